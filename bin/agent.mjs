@@ -2,7 +2,11 @@
 
 /** "svc edge" and nothing else: its other commands, and its help, are those of the large program. */
 export function isAgent([first, ...others]) {
-  return first === 'edge' && (others.length === 0 || others[0].startsWith('-')) && !others.some((other) => other === '--help' || other === '-h');
+  return (
+    first === 'edge' &&
+    (others.length === 0 || others[0].startsWith('-')) &&
+    !others.some((other) => other === '--help' || other === '-h')
+  );
 }
 
 /**
@@ -10,7 +14,13 @@ export function isAgent([first, ...others]) {
  * the first of these its young generation stays as small as it began.
  */
 export function slimDown() {
-  setFlags('--semi-space-growth-factor=1', '--heap-growing-percent=10', '--optimize-for-size', '--no-opt', '--no-sparkplug');
+  setFlags(
+    '--semi-space-growth-factor=1',
+    '--heap-growing-percent=10',
+    '--optimize-for-size',
+    '--no-opt',
+    '--no-sparkplug',
+  );
 }
 
 /**

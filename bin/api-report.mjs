@@ -13,7 +13,9 @@ const report = apiReport();
 if (!process.argv.includes('--check')) {
   writeFileSync(page, report);
 } else if (!existsSync(page) || report !== readFileSync(page, 'utf8')) {
-  console.error('The public surface of core/sdk is not what docs/api-report.md says. If the change is meant, run "npm run api-report" and commit the page.');
+  console.error(
+    'The public surface of core/sdk is not what docs/api-report.md says. If the change is meant, run "npm run api-report" and commit the page.',
+  );
   process.exitCode = 1;
 }
 
@@ -22,8 +24,14 @@ function apiReport() {
   try {
     declare(declarations);
     const index = readFileSync(join(declarations, 'index.d.ts'), 'utf8');
-    const modules = ['index', ...[...index.matchAll(/from '\.\/(.+?)\.ts'/g)].map((match) => match[1])];
-    const sections = modules.map((name) => `## ${name}\n\n\`\`\`ts\n${readFileSync(join(declarations, `${name}.d.ts`), 'utf8').trimEnd()}\n\`\`\`\n`);
+    const modules = [
+      'index',
+      ...[...index.matchAll(/from '\.\/(.+?)\.ts'/g)].map((match) => match[1]),
+    ];
+    const sections = modules.map(
+      (name) =>
+        `## ${name}\n\n\`\`\`ts\n${readFileSync(join(declarations, `${name}.d.ts`), 'utf8').trimEnd()}\n\`\`\`\n`,
+    );
     return `# API report of core/sdk\n\nWhat plugins may use. Written by \`npm run api-report\`, compared by a test; never edited by hand.\n\n${sections.join('\n')}`;
   } finally {
     rmSync(declarations, { recursive: true });
@@ -41,9 +49,22 @@ function declare(outDir) {
     rootDir: join(root, 'core/sdk'),
     typeRoots: [join(root, 'node_modules/@types')],
   };
-  writeFileSync(config, JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, include: [], files: [join(root, 'core/sdk/index.ts')] }));
-  const tsc = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', config], { encoding: 'utf8', timeout: 120_000 });
+  writeFileSync(
+    config,
+    JSON.stringify({
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions,
+      include: [],
+      files: [join(root, 'core/sdk/index.ts')],
+    }),
+  );
+  const tsc = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', config], {
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
   if (tsc.status !== 0) {
-    throw new Error(`core/sdk does not compile, so it has no surface to report:\n${tsc.stdout}${tsc.stderr}`);
+    throw new Error(
+      `core/sdk does not compile, so it has no surface to report:\n${tsc.stdout}${tsc.stderr}`,
+    );
   }
 }

@@ -23,7 +23,11 @@ const began = performance.now();
 
 try {
   const { values } = parseArgs({
-    options: { out: { type: 'string', default: join(root, 'dist', 'svc') }, sign: { type: 'string' }, 'release-key': { type: 'string' } },
+    options: {
+      out: { type: 'string', default: join(root, 'dist', 'svc') },
+      sign: { type: 'string' },
+      'release-key': { type: 'string' },
+    },
   });
   const out = resolve(values.out);
   const keyFile = values.sign === undefined ? undefined : resolve(values.sign);
@@ -31,7 +35,9 @@ try {
   const releaseKey = values['release-key'] ?? committedKey() ?? signing;
   // Named by hand it is the next one, which a version that is signed with the old one brings.
   if (values['release-key'] === undefined && signing !== undefined && signing !== releaseKey) {
-    throw new Error(`${keyFile} signs as ${signing}, and this build carries ${releaseKey}: put the former into config/release-key, or sign with the other`);
+    throw new Error(
+      `${keyFile} signs as ${signing}, and this build carries ${releaseKey}: put the former into config/release-key, or sign with the other`,
+    );
   }
   await withProgress(`Building ${out}`, () => buildBinary(out, releaseKey));
   if (keyFile !== undefined) {
@@ -41,7 +47,9 @@ try {
     process.stdout.write(`signed; its public key is ${releaseKey}\n`);
   }
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  process.stdout.write(`${out}: svc ${version}, ${sizeOf((await stat(out)).size)}, built in ${seconds} s with node ${process.version}\n`);
+  process.stdout.write(
+    `${out}: svc ${version}, ${sizeOf((await stat(out)).size)}, built in ${seconds} s with node ${process.version}\n`,
+  );
 } catch (error) {
   process.stderr.write(`npm run build: ${messageOf(error)}\n`);
   process.exitCode = 1;
@@ -58,7 +66,10 @@ async function buildBinary(out: string, releaseKey: string | undefined): Promise
   // Beside the result, so that it gets its name by one rename.
   const workshop = await mkdtemp(join(dirname(out), '.svc-build-'));
   try {
-    const assets = new Map([...(await programs(root)), ...(await cargo(root, version, releaseKey))]);
+    const assets = new Map([
+      ...(await programs(root)),
+      ...(await cargo(root, version, releaseKey)),
+    ]);
     await assemble(out, await entryText(root), assets, workshop);
     placeBill(`${out}.cdx.json`, root, version);
   } finally {

@@ -5,9 +5,15 @@ import { join } from 'node:path';
 /** Folders of this user for what svc makes of itself, best first. */
 export function cacheFolders() {
   const { XDG_CACHE_HOME, CACHE_DIRECTORY } = process.env;
-  const named = [CACHE_DIRECTORY, XDG_CACHE_HOME && join(XDG_CACHE_HOME, 'svc')].filter((folder) => folder !== undefined && folder !== '');
+  const named = [CACHE_DIRECTORY, XDG_CACHE_HOME && join(XDG_CACHE_HOME, 'svc')].filter(
+    (folder) => folder !== undefined && folder !== '',
+  );
   const home = homeFolder();
-  return [...named, ...(home === undefined ? [] : [join(home, '.cache', 'svc')]), join(tmpdir(), `svc-${process.getuid?.() ?? 'user'}`)];
+  return [
+    ...named,
+    ...(home === undefined ? [] : [join(home, '.cache', 'svc')]),
+    join(tmpdir(), `svc-${process.getuid?.() ?? 'user'}`),
+  ];
 }
 
 /** Of this user; undefined where the system knows none, as in a root without /etc/passwd. */

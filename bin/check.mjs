@@ -16,7 +16,9 @@ for (const { name, code, output, ms, fix } of results) {
   }
 }
 const failed = results.filter(({ code }) => code !== 0).map(({ name }) => name);
-console.log(`${failed.length === 0 ? 'check is clean' : `check failed: ${failed.join(', ')}`} (${seconds(performance.now() - began)})`);
+console.log(
+  `${failed.length === 0 ? 'check is clean' : `check failed: ${failed.join(', ')}`} (${seconds(performance.now() - began)})`,
+);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 function seconds(ms) {

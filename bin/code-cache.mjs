@@ -13,7 +13,8 @@ const closing = '\n})';
  * A CommonJS text as a function of what Node gives to every such module. Its lines and columns stay those of the text. It cannot call
  * `import()`: in a script that came from a cache Node 20 does not know any more who would answer that.
  */
-export const scriptOf = (text, filename, cachedData) => new Script(opening + text + closing, { filename, columnOffset: -opening.length, cachedData });
+export const scriptOf = (text, filename, cachedData) =>
+  new Script(opening + text + closing, { filename, columnOffset: -opening.length, cachedData });
 
 /**
  * What the engine has made of the texts of a start, the functions among it that ran, kept for the next one: reading it takes a tenth
@@ -62,13 +63,18 @@ const fileOf = (folder, filename) => join(folder, `${sha256(filename).slice(0, 3
 const sha256 = (content) => createHash('sha256').update(content).digest('hex');
 
 /** The engine tells by the length alone whether the text is the same, and believes what it reads: so both are compared here. */
-const headOf = (text, data) => Buffer.from(`${cachedDataVersionTag()} ${process.version} ${process.arch} ${sha256(text)} ${sha256(data)}\n`);
+const headOf = (text, data) =>
+  Buffer.from(
+    `${cachedDataVersionTag()} ${process.version} ${process.arch} ${sha256(text)} ${sha256(data)}\n`,
+  );
 
 function read(file, text) {
   try {
     const content = readFileSync(file);
     const data = content.subarray(content.indexOf(10) + 1);
-    return headOf(text, data).equals(content.subarray(0, content.length - data.length)) ? data : undefined;
+    return headOf(text, data).equals(content.subarray(0, content.length - data.length))
+      ? data
+      : undefined;
   } catch {
     // Not there yet: it is compiled.
     return undefined;

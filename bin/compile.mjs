@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -91,12 +102,18 @@ async function build(root, draft, folder) {
       define: { SVC_THREADS: JSON.stringify(folder), ...define },
       plugins: [keepAddresses, ...plugins],
     });
-  const commonJs = { outExtension: { '.js': '.cjs' }, format: 'cjs', banner: { js: requireFrom(root, "require('node:module').createRequire") } };
+  const commonJs = {
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    banner: { js: requireFrom(root, "require('node:module').createRequire") },
+  };
   const modules = {
     outExtension: { '.js': '.mjs' },
     format: 'esm',
     splitting: true,
-    banner: { js: `import{createRequire as createRequireOfSvc}from'node:module';const ${requireFrom(root, 'createRequireOfSvc')}` },
+    banner: {
+      js: `import{createRequire as createRequireOfSvc}from'node:module';const ${requireFrom(root, 'createRequireOfSvc')}`,
+    },
   };
   await Promise.all([
     // One text, for which the engine can keep what it makes of it; from there it requires what it would import.
@@ -106,7 +123,12 @@ async function build(root, draft, folder) {
     esbuild.build({
       ...common,
       // By name: from several folders esbuild would put each into a folder of its own.
-      entryPoints: Object.fromEntries([...threadsBelow(join(root, 'core')), ...threadsBelow(join(root, 'bin'))].map((path) => [basename(path, '.ts'), path])),
+      entryPoints: Object.fromEntries(
+        [...threadsBelow(join(root, 'core')), ...threadsBelow(join(root, 'bin'))].map((path) => [
+          basename(path, '.ts'),
+          path,
+        ]),
+      ),
       outdir: draft,
       ...commonJs,
     }),
@@ -122,7 +144,10 @@ const keepAddresses = {
     build.onLoad({ filter: /[\\/](core|bin)[\\/].*\.ts$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
       return text.includes('import.meta.url')
-        ? { contents: text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)), loader: 'ts' }
+        ? {
+            contents: text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)),
+            loader: 'ts',
+          }
         : undefined;
     });
   },
@@ -132,8 +157,13 @@ const keepAddresses = {
 const leanBuiltins = {
   name: 'lean-builtins',
   setup(build) {
-    build.onResolve({ filter: /^node:/ }, ({ path, kind }) => (kind === 'require-call' ? { path, external: true } : { path, namespace: 'lean-builtins' }));
-    build.onLoad({ filter: /./, namespace: 'lean-builtins' }, ({ path }) => ({ contents: `module.exports = require(${JSON.stringify(path)});`, loader: 'js' }));
+    build.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'require-call' ? { path, external: true } : { path, namespace: 'lean-builtins' },
+    );
+    build.onLoad({ filter: /./, namespace: 'lean-builtins' }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)});`,
+      loader: 'js',
+    }));
   },
 };
 
@@ -150,18 +180,25 @@ export const smallProgram = {
 const threadsBelow = (folder) =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    return entry.isDirectory() ? threadsBelow(path) : entry.name.endsWith('-worker.ts') ? [path] : [];
+    return entry.isDirectory()
+      ? threadsBelow(path)
+      : entry.name.endsWith('-worker.ts')
+        ? [path]
+        : [];
   });
 
 /** What stays outside is looked up from the project, not from the cache. */
-const requireFrom = (root, create) => `require=${create}(${JSON.stringify(join(root, 'package.json'))});`;
+const requireFrom = (root, create) =>
+  `require=${create}(${JSON.stringify(join(root, 'package.json'))});`;
 
 /** For whoever runs svc from here, whatever the mask of this one. */
 function openToAll(draft) {
   for (const name of readdirSync(draft)) {
     chmodSync(join(draft, name), 0o644);
   }
-  [join(draft, '..', '..'), join(draft, '..'), draft].filter(isOurs).forEach((path) => chmodSync(path, 0o755));
+  [join(draft, '..', '..'), join(draft, '..'), draft]
+    .filter(isOurs)
+    .forEach((path) => chmodSync(path, 0o755));
 }
 
 const isOurs = (path) => statSync(path).uid === process.getuid();

@@ -28,6 +28,8 @@ try {
 function run(command, args, options) {
   const { status, signal, error } = spawnSync(command, args, { stdio: 'inherit', ...options });
   if (status !== 0) {
-    throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `ended with ${signal ?? status}`}`);
+    throw new Error(
+      `${command} ${args.join(' ')}: ${error?.message ?? `ended with ${signal ?? status}`}`,
+    );
   }
 }

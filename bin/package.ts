@@ -16,10 +16,17 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const buildMs = 600_000;
 
 try {
-  const { values } = parseArgs({ options: { binary: { type: 'string' }, out: { type: 'string', default: join(root, 'dist') }, arch: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: {
+      binary: { type: 'string' },
+      out: { type: 'string', default: join(root, 'dist') },
+      arch: { type: 'string' },
+    },
+  });
   const folder = resolve(values.out);
   mkdirSync(folder, { recursive: true });
-  const binary = values.binary === undefined ? await built(join(folder, 'svc')) : resolve(values.binary);
+  const binary =
+    values.binary === undefined ? await built(join(folder, 'svc')) : resolve(values.binary);
   if (!existsSync(binary)) {
     throw new Error(`there is no file ${binary}: leave --binary out, and it is built`);
   }
@@ -28,17 +35,25 @@ try {
   const workshop = mkdtempSync(join(folder, '.svc-package-'));
   try {
     const licence = readFileSync(join(root, 'LICENSE'), 'utf8');
-    await withProgress(`Packing ${out}`, () => debianPackage({ binary, version, arch, licence, out, workshop }));
+    await withProgress(`Packing ${out}`, () =>
+      debianPackage({ binary, version, arch, licence, out, workshop }),
+    );
   } finally {
     rmSync(workshop, { recursive: true, force: true });
   }
-  process.stdout.write(`${out}: ${sizeOf(statSync(out).size)}; install it with apt install ${out}\n`);
+  process.stdout.write(
+    `${out}: ${sizeOf(statSync(out).size)}; install it with apt install ${out}\n`,
+  );
 } catch (error) {
   process.stderr.write(`npm run package: ${messageOf(error)}\n`);
   process.exitCode = 1;
 }
 
 async function built(file: string): Promise<string> {
-  await promisify(execFile)(process.execPath, ['--import', 'tsx', join(root, 'bin/build.ts'), '--out', file], { cwd: root, timeout: buildMs });
+  await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', join(root, 'bin/build.ts'), '--out', file],
+    { cwd: root, timeout: buildMs },
+  );
   return file;
 }

@@ -18,5 +18,7 @@ export async function currentProduct(): Promise<Product> {
   }
   const { productFromSource } = await import('../core/boot/product.ts');
   const product = productFromSource(fileURLToPath(new URL('..', import.meta.url)));
-  return typeof SVC_THREADS === 'string' ? { ...product, thread: (name) => readFileSync(`${SVC_THREADS}/${name}.cjs`, 'utf8') } : product;
+  return typeof SVC_THREADS === 'string'
+    ? { ...product, thread: (name) => readFileSync(`${SVC_THREADS}/${name}.cjs`, 'utf8') }
+    : product;
 }

@@ -5,4 +5,7 @@ export interface CheckResult {
   readonly ms: number;
   readonly fix?: string;
 }
-export function runChecks(root: string, options: { readonly all: boolean; readonly cache: string }): Promise<CheckResult[]>;
+export function runChecks(
+  root: string,
+  options: { readonly all: boolean; readonly cache: string },
+): Promise<CheckResult[]>;

@@ -20,8 +20,14 @@ export async function runChecks(root, { all, cache }) {
   }
   const stale = staleFiles(root, record);
   const tools = [
-    { name: 'types', command: ['tsc', '-p', '.', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', types] },
-    ...browserProjects(root).map((project) => ({ name: `types of ${project}`, command: ['tsc', '-p', project, '--pretty', 'false'] })),
+    {
+      name: 'types',
+      command: ['tsc', '-p', '.', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', types],
+    },
+    ...browserProjects(root).map((project) => ({
+      name: `types of ${project}`,
+      command: ['tsc', '-p', project, '--pretty', 'false'],
+    })),
     { name: 'lint', command: ['oxlint', '--deny-warnings'] },
     { name: 'typed lint', command: typedLint(stale.files), clean: stale.clean },
     { name: 'format', command: ['oxfmt', '--check', '.'], fix: 'npm run format' },
@@ -33,7 +39,9 @@ export async function runChecks(root, { all, cache }) {
 function browserProjects(root) {
   const plugins = join(root, 'plugins');
   const names = existsSync(plugins) ? readdirSync(plugins) : [];
-  return names.map((name) => join('plugins', name, 'web')).filter((folder) => existsSync(join(root, folder, 'tsconfig.json')));
+  return names
+    .map((name) => join('plugins', name, 'web'))
+    .filter((folder) => existsSync(join(root, folder, 'tsconfig.json')));
 }
 
 /** Undefined when every file is as it was when it was clean. */
@@ -47,7 +55,8 @@ function typedLint(files) {
 
 async function runTool(root, { command, clean, ...tool }) {
   const started = performance.now();
-  const { code, output } = command === undefined ? { code: 0, output: '' } : await run(root, command);
+  const { code, output } =
+    command === undefined ? { code: 0, output: '' } : await run(root, command);
   if (code === 0) {
     clean?.();
   }

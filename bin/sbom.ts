@@ -10,7 +10,9 @@ import { version } from './product.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 try {
-  const { values } = parseArgs({ options: { out: { type: 'string', default: join(root, 'dist', 'svc.cdx.json') } } });
+  const { values } = parseArgs({
+    options: { out: { type: 'string', default: join(root, 'dist', 'svc.cdx.json') } },
+  });
   const out = resolve(values.out);
   placeBill(out, root, version);
   process.stdout.write(`${out}\n`);

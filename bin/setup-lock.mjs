@@ -32,7 +32,9 @@ async function acquire(path, mine) {
     waiting ??= progress('Waiting for another start that installs dependencies');
     if (performance.now() > deadline) {
       waiting.end('Gave up waiting');
-      throw new Error(`Another start has been installing dependencies for too long (${holder(path)}). Stop it or delete ${path}, then start again.`);
+      throw new Error(
+        `Another start has been installing dependencies for too long (${holder(path)}). Stop it or delete ${path}, then start again.`,
+      );
     }
     await sleep(200);
   }

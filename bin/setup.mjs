@@ -42,7 +42,9 @@ function stampOf(root) {
   const { createHash } = process.getBuiltinModule('node:crypto');
   const lock = readText(join(root, 'package-lock.json'));
   if (lock === undefined) {
-    throw new Error(`${join(root, 'package-lock.json')} is missing, so the versions to install are unknown. Restore it with "git checkout package-lock.json".`);
+    throw new Error(
+      `${join(root, 'package-lock.json')} is missing, so the versions to install are unknown. Restore it with "git checkout package-lock.json".`,
+    );
   }
   return `${createHash('sha256').update(lock).digest('hex')} ${process.versions.modules}\n`;
 }
@@ -52,8 +54,12 @@ function stampOf(root) {
  * (docs/adr/0014), so they get its successor, which needs no compiler and in turn refuses Node 20.
  */
 function successorOfAddon(root) {
-  const locked = JSON.parse(readText(join(root, 'package-lock.json'))).packages['node_modules/better-sqlite3']?.version;
-  return locked?.startsWith('12.') && Number(process.versions.node.split('.')[0]) >= 22 ? 'better-sqlite3@13.2.0' : undefined;
+  const locked = JSON.parse(readText(join(root, 'package-lock.json'))).packages[
+    'node_modules/better-sqlite3'
+  ]?.version;
+  return locked?.startsWith('12.') && Number(process.versions.node.split('.')[0]) >= 22
+    ? 'better-sqlite3@13.2.0'
+    : undefined;
 }
 
 /** True when somebody ran npm by hand and every package stands there in its locked version. */
@@ -67,15 +73,24 @@ function holdsLockedVersions(root) {
   }
   const found = JSON.parse(installed).packages;
   const locked = JSON.parse(readText(join(root, 'package-lock.json'))).packages;
-  return Object.entries(locked).every(([path, entry]) => path === '' || entry.optional || found[path]?.version === entry.version);
+  return Object.entries(locked).every(
+    ([path, entry]) => path === '' || entry.optional || found[path]?.version === entry.version,
+  );
 }
 
 /** Why the one native addon does not load here, if it does not. Asked of another process: what this one loads it could not replace. */
 function addonProblem(root) {
-  const load = successorOfAddon(root) ? "new (require('better-sqlite3'))(':memory:').close()" : "require('better-sqlite3/build/Release/better_sqlite3.node')";
-  const probe = spawnSync(process.execPath, ['-e', load], { cwd: root, encoding: 'utf8', timeout: 60_000 });
+  const load = successorOfAddon(root)
+    ? "new (require('better-sqlite3'))(':memory:').close()"
+    : "require('better-sqlite3/build/Release/better_sqlite3.node')";
+  const probe = spawnSync(process.execPath, ['-e', load], {
+    cwd: root,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
   const reason =
-    /^Error: ([^]*?)\n(?:Require stack:| {4}at )/m.exec(probe.stderr)?.[1] ?? `better-sqlite3 does not load (${probe.signal ?? `exit code ${probe.status}`})`;
+    /^Error: ([^]*?)\n(?:Require stack:| {4}at )/m.exec(probe.stderr)?.[1] ??
+    `better-sqlite3 does not load (${probe.signal ?? `exit code ${probe.status}`})`;
   return probe.status === 0 ? undefined : reason.replaceAll(/\s+/g, ' ');
 }
 
@@ -117,7 +132,11 @@ function compileNotice(root) {
 function ownHeaders() {
   const folder = resolve(dirname(realpathSync(process.execPath)), '..');
   const text = readText(join(folder, 'include/node/node_version.h')) ?? '';
-  const version = [/define NODE_MAJOR_VERSION (\d+)/, /define NODE_MINOR_VERSION (\d+)/, /define NODE_PATCH_VERSION (\d+)/]
+  const version = [
+    /define NODE_MAJOR_VERSION (\d+)/,
+    /define NODE_MINOR_VERSION (\d+)/,
+    /define NODE_PATCH_VERSION (\d+)/,
+  ]
     .map((part) => part.exec(text)?.[1])
     .join('.');
   return version === process.versions.node ? folder : undefined;
@@ -142,7 +161,14 @@ function discardUnlessSound(root) {
  */
 function npmInstall(root) {
   return new Promise((settle) => {
-    const args = ['install', '--no-save', '--prefer-offline', '--no-audit', '--no-fund', ...[successorOfAddon(root) ?? []].flat()];
+    const args = [
+      'install',
+      '--no-save',
+      '--prefer-offline',
+      '--no-audit',
+      '--no-fund',
+      ...[successorOfAddon(root) ?? []].flat(),
+    ];
     // NODE_ENV=production would leave out what `npm test` needs.
     // Ours first on the PATH: npm builds the addon for the Node that it runs in.
     const headers = ownHeaders();
@@ -151,7 +177,12 @@ function npmInstall(root) {
       PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
       ...(headers !== undefined && { npm_config_nodedir: headers }),
     };
-    const npm = spawn('npm', [...args, '--include=dev'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const npm = spawn('npm', [...args, '--include=dev'], {
+      cwd: root,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
     // The group, not npm alone: a compiler left behind would keep its output open.
     const stop = () => npm.pid !== undefined && process.kill(-npm.pid, 'SIGKILL');
     let output = '';
@@ -170,8 +201,12 @@ function npmInstall(root) {
       signals.forEach((signal) => process.off(signal, interrupted));
       settle({ output, problem });
     };
-    npm.once('error', (error) => end(error.code === 'ENOENT' ? 'npm is not on the PATH' : error.message));
-    npm.once('close', (code, signal) => end(code === 0 ? undefined : `npm ended with ${signal ?? `exit code ${code}`}`));
+    npm.once('error', (error) =>
+      end(error.code === 'ENOENT' ? 'npm is not on the PATH' : error.message),
+    );
+    npm.once('close', (code, signal) =>
+      end(code === 0 ? undefined : `npm ended with ${signal ?? `exit code ${code}`}`),
+    );
   });
 }
 

@@ -19,9 +19,14 @@ const valueOf = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, digits
 const [comma, semicolon] = [','.charCodeAt(0), ';'.charCodeAt(0)];
 
 /** Where each of these places comes from: the last segment at or before it. Reads the text of the map once and unfolds nothing. */
-export function originsOf({ sources, mappings }: SourceMapText, places: readonly Place[]): readonly (Origin | undefined)[] {
+export function originsOf(
+  { sources, mappings }: SourceMapText,
+  places: readonly Place[],
+): readonly (Origin | undefined)[] {
   const origins: (Origin | undefined)[] = places.map(() => undefined);
-  const order = [...places.keys()].sort((a, b) => places[a]!.line - places[b]!.line || places[a]!.column - places[b]!.column);
+  const order = [...places.keys()].sort(
+    (a, b) => places[a]!.line - places[b]!.line || places[a]!.column - places[b]!.column,
+  );
   const reader = new Segments(mappings);
   const last = { source: -1, line: 0, column: 0 };
   for (const index of order) {
@@ -57,7 +62,9 @@ class Segments {
 
   /** Whether this segment stands at or before a place. */
   reaches(line: number, column: number): boolean {
-    return !this.#isOver && (this.#toLine < line || (this.#toLine === line && this.#toColumn <= column));
+    return (
+      !this.#isOver && (this.#toLine < line || (this.#toLine === line && this.#toColumn <= column))
+    );
   }
 
   next(): void {

@@ -26,12 +26,15 @@ class StackMaps {
   /** From here on every stack of this thread names lines of the sources. */
   install(): void {
     // oxlint-disable-next-line typescript/no-base-to-string -- a call site writes itself as it stands in stacks
-    Error.prepareStackTrace = (error: Error, sites) => this.mapped([headOf(error), ...sites.map((site) => `    at ${site.toString()}`)].join('\n'));
+    Error.prepareStackTrace = (error: Error, sites) =>
+      this.mapped([headOf(error), ...sites.map((site) => `    at ${site.toString()}`)].join('\n'));
   }
 
   /** The text without its map, which is kept; as it was where Node itself reads maps. */
   withoutMap(code: string, name: string): string {
-    const { text, map } = process.sourceMapsEnabled ? { text: code, map: undefined } : splitMap(code);
+    const { text, map } = process.sourceMapsEnabled
+      ? { text: code, map: undefined }
+      : splitMap(code);
     if (map === undefined) {
       return code;
     }
@@ -39,7 +42,9 @@ class StackMaps {
     this.#origins.delete(filename);
     this.#texts.delete(filename);
     this.#texts.set(filename, map);
-    const older = [...this.#texts.keys()].filter((name) => name.replace(/#\d+$/, '') === filename.replace(/#\d+$/, '')).slice(0, -generations);
+    const older = [...this.#texts.keys()]
+      .filter((name) => name.replace(/#\d+$/, '') === filename.replace(/#\d+$/, ''))
+      .slice(0, -generations);
     older.forEach((name) => [this.#texts, this.#origins].forEach((kept) => kept.delete(name)));
     return text;
   }
@@ -50,11 +55,18 @@ class StackMaps {
     for (const [, name, line, column] of stack.matchAll(place)) {
       const file = fileOf(name!);
       if (this.#origins.get(file)?.has(`${line}:${column}`) !== true) {
-        unknown.set(file, [...(unknown.get(file) ?? []), { line: Number(line), column: Number(column) }]);
+        unknown.set(file, [
+          ...(unknown.get(file) ?? []),
+          { line: Number(line), column: Number(column) },
+        ]);
       }
     }
     unknown.forEach((places, file) => this.#find(file, places));
-    return stack.replace(place, (found, name: string, line: string, column: string) => this.#origins.get(fileOf(name))?.get(`${line}:${column}`) ?? found);
+    return stack.replace(
+      place,
+      (found, name: string, line: string, column: string) =>
+        this.#origins.get(fileOf(name))?.get(`${line}:${column}`) ?? found,
+    );
   }
 
   #find(file: string, places: readonly Place[]): void {
@@ -62,11 +74,16 @@ class StackMaps {
     if (known.size > mostOrigins) {
       known.clear();
     }
-    const map = mapOf(this.#texts.get(file) ?? (/\.[mc]js$/.test(file) ? `${file}.map` : undefined));
+    const map = mapOf(
+      this.#texts.get(file) ?? (/\.[mc]js$/.test(file) ? `${file}.map` : undefined),
+    );
     const origins = map === undefined ? [] : originsOf(map, places);
     places.forEach(({ line, column }, at) => {
       const origin = origins[at];
-      known.set(`${line}:${column}`, origin && `${sourceOf(origin.source, file)}:${origin.line}:${origin.column}`);
+      known.set(
+        `${line}:${column}`,
+        origin && `${sourceOf(origin.source, file)}:${origin.line}:${origin.column}`,
+      );
     });
     this.#origins.set(file, known);
   }
@@ -81,7 +98,8 @@ function headOf(error: Error): string {
   }
 }
 
-const fileOf = (name: string): string => (name.startsWith('file:') ? fileURLToPath(name) : placeOf(name));
+const fileOf = (name: string): string =>
+  name.startsWith('file:') ? fileURLToPath(name) : placeOf(name);
 
 /** What the single binary carries has no path; its threads name it as one. */
 const placeOf = (name: string): string => (isAbsolute(name) ? name : `/${name.replace(':', '/')}`);
@@ -97,19 +115,28 @@ function mapOf(text: Buffer | string | undefined): SourceMapText | undefined {
 }
 
 /** A text and its map, which stands at its end or lies in the file that is named there. */
-export function splitMap(code: string): { readonly text: string; readonly map: Buffer | string | undefined } {
+export function splitMap(code: string): {
+  readonly text: string;
+  readonly map: Buffer | string | undefined;
+} {
   const at = code.lastIndexOf(comment);
   const end = at === -1 ? '' : code.slice(at + comment.length).trimEnd();
   if (code.startsWith(inline, at)) {
-    return { text: code.slice(0, at + 1), map: Buffer.from(code.slice(at + inline.length).trimEnd(), 'base64') };
+    return {
+      text: code.slice(0, at + 1),
+      map: Buffer.from(code.slice(at + inline.length).trimEnd(), 'base64'),
+    };
   }
   // Copied: the name would keep all of the text that it is a piece of.
-  return isAbsolute(end) && end.endsWith('.map') ? { text: code.slice(0, at + 1), map: Buffer.from(end).toString() } : { text: code, map: undefined };
+  return isAbsolute(end) && end.endsWith('.map')
+    ? { text: code.slice(0, at + 1), map: Buffer.from(end).toString() }
+    : { text: code, map: undefined };
 }
 
 /** How a text names the file of its map; Node reads it there, too. */
 export const mapAt = (file: string): string => `${comment.slice(1)}${file}\n`;
 
-const sourceOf = (source: string, file: string): string => (source.startsWith('file:') ? fileURLToPath(source) : resolve(dirname(file), source));
+const sourceOf = (source: string, file: string): string =>
+  source.startsWith('file:') ? fileURLToPath(source) : resolve(dirname(file), source);
 
 export const stackMaps = new StackMaps();

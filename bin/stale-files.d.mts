@@ -1,1 +1,4 @@
-export function staleFiles(root: string, record: string): { readonly files: string[] | undefined; clean(): void };
+export function staleFiles(
+  root: string,
+  record: string,
+): { readonly files: string[] | undefined; clean(): void };

@@ -1,14 +1,28 @@
 // Which files have to be linted with their types again: what a rule says of a file follows from it and from all that it imports.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 /** A change of one of these may change what is said of any file. */
-const settings = ['.oxlintrc.json', 'tsconfig.json', 'package.json', 'package-lock.json', 'node_modules/.package-lock.json'];
+const settings = [
+  '.oxlintrc.json',
+  'tsconfig.json',
+  'package.json',
+  'package-lock.json',
+  'node_modules/.package-lock.json',
+];
 const skipped = new Set(['node_modules', '.git', 'dist', 'data']);
 const code = /\.(?:tsx?|mts|mjs|js)$/;
 /** Speaks of other files than itself: of a JavaScript file beside it, or of all of them. */
-const isAmbient = (path, text) => /\.d\.m?ts$/.test(path) || /^\s*declare (?:global|module)\b/m.test(text);
+const isAmbient = (path, text) =>
+  /\.d\.m?ts$/.test(path) || /^\s*declare (?:global|module)\b/m.test(text);
 
 /**
  * `files`: those that changed since `clean()` was called last, and all that import them, directly or not; undefined means every file.
@@ -18,8 +32,12 @@ export function staleFiles(root, record) {
   const found = readFiles(root);
   const texts = new Map(found.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
   const hashes = Object.fromEntries([...texts].map(([path, text]) => [path, hashOf(text)]));
-  const ambient = [...texts].filter(([path, text]) => isAmbient(path, text)).map(([path]) => `${path} ${hashes[path]}`);
-  const setting = settings.map((name) => (existsSync(join(root, name)) ? hashOf(readFileSync(join(root, name), 'utf8')) : ''));
+  const ambient = [...texts]
+    .filter(([path, text]) => isAmbient(path, text))
+    .map(([path]) => `${path} ${hashes[path]}`);
+  const setting = settings.map((name) =>
+    existsSync(join(root, name)) ? hashOf(readFileSync(join(root, name), 'utf8')) : '',
+  );
   const key = hashOf([...setting, ...ambient].join('\n'));
   const before = readRecord(record);
   return {
@@ -57,7 +75,9 @@ function importersOf(root, texts) {
   for (const [path, text] of texts) {
     // More than imports may look like one: then a file is linted that need not be.
     for (const [, specifier] of text.matchAll(/\b(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)) {
-      const target = specifier.startsWith('.') ? relative(root, resolve(root, dirname(path), specifier)) : exports[specifier.replace(/^svc/, '.')];
+      const target = specifier.startsWith('.')
+        ? relative(root, resolve(root, dirname(path), specifier))
+        : exports[specifier.replace(/^svc/, '.')];
       if (target !== undefined) {
         const name = join(target);
         importers.set(name, [...(importers.get(name) ?? []), path]);

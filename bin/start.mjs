@@ -33,7 +33,15 @@ async function start() {
     const codeCache = new CodeCache(join(dirname(compiled), 'code'));
     const module = { exports: {} };
     const main = codeCache.functionOf(text, compiled);
-    main.call(module.exports, module.exports, createRequire(compiled), module, compiled, dirname(compiled), codeCache);
+    main.call(
+      module.exports,
+      module.exports,
+      createRequire(compiled),
+      module,
+      compiled,
+      dirname(compiled),
+      codeCache,
+    );
   } else if (compiled) {
     await import(pathToFileURL(compiled).href);
   } else {
@@ -49,7 +57,10 @@ async function start() {
 async function program(tries = 3) {
   const compiled = await compiledHost(root, agent ? 'edge' : 'svc');
   try {
-    return { compiled, text: compiled?.endsWith('.cjs') ? readFileSync(compiled, 'utf8') : undefined };
+    return {
+      compiled,
+      text: compiled?.endsWith('.cjs') ? readFileSync(compiled, 'utf8') : undefined,
+    };
   } catch (error) {
     if (error.code !== 'ENOENT' || tries === 1) {
       throw error;

@@ -14,13 +14,20 @@ export function shareProcesses(files) {
   const rooms = [];
   for (const file of files) {
     const room = rooms.at(-1);
-    if (room !== undefined && shares(file) && room.length < mostFiles && dirname(room[0]) === dirname(file)) {
+    if (
+      room !== undefined &&
+      shares(file) &&
+      room.length < mostFiles &&
+      dirname(room[0]) === dirname(file)
+    ) {
       room.push(file);
     } else {
       rooms.push([file]);
     }
   }
-  const entries = rooms.map((room, place) => (room.length === 1 ? room[0] : written(join(folder, `${place}.test.mjs`), room)));
+  const entries = rooms.map((room, place) =>
+    room.length === 1 ? room[0] : written(join(folder, `${place}.test.mjs`), room),
+  );
   return { entries, forget: () => rmSync(folder, { recursive: true, force: true }) };
 }
 

@@ -21,12 +21,19 @@ const tookMs = new Map();
 
 // From Node 22 on a file whose test ran out of time is no longer ended by the runner, unless it is asked to.
 const forceExit = Number(process.versions.node.split('.')[0]) >= 22;
-const events = run({ files: entries, concurrency: availableParallelism(), timeout: Number(fileDeadlineMs), ...(forceExit && { forceExit }) });
+const events = run({
+  files: entries,
+  concurrency: availableParallelism(),
+  timeout: Number(fileDeadlineMs),
+  ...(forceExit && { forceExit }),
+});
 events.on('test:fail', ({ name, file, details, skip, todo }) => {
   heardOf.add(file);
   // A suite fails because of a test in it, which is told on its own.
   if (skip === undefined && todo === undefined && details.error?.failureType !== 'subtestsFailed') {
-    failures.push(`${relative('', file ?? name)}: ${file === name || file === undefined ? 'ended badly' : name} (${causeOf(details.error)})`);
+    failures.push(
+      `${relative('', file ?? name)}: ${file === name || file === undefined ? 'ended badly' : name} (${causeOf(details.error)})`,
+    );
   }
 });
 events.on('test:pass', ({ name, file }) => {
@@ -46,10 +53,14 @@ report.pipe(process.stdout);
 report.once('end', () => {
   forget();
   const silent = files.filter((file) => !heardOf.has(file));
-  failures.push(...silent.map((file) => `${relative('', file)}: holds no test, or did not come to it`));
+  failures.push(
+    ...silent.map((file) => `${relative('', file)}: holds no test, or did not come to it`),
+  );
   if (files.length > manyFiles) {
     const slowest = [...tookMs].toSorted(([, a], [, b]) => b - a).slice(0, 20);
-    process.stdout.write(`\n# Slowest files:\n${slowest.map(([file, ms]) => `#   ${Math.round(ms / 1_000)} s ${relative('', file)}\n`).join('')}`);
+    process.stdout.write(
+      `\n# Slowest files:\n${slowest.map(([file, ms]) => `#   ${Math.round(ms / 1_000)} s ${relative('', file)}\n`).join('')}`,
+    );
   }
   if (failures.length > 0) {
     process.stderr.write(`\nFailed:\n${failures.map((failure) => `  ${failure}\n`).join('')}`);

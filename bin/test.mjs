@@ -9,12 +9,33 @@ const fileDeadlineMs = 10 * 60_000;
 const runDeadlineMs = 75 * 60_000;
 
 /** A red room stops being interesting for those that build on it, so the foundations come first; the rest by name. */
-const roomOrder = ['client', 'sdk', 'registry', 'auth', 'observe', 'events', 'http', 'host', 'plugins', 'storage', 'isolate', 'boot', 'cli', 'drill'];
+const roomOrder = [
+  'client',
+  'sdk',
+  'registry',
+  'auth',
+  'observe',
+  'events',
+  'http',
+  'host',
+  'plugins',
+  'storage',
+  'isolate',
+  'boot',
+  'cli',
+  'drill',
+];
 
 const wanted = process.argv.slice(2);
-const files = testFiles().filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)));
+const files = testFiles().filter(
+  (file) => wanted.length === 0 || wanted.some((part) => file.includes(part)),
+);
 if (files.length === 0) {
-  console.error(wanted.length === 0 ? 'There is no test/**/*.test.ts, so nothing was tested.' : `No test file has ${wanted.join(' or ')} in its path.`);
+  console.error(
+    wanted.length === 0
+      ? 'There is no test/**/*.test.ts, so nothing was tested.'
+      : `No test file has ${wanted.join(' or ')} in its path.`,
+  );
   process.exit(1);
 }
 process.exitCode = await runAll(files);
@@ -59,7 +80,9 @@ function runAll(chosen) {
     });
   }
   const deadline = setTimeout(() => {
-    console.error(`The tests did not end within ${runDeadlineMs / 60_000} minutes and were stopped.`);
+    console.error(
+      `The tests did not end within ${runDeadlineMs / 60_000} minutes and were stopped.`,
+    );
     sweep();
   }, runDeadlineMs);
   return new Promise((settle) => {

@@ -15,7 +15,11 @@ export class KeptProgram {
   #said = '';
   starts = 0;
 
-  constructor(program: string, dataDir: string, environment: Readonly<Record<string, string>> = {}) {
+  constructor(
+    program: string,
+    dataDir: string,
+    environment: Readonly<Record<string, string>> = {},
+  ) {
     this.#program = program;
     this.#dataDir = dataDir;
     this.#environment = environment;
@@ -54,9 +58,15 @@ export class KeptProgram {
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     for (const deadline = Date.now() + deadlineMs; ; await pause(50)) {
       const reached = this.#reached();
-      const token = reached && readFileSync(join(this.#dataDir, 'keys/operator.token'), 'utf8').trim();
-      const headers = { 'content-type': 'application/json', ...(init.headers as object | undefined), authorization: `Bearer ${token}` };
-      const answer = reached && (await fetch(reached.url + path, { ...init, headers }).catch(() => undefined));
+      const token =
+        reached && readFileSync(join(this.#dataDir, 'keys/operator.token'), 'utf8').trim();
+      const headers = {
+        'content-type': 'application/json',
+        ...(init.headers as object | undefined),
+        authorization: `Bearer ${token}`,
+      };
+      const answer =
+        reached && (await fetch(reached.url + path, { ...init, headers }).catch(() => undefined));
       if (answer !== undefined && answer.status !== 503) {
         return answer;
       }
@@ -67,7 +77,9 @@ export class KeptProgram {
   }
 
   async version(): Promise<string> {
-    const { manager_version: version } = (await (await this.fetch('/api/v1/version')).json()) as { manager_version: string };
+    const { manager_version: version } = (await (await this.fetch('/api/v1/version')).json()) as {
+      manager_version: string;
+    };
     return version.slice(1);
   }
 
@@ -82,7 +94,11 @@ export class KeptProgram {
 
   #launch(): void {
     this.starts++;
-    const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SVC_|NODE_TEST_|NODE_OPTIONS$)/.test(name)));
+    const clean = Object.fromEntries(
+      Object.entries(process.env).filter(
+        ([name]) => !/^(SVC_|NODE_TEST_|NODE_OPTIONS$)/.test(name),
+      ),
+    );
     this.#child = spawn(this.#program, ['serve', '--data', this.#dataDir], {
       env: { ...clean, SVC_HTTP_ADDR: '127.0.0.1:0', SVC_LOG_LEVEL: 'warn', ...this.#environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -102,7 +118,14 @@ export class KeptProgram {
  * What a process loads first (NODE_OPTIONS) to die at one of the steps by which a program is replaced: before or after the `step`th name
  * beside it that is given, moved or removed. The plan is gone once it has been carried out.
  */
-export function killPlan(folder: string, program: string): { readonly options: string; set(step: number, when: 'before' | 'after'): void; left(): boolean } {
+export function killPlan(
+  folder: string,
+  program: string,
+): {
+  readonly options: string;
+  set(step: number, when: 'before' | 'after'): void;
+  left(): boolean;
+} {
   const [plan, text] = [join(folder, 'kill-plan'), join(folder, 'kill-plan.cjs')];
   writeFileSync(
     text,

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 export const agentsOf = (dataDir: string): string[] =>
   readdirSync('/proc').filter((pid) => {
     try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join(dataDir, 'local-edge'));
+      return (
+        /^\d+$/.test(pid) &&
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join(dataDir, 'local-edge'))
+      );
     } catch {
       // It has ended since it was listed.
       return false;

@@ -39,7 +39,9 @@ export function findPeer(name: Peer): string | undefined {
   // Daemons live beside the folders that a user's PATH names.
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
   // No program: it is loaded before one.
-  const libraries = name.includes('.so.') ? readdirSync('/usr/lib').map((machine) => join('/usr/lib', machine, 'faketime', name)) : [];
+  const libraries = name.includes('.so.')
+    ? readdirSync('/usr/lib').map((machine) => join('/usr/lib', machine, 'faketime', name))
+    : [];
   return folders.map((folder) => join(folder, name)).find(runnable) ?? libraries.find(existsSync);
 }
 

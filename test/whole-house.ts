@@ -34,7 +34,8 @@ export interface WholeHouse {
 }
 
 /** Edge `number` of the fixture `edge-keeper`, as a sender says it. */
-export const edge = (number: number): string => `Basic ${Buffer.from(`svc_ak_${number}:svc_sk_${number}`).toString('base64')}`;
+export const edge = (number: number): string =>
+  `Basic ${Buffer.from(`svc_ak_${number}:svc_sk_${number}`).toString('base64')}`;
 
 /** A product folder at `folder`: all shipped plugins, but a stand-in for edges. */
 export function productWithEdges(folder: string): string {
@@ -42,20 +43,38 @@ export function productWithEdges(folder: string): string {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }
   rmSync(join(folder, 'plugins/edge'), { recursive: true });
-  cpSync(join(root, 'test/fixtures/edge-keeper'), join(folder, 'plugins/edge-keeper'), { recursive: true });
+  cpSync(join(root, 'test/fixtures/edge-keeper'), join(folder, 'plugins/edge-keeper'), {
+    recursive: true,
+  });
   return folder;
 }
 
-export async function startWholeHouse({ dataDir, product, environment, execArgv = [], startMs = 60_000 }: WholeHouseOptions): Promise<WholeHouse> {
+export async function startWholeHouse({
+  dataDir,
+  product,
+  environment,
+  execArgv = [],
+  startMs = 60_000,
+}: WholeHouseOptions): Promise<WholeHouse> {
   const began = performance.now();
-  const program = product === undefined ? [join(root, 'bin/svc'), 'serve'] : ['--import', 'tsx', join(root, 'test/boot/serving-child.ts'), product];
+  const program =
+    product === undefined
+      ? [join(root, 'bin/svc'), 'serve']
+      : ['--import', 'tsx', join(root, 'test/boot/serving-child.ts'), product];
   // Whoever is killed leaves the agent beside it, which is no part of what is measured.
   const alone = product === undefined ? { SVC_EDGE_LOCAL: 'false' } : {};
   // What a process that was killed has left behind.
   rmSync(join(dataDir, 'run.json'), { force: true });
   const child = spawn(process.execPath, [...execArgv, ...program], {
     cwd: root,
-    env: { PATH: process.env['PATH'], SVC_DATA_DIR: dataDir, SVC_HTTP_ADDR: '127.0.0.1:0', SVC_LOG_LEVEL: 'warn', ...alone, ...environment },
+    env: {
+      PATH: process.env['PATH'],
+      SVC_DATA_DIR: dataDir,
+      SVC_HTTP_ADDR: '127.0.0.1:0',
+      SVC_LOG_LEVEL: 'warn',
+      ...alone,
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -75,7 +94,15 @@ export async function startWholeHouse({ dataDir, product, environment, execArgv 
       const reached = await reachable(dataDir);
       if (reached) {
         const { url, token } = reached;
-        return { url, token, pid: child.pid!, readyMs: performance.now() - began, output: () => output, fetch: fetcher(url, token), end };
+        return {
+          url,
+          token,
+          pid: child.pid!,
+          readyMs: performance.now() - began,
+          output: () => output,
+          fetch: fetcher(url, token),
+          end,
+        };
       }
     }
   } catch (error) {
@@ -90,7 +117,9 @@ async function reachable(dataDir: string): Promise<{ url: string; token: string 
   }
   const { url } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as { url: string };
   const { ok } = await fetch(`${url}/readyz`).catch(() => ({ ok: false }));
-  return ok ? { url, token: readFileSync(join(dataDir, 'keys/operator.token'), 'utf8').trim() } : undefined;
+  return ok
+    ? { url, token: readFileSync(join(dataDir, 'keys/operator.token'), 'utf8').trim() }
+    : undefined;
 }
 
 const fetcher =
@@ -104,10 +133,13 @@ const fetcher =
   };
 
 /** What all threads of a process have used so far. */
-export const cpuSeconds = (pid: number): number => readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + threadCpuSeconds(pid, thread), 0);
+export const cpuSeconds = (pid: number): number =>
+  readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + threadCpuSeconds(pid, thread), 0);
 
 /** What one thread has used; the main one has the number of its process. */
 export function threadCpuSeconds(pid: number, thread: string | number): number {
-  const fields = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  const fields = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')
+    .split(') ')[1]!
+    .split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }

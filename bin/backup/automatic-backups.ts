@@ -33,12 +33,17 @@ export class AutomaticBackups implements Safeguard {
 
   wayBack(): string | undefined {
     const newest = this.#all().at(-1);
-    return newest === undefined ? undefined : `restore the backup ${newest} with "svc backup restore"`;
+    return newest === undefined
+      ? undefined
+      : `restore the backup ${newest} with "svc backup restore"`;
   }
 
   async #make(): Promise<void> {
     const at = timestamp(Date.now()).replaceAll(':', '');
-    await createBackup(join(this.#folder, `${at}-before-${this.#product.version}`), { dataDir: this.#dataDir, product: this.#product });
+    await createBackup(join(this.#folder, `${at}-before-${this.#product.version}`), {
+      dataDir: this.#dataDir,
+      product: this.#product,
+    });
     this.#all()
       .slice(0, -kept)
       .forEach((old) => rmSync(old, { recursive: true }));

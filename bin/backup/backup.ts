@@ -1,4 +1,15 @@
-import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,7 +21,14 @@ import type { BackupData } from './backup-worker.ts';
 import { Base } from './base.ts';
 import { isTelemetry, partOf, unitsOf } from './contents.ts';
 import { type Inspection, inspect } from './inspection.ts';
-import { type BackedUpFile, damaged, fingerprint, type Manifest, manifestName, readManifest } from './manifest.ts';
+import {
+  type BackedUpFile,
+  damaged,
+  fingerprint,
+  type Manifest,
+  manifestName,
+  readManifest,
+} from './manifest.ts';
 import { openKeys, sealKeys } from './sealed-key.ts';
 import { snapshotUnit } from './snapshot.ts';
 
@@ -36,19 +54,31 @@ const sealedKeyName = 'secret.key.sealed';
 /** Copies the data into `dir`, looks at every page of the copy, and only then gives the folder its name. */
 export async function createBackup(
   dir: string,
-  { dataDir, product, withKey = false, passphrase, files, base: baseDir, onDamagedBase }: BackupOptions,
+  {
+    dataDir,
+    product,
+    withKey = false,
+    passphrase,
+    files,
+    base: baseDir,
+    onDamagedBase,
+  }: BackupOptions,
 ): Promise<Manifest> {
   if (existsSync(dir)) {
     throw new SvcError('conflict', `${dir} exists already: a backup needs a folder of its own`);
   }
   const draft = join(dirname(dir), `.${basename(dir)}.partial`);
   const shelter = join(dataDir, `.${basename(dir)}.copying`);
-  const clear = (): void => [draft, shelter].forEach((folder) => rmSync(folder, { recursive: true, force: true }));
+  const clear = (): void =>
+    [draft, shelter].forEach((folder) => rmSync(folder, { recursive: true, force: true }));
   clear();
   const base = baseDir === undefined ? undefined : new Base(baseDir);
   mkdirSync(draft, { recursive: true, mode: 0o700 });
   try {
-    const { copied, leftOut } = files === undefined ? { copied: [], leftOut: undefined } : await copyFiles({ dataDir, draft, shelter, product, files, base });
+    const { copied, leftOut } =
+      files === undefined
+        ? { copied: [], leftOut: undefined }
+        : await copyFiles({ dataDir, draft, shelter, product, files, base });
     // After the files: a trail that is signed in a file must not know rows that the database of the backup lacks.
     const copy = join(draft, databaseName);
     const found = await copyDatabase(join(dataDir, databaseName), copy, product);
@@ -67,7 +97,13 @@ export async function createBackup(
       syncPath(join(draft, name));
     }
     const manifest: Manifest = {
-      ...{ created_at: timestamp(Date.now()), app_version: product.version, sqlite: found.sqlite, files: fingerprints, tables: found.tables },
+      ...{
+        created_at: timestamp(Date.now()),
+        app_version: product.version,
+        sqlite: found.sqlite,
+        files: fingerprints,
+        tables: found.tables,
+      },
       ...(leftOut !== undefined && { left_out: leftOut }),
     };
     new Set(copied.map((name) => dirname(join(draft, name)))).forEach(syncPath);
@@ -90,16 +126,26 @@ interface FilesToCopy extends Required<Pick<BackupOptions, 'dataDir' | 'product'
 }
 
 /** The files of all plugins, each in one consistent state, and the names of the parts that were asked to stay behind. */
-async function copyFiles({ dataDir, draft, shelter, product, files, base }: FilesToCopy): Promise<{ copied: readonly string[]; leftOut: readonly string[] }> {
+async function copyFiles({
+  dataDir,
+  draft,
+  shelter,
+  product,
+  files,
+  base,
+}: FilesToCopy): Promise<{ copied: readonly string[]; leftOut: readonly string[] }> {
   const copied: string[] = [];
   const leftOut: string[] = [];
-  const copyOne = async (from: string, to: string): Promise<void> => assertSound(await copyDatabase(from, to, product), from);
+  const copyOne = async (from: string, to: string): Promise<void> =>
+    assertSound(await copyDatabase(from, to, product), from);
   for (const unit of unitsOf(dataDir)) {
     const part = partOf(unit);
     if (files === 'no telemetry' && isTelemetry(part)) {
       leftOut.push(part);
     } else {
-      copied.push(...(await snapshotUnit(unit, { dataDir, shelter, draft, copyDatabase: copyOne, base })));
+      copied.push(
+        ...(await snapshotUnit(unit, { dataDir, shelter, draft, copyDatabase: copyOne, base })),
+      );
     }
   }
   return { copied, leftOut };
@@ -110,7 +156,9 @@ function putKey(dataDir: string, draft: string, passphrase: string | undefined):
     copyFileSync(keyFile(dataDir), join(draft, keyName));
     return keyName;
   }
-  writeFileSync(join(draft, sealedKeyName), sealKeys(readFileSync(keyFile(dataDir)), passphrase), { mode: 0o600 });
+  writeFileSync(join(draft, sealedKeyName), sealKeys(readFileSync(keyFile(dataDir)), passphrase), {
+    mode: 0o600,
+  });
   return sealedKeyName;
 }
 
@@ -129,9 +177,16 @@ export async function verifyBackup(dir: string, { embedded }: Product): Promise<
   // Pages of another file than was backed up say nothing more.
   if (!problems.some((problem) => problem.startsWith(`${databaseName} `))) {
     const found = inspect(join(dir, databaseName), embedded?.nativeBinding);
-    const different = Object.keys({ ...found.tables, ...manifest.tables }).filter((table) => found.tables[table] !== manifest.tables[table]);
+    const different = Object.keys({ ...found.tables, ...manifest.tables }).filter(
+      (table) => found.tables[table] !== manifest.tables[table],
+    );
     problems.push(...found.problems);
-    problems.push(...different.map((table) => `table ${table} has ${found.tables[table] ?? 'no'} rows instead of ${manifest.tables[table] ?? 'none'}`));
+    problems.push(
+      ...different.map(
+        (table) =>
+          `table ${table} has ${found.tables[table] ?? 'no'} rows instead of ${manifest.tables[table] ?? 'none'}`,
+      ),
+    );
   }
   if (problems.length > 0) {
     throw damaged(dir, problems.join('; '));
@@ -140,7 +195,11 @@ export async function verifyBackup(dir: string, { embedded }: Product): Promise<
 }
 
 /** The keys inside a backup, when it was made with them; sealed ones need the passphrase. */
-export function keysIn(dir: string, { files }: Manifest, passphrase: string | undefined): Buffer | undefined {
+export function keysIn(
+  dir: string,
+  { files }: Manifest,
+  passphrase: string | undefined,
+): Buffer | undefined {
   const has = (key: string): boolean => files.some(({ name }) => name === key);
   if (has(keyName)) {
     return readFileSync(join(dir, keyName));
@@ -149,7 +208,10 @@ export function keysIn(dir: string, { files }: Manifest, passphrase: string | un
     return undefined;
   }
   if (passphrase === undefined) {
-    throw new SvcError('invalid_argument', 'the key in this backup is sealed: give its passphrase with --passphrase-file, or restore with --without-key');
+    throw new SvcError(
+      'invalid_argument',
+      'the key in this backup is sealed: give its passphrase with --passphrase-file, or restore with --without-key',
+    );
   }
   return openKeys(readFileSync(join(dir, sealedKeyName)), passphrase);
 }
@@ -161,13 +223,29 @@ function assertSound({ problems }: Inspection, where: string): void {
 }
 
 /** In a thread: the copy blocks whoever makes it, and svc may serve meanwhile. */
-function copyDatabase(from: string, to: string, { thread, embedded }: Product): Promise<Inspection> {
+function copyDatabase(
+  from: string,
+  to: string,
+  { thread, embedded }: Product,
+): Promise<Inspection> {
   const workerData: BackupData = { from, to, nativeBinding: embedded?.nativeBinding };
   const text = thread?.('backup-worker');
-  const worker = startWorker({ entry: fileURLToPath(new URL('./backup-worker.ts', import.meta.url)), workerData, ...(text !== undefined && { text }) });
+  const worker = startWorker({
+    entry: fileURLToPath(new URL('./backup-worker.ts', import.meta.url)),
+    workerData,
+    ...(text !== undefined && { text }),
+  });
   return new Promise((resolve, reject) => {
     worker.once('message', resolve);
-    worker.once('error', (error) => reject(new SvcError('unavailable', `the backup could not be made: ${messageOf(error)}`, { cause: error })));
-    worker.once('exit', () => reject(new SvcError('unavailable', 'the backup could not be made: its thread ended early')));
+    worker.once('error', (error) =>
+      reject(
+        new SvcError('unavailable', `the backup could not be made: ${messageOf(error)}`, {
+          cause: error,
+        }),
+      ),
+    );
+    worker.once('exit', () =>
+      reject(new SvcError('unavailable', 'the backup could not be made: its thread ended early')),
+    );
   });
 }

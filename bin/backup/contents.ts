@@ -4,7 +4,11 @@ import { join, sep } from 'node:path';
 /** The choices of an operator that stand in a file. */
 const settingsFile = 'svc.yaml';
 /** Of the telemetry stores, which may be left out because they are large. */
-const telemetry: Readonly<Record<string, string>> = { 'plugins/metricsdb': 'metrics', 'plugins/logs': 'logs', 'plugins/traces': 'traces' };
+const telemetry: Readonly<Record<string, string>> = {
+  'plugins/metricsdb': 'metrics',
+  'plugins/logs': 'logs',
+  'plugins/traces': 'traces',
+};
 const named: Readonly<Record<string, string>> = {
   ...telemetry,
   'svc.db': 'database',
@@ -27,20 +31,32 @@ export const isTelemetry = (part: string): boolean => Object.values(telemetry).i
 
 /** Whether a file may be called so in a backup: below a folder that is taken, and nowhere else. */
 export function isKnownName(name: unknown): name is string {
-  return typeof name === 'string' && known.test(name) && !/[\0\\]/.test(name) && name.split('/').every((step) => step !== '' && step !== '.' && step !== '..');
+  return (
+    typeof name === 'string' &&
+    known.test(name) &&
+    !/[\0\\]/.test(name) &&
+    name.split('/').every((step) => step !== '' && step !== '.' && step !== '..')
+  );
 }
 
 /** What is copied, and put back, in one piece: the folder of a plugin, all packs, the settings file. */
-export const unitOf = (name: string): string => (name.startsWith('plugins/') ? name.split('/').slice(0, 2).join('/') : name.split('/')[0]!);
+export const unitOf = (name: string): string =>
+  name.startsWith('plugins/') ? name.split('/').slice(0, 2).join('/') : name.split('/')[0]!;
 
 /** Whether a restore may move what is called so. */
-export const isUnit = (name: unknown): boolean => typeof name === 'string' && /^(?:svc\.yaml|packs|plugins\/\w[^/\\\0]*)$/.test(name);
+export const isUnit = (name: unknown): boolean =>
+  typeof name === 'string' && /^(?:svc\.yaml|packs|plugins\/\w[^/\\\0]*)$/.test(name);
 
 /** The units that are there; all else in the data folder is made anew by a start, or belongs to one machine. */
 export function unitsOf(dataDir: string): readonly string[] {
-  const is = (unit: string, kind: 'isDirectory' | 'isFile'): boolean => lstatSync(join(dataDir, unit), { throwIfNoEntry: false })?.[kind]() === true;
-  const plugins = is('plugins', 'isDirectory') ? readdirSync(join(dataDir, 'plugins')).toSorted() : [];
-  const folders = ['packs', ...plugins.map((plugin) => `plugins/${plugin}`)].filter((unit) => is(unit, 'isDirectory'));
+  const is = (unit: string, kind: 'isDirectory' | 'isFile'): boolean =>
+    lstatSync(join(dataDir, unit), { throwIfNoEntry: false })?.[kind]() === true;
+  const plugins = is('plugins', 'isDirectory')
+    ? readdirSync(join(dataDir, 'plugins')).toSorted()
+    : [];
+  const folders = ['packs', ...plugins.map((plugin) => `plugins/${plugin}`)].filter((unit) =>
+    is(unit, 'isDirectory'),
+  );
   return is(settingsFile, 'isFile') ? [settingsFile, ...folders] : folders;
 }
 

@@ -12,9 +12,13 @@ export interface Inspection {
 export function inspect(file: string, nativeBinding: string | undefined): Inspection {
   const connection = connect(file, { nativeBinding, readonly: true });
   try {
-    const problems = (connection.prepare('PRAGMA integrity_check(20)').pluck().all() as string[]).filter((line) => line !== 'ok');
+    const problems = (
+      connection.prepare('PRAGMA integrity_check(20)').pluck().all() as string[]
+    ).filter((line) => line !== 'ok');
     const names = connection
-      .prepare("select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite%'")
+      .prepare(
+        "select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite%'",
+      )
       .pluck()
       .all() as string[];
     const count = (name: string): number =>
@@ -22,7 +26,11 @@ export function inspect(file: string, nativeBinding: string | undefined): Inspec
         .prepare(`select count(*) from "${name.replaceAll('"', '""')}"`)
         .pluck()
         .get() as number;
-    return { sqlite: sqliteVersion(connection), problems, tables: Object.fromEntries(names.toSorted().map((name) => [name, count(name)])) };
+    return {
+      sqlite: sqliteVersion(connection),
+      problems,
+      tables: Object.fromEntries(names.toSorted().map((name) => [name, count(name)])),
+    };
   } finally {
     connection.close();
   }

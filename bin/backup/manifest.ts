@@ -32,10 +32,19 @@ export function readManifest(dir: string): Manifest {
   try {
     manifest = JSON.parse(readFileSync(join(dir, manifestName), 'utf8')) as Manifest;
   } catch (error) {
-    throw new SvcError('invalid_argument', `${dir} is not a backup: its ${manifestName} cannot be read (${messageOf(error)})`, { cause: error });
+    throw new SvcError(
+      'invalid_argument',
+      `${dir} is not a backup: its ${manifestName} cannot be read (${messageOf(error)})`,
+      { cause: error },
+    );
   }
   const names = Array.isArray(manifest?.files) ? manifest.files.map((file) => file?.name) : [];
-  if (!names.includes(databaseName) || !names.every(isKnownName) || typeof manifest.tables !== 'object' || manifest.tables === null) {
+  if (
+    !names.includes(databaseName) ||
+    !names.every(isKnownName) ||
+    typeof manifest.tables !== 'object' ||
+    manifest.tables === null
+  ) {
     throw damaged(dir, `${manifestName} does not list the files of a backup`);
   }
   const { left_out: leftOut = [] } = manifest;
@@ -46,7 +55,9 @@ export function readManifest(dir: string): Manifest {
 }
 
 /** What is in a backup, as a person calls it, the largest first. */
-export function partsOf({ files }: Manifest): readonly { readonly part: string; readonly files: number; readonly bytes: number }[] {
+export function partsOf({
+  files,
+}: Manifest): readonly { readonly part: string; readonly files: number; readonly bytes: number }[] {
   const parts = new Map<string, { part: string; files: number; bytes: number }>();
   for (const { name, bytes } of files) {
     const part = parts.get(partOf(name)) ?? { part: partOf(name), files: 0, bytes: 0 };
@@ -62,5 +73,8 @@ export async function fingerprint(file: string): Promise<{ sha256: string; bytes
 }
 
 export function damaged(dir: string, what: string): SvcError {
-  return new SvcError('conflict', `the backup ${dir} is damaged (${what}): nothing was changed; take another one`);
+  return new SvcError(
+    'conflict',
+    `the backup ${dir} is damaged (${what}): nothing was changed; take another one`,
+  );
 }

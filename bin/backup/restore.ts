@@ -4,7 +4,15 @@ import { dirname, join } from 'node:path';
 
 import type { Product } from '../../core/boot/index.ts';
 import { SvcError, timestamp } from '../../core/sdk/index.ts';
-import { databaseName, DataLock, keyFile, readKeys, syncPath, writeDurably, writeKeys } from '../../core/storage/index.ts';
+import {
+  databaseName,
+  DataLock,
+  keyFile,
+  readKeys,
+  syncPath,
+  writeDurably,
+  writeKeys,
+} from '../../core/storage/index.ts';
 import { keysIn, verifyBackup } from './backup.ts';
 import { partOf, unitOf, unitsOf } from './contents.ts';
 import { fingerprint, type Manifest } from './manifest.ts';
@@ -29,7 +37,12 @@ export interface RestoreOptions {
  * to be moved is written down before the first move, and the next start, or the next restore, goes on with it. What was live stays
  * in a folder beside it.
  */
-export async function restoreBackup(dir: string, dataDir: string, product: Product, options: RestoreOptions = {}): Promise<Restored> {
+export async function restoreBackup(
+  dir: string,
+  dataDir: string,
+  product: Product,
+  options: RestoreOptions = {},
+): Promise<Restored> {
   const nativeBinding = product.embedded?.nativeBinding;
   const lock = new DataLock(dataDir, { now: Date.now, nativeBinding });
   const incoming = join(dataDir, incomingName);
@@ -38,12 +51,16 @@ export async function restoreBackup(dir: string, dataDir: string, product: Produ
     chmodSync(join(dataDir, 'svc.lock'), 0o600);
     swapIn(dataDir, nativeBinding);
     const manifest = await verifyBackup(dir, product);
-    const keys = options.withoutKey === true ? undefined : keysIn(dir, manifest, options.passphrase);
+    const keys =
+      options.withoutKey === true ? undefined : keysIn(dir, manifest, options.passphrase);
     rmSync(incoming, { recursive: true, force: true });
     mkdirSync(incoming, { mode: 0o700 });
     await copyIn(dir, incoming, manifest);
     takeKeysIn(dataDir, incoming, keys);
-    const journal: RestoreJournal = { aside: `before-restore-${timestamp(Date.now()).replaceAll(':', '')}`, units: replacedUnits(dataDir, manifest) };
+    const journal: RestoreJournal = {
+      aside: `before-restore-${timestamp(Date.now()).replaceAll(':', '')}`,
+      units: replacedUnits(dataDir, manifest),
+    };
     writeDurably(join(dataDir, journalName), JSON.stringify(journal));
     return { manifest, ...swapIn(dataDir, nativeBinding)! };
   } finally {
@@ -63,17 +80,33 @@ async function copyIn(dir: string, incoming: string, { files }: Manifest): Promi
     syncPath(copy);
     folders.add(dirname(copy));
     if ((await fingerprint(copy)).sha256 !== sha256) {
-      throw new SvcError('conflict', `the backup ${dir} changed while it was copied: nothing was changed; try again`);
+      throw new SvcError(
+        'conflict',
+        `the backup ${dir} changed while it was copied: nothing was changed; try again`,
+      );
     }
   }
   folders.forEach(syncPath);
 }
 
 /** What gives way: the units that the backup brings and, where it is a whole one, those that it does not know. */
-function replacedUnits(dataDir: string, { files, left_out: leftOut }: Manifest): RestoreJournal['units'] {
-  const brought = new Set(files.map(({ name }) => unitOf(name)).filter((unit) => unit !== databaseName && partOf(unit) !== 'key'));
-  const strangers = leftOut === undefined ? [] : unitsOf(dataDir).filter((unit) => !brought.has(unit) && !leftOut.includes(partOf(unit)));
-  return [...[...brought].map((unit) => ({ unit, brought: true })), ...strangers.map((unit) => ({ unit, brought: false }))];
+function replacedUnits(
+  dataDir: string,
+  { files, left_out: leftOut }: Manifest,
+): RestoreJournal['units'] {
+  const brought = new Set(
+    files
+      .map(({ name }) => unitOf(name))
+      .filter((unit) => unit !== databaseName && partOf(unit) !== 'key'),
+  );
+  const strangers =
+    leftOut === undefined
+      ? []
+      : unitsOf(dataDir).filter((unit) => !brought.has(unit) && !leftOut.includes(partOf(unit)));
+  return [
+    ...[...brought].map((unit) => ({ unit, brought: true })),
+    ...strangers.map((unit) => ({ unit, brought: false })),
+  ];
 }
 
 /** Adds the keys of a backup to the ring: secrets of both sides stay readable, the restored one seals. */
@@ -86,5 +119,8 @@ function takeKeysIn(dataDir: string, incoming: string, keys: Buffer | undefined)
   const brought = readKeys(file);
   rmSync(file);
   const present = existsSync(keyFile(dataDir)) ? readKeys(keyFile(dataDir)) : [];
-  writeKeys(dataDir, [...present.filter((key) => !brought.some((other) => other.equals(key))), ...brought]);
+  writeKeys(dataDir, [
+    ...present.filter((key) => !brought.some((other) => other.equals(key))),
+    ...brought,
+  ]);
 }

@@ -24,7 +24,10 @@ export function sealKeys(keys: Buffer, passphrase: string): Buffer {
 export function openKeys(file: Buffer, passphrase: string): Buffer {
   const at = magic.length;
   if (!file.subarray(0, at).equals(magic) || file.length < at + 44) {
-    throw new SvcError('conflict', 'secret.key.sealed of the backup is damaged: take another backup, or restore without its key');
+    throw new SvcError(
+      'conflict',
+      'secret.key.sealed of the backup is damaged: take another backup, or restore without its key',
+    );
   }
   const key = scryptSync(passphrase, file.subarray(at, at + 16), 32, cost);
   const decipher = createDecipheriv('aes-256-gcm', key, file.subarray(at + 16, at + 28));
@@ -32,6 +35,9 @@ export function openKeys(file: Buffer, passphrase: string): Buffer {
   try {
     return Buffer.concat([decipher.update(file.subarray(at + 44)), decipher.final()]);
   } catch {
-    throw new SvcError('invalid_argument', 'the passphrase does not open the key of the backup: check it, or restore with "--without-key"');
+    throw new SvcError(
+      'invalid_argument',
+      'the passphrase does not open the key of the backup: check it, or restore with "--without-key"',
+    );
   }
 }

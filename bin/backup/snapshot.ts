@@ -1,4 +1,13 @@
-import { constants, copyFileSync, existsSync, linkSync, mkdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -14,7 +23,9 @@ export interface SnapshotOptions {
   readonly draft: string;
   readonly copyDatabase: (from: string, to: string) => Promise<void>;
   /** An earlier backup, whose file is taken where it is the same. */
-  readonly base: { readonly take: (name: string, live: string, copy: string) => Promise<boolean> } | undefined;
+  readonly base:
+    | { readonly take: (name: string, live: string, copy: string) => Promise<boolean> }
+    | undefined;
 }
 
 /**
@@ -22,20 +33,31 @@ export interface SnapshotOptions {
  * and the blocks last: what moves from the log into a block meanwhile is in the log of the copy, and a block that the catalogue
  * names is there or the whole is begun again. Returns the names of what was copied.
  */
-export async function snapshotUnit(unit: string, options: SnapshotOptions): Promise<readonly string[]> {
+export async function snapshotUnit(
+  unit: string,
+  options: SnapshotOptions,
+): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt++) {
     const copied = await copyOnce(unit, options);
     if (copied !== undefined) {
       return copied;
     }
     if (attempt === tries) {
-      throw new SvcError('unavailable', `${unit} changes faster than it can be copied (${tries} attempts): try again when less is written to it`);
+      throw new SvcError(
+        'unavailable',
+        `${unit} changes faster than it can be copied (${tries} attempts): try again when less is written to it`,
+      );
     }
   }
 }
 
-async function copyOnce(unit: string, { dataDir, shelter, draft, copyDatabase, base }: SnapshotOptions): Promise<readonly string[] | undefined> {
-  [shelter, draft].forEach((folder) => rmSync(join(folder, unit), { recursive: true, force: true }));
+async function copyOnce(
+  unit: string,
+  { dataDir, shelter, draft, copyDatabase, base }: SnapshotOptions,
+): Promise<readonly string[] | undefined> {
+  [shelter, draft].forEach((folder) =>
+    rmSync(join(folder, unit), { recursive: true, force: true }),
+  );
   const hold = (name: string): boolean => holdFile(join(dataDir, name), join(shelter, name));
   const before = filesOf(dataDir, unit);
   const logs = before.filter(isLog);
@@ -49,7 +71,10 @@ async function copyOnce(unit: string, { dataDir, shelter, draft, copyDatabase, b
   }
   const others = filesOf(dataDir, unit).filter((name) => !isLog(name) && !name.endsWith('.db'));
   // A block that went meanwhile may be one that the copied catalogue names.
-  if (!others.every(hold) || !before.filter((name) => !isLog(name)).every((name) => existsSync(join(dataDir, name)))) {
+  if (
+    !others.every(hold) ||
+    !before.filter((name) => !isLog(name)).every((name) => existsSync(join(dataDir, name)))
+  ) {
     return undefined;
   }
   for (const name of [...logs, ...others]) {
@@ -102,4 +127,5 @@ function copyIfThere(file: string, held: string): boolean {
 
 const isLog = (name: string): boolean => name.split('/').includes('wal');
 
-const same = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((name, index) => name === b[index]);
+const same = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name, index) => name === b[index]);

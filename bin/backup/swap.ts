@@ -1,4 +1,13 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { messageOf, SvcError } from '../../core/sdk/index.ts';
@@ -38,7 +47,10 @@ export function swapIn(dataDir: string, nativeBinding: string | undefined): Swap
   if (!existsSync(journal)) {
     return undefined;
   }
-  const { aside: name, units } = checked(JSON.parse(readFileSync(journal, 'utf8')) as RestoreJournal, journal);
+  const { aside: name, units } = checked(
+    JSON.parse(readFileSync(journal, 'utf8')) as RestoreJournal,
+    journal,
+  );
   const [incoming, aside] = [join(dataDir, incomingName), join(dataDir, name)];
   mkdirSync(aside, { recursive: true, mode: 0o700 });
   units.forEach(({ unit, brought }) => swapFolder(unit, brought, { dataDir, incoming, aside }));
@@ -60,16 +72,32 @@ export function swapIn(dataDir: string, nativeBinding: string | undefined): Swap
 
 /** Whoever may write to the data folder, and to no other, must not move others by it. */
 function checked(journal: RestoreJournal, file: string): RestoreJournal {
-  if (!isAside(journal.aside) || !Array.isArray(journal.units) || !journal.units.every(({ unit }) => isUnit(unit))) {
-    throw new SvcError('invalid_argument', `${file} was not written by a restore: look at it, and delete it`);
+  if (
+    !isAside(journal.aside) ||
+    !Array.isArray(journal.units) ||
+    !journal.units.every(({ unit }) => isUnit(unit))
+  ) {
+    throw new SvcError(
+      'invalid_argument',
+      `${file} was not written by a restore: look at it, and delete it`,
+    );
   }
   return journal;
 }
 
-const isAside = (name: unknown): boolean => typeof name === 'string' && /^before-restore-[0-9TZ.-]{10,40}$/.test(name);
+const isAside = (name: unknown): boolean =>
+  typeof name === 'string' && /^before-restore-[0-9TZ.-]{10,40}$/.test(name);
 
-function swapFolder(unit: string, brought: boolean, { dataDir, incoming, aside }: { dataDir: string; incoming: string; aside: string }): void {
-  const [live, comes, kept] = [dataDir, incoming, aside].map((folder) => join(folder, unit)) as [string, string, string];
+function swapFolder(
+  unit: string,
+  brought: boolean,
+  { dataDir, incoming, aside }: { dataDir: string; incoming: string; aside: string },
+): void {
+  const [live, comes, kept] = [dataDir, incoming, aside].map((folder) => join(folder, unit)) as [
+    string,
+    string,
+    string,
+  ];
   if (brought && !existsSync(comes)) {
     // It came in before the crash.
     return;
@@ -89,7 +117,11 @@ function swapFolder(unit: string, brought: boolean, { dataDir, incoming, aside }
 }
 
 /** Leaves a complete `svc.db` in place for the rename to replace: a log that stayed behind would be replayed into the new one. */
-function setDatabaseAside(dataDir: string, aside: string, nativeBinding: string | undefined): string | undefined {
+function setDatabaseAside(
+  dataDir: string,
+  aside: string,
+  nativeBinding: string | undefined,
+): string | undefined {
   const live = join(dataDir, databaseName);
   if (!existsSync(live)) {
     return undefined;
@@ -104,7 +136,9 @@ function setDatabaseAside(dataDir: string, aside: string, nativeBinding: string 
     }
     syncPath(aside);
   }
-  ['-shm', '-wal'].filter((suffix) => existsSync(live + suffix)).forEach((suffix) => unlinkSync(live + suffix));
+  ['-shm', '-wal']
+    .filter((suffix) => existsSync(live + suffix))
+    .forEach((suffix) => unlinkSync(live + suffix));
   return damage;
 }
 

@@ -29,7 +29,9 @@ const languages: BuildOptions = {
   format: 'esm',
   platform: 'browser',
   target: ['chrome123', 'firefox121', 'safari17.5'],
-  tsconfigRaw: { compilerOptions: { target: 'ES2023', jsx: 'react-jsx', jsxImportSource: 'preact' } },
+  tsconfigRaw: {
+    compilerOptions: { target: 'ES2023', jsx: 'react-jsx', jsxImportSource: 'preact' },
+  },
   loader: { '.svg': 'text' },
 };
 
@@ -37,7 +39,10 @@ const languages: BuildOptions = {
 export const forBrowsers = ({ root, portable }: BundleSources, inputs: Set<string>): Plugin => ({
   name: 'for-browsers',
   setup(builder) {
-    builder.onResolve({ filter: /^browser:/ }, ({ path, resolveDir }) => ({ path: resolve(resolveDir, path.slice(scheme.length)), namespace: 'browser' }));
+    builder.onResolve({ filter: /^browser:/ }, ({ path, resolveDir }) => ({
+      path: resolve(resolveDir, path.slice(scheme.length)),
+      namespace: 'browser',
+    }));
     builder.onLoad({ filter: /./, namespace: 'browser' }, async ({ path }) => {
       const { outputFiles, metafile, errors } = await builder.esbuild.build({
         ...languages,
@@ -56,7 +61,9 @@ export const forBrowsers = ({ root, portable }: BundleSources, inputs: Set<strin
         plugins: [packagesOf(root)],
       });
       Object.keys(metafile.inputs).forEach((name) => inputs.add(resolve(root, name)));
-      const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint !== undefined && resolve(root, entryPoint) === path)!;
+      const entry = Object.entries(metafile.outputs).find(
+        ([, { entryPoint }]) => entryPoint !== undefined && resolve(root, entryPoint) === path,
+      )!;
       const nameOf = (output: string): string => posix.basename(output);
       const assets: BrowserAssets = {
         entry: nameOf(entry[0]),
@@ -73,7 +80,9 @@ const packagesOf = (root: string): Plugin => ({
   name: 'packages',
   setup(builder) {
     builder.onResolve({ filter: /^[^./]/ }, async ({ path, kind, pluginData }) =>
-      pluginData === 'asked' ? undefined : await builder.resolve(path, { kind, resolveDir: join(root, 'bin'), pluginData: 'asked' }),
+      pluginData === 'asked'
+        ? undefined
+        : await builder.resolve(path, { kind, resolveDir: join(root, 'bin'), pluginData: 'asked' }),
     );
   },
 });
@@ -81,6 +90,14 @@ const packagesOf = (root: string): Plugin => ({
 /** With patience where it is done once for many machines. */
 async function packed({ path, contents }: OutputFile, patient: boolean): Promise<BrowserFile> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: patient ? 11 : 6 };
-  const [zipped, brotli] = await Promise.all([promisify(gzip)(contents, { level: 9 }), promisify(brotliCompress)(contents, { params })]);
-  return { name: posix.basename(path), bytes: contents.length, gzip: zipped.toString('base64'), brotli: brotli.toString('base64') };
+  const [zipped, brotli] = await Promise.all([
+    promisify(gzip)(contents, { level: 9 }),
+    promisify(brotliCompress)(contents, { params }),
+  ]);
+  return {
+    name: posix.basename(path),
+    bytes: contents.length,
+    gzip: zipped.toString('base64'),
+    brotli: brotli.toString('base64'),
+  };
 }

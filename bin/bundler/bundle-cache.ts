@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 
 import type { Bundle } from '../../core/host/index.ts';
@@ -26,7 +36,10 @@ const keptMaps = 3;
 const settledMs = 1_000;
 
 /** The bundle that was made of exactly these files before; undefined when any of them is not what it was. */
-export function cachedBundle(sources: BundleSources, key: string): Pick<Bundle, 'code' | 'inputs'> | undefined {
+export function cachedBundle(
+  sources: BundleSources,
+  key: string,
+): Pick<Bundle, 'code' | 'inputs'> | undefined {
   for (const folder of sources.cacheDirs ?? []) {
     const found = readBundle(fileOf(folder, key), key);
     if (found) {
@@ -43,31 +56,57 @@ function readBundle(file: string, key: string): Pick<Bundle, 'code' | 'inputs'> 
     const head = JSON.parse(kept.toString('utf8', 0, end)) as Head;
     const code = kept.toString('utf8', end + 1);
     const same = head.key === key && head.code === sha256(code) && head.inputs.every(isUnchanged);
-    return same ? { code, inputs: head.inputs.map(({ path }) => path).filter((path) => !path.endsWith(lockName)) } : undefined;
+    return same
+      ? {
+          code,
+          inputs: head.inputs.map(({ path }) => path).filter((path) => !path.endsWith(lockName)),
+        }
+      : undefined;
   } catch {
     // Not there, or not readable as one: it is made anew.
     return undefined;
   }
 }
 
-export function keepBundle(sources: BundleSources, key: string, { code, filename, inputs }: Bundle, began: number): void {
+export function keepBundle(
+  sources: BundleSources,
+  key: string,
+  { code, filename, inputs }: Bundle,
+  began: number,
+): void {
   // Only what lies in the installation: a folder that comes and goes would leave a bundle behind each time.
   if (!inputs[0]?.startsWith(sources.root + sep)) {
     return;
   }
   const stamped = inputsOf(sources, inputs, began);
   if (stamped) {
-    (sources.cacheDirs ?? []).some((folder) => writeBundle(folder, key, { code, filename }, stamped));
+    (sources.cacheDirs ?? []).some((folder) =>
+      writeBundle(folder, key, { code, filename }, stamped),
+    );
   }
 }
 
 /** What the text was made of; undefined when any of it may have changed since it was read. */
-function inputsOf({ root }: BundleSources, inputs: readonly string[], began: number): readonly Input[] | undefined {
+function inputsOf(
+  { root }: BundleSources,
+  inputs: readonly string[],
+  began: number,
+): readonly Input[] | undefined {
   try {
     // With the lockfile, because another version of the bundler writes another text.
-    const stamped = [...inputs, join(root, lockName)].map((path) => ({ path, stats: statSync(path), sha256: sha256(readFileSync(path)) }));
+    const stamped = [...inputs, join(root, lockName)].map((path) => ({
+      path,
+      stats: statSync(path),
+      sha256: sha256(readFileSync(path)),
+    }));
     const settled = stamped.every(({ stats }) => stats.ctimeMs <= began - settledMs);
-    return settled ? stamped.map(({ path, stats, sha256: hash }) => ({ path, stamp: stampOf(stats), sha256: hash })) : undefined;
+    return settled
+      ? stamped.map(({ path, stats, sha256: hash }) => ({
+          path,
+          stamp: stampOf(stats),
+          sha256: hash,
+        }))
+      : undefined;
   } catch {
     // A file that has gone meanwhile: the next start sees what there is.
     return undefined;
@@ -75,14 +114,21 @@ function inputsOf({ root }: BundleSources, inputs: readonly string[], began: num
 }
 
 /** Its map lies beside it: that is more than half of it, and only a stack reads it. Whether the folder took them. */
-function writeBundle(folder: string, key: string, { code, filename }: Pick<Bundle, 'code' | 'filename'>, inputs: readonly Input[]): boolean {
+function writeBundle(
+  folder: string,
+  key: string,
+  { code, filename }: Pick<Bundle, 'code' | 'filename'>,
+  inputs: readonly Input[],
+): boolean {
   const file = fileOf(folder, key);
   const { text, map: inline } = splitMap(code);
   const map = inline && movable(inline, filename);
   const mapFile = map === undefined ? undefined : `${file}.${sha256(map).slice(0, 16)}.map`;
   const kept = mapFile === undefined ? code : text + mapAt(mapFile);
   const head: Head = { key, code: sha256(kept), inputs };
-  const isWritten = (mapFile === undefined || write(folder, mapFile, map!)) && write(folder, file, `${JSON.stringify(head)}\n${kept}`);
+  const isWritten =
+    (mapFile === undefined || write(folder, mapFile, map!)) &&
+    write(folder, file, `${JSON.stringify(head)}\n${kept}`);
   if (isWritten) {
     dropOldMaps(folder, file);
   }
@@ -92,12 +138,15 @@ function writeBundle(folder: string, key: string, { code, filename }: Pick<Bundl
 /** The map with sources that are the same wherever it lies: in a text they are as seen from that. */
 function movable(map: Buffer | string, filename: string): string {
   const parsed = JSON.parse(map.toString()) as { sources?: readonly string[] };
-  const sources = parsed.sources?.map((source) => (source.startsWith('file:') ? source : resolve(dirname(filename), source)));
+  const sources = parsed.sources?.map((source) =>
+    source.startsWith('file:') ? source : resolve(dirname(filename), source),
+  );
   return JSON.stringify({ ...parsed, ...(sources && { sources }) });
 }
 
 function dropOldMaps(folder: string, file: string): void {
-  const changedAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const changedAt = (path: string): number =>
+    statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   readdirSync(folder)
     .map((name) => join(folder, name))
     .filter((path) => path.startsWith(`${file}.`) && path.endsWith('.map'))
@@ -135,13 +184,16 @@ function discard(draft: string): void {
 const lockName = 'package-lock.json';
 
 /** One file for each bundle: a new one takes the place of the old one. */
-const fileOf = (folder: string, key: string): string => join(folder, `${sha256(key).slice(0, 32)}.bundle`);
+const fileOf = (folder: string, key: string): string =>
+  join(folder, `${sha256(key).slice(0, 32)}.bundle`);
 
 /** By its times, at a tenth of the cost of reading; by its content when those differ, as after a fresh checkout. */
 function isUnchanged({ path, stamp, sha256: hash }: Input): boolean {
   return stampOf(statSync(path)) === stamp || sha256(readFileSync(path)) === hash;
 }
 
-const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string => `${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
+  `${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 
-const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
+const sha256 = (content: string | Uint8Array): string =>
+  createHash('sha256').update(content).digest('hex');

@@ -11,19 +11,31 @@ import { type BundleSources, withBundler } from './esbuild.ts';
 
 /** A plugin's code as one CommonJS text; Node's own modules and the lent ones stay imports. */
 export const bundlePlugin = (entry: string, id: string, sources: BundleSources): Promise<Bundle> =>
-  known(sources, ['plugin', resolve(entry), ...sources.lent, ...[...sources.modules].flat()], async () => {
-    const folder = dirname(resolve(entry));
-    const browserInputs = new Set<string>();
-    const plugins = [leave((name) => isBuiltin(name) || sources.lent.has(name)), forBrowsers(sources, browserInputs), bringAlong(sources)];
-    const { outputFiles, inputs } = await build(id, {
-      entryPoints: [entry],
-      absWorkingDir: folder,
-      sourcemap: 'inline',
-      minifyWhitespace: sources.portable ?? false,
-      plugins,
-    });
-    return { code: outputFiles[0]?.text ?? '', filename: resolve(entry), inputs: [...inputs, ...browserInputs] };
-  });
+  known(
+    sources,
+    ['plugin', resolve(entry), ...sources.lent, ...[...sources.modules].flat()],
+    async () => {
+      const folder = dirname(resolve(entry));
+      const browserInputs = new Set<string>();
+      const plugins = [
+        leave((name) => isBuiltin(name) || sources.lent.has(name)),
+        forBrowsers(sources, browserInputs),
+        bringAlong(sources),
+      ];
+      const { outputFiles, inputs } = await build(id, {
+        entryPoints: [entry],
+        absWorkingDir: folder,
+        sourcemap: 'inline',
+        minifyWhitespace: sources.portable ?? false,
+        plugins,
+      });
+      return {
+        code: outputFiles[0]?.text ?? '',
+        filename: resolve(entry),
+        inputs: [...inputs, ...browserInputs],
+      };
+    },
+  );
 
 /** A worker file as one CommonJS text with everything in it but Node's own modules and the database's addon. */
 export const bundleThread = (entry: string, id: string, sources: BundleSources): Promise<Bundle> =>
@@ -38,11 +50,21 @@ export const bundleThread = (entry: string, id: string, sources: BundleSources):
       legalComments: 'none',
       plugins: [bringAlong(sources)],
     });
-    const [map, text] = ['.map', '.cjs'].map((ending) => outputFiles.find(({ path }) => path.endsWith(ending))!.text) as [string, string];
-    return { code: text + inlineMap(map, dirname(outfile), sources), filename: resolve(entry), inputs };
+    const [map, text] = ['.map', '.cjs'].map(
+      (ending) => outputFiles.find(({ path }) => path.endsWith(ending))!.text,
+    ) as [string, string];
+    return {
+      code: text + inlineMap(map, dirname(outfile), sources),
+      filename: resolve(entry),
+      inputs,
+    };
   });
 
-async function known(sources: BundleSources, names: readonly string[], make: () => Promise<Bundle>): Promise<Bundle> {
+async function known(
+  sources: BundleSources,
+  names: readonly string[],
+  make: () => Promise<Bundle>,
+): Promise<Bundle> {
   const key = names.join('\0');
   const kept = cachedBundle(sources, key);
   if (kept) {
@@ -54,7 +76,10 @@ async function known(sources: BundleSources, names: readonly string[], make: () 
   return made;
 }
 
-async function build(id: string, options: BuildOptions): Promise<{ outputFiles: readonly OutputFile[]; inputs: readonly string[] }> {
+async function build(
+  id: string,
+  options: BuildOptions,
+): Promise<{ outputFiles: readonly OutputFile[]; inputs: readonly string[] }> {
   try {
     const { metafile, outputFiles } = await withBundler(id, (esbuild) =>
       esbuild.build({
@@ -92,7 +117,9 @@ async function build(id: string, options: BuildOptions): Promise<{ outputFiles: 
 function inlineMap(text: string, folder: string, { root, portable }: BundleSources): string {
   const map = JSON.parse(text) as { sources: string[] };
   if (portable) {
-    map.sources = map.sources.map((source) => (source.startsWith('..') ? `svc/${relative(root, resolve(folder, source))}` : source));
+    map.sources = map.sources.map((source) =>
+      source.startsWith('..') ? `svc/${relative(root, resolve(folder, source))}` : source,
+    );
   }
   return `\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}\n`;
 }
@@ -103,7 +130,9 @@ const isFile = (name: string): boolean => !name.startsWith('browser:');
 const leave = (external: (name: string) => boolean): Plugin => ({
   name: 'leave',
   setup(builder) {
-    builder.onResolve({ filter: /^[^./]/ }, ({ path }) => (external(path) ? { path, external: true } : undefined));
+    builder.onResolve({ filter: /^[^./]/ }, ({ path }) =>
+      external(path) ? { path, external: true } : undefined,
+    );
   },
 });
 
@@ -130,4 +159,6 @@ const bringAlong = ({ lent, modules, root }: BundleSources): Plugin => ({
 });
 
 const located = (message: Message): string =>
-  message.location ? `${message.location.file}:${message.location.line}:${message.location.column} ${message.text}` : message.text;
+  message.location
+    ? `${message.location.file}:${message.location.line}:${message.location.column} ${message.text}`
+    : message.text;

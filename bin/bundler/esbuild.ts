@@ -23,7 +23,10 @@ let working = 0;
 let idle: NodeJS.Timeout | undefined;
 
 /** Lends the compiler of plugins: a process of its own, as large as an agent, that is gone once there is nothing to compile. */
-export async function withBundler<R>(id: string, work: (bundler: Esbuild) => Promise<R>): Promise<R> {
+export async function withBundler<R>(
+  id: string,
+  work: (bundler: Esbuild) => Promise<R>,
+): Promise<R> {
   const bundler = await load(id);
   clearTimeout(idle);
   working++;
@@ -42,8 +45,12 @@ async function load(id: string): Promise<Esbuild> {
   try {
     return await import('esbuild');
   } catch (cause) {
-    throw new SvcError('invalid_argument', `${id} is TypeScript source, which this build of svc cannot compile; build it first with "svc plugin build"`, {
-      cause,
-    });
+    throw new SvcError(
+      'invalid_argument',
+      `${id} is TypeScript source, which this build of svc cannot compile; build it first with "svc plugin build"`,
+      {
+        cause,
+      },
+    );
   }
 }

@@ -16,7 +16,17 @@ interface Module {
 }
 
 const loaders: Readonly<Record<string, Loader>> = {
-  ...{ '.js': 'js', '.cjs': 'js', '.mjs': 'js', '.jsx': 'jsx', '.ts': 'ts', '.cts': 'ts', '.mts': 'ts', '.tsx': 'tsx', '.json': 'json' },
+  ...{
+    '.js': 'js',
+    '.cjs': 'js',
+    '.mjs': 'js',
+    '.jsx': 'jsx',
+    '.ts': 'ts',
+    '.cts': 'ts',
+    '.mts': 'ts',
+    '.tsx': 'tsx',
+    '.json': 'json',
+  },
 };
 
 /** What an import may leave out of the name of a file. */
@@ -28,7 +38,10 @@ const maxBytes = 8 * 1024 * 1024;
  * A stranger's pack as one CommonJS text. The compiler translates texts, one by one, and is never told a path: what an import
  * means is decided here, by the names of the files in the folder, so nothing of this machine can come in by the build.
  */
-export async function bundlePack(folder: PluginFolder, { id, entry }: PluginManifest & { entry: string }): Promise<Bundle> {
+export async function bundlePack(
+  folder: PluginFolder,
+  { id, entry }: PluginManifest & { entry: string },
+): Promise<Bundle> {
   const names = new Set(folder.files());
   const modules = new Map<string, Module>();
   const wanted = [entry];
@@ -55,7 +68,12 @@ export async function bundlePack(folder: PluginFolder, { id, entry }: PluginMani
   };
 }
 
-async function translated(id: string, name: string, text: string, names: ReadonlySet<string>): Promise<Module> {
+async function translated(
+  id: string,
+  name: string,
+  text: string,
+  names: ReadonlySet<string>,
+): Promise<Module> {
   const loader = loaders[posix.extname(name)] ?? 'text';
   try {
     const { code, map } = await withBundler(id, (esbuild) =>
@@ -74,22 +92,42 @@ async function translated(id: string, name: string, text: string, names: Readonl
       }),
     );
     // The first line may be for a shell.
-    return { name, code: code.replace(/^#!.*/, ''), map: JSON.parse(map) as object, links: linksOf(id, name, loader === 'text' ? '' : code, names) };
+    return {
+      name,
+      code: code.replace(/^#!.*/, ''),
+      map: JSON.parse(map) as object,
+      links: linksOf(id, name, loader === 'text' ? '' : code, names),
+    };
   } catch (error) {
-    throw error instanceof SvcError ? error : new SvcError('invalid_argument', `${id} does not compile: ${located(error as TransformFailure)}`);
+    throw error instanceof SvcError
+      ? error
+      : new SvcError(
+          'invalid_argument',
+          `${id} does not compile: ${located(error as TransformFailure)}`,
+        );
   }
 }
 
 /** The compiler writes every import as this call; a text that only looks like one gets a link that nothing uses. */
-function linksOf(id: string, from: string, code: string, names: ReadonlySet<string>): Readonly<Record<string, string>> {
+function linksOf(
+  id: string,
+  from: string,
+  code: string,
+  names: ReadonlySet<string>,
+): Readonly<Record<string, string>> {
   const links: Record<string, string> = {};
   for (const [, literal] of code.matchAll(/\brequire\(("(?:[^"\\\n]|\\.)*")\)/g)) {
     const specifier = specifierOf(literal!);
     if (specifier === undefined || specifier === 'svc/sdk' || isBuiltin(specifier)) {
       continue;
     }
-    const target = /^\.\.?\//.test(specifier) ? posix.join(posix.dirname(from), specifier) : undefined;
-    const found = target === undefined ? undefined : endings.map((ending) => target + ending).find((name) => names.has(name));
+    const target = /^\.\.?\//.test(specifier)
+      ? posix.join(posix.dirname(from), specifier)
+      : undefined;
+    const found =
+      target === undefined
+        ? undefined
+        : endings.map((ending) => target + ending).find((name) => names.has(name));
     if (found === undefined) {
       throw new SvcError(
         'invalid_argument',
@@ -113,7 +151,9 @@ function specifierOf(literal: string): string | undefined {
 const located = ({ errors, message }: TransformFailure): string =>
   (errors ?? [])
     .slice(0, 3)
-    .map(({ text, location }) => (location ? `${location.file}:${location.line}:${location.column} ${text}` : text))
+    .map(({ text, location }) =>
+      location ? `${location.file}:${location.line}:${location.column} ${text}` : text,
+    )
     .join('; ') ||
   message ||
   messageOf(errors);

@@ -13,7 +13,10 @@ import { bundlePack } from './pack-bundle.ts';
  * plugin that uses them. A plugin is lent the contract; a thread is lent nothing, so its text brings that along as well.
  */
 const modules: ReadonlyMap<string, string> = new Map(
-  Object.entries(project.exports).map(([name, file]) => [name.replace('.', 'svc'), join(installation, file)]),
+  Object.entries(project.exports).map(([name, file]) => [
+    name.replace('.', 'svc'),
+    join(installation, file),
+  ]),
 );
 
 /** How plugins of this installation are bundled. */
@@ -33,7 +36,10 @@ export function sourceBundler(cacheDir: string): Bundler {
     pack: (folder, manifest) =>
       folder.origin === 'data'
         ? bundlePack(folder, manifest)
-        : bundlePlugin(join(folder.path, manifest.entry), manifest.id, { ...sources, lent: new Set(['svc/sdk']) }),
+        : bundlePlugin(join(folder.path, manifest.entry), manifest.id, {
+            ...sources,
+            lent: new Set(['svc/sdk']),
+          }),
     thread: (entry, { id }) => bundleThread(entry, id, sources),
     withoutMap: (code, filename) => stackMaps.withoutMap(code, filename),
     mapped: (stack) => stackMaps.mapped(stack),

@@ -33,15 +33,23 @@ export async function findUser(client: ApiClient, who: string): Promise<User> {
     return await client.get<User>(`/api/v1/users/${who}`);
   }
   const email = who.trim().normalize('NFC').toLowerCase();
-  const alike = await client.list<User>(`/api/v1/users?q=${encodeURIComponent(email.slice(0, longestSearch))}`);
+  const alike = await client.list<User>(
+    `/api/v1/users?q=${encodeURIComponent(email.slice(0, longestSearch))}`,
+  );
   const user = alike.find((other) => other.email === email);
   if (!user) {
-    throw new Failure(4, 'not_found', `there is no user ${email} that you can see; "svc user list" shows all of them`);
+    throw new Failure(
+      4,
+      'not_found',
+      `there is no user ${email} that you can see; "svc user list" shows all of them`,
+    );
   }
   return user;
 }
 
-export const generateOption: Readonly<Record<'generate', Option>> = { generate: { about: 'make up a password and show it once, instead of asking for one' } };
+export const generateOption: Readonly<Record<'generate', Option>> = {
+  generate: { about: 'make up a password and show it once, instead of asking for one' },
+};
 
 /** A password that somebody chose, or one that must be shown to them. */
 export interface NewPassword {
@@ -61,8 +69,13 @@ export async function newPassword(call: Call, questions: Questions): Promise<New
 }
 
 /** For the document of a result, which holds a password only when nobody else knows it. */
-export const shownPassword = ({ password, generated }: NewPassword): { readonly password?: string } => (generated ? { password } : {});
+export const shownPassword = ({
+  password,
+  generated,
+}: NewPassword): { readonly password?: string } => (generated ? { password } : {});
 
-export const passwordLine = ({ password, generated }: NewPassword): string => (generated ? `\nPassword ${password} (not shown again)` : '');
+export const passwordLine = ({ password, generated }: NewPassword): string =>
+  generated ? `\nPassword ${password} (not shown again)` : '';
 
-export const nameOf = ({ email, role, id }: User): string => printable(`${email} (${role}, id ${id})`);
+export const nameOf = ({ email, role, id }: User): string =>
+  printable(`${email} (${role}, id ${id})`);

@@ -37,7 +37,9 @@ const downloadWithinMs = 3_600_000;
 
 /** svc that serves the data folder of this machine, if one does. */
 export async function findLocalSvc(environment: Environment): Promise<RunningSvc | undefined> {
-  return runningSvc(bootSettings(await currentProduct(), environment, { schemas: ajvSchemas }).dataDir);
+  return runningSvc(
+    bootSettings(await currentProduct(), environment, { schemas: ajvSchemas }).dataDir,
+  );
 }
 
 /** The same; throws where none does. */
@@ -45,31 +47,55 @@ export async function localSvc(environment: Environment): Promise<RunningSvc> {
   const { dataDir } = bootSettings(await currentProduct(), environment, { schemas: ajvSchemas });
   const running = runningSvc(dataDir);
   if (!running) {
-    throw unreachable(`no svc serves the data folder ${dataDir}: start it with "svc serve", or name another folder with --data`);
+    throw unreachable(
+      `no svc serves the data folder ${dataDir}: start it with "svc serve", or name another folder with --data`,
+    );
   }
   return running;
 }
 
 /** That svc, asked by its operator. */
-export const openApiClient = async (environment: Environment): Promise<ApiClient> => clientOf(await localSvc(environment));
+export const openApiClient = async (environment: Environment): Promise<ApiClient> =>
+  clientOf(await localSvc(environment));
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Without a token for what everybody may ask, such as to be let in. */
-export function clientOf({ url, token }: { readonly url: string; readonly token?: string }): ApiClient {
-  const reach = async (method: Method, path: string, withinMs: number, body?: object): Promise<IncomingMessage> => {
-    const response = await answer(new URL(path, url), method, token, withinMs, body).catch((cause: unknown) => {
-      throw unreachable(`svc at ${url} does not answer (${reasonOf(cause)}): ${adviceOn(cause)}`, cause);
-    });
+export function clientOf({
+  url,
+  token,
+}: {
+  readonly url: string;
+  readonly token?: string;
+}): ApiClient {
+  const reach = async (
+    method: Method,
+    path: string,
+    withinMs: number,
+    body?: object,
+  ): Promise<IncomingMessage> => {
+    const response = await answer(new URL(path, url), method, token, withinMs, body).catch(
+      (cause: unknown) => {
+        throw unreachable(
+          `svc at ${url} does not answer (${reasonOf(cause)}): ${adviceOn(cause)}`,
+          cause,
+        );
+      },
+    );
     const status = response.statusCode ?? 0;
     if (status < 200 || status > 299) {
       throw refusal(status, await documentOf(response, url));
     }
     return response;
   };
-  const ask = async <T>(method: Method, path: string, withinMs: number, body?: object): Promise<T> =>
-    (await documentOf(await reach(method, path, withinMs, body), url)) as T;
-  const get = <T>(path: string, withinMs = answerWithinMs): Promise<T> => ask<T>('GET', path, withinMs);
+  const ask = async <T>(
+    method: Method,
+    path: string,
+    withinMs: number,
+    body?: object,
+  ): Promise<T> => (await documentOf(await reach(method, path, withinMs, body), url)) as T;
+  const get = <T>(path: string, withinMs = answerWithinMs): Promise<T> =>
+    ask<T>('GET', path, withinMs);
   return {
     get,
     async list<T>(path: string) {
@@ -77,7 +103,9 @@ export function clientOf({ url, token }: { readonly url: string; readonly token?
       const first = `${path}${path.includes('?') ? '&' : '?'}limit=200`;
       let page: Page<T> | undefined;
       do {
-        page = await get<Page<T>>(`${first}${page ? `&cursor=${encodeURIComponent(page.next_cursor)}` : ''}`);
+        page = await get<Page<T>>(
+          `${first}${page ? `&cursor=${encodeURIComponent(page.next_cursor)}` : ''}`,
+        );
         items.push(...page.items);
         // A page without items has nothing behind it, whatever its cursor says: the walk must end.
       } while (page.next_cursor !== '' && page.items.length > 0);
@@ -92,7 +120,13 @@ export function clientOf({ url, token }: { readonly url: string; readonly token?
 }
 
 /** Not fetch: that refuses to speak to a list of ports on which svc may well be told to listen. */
-function answer(url: URL, method: Method, token: string | undefined, withinMs: number, body?: object): Promise<IncomingMessage> {
+function answer(
+  url: URL,
+  method: Method,
+  token: string | undefined,
+  withinMs: number,
+  body?: object,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = url.protocol === 'https:' ? tlsRequest : plainRequest;
     const headers = {
@@ -101,7 +135,11 @@ function answer(url: URL, method: Method, token: string | undefined, withinMs: n
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
-    const call = request(url, { method, headers, agent: false, signal: AbortSignal.timeout(withinMs) }, resolve);
+    const call = request(
+      url,
+      { method, headers, agent: false, signal: AbortSignal.timeout(withinMs) },
+      resolve,
+    );
     call.once('error', reject);
     call.end(body && JSON.stringify(body));
   });
@@ -117,21 +155,34 @@ async function documentOf(response: IncomingMessage, url: string): Promise<unkno
   try {
     return JSON.parse(body) as unknown;
   } catch (cause) {
-    throw unreachable(`what answers at ${url} is not svc: another program has taken its port; see "svc doctor"`, cause);
+    throw unreachable(
+      `what answers at ${url} is not svc: another program has taken its port; see "svc doctor"`,
+      cause,
+    );
   }
 }
 
 function refusal(status: number, body: unknown): Failure {
-  const { error = 'internal', message, details } = (body ?? {}) as { error?: ErrorCode; message?: string; details?: unknown };
-  return new Failure(status < 500 ? 4 : 1, error, message ?? `svc answered with status ${status}`, { details });
+  const {
+    error = 'internal',
+    message,
+    details,
+  } = (body ?? {}) as { error?: ErrorCode; message?: string; details?: unknown };
+  return new Failure(status < 500 ? 4 : 1, error, message ?? `svc answered with status ${status}`, {
+    details,
+  });
 }
 
 function reasonOf(error: unknown): string {
   const { code, name } = error as { code?: string; name?: string };
-  return name === 'AbortError' || name === 'TimeoutError' ? 'no answer in time' : (code ?? messageOf(error));
+  return name === 'AbortError' || name === 'TimeoutError'
+    ? 'no answer in time'
+    : (code ?? messageOf(error));
 }
 
 function adviceOn(error: unknown): string {
   const { code = '' } = error as { code?: string };
-  return /CERT|ISSUER|ERR_TLS/.test(code) ? 'if you trust it, name its certificate with NODE_EXTRA_CA_CERTS' : 'see whether it still runs with "svc doctor"';
+  return /CERT|ISSUER|ERR_TLS/.test(code)
+    ? 'if you trust it, name its certificate with NODE_EXTRA_CA_CERTS'
+    : 'see whether it still runs with "svc doctor"';
 }

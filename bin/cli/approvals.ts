@@ -23,12 +23,24 @@ export const approvalPath = (id: string): string => `/api/v1/approvals/${encodeU
 export async function waiting(client: ApiClient, id: string): Promise<Approval> {
   const approval = await client.get<Approval>(approvalPath(id));
   if (approval.status !== 'pending' && approval.status !== 'partially_signed') {
-    throw new Failure(4, 'conflict', `the change ${approval.id} is ${approval.status}: there is nothing to decide`);
+    throw new Failure(
+      4,
+      'conflict',
+      `the change ${approval.id} is ${approval.status}: there is nothing to decide`,
+    );
   }
   return approval;
 }
 
-export const describe = ({ rendered, target, class: kind, requested_by: by, required_signatures: wanted, signatures, expires_at: until }: Approval): string =>
+export const describe = ({
+  rendered,
+  target,
+  class: kind,
+  requested_by: by,
+  required_signatures: wanted,
+  signatures,
+  expires_at: until,
+}: Approval): string =>
   [
     ...rendered.split('\n').map((line) => `  ${printable(line)}`),
     `${kind}, on ${printable(target.name) || 'this manager'}; asked for by ${printable(by.name)}; ${signatures.length} of ${wanted} signatures; until ${until}`,

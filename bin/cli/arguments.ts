@@ -17,18 +17,27 @@ export interface Arguments {
 }
 
 /** The words that are neither options nor values of the global ones, with their places. */
-export function wordsOf(args: readonly string[]): readonly { readonly word: string; readonly index: number }[] {
-  return tokensOf(args, globalOptions).flatMap((token) => (token.kind === 'positional' ? [{ word: token.value, index: token.index }] : []));
+export function wordsOf(
+  args: readonly string[],
+): readonly { readonly word: string; readonly index: number }[] {
+  return tokensOf(args, globalOptions).flatMap((token) =>
+    token.kind === 'positional' ? [{ word: token.value, index: token.index }] : [],
+  );
 }
 
 /** The data folder, where the arguments name one. */
 export function dataOf(args: readonly string[]): { readonly SVC_DATA_DIR?: string } {
-  const named = tokensOf(args, globalOptions).findLast((token) => token.kind === 'option' && token.name === 'data');
+  const named = tokensOf(args, globalOptions).findLast(
+    (token) => token.kind === 'option' && token.name === 'data',
+  );
   return named?.kind === 'option' && named.value !== undefined ? { SVC_DATA_DIR: named.value } : {};
 }
 
 /** Sorts what was typed into operands and options; refuses what `known` does not hold. */
-export function readArguments(args: readonly string[], known: Readonly<Record<string, Option>>): Arguments {
+export function readArguments(
+  args: readonly string[],
+  known: Readonly<Record<string, Option>>,
+): Arguments {
   const operands: string[] = [];
   const options = new Map<string, string | true>();
   for (const token of tokensOf(args, known)) {
@@ -81,8 +90,17 @@ function tokensOf(args: readonly string[], known: Readonly<Record<string, Option
   const options = Object.fromEntries(
     Object.entries(known).map(([name, { value, short }]) => [
       name,
-      { type: value === undefined ? ('boolean' as const) : ('string' as const), ...(short !== undefined && { short }) },
+      {
+        type: value === undefined ? ('boolean' as const) : ('string' as const),
+        ...(short !== undefined && { short }),
+      },
     ]),
   );
-  return parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true }).tokens;
+  return parseArgs({
+    args: [...args],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  }).tokens;
 }

@@ -9,7 +9,11 @@ import { sizeOf } from './size.ts';
 
 /** What is in a backup and what is not, a line a part: a restore is too late to learn it. */
 export function partsText(manifest: Manifest): string {
-  const rows = partsOf(manifest).map(({ part, files, bytes }) => [`  ${printable(part)}`, sizeOf(bytes), files === 1 ? '1 file' : `${files} files`]);
+  const rows = partsOf(manifest).map(({ part, files, bytes }) => [
+    `  ${printable(part)}`,
+    sizeOf(bytes),
+    files === 1 ? '1 file' : `${files} files`,
+  ]);
   const missing = [
     ...(manifest.left_out ?? ['metrics', 'logs', 'traces', 'recordings', 'packs']),
     ...(manifest.files.some(({ name }) => name.startsWith('secret.key')) ? [] : ['the secret key']),

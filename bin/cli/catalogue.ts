@@ -24,56 +24,213 @@ export interface Found {
 /** The commands that are code: they ask questions, read or write files, or work without a running svc. */
 export const builtIn: Readonly<Record<string, Entry>> = {
   serve: { summary: 'Serve until stopped', load: () => import('../commands/serve.ts') },
-  demo: { area: 'edge', summary: 'Look at a whole svc with simulated hosts and an incident', load: () => import('../commands/demo.ts') },
-  install: { summary: 'Make svc a service that starts with this machine', load: () => import('../commands/install.ts') },
+  demo: {
+    area: 'edge',
+    summary: 'Look at a whole svc with simulated hosts and an incident',
+    load: () => import('../commands/demo.ts'),
+  },
+  install: {
+    summary: 'Make svc a service that starts with this machine',
+    load: () => import('../commands/install.ts'),
+  },
   uninstall: { summary: 'Remove that service', load: () => import('../commands/uninstall.ts') },
-  update: { summary: 'Put another version of svc in place, and back', load: () => import('../commands/update.ts') },
-  login: { area: 'session', summary: 'Sign in, so that commands speak as you', load: () => import('../commands/login.ts') },
-  logout: { area: 'session', summary: 'End what "svc login" began', load: () => import('../commands/logout.ts') },
+  update: {
+    summary: 'Put another version of svc in place, and back',
+    load: () => import('../commands/update.ts'),
+  },
+  login: {
+    area: 'session',
+    summary: 'Sign in, so that commands speak as you',
+    load: () => import('../commands/login.ts'),
+  },
+  logout: {
+    area: 'session',
+    summary: 'End what "svc login" began',
+    load: () => import('../commands/logout.ts'),
+  },
   doctor: { summary: 'Look for what could go wrong', load: () => import('../commands/doctor.ts') },
-  export: { summary: 'Write what is configured to files fit for git', load: () => import('../commands/export.ts') },
-  apply: { summary: 'Bring svc in line with such files', load: () => import('../commands/apply.ts') },
+  export: {
+    summary: 'Write what is configured to files fit for git',
+    load: () => import('../commands/export.ts'),
+  },
+  apply: {
+    summary: 'Bring svc in line with such files',
+    load: () => import('../commands/apply.ts'),
+  },
   version: { summary: 'The version of this svc', load: () => import('../commands/version.ts') },
   help: { summary: 'This page, or that of one command', load: () => import('../commands/help.ts') },
-  'plugin disable': { area: 'host', summary: 'Take a plugin out of service', load: () => import('../commands/plugin/disable.ts') },
-  'plugin why': { area: 'host', summary: 'Why a plugin is in the state it is in', load: () => import('../commands/plugin/why.ts') },
-  'plugin new': { summary: 'Start a plugin: one route, one test', load: () => import('../commands/plugin/new.ts') },
-  'plugin build': { summary: 'Build a plugin into a folder that can be installed', load: () => import('../commands/plugin/build.ts') },
-  'plugin check': { summary: 'Say what keeps a plugin from loading', load: () => import('../commands/plugin/check.ts') },
-  'pack new': { summary: 'Start a pack: one route, one persona, one guide, one test', load: () => import('../commands/pack/new.ts') },
-  'pack check': { summary: 'Say what keeps a pack from loading', load: () => import('../commands/pack/check.ts') },
-  'pack test': { summary: 'Run the tests of a pack in a real svc', load: () => import('../commands/pack/test.ts') },
-  'pack build': { summary: 'Build a pack into one archive', load: () => import('../commands/pack/build.ts') },
+  'plugin disable': {
+    area: 'host',
+    summary: 'Take a plugin out of service',
+    load: () => import('../commands/plugin/disable.ts'),
+  },
+  'plugin why': {
+    area: 'host',
+    summary: 'Why a plugin is in the state it is in',
+    load: () => import('../commands/plugin/why.ts'),
+  },
+  'plugin new': {
+    summary: 'Start a plugin: one route, one test',
+    load: () => import('../commands/plugin/new.ts'),
+  },
+  'plugin build': {
+    summary: 'Build a plugin into a folder that can be installed',
+    load: () => import('../commands/plugin/build.ts'),
+  },
+  'plugin check': {
+    summary: 'Say what keeps a plugin from loading',
+    load: () => import('../commands/plugin/check.ts'),
+  },
+  'pack new': {
+    summary: 'Start a pack: one route, one persona, one guide, one test',
+    load: () => import('../commands/pack/new.ts'),
+  },
+  'pack check': {
+    summary: 'Say what keeps a pack from loading',
+    load: () => import('../commands/pack/check.ts'),
+  },
+  'pack test': {
+    summary: 'Run the tests of a pack in a real svc',
+    load: () => import('../commands/pack/test.ts'),
+  },
+  'pack build': {
+    summary: 'Build a pack into one archive',
+    load: () => import('../commands/pack/build.ts'),
+  },
   'pack sign': { summary: 'Sign an archive', load: () => import('../commands/pack/sign.ts') },
-  'pack publish': { summary: 'Put an archive into a registry', load: () => import('../commands/pack/publish.ts') },
-  'backup create': { summary: 'Copy the data, also while svc serves', load: () => import('../commands/backup/create.ts') },
-  'backup list': { summary: 'The backups in the data folder', load: () => import('../commands/backup/list.ts') },
-  'backup verify': { summary: 'Prove that a backup is whole', load: () => import('../commands/backup/verify.ts') },
-  'backup restore': { summary: 'Put a backup in the place of the data', load: () => import('../commands/backup/restore.ts') },
-  'audit verify': { area: 'audit', summary: 'Prove that the audit trail is whole', load: () => import('../commands/audit/verify.ts') },
-  'audit export': { area: 'audit', summary: 'Download the audit trail', load: () => import('../commands/audit/export.ts') },
-  'user create': { area: 'iam', summary: 'Make an account, also the first one', load: () => import('../commands/user/create.ts') },
-  'user set-role': { area: 'iam', summary: 'Give an account another role', load: () => import('../commands/user/set-role.ts') },
-  'user reset-password': { area: 'iam', summary: 'Give an account a new password', load: () => import('../commands/user/reset-password.ts') },
-  'token create': { area: 'session', summary: 'Make an API token for a program', load: () => import('../commands/token-create.ts') },
-  'setting get': { area: 'setting', summary: 'The value of one setting', load: () => import('../commands/setting/get.ts') },
-  'setting set': { area: 'setting', summary: 'Change a setting of the running svc', load: () => import('../commands/setting/set.ts') },
-  'setting unset': { area: 'setting', summary: 'Let a setting go back to its file or default', load: () => import('../commands/setting/unset.ts') },
-  'rule test': { area: 'alert', summary: "Run Prometheus' rule unit tests", load: () => import('../commands/rule-test.ts') },
-  query: { area: 'metricsdb', summary: 'What a PromQL query answers, and its last hour as a line', load: () => import('../commands/query.ts') },
-  logs: { area: 'logs', summary: 'Log lines, the newest last', load: () => import('../commands/logs.ts') },
-  trace: { area: 'traces', summary: 'One trace as a tree, or those that a TraceQL query finds', load: () => import('../commands/trace.ts') },
-  ask: { area: 'chat', summary: 'Ask an agent, and wait for its answer', load: () => import('../commands/ask.ts') },
-  'approval sign': { area: 'approval', summary: 'Look at a change that waits, and sign it', load: () => import('../commands/approval/sign.ts') },
-  'approval deny': { area: 'approval', summary: 'Refuse a change that waits', load: () => import('../commands/approval/deny.ts') },
-  completion: { summary: 'Completion of commands for bash, zsh or fish', load: () => import('../commands/completion.ts') },
-  edge: { summary: 'Run the agent of this host until stopped', load: () => import('../commands/edge/run.ts') },
-  'edge install': { summary: 'Enrol this host with a manager and run its agent as a service', load: () => import('../commands/edge/install.ts') },
-  'edge uninstall': { summary: 'Remove the service of the agent', load: () => import('../commands/edge/uninstall.ts') },
-  'edge status': { summary: 'How the agent of this host is', load: () => import('../commands/edge/status.ts') },
-  'edge-sim': { area: 'edge', summary: 'Simulate a fleet of hosts, to see what a manager carries', load: () => import('../commands/edge/sim.ts') },
-  'bench rca': { summary: 'Measure how often the investigator finds a known cause', load: () => import('../commands/bench-rca.ts') },
-  'fake-model': { summary: 'A scripted model, to try svc without a key', load: () => import('../commands/fake-model.ts') },
+  'pack publish': {
+    summary: 'Put an archive into a registry',
+    load: () => import('../commands/pack/publish.ts'),
+  },
+  'backup create': {
+    summary: 'Copy the data, also while svc serves',
+    load: () => import('../commands/backup/create.ts'),
+  },
+  'backup list': {
+    summary: 'The backups in the data folder',
+    load: () => import('../commands/backup/list.ts'),
+  },
+  'backup verify': {
+    summary: 'Prove that a backup is whole',
+    load: () => import('../commands/backup/verify.ts'),
+  },
+  'backup restore': {
+    summary: 'Put a backup in the place of the data',
+    load: () => import('../commands/backup/restore.ts'),
+  },
+  'audit verify': {
+    area: 'audit',
+    summary: 'Prove that the audit trail is whole',
+    load: () => import('../commands/audit/verify.ts'),
+  },
+  'audit export': {
+    area: 'audit',
+    summary: 'Download the audit trail',
+    load: () => import('../commands/audit/export.ts'),
+  },
+  'user create': {
+    area: 'iam',
+    summary: 'Make an account, also the first one',
+    load: () => import('../commands/user/create.ts'),
+  },
+  'user set-role': {
+    area: 'iam',
+    summary: 'Give an account another role',
+    load: () => import('../commands/user/set-role.ts'),
+  },
+  'user reset-password': {
+    area: 'iam',
+    summary: 'Give an account a new password',
+    load: () => import('../commands/user/reset-password.ts'),
+  },
+  'token create': {
+    area: 'session',
+    summary: 'Make an API token for a program',
+    load: () => import('../commands/token-create.ts'),
+  },
+  'setting get': {
+    area: 'setting',
+    summary: 'The value of one setting',
+    load: () => import('../commands/setting/get.ts'),
+  },
+  'setting set': {
+    area: 'setting',
+    summary: 'Change a setting of the running svc',
+    load: () => import('../commands/setting/set.ts'),
+  },
+  'setting unset': {
+    area: 'setting',
+    summary: 'Let a setting go back to its file or default',
+    load: () => import('../commands/setting/unset.ts'),
+  },
+  'rule test': {
+    area: 'alert',
+    summary: "Run Prometheus' rule unit tests",
+    load: () => import('../commands/rule-test.ts'),
+  },
+  query: {
+    area: 'metricsdb',
+    summary: 'What a PromQL query answers, and its last hour as a line',
+    load: () => import('../commands/query.ts'),
+  },
+  logs: {
+    area: 'logs',
+    summary: 'Log lines, the newest last',
+    load: () => import('../commands/logs.ts'),
+  },
+  trace: {
+    area: 'traces',
+    summary: 'One trace as a tree, or those that a TraceQL query finds',
+    load: () => import('../commands/trace.ts'),
+  },
+  ask: {
+    area: 'chat',
+    summary: 'Ask an agent, and wait for its answer',
+    load: () => import('../commands/ask.ts'),
+  },
+  'approval sign': {
+    area: 'approval',
+    summary: 'Look at a change that waits, and sign it',
+    load: () => import('../commands/approval/sign.ts'),
+  },
+  'approval deny': {
+    area: 'approval',
+    summary: 'Refuse a change that waits',
+    load: () => import('../commands/approval/deny.ts'),
+  },
+  completion: {
+    summary: 'Completion of commands for bash, zsh or fish',
+    load: () => import('../commands/completion.ts'),
+  },
+  edge: {
+    summary: 'Run the agent of this host until stopped',
+    load: () => import('../commands/edge/run.ts'),
+  },
+  'edge install': {
+    summary: 'Enrol this host with a manager and run its agent as a service',
+    load: () => import('../commands/edge/install.ts'),
+  },
+  'edge uninstall': {
+    summary: 'Remove the service of the agent',
+    load: () => import('../commands/edge/uninstall.ts'),
+  },
+  'edge status': {
+    summary: 'How the agent of this host is',
+    load: () => import('../commands/edge/status.ts'),
+  },
+  'edge-sim': {
+    area: 'edge',
+    summary: 'Simulate a fleet of hosts, to see what a manager carries',
+    load: () => import('../commands/edge/sim.ts'),
+  },
+  'bench rca': {
+    summary: 'Measure how often the investigator finds a known cause',
+    load: () => import('../commands/bench-rca.ts'),
+  },
+  'fake-model': {
+    summary: 'A scripted model, to try svc without a key',
+    load: () => import('../commands/fake-model.ts'),
+  },
 };
 
 /** The commands that are offered, those of one group together. */
@@ -82,7 +239,9 @@ export class Catalogue {
 
   constructor(entries: readonly (readonly [name: string, entry: Entry])[]) {
     const groups = [...new Set(entries.map(([name]) => groupOf(name)))];
-    const sorted = entries.toSorted(([a], [b]) => groups.indexOf(groupOf(a)) - groups.indexOf(groupOf(b)) || (a < b ? -1 : 1));
+    const sorted = entries.toSorted(
+      ([a], [b]) => groups.indexOf(groupOf(a)) - groups.indexOf(groupOf(b)) || (a < b ? -1 : 1),
+    );
     this.#entries = new Map(sorted);
   }
 
@@ -107,7 +266,11 @@ export class Catalogue {
       const name = taken.map(({ word }) => word).join(' ');
       const entry = this.#entries.get(name);
       if (entry) {
-        return { name, entry, rest: args.filter((_, index) => !taken.some((word) => word.index === index)) };
+        return {
+          name,
+          entry,
+          rest: args.filter((_, index) => !taken.some((word) => word.index === index)),
+        };
       }
     }
     return undefined;
@@ -125,7 +288,9 @@ export class Catalogue {
     }
     return (
       this.named(args) ??
-      (second !== undefined && this.membersOf(`${first} ${second}`).length > 0 ? this.#refuse(`${first} ${second}`, third) : this.#refuse(first, second))
+      (second !== undefined && this.membersOf(`${first} ${second}`).length > 0
+        ? this.#refuse(`${first} ${second}`, third)
+        : this.#refuse(first, second))
     );
   }
 
@@ -137,7 +302,9 @@ export class Catalogue {
     const verbs = this.membersOf(first).map((name) => name.slice(first.length + 1));
     if (verbs.length === 0) {
       const known = new Set(this.names.map(groupOf));
-      throw usageFailure(`there is no command "${first}"${suggestion(first, known) || '; "svc help" lists them all'}`);
+      throw usageFailure(
+        `there is no command "${first}"${suggestion(first, known) || '; "svc help" lists them all'}`,
+      );
     }
     if (second === undefined) {
       throw usageFailure(`"svc ${first}" needs one more word: ${verbs.join(', ')}`);

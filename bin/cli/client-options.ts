@@ -10,7 +10,10 @@ export const clientOptions: Readonly<Record<'profile' | 'url' | 'token' | 'insec
   profile: { value: 'name', about: 'as the account that "svc login --profile <name>" signed in' },
   url: { value: 'url', about: 'the svc at this address, together with --token' },
   token: { value: 'token', about: 'as the account that made this API token' },
-  insecure: { about: 'send the token over plain http to another machine, where each machine on the way can read it' },
+  insecure: {
+    about:
+      'send the token over plain http to another machine, where each machine on the way can read it',
+  },
 };
 
 /**
@@ -22,17 +25,22 @@ export async function openClient(call: Call): Promise<ApiClient> {
   if (token !== undefined) {
     hideArguments();
     assertAlone(call, 'token', ['profile']);
-    const address = url === undefined ? (await localSvc(call.environment)).url : checkedUrl(url, call);
+    const address =
+      url === undefined ? (await localSvc(call.environment)).url : checkedUrl(url, call);
     return clientOf({ url: address, token: checkedToken(token) });
   }
   if (url !== undefined) {
-    throw usageFailure(`--url needs --token; to sign in there with a password: svc login --url ${checkedUrl(url, call)}`);
+    throw usageFailure(
+      `--url needs --token; to sign in there with a password: svc login --url ${checkedUrl(url, call)}`,
+    );
   }
   if (profile !== undefined) {
     assertAlone(call, 'profile', ['data']);
     return await openProfile(profile, call);
   }
-  return (await isSignedIn(call)) ? await openProfile(defaultProfile, call) : await openApiClient(call.environment);
+  return (await isSignedIn(call))
+    ? await openProfile(defaultProfile, call)
+    : await openApiClient(call.environment);
 }
 
 /** As the profile without a name, where no data folder was named; one that the environment names must be of the same svc. */
@@ -54,7 +62,9 @@ async function isSignedIn(call: Call): Promise<boolean> {
 /** Whether the words of the command mean a data folder of this machine, and no svc serves it at the moment. */
 export async function isIdleFolder(call: Call): Promise<boolean> {
   const named = ['profile', 'url', 'token'].some((option) => call.has(option));
-  return !named && !(await isSignedIn(call)) && (await findLocalSvc(call.environment)) === undefined;
+  return (
+    !named && !(await isSignedIn(call)) && (await findLocalSvc(call.environment)) === undefined
+  );
 }
 
 async function openProfile(name: string, call: Call): Promise<ApiClient> {
@@ -71,16 +81,29 @@ async function openProfile(name: string, call: Call): Promise<ApiClient> {
 export function checkedUrl(text: string, call: Call): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // What was typed is not repeated: it may hold a password.
-  if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '' || url.pathname !== '/' || url.search !== '' || url.hash !== '') {
-    throw usageFailure('--url must be like https://svc.example.org or http://127.0.0.1:8080, with nothing before the host and nothing after the port');
+  if (
+    !url ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.password !== '' ||
+    url.pathname !== '/' ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    throw usageFailure(
+      '--url must be like https://svc.example.org or http://127.0.0.1:8080, with nothing before the host and nothing after the port',
+    );
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !call.has('insecure')) {
-    throw usageFailure(`svc does not send secrets to ${url.host} over plain http, where others can read them: use https, or add --insecure if you must`);
+    throw usageFailure(
+      `svc does not send secrets to ${url.host} over plain http, where others can read them: use https, or add --insecure if you must`,
+    );
   }
   return url.origin;
 }
 
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 
 function checkedToken(token: string): string {
   if (!/^[\x21-\x7e]{1,4096}$/.test(token)) {
@@ -97,6 +120,8 @@ function hideArguments(): void {
 function assertAlone(call: Call, option: string, others: readonly string[]): void {
   const other = others.find((name) => call.has(name));
   if (other !== undefined) {
-    throw usageFailure(`--${option} and --${other} say two different things about who asks: leave one out`);
+    throw usageFailure(
+      `--${option} and --${other} say two different things about who asks: leave one out`,
+    );
   }
 }

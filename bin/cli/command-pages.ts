@@ -44,4 +44,10 @@ ${rows.length === 0 ? '' : `\n${tableOf(rows)}\n`}`;
 }
 
 const tableOf = (rows: readonly (readonly string[])[]): string =>
-  ['| | |', '| --- | --- |', ...rows.map(([name, meaning]) => `| \`${name}\` | ${meaning!.replaceAll('|', String.raw`\|`)} |`)].join('\n');
+  [
+    '| | |',
+    '| --- | --- |',
+    ...rows.map(
+      ([name, meaning]) => `| \`${name}\` | ${meaning!.replaceAll('|', String.raw`\|`)} |`,
+    ),
+  ].join('\n');

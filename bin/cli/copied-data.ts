@@ -13,7 +13,11 @@ import { bootOptionsOver } from './small-svc.ts';
  * so the folder stays as it is, and the answer comes from the code that gives it otherwise. The copy is for its owner only
  * and gone afterwards; TMPDIR says where it may stand.
  */
-export async function askCopy<R>(plugin: string, environment: Environment, ask: (client: ApiClient) => Promise<R>): Promise<R> {
+export async function askCopy<R>(
+  plugin: string,
+  environment: Environment,
+  ask: (client: ApiClient) => Promise<R>,
+): Promise<R> {
   const { dataDir, product } = await openDataFolder(environment);
   assertHasData(dataDir);
   const folder = mkdtempSync(join(tmpdir(), 'svc-copy-'));

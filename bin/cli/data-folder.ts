@@ -16,6 +16,9 @@ export async function openDataFolder(environment: Environment) {
 /** A backup of nothing would be an empty database that looks like one. */
 export function assertHasData(dataDir: string): void {
   if (!existsSync(join(dataDir, databaseName))) {
-    throw new SvcError('not_found', `${dataDir} holds no data of svc: name the data folder with --data or SVC_DATA_DIR`);
+    throw new SvcError(
+      'not_found',
+      `${dataDir} holds no data of svc: name the data folder with --data or SVC_DATA_DIR`,
+    );
   }
 }

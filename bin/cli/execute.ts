@@ -16,10 +16,18 @@ export interface Chosen {
 }
 
 /** Runs what `choose` finds in the arguments, prints what came of it, and resolves with the exit code. */
-export async function execute(args: readonly string[], environment: Environment, choose: () => Promise<Chosen>): Promise<ExitCode> {
+export async function execute(
+  args: readonly string[],
+  environment: Environment,
+  choose: () => Promise<Chosen>,
+): Promise<ExitCode> {
   try {
     const { data, text, code = 0 } = await call(await choose(), environment);
-    print(wantsJson(args) && data !== undefined ? document(data) : text(paintFor(process.stdout, environment)));
+    print(
+      wantsJson(args) && data !== undefined
+        ? document(data)
+        : text(paintFor(process.stdout, environment)),
+    );
     return code;
   } catch (error) {
     const failure = asFailure(error);
@@ -52,12 +60,15 @@ function checkOperands(name: string, declared: readonly string[], given: readonl
   }
   const surplus = given[declared.length];
   if (surplus !== undefined && !declared.at(-1)?.endsWith('…]')) {
-    throw usageFailure(`"svc ${name}" does not know what to do with "${surplus}"; "svc help ${name}" shows an example`);
+    throw usageFailure(
+      `"svc ${name}" does not know what to do with "${surplus}"; "svc help ${name}" shows an example`,
+    );
   }
 }
 
 /** Seen before anything is read, so that a misspelt command, too, fails in the form that was asked for. */
-const wantsJson = (args: readonly string[]): boolean => args.slice(0, args.includes('--') ? args.indexOf('--') : undefined).includes('--json');
+const wantsJson = (args: readonly string[]): boolean =>
+  args.slice(0, args.includes('--') ? args.indexOf('--') : undefined).includes('--json');
 
 const document = (data: unknown): string => JSON.stringify(data, undefined, 2);
 
@@ -73,7 +84,11 @@ function print(text: string): void {
   }
 }
 
-function complain({ code, message, details, cause }: Failure, json: boolean, environment: Environment): void {
+function complain(
+  { code, message, details, cause }: Failure,
+  json: boolean,
+  environment: Environment,
+): void {
   if (json) {
     print(document({ error: code, message, ...(details !== undefined && { details }) }));
     return;

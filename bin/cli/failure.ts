@@ -18,7 +18,12 @@ export class Failure extends Error {
   readonly code: ErrorCode;
   readonly details: unknown;
 
-  constructor(exitCode: ExitCode, code: ErrorCode, message: string, extras: { details?: unknown; cause?: unknown } = {}) {
+  constructor(
+    exitCode: ExitCode,
+    code: ErrorCode,
+    message: string,
+    extras: { details?: unknown; cause?: unknown } = {},
+  ) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
     this.exitCode = exitCode;
     this.code = code;
@@ -26,9 +31,11 @@ export class Failure extends Error {
   }
 }
 
-export const usageFailure = (message: string): Failure => new Failure(2, 'invalid_argument', message);
+export const usageFailure = (message: string): Failure =>
+  new Failure(2, 'invalid_argument', message);
 
-export const unreachable = (message: string, cause?: unknown): Failure => new Failure(3, 'unavailable', message, { cause });
+export const unreachable = (message: string, cause?: unknown): Failure =>
+  new Failure(3, 'unavailable', message, { cause });
 
 /** Whatever was thrown, as a failure; an error nobody foresaw is told in its own words. */
 export function asFailure(error: unknown): Failure {

@@ -15,7 +15,10 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>): Pro
   const deadline = performance.now() + patienceMs;
   while (!created(file, mine)) {
     if (performance.now() > deadline) {
-      throw new SvcError('conflict', `another svc command holds ${file}: wait for its end, or delete the file if none runs`);
+      throw new SvcError(
+        'conflict',
+        `another svc command holds ${file}: wait for its end, or delete the file if none runs`,
+      );
     }
     removeIfAbandoned(file);
     await pause(25);
@@ -44,14 +47,21 @@ function created(file: string, mine: string): boolean {
 function removeIfAbandoned(file: string): void {
   const holder = whenPresent(() => readFileSync(file, 'utf8'));
   const since = whenPresent(() => statSync(file).mtimeMs);
-  if (holder !== undefined && since !== undefined && (Date.now() - since > abandonedMs || isGone(holder))) {
+  if (
+    holder !== undefined &&
+    since !== undefined &&
+    (Date.now() - since > abandonedMs || isGone(holder))
+  ) {
     rmSync(file, { force: true });
   }
 }
 
 function isGone(holder: string): boolean {
   // Empty for the moment between the making of the file and what is written to it.
-  const { pid, host } = (holder === '' ? {} : JSON.parse(holder)) as { pid?: number; host?: string };
+  const { pid, host } = (holder === '' ? {} : JSON.parse(holder)) as {
+    pid?: number;
+    host?: string;
+  };
   if (pid === undefined || host !== hostname()) {
     return false;
   }

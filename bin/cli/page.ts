@@ -20,12 +20,18 @@ export function pageOf(name: string, summary: string, command: Command): Result 
   };
 
   function described(all: Readonly<Record<string, Option>>) {
-    return Object.entries(all).map(([option, { value, about: meaning }]) => ({ name: `--${option}`, value: value ?? null, about: meaning }));
+    return Object.entries(all).map(([option, { value, about: meaning }]) => ({
+      name: `--${option}`,
+      value: value ?? null,
+      about: meaning,
+    }));
   }
 }
 
 export function usageOf(name: string, { operands, options }: Command): string {
-  const optional = Object.entries(options).map(([option, { value }]) => `[--${option}${value === undefined ? '' : ` <${value}>`}]`);
+  const optional = Object.entries(options).map(
+    ([option, { value }]) => `[--${option}${value === undefined ? '' : ` <${value}>`}]`,
+  );
   return ['svc', name, ...operands, ...optional].join(' ');
 }
 
@@ -35,4 +41,5 @@ export const optionRows = (options: Readonly<Record<string, Option>>): string[][
     about,
   ]);
 
-export const indented = (rows: readonly (readonly string[])[]): string => table(rows).replaceAll(/^/gm, '  ');
+export const indented = (rows: readonly (readonly string[])[]): string =>
+  table(rows).replaceAll(/^/gm, '  ');

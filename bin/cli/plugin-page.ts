@@ -22,7 +22,11 @@ export interface PluginDetail extends PluginSummary {
   readonly effects: Branch | null;
   readonly draining: readonly number[];
   readonly residue: string | null;
-  readonly strikes: readonly { readonly at: string; readonly where: string; readonly cause: string }[];
+  readonly strikes: readonly {
+    readonly at: string;
+    readonly where: string;
+    readonly cause: string;
+  }[];
 }
 
 export interface Attempt {
@@ -34,17 +38,21 @@ export interface Attempt {
   readonly timings_ms: Readonly<Record<string, number>>;
 }
 
-export const pluginPath = (id: string, verb = ''): string => `/api/v1/plugins/${encodeURIComponent(id)}${verb === '' ? '' : `/${verb}`}`;
+export const pluginPath = (id: string, verb = ''): string =>
+  `/api/v1/plugins/${encodeURIComponent(id)}${verb === '' ? '' : `/${verb}`}`;
 
 export function painted(state: string, paint: Paint): string {
   if (state === 'active') {
     return paint.good(state);
   }
-  return ['disabled', 'discovered', 'loading', 'blocked'].includes(state) ? paint.warn(state) : paint.bad(state);
+  return ['disabled', 'discovered', 'loading', 'blocked'].includes(state)
+    ? paint.warn(state)
+    : paint.bad(state);
 }
 
 export function durationOf({ timings_ms }: Attempt): string {
   return milliseconds(Object.values(timings_ms).reduce((sum, ms) => sum + ms, 0));
 }
 
-export const milliseconds = (ms: number): string => `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;
+export const milliseconds = (ms: number): string =>
+  `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;

@@ -33,14 +33,22 @@ const marginMs = 30_000;
 /** Others wait for the lock meanwhile. */
 const refreshWithinMs = 15_000;
 
-export const findProfile = (name: string, environment: Environment): Profile | undefined => read(fileOf(environment)).get(checkedName(name));
+export const findProfile = (name: string, environment: Environment): Profile | undefined =>
+  read(fileOf(environment)).get(checkedName(name));
 
-export const profileOf = (url: string, { access_token, refresh_token, expires_in, user }: SignedIn): Profile => ({
+export const profileOf = (
+  url: string,
+  { access_token, refresh_token, expires_in, user }: SignedIn,
+): Profile => ({
   ...{ url, email: user.email, access_token, refresh_token },
   expires_at: timestamp(Date.now() + expires_in * 1000),
 });
 
-export async function saveProfile(name: string, profile: Profile, environment: Environment): Promise<void> {
+export async function saveProfile(
+  name: string,
+  profile: Profile,
+  environment: Environment,
+): Promise<void> {
   await change(environment, (profiles) => void profiles.set(checkedName(name), profile));
 }
 
@@ -63,41 +71,68 @@ export async function currentProfile(name: string, environment: Environment): Pr
   });
 }
 
-const isCurrent = ({ expires_at: end }: Profile): boolean => Date.parse(end) - marginMs > Date.now();
+const isCurrent = ({ expires_at: end }: Profile): boolean =>
+  Date.parse(end) - marginMs > Date.now();
 
 async function refreshed(name: string, { url, email, refresh_token }: Profile): Promise<Profile> {
   try {
-    return profileOf(url, await clientOf({ url }).post<SignedIn>('/api/v1/auth/refresh', { refresh_token }, refreshWithinMs));
+    return profileOf(
+      url,
+      await clientOf({ url }).post<SignedIn>(
+        '/api/v1/auth/refresh',
+        { refresh_token },
+        refreshWithinMs,
+      ),
+    );
   } catch (error) {
     const { code, exitCode } = asFailure(error);
     if (code !== 'unauthorized') {
       throw error;
     }
-    throw new Failure(exitCode, code, `the session of ${email} at ${url} is over: sign in again with "svc login${flagOf(name)}"`, { cause: error });
+    throw new Failure(
+      exitCode,
+      code,
+      `the session of ${email} at ${url} is over: sign in again with "svc login${flagOf(name)}"`,
+      { cause: error },
+    );
   }
 }
 
 /** How a command line names this profile. */
-export const flagOf = (name: string): string => (name === defaultProfile ? '' : ` --profile ${name}`);
+export const flagOf = (name: string): string =>
+  name === defaultProfile ? '' : ` --profile ${name}`;
 
 function gone(name: string): never {
-  throw new Failure(1, 'not_found', `the profile "${name}" was removed just now: sign in with "svc login${flagOf(name)}"`);
+  throw new Failure(
+    1,
+    'not_found',
+    `the profile "${name}" was removed just now: sign in with "svc login${flagOf(name)}"`,
+  );
 }
 
 export function checkedName(name: string): string {
   if (!/^[A-Za-z0-9][\w.-]{0,39}$/.test(name)) {
-    throw usageFailure('the name of a profile is 1 to 40 letters, digits, dots, dashes and underscores, and begins with a letter or digit');
+    throw usageFailure(
+      'the name of a profile is 1 to 40 letters, digits, dots, dashes and underscores, and begins with a letter or digit',
+    );
   }
   return name;
 }
 
 function fileOf(environment: Environment): string {
   const configured = environment['XDG_CONFIG_HOME'] ?? '';
-  return join(isAbsolute(configured) ? configured : join(homeFolder() ?? '/', '.config'), 'svc', 'profiles.json');
+  return join(
+    isAbsolute(configured) ? configured : join(homeFolder() ?? '/', '.config'),
+    'svc',
+    'profiles.json',
+  );
 }
 
 /** Changes the file while no other command does, so that neither a refresh token is shown twice nor a profile lost. */
-async function change<T>(environment: Environment, decide: (profiles: Map<string, Profile>) => T | Promise<T>): Promise<T> {
+async function change<T>(
+  environment: Environment,
+  decide: (profiles: Map<string, Profile>) => T | Promise<T>,
+): Promise<T> {
   const file = fileOf(environment);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   chmodSync(dirname(file), 0o700);
@@ -124,7 +159,10 @@ function read(file: string): Map<string, Profile> {
   }
   const profiles = parsed(text);
   if (!profiles) {
-    throw new SvcError('invalid_argument', `${file} does not hold profiles of svc: delete it, and sign in again with "svc login"`);
+    throw new SvcError(
+      'invalid_argument',
+      `${file} does not hold profiles of svc: delete it, and sign in again with "svc login"`,
+    );
   }
   return profiles;
 }
@@ -141,4 +179,5 @@ function parsed(text: string): Map<string, Profile> | undefined {
 
 const fields = ['url', 'email', 'access_token', 'refresh_token', 'expires_at'] as const;
 
-const isProfile = (value: Profile | null): boolean => fields.every((field) => typeof value?.[field] === 'string');
+const isProfile = (value: Profile | null): boolean =>
+  fields.every((field) => typeof value?.[field] === 'string');

@@ -21,7 +21,9 @@ export interface Terminal {
 
 const mostPiped = 65_536;
 
-export function openQuestions({ input, output }: Terminal = { input: process.stdin, output: process.stderr }): Questions {
+export function openQuestions(
+  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+): Questions {
   if (input.isTTY === true) {
     return {
       atTerminal: true,
@@ -30,7 +32,11 @@ export function openQuestions({ input, output }: Terminal = { input: process.std
       async askHidden(what) {
         output.write(`${what}: `);
         try {
-          return await typed('', input, new Writable({ write: (_chunk, _encoding, done) => done() }));
+          return await typed(
+            '',
+            input,
+            new Writable({ write: (_chunk, _encoding, done) => done() }),
+          );
         } finally {
           output.write('\n');
         }
@@ -42,15 +48,22 @@ export function openQuestions({ input, output }: Terminal = { input: process.std
     lines ??= await linesOf(input);
     return lines.shift() ?? nothingPiped(what);
   };
-  const whole = async (what: string): Promise<string> => [await next(what), ...lines!.splice(0)].join('\n');
+  const whole = async (what: string): Promise<string> =>
+    [await next(what), ...lines!.splice(0)].join('\n');
   return { atTerminal: false, ask: next, askHidden: next, askWhole: whole };
 }
 
-function typed(prompt: string, input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<string> {
+function typed(
+  prompt: string,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const line = createInterface({ input, output, terminal: true, historySize: 0 });
     line.once('SIGINT', () => line.close());
-    line.once('close', () => reject(new Failure(1, 'invalid_argument', 'nothing was typed, and nothing was done')));
+    line.once('close', () =>
+      reject(new Failure(1, 'invalid_argument', 'nothing was typed, and nothing was done')),
+    );
     line.question(prompt, (answer) => {
       resolve(answer);
       line.close();
@@ -73,5 +86,7 @@ async function linesOf(input: NodeJS.ReadableStream): Promise<string[]> {
 }
 
 function nothingPiped(what: string): never {
-  throw usageFailure(`standard input has no line for "${what}": pipe it in, or type it at a terminal`);
+  throw usageFailure(
+    `standard input has no line for "${what}": pipe it in, or type it at a terminal`,
+  );
 }

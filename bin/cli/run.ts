@@ -9,17 +9,29 @@ export const run = (args: readonly string[], environment: Call['environment']): 
   execute(args, environment, async () => {
     const { name, entry, rest } = quick(args) ?? (await everything(args, environment)).find(args);
     const { command } = await entry.load();
-    return { name, command, rest, page: async () => (await import('./page.ts')).pageOf(name, entry.summary, command) };
+    return {
+      name,
+      command,
+      rest,
+      page: async () => (await import('./page.ts')).pageOf(name, entry.summary, command),
+    };
   });
 
 /** What belongs to no plugin is found without looking at any. */
 function quick(args: readonly string[]): Found | undefined {
-  const found = new Catalogue(Object.entries(builtIn).filter(([, { area }]) => area === undefined)).named(args);
+  const found = new Catalogue(
+    Object.entries(builtIn).filter(([, { area }]) => area === undefined),
+  ).named(args);
   // `edge list` may be a plugin's, though `edge` is not.
-  return found && found.name.split(' ').length === Math.min(2, wordsOf(args).length) ? found : undefined;
+  return found && found.name.split(' ').length === Math.min(2, wordsOf(args).length)
+    ? found
+    : undefined;
 }
 
-async function everything(args: readonly string[], environment: Call['environment']): Promise<Catalogue> {
+async function everything(
+  args: readonly string[],
+  environment: Call['environment'],
+): Promise<Catalogue> {
   const { offered } = await import('./verbs/offered.ts');
   return await offered({ ...environment, ...dataOf(args) });
 }

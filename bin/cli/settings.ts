@@ -13,9 +13,11 @@ export interface Setting {
   readonly problem?: string;
 }
 
-export const listSettings = (client: ApiClient): Promise<readonly Setting[]> => client.list<Setting>('/api/v1/system-settings');
+export const listSettings = (client: ApiClient): Promise<readonly Setting[]> =>
+  client.list<Setting>('/api/v1/system-settings');
 
-export const nameOf = ({ category, key }: Pick<Setting, 'category' | 'key'>): string => `${category}.${key}`;
+export const nameOf = ({ category, key }: Pick<Setting, 'category' | 'key'>): string =>
+  `${category}.${key}`;
 
 export function settingPath(name: string, verb = ''): string {
   const [category = '', ...key] = name.split('.');
@@ -26,7 +28,11 @@ export async function findSetting(client: ApiClient, name: string): Promise<Sett
   const settings = await listSettings(client);
   const found = settings.find((setting) => nameOf(setting) === name);
   if (!found) {
-    throw new Failure(4, 'not_found', `there is no setting "${name}"${suggestion(name, settings.map(nameOf)) || '; "svc setting list" shows all of them'}`);
+    throw new Failure(
+      4,
+      'not_found',
+      `there is no setting "${name}"${suggestion(name, settings.map(nameOf)) || '; "svc setting list" shows all of them'}`,
+    );
   }
   return found;
 }
@@ -47,4 +53,5 @@ export function typedValue(text: string, { schema: { type } }: Setting): unknown
   }
 }
 
-export const shownValue = (value: unknown): string => (typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value));
+export const shownValue = (value: unknown): string =>
+  typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);

@@ -1,6 +1,11 @@
 import { usageFailure } from './failure.ts';
 
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 const longestMs = 366 * unitMs['d']!;
 
 /** `90s`, `15m`, `1h`, `7d` as milliseconds. */

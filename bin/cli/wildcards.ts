@@ -38,7 +38,10 @@ function isLike(name: string, pattern: string): boolean {
   let star = -1;
   let resume = 0;
   while (at < name.length) {
-    if (from < pattern.length && (pattern[from] === '?' || (pattern[from] !== '*' && pattern[from] === name[at]))) {
+    if (
+      from < pattern.length &&
+      (pattern[from] === '?' || (pattern[from] !== '*' && pattern[from] === name[at]))
+    ) {
       at += 1;
       from += 1;
     } else if (pattern[from] === '*') {

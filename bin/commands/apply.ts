@@ -9,7 +9,8 @@ import { kindsOf } from '../config-files/kinds.ts';
 export const command: Command = {
   operands: ['<folder>'],
   options: { ...clientOptions, 'dry-run': { about: 'say what would change, and change nothing' } },
-  about: 'Brings svc in line with the files that "svc export" writes. What has no file is left alone: nothing is removed. Each change is in the audit trail.',
+  about:
+    'Brings svc in line with the files that "svc export" writes. What has no file is left alone: nothing is removed. Each change is in the audit trail.',
   example: 'svc apply ./svc-config --dry-run',
 
   async run(call) {
@@ -25,16 +26,29 @@ export const command: Command = {
     return {
       data: { dry_run: dryRun, changes, warnings },
       text: () => {
-        const done = changes.length === 0 ? `svc is as ${folder} has it` : dryRun ? 'Nothing was changed' : 'Done';
-        return [...warnings.map((warning) => printable(`warning: ${warning}`)), ...changes.map(told), done].join('\n');
+        const done =
+          changes.length === 0
+            ? `svc is as ${folder} has it`
+            : dryRun
+              ? 'Nothing was changed'
+              : 'Done';
+        return [
+          ...warnings.map((warning) => printable(`warning: ${warning}`)),
+          ...changes.map(told),
+          done,
+        ].join('\n');
       },
     };
   },
 };
 
 const told = ({ kind, key, change, differs }: Change): string => {
-  const fields = change === 'create' ? [] : differs.map(({ field, there, here }) => `    ${field}: ${shown(there)} -> ${shown(here)}`);
+  const fields =
+    change === 'create'
+      ? []
+      : differs.map(({ field, there, here }) => `    ${field}: ${shown(there)} -> ${shown(here)}`);
   return [`${change === 'create' ? '+' : '~'} ${kind}/${key}`, ...fields].map(printable).join('\n');
 };
 
-const shown = (value: unknown): string => (value === undefined ? '(secret)' : JSON.stringify(value));
+const shown = (value: unknown): string =>
+  value === undefined ? '(secret)' : JSON.stringify(value);

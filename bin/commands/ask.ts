@@ -15,22 +15,31 @@ const withinMs = 15 * 60_000;
 export const command: Command = {
   operands: ['<question>'],
   options: {
-    agent: { value: 'name', about: 'which persona answers; default: the one that the question is for' },
+    agent: {
+      value: 'name',
+      about: 'which persona answers; default: the one that the question is for',
+    },
     session: { value: 'id', about: 'go on with this session, which an earlier answer has named' },
     ...clientOptions,
   },
-  about: 'Needs a model: "svc llm doctor" says whether there is one. What it wants to change waits for "svc approval sign".',
+  about:
+    'Needs a model: "svc llm doctor" says whether there is one. What it wants to change waits for "svc approval sign".',
   example: "svc ask 'why is db-3 swapping?'",
 
   async run(call) {
     const client = await openClient(call);
     const agent = call.value('agent');
-    const session = call.value('session') ?? (await client.post<{ id: string }>('/api/v1/chat/sessions', {})).id;
+    const session =
+      call.value('session') ?? (await client.post<{ id: string }>('/api/v1/chat/sessions', {})).id;
     if (!call.json) {
       process.stderr.write('asking …\n');
     }
     const content = { content: call.operand(0), ...(agent !== undefined && { agent }) };
-    const reply = await client.post<Reply>(`/api/v1/chat/sessions/${encodeURIComponent(session)}/messages`, content, withinMs);
+    const reply = await client.post<Reply>(
+      `/api/v1/chat/sessions/${encodeURIComponent(session)}/messages`,
+      content,
+      withinMs,
+    );
     return {
       data: { session, ...reply },
       text: () =>
@@ -38,7 +47,9 @@ export const command: Command = {
           ...reply.message.split('\n').map(printable),
           '',
           ...(reply.agent === null ? [] : [`Answered by the agent ${printable(reply.agent)}`]),
-          ...reply.approvals.map((id) => `It waits for a signature: svc approval sign ${printable(id)}`),
+          ...reply.approvals.map(
+            (id) => `It waits for a signature: svc approval sign ${printable(id)}`,
+          ),
           `Go on with: svc ask --session ${printable(session)} '…'`,
         ].join('\n'),
       code: reply.finish_reason === 'error' ? 1 : 0,

@@ -12,15 +12,32 @@ import { shown, tableOf } from '../rca-bench/table.ts';
 
 type Cases = Iterable<Case> | AsyncIterable<Case>;
 
-const formats: Readonly<Record<string, (dir: string) => Cases>> = { petshop: petshopCases, rcaeval: rcaevalCases, openrca: openrcaCases };
+const formats: Readonly<Record<string, (dir: string) => Cases>> = {
+  petshop: petshopCases,
+  rcaeval: rcaevalCases,
+  openrca: openrcaCases,
+};
 
 export const command: Command = {
   operands: ['[folder]'],
   options: {
-    format: { value: 'petshop|rcaeval|openrca|sim', about: 'what the folder holds; sim makes incidents of its own and needs none. Default sim' },
-    seeds: { value: 'n', about: 'simulated faults of each of two sorts, and half as many calm and a quarter as many with evidence withheld; default 100' },
-    from: { value: 'n', about: 'the first seed; the same seeds make the same incidents on every machine. Default 0' },
-    'drop-edges': { value: '0…1', about: 'share of the topology that is left out of simulated incidents; default 0' },
+    format: {
+      value: 'petshop|rcaeval|openrca|sim',
+      about: 'what the folder holds; sim makes incidents of its own and needs none. Default sim',
+    },
+    seeds: {
+      value: 'n',
+      about:
+        'simulated faults of each of two sorts, and half as many calm and a quarter as many with evidence withheld; default 100',
+    },
+    from: {
+      value: 'n',
+      about: 'the first seed; the same seeds make the same incidents on every machine. Default 0',
+    },
+    'drop-edges': {
+      value: '0…1',
+      about: 'share of the topology that is left out of simulated incidents; default 0',
+    },
   },
   about:
     'Measures how often the investigator finds the cause of incidents of which the cause is known, beside four simple methods over the same data: how often a right answer is first, among three and among five, how often it cries wolf, and how sure it is when it is right. Needs no running svc.',
@@ -28,13 +45,17 @@ export const command: Command = {
 
   async run(call) {
     const begun = performance.now();
-    const progress = (done: number): void => void (!call.json && process.stderr.isTTY && process.stderr.write(`\r${done} cases`));
+    const progress = (done: number): void =>
+      void (!call.json && process.stderr.isTTY && process.stderr.write(`\r${done} cases`));
     const table = await tableOf(casesOf(call), progress);
     if (!call.json && process.stderr.isTTY) {
       process.stderr.write('\r');
     }
     const seconds = (performance.now() - begun) / 1_000;
-    return { data: { ...table, seconds }, text: () => [...shown(table), '', `${seconds.toFixed(1)} s`].map(printable).join('\n') };
+    return {
+      data: { ...table, seconds },
+      text: () => [...shown(table), '', `${seconds.toFixed(1)} s`].map(printable).join('\n'),
+    };
   },
 };
 
@@ -49,7 +70,11 @@ function casesOf(call: Call): Cases {
   }
   const dir = call.optionalOperand(0);
   if (dir === undefined || !existsSync(dir)) {
-    throw usageFailure(dir === undefined ? `--format ${format} needs the folder of the data set` : `there is no folder ${dir}`);
+    throw usageFailure(
+      dir === undefined
+        ? `--format ${format} needs the folder of the data set`
+        : `there is no folder ${dir}`,
+    );
   }
   return read(dir);
 }

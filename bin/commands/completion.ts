@@ -15,14 +15,17 @@ interface Known {
 export const command: Command = {
   operands: ['<shell>'],
   options: {},
-  about: 'Prints a script for bash, zsh or fish that completes the commands of this svc and their options. Run it again when plugins bring others.',
+  about:
+    'Prints a script for bash, zsh or fish that completes the commands of this svc and their options. Run it again when plugins bring others.',
   example: 'svc completion bash > /etc/bash_completion.d/svc',
 
   async run(call) {
     const shell = call.operand(0);
     const write = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
     if (write === undefined) {
-      throw usageFailure(`there is no completion for "${printable(shell)}": one of ${Object.keys(scripts).join(', ')}`);
+      throw usageFailure(
+        `there is no completion for "${printable(shell)}": one of ${Object.keys(scripts).join(', ')}`,
+      );
     }
     const script = write(await commandsOf(await offered(call.environment)));
     return { data: { shell, script }, text: () => script.trimEnd() };
@@ -40,7 +43,9 @@ async function commandsOf(catalogue: Catalogue): Promise<readonly Known[]> {
       );
       return {
         words: name.split(' '),
-        options: [...new Set([...options, ...Object.keys(globalOptions)])].map((option) => `--${option}`),
+        options: [...new Set([...options, ...Object.keys(globalOptions)])].map(
+          (option) => `--${option}`,
+        ),
         summary: entry.summary,
       };
     }),
@@ -50,14 +55,23 @@ async function commandsOf(catalogue: Catalogue): Promise<readonly Known[]> {
 /** Words, options and summaries are letters, digits and signs that a shell leaves alone within single quotes. */
 const quoted = (text: string): string => `'${printable(text).replaceAll("'", '’')}'`;
 
-const firstWords = (known: readonly Known[]): readonly string[] => [...new Set(known.map(({ words }) => words[0]!))];
+const firstWords = (known: readonly Known[]): readonly string[] => [
+  ...new Set(known.map(({ words }) => words[0]!)),
+];
 
 const secondWords = (known: readonly Known[], first: string): readonly string[] =>
-  known.filter(({ words }) => words[0] === first && words[1] !== undefined).map(({ words }) => words[1]!);
+  known
+    .filter(({ words }) => words[0] === first && words[1] !== undefined)
+    .map(({ words }) => words[1]!);
 
 /** The options of each command, as branches of a `case`. */
 const cases = (known: readonly Known[]): string =>
-  known.map(({ words, options }) => `    ${quoted(words.join(' '))}) options=${quoted(options.join(' '))} ;;`).join('\n');
+  known
+    .map(
+      ({ words, options }) =>
+        `    ${quoted(words.join(' '))}) options=${quoted(options.join(' '))} ;;`,
+    )
+    .join('\n');
 
 const groups = (known: readonly Known[]): string =>
   firstWords(known)
@@ -104,7 +118,10 @@ const fish = (known: readonly Known[]): string =>
     }),
     ...known
       .filter(({ words }) => words.length === 2)
-      .map(({ words: [first, second], summary }) => `complete -c svc -n '__fish_seen_subcommand_from ${first}' -a ${quoted(second!)} -d ${quoted(summary)}`),
+      .map(
+        ({ words: [first, second], summary }) =>
+          `complete -c svc -n '__fish_seen_subcommand_from ${first}' -a ${quoted(second!)} -d ${quoted(summary)}`,
+      ),
     ...known.flatMap(({ words, options }) =>
       options.map((option) => {
         const condition = words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');

@@ -11,7 +11,10 @@ import { watchFolders } from '../watcher/watch.ts';
 export const command: Command = {
   operands: [],
   options: {
-    port: { value: 'n', about: 'on which it serves, at 127.0.0.1; default 8088, 0 takes one that is free' },
+    port: {
+      value: 'n',
+      about: 'on which it serves, at 127.0.0.1; default 8088, 0 takes one that is free',
+    },
     hosts: { value: 'n', about: 'how many are simulated, from 8 to 1000; default 50' },
     'fault-after': { value: 'seconds', about: 'when one of them breaks; default 60' },
   },
@@ -28,11 +31,19 @@ export const command: Command = {
     const began = performance.now();
     const product = await currentProduct();
     const say = (text: string): void => void process.stderr.write(`${printable(text)}\n`);
-    const clock = (): string => `${String(Math.round((performance.now() - began) / 1_000)).padStart(4)} s  `;
+    const clock = (): string =>
+      `${String(Math.round((performance.now() - began) / 1_000)).padStart(4)} s  `;
     const code = await runInForeground(
       () =>
         Demo.start({
-          ...{ product, port, hosts, faultAfterMs: seconds * 1_000, watch: watchFolders, bundler: sourceBundler },
+          ...{
+            product,
+            port,
+            hosts,
+            faultAfterMs: seconds * 1_000,
+            watch: watchFolders,
+            bundler: sourceBundler,
+          },
           agent: agentCommand(product.embedded !== undefined),
           writeLog: () => undefined,
           tell: (line) => say(clock() + line),
@@ -50,7 +61,13 @@ export const command: Command = {
   },
 };
 
-function number(text: string | undefined, name: string, usual: number, least: number, most: number): number {
+function number(
+  text: string | undefined,
+  name: string,
+  usual: number,
+  least: number,
+  most: number,
+): number {
   const value = Number(text ?? usual);
   if (!Number.isInteger(value) || value < least || value > most) {
     throw usageFailure(`--${name} is a whole number from ${least} to ${most}`);

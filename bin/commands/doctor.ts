@@ -11,7 +11,15 @@ import type { Paint } from '../cli/paint.ts';
 import { type RunningSvc, runningSvc } from '../cli/running.ts';
 import { areas } from '../doctor/areas.ts';
 import { certificate } from '../doctor/certificate.ts';
-import { configFolder, database, lock, privateFiles, rights, secretKey, update } from '../doctor/data-folder.ts';
+import {
+  configFolder,
+  database,
+  lock,
+  privateFiles,
+  rights,
+  secretKey,
+  update,
+} from '../doctor/data-folder.ts';
 import { examined, type Examination, fail, type Finding, ok } from '../doctor/finding.ts';
 import { listening } from '../doctor/listening.ts';
 import { clock, fileWatching, freeDisk, node, openFiles, sqlite } from '../doctor/machine.ts';
@@ -37,7 +45,11 @@ export const command: Command = {
     const product = await currentProduct();
     const look = (): Promise<readonly Finding[]> => lookAtAll(product, call);
     const findings = await look();
-    const repairs = call.has('fix') ? findings.flatMap(({ subject, repair }) => (repair === undefined ? [] : [{ subject, ...repair }])) : [];
+    const repairs = call.has('fix')
+      ? findings.flatMap(({ subject, repair }) =>
+          repair === undefined ? [] : [{ subject, ...repair }],
+        )
+      : [];
     if (!call.has('yes')) {
       return outcome(findings, { repairs, done: false });
     }
@@ -57,7 +69,11 @@ function outcome(findings: readonly Finding[], { repairs, done }: Repairs): Resu
   const healthy = findings.every(({ verdict }) => verdict !== 'fail');
   const told = repairs.map(({ subject, about }) => ({ subject, about, done }));
   return {
-    data: { ok: healthy, findings: findings.map(({ repair: _repair, ...finding }) => finding), ...(repairs.length > 0 && { repairs: told }) },
+    data: {
+      ok: healthy,
+      findings: findings.map(({ repair: _repair, ...finding }) => finding),
+      ...(repairs.length > 0 && { repairs: told }),
+    },
     text: (paint) => [report(findings, paint), ...listOf(repairs, done)].join('\n'),
     code: healthy ? 0 : 1,
   };
@@ -72,7 +88,10 @@ const listOf = (repairs: Repairs['repairs'], done: boolean): readonly string[] =
         ...repairs.map(({ subject, about }) => `  ${subject}: ${printable(about)}`),
       ];
 
-async function lookAtAll(product: Product, { environment, has }: Call): Promise<readonly Finding[]> {
+async function lookAtAll(
+  product: Product,
+  { environment, has }: Call,
+): Promise<readonly Finding[]> {
   const { dataDir, settings, value } = readSettings(product, environment);
   const running = runningSvc(dataDir);
   const nativeBinding = product.embedded?.nativeBinding;
@@ -88,7 +107,10 @@ async function lookAtAll(product: Product, { environment, has }: Call): Promise<
     ['clock', clock(dataDir)],
     ['open files', openFiles(running)],
     ['file watching', fileWatching],
-    ['data folder', there ? rights(dataDir) : (subject) => ok(subject, `${dataDir} is made by the first start`)],
+    [
+      'data folder',
+      there ? rights(dataDir) : (subject) => ok(subject, `${dataDir} is made by the first start`),
+    ],
     ['free disk', freeDisk(there ? dataDir : nearestFolder(dataDir))],
     ['secret key', secretKey(dataDir, environment)],
     ['private files', privateFiles(dataDir, given('http.tls_key'))],
@@ -100,10 +122,19 @@ async function lookAtAll(product: Product, { environment, has }: Call): Promise<
     ...(tlsAddress === ''
       ? []
       : ([
-          ...(running === undefined ? ([['TLS address', listening(undefined, tlsAddress, 'http.tls_addr')]] as const) : []),
-          ['certificate', certificate({ cert: given('http.tls_cert'), key: given('http.tls_key'), host })],
+          ...(running === undefined
+            ? ([['TLS address', listening(undefined, tlsAddress, 'http.tls_addr')]] as const)
+            : []),
+          [
+            'certificate',
+            certificate({ cert: given('http.tls_cert'), key: given('http.tls_key'), host }),
+          ],
         ] as const)),
-    ...(publicUrl === '' ? [] : ([['public address', publicAddress(running && (() => probeOf(running)), publicUrl)]] as const)),
+    ...(publicUrl === ''
+      ? []
+      : ([
+          ['public address', publicAddress(running && (() => probeOf(running)), publicUrl)],
+        ] as const)),
     ['plugins', plugins(running)],
     ['areas', areas(running, has('thorough'))],
   ];
@@ -114,28 +145,46 @@ async function lookAtAll(product: Product, { environment, has }: Call): Promise<
   return findings;
 }
 
-const probeOf = async (running: RunningSvc): Promise<string> => (await clientOf(running).post<{ probe: string }>('/api/v1/doctor/probes')).probe;
+const probeOf = async (running: RunningSvc): Promise<string> =>
+  (await clientOf(running).post<{ probe: string }>('/api/v1/doctor/probes')).probe;
 
 type Values = (key: string) => string;
 
 async function valuesOf(running: RunningSvc): Promise<Values> {
-  const all = await clientOf(running).list<{ category: string; key: string; value: string | number | boolean }>('/api/v1/system-settings');
-  return (wanted) => String(all.find(({ category, key }) => `${category}.${key}` === wanted)?.value ?? '');
+  const all = await clientOf(running).list<{
+    category: string;
+    key: string;
+    value: string | number | boolean;
+  }>('/api/v1/system-settings');
+  return (wanted) =>
+    String(all.find(({ category, key }) => `${category}.${key}` === wanted)?.value ?? '');
 }
 
 /** Settings that cannot be read are a finding; the folder is then the one that the environment names. */
-function readSettings(product: Product, environment: Environment): { readonly dataDir: string; readonly settings: Examination; readonly value: Values } {
+function readSettings(
+  product: Product,
+  environment: Environment,
+): { readonly dataDir: string; readonly settings: Examination; readonly value: Values } {
   try {
     const { dataDir, settings } = bootSettings(product, environment, { schemas: ajvSchemas });
-    return { dataDir, settings: (subject) => ok(subject, 'environment and files are in order'), value: (key) => String(settings.get(key)) };
+    return {
+      dataDir,
+      settings: (subject) => ok(subject, 'environment and files are in order'),
+      value: (key) => String(settings.get(key)),
+    };
   } catch (error) {
     const dataDir = resolve(environment['SVC_DATA_DIR'] ?? 'data');
     const value: Values = (key) => (key === 'http.addr' ? '127.0.0.1:0' : '');
-    return { dataDir, settings: (subject) => fail(subject, messageOf(error), 'correct the name or the value'), value };
+    return {
+      dataDir,
+      settings: (subject) => fail(subject, messageOf(error), 'correct the name or the value'),
+      value,
+    };
   }
 }
 
-const nearestFolder = (path: string): string => (existsSync(path) ? path : nearestFolder(dirname(path)));
+const nearestFolder = (path: string): string =>
+  existsSync(path) ? path : nearestFolder(dirname(path));
 
 function report(findings: readonly Finding[], paint: Paint): string {
   const brush = { ok: paint.good, 'not tried': paint.faint, warn: paint.warn, fail: paint.bad };

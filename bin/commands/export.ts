@@ -18,8 +18,16 @@ export const command: Command = {
   async run(call) {
     const folder = resolve(call.operand(0));
     await assertOthers(folder);
-    const exported = await exportTo(folder, await kindsOf(call.environment), await openClient(call));
-    return { data: { folder, exported }, text: () => `In ${folder}: ${exported.map(({ kind, count }) => `${kind} ${count}`).join(', ')}` };
+    const exported = await exportTo(
+      folder,
+      await kindsOf(call.environment),
+      await openClient(call),
+    );
+    return {
+      data: { folder, exported },
+      text: () =>
+        `In ${folder}: ${exported.map(({ kind, count }) => `${kind} ${count}`).join(', ')}`,
+    };
   },
 };
 
@@ -29,6 +37,8 @@ async function assertOthers(folder: string): Promise<void> {
   const own = embedded ? undefined : join(realpathSync(root), 'config');
   const real = existsSync(folder) ? realpathSync(folder) : folder;
   if (own !== undefined && (real === own || real.startsWith(own + sep))) {
-    throw usageFailure(`${own} belongs to the checkout of svc: name a folder of your own, such as ./svc-config`);
+    throw usageFailure(
+      `${own} belongs to the checkout of svc: name a folder of your own, such as ./svc-config`,
+    );
   }
 }

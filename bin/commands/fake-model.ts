@@ -18,19 +18,34 @@ export const command: Command = {
       about:
         'JSON, {"rules": [{"when": {turn, last, tools, system, model}, "reply": {text, tool_calls, finish_reason, usage, error, misbehave}, "times"}]}; the first rule that holds answers',
     },
-    misbehave: { value: 'names', about: `separated by commas: ${Object.keys(misbehaviours).join(', ')}` },
+    misbehave: {
+      value: 'names',
+      about: `separated by commas: ${Object.keys(misbehaviours).join(', ')}`,
+    },
   },
   about:
     'A scripted OpenAI-compatible model, to try svc without a key and to test against. A svc on this machine uses it when it is started with SVC_OUTBOUND_ALLOW_PRIVATE=127.0.0.1 SVC_LLM_COMPATIBLE_BASE_URL=http://127.0.0.1:11500/v1 SVC_LLM_DEFAULT_MODEL=compatible/demo; the settings of these names do the same while it serves. Without --script the model does what a message tells it with "call NAME {…}". It refuses what picky providers refuse, counts four bytes as a token, and shows what it was sent under /recorded.',
   example: 'svc fake-model --misbehave slow,split-utf8',
 
   async run(call) {
-    const model = await FakeModel.start({ port: portOf(call), misbehave: faultsOf(call), ...rulesFrom(call.value('script')) });
-    process.stderr.write(`${call.json ? JSON.stringify({ url: model.url }) : `The scripted model answers at ${model.url}; Ctrl-C ends it`}\n`);
+    const model = await FakeModel.start({
+      port: portOf(call),
+      misbehave: faultsOf(call),
+      ...rulesFrom(call.value('script')),
+    });
+    process.stderr.write(
+      `${call.json ? JSON.stringify({ url: model.url }) : `The scripted model answers at ${model.url}; Ctrl-C ends it`}\n`,
+    );
     await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
     const { usage } = model;
     await model.close();
-    return { data: usage, text: () => printable(`${usage.requests} answers, ${usage.prompt_tokens} tokens read, ${usage.completion_tokens} written`) };
+    return {
+      data: usage,
+      text: () =>
+        printable(
+          `${usage.requests} answers, ${usage.prompt_tokens} tokens read, ${usage.completion_tokens} written`,
+        ),
+    };
   },
 };
 
@@ -46,7 +61,9 @@ function faultsOf(call: Call): readonly Misbehaviour[] {
   const names = (call.value('misbehave') ?? '').split(',').filter((name) => name !== '');
   return names.map((name) => {
     if (!isMisbehaviour(name)) {
-      throw usageFailure(`there is no misbehaviour "${name}"; there are ${Object.keys(misbehaviours).join(', ')}`);
+      throw usageFailure(
+        `there is no misbehaviour "${name}"; there are ${Object.keys(misbehaviours).join(', ')}`,
+      );
     }
     return name;
   });

@@ -19,7 +19,9 @@ export const command: Command = {
       const markdown = await commandPages(catalogue);
       return { data: { markdown }, text: () => markdown.trimEnd() };
     }
-    const words = [call.optionalOperand(0), call.optionalOperand(1)].filter((word) => word !== undefined);
+    const words = [call.optionalOperand(0), call.optionalOperand(1)].filter(
+      (word) => word !== undefined,
+    );
     const name = words.join(' ');
     if (name === '') {
       return overview(catalogue, catalogue.names);
@@ -30,7 +32,9 @@ export const command: Command = {
     }
     const members = catalogue.membersOf(name);
     if (members.length === 0) {
-      throw usageFailure(`there is no command "${name}"${suggestion(name, catalogue.names) || '; "svc help" lists them all'}`);
+      throw usageFailure(
+        `there is no command "${name}"${suggestion(name, catalogue.names) || '; "svc help" lists them all'}`,
+      );
     }
     return overview(catalogue, members);
   },
@@ -39,7 +43,14 @@ export const command: Command = {
 function overview(catalogue: Catalogue, names: readonly string[]): Result {
   const commands = names.map((name) => ({ name, summary: catalogue.entry(name)!.summary }));
   return {
-    data: { commands, options: Object.entries(globalOptions).map(([name, { about }]) => ({ name: `--${name}`, about })), exit_codes: exitCodes },
+    data: {
+      commands,
+      options: Object.entries(globalOptions).map(([name, { about }]) => ({
+        name: `--${name}`,
+        about,
+      })),
+      exit_codes: exitCodes,
+    },
     text: (paint) =>
       [
         `${paint.strong('Usage')}\n  svc <command> [options]`,

@@ -26,9 +26,17 @@ export const command: Command = {
 
   async run(call) {
     const dataDir = call.environment['SVC_DATA_DIR'] ?? usualFolder;
-    const program = isSea() ? [process.execPath] : [process.execPath, join(installation, 'bin', 'svc')];
+    const program = isSea()
+      ? [process.execPath]
+      : [process.execPath, join(installation, 'bin', 'svc')];
     const backups = call.has('no-backups') ? {} : backupUnitTexts({ command: program, dataDir });
-    const unit = (groups: readonly string[]): string => unitText({ command: program, dataDir, groups, credentials: call.has('print') ? [] : credentials() });
+    const unit = (groups: readonly string[]): string =>
+      unitText({
+        command: program,
+        dataDir,
+        groups,
+        credentials: call.has('print') ? [] : credentials(),
+      });
     if (call.has('print')) {
       const units = { [`${serviceName}.service`]: unit([]), ...backups };
       return {
@@ -40,7 +48,14 @@ export const command: Command = {
       };
     }
     assertPossible(program);
-    installService({ name: serviceName, dataDir, groups: ['adm', 'systemd-journal'], unit, others: backups, enabled: Object.keys(backups).filter(isTimer) });
+    installService({
+      name: serviceName,
+      dataDir,
+      groups: ['adm', 'systemd-journal'],
+      unit,
+      others: backups,
+      enabled: Object.keys(backups).filter(isTimer),
+    });
     const url = await withProgress('Waiting until svc is ready', () => untilReady(dataDir));
     return { data: { url, data_dir: dataDir }, text: () => told(url, dataDir, call) };
   },
@@ -78,12 +93,22 @@ function assertPossible(program: readonly string[]): void {
 async function untilReady(dataDir: string): Promise<string> {
   for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await pause(200)) {
     const file = join(dataDir, 'run.json');
-    const url = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { url: string }).url : undefined;
-    if (url !== undefined && (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined))?.ok === true) {
+    const url = existsSync(file)
+      ? (JSON.parse(readFileSync(file, 'utf8')) as { url: string }).url
+      : undefined;
+    if (
+      url !== undefined &&
+      (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined))
+        ?.ok === true
+    ) {
       return url;
     }
   }
-  throw new Failure(1, 'unavailable', 'the service was set up and is not ready after a minute: "journalctl -u svc" shows why');
+  throw new Failure(
+    1,
+    'unavailable',
+    'the service was set up and is not ready after a minute: "journalctl -u svc" shows why',
+  );
 }
 
 const told = (url: string, dataDir: string, { environment }: Call): string =>
@@ -91,5 +116,9 @@ const told = (url: string, dataDir: string, { environment }: Call): string =>
     `svc is ready at ${url} and starts with this machine; its data is in ${dataDir}`,
     `First administrator:  svc user create you@example.org --role admin --data ${dataDir}`,
     `Its log:              journalctl -u ${serviceName}`,
-    ...(environment['SVC_HTTP_ADDR'] === undefined ? ['To be reached from elsewhere put SVC_HTTP_ADDR=0.0.0.0:8080 into /etc/svc/svc.env and restart it'] : []),
+    ...(environment['SVC_HTTP_ADDR'] === undefined
+      ? [
+          'To be reached from elsewhere put SVC_HTTP_ADDR=0.0.0.0:8080 into /etc/svc/svc.env and restart it',
+        ]
+      : []),
   ].join('\n');

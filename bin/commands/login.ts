@@ -3,18 +3,36 @@ import { usageFailure } from '../cli/failure.ts';
 import { checkedUrl, clientOptions } from '../cli/client-options.ts';
 import { clientOf, localSvc } from '../cli/api-client.ts';
 import { printable } from '../cli/layout.ts';
-import { checkedName, defaultProfile, findProfile, flagOf, type Profile, profileOf, saveProfile, type SignedIn } from '../cli/profiles.ts';
+import {
+  checkedName,
+  defaultProfile,
+  findProfile,
+  flagOf,
+  type Profile,
+  profileOf,
+  saveProfile,
+  type SignedIn,
+} from '../cli/profiles.ts';
 import { openQuestions, type Questions } from '../cli/questions.ts';
 
 export const command: Command = {
   operands: [],
   options: {
-    url: { value: 'url', about: 'where svc is; default: where the profile was signed in before, else the svc of the data folder' },
+    url: {
+      value: 'url',
+      about:
+        'where svc is; default: where the profile was signed in before, else the svc of the data folder',
+    },
     email: { value: 'email', about: 'whose account; asked for when left out' },
-    profile: { value: 'name', about: 'keep the session under this name, for --profile of other commands; default: the one they use by themselves' },
+    profile: {
+      value: 'name',
+      about:
+        'keep the session under this name, for --profile of other commands; default: the one they use by themselves',
+    },
     insecure: clientOptions.insecure,
   },
-  about: 'Asks for the password, or reads it from standard input. Other commands then speak as you, and "svc logout" ends that.',
+  about:
+    'Asks for the password, or reads it from standard input. Other commands then speak as you, and "svc logout" ends that.',
   example: 'svc login --url https://svc.example.org --email ann@example.org',
 
   async run(call) {
@@ -24,22 +42,36 @@ export const command: Command = {
     const questions = openQuestions();
     const email = await emailOf(call, saved, questions);
     const password = await questions.askHidden(`Password of ${printable(email)}`);
-    const signedIn = await clientOf({ url }).post<SignedIn>('/api/v1/auth/login', { email, password });
+    const signedIn = await clientOf({ url }).post<SignedIn>('/api/v1/auth/login', {
+      email,
+      password,
+    });
     const profile = profileOf(url, signedIn);
     await saveProfile(name, profile, call.environment);
     const { role } = signedIn.user;
     return {
       data: { profile: name, url, email: profile.email, role, expires_at: profile.expires_at },
-      text: () => printable(`Signed in at ${url} as ${profile.email} (${role}); "svc logout${flagOf(name)}" ends it`),
+      text: () =>
+        printable(
+          `Signed in at ${url} as ${profile.email} (${role}); "svc logout${flagOf(name)}" ends it`,
+        ),
     };
   },
 };
 
 async function addressOf(call: Call, saved: Profile | undefined): Promise<string> {
-  return call.value('url') ?? (call.has('data') ? undefined : saved?.url) ?? (await localSvc(call.environment)).url;
+  return (
+    call.value('url') ??
+    (call.has('data') ? undefined : saved?.url) ??
+    (await localSvc(call.environment)).url
+  );
 }
 
-async function emailOf(call: Call, saved: Profile | undefined, questions: Questions): Promise<string> {
+async function emailOf(
+  call: Call,
+  saved: Profile | undefined,
+  questions: Questions,
+): Promise<string> {
   const known = call.value('email') ?? saved?.email;
   if (known === undefined && !questions.atTerminal) {
     throw usageFailure('name the account with --email; standard input is for its password');

@@ -3,19 +3,33 @@ import { asFailure, Failure } from '../cli/failure.ts';
 import { checkedUrl, clientOptions } from '../cli/client-options.ts';
 import { clientOf } from '../cli/api-client.ts';
 import { printable } from '../cli/layout.ts';
-import { currentProfile, defaultProfile, findProfile, flagOf, removeProfile } from '../cli/profiles.ts';
+import {
+  currentProfile,
+  defaultProfile,
+  findProfile,
+  flagOf,
+  removeProfile,
+} from '../cli/profiles.ts';
 
 export const command: Command = {
   operands: [],
-  options: { profile: { value: 'name', about: 'the profile that "svc login --profile <name>" made' }, insecure: clientOptions.insecure },
-  about: 'Ends the session in the running svc, too, and forgets it on this machine whether or not that succeeds.',
+  options: {
+    profile: { value: 'name', about: 'the profile that "svc login --profile <name>" made' },
+    insecure: clientOptions.insecure,
+  },
+  about:
+    'Ends the session in the running svc, too, and forgets it on this machine whether or not that succeeds.',
   example: 'svc logout',
 
   async run(call) {
     const name = call.value('profile') ?? defaultProfile;
     const saved = findProfile(name, call.environment);
     if (!saved) {
-      throw new Failure(1, 'not_found', `no account is signed in here${flagOf(name) && ` as profile "${name}"`}: there is nothing to end`);
+      throw new Failure(
+        1,
+        'not_found',
+        `no account is signed in here${flagOf(name) && ` as profile "${name}"`}: there is nothing to end`,
+      );
     }
     const { url, email } = saved;
     checkedUrl(url, call);
@@ -24,9 +38,17 @@ export const command: Command = {
     // A session that svc does not know any more has ended already.
     if (problem && problem.code !== 'unauthorized') {
       const { exitCode, code, message } = problem;
-      throw new Failure(exitCode, code, `signed out on this machine only; in svc the session ends by itself within a week (${message})`, { cause: problem });
+      throw new Failure(
+        exitCode,
+        code,
+        `signed out on this machine only; in svc the session ends by itself within a week (${message})`,
+        { cause: problem },
+      );
     }
-    return { data: { profile: name, url, email }, text: () => printable(`Signed out at ${url} as ${email}`) };
+    return {
+      data: { profile: name, url, email },
+      text: () => printable(`Signed out at ${url} as ${email}`),
+    };
 
     async function endSession(): Promise<undefined> {
       const { access_token: token } = await currentProfile(name, call.environment);

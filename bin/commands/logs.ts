@@ -10,7 +10,10 @@ import { spanOf } from '../cli/span.ts';
 interface Streams {
   readonly data: {
     readonly resultType: string;
-    readonly result: readonly { readonly stream: Readonly<Record<string, string>>; readonly values: readonly (readonly [string, string])[] }[];
+    readonly result: readonly {
+      readonly stream: Readonly<Record<string, string>>;
+      readonly values: readonly (readonly [string, string])[];
+    }[];
   };
 }
 
@@ -34,7 +37,8 @@ export const command: Command = {
     lines: { value: 'count', about: `at most so many; default: ${usualLines}`, short: 'n' },
     ...clientOptions,
   },
-  about: 'A selector such as {unit="nginx"} |= "error", or a word that lines must have; without one every line.',
+  about:
+    'A selector such as {unit="nginx"} |= "error", or a word that lines must have; without one every line.',
   example: `svc logs '{unit="nginx"} |= "error"' -f`,
 
   async run(call) {
@@ -46,14 +50,26 @@ export const command: Command = {
     const lastMs = spanOf('last', call.value('last') ?? '1h');
     const client = await openClient(call);
     const now = BigInt(Date.now()) * 1_000_000n;
-    const found = await linesOf(client, { query, start: now - BigInt(lastMs) * 1_000_000n, limit: count, direction: 'backward' });
+    const found = await linesOf(client, {
+      query,
+      start: now - BigInt(lastMs) * 1_000_000n,
+      limit: count,
+      direction: 'backward',
+    });
     if (call.has('follow')) {
-      found.forEach((line) => process.stdout.write(`${call.json ? JSON.stringify(shown(line)) : textOf(line)}\n`));
-      await follow(client, query, found.at(-1)?.ns ?? now, (line) => process.stdout.write(`${call.json ? JSON.stringify(shown(line)) : textOf(line)}\n`));
+      found.forEach((line) =>
+        process.stdout.write(`${call.json ? JSON.stringify(shown(line)) : textOf(line)}\n`),
+      );
+      await follow(client, query, found.at(-1)?.ns ?? now, (line) =>
+        process.stdout.write(`${call.json ? JSON.stringify(shown(line)) : textOf(line)}\n`),
+      );
     }
     return {
       data: found.map(shown),
-      text: () => (found.length === 0 ? 'No line matches in this time; --last looks further back' : found.map(textOf).join('\n')),
+      text: () =>
+        found.length === 0
+          ? 'No line matches in this time; --last looks further back'
+          : found.map(textOf).join('\n'),
     };
   },
 };
@@ -73,28 +89,55 @@ interface Window {
   readonly direction: 'forward' | 'backward';
 }
 
-async function linesOf(client: ApiClient, { query, start, limit, direction }: Window): Promise<readonly Line[]> {
-  const asked = new URLSearchParams({ query, start: String(start), limit: String(limit), direction });
-  const { data } = await client.get<Streams>(`/loki/api/v1/query_range?${asked.toString()}`, 60_000);
+async function linesOf(
+  client: ApiClient,
+  { query, start, limit, direction }: Window,
+): Promise<readonly Line[]> {
+  const asked = new URLSearchParams({
+    query,
+    start: String(start),
+    limit: String(limit),
+    direction,
+  });
+  const { data } = await client.get<Streams>(
+    `/loki/api/v1/query_range?${asked.toString()}`,
+    60_000,
+  );
   if (data.resultType !== 'streams') {
-    throw usageFailure('this query answers numbers, not lines: svc logs takes selectors and filters of lines');
+    throw usageFailure(
+      'this query answers numbers, not lines: svc logs takes selectors and filters of lines',
+    );
   }
   return data.result
-    .flatMap(({ stream, values }) => values.map(([ns, text]) => ({ ns: BigInt(ns), from: originOf(stream), text })))
+    .flatMap(({ stream, values }) =>
+      values.map(([ns, text]) => ({ ns: BigInt(ns), from: originOf(stream), text })),
+    )
     .toSorted((a, b) => (a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : 0));
 }
 
 /** Until the process is told to stop. */
-async function follow(client: ApiClient, query: string, from: bigint, tell: (line: Line) => void): Promise<void> {
+async function follow(
+  client: ApiClient,
+  query: string,
+  from: bigint,
+  tell: (line: Line) => void,
+): Promise<void> {
   for (let after = from; ; await pause(followMs)) {
-    const found = await linesOf(client, { query, start: after + 1n, limit: mostLines, direction: 'forward' });
+    const found = await linesOf(client, {
+      query,
+      start: after + 1n,
+      limit: mostLines,
+      direction: 'forward',
+    });
     found.forEach(tell);
     after = found.at(-1)?.ns ?? after;
   }
 }
 
 const originOf = (labels: Readonly<Record<string, string>>): string => {
-  const name = origins.map((label) => labels[label]).find((value) => value !== undefined && value !== '') ?? '';
+  const name =
+    origins.map((label) => labels[label]).find((value) => value !== undefined && value !== '') ??
+    '';
   const device = labels['device_id'];
   return device === undefined ? name : `${name}@${device}`;
 };
@@ -103,4 +146,5 @@ const shown = ({ ns, from, text }: Line): object => ({ at: instantOf(ns), from, 
 
 const instantOf = (ns: bigint): string => new Date(Number(ns / 1_000_000n)).toISOString();
 
-const textOf = ({ ns, from, text }: Line): string => `${instantOf(ns)}  ${printable(from)}  ${printable(text)}`;
+const textOf = ({ ns, from, text }: Line): string =>
+  `${instantOf(ns)}  ${printable(from)}  ${printable(text)}`;

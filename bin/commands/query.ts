@@ -5,7 +5,10 @@ import { spanOf } from '../cli/span.ts';
 import { shortNumber, sparkline } from '../cli/sparkline.ts';
 
 interface Matrix {
-  readonly result: readonly { readonly metric: Readonly<Record<string, string>>; readonly values: readonly (readonly [number, string])[] }[];
+  readonly result: readonly {
+    readonly metric: Readonly<Record<string, string>>;
+    readonly values: readonly (readonly [number, string])[];
+  }[];
 }
 
 /** Characters of the line that is drawn. */
@@ -19,7 +22,8 @@ export const command: Command = {
     all: { about: `every series; default: the ${mostSeries} largest` },
     ...clientOptions,
   },
-  about: 'One line for each series: its labels, its value now and its past. With --json the matrix itself.',
+  about:
+    'One line for each series: its labels, its value now and its past. With --json the matrix itself.',
   example: "svc query 'sum by (instance) (rate(node_cpu_seconds_total[5m]))' --last 6h",
 
   async run(call) {
@@ -27,23 +31,47 @@ export const command: Command = {
     const end = Math.floor(Date.now() / 1_000);
     const step = Math.max(1, Math.round(lastMs / 1_000 / points));
     const client = await openClient(call);
-    const answer = await client.post<Matrix>('/api/v1/metricsdb/query_range', { query: call.operand(0), start: end - step * (points - 1), end, step });
-    return { data: answer, text: () => drawn(answer, { end, step, most: call.has('all') ? Infinity : mostSeries }) };
+    const answer = await client.post<Matrix>('/api/v1/metricsdb/query_range', {
+      query: call.operand(0),
+      start: end - step * (points - 1),
+      end,
+      step,
+    });
+    return {
+      data: answer,
+      text: () => drawn(answer, { end, step, most: call.has('all') ? Infinity : mostSeries }),
+    };
   },
 };
 
-function drawn({ result }: Matrix, { end, step, most }: { readonly end: number; readonly step: number; readonly most: number }): string {
+function drawn(
+  { result }: Matrix,
+  { end, step, most }: { readonly end: number; readonly step: number; readonly most: number },
+): string {
   const rows = result
     .map(({ metric, values }) => {
-      const at = new Map(values.map(([time, value]) => [Math.round((time - end) / step), Number(value)]));
+      const at = new Map(
+        values.map(([time, value]) => [Math.round((time - end) / step), Number(value)]),
+      );
       const past = Array.from({ length: points }, (_, index) => at.get(index - points + 1));
-      return { name: nameOf(metric), now: past.at(-1), last: past.findLast((value) => value !== undefined), past };
+      return {
+        name: nameOf(metric),
+        now: past.at(-1),
+        last: past.findLast((value) => value !== undefined),
+        past,
+      };
     })
     .toSorted((a, b) => (b.last ?? 0) - (a.last ?? 0));
   if (rows.length === 0) {
     return 'No series: the query is well, and nothing matches it in this time';
   }
-  const lines = rows.slice(0, most).map(({ name, now, past }) => [printable(name), now === undefined ? 'gone' : shortNumber(now), sparkline(past)]);
+  const lines = rows
+    .slice(0, most)
+    .map(({ name, now, past }) => [
+      printable(name),
+      now === undefined ? 'gone' : shortNumber(now),
+      sparkline(past),
+    ]);
   const more = rows.length > most ? `\n… and ${rows.length - most} more; --all shows them` : '';
   return `${table([['SERIES', 'NOW', 'PAST'], ...lines])}${more}`;
 }

@@ -23,7 +23,12 @@ interface Failure {
 
 interface Report {
   readonly ok: boolean;
-  readonly tests: readonly { readonly name: string; readonly ok: boolean; readonly evaluations: number; readonly failures: readonly Failure[] }[];
+  readonly tests: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly evaluations: number;
+    readonly failures: readonly Failure[];
+  }[];
 }
 
 interface RuleText {
@@ -37,7 +42,11 @@ const withinMs = 160_000;
 
 export const command: Command = {
   operands: ['<file>'],
-  options: { 'ignore-unknown-fields': { about: 'fields of rule files that Prometheus does not know are no fault' } },
+  options: {
+    'ignore-unknown-fields': {
+      about: 'fields of rule files that Prometheus does not know are no fault',
+    },
+  },
   about:
     "Runs rule unit tests in Prometheus' own format: alerts and values that are expected of the rule files it names, over the series it holds. Series may hold native histograms, {{…}}, which the metrics store itself does not keep. No svc needs to run, and nothing is kept. Exit code 1 when something is not as expected.",
   example: 'svc rule test alerts_test.yaml',
@@ -48,10 +57,18 @@ export const command: Command = {
     const files = ruleFiles(content, path);
     const report = await withProgress('Running rule tests', () =>
       askEmptySvc(plugins, (client) =>
-        client.post<Report>('/api/v1/alert-rules/test', { content, files, strict: !call.has('ignore-unknown-fields') }, withinMs),
+        client.post<Report>(
+          '/api/v1/alert-rules/test',
+          { content, files, strict: !call.has('ignore-unknown-fields') },
+          withinMs,
+        ),
       ),
     );
-    return { data: { file: path, ...report }, text: (paint) => page(report, paint), code: report.ok ? 0 : 1 };
+    return {
+      data: { file: path, ...report },
+      text: (paint) => page(report, paint),
+      code: report.ok ? 0 : 1,
+    };
   },
 };
 
@@ -77,7 +94,8 @@ function ruleFiles(content: string, path: string): readonly RuleText[] {
 
 function namedIn(content: string, path: string): readonly string[] {
   try {
-    const named = (parse(content, { maxAliasCount: 50 }) as { rule_files?: unknown } | null)?.rule_files ?? [];
+    const named =
+      (parse(content, { maxAliasCount: 50 }) as { rule_files?: unknown } | null)?.rule_files ?? [];
     return Array.isArray(named) ? named.map(String) : [];
   } catch (error) {
     throw usageFailure(`${path} is no YAML: ${messageOf(error).split('\n')[0]!}`);
@@ -98,9 +116,13 @@ function lines({ kind, at, subject, expected, got, message }: Failure, paint: Pa
   return [
     `  ${kind} ${paint.strong(printable(subject))} at ${at}${message === undefined ? '' : `: ${printable(message)}`}`,
     ...[...same].map((line) => `      ${printable(line)}`),
-    ...expected.filter((line) => !same.has(line)).map((line) => paint.bad(`    - ${printable(line)}`)),
+    ...expected
+      .filter((line) => !same.has(line))
+      .map((line) => paint.bad(`    - ${printable(line)}`)),
     ...got.filter((line) => !same.has(line)).map((line) => paint.good(`    + ${printable(line)}`)),
-    ...(message === undefined && expected.length === 0 ? [paint.faint('    nothing was expected')] : []),
+    ...(message === undefined && expected.length === 0
+      ? [paint.faint('    nothing was expected')]
+      : []),
     ...(message === undefined && got.length === 0 ? [paint.faint('    nothing came')] : []),
   ];
 }

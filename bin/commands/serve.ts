@@ -12,7 +12,8 @@ import { TrialStart } from '../update/trial-start.ts';
 export const command: Command = {
   operands: [],
   options: {},
-  about: 'Ready when /readyz answers 200. SIGTERM and SIGINT let requests finish first; a second one ends at once. With --json every log line is JSON.',
+  about:
+    'Ready when /readyz answers 200. SIGTERM and SIGINT let requests finish first; a second one ends at once. With --json every log line is JSON.',
   example: 'SVC_HTTP_ADDR=127.0.0.1:9000 svc serve --data /var/lib/svc',
 
   async run({ environment, json }) {
@@ -44,7 +45,10 @@ export const command: Command = {
 };
 
 /** Files for git that svc is brought in line with, where config.folder names them. */
-function followFiles({ dataDir, url, operatorToken, parts: { settings, logs } }: RunningCore, environment: Environment): void {
+function followFiles(
+  { dataDir, url, operatorToken, parts: { settings, logs } }: RunningCore,
+  environment: Environment,
+): void {
   const folder = settings.get<string>('config.folder');
   if (folder === '') {
     return;
@@ -52,6 +56,10 @@ function followFiles({ dataDir, url, operatorToken, parts: { settings, logs } }:
   const log = logs.logger('config-files');
   const client = () => clientOf({ url, token: operatorToken });
   const say = (line: string, isTrouble: boolean): void =>
-    isTrouble ? log.warn({ event: 'config.not_applied' }, line) : log.info({ event: 'config.applied' }, line);
-  void import('../config-files/watched-folder.ts').then(({ WatchedFolder }) => new WatchedFolder({ folder, dataDir, environment, client, say }).start());
+    isTrouble
+      ? log.warn({ event: 'config.not_applied' }, line)
+      : log.info({ event: 'config.applied' }, line);
+  void import('../config-files/watched-folder.ts').then(({ WatchedFolder }) =>
+    new WatchedFolder({ folder, dataDir, environment, client, say }).start(),
+  );
 }

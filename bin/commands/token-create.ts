@@ -22,8 +22,15 @@ const mostDays = 365;
 export const command: Command = {
   operands: ['<name>'],
   options: {
-    actions: { value: 'a,b', about: 'what it may do, such as read:device,edge:create; no more than you may; default: read:*, which is all reading' },
-    days: { value: 'days', about: `how long it is good for, at most ${mostDays}; default: ${usualDays}` },
+    actions: {
+      value: 'a,b',
+      about:
+        'what it may do, such as read:device,edge:create; no more than you may; default: read:*, which is all reading',
+    },
+    days: {
+      value: 'days',
+      about: `how long it is good for, at most ${mostDays}; default: ${usualDays}`,
+    },
     ...clientOptions,
   },
   about: 'It acts for you, and is shown this once.',
@@ -59,6 +66,10 @@ function daysOf(text = String(usualDays)): number {
 async function assertPerson(client: ApiClient, call: Call): Promise<void> {
   if ((await whoAsks(client)).kind === 'operator') {
     const mend = `first sign in with "svc login"${call.has('data') ? ', and leave --data out' : ''}`;
-    throw new Failure(4, 'forbidden', `an API token acts for a person, and the operator of the data folder is none: ${mend}`);
+    throw new Failure(
+      4,
+      'forbidden',
+      `an API token acts for a person, and the operator of the data folder is none: ${mend}`,
+    );
   }
 }

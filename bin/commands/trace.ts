@@ -55,8 +55,15 @@ export const command: Command = {
       return { data: trace, text: () => drawn(trace) };
     }
     const now = Math.floor(Date.now() / 1_000);
-    const query = new URLSearchParams({ q: asked, limit: call.value('limit') ?? '20', end: String(now) });
-    query.set('start', String(now - Math.round(spanOf('last', call.value('last') ?? '1h') / 1_000)));
+    const query = new URLSearchParams({
+      q: asked,
+      limit: call.value('limit') ?? '20',
+      end: String(now),
+    });
+    query.set(
+      'start',
+      String(now - Math.round(spanOf('last', call.value('last') ?? '1h') / 1_000)),
+    );
     const found = await client.get<Found>(`/api/v1/traces/search?${query.toString()}`, 60_000);
     return { data: found, text: () => listed(found) };
   },
@@ -66,13 +73,15 @@ function listed({ traces = [] }: Found): string {
   if (traces.length === 0) {
     return 'No trace matches in this time; --last looks further back';
   }
-  const rows = traces.map(({ traceID, rootServiceName = '', rootTraceName = '', startTimeUnixNano, durationMs }) => [
-    traceID,
-    new Date(Number(BigInt(startTimeUnixNano) / 1_000_000n)).toISOString(),
-    durationMs === undefined ? '< 1 ms' : `${durationMs} ms`,
-    printable(rootServiceName),
-    printable(rootTraceName),
-  ]);
+  const rows = traces.map(
+    ({ traceID, rootServiceName = '', rootTraceName = '', startTimeUnixNano, durationMs }) => [
+      traceID,
+      new Date(Number(BigInt(startTimeUnixNano) / 1_000_000n)).toISOString(),
+      durationMs === undefined ? '< 1 ms' : `${durationMs} ms`,
+      printable(rootServiceName),
+      printable(rootTraceName),
+    ],
+  );
   return table([['TRACE', 'AT', 'TOOK', 'SERVICE', 'ROOT'], ...rows]);
 }
 
@@ -81,7 +90,9 @@ function drawn({ batches }: Trace): string {
   const spans = batches
     .flatMap(({ resource, scopeSpans }) => {
       const service = textIn(resource?.attributes ?? [], 'service.name');
-      return scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ ...span, service, start: BigInt(span.startTimeUnixNano) })));
+      return scopeSpans.flatMap((scope) =>
+        scope.spans.map((span) => ({ ...span, service, start: BigInt(span.startTimeUnixNano) })),
+      );
     })
     .toSorted((a, b) => (a.start < b.start ? -1 : 1))
     .slice(0, mostSpans);
@@ -94,7 +105,12 @@ function drawn({ batches }: Trace): string {
     const took = Number(BigInt(span.endTimeUnixNano) - span.start) / 1e6;
     const failed = span.status?.code === 2 || span.status?.code === 'STATUS_CODE_ERROR';
     const label = `${span.service} ${span.name}  +${milliseconds(Number(span.start - began) / 1e6)}  ${milliseconds(took)}${failed ? '  ERROR' : ''}`;
-    return { label, children: (children.get(span.spanId) ?? []).filter(({ spanId }) => !seen.has(spanId)).map(branch) };
+    return {
+      label,
+      children: (children.get(span.spanId) ?? [])
+        .filter(({ spanId }) => !seen.has(spanId))
+        .map(branch),
+    };
   };
   return (children.get('') ?? []).map((root) => tree(branch(root))).join('\n');
 }
@@ -106,7 +122,12 @@ function grouped<T extends { readonly spanId: string; readonly parentSpanId?: st
 ): ReadonlyMap<string, readonly T[]> {
   const children = new Map<string, T[]>();
   for (const span of spans) {
-    const parent = span.parentSpanId !== undefined && span.parentSpanId !== span.spanId && known.has(span.parentSpanId) ? span.parentSpanId : '';
+    const parent =
+      span.parentSpanId !== undefined &&
+      span.parentSpanId !== span.spanId &&
+      known.has(span.parentSpanId)
+        ? span.parentSpanId
+        : '';
     children.set(parent, [...(children.get(parent) ?? []), span]);
   }
   return children;

@@ -7,7 +7,11 @@ import { uninstallService, whyNoService } from '../service/systemd.ts';
 
 export const command: Command = {
   operands: [],
-  options: { purge: { about: 'remove the data folder, too: everything that svc knows, its backups there included' } },
+  options: {
+    purge: {
+      about: 'remove the data folder, too: everything that svc knows, its backups there included',
+    },
+  },
   about: 'Stops the service and removes its units. The data stays unless --purge is given.',
   example: 'svc uninstall',
 
@@ -24,7 +28,8 @@ export const command: Command = {
     }
     return {
       data: { removed, purged },
-      text: () => `${removed ? 'The service is gone' : 'There was no service'}; ${dataDir} is ${purged ? 'removed' : 'kept'}`,
+      text: () =>
+        `${removed ? 'The service is gone' : 'There was no service'}; ${dataDir} is ${purged ? 'removed' : 'kept'}`,
     };
   },
 };

@@ -21,7 +21,8 @@ export const command: Command = {
         packaging: isSea() ? 'binary' : 'source',
         ...(releaseKey !== undefined && { release_key: releaseKey }),
       },
-      text: () => `svc ${version} (${isSea() ? 'single binary' : 'from source'}, node ${process.version}, ${platform})`,
+      text: () =>
+        `svc ${version} (${isSea() ? 'single binary' : 'from source'}, node ${process.version}, ${platform})`,
     };
   },
 };

@@ -4,7 +4,15 @@ import type { Environment } from '../../core/boot/index.ts';
 import type { ApiClient } from '../cli/api-client.ts';
 import { asFailure, Failure } from '../cli/failure.ts';
 import { type ConfigFile, readFiles, refusal, strangersIn } from './files.ts';
-import { filled, type Kind, listed, requestOf, secretPrefix, secretsOf, type Thing } from './kinds.ts';
+import {
+  filled,
+  type Kind,
+  listed,
+  requestOf,
+  secretPrefix,
+  secretsOf,
+  type Thing,
+} from './kinds.ts';
 import { Trial } from './trial.ts';
 
 export interface Change {
@@ -12,7 +20,11 @@ export interface Change {
   readonly key: string;
   readonly change: 'create' | 'update';
   /** What differs: field, value there, value here. Secrets are not among the values. */
-  readonly differs: readonly { readonly field: string; readonly there?: unknown; readonly here?: unknown }[];
+  readonly differs: readonly {
+    readonly field: string;
+    readonly there?: unknown;
+    readonly here?: unknown;
+  }[];
 }
 
 export interface Applying {
@@ -34,7 +46,13 @@ export interface Outcome {
  * Brings svc in line with the files; what has no file is left alone. Nothing is changed unless every file can be read, and svc would take
  * each of them, as far as it can be asked without a change.
  */
-export async function apply({ folder, kinds, client, environment, dryRun }: Applying): Promise<Outcome> {
+export async function apply({
+  folder,
+  kinds,
+  client,
+  environment,
+  dryRun,
+}: Applying): Promise<Outcome> {
   const files = readFiles(folder, kinds);
   const lists = new Map<string, readonly Thing[]>();
   const listOf = async (name: string): Promise<readonly Thing[]> => {
@@ -43,8 +61,14 @@ export async function apply({ folder, kinds, client, environment, dryRun }: Appl
     return known;
   };
   const plan = async (one: ConfigFile, isDry: boolean): Promise<Plan> => {
-    const there = (await listOf(one.name)).find((other) => filled(one.kind.key, other) === filled(one.kind.key, one.thing));
-    const brought = new Set(files.filter(({ name }) => name === one.name).map(({ kind, thing }) => filled(kind.key, thing)));
+    const there = (await listOf(one.name)).find(
+      (other) => filled(one.kind.key, other) === filled(one.kind.key, one.thing),
+    );
+    const brought = new Set(
+      files
+        .filter(({ name }) => name === one.name)
+        .map(({ kind, thing }) => filled(kind.key, thing)),
+    );
     const wanted = await resolved(one, there, environment, { kinds, listOf, isDry, brought });
     return { there, wanted, differs: differences(one.kind, there, wanted) };
   };
@@ -87,7 +111,9 @@ export async function apply({ folder, kinds, client, environment, dryRun }: Appl
     changes.push(...(change ? [change] : []));
   }
   // Once more those that name another of their own kind, which may have been made after them.
-  for (const one of files.filter(({ name, kind }) => Object.values(kind.references ?? {}).includes(name))) {
+  for (const one of files.filter(({ name, kind }) =>
+    Object.values(kind.references ?? {}).includes(name),
+  )) {
     lists.delete(one.name);
     await bringOrSay(one);
   }
@@ -100,7 +126,8 @@ interface Plan {
   readonly differs: Change['differs'];
 }
 
-const isDifferent = ({ there, differs }: Plan): boolean => there === undefined || differs.length > 0;
+const isDifferent = ({ there, differs }: Plan): boolean =>
+  there === undefined || differs.length > 0;
 
 const changeOf = ({ name, kind, thing }: ConfigFile, { there, differs }: Plan): Change => ({
   kind: name,
@@ -110,8 +137,14 @@ const changeOf = ({ name, kind, thing }: ConfigFile, { there, differs }: Plan): 
 });
 
 /** Whoever reads it is to know in what state svc was left. */
-function brokenOff(one: ConfigFile, error: unknown, applied: readonly Change[], planned: readonly Change[]): Failure {
-  const names = (changes: readonly Change[]): readonly string[] => changes.map(({ kind, key }) => `${kind}/${key}`);
+function brokenOff(
+  one: ConfigFile,
+  error: unknown,
+  applied: readonly Change[],
+  planned: readonly Change[],
+): Failure {
+  const names = (changes: readonly Change[]): readonly string[] =>
+    changes.map(({ kind, key }) => `${kind}/${key}`);
   const done = names(applied);
   const open = names(planned).filter((name) => !done.includes(name));
   const state = `applied: ${done.join(', ') || 'nothing'}; not applied: ${open.join(', ') || 'nothing'}`;
@@ -121,7 +154,12 @@ function brokenOff(one: ConfigFile, error: unknown, applied: readonly Change[], 
 /** The failure with the file before it, unless it begins with that. */
 function ofFile({ file }: ConfigFile, error: unknown, state: string): Failure {
   const { exitCode, code, message, details } = asFailure(error);
-  return new Failure(exitCode, code, `${message.startsWith(file) ? message : `${file}: ${message}`}; ${state}`, { details, cause: error });
+  return new Failure(
+    exitCode,
+    code,
+    `${message.startsWith(file) ? message : `${file}: ${message}`}; ${state}`,
+    { details, cause: error },
+  );
 }
 
 interface Others {
@@ -133,7 +171,12 @@ interface Others {
 }
 
 /** The file with ids for keys, and secrets for the variables that have them. */
-async function resolved({ name, kind, file, thing }: ConfigFile, there: Thing | undefined, environment: Environment, others: Others) {
+async function resolved(
+  { name, kind, file, thing }: ConfigFile,
+  there: Thing | undefined,
+  environment: Environment,
+  others: Others,
+) {
   const unknown = Object.keys(thing).find((field) => !kind.fields.includes(field));
   if (unknown !== undefined) {
     throw refusal(file, `has the field "${unknown}"; there are ${kind.fields.join(', ')}`);
@@ -144,7 +187,10 @@ async function resolved({ name, kind, file, thing }: ConfigFile, there: Thing | 
     const variable = (value as { from_env?: unknown } | null)?.from_env;
     if (typeof variable === 'string' && (kind.secrets ?? []).includes(field)) {
       if (!variable.startsWith(secretPrefix)) {
-        throw refusal(file, `takes ${field} from ${variable}; only variables that begin with ${secretPrefix} are read`);
+        throw refusal(
+          file,
+          `takes ${field} from ${variable}; only variables that begin with ${secretPrefix} are read`,
+        );
       }
       const secret = environment[variable];
       if (secret === undefined && !there) {
@@ -161,11 +207,19 @@ async function resolved({ name, kind, file, thing }: ConfigFile, there: Thing | 
           return undefined;
         }
         if (!found && !others.isDry) {
-          throw refusal(file, `names ${String(key)} in ${field}, and there is no such thing among ${other}`);
+          throw refusal(
+            file,
+            `names ${String(key)} in ${field}, and there is no such thing among ${other}`,
+          );
         }
         return found?.['id'] ?? key;
       };
-      entries.push([field, Array.isArray(value) ? value.map(idOf).filter((id) => id !== undefined) : (idOf(value) ?? null)]);
+      entries.push([
+        field,
+        Array.isArray(value)
+          ? value.map(idOf).filter((id) => id !== undefined)
+          : (idOf(value) ?? null),
+      ]);
     } else {
       entries.push([field, value]);
     }
@@ -176,11 +230,21 @@ async function resolved({ name, kind, file, thing }: ConfigFile, there: Thing | 
 function differences(kind: Kind, there: Thing | undefined, wanted: Thing): Change['differs'] {
   const secrets = secretsOf(kind, there ?? wanted);
   return Object.entries(wanted)
-    .filter(([field, value]) => !(kind.unshown ?? []).includes(field) && !isDeepStrictEqual(there?.[field], value))
-    .map(([field, here]) => (secrets.includes(field) ? { field } : { field, ...(there && { there: there[field] }), here }));
+    .filter(
+      ([field, value]) =>
+        !(kind.unshown ?? []).includes(field) && !isDeepStrictEqual(there?.[field], value),
+    )
+    .map(([field, here]) =>
+      secrets.includes(field) ? { field } : { field, ...(there && { there: there[field] }), here },
+    );
 }
 
-async function send(client: ApiClient, kind: Kind, there: Thing | undefined, wanted: Thing): Promise<void> {
+async function send(
+  client: ApiClient,
+  kind: Kind,
+  there: Thing | undefined,
+  wanted: Thing,
+): Promise<void> {
   const { method, address, body } = requestOf(kind, there, wanted);
   await client[method](address, body);
 }

@@ -11,14 +11,27 @@ export interface Exported {
 }
 
 /** Writes one file for each thing; files of things that are gone are removed, others in these folders are left alone. */
-export async function exportTo(folder: string, kinds: ReadonlyMap<string, Kind>, client: ApiClient): Promise<readonly Exported[]> {
+export async function exportTo(
+  folder: string,
+  kinds: ReadonlyMap<string, Kind>,
+  client: ApiClient,
+): Promise<readonly Exported[]> {
   const lists = new Map<string, readonly Thing[]>();
   for (const [name, kind] of kinds) {
     lists.set(name, await listed(client, kind));
   }
   return [...kinds].map(([name, kind]) => {
-    const things = lists.get(name)!.filter((thing) => Object.entries(kind.only ?? {}).every(([field, value]) => (thing[field] ?? null) === value));
-    const files = new Map(things.map((thing) => [fileOf(filled(kind.key, thing)), stringify(written(name, kind, thing, kinds, lists), { lineWidth: 0 })]));
+    const things = lists
+      .get(name)!
+      .filter((thing) =>
+        Object.entries(kind.only ?? {}).every(([field, value]) => (thing[field] ?? null) === value),
+      );
+    const files = new Map(
+      things.map((thing) => [
+        fileOf(filled(kind.key, thing)),
+        stringify(written(name, kind, thing, kinds, lists), { lineWidth: 0 }),
+      ]),
+    );
     mkdirSync(join(folder, name), { recursive: true });
     if (lstatSync(join(folder, name)).isSymbolicLink()) {
       throw new Error(`${join(folder, name)} is a link: nothing is written to where it leads`);
@@ -40,9 +53,16 @@ function write(path: string, text: string): void {
 }
 
 /** A key is any text; a file name is none that leads elsewhere. */
-export const fileOf = (key: string): string => `${encodeURIComponent(key).replaceAll('.', (dot, at: number) => (at === 0 ? '%2E' : dot))}.yaml`;
+export const fileOf = (key: string): string =>
+  `${encodeURIComponent(key).replaceAll('.', (dot, at: number) => (at === 0 ? '%2E' : dot))}.yaml`;
 
-function written(name: string, kind: Kind, thing: Thing, kinds: ReadonlyMap<string, Kind>, lists: ReadonlyMap<string, readonly Thing[]>): Thing {
+function written(
+  name: string,
+  kind: Kind,
+  thing: Thing,
+  kinds: ReadonlyMap<string, Kind>,
+  lists: ReadonlyMap<string, readonly Thing[]>,
+): Thing {
   const secrets = secretsOf(kind, thing);
   return Object.fromEntries(
     kind.fields.map((field) => {
@@ -55,7 +75,14 @@ function written(name: string, kind: Kind, thing: Thing, kinds: ReadonlyMap<stri
         const found = lists.get(other!)?.find((one) => one['id'] === id);
         return found && filled(kinds.get(other!)!.key, found);
       };
-      return [field, other === undefined || value === null ? value : Array.isArray(value) ? value.map(keyOf) : keyOf(value)];
+      return [
+        field,
+        other === undefined || value === null
+          ? value
+          : Array.isArray(value)
+            ? value.map(keyOf)
+            : keyOf(value),
+      ];
     }),
   );
 }

@@ -1,4 +1,14 @@
-import { closeSync, constants, type Dirent, fstatSync, lstatSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 
@@ -32,7 +42,8 @@ export function readFiles(folder: string, kinds: ReadonlyMap<string, Kind>): rea
 }
 
 /** Its end is past: it stays in the history of the files, and is made no more. */
-const isOver = ({ until }: Kind, thing: Thing): boolean => until !== undefined && Date.parse(String(thing[until])) <= Date.now();
+const isOver = ({ until }: Kind, thing: Thing): boolean =>
+  until !== undefined && Date.parse(String(thing[until])) <= Date.now();
 
 function namesIn(folder: string): readonly string[] {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
@@ -40,12 +51,15 @@ function namesIn(folder: string): readonly string[] {
     return [];
   }
   if (!stat.isDirectory()) {
-    throw stat.isSymbolicLink() ? refusal(folder, linkAdvice) : refusal(folder, 'is no folder: the files of a kind go into a folder that is named like it');
+    throw stat.isSymbolicLink()
+      ? refusal(folder, linkAdvice)
+      : refusal(folder, 'is no folder: the files of a kind go into a folder that is named like it');
   }
   return readdirSync(folder).filter(isYaml).sort();
 }
 
-const linkAdvice = 'is a link, which may lead to what is not meant for svc: put the file itself there';
+const linkAdvice =
+  'is a link, which may lead to what is not meant for svc: put the file itself there';
 
 function readThing(file: string): Thing {
   const text = readText(file);
@@ -97,7 +111,10 @@ function assertApart(files: readonly ConfigFile[]): void {
     const key = filled(kind.key, thing);
     const other = known.get(`${name}/${key}`);
     if (other !== undefined) {
-      throw refusal(file, `has the key ${key}, and so has ${other}: give one of them another, or take it away`);
+      throw refusal(
+        file,
+        `has the key ${key}, and so has ${other}: give one of them another, or take it away`,
+      );
     }
     known.set(`${name}/${key}`, file);
   }
@@ -113,19 +130,25 @@ export function strangersIn(folder: string, kinds: ReadonlyMap<string, Kind>): r
       .map(({ name }) => passedOver(join(folder, name), `it is named like no kind; ${among}`)),
     ...there
       .filter((entry) => !entry.isDirectory() && isYaml(entry.name))
-      .map(({ name }) => passedOver(join(folder, name), `a file goes into the folder of its kind; ${among}`)),
+      .map(({ name }) =>
+        passedOver(join(folder, name), `a file goes into the folder of its kind; ${among}`),
+      ),
     ...there
       .filter((entry) => entry.isDirectory() && kinds.has(entry.name))
-      .flatMap(({ name: kind }) => entriesOf(join(folder, kind)).map(({ name }) => join(kind, name)))
+      .flatMap(({ name: kind }) =>
+        entriesOf(join(folder, kind)).map(({ name }) => join(kind, name)),
+      )
       .filter((name) => !isYaml(name) && !/^readme\b/i.test(basename(name)))
       .map((name) => passedOver(join(folder, name), 'a file of a kind ends with .yaml or .yml')),
   ].toSorted();
 }
 
-const entriesOf = (folder: string): readonly Dirent[] => readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
+const entriesOf = (folder: string): readonly Dirent[] =>
+  readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
 
 const isYaml = (name: string): boolean => /^[^.].*\.ya?ml$/.test(name);
 
 const passedOver = (path: string, why: string): string => `${path} is passed over: ${why}`;
 
-export const refusal = (file: string, why: string): Failure => new Failure(2, 'invalid_argument', `${file} ${why}`);
+export const refusal = (file: string, why: string): Failure =>
+  new Failure(2, 'invalid_argument', `${file} ${why}`);

@@ -32,7 +32,11 @@ export interface Kind {
   /** Fields that are sent and never shown, so that they make no difference. */
   readonly unshown?: readonly string[];
   /** A route that tells without a change whether svc would take one: it is sent the fields, `with` these and `without` those. */
-  readonly trial?: { readonly path: string; readonly with?: Thing; readonly without?: readonly string[] };
+  readonly trial?: {
+    readonly path: string;
+    readonly with?: Thing;
+    readonly without?: readonly string[];
+  };
   /** Kinds that must have been applied before, besides those that it refers to. */
   readonly after?: readonly string[];
   /** Fields that lists do not show; `secret_when` names the field that says whether they are secrets of this one. */
@@ -46,22 +50,30 @@ export type Thing = Readonly<Record<string, unknown>>;
 
 /** By name, those first that others refer to. */
 export async function kindsOf(environment: Environment): Promise<ReadonlyMap<string, Kind>> {
-  const folders = discover(pluginSources(await currentProduct(), resolve(environment['SVC_DATA_DIR'] ?? 'data')));
+  const folders = discover(
+    pluginSources(await currentProduct(), resolve(environment['SVC_DATA_DIR'] ?? 'data')),
+  );
   const kinds = [...folders.values()].flatMap((folder) => {
     // A pack may not have its things written by the hand of whoever applies the files of others.
     if (folder.origin !== 'shipped') {
       return [];
     }
-    const { contributes } = JSON.parse(String(folder.read('plugin.json'))) as { contributes?: Record<string, Record<string, Kind>> };
+    const { contributes } = JSON.parse(String(folder.read('plugin.json'))) as {
+      contributes?: Record<string, Record<string, Kind>>;
+    };
     return Object.entries(contributes?.[point] ?? {});
   });
-  const needs = ([, { references = {}, after = [] }]: [string, Kind]): number => Object.keys(references).length + after.length;
+  const needs = ([, { references = {}, after = [] }]: [string, Kind]): number =>
+    Object.keys(references).length + after.length;
   return new Map(kinds.toSorted((a, b) => needs(a) - needs(b) || (a[0] < b[0] ? -1 : 1)));
 }
 
 /** `/api/v1/roles/{name}`, filled in. */
-export const filled = (template: string, thing: Thing, encode: (text: string) => string = String): string =>
-  template.replaceAll(/\{(\w+)\}/g, (_, field: string) => encode(String(thing[field])));
+export const filled = (
+  template: string,
+  thing: Thing,
+  encode: (text: string) => string = String,
+): string => template.replaceAll(/\{(\w+)\}/g, (_, field: string) => encode(String(thing[field])));
 
 /** How svc is asked for a thing: the route, and with its parameters filled in the address. */
 export interface Request {
@@ -73,19 +85,35 @@ export interface Request {
 
 export function requestOf(kind: Kind, there: Thing | undefined, wanted: Thing): Request {
   // What names it in the path of a patch is not changed by it.
-  const fields = (kind.sent ?? kind.fields).filter((field) => !there || kind.change === 'put' || !kind.item.includes(`{${field}}`));
-  const body = Object.fromEntries(Object.entries(wanted).filter(([field]) => fields.includes(field)));
+  const fields = (kind.sent ?? kind.fields).filter(
+    (field) => !there || kind.change === 'put' || !kind.item.includes(`{${field}}`),
+  );
+  const body = Object.fromEntries(
+    Object.entries(wanted).filter(([field]) => fields.includes(field)),
+  );
   return !there && kind.puts_new !== true
     ? { method: 'post', route: kind.list, address: kind.list, body }
-    : { method: kind.change, route: kind.item, address: filled(kind.item, { ...wanted, ...there }, encodeURIComponent), body };
+    : {
+        method: kind.change,
+        route: kind.item,
+        address: filled(kind.item, { ...wanted, ...there }, encodeURIComponent),
+        body,
+      };
 }
 
 /** All there are of a kind, but for those that are over. */
-export const listed = async (client: Pick<ApiClient, 'list'>, { list, over = {} }: Kind): Promise<readonly Thing[]> =>
-  (await client.list<Thing>(list)).filter((thing) => !Object.entries(over).some(([field, value]) => thing[field] === value));
+export const listed = async (
+  client: Pick<ApiClient, 'list'>,
+  { list, over = {} }: Kind,
+): Promise<readonly Thing[]> =>
+  (await client.list<Thing>(list)).filter(
+    (thing) => !Object.entries(over).some(([field, value]) => thing[field] === value),
+  );
 
-export const secretsOf = ({ secrets = [], secret_when: when }: Kind, thing: Thing): readonly string[] =>
-  when === undefined || thing[when] === true ? secrets : [];
+export const secretsOf = (
+  { secrets = [], secret_when: when }: Kind,
+  thing: Thing,
+): readonly string[] => (when === undefined || thing[when] === true ? secrets : []);
 
 /** Of no other variable is a file given the value: whoever may change files need not be who has the environment. */
 export const secretPrefix = 'APPLY_SECRET_';

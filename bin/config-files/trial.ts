@@ -23,14 +23,20 @@ export class Trial {
 
   async #assertShape({ file, kind }: ConfigFile, { method, route, body }: Request): Promise<void> {
     this.#document ??= documentOf(this.#client);
-    const pointer = ['paths', route, method, 'requestBody', 'content', 'application/json', 'schema'].map((part) => part.replaceAll('/', '~1')).join('/');
-    const fits = (await this.#document)?.getSchema(`api#/${encodeURI(pointer)}`) as ValidateFunction | undefined;
+    const pointer = ['paths', route, method, 'requestBody', 'content', 'application/json', 'schema']
+      .map((part) => part.replaceAll('/', '~1'))
+      .join('/');
+    const fits = (await this.#document)?.getSchema(`api#/${encodeURI(pointer)}`) as
+      | ValidateFunction
+      | undefined;
     if (fits === undefined || fits(body)) {
       return;
     }
     // What refers to a thing that its own file will bring has no id yet.
     const known = Object.keys(kind.references ?? {}).map((field) => `/${field}`);
-    const problems = problemsOf(fits.errors).filter(({ path }) => !known.some((field) => path === field || path.startsWith(`${field}/`)));
+    const problems = problemsOf(fits.errors).filter(
+      ({ path }) => !known.some((field) => path === field || path.startsWith(`${field}/`)),
+    );
     if (problems.length > 0) {
       throw refusal(
         file,
@@ -44,14 +50,22 @@ export class Trial {
     if (trial === undefined) {
       return;
     }
-    const body = Object.fromEntries(Object.entries({ ...wanted, ...trial.with }).filter(([field]) => !(trial.without ?? []).includes(field)));
+    const body = Object.fromEntries(
+      Object.entries({ ...wanted, ...trial.with }).filter(
+        ([field]) => !(trial.without ?? []).includes(field),
+      ),
+    );
     try {
       await this.#client.post(trial.path, body);
     } catch (error) {
       const { code, details } = asFailure(error);
       const ofTrial = Object.keys(trial.with ?? {}).map((field) => `/${field}`);
       // A complaint about no field is one about the data of this hour.
-      const isOfFile = Array.isArray(details) && (details as { path?: string }[]).some(({ path }) => path !== undefined && !ofTrial.includes(path));
+      const isOfFile =
+        Array.isArray(details) &&
+        (details as { path?: string }[]).some(
+          ({ path }) => path !== undefined && !ofTrial.includes(path),
+        );
       if (code === 'invalid_argument' && isOfFile) {
         throw error;
       }
@@ -62,7 +76,10 @@ export class Trial {
 /** Undefined where this svc serves none: its plugin may be away. */
 async function documentOf(client: ApiClient): Promise<Ajv2020 | undefined> {
   try {
-    return new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).addSchema(await client.get<object>('/api/v1/openapi.json'), 'api');
+    return new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).addSchema(
+      await client.get<object>('/api/v1/openapi.json'),
+      'api',
+    );
   } catch (error) {
     if (asFailure(error).code === 'not_found') {
       return undefined;

@@ -73,14 +73,23 @@ export class WatchedFolder {
     this.#failedAt = Infinity;
     try {
       assertOwn(folder);
-      const { changes, warnings } = await apply({ folder, kinds: await kindsOf(environment), client: client(), environment, dryRun: false });
+      const { changes, warnings } = await apply({
+        folder,
+        kinds: await kindsOf(environment),
+        client: client(),
+        environment,
+        dryRun: false,
+      });
       changes.forEach((change) => say(told(change), false));
       warnings.forEach((warning) => say(warning, true));
       this.#write({ folder, at: timestamp(Date.now()), changes: changes.length }, dataDir);
     } catch (error) {
       this.#failedAt = performance.now();
       say(`the files of ${folder} are not applied: ${messageOf(error)}`, true);
-      this.#write({ folder, at: timestamp(Date.now()), changes: 0, problem: messageOf(error) }, dataDir);
+      this.#write(
+        { folder, at: timestamp(Date.now()), changes: 0, problem: messageOf(error) },
+        dataDir,
+      );
     }
   }
 
@@ -96,7 +105,8 @@ export class WatchedFolder {
       const stat = statSync(join(folder, kind), { throwIfNoEntry: false });
       hash.update(`${kind} ${stat?.mode} ${stat?.uid}\n`);
       for (const file of stat?.isDirectory() ? readdirSync(join(folder, kind)).toSorted() : []) {
-        const { size, mtimeMs, ino, mode } = lstatSync(join(folder, kind, file), { throwIfNoEntry: false }) ?? {};
+        const { size, mtimeMs, ino, mode } =
+          lstatSync(join(folder, kind, file), { throwIfNoEntry: false }) ?? {};
         hash.update(`${kind}/${file} ${size} ${mtimeMs} ${ino} ${mode}\n`);
       }
     }
@@ -121,16 +131,21 @@ function assertOwnPath(path: string, stat: Stats): void {
     throw new Error(`${path} is a link: put the file itself there`);
   }
   if ((stat.mode & 0o022) !== 0 || (me !== undefined && stat.uid !== me && stat.uid !== 0)) {
-    throw new Error(`others may write to ${path}: it must belong to root or to the user of svc, and be writable for no other user (chmod go-w ${path})`);
+    throw new Error(
+      `others may write to ${path}: it must belong to root or to the user of svc, and be writable for no other user (chmod go-w ${path})`,
+    );
   }
 }
 
 const foldersIn = (folder: string): readonly string[] =>
   readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
+    .filter(
+      (entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'),
+    )
     .map(({ name }) => name);
 
-const told = ({ kind, key, change }: Change): string => `${kind}/${key} ${change === 'create' ? 'was made' : 'was changed'} as its file says`;
+const told = ({ kind, key, change }: Change): string =>
+  `${kind}/${key} ${change === 'create' ? 'was made' : 'was changed'} as its file says`;
 
 /** Undefined where no folder was ever applied. */
 export function readApplied(dataDir: string): Applied | undefined {

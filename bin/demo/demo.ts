@@ -40,7 +40,12 @@ export class Demo {
   readonly #over = new AbortController();
   readonly #undo: (() => unknown)[];
 
-  private constructor(options: DemoOptions, house: RunningCore, password: string, undo: (() => unknown)[]) {
+  private constructor(
+    options: DemoOptions,
+    house: RunningCore,
+    password: string,
+    undo: (() => unknown)[],
+  ) {
     this.#options = options;
     this.#house = house;
     this.password = password;
@@ -57,8 +62,17 @@ export class Demo {
       undo.push(() => model.close());
       const password = systemIds(systemClock).token(12);
       const environment = {
-        ...{ SVC_HTTP_ADDR: `127.0.0.1:${options.port || (await freePort())}`, SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn', SVC_EDGE_LOCAL: 'false' },
-        ...{ SVC_ADMIN_EMAIL: email, SVC_ADMIN_PASSWORD: password, SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' },
+        ...{
+          SVC_HTTP_ADDR: `127.0.0.1:${options.port || (await freePort())}`,
+          SVC_DATA_DIR: dataDir,
+          SVC_LOG_LEVEL: 'warn',
+          SVC_EDGE_LOCAL: 'false',
+        },
+        ...{
+          SVC_ADMIN_EMAIL: email,
+          SVC_ADMIN_PASSWORD: password,
+          SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+        },
         ...{ SVC_LLM_COMPATIBLE_BASE_URL: model.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
         // The scripted model has nothing to say of an investigation.
         SVC_INVESTIGATE_ASSIST: 'false',
@@ -101,13 +115,31 @@ export class Demo {
     const { signal } = this.#over;
     const inbox = await Inbox.open(({ event, title, text, facts, link }) => {
       const cause = facts?.find(({ name }) => name === 'Likely cause')?.text;
-      tell(`Told to a phone (${event}): ${[title, text, cause && `likely cause: ${cause}`, link].filter(Boolean).join(' — ')}`);
+      tell(
+        `Told to a phone (${event}): ${[title, text, cause && `likely cause: ${cause}`, link].filter(Boolean).join(' — ')}`,
+      );
     });
     this.#undo.push(() => inbox.close());
-    const { token } = await this.#ask<{ token: string }>('/api/v1/edges/enrolments', { max_uses: hosts });
+    const { token } = await this.#ask<{ token: string }>('/api/v1/edges/enrolments', {
+      max_uses: hosts,
+    });
     const simulated: SimOptions = {
-      ...{ manager: new URL(this.url), token, count: hosts, ramp: 1, seed, failProb: 0, intervalMs: 5_000, metrics: 'full' },
-      ...{ logsPerSecond: 0.2, requestsPerMinute: 60, pastMs, fault: { kind: 'disk', host: brokenHost, afterMs: faultAfterMs } },
+      ...{
+        manager: new URL(this.url),
+        token,
+        count: hosts,
+        ramp: 1,
+        seed,
+        failProb: 0,
+        intervalMs: 5_000,
+        metrics: 'full',
+      },
+      ...{
+        logsPerSecond: 0.2,
+        requestsPerMinute: 60,
+        pastMs,
+        fault: { kind: 'disk', host: brokenHost, afterMs: faultAfterMs },
+      },
     };
     const application = new Application(simulated, 1);
     await setUp(this.#ask, { told: inbox.url, service: application.serviceOf(1) });
@@ -120,20 +152,31 @@ export class Demo {
     const known = await arrived(this.#ask, simulated, signal);
     await remembered(this.#ask, simulated, signal);
     const needs = await drawTopology(this.#ask, simulated, known, signal);
-    tell(`${known.size} hosts are here with their last ${pastMs / 60_000} minutes; ${needs} dependencies are drawn between them`);
+    tell(
+      `${known.size} hosts are here with their last ${pastMs / 60_000} minutes; ${needs} dependencies are drawn between them`,
+    );
     const inMs = Math.max(0, breaksAt - performance.now());
     const when = inMs > 0 ? `In ${Math.ceil(inMs / 1_000)} s` : 'By now';
     tell(`${when} the disk of ${hostOf(seed, brokenHost).hostname} is full; svc has to find out`);
-    const { incident, summary } = await reported(this.#ask, signal, (first) => tell(`No cause yet, it is looked at again: ${first}`));
+    const { incident, summary } = await reported(this.#ask, signal, (first) =>
+      tell(`No cause yet, it is looked at again: ${first}`),
+    );
     tell(`Incident ${incident} is investigated: ${summary}`);
-    tell('Chat answers by a script: ask it to "call metrics_query {"query":"node_filesystem_used_percent"}"');
-    tell(`Look at it: ${this.url}/ui/incidents/${incident}, or: svc investigate show ${incident} --data ${this.dataDir}`);
+    tell(
+      'Chat answers by a script: ask it to "call metrics_query {"query":"node_filesystem_used_percent"}"',
+    );
+    tell(
+      `Look at it: ${this.url}/ui/incidents/${incident}, or: svc investigate show ${incident} --data ${this.dataDir}`,
+    );
   }
 
   readonly #ask: Ask = async <T>(path: string, body?: object): Promise<T> => {
     const { operatorToken } = this.#house;
     const answer = await fetch(this.url + path, {
-      headers: { authorization: `Bearer ${operatorToken}`, ...(body && { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${operatorToken}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(askMs),
     });
@@ -156,7 +199,9 @@ async function undone(steps: (() => unknown)[]): Promise<void> {
     try {
       await step();
     } catch (error) {
-      process.stderr.write(`svc: ending the demo failed in part: ${messageOf(error)}; remove svc-demo-* from ${tmpdir()} if it is still there\n`);
+      process.stderr.write(
+        `svc: ending the demo failed in part: ${messageOf(error)}; remove svc-demo-* from ${tmpdir()} if it is still there\n`,
+      );
     }
   }
 }

@@ -22,5 +22,10 @@ export const areas =
       });
     return looked === undefined
       ? notTried(subject, 'the plugin doctor is away')
-      : looked.items.map((item) => ({ subject: item.subject, verdict: item.verdict, detail: item.detail, fix: item.fix }));
+      : looked.items.map((item) => ({
+          subject: item.subject,
+          verdict: item.verdict,
+          detail: item.detail,
+          fix: item.fix,
+        }));
   };

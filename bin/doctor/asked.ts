@@ -18,7 +18,11 @@ export interface Answer {
 export function answerOf(url: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = url.startsWith('https:') ? tlsRequest : plainRequest;
-    const options = { agent: false, rejectUnauthorized: false, signal: AbortSignal.timeout(withinMs) };
+    const options = {
+      agent: false,
+      rejectUnauthorized: false,
+      signal: AbortSignal.timeout(withinMs),
+    };
     const call = request(url, options, (response) => {
       const began = performance.now();
       const pieces: { atMs: number; text: string }[] = [];
@@ -35,7 +39,8 @@ export function answerOf(url: string): Promise<Answer> {
           status: response.statusCode ?? 0,
           text,
           pieces,
-          doubt: authorizationError === undefined ? undefined : String(authorizationError) || undefined,
+          doubt:
+            authorizationError === undefined ? undefined : String(authorizationError) || undefined,
         }),
       );
     });

@@ -12,12 +12,24 @@ const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /** The certificate by which svc itself serves: whether it holds, fits its key, names the host, and leads to an authority. */
 export const certificate =
-  ({ cert, key, host }: { readonly cert: string; readonly key: string; readonly host: string | undefined }): Examination =>
+  ({
+    cert,
+    key,
+    host,
+  }: {
+    readonly cert: string;
+    readonly key: string;
+    readonly host: string | undefined;
+  }): Examination =>
   (subject) => {
     const blocks = readFileSync(cert, 'utf8').match(block) ?? [];
     const [leaf, ...others] = blocks.map((text) => new X509Certificate(text));
     if (leaf === undefined) {
-      return fail(subject, `${cert} holds no certificate in PEM`, 'name the file with the certificate and its chain in http.tls_cert');
+      return fail(
+        subject,
+        `${cert} holds no certificate in PEM`,
+        'name the file with the certificate and its chain in http.tls_cert',
+      );
     }
     if (!leaf.checkPrivateKey(createPrivateKey(readFileSync(key)))) {
       return fail(
@@ -29,23 +41,39 @@ export const certificate =
     const [from, until] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
     const now = Date.now();
     if (now < from || now > until) {
-      const when = now < from ? `is not valid before ${timestamp(from)}` : `has expired on ${timestamp(until)}`;
-      return fail(subject, `${cert} ${when}: browsers and agents refuse it`, 'put a new one in its place; svc takes it up within a minute without a restart');
+      const when =
+        now < from
+          ? `is not valid before ${timestamp(from)}`
+          : `has expired on ${timestamp(until)}`;
+      return fail(
+        subject,
+        `${cert} ${when}: browsers and agents refuse it`,
+        'put a new one in its place; svc takes it up within a minute without a restart',
+      );
     }
-    if (host !== undefined && (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) === undefined) {
+    if (
+      host !== undefined &&
+      (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) === undefined
+    ) {
       return fail(
         subject,
         `${cert} is for ${leaf.subjectAltName ?? leaf.subject}, and not for ${host}`,
         `have one made for ${host}, or correct http.public_url`,
       );
     }
-    return gapIn([leaf, ...others]) === undefined ? agreed(subject, cert, until - now) : broken(subject, cert, gapIn([leaf, ...others])!);
+    return gapIn([leaf, ...others]) === undefined
+      ? agreed(subject, cert, until - now)
+      : broken(subject, cert, gapIn([leaf, ...others])!);
   };
 
 function agreed(subject: string, cert: string, leftMs: number) {
   const days = Math.floor(leftMs / dayMs);
   return days < soonDays
-    ? warn(subject, `${cert} expires in ${days} days`, 'renew it; svc takes a new one up within a minute without a restart')
+    ? warn(
+        subject,
+        `${cert} expires in ${days} days`,
+        'renew it; svc takes a new one up within a minute without a restart',
+      )
     : ok(subject, `${cert} holds for ${days} days, and leads to an authority`);
 }
 
@@ -71,7 +99,9 @@ interface Gap {
 function gapIn(chain: readonly X509Certificate[]): Gap | undefined {
   const at = chain.findIndex((certificate, index) => {
     const next = chain[index + 1];
-    return next === undefined ? !isKnown(certificate) : !certificate.checkIssued(next) || !certificate.verify(next.publicKey);
+    return next === undefined
+      ? !isKnown(certificate)
+      : !certificate.checkIssued(next) || !certificate.verify(next.publicKey);
   });
   const found = chain[at];
   return found && { of: nameOf(found.subject), by: nameOf(found.issuer) };
@@ -83,5 +113,8 @@ const nameOf = (name: string): string => /CN=(.+)/.exec(name)?.[1] ?? name.repla
 const isKnown = (certificate: X509Certificate): boolean =>
   rootCertificates.some((text) => {
     const root = new X509Certificate(text);
-    return root.fingerprint256 === certificate.fingerprint256 || (certificate.checkIssued(root) && certificate.verify(root.publicKey));
+    return (
+      root.fingerprint256 === certificate.fingerprint256 ||
+      (certificate.checkIssued(root) && certificate.verify(root.publicKey))
+    );
   });

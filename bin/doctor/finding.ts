@@ -17,23 +17,48 @@ export interface Repair {
 }
 
 /** Looks at one thing; returns what it found in order, and says with `warn` or `fail` what is not. */
-export type Examination = (subject: string) => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>;
+export type Examination = (
+  subject: string,
+) => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>;
 
-export const ok = (subject: string, detail: string): Finding => ({ subject, verdict: 'ok', detail, fix: null });
-export const notTried = (subject: string, why: string): Finding => ({ subject, verdict: 'not tried', detail: why, fix: null });
-export const warn = (subject: string, detail: string, fix: string, repair?: Repair): Finding => found('warn', subject, detail, fix, repair);
-export const fail = (subject: string, detail: string, fix: string, repair?: Repair): Finding => found('fail', subject, detail, fix, repair);
+export const ok = (subject: string, detail: string): Finding => ({
+  subject,
+  verdict: 'ok',
+  detail,
+  fix: null,
+});
+export const notTried = (subject: string, why: string): Finding => ({
+  subject,
+  verdict: 'not tried',
+  detail: why,
+  fix: null,
+});
+export const warn = (subject: string, detail: string, fix: string, repair?: Repair): Finding =>
+  found('warn', subject, detail, fix, repair);
+export const fail = (subject: string, detail: string, fix: string, repair?: Repair): Finding =>
+  found('fail', subject, detail, fix, repair);
 
-const found = (verdict: 'warn' | 'fail', subject: string, detail: string, fix: string, repair: Repair | undefined): Finding => ({
+const found = (
+  verdict: 'warn' | 'fail',
+  subject: string,
+  detail: string,
+  fix: string,
+  repair: Repair | undefined,
+): Finding => ({
   ...{ subject, verdict, detail, fix },
   ...(repair !== undefined && { repair }),
 });
 
 /** An examination that cannot be carried out is a finding, too; the others go on. */
-export async function examined(subject: string, examination: Examination): Promise<readonly Finding[]> {
+export async function examined(
+  subject: string,
+  examination: Examination,
+): Promise<readonly Finding[]> {
   try {
     return [await examination(subject)].flat();
   } catch (error) {
-    return [fail(subject, messageOf(error), 'do what the sentence says, then run "svc doctor" again')];
+    return [
+      fail(subject, messageOf(error), 'do what the sentence says, then run "svc doctor" again'),
+    ];
   }
 }

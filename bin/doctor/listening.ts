@@ -22,7 +22,11 @@ export const listening =
       case undefined:
         return error === undefined
           ? ok(subject, `${address} is free`)
-          : fail(subject, `${address} cannot be listened on: ${messageOf(error)}`, `correct ${setting}`);
+          : fail(
+              subject,
+              `${address} cannot be listened on: ${messageOf(error)}`,
+              `correct ${setting}`,
+            );
       case 'EADDRINUSE': {
         const holder = holderOf(Number(port));
         return fail(
@@ -32,9 +36,17 @@ export const listening =
         );
       }
       case 'EACCES':
-        return fail(subject, `this user may not listen on ${address}`, `set ${setting} to a port above 1023, with a proxy in front of it`);
+        return fail(
+          subject,
+          `this user may not listen on ${address}`,
+          `set ${setting} to a port above 1023, with a proxy in front of it`,
+        );
       default:
-        return fail(subject, `${address} cannot be listened on: ${messageOf(error)}`, `set ${setting} to an address of this machine`);
+        return fail(
+          subject,
+          `${address} cannot be listened on: ${messageOf(error)}`,
+          `set ${setting} to an address of this machine`,
+        );
     }
   };
 
@@ -71,7 +83,9 @@ function holderOf(port: number): string | undefined {
   const pid = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .find((name) => linksOf(join('/proc', name, 'fd')).some((link) => inodes.includes(link)));
-  return pid === undefined ? undefined : `process ${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()})`;
+  return pid === undefined
+    ? undefined
+    : `process ${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()})`;
 }
 
 /** None of a process that belongs to another user, or that has ended meanwhile. */

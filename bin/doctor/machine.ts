@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, watch } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  watch,
+} from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +30,11 @@ export const node: Examination = (subject) => {
     return fail(subject, process.version, `install Node.js ${oldestNode.join('.')} or newer`);
   }
   return major > newestKnownNode
-    ? warn(subject, `${process.version} is newer than what svc was tried on`, `use Node.js ${newestKnownNode} if svc misbehaves`)
+    ? warn(
+        subject,
+        `${process.version} is newer than what svc was tried on`,
+        `use Node.js ${newestKnownNode} if svc misbehaves`,
+      )
     : ok(subject, process.version);
 };
 
@@ -45,7 +57,11 @@ export const freeDisk =
     const free = bavail * bsize;
     const detail = `${sizeOf(free)} free of ${sizeOf(blocks * bsize)}`;
     if (free < readOnlyBelow) {
-      return fail(subject, `${detail}: svc writes nothing below ${sizeOf(readOnlyBelow)}`, `free space on the disk of ${folder}`);
+      return fail(
+        subject,
+        `${detail}: svc writes nothing below ${sizeOf(readOnlyBelow)}`,
+        `free space on the disk of ${folder}`,
+      );
     }
     return free < lowBelow || bavail < blocks / 10
       ? warn(subject, detail, `free space on the disk of ${folder}, or move the data folder`)
@@ -60,7 +76,9 @@ export const clock =
   (dataDir: string): Examination =>
   (subject) => {
     const now = Date.now();
-    const files = [databaseName, `${databaseName}-wal`, 'run.json', 'svc.lock.json'].map((name) => join(dataDir, name)).filter((file) => existsSync(file));
+    const files = [databaseName, `${databaseName}-wal`, 'run.json', 'svc.lock.json']
+      .map((name) => join(dataDir, name))
+      .filter((file) => existsSync(file));
     const later = files.find((file) => statSync(file).mtimeMs > now + aheadMs);
     return later === undefined
       ? ok(subject, timestamp(now))
@@ -82,14 +100,25 @@ export const openFiles =
     if (!existsSync(`${of}/limits`)) {
       return ok(subject, 'not looked at, since this system does not tell');
     }
-    const most = Number(/^Max open files\s+(\d+)/m.exec(readFileSync(`${of}/limits`, 'utf8'))?.[1] ?? Infinity);
+    const most = Number(
+      /^Max open files\s+(\d+)/m.exec(readFileSync(`${of}/limits`, 'utf8'))?.[1] ?? Infinity,
+    );
     const used = running === undefined ? 0 : readdirSync(`${of}/fd`).length;
-    const raise = 'raise it: LimitNOFILE= in the unit, "ulimit -n 65536" before svc is started by hand, --ulimit nofile=65536 for a container';
+    const raise =
+      'raise it: LimitNOFILE= in the unit, "ulimit -n 65536" before svc is started by hand, --ulimit nofile=65536 for a container';
     if (used > most * nearly) {
-      return fail(subject, `svc has ${used} of ${most} files open: beyond it connections are refused`, raise);
+      return fail(
+        subject,
+        `svc has ${used} of ${most} files open: beyond it connections are refused`,
+        raise,
+      );
     }
     return most < fewestFiles
-      ? warn(subject, `at most ${most}, of which each edge, each browser and each block of a store takes one`, raise)
+      ? warn(
+          subject,
+          `at most ${most}, of which each edge, each browser and each block of a store takes one`,
+          raise,
+        )
       : ok(subject, running === undefined ? `at most ${most}` : `${used} of ${most}`);
   };
 

@@ -18,9 +18,13 @@ export const plugins =
     if (troubled.length === 0) {
       return ok(subject, `${all.filter(({ state }) => state === 'active').length} active`);
     }
-    const detail = troubled.map(({ id, state, cause }) => `${id} is ${state}${cause === null ? '' : ` (${cause})`}`).join('; ');
+    const detail = troubled
+      .map(({ id, state, cause }) => `${id} is ${state}${cause === null ? '' : ` (${cause})`}`)
+      .join('; ');
     const finding = troubled.every(({ state }) => state === 'blocked') ? warn : fail;
-    const stopped = troubled.filter(({ state }) => state === 'failed' || state === 'quarantined').map(({ id }) => id);
+    const stopped = troubled
+      .filter(({ state }) => state === 'failed' || state === 'quarantined')
+      .map(({ id }) => id);
     const again = {
       about: `start ${stopped.join(', ')} again`,
       run: async () => {
@@ -29,5 +33,10 @@ export const plugins =
         }
       },
     };
-    return finding(subject, detail, `run "svc plugin why ${troubled[0]!.id}"`, stopped.length > 0 ? again : undefined);
+    return finding(
+      subject,
+      detail,
+      `run "svc plugin why ${troubled[0]!.id}"`,
+      stopped.length > 0 ? again : undefined,
+    );
   };

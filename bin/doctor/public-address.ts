@@ -11,9 +11,18 @@ const togetherMs = 300;
 /** What checkers of certificates say, in words that tell what to do. */
 const doubts: Readonly<Record<string, readonly [what: string, fix: string]>> = {
   CERT_HAS_EXPIRED: ['its certificate has expired', 'renew the certificate of the proxy'],
-  CERT_NOT_YET_VALID: ['its certificate is not valid yet', 'look at the clock of this machine, or renew the certificate of the proxy'],
-  ERR_TLS_CERT_ALTNAME_INVALID: ['its certificate is for another name', 'have one made for this name, or correct http.public_url'],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['its certificate comes without the one that signed it', 'let the proxy send the whole chain (fullchain.pem)'],
+  CERT_NOT_YET_VALID: [
+    'its certificate is not valid yet',
+    'look at the clock of this machine, or renew the certificate of the proxy',
+  ],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    'its certificate is for another name',
+    'have one made for this name, or correct http.public_url',
+  ],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
+    'its certificate comes without the one that signed it',
+    'let the proxy send the whole chain (fullchain.pem)',
+  ],
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [
     'the authority of its certificate is not known here',
     'give agents that authority (svc edge install --ca), and this one by NODE_EXTRA_CA_CERTS',
@@ -65,18 +74,29 @@ function certificateOf(subject: string, url: string, doubt: string | undefined):
   if (url.startsWith('http:')) {
     return /^http:\/\/(127\.|localhost|\[::1\])/.test(url)
       ? ok(subject, `${url} leads here`)
-      : warn(subject, `${url} is without TLS: passwords can be read on the way`, 'let the proxy serve https, and set http.public_url to that');
+      : warn(
+          subject,
+          `${url} is without TLS: passwords can be read on the way`,
+          'let the proxy serve https, and set http.public_url to that',
+        );
   }
   if (doubt === undefined) {
     return ok(subject, `${url} leads here, with a certificate that is believed`);
   }
-  const [what, fix] = doubts[doubt] ?? [`its certificate is not believed (${doubt})`, 'have one made by an authority that your machines know'];
+  const [what, fix] = doubts[doubt] ?? [
+    `its certificate is not believed (${doubt})`,
+    'have one made by an authority that your machines know',
+  ];
   return fail(subject, `${url}: ${what}`, fix);
 }
 
 /** Three words that are said one after another, and come together where a proxy gathers them. */
-function streams(subject: string, pieces: readonly { readonly atMs: number; readonly text: string }[]): Finding {
-  const at = (word: string): number => pieces.find(({ text }) => text.includes(`data: ${word}\n`))?.atMs ?? Number.NaN;
+function streams(
+  subject: string,
+  pieces: readonly { readonly atMs: number; readonly text: string }[],
+): Finding {
+  const at = (word: string): number =>
+    pieces.find(({ text }) => text.includes(`data: ${word}\n`))?.atMs ?? Number.NaN;
   const apart = at('three') - at('one');
   if (Number.isNaN(apart)) {
     return fail(
@@ -102,7 +122,10 @@ function sockets(subject: string, url: string): Promise<Finding> {
       'nginx: "proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $connection_upgrade;" as config/nginx.conf has it',
     );
   return new Promise((resolve) => {
-    const socket = new WebSocket(url.replace(/^http/, 'ws'), { rejectUnauthorized: false, handshakeTimeout: withinMs });
+    const socket = new WebSocket(url.replace(/^http/, 'ws'), {
+      rejectUnauthorized: false,
+      handshakeTimeout: withinMs,
+    });
     const late = setTimeout(() => settle(broken('no answer')), withinMs);
     const settle = (finding: Finding): void => {
       clearTimeout(late);
@@ -111,7 +134,11 @@ function sockets(subject: string, url: string): Promise<Finding> {
     };
     socket.once('open', () => socket.send('there and back'));
     socket.once('message', (data: Buffer) =>
-      settle(data.toString() === 'there and back' ? ok(subject, 'get through') : broken('what comes back is not what was sent')),
+      settle(
+        data.toString() === 'there and back'
+          ? ok(subject, 'get through')
+          : broken('what comes back is not what was sent'),
+      ),
     );
     socket.once('close', () => settle(broken('it was closed')));
     socket.once('error', (error) => settle(broken(messageOf(error))));

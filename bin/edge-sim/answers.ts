@@ -1,5 +1,11 @@
 import { SvcError, timestamp } from '../../core/sdk/index.ts';
-import type { IdempotencyJournal, InboundCall, Outcome, TunnelMethod, TunnelSession } from 'svc/tunnel';
+import type {
+  IdempotencyJournal,
+  InboundCall,
+  Outcome,
+  TunnelMethod,
+  TunnelSession,
+} from 'svc/tunnel';
 
 /** A simulated edge, as the manager asks it. */
 export interface Asked {
@@ -17,7 +23,9 @@ export interface Asked {
 type Handle = (edge: Asked, params: Record<string, unknown>) => unknown;
 
 /** One map for all of them: whom a call is for is told by the session that it came on. */
-export function answers(edgeOf: (session: TunnelSession) => Asked | undefined): ReadonlyMap<string, TunnelMethod> {
+export function answers(
+  edgeOf: (session: TunnelSession) => Asked | undefined,
+): ReadonlyMap<string, TunnelMethod> {
   const method = (handle: Handle, mutating = false): TunnelMethod => ({
     mutating,
     async handle(params: unknown, call: InboundCall) {
@@ -35,7 +43,12 @@ export function answers(edgeOf: (session: TunnelSession) => Asked | undefined): 
   });
   return new Map([
     ['host_snapshot', method((edge) => edge.snapshot())],
-    ['processes', method((edge, { top, sort_by: by }) => edge.processes(typeof top === 'number' ? top : 50, by === 'mem' ? 'mem' : 'cpu'))],
+    [
+      'processes',
+      method((edge, { top, sort_by: by }) =>
+        edge.processes(typeof top === 'number' ? top : 50, by === 'mem' ? 'mem' : 'cpu'),
+      ),
+    ],
     ['plugin_status', method((edge) => edge.plugins())],
     [
       'config_apply',
@@ -77,7 +90,12 @@ export function memoryJournal(): IdempotencyJournal {
   };
 }
 
-export const healthOf = (enabled: boolean, startedAt: number, now: number, samples: number): object => ({
+export const healthOf = (
+  enabled: boolean,
+  startedAt: number,
+  now: number,
+  samples: number,
+): object => ({
   ...{ state: enabled ? 'running' : 'stopped', last_error: null, restart_count: 0 },
   ...{ started_at: enabled ? timestamp(startedAt) : null, updated_at: timestamp(now), samples },
 });

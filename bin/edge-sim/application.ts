@@ -19,7 +19,9 @@ export interface Served {
 type Fault = NonNullable<SimOptions['fault']>;
 
 /** What a fault of a host does to the service on it. */
-const harm: Readonly<Record<FaultKind, { readonly slower: number; readonly failing: number; readonly failure: string }>> = {
+const harm: Readonly<
+  Record<FaultKind, { readonly slower: number; readonly failing: number; readonly failure: string }>
+> = {
   cpu: { slower: 14, failing: 0, failure: '' },
   memory: { slower: 12, failing: 0.15, failure: 'cannot allocate memory' },
   disk: { slower: 1, failing: 0.7, failure: 'write: no space left on device' },
@@ -67,12 +69,16 @@ export class Application {
   needs(number: number): readonly number[] {
     const at = number - this.#first;
     const further = pick(seeded('further', this.#seed, number), [2 * at + 3, 2 * at + 4, 0, 0]);
-    return [...new Set([2 * at + 1, 2 * at + 2, further])].filter((other) => other > at && other < this.#hosts).map((other) => this.#first + other);
+    return [...new Set([2 * at + 1, 2 * at + 2, further])]
+      .filter((other) => other > at && other < this.#hosts)
+      .map((other) => this.#first + other);
   }
 
   /** What one host has served between two times, by the end of each request. */
   servedBy(number: number, from: number, to: number): readonly Served[] {
-    return this.#requests(from, to).flatMap((request) => request.filter(({ host }) => host === number));
+    return this.#requests(from, to).flatMap((request) =>
+      request.filter(({ host }) => host === number),
+    );
   }
 
   /** From 0 to 1, how much of the time its service waits or works longer than usual. */
@@ -84,7 +90,9 @@ export class Application {
   #requests(from: number, to: number): readonly (readonly Served[])[] {
     const everyMs = minuteMs / this.#perMinute;
     const first = Math.ceil(from / everyMs);
-    return Array.from({ length: Math.max(0, Math.ceil(to / everyMs) - first) }, (_, index) => this.#request(first + index, everyMs));
+    return Array.from({ length: Math.max(0, Math.ceil(to / everyMs) - first) }, (_, index) =>
+      this.#request(first + index, everyMs),
+    );
   }
 
   #request(serial: number, everyMs: number): readonly Served[] {
@@ -92,7 +100,14 @@ export class Application {
     const traceId = hexOf(32, this.#seed, this.#first, serial);
     const spans: Served[] = [];
     // By its end a request belongs to its moment: what is not over is not told.
-    this.#serve(this.#first, { traceId, parentId: '', start: 0, random, spans, at: serial * everyMs });
+    this.#serve(this.#first, {
+      traceId,
+      parentId: '',
+      start: 0,
+      random,
+      spans,
+      at: serial * everyMs,
+    });
     const lasted = spans.at(-1)!.ms;
     return spans.map((span) => ({ ...span, start: serial * everyMs - lasted + span.start }));
   }
@@ -103,13 +118,20 @@ export class Application {
     const work = this.#work[host - this.#first]! * (0.6 + 0.8 * random()) * harmed.slower;
     const spanId = hexOf(16, traceId, spans.length, host);
     let now = start + work / 2;
-    let failure = random() < 0.002 + harmed.failing ? harmed.failure || 'unexpected end of input' : undefined;
+    let failure =
+      random() < 0.002 + harmed.failing ? harmed.failure || 'unexpected end of input' : undefined;
     for (const other of this.needs(host)) {
       const asked = this.#serve(other, { ...one, start: now, parentId: spanId });
       now += asked.ms;
-      failure ??= asked.failure !== undefined && random() < 0.9 ? `${this.serviceOf(other)} answered 500` : undefined;
+      failure ??=
+        asked.failure !== undefined && random() < 0.9
+          ? `${this.serviceOf(other)} answered 500`
+          : undefined;
     }
-    const served = { ...{ host, traceId, spanId, parentId, start, ms: now + work / 2 - start }, ...(failure !== undefined && { failure }) };
+    const served = {
+      ...{ host, traceId, spanId, parentId, start, ms: now + work / 2 - start },
+      ...(failure !== undefined && { failure }),
+    };
     spans.push(served);
     return served;
   }
@@ -123,7 +145,9 @@ export class Application {
 
   #harmOf(host: number, at: number): (typeof harm)[FaultKind] {
     const fault = this.#fault;
-    return fault?.host === host && at >= fault.from ? harm[fault.kind] : { slower: 1, failing: 0, failure: '' };
+    return fault?.host === host && at >= fault.from
+      ? harm[fault.kind]
+      : { slower: 1, failing: 0, failure: '' };
   }
 }
 
@@ -136,4 +160,5 @@ interface Visit {
   readonly spans: Served[];
 }
 
-const hexOf = (length: number, ...parts: readonly (string | number)[]): string => createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, length);
+const hexOf = (length: number, ...parts: readonly (string | number)[]): string =>
+  createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, length);

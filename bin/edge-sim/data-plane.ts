@@ -1,4 +1,9 @@
-import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as httpRequest,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
 /** Connections that all hosts share, as behind a proxy: one for each would take as many again as their tunnels do. */
@@ -36,15 +41,28 @@ export class DataPlane {
   post({ path, headers, body, cut = false }: Post, signal?: AbortSignal): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const { hostname, port, protocol } = this.#manager;
-      const to = { hostname: hostname.replaceAll(/[[\]]/g, ''), port: port === '' ? (this.#secure ? 443 : 80) : port, protocol };
+      const to = {
+        hostname: hostname.replaceAll(/[[\]]/g, ''),
+        port: port === '' ? (this.#secure ? 443 : 80) : port,
+        protocol,
+      };
       const options = {
         ...{ ...to, path, method: 'POST', agent: this.#agent, timeout: wholeMs },
         ...(signal && { signal }),
-        headers: { ...headers, 'content-length': String(body.length), 'user-agent': 'svc-edge-sim' },
+        headers: {
+          ...headers,
+          'content-length': String(body.length),
+          'user-agent': 'svc-edge-sim',
+        },
       };
-      const request: ClientRequest = (this.#secure ? httpsRequest : httpRequest)(options, (response) => void read(response).then(resolve, reject));
+      const request: ClientRequest = (this.#secure ? httpsRequest : httpRequest)(
+        options,
+        (response) => void read(response).then(resolve, reject),
+      );
       request.once('error', reject);
-      request.once('timeout', () => request.destroy(new Error(`no answer within ${wholeMs / 1_000} s`)));
+      request.once('timeout', () =>
+        request.destroy(new Error(`no answer within ${wholeMs / 1_000} s`)),
+      );
       if (cut) {
         request.write(body.subarray(0, body.length >> 1), () => request.socket?.resetAndDestroy());
       } else {
@@ -65,6 +83,12 @@ function read(response: IncomingMessage): Promise<Reply> {
     response.setEncoding('utf8');
     response.on('data', (chunk: string) => (text += text.length < mostAnswerBytes ? chunk : ''));
     response.once('error', reject);
-    response.once('end', () => resolve({ status: response.statusCode ?? 0, text, retryAfterMs: after > 0 ? Math.min(after, 600) * 1_000 : undefined }));
+    response.once('end', () =>
+      resolve({
+        status: response.statusCode ?? 0,
+        text,
+        retryAfterMs: after > 0 ? Math.min(after, 600) * 1_000 : undefined,
+      }),
+    );
   });
 }

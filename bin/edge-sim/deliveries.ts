@@ -48,6 +48,8 @@ export class Deliveries {
 
   #deliver(push: Push, { session, transport, authorization, cut }: Way): Promise<void> {
     const { plane, signal } = this.#shared;
-    return session ? pushThrough(session, push, cut ? () => transport?.terminate() : undefined) : pushByRequest(plane, push, authorization, cut, signal);
+    return session
+      ? pushThrough(session, push, cut ? () => transport?.terminate() : undefined)
+      : pushByRequest(plane, push, authorization, cut, signal);
   }
 }

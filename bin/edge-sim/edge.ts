@@ -24,7 +24,13 @@ import { type Parcel, Telemetry } from './telemetry.ts';
 
 const healthMs = 60_000;
 const slowMs = { least: 2_000, most: 12_000 };
-const caps = ['call:config_apply', 'call:host_snapshot', 'call:plugin_status', 'call:processes', 'call:rotate_secret'];
+const caps = [
+  'call:config_apply',
+  'call:host_snapshot',
+  'call:plugin_status',
+  'call:processes',
+  'call:rotate_secret',
+];
 const kinds: Readonly<Record<string, string>> = { logs: 'logs', traces: 'traces' };
 
 /** One simulated host: enrols, comes, serves, pushes, falls, and comes again. */
@@ -75,7 +81,9 @@ export class SimulatedEdge implements Asked {
         tally.problem = messageOf(error);
         this.#forgetDeadKeys(error);
         wait =
-          isSvcError(error) && error.retryAfterSeconds !== undefined ? error.retryAfterSeconds * 1_000 * (1 + this.#random()) : waitAfter({ upMs: 0, error });
+          isSvcError(error) && error.retryAfterSeconds !== undefined
+            ? error.retryAfterSeconds * 1_000 * (1 + this.#random())
+            : waitAfter({ upMs: 0, error });
       }
       await pause(wait);
     }
@@ -91,7 +99,12 @@ export class SimulatedEdge implements Asked {
 
   plugins(): readonly object[] {
     const now = this.#shared.clock.now();
-    return [...this.#plugins].map(([name, enabled]) => ({ name, kind: kinds[name] ?? 'metrics', enabled, health: this.#health(name, now) }));
+    return [...this.#plugins].map(([name, enabled]) => ({
+      name,
+      kind: kinds[name] ?? 'metrics',
+      enabled,
+      health: this.#health(name, now),
+    }));
   }
 
   configure(hash: string, plugins: Readonly<Record<string, { readonly enabled: boolean }>>): void {
@@ -113,7 +126,10 @@ export class SimulatedEdge implements Asked {
 
   async linger(call: Pick<InboundCall, 'signal'>): Promise<void> {
     if (this.#fault()) {
-      await this.#shared.pause(slowMs.least + this.#random() * (slowMs.most - slowMs.least), call.signal);
+      await this.#shared.pause(
+        slowMs.least + this.#random() * (slowMs.most - slowMs.least),
+        call.signal,
+      );
     }
   }
 
@@ -130,18 +146,25 @@ export class SimulatedEdge implements Asked {
     if (known) {
       return known;
     }
-    return await this.#shared.enrolling.run(() => enrolPatiently(this.#shared, this.host, this.#random));
+    return await this.#shared.enrolling.run(() =>
+      enrolPatiently(this.#shared, this.host, this.#random),
+    );
   }
 
   /** A manager that was set up anew does not know these keys; with a token the host enrols again. */
   #forgetDeadKeys(error: unknown): void {
-    const dead = isRefusal(error) && (error.closeCode === closeCode.unauthorized || error.closeCode === closeCode.revoked);
+    const dead =
+      isRefusal(error) &&
+      (error.closeCode === closeCode.unauthorized || error.closeCode === closeCode.revoked);
     if (dead && this.#shared.options.token !== undefined) {
       this.#shared.keys.forget(this.host.number);
     }
   }
 
-  async #prove(keys: HostKeys, purpose: 'serve' | 'probe'): Promise<{ transport: MessageTransport; welcome: Welcome }> {
+  async #prove(
+    keys: HostKeys,
+    purpose: 'serve' | 'probe',
+  ): Promise<{ transport: MessageTransport; welcome: Welcome }> {
     const { options, signal, sweeper, ids, addressOf } = this.#shared;
     const transport = await dial({
       url: new URL(keys.tunnel_path, options.manager).href,
@@ -152,7 +175,13 @@ export class SimulatedEdge implements Asked {
     const welcome = await clientHandshake(transport, {
       ...{ sweeper, ids, accessKey: keys.access_key, secretKey: keys.secret_key },
       machineKey: machineKey(options.seed, this.host.number),
-      hello: { agent_id: this.host.uuid, boot_id: this.host.bootId, agent_version: version, caps, purpose },
+      hello: {
+        agent_id: this.host.uuid,
+        boot_id: this.host.bootId,
+        agent_version: version,
+        caps,
+        purpose,
+      },
       state: () => (this.#configHash === undefined ? {} : { config_hash: this.#configHash }),
     });
     return { transport, welcome };
@@ -164,7 +193,15 @@ export class SimulatedEdge implements Asked {
     const { transport, welcome } = await this.#prove(keys, 'serve');
     this.#takesPushes = welcome.body['takes_pushes'] === true;
     this.#spreadMs = welcome.body['spread_ms'];
-    const session = openSession(transport, { side: 'edge', sweeper, log, handlers, journal, random: this.#random, label: 'manager' });
+    const session = openSession(transport, {
+      side: 'edge',
+      sweeper,
+      log,
+      handlers,
+      journal,
+      random: this.#random,
+      label: 'manager',
+    });
     tally.connectTimes.add(clock.monotonic() - begun);
     tally.connects += 1;
     tally.connected += 1;
@@ -197,7 +234,11 @@ export class SimulatedEdge implements Asked {
 
   /** As agents do before their first push, which would be one of no device. */
   async #introduce(session: TunnelSession): Promise<void> {
-    await session.call('tell', { event: 'host_info', payload: this.host.info }, { timeoutMs: 30_000 });
+    await session.call(
+      'tell',
+      { event: 'host_info', payload: this.host.info },
+      { timeoutMs: 30_000 },
+    );
     session.emit('buffer', { dropped: 0, queued_bytes: 0, oldest_at: null });
     this.#toldHealthAt = 0;
     this.#tellHealth();
@@ -227,7 +268,12 @@ export class SimulatedEdge implements Asked {
   }
 
   #health(name: string, now: number): object {
-    return healthOf(this.#plugins.get(name) === true, this.#startedAt, now, name === 'hostmetrics' ? this.#samples : 0);
+    return healthOf(
+      this.#plugins.get(name) === true,
+      this.#startedAt,
+      now,
+      name === 'hostmetrics' ? this.#samples : 0,
+    );
   }
 
   /** Every interval, each host at a moment of its own. */
@@ -276,11 +322,15 @@ export class SimulatedEdge implements Asked {
 
   #send({ push, samples = 0, lines = 0, spans = 0 }: Parcel, cut: boolean): Promise<void> {
     const session = this.#takesPushes ? this.#session : undefined;
-    return this.#deliveries.send(push, { session, transport: this.#transport, authorization: this.#authorization, cut }, (taken) => {
-      this.#samples += samples;
-      taken.samples += samples;
-      taken.lines += lines;
-      taken.spans += spans;
-    });
+    return this.#deliveries.send(
+      push,
+      { session, transport: this.#transport, authorization: this.#authorization, cut },
+      (taken) => {
+        this.#samples += samples;
+        taken.samples += samples;
+        taken.lines += lines;
+        taken.spans += spans;
+      },
+    );
   }
 }

@@ -14,11 +14,26 @@ export class TokenRefused extends Error {
 }
 
 /** Asks the manager to take a simulated host in. */
-async function enrol(plane: DataPlane, token: string, host: SimulatedHost, signal: AbortSignal): Promise<HostKeys> {
+async function enrol(
+  plane: DataPlane,
+  token: string,
+  host: SimulatedHost,
+  signal: AbortSignal,
+): Promise<HostKeys> {
   const { os, os_version: release, arch } = host.info;
-  const asked = { token, machine_uuid: host.uuid, hostname: host.hostname, agent_version: version, arch, os: `${os} ${release}` };
+  const asked = {
+    token,
+    machine_uuid: host.uuid,
+    hostname: host.hostname,
+    agent_version: version,
+    arch,
+    os: `${os} ${release}`,
+  };
   const body = Buffer.from(JSON.stringify(asked));
-  const reply = await plane.post({ path: '/internal/edge/enrol', headers: { 'content-type': 'application/json' }, body }, signal);
+  const reply = await plane.post(
+    { path: '/internal/edge/enrol', headers: { 'content-type': 'application/json' }, body },
+    signal,
+  );
   if (reply.status !== 200 && reply.status !== 201) {
     throw refusal(reply);
   }
@@ -27,7 +42,11 @@ async function enrol(plane: DataPlane, token: string, host: SimulatedHost, signa
 }
 
 /** Until the manager has taken the host in; throws TokenRefused when it never will. */
-export async function enrolPatiently(shared: Shared, host: SimulatedHost, random: Random): Promise<HostKeys> {
+export async function enrolPatiently(
+  shared: Shared,
+  host: SimulatedHost,
+  random: Random,
+): Promise<HostKeys> {
   const { keys, options, plane, signal, tally, pause } = shared;
   for (;;) {
     shared.demandToken();
@@ -56,5 +75,9 @@ function refusal({ status, text, retryAfterMs }: Reply): Error {
   if (status === 400 || status === 401 || status === 403 || status === 404) {
     return new TokenRefused(said);
   }
-  return new SvcError('unavailable', said, retryAfterMs === undefined ? {} : { retryAfterSeconds: retryAfterMs / 1_000 });
+  return new SvcError(
+    'unavailable',
+    said,
+    retryAfterMs === undefined ? {} : { retryAfterSeconds: retryAfterMs / 1_000 },
+  );
 }

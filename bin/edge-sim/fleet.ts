@@ -37,12 +37,26 @@ export function startFleet(options: SimOptions, dataDir: string): SimulatedFleet
   let refusal: string | undefined;
 
   const shared: Shared = {
-    ...{ options, tally, plane, sweeper, sessions, clock: systemClock, ids: systemIds(systemClock), log: logInto(tally) },
-    ...{ keys: new KeyFile(dataDir, options.seed, options.manager), journal: memoryJournal(), signal: over.signal },
+    ...{
+      options,
+      tally,
+      plane,
+      sweeper,
+      sessions,
+      clock: systemClock,
+      ids: systemIds(systemClock),
+      log: logInto(tally),
+    },
+    ...{
+      keys: new KeyFile(dataDir, options.seed, options.manager),
+      journal: memoryJournal(),
+      signal: over.signal,
+    },
     handlers: { methods: answers((session) => sessions.get(session)) },
     enrolling: atMost(enrolAtOnce),
     addressOf: addresses(options.manager),
-    pause: (ms, signal) => (over.signal.aborted ? Promise.resolve() : pause(ms, sweeper, waiting, signal)),
+    pause: (ms, signal) =>
+      over.signal.aborted ? Promise.resolve() : pause(ms, sweeper, waiting, signal),
     demandToken() {
       if (refusal !== undefined || options.token === undefined) {
         refusal ??= 'hosts that have no keys yet need the token of an enrolment: give --token';
@@ -87,10 +101,16 @@ export function startFleet(options: SimOptions, dataDir: string): SimulatedFleet
  */
 function addresses(manager: URL): Shared['addressOf'] {
   const own = process.platform === 'linux' && ['127.0.0.1', 'localhost'].includes(manager.hostname);
-  return (number) => (own ? `127.${64 + ((number >> 16) & 63)}.${(number >> 8) & 255}.${number & 255}` : undefined);
+  return (number) =>
+    own ? `127.${64 + ((number >> 16) & 63)}.${(number >> 8) & 255}.${number & 255}` : undefined;
 }
 
-function pause(ms: number, sweeper: Shared['sweeper'], waiting: Set<() => void>, signal?: AbortSignal): Promise<void> {
+function pause(
+  ms: number,
+  sweeper: Shared['sweeper'],
+  waiting: Set<() => void>,
+  signal?: AbortSignal,
+): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       cancel();

@@ -47,10 +47,20 @@ export function hostOf(seed: string, number: number): SimulatedHost {
   const hostname = `${pick(random, roles)}-${String(number).padStart(5, '0')}.${pick(random, places)}.sim`;
   const ip = `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
   return {
-    ...{ number, hostname, nature, uuid: uuidOf('machine', seed, number), bootId: uuidOf('boot', seed, number) },
+    ...{
+      number,
+      hostname,
+      nature,
+      uuid: uuidOf('machine', seed, number),
+      bootId: uuidOf('boot', seed, number),
+    },
     info: {
       ...{ hostname, ...pick(random, systems), arch: 'x64', ip_address: ip },
-      ...{ cpu_count: nature.cpus, mem_total_bytes: nature.memoryBytes, disk_total_bytes: nature.diskBytes },
+      ...{
+        cpu_count: nature.cpus,
+        mem_total_bytes: nature.memoryBytes,
+        disk_total_bytes: nature.diskBytes,
+      },
     },
   };
 }
@@ -60,7 +70,12 @@ const keyPrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** Of a machine that is not there; the same one in every run, so that it stays the same device. */
 export const machineKey = (seed: string, number: number): MachineKey =>
-  machineKeyOf(Buffer.concat([keyPrefix, createHash('sha256').update(`machine key ${seed} ${number}`).digest()]));
+  machineKeyOf(
+    Buffer.concat([
+      keyPrefix,
+      createHash('sha256').update(`machine key ${seed} ${number}`).digest(),
+    ]),
+  );
 
 function natureOf(random: Random): Nature {
   return {

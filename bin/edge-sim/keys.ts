@@ -47,7 +47,9 @@ export class KeyFile {
 function read(line: string): HostKeys | undefined {
   try {
     const keys = JSON.parse(line) as Partial<HostKeys>;
-    return typeof keys.number === 'number' && typeof keys.secret_key === 'string' ? (keys as HostKeys) : undefined;
+    return typeof keys.number === 'number' && typeof keys.secret_key === 'string'
+      ? (keys as HostKeys)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -2,9 +2,24 @@ import { timestamp } from '../../core/sdk/index.ts';
 import type { SimulatedHost } from './host.ts';
 import { pick, type Random } from './random.ts';
 
-const paths = ['/', '/login', '/api/v1/items', '/api/v1/items/7', '/static/app.js', '/health', '/search?q=shoes'];
+const paths = [
+  '/',
+  '/login',
+  '/api/v1/items',
+  '/api/v1/items/7',
+  '/static/app.js',
+  '/health',
+  '/search?q=shoes',
+];
 const agents = ['Mozilla/5.0 (X11; Linux x86_64)', 'curl/8.5.0', 'kube-probe/1.30'];
-const messages = ['connection accepted', 'job finished', 'cache miss', 'slow query', 'retrying upstream', 'session expired'];
+const messages = [
+  'connection accepted',
+  'job finished',
+  'cache miss',
+  'slow query',
+  'retrying upstream',
+  'session expired',
+];
 const units = [
   'systemd[1]: Started Daily apt download activities.',
   'sshd[812]: Connection closed by 203.0.113.9 port 52144 [preauth]',
@@ -14,7 +29,10 @@ const units = [
 const appLog = '/var/log/app/app.log';
 
 /** Three files of a host, each with the lines that such a file has. */
-const files: readonly { readonly filename: string; readonly line: (random: Random, now: number) => string }[] = [
+const files: readonly {
+  readonly filename: string;
+  readonly line: (random: Random, now: number) => string;
+}[] = [
   {
     filename: '/var/log/nginx/access.log',
     line: (random, now) => {
@@ -27,11 +45,21 @@ const files: readonly { readonly filename: string; readonly line: (random: Rando
     filename: appLog,
     line: (random, now) =>
       JSON.stringify({
-        ...{ ts: timestamp(now), level: pick(random, ['debug', 'info', 'info', 'info', 'warn', 'error']), msg: pick(random, messages) },
-        ...{ duration_ms: Math.floor(random() * 900), request_id: Math.floor(random() * 2 ** 48).toString(16) },
+        ...{
+          ts: timestamp(now),
+          level: pick(random, ['debug', 'info', 'info', 'info', 'warn', 'error']),
+          msg: pick(random, messages),
+        },
+        ...{
+          duration_ms: Math.floor(random() * 900),
+          request_id: Math.floor(random() * 2 ** 48).toString(16),
+        },
       }),
   },
-  { filename: '/var/log/syslog', line: (random, now) => `${timestamp(now)} ${pick(random, units)}` },
+  {
+    filename: '/var/log/syslog',
+    line: (random, now) => `${timestamp(now)} ${pick(random, units)}`,
+  },
 ];
 
 interface LogPush {
@@ -43,7 +71,11 @@ interface LogPush {
 }
 
 /** A push of `count` lines that came between two times, each at a nanosecond of its own, and of what failed meanwhile. */
-export function logPush({ hostname }: SimulatedHost, random: Random, { from, to, count, failures }: LogPush): Buffer {
+export function logPush(
+  { hostname }: SimulatedHost,
+  random: Random,
+  { from, to, count, failures }: LogPush,
+): Buffer {
   const streams = files.map(({ filename, line }, file) => {
     const values: [string, string][] = [];
     for (let i = file; i < count; i += files.length) {
@@ -52,9 +84,15 @@ export function logPush({ hostname }: SimulatedHost, random: Random, { from, to,
     }
     return { stream: { host: hostname, job: 'files', filename }, values };
   });
-  const values = failures.map(({ at, text }, i) => [nanosecondOf(at, count + i), JSON.stringify({ ts: timestamp(at), level: 'error', msg: `serve: ${text}` })]);
+  const values = failures.map(({ at, text }, i) => [
+    nanosecondOf(at, count + i),
+    JSON.stringify({ ts: timestamp(at), level: 'error', msg: `serve: ${text}` }),
+  ]);
   const complaints = { stream: { host: hostname, job: 'files', filename: appLog }, values };
-  return Buffer.from(JSON.stringify({ streams: [...streams, complaints].filter((one) => one.values.length > 0) }));
+  return Buffer.from(
+    JSON.stringify({ streams: [...streams, complaints].filter((one) => one.values.length > 0) }),
+  );
 }
 
-const nanosecondOf = (at: number, index: number): string => `${Math.floor(at)}${String(index % 1_000_000).padStart(6, '0')}`;
+const nanosecondOf = (at: number, index: number): string =>
+  `${Math.floor(at)}${String(index % 1_000_000).padStart(6, '0')}`;

@@ -22,7 +22,9 @@ export interface SimOptions {
   /** How much of the time before they came hosts tell of at first. */
   readonly pastMs?: number;
   /** What goes wrong with one host, and when it begins, in milliseconds after the start. */
-  readonly fault?: { readonly kind: FaultKind; readonly host: number; readonly afterMs: number } | undefined;
+  readonly fault?:
+    | { readonly kind: FaultKind; readonly host: number; readonly afterMs: number }
+    | undefined;
 }
 
 /** A program that never sleeps, one that never gives memory back, a disk that fills, and one that is used up. */
@@ -50,10 +52,24 @@ export function simOptions(call: Call): SimOptions {
   }
   return {
     metrics,
-    ...{ manager: managerOf(call.value('manager')), token: call.value('token') ?? call.environment['SVC_EDGE_TOKEN'], count },
-    ...{ ramp: number('ramp', Math.ceil(count / 100), 0, 86_400), seed: call.value('seed') ?? '1', failProb: number('fail-prob', 0, 0, 1) },
-    ...{ intervalMs: 1_000 * number('interval', 15, 0.1, 3_600), logsPerSecond: number('logs-per-second', 0, 0, 1_000) },
-    ...{ requestsPerMinute: number('requests-per-minute', 0, 0, 6_000), pastMs: 1_000 * number('past', 0, 0, 7 * 86_400) },
+    ...{
+      manager: managerOf(call.value('manager')),
+      token: call.value('token') ?? call.environment['SVC_EDGE_TOKEN'],
+      count,
+    },
+    ...{
+      ramp: number('ramp', Math.ceil(count / 100), 0, 86_400),
+      seed: call.value('seed') ?? '1',
+      failProb: number('fail-prob', 0, 0, 1),
+    },
+    ...{
+      intervalMs: 1_000 * number('interval', 15, 0.1, 3_600),
+      logsPerSecond: number('logs-per-second', 0, 0, 1_000),
+    },
+    ...{
+      requestsPerMinute: number('requests-per-minute', 0, 0, 6_000),
+      pastMs: 1_000 * number('past', 0, 0, 7 * 86_400),
+    },
     fault: faultOf(call.value('fault'), 1_000 * number('fault-after', 0, 0, 86_400)),
   };
 }
@@ -66,7 +82,9 @@ function faultOf(text: string | undefined, afterMs: number): SimOptions['fault']
   const [name, host = ''] = text.split(':', 2);
   const kind = faultKinds.find((one) => one === name);
   if (kind === undefined || !/^[1-9]\d{0,6}$/.test(host)) {
-    throw usageFailure(`--fault is one of ${faultKinds.join(', ')} with the number of a host, such as cpu:3`);
+    throw usageFailure(
+      `--fault is one of ${faultKinds.join(', ')} with the number of a host, such as cpu:3`,
+    );
   }
   return { kind, host: Number(host), afterMs };
 }

@@ -13,8 +13,16 @@ export interface Push {
 const wholeMs = 60_000;
 
 /** As agents do: through the tunnel. `cut` is called while it is on its way. */
-export async function pushThrough(session: TunnelSession, { body, ...head }: Push, cut?: () => void): Promise<void> {
-  const answer = session.call('push', { ...head, body: Buffer.from(body).toString('base64') }, { timeoutMs: wholeMs });
+export async function pushThrough(
+  session: TunnelSession,
+  { body, ...head }: Push,
+  cut?: () => void,
+): Promise<void> {
+  const answer = session.call(
+    'push',
+    { ...head, body: Buffer.from(body).toString('base64') },
+    { timeoutMs: wholeMs },
+  );
   cut?.();
   await answer;
 }
@@ -27,9 +35,16 @@ export async function pushByRequest(
   cut: boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }), authorization };
+  const headers = {
+    'content-type': type,
+    ...(encoding !== undefined && { 'content-encoding': encoding }),
+    authorization,
+  };
   const { status, text } = await plane.post({ path: to, headers, body, cut }, signal);
   if (status < 200 || status > 299) {
-    throw new SvcError(status === 429 ? 'rate_limited' : 'upstream_error', `HTTP ${status} to a push: ${text.slice(0, 200)}`);
+    throw new SvcError(
+      status === 429 ? 'rate_limited' : 'upstream_error',
+      `HTTP ${status} to a push: ${text.slice(0, 200)}`,
+    );
   }
 }

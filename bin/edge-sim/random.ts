@@ -14,4 +14,5 @@ export function seeded(...parts: readonly (string | number)[]): Random {
   };
 }
 
-export const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+export const pick = <T>(random: Random, from: readonly T[]): T =>
+  from[Math.floor(random() * from.length)]!;

@@ -1,7 +1,8 @@
 import type { Figures } from './tally.ts';
 
 const count = (value: number): string => value.toLocaleString('en-US');
-const ms = (value: number | null): string => (value === null ? '–' : `${Math.round(value * 10) / 10} ms`);
+const ms = (value: number | null): string =>
+  value === null ? '–' : `${Math.round(value * 10) / 10} ms`;
 
 /** What happened since the line before. */
 export function progressLine(seconds: number, before: Figures, now: Figures): string {
@@ -9,20 +10,42 @@ export function progressLine(seconds: number, before: Figures, now: Figures): st
   const trouble = [
     ...(now.lost > before.lost ? [`${count(now.lost - before.lost)} lost`] : []),
     ...(now.refused > before.refused ? [`${count(now.refused - before.refused)} turned away`] : []),
-    ...(now.pushes.limited > before.pushes.limited ? [`${count(now.pushes.limited - before.pushes.limited)} pushes limited`] : []),
-    ...(now.pushes.failed > before.pushes.failed ? [`${count(now.pushes.failed - before.pushes.failed)} pushes failed`] : []),
+    ...(now.pushes.limited > before.pushes.limited
+      ? [`${count(now.pushes.limited - before.pushes.limited)} pushes limited`]
+      : []),
+    ...(now.pushes.failed > before.pushes.failed
+      ? [`${count(now.pushes.failed - before.pushes.failed)} pushes failed`]
+      : []),
   ];
-  const told = trouble.length === 0 ? '' : `; ${trouble.join(', ')} (${now.problem ?? 'on purpose'})`;
+  const told =
+    trouble.length === 0 ? '' : `; ${trouble.join(', ')} (${now.problem ?? 'on purpose'})`;
   return `${String(seconds).padStart(5)} s  ${count(now.connected)}/${count(now.edges)} connected, ${count(pushed)} pushes, ${count(now.calls - before.calls)} answers${told}`;
 }
 
 export function summary(
   seconds: number,
-  { edges, enrolled, connects, lost, refused, calls, pushes, samples, lines, spans, faults, problem, ...times }: Figures,
+  {
+    edges,
+    enrolled,
+    connects,
+    lost,
+    refused,
+    calls,
+    pushes,
+    samples,
+    lines,
+    spans,
+    faults,
+    problem,
+    ...times
+  }: Figures,
 ): readonly string[] {
   const rows: readonly (readonly [string, string])[] = [
     ['hosts', `${count(edges)} for ${count(seconds)} s, ${count(enrolled)} enrolled`],
-    ['tunnels', `${count(connects)} connected, ${count(lost)} lost, ${count(refused)} turned away; 99 % within ${ms(times.connect_p99_ms)}`],
+    [
+      'tunnels',
+      `${count(connects)} connected, ${count(lost)} lost, ${count(refused)} turned away; 99 % within ${ms(times.connect_p99_ms)}`,
+    ],
     ['calls', `${count(calls)} answered`],
     [
       'pushes',

@@ -4,7 +4,12 @@ export class Times {
   #count = 0;
 
   add(ms: number): void {
-    this.#counts[Math.min(this.#counts.length - 1, Math.max(0, Math.ceil(Math.log10(Math.max(ms, 0.01) * 100) * 40)))]! += 1;
+    this.#counts[
+      Math.min(
+        this.#counts.length - 1,
+        Math.max(0, Math.ceil(Math.log10(Math.max(ms, 0.01) * 100) * 40)),
+      )
+    ]! += 1;
     this.#count += 1;
   }
 
@@ -44,10 +49,32 @@ export class Tally {
 
   figures(edges: number) {
     return {
-      ...{ edges, enrolled: this.enrolled, connected: this.connected, connects: this.connects, lost: this.lost, refused: this.refused, calls: this.calls },
-      pushes: { ok: this.pushesOk, limited: this.pushesLimited, failed: this.pushesFailed, skipped: this.pushesSkipped },
-      ...{ push_p50_ms: this.pushTimes.quantile(0.5) ?? null, push_p99_ms: this.pushTimes.quantile(0.99) ?? null },
-      ...{ connect_p99_ms: this.connectTimes.quantile(0.99) ?? null, samples: this.samples, lines: this.lines, spans: this.spans, faults: this.faults },
+      ...{
+        edges,
+        enrolled: this.enrolled,
+        connected: this.connected,
+        connects: this.connects,
+        lost: this.lost,
+        refused: this.refused,
+        calls: this.calls,
+      },
+      pushes: {
+        ok: this.pushesOk,
+        limited: this.pushesLimited,
+        failed: this.pushesFailed,
+        skipped: this.pushesSkipped,
+      },
+      ...{
+        push_p50_ms: this.pushTimes.quantile(0.5) ?? null,
+        push_p99_ms: this.pushTimes.quantile(0.99) ?? null,
+      },
+      ...{
+        connect_p99_ms: this.connectTimes.quantile(0.99) ?? null,
+        samples: this.samples,
+        lines: this.lines,
+        spans: this.spans,
+        faults: this.faults,
+      },
       problem: this.problem ?? null,
     };
   }

@@ -17,7 +17,10 @@ export interface Parcel {
 const pastStepMs = 60_000;
 const pastPushMs = 600_000;
 
-type Told = Pick<SimOptions, 'seed' | 'count' | 'fault' | 'intervalMs' | 'metrics' | 'logsPerSecond' | 'requestsPerMinute'>;
+type Told = Pick<
+  SimOptions,
+  'seed' | 'count' | 'fault' | 'intervalMs' | 'metrics' | 'logsPerSecond' | 'requestsPerMinute'
+>;
 
 /** All that a simulated host has to tell, in the forms in which agents tell it. */
 export class Telemetry {
@@ -32,7 +35,8 @@ export class Telemetry {
   constructor(host: SimulatedHost, random: Random, options: Told, startedAt: number) {
     const { fault, requestsPerMinute } = options;
     const broken = fault && { ...fault, from: startedAt + fault.afterMs };
-    const application = requestsPerMinute > 0 ? new Application(options, host.number, broken) : undefined;
+    const application =
+      requestsPerMinute > 0 ? new Application(options, host.number, broken) : undefined;
     this.#host = host;
     this.#random = random;
     this.#options = options;
@@ -63,7 +67,10 @@ export class Telemetry {
 
   #measured(now: number): Parcel {
     const { body, samples } = this.vitals.write(now, this.#options.metrics);
-    return { push: { to: '/api/v1/write', type: 'application/x-protobuf', encoding: 'snappy', body }, samples };
+    return {
+      push: { to: '/api/v1/write', type: 'application/x-protobuf', encoding: 'snappy', body },
+      samples,
+    };
   }
 
   #happened(since: number, now: number): readonly Parcel[] {
@@ -71,16 +78,26 @@ export class Telemetry {
     const count = Math.floor(this.#linesLeft);
     this.#linesLeft -= count;
     const served = this.#application?.servedBy(this.#host.number, since, now) ?? [];
-    const failures = served.flatMap(({ start, ms, failure }) => (failure === undefined ? [] : [{ at: start + ms, text: failure }]));
+    const failures = served.flatMap(({ start, ms, failure }) =>
+      failure === undefined ? [] : [{ at: start + ms, text: failure }],
+    );
     const lines = count + (this.#options.logsPerSecond > 0 ? failures.length : 0);
     const parcels: Parcel[] = [];
     if (lines > 0) {
-      const body = logPush(this.#host, this.#random, { from: since, to: now, count, failures: lines > count ? failures : [] });
+      const body = logPush(this.#host, this.#random, {
+        from: since,
+        to: now,
+        count,
+        failures: lines > count ? failures : [],
+      });
       parcels.push({ push: { to: '/loki/api/v1/push', type: 'application/json', body }, lines });
     }
     if (served.length > 0) {
       const body = spanExport(this.#application!.serviceOf(this.#host.number), served);
-      parcels.push({ push: { to: '/v1/traces', type: 'application/json', body }, spans: served.length });
+      parcels.push({
+        push: { to: '/v1/traces', type: 'application/json', body },
+        spans: served.length,
+      });
     }
     return parcels;
   }

@@ -29,7 +29,10 @@ export class Vitals {
     {
       fault,
       strain = () => 0,
-    }: { readonly fault?: { readonly kind: FaultKind; readonly from: number } | undefined; readonly strain?: (now: number) => number } = {},
+    }: {
+      readonly fault?: { readonly kind: FaultKind; readonly from: number } | undefined;
+      readonly strain?: (now: number) => number;
+    } = {},
   ) {
     this.#host = host;
     this.#random = random;
@@ -55,18 +58,36 @@ export class Vitals {
   /** The answer of `host_snapshot`. */
   snapshot(now: number): object {
     this.#advance(now);
-    return { sampled_at: timestamp(now), metrics: { ...this.#canonical(now), node_filesystem_avail_bytes: this.#disk(now).avail } };
+    return {
+      sampled_at: timestamp(now),
+      metrics: { ...this.#canonical(now), node_filesystem_avail_bytes: this.#disk(now).avail },
+    };
   }
 
   /** The answer of `processes`: what runs here shares what is used. */
   processes(now: number, top: number, sortBy: 'cpu' | 'mem'): object {
     this.#advance(now);
     const { nature } = this.#host;
-    const shares = programs.map((name, index) => ({ name, cpu: (100 * this.#used * nature.cpus) / 2 ** (index + 1), mem: 30 / (index + 1) }));
+    const shares = programs.map((name, index) => ({
+      name,
+      cpu: (100 * this.#used * nature.cpus) / 2 ** (index + 1),
+      mem: 30 / (index + 1),
+    }));
     shares.sort((a, b) => b[sortBy] - a[sortBy]);
     const processes = shares.slice(0, top).map(({ name, cpu, mem }, index) => ({
-      ...{ pid: 400 + 37 * index, ppid: 1, name, cmdline: `/usr/sbin/${name} --config /etc/${name}.conf`, user: 'root', state: 'S' },
-      ...{ cpu_percent: round(cpu, 1), mem_percent: round(mem, 1), rss_bytes: Math.floor((nature.memoryBytes * mem) / 100) },
+      ...{
+        pid: 400 + 37 * index,
+        ppid: 1,
+        name,
+        cmdline: `/usr/sbin/${name} --config /etc/${name}.conf`,
+        user: 'root',
+        state: 'S',
+      },
+      ...{
+        cpu_percent: round(cpu, 1),
+        mem_percent: round(mem, 1),
+        rss_bytes: Math.floor((nature.memoryBytes * mem) / 100),
+      },
       started_at: timestamp(nature.bootedAt),
     }));
     return { sampled_at: timestamp(now), processes };
@@ -74,7 +95,9 @@ export class Vitals {
 
   #details(now: number, batch: MetricBatch): void {
     const { cpus, diskBytes } = this.#host.nature;
-    counters.forEach(({ name, labels }, index) => batch.add(name, round(this.#grown[index]!, 2), labels));
+    counters.forEach(({ name, labels }, index) =>
+      batch.add(name, round(this.#grown[index]!, 2), labels),
+    );
     for (const [name, value] of Object.entries(this.#memory())) {
       batch.add(`node_memory_${name}_bytes`, value);
     }
@@ -92,26 +115,47 @@ export class Vitals {
     }
     // The first time: as much as if it had been so since it was started.
     const first = this.#at === undefined;
-    const seconds = first ? (now - nature.bootedAt) / 1_000 : Math.min((now - this.#at!) / 1_000, secondsAtMost);
+    const seconds = first
+      ? (now - nature.bootedAt) / 1_000
+      : Math.min((now - this.#at!) / 1_000, secondsAtMost);
     this.#at = now;
     const wave = 1 + nature.swing * Math.sin(2 * Math.PI * (now / dayMs - nature.dawn));
     const usual = clamp(nature.busy * wave * (0.7 + 0.6 * random()), 0.005, 0.98);
     this.#used = this.#isWrong('cpu') ? 0.97 + 0.02 * random() : usual;
     const spread = first ? 0.3 : 0.05;
     this.#load = this.#load.map(
-      (load, i) => (first ? 1 : 1 - weights[i]!) * load + (first ? 1 : weights[i]!) * this.#used * nature.cpus * (1 + spread * random()),
+      (load, i) =>
+        (first ? 1 : 1 - weights[i]!) * load +
+        (first ? 1 : weights[i]!) * this.#used * nature.cpus * (1 + spread * random()),
     ) as [number, number, number];
     const traffic = this.#used * nature.cpus * 400_000 * (0.5 + random());
-    this.#rates = { received: traffic, sent: traffic * (0.5 + random()), disk: this.#isWrong('io') ? 97 + 3 * random() : this.#used * 50 * random() };
+    this.#rates = {
+      received: traffic,
+      sent: traffic * (0.5 + random()),
+      disk: this.#isWrong('io') ? 97 + 3 * random() : this.#used * 50 * random(),
+    };
     const used = this.#used;
     const perCpu = seconds / 2;
-    const rates = [perCpu * (1 - used), perCpu * used * 0.65, perCpu * used * 0.28, perCpu * used * 0.07];
+    const rates = [
+      perCpu * (1 - used),
+      perCpu * used * 0.65,
+      perCpu * used * 0.28,
+      perCpu * used * 0.07,
+    ];
     const others = [
       ...[seconds * traffic * 0.3, seconds * traffic * 0.6, (seconds * this.#rates.disk) / 100],
-      ...[seconds * this.#rates.received, seconds * this.#rates.sent, (seconds * this.#rates.received) / 900, (seconds * this.#rates.sent) / 1_100],
+      ...[
+        seconds * this.#rates.received,
+        seconds * this.#rates.sent,
+        (seconds * this.#rates.received) / 900,
+        (seconds * this.#rates.sent) / 1_100,
+      ],
       seconds * (2_000 + 40_000 * used),
     ];
-    [...rates, ...rates, ...others].forEach((growth, index) => (this.#grown[index]! += counters[index]!.whole ? Math.floor(growth) : growth));
+    [...rates, ...rates, ...others].forEach(
+      (growth, index) =>
+        (this.#grown[index]! += counters[index]!.whole ? Math.floor(growth) : growth),
+    );
   }
 
   #isWrong(kind: FaultKind): boolean {
@@ -124,7 +168,12 @@ export class Vitals {
     const available = Math.floor((memoryBytes * share) / page) * page;
     const cached = Math.floor((available * 0.6) / page) * page;
     return {
-      ...{ MemTotal: memoryBytes, MemAvailable: available, MemFree: available - cached, Cached: cached },
+      ...{
+        MemTotal: memoryBytes,
+        MemAvailable: available,
+        MemFree: available - cached,
+        Cached: cached,
+      },
       ...{ Buffers: Math.floor((memoryBytes * 0.01) / page) * page, SwapTotal: 0, SwapFree: 0 },
     };
   }
@@ -132,7 +181,9 @@ export class Vitals {
   /** Fills by day and is cleaned by night, so that it does not run full. */
   #disk(now: number): { free: number; avail: number } {
     const { diskBytes, busy, dawn } = this.#host.nature;
-    const full = this.#isWrong('disk') ? 0.93 : 0.3 + 0.5 * busy + 0.05 * ((now / dayMs + dawn) % 1);
+    const full = this.#isWrong('disk')
+      ? 0.93
+      : 0.3 + 0.5 * busy + 0.05 * ((now / dayMs + dawn) % 1);
     const free = Math.floor((diskBytes * (1 - full)) / page) * page;
     return { free, avail: Math.max(0, free - Math.floor((diskBytes * 0.05) / page) * page) };
   }
@@ -145,7 +196,10 @@ export class Vitals {
     return {
       node_cpu_usage_percent: round(100 * this.#used, 2),
       node_memory_used_percent: round(100 * (1 - MemAvailable / MemTotal), 2),
-      node_filesystem_used_percent: round((100 * (diskBytes - free)) / (diskBytes - free + avail), 2),
+      node_filesystem_used_percent: round(
+        (100 * (diskBytes - free)) / (diskBytes - free + avail),
+        2,
+      ),
       node_load1: round(this.#load[0], 2),
       node_load5: round(this.#load[1], 2),
       node_load15: round(this.#load[2], 2),
@@ -161,11 +215,26 @@ export class Vitals {
 
 const weights = [0.22, 0.05, 0.017];
 const root = ['device', '/dev/vda1', 'fstype', 'ext4', 'mountpoint', '/'];
-const programs = ['nginx', 'postgres', 'java', 'node', 'containerd', 'systemd-journald', 'sshd', 'cron'];
+const programs = [
+  'nginx',
+  'postgres',
+  'java',
+  'node',
+  'containerd',
+  'systemd-journald',
+  'sshd',
+  'cron',
+];
 const modes = ['idle', 'user', 'system', 'iowait'];
 
-const counters: readonly { readonly name: string; readonly labels: readonly string[]; readonly whole?: boolean }[] = [
-  ...['0', '1'].flatMap((cpu) => modes.map((mode) => ({ name: 'node_cpu_seconds_total', labels: ['cpu', cpu, 'mode', mode] }))),
+const counters: readonly {
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly whole?: boolean;
+}[] = [
+  ...['0', '1'].flatMap((cpu) =>
+    modes.map((mode) => ({ name: 'node_cpu_seconds_total', labels: ['cpu', cpu, 'mode', mode] })),
+  ),
   { name: 'node_disk_read_bytes_total', labels: ['device', 'vda'], whole: true },
   { name: 'node_disk_written_bytes_total', labels: ['device', 'vda'], whole: true },
   { name: 'node_disk_io_time_seconds_total', labels: ['device', 'vda'] },
@@ -184,5 +253,7 @@ const labelsOf: Readonly<Record<string, readonly string[]>> = {
   node_disk_io_utilization_percent: ['device', 'vda'],
 };
 
-const clamp = (value: number, least: number, most: number): number => Math.min(most, Math.max(least, value));
-const round = (value: number, places: number): number => Math.round(value * 10 ** places) / 10 ** places;
+const clamp = (value: number, least: number, most: number): number =>
+  Math.min(most, Math.max(least, value));
+const round = (value: number, places: number): number =>
+  Math.round(value * 10 ** places) / 10 ** places;

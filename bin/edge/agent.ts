@@ -2,7 +2,16 @@ import { sourceBundler } from '../bundler/sources.ts';
 import { PluginHost, type PluginSources } from '../../core/host/index.ts';
 import { HealthChecks } from '../../core/observe/index.ts';
 import type { Registry } from '../../core/registry/index.ts';
-import { Board, BuildInfo, type Clock, Health, type Ids, Plugins, Self, timestamp } from '../../core/sdk/index.ts';
+import {
+  Board,
+  BuildInfo,
+  type Clock,
+  Health,
+  type Ids,
+  Plugins,
+  Self,
+  timestamp,
+} from '../../core/sdk/index.ts';
 import { openHostParts } from '../../core/boot/base.ts';
 import { coreDraft, coreService } from '../../core/boot/core-plugin.ts';
 import { openEdgeDoor } from './status-socket.ts';
@@ -44,33 +53,66 @@ export async function bootAgent(options: AgentOptions): Promise<RunningAgent> {
   const takeDown = new TakeDown();
   try {
     const base = openBase(
-      { schemas: smallSchemas, shared: agentModules, bundler: sourceBundler, product, environment, clock, ids, writeLog, sources },
+      {
+        schemas: smallSchemas,
+        shared: agentModules,
+        bundler: sourceBundler,
+        product,
+        environment,
+        clock,
+        ids,
+        writeLog,
+        sources,
+      },
       'edge',
       edgeSettings,
     );
     const { dataDir, registry, logs, settings, observers } = base;
     const metrics = createEdgeMetrics();
     const ownMetrics = metrics.forPlugin('core', (_label, undo) => undo);
-    const strikes = ownMetrics.counter('plugin_strikes_total', 'Errors on the account of a plugin.', ['plugin']);
+    const strikes = ownMetrics.counter(
+      'plugin_strikes_total',
+      'Errors on the account of a plugin.',
+      ['plugin'],
+    );
     const strike: PluginHost['strike'] = (owner, label, error) => {
       strikes.add(1, { plugin: owner.pluginId });
       host.strike(owner, label, error);
     };
-    const health = new HealthChecks({ checks: () => [...registry.seen.checks.values()].map(({ value }) => value), clock });
+    const health = new HealthChecks({
+      checks: () => [...registry.seen.checks.values()].map(({ value }) => value),
+      clock,
+    });
     const startedAt = clock.now();
     const door = await openEdgeDoor(dataDir, async () => ({
       pid: process.pid,
       version: product.version,
       started_at: timestamp(startedAt),
-      plugins: host.list().flatMap(({ id, state, cause }) => (state === 'discovered' ? [] : [{ id, state, cause: cause ?? null }])),
+      plugins: host
+        .list()
+        .flatMap(({ id, state, cause }) =>
+          state === 'discovered' ? [] : [{ id, state, cause: cause ?? null }],
+        ),
       ...(await health.ask()),
     }));
     takeDown.add(() => door.close());
-    const dropped = ownMetrics.counter('events_dropped_total', 'Events that a slow subscriber missed.', ['subscriber']);
+    const dropped = ownMetrics.counter(
+      'events_dropped_total',
+      'Events that a slow subscriber missed.',
+      ['subscriber'],
+    );
     const commons = openHostParts(base, { strike, dropped }, takeDown);
     const host: PluginHost = new PluginHost(edgePorts({ ...base, ...commons, sources, metrics }));
     takeDown.add(() => host.close());
-    const build = { version: product.version, root: product.root, node: process.version, publicUrl: '', startedAt, ownUrl: '', agent: [] };
+    const build = {
+      version: product.version,
+      root: product.root,
+      node: process.version,
+      publicUrl: '',
+      startedAt,
+      ownUrl: '',
+      agent: [],
+    };
     const services = [
       coreService(Plugins, host),
       coreService(Board, settings),

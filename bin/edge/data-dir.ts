@@ -6,7 +6,9 @@ import type { Environment } from '../../core/boot/settings/settings.ts';
 export const installedDir = '/var/lib/svc-edge';
 
 /** The environment with a data folder: the named one, that of the installed agent, or one of this working folder. */
-export function edgeEnvironment(environment: Environment): Environment & { readonly SVC_DATA_DIR: string } {
+export function edgeEnvironment(
+  environment: Environment,
+): Environment & { readonly SVC_DATA_DIR: string } {
   const named = environment['SVC_DATA_DIR'];
   const installed = process.getuid?.() === 0 || existsSync(installedDir);
   return { ...environment, SVC_DATA_DIR: named ?? (installed ? installedDir : './svc-edge') };

@@ -34,7 +34,10 @@ const answerMs = 30_000;
 const mostAnswerBytes = 64 * 1024;
 
 /** Asks the manager to take this machine in, and keeps the keys that it gives. */
-export async function enrol(dataDir: string, { manager, token, name, pin, ca, proxy }: Enrolment): Promise<Enrolled> {
+export async function enrol(
+  dataDir: string,
+  { manager, token, name, pin, ca, proxy }: Enrolment,
+): Promise<Enrolled> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const checkedPin = pin === undefined ? undefined : pinOf(pin);
   // The same machine stays the same when it is enrolled again.
@@ -48,11 +51,20 @@ export async function enrol(dataDir: string, { manager, token, name, pin, ca, pr
     arch: arch(),
     os: `${type()} ${release()}`.slice(0, 120),
   };
-  const { status, body } = await post(belowManager(manager, '/internal/edge/enrol'), JSON.stringify(asked), checkedPin, { ca, proxy });
+  const { status, body } = await post(
+    belowManager(manager, '/internal/edge/enrol'),
+    JSON.stringify(asked),
+    checkedPin,
+    { ca, proxy },
+  );
   if (status !== 200 && status !== 201) {
     throw refusal(manager, status, body);
   }
-  const answer = JSON.parse(body) as Enrolled & { access_key: string; secret_key: string; tunnel_path: string };
+  const answer = JSON.parse(body) as Enrolled & {
+    access_key: string;
+    secret_key: string;
+    tunnel_path: string;
+  };
   const { edge_id, access_key, secret_key, tunnel_path } = answer;
   const kept = {
     manager,
@@ -72,7 +84,11 @@ export async function enrol(dataDir: string, { manager, token, name, pin, ca, pr
 function pinOf(text: string): string {
   const digest = /^sha256\/\/?([A-Za-z0-9+/]{43}=)$/.exec(text)?.[1];
   if (digest === undefined) {
-    throw new Failure(2, 'invalid_argument', '--pin is sha256/ and 44 characters of base64, as the manager shows it beside the enrolment token');
+    throw new Failure(
+      2,
+      'invalid_argument',
+      '--pin is sha256/ and 44 characters of base64, as the manager shows it beside the enrolment token',
+    );
   }
   return `sha256/${digest}`;
 }
@@ -93,17 +109,32 @@ function refusal(manager: string, status: number, body: string): Failure {
     );
   }
   if (status === 404) {
-    return new Failure(3, 'not_found', `${manager} answers, but is no svc manager: check --manager`);
+    return new Failure(
+      3,
+      'not_found',
+      `${manager} answers, but is no svc manager: check --manager`,
+    );
   }
-  return new Failure(3, 'unavailable', `the manager answered HTTP ${status}${said}; try again in a while`);
+  return new Failure(
+    3,
+    'unavailable',
+    `the manager answered HTTP ${status}${said}; try again in a while`,
+  );
 }
 
-function post(url: URL, body: string, pin: string | undefined, { ca, proxy }: Pick<Enrolment, 'ca' | 'proxy'>): Promise<{ status: number; body: string }> {
+function post(
+  url: URL,
+  body: string,
+  pin: string | undefined,
+  { ca, proxy }: Pick<Enrolment, 'ca' | 'proxy'>,
+): Promise<{ status: number; body: string }> {
   const secure = url.protocol === 'https:';
   const options = {
     method: 'POST',
     // Never with a session of an earlier connection: a resumed one shows no certificate, and so no key to hold against the pin.
-    ...(proxy === undefined ? { agent: false as const } : { createConnection: through(proxy, secure) as never }),
+    ...(proxy === undefined
+      ? { agent: false as const }
+      : { createConnection: through(proxy, secure) as never }),
     timeout: answerMs,
     signal: AbortSignal.timeout(answerMs),
     headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
@@ -111,8 +142,14 @@ function post(url: URL, body: string, pin: string | undefined, { ca, proxy }: Pi
     ...(secure && ca !== undefined && { ca }),
   };
   return new Promise((resolve, reject) => {
-    const request = (secure ? httpsRequest : httpRequest)(url, options, (response) => void read(response).then(resolve, reject));
-    request.once('error', (error) => reject(error instanceof Failure ? error : explained(url, error)));
+    const request = (secure ? httpsRequest : httpRequest)(
+      url,
+      options,
+      (response) => void read(response).then(resolve, reject),
+    );
+    request.once('error', (error) =>
+      reject(error instanceof Failure ? error : explained(url, error)),
+    );
     request.once('socket', (socket) => {
       if (!(socket instanceof TLSSocket) || pin === undefined) {
         request.end(body);
@@ -123,7 +160,11 @@ function post(url: URL, body: string, pin: string | undefined, { ca, proxy }: Pi
         const shown = socket.getPeerX509Certificate();
         if (!shown || spkiPin(shown.raw) !== pin) {
           request.destroy(
-            new Failure(4, 'forbidden', `${url.host} shows another key than --pin says: the pin belongs to another manager, or the connection is intercepted`),
+            new Failure(
+              4,
+              'forbidden',
+              `${url.host} shows another key than --pin says: the pin belongs to another manager, or the connection is intercepted`,
+            ),
           );
           return;
         }

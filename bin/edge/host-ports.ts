@@ -16,7 +16,11 @@ export function edgePorts(rooms: EdgeRooms): HostPorts {
     ...lentPorts(rooms),
     runsOn: 'edge',
     metrics: (id, own) => rooms.metrics.forPlugin(id, own),
-    migrate: async ({ id }) => refuse(id, 'keeps no database: remove its migrations and sealed tables, and keep files in ctx.dataDir'),
+    migrate: async ({ id }) =>
+      refuse(
+        id,
+        'keeps no database: remove its migrations and sealed tables, and keep files in ctx.dataDir',
+      ),
     tables: (id) => refuse(id, 'keeps no database: keep files in ctx.dataDir'),
     secrets: ({ id }) => ({
       seal: () => refuse(id, 'seals no secrets'),

@@ -31,7 +31,10 @@ export function createEdgeMetrics(): EdgeMetrics {
       return known;
     }
     if (family.size >= mostSeries && Object.values(labels).some((value) => value !== 'other')) {
-      return seriesOf(name, Object.fromEntries(Object.keys(labels).map((label) => [label, 'other'])));
+      return seriesOf(
+        name,
+        Object.fromEntries(Object.keys(labels).map((label) => [label, 'other'])),
+      );
     }
     const fresh: Series = { name, labels, value: 0 };
     family.set(key, fresh);
@@ -42,7 +45,9 @@ export function createEdgeMetrics(): EdgeMetrics {
     forPlugin(pluginId, own) {
       const full = (name: string, ...endings: readonly string[]): string => {
         const id = `svc_${pluginId.replaceAll('-', '_')}_${name}`;
-        own(`metric ${id}`, () => ['', ...endings].forEach((ending) => families.delete(id + ending)));
+        own(`metric ${id}`, () =>
+          ['', ...endings].forEach((ending) => families.delete(id + ending)),
+        );
         return id;
       };
       return {
@@ -59,7 +64,8 @@ export function createEdgeMetrics(): EdgeMetrics {
           return {
             observe(value, labels = {}) {
               for (const le of [...buckets.map(String), '+Inf']) {
-                seriesOf(`${id}_bucket`, { ...labels, le }).value += le === '+Inf' || value <= Number(le) ? 1 : 0;
+                seriesOf(`${id}_bucket`, { ...labels, le }).value +=
+                  le === '+Inf' || value <= Number(le) ? 1 : 0;
               }
               seriesOf(`${id}_sum`, labels).value += value;
               seriesOf(`${id}_count`, labels).value += 1;
@@ -68,6 +74,9 @@ export function createEdgeMetrics(): EdgeMetrics {
         },
       };
     },
-    samples: () => [...families.values()].flatMap((family) => [...family.values()].map(({ name, labels, value }) => ({ name, labels, value }))),
+    samples: () =>
+      [...families.values()].flatMap((family) =>
+        [...family.values()].map(({ name, labels, value }) => ({ name, labels, value })),
+      ),
   };
 }

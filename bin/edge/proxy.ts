@@ -8,7 +8,11 @@ import type { Environment } from '../../core/boot/settings/settings.ts';
 export function proxyEnvironment(environment: Environment): Environment {
   const file = join(environment['SVC_DATA_DIR'] ?? '', 'edge.json');
   const { manager } = existsSync(file) ? managerIn(readFileSync(file, 'utf8')) : {};
-  const proxy = environment['SVC_EDGE_PROXY'] ?? (manager !== undefined && URL.canParse(manager) ? proxyFor(new URL(manager), environment) : undefined);
+  const proxy =
+    environment['SVC_EDGE_PROXY'] ??
+    (manager !== undefined && URL.canParse(manager)
+      ? proxyFor(new URL(manager), environment)
+      : undefined);
   return proxy === undefined ? {} : { SVC_EDGE_PROXY: proxy };
 }
 

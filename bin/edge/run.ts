@@ -4,7 +4,10 @@ import type { Call } from '../cli/command.ts';
 import { command } from '../commands/edge/run.ts';
 
 /** The one command of the small program; the launcher asks the large one for help. */
-export const runEdge = (args: readonly string[], environment: Call['environment']): Promise<number> =>
+export const runEdge = (
+  args: readonly string[],
+  environment: Call['environment'],
+): Promise<number> =>
   execute(args, environment, async () => ({
     name: 'edge',
     command,

@@ -18,37 +18,80 @@ export interface Checking {
 type Say = (keyword: string, message: string, params?: Record<string, unknown>) => void;
 type Check = (argument: never, value: never, say: Say) => void;
 
-const words = new Set(['$schema', '$id', 'title', 'description', 'default', 'definitions', '$comment', 'examples', 'format', 'properties', 'required']);
-const more = (count: number, unit: string, least: string): string => `must NOT have ${least} than ${count} ${unit}`;
+const words = new Set([
+  '$schema',
+  '$id',
+  'title',
+  'description',
+  'default',
+  'definitions',
+  '$comment',
+  'examples',
+  'format',
+  'properties',
+  'required',
+]);
+const more = (count: number, unit: string, least: string): string =>
+  `must NOT have ${least} than ${count} ${unit}`;
 const lengthOf = (text: string): number => Array.from(text).length;
 
 const ofStrings: Readonly<Record<string, Check>> = {
-  minLength: (least: number, text: string, say: Say) => lengthOf(text) < least && say('minLength', more(least, 'characters', 'fewer')),
-  maxLength: (most: number, text: string, say: Say) => lengthOf(text) > most && say('maxLength', more(most, 'characters', 'more')),
-  pattern: (pattern: string, text: string, say: Say) => !patternOf(pattern).test(text) && say('pattern', `must match pattern "${pattern}"`),
+  minLength: (least: number, text: string, say: Say) =>
+    lengthOf(text) < least && say('minLength', more(least, 'characters', 'fewer')),
+  maxLength: (most: number, text: string, say: Say) =>
+    lengthOf(text) > most && say('maxLength', more(most, 'characters', 'more')),
+  pattern: (pattern: string, text: string, say: Say) =>
+    !patternOf(pattern).test(text) && say('pattern', `must match pattern "${pattern}"`),
 };
 
 const ofNumbers: Readonly<Record<string, Check>> = {
-  minimum: (least: number, value: number, say: Say) => value < least && say('minimum', `must be >= ${least}`),
-  maximum: (most: number, value: number, say: Say) => value > most && say('maximum', `must be <= ${most}`),
-  exclusiveMinimum: (least: number, value: number, say: Say) => value <= least && say('exclusiveMinimum', `must be > ${least}`),
-  exclusiveMaximum: (most: number, value: number, say: Say) => value >= most && say('exclusiveMaximum', `must be < ${most}`),
+  minimum: (least: number, value: number, say: Say) =>
+    value < least && say('minimum', `must be >= ${least}`),
+  maximum: (most: number, value: number, say: Say) =>
+    value > most && say('maximum', `must be <= ${most}`),
+  exclusiveMinimum: (least: number, value: number, say: Say) =>
+    value <= least && say('exclusiveMinimum', `must be > ${least}`),
+  exclusiveMaximum: (most: number, value: number, say: Say) =>
+    value >= most && say('exclusiveMaximum', `must be < ${most}`),
 };
 
 const ofArrays: Readonly<Record<string, Check>> = {
-  minItems: (least: number, list: unknown[], say: Say) => list.length < least && say('minItems', more(least, 'items', 'fewer')),
-  maxItems: (most: number, list: unknown[], say: Say) => list.length > most && say('maxItems', more(most, 'items', 'more')),
+  minItems: (least: number, list: unknown[], say: Say) =>
+    list.length < least && say('minItems', more(least, 'items', 'fewer')),
+  maxItems: (most: number, list: unknown[], say: Say) =>
+    list.length > most && say('maxItems', more(most, 'items', 'more')),
   uniqueItems: (unique: boolean, list: unknown[], say: Say) =>
-    unique && new Set(list.map((item) => JSON.stringify(item))).size < list.length && say('uniqueItems', 'must NOT have duplicate items'),
+    unique &&
+    new Set(list.map((item) => JSON.stringify(item))).size < list.length &&
+    say('uniqueItems', 'must NOT have duplicate items'),
 };
 
 const ofObjects: Readonly<Record<string, Check>> = {
-  minProperties: (least: number, object: object, say: Say) => Object.keys(object).length < least && say('minProperties', more(least, 'properties', 'fewer')),
-  maxProperties: (most: number, object: object, say: Say) => Object.keys(object).length > most && say('maxProperties', more(most, 'properties', 'more')),
+  minProperties: (least: number, object: object, say: Say) =>
+    Object.keys(object).length < least && say('minProperties', more(least, 'properties', 'fewer')),
+  maxProperties: (most: number, object: object, say: Say) =>
+    Object.keys(object).length > most && say('maxProperties', more(most, 'properties', 'more')),
 };
 
-const nested = new Set(['items', 'propertyNames', 'additionalProperties', 'anyOf', 'oneOf', 'allOf', 'not', '$ref', 'enum', 'const', 'type']);
-const families: readonly Readonly<Record<string, Check>>[] = [ofStrings, ofNumbers, ofArrays, ofObjects];
+const nested = new Set([
+  'items',
+  'propertyNames',
+  'additionalProperties',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  '$ref',
+  'enum',
+  'const',
+  'type',
+]);
+const families: readonly Readonly<Record<string, Check>>[] = [
+  ofStrings,
+  ofNumbers,
+  ofArrays,
+  ofObjects,
+];
 const patterns = new Map<string, RegExp>();
 
 /** Patterns are the product's own: what an edge loads has come with it. */
@@ -64,14 +107,20 @@ function patternOf(pattern: string): RegExp {
 /** Everything about `value` that does not fit. */
 export function misfits(schema: Schema, value: unknown, checking: Checking, path = ''): Misfit[] {
   const found: Misfit[] = [];
-  const say: Say = (keyword, message, params = {}) => void found.push({ instancePath: path, keyword, params, message });
-  const inside = (inner: unknown, item: unknown, place: string): void => void found.push(...misfits(inner as Schema, item, checking, place));
+  const say: Say = (keyword, message, params = {}) =>
+    void found.push({ instancePath: path, keyword, params, message });
+  const inside = (inner: unknown, item: unknown, place: string): void =>
+    void found.push(...misfits(inner as Schema, item, checking, place));
   const own = kindOf(value);
   for (const [keyword, argument] of Object.entries(schema)) {
     const family = families.find((one) => Object.hasOwn(one, keyword));
     if (family) {
       if (family === own) {
-        (family[keyword] as (argument: unknown, value: unknown, say: Say) => void)(argument, value, say);
+        (family[keyword] as (argument: unknown, value: unknown, say: Say) => void)(
+          argument,
+          value,
+          say,
+        );
       }
     } else if (!words.has(keyword) && !nested.has(keyword)) {
       throw new Error(`schemas of an edge do not know the keyword "${keyword}"`);
@@ -92,14 +141,25 @@ export function misfits(schema: Schema, value: unknown, checking: Checking, path
   if ('const' in schema && !same(only, value)) {
     say('const', 'must be equal to constant', { allowedValue: only });
   }
-  if (schema['not'] !== undefined && misfits(schema['not'] as Schema, value, { ...checking, defaults: false }, path).length === 0) {
+  if (
+    schema['not'] !== undefined &&
+    misfits(schema['not'] as Schema, value, { ...checking, defaults: false }, path).length === 0
+  ) {
     say('not', 'must NOT be valid');
   }
   for (const word of ['anyOf', 'oneOf', 'allOf'] as const) {
-    choose(word, schema[word] as Schema[] | undefined, (one) => misfits(one, value, checking, path), say, found);
+    choose(
+      word,
+      schema[word] as Schema[] | undefined,
+      (one) => misfits(one, value, checking, path),
+      say,
+      found,
+    );
   }
   if (own === ofArrays && schema['items'] !== undefined) {
-    (value as unknown[]).forEach((item, index) => inside(schema['items'], item, `${path}/${index}`));
+    (value as unknown[]).forEach((item, index) =>
+      inside(schema['items'], item, `${path}/${index}`),
+    );
   }
   if (own === ofObjects) {
     checkMembers(schema, value as Record<string, unknown>, checking, path, say, inside);
@@ -129,29 +189,47 @@ function checkMembers(
   for (const [name, item] of Object.entries(value)) {
     const place = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     const rest = schema['additionalProperties'];
-    if (schema['propertyNames'] !== undefined && misfits(schema['propertyNames'] as Schema, name, { root, defaults: false }).length > 0) {
+    if (
+      schema['propertyNames'] !== undefined &&
+      misfits(schema['propertyNames'] as Schema, name, { root, defaults: false }).length > 0
+    ) {
       inside(schema['propertyNames'], name, path);
       say('propertyNames', 'property name must be valid', { propertyName: name });
     }
     if (Object.hasOwn(properties, name)) {
       inside(properties[name], item, place);
     } else if (rest === false) {
-      say('additionalProperties', 'must NOT have additional properties', { additionalProperty: name });
+      say('additionalProperties', 'must NOT have additional properties', {
+        additionalProperty: name,
+      });
     } else if (typeof rest === 'object') {
       inside(rest, item, place);
     }
   }
 }
 
-function choose(word: 'anyOf' | 'oneOf' | 'allOf', branches: Schema[] | undefined, check: (one: Schema) => Misfit[], say: Say, found: Misfit[]): void {
+function choose(
+  word: 'anyOf' | 'oneOf' | 'allOf',
+  branches: Schema[] | undefined,
+  check: (one: Schema) => Misfit[],
+  say: Say,
+  found: Misfit[],
+): void {
   if (!branches) {
     return;
   }
   const verdicts = branches.map(check);
   const fitting = verdicts.filter((verdict) => verdict.length === 0).length;
-  if (word === 'allOf' ? fitting < branches.length : word === 'anyOf' ? fitting === 0 : fitting !== 1) {
+  if (
+    word === 'allOf' ? fitting < branches.length : word === 'anyOf' ? fitting === 0 : fitting !== 1
+  ) {
     found.push(...(word === 'allOf' ? verdicts.flat() : []));
-    say(word, word === 'oneOf' ? 'must match exactly one schema in oneOf' : `must match ${word === 'allOf' ? 'every' : 'a'} schema in ${word}`);
+    say(
+      word,
+      word === 'oneOf'
+        ? 'must match exactly one schema in oneOf'
+        : `must match ${word === 'allOf' ? 'every' : 'a'} schema in ${word}`,
+    );
   }
 }
 
@@ -173,7 +251,9 @@ function resolve(reference: string, root: Schema): Schema {
     .split('/')
     .reduce<unknown>((at, name) => (at as Schema | undefined)?.[name], root);
   if (typeof found !== 'object' || found === null) {
-    throw new Error(`schemas of an edge refer to their own definitions only, not to "${reference}"`);
+    throw new Error(
+      `schemas of an edge refer to their own definitions only, not to "${reference}"`,
+    );
   }
   return found as Schema;
 }
@@ -193,4 +273,5 @@ function isOf(value: unknown, type: string): boolean {
   }
 }
 
-const same = (a: unknown, b: unknown): boolean => a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));
+const same = (a: unknown, b: unknown): boolean =>
+  a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));

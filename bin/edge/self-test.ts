@@ -32,21 +32,43 @@ const wholeMs = 25_000;
 
 /** Whether this program could be the agent of a data folder: it can read the configuration and the keys, and the manager takes them. Changes nothing. */
 export async function testEdge(product: Product, environment: Environment): Promise<SelfTest> {
-  const { dataDir } = bootSettings(product, environment, { schemas: smallSchemas, sources: shippedOnly(product), runsOn: 'edge', core: edgeSettings });
+  const { dataDir } = bootSettings(product, environment, {
+    schemas: smallSchemas,
+    sources: shippedOnly(product),
+    runsOn: 'edge',
+    core: edgeSettings,
+  });
   const keys = kept<Keys>(join(dataDir, 'edge.json'));
   const machine = kept<{ readonly uuid: string }>(join(dataDir, 'machine.json'));
-  const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  const quiet = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: () => undefined,
+  };
   const sweeper = openSweeper(systemClock, () => undefined);
   const stop = every(sweepMs, 'deadlines', async () => sweeper.tick(), quiet);
   try {
     const { manager, tunnel_path, access_key, secret_key, pin, ca } = keys;
     const proxy = proxyEnvironment(environment)['SVC_EDGE_PROXY'] ?? keys.proxy;
     const signal = AbortSignal.timeout(wholeMs);
-    const transport = await dial({ url: belowManager(manager, tunnel_path).href, pin, ca, proxy, signal });
+    const transport = await dial({
+      url: belowManager(manager, tunnel_path).href,
+      pin,
+      ca,
+      proxy,
+      signal,
+    });
     try {
       await clientHandshake(transport, {
         ...{ sweeper, ids: systemIds(systemClock), accessKey: access_key, secretKey: secret_key },
-        hello: { agent_id: machine.uuid, boot_id: 'self-test', agent_version: product.version, caps: [], purpose: 'probe' },
+        hello: {
+          agent_id: machine.uuid,
+          boot_id: 'self-test',
+          agent_version: product.version,
+          caps: [],
+          purpose: 'probe',
+        },
       });
     } finally {
       transport.close(closeCode.normal, 'proved');
@@ -61,6 +83,8 @@ function kept<T>(file: string): T {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as T;
   } catch (cause) {
-    throw new SvcError('invalid_argument', `${file} cannot be read: ${messageOf(cause)}`, { cause });
+    throw new SvcError('invalid_argument', `${file} cannot be read: ${messageOf(cause)}`, {
+      cause,
+    });
   }
 }

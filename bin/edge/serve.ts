@@ -10,7 +10,9 @@ export async function serveEdge(product: Product, environment: Environment): Pro
     () => bootAgent({ product, environment: { ...environment, ...proxyEnvironment(environment) } }),
     ({ dataDir, host }) => {
       const active = host.list().filter(({ state }) => state === 'active').length;
-      process.stderr.write(`svc v${product.version} edge: data in ${dataDir}, ${active} plugins active. Stop with Ctrl-C.\n`);
+      process.stderr.write(
+        `svc v${product.version} edge: data in ${dataDir}, ${active} plugins active. Stop with Ctrl-C.\n`,
+      );
     },
   );
 }

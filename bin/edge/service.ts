@@ -9,11 +9,16 @@ import { serviceName, unitText } from './unit.ts';
 
 /** How the agent is started on this machine; the single binary by its launcher, which can put another version into its place. */
 export const startCommand = (dataDir: string): readonly string[] =>
-  isSea() ? ['/bin/sh', launcherFile(resolve(dataDir)), resolve(dataDir), process.execPath] : [...agentCommand(false), 'edge', '--data', dataDir];
+  isSea()
+    ? ['/bin/sh', launcherFile(resolve(dataDir)), resolve(dataDir), process.execPath]
+    : [...agentCommand(false), 'edge', '--data', dataDir];
 
 /** Why the service would not start, though one can be set up: its user must be able to read the program. */
 export function whyNoStart(): string | undefined {
-  const closed = closedPath([process.execPath, ...agentCommand(isSea()).filter((word) => word.startsWith('/'))]);
+  const closed = closedPath([
+    process.execPath,
+    ...agentCommand(isSea()).filter((word) => word.startsWith('/')),
+  ]);
   return closed === undefined
     ? undefined
     : `the user ${serviceName}, as whom it runs, may not enter or read ${closed}: install svc, and Node, where everybody may, such as /opt, and run this again`;
@@ -33,6 +38,7 @@ export function installAgent(dataDir: string): void {
     name: serviceName,
     dataDir: folder,
     groups: ['adm', 'systemd-journal'],
-    unit: (groups) => unitText({ command: startCommand(folder), dataDir: folder, user: serviceName, groups }),
+    unit: (groups) =>
+      unitText({ command: startCommand(folder), dataDir: folder, user: serviceName, groups }),
   });
 }

@@ -15,7 +15,10 @@ export interface EdgeDoor {
 }
 
 /** Takes the folder; throws conflict while a living process has it. Only the folder's owner can connect. */
-export async function openEdgeDoor(dataDir: string, tell: () => Promise<object>): Promise<EdgeDoor> {
+export async function openEdgeDoor(
+  dataDir: string,
+  tell: () => Promise<object>,
+): Promise<EdgeDoor> {
   const path = doorOf(dataDir);
   await clearLeftover(path, dataDir);
   const server = createServer((socket) => {
@@ -43,7 +46,9 @@ export function askEdge(dataDir: string): Promise<unknown> {
     const socket = connect(doorOf(dataDir));
     let text = '';
     socket.setEncoding('utf8');
-    socket.setTimeout(answerMs, () => socket.destroy(new SvcError('unavailable', `the edge of ${dataDir} does not answer`)));
+    socket.setTimeout(answerMs, () =>
+      socket.destroy(new SvcError('unavailable', `the edge of ${dataDir} does not answer`)),
+    );
     socket.on('data', (chunk: string) => {
       text += chunk;
       if (text.length > mostBytes) {
@@ -61,7 +66,9 @@ export function askEdge(dataDir: string): Promise<unknown> {
       try {
         resolve(JSON.parse(text));
       } catch (cause) {
-        reject(new SvcError('unavailable', `the edge of ${dataDir} ended while it answered`, { cause }));
+        reject(
+          new SvcError('unavailable', `the edge of ${dataDir} ended while it answered`, { cause }),
+        );
       }
     });
   });
@@ -70,7 +77,10 @@ export function askEdge(dataDir: string): Promise<unknown> {
 function doorOf(dataDir: string): string {
   const path = join(dataDir, 'edge.sock');
   if (Buffer.byteLength(path) > longestPath) {
-    throw new SvcError('invalid_argument', `the data folder ${dataDir} has too long a path for a socket in it: ${longestPath - 10} bytes are the most`);
+    throw new SvcError(
+      'invalid_argument',
+      `the data folder ${dataDir} has too long a path for a socket in it: ${longestPath - 10} bytes are the most`,
+    );
   }
   return path;
 }
@@ -106,11 +116,17 @@ const listen = (server: Server, path: string, dataDir: string): Promise<void> =>
       reject(
         error.code === 'EADDRINUSE'
           ? taken(dataDir)
-          : new SvcError('unavailable', `the data folder ${dataDir} cannot be taken: ${messageOf(error)}; svc edge must be able to write there`),
+          : new SvcError(
+              'unavailable',
+              `the data folder ${dataDir} cannot be taken: ${messageOf(error)}; svc edge must be able to write there`,
+            ),
       ),
     );
     server.listen(path, resolve);
   });
 
 const taken = (dataDir: string): SvcError =>
-  new SvcError('conflict', `the data folder ${dataDir} is in use by another svc edge: stop it first, or give this one another --data`);
+  new SvcError(
+    'conflict',
+    `the data folder ${dataDir} is in use by another svc edge: stop it first, or give this one another --data`,
+  );

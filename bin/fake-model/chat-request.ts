@@ -20,7 +20,10 @@ export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly stream?: boolean;
   readonly stream_options?: { readonly include_usage?: boolean };
-  readonly tools?: readonly { readonly type: 'function'; readonly function: { readonly name: string; readonly parameters?: unknown } }[];
+  readonly tools?: readonly {
+    readonly type: 'function';
+    readonly function: { readonly name: string; readonly parameters?: unknown };
+  }[];
   readonly max_tokens?: number;
   readonly max_completion_tokens?: number;
   readonly [field: string]: unknown;
@@ -55,7 +58,11 @@ export function complaintOf(body: unknown): string | undefined {
   if (!Array.isArray(messages) || messages.length === 0) {
     return "'messages' must be an array of at least one message";
   }
-  return complaintOfTools(body['tools']) ?? complaintOfMessages(messages) ?? complaintOfOrder(messages as ChatMessage[]);
+  return (
+    complaintOfTools(body['tools']) ??
+    complaintOfMessages(messages) ??
+    complaintOfOrder(messages as ChatMessage[])
+  );
 }
 
 function complaintOfTools(tools: unknown): string | undefined {
@@ -66,7 +73,9 @@ function complaintOfTools(tools: unknown): string | undefined {
     return "'tools' must be an array of at least one tool";
   }
   const names = tools.map((tool: unknown) =>
-    isRecord(tool) && tool['type'] === 'function' && isRecord(tool['function']) ? tool['function']['name'] : undefined,
+    isRecord(tool) && tool['type'] === 'function' && isRecord(tool['function'])
+      ? tool['function']['name']
+      : undefined,
   );
   const wrong = names.findIndex((name) => typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name));
   if (wrong >= 0) {
@@ -77,7 +86,10 @@ function complaintOfTools(tools: unknown): string | undefined {
 
 function complaintOfMessages(messages: readonly unknown[]): string | undefined {
   for (const [index, message] of messages.entries()) {
-    const fields = isRecord(message) && typeof message['role'] === 'string' ? fieldsOf[message['role']] : undefined;
+    const fields =
+      isRecord(message) && typeof message['role'] === 'string'
+        ? fieldsOf[message['role']]
+        : undefined;
     if (!isRecord(message) || !fields) {
       return `'messages.${index}.role' is not one of ${Object.keys(fieldsOf).join(', ')}`;
     }
@@ -117,15 +129,22 @@ function complaintOfOrder(messages: readonly ChatMessage[]): string | undefined 
   if (owed.size > 0) {
     return `an assistant message with 'tool_calls' must be followed by tool messages for each 'tool_call_id'; missing at the end: ${[...owed].join(', ')}`;
   }
-  return messages.at(-1)!.role === 'assistant' ? 'the last message must not be of the assistant' : undefined;
+  return messages.at(-1)!.role === 'assistant'
+    ? 'the last message must not be of the assistant'
+    : undefined;
 }
 
 /** The words of a message, whether it is a text or a list of parts. */
 export function textOf({ content }: ChatMessage): string {
   if (Array.isArray(content)) {
-    return content.map((part: unknown) => (isRecord(part) && typeof part['text'] === 'string' ? part['text'] : '')).join('');
+    return content
+      .map((part: unknown) =>
+        isRecord(part) && typeof part['text'] === 'string' ? part['text'] : '',
+      )
+      .join('');
   }
   return typeof content === 'string' ? content : '';
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

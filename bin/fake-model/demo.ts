@@ -7,12 +7,17 @@ const shownChars = 600;
  * What the model says while no script is given: it does what it is told with `call NAME {…}`, reports what came of it, and
  * else says what it could call.
  */
-export const demo: readonly Rule[] = [{ when: { last: '^\\s*call\\s+\\S+|\\bcall\\s+\\S+\\s*\\{' }, reply: calling }, { reply: telling }];
+export const demo: readonly Rule[] = [
+  { when: { last: '^\\s*call\\s+\\S+|\\bcall\\s+\\S+\\s*\\{' }, reply: calling },
+  { reply: telling },
+];
 
 function calling({ messages }: ChatRequest): Reply {
   const last = messages.at(-1)!;
   const [, name = '', text = ''] = /\bcall\s+(\S+)[^\S\n]*(\{[^\n]*\})?/i.exec(textOf(last)) ?? [];
-  return last.role === 'user' ? { tool_calls: [{ name, arguments: text === '' ? {} : text }] } : reporting(textOf(last));
+  return last.role === 'user'
+    ? { tool_calls: [{ name, arguments: text === '' ? {} : text }] }
+    : reporting(textOf(last));
 }
 
 function telling({ messages, tools = [] }: ChatRequest): Reply {

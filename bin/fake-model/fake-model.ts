@@ -4,7 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { type ChatRequest, complaintOf } from './chat-request.ts';
-import { chunksOf, type Completion, completionOf, plainBody, promptTokens, type Usage } from './completion.ts';
+import {
+  chunksOf,
+  type Completion,
+  completionOf,
+  plainBody,
+  promptTokens,
+  type Usage,
+} from './completion.ts';
 import { demo } from './demo.ts';
 import type { Misbehaviour } from './misbehaviour.ts';
 import { type Reply, type Rule, Script } from './script.ts';
@@ -47,7 +54,9 @@ export class FakeModel {
   private constructor(options: FakeModelOptions) {
     this.#options = options;
     this.#script = new Script(options.rules ?? demo);
-    this.#server = createServer((request, response) => void this.#answer(request, response).catch(() => response.destroy()));
+    this.#server = createServer(
+      (request, response) => void this.#answer(request, response).catch(() => response.destroy()),
+    );
   }
 
   static async start(options: FakeModelOptions = {}): Promise<FakeModel> {
@@ -65,9 +74,14 @@ export class FakeModel {
   /** Of all answers that were begun. */
   get usage(): Usage & { readonly requests: number } {
     const answered = this.requests.flatMap(({ usage }) => usage ?? []);
-    const sum = (field: keyof Usage): number => answered.reduce((total, usage) => total + usage[field], 0);
+    const sum = (field: keyof Usage): number =>
+      answered.reduce((total, usage) => total + usage[field], 0);
     return {
-      ...{ prompt_tokens: sum('prompt_tokens'), completion_tokens: sum('completion_tokens'), total_tokens: sum('total_tokens') },
+      ...{
+        prompt_tokens: sum('prompt_tokens'),
+        completion_tokens: sum('completion_tokens'),
+        total_tokens: sum('total_tokens'),
+      },
       requests: answered.length,
     };
   }
@@ -82,27 +96,59 @@ export class FakeModel {
     const { pathname } = new URL(request.url ?? '/', 'http://fake');
     const body = await bodyOf(request);
     if (request.method === 'GET' && pathname === '/recorded') {
-      send(response, 200, { usage: this.usage, requests: this.requests.map(({ body: sent, status, usage }) => ({ status, usage, body: sent })) });
-    } else if (this.#options.key !== undefined && request.headers.authorization !== `Bearer ${this.#options.key}`) {
-      refuse(response, { status: 401, code: 'invalid_api_key', message: 'incorrect API key provided' });
+      send(response, 200, {
+        usage: this.usage,
+        requests: this.requests.map(({ body: sent, status, usage }) => ({
+          status,
+          usage,
+          body: sent,
+        })),
+      });
+    } else if (
+      this.#options.key !== undefined &&
+      request.headers.authorization !== `Bearer ${this.#options.key}`
+    ) {
+      refuse(response, {
+        status: 401,
+        code: 'invalid_api_key',
+        message: 'incorrect API key provided',
+      });
     } else if (request.method === 'GET' && pathname === '/v1/models') {
-      const data = (this.#options.models ?? ['demo']).map((id) => ({ id, object: 'model', created: 0, owned_by: 'svc' }));
+      const data = (this.#options.models ?? ['demo']).map((id) => ({
+        id,
+        object: 'model',
+        created: 0,
+        owned_by: 'svc',
+      }));
       send(response, 200, { object: 'list', data });
     } else if (request.method === 'POST' && pathname === '/v1/chat/completions') {
       await this.#complete(request, body, response);
     } else {
-      refuse(response, { status: 404, message: `unknown request URL: ${request.method} ${pathname}` });
+      refuse(response, {
+        status: 404,
+        message: `unknown request URL: ${request.method} ${pathname}`,
+      });
     }
   }
 
-  async #complete({ headers }: IncomingMessage, text: string, response: ServerResponse): Promise<void> {
+  async #complete(
+    { headers }: IncomingMessage,
+    text: string,
+    response: ServerResponse,
+  ): Promise<void> {
     const body = parsed(text) as ChatRequest;
     const record: Recorded = { headers, body, status: 200 };
     const number = this.requests.push(record);
     const complaint = complaintOf(body);
     const reply: Reply =
       complaint === undefined
-        ? (this.#script.answer(body) ?? { error: { status: 400, code: 'no_rule', message: 'no rule of the script holds for this request' } })
+        ? (this.#script.answer(body) ?? {
+            error: {
+              status: 400,
+              code: 'no_rule',
+              message: 'no rule of the script holds for this request',
+            },
+          })
         : { error: { status: 400, message: complaint } };
     const faults = new Set([...(this.#options.misbehave ?? []), ...(reply.misbehave ?? [])]);
     const refusal = reply.error ?? this.#refusal(body, text, faults);
@@ -112,7 +158,9 @@ export class FakeModel {
       return;
     }
     if (faults.has('page')) {
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>');
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end('<!doctype html><title>Sign in</title>');
       return;
     }
     const completion = completionOf(body, reply, faults, number);
@@ -132,22 +180,38 @@ export class FakeModel {
     const isFirst = !this.#seen.has(text);
     this.#seen.add(text);
     if (isFirst && faults.has('rate-limit')) {
-      return { status: 429, code: 'rate_limit_exceeded', message: 'rate limit reached', retry_after: 1 };
+      return {
+        status: 429,
+        code: 'rate_limit_exceeded',
+        message: 'rate limit reached',
+        retry_after: 1,
+      };
     }
     if (isFirst && faults.has('server-error')) {
       return { status: 500, message: 'the server had an error while processing your request' };
     }
     return faults.has('tiny-context') && promptTokens(body) > tinyContext
-      ? { status: 400, code: 'context_length_exceeded', message: `this model's maximum context length is ${tinyContext} tokens` }
+      ? {
+          status: 400,
+          code: 'context_length_exceeded',
+          message: `this model's maximum context length is ${tinyContext} tokens`,
+        }
       : undefined;
   }
 }
 
-async function stream(response: ServerResponse, completion: Completion, faults: ReadonlySet<Misbehaviour>, withUsage: boolean): Promise<void> {
+async function stream(
+  response: ServerResponse,
+  completion: Completion,
+  faults: ReadonlySet<Misbehaviour>,
+  withUsage: boolean,
+): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.socket?.setNoDelay();
   const chunks = chunksOf(completion, faults, withUsage);
-  const half = ['stall', 'ping', 'cut', 'stream-error', 'endless'].some((fault) => faults.has(fault as Misbehaviour));
+  const half = ['stall', 'ping', 'cut', 'stream-error', 'endless'].some((fault) =>
+    faults.has(fault as Misbehaviour),
+  );
   for (const chunk of half ? chunks.slice(0, Math.ceil(chunks.length / 2)) : chunks) {
     await (faults.has('slow') ? pause(slowMs) : undefined);
     await write(response, frame(chunk), faults);
@@ -168,7 +232,17 @@ async function stream(response: ServerResponse, completion: Completion, faults: 
     return;
   }
   if (faults.has('stream-error')) {
-    await write(response, frame({ error: { message: 'the server had an error while streaming', type: 'server_error', code: null } }), faults);
+    await write(
+      response,
+      frame({
+        error: {
+          message: 'the server had an error while streaming',
+          type: 'server_error',
+          code: null,
+        },
+      }),
+      faults,
+    );
   }
   response.end('data: [DONE]\n\n');
 }
@@ -176,9 +250,15 @@ async function stream(response: ServerResponse, completion: Completion, faults: 
 const frame = (chunk: object): string => `data: ${JSON.stringify(chunk)}\n\n`;
 
 /** A frame at once, or its bytes in pieces that end where no character does. */
-async function write(response: ServerResponse, text: string, faults: ReadonlySet<Misbehaviour>): Promise<void> {
+async function write(
+  response: ServerResponse,
+  text: string,
+  faults: ReadonlySet<Misbehaviour>,
+): Promise<void> {
   const bytes = Buffer.from(text);
-  const cuts = faults.has('split-utf8') ? [...bytes.keys()].filter((at) => (bytes[at]! & 0xc0) === 0x80) : [];
+  const cuts = faults.has('split-utf8')
+    ? [...bytes.keys()].filter((at) => (bytes[at]! & 0xc0) === 0x80)
+    : [];
   for (const [index, cut] of [...cuts, bytes.length].entries()) {
     if (!response.write(bytes.subarray(cuts[index - 1] ?? 0, cut)) && !response.closed) {
       await Promise.race([once(response, 'drain'), once(response, 'close')]);
@@ -203,11 +283,31 @@ function parsed(text: string): unknown {
   }
 }
 
-function send(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+function send(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(JSON.stringify(body));
 }
 
-function refuse(response: ServerResponse, { status, message = 'refused by the script', code, retry_after }: NonNullable<Reply['error']>): void {
-  const error = { message, type: status >= 500 ? 'server_error' : 'invalid_request_error', param: null, code: code ?? null };
-  send(response, status, { error }, retry_after === undefined ? {} : { 'retry-after': String(retry_after) });
+function refuse(
+  response: ServerResponse,
+  { status, message = 'refused by the script', code, retry_after }: NonNullable<Reply['error']>,
+): void {
+  const error = {
+    message,
+    type: status >= 500 ? 'server_error' : 'invalid_request_error',
+    param: null,
+    code: code ?? null,
+  };
+  send(
+    response,
+    status,
+    { error },
+    retry_after === undefined ? {} : { 'retry-after': String(retry_after) },
+  );
 }

@@ -26,4 +26,5 @@ export const misbehaviours = {
 
 export type Misbehaviour = keyof typeof misbehaviours;
 
-export const isMisbehaviour = (name: string): name is Misbehaviour => Object.hasOwn(misbehaviours, name);
+export const isMisbehaviour = (name: string): name is Misbehaviour =>
+  Object.hasOwn(misbehaviours, name);

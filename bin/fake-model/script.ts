@@ -32,7 +32,12 @@ export interface Reply {
   /** Default: counted. */
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
   /** In place of an answer. */
-  readonly error?: { readonly status: number; readonly message?: string; readonly code?: string; readonly retry_after?: number };
+  readonly error?: {
+    readonly status: number;
+    readonly message?: string;
+    readonly code?: string;
+    readonly retry_after?: number;
+  };
   readonly misbehave?: readonly Misbehaviour[];
 }
 
@@ -51,13 +56,18 @@ export class Script {
   constructor(rules: readonly Rule[]) {
     this.#rules = rules.map((rule) => ({
       rule,
-      last: rule.when?.last === undefined ? undefined : RE2JS.compile(rule.when.last, RE2JS.CASE_INSENSITIVE),
+      last:
+        rule.when?.last === undefined
+          ? undefined
+          : RE2JS.compile(rule.when.last, RE2JS.CASE_INSENSITIVE),
       left: rule.times ?? Number.POSITIVE_INFINITY,
     }));
   }
 
   answer(request: ChatRequest): Reply | undefined {
-    const found = this.#rules.find(({ rule, last, left }) => left > 0 && holds(rule.when ?? {}, last, request));
+    const found = this.#rules.find(
+      ({ rule, last, left }) => left > 0 && holds(rule.when ?? {}, last, request),
+    );
     if (!found) {
       return undefined;
     }
@@ -67,12 +77,19 @@ export class Script {
   }
 }
 
-function holds({ turn, tools, system, model }: When, last: RE2JS | undefined, request: ChatRequest): boolean {
+function holds(
+  { turn, tools, system, model }: When,
+  last: RE2JS | undefined,
+  request: ChatRequest,
+): boolean {
   const { messages } = request;
   const offered = new Set(request.tools?.map((tool) => tool.function.name));
-  const systemText = messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf);
+  const systemText = messages
+    .filter(({ role }) => role === 'system' || role === 'developer')
+    .map(textOf);
   return (
-    (turn === undefined || turn === 1 + messages.filter(({ role }) => role === 'assistant').length) &&
+    (turn === undefined ||
+      turn === 1 + messages.filter(({ role }) => role === 'assistant').length) &&
     (last === undefined || last.matcher(textOf(messages.at(-1)!)).find()) &&
     (tools === undefined || tools.every((name) => offered.has(name))) &&
     (system === undefined || systemText.some((text) => text.includes(system))) &&
@@ -81,7 +98,15 @@ function holds({ turn, tools, system, model }: When, last: RE2JS | undefined, re
 }
 
 const whenFields = ['turn', 'last', 'tools', 'system', 'model'];
-const replyFields = ['text', 'reasoning', 'tool_calls', 'finish_reason', 'usage', 'error', 'misbehave'];
+const replyFields = [
+  'text',
+  'reasoning',
+  'tool_calls',
+  'finish_reason',
+  'usage',
+  'error',
+  'misbehave',
+];
 
 /** The rules of a script file; throws a sentence that says which rule is wrong. */
 export function rulesOf(text: string): readonly Rule[] {
@@ -94,16 +119,24 @@ export function rulesOf(text: string): readonly Rule[] {
 }
 
 function checked(rule: unknown, place: string): Rule {
-  if (!isRecord(rule) || !isRecord(rule['reply']) || !(rule['when'] === undefined || isRecord(rule['when']))) {
+  if (
+    !isRecord(rule) ||
+    !isRecord(rule['reply']) ||
+    !(rule['when'] === undefined || isRecord(rule['when']))
+  ) {
     throw new TypeError(`${place} has no "reply", or a "when" that is no object`);
   }
   onlyOf(rule, ['when', 'reply', 'times'], place);
   onlyOf(rule['when'] ?? {}, whenFields, `${place}, when`);
   onlyOf(rule['reply'], replyFields, `${place}, reply`);
   const { misbehave = [] } = rule['reply'];
-  const unknown = Array.isArray(misbehave) ? misbehave.find((name) => !isMisbehaviour(String(name))) : misbehave;
+  const unknown = Array.isArray(misbehave)
+    ? misbehave.find((name) => !isMisbehaviour(String(name)))
+    : misbehave;
   if (unknown !== undefined) {
-    throw new TypeError(`${place}: there is no misbehaviour ${JSON.stringify(unknown)}; "svc fake-model --help" lists them`);
+    throw new TypeError(
+      `${place}: there is no misbehaviour ${JSON.stringify(unknown)}; "svc fake-model --help" lists them`,
+    );
   }
   return rule as unknown as Rule;
 }
@@ -111,8 +144,11 @@ function checked(rule: unknown, place: string): Rule {
 function onlyOf(record: object, fields: readonly string[], place: string): void {
   const unknown = Object.keys(record).find((field) => !fields.includes(field));
   if (unknown !== undefined) {
-    throw new TypeError(`${place} has the unknown field "${unknown}"; there are ${fields.join(', ')}`);
+    throw new TypeError(
+      `${place} has the unknown field "${unknown}"; there are ${fields.join(', ')}`,
+    );
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -13,12 +13,23 @@ const toolDeadlineMs = 120_000;
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /** Puts a program and its cargo into a copy of the running Node, which then is that program. */
-export async function assemble(out: string, program: string, cargo: ReadonlyMap<string, Uint8Array>, workshop: string): Promise<void> {
+export async function assemble(
+  out: string,
+  program: string,
+  cargo: ReadonlyMap<string, Uint8Array>,
+  workshop: string,
+): Promise<void> {
   const at = (name: string): string => join(workshop, name);
   await writeFile(at('program.cjs'), program);
   await writeFile(at('sqlite.cjs'), cargo.get(threadAsset('better-sqlite3'))!);
   const recipe = {
-    ...{ main: at('program.cjs'), output: at('blob'), disableExperimentalSEAWarning: true, useCodeCache: true, useSnapshot: false },
+    ...{
+      main: at('program.cjs'),
+      output: at('blob'),
+      disableExperimentalSEAWarning: true,
+      useCodeCache: true,
+      useSnapshot: false,
+    },
     // The process of a pack's tables has nothing of svc but Node, which it asks for this.
     assets: { [threadAsset('better-sqlite3')]: at('sqlite.cjs') },
   };
@@ -29,7 +40,14 @@ export async function assemble(out: string, program: string, cargo: ReadonlyMap<
   await chmod(at('svc'), 0o755);
   await withoutSymbols(at('svc'));
   const postject = createRequire(import.meta.url).resolve('postject/dist/cli.js');
-  await run(process.execPath, [postject, at('svc'), 'NODE_SEA_BLOB', at('blob'), '--sentinel-fuse', fuse]);
+  await run(process.execPath, [
+    postject,
+    at('svc'),
+    'NODE_SEA_BLOB',
+    at('blob'),
+    '--sentinel-fuse',
+    fuse,
+  ]);
   await appendFile(at('svc'), behind((await stat(at('svc'))).size, cargo));
   await rename(at('svc'), out);
   await unwritten(out);
@@ -47,7 +65,9 @@ async function unwritten(file: string): Promise<void> {
     await handle.close();
   }
   await run('dd', [`if=${file}`, 'iflag=nocache', 'count=0']).catch(() => {
-    process.stderr.write(`dd cannot take ${file} out of the page cache, so agents started from it before the next boot are 15 MB larger\n`);
+    process.stderr.write(
+      `dd cannot take ${file} out of the page cache, so agents started from it before the next boot are 15 MB larger\n`,
+    );
   });
 }
 
@@ -57,7 +77,9 @@ async function withoutSymbols(file: string): Promise<void> {
     if (error.code !== 'ENOENT') {
       throw error;
     }
-    process.stderr.write('strip is not installed, so the binary keeps its symbols (Debian: apt-get install binutils)\n');
+    process.stderr.write(
+      'strip is not installed, so the binary keeps its symbols (Debian: apt-get install binutils)\n',
+    );
   });
 }
 

@@ -32,10 +32,15 @@ export class Carried {
   constructor(path: string) {
     this.#file = openSync(path, 'r');
     const { size } = fstatSync(this.#file);
-    const end = this.#read(Math.max(0, size - mark.length - lengthBytes), lengthBytes + mark.length);
+    const end = this.#read(
+      Math.max(0, size - mark.length - lengthBytes),
+      lengthBytes + mark.length,
+    );
     if (!end.subarray(lengthBytes).equals(mark)) {
       closeSync(this.#file);
-      throw new Error(`${path} is not whole: what svc carries behind its program is missing; download it again`);
+      throw new Error(
+        `${path} is not whole: what svc carries behind its program is missing; download it again`,
+      );
     }
     const length = end.readUInt32LE();
     this.#index = JSON.parse(this.#read(size - end.length - length, length).toString()) as Index;

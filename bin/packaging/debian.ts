@@ -83,10 +83,19 @@ const settings = `# Settings that svc reads at its start; "svc setting list" nam
 `;
 
 /** Program, units, settings and the user of a service, as dpkg installs them. */
-export async function debianPackage({ binary, version, arch, licence, out, workshop }: DebianPackage): Promise<void> {
+export async function debianPackage({
+  binary,
+  version,
+  arch,
+  licence,
+  out,
+  workshop,
+}: DebianPackage): Promise<void> {
   const architecture = architectures[arch];
   if (architecture === undefined) {
-    throw new Error(`Debian has no architecture for ${arch}; there are packages for ${Object.keys(architectures).join(' and ')}`);
+    throw new Error(
+      `Debian has no architecture for ${arch}; there are packages for ${Object.keys(architectures).join(' and ')}`,
+    );
   }
   const put = (path: string, text: string, mode = 0o644): void => {
     mkdirSync(dirname(join(workshop, path)), { recursive: true });
@@ -98,18 +107,38 @@ export async function debianPackage({ binary, version, arch, licence, out, works
   put('DEBIAN/conffiles', '/etc/svc/svc.env\n');
   Object.entries(scripts).forEach(([name, text]) => put(`DEBIAN/${name}`, text, 0o755));
   put('etc/svc/svc.env', settings);
-  put('lib/systemd/system/svc.service', unitText({ command, dataDir, groups: [], credentials: ['svc:/etc/svc/credentials'] }));
-  Object.entries(backupUnitTexts({ command, dataDir })).forEach(([name, text]) => put(`lib/systemd/system/${name}`, text));
+  put(
+    'lib/systemd/system/svc.service',
+    unitText({ command, dataDir, groups: [], credentials: ['svc:/etc/svc/credentials'] }),
+  );
+  Object.entries(backupUnitTexts({ command, dataDir })).forEach(([name, text]) =>
+    put(`lib/systemd/system/${name}`, text),
+  );
   put('usr/share/doc/svc/copyright', licence);
   mkdirSync(join(workshop, 'etc/svc/credentials'), { mode: 0o700 });
   mkdirSync(join(workshop, 'usr/bin'));
   copyFileSync(binary, join(workshop, 'usr/bin/svc'));
   chmodSync(join(workshop, 'usr/bin/svc'), 0o755);
-  ['', 'DEBIAN', 'etc', 'etc/svc', 'lib', 'lib/systemd', 'lib/systemd/system', 'usr', 'usr/bin', 'usr/share', 'usr/share/doc', 'usr/share/doc/svc'].forEach(
-    (folder) => chmodSync(join(workshop, folder), 0o755),
+  [
+    '',
+    'DEBIAN',
+    'etc',
+    'etc/svc',
+    'lib',
+    'lib/systemd',
+    'lib/systemd/system',
+    'usr',
+    'usr/bin',
+    'usr/share',
+    'usr/share/doc',
+    'usr/share/doc/svc',
+  ].forEach((folder) => chmodSync(join(workshop, folder), 0o755));
+  await promisify(execFile)(
+    'dpkg-deb',
+    ['--root-owner-group', '-Zgzip', '--build', workshop, out],
+    {
+      timeout: deadlineMs,
+      env: { ...process.env, SOURCE_DATE_EPOCH: process.env['SOURCE_DATE_EPOCH'] ?? noTime },
+    },
   );
-  await promisify(execFile)('dpkg-deb', ['--root-owner-group', '-Zgzip', '--build', workshop, out], {
-    timeout: deadlineMs,
-    env: { ...process.env, SOURCE_DATE_EPOCH: process.env['SOURCE_DATE_EPOCH'] ?? noTime },
-  });
 }

@@ -19,7 +19,8 @@ export function embeddedProduct(version: string): Product {
           id,
           {
             keys: () => files.values(),
-            get: (file: string) => (files.includes(file) ? carried().bytes(pluginAsset(id, file)) : undefined),
+            get: (file: string) =>
+              files.includes(file) ? carried().bytes(pluginAsset(id, file)) : undefined,
           },
         ]),
       ),

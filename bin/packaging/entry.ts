@@ -21,7 +21,9 @@ function main(): void {
     growSlowly();
     // Other commands are short, and some should leave nothing behind.
     const cache = new CodeCache(args[0] === 'serve' ? codeFolder() : undefined);
-    start(carried().text(programAsset('svc')), 'svc.cjs', cache, () => carried().bytes(programAsset('svc.cache')));
+    start(carried().text(programAsset('svc')), 'svc.cjs', cache, () =>
+      carried().bytes(programAsset('svc.cache')),
+    );
   }
 }
 
@@ -38,7 +40,12 @@ function codeFolder(): string | undefined {
   return undefined;
 }
 
-function start(text: string, filename: string, cache = new CodeCache(undefined), brought?: () => Buffer): void {
+function start(
+  text: string,
+  filename: string,
+  cache = new CodeCache(undefined),
+  brought?: () => Buffer,
+): void {
   const program = cache.functionOf(text, filename, brought)!;
   program.call(exports, exports, require, module, __filename, __dirname, cache);
 }

@@ -4,7 +4,12 @@ import { Script } from 'node:vm';
 import { readPersona, readSkill } from 'svc/markdown-file';
 
 import { bundlePlugin, bundleThread } from '../bundler/bundle.ts';
-import { folderOnDisk, type PluginFolder, verifyIntegrity, workersIn } from '../../core/host/index.ts';
+import {
+  folderOnDisk,
+  type PluginFolder,
+  verifyIntegrity,
+  workersIn,
+} from '../../core/host/index.ts';
 import { readManifest } from '../bundler/read-manifest.ts';
 import { messageOf, type PluginManifest, SvcError } from '../../core/sdk/index.ts';
 import { scripts } from '../../core/storage/index.ts';
@@ -14,7 +19,15 @@ import { sourcesFor } from './prebuilt-plugin.ts';
 import { unmetNeeds } from './unmet-needs.ts';
 
 export interface Problem {
-  readonly stage: 'files' | 'manifest' | 'needs' | 'integrity' | 'compile' | 'migrations' | 'persona' | 'skill';
+  readonly stage:
+    | 'files'
+    | 'manifest'
+    | 'needs'
+    | 'integrity'
+    | 'compile'
+    | 'migrations'
+    | 'persona'
+    | 'skill';
   readonly message: string;
 }
 
@@ -28,7 +41,10 @@ export interface Verdict {
 export async function examine(path: string): Promise<Verdict> {
   const id = basename(path);
   const problems: Problem[] = [];
-  const attempt = async <T>(stage: Problem['stage'], look: () => T | Promise<T>): Promise<T | undefined> => {
+  const attempt = async <T>(
+    stage: Problem['stage'],
+    look: () => T | Promise<T>,
+  ): Promise<T | undefined> => {
     try {
       return await look();
     } catch (error) {
@@ -44,7 +60,9 @@ export async function examine(path: string): Promise<Verdict> {
     return { problems, placement: manifest && placementOf(manifest) };
   }
   await attempt('manifest', () => verbsOf(manifest));
-  (await unmetNeeds(manifest, path)).forEach((message) => problems.push({ stage: 'needs', message }));
+  (await unmetNeeds(manifest, path)).forEach((message) =>
+    problems.push({ stage: 'needs', message }),
+  );
   await attempt('integrity', () => verifyIntegrity(folder, manifest));
   await attempt('compile', () => readCode(folder, manifest));
   await attempt('migrations', () => scripts(id, migrationsOf(folder, names)));
@@ -81,15 +99,23 @@ async function readCode(folder: PluginFolder, { id, kind, entry }: PluginManifes
   }
   for (const name of [entry, ...workers.map((worker) => `${worker}.cjs`)]) {
     try {
-      void new Script(`(function () {${textOf(folder, name)}\n})`, { filename: `${folder.path}/${name}` });
+      void new Script(`(function () {${textOf(folder, name)}\n})`, {
+        filename: `${folder.path}/${name}`,
+      });
     } catch (cause) {
-      throw new SvcError('invalid_argument', `${folder.path}/${name} is not JavaScript (${messageOf(cause)}); build the plugin again`, { cause });
+      throw new SvcError(
+        'invalid_argument',
+        `${folder.path}/${name} is not JavaScript (${messageOf(cause)}); build the plugin again`,
+        { cause },
+      );
     }
   }
 }
 
 function migrationsOf(folder: PluginFolder, names: readonly string[]) {
-  return names.filter((name) => /^migrations\/[^/]+\.sql$/.test(name)).map((name) => ({ name: name.slice('migrations/'.length), sql: textOf(folder, name) }));
+  return names
+    .filter((name) => /^migrations\/[^/]+\.sql$/.test(name))
+    .map((name) => ({ name: name.slice('migrations/'.length), sql: textOf(folder, name) }));
 }
 
 const textOf = (folder: PluginFolder, name: string): string => folder.read(name)!.toString('utf8');

@@ -20,7 +20,11 @@ export function licenceProblems(packages: readonly Package[]): string[] {
     if (licence === undefined) {
       return [`${path} ${version} names no licence: ask its authors, or do without it`];
     }
-    return isAccepted(licence) ? [] : [`${path} ${version} is under "${licence}", which is not accepted: do without it, or have the licence judged`];
+    return isAccepted(licence)
+      ? []
+      : [
+          `${path} ${version} is under "${licence}", which is not accepted: do without it, or have the licence judged`,
+        ];
   });
 }
 

@@ -17,7 +17,11 @@ export interface ArchivedPack {
 
 /** A pack as one file: the same files give the same bytes, so that everybody can make its hash again. */
 export function packArchive(files: ReadonlyMap<string, Uint8Array>): Buffer {
-  const blocks = [...files].flatMap(([name, bytes]) => [headerOf(name, bytes.length), bytes, Buffer.alloc((block - (bytes.length % block)) % block)]);
+  const blocks = [...files].flatMap(([name, bytes]) => [
+    headerOf(name, bytes.length),
+    bytes,
+    Buffer.alloc((block - (bytes.length % block)) % block),
+  ]);
   const packed = gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * block)]), { level: 9 });
   // Which system made it is no part of a pack.
   packed[9] = 255;
@@ -32,20 +36,39 @@ export function archivedPack(bytes: Buffer): ArchivedPack {
     if (!tar.toString('latin1', 0, 100).startsWith('plugin.json\0')) {
       throw new Error('its first file is another than plugin.json');
     }
-    const { id, version, title, description, engines } = JSON.parse(tar.toString('utf8', block, block + size)) as ArchivedPack;
+    const { id, version, title, description, engines } = JSON.parse(
+      tar.toString('utf8', block, block + size),
+    ) as ArchivedPack;
     return { id, version, title, description, engines, sha256: sha256(bytes) };
   } catch (error) {
-    throw new SvcError('invalid_argument', 'this is no archive of "svc pack build"; build the folder of the pack first', { cause: error });
+    throw new SvcError(
+      'invalid_argument',
+      'this is no archive of "svc pack build"; build the folder of the pack first',
+      { cause: error },
+    );
   }
 }
 
 function headerOf(name: string, size: number): Buffer {
   if (Buffer.byteLength(name) > 99) {
-    throw new SvcError('invalid_argument', `${name} is longer than 99 bytes: give the file a shorter path`);
+    throw new SvcError(
+      'invalid_argument',
+      `${name} is longer than 99 bytes: give the file a shorter path`,
+    );
   }
   const header = Buffer.alloc(block);
   header.write(name, 0);
-  header.write('0000644\0' + '0000000\0' + '0000000\0' + `${size.toString(8).padStart(11, '0')}\0` + '00000000000\0' + '        ' + '0', 100, 'latin1');
+  header.write(
+    '0000644\0' +
+      '0000000\0' +
+      '0000000\0' +
+      `${size.toString(8).padStart(11, '0')}\0` +
+      '00000000000\0' +
+      '        ' +
+      '0',
+    100,
+    'latin1',
+  );
   header.write('ustar\0' + '00', 257, 'latin1');
   const sum = header.reduce((all, byte) => all + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');

@@ -31,8 +31,13 @@ interface LockEntry {
 type Lock = Readonly<Record<string, LockEntry>>;
 
 /** The packages below `root` that are not for development only, in the order of their paths; first what the product itself asks for. */
-export function runTimePackages(root: string): { readonly direct: readonly string[]; readonly packages: readonly Package[] } {
-  const lock = (JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { readonly packages: Lock }).packages;
+export function runTimePackages(root: string): {
+  readonly direct: readonly string[];
+  readonly packages: readonly Package[];
+} {
+  const lock = (
+    JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { readonly packages: Lock }
+  ).packages;
   const packages = Object.entries(lock)
     .filter(([path, { dev }]) => path !== '' && dev !== true)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -48,7 +53,10 @@ function packageOf(root: string, path: string, entry: LockEntry, lock: Lock): Pa
     path,
     name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
     version: (isLocked ? entry.version : installed.version) ?? '',
-    licence: licenceText(installed?.license) ?? licenceChoice(installed?.licenses) ?? licenceText(entry.license),
+    licence:
+      licenceText(installed?.license) ??
+      licenceChoice(installed?.licenses) ??
+      licenceText(entry.license),
     integrity: isLocked ? entry.integrity : undefined,
     resolved: isLocked ? entry.resolved : undefined,
     optional: entry.optional === true,
@@ -57,14 +65,21 @@ function packageOf(root: string, path: string, entry: LockEntry, lock: Lock): Pa
 }
 
 /** What the package says of itself; one for another machine is not installed here, and the lockfile knows it too. */
-function manifestIn(folder: string): { readonly version?: string; readonly license?: unknown; readonly licenses?: unknown } | undefined {
+function manifestIn(
+  folder: string,
+):
+  | { readonly version?: string; readonly license?: unknown; readonly licenses?: unknown }
+  | undefined {
   const file = join(folder, 'package.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as object) : undefined;
 }
 
 /** An expression, or the object that old packages write instead. */
 function licenceText(licence: unknown): string | undefined {
-  const text = typeof licence === 'object' && licence !== null ? (licence as { readonly type?: unknown }).type : licence;
+  const text =
+    typeof licence === 'object' && licence !== null
+      ? (licence as { readonly type?: unknown }).type
+      : licence;
   return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;
 }
 
@@ -75,14 +90,21 @@ function licenceChoice(licences: unknown): string | undefined {
 }
 
 /** As Node looks for them: in the nearest node_modules that has one. */
-function needsOf(path: string, { dependencies, optionalDependencies }: LockEntry, lock: Lock): string[] {
-  const found = Object.keys({ ...dependencies, ...optionalDependencies }).map((name) => nearest(path, name, lock));
+function needsOf(
+  path: string,
+  { dependencies, optionalDependencies }: LockEntry,
+  lock: Lock,
+): string[] {
+  const found = Object.keys({ ...dependencies, ...optionalDependencies }).map((name) =>
+    nearest(path, name, lock),
+  );
   return found.filter((place) => place !== undefined).sort();
 }
 
 function nearest(from: string, name: string, lock: Lock): string | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
-    const place = folder === '' || folder === '.' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
+    const place =
+      folder === '' || folder === '.' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
     if (place in lock) {
       return place;
     }

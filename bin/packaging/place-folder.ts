@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { SvcError } from '../../core/sdk/index.ts';
@@ -20,7 +28,10 @@ export function placeFolder(out: string, files: ReadonlyMap<string, Uint8Array>)
 /** `--out .` must not cost anybody a folder full of work. */
 function assertReplaceable(out: string): void {
   if (existsSync(out) && readdirSync(out).length > 0 && !isBuild(join(out, 'plugin.json'))) {
-    throw new SvcError('conflict', `${out} is not a built plugin: name an empty or new folder with --out`);
+    throw new SvcError(
+      'conflict',
+      `${out} is not a built plugin: name an empty or new folder with --out`,
+    );
   }
 }
 

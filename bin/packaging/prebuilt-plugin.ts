@@ -14,13 +14,32 @@ const builtEntry = 'index.cjs';
 const workshop = /^(?:test|dist)\/|\.[cm]?tsx?$|^(?:package(?:-lock)?|tsconfig)\.json$/;
 
 /** A plugin's folder in the form that is installed: CommonJS texts, its data, hashes of everything. Same source, same bytes. */
-export async function prebuild(folder: PluginFolder, { hashes = true } = {}): Promise<ReadonlyMap<string, Buffer>> {
+export async function prebuild(
+  folder: PluginFolder,
+  { hashes = true } = {},
+): Promise<ReadonlyMap<string, Buffer>> {
   const manifest = readManifest(folder);
   const { texts, sources } = await programs(folder, manifest);
-  const data = folder.files().filter((name) => name !== 'plugin.json' && !sources.has(name) && !texts.has(name) && !workshop.test(name));
-  const content = new Map<string, Buffer>([...texts, ...data.map((name) => [name, folder.read(name)!] as const)]);
-  const integrity = hashes ? Object.fromEntries([...content].sort(byName).map(([name, bytes]) => [name, sha256(bytes)])) : undefined;
-  return new Map([['plugin.json', builtManifest(folder, integrity, texts.has(builtEntry) ? builtEntry : undefined)], ...[...content].sort(byName)]);
+  const data = folder
+    .files()
+    .filter(
+      (name) =>
+        name !== 'plugin.json' && !sources.has(name) && !texts.has(name) && !workshop.test(name),
+    );
+  const content = new Map<string, Buffer>([
+    ...texts,
+    ...data.map((name) => [name, folder.read(name)!] as const),
+  ]);
+  const integrity = hashes
+    ? Object.fromEntries([...content].sort(byName).map(([name, bytes]) => [name, sha256(bytes)]))
+    : undefined;
+  return new Map([
+    [
+      'plugin.json',
+      builtManifest(folder, integrity, texts.has(builtEntry) ? builtEntry : undefined),
+    ],
+    ...[...content].sort(byName),
+  ]);
 }
 
 /** The code, one text for the plugin and one for each of its threads; none for a plugin without code, or one that comes prebuilt. */
@@ -52,11 +71,21 @@ export function sourcesFor(kind: PluginManifest['kind']): BundleSources {
 }
 
 /** The manifest as it was written, with the built entry and the hashes. */
-function builtManifest(folder: PluginFolder, integrity: Readonly<Record<string, string>> | undefined, entry: string | undefined): Buffer {
-  const { $schema: _forEditors, ...written } = JSON.parse(folder.read('plugin.json')!.toString('utf8')) as Record<string, unknown>;
-  return Buffer.from(`${JSON.stringify({ ...written, ...(entry !== undefined && { entry }), ...(integrity && { integrity }) }, undefined, 2)}\n`);
+function builtManifest(
+  folder: PluginFolder,
+  integrity: Readonly<Record<string, string>> | undefined,
+  entry: string | undefined,
+): Buffer {
+  const { $schema: _forEditors, ...written } = JSON.parse(
+    folder.read('plugin.json')!.toString('utf8'),
+  ) as Record<string, unknown>;
+  return Buffer.from(
+    `${JSON.stringify({ ...written, ...(entry !== undefined && { entry }), ...(integrity && { integrity }) }, undefined, 2)}\n`,
+  );
 }
 
-export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const sha256 = (bytes: Uint8Array): string =>
+  createHash('sha256').update(bytes).digest('hex');
 
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+  a < b ? -1 : 1;

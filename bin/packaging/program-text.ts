@@ -11,7 +11,11 @@ const builtinsOnly =
   'const e=new Error("Cannot find module \'"+id+"\'");e.code="MODULE_NOT_FOUND";throw e}})(require);';
 
 /** A program and everything it imports, as one CommonJS text. */
-export async function programText(entry: string, root: string, { define, plugins = [] }: Pick<BuildOptions, 'define' | 'plugins'> = {}): Promise<string> {
+export async function programText(
+  entry: string,
+  root: string,
+  { define, plugins = [] }: Pick<BuildOptions, 'define' | 'plugins'> = {},
+): Promise<string> {
   const options = {
     entryPoints: [join(root, entry)],
     absWorkingDir: root,
@@ -28,7 +32,11 @@ export async function programText(entry: string, root: string, { define, plugins
     // The compiler of plugins is a program of its own; in the binary they come compiled.
     external: ['esbuild'],
     loader: { '.node': 'empty' },
-    define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"', ...define },
+    define: {
+      'process.env.WS_NO_BUFFER_UTIL': '"1"',
+      'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
+      ...define,
+    },
     tsconfigRaw: { compilerOptions: { target: 'ES2023', experimentalDecorators: true } },
     banner: { js: builtinsOnly },
     inject: [join(root, 'bin/packaging/address.ts')],
@@ -44,7 +52,13 @@ const addresses = (root: string): Plugin => ({
   setup(builder) {
     builder.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
       const text = await readFile(path, 'utf8');
-      return { loader: 'ts', contents: text.replaceAll('import.meta.url', `addressOf(${JSON.stringify(relative(root, path))})`) };
+      return {
+        loader: 'ts',
+        contents: text.replaceAll(
+          'import.meta.url',
+          `addressOf(${JSON.stringify(relative(root, path))})`,
+        ),
+      };
     });
   },
 });

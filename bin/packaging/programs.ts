@@ -20,7 +20,8 @@ export async function programs(root: string): Promise<ReadonlyMap<string, Uint8A
   ]);
 }
 
-export const agentText = (root: string): Promise<string> => programText('bin/edge.ts', root, smallProgram);
+export const agentText = (root: string): Promise<string> =>
+  programText('bin/edge.ts', root, smallProgram);
 
 /** What chooses between them. */
 export async function entryText(root: string): Promise<string> {

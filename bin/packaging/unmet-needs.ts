@@ -14,7 +14,10 @@ interface Offer {
 }
 
 /** The required services that neither core, nor a plugin of this svc or beside `path`, provides; as sentences. */
-export async function unmetNeeds(manifest: sdk.PluginManifest, path: string): Promise<readonly string[]> {
+export async function unmetNeeds(
+  manifest: sdk.PluginManifest,
+  path: string,
+): Promise<readonly string[]> {
   const offers = await offersBeside(path);
   return manifest.requires.flatMap(({ service, range }) => {
     const offer = offers.get(service);
@@ -34,10 +37,16 @@ async function offersBeside(path: string): Promise<ReadonlyMap<string, Offer>> {
   const offers = new Map<string, Offer>(
     Object.values(sdk)
       .filter((token) => typeof token === 'object' && 'kind' in token && token.kind === 'service')
-      .map((token) => [(token as sdk.ServiceToken<object>).id, { version: sdk.sdkVersion, by: 'core' }]),
+      .map((token) => [
+        (token as sdk.ServiceToken<object>).id,
+        { version: sdk.sdkVersion, by: 'core' },
+      ]),
   );
   const beside = { path: dirname(path), origin: 'shipped' as const };
-  for (const folder of discover({ embedded, roots: [...roots.filter(({ origin }) => origin === 'shipped'), beside] }).values()) {
+  for (const folder of discover({
+    embedded,
+    roots: [...roots.filter(({ origin }) => origin === 'shipped'), beside],
+  }).values()) {
     try {
       const { id, provides } = readManifest(folder);
       provides.forEach(({ service, version }) => offers.set(service, { version, by: id }));

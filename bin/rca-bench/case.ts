@@ -29,21 +29,51 @@ export class EvidenceList {
     this.#window = window;
   }
 
-  add(kind: EvidenceKind, source: string, query: string, trust: Evidence['trust'] = 'trusted'): string {
+  add(
+    kind: EvidenceKind,
+    source: string,
+    query: string,
+    trust: Evidence['trust'] = 'trusted',
+  ): string {
     const id = `E${this.items.length + 1}`;
     const sha256 = createHash('sha256').update(query).digest('hex');
-    this.items.push({ id, kind, source, query, window: this.#window, fetched_at: this.#window.to, digest: {}, sha256, trust });
+    this.items.push({
+      id,
+      kind,
+      source,
+      query,
+      window: this.#window,
+      fetched_at: this.#window.to,
+      digest: {},
+      sha256,
+      trust,
+    });
     return id;
   }
 }
 
 /** What is the same in the snapshot of every data set. */
-export function snapshotOf(parts: Pick<Snapshot, 'symptom' | 'window' | 'nodes' | 'edges' | 'series' | 'evidence'> & Partial<Snapshot>): Snapshot {
-  return { version: 1, taken_at: parts.window.to, logs: [], spans: [], changes: [], checks: [], missing: [], ...parts };
+export function snapshotOf(
+  parts: Pick<Snapshot, 'symptom' | 'window' | 'nodes' | 'edges' | 'series' | 'evidence'> &
+    Partial<Snapshot>,
+): Snapshot {
+  return {
+    version: 1,
+    taken_at: parts.window.to,
+    logs: [],
+    spans: [],
+    changes: [],
+    checks: [],
+    missing: [],
+    ...parts,
+  };
 }
 
 /** What a metric measures, by the words that data sets use in its name. */
-export function kindOf(name: string): { readonly kind: Series['kind']; readonly unit: Series['unit'] } {
+export function kindOf(name: string): {
+  readonly kind: Series['kind'];
+  readonly unit: Series['unit'];
+} {
   const known = kinds.find(([words]) => words.test(name));
   return known ? { kind: known[1], unit: known[2] } : { kind: 'other', unit: 'other' };
 }

@@ -11,7 +11,10 @@ export const csvRows = (path: string): readonly (readonly string[])[] =>
 /** The same row by row, by the names in the first one, for files that are larger than memory. */
 export async function* csvRecords(path: string): AsyncGenerator<Readonly<Record<string, string>>> {
   let names: readonly string[] | undefined;
-  for await (const line of createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of createInterface({
+    input: createReadStream(path, 'utf8'),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
     if (line.trim() === '') {
       continue;
     }

@@ -39,14 +39,23 @@ export async function* openrcaCases(dir: string): AsyncGenerator<Case> {
 async function recordsOf(path: string): Promise<readonly Recorded[]> {
   const records: Recorded[] = [];
   for await (const { component, timestamp, reason } of csvRecords(path)) {
-    records.push({ component: component ?? '', at: Number(timestamp) * 1_000, reason: reason ?? 'unknown' });
+    records.push({
+      component: component ?? '',
+      at: Number(timestamp) * 1_000,
+      reason: reason ?? 'unknown',
+    });
   }
   return records;
 }
 
-const dayOf = (at: number): string => new Date(at + zoneMs).toISOString().slice(0, 10).replaceAll('-', '_');
+const dayOf = (at: number): string =>
+  new Date(at + zoneMs).toISOString().slice(0, 10).replaceAll('-', '_');
 
-async function* casesOf(id: string, day: string, faults: readonly Recorded[]): AsyncGenerator<Case> {
+async function* casesOf(
+  id: string,
+  day: string,
+  faults: readonly Recorded[],
+): AsyncGenerator<Case> {
   const tracks = await tracksOf(join(day, 'metric'));
   const edges = await edgesOf(join(day, 'trace'));
   for (const [at, fault] of faults.entries()) {
@@ -69,8 +78,13 @@ async function* casesOf(id: string, day: string, faults: readonly Recorded[]): A
             },
           ];
     });
-    const names = new Set([...series.map(({ node }) => node), ...edges.flatMap((edge) => [edge.from, edge.to])]);
-    const symptom = series.filter(({ kind, metric }) => kind === 'latency' && metric === 'mrt').sort((a, b) => risen(b) - risen(a))[0];
+    const names = new Set([
+      ...series.map(({ node }) => node),
+      ...edges.flatMap((edge) => [edge.from, edge.to]),
+    ]);
+    const symptom = series
+      .filter(({ kind, metric }) => kind === 'latency' && metric === 'mrt')
+      .sort((a, b) => risen(b) - risen(a))[0];
     yield {
       id: `${id}/${at}`,
       truth: { kind: 'fault', nodes: [fault.component], fault: fault.reason },
@@ -105,8 +119,19 @@ interface Track {
 /** Long files (`timestamp, cmdb_id, kpi_name, value`) and wide ones of applications (`timestamp, rr, sr, mrt, …, tc`), minute by minute. */
 async function tracksOf(folder: string): Promise<ReadonlyMap<string, Track>> {
   const tracks = new Map<string, Track>();
-  const add = (node: string, metric: string, measures: Track['measures'], time: number, value: number): void => {
-    const track = tracks.get(`${node}\n${metric}`) ?? { node, metric, measures, samples: new Map() };
+  const add = (
+    node: string,
+    metric: string,
+    measures: Track['measures'],
+    time: number,
+    value: number,
+  ): void => {
+    const track = tracks.get(`${node}\n${metric}`) ?? {
+      node,
+      metric,
+      measures,
+      samples: new Map(),
+    };
     tracks.set(`${node}\n${metric}`, track);
     const minute = Math.floor(time / stepMs);
     const [sum, count] = track.samples.get(minute) ?? [0, 0];
@@ -116,7 +141,13 @@ async function tracksOf(folder: string): Promise<ReadonlyMap<string, Track>> {
     for await (const row of csvRecords(join(folder, name))) {
       const time = millis(row['timestamp']);
       if (row['kpi_name'] !== undefined) {
-        add(row['cmdb_id'] ?? '', row['kpi_name'], kindOf(row['kpi_name']), time, Number(row['value']));
+        add(
+          row['cmdb_id'] ?? '',
+          row['kpi_name'],
+          kindOf(row['kpi_name']),
+          time,
+          Number(row['value']),
+        );
       } else {
         const node = row['tc'] ?? row['service'] ?? row['serviceName'] ?? '';
         add(node, 'mrt', { kind: 'latency', unit: 'seconds' }, time, Number(row['mrt']));
@@ -134,7 +165,10 @@ function millis(field: string | undefined): number {
   return value > 1e11 ? value : value * 1_000;
 }
 
-function cut(samples: Track['samples'], window: { readonly from: number; readonly to: number }): (number | null)[] {
+function cut(
+  samples: Track['samples'],
+  window: { readonly from: number; readonly to: number },
+): (number | null)[] {
   return Array.from({ length: Math.floor((window.to - window.from) / stepMs) + 1 }, (_, at) => {
     const sample = samples.get(Math.floor((window.from + at * stepMs) / stepMs));
     return sample === undefined || !Number.isFinite(sample[0]) ? null : sample[0] / sample[1];

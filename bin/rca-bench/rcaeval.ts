@@ -40,7 +40,10 @@ async function caseOf(folder: string, id: string, file: string): Promise<Case> {
       return [];
     }
     const values = Array<number | null>(steps).fill(null);
-    kept.forEach((row) => (values[Math.round((Number(row[timeAt]) * 1_000 - from) / stepMs)] = numberIn(row[at])));
+    kept.forEach(
+      (row) =>
+        (values[Math.round((Number(row[timeAt]) * 1_000 - from) / stepMs)] = numberIn(row[at])),
+    );
     const source = evidence.add('metric', 'rcaeval', column);
     return [
       {
@@ -55,9 +58,17 @@ async function caseOf(folder: string, id: string, file: string): Promise<Case> {
       },
     ];
   });
-  const edges = existsSync(join(folder, 'traces.csv')) ? await edgesOf(join(folder, 'traces.csv')) : [];
-  const logs = existsSync(join(folder, 'logs.csv')) ? await logsOf(join(folder, 'logs.csv'), window, evidence) : [];
-  const names = new Set([...series.map(({ node }) => node), ...edges.flatMap((edge) => [edge.from, edge.to]), ...logs.map(({ node }) => node)]);
+  const edges = existsSync(join(folder, 'traces.csv'))
+    ? await edgesOf(join(folder, 'traces.csv'))
+    : [];
+  const logs = existsSync(join(folder, 'logs.csv'))
+    ? await logsOf(join(folder, 'logs.csv'), window, evidence)
+    : [];
+  const names = new Set([
+    ...series.map(({ node }) => node),
+    ...edges.flatMap((edge) => [edge.from, edge.to]),
+    ...logs.map(({ node }) => node),
+  ]);
   const symptom = worstAnswer(series, injected, edges);
   return {
     id,
@@ -82,7 +93,8 @@ async function caseOf(folder: string, id: string, file: string): Promise<Case> {
   };
 }
 
-const between = (value: number, low: number, high: number): boolean => value >= low && value <= high;
+const between = (value: number, low: number, high: number): boolean =>
+  value >= low && value <= high;
 
 /** The commonest distance of two rows. */
 function stepOf(times: readonly number[]): number {
@@ -100,7 +112,9 @@ function truthOf(folder: string): { readonly service: string; readonly fault: st
     const at = parts.findIndex((part, index) => index > 0 && faults.includes(part));
     if (at > 0) {
       // With dashes the system comes first, where there is one.
-      const service = name.includes('_') ? parts.slice(0, at).join('_') : parts.slice(at > 1 ? 1 : 0, at).join('-');
+      const service = name.includes('_')
+        ? parts.slice(0, at).join('_')
+        : parts.slice(at > 1 ? 1 : 0, at).join('-');
       return { service, fault: parts[at]! };
     }
   }
@@ -108,11 +122,19 @@ function truthOf(folder: string): { readonly service: string; readonly fault: st
 }
 
 /** The data set names no alert. What a person would be called for is what the users of the entry see: the worst answer of what nobody calls. */
-function worstAnswer(series: readonly Series[], injected: number, edges: readonly Edge[]): Series | undefined {
+function worstAnswer(
+  series: readonly Series[],
+  injected: number,
+  edges: readonly Edge[],
+): Series | undefined {
   const called = new Set(edges.map(({ to }) => to));
   const answers = series.filter(({ kind }) => kind === 'latency' || kind === 'error_ratio');
-  const entries = answers.filter(({ node }) => (edges.length > 0 ? !called.has(node) : /front|ui|gateway|edge|web/i.test(node)));
-  const [worst] = (entries.length > 0 ? entries : answers).map((one) => ({ one, off: shift(one, injected) })).sort((a, b) => b.off - a.off);
+  const entries = answers.filter(({ node }) =>
+    edges.length > 0 ? !called.has(node) : /front|ui|gateway|edge|web/i.test(node),
+  );
+  const [worst] = (entries.length > 0 ? entries : answers)
+    .map((one) => ({ one, off: shift(one, injected) }))
+    .sort((a, b) => b.off - a.off);
   return worst?.one;
 }
 
@@ -135,7 +157,11 @@ async function edgesOf(path: string): Promise<readonly Edge[]> {
     service.set(row['spanID'] ?? row['span_id'] ?? '', name);
     parents.push([name, row['parentSpanID'] ?? row['parent_span_id'] ?? '']);
   }
-  const pairs = new Set(parents.flatMap(([to, parent]) => (service.has(parent) && service.get(parent) !== to ? [`${service.get(parent)!}\n${to}`] : [])));
+  const pairs = new Set(
+    parents.flatMap(([to, parent]) =>
+      service.has(parent) && service.get(parent) !== to ? [`${service.get(parent)!}\n${to}`] : [],
+    ),
+  );
   return [...pairs].map((pair) => {
     const [from, to] = pair.split('\n');
     return { from: from!, to: to!, relation: 'calls', origin: 'trace' };
@@ -144,18 +170,33 @@ async function edgesOf(path: string): Promise<readonly Edge[]> {
 
 const bucketMs = 60_000;
 
-async function logsOf(path: string, window: { readonly from: number; readonly to: number }, evidence: EvidenceList): Promise<LogTemplate[]> {
+async function logsOf(
+  path: string,
+  window: { readonly from: number; readonly to: number },
+  evidence: EvidenceList,
+): Promise<LogTemplate[]> {
   const source = evidence.add('log', 'rcaeval', 'logs.csv', 'untrusted');
-  const counts = new Map<string, { readonly node: string; readonly template: string; readonly counts: number[] }>();
+  const counts = new Map<
+    string,
+    { readonly node: string; readonly template: string; readonly counts: number[] }
+  >();
   const buckets = Math.floor((window.to - window.from) / bucketMs) + 1;
   for await (const row of csvRecords(path)) {
-    const time = Number(row['time'] ?? row['timestamp']) * (Number(row['time'] ?? row['timestamp']) > 1e11 ? 1 : 1_000);
+    const time =
+      Number(row['time'] ?? row['timestamp']) *
+      (Number(row['time'] ?? row['timestamp']) > 1e11 ? 1 : 1_000);
     if (!between(time, window.from, window.to)) {
       continue;
     }
     const node = row['container_name'] ?? row['service_name'] ?? '';
-    const template = row['log_template'] || (row['message'] ?? '').slice(0, 300).replaceAll(/0x[\da-f]+|[\da-f]{8,}|\d+/gi, '<*>');
-    const entry = counts.get(`${node}\n${template}`) ?? { node, template, counts: Array<number>(buckets).fill(0) };
+    const template =
+      row['log_template'] ||
+      (row['message'] ?? '').slice(0, 300).replaceAll(/0x[\da-f]+|[\da-f]{8,}|\d+/gi, '<*>');
+    const entry = counts.get(`${node}\n${template}`) ?? {
+      node,
+      template,
+      counts: Array<number>(buckets).fill(0),
+    };
     entry.counts[Math.floor((time - window.from) / bucketMs)]! += 1;
     counts.set(`${node}\n${template}`, entry);
   }
@@ -171,7 +212,14 @@ async function logsOf(path: string, window: { readonly from: number; readonly to
 }
 
 function foldersWith(dir: string, name: string): string[] {
-  const entries = readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const entries = readdirSync(dir, { withFileTypes: true }).sort((a, b) =>
+    a.name < b.name ? -1 : 1,
+  );
   const here = entries.some((entry) => entry.isFile() && entry.name === name) ? [dir] : [];
-  return [...here, ...entries.filter((entry) => entry.isDirectory()).flatMap((entry) => foldersWith(join(dir, entry.name), name))];
+  return [
+    ...here,
+    ...entries
+      .filter((entry) => entry.isDirectory())
+      .flatMap((entry) => foldersWith(join(dir, entry.name), name)),
+  ];
 }

@@ -26,9 +26,20 @@ export interface Table {
     readonly insufficient: number;
     readonly named: Readonly<Record<string, number>>;
   };
-  readonly by_fault: readonly { readonly fault: string; readonly cases: number; readonly ac1: number; readonly ac3: number; readonly category: number }[];
+  readonly by_fault: readonly {
+    readonly fault: string;
+    readonly cases: number;
+    readonly ac1: number;
+    readonly ac3: number;
+    readonly category: number;
+  }[];
   /** How often it was right where it was so sure. */
-  readonly reliability: readonly { readonly from: number; readonly to: number; readonly cases: number; readonly right: number }[];
+  readonly reliability: readonly {
+    readonly from: number;
+    readonly to: number;
+    readonly cases: number;
+    readonly right: number;
+  }[];
 }
 
 interface Run {
@@ -41,7 +52,10 @@ const own = 'svc';
 const bins = [0, 0.35, 0.5, 0.6, 0.7, 0.8, 1.0001];
 
 /** Runs the engine and the baselines over the same cases. */
-export async function tableOf(cases: Iterable<Case> | AsyncIterable<Case>, each?: (done: number) => void): Promise<Table> {
+export async function tableOf(
+  cases: Iterable<Case> | AsyncIterable<Case>,
+  each?: (done: number) => void,
+): Promise<Table> {
   const runs: Run[] = [];
   const spent = new Map<string, number>();
   const timed = <T>(method: string, work: () => T): T => {
@@ -90,7 +104,8 @@ function summed(runs: readonly Run[], spent: ReadonlyMap<string, number>): Table
   const withheld = runs.filter(({ truth }) => truth.kind === 'withheld');
   const names = ['root_cause', 'suspected'];
   const row = (method: string): Row => {
-    const within = (most: number): number => share(faults, ({ ranks }) => ranks.get(method)! < most);
+    const within = (most: number): number =>
+      share(faults, ({ ranks }) => ranks.get(method)! < most);
     const each = [1, 2, 3, 4, 5].map(within);
     const timed = method === own ? runs.length : faults.length;
     return {
@@ -115,7 +130,12 @@ function summed(runs: readonly Run[], spent: ReadonlyMap<string, number>): Table
     by_fault: [...new Set(faults.map(({ truth }) => truth.fault))].sort().map((fault) => {
       const these = faults.filter(({ truth }) => truth.fault === fault);
       const right = these.filter(({ ranks }) => ranks.get(own) === 0);
-      const category = share(right, ({ truth, findings }) => truth.categories === undefined || truth.categories.includes(findings.hypotheses[0]!.category));
+      const category = share(
+        right,
+        ({ truth, findings }) =>
+          truth.categories === undefined ||
+          truth.categories.includes(findings.hypotheses[0]!.category),
+      );
       return {
         fault,
         cases: these.length,
@@ -126,13 +146,21 @@ function summed(runs: readonly Run[], spent: ReadonlyMap<string, number>): Table
     }),
     reliability: bins.slice(1).map((to, at) => {
       const from = bins[at]!;
-      const inside = faults.filter(({ findings: { confidence } }) => confidence.value >= from && confidence.value < to);
-      return { from, to: Math.min(1, to), cases: inside.length, right: share(inside, ({ ranks }) => ranks.get(own) === 0) };
+      const inside = faults.filter(
+        ({ findings: { confidence } }) => confidence.value >= from && confidence.value < to,
+      );
+      return {
+        from,
+        to: Math.min(1, to),
+        cases: inside.length,
+        right: share(inside, ({ ranks }) => ranks.get(own) === 0),
+      };
     }),
   };
 }
 
-const share = <T>(all: readonly T[], holds: (one: T) => boolean): number => (all.length === 0 ? 0 : all.filter(holds).length / all.length);
+const share = <T>(all: readonly T[], holds: (one: T) => boolean): number =>
+  all.length === 0 ? 0 : all.filter(holds).length / all.length;
 
 function counted(names: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -141,7 +169,12 @@ function counted(names: readonly string[]): Readonly<Record<string, number>> {
 }
 
 /** The table as a person reads it. */
-export function shown({ rows, verdicts, by_fault: byFault, reliability }: Table): readonly string[] {
+export function shown({
+  rows,
+  verdicts,
+  by_fault: byFault,
+  reliability,
+}: Table): readonly string[] {
   const figure = (value: number): string => value.toFixed(2);
   return [
     `${'METHOD'.padEnd(14)} CASES  AC@1  AC@3  AC@5 AVG@5  MS/CASE`,
@@ -150,8 +183,16 @@ export function shown({ rows, verdicts, by_fault: byFault, reliability }: Table)
         `${row.method.padEnd(14)} ${String(row.cases).padStart(5)}  ${figure(row.ac1)}  ${figure(row.ac3)}  ${figure(row.ac5)}  ${figure(row.avg5)} ${row.ms_per_case.toFixed(1).padStart(8)}`,
     ),
     '',
-    ...(verdicts.calm > 0 ? [`nothing broken: ${verdicts.calm} cases, a cause named in ${(verdicts.false_alarms * 100).toFixed(1)} %`] : []),
-    ...(verdicts.withheld > 0 ? [`evidence withheld: ${verdicts.withheld} cases, "insufficient_data" in ${(verdicts.insufficient * 100).toFixed(1)} %`] : []),
+    ...(verdicts.calm > 0
+      ? [
+          `nothing broken: ${verdicts.calm} cases, a cause named in ${(verdicts.false_alarms * 100).toFixed(1)} %`,
+        ]
+      : []),
+    ...(verdicts.withheld > 0
+      ? [
+          `evidence withheld: ${verdicts.withheld} cases, "insufficient_data" in ${(verdicts.insufficient * 100).toFixed(1)} %`,
+        ]
+      : []),
     `verdicts: ${Object.entries(verdicts.named)
       .sort(([, a], [, b]) => b - a)
       .map(([name, count]) => `${name} ${count}`)
@@ -159,12 +200,16 @@ export function shown({ rows, verdicts, by_fault: byFault, reliability }: Table)
     '',
     `${'FAULT'.padEnd(22)} CASES  AC@1  AC@3  CATEGORY`,
     ...byFault.map(
-      (one) => `${one.fault.slice(0, 22).padEnd(22)} ${String(one.cases).padStart(5)}  ${figure(one.ac1)}  ${figure(one.ac3)}  ${figure(one.category)}`,
+      (one) =>
+        `${one.fault.slice(0, 22).padEnd(22)} ${String(one.cases).padStart(5)}  ${figure(one.ac1)}  ${figure(one.ac3)}  ${figure(one.category)}`,
     ),
     '',
     'CONFIDENCE   CASES  RIGHT',
     ...reliability
       .filter(({ cases }) => cases > 0)
-      .map(({ from, to, cases, right }) => `${figure(from)} … ${figure(to)}  ${String(cases).padStart(5)}  ${figure(right)}`),
+      .map(
+        ({ from, to, cases, right }) =>
+          `${figure(from)} … ${figure(to)}  ${String(cases).padStart(5)}  ${figure(right)}`,
+      ),
   ];
 }

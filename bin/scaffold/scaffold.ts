@@ -25,7 +25,10 @@ const lentPackages = ['tsx', 'typebox'];
 
 /** Writes a new plugin; returns the files it wrote. */
 export function scaffold({ id, folder, root, form }: NewPlugin): readonly string[] {
-  const test = form === 'area' ? join(root, 'test', 'plugins', `${id}.test.ts`) : join(folder, 'test', `${id}.test.ts`);
+  const test =
+    form === 'area'
+      ? join(root, 'test', 'plugins', `${id}.test.ts`)
+      : join(folder, 'test', `${id}.test.ts`);
   const filled = (template: string): string =>
     readFileSync(join(root, scaffoldFolder, template), 'utf8')
       .replaceAll('plugin-id', id)
@@ -53,5 +56,7 @@ function lendPackages(folder: string, root: string): void {
   const modules = join(folder, 'node_modules');
   mkdirSync(modules);
   symlinkSync(root, join(modules, 'svc'), 'dir');
-  lentPackages.forEach((name) => symlinkSync(join(root, 'node_modules', name), join(modules, name), 'dir'));
+  lentPackages.forEach((name) =>
+    symlinkSync(join(root, 'node_modules', name), join(modules, name), 'dir'),
+  );
 }

@@ -7,7 +7,11 @@ import type { Product } from '../../core/boot/product.ts';
 const widest = 100;
 
 /** What whoever starts svc reads first: where it is, where its data lies, what wants attention. */
-export function banner({ version }: Product, { url, dataDir, host, registry, parts }: RunningCore, startedInMs: number): string {
+export function banner(
+  { version }: Product,
+  { url, dataDir, host, registry, parts }: RunningCore,
+  startedInMs: number,
+): string {
   const plugins = host.list();
   const active = plugins.filter(({ state }) => state === 'active').length;
   const troubled = plugins.filter(({ state }) => !['active', 'discovered'].includes(state));

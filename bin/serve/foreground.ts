@@ -11,7 +11,10 @@ export interface Running {
 type Stop = (reason: string, code: number) => void;
 
 /** Runs svc until a signal ends it; resolves with the exit code, rejects when it cannot start. */
-export async function runInForeground<R extends Running>(start: () => Promise<R>, opened: (running: R) => void): Promise<number> {
+export async function runInForeground<R extends Running>(
+  start: () => Promise<R>,
+  opened: (running: R) => void,
+): Promise<number> {
   // What svc keeps is for its user alone, also where the data folder was there before.
   process.umask(0o077);
   const starting = start();
@@ -71,7 +74,9 @@ function attributeCrashes(starting: Promise<Running>, stop: Stop): void {
       );
       return;
     }
-    process.stderr.write(`svc: uncaught error; stopping. ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.stderr.write(
+      `svc: uncaught error; stopping. ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
     stop('uncaught error', 1);
   };
   process.on('uncaughtException', onError);

@@ -17,24 +17,38 @@ declare const codeCache: CodeCache | undefined;
 const keepAfterMs = 2_000;
 
 /** Runs svc in the foreground until a signal ends it; resolves with the exit code, rejects when it cannot start. */
-export async function serve(options: BootOptions, ready: (running: RunningCore) => void = () => undefined): Promise<number> {
+export async function serve(
+  options: BootOptions,
+  ready: (running: RunningCore) => void = () => undefined,
+): Promise<number> {
   const { product } = options;
   const began = performance.now();
   // Read by `npm run bench boot`, as those of the boot are.
   performance.mark('boot: modules');
   // Nothing is wrong without it: where cores are scarce, answers only come later.
-  const unmoved = (error: unknown): void => void process.stderr.write(`svc: could not raise the priority of the request thread: ${messageOf(error)}\n`);
+  const unmoved = (error: unknown): void =>
+    void process.stderr.write(
+      `svc: could not raise the priority of the request thread: ${messageOf(error)}\n`,
+    );
   const standing = standInFront().catch((error: unknown) => () => unmoved(error));
   const cache = typeof codeCache === 'undefined' ? undefined : codeCache;
   const bundler: BootOptions['bundler'] = (folder) => ({
     ...sourceBundler(folder),
     // One that imports while it runs could not do so from there.
-    functionOf: cache && ((code, filename) => (/\bimport\s*\(/.test(code) ? undefined : cache.functionOf(code, filename))),
+    functionOf:
+      cache &&
+      ((code, filename) =>
+        /\bimport\s*\(/.test(code) ? undefined : cache.functionOf(code, filename)),
   });
   return await runInForeground(
     async () => {
       const others = await standing;
-      const running = await boot({ watch: watchFolders, ...options, bundler, agent: agentCommand(product.embedded !== undefined) }).catch((error: unknown) => {
+      const running = await boot({
+        watch: watchFolders,
+        ...options,
+        bundler,
+        agent: agentCommand(product.embedded !== undefined),
+      }).catch((error: unknown) => {
         throw explainedGround(error);
       });
       try {

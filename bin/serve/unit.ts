@@ -16,7 +16,11 @@ const lineOf = (words: readonly string[]): string => words.map(quoted).join(' ')
 
 /** Only while an update is on trial: as root, since the user of the service may not write to its program. The version before judges the new one. */
 const settling = (program: string, dataDir: string): readonly string[] => [
-  ...['/bin/sh', '-c', 'test ! -e "$1.update.json" || exec "$1.previous" update --settle --program "$1" --data "$2"'],
+  ...[
+    '/bin/sh',
+    '-c',
+    'test ! -e "$1.update.json" || exec "$1.previous" update --settle --program "$1" --data "$2"',
+  ],
   ...['sh', program, dataDir],
 ];
 
@@ -72,7 +76,12 @@ WantedBy=multi-user.target
 `;
 
 /** A whole backup every night, the last seven of which stay; what has not changed takes no room twice. */
-export const backupUnitTexts = ({ command, dataDir }: Pick<UnitOptions, 'command' | 'dataDir'>): Readonly<Record<(typeof backupUnits)[number], string>> => ({
+export const backupUnitTexts = ({
+  command,
+  dataDir,
+}: Pick<UnitOptions, 'command' | 'dataDir'>): Readonly<
+  Record<(typeof backupUnits)[number], string>
+> => ({
   'svc-backup.service': `[Unit]
 Description=svc: backup of its data
 

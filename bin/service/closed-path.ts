@@ -11,4 +11,5 @@ export function closedPath(programs: readonly string[]): string | undefined {
     });
 }
 
-const wayTo = (path: string): readonly string[] => (dirname(path) === path ? [path] : [...wayTo(dirname(path)), path]);
+const wayTo = (path: string): readonly string[] =>
+  dirname(path) === path ? [path] : [...wayTo(dirname(path)), path];

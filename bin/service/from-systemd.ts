@@ -18,7 +18,9 @@ export function withCredentials(environment: Environment): Environment {
   }
   const given = readdirSync(folder).flatMap((file) => {
     const name = /^(?:svc_)?(SVC_[A-Z0-9_]+)$/.exec(file)?.[1];
-    return name === undefined ? [] : [[name, readFileSync(join(folder, file), 'utf8').trimEnd()] as const];
+    return name === undefined
+      ? []
+      : [[name, readFileSync(join(folder, file), 'utf8').trimEnd()] as const];
   });
   return { ...Object.fromEntries(given), ...environment };
 }
@@ -28,7 +30,10 @@ export function withCredentials(environment: Environment): Environment {
  * thread that is stuck tells nothing, and the service is started again. Elsewhere it does nothing. By the program of systemd, for Node has no
  * sockets of that kind.
  */
-export function tellSystemd({ NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }: Environment, complain: (line: string) => void): void {
+export function tellSystemd(
+  { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }: Environment,
+  complain: (line: string) => void,
+): void {
   if (NOTIFY_SOCKET === undefined || NOTIFY_SOCKET === '') {
     return;
   }
@@ -37,7 +42,9 @@ export function tellSystemd({ NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }: Envi
     execFile('systemd-notify', [state], { timeout: toolMs }, (error) => {
       if (error && !told) {
         told = true;
-        complain(`svc: telling systemd ${state} failed, so it takes svc for one that does not start or is stuck: ${messageOf(error)}`);
+        complain(
+          `svc: telling systemd ${state} failed, so it takes svc for one that does not start or is stuck: ${messageOf(error)}`,
+        );
       }
     });
   };

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { messageOf } from '../../core/sdk/index.ts';
@@ -31,14 +40,30 @@ export function whyNoService(): string | undefined {
 }
 
 /** A user of its own, units, and a start; again on a machine that has them it brings them up to date. */
-export function installService({ name, dataDir, groups, unit, others = {}, enabled = [] }: Service): void {
+export function installService({
+  name,
+  dataDir,
+  groups,
+  unit,
+  others = {},
+  enabled = [],
+}: Service): void {
   const folder = resolve(dataDir);
   if (
     !readFileSync('/etc/passwd', 'utf8')
       .split('\n')
       .some((line) => line.startsWith(`${name}:`))
   ) {
-    run('useradd', ['--system', '--home-dir', folder, '--no-create-home', '--shell', '/usr/sbin/nologin', '--user-group', name]);
+    run('useradd', [
+      '--system',
+      '--home-dir',
+      folder,
+      '--no-create-home',
+      '--shell',
+      '/usr/sbin/nologin',
+      '--user-group',
+      name,
+    ]);
   }
   const [uid, gid] = idsOf(name);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -48,8 +73,13 @@ export function installService({ name, dataDir, groups, unit, others = {}, enabl
       .split('\n')
       .map((line) => line.split(':')[0]),
   );
-  const texts = { [`${name}.service`]: unit(groups.filter((group) => known.has(group))), ...others };
-  Object.entries(texts).forEach(([file, text]) => writeFileSync(join(unitFolder, file), text, { mode: 0o644 }));
+  const texts = {
+    [`${name}.service`]: unit(groups.filter((group) => known.has(group))),
+    ...others,
+  };
+  Object.entries(texts).forEach(([file, text]) =>
+    writeFileSync(join(unitFolder, file), text, { mode: 0o644 }),
+  );
   run('systemctl', ['daemon-reload']);
   run('systemctl', ['enable', `${name}.service`]);
   run('systemctl', ['restart', `${name}.service`]);
@@ -73,7 +103,9 @@ export function uninstallService(name: string, others: readonly string[] = []): 
 /** As systemd reads a word: specifiers and variables are nothing of ours. */
 export const quoted = (word: string): string => {
   const plain = word.replaceAll('%', '%%').replaceAll('$', '$$$$');
-  return /^[\w@%+=:,./$-]+$/.test(plain) ? plain : `"${plain.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  return /^[\w@%+=:,./$-]+$/.test(plain)
+    ? plain
+    : `"${plain.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 };
 
 function idsOf(name: string): [number, number] {
@@ -104,6 +136,11 @@ function run(tool: string, args: readonly string[]): void {
     execFileSync(tool, [...args], { timeout: toolMs, stdio: ['ignore', 'ignore', 'pipe'] });
   } catch (error) {
     const said = (error as { stderr?: Buffer }).stderr?.toString('utf8').trim();
-    throw new Failure(1, 'internal', `"${tool} ${args.join(' ')}" failed: ${said === undefined || said === '' ? messageOf(error) : said}`, { cause: error });
+    throw new Failure(
+      1,
+      'internal',
+      `"${tool} ${args.join(' ')}" failed: ${said === undefined || said === '' ? messageOf(error) : said}`,
+      { cause: error },
+    );
   }
 }

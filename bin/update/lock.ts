@@ -6,7 +6,10 @@ import { SvcError } from '../../core/sdk/index.ts';
 export async function withUpdateLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   for (let tries = 0; !taken(file); tries++) {
     if (tries === 3 || lives(file)) {
-      throw new SvcError('conflict', `another update is under way: wait for its end, or delete ${file} if none runs`);
+      throw new SvcError(
+        'conflict',
+        `another update is under way: wait for its end, or delete ${file} if none runs`,
+      );
     }
     rmSync(file, { force: true });
   }

@@ -26,7 +26,9 @@ export function runAsOwner(program: string, args: readonly string[], dataDir: st
     maxBuffer: 16 * 1024 * 1024,
   });
   if (error) {
-    throw new SvcError('unavailable', `${program} cannot be run: ${error.message}`, { cause: error });
+    throw new SvcError('unavailable', `${program} cannot be run: ${error.message}`, {
+      cause: error,
+    });
   }
   return { code: status, stdout, stderr };
 }
@@ -35,7 +37,10 @@ export function runAsOwner(program: string, args: readonly string[], dataDir: st
 export function answerAsOwner<T>(program: string, args: readonly string[], dataDir: string): T {
   const { code, stdout, stderr } = runAsOwner(program, [...args, '--json'], dataDir);
   if (code !== 0) {
-    throw new SvcError('conflict', `"${[program, ...args].join(' ')}" failed: ${complaint(stdout, stderr)}`);
+    throw new SvcError(
+      'conflict',
+      `"${[program, ...args].join(' ')}" failed: ${complaint(stdout, stderr)}`,
+    );
   }
   return JSON.parse(stdout) as T;
 }

@@ -41,15 +41,23 @@ export interface UpdateMark {
   readonly readyAt?: number;
   /** When it had served for long enough. */
   readonly heldAt?: number;
-  readonly takenBack?: { readonly from: string; readonly to: string; readonly reason: string; readonly at: number };
+  readonly takenBack?: {
+    readonly from: string;
+    readonly to: string;
+    readonly reason: string;
+    readonly at: number;
+  };
 }
 
 export const markFile = (dataDir: string): string => join(dataDir, 'update.json');
 
-export const readRecord = (program: string): UpdateRecord | undefined => read<UpdateRecord>(besides(program).record);
-export const readMark = (dataDir: string): UpdateMark | undefined => read<UpdateMark>(markFile(dataDir));
+export const readRecord = (program: string): UpdateRecord | undefined =>
+  read<UpdateRecord>(besides(program).record);
+export const readMark = (dataDir: string): UpdateMark | undefined =>
+  read<UpdateMark>(markFile(dataDir));
 
-export const writeRecord = (program: string, record: UpdateRecord): void => writeDurably(besides(program).record, JSON.stringify(record), 0o644);
+export const writeRecord = (program: string, record: UpdateRecord): void =>
+  writeDurably(besides(program).record, JSON.stringify(record), 0o644);
 
 /** Also by root for the user of the folder, who goes on with it. */
 export function writeMark(dataDir: string, mark: UpdateMark): void {
@@ -74,7 +82,8 @@ export interface PreviousCard {
   readonly at: number;
 }
 
-export const readPreviousCard = (program: string): PreviousCard | undefined => read<PreviousCard>(besides(program).previousCard);
+export const readPreviousCard = (program: string): PreviousCard | undefined =>
+  read<PreviousCard>(besides(program).previousCard);
 
 /** A file that is only ever written whole; one that is not there, or of another time, is none. */
 function read<T>(file: string): T | undefined {

@@ -39,7 +39,11 @@ export async function rehearse(environment: Environment): Promise<Rehearsed> {
       await core.stop('the rehearsal is over');
     }
     const migrations = migrationsSince(copy, began, product.embedded?.nativeBinding);
-    return { version: product.version, migrations, keepsWayBack: migrations.every((name) => onlyAdds(name.split(' ')[1]!)) };
+    return {
+      version: product.version,
+      migrations,
+      keepsWayBack: migrations.every((name) => onlyAdds(name.split(' ')[1]!)),
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -49,9 +53,16 @@ function migrationsOf(...[product, dataDir]: Parameters<typeof pluginSources>) {
   return [...discover(pluginSources(product, dataDir)).values()]
     .filter((folder) => folder.origin === 'shipped')
     .map((folder) => {
-      const manifest = JSON.parse(folder.read('plugin.json')!.toString('utf8')) as { readonly runs_on?: readonly string[] };
+      const manifest = JSON.parse(folder.read('plugin.json')!.toString('utf8')) as {
+        readonly runs_on?: readonly string[];
+      };
       const names = folder.files().filter((name) => /^migrations\/[^/]+\.sql$/.test(name));
-      const sql = names.toSorted().map((name) => ({ name: name.slice('migrations/'.length), sql: folder.read(name)!.toString('utf8') }));
+      const sql = names
+        .toSorted()
+        .map((name) => ({
+          name: name.slice('migrations/'.length),
+          sql: folder.read(name)!.toString('utf8'),
+        }));
       return { id: folder.id, sql: manifest.runs_on?.includes('manager') === false ? [] : sql };
     })
     .filter(({ sql }) => sql.length > 0);

@@ -9,7 +9,17 @@ import { clientOf } from '../cli/api-client.ts';
 import type { PluginSummary } from '../cli/plugin-page.ts';
 import { runningSvc } from '../cli/running.ts';
 import { answerAsOwner, runAsOwner } from './owner.ts';
-import { besides, isSwitched, type PreviousCard, readMark, readRecord, removeRecord, type UpdateRecord, writeMark, writeRecord } from './record.ts';
+import {
+  besides,
+  isSwitched,
+  type PreviousCard,
+  readMark,
+  readRecord,
+  removeRecord,
+  type UpdateRecord,
+  writeMark,
+  writeRecord,
+} from './record.ts';
 import type { Rehearsed } from './rehearsal.ts';
 import type { Keeper } from './service.ts';
 import { changedTables, hasHeld, isUnsteady, takeBack } from './trial.ts';
@@ -36,18 +46,28 @@ interface Card {
   readonly release_key?: string;
 }
 
-export const versionOf = (file: string, dataDir: string): string => answerAsOwner<Card>(file, ['version'], dataDir).version;
+export const versionOf = (file: string, dataDir: string): string =>
+  answerAsOwner<Card>(file, ['version'], dataDir).version;
 /** The key that it was built with, by which it would know the versions after it. */
-export const releaseKeyOf = (file: string, dataDir: string): string | undefined => answerAsOwner<Card>(file, ['version'], dataDir).release_key;
+export const releaseKeyOf = (file: string, dataDir: string): string | undefined =>
+  answerAsOwner<Card>(file, ['version'], dataDir).release_key;
 
 /** What a version says of itself, whether it finds this machine and its settings in order, and what it makes of a copy of the data. Changes nothing. */
 export function tryVersion(next: string, program: string, dataDir: string): Tried {
   const [from, version] = [versionOf(program, dataDir), versionOf(next, dataDir)];
   const [before, after] = [verdicts(program, dataDir), verdicts(next, dataDir)];
   // What only the new one looks at was no better before.
-  const news = [...after].filter(([subject, verdict]) => verdict === 'fail' && ['ok', 'warn'].includes(before.get(subject) ?? '')).map(([subject]) => subject);
+  const news = [...after]
+    .filter(
+      ([subject, verdict]) =>
+        verdict === 'fail' && ['ok', 'warn'].includes(before.get(subject) ?? ''),
+    )
+    .map(([subject]) => subject);
   if (news.length > 0) {
-    throw new SvcError('conflict', `svc ${version} finds what ${from} does not: ${news.join('; ')}: nothing was changed; "svc doctor" says what to do`);
+    throw new SvcError(
+      'conflict',
+      `svc ${version} finds what ${from} does not: ${news.join('; ')}: nothing was changed; "svc doctor" says what to do`,
+    );
   }
   return { ...answerAsOwner<Rehearsed>(next, ['update', '--rehearse'], dataDir), from, version };
 }
@@ -55,19 +75,28 @@ export function tryVersion(next: string, program: string, dataDir: string): Trie
 /** What the doctor of a version says, by subject. */
 function verdicts(program: string, dataDir: string): ReadonlyMap<string, string> {
   const { stdout } = runAsOwner(program, ['doctor', '--json'], dataDir);
-  const { findings } = JSON.parse(stdout) as { findings: readonly { subject: string; verdict: string }[] };
+  const { findings } = JSON.parse(stdout) as {
+    findings: readonly { subject: string; verdict: string }[];
+  };
   return new Map(findings.map(({ subject, verdict }) => [subject, verdict]));
 }
 
 /** A whole backup but for the telemetry, which no version changes; the last three of this kind stay. */
 export function backUp(program: string, dataDir: string): string {
   const folder = join(dataDir, 'backups', 'before-updates');
-  const made = answerAsOwner<{ dir: string }>(program, ['backup', 'create', '--in', folder, '--keep', '3', '--without-telemetry'], dataDir);
+  const made = answerAsOwner<{ dir: string }>(
+    program,
+    ['backup', 'create', '--in', folder, '--keep', '3', '--without-telemetry'],
+    dataDir,
+  );
   return made.dir;
 }
 
 /** `unsteady`: how often it was started, though it had been ready. */
-export type Outcome = { readonly serves: boolean } | { readonly takenBack: string } | { readonly unsteady: number };
+export type Outcome =
+  | { readonly serves: boolean }
+  | { readonly takenBack: string }
+  | { readonly unsteady: number };
 
 /**
  * The switch and what follows: the record, two renames, a restart, and a look at what comes up. Killed at any line, the old version
@@ -78,7 +107,17 @@ export async function replace(update: Update, { from, version: to }: Tried): Pro
   const runs = runningSvc(dataDir) !== undefined || keeper.isService;
   const active = await activePlugins(dataDir);
   const record: UpdateRecord = {
-    ...{ id: randomUUID(), state: 'trial', from, to, dataDir, beganAt: Date.now(), deadlineMs, holdMs, starts: 0 },
+    ...{
+      id: randomUUID(),
+      state: 'trial',
+      from,
+      to,
+      dataDir,
+      beganAt: Date.now(),
+      deadlineMs,
+      holdMs,
+      starts: 0,
+    },
     ...(restore !== undefined && { restore }),
   };
   writeRecord(program, record);
@@ -116,13 +155,19 @@ function switchTo(program: string, card: PreviousCard): void {
 }
 
 /** Until the new version has held, or the one before is back. */
-async function judged(update: Update, record: UpdateRecord, active: ReadonlySet<string>): Promise<Outcome> {
+async function judged(
+  update: Update,
+  record: UpdateRecord,
+  active: ReadonlySet<string>,
+): Promise<Outcome> {
   const { program, dataDir, keeper, deadlineMs, nativeBinding, say } = update;
   const deadline = performance.now() + deadlineMs;
   for (;;) {
     const mark = readMark(dataDir);
     if (mark?.id !== record.id || mark.takenBack !== undefined) {
-      return mark?.takenBack === undefined ? { serves: true } : { takenBack: mark.takenBack.reason };
+      return mark?.takenBack === undefined
+        ? { serves: true }
+        : { takenBack: mark.takenBack.reason };
     }
     if (mark.readyAt !== undefined) {
       break;
@@ -141,7 +186,11 @@ async function judged(update: Update, record: UpdateRecord, active: ReadonlySet<
   if (failed.length > 0 && !changedTables(record, nativeBinding)) {
     return await undone(update, record, `${failed.join(', ')} failed in it`);
   }
-  for (const until = performance.now() + record.holdMs + deadlineMs; performance.now() < until; await pause(100)) {
+  for (
+    const until = performance.now() + record.holdMs + deadlineMs;
+    performance.now() < until;
+    await pause(100)
+  ) {
     const mark = readMark(dataDir);
     if (mark?.id !== record.id || mark.heldAt !== undefined) {
       hasHeld(dataDir, { id: record.id, program });
@@ -159,11 +208,18 @@ async function judged(update: Update, record: UpdateRecord, active: ReadonlySet<
 }
 
 /** Nothing serves while the data go back; what serves then is the version before. */
-async function undone({ program, dataDir, keeper, nativeBinding }: Update, record: UpdateRecord, reason: string): Promise<Outcome> {
+async function undone(
+  { program, dataDir, keeper, nativeBinding }: Update,
+  record: UpdateRecord,
+  reason: string,
+): Promise<Outcome> {
   // First, so that a start that comes in between does not go on with the new version. The mark, too: a start that counts itself writes the record.
   writeRecord(program, { ...(readRecord(program) ?? record), state: 'back', reason });
   const { from, to } = record;
-  writeMark(dataDir, { ...(readMark(dataDir) ?? { id: record.id, program }), takenBack: { from, to, reason, at: Date.now() } });
+  writeMark(dataDir, {
+    ...(readMark(dataDir) ?? { id: record.id, program }),
+    takenBack: { from, to, reason, at: Date.now() },
+  });
   await keeper.stop();
   const current = readRecord(program);
   if (current?.id === record.id) {
@@ -187,4 +243,6 @@ const activePlugins = async (dataDir: string): Promise<ReadonlySet<string>> =>
   new Set((await plugins(dataDir)).filter(({ state }) => state === 'active').map(({ id }) => id));
 
 const failedOf = async (dataDir: string, active: ReadonlySet<string>): Promise<readonly string[]> =>
-  (await plugins(dataDir)).filter(({ id, state }) => active.has(id) && state === 'failed').map(({ id }) => id);
+  (await plugins(dataDir))
+    .filter(({ id, state }) => active.has(id) && state === 'failed')
+    .map(({ id }) => id);

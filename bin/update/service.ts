@@ -21,11 +21,14 @@ export interface Keeper {
 
 /** The data folder of the service of systemd that runs this program; undefined where there is none. */
 export function serviceData(program: string): string | undefined {
-  const text = unitFolders.map((folder) => join(folder, 'svc.service')).find((file) => existsSync(file));
+  const text = unitFolders
+    .map((folder) => join(folder, 'svc.service'))
+    .find((file) => existsSync(file));
   if (text === undefined || !existsSync('/run/systemd/system')) {
     return undefined;
   }
-  const [, command = '', dataDir] = /^ExecStart=(\S+) serve --data (\S+)$/m.exec(readFileSync(text, 'utf8')) ?? [];
+  const [, command = '', dataDir] =
+    /^ExecStart=(\S+) serve --data (\S+)$/m.exec(readFileSync(text, 'utf8')) ?? [];
   return command === program ? dataDir : undefined;
 }
 
@@ -54,8 +57,12 @@ export function keeperOf(program: string, dataDir: string): Keeper {
 /** One that has the data folder and is not ready yet. */
 function holderOf(dataDir: string): number | undefined {
   try {
-    const { pid } = JSON.parse(readFileSync(join(dataDir, 'svc.lock.json'), 'utf8')) as { pid: number };
-    return told(pid, 0) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('serve') ? pid : undefined;
+    const { pid } = JSON.parse(readFileSync(join(dataDir, 'svc.lock.json'), 'utf8')) as {
+      pid: number;
+    };
+    return told(pid, 0) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('serve')
+      ? pid
+      : undefined;
   } catch {
     // No card, or one of a process that is gone.
     return undefined;
@@ -65,7 +72,11 @@ function holderOf(dataDir: string): number | undefined {
 /** In order; a process that is stuck is ended by force, for which its data are made. */
 async function ended(pid: number): Promise<void> {
   const began = performance.now();
-  for (let signal: NodeJS.Signals | 0 = 'SIGTERM'; told(pid, signal); signal = performance.now() - began > endMs ? 'SIGKILL' : 0) {
+  for (
+    let signal: NodeJS.Signals | 0 = 'SIGTERM';
+    told(pid, signal);
+    signal = performance.now() - began > endMs ? 'SIGKILL' : 0
+  ) {
     await pause(50);
   }
 }
@@ -77,7 +88,11 @@ function told(pid: number, signal: NodeJS.Signals | 0): boolean {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EPERM') {
-      throw new SvcError('forbidden', `svc (process ${pid}) belongs to another user: run this as the one who has started it, or as root`, { cause: error });
+      throw new SvcError(
+        'forbidden',
+        `svc (process ${pid}) belongs to another user: run this as the one who has started it, or as root`,
+        { cause: error },
+      );
     }
     return false;
   }

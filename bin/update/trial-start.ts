@@ -18,7 +18,9 @@ export class TrialStart {
     if (trial !== undefined) {
       // Whoever starts it again starts the version before, after three such ends or once it is given up.
       this.#late = setTimeout(() => {
-        process.stderr.write(`svc: this version is on trial and was not ready within ${trial.deadlineMs / 1_000} s: it ends\n`);
+        process.stderr.write(
+          `svc: this version is on trial and was not ready within ${trial.deadlineMs / 1_000} s: it ends\n`,
+        );
         process.exit(1);
       }, trial.deadlineMs);
       this.#late.unref();

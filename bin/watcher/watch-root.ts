@@ -32,7 +32,10 @@ const exhausted: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOSPC']);
  * Watches one folder through all its lives. chokidar loses a root that is deleted, replaced, or reached by a link
  * that is turned elsewhere, so the root is looked at every second and watched anew when it is another one.
  */
-export function watchRoot(root: string, { ignore, changed, since, log }: RootWatchOptions): RootWatch {
+export function watchRoot(
+  root: string,
+  { ignore, changed, since, log }: RootWatchOptions,
+): RootWatch {
   const closing = new AbortController();
   let seen: string | undefined;
   let watcher: FSWatcher | undefined;
@@ -82,11 +85,17 @@ export function watchRoot(root: string, { ignore, changed, since, log }: RootWat
   const failed = (error: unknown): void => {
     const cause = messageOf(error);
     if (!exhausted.has((error as NodeJS.ErrnoException).code)) {
-      log.warn({ event: 'watch.part_failed', root, cause }, 'part of a watched folder cannot be watched');
+      log.warn(
+        { event: 'watch.part_failed', root, cause },
+        'part of a watched folder cannot be watched',
+      );
     } else if (!usePolling) {
       usePolling = true;
       seen = undefined;
-      log.warn({ event: 'watch.polling', root, cause }, 'no file watches left, so this folder is polled; raise fs.inotify.max_user_watches or ulimit -n');
+      log.warn(
+        { event: 'watch.polling', root, cause },
+        'no file watches left, so this folder is polled; raise fs.inotify.max_user_watches or ulimit -n',
+      );
     }
   };
 
@@ -121,7 +130,8 @@ function identityOf(path: string): string | undefined {
 }
 
 /** What editors and tools put beside the files that matter, for a moment or for good. */
-const isNoise = (name: string): boolean => name === 'node_modules' || /^\.|~$|^#.*#$|^4913$|\.(sw[a-z]|tmp|bak|part)$/.test(name);
+const isNoise = (name: string): boolean =>
+  name === 'node_modules' || /^\.|~$|^#.*#$|^4913$|\.(sw[a-z]|tmp|bak|part)$/.test(name);
 
 /** Resolves when changes are being noticed, or when that takes too long, or at the end. */
 function armed(watcher: FSWatcher, end: AbortSignal): Promise<void> {
@@ -138,4 +148,5 @@ function armed(watcher: FSWatcher, end: AbortSignal): Promise<void> {
 }
 
 /** False when the end came first. */
-const paused = (ms: number, end: AbortSignal): Promise<boolean> => delay(ms, true, { signal: end }).catch(() => false);
+const paused = (ms: number, end: AbortSignal): Promise<boolean> =>
+  delay(ms, true, { signal: end }).catch(() => false);

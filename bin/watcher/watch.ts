@@ -12,17 +12,29 @@ let openWatches = 0;
 export const folderWatches = (): number => openWatches;
 
 /** Tells that something below some folders may have changed: a hint to look again, never a contract. */
-export function watchFolders({ roots, ignore = () => false, onChange, since = Infinity, debounceMs = 100, log }: WatchOptions): RunningWatch {
+export function watchFolders({
+  roots,
+  ignore = () => false,
+  onChange,
+  since = Infinity,
+  debounceMs = 100,
+  log,
+}: WatchOptions): RunningWatch {
   const folders = [...new Set(roots.map((root) => resolve(root)))];
   const tell = async (paths: ReadonlySet<string>): Promise<void> => {
     try {
       await onChange(paths);
     } catch (error) {
-      log.error({ event: 'watch.change_failed', cause: messageOf(error), paths: [...paths].slice(0, 10) }, 'taking up a change of files failed');
+      log.error(
+        { event: 'watch.change_failed', cause: messageOf(error), paths: [...paths].slice(0, 10) },
+        'taking up a change of files failed',
+      );
     }
   };
   const hints = gatherHints(debounceMs, folders, tell);
-  const watches = folders.map((root) => watchRoot(root, { ignore, changed: (path) => hints.add(path), since, log }));
+  const watches = folders.map((root) =>
+    watchRoot(root, { ignore, changed: (path) => hints.add(path), since, log }),
+  );
   openWatches += 1;
   return {
     ready: Promise.all(watches.map((watch) => watch.ready)).then(() => undefined),
@@ -35,7 +47,11 @@ export function watchFolders({ roots, ignore = () => false, onChange, since = In
 }
 
 /** Passes paths on together once none has come for `quietMs`, and at the latest after ten times that. */
-function gatherHints(quietMs: number, roots: readonly string[], tell: (paths: ReadonlySet<string>) => Promise<void>) {
+function gatherHints(
+  quietMs: number,
+  roots: readonly string[],
+  tell: (paths: ReadonlySet<string>) => Promise<void>,
+) {
   let paths = new Set<string>();
   let quiet: NodeJS.Timeout | undefined;
   let latest: NodeJS.Timeout | undefined;

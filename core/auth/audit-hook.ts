@@ -25,7 +25,11 @@ const longestUserAgent = 512;
 export function auditRecord(call: AuditedCall, end: AuditedEnd, hide?: HideSecrets): AuditRecord {
   const subject = auditSubject(call.declaration);
   const hidden = (text: string): string => hide?.(text) ?? text;
-  const id = call.note?.resourceId ?? (subject.idParam === undefined ? undefined : (call.params[subject.idParam] as string | number | undefined));
+  const id =
+    call.note?.resourceId ??
+    (subject.idParam === undefined
+      ? undefined
+      : (call.params[subject.idParam] as string | number | undefined));
   return {
     occurredAt: call.occurredAt,
     principal: call.note?.actor ?? call.principal,
@@ -34,7 +38,12 @@ export function auditRecord(call: AuditedCall, end: AuditedEnd, hide?: HideSecre
     action: subject.action,
     resourceType: call.note?.resourceType ?? subject.resourceType,
     resourceId: id === undefined ? undefined : hidden(String(id)),
-    status: end.httpStatus < 400 ? 'success' : end.httpStatus === 401 || end.httpStatus === 403 ? 'denied' : 'failure',
+    status:
+      end.httpStatus < 400
+        ? 'success'
+        : end.httpStatus === 401 || end.httpStatus === 403
+          ? 'denied'
+          : 'failure',
     httpStatus: end.httpStatus,
     error: end.error === undefined ? undefined : hidden(end.error),
     requestId: hidden(call.requestId),
@@ -50,7 +59,13 @@ interface Subject {
 }
 
 const subjects = new WeakMap<RouteDeclaration, Subject>();
-const verbs = { GET: 'read', POST: 'create', PUT: 'update', PATCH: 'update', DELETE: 'delete' } as const;
+const verbs = {
+  GET: 'read',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'update',
+  DELETE: 'delete',
+} as const;
 
 /** What a route acts on: `POST /api/v1/edges/{id}/rotate-secret` is `edge:rotate-secret` on the edge `{id}`. */
 export function auditSubject(declaration: RouteDeclaration): Subject {
@@ -71,12 +86,23 @@ function deriveSubject({ access, action, method, path }: RouteDeclaration): Subj
   const named = lastParam > 0 ? segments.slice(0, lastParam) : segments.slice(0, 1);
   const resourceType = singular(named.findLast((segment) => !segment.startsWith('{')) ?? 'service');
   const guarded = typeof access === 'object' ? access.action : access;
-  const area = guarded.includes(':') ? guarded.slice(0, guarded.indexOf(':')) : singular(segments[0] ?? 'service');
+  const area = guarded.includes(':')
+    ? guarded.slice(0, guarded.indexOf(':'))
+    : singular(segments[0] ?? 'service');
   const last = segments.at(-1);
-  const verb = segments.length > 1 && last !== undefined && !last.startsWith('{') ? last : verbs[method];
-  return { action: action ?? `${area}:${verb}`, resourceType, idParam: lastParam < 0 ? undefined : segments[lastParam]!.slice(1, -1) };
+  const verb =
+    segments.length > 1 && last !== undefined && !last.startsWith('{') ? last : verbs[method];
+  return {
+    action: action ?? `${area}:${verb}`,
+    resourceType,
+    idParam: lastParam < 0 ? undefined : segments[lastParam]!.slice(1, -1),
+  };
 }
 
 function singular(plural: string): string {
-  return plural.endsWith('ies') ? `${plural.slice(0, -3)}y` : /(ss|us)$/.test(plural) ? plural : plural.replace(/s$/, '');
+  return plural.endsWith('ies')
+    ? `${plural.slice(0, -3)}y`
+    : /(ss|us)$/.test(plural)
+      ? plural
+      : plural.replace(/s$/, '');
 }

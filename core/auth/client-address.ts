@@ -13,12 +13,18 @@ export class ClientAddress {
 
   of(peer: string | undefined, forwardedFor: string | undefined): string {
     const address = plain(peer);
-    return forwardedFor === undefined || !this.isProxy(address) ? address : (this.#lastStranger(forwardedFor) ?? address);
+    return forwardedFor === undefined || !this.isProxy(address)
+      ? address
+      : (this.#lastStranger(forwardedFor) ?? address);
   }
 
   isProxy(peer: string | undefined): boolean {
     const address = plain(peer);
-    return this.#proxies !== undefined && isIP(address) !== 0 && this.#proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+    return (
+      this.#proxies !== undefined &&
+      isIP(address) !== 0 &&
+      this.#proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+    );
   }
 
   /** The right-most hop that is not one of ours: everything left of it is the caller's own claim. */
@@ -38,7 +44,10 @@ function ranges(list: readonly string[]): BlockList {
     const version = isIP(address);
     const width = bits === undefined ? (version === 6 ? 128 : 32) : Number(bits);
     if (version === 0 || !/^\d{1,3}$/.test(bits ?? '0') || width > (version === 6 ? 128 : 32)) {
-      throw new SvcError('invalid_argument', `SVC_TRUSTED_PROXIES names "${entry}", which is neither an address nor a range such as 10.0.0.0/8`);
+      throw new SvcError(
+        'invalid_argument',
+        `SVC_TRUSTED_PROXIES names "${entry}", which is neither an address nor a range such as 10.0.0.0/8`,
+      );
     }
     proxies.addSubnet(address, width, version === 6 ? 'ipv6' : 'ipv4');
   }

@@ -32,7 +32,11 @@ export class OperatorAuthenticator implements AuthenticatorContract {
   }
 
   authenticate({ scheme, value }: Credential): Principal | undefined {
-    return scheme === 'bearer' && value.startsWith(prefix) && timingSafeEqual(digest(value), this.#expected) ? operator : undefined;
+    return scheme === 'bearer' &&
+      value.startsWith(prefix) &&
+      timingSafeEqual(digest(value), this.#expected)
+      ? operator
+      : undefined;
   }
 }
 

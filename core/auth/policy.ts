@@ -10,9 +10,18 @@ interface Grants {
 const compiled = new WeakMap<readonly string[], Grants>();
 
 /** Whether `principal` may pass a route of the plugin `area` declared with `access`; `acts`: it is no GET. What is not understood is refused. */
-export function allows(principal: Principal, access: Access, params: Readonly<Record<string, unknown>> = {}, area = '', acts = false): boolean {
+export function allows(
+  principal: Principal,
+  access: Access,
+  params: Readonly<Record<string, unknown>> = {},
+  area = '',
+  acts = false,
+): boolean {
   if (typeof access === 'object') {
-    return allows(principal, access.action, params) || ('self' in access ? isSelf(principal, params[access.self]) : principal.kind === 'edge');
+    return (
+      allows(principal, access.action, params) ||
+      ('self' in access ? isSelf(principal, params[access.self]) : principal.kind === 'edge')
+    );
   }
   switch (access) {
     case 'public':
@@ -37,10 +46,12 @@ export function holds(principal: Principal, action: string): boolean {
 }
 
 /** A stolen edge key must open the data plane only, so a machine is nobody on the routes of people. */
-const isPerson = (principal: Principal): boolean => principal.kind !== 'anonymous' && principal.kind !== 'edge';
+const isPerson = (principal: Principal): boolean =>
+  principal.kind !== 'anonymous' && principal.kind !== 'edge';
 
 const isGiven = (token: Principal, area: string, acts: boolean): boolean =>
-  holds(token, `read:${area}`) || (acts && token.grants.some((grant) => grant.startsWith(`${area}:`)));
+  holds(token, `read:${area}`) ||
+  (acts && token.grants.some((grant) => grant.startsWith(`${area}:`)));
 
 /** Only a signed-in user is themself: an API token is scoped by its grants and nothing else. */
 const isSelf = ({ kind, id: own }: Principal, id: unknown): boolean =>
@@ -49,8 +60,14 @@ const isSelf = ({ kind, id: own }: Principal, id: unknown): boolean =>
 const grantsOf = ({ grants }: Principal): Grants => compiled.get(grants) ?? compile(grants);
 
 function compile(list: readonly string[]): Grants {
-  const areas = list.filter((grant) => /^[^:*]+:\*$/.test(grant)).map((grant) => grant.slice(0, -2));
-  const grants = { all: list.includes('*'), areas: new Set(areas), exact: new Set(list.filter((grant) => !grant.includes('*'))) };
+  const areas = list
+    .filter((grant) => /^[^:*]+:\*$/.test(grant))
+    .map((grant) => grant.slice(0, -2));
+  const grants = {
+    all: list.includes('*'),
+    areas: new Set(areas),
+    exact: new Set(list.filter((grant) => !grant.includes('*'))),
+  };
   compiled.set(list, grants);
   return grants;
 }

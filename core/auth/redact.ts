@@ -1,6 +1,8 @@
-const secretName = /passw|passphrase|^pass$|secret|token|key|credential|authorization|cookie|private/i;
+const secretName =
+  /passw|passphrase|^pass$|secret|token|key|credential|authorization|cookie|private/i;
 /** Names of this domain that merely contain one of those words. */
-const harmless = /^((rule|dedupe|group|skill|public)_key|keywords?|(max|input|output|total)_tokens|token_type)$/i;
+const harmless =
+  /^((rule|dedupe|group|skill|public)_key|keywords?|(max|input|output|total)_tokens|token_type)$/i;
 const deepest = 8;
 const mostEntries = 200;
 const longestText = 4_096;
@@ -38,11 +40,20 @@ export function redact(value: unknown, hide: HideSecrets = (text) => text, depth
   return Object.fromEntries(
     Object.entries(value)
       .slice(0, mostEntries)
-      .map(([name, entry]) => [hide(name).slice(0, longestName), isSecret(name, entry) ? redacted : redact(entry, hide, depth + 1)]),
+      .map(([name, entry]) => [
+        hide(name).slice(0, longestName),
+        isSecret(name, entry) ? redacted : redact(entry, hide, depth + 1),
+      ]),
   );
 }
 
 /** A flag or a missing value says nothing worth hiding, and `null` to text is a change worth showing. */
 function isSecret(name: string, value: unknown): boolean {
-  return value !== null && value !== undefined && typeof value !== 'boolean' && secretName.test(name) && !harmless.test(name);
+  return (
+    value !== null &&
+    value !== undefined &&
+    typeof value !== 'boolean' &&
+    secretName.test(name) &&
+    !harmless.test(name)
+  );
 }

@@ -4,11 +4,24 @@ import { join } from 'node:path';
 import { container, type DependencyContainer } from 'tsyringe';
 
 import { Bus } from '../events/index.ts';
-import type { Bundler, HostMemory, PluginSources, ReadManifest, Schemas, SharedModules } from '../host/index.ts';
+import type {
+  Bundler,
+  HostMemory,
+  PluginSources,
+  ReadManifest,
+  Schemas,
+  SharedModules,
+} from '../host/index.ts';
 import { type LogLevel, Logs, Observers } from '../observe/index.ts';
 import { Outbound, parseAllowed } from '../outbound/index.ts';
 import { type Generation, Registry } from '../registry/index.ts';
-import { type Clock, type Counter, type Ids, messageOf, type SettingDeclaration } from '../sdk/index.ts';
+import {
+  type Clock,
+  type Counter,
+  type Ids,
+  messageOf,
+  type SettingDeclaration,
+} from '../sdk/index.ts';
 import { memoryFile } from './memory-file.ts';
 import type { Product } from './product.ts';
 import { keepKnownSettings } from './settings/known-settings.ts';
@@ -59,20 +72,45 @@ export function openBase(
     core,
   });
   const observers = new Observers((error) =>
-    logs.logger('observe').error({ event: 'observe.listener_failed', cause: messageOf(error) }, 'observer threw and was unsubscribed'),
+    logs
+      .logger('observe')
+      .error(
+        { event: 'observe.listener_failed', cause: messageOf(error) },
+        'observer threw and was unsubscribed',
+      ),
   );
   const logs = openLogs(settings, clock, observers, writeLog);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   keepKnownSettings(dataDir, known);
   for (const name of unused) {
     const message = `${name} has no effect: plugin "${known[name]}", which it belongs to, is not installed; install it, or remove the setting`;
-    logs.logger('settings').warn({ event: 'settings.plugin_absent', setting: name, plugin: known[name] }, message);
+    logs
+      .logger('settings')
+      .warn({ event: 'settings.plugin_absent', setting: name, plugin: known[name] }, message);
   }
   const bundles = bundler?.(join(dataDir, 'cache', 'bundles'));
-  return { bundler: bundles, schemas, readManifest, shared, product, clock, ids, settings, dataDir, logs, observers, registry: new Registry() };
+  return {
+    bundler: bundles,
+    schemas,
+    readManifest,
+    shared,
+    product,
+    clock,
+    ids,
+    settings,
+    dataDir,
+    logs,
+    observers,
+    registry: new Registry(),
+  };
 }
 
-function openLogs(settings: Settings, clock: Clock, observers: Observers, write: ((line: string) => void) | undefined): Logs {
+function openLogs(
+  settings: Settings,
+  clock: Clock,
+  observers: Observers,
+  write: ((line: string) => void) | undefined,
+): Logs {
   const format = settings.get<'auto' | 'pretty' | 'json'>('log.format');
   const logs = new Logs({
     level: settings.get<LogLevel>('log.level'),
@@ -100,16 +138,31 @@ export interface Accounts {
   readonly dropped: Counter;
 }
 
-export function openHostParts({ settings, dataDir, logs, registry }: Base, { strike, dropped }: Accounts, takeDown: TakeDown): HostParts {
+export function openHostParts(
+  { settings, dataDir, logs, registry }: Base,
+  { strike, dropped }: Accounts,
+  takeDown: TakeDown,
+): HostParts {
   const bus = new Bus<Generation>({
     subscriptions: () => registry.current.subscriptions,
-    deliver: (owner, label, work) => registry.pinned(owner, work).catch((error: unknown) => strike(owner, label, error)),
+    deliver: (owner, label, work) =>
+      registry.pinned(owner, work).catch((error: unknown) => strike(owner, label, error)),
     log: logs.logger('events'),
     dropped,
   });
   let reachable = parseAllowed(settings.get<string[]>('outbound.allow_private'));
-  takeDown.add(settings.watch<string[]>('outbound.allow_private', (list) => void (reachable = parseAllowed(list))));
+  takeDown.add(
+    settings.watch<string[]>(
+      'outbound.allow_private',
+      (list) => void (reachable = parseAllowed(list)),
+    ),
+  );
   const outbound = new Outbound(() => reachable);
   takeDown.add(() => outbound.close());
-  return { bus, outbound, memory: memoryFile(dataDir), container: container.createChildContainer() };
+  return {
+    bus,
+    outbound,
+    memory: memoryFile(dataDir),
+    container: container.createChildContainer(),
+  };
 }

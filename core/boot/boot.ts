@@ -9,7 +9,15 @@ import type { HttpServer } from '../http/index.ts';
 import { type Base, openBase } from './base.ts';
 import { forgetOldKeys } from './change-port.ts';
 import { replaceFile } from './memory-file.ts';
-import { type Data, type Hosting, listenAddress, openData, openHost, openHttp, publishCore } from './parts.ts';
+import {
+  type Data,
+  type Hosting,
+  listenAddress,
+  openData,
+  openHost,
+  openHttp,
+  publishCore,
+} from './parts.ts';
 import { pluginSources, type Product } from './product.ts';
 import { coreSettings } from './settings/core-settings.ts';
 import { ajvSchemas } from './settings/schemas.ts';
@@ -62,16 +70,29 @@ const day = 24 * 60 * minute;
 
 /** Brings svc up, from the settings to the open port; when a step fails, what was built is taken down again. */
 export async function boot(options: BootOptions): Promise<RunningCore> {
-  const { product, clock = systemClock, ids = systemIds(clock), checkResponses = false, watch } = options;
+  const {
+    product,
+    clock = systemClock,
+    ids = systemIds(clock),
+    checkResponses = false,
+    watch,
+  } = options;
   const began = Date.now();
   const takeDown = new TakeDown();
   try {
-    const base = openBase({ ...options, clock, ids, schemas: ajvSchemas, shared: sharedModules }, 'manager', coreSettings);
+    const base = openBase(
+      { ...options, clock, ids, schemas: ajvSchemas, shared: sharedModules },
+      'manager',
+      coreSettings,
+    );
     const { dataDir, registry, settings, logs } = base;
     performance.mark('boot: settings and manifests');
     const data = await openData(base, options.safeguard, takeDown);
     performance.mark('boot: storage');
-    const hosting = openHost({ ...base, ...data, sources: options.sources ?? pluginSources(product, dataDir), watch }, takeDown);
+    const hosting = openHost(
+      { ...base, ...data, sources: options.sources ?? pluginSources(product, dataDir), watch },
+      takeDown,
+    );
     const { host, outboxes } = hosting;
     const http = openHttp({ ...base, ...data, ...hosting, checkResponses }, takeDown);
     const address = listenAddress(settings.get<string>('http.addr'));
@@ -89,12 +110,29 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
     const log = logs.logger('boot');
     data.storage.announce(address.url);
     const runFile = join(dataDir, 'run.json');
-    replaceFile(runFile, JSON.stringify({ pid: process.pid, url: address.url, started_at: timestamp(clock.now()) }));
+    replaceFile(
+      runFile,
+      JSON.stringify({ pid: process.pid, url: address.url, started_at: timestamp(clock.now()) }),
+    );
     takeDown.add(() => rmSync(runFile, { force: true }));
     takeDown.add(every(5_000, 'retrying quarantined plugins', () => host.retryQuarantined(), log));
-    takeDown.add(every(60 * minute, 'forgetting old idempotency keys', () => forgetOldKeys(data.storage, clock.now() - day), log));
+    takeDown.add(
+      every(
+        60 * minute,
+        'forgetting old idempotency keys',
+        () => forgetOldKeys(data.storage, clock.now() - day),
+        log,
+      ),
+    );
     if (watch) {
-      watchPlugins(watch, [join(product.root, 'plugins'), join(dataDir, 'packs')], began, host, logs.logger('host'), takeDown);
+      watchPlugins(
+        watch,
+        [join(product.root, 'plugins'), join(dataDir, 'packs')],
+        began,
+        host,
+        logs.logger('host'),
+        takeDown,
+      );
     }
 
     let stopping: Promise<void> | undefined;
@@ -118,13 +156,25 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
 }
 
 /** Behind the first requests, since looking at each file takes a while: what changed after `since` is seen all the same. */
-function watchPlugins(watch: WatchFolders, roots: readonly string[], since: number, host: PluginHost, log: Logger, takeDown: TakeDown): void {
+function watchPlugins(
+  watch: WatchFolders,
+  roots: readonly string[],
+  since: number,
+  host: PluginHost,
+  log: Logger,
+  takeDown: TakeDown,
+): void {
   const later = setTimeout(() => {
     const { ready, close } = watch({ roots, since, log, onChange: (paths) => host.refresh(paths) });
     takeDown.add(close);
     ready
       .then(() => host.refresh(new Set()))
-      .catch((error: unknown) => log.error({ event: 'host.start_look_failed', error }, 'looking for plugins that changed during the start failed'));
+      .catch((error: unknown) =>
+        log.error(
+          { event: 'host.start_look_failed', error },
+          'looking for plugins that changed during the start failed',
+        ),
+      );
   }, watchAfterMs);
   takeDown.add(() => clearTimeout(later));
 }

@@ -6,7 +6,8 @@ export function changePort(storage: Storage): ChangePort {
   return {
     witness: (witness, work) => storage.witness(witness, work),
     // A write with nothing of its own: its witness may touch every table, which a plugin's own write may not.
-    write: (work) => storage.witness({ beforeCommit: work }, () => storage.core().write(async () => undefined)),
+    write: (work) =>
+      storage.witness({ beforeCommit: work }, () => storage.core().write(async () => undefined)),
     writable: () => storage.writable(),
     idempotency: idempotencyStore(storage),
   };
@@ -14,7 +15,9 @@ export function changePort(storage: Storage): ChangePort {
 
 /** Deletes keys that nobody can replay any more. */
 export async function forgetOldKeys(storage: Storage, before: number): Promise<void> {
-  await storage.core().write((tx) => tx.deleteFrom('core_idempotency').where('created_at', '<', before).execute());
+  await storage
+    .core()
+    .write((tx) => tx.deleteFrom('core_idempotency').where('created_at', '<', before).execute());
 }
 
 function idempotencyStore(storage: Storage): IdempotencyStore {
@@ -41,16 +44,30 @@ function idempotencyStore(storage: Storage): IdempotencyStore {
       );
     },
     async insert(tx, { principal, route, key, requestHash, createdAt }) {
-      const fresh = { request_hash: requestHash, status: null, headers: null, body: null, created_at: createdAt };
+      const fresh = {
+        request_hash: requestHash,
+        status: null,
+        headers: null,
+        body: null,
+        created_at: createdAt,
+      };
       await tx
         .insertInto('core_idempotency')
         .values({ principal, route, key, ...fresh })
-        .onConflict((conflict) => conflict.columns(['principal', 'route', 'key']).doUpdateSet(fresh))
+        .onConflict((conflict) =>
+          conflict.columns(['principal', 'route', 'key']).doUpdateSet(fresh),
+        )
         .execute();
     },
     async complete({ principal, route, key }, { status, body }) {
       await core.write((tx) =>
-        tx.updateTable('core_idempotency').set({ status, body }).where('principal', '=', principal).where('route', '=', route).where('key', '=', key).execute(),
+        tx
+          .updateTable('core_idempotency')
+          .set({ status, body })
+          .where('principal', '=', principal)
+          .where('route', '=', route)
+          .where('key', '=', key)
+          .execute(),
       );
     },
   };

@@ -3,7 +3,12 @@ import type { PluginHost } from '../host/index.ts';
 import type { Readiness } from '../http/index.ts';
 import type { HealthSummary } from '../observe/index.ts';
 import { Draft, Generation, OwnedScope, type ScopeRunner } from '../registry/index.ts';
-import { type PluginManifest, type RouteDeclaration, sdkVersion, type ServiceToken } from '../sdk/index.ts';
+import {
+  type PluginManifest,
+  type RouteDeclaration,
+  sdkVersion,
+  type ServiceToken,
+} from '../sdk/index.ts';
 import type { Storage } from '../storage/index.ts';
 
 /** One of core's own services, for plugins to require. */
@@ -12,22 +17,47 @@ export interface CoreService {
   readonly instance: object;
 }
 
-export const coreService = <T extends object>(token: ServiceToken<T>, instance: T): CoreService => ({ id: token.id, instance });
+export const coreService = <T extends object>(
+  token: ServiceToken<T>,
+  instance: T,
+): CoreService => ({ id: token.id, instance });
 
 /** What core itself offers, published like any plugin's: its few routes, and its services. */
-export function coreDraft(services: readonly CoreService[], routes: ReadonlyMap<string, RouteDeclaration> = new Map()): Draft {
-  const draft = syntheticDraft('core', 'Core', 1, { 'host:metrics': 'Read the metrics of svc itself.' });
-  services.forEach(({ id, instance }) => draft.add('services', id, { version: sdkVersion, instance }));
+export function coreDraft(
+  services: readonly CoreService[],
+  routes: ReadonlyMap<string, RouteDeclaration> = new Map(),
+): Draft {
+  const draft = syntheticDraft('core', 'Core', 1, {
+    'host:metrics': 'Read the metrics of svc itself.',
+  });
+  services.forEach(({ id, instance }) =>
+    draft.add('services', id, { version: sdkVersion, instance }),
+  );
   routes.forEach((declaration, key) => draft.add('routes', key, declaration));
   return draft.seal();
 }
 
 /** Timers of core itself run unguarded: an error there is a bug of core, and is treated as one. */
-const unguarded: ScopeRunner = { tick: async (_label, work) => await work(), task: (_label, work) => work() };
+const unguarded: ScopeRunner = {
+  tick: async (_label, work) => await work(),
+  task: (_label, work) => work(),
+};
 
 /** A draft for what belongs to core and not to a plugin. */
-export function syntheticDraft(id: string, title: string, number: number, actions: PluginManifest['actions'] = {}): Draft {
-  const manifest = { ...(corePlugin as PluginManifest), id, version: sdkVersion, title, description: title, actions };
+export function syntheticDraft(
+  id: string,
+  title: string,
+  number: number,
+  actions: PluginManifest['actions'] = {},
+): Draft {
+  const manifest = {
+    ...(corePlugin as PluginManifest),
+    id,
+    version: sdkVersion,
+    title,
+    description: title,
+    actions,
+  };
   const generation = new Generation(manifest, number, new OwnedScope(`${id}#${number}`, unguarded));
   generation.committed = true;
   return new Draft(generation);
@@ -40,19 +70,36 @@ interface ReadinessParts {
 }
 
 /** Whether svc is fit to serve. A plugin that is down is named; only one that calls itself critical makes it unfit. */
-export async function readiness({ host, storage, health }: ReadinessParts): Promise<readonly Readiness[]> {
-  const down = host.list().filter(({ state }) => !['active', 'disabled', 'discovered', 'waiting', 'loading'].includes(state));
+export async function readiness({
+  host,
+  storage,
+  health,
+}: ReadinessParts): Promise<readonly Readiness[]> {
+  const down = host
+    .list()
+    .filter(
+      ({ state }) => !['active', 'disabled', 'discovered', 'waiting', 'loading'].includes(state),
+    );
   const { ok, checks } = await health.ask();
   const degraded = checks.some((check) => check.degraded);
-  const unwell = checks.filter((check) => !check.ok || check.degraded).map(({ label, detail }) => `${label}${detail === undefined ? '' : `: ${detail}`}`);
+  const unwell = checks
+    .filter((check) => !check.ok || check.degraded)
+    .map(({ label, detail }) => `${label}${detail === undefined ? '' : `: ${detail}`}`);
   return [
     { part: 'storage', ...storage.health() },
     { part: 'disk', ...storage.disk() },
     {
       part: 'plugins',
       ok: !down.some(({ critical }) => critical),
-      ...(down.length > 0 && { detail: `out of service: ${down.map(({ id, state }) => `${id} (${state})`).join(', ')}` }),
+      ...(down.length > 0 && {
+        detail: `out of service: ${down.map(({ id, state }) => `${id} (${state})`).join(', ')}`,
+      }),
     },
-    { part: 'process', ok, ...(degraded && { degraded }), ...(unwell.length > 0 && { detail: unwell.join('; ') }) },
+    {
+      part: 'process',
+      ok,
+      ...(degraded && { degraded }),
+      ...(unwell.length > 0 && { detail: unwell.join('; ') }),
+    },
   ];
 }

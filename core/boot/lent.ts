@@ -2,7 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Outboxes } from '../events/index.ts';
-import { type HostPorts, pluginStates, type PluginSources, type WatchFolders } from '../host/index.ts';
+import {
+  type HostPorts,
+  pluginStates,
+  type PluginSources,
+  type WatchFolders,
+} from '../host/index.ts';
 import { checkRoute } from '../http/index.ts';
 import type { Threads } from '../isolate/index.ts';
 import type { SelfMetrics } from '../observe/index.ts';
@@ -11,7 +16,23 @@ import type { Base, HostParts } from './base.ts';
 
 /** What the host of a manager and that of an agent are lent alike. */
 export function lentPorts(parts: Base & HostParts & { readonly sources: PluginSources }) {
-  const { dataDir, sources, registry, container, memory, clock, ids, logs, settings, bus, outbound, schemas, readManifest, shared, bundler } = parts;
+  const {
+    dataDir,
+    sources,
+    registry,
+    container,
+    memory,
+    clock,
+    ids,
+    logs,
+    settings,
+    bus,
+    outbound,
+    schemas,
+    readManifest,
+    shared,
+    bundler,
+  } = parts;
   const dataFolder = (id: string): string => {
     const folder = join(dataDir, 'plugins', id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -84,7 +105,8 @@ export function hostPorts(parts: ManagerParts): HostPorts {
       });
     },
     packRestarted: (child) => metrics.core.childRestarts.add(1, { child }),
-    watchFolders: parts.watch ?? (() => ({ ready: Promise.resolve(), close: () => Promise.resolve() })),
+    watchFolders:
+      parts.watch ?? (() => ({ ready: Promise.resolve(), close: () => Promise.resolve() })),
     observe(plugin, current) {
       for (const state of pluginStates) {
         metrics.core.pluginState.set(state === current ? 1 : 0, { plugin, state });

@@ -1,4 +1,13 @@
-import { closeSync, constants, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 import type { HostMemory, QuarantineEntry } from '../host/index.ts';
@@ -23,7 +32,10 @@ export function memoryFile(dataDir: string): HostMemory {
   let activating = readText(marker)?.trim();
   if (activating) {
     // The last boot died in that plugin.
-    state.death = { id: activating, boots: state.death?.id === activating ? state.death.boots + 1 : 1 };
+    state.death = {
+      id: activating,
+      boots: state.death?.id === activating ? state.death.boots + 1 : 1,
+    };
     save();
     activating = undefined;
   }
@@ -56,10 +68,16 @@ export function memoryFile(dataDir: string): HostMemory {
 
 function recall(file: string): Remembered {
   try {
-    const { disabled, quarantined, death } = JSON.parse(readText(file) ?? '{}') as Partial<Remembered>;
+    const { disabled, quarantined, death } = JSON.parse(
+      readText(file) ?? '{}',
+    ) as Partial<Remembered>;
     return { disabled: disabled ?? {}, quarantined: quarantined ?? {}, death };
   } catch (cause) {
-    throw new SvcError('invalid_argument', `${file} is damaged; delete it to forget which plugins were disabled or quarantined`, { cause });
+    throw new SvcError(
+      'invalid_argument',
+      `${file} is damaged; delete it to forget which plugins were disabled or quarantined`,
+      { cause },
+    );
   }
 }
 

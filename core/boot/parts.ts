@@ -7,8 +7,23 @@ import { PluginHost, type PluginSources, type WatchFolders } from '../host/index
 import { catalogueOf, coreRoutes, type HttpOptions, HttpServer, routeKey } from '../http/index.ts';
 import { startWorker, Threads } from '../isolate/index.ts';
 import { HealthChecks, redactText, SelfMetrics } from '../observe/index.ts';
-import { AuditTrail, Board, BuildInfo, Catalogue, Health, Keys, Plugins, Self, SvcError } from '../sdk/index.ts';
-import { openStorage, type Safeguard, type Storage, type StorageOptions } from '../storage/index.ts';
+import {
+  AuditTrail,
+  Board,
+  BuildInfo,
+  Catalogue,
+  Health,
+  Keys,
+  Plugins,
+  Self,
+  SvcError,
+} from '../sdk/index.ts';
+import {
+  openStorage,
+  type Safeguard,
+  type Storage,
+  type StorageOptions,
+} from '../storage/index.ts';
 import { type Base, type HostParts, openHostParts } from './base.ts';
 import { changePort } from './change-port.ts';
 import { coreDraft, coreService, readiness } from './core-plugin.ts';
@@ -25,7 +40,11 @@ export interface Data {
   readonly operator: OperatorToken;
 }
 
-export async function openData(base: Base, safeguard: ((dataDir: string) => Safeguard) | undefined, takeDown: TakeDown): Promise<Data> {
+export async function openData(
+  base: Base,
+  safeguard: ((dataDir: string) => Safeguard) | undefined,
+  takeDown: TakeDown,
+): Promise<Data> {
   const { product, clock, ids, settings, dataDir, logs } = base;
   const secretKey = settings.get<string>('data.secret_key');
   const storage = await openStorage({
@@ -52,14 +71,25 @@ export interface Hosting extends HostParts {
 }
 
 /** The host with everything that it lends to plugins; none of them is up yet. */
-export function openHost(parts: Base & Data & { readonly sources: PluginSources; readonly watch: WatchFolders | undefined }, takeDown: TakeDown): Hosting {
+export function openHost(
+  parts: Base &
+    Data & { readonly sources: PluginSources; readonly watch: WatchFolders | undefined },
+  takeDown: TakeDown,
+): Hosting {
   const { clock, ids, logs, metrics, storage } = parts;
   const strike: PluginHost['strike'] = (owner, label, error) => {
     metrics.core.pluginStrikes.add(1, { plugin: owner.pluginId });
     host.strike(owner, label, error);
   };
   const shared = openHostParts(parts, { strike, dropped: metrics.core.eventsDropped }, takeDown);
-  const outboxes = new Outboxes({ tables: storage.core(), clock, ids, log: logs.logger('outbox'), redact: redactText, tries: metrics.core.outboxTries });
+  const outboxes = new Outboxes({
+    tables: storage.core(),
+    clock,
+    ids,
+    log: logs.logger('outbox'),
+    redact: redactText,
+    tries: metrics.core.outboxTries,
+  });
   takeDown.add(() => outboxes.stop());
   const threads = pluginThreads(parts);
   const host: PluginHost = new PluginHost(hostPorts({ ...parts, ...shared, outboxes, threads }));
@@ -68,8 +98,24 @@ export function openHost(parts: Base & Data & { readonly sources: PluginSources;
 }
 
 /** The HTTP server; it does not listen yet. */
-export function openHttp(parts: Base & Data & Hosting & { readonly checkResponses: boolean }, takeDown: TakeDown): HttpServer {
-  const { clock, ids, settings, logs, metrics, observers, storage, operator, registry, host, strike, checkResponses } = parts;
+export function openHttp(
+  parts: Base & Data & Hosting & { readonly checkResponses: boolean },
+  takeDown: TakeDown,
+): HttpServer {
+  const {
+    clock,
+    ids,
+    settings,
+    logs,
+    metrics,
+    observers,
+    storage,
+    operator,
+    registry,
+    host,
+    strike,
+    checkResponses,
+  } = parts;
   const http = new HttpServer({
     registry,
     clock,
@@ -90,7 +136,16 @@ export function openHttp(parts: Base & Data & Hosting & { readonly checkResponse
       metrics.core.httpRequests.add(1, { method, route, status: String(status) });
       metrics.core.httpSeconds.observe(ms / 1000, { method, route });
       if (observers.wantsRequests) {
-        observers.request({ requestId, route, method, plugin, status, startedAt: clock.now() - ms, durationMs: ms, traceparent });
+        observers.request({
+          requestId,
+          route,
+          method,
+          plugin,
+          status,
+          startedAt: clock.now() - ms,
+          durationMs: ms,
+          traceparent,
+        });
       }
     },
   });
@@ -100,7 +155,13 @@ export function openHttp(parts: Base & Data & Hosting & { readonly checkResponse
 
 /** Why an installed provider of a service is down; undefined when there is none, or an operator switched it off. */
 function absentProvider(host: PluginHost, service: string): string | undefined {
-  const down = host.list().find(({ provides, state }) => !['active', 'disabled'].includes(state) && provides.some((offer) => offer.startsWith(`${service} `)));
+  const down = host
+    .list()
+    .find(
+      ({ provides, state }) =>
+        !['active', 'disabled'].includes(state) &&
+        provides.some((offer) => offer.startsWith(`${service} `)),
+    );
   return down && `"${down.id}", which writes the audit trail, is ${down.state}`;
 }
 
@@ -111,9 +172,26 @@ export interface Published extends Base, Data {
 }
 
 /** What core itself offers to plugins and callers. */
-export function publishCore({ product, clock, settings, metrics, observers, storage, registry, host, address, agent }: Published): void {
-  const health = new HealthChecks({ checks: () => [...registry.seen.checks.values()].map(({ value }) => value), clock });
-  const routes = coreRoutes({ readiness: () => readiness({ host, storage, health }), metrics: () => metrics.text() });
+export function publishCore({
+  product,
+  clock,
+  settings,
+  metrics,
+  observers,
+  storage,
+  registry,
+  host,
+  address,
+  agent,
+}: Published): void {
+  const health = new HealthChecks({
+    checks: () => [...registry.seen.checks.values()].map(({ value }) => value),
+    clock,
+  });
+  const routes = coreRoutes({
+    readiness: () => readiness({ host, storage, health }),
+    metrics: () => metrics.text(),
+  });
   const services = [
     coreService(Plugins, host),
     coreService(Board, settings),
@@ -140,17 +218,30 @@ export function publishCore({ product, clock, settings, metrics, observers, stor
       unobserved: (work) => observers.unobserved(work),
     }),
   ];
-  registry.publish({ add: [coreDraft(services, new Map(routes.map((declaration) => [routeKey(declaration), declaration])))] });
+  registry.publish({
+    add: [
+      coreDraft(
+        services,
+        new Map(routes.map((declaration) => [routeKey(declaration), declaration])),
+      ),
+    ],
+  });
 }
 
 export type ListenAddress = ReturnType<typeof listenAddress>;
 
 /** The settings of TLS go together. */
 function tlsOptions(settings: Pick<Base['settings'], 'get'>): HttpOptions['tls'] {
-  const [place, cert, key] = ['http.tls_addr', 'http.tls_cert', 'http.tls_key'].map((name) => settings.get<string>(name)) as [string, string, string];
+  const [place, cert, key] = ['http.tls_addr', 'http.tls_cert', 'http.tls_key'].map((name) =>
+    settings.get<string>(name),
+  ) as [string, string, string];
   const given = [place, cert, key].filter((value) => value !== '').length;
   if (given % 3 !== 0) {
-    throw new SvcError('invalid_argument', 'http.tls_addr, http.tls_cert and http.tls_key go together: set all three, or none', { reason: 'boot.tls_in_part' });
+    throw new SvcError(
+      'invalid_argument',
+      'http.tls_addr, http.tls_cert and http.tls_key go together: set all three, or none',
+      { reason: 'boot.tls_in_part' },
+    );
   }
   const { hostname, port } = listenAddress(place);
   return given === 0 ? undefined : { host: hostname, port, cert, key };
@@ -177,14 +268,26 @@ export function storageWriter({ thread }: Product): StorageOptions['startWriter'
 }
 
 /** The threads of plugins, which find the database's package in this installation or in the single binary. */
-export function pluginThreads({ product: { thread, embedded }, clock, bundler }: Pick<Base, 'product' | 'clock' | 'bundler'>): Threads {
+export function pluginThreads({
+  product: { thread, embedded },
+  clock,
+  bundler,
+}: Pick<Base, 'product' | 'clock' | 'bundler'>): Threads {
   const mapped = (stack: string): string => bundler?.mapped(stack) ?? stack;
   if (!embedded) {
     return new Threads({ clock, mapped, packagesFrom: join(installation, 'package.json') });
   }
   const text = thread?.('better-sqlite3');
   if (text === undefined) {
-    throw new SvcError('internal', 'this build of svc carries no better-sqlite3 for the threads of plugins');
+    throw new SvcError(
+      'internal',
+      'this build of svc carries no better-sqlite3 for the threads of plugins',
+    );
   }
-  return new Threads({ clock, mapped, packagesFrom: '', sqlite: { text, nativeBinding: embedded.nativeBinding } });
+  return new Threads({
+    clock,
+    mapped,
+    packagesFrom: '',
+    sqlite: { text, nativeBinding: embedded.nativeBinding },
+  });
 }

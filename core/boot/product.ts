@@ -26,14 +26,20 @@ export interface Product {
 }
 
 export function productFromSource(root: string): Product {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    version: string;
+  };
   return { version, root };
 }
 
 /** Folders that are looked into for plugins, shipped ones first. */
 export function pluginSources(product: Product, dataDir: string): PluginSources {
-  const embedded: PluginFolder[] = [...(product.embedded?.plugins ?? [])].map(([id, files]) => folderInMemory(id, files));
-  const shipped = product.embedded ? [] : [{ path: join(product.root, 'plugins'), origin: 'shipped' as const }];
+  const embedded: PluginFolder[] = [...(product.embedded?.plugins ?? [])].map(([id, files]) =>
+    folderInMemory(id, files),
+  );
+  const shipped = product.embedded
+    ? []
+    : [{ path: join(product.root, 'plugins'), origin: 'shipped' as const }];
   return { roots: [...shipped, { path: join(dataDir, 'packs'), origin: 'data' }], embedded };
 }
 

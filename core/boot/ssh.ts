@@ -4,4 +4,5 @@
 export type { Client, ClientChannel } from 'ssh2';
 
 /** The client of SSH, loaded by the first shell: it costs more than any other package, and most days nobody opens one. */
-export const loadSsh = async (): Promise<typeof import('ssh2').default> => (await import('ssh2')).default;
+export const loadSsh = async (): Promise<typeof import('ssh2').default> =>
+  (await import('ssh2')).default;

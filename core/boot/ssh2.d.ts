@@ -32,7 +32,13 @@ declare module 'ssh2' {
     config: { password?: string | undefined; privateKey?: string | undefined };
     connect(config: ConnectConfig): this;
     shell(
-      window: { readonly term: string; readonly cols: number; readonly rows: number; readonly width: number; readonly height: number },
+      window: {
+        readonly term: string;
+        readonly cols: number;
+        readonly rows: number;
+        readonly width: number;
+        readonly height: number;
+      },
       opened: (error: Error | undefined, channel: ClientChannel) => void,
     ): this;
     end(): this;

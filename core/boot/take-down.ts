@@ -25,11 +25,18 @@ export class TakeDown {
 }
 
 /** Regular work of core itself. An error is logged and the next tick still comes. */
-export function every(ms: number, what: string, work: () => Promise<void>, log: Logger): () => Promise<void> {
+export function every(
+  ms: number,
+  what: string,
+  work: () => Promise<void>,
+  log: Logger,
+): () => Promise<void> {
   let running: Promise<void> | undefined;
   const timer = setInterval(() => {
     running ??= work()
-      .catch((error: unknown) => log.error({ event: 'boot.task_failed', error }, `${what} failed: ${messageOf(error)}`))
+      .catch((error: unknown) =>
+        log.error({ event: 'boot.task_failed', error }, `${what} failed: ${messageOf(error)}`),
+      )
       .finally(() => (running = undefined));
   }, ms);
   timer.unref();

@@ -1,13 +1,24 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { type Counter, type EventType, type Logger, type MaybePromise, messageOf, SvcError, withDeadline } from '../sdk/index.ts';
+import {
+  type Counter,
+  type EventType,
+  type Logger,
+  type MaybePromise,
+  messageOf,
+  SvcError,
+  withDeadline,
+} from '../sdk/index.ts';
 
 /** A subscription as the registry holds it. */
 export interface Subscriber<Owner> {
   readonly key: string;
   readonly owner: Owner;
-  readonly value: { readonly type: string; readonly listener: (event: unknown) => MaybePromise<void> };
+  readonly value: {
+    readonly type: string;
+    readonly listener: (event: unknown) => MaybePromise<void>;
+  };
 }
 
 export type Subscriptions<Owner> = ReadonlyMap<string, Subscriber<Owner>>;
@@ -39,7 +50,10 @@ const batch = 64;
 
 /** Tells subscribers of events: each in order, one delivery at a time, and none waits for another. */
 export class Bus<Owner> {
-  readonly #options: BusOptions<Owner> & { readonly queueLimit: number; readonly deliverMs: number };
+  readonly #options: BusOptions<Owner> & {
+    readonly queueLimit: number;
+    readonly deliverMs: number;
+  };
   readonly #queues = new Map<string, Queue>();
   readonly #idlers = new Set<() => void>();
   readonly #listenersOf: (type: string) => readonly Subscriber<Owner>[];
@@ -66,7 +80,9 @@ export class Bus<Owner> {
 
   /** Resolves when no event waits and none is being delivered. */
   idle(): Promise<void> {
-    return this.#queues.size === 0 ? Promise.resolve() : new Promise((resolve) => void this.#idlers.add(resolve));
+    return this.#queues.size === 0
+      ? Promise.resolve()
+      : new Promise((resolve) => void this.#idlers.add(resolve));
   }
 
   #enqueue(key: string, event: unknown): void {
@@ -87,7 +103,10 @@ export class Bus<Owner> {
   #overflowed(queue: Queue): void {
     const { log, dropped, queueLimit } = this.#options;
     if (queue.lost === 0) {
-      log.warn({ event: 'events.queue_full', subscriber: queue.key, limit: queueLimit }, 'subscriber is too slow for its events; the oldest are dropped');
+      log.warn(
+        { event: 'events.queue_full', subscriber: queue.key, limit: queueLimit },
+        'subscriber is too slow for its events; the oldest are dropped',
+      );
     }
     queue.lost += 1;
     dropped?.add(1, { subscriber: queue.key });
@@ -107,7 +126,10 @@ export class Bus<Owner> {
     }
     this.#queues.delete(queue.key);
     if (queue.lost > 0) {
-      this.#options.log.warn({ event: 'events.caught_up', subscriber: queue.key, lost: queue.lost }, 'subscriber has caught up and missed events');
+      this.#options.log.warn(
+        { event: 'events.caught_up', subscriber: queue.key, lost: queue.lost },
+        'subscriber has caught up and missed events',
+      );
     }
     if (this.#queues.size === 0) {
       [...this.#idlers].forEach((idle) => idle());
@@ -119,8 +141,14 @@ export class Bus<Owner> {
     const { deliver, deliverMs, log } = this.#options;
     try {
       const late = (): Promise<void> =>
-        Promise.reject(new SvcError('unavailable', `${key} did not finish within ${deliverMs} ms`, { reason: 'events.listener_late' }));
-      await deliver(owner, `event ${value.type}`, () => withDeadline((async () => value.listener(event))(), deliverMs, late));
+        Promise.reject(
+          new SvcError('unavailable', `${key} did not finish within ${deliverMs} ms`, {
+            reason: 'events.listener_late',
+          }),
+        );
+      await deliver(owner, `event ${value.type}`, () =>
+        withDeadline((async () => value.listener(event))(), deliverMs, late),
+      );
     } catch (error) {
       // The port reports errors itself; what still comes through must not end the queue.
       log.error(
@@ -132,7 +160,9 @@ export class Bus<Owner> {
 }
 
 /** Subscribers by event type, computed once for each table of subscriptions. */
-function indexed<Owner>(subscriptions: () => Subscriptions<Owner>): (type: string) => readonly Subscriber<Owner>[] {
+function indexed<Owner>(
+  subscriptions: () => Subscriptions<Owner>,
+): (type: string) => readonly Subscriber<Owner>[] {
   const indexes = new WeakMap<Subscriptions<Owner>, Map<string, Subscriber<Owner>[]>>();
   return (type) => {
     const table = subscriptions();
@@ -179,8 +209,18 @@ function frozen(value: unknown, type: string, path: string, depth: number): unkn
   if (prototype !== Object.prototype && prototype !== null) {
     throw unfit(type, path, `a ${value.constructor.name}`);
   }
-  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, part]) => [key, frozen(part, type, `${path}/${key}`, depth + 1)])));
+  return Object.freeze(
+    Object.fromEntries(
+      Object.entries(value).map(([key, part]) => [
+        key,
+        frozen(part, type, `${path}/${key}`, depth + 1),
+      ]),
+    ),
+  );
 }
 
 const unfit = (type: string, path: string, what: string): SvcError =>
-  new SvcError('invalid_argument', `event ${type} carries ${what}${path === '' ? '' : ` at ${path}`}; an event is plain data (objects, lists, text, numbers)`);
+  new SvcError(
+    'invalid_argument',
+    `event ${type} carries ${what}${path === '' ? '' : ` at ${path}`}; an event is plain data (objects, lists, text, numbers)`,
+  );

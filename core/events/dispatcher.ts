@@ -145,7 +145,12 @@ export class Dispatcher {
       return;
     }
     const settled = [...this.#settled];
-    await this.#rows.turn(now, { settled, release, take, leaseMs: (topic) => leaseOf(serving.get(topic)!) });
+    await this.#rows.turn(now, {
+      settled,
+      release,
+      take,
+      leaseMs: (topic) => leaseOf(serving.get(topic)!),
+    });
     this.#settled = this.#settled.slice(settled.length);
     for (const due of take) {
       this.#begin(serving.get(due.topic)!, due);
@@ -158,8 +163,12 @@ export class Dispatcher {
 
   /** The handler of each topic that serves at this moment: the newest generation that is committed. */
   #serving(): Map<string, TopicHandler> {
-    const serving = [...this.#handlers.values()].map((handlers) => handlers.findLast((handler) => handler.serves));
-    return new Map(serving.filter((handler) => handler !== undefined).map((handler) => [handler.topic, handler]));
+    const serving = [...this.#handlers.values()].map((handlers) =>
+      handlers.findLast((handler) => handler.serves),
+    );
+    return new Map(
+      serving.filter((handler) => handler !== undefined).map((handler) => [handler.topic, handler]),
+    );
   }
 
   async #takeable(serving: ReadonlyMap<string, TopicHandler>, now: number): Promise<Due[]> {
@@ -177,7 +186,9 @@ export class Dispatcher {
   async #lapsed(now: number): Promise<string[]> {
     const longest = Math.max(0, ...[...this.#handlers.values()].flat().map(leaseOf));
     const overdue = await this.#rows.overdue(now, longest);
-    return overdue.filter((id) => !this.#running.has(id) && !this.#settled.some((settled) => settled.id === id));
+    return overdue.filter(
+      (id) => !this.#running.has(id) && !this.#settled.some((settled) => settled.id === id),
+    );
   }
 
   #begin(handler: TopicHandler, due: Due): void {
@@ -199,7 +210,12 @@ export class Dispatcher {
   async #settle(): Promise<void> {
     if (this.#settled.length > 0) {
       await this.#rows
-        .turn(this.#options.clock.now(), { settled: this.#settled, release: [], take: [], leaseMs: () => 0 })
+        .turn(this.#options.clock.now(), {
+          settled: this.#settled,
+          release: [],
+          take: [],
+          leaseMs: () => 0,
+        })
         .catch((error: unknown) => this.#trouble(error));
     }
   }
@@ -207,14 +223,20 @@ export class Dispatcher {
   #trouble(error: unknown): void {
     if (!this.#troubled) {
       this.#troubled = true;
-      this.#options.log.error({ event: 'outbox.store_failed', error, cause: messageOf(error) }, 'could not read or write outbox messages; tried again');
+      this.#options.log.error(
+        { event: 'outbox.store_failed', error, cause: messageOf(error) },
+        'could not read or write outbox messages; tried again',
+      );
     }
   }
 
   #untroubled(): void {
     if (this.#troubled) {
       this.#troubled = false;
-      this.#options.log.info({ event: 'outbox.recovered' }, 'outbox reads and writes its messages again');
+      this.#options.log.info(
+        { event: 'outbox.recovered' },
+        'outbox reads and writes its messages again',
+      );
     }
   }
 }

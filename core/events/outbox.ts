@@ -43,10 +43,25 @@ export class Outboxes {
   readonly #dispatcher: Dispatcher;
 
   constructor(options: OutboxOptions) {
-    const { tables, clock, log, concurrency = 4, pollMs = 1_000, graceMs = 10_000, tries } = options;
+    const {
+      tables,
+      clock,
+      log,
+      concurrency = 4,
+      pollMs = 1_000,
+      graceMs = 10_000,
+      tries,
+    } = options;
     this.#options = { random: Math.random, ...options };
     this.#rows = new OutboxRows(tables);
-    this.#dispatcher = new Dispatcher(this.#rows, { clock, log, concurrency, pollMs, graceMs, tries });
+    this.#dispatcher = new Dispatcher(this.#rows, {
+      clock,
+      log,
+      concurrency,
+      pollMs,
+      graceMs,
+      tries,
+    });
   }
 
   /** Handlers of all topics, for the census. */
@@ -64,12 +79,23 @@ export class Outboxes {
   }
 
   /** The outbox of one generation. Its handlers work while `serves` says so, and leave with its scope. */
-  forPlugin(pluginId: string, own: (label: string, undo: Disposer) => Disposer, run: Account['run'], serves: Account['serves'] = () => true): Outbox {
+  forPlugin(
+    pluginId: string,
+    own: (label: string, undo: Disposer) => Disposer,
+    run: Account['run'],
+    serves: Account['serves'] = () => true,
+  ): Outbox {
     return {
       enqueue: (_tx, topic, payload, options) => this.#enqueue(pluginId, topic, payload, options),
       deliver: (topic, handler, policy = {}) => {
         const full = named('topic', `${pluginId}/${topic}`);
-        const handling = new TopicHandler(full, handler as never, policy as DeliveryPolicy<unknown>, { run, serves }, this.#options);
+        const handling = new TopicHandler(
+          full,
+          handler as never,
+          policy as DeliveryPolicy<unknown>,
+          { run, serves },
+          this.#options,
+        );
         own(`outbox ${topic}`, () => this.#dispatcher.leave(handling));
         this.#dispatcher.handle(handling);
       },
@@ -105,7 +131,11 @@ export class Outboxes {
 
 function named(what: string, name: string): string {
   if (name === '' || name.length > maxName) {
-    throw new SvcError('invalid_argument', `a ${what} of the outbox has 1 to ${maxName} characters, not ${name.length}`, { reason: 'outbox.name_length' });
+    throw new SvcError(
+      'invalid_argument',
+      `a ${what} of the outbox has 1 to ${maxName} characters, not ${name.length}`,
+      { reason: 'outbox.name_length' },
+    );
   }
   return name;
 }
@@ -115,16 +145,24 @@ function written(payload: unknown, topic: string): string {
   try {
     text = JSON.stringify(payload) ?? 'null';
   } catch (error) {
-    throw new SvcError('invalid_argument', `a message of ${topic} cannot be written as JSON: ${messageOf(error)}`, {
-      reason: 'outbox.payload_no_json',
-      cause: error,
-    });
+    throw new SvcError(
+      'invalid_argument',
+      `a message of ${topic} cannot be written as JSON: ${messageOf(error)}`,
+      {
+        reason: 'outbox.payload_no_json',
+        cause: error,
+      },
+    );
   }
   if (Buffer.byteLength(text) > maxPayloadBytes) {
-    throw new SvcError('invalid_argument', `a message of ${topic} has ${Buffer.byteLength(text)} bytes, ${maxPayloadBytes} are allowed`, {
-      reason: 'outbox.payload_too_large',
-      status: 413,
-    });
+    throw new SvcError(
+      'invalid_argument',
+      `a message of ${topic} has ${Buffer.byteLength(text)} bytes, ${maxPayloadBytes} are allowed`,
+      {
+        reason: 'outbox.payload_too_large',
+        status: 413,
+      },
+    );
   }
   return text;
 }

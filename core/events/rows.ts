@@ -9,7 +9,12 @@ export type Due = Pick<OutboxRow, 'id' | 'topic' | 'payload' | 'enqueued_at' | '
 /** What became of a try. */
 export type Settled = { readonly id: string } & (
   | { readonly outcome: 'delivered' }
-  | { readonly outcome: 'again'; readonly attempt: number; readonly dueAt: number; readonly error: string | null }
+  | {
+      readonly outcome: 'again';
+      readonly attempt: number;
+      readonly dueAt: number;
+      readonly error: string | null;
+    }
   | { readonly outcome: 'failed'; readonly error: string }
 );
 
@@ -75,7 +80,9 @@ export class OutboxRows {
       .selectFrom('core_outbox')
       .select('id')
       .where('state', '=', 'leased')
-      .where((is) => is.or([is('lease_until', '<=', now), is('lease_until', '>', now + longestLeaseMs)]))
+      .where((is) =>
+        is.or([is('lease_until', '<=', now), is('lease_until', '>', now + longestLeaseMs)]),
+      )
       .limit(chunk)
       .execute();
     return rows.map((row) => row.id);
@@ -83,7 +90,9 @@ export class OutboxRows {
 
   /** Whatever is leased belongs to a process that is gone. Its try has counted. */
   async releaseAll(): Promise<void> {
-    await this.#tables.write((tx) => tx.updateTable('core_outbox').set(waitingAgain).where('state', '=', 'leased').execute());
+    await this.#tables.write((tx) =>
+      tx.updateTable('core_outbox').set(waitingAgain).where('state', '=', 'leased').execute(),
+    );
   }
 
   /** One turn of the dispatcher in one commit: what is settled goes, what is taken is leased. */
@@ -103,7 +112,11 @@ export class OutboxRows {
         const ids = take.filter((due) => due.topic === topic).map((due) => due.id);
         await tx
           .updateTable('core_outbox')
-          .set((to) => ({ state: 'leased', attempt: to('attempt', '+', 1), lease_until: now + leaseMs(topic) }))
+          .set((to) => ({
+            state: 'leased',
+            attempt: to('attempt', '+', 1),
+            lease_until: now + leaseMs(topic),
+          }))
           .where('id', 'in', ids)
           .execute();
       }
@@ -114,8 +127,10 @@ export class OutboxRows {
 const waitingAgain = { state: 'waiting', lease_until: null };
 
 /** A retry never waits longer than the longest back-off, whatever the clock of its last try said. */
-const becauseTheClockWentBack = (is: ExpressionBuilder<{ message: OutboxRow }, 'message'>, now: number) =>
-  is.and([is('attempt', '>', 0), is('due_at', '>', now + longestBackoffMs)]);
+const becauseTheClockWentBack = (
+  is: ExpressionBuilder<{ message: OutboxRow }, 'message'>,
+  now: number,
+) => is.and([is('attempt', '>', 0), is('due_at', '>', now + longestBackoffMs)]);
 
 async function forget(tx: Kysely<CoreTables>, delivered: readonly string[]): Promise<void> {
   for (const ids of chunks(delivered)) {
@@ -129,7 +144,15 @@ async function keep(tx: Kysely<CoreTables>, settled: Settled, now: number): Prom
     case 'delivered':
       return;
     case 'again':
-      await row.set({ state: 'waiting', lease_until: null, attempt: settled.attempt, due_at: settled.dueAt, last_error: settled.error }).execute();
+      await row
+        .set({
+          state: 'waiting',
+          lease_until: null,
+          attempt: settled.attempt,
+          due_at: settled.dueAt,
+          last_error: settled.error,
+        })
+        .execute();
       return;
     case 'failed':
       await row.set({ state: 'failed', lease_until: null, last_error: settled.error }).execute();
@@ -141,4 +164,7 @@ async function keep(tx: Kysely<CoreTables>, settled: Settled, now: number): Prom
   }
 }
 
-const chunks = <T>(all: readonly T[]): T[][] => Array.from({ length: Math.ceil(all.length / chunk) }, (_, at) => all.slice(at * chunk, (at + 1) * chunk));
+const chunks = <T>(all: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(all.length / chunk) }, (_, at) =>
+    all.slice(at * chunk, (at + 1) * chunk),
+  );

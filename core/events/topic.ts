@@ -1,4 +1,12 @@
-import { type Clock, type DeliveryPolicy, type Logger, messageOf, type OutboxMessage, SvcError, withDeadline } from '../sdk/index.ts';
+import {
+  type Clock,
+  type DeliveryPolicy,
+  type Logger,
+  messageOf,
+  type OutboxMessage,
+  SvcError,
+  withDeadline,
+} from '../sdk/index.ts';
 import { type Due, longestBackoffMs, type Settled } from './rows.ts';
 
 /** On whose account a topic is handled. */
@@ -17,7 +25,8 @@ export interface TryOptions {
   readonly random: () => number;
 }
 
-type AnyPolicy = Required<Omit<DeliveryPolicy<unknown>, 'exhausted'>> & Pick<DeliveryPolicy<unknown>, 'exhausted'>;
+type AnyPolicy = Required<Omit<DeliveryPolicy<unknown>, 'exhausted'>> &
+  Pick<DeliveryPolicy<unknown>, 'exhausted'>;
 
 const defaults = { attempts: 5, timeoutMs: 30_000, backoffMs: 1_000 };
 
@@ -68,19 +77,31 @@ export class TopicHandler {
   async #tried(due: Due): Promise<Settled> {
     const { attempts, timeoutMs } = this.policy;
     const attempt = due.attempt + 1;
-    const message = { id: due.id, topic: due.topic, attempt: Math.min(attempt, attempts), enqueuedAt: due.enqueued_at };
+    const message = {
+      id: due.id,
+      topic: due.topic,
+      attempt: Math.min(attempt, attempts),
+      enqueuedAt: due.enqueued_at,
+    };
     try {
       const payload: unknown = JSON.parse(due.payload);
       if (attempt > attempts) {
-        return await this.#exhausted({ ...message, payload }, 'the process ended during the last try');
+        return await this.#exhausted(
+          { ...message, payload },
+          'the process ended during the last try',
+        );
       }
       // Not AbortSignal.any: Node keeps such a signal, and all that listens to it, for ever.
       const late = new AbortController();
       const stop = (): void => late.abort(this.#stop.signal.reason);
       this.#stop.signal.addEventListener('abort', stop);
       try {
-        const handled = this.#account.run(`deliver ${due.topic}`, () => this.#handler({ ...message, payload }, late.signal));
-        await withDeadline(handled, timeoutMs, () => Promise.reject(new HandlerLate(due.topic, timeoutMs)));
+        const handled = this.#account.run(`deliver ${due.topic}`, () =>
+          this.#handler({ ...message, payload }, late.signal),
+        );
+        await withDeadline(handled, timeoutMs, () =>
+          Promise.reject(new HandlerLate(due.topic, timeoutMs)),
+        );
         return { id: due.id, outcome: 'delivered' };
       } catch (error) {
         late.abort(error);
@@ -99,14 +120,28 @@ export class TopicHandler {
     const cause = this.#kept(error);
     if (!this.serves) {
       // The generation left in the middle of the try: that is no fault of the message.
-      return { id, outcome: 'again', attempt: attempt - 1, dueAt: this.#options.clock.now(), error: cause };
+      return {
+        id,
+        outcome: 'again',
+        attempt: attempt - 1,
+        dueAt: this.#options.clock.now(),
+        error: cause,
+      };
     }
     if (attempt >= this.policy.attempts) {
       return await this.#exhausted(message, cause);
     }
     const dueAt = this.#options.clock.now() + this.#backoff(attempt);
     this.#options.log.warn(
-      { event: 'outbox.try_failed', topic: this.topic, message: id, attempt, retry_at: dueAt, error, cause },
+      {
+        event: 'outbox.try_failed',
+        topic: this.topic,
+        message: id,
+        attempt,
+        retry_at: dueAt,
+        error,
+        cause,
+      },
       'could not deliver an outbox message; it is tried again',
     );
     return { id, outcome: 'again', attempt, dueAt, error: cause };
@@ -115,7 +150,13 @@ export class TopicHandler {
   /** The owner hears of it before the row says so: a crash in between tells it twice, never not at all. */
   async #exhausted(message: OutboxMessage<unknown>, cause: string): Promise<Settled> {
     this.#options.log.error(
-      { event: 'outbox.gave_up', topic: this.topic, message: message.id, attempts: this.policy.attempts, cause },
+      {
+        event: 'outbox.gave_up',
+        topic: this.topic,
+        message: message.id,
+        attempts: this.policy.attempts,
+        cause,
+      },
       'gave up on an outbox message; its row stays as failed',
     );
     try {
@@ -123,10 +164,18 @@ export class TopicHandler {
       const noted = this.#account.run(`give up ${this.topic}`, async () => {
         await exhausted?.(message, cause);
       });
-      await withDeadline(noted, timeoutMs, () => Promise.reject(new HandlerLate(this.topic, timeoutMs)));
+      await withDeadline(noted, timeoutMs, () =>
+        Promise.reject(new HandlerLate(this.topic, timeoutMs)),
+      );
     } catch (error) {
       this.#options.log.error(
-        { event: 'outbox.exhausted_failed', topic: this.topic, message: message.id, error, cause: messageOf(error) },
+        {
+          event: 'outbox.exhausted_failed',
+          topic: this.topic,
+          message: message.id,
+          error,
+          cause: messageOf(error),
+        },
         'the plugin could not record that its outbox message failed',
       );
     }
@@ -135,7 +184,10 @@ export class TopicHandler {
 
   /** Full jitter, so that what failed together does not come back together. */
   #backoff(attempt: number): number {
-    return Math.ceil(this.#options.random() * Math.min(longestBackoffMs, this.policy.backoffMs * 2 ** (attempt - 1)));
+    return Math.ceil(
+      this.#options.random() *
+        Math.min(longestBackoffMs, this.policy.backoffMs * 2 ** (attempt - 1)),
+    );
   }
 
   #kept(error: unknown): string {
@@ -145,6 +197,8 @@ export class TopicHandler {
 
 class HandlerLate extends SvcError {
   constructor(topic: string, ms: number) {
-    super('unavailable', `the handler of ${topic} did not finish within ${ms} ms`, { reason: 'outbox.handler_late' });
+    super('unavailable', `the handler of ${topic} did not finish within ${ms} ms`, {
+      reason: 'outbox.handler_late',
+    });
   }
 }

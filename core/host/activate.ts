@@ -1,7 +1,13 @@
 import type { DependencyContainer } from 'tsyringe';
 
 import { Draft, type Generation, withPin } from '../registry/index.ts';
-import { type MaybePromise, type PluginContext, type PluginDefinition, SvcError, withDeadline } from '../sdk/index.ts';
+import {
+  type MaybePromise,
+  type PluginContext,
+  type PluginDefinition,
+  SvcError,
+  withDeadline,
+} from '../sdk/index.ts';
 import { createContext, type Promised } from './context.ts';
 import type { PluginFolder } from './folder.ts';
 import { type ThreadSupply, PluginThreads } from './plugin-threads.ts';
@@ -42,11 +48,19 @@ export async function activate(
 /** Gives code of a plugin `ms` to finish; the sentence of the error names what hung. */
 export const within = <T>(ms: number, what: string, work: () => MaybePromise<T>): Promise<T> =>
   withDeadline(Promise.resolve().then(work), ms, () =>
-    Promise.reject(new SvcError('unavailable', `${what} did not finish within ${ms} ms`, { reason: 'host.plugin_late' })),
+    Promise.reject(
+      new SvcError('unavailable', `${what} did not finish within ${ms} ms`, {
+        reason: 'host.plugin_late',
+      }),
+    ),
   );
 
 /** Each generation has a container of its own, so that one class of accident, a provider made twice, cannot happen. */
-async function makeServices(promised: readonly Promised[], draft: Draft, host: DependencyContainer): Promise<void> {
+async function makeServices(
+  promised: readonly Promised[],
+  draft: Draft,
+  host: DependencyContainer,
+): Promise<void> {
   const { manifest, scope, pluginId } = draft.generation;
   const container = host.createChildContainer();
   scope.defer('service container', () => container.dispose());
@@ -58,7 +72,10 @@ async function makeServices(promised: readonly Promised[], draft: Draft, host: D
   }
   for (const { service, version } of manifest.provides) {
     if (!container.isRegistered(service)) {
-      throw new SvcError('invalid_argument', `${pluginId} offers ${service} in its plugin.json, but activate() did not provide it`);
+      throw new SvcError(
+        'invalid_argument',
+        `${pluginId} offers ${service} in its plugin.json, but activate() did not provide it`,
+      );
     }
     draft.add('services', service, { version, instance: container.resolve<object>(service) });
   }
@@ -77,7 +94,11 @@ function addData(draft: Draft, folder: PluginFolder): void {
     if (point !== undefined) {
       // Two plugins may have files of one name.
       const id = `${draft.generation.pluginId}/${file}`;
-      const value = { file, path: `${folder.path}/${file}`, text: folder.read(file)!.toString('utf8') };
+      const value = {
+        file,
+        path: `${folder.path}/${file}`,
+        text: folder.read(file)!.toString('utf8'),
+      };
       draft.add('contributions', `${point}/${id}`, { point, id, value });
     }
   }

@@ -21,7 +21,12 @@ export interface Bundler {
   withoutMap(code: string, filename: string): string;
   mapped(stack: string): string;
   /** A CommonJS text as a function of what Node gives to each, where what the engine made of it before is at hand. */
-  functionOf?: ((code: string, filename: string) => ((this: object, ...given: unknown[]) => void) | undefined) | undefined;
+  functionOf?:
+    | ((
+        code: string,
+        filename: string,
+      ) => ((this: object, ...given: unknown[]) => void) | undefined)
+    | undefined;
 }
 
 /** A text, and where it may be had as a function. */
@@ -46,22 +51,43 @@ export const workersIn = (files: readonly string[], built = false): readonly str
   files.flatMap((name) => (built ? builtWorkerFile : workerFile).exec(name)?.[1] ?? []);
 
 /** One CommonJS text for a plugin's entry, and for each of its threads: read as they are when prebuilt, bundled from source otherwise. */
-export async function compile(folder: PluginFolder, manifest: PluginManifest & { entry: string }, bundler: Bundler | undefined): Promise<Compiled> {
+export async function compile(
+  folder: PluginFolder,
+  manifest: PluginManifest & { entry: string },
+  bundler: Bundler | undefined,
+): Promise<Compiled> {
   const filename = join(folder.path, manifest.entry);
   const text = folder.read(manifest.entry);
   if (!text) {
-    throw new SvcError('invalid_argument', `${manifest.id}: plugin.json names the entry "${manifest.entry}", which is not in the folder`);
+    throw new SvcError(
+      'invalid_argument',
+      `${manifest.id}: plugin.json names the entry "${manifest.entry}", which is not in the folder`,
+    );
   }
   const hasThreads = manifest.kind !== 'pack';
   if (manifest.entry.endsWith('.cjs')) {
     const names = hasThreads ? workersIn(folder.files(), true) : [];
     const fileOf = (name: string): string => join(folder.path, `${name}.cjs`);
-    const programOf = (name: string): ThreadProgram => ({ code: folder.read(`${name}.cjs`)!.toString('utf8'), filename: fileOf(name) });
-    const threads = { keys: () => names.values(), get: (name: string) => (names.includes(name) ? programOf(name) : undefined) };
-    return { code: text.toString('utf8'), filename, inputs: [filename, ...names.map(fileOf)], threads };
+    const programOf = (name: string): ThreadProgram => ({
+      code: folder.read(`${name}.cjs`)!.toString('utf8'),
+      filename: fileOf(name),
+    });
+    const threads = {
+      keys: () => names.values(),
+      get: (name: string) => (names.includes(name) ? programOf(name) : undefined),
+    };
+    return {
+      code: text.toString('utf8'),
+      filename,
+      inputs: [filename, ...names.map(fileOf)],
+      threads,
+    };
   }
   if (!bundler) {
-    throw new SvcError('invalid_argument', `${manifest.id} is source, which this build of svc cannot compile; build it first with "svc plugin build"`);
+    throw new SvcError(
+      'invalid_argument',
+      `${manifest.id} is source, which this build of svc cannot compile; build it first with "svc plugin build"`,
+    );
   }
   if (!hasThreads) {
     return { ...(await bundler.pack(folder, manifest)), threads: new Map() };

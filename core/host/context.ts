@@ -1,4 +1,10 @@
-import { type Draft, optionalHandle, type Registry, serviceHandle, withPin } from '../registry/index.ts';
+import {
+  type Draft,
+  optionalHandle,
+  type Registry,
+  serviceHandle,
+  withPin,
+} from '../registry/index.ts';
 import { type PluginContext, SvcError } from '../sdk/index.ts';
 import { openPoint } from './extension-point.ts';
 import { DraftLiveSet } from './live-set.ts';
@@ -12,7 +18,12 @@ export interface Promised {
 }
 
 /** The `ctx` of one generation: it can only declare into the draft, and owns the rest through its scope. */
-export function createContext(draft: Draft, ports: HostPorts, promised: Promised[], threads: PluginThreads): PluginContext {
+export function createContext(
+  draft: Draft,
+  ports: HostPorts,
+  promised: Promised[],
+  threads: PluginThreads,
+): PluginContext {
   const { generation } = draft;
   const { manifest, scope, pluginId } = generation;
   const { registry } = ports;
@@ -68,7 +79,10 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
       provide(token, make) {
         open(`services.provide ${token.id}`);
         if (!manifest.provides.some((offer) => offer.service === token.id)) {
-          throw new SvcError('invalid_argument', `${pluginId} provides ${token.id}, which its plugin.json does not offer; add it to "provides"`);
+          throw new SvcError(
+            'invalid_argument',
+            `${pluginId} provides ${token.id}, which its plugin.json does not offer; add it to "provides"`,
+          );
         }
         promised.push({ id: token.id, make });
       },
@@ -84,8 +98,13 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
       },
       maybe: (token) => {
         open(`services.maybe ${token.id}`);
-        if (![...manifest.optional, ...manifest.requires].some((need) => need.service === token.id)) {
-          throw new SvcError('invalid_argument', `${pluginId} asks for ${token.id}, which its plugin.json does not name; add it to "optional"`);
+        if (
+          ![...manifest.optional, ...manifest.requires].some((need) => need.service === token.id)
+        ) {
+          throw new SvcError(
+            'invalid_argument',
+            `${pluginId} asks for ${token.id}, which its plugin.json does not name; add it to "optional"`,
+          );
         }
         return optionalHandle(registry, token.id, own);
       },
@@ -93,12 +112,18 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
     events: {
       on(type, listener) {
         open(`events.on ${type.id}`);
-        draft.add('subscriptions', `${pluginId}/${type.id}/${subscriptions++}`, { type: type.id, listener: listener as (event: unknown) => void });
+        draft.add('subscriptions', `${pluginId}/${type.id}/${subscriptions++}`, {
+          type: type.id,
+          listener: listener as (event: unknown) => void,
+        });
       },
       emit(type, event) {
         open(`events.emit ${type.id}`);
         if (!generation.committed) {
-          throw new SvcError('conflict', `${pluginId} emits ${type.id} before it serves; emit from start() or later`);
+          throw new SvcError(
+            'conflict',
+            `${pluginId} emits ${type.id} before it serves; emit from start() or later`,
+          );
         }
         ports.emit(type.id, event);
       },
@@ -142,7 +167,8 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
       const { ready, close } = ports.watchFolders({
         roots,
         log: ports.log(pluginId),
-        onChange: (paths) => withPin({ snapshot: undefined, owner: generation }, () => onChange(paths)),
+        onChange: (paths) =>
+          withPin({ snapshot: undefined, owner: generation }, () => onChange(paths)),
       });
       own(`watch ${label}`, close);
       return { ready };
@@ -158,19 +184,35 @@ export function createContext(draft: Draft, ports: HostPorts, promised: Promised
 }
 
 /** An outbox try: its error means another try, and is no strike. */
-async function deliver(registry: Registry, draft: Draft, label: string, work: () => Promise<void>): Promise<void> {
+async function deliver(
+  registry: Registry,
+  draft: Draft,
+  label: string,
+  work: () => Promise<void>,
+): Promise<void> {
   draft.generation.scope.assertOpen(label);
   await registry.pinned(draft.generation, work);
 }
 
 function requireMount(mounts: readonly string[], path: string, pluginId: string): void {
   if (!mounts.some((mount) => path === mount || path.startsWith(`${mount}/`))) {
-    throw new SvcError('invalid_argument', `${pluginId} declares ${path}, which stands under none of its mounts; add the prefix to "mounts" in plugin.json`);
+    throw new SvcError(
+      'invalid_argument',
+      `${pluginId} declares ${path}, which stands under none of its mounts; add the prefix to "mounts" in plugin.json`,
+    );
   }
 }
 
-function requireAction(actions: Readonly<Record<string, string>>, access: unknown, path: string, pluginId: string): void {
-  const action = typeof access === 'object' && access !== null ? (access as { action: string }).action : (access as string);
+function requireAction(
+  actions: Readonly<Record<string, string>>,
+  access: unknown,
+  path: string,
+  pluginId: string,
+): void {
+  const action =
+    typeof access === 'object' && access !== null
+      ? (access as { action: string }).action
+      : (access as string);
   const named = action === 'webshell' || action.includes(':');
   if (named && !Object.hasOwn(actions, action)) {
     throw new SvcError(

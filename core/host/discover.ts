@@ -20,8 +20,13 @@ export interface PluginSources {
 type Twins = (first: PluginFolder, second: PluginFolder) => void;
 
 /** Every folder with a `plugin.json`; the first one of an id wins, so a data folder never hides a shipped area, and `twins` hears of the other. */
-export function discover(sources: PluginSources, twins: Twins = () => undefined): ReadonlyMap<string, PluginFolder> {
-  const found = new Map<string, PluginFolder>(sources.embedded.map((folder) => [folder.id, folder]));
+export function discover(
+  sources: PluginSources,
+  twins: Twins = () => undefined,
+): ReadonlyMap<string, PluginFolder> {
+  const found = new Map<string, PluginFolder>(
+    sources.embedded.map((folder) => [folder.id, folder]),
+  );
   for (const root of sources.roots) {
     for (const id of subfolders(root.path)) {
       if (root.only && !root.only.includes(id)) {
@@ -29,7 +34,10 @@ export function discover(sources: PluginSources, twins: Twins = () => undefined)
       }
       const path = join(root.path, id);
       const first = found.get(id);
-      if (first?.path === path || !lstatSync(join(path, 'plugin.json'), { throwIfNoEntry: false })) {
+      if (
+        first?.path === path ||
+        !lstatSync(join(path, 'plugin.json'), { throwIfNoEntry: false })
+      ) {
         continue;
       }
       const folder = folderOnDisk(id, path, root.origin);

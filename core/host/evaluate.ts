@@ -1,7 +1,13 @@
 import { isBuiltin, Module } from 'node:module';
 import { dirname } from 'node:path';
 
-import { messageOf, type PluginDefinition, type PluginManifest, type Scope, SvcError } from '../sdk/index.ts';
+import {
+  messageOf,
+  type PluginDefinition,
+  type PluginManifest,
+  type Scope,
+  SvcError,
+} from '../sdk/index.ts';
 import type { RunnableText } from './compile.ts';
 import type { SharedModules } from './shared.ts';
 import { shadowing, type Strays, watchStrays } from './strays.ts';
@@ -15,7 +21,15 @@ interface CompilingModule {
   _compile(code: string, filename: string): void;
 }
 
-const closed: readonly string[] = ['child_process', 'cluster', 'worker_threads', 'vm', 'module', 'repl', 'inspector'];
+const closed: readonly string[] = [
+  'child_process',
+  'cluster',
+  'worker_threads',
+  'vm',
+  'module',
+  'repl',
+  'inspector',
+];
 
 /** Runs a compiled plugin once, in a fresh module that nothing else refers to, and returns its definition. */
 export function evaluate(
@@ -28,7 +42,8 @@ export function evaluate(
   // Bound: a closure would keep the text for as long as the plugin serves.
   scope.defer('what was set past ctx', endStrays.bind(undefined, strays));
   const require = linkerOf(id, shared, trusted, strays);
-  const run = (): Record<string, unknown> => evaluateText({ ...compiled, code: shadowing + compiled.code }, require);
+  const run = (): Record<string, unknown> =>
+    evaluateText({ ...compiled, code: shadowing + compiled.code }, require);
   let [before, exports] = [footprint(), run()];
   if (before.grownSince() === 'handles') {
     // Node may open one itself in that turn, for work that has just ended; what the modules open they open again.
@@ -36,11 +51,17 @@ export function evaluate(
   }
   const grown = before.grownSince();
   if (grown) {
-    throw new SvcError('invalid_argument', `${id} has side effects while its modules are evaluated (${grown}); move them into activate() or start()`);
+    throw new SvcError(
+      'invalid_argument',
+      `${id} has side effects while its modules are evaluated (${grown}); move them into activate() or start()`,
+    );
   }
   const definition = exports['default'] as Partial<PluginDefinition<unknown>> | undefined;
   if (typeof definition?.activate !== 'function') {
-    throw new SvcError('invalid_argument', `${id}: ${compiled.filename} has no default export made by definePlugin({ activate })`);
+    throw new SvcError(
+      'invalid_argument',
+      `${id}: ${compiled.filename} has no default export made by definePlugin({ activate })`,
+    );
   }
   return definition as PluginDefinition<unknown>;
 }
@@ -49,12 +70,18 @@ export function evaluate(
 function endStrays(strays: Strays): void {
   const left = strays.end();
   if (left.length > 0) {
-    throw new SvcError('conflict', `${left.join(', ')}: stopped by the host; use ctx.scope instead`);
+    throw new SvcError(
+      'conflict',
+      `${left.join(', ')}: stopped by the host; use ctx.scope instead`,
+    );
   }
 }
 
 /** CommonJS text to exports. A generation made this way is collected once unused; an ES module never is. */
-export function evaluateText({ code, filename, functionOf }: RunnableText, require: (specifier: string) => unknown): Record<string, unknown> {
+export function evaluateText(
+  { code, filename, functionOf }: RunnableText,
+  require: (specifier: string) => unknown,
+): Record<string, unknown> {
   const fresh = new Module(filename) as unknown as CompilingModule;
   fresh.filename = filename;
   fresh.paths = [];
@@ -70,7 +97,12 @@ export function evaluateText({ code, filename, functionOf }: RunnableText, requi
 /** Fails at boot, with a sentence, on a Node whose module loader has changed under us. */
 export function checkEvaluator(): void {
   try {
-    if (evaluateText({ code: 'module.exports = { answer: require("x") + 1 }', filename: 'self-check.cjs' }, () => 41)['answer'] !== 42) {
+    if (
+      evaluateText(
+        { code: 'module.exports = { answer: require("x") + 1 }', filename: 'self-check.cjs' },
+        () => 41,
+      )['answer'] !== 42
+    ) {
       throw new Error('wrong answer');
     }
   } catch (error) {
@@ -82,9 +114,19 @@ export function checkEvaluator(): void {
 }
 
 /** A linker, not a sandbox: areas are trusted, packs with code run elsewhere. Made here, because a plugin keeps it with all that stood around it. */
-function linkerOf(id: string, shared: SharedModules, trusted: readonly string[], strays: Strays): (specifier: string) => unknown {
+function linkerOf(
+  id: string,
+  shared: SharedModules,
+  trusted: readonly string[],
+  strays: Strays,
+): (specifier: string) => unknown {
   return (specifier) => {
-    const lent = specifier === 'svc:strays' ? strays : /^(node:)?process$/.test(specifier) ? strays.process : shared.get(specifier);
+    const lent =
+      specifier === 'svc:strays'
+        ? strays
+        : /^(node:)?process$/.test(specifier)
+          ? strays.process
+          : shared.get(specifier);
     if (lent) {
       return lent;
     }
@@ -92,7 +134,10 @@ function linkerOf(id: string, shared: SharedModules, trusted: readonly string[],
     if (isBuiltin(specifier) && (!closed.includes(name) || trusted.includes(name))) {
       return process.getBuiltinModule(specifier);
     }
-    throw new SvcError('invalid_argument', `${id} imports "${specifier}", which the host does not lend to plugins; use ctx instead, or bundle the package`);
+    throw new SvcError(
+      'invalid_argument',
+      `${id} imports "${specifier}", which the host does not lend to plugins; use ctx instead, or bundle the package`,
+    );
   };
 }
 
@@ -107,7 +152,9 @@ function footprint(): { grownSince(): string | undefined } {
   return {
     grownSince() {
       const after = look();
-      return (['listeners', 'globals', 'handles'] as const).find((what) => after[what] > before[what]);
+      return (['listeners', 'globals', 'handles'] as const).find(
+        (what) => after[what] > before[what],
+      );
     },
   };
 }

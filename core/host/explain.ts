@@ -11,7 +11,11 @@ export interface PluginReport extends PluginStatus {
   readonly quarantine: QuarantineEntry | undefined;
 }
 
-export function reportOn(record: PluginRecord, snapshot: Snapshot, quarantine: QuarantineEntry | undefined): PluginReport {
+export function reportOn(
+  record: PluginRecord,
+  snapshot: Snapshot,
+  quarantine: QuarantineEntry | undefined,
+): PluginReport {
   const { manifest, serving } = record;
   return {
     id: record.id,
@@ -50,7 +54,10 @@ function declaredAndOwned({ draft }: PluginRecord): EffectNode | undefined {
   }
   const declared = Object.entries(draft.tables)
     .filter(([, entries]) => entries.size > 0)
-    .map(([name, entries]) => ({ label: name, children: [...entries.keys()].map((key) => ({ label: key, children: [] })) }));
+    .map(([name, entries]) => ({
+      label: name,
+      children: [...entries.keys()].map((key) => ({ label: key, children: [] })),
+    }));
   const owned = draft.generation.scope.effects();
   return { label: owned.label, children: [...declared, ...owned.children] };
 }

@@ -20,7 +20,11 @@ const maxFiles = 2_000;
 const maxFileBytes = 16 * 1024 * 1024;
 
 /** A folder on disk; refuses links and everything that is not a plain file inside it. */
-export function folderOnDisk(id: string, path: string, origin: PluginFolder['origin']): PluginFolder {
+export function folderOnDisk(
+  id: string,
+  path: string,
+  origin: PluginFolder['origin'],
+): PluginFolder {
   const root = (): string => realpathSync(path);
   return {
     id,
@@ -37,10 +41,16 @@ export function folderOnDisk(id: string, path: string, origin: PluginFolder['ori
       }
       // A file of a stranger that has a second name may be one of ours.
       if (!stat.isFile() || realpathSync(file) !== file || (origin === 'data' && stat.nlink > 1)) {
-        throw new SvcError('invalid_argument', `${id}: ${name} is a link or not a plain file; put the file itself into the folder`);
+        throw new SvcError(
+          'invalid_argument',
+          `${id}: ${name} is a link or not a plain file; put the file itself into the folder`,
+        );
       }
       if (stat.size > maxFileBytes) {
-        throw new SvcError('invalid_argument', `${id}: ${name} is larger than ${maxFileBytes / 1024 / 1024} MiB`);
+        throw new SvcError(
+          'invalid_argument',
+          `${id}: ${name} is larger than ${maxFileBytes / 1024 / 1024} MiB`,
+        );
       }
       return readFileSync(file);
     },
@@ -49,7 +59,10 @@ export function folderOnDisk(id: string, path: string, origin: PluginFolder['ori
 }
 
 /** The embedded form: a map from relative path to content. */
-export function folderInMemory(id: string, contents: Pick<ReadonlyMap<string, Buffer>, 'get' | 'keys'>): PluginFolder {
+export function folderInMemory(
+  id: string,
+  contents: Pick<ReadonlyMap<string, Buffer>, 'get' | 'keys'>,
+): PluginFolder {
   return {
     id,
     path: `embedded:${id}`,
@@ -67,11 +80,17 @@ function walk(id: string, root: string, inside: string): string[] {
       continue;
     }
     if (entry.isSymbolicLink()) {
-      throw new SvcError('invalid_argument', `${id}: ${name} is a symbolic link; a plugin is made of plain files only`);
+      throw new SvcError(
+        'invalid_argument',
+        `${id}: ${name} is a symbolic link; a plugin is made of plain files only`,
+      );
     }
     found.push(...(entry.isDirectory() ? walk(id, root, name) : [name]));
     if (found.length > maxFiles) {
-      throw new SvcError('invalid_argument', `${id} has more than ${maxFiles} files; build it into one (svc plugin build)`);
+      throw new SvcError(
+        'invalid_argument',
+        `${id} has more than ${maxFiles} files; build it into one (svc plugin build)`,
+      );
     }
   }
   return found.sort();

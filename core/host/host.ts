@@ -54,9 +54,14 @@ export class PluginHost {
     this.#started = true;
     await this.#reconciling.request();
     this.#reconciler.booting = false;
-    const missing = [...this.#roster.all.values()].find((record) => record.manifest?.critical && !record.serving);
+    const missing = [...this.#roster.all.values()].find(
+      (record) => record.manifest?.critical && !record.serving,
+    );
     if (missing) {
-      throw new SvcError('unavailable', `plugin "${missing.id}" is critical and is ${missing.state}: ${missing.cause ?? 'no cause known'}`);
+      throw new SvcError(
+        'unavailable',
+        `plugin "${missing.id}" is critical and is ${missing.state}: ${missing.cause ?? 'no cause known'}`,
+      );
     }
   }
 
@@ -95,7 +100,10 @@ export class PluginHost {
     }
     const dependents = strandedBy(new Set([id]), this.#ports.registry.current);
     if (dependents.length > 0 && !options.cascade) {
-      throw new SvcError('conflict', `${id} is needed by ${dependents.join(', ')}; disable it with cascade to block them too`);
+      throw new SvcError(
+        'conflict',
+        `${id} is needed by ${dependents.join(', ')}; disable it with cascade to block them too`,
+      );
     }
     this.#ports.memory.setDisabled(id, 'disabled by an operator');
     await this.#reconciling.request();
@@ -116,7 +124,12 @@ export class PluginHost {
       return;
     }
     const where = { plugin: owner.pluginId, generation: owner.number, where: label };
-    this.#ports.log('host').warn({ event: 'host.plugin_error', ...where, error }, `error in ${owner.pluginId}: ${messageOf(error)}`);
+    this.#ports
+      .log('host')
+      .warn(
+        { event: 'host.plugin_error', ...where, error },
+        `error in ${owner.pluginId}: ${messageOf(error)}`,
+      );
     if (this.#quarantine.strike(record, label, error)) {
       this.#confine(record, `repeated errors, last in ${label}: ${messageOf(error)}`);
     }
@@ -137,7 +150,11 @@ export class PluginHost {
   }
 
   explain(id: string): PluginReport {
-    return reportOn(this.#roster.require(id), this.#ports.registry.current, this.#quarantine.of(id));
+    return reportOn(
+      this.#roster.require(id),
+      this.#ports.registry.current,
+      this.#quarantine.of(id),
+    );
   }
 
   read(id: string, file: string): Uint8Array | undefined {
@@ -177,7 +194,8 @@ export class PluginHost {
     };
     return {
       tick: (label, work) => guarded(label, () => this.#ports.registry.pinned(generation(), work)),
-      task: (label, work) => guarded(label, () => withPin({ snapshot: undefined, owner: generation() }, work)),
+      task: (label, work) =>
+        guarded(label, () => withPin({ snapshot: undefined, owner: generation() }, work)),
     };
   }
 
@@ -193,8 +211,19 @@ export class PluginHost {
     this.#quarantine.enter(record, cause);
     record.enter('quarantined', cause);
     this.#reconciler.withdraw([record], cause);
-    this.#ports.log('host').error({ event: 'host.plugin_quarantined', plugin: record.id, strikes: record.strikes }, `${record.id} is in quarantine: ${cause}`);
-    this.#reconciling.request().catch((error: unknown) => this.#ports.log('host').error({ event: 'host.reconcile_failed', error }, 'reconciling failed'));
+    this.#ports
+      .log('host')
+      .error(
+        { event: 'host.plugin_quarantined', plugin: record.id, strikes: record.strikes },
+        `${record.id} is in quarantine: ${cause}`,
+      );
+    this.#reconciling
+      .request()
+      .catch((error: unknown) =>
+        this.#ports
+          .log('host')
+          .error({ event: 'host.reconcile_failed', error }, 'reconciling failed'),
+      );
   }
 
   #enterSafeMode(): void {
@@ -211,11 +240,17 @@ export class PluginHost {
 function outcomeOf(record: PluginRecord, before: Attempt | undefined): Attempt {
   const attempt = record.lastAttempt;
   if (record.state === 'blocked' || !attempt || attempt === before) {
-    throw new SvcError('conflict', `${record.id} is ${record.state}: ${record.cause ?? 'a service it needs is missing'}`);
+    throw new SvcError(
+      'conflict',
+      `${record.id} is ${record.state}: ${record.cause ?? 'a service it needs is missing'}`,
+    );
   }
   if (!attempt.ok) {
     const kept = record.serving ? `; generation ${record.serving.number} still serves` : '';
-    throw new SvcError('conflict', `${record.id} failed in ${attempt.stage}: ${attempt.cause}${kept}`);
+    throw new SvcError(
+      'conflict',
+      `${record.id} failed in ${attempt.stage}: ${attempt.cause}${kept}`,
+    );
   }
   return attempt;
 }

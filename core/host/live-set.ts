@@ -1,5 +1,11 @@
 import type { Draft, LivePart, Registry } from '../registry/index.ts';
-import { type Disposer, type FieldProblem, type LiveEntries, type LiveSet, SvcError } from '../sdk/index.ts';
+import {
+  type Disposer,
+  type FieldProblem,
+  type LiveEntries,
+  type LiveSet,
+  SvcError,
+} from '../sdk/index.ts';
 import type { Own } from './ports.ts';
 
 interface Name {
@@ -36,7 +42,9 @@ export class DraftLiveSet implements LiveSet {
         path: `/${name.table}/${name.key}`,
         message: `plugin "${this.#ownerOf(name)}" brings one of this name`,
       }));
-      throw new SvcError('conflict', `${this.#label} of ${generation.pluginId}: names are taken`, { details });
+      throw new SvcError('conflict', `${this.#label} of ${generation.pluginId}: names are taken`, {
+        details,
+      });
     }
     this.#draft.replace(this.#label, {
       personas: new Map(personas.map((persona) => [persona.name, persona])),
@@ -61,6 +69,10 @@ export class DraftLiveSet implements LiveSet {
   #ownerOf({ table, key }: Name): string | undefined {
     const own = this.#draft.generation.pluginId;
     const owner = this.#registry.current[table].get(key)?.owner.pluginId;
-    return owner !== undefined && owner !== own ? owner : this.#draft.holds(table, key, this.#label) ? own : undefined;
+    return owner !== undefined && owner !== own
+      ? owner
+      : this.#draft.holds(table, key, this.#label)
+        ? own
+        : undefined;
   }
 }

@@ -14,11 +14,18 @@ function fits(version: string, range: string): boolean {
   return verdict;
 }
 
-export const packLoader = ({ services }: Snapshot): PackLoader | undefined => services.get(PackLoader.id)?.value.instance as PackLoader | undefined;
+export const packLoader = ({ services }: Snapshot): PackLoader | undefined =>
+  services.get(PackLoader.id)?.value.instance as PackLoader | undefined;
 
 /** Why a pack from the data folder has to wait although what it needs is there. */
-export const barredCause = (manifest: PluginManifest | undefined, { folder }: PluginRecord, snapshot: Snapshot): string | undefined =>
-  folder.origin === 'data' && manifest?.kind === 'pack' && manifest.requires.length > 0 ? packLoader(snapshot)?.barred(manifest) : undefined;
+export const barredCause = (
+  manifest: PluginManifest | undefined,
+  { folder }: PluginRecord,
+  snapshot: Snapshot,
+): string | undefined =>
+  folder.origin === 'data' && manifest?.kind === 'pack' && manifest.requires.length > 0
+    ? packLoader(snapshot)?.barred(manifest)
+    : undefined;
 
 /** The generation that loads packs with code. */
 export function packLoaderIn(snapshot: Snapshot): string | undefined {
@@ -40,7 +47,10 @@ export function strandedBy(leaving: ReadonlySet<string>, snapshot: Snapshot): re
   for (let grew = true; grew;) {
     grew = false;
     for (const [id, generation] of snapshot.generations) {
-      if (!gone.has(id) && generation.manifest.requires.some((need) => isGone(need, gone, snapshot))) {
+      if (
+        !gone.has(id) &&
+        generation.manifest.requires.some((need) => isGone(need, gone, snapshot))
+      ) {
         gone.add(id);
         grew = true;
       }
@@ -51,7 +61,9 @@ export function strandedBy(leaving: ReadonlySet<string>, snapshot: Snapshot): re
 
 function isGone(need: ServiceNeed, gone: ReadonlySet<string>, snapshot: Snapshot): boolean {
   const provider = snapshot.services.get(need.service);
-  return !provider || gone.has(provider.owner.pluginId) || !fits(provider.value.version, need.range);
+  return (
+    !provider || gone.has(provider.owner.pluginId) || !fits(provider.value.version, need.range)
+  );
 }
 
 /** Ids so that whoever uses a service comes before its provider: the order to take rooms down. */
@@ -63,7 +75,11 @@ export function usersFirst(ids: readonly string[], snapshot: Snapshot): readonly
       return;
     }
     for (const [other, generation] of snapshot.generations) {
-      if (generation.manifest.requires.some((need) => snapshot.services.get(need.service)?.owner.pluginId === id)) {
+      if (
+        generation.manifest.requires.some(
+          (need) => snapshot.services.get(need.service)?.owner.pluginId === id,
+        )
+      ) {
         visit(other);
       }
     }
@@ -74,24 +90,36 @@ export function usersFirst(ids: readonly string[], snapshot: Snapshot): readonly
 }
 
 /** Why a plugin waits: the sentence names the service, and who would offer it. */
-export function blockedCause(record: PluginRecord, records: ReadonlyMap<string, PluginRecord>, snapshot: Snapshot): string {
+export function blockedCause(
+  record: PluginRecord,
+  records: ReadonlyMap<string, PluginRecord>,
+  snapshot: Snapshot,
+): string {
   const manifest = record.manifest;
   const cycle = manifest && findCycle(record.id, records);
   if (cycle) {
     return `requirement cycle: ${cycle.join(' → ')}; make one of them optional`;
   }
   return unmetNeeds(manifest!, snapshot)
-    .map((need) => `needs service ${need.service} ${need.range}, ${offerOf(need, records, snapshot)}`)
+    .map(
+      (need) => `needs service ${need.service} ${need.range}, ${offerOf(need, records, snapshot)}`,
+    )
     .join('; ');
 }
 
-function offerOf(need: ServiceNeed, records: ReadonlyMap<string, PluginRecord>, snapshot: Snapshot): string {
+function offerOf(
+  need: ServiceNeed,
+  records: ReadonlyMap<string, PluginRecord>,
+  snapshot: Snapshot,
+): string {
   const serving = snapshot.services.get(need.service);
   if (serving) {
     return `provided in ${serving.value.version} by ${serving.owner.pluginId}`;
   }
   const offers = [...records.values()].flatMap((other) =>
-    (other.manifest?.provides ?? []).filter((offer) => offer.service === need.service).map((offer) => ({ other, offer })),
+    (other.manifest?.provides ?? [])
+      .filter((offer) => offer.service === need.service)
+      .map((offer) => ({ other, offer })),
   );
   const fitting = offers.find(({ offer }) => fits(offer.version, need.range)) ?? offers[0];
   if (!fitting) {
@@ -104,7 +132,10 @@ function offerOf(need: ServiceNeed, records: ReadonlyMap<string, PluginRecord>, 
 }
 
 /** The path of a cycle of required services through `start`, or undefined. */
-function findCycle(start: string, records: ReadonlyMap<string, PluginRecord>): readonly string[] | undefined {
+function findCycle(
+  start: string,
+  records: ReadonlyMap<string, PluginRecord>,
+): readonly string[] | undefined {
   const providers = new Map<string, string>();
   for (const record of records.values()) {
     for (const offer of record.manifest?.provides ?? []) {

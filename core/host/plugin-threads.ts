@@ -1,5 +1,11 @@
 import { type Draft, withPin } from '../registry/index.ts';
-import { type HealthReport, SvcError, type ThreadHandle, type ThreadOptions, withDeadline } from '../sdk/index.ts';
+import {
+  type HealthReport,
+  SvcError,
+  type ThreadHandle,
+  type ThreadOptions,
+  withDeadline,
+} from '../sdk/index.ts';
 import { threadName, type ThreadProgram, type ThreadPrograms } from './compile.ts';
 import type { HostPorts, PluginThread } from './ports.ts';
 
@@ -32,13 +38,21 @@ export class PluginThreads {
     return this.#program(entry).code;
   }
 
-  start(name: string, entry: string, data: unknown, { heapMb = usualHeapMb, idleMs }: ThreadOptions = {}): ThreadHandle {
+  start(
+    name: string,
+    entry: string,
+    data: unknown,
+    { heapMb = usualHeapMb, idleMs }: ThreadOptions = {},
+  ): ThreadHandle {
     const { pluginId, manifest, scope } = this.#draft.generation;
     requireFit(pluginId, name, heapMb);
     const program = this.#program(entry);
     const label = `thread ${name}`;
     // First, because it refuses what comes after activate().
-    this.#draft.add('checks', `${pluginId}/${label}`, { label: `${label} of ${pluginId}`, probe: () => healthOf(this.#threads.get(name)!) });
+    this.#draft.add('checks', `${pluginId}/${label}`, {
+      label: `${label} of ${pluginId}`,
+      probe: () => healthOf(this.#threads.get(name)!),
+    });
     const thread = this.#ports.launchThread({
       manifest,
       name,
@@ -51,11 +65,14 @@ export class PluginThreads {
       deliver: (work) => this.#deliver(label, work),
     });
     this.#threads.set(name, thread);
-    scope.occupy(() => `${label}: ${thread.state}${thread.cause === undefined ? '' : ` (${thread.cause})`}`, {
-      begin: () => thread.begin(),
-      end: () => thread.release(),
-      endMs: manifest.limits.drain_ms + endMs,
-    });
+    scope.occupy(
+      () => `${label}: ${thread.state}${thread.cause === undefined ? '' : ` (${thread.cause})`}`,
+      {
+        begin: () => thread.begin(),
+        end: () => thread.release(),
+        endMs: manifest.limits.drain_ms + endMs,
+      },
+    );
     return Object.freeze({
       get state() {
         return thread.state;
@@ -67,7 +84,11 @@ export class PluginThreads {
 
   /** Waits until every thread has opened once, no longer than `ms`; throws when one ended instead. */
   async opened(ms: number): Promise<void> {
-    await withDeadline<unknown>(Promise.all([...this.#threads.values()].map(({ ready }) => ready)), ms, () => undefined);
+    await withDeadline<unknown>(
+      Promise.all([...this.#threads.values()].map(({ ready }) => ready)),
+      ms,
+      () => undefined,
+    );
   }
 
   #program(entry: string): ThreadProgram {
@@ -94,14 +115,22 @@ export class PluginThreads {
 
 function requireFit(pluginId: string, name: string, heapMb: number): void {
   if (!/^[a-z][a-z0-9-]*$/.test(name)) {
-    throw new SvcError('invalid_argument', `${pluginId} names a thread "${name}"; use lower-case letters, digits and dashes`);
+    throw new SvcError(
+      'invalid_argument',
+      `${pluginId} names a thread "${name}"; use lower-case letters, digits and dashes`,
+    );
   }
   if (!Number.isInteger(heapMb) || heapMb < 16 || heapMb > longestHeapMb) {
-    throw new SvcError('invalid_argument', `${pluginId} gives thread ${name} a heap of ${heapMb} MB; 16 to ${longestHeapMb} are possible`);
+    throw new SvcError(
+      'invalid_argument',
+      `${pluginId} gives thread ${name} a heap of ${heapMb} MB; 16 to ${longestHeapMb} are possible`,
+    );
   }
 }
 
 /** A thread that is on its way is well, one that had to be started again is not until it is open. */
 function healthOf({ state, cause }: PluginThread): HealthReport {
-  return cause === undefined ? { ok: true, detail: state } : { ok: false, detail: `${state}: it ${cause}` };
+  return cause === undefined
+    ? { ok: true, detail: state }
+    : { ok: false, detail: `${state}: it ${cause}` };
 }

@@ -121,9 +121,18 @@ export interface HostPorts {
   readonly tables: <T>(pluginId: string) => Tables<T>;
   readonly secrets: (manifest: PluginManifest) => Secrets;
   /** `run` works on the generation's account; `serves` says whether it is the one to deliver to now. */
-  readonly outbox: (pluginId: string, own: Own, run: (label: string, work: () => Promise<void>) => Promise<void>, serves: () => boolean) => Outbox;
+  readonly outbox: (
+    pluginId: string,
+    own: Own,
+    run: (label: string, work: () => Promise<void>) => Promise<void>,
+    serves: () => boolean,
+  ) => Outbox;
   readonly metrics: (pluginId: string, own: Own) => Metrics;
-  readonly fetch: (url: string, request: OutboundRequest | undefined, owner: AbortSignal) => Promise<OutboundReply>;
+  readonly fetch: (
+    url: string,
+    request: OutboundRequest | undefined,
+    owner: AbortSignal,
+  ) => Promise<OutboundReply>;
   readonly addressOf: (host: string) => Promise<string>;
   readonly emit: (type: string, event: unknown) => void;
   readonly checkRoute: (declaration: RouteDeclaration) => string;

@@ -24,7 +24,10 @@ export class Quarantine {
   strike(record: PluginRecord, label: string, error: unknown): boolean {
     record.strike(label, error);
     const from = this.#clock.now() - strikeWindowMs;
-    return record.serving !== undefined && record.strikes.filter((strike) => strike.at >= from).length >= strikesToQuarantine;
+    return (
+      record.serving !== undefined &&
+      record.strikes.filter((strike) => strike.at >= from).length >= strikesToQuarantine
+    );
   }
 
   enter(record: PluginRecord, cause: string): QuarantineEntry {
@@ -60,7 +63,11 @@ export class Quarantine {
   /** Ids whose time for another try has come. */
   due(): readonly string[] {
     const now = this.#clock.now();
-    return [...this.#memory.quarantined()].filter(([id, entry]) => this.holds(id) && entry.retryAt !== undefined && entry.retryAt <= now).map(([id]) => id);
+    return [...this.#memory.quarantined()]
+      .filter(
+        ([id, entry]) => this.holds(id) && entry.retryAt !== undefined && entry.retryAt <= now,
+      )
+      .map(([id]) => id);
   }
 
   /** Forgets the past of a plugin that was changed, reloaded by hand, or has behaved since. */
@@ -76,7 +83,12 @@ export class Quarantine {
   releaseProven(records: Iterable<PluginRecord>): void {
     const until = this.#clock.now() - longestRetryMs;
     for (const record of records) {
-      if (this.#probation.has(record.id) && record.serving && record.since <= until && record.strikes.length === 0) {
+      if (
+        this.#probation.has(record.id) &&
+        record.serving &&
+        record.since <= until &&
+        record.strikes.length === 0
+      ) {
         this.release(record);
       }
     }

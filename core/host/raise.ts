@@ -1,4 +1,12 @@
-import { type Draft, Generation, type Outage, OwnedScope, type ScopeRunner, type Registry, withPin } from '../registry/index.ts';
+import {
+  type Draft,
+  Generation,
+  type Outage,
+  OwnedScope,
+  type ScopeRunner,
+  type Registry,
+  withPin,
+} from '../registry/index.ts';
 import { messageOf, type PluginDefinition, type PluginManifest } from '../sdk/index.ts';
 import { activate, type Activated, within } from './activate.ts';
 import { checkContributions } from './extension-point.ts';
@@ -39,7 +47,11 @@ const stumblingOf =
  * Walks one plugin through the stages, from its files to a serving generation. Until `commit` a failure leaves
  * no trace; a failing `start` brings the previous generation back.
  */
-export async function raise(record: PluginRecord, manifest: PluginManifest, host: Raising): Promise<Raised> {
+export async function raise(
+  record: PluginRecord,
+  manifest: PluginManifest,
+  host: Raising,
+): Promise<Raised> {
   const { ports } = host;
   const previous = record.draft;
   const watch = stopwatch(ports);
@@ -49,7 +61,9 @@ export async function raise(record: PluginRecord, manifest: PluginManifest, host
   try {
     await watch.run('integrity', () => verifyIntegrity(record.folder, manifest));
     compiled = await watch.run('compile', () => compileEntry(record, manifest, ports));
-    const definition = await watch.run('evaluate', () => define(record, manifest, compiled, host, generation));
+    const definition = await watch.run('evaluate', () =>
+      define(record, manifest, compiled, host, generation),
+    );
     await watch.run('migrate', () => migrate(record, manifest, ports));
     const activated: Activated = await watch.run('activate', () =>
       activate(definition, generation, record.folder, ports, {
@@ -58,7 +72,9 @@ export async function raise(record: PluginRecord, manifest: PluginManifest, host
       }),
     );
     await watch.run('self-test', () => selfTest(definition, activated));
-    await watch.run('commit', () => commit(activated.draft, ports.registry, ports.schemas, host.outagesWithout(manifest.id)));
+    await watch.run('commit', () =>
+      commit(activated.draft, ports.registry, ports.schemas, host.outagesWithout(manifest.id)),
+    );
     committed = true;
     await watch.run('start', () => start(definition, activated, previous !== undefined));
     return { attempt: watch.attempt(generation.number, true), compiled, draft: activated.draft };
@@ -67,11 +83,17 @@ export async function raise(record: PluginRecord, manifest: PluginManifest, host
       ports.registry.publish(previous ? { add: [previous] } : { remove: [manifest.id] });
     }
     const leftovers = await generation.scope.close();
-    const cause = [messageOf(error), ...leftovers.map((failure) => `and ${failure.label} could not be undone: ${failure.cause}`)].join('; ');
+    const cause = [
+      messageOf(error),
+      ...leftovers.map((failure) => `and ${failure.label} could not be undone: ${failure.cause}`),
+    ].join('; ');
     const kept = previous ? `; generation ${previous.generation.number} still serves` : '';
     ports
       .log('host')
-      .warn({ event: 'host.plugin_failed', plugin: manifest.id, stage: watch.stage, error }, `could not bring up ${manifest.id}: ${cause}${kept}`);
+      .warn(
+        { event: 'host.plugin_failed', plugin: manifest.id, stage: watch.stage, error },
+        `could not bring up ${manifest.id}: ${cause}${kept}`,
+      );
     return { attempt: watch.attempt(generation.number, false, cause), compiled, draft: undefined };
   }
 }
@@ -88,9 +110,15 @@ function createGeneration(manifest: PluginManifest, number: number, host: Raisin
   return generation;
 }
 
-async function compileEntry(record: PluginRecord, manifest: PluginManifest, ports: HostPorts): Promise<Compiled | undefined> {
+async function compileEntry(
+  record: PluginRecord,
+  manifest: PluginManifest,
+  ports: HostPorts,
+): Promise<Compiled | undefined> {
   const { entry } = manifest;
-  return entry === undefined ? undefined : await compile(record.folder, { ...manifest, entry }, ports.bundler);
+  return entry === undefined
+    ? undefined
+    : await compile(record.folder, { ...manifest, entry }, ports.bundler);
 }
 
 async function define(
@@ -117,20 +145,33 @@ async function define(
   }
   const { bundler, shared } = host.ports;
   // A source map is found by the name of the file: each generation has its own, or a stack would be read with the map of another.
-  const filename = generation.number === 1 ? compiled.filename : `${compiled.filename}#${generation.number}`;
+  const filename =
+    generation.number === 1 ? compiled.filename : `${compiled.filename}#${generation.number}`;
   const code = bundler?.withoutMap(compiled.code, filename) ?? compiled.code;
-  return evaluate(manifest, { code, filename, functionOf: bundler?.functionOf }, await lentTo(code, shared), generation.scope);
+  return evaluate(
+    manifest,
+    { code, filename, functionOf: bundler?.functionOf },
+    await lentTo(code, shared),
+    generation.scope,
+  );
 }
 
 /** Those of a pack are for a database of its own. */
-async function migrate(record: PluginRecord, manifest: PluginManifest, ports: HostPorts): Promise<void> {
+async function migrate(
+  record: PluginRecord,
+  manifest: PluginManifest,
+  ports: HostPorts,
+): Promise<void> {
   if (manifest.kind === 'pack') {
     return;
   }
   const migrations: Migration[] = record.folder
     .files()
     .filter((name) => /^migrations\/[^/]+\.sql$/.test(name))
-    .map((name) => ({ name: name.slice('migrations/'.length), sql: record.folder.read(name)!.toString('utf8') }));
+    .map((name) => ({
+      name: name.slice('migrations/'.length),
+      sql: record.folder.read(name)!.toString('utf8'),
+    }));
   if (migrations.length > 0 || manifest.sealed.length > 0) {
     await ports.migrate(manifest, migrations);
   }
@@ -154,22 +195,39 @@ function stopwatch({ clock }: HostPorts) {
         timings[stage] = Math.round((clock.monotonic() - began) * 100) / 100;
       }
     },
-    attempt: (generation: number, ok: boolean, cause?: string): Attempt => ({ at, generation, ok, stage: ok ? undefined : current, cause, timings }),
+    attempt: (generation: number, ok: boolean, cause?: string): Attempt => ({
+      at,
+      generation,
+      ok,
+      stage: ok ? undefined : current,
+      cause,
+      timings,
+    }),
   };
 }
 
 /** The plugin's own veto, while the old generation still serves. */
-async function selfTest(definition: PluginDefinition<unknown>, { draft, ctx, made }: Activated): Promise<void> {
+async function selfTest(
+  definition: PluginDefinition<unknown>,
+  { draft, ctx, made }: Activated,
+): Promise<void> {
   const { generation } = draft;
   if (definition.selfTest) {
     await withPin({ snapshot: undefined, owner: generation }, () =>
-      within(generation.manifest.limits.activate_ms, `selfTest() of ${generation.pluginId}`, () => definition.selfTest?.(ctx, made)),
+      within(generation.manifest.limits.activate_ms, `selfTest() of ${generation.pluginId}`, () =>
+        definition.selfTest?.(ctx, made),
+      ),
     );
   }
 }
 
 /** Makes a draft visible in one synchronous step; a conflict throws and leaves the old snapshot. */
-function commit(draft: Draft, registry: Registry, schemas: Schemas, outages: readonly Outage[]): void {
+function commit(
+  draft: Draft,
+  registry: Registry,
+  schemas: Schemas,
+  outages: readonly Outage[],
+): void {
   checkContributions(draft.tables.contributions.values(), registry.current, schemas);
   registry.publish({ add: [draft], outages });
   draft.generation.committed = true;
@@ -179,7 +237,11 @@ function commit(draft: Draft, registry: Registry, schemas: Schemas, outages: rea
  * Lets the committed generation begin: its timers and threads run, then its own start(). One that replaces another must
  * have its threads open, or the other comes back; at boot nobody waits for them.
  */
-async function start(definition: PluginDefinition<unknown>, { draft, ctx, threads, made }: Activated, replaces: boolean): Promise<void> {
+async function start(
+  definition: PluginDefinition<unknown>,
+  { draft, ctx, threads, made }: Activated,
+  replaces: boolean,
+): Promise<void> {
   const { generation } = draft;
   const { activate_ms: ms } = generation.manifest.limits;
   generation.scope.arm();
@@ -187,6 +249,8 @@ async function start(definition: PluginDefinition<unknown>, { draft, ctx, thread
     await threads.opened(ms);
   }
   if (definition.start) {
-    await withPin({ snapshot: undefined, owner: generation }, () => within(ms, `start() of ${generation.pluginId}`, () => definition.start?.(ctx, made)));
+    await withPin({ snapshot: undefined, owner: generation }, () =>
+      within(ms, `start() of ${generation.pluginId}`, () => definition.start?.(ctx, made)),
+    );
   }
 }

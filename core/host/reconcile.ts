@@ -18,7 +18,13 @@ export class Reconciler {
   /** While booting, each plugin is marked before it runs, so that a start that dies names its killer. */
   booting = true;
 
-  constructor(ports: HostPorts, roster: Roster, quarantine: Quarantine, retirements: Retirements, raising: Raising) {
+  constructor(
+    ports: HostPorts,
+    roster: Roster,
+    quarantine: Quarantine,
+    retirements: Retirements,
+    raising: Raising,
+  ) {
     this.#ports = ports;
     this.#roster = roster;
     this.#quarantine = quarantine;
@@ -40,12 +46,17 @@ export class Reconciler {
 
   /** Publishes a snapshot without these plugins at once; they finish what they do in the background. */
   withdraw(records: readonly PluginRecord[], reason: string): void {
-    const ended = records.flatMap((record) => (record.draft ? [{ record, draft: record.draft }] : []));
+    const ended = records.flatMap((record) =>
+      record.draft ? [{ record, draft: record.draft }] : [],
+    );
     if (ended.length === 0) {
       return;
     }
     ended.forEach(({ record }) => (record.draft = undefined));
-    this.#ports.registry.publish({ remove: ended.map(({ record }) => record.id), outages: this.#roster.outages() });
+    this.#ports.registry.publish({
+      remove: ended.map(({ record }) => record.id),
+      outages: this.#roster.outages(),
+    });
     ended.forEach(({ record, draft }) => this.#retirements.begin(record, draft.generation, reason));
   }
 
@@ -58,8 +69,20 @@ export class Reconciler {
         record.manifest = this.#ports.readManifest(record.folder);
       } catch (error) {
         record.stale = false;
-        this.#ports.log('host').warn({ event: 'host.manifest_refused', plugin: record.id, serving: record.serving?.number }, messageOf(error));
-        record.attempted({ at: this.#ports.clock.now(), generation: record.generations, ok: false, stage: 'manifest', cause: messageOf(error), timings: {} });
+        this.#ports
+          .log('host')
+          .warn(
+            { event: 'host.manifest_refused', plugin: record.id, serving: record.serving?.number },
+            messageOf(error),
+          );
+        record.attempted({
+          at: this.#ports.clock.now(),
+          generation: record.generations,
+          ok: false,
+          stage: 'manifest',
+          cause: messageOf(error),
+          timings: {},
+        });
       }
     }
   }
@@ -71,10 +94,14 @@ export class Reconciler {
       all.filter(({ id }) => memory.disabled().has(id) || this.#quarantine.holds(id)),
       'it was switched off',
     );
-    const revoked = all.filter((record) => barredCause(record.serving?.manifest, record, registry.current) !== undefined);
+    const revoked = all.filter(
+      (record) => barredCause(record.serving?.manifest, record, registry.current) !== undefined,
+    );
     this.withdraw(revoked, 'it may not run as it is now');
     revoked.forEach((record) => (record.stale = true));
-    const stranded = strandedBy(new Set(), registry.current).flatMap((id) => this.#roster.all.get(id) ?? []);
+    const stranded = strandedBy(new Set(), registry.current).flatMap(
+      (id) => this.#roster.all.get(id) ?? [],
+    );
     this.withdraw(stranded, 'a service it needs went away');
     for (const record of stranded) {
       record.stale = true;
@@ -87,7 +114,9 @@ export class Reconciler {
     // One that changes while it is raised is left to the next pass, which whoever saw the change has asked for.
     const tried = new Set<PluginRecord>();
     for (;;) {
-      const ready = this.#roster.waiting().filter((record) => !tried.has(record) && this.#mayBegin(record));
+      const ready = this.#roster
+        .waiting()
+        .filter((record) => !tried.has(record) && this.#mayBegin(record));
       if (ready.length === 0) {
         return;
       }
@@ -109,7 +138,10 @@ export class Reconciler {
 
   #mayBegin(record: PluginRecord): boolean {
     const { current } = this.#ports.registry;
-    return unmetNeeds(record.manifest!, current).length === 0 && barredCause(record.manifest, record, current) === undefined;
+    return (
+      unmetNeeds(record.manifest!, current).length === 0 &&
+      barredCause(record.manifest, record, current) === undefined
+    );
   }
 
   /** The process of a pack belongs to the generation that started it: another one starts it anew. */
@@ -126,7 +158,10 @@ export class Reconciler {
   async #raise(record: PluginRecord): Promise<void> {
     const old: Draft | undefined = record.draft;
     record.stale = false;
-    record.loader = isPack(record) && record.manifest?.entry !== undefined ? packLoaderIn(this.#ports.registry.current) : undefined;
+    record.loader =
+      isPack(record) && record.manifest?.entry !== undefined
+        ? packLoaderIn(this.#ports.registry.current)
+        : undefined;
     if (!old) {
       record.enter('loading');
     }
@@ -138,10 +173,17 @@ export class Reconciler {
       const ms = Math.round(Object.values(attempt.timings).reduce((sum, each) => sum + each, 0));
       this.#ports
         .log('host')
-        .info({ event: 'host.plugin_serves', plugin: record.id, generation: attempt.generation, ms }, `${record.id} serves in a new generation`);
+        .info(
+          { event: 'host.plugin_serves', plugin: record.id, generation: attempt.generation, ms },
+          `${record.id} serves in a new generation`,
+        );
     }
     if (draft && old) {
-      this.#retirements.begin(record, old.generation, `${record.id} was replaced by generation ${draft.generation.number}`);
+      this.#retirements.begin(
+        record,
+        old.generation,
+        `${record.id} was replaced by generation ${draft.generation.number}`,
+      );
     }
   }
 
@@ -149,7 +191,9 @@ export class Reconciler {
   #settleStates(): void {
     const waiting = new Set(this.#roster.waiting());
     // Last those that wait: their cause names the state of others.
-    for (const record of [...this.#roster.all.values()].sort((a, b) => Number(waiting.has(a)) - Number(waiting.has(b)))) {
+    for (const record of [...this.#roster.all.values()].sort(
+      (a, b) => Number(waiting.has(a)) - Number(waiting.has(b)),
+    )) {
       if (record.serving) {
         this.#settleServing(record, record.serving.number, waiting.has(record));
         continue;
@@ -161,10 +205,16 @@ export class Reconciler {
         record.enter('quarantined', this.#quarantine.of(record.id)?.cause);
       } else if (waiting.has(record)) {
         const barred = barredCause(record.manifest, record, this.#ports.registry.current);
-        const cause = barred ?? blockedCause(record, this.#roster.all, this.#ports.registry.current);
+        const cause =
+          barred ?? blockedCause(record, this.#roster.all, this.#ports.registry.current);
         const state = barred === undefined ? 'blocked' : 'waiting';
         if (record.state !== state || record.cause !== cause) {
-          this.#ports.log('host').warn({ event: `host.plugin_${state}`, plugin: record.id }, `${record.id} is ${state}: ${cause}`);
+          this.#ports
+            .log('host')
+            .warn(
+              { event: `host.plugin_${state}`, plugin: record.id },
+              `${record.id} is ${state}: ${cause}`,
+            );
         }
         record.enter(state, cause);
       } else if (record.manifest && !record.manifest.runs_on.includes(this.#ports.runsOn)) {
@@ -176,10 +226,16 @@ export class Reconciler {
   /** A change whose needs are not met waits while the generation before it serves on: whoever made it is told what for. */
   #settleServing(record: PluginRecord, generation: number, waits: boolean): void {
     const { current } = this.#ports.registry;
-    const unmet = waits ? (barredCause(record.manifest, record, current) ?? blockedCause(record, this.#roster.all, current)) : '';
-    const cause = unmet === '' ? undefined : `a change waits: ${unmet}; generation ${generation} still serves`;
+    const unmet = waits
+      ? (barredCause(record.manifest, record, current) ??
+        blockedCause(record, this.#roster.all, current))
+      : '';
+    const cause =
+      unmet === '' ? undefined : `a change waits: ${unmet}; generation ${generation} still serves`;
     if (cause !== undefined && cause !== record.cause) {
-      this.#ports.log('host').warn({ event: 'host.change_waits', plugin: record.id, generation }, cause);
+      this.#ports
+        .log('host')
+        .warn({ event: 'host.change_waits', plugin: record.id, generation }, cause);
     }
     record.enter('active', cause);
   }

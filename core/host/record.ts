@@ -2,12 +2,34 @@ import type { Draft, Generation } from '../registry/index.ts';
 import { type Clock, messageOf, type PluginManifest } from '../sdk/index.ts';
 import type { PluginFolder } from './folder.ts';
 
-export const pluginStates = ['discovered', 'invalid', 'disabled', 'blocked', 'waiting', 'loading', 'active', 'failed', 'quarantined', 'unload-failed'] as const;
+export const pluginStates = [
+  'discovered',
+  'invalid',
+  'disabled',
+  'blocked',
+  'waiting',
+  'loading',
+  'active',
+  'failed',
+  'quarantined',
+  'unload-failed',
+] as const;
 
 export type PluginState = (typeof pluginStates)[number];
 
 /** The pipeline's verbs, in order; a failure names the one it happened in. */
-export type Stage = 'discover' | 'manifest' | 'integrity' | 'compile' | 'evaluate' | 'migrate' | 'activate' | 'self-test' | 'commit' | 'start' | 'retire';
+export type Stage =
+  | 'discover'
+  | 'manifest'
+  | 'integrity'
+  | 'compile'
+  | 'evaluate'
+  | 'migrate'
+  | 'activate'
+  | 'self-test'
+  | 'commit'
+  | 'start'
+  | 'retire';
 
 export interface Attempt {
   readonly at: number;
@@ -84,12 +106,20 @@ export class PluginRecord {
   }
 
   strike(label: string, error: unknown): void {
-    this.strikes = [...this.strikes, { at: this.#clock.now(), label, cause: messageOf(error) }].slice(-keptStrikes);
+    this.strikes = [
+      ...this.strikes,
+      { at: this.#clock.now(), label, cause: messageOf(error) },
+    ].slice(-keptStrikes);
   }
 
   /** Whether a changed path is a part of the plugin, or a folder that holds it. */
   concerns(path: string): boolean {
     const own = this.folder.path;
-    return this.inputs.has(path) || path === own || path.startsWith(`${own}/`) || own.startsWith(`${path}/`);
+    return (
+      this.inputs.has(path) ||
+      path === own ||
+      path.startsWith(`${own}/`) ||
+      own.startsWith(`${path}/`)
+    );
   }
 }

@@ -46,7 +46,11 @@ export class Retirements {
  * Ends a generation that no snapshot shows any more: ordinary requests finish, streams are told half way,
  * then every effect is undone. Resolves with what could not be undone.
  */
-async function retire(generation: Generation, registry: Registry, reason: string): Promise<readonly UndoFailure[]> {
+async function retire(
+  generation: Generation,
+  registry: Registry,
+  reason: string,
+): Promise<readonly UndoFailure[]> {
   const { leases } = registry;
   const half = generation.manifest.limits.drain_ms / 2;
   if (!(await leases.idle(generation, half))) {

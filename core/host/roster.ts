@@ -49,8 +49,14 @@ export class Roster {
 
   /** Those that want a new generation and may have one, in a fixed order. */
   waiting(): readonly PluginRecord[] {
-    const wanting = [...this.#records.values()].filter((record) => this.#mayServe(record) && record.stale);
-    return wanting.sort((a, b) => Number(b.manifest?.early === true) - Number(a.manifest?.early === true) || (a.id < b.id ? -1 : 1));
+    const wanting = [...this.#records.values()].filter(
+      (record) => this.#mayServe(record) && record.stale,
+    );
+    return wanting.sort(
+      (a, b) =>
+        Number(b.manifest?.early === true) - Number(a.manifest?.early === true) ||
+        (a.id < b.id ? -1 : 1),
+    );
   }
 
   /** What callers of plugins that do not serve are told. */
@@ -72,16 +78,28 @@ export class Roster {
   #mayServe(record: PluginRecord): boolean {
     const here = record.manifest?.runs_on.includes(this.#ports.runsOn) === true;
     const readable = record.state !== 'invalid' || record.stale;
-    return here && readable && !this.#ports.memory.disabled().has(record.id) && !this.#quarantine.holds(record.id);
+    return (
+      here &&
+      readable &&
+      !this.#ports.memory.disabled().has(record.id) &&
+      !this.#quarantine.holds(record.id)
+    );
   }
 }
 
 const usualRetrySeconds = 5;
 
 /** The mounts of a plugin that does not serve, with the sentence that its callers get. */
-function outagesOf(record: PluginRecord, quarantine: QuarantineEntry | undefined, clock: Clock): readonly Outage[] {
+function outagesOf(
+  record: PluginRecord,
+  quarantine: QuarantineEntry | undefined,
+  clock: Clock,
+): readonly Outage[] {
   const retryAt = quarantine?.retryAt;
-  const seconds = retryAt === undefined ? usualRetrySeconds : Math.max(1, Math.ceil((retryAt - clock.now()) / 1000));
+  const seconds =
+    retryAt === undefined
+      ? usualRetrySeconds
+      : Math.max(1, Math.ceil((retryAt - clock.now()) / 1000));
   return (record.manifest?.mounts ?? []).map((mount) => ({
     pluginId: record.id,
     mount,

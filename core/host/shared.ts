@@ -1,5 +1,17 @@
 /** What hosts lend to plugins, each by its own table of modules; everything else a plugin uses is bundled into it. */
-export const lentNames = ['svc/sdk', 'svc/ssh', 'svc/thread', 'ajv', 'jsonwebtoken', 'kysely', 're2js', 'semver', 'typebox', 'ws', 'yaml'] as const;
+export const lentNames = [
+  'svc/sdk',
+  'svc/ssh',
+  'svc/thread',
+  'ajv',
+  'jsonwebtoken',
+  'kysely',
+  're2js',
+  'semver',
+  'typebox',
+  'ws',
+  'yaml',
+] as const;
 
 /** Modules the host lends to plugins, by the name they are imported by. */
 export type SharedModules = ReadonlyMap<string, object>;
@@ -7,7 +19,9 @@ export type SharedModules = ReadonlyMap<string, object>;
 /** Stands in for a module that is only loaded when a plugin imports it. */
 const later = Symbol('later');
 export const lentLater = (load: () => Promise<object>): object => ({ [later]: load });
-const isLater = (module: object | undefined): module is { readonly [later]: () => Promise<object> } => module !== undefined && later in module;
+const isLater = (
+  module: object | undefined,
+): module is { readonly [later]: () => Promise<object> } => module !== undefined && later in module;
 
 /** What is lent to this one text, which loads at once: of the modules that come later, those that it requires. */
 export async function lentTo(code: string, shared: SharedModules): Promise<SharedModules> {

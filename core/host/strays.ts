@@ -4,7 +4,15 @@ import { SvcError } from '../sdk/index.ts';
 const deadly = new Set(['exit', 'reallyExit', 'abort', 'kill', '_kill']);
 
 /** Names that shadow Node's own inside a plugin's modules. */
-const shadowed = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate', 'process'] as const;
+const shadowed = [
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'clearTimeout',
+  'clearInterval',
+  'clearImmediate',
+  'process',
+] as const;
 
 type Listener = Parameters<typeof process.off>[1];
 type Listen = (event: string | symbol, listener: Listener) => unknown;
@@ -58,10 +66,15 @@ export function watchStrays(trusted: readonly string[]): Strays {
       }
       if (deadly.has(String(property))) {
         return () => {
-          throw new SvcError('conflict', `a plugin may not call process.${String(property)}: it would end all of svc`);
+          throw new SvcError(
+            'conflict',
+            `a plugin may not call process.${String(property)}: it would end all of svc`,
+          );
         };
       }
-      return ['on', 'once', 'addListener', 'prependListener'].includes(String(property)) ? joining(value as Listen) : value.bind(target);
+      return ['on', 'once', 'addListener', 'prependListener'].includes(String(property))
+        ? joining(value as Listen)
+        : value.bind(target);
     },
   });
 
@@ -73,7 +86,14 @@ export function watchStrays(trusted: readonly string[]): Strays {
     clearing(clearInterval),
     clearing(clearImmediate),
   ];
-  const nodesTimers = [setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate];
+  const nodesTimers = [
+    setTimeout,
+    setInterval,
+    setImmediate,
+    clearTimeout,
+    clearInterval,
+    clearImmediate,
+  ];
   const ownProcess = trusted.includes('process') ? process : watchedProcess;
 
   return {

@@ -9,17 +9,28 @@ export function verifyIntegrity(folder: PluginFolder, manifest: PluginManifest):
   if (!expected) {
     return;
   }
-  const stranger = folder.files().find((name) => name !== 'plugin.json' && !Object.hasOwn(expected, name));
+  const stranger = folder
+    .files()
+    .find((name) => name !== 'plugin.json' && !Object.hasOwn(expected, name));
   if (stranger !== undefined) {
-    throw new SvcError('invalid_argument', `${manifest.id}: ${stranger} is not listed in integrity; rebuild the plugin or remove the file`);
+    throw new SvcError(
+      'invalid_argument',
+      `${manifest.id}: ${stranger} is not listed in integrity; rebuild the plugin or remove the file`,
+    );
   }
   for (const [name, hash] of Object.entries(expected)) {
     const content = folder.read(name);
     if (!content) {
-      throw new SvcError('invalid_argument', `${manifest.id}: ${name} is listed in integrity but missing; install the plugin again`);
+      throw new SvcError(
+        'invalid_argument',
+        `${manifest.id}: ${name} is listed in integrity but missing; install the plugin again`,
+      );
     }
     if (createHash('sha256').update(content).digest('hex') !== hash) {
-      throw new SvcError('invalid_argument', `${manifest.id}: ${name} was changed after the plugin was built; install it again`);
+      throw new SvcError(
+        'invalid_argument',
+        `${manifest.id}: ${name} was changed after the plugin was built; install it again`,
+      );
     }
   }
 }

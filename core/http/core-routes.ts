@@ -1,6 +1,12 @@
 import Type from 'typebox';
 
-import { byteRoute, type MaybePromise, route, type RouteDeclaration, SvcError } from '../sdk/index.ts';
+import {
+  byteRoute,
+  type MaybePromise,
+  route,
+  type RouteDeclaration,
+  SvcError,
+} from '../sdk/index.ts';
 
 /** One part of the service and whether it can serve. */
 export interface Readiness {
@@ -17,11 +23,22 @@ export interface CorePorts {
 }
 
 /** Balancers add words of their own, such as `?verbose`: every part is told anyway. */
-const probe = { method: 'GET', access: 'public', query: Type.Object({}, { additionalProperties: true }) } as const;
+const probe = {
+  method: 'GET',
+  access: 'public',
+  query: Type.Object({}, { additionalProperties: true }),
+} as const;
 const Health = Type.Object({ status: Type.Literal('ok') });
 const Ready = Type.Object({
   status: Type.Literal('ready'),
-  parts: Type.Array(Type.Object({ part: Type.String(), ok: Type.Boolean(), state: Type.Enum(['ready', 'degraded']), detail: Type.Optional(Type.String()) })),
+  parts: Type.Array(
+    Type.Object({
+      part: Type.String(),
+      ok: Type.Boolean(),
+      state: Type.Enum(['ready', 'degraded']),
+      detail: Type.Optional(Type.String()),
+    }),
+  ),
 });
 
 /** What the service answers by itself, with no plugin installed. */
@@ -44,12 +61,22 @@ export function coreRoutes({ readiness, metrics }: CorePorts): readonly RouteDec
         const parts = await readiness();
         const unfit = parts.filter((part) => !part.ok);
         if (unfit.length > 0) {
-          const details = unfit.map(({ part, detail }) => ({ path: `/${part}`, message: detail ?? 'is not ready' }));
-          throw new SvcError('unavailable', `not ready: ${unfit.map((part) => part.part).join(', ')}`, { details, retryAfterSeconds: 5 });
+          const details = unfit.map(({ part, detail }) => ({
+            path: `/${part}`,
+            message: detail ?? 'is not ready',
+          }));
+          throw new SvcError(
+            'unavailable',
+            `not ready: ${unfit.map((part) => part.part).join(', ')}`,
+            { details, retryAfterSeconds: 5 },
+          );
         }
         return {
           status: 'ready' as const,
-          parts: parts.map(({ degraded = false, ...part }) => ({ ...part, state: degraded ? ('degraded' as const) : ('ready' as const) })),
+          parts: parts.map(({ degraded = false, ...part }) => ({
+            ...part,
+            state: degraded ? ('degraded' as const) : ('ready' as const),
+          })),
         };
       },
     }),

@@ -1,7 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 
 import type { Generation, Registry } from '../registry/index.ts';
-import type { AuditTrailContract, AuthenticatorContract, Clock, Ids, Logger } from '../sdk/index.ts';
+import type {
+  AuditTrailContract,
+  AuthenticatorContract,
+  Clock,
+  Ids,
+  Logger,
+} from '../sdk/index.ts';
 import type { TlsOptions } from './server/tls.ts';
 
 /** The change's own transaction, as the audit trail takes it. */

@@ -8,7 +8,8 @@ import { constants, getPriority, setPriority } from 'node:os';
  */
 const niceness = 10;
 
-export const lowered = (): number => Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness);
+export const lowered = (): number =>
+  Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness);
 
 /** Lets this thread stand back behind the one that answers requests. */
 export function standBack(): void {

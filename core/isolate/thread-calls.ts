@@ -18,7 +18,11 @@ export class Ticket {
   constructor(
     method: string,
     input: unknown,
-    { timeoutMs, signal, transfer }: { timeoutMs: number; signal: AbortSignal | undefined; transfer: readonly ArrayBuffer[] },
+    {
+      timeoutMs,
+      signal,
+      transfer,
+    }: { timeoutMs: number; signal: AbortSignal | undefined; transfer: readonly ArrayBuffer[] },
     late: () => Error,
   ) {
     this.method = method;
@@ -60,7 +64,11 @@ export class ThreadCalls {
   readonly #open = new Map<number, Ticket>();
   #last = 0;
 
-  constructor(label: string, skewMs: () => number, send: (message: ToThread, transfer?: readonly ArrayBuffer[]) => void) {
+  constructor(
+    label: string,
+    skewMs: () => number,
+    send: (message: ToThread, transfer?: readonly ArrayBuffer[]) => void,
+  ) {
     this.#label = label;
     this.#skewMs = skewMs;
     this.#send = send;
@@ -73,9 +81,17 @@ export class ThreadCalls {
   send(ticket: Ticket): void {
     const id = (this.#last += 1);
     try {
-      this.#send({ t: 'call', id, method: ticket.method, input: ticket.input, skewMs: this.#skewMs() }, ticket.transfer);
+      this.#send(
+        { t: 'call', id, method: ticket.method, input: ticket.input, skewMs: this.#skewMs() },
+        ticket.transfer,
+      );
     } catch (error) {
-      ticket.settle({ error: new Error(`${ticket.method} of ${this.#label} takes plain data only: ${messageOf(error)}`, { cause: error }) });
+      ticket.settle({
+        error: new Error(
+          `${ticket.method} of ${this.#label} takes plain data only: ${messageOf(error)}`,
+          { cause: error },
+        ),
+      });
       return;
     }
     this.#open.set(id, ticket);
@@ -91,7 +107,11 @@ export class ThreadCalls {
   /** The thread is gone: no answer will come. */
   end(cause: string): void {
     for (const ticket of this.#open.values()) {
-      ticket.settle({ error: new SvcError('unavailable', `${this.#label} ended during the call: ${cause}`, { retryAfterSeconds: 5 }) });
+      ticket.settle({
+        error: new SvcError('unavailable', `${this.#label} ended during the call: ${cause}`, {
+          retryAfterSeconds: 5,
+        }),
+      });
     }
     this.#open.clear();
   }

@@ -1,6 +1,14 @@
 import { AsyncResource } from 'node:async_hooks';
 
-import { type Disposer, messageOf, restarts, SvcError, type ThreadCall, type ThreadHandle, type ThreadNotice } from '../sdk/index.ts';
+import {
+  type Disposer,
+  messageOf,
+  restarts,
+  SvcError,
+  type ThreadCall,
+  type ThreadHandle,
+  type ThreadNotice,
+} from '../sdk/index.ts';
 import { Ticket } from './thread-calls.ts';
 import { type TenantOptions, ThreadRun } from './thread-run.ts';
 
@@ -86,7 +94,11 @@ export class ThreadPlace {
     }
   }
 
-  stateOf(tenant: Tenant): { readonly state: ThreadHandle['state']; readonly cause: string | undefined; readonly retryInMs: number } {
+  stateOf(tenant: Tenant): {
+    readonly state: ThreadHandle['state'];
+    readonly cause: string | undefined;
+    readonly retryInMs: number;
+  } {
     const seat = this.#seat;
     if (!this.#tenants.has(tenant)) {
       return { state: 'stopped', cause: undefined, retryInMs: 0 };
@@ -95,21 +107,40 @@ export class ThreadPlace {
       return { state: 'waiting', cause: undefined, retryInMs: 0 };
     }
     const state = seat.open ? 'running' : seat.run ? 'starting' : 'backing-off';
-    return { state, cause: seat.cause, retryInMs: seat.run ? 0 : Math.max(0, seat.retryAt - performance.now()) };
+    return {
+      state,
+      cause: seat.cause,
+      retryInMs: seat.run ? 0 : Math.max(0, seat.retryAt - performance.now()),
+    };
   }
 
-  async call(tenant: Tenant, method: string, input: unknown, { timeoutMs = usualTimeoutMs, signal, transfer = [] }: ThreadCall): Promise<unknown> {
+  async call(
+    tenant: Tenant,
+    method: string,
+    input: unknown,
+    { timeoutMs = usualTimeoutMs, signal, transfer = [] }: ThreadCall,
+  ): Promise<unknown> {
     signal?.throwIfAborted();
     const { label } = tenant.options;
     const { state, cause, retryInMs } = this.stateOf(tenant);
     if (state === 'stopped' || (state === 'backing-off' && retryInMs >= timeoutMs)) {
       const retryAfterSeconds = Math.max(1, Math.ceil(retryInMs / 1000));
-      throw new SvcError('unavailable', `${label} is ${state}${cause === undefined ? '' : `: it ${cause}`}`, { retryAfterSeconds });
+      throw new SvcError(
+        'unavailable',
+        `${label} is ${state}${cause === undefined ? '' : `: it ${cause}`}`,
+        { retryAfterSeconds },
+      );
     }
     if (this.#waiting.size + (this.#seat?.run?.busy ?? 0) >= maxCalls) {
-      throw new SvcError('unavailable', `${label} has ${maxCalls} calls to answer already; try again`, { retryAfterSeconds: 1 });
+      throw new SvcError(
+        'unavailable',
+        `${label} has ${maxCalls} calls to answer already; try again`,
+        { retryAfterSeconds: 1 },
+      );
     }
-    const ticket = new Ticket(method, input, { timeoutMs, signal, transfer }, () => this.#late(tenant, method, timeoutMs));
+    const ticket = new Ticket(method, input, { timeoutMs, signal, transfer }, () =>
+      this.#late(tenant, method, timeoutMs),
+    );
     if (!this.#offer(ticket, tenant)) {
       this.#waiting.set(ticket, tenant);
       ticket.onGivenUp = () => this.#waiting.delete(ticket);
@@ -129,8 +160,15 @@ export class ThreadPlace {
 
   #late(tenant: Tenant, method: string, timeoutMs: number): Error {
     const { state, cause } = this.stateOf(tenant);
-    const why = state === 'running' ? '' : `: it is ${state}${cause === undefined ? '' : `, because it ${cause}`}`;
-    return new SvcError('unavailable', `${tenant.options.label} did not answer ${method} within ${timeoutMs} ms${why}`, { retryAfterSeconds: 1 });
+    const why =
+      state === 'running'
+        ? ''
+        : `: it is ${state}${cause === undefined ? '' : `, because it ${cause}`}`;
+    return new SvcError(
+      'unavailable',
+      `${tenant.options.label} did not answer ${method} within ${timeoutMs} ms${why}`,
+      { retryAfterSeconds: 1 },
+    );
   }
 
   /** Who waits for a tenant that is gone is served by another one, if there is any. */
@@ -138,7 +176,11 @@ export class ThreadPlace {
     for (const [ticket, whose] of this.#waiting) {
       if (whose === tenant && (!tenant.begun || this.#begun.length === 0)) {
         this.#waiting.delete(ticket);
-        ticket.settle({ error: new SvcError('unavailable', `${tenant.options.label} has ended`, { retryAfterSeconds: 1 }) });
+        ticket.settle({
+          error: new SvcError('unavailable', `${tenant.options.label} has ended`, {
+            retryAfterSeconds: 1,
+          }),
+        });
       }
     }
   }
@@ -161,7 +203,16 @@ export class ThreadPlace {
         this.#seat = undefined;
         seat.onLeft.forEach((left) => left());
       } else if (next) {
-        this.#seat = { tenant: next, run: undefined, open: false, leaving: false, cause: undefined, retry: undefined, retryAt: 0, onLeft: [] };
+        this.#seat = {
+          tenant: next,
+          run: undefined,
+          open: false,
+          leaving: false,
+          cause: undefined,
+          retry: undefined,
+          retryAt: 0,
+          onLeft: [],
+        };
         this.#launch(this.#seat);
       }
     }
@@ -210,7 +261,10 @@ export class ThreadPlace {
     seat.retryAt = performance.now() + pauseMs;
     seat.retry = setTimeout(() => this.#launch(seat), pauseMs);
     seat.retry.unref();
-    tenant.options.log.warn({ event: 'thread.ended', cause, retry_ms: Math.round(pauseMs) }, `${tenant.options.label} ended: it ${cause}`);
+    tenant.options.log.warn(
+      { event: 'thread.ended', cause, retry_ms: Math.round(pauseMs) },
+      `${tenant.options.label} ended: it ${cause}`,
+    );
     tenant.options.onStumble(cause);
   }
 }
@@ -270,7 +324,9 @@ export class Tenant implements ThreadHandle {
   /** One that runs for calls alone begins with the first one, once its generation serves. */
   #wake(): void {
     if (this.options.idleMs !== undefined && this.state !== 'stopped') {
-      this.#idle = this.#idle?.refresh() ?? setInterval(() => this.begun && this.#place.rest(this), this.options.idleMs).unref();
+      this.#idle =
+        this.#idle?.refresh() ??
+        setInterval(() => this.begun && this.#place.rest(this), this.options.idleMs).unref();
       void (this.#serves && !this.begun && this.#place.begin(this));
     }
   }

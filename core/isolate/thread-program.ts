@@ -11,8 +11,14 @@ export interface ProgramOptions {
  * The text of a thread: the bundle as the module that its source is, so that errors name the source, with a `require`
  * that finds Node's own modules and SQLite, and nothing else.
  */
-export function threadText(code: string, filename: string, { packagesFrom, sqlite }: ProgramOptions): string {
-  const [file, text, from, database] = [placeOf(filename), code, packagesFrom, sqlite ?? null].map((value) => JSON.stringify(value));
+export function threadText(
+  code: string,
+  filename: string,
+  { packagesFrom, sqlite }: ProgramOptions,
+): string {
+  const [file, text, from, database] = [placeOf(filename), code, packagesFrom, sqlite ?? null].map(
+    (value) => JSON.stringify(value),
+  );
   return `process.setSourceMapsEnabled(true);
 const { Module, isBuiltin, createRequire } = require('node:module');
 const compiled = (text, name, require) => {
@@ -42,4 +48,5 @@ compiled(${text}, ${file}, (name) => {
 }
 
 /** Source maps are only found for what looks like a file; `embedded:metrics/…` does not. */
-const placeOf = (filename: string): string => (isAbsolute(filename) ? filename : `/${filename.replace(':', '/')}`);
+const placeOf = (filename: string): string =>
+  isAbsolute(filename) ? filename : `/${filename.replace(':', '/')}`;

@@ -22,7 +22,12 @@ export class Repeats {
     await Promise.all([...this.#running].map((running) => running.stop()));
   }
 
-  #begin(when: string, ms: number, work: (signal: AbortSignal) => unknown, repeat: boolean): () => void {
+  #begin(
+    when: string,
+    ms: number,
+    work: (signal: AbortSignal) => unknown,
+    repeat: boolean,
+  ): () => void {
     if (this.#ended) {
       return () => undefined;
     }
@@ -42,7 +47,12 @@ class Running {
   #finish!: () => void;
   #atWork = false;
 
-  constructor(ms: number, work: (signal: AbortSignal) => unknown, repeat: boolean, onError: (error: unknown) => void) {
+  constructor(
+    ms: number,
+    work: (signal: AbortSignal) => unknown,
+    repeat: boolean,
+    onError: (error: unknown) => void,
+  ) {
     this.over = new Promise((resolve) => (this.#finish = resolve));
     const run = async (): Promise<void> => {
       this.#atWork = true;

@@ -1,8 +1,21 @@
 import type { Worker } from 'node:worker_threads';
 
-import { type Logger, messageOf, type RestartPolicy, SvcError, type ThreadNotice, withDeadline } from '../sdk/index.ts';
+import {
+  type Logger,
+  messageOf,
+  type RestartPolicy,
+  SvcError,
+  type ThreadNotice,
+  withDeadline,
+} from '../sdk/index.ts';
 import { ThreadCalls, type Ticket } from './thread-calls.ts';
-import { type CarriedError, type FromThread, heardEvery, revived, type ToThread } from './thread-wire.ts';
+import {
+  type CarriedError,
+  type FromThread,
+  heardEvery,
+  revived,
+  type ToThread,
+} from './thread-wire.ts';
 
 export interface RunOptions {
   /** Names the thread in sentences: `thread metrics of metricsdb`. */
@@ -66,11 +79,18 @@ export class ThreadRun {
     this.#closed = new Promise((resolve) => (this.#resolveClosed = resolve));
     this.#heardAt = performance.now();
     this.#worker = options.start();
-    this.#calls = new ThreadCalls(options.label, options.skewMs, (message, transfer = []) => this.#worker.postMessage(message, transfer));
+    this.#calls = new ThreadCalls(options.label, options.skewMs, (message, transfer = []) =>
+      this.#worker.postMessage(message, transfer),
+    );
     this.#worker.on('message', (message: FromThread) => this.#hear(message));
     this.#worker.on('error', (error) => (this.#failure = error));
-    this.ended = new Promise((resolve) => this.#worker.once('exit', (code) => resolve(this.#bury(code))));
-    this.#watch = setTimeout(() => this.kill(`did not open within ${options.timing.openMs} ms`), options.timing.openMs);
+    this.ended = new Promise((resolve) =>
+      this.#worker.once('exit', (code) => resolve(this.#bury(code))),
+    );
+    this.#watch = setTimeout(
+      () => this.kill(`did not open within ${options.timing.openMs} ms`),
+      options.timing.openMs,
+    );
     this.#watch.unref();
   }
 
@@ -95,7 +115,10 @@ export class ThreadRun {
     clearTimeout(this.#watch);
     this.#say({ t: 'close', graceMs: graceMs / 2 });
     await withDeadline<unknown>(Promise.race([this.#closed, this.ended]), graceMs, () =>
-      this.#options.log.warn({ event: 'threads.close_late' }, `${this.#options.label} did not close within ${graceMs} ms and was ended`),
+      this.#options.log.warn(
+        { event: 'threads.close_late' },
+        `${this.#options.label} did not close within ${graceMs} ms and was ended`,
+      ),
     );
     this.kill('it was closed');
     await this.ended;
@@ -115,7 +138,10 @@ export class ThreadRun {
         this.kill(`could not open: ${message.error.message}`);
         return;
       case 'reply':
-        this.#calls.hear(message.id, message.error ? { error: this.#revived(message.error) } : { value: message.value });
+        this.#calls.hear(
+          message.id,
+          message.error ? { error: this.#revived(message.error) } : { value: message.value },
+        );
         return;
       case 'notice':
         this.#count();
@@ -130,14 +156,20 @@ export class ThreadRun {
         return;
       case 'closed':
         if (message.error) {
-          this.#options.log.error({ event: 'thread.close_failed', error: this.#revived(message.error) }, `${this.#options.label} failed to close`);
+          this.#options.log.error(
+            { event: 'thread.close_failed', error: this.#revived(message.error) },
+            `${this.#options.label} failed to close`,
+          );
         }
         this.#resolveClosed();
     }
   }
 
   #revived({ stack, ...error }: CarriedError): Error {
-    return revived({ ...error, stack: stack === undefined ? undefined : this.#options.mapped(stack) });
+    return revived({
+      ...error,
+      stack: stack === undefined ? undefined : this.#options.mapped(stack),
+    });
   }
 
   /** A thread that is silent although it was asked runs in a loop, or hangs in the system. */
@@ -146,7 +178,11 @@ export class ThreadRun {
     const silentMs = performance.now() - this.#heardAt;
     if (silentMs > stuckMs + pingMs) {
       // When it was this thread that stood still, the answer is already here and is read before this runs.
-      setImmediate(() => performance.now() - this.#heardAt > stuckMs && this.kill(`did not answer for ${stuckMs} ms, as in an endless loop`));
+      setImmediate(
+        () =>
+          performance.now() - this.#heardAt > stuckMs &&
+          this.kill(`did not answer for ${stuckMs} ms, as in an endless loop`),
+      );
     }
     this.#say({ t: 'ping', skewMs: this.#options.skewMs() });
   }
@@ -163,7 +199,12 @@ export class ThreadRun {
     clearTimeout(this.#watch);
     const cause = this.#verdict ?? this.#causeOf(code);
     this.#calls.end(cause);
-    this.#settleOpened.reject(new SvcError('unavailable', `${this.#options.label} ${cause}`, { retryAfterSeconds: 5, cause: this.#failure }));
+    this.#settleOpened.reject(
+      new SvcError('unavailable', `${this.#options.label} ${cause}`, {
+        retryAfterSeconds: 5,
+        cause: this.#failure,
+      }),
+    );
     return cause;
   }
 
@@ -174,7 +215,10 @@ export class ThreadRun {
     if (this.#failure === undefined) {
       return `exited with code ${code}`;
     }
-    this.#options.log.error({ event: 'thread.died', error: this.#failure }, `${this.#options.label} died: ${messageOf(this.#failure)}`);
+    this.#options.log.error(
+      { event: 'thread.died', error: this.#failure },
+      `${this.#options.label} died: ${messageOf(this.#failure)}`,
+    );
     return `died of an uncaught error: ${messageOf(this.#failure)}`;
   }
 

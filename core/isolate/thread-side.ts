@@ -3,7 +3,15 @@ import { isMainThread, type MessagePort, parentPort, workerData } from 'node:wor
 import { type Logger, messageOf, SvcError } from '../sdk/index.ts';
 import { standBack } from './priority.ts';
 import { Repeats } from './thread-repeats.ts';
-import { carried, type FromThread, type LogLevel, maxUnheard, type ThreadStart, type Told, type ToThread } from './thread-wire.ts';
+import {
+  carried,
+  type FromThread,
+  type LogLevel,
+  maxUnheard,
+  type ThreadStart,
+  type Told,
+  type ToThread,
+} from './thread-wire.ts';
 
 export interface ThreadSetup {
   /** What the plugin gave to `ctx.threads.start`. */
@@ -24,7 +32,9 @@ export interface ThreadSetup {
 
 export interface ThreadService {
   // oxlint-disable-next-line typescript/no-explicit-any -- each method says what it takes; the caller is the plugin itself
-  readonly methods: Readonly<Record<string, (input: any, call: { readonly signal: AbortSignal }) => unknown>>;
+  readonly methods: Readonly<
+    Record<string, (input: any, call: { readonly signal: AbortSignal }) => unknown>
+  >;
   /** Called once, after the last call has ended. */
   close(): Promise<void>;
 }
@@ -33,17 +43,23 @@ const moving = new WeakMap<object, readonly ArrayBuffer[]>();
 
 /** Lets these parts of a result move to the caller instead of being copied; nobody may use their memory here afterwards. */
 export function transferred<T extends object>(value: T, parts: readonly ArrayBufferView[]): T {
-  moving.set(value, [...new Set(parts.filter(hasItsOwnMemory).map(({ buffer }) => buffer as ArrayBuffer))]);
+  moving.set(value, [
+    ...new Set(parts.filter(hasItsOwnMemory).map(({ buffer }) => buffer as ArrayBuffer)),
+  ]);
   return value;
 }
 
 /** What node cuts out of the memory that all its small buffers share cannot move: a newer one throws, an older one copies. */
-const hasItsOwnMemory = ({ buffer, byteLength }: ArrayBufferView): boolean => byteLength === buffer.byteLength || byteLength > Buffer.poolSize / 2;
+const hasItsOwnMemory = ({ buffer, byteLength }: ArrayBufferView): boolean =>
+  byteLength === buffer.byteLength || byteLength > Buffer.poolSize / 2;
 
 /** The only statement of a worker file: opens the service and answers for it until the host closes the thread. */
 export function serveThread(open: (setup: ThreadSetup) => Promise<ThreadService>): void {
   if (isMainThread || parentPort === null) {
-    throw new SvcError('internal', 'a worker file was imported: import the file with its open function instead');
+    throw new SvcError(
+      'internal',
+      'a worker file was imported: import the file with its open function instead',
+    );
   }
   new Served(parentPort, workerData as ThreadStart).serve(open);
 }
@@ -52,7 +68,10 @@ class Served {
   readonly #port: MessagePort;
   readonly #data: unknown;
   readonly #end = new AbortController();
-  readonly #calls = new Map<number, { readonly abort: AbortController; readonly done: Promise<void> }>();
+  readonly #calls = new Map<
+    number,
+    { readonly abort: AbortController; readonly done: Promise<void> }
+  >();
   readonly #repeats = new Repeats((where, error) => this.#stumbled(where, error));
   readonly #log: Logger;
   #skewMs: number;
@@ -111,7 +130,9 @@ class Served {
         this.#begin(message.id, message.method, message.input);
         return;
       case 'cancel':
-        this.#calls.get(message.id)?.abort.abort(new SvcError('unavailable', 'the caller has given up'));
+        this.#calls
+          .get(message.id)
+          ?.abort.abort(new SvcError('unavailable', 'the caller has given up'));
         return;
       case 'ping':
         this.#skewMs = message.skewMs;
@@ -127,7 +148,9 @@ class Served {
 
   #begin(id: number, method: string, input: unknown): void {
     const abort = new AbortController();
-    const done = this.#answer(id, method, input, abort.signal).finally(() => this.#calls.delete(id));
+    const done = this.#answer(id, method, input, abort.signal).finally(() =>
+      this.#calls.delete(id),
+    );
     this.#calls.set(id, { abort, done });
   }
 
@@ -148,7 +171,10 @@ class Served {
   /** Lets calls end, then repeated work, which they may wait for, then the service; the host ends the thread when that takes too long. */
   async #close(graceMs: number): Promise<void> {
     this.#end.abort(new SvcError('unavailable', 'the thread is closing'));
-    const late = setTimeout(() => this.#calls.forEach(({ abort }) => abort.abort(this.#end.signal.reason)), graceMs);
+    const late = setTimeout(
+      () => this.#calls.forEach(({ abort }) => abort.abort(this.#end.signal.reason)),
+      graceMs,
+    );
     try {
       await Promise.all([this.#opening, ...[...this.#calls.values()].map(({ done }) => done)]);
       await this.#repeats.end();
@@ -162,7 +188,10 @@ class Served {
   }
 
   #stumbled(where: string, error: unknown): void {
-    this.#log.error({ event: 'thread.error', where, error }, `error in a thread, ${where}: ${messageOf(error)}`);
+    this.#log.error(
+      { event: 'thread.error', where, error },
+      `error in a thread, ${where}: ${messageOf(error)}`,
+    );
     this.#tell({ t: 'notice', kind: 'error', value: { where, message: messageOf(error) } });
   }
 
@@ -171,7 +200,14 @@ class Served {
       this.#tell({ t: 'log', level, fields: { ...fields }, message });
     } catch {
       // A field that cannot cross threads must not cost the line.
-      this.#tell({ t: 'log', level, fields: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])), message });
+      this.#tell({
+        t: 'log',
+        level,
+        fields: Object.fromEntries(
+          Object.entries(fields).map(([name, value]) => [name, String(value)]),
+        ),
+        message,
+      });
     }
   }
 
@@ -189,7 +225,10 @@ class Served {
     const dropped = this.#dropped;
     if (dropped > 0) {
       this.#dropped = 0;
-      this.#log.warn({ event: 'thread.notices_dropped', dropped }, `${dropped} notices and log lines of a thread were dropped: the host reads them too slowly`);
+      this.#log.warn(
+        { event: 'thread.notices_dropped', dropped },
+        `${dropped} notices and log lines of a thread were dropped: the host reads them too slowly`,
+      );
     }
   }
 

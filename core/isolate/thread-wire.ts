@@ -1,4 +1,13 @@
-import { type ErrorCode, errorStatus, type FieldProblem, isSvcError, type LogFields, type MessageCode, messageOf, SvcError } from '../sdk/index.ts';
+import {
+  type ErrorCode,
+  errorStatus,
+  type FieldProblem,
+  isSvcError,
+  type LogFields,
+  type MessageCode,
+  messageOf,
+  SvcError,
+} from '../sdk/index.ts';
 
 /** What a thread is started with. */
 export interface ThreadStart {
@@ -8,7 +17,13 @@ export interface ThreadStart {
 
 /** What the host says. `skewMs` is how far its clock is from the system's: a test may have set it. */
 export type ToThread =
-  | { readonly t: 'call'; readonly id: number; readonly method: string; readonly input: unknown; readonly skewMs: number }
+  | {
+      readonly t: 'call';
+      readonly id: number;
+      readonly method: string;
+      readonly input: unknown;
+      readonly skewMs: number;
+    }
   | { readonly t: 'cancel'; readonly id: number }
   | { readonly t: 'ping'; readonly skewMs: number }
   | { readonly t: 'heard'; readonly count: number }
@@ -19,14 +34,24 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** What goes one way, and is counted so that a host that is slow is not buried. */
 export type Told =
   | { readonly t: 'notice'; readonly kind: string; readonly value: unknown }
-  | { readonly t: 'log'; readonly level: LogLevel; readonly fields: LogFields; readonly message: string };
+  | {
+      readonly t: 'log';
+      readonly level: LogLevel;
+      readonly fields: LogFields;
+      readonly message: string;
+    };
 
 /** What the thread says. */
 export type FromThread =
   | Told
   | { readonly t: 'opened' }
   | { readonly t: 'unopened'; readonly error: CarriedError }
-  | { readonly t: 'reply'; readonly id: number; readonly value?: unknown; readonly error?: CarriedError }
+  | {
+      readonly t: 'reply';
+      readonly id: number;
+      readonly value?: unknown;
+      readonly error?: CarriedError;
+    }
   | { readonly t: 'pong'; readonly heapBytes: number }
   | { readonly t: 'closed'; readonly error?: CarriedError };
 
@@ -57,13 +82,33 @@ export function carried(error: unknown): CarriedError {
   const { kind } = error as { kind?: unknown };
   // A refusal says all that there is to say.
   const stack = code === 'internal' ? error.stack : undefined;
-  return { message, stack, code, status, reason, details, retryAfterSeconds, ...(typeof kind === 'string' && { kind }) };
+  return {
+    message,
+    stack,
+    code,
+    status,
+    reason,
+    details,
+    retryAfterSeconds,
+    ...(typeof kind === 'string' && { kind }),
+  };
 }
 
 /** The error as it was thrown on the other side; a fault with the stack it had there, where it has to be looked for. */
-export function revived({ message, stack, code, status, reason, details, retryAfterSeconds, kind }: CarriedError): Error {
+export function revived({
+  message,
+  stack,
+  code,
+  status,
+  reason,
+  details,
+  retryAfterSeconds,
+  kind,
+}: CarriedError): Error {
   const error =
-    code === undefined || !Object.hasOwn(errorStatus, code) ? new Error(message) : new SvcError(code, message, { status, reason, details, retryAfterSeconds });
+    code === undefined || !Object.hasOwn(errorStatus, code)
+      ? new Error(message)
+      : new SvcError(code, message, { status, reason, details, retryAfterSeconds });
   if (stack !== undefined) {
     error.stack = stack;
   }

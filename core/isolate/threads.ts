@@ -14,7 +14,10 @@ export interface ThreadsOptions extends ProgramOptions {
   readonly mapped?: (stack: string) => string;
 }
 
-export interface ThreadClaim extends Omit<TenantOptions, 'label' | 'start' | 'skewMs' | 'mapped' | 'timing' | 'restart' | 'random'> {
+export interface ThreadClaim extends Omit<
+  TenantOptions,
+  'label' | 'start' | 'skewMs' | 'mapped' | 'timing' | 'restart' | 'random'
+> {
   /** Whose thread it is; with `name` this is what never runs twice. */
   readonly owner: string;
   readonly name: string;
@@ -25,7 +28,12 @@ export interface ThreadClaim extends Omit<TenantOptions, 'label' | 'start' | 'sk
 }
 
 /** A thread is never given up here: the host counts the strikes of its owner. */
-const threadPatience: RestartPolicy = { ...patience, firstMs: 500, maxMs: 60_000, maxRestarts: Infinity };
+const threadPatience: RestartPolicy = {
+  ...patience,
+  firstMs: 500,
+  maxMs: 60_000,
+  maxRestarts: Infinity,
+};
 /** Three times a half of the young generation, which would grow to 32 MB in each thread that is busy; a quarter of that costs no time that can be measured. */
 export const youngMb = 12;
 const usualTiming: ThreadTiming = { openMs: 10 * 60_000, pingMs: 5_000, stuckMs: 60_000 };

@@ -47,7 +47,10 @@ export class Families {
     const stack = this.#byName.get(name) ?? [];
     const foreign = stack.find((family) => family.owner !== owner);
     if (foreign) {
-      throw new SvcError('conflict', `${owner} and ${foreign.owner} both declare the metric ${name}; rename one of them`);
+      throw new SvcError(
+        'conflict',
+        `${owner} and ${foreign.owner} both declare the metric ${name}; rename one of them`,
+      );
     }
     let family = stack.find((known) => sameShape(known.shape, shape));
     if (!family) {
@@ -89,30 +92,47 @@ export class Families {
 
 function create(name: string, { kind, help, labels, buckets }: Shape): prom.Metric {
   if (!/^[a-z][a-z0-9_]{0,150}$/.test(name)) {
-    throw new SvcError('invalid_argument', `"${name}" is no metric name; use lower-case letters, digits and _`);
+    throw new SvcError(
+      'invalid_argument',
+      `"${name}" is no metric name; use lower-case letters, digits and _`,
+    );
   }
   const config = { name, help: help || name, labelNames: [...labels], registers: [] };
   const made = { counter: () => new prom.Counter(config), gauge: () => new prom.Gauge(config) };
-  return kind === 'histogram' ? new prom.Histogram({ ...config, buckets: [...(buckets ?? [])] }) : made[kind]();
+  return kind === 'histogram'
+    ? new prom.Histogram({ ...config, buckets: [...(buckets ?? [])] })
+    : made[kind]();
 }
 
 /** Whether values written to one may go on in the other; the help text does not matter. */
 const sameShape = (a: Shape, b: Shape): boolean =>
-  a.kind === b.kind && a.labels.join() === b.labels.join() && (a.buckets ?? []).join() === (b.buckets ?? []).join();
+  a.kind === b.kind &&
+  a.labels.join() === b.labels.join() &&
+  (a.buckets ?? []).join() === (b.buckets ?? []).join();
 
 /**
  * Keeps the number of series of one metric bounded: strangers can choose label values (paths, names), and each new
  * combination would stay in memory for ever. Beyond `limit` everything new counts towards one series.
  */
-function boundedSeries(metric: string, names: readonly string[], limit: number, onFold: () => void): (labels: Labels | undefined) => Labels {
+function boundedSeries(
+  metric: string,
+  names: readonly string[],
+  limit: number,
+  onFold: () => void,
+): (labels: Labels | undefined) => Labels {
   const known = new Set<string>();
   const rest = Object.fromEntries(names.map((name) => [name, folded]));
   return (labels = {}) => {
     const unknown = Object.keys(labels).find((name) => !names.includes(name));
     if (unknown !== undefined) {
-      throw new SvcError('internal', `metric ${metric} has no label "${unknown}"; it was declared with ${names.join(', ') || 'none'}`);
+      throw new SvcError(
+        'internal',
+        `metric ${metric} has no label "${unknown}"; it was declared with ${names.join(', ') || 'none'}`,
+      );
     }
-    const series = Object.fromEntries(names.map((name) => [name, String(labels[name] ?? '').slice(0, maxValueLength)]));
+    const series = Object.fromEntries(
+      names.map((name) => [name, String(labels[name] ?? '').slice(0, maxValueLength)]),
+    );
     const key = JSON.stringify(Object.values(series));
     if (known.has(key)) {
       return series;

@@ -1,4 +1,10 @@
-import { type Clock, type HealthReport, type MaybePromise, messageOf, withDeadline } from '../sdk/index.ts';
+import {
+  type Clock,
+  type HealthReport,
+  type MaybePromise,
+  messageOf,
+  withDeadline,
+} from '../sdk/index.ts';
 import { redactText } from './redact.ts';
 
 /** One question about the service, as plugins and core contribute it. */
@@ -44,17 +50,29 @@ export class HealthChecks {
   }
 
   async ask(): Promise<HealthSummary> {
-    const checks = await Promise.all([...this.#options.checks()].map((check) => this.#check(check)));
+    const checks = await Promise.all(
+      [...this.#options.checks()].map((check) => this.#check(check)),
+    );
     return { ok: checks.every(({ ok }) => ok), checks };
   }
 
   async #check({ label, probe }: HealthProbe): Promise<CheckResult> {
     const { clock, deadlineMs = 2_000 } = this.#options;
     const began = clock.monotonic();
-    const late = (): HealthReport => ({ ok: this.#isTrusted(probe, began), degraded: true, detail: `no answer within ${deadlineMs} ms` });
+    const late = (): HealthReport => ({
+      ok: this.#isTrusted(probe, began),
+      degraded: true,
+      detail: `no answer within ${deadlineMs} ms`,
+    });
     const report = await withDeadline(this.#answerOf(probe), deadlineMs, late);
     const detail = report.detail === undefined ? undefined : redactText(String(report.detail));
-    return { label, ok: report.ok, degraded: report.degraded === true, detail, ms: Math.round(clock.monotonic() - began) };
+    return {
+      label,
+      ok: report.ok,
+      degraded: report.degraded === true,
+      detail,
+      ms: Math.round(clock.monotonic() - began),
+    };
   }
 
   /** Who answered lately is only busy. */
@@ -69,7 +87,11 @@ export class HealthChecks {
     if (!answer) {
       answer = Promise.resolve()
         .then(probe)
-        .then((report) => (typeof report?.ok === 'boolean' ? report : { ok: false, detail: 'the probe gave no verdict' }))
+        .then((report) =>
+          typeof report?.ok === 'boolean'
+            ? report
+            : { ok: false, detail: 'the probe gave no verdict' },
+        )
         .catch((error: unknown) => ({ ok: false, detail: messageOf(error) }))
         .finally(() => {
           this.#awaited.delete(probe);

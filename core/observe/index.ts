@@ -1,4 +1,10 @@
-export { HealthChecks, type CheckResult, type HealthOptions, type HealthProbe, type HealthSummary } from './health.ts';
+export {
+  HealthChecks,
+  type CheckResult,
+  type HealthOptions,
+  type HealthProbe,
+  type HealthSummary,
+} from './health.ts';
 export { inert } from './inert.ts';
 export { type LogLevel, type LogOptions, Logs } from './log.ts';
 export { type CoreMetrics, type Own, SelfMetrics, type SelfMetricsOptions } from './metrics.ts';

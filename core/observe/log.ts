@@ -31,11 +31,24 @@ export class Logs {
   readonly #output: { write(line: string): unknown; flushSync(): void };
   readonly #root: ReturnType<typeof pino>;
   /** Whose line is being written: the writer below is called before the call that logs returns. */
-  #spoken: { readonly level: LogLevel; readonly component: string } = { level: 'info', component: '' };
+  #spoken: { readonly level: LogLevel; readonly component: string } = {
+    level: 'info',
+    component: '',
+  };
 
-  constructor({ level, format, write, colour = process.stdout.isTTY && !process.env['NO_COLOR'], clock, observers }: LogOptions) {
+  constructor({
+    level,
+    format,
+    write,
+    colour = process.stdout.isTTY && !process.env['NO_COLOR'],
+    clock,
+    observers,
+  }: LogOptions) {
     const output = write ? { write, flushSync: () => undefined } : standardOutput();
-    const finished = format === 'pretty' ? (line: string) => pretty(line, colour) : (line: string) => `${inert(line)}\n`;
+    const finished =
+      format === 'pretty'
+        ? (line: string) => pretty(line, colour)
+        : (line: string) => `${inert(line)}\n`;
     this.#output = output;
     this.#root = pino(
       {
@@ -92,10 +105,17 @@ function standardOutput() {
 
 function safe(fields: LogFields): Record<string, unknown> {
   const entries = Object.entries(redact(fields) as Record<string, unknown>);
-  return Object.fromEntries(entries.map(([key, value]) => [reserved.has(key) ? `${key}_` : key, value]));
+  return Object.fromEntries(
+    entries.map(([key, value]) => [reserved.has(key) ? `${key}_` : key, value]),
+  );
 }
 
-const colours: Readonly<Record<string, string>> = { debug: '\x1b[90m', info: '\x1b[32m', warn: '\x1b[33m', error: '\x1b[31m' };
+const colours: Readonly<Record<string, string>> = {
+  debug: '\x1b[90m',
+  info: '\x1b[32m',
+  warn: '\x1b[33m',
+  error: '\x1b[31m',
+};
 const dim = '\x1b[2m';
 const plain = '\x1b[0m';
 
@@ -104,10 +124,15 @@ const plain = '\x1b[0m';
  * Takes the finished JSON line, so that nothing reaches a terminal which has not passed the choke point.
  */
 function pretty(line: string, colour: boolean): string {
-  const { time, level, component, message, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const { time, level, component, message, ...fields } = JSON.parse(line) as Record<
+    string,
+    unknown
+  >;
   const paint = (code: string, text: string): string => (colour ? `${code}${text}${plain}` : text);
   const stacks: string[] = [];
-  const shown = Object.entries(fields).map(([key, value]) => `${inert(key)}=${shownValue(value, stacks)}`);
+  const shown = Object.entries(fields).map(
+    ([key, value]) => `${inert(key)}=${shownValue(value, stacks)}`,
+  );
   const head = [
     paint(dim, String(time)),
     paint(colours[String(level)] ?? '', String(level).toUpperCase().padEnd(5)),
@@ -134,4 +159,7 @@ function shownValue(value: unknown, stacks: string[]): string {
 }
 
 const isPlainError = (value: unknown): value is { stack: string } =>
-  typeof value === 'object' && value !== null && 'stack' in value && typeof value.stack === 'string';
+  typeof value === 'object' &&
+  value !== null &&
+  'stack' in value &&
+  typeof value.stack === 'string';

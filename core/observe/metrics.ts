@@ -27,14 +27,21 @@ export class SelfMetrics {
   constructor({ version, seriesLimit = 1_000 }: SelfMetricsOptions) {
     const registers = [this.#registry];
     this.#closeProcess = addProcessMetrics(this.#registry);
-    new prom.Gauge({ name: 'svc_build_info', help: 'The running version.', labelNames: ['version'], registers }).set({ version }, 1);
+    new prom.Gauge({
+      name: 'svc_build_info',
+      help: 'The running version.',
+      labelNames: ['version'],
+      registers,
+    }).set({ version }, 1);
     const foldedSamples = new prom.Counter({
       name: 'svc_metrics_folded_total',
       help: 'Samples of a new label combination after the series limit of their metric, counted as "other".',
       labelNames: ['metric'],
       registers,
     });
-    this.#families = new Families(this.#registry, seriesLimit, (metric) => foldedSamples.inc({ metric }));
+    this.#families = new Families(this.#registry, seriesLimit, (metric) =>
+      foldedSamples.inc({ metric }),
+    );
     this.core = coreMetrics(declaring(this.#families, 'core', 'svc', () => undefined));
   }
 
@@ -68,29 +75,69 @@ export class SelfMetrics {
   }
 }
 
-function samplesOf({ name, values }: prom.MetricObjectWithValues<prom.MetricValue<string>>): SelfSample[] {
+function samplesOf({
+  name,
+  values,
+}: prom.MetricObjectWithValues<prom.MetricValue<string>>): SelfSample[] {
   return values.map(({ value, labels, metricName = name }: prom.MetricValueWithName<string>) => ({
     name: metricName,
-    labels: Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, label === 'le' ? boundary(text) : String(text)])),
+    labels: Object.fromEntries(
+      Object.entries(labels).map(([label, text]) => [
+        label,
+        label === 'le' ? boundary(text) : String(text),
+      ]),
+    ),
     value,
   }));
 }
 
 /** As the text format writes the upper bound of a bucket. */
-const boundary = (le: string | number | undefined): string => (le === Infinity ? '+Inf' : String(le));
+const boundary = (le: string | number | undefined): string =>
+  le === Infinity ? '+Inf' : String(le);
 
 /** What the core rooms count. */
 const coreMetrics = (metrics: Metrics) => ({
-  httpRequests: metrics.counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status']),
-  httpSeconds: metrics.histogram('http_request_duration_seconds', 'Time to answer a request.', requestBuckets, ['method', 'route']),
+  httpRequests: metrics.counter('http_requests_total', 'Requests answered.', [
+    'method',
+    'route',
+    'status',
+  ]),
+  httpSeconds: metrics.histogram(
+    'http_request_duration_seconds',
+    'Time to answer a request.',
+    requestBuckets,
+    ['method', 'route'],
+  ),
   /** 1 for the state that a plugin is in, 0 for those it has left. */
-  pluginState: metrics.gauge('plugin_state', 'Whether a plugin is in this state.', ['plugin', 'state']),
-  pluginStrikes: metrics.counter('plugin_strikes_total', 'Errors on the account of a plugin.', ['plugin']),
-  eventsDropped: metrics.counter('events_dropped_total', 'Events that a slow subscriber missed.', ['subscriber']),
-  outboxTries: metrics.counter('outbox_tries_total', 'Tries to deliver a durable message.', ['topic', 'outcome']),
-  threadRestarts: metrics.counter('thread_restarts_total', 'Threads of plugins started again after they ended by themselves.', ['plugin', 'thread']),
-  threadHeap: metrics.gauge('thread_heap_bytes', "JavaScript heap of a plugin's thread, as it told last.", ['plugin', 'thread']),
-  childRestarts: metrics.counter('child_restarts_total', 'Child processes started again after they ended by themselves.', ['child']),
+  pluginState: metrics.gauge('plugin_state', 'Whether a plugin is in this state.', [
+    'plugin',
+    'state',
+  ]),
+  pluginStrikes: metrics.counter('plugin_strikes_total', 'Errors on the account of a plugin.', [
+    'plugin',
+  ]),
+  eventsDropped: metrics.counter('events_dropped_total', 'Events that a slow subscriber missed.', [
+    'subscriber',
+  ]),
+  outboxTries: metrics.counter('outbox_tries_total', 'Tries to deliver a durable message.', [
+    'topic',
+    'outcome',
+  ]),
+  threadRestarts: metrics.counter(
+    'thread_restarts_total',
+    'Threads of plugins started again after they ended by themselves.',
+    ['plugin', 'thread'],
+  ),
+  threadHeap: metrics.gauge(
+    'thread_heap_bytes',
+    "JavaScript heap of a plugin's thread, as it told last.",
+    ['plugin', 'thread'],
+  ),
+  childRestarts: metrics.counter(
+    'child_restarts_total',
+    'Child processes started again after they ended by themselves.',
+    ['child'],
+  ),
 });
 
 /** Declares under one prefix on one owner's account; the same name again gives the same metric. */
@@ -117,7 +164,9 @@ function declaring(families: Families, owner: string, prefix: string, own: Own):
     },
     histogram(name, help, buckets, labels = []) {
       const { metric, series } = declare(name, { kind: 'histogram', help, labels, buckets });
-      return { observe: (value, given) => (metric as prom.Histogram).observe(series(given), value) };
+      return {
+        observe: (value, given) => (metric as prom.Histogram).observe(series(given), value),
+      };
     },
   };
 }

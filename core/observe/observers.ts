@@ -77,7 +77,10 @@ export class Observers implements Pick<SelfObservation, 'onLine' | 'onRequest' |
   }
 }
 
-function subscribe<T>(listeners: Set<(value: T) => void>, listener: (value: T) => void): () => void {
+function subscribe<T>(
+  listeners: Set<(value: T) => void>,
+  listener: (value: T) => void,
+): () => void {
   // The same function twice is two listeners.
   const own = (value: T): void => listener(value);
   listeners.add(own);

@@ -20,9 +20,15 @@ export function addProcessMetrics(registry: Registry): () => void {
       },
     });
   };
-  read('resident_memory_bytes', 'Memory that the process holds in RAM.', () => process.memoryUsage.rss());
+  read('resident_memory_bytes', 'Memory that the process holds in RAM.', () =>
+    process.memoryUsage.rss(),
+  );
   read('heap_used_bytes', 'JavaScript heap in use.', () => process.memoryUsage().heapUsed);
-  read('external_memory_bytes', 'Buffers outside the JavaScript heap.', () => process.memoryUsage().external);
+  read(
+    'external_memory_bytes',
+    'Buffers outside the JavaScript heap.',
+    () => process.memoryUsage().external,
+  );
   read('uptime_seconds', 'Age of the process.', () => process.uptime());
   new Counter({
     name: 'svc_process_cpu_seconds_total',
@@ -41,10 +47,14 @@ export function addProcessMetrics(registry: Registry): () => void {
   // Each look wakes an idle process up.
   const delay = monitorEventLoopDelay({ resolution: lookMs });
   delay.enable();
-  read('event_loop_delay_p99_seconds', 'How late the event loop ran, 99th percentile since the last scrape.', () => {
-    const seconds = Math.max(0, delay.percentile(99) / 1e9 - lookMs / 1e3);
-    delay.reset();
-    return seconds;
-  });
+  read(
+    'event_loop_delay_p99_seconds',
+    'How late the event loop ran, 99th percentile since the last scrape.',
+    () => {
+      const seconds = Math.max(0, delay.percentile(99) / 1e9 - lookMs / 1e3);
+      delay.reset();
+      return seconds;
+    },
+  );
   return () => delay.disable();
 }

@@ -10,7 +10,8 @@ const maxItems = 50;
 const maxNodes = 1_000;
 
 /** A copy of `value` that is safe to write: secrets hidden, plain data only, bounded in depth, breadth and text. */
-export const redact = (value: unknown): unknown => copy(value, { depth: 0, path: new Set(), nodes: { left: maxNodes } });
+export const redact = (value: unknown): unknown =>
+  copy(value, { depth: 0, path: new Set(), nodes: { left: maxNodes } });
 
 /** Hides everything in `text` that looks like a secret, wherever it stands. */
 export function redactText(text: string): string {
@@ -50,15 +51,27 @@ const secretShapes: readonly (readonly [RegExp, string])[] = [
   // A PEM block, also one whose end was cut off.
   [/-----BEGIN [^-\n]{1,60}-----[\s\S]*?(?:-----END [^-\n]{1,60}-----|$)/g, hidden],
   // A whole header line.
-  [/\b((?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]{0,40}(?:token|key|secret))(\s*:\s*)(?![\s"'\\])[^\r\n]+/gi, `$1$2${hidden}`],
+  [
+    /\b((?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]{0,40}(?:token|key|secret))(\s*:\s*)(?![\s"'\\])[^\r\n]+/gi,
+    `$1$2${hidden}`,
+  ],
   // `"password":"…"`, also inside text that was escaped once more.
-  [new RegExp(`(${namesInText}\\\\+["']\\s*:\\s*)\\\\+"(?:(?!\\\\+")[\\s\\S])*`, 'gi'), `$1"${hidden}`],
-  [new RegExp(`(${namesInText}["']?\\s*[:=]\\s*)(["'\`])(?:(?!\\2)[^\\\\]|\\\\[\\s\\S])*`, 'gi'), `$1$2${hidden}`],
+  [
+    new RegExp(`(${namesInText}\\\\+["']\\s*:\\s*)\\\\+"(?:(?!\\\\+")[\\s\\S])*`, 'gi'),
+    `$1"${hidden}`,
+  ],
+  [
+    new RegExp(`(${namesInText}["']?\\s*[:=]\\s*)(["'\`])(?:(?!\\2)[^\\\\]|\\\\[\\s\\S])*`, 'gi'),
+    `$1$2${hidden}`,
+  ],
   [new RegExp(`(${namesInText}["']\\s*:\\s*)(?![\\s"'\\\\])[^\\s,;}\\]]+`, 'gi'), `$1${hidden}`],
   // `password=…`, and what addresses call their keys.
   [new RegExp(`(${namesInText}=)(?!["'\`])[^\\s&;,#"'<>)}\\]]+`, 'gi'), `$1${hidden}`],
   [/([?&](?:key|sig|signature|code|sign|ticket)=)[^\s&#"'<>]+/gi, `$1${hidden}`],
-  [/\b(Bearer|Basic)\s+(?!(?:authenti|authori|credential|token|scheme|realm|user)\w*\b)[\w.~+/=-]{4,}/gi, `$1 ${hidden}`],
+  [
+    /\b(Bearer|Basic)\s+(?!(?:authenti|authori|credential|token|scheme|realm|user)\w*\b)[\w.~+/=-]{4,}/gi,
+    `$1 ${hidden}`,
+  ],
   [/:\/\/[^\s/?#"'<>]*@/g, `://${hidden}@`],
   [/\beyJ[\w-]{5,}(?:\.[\w-]*){1,4}/g, hidden],
   [/\bsvc_(?:sk|pat)_[\w-]+/g, hidden],
@@ -70,7 +83,10 @@ const secretShapes: readonly (readonly [RegExp, string])[] = [
   [/\bbot\d+:[\w-]+/g, hidden],
   [/\b\d{8,12}:[\w-]{30,}/g, hidden],
   // Webhook addresses are secrets by themselves.
-  [/(hooks\.slack\.com\/\w+\/|\/open-apis\/bot\/v2\/hook\/|discord(?:app)?\.com\/api\/webhooks\/)[^\s"'?<>]+/g, `$1${hidden}`],
+  [
+    /(hooks\.slack\.com\/\w+\/|\/open-apis\/bot\/v2\/hook\/|discord(?:app)?\.com\/api\/webhooks\/)[^\s"'?<>]+/g,
+    `$1${hidden}`,
+  ],
 ];
 
 /** What every shape above contains a part of: one quick look clears most text. */
@@ -78,7 +94,8 @@ const suspicious =
   /passw|passphrase|pwd|secret|token|api[-_]?key|\bx-|private|encrypt|credential|auth|cookie|-----|bearer|basic|:\/\/|eyJ|svc[_.]|sk-|gh[opsur]_|github_pat|glpat|xapp|AIza|xox|bot\d|\d:|hook|[?&]/i;
 
 /** A cut may have split a secret, so that its rest no longer has the shape of one: the last word goes. */
-const withoutCutWord = (text: string): string => text.slice(0, Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n'), 0));
+const withoutCutWord = (text: string): string =>
+  text.slice(0, Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n'), 0));
 
 interface Walk {
   readonly depth: number;
@@ -140,11 +157,14 @@ function copyParts(value: object, walk: Walk): unknown {
       walk,
     );
   }
-  return Array.isArray(value) || value instanceof Set ? copyList([...value], walk) : copyEntries(Object.entries(value), walk);
+  return Array.isArray(value) || value instanceof Set
+    ? copyList([...value], walk)
+    : copyEntries(Object.entries(value), walk);
 }
 
 /** By the name first: to look at the global loads all of fetch, which is a tenth of what an agent may weigh. */
-const isHeaders = (value: object): value is Headers => value.constructor?.name === 'Headers' && value instanceof Headers;
+const isHeaders = (value: object): value is Headers =>
+  value.constructor?.name === 'Headers' && value instanceof Headers;
 
 /** What tells an error's story; own fields of foreign errors (undici's `socket`, an HTTP client's `config`) come along, redacted. */
 function errorParts(error: Error): [string, unknown][] {
@@ -162,7 +182,10 @@ function errorParts(error: Error): [string, unknown][] {
 
 function copyEntries(entries: [string, unknown][], walk: Walk): Record<string, unknown> {
   // `{ name: 'authorization', value: '…' }`: the name of the secret is itself a value.
-  const named = entries.some(([key, part]) => /^(name|key|header)$/i.test(key) && typeof part === 'string' && isSecretName(part));
+  const named = entries.some(
+    ([key, part]) =>
+      /^(name|key|header)$/i.test(key) && typeof part === 'string' && isSecretName(part),
+  );
   const copied = bounded(entries, walk).map(([key, part]): [string, unknown] => [
     redactText(key),
     isHidden(key, part) || (named && /^value$/i.test(key)) ? hidden : copy(part, walk),
@@ -178,9 +201,16 @@ function copyList(items: unknown[], walk: Walk): unknown[] {
   // Raw headers come as `['authorization', '…', 'accept', '…']`.
   const copied = bounded(items, walk).map((item, at) => {
     const before = items[at - 1];
-    return typeof item === 'string' && typeof before === 'string' && before.length < 64 && isSecretName(before) ? hidden : copy(item, walk);
+    return typeof item === 'string' &&
+      typeof before === 'string' &&
+      before.length < 64 &&
+      isSecretName(before)
+      ? hidden
+      : copy(item, walk);
   });
-  return copied.length < items.length ? [...copied, `… ${items.length - copied.length} more`] : copied;
+  return copied.length < items.length
+    ? [...copied, `… ${items.length - copied.length} more`]
+    : copied;
 }
 
 function bounded<T>(parts: readonly T[], walk: Walk): readonly T[] {

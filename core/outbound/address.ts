@@ -21,7 +21,11 @@ export function parseAddress(text: string): Address | undefined {
 export function parseNetwork(text: string): Network | undefined {
   const [address, length, ...rest] = text.split('/');
   const base = parseAddress(address ?? '');
-  if (base === undefined || rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) {
+  if (
+    base === undefined ||
+    rest.length > 0 ||
+    (length !== undefined && !/^\d{1,3}$/.test(length))
+  ) {
     return undefined;
   }
   const short = isIPv4(address!);
@@ -43,7 +47,11 @@ export function contains({ base, bits }: Network, address: Address): boolean {
 
 /** Where a translating address really leads: the IPv4 address inside NAT64, 6to4, SIIT and the old compatible form. */
 export function inner(address: Address): Address {
-  if (contains(nat64, address) || contains(translated, address) || (contains(compatible, address) && !address.subarray(0, 15).every((byte) => byte === 0))) {
+  if (
+    contains(nat64, address) ||
+    contains(translated, address) ||
+    (contains(compatible, address) && !address.subarray(0, 15).every((byte) => byte === 0))
+  ) {
     return mapped([...address.subarray(12)]);
   }
   return contains(sixToFour, address) ? mapped([...address.subarray(2, 6)]) : address;
@@ -65,15 +73,20 @@ function mapped(four: readonly number[]): Address {
 
 function fromIPv6(text: string): Address {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(text);
-  const groups = dotted ? `${dotted[1]}${hexPair(dotted[2]!, dotted[3]!)}:${hexPair(dotted[4]!, dotted[5]!)}` : text;
+  const groups = dotted
+    ? `${dotted[1]}${hexPair(dotted[2]!, dotted[3]!)}:${hexPair(dotted[4]!, dotted[5]!)}`
+    : text;
   const [head = '', tail] = groups.split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const words = [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
-  return Uint8Array.from(words.flatMap((word) => [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 0xff]));
+  return Uint8Array.from(
+    words.flatMap((word) => [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 0xff]),
+  );
 }
 
-const hexPair = (high: string, low: string): string => ((Number(high) << 8) | Number(low)).toString(16);
+const hexPair = (high: string, low: string): string =>
+  ((Number(high) << 8) | Number(low)).toString(16);
 
 const nat64 = network('64:ff9b::/96');
 const translated = network('::ffff:0:0:0/96');

@@ -1,15 +1,29 @@
 import { setMaxListeners } from 'node:events';
 import { lookup as resolveName, type LookupAddress } from 'node:dns';
-import { type ClientRequest, type IncomingMessage, Agent as HttpAgent, request as httpRequest } from 'node:http';
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  Agent as HttpAgent,
+  request as httpRequest,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 
-import { isSvcError, messageOf, type OutboundReply, type OutboundRequest, SvcError } from '../sdk/index.ts';
+import {
+  isSvcError,
+  messageOf,
+  type OutboundReply,
+  type OutboundRequest,
+  SvcError,
+} from '../sdk/index.ts';
 import type { Network } from './address.ts';
 import { type Reach, requireReach } from './reach.ts';
 
 /** How names become addresses; tests put a liar here. */
-export type Resolve = (host: string, done: (error: Error | null, addresses: readonly LookupAddress[]) => void) => void;
+export type Resolve = (
+  host: string,
+  done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
+) => void;
 
 /** Requests to addresses that people type; `allowed` is asked at every connection, so a changed setting counts at once. */
 export class Outbound {
@@ -26,7 +40,11 @@ export class Outbound {
   }
 
   /** `owner` ends the request with the scope that makes it. */
-  async fetch(url: string, request: OutboundRequest = {}, owner?: AbortSignal): Promise<OutboundReply> {
+  async fetch(
+    url: string,
+    request: OutboundRequest = {},
+    owner?: AbortSignal,
+  ): Promise<OutboundReply> {
     // What is left of a caller's own deadline is seldom a whole number, and only those are taken.
     const deadline = AbortSignal.timeout(Math.max(0, Math.ceil(request.timeoutMs ?? 10_000)));
     let target = parseTarget(url);
@@ -34,13 +52,22 @@ export class Outbound {
     let method = request.method ?? 'GET';
     let body = request.body;
     for (let left = request.redirects ?? 0; ; left--) {
-      const reply = await this.#exchange(target, { ...request, method, headers, body }, [deadline, request.signal, owner]);
-      const location = reply.status >= 300 && reply.status < 400 ? reply.headers['location'] : undefined;
+      const reply = await this.#exchange(target, { ...request, method, headers, body }, [
+        deadline,
+        request.signal,
+        owner,
+      ]);
+      const location =
+        reply.status >= 300 && reply.status < 400 ? reply.headers['location'] : undefined;
       if (location === undefined || request.redirects === undefined) {
         return reply;
       }
       if (left <= 0) {
-        throw new SvcError('upstream_error', `${target.origin} redirects more than ${request.redirects} times`, { reason: 'outbound.redirects' });
+        throw new SvcError(
+          'upstream_error',
+          `${target.origin} redirects more than ${request.redirects} times`,
+          { reason: 'outbound.redirects' },
+        );
       }
       const next = parseTarget(new URL(location, target).href);
       headers = next.origin === target.origin ? headers : withoutCredentials(headers);
@@ -54,14 +81,21 @@ export class Outbound {
   /** One address of a host that may be reached, for protocols other than HTTP: who connects to it connects to what was checked. */
   addressOf(host: string): Promise<string> {
     const lookup = checked('configured', this.#allowed, this.#resolve);
-    return new Promise((done, failed) => lookup(host, {}, (error, address) => (error ? failed(error) : done(address as string))));
+    return new Promise((done, failed) =>
+      lookup(host, {}, (error, address) => (error ? failed(error) : done(address as string))),
+    );
   }
 
   close(): void {
     Object.values(this.#pools).forEach(closePool);
   }
 
-  async #exchange(target: URL, request: OutboundRequest, stops: readonly (AbortSignal | undefined)[], isRepeat = false): Promise<OutboundReply> {
+  async #exchange(
+    target: URL,
+    request: OutboundRequest,
+    stops: readonly (AbortSignal | undefined)[],
+    isRepeat = false,
+  ): Promise<OutboundReply> {
     const { reach = 'configured', idleMs = 0, onUpgrade } = request;
     const host = target.hostname.replace(/^\[|\]$/g, '');
     // A literal address is never looked up, so it is checked here; names are where they are resolved.
@@ -72,27 +106,44 @@ export class Outbound {
     return await new Promise<OutboundReply>((done, failed) => {
       const outgoing: ClientRequest = (secure ? httpsRequest : httpRequest)(target, {
         method: request.method ?? 'GET',
-        headers: { 'user-agent': 'svc', ...request.headers, ...(request.body !== undefined && { 'content-length': Buffer.byteLength(request.body) }) },
+        headers: {
+          'user-agent': 'svc',
+          ...request.headers,
+          ...(request.body !== undefined && { 'content-length': Buffer.byteLength(request.body) }),
+        },
         agent: !isRepeat && this.#poolOf(reach)[target.protocol as keyof Pool],
         lookup: checked(reach, this.#allowed, this.#resolve),
         ...(secure && request.tls && tlsOptions(request.tls)),
       });
       // With an error the socket of a whole answer, free again by then, would fail with nobody listening.
-      const stop = (): void => void outgoing.destroy(talking === outgoing ? new Error('stopped') : undefined);
+      const stop = (): void =>
+        void outgoing.destroy(talking === outgoing ? new Error('stopped') : undefined);
       // By hand: AbortSignal.any keeps every request alive on Node 20. One scope may well have more than ten requests at once.
       for (const signal of stops.filter((one) => one !== undefined)) {
         setMaxListeners(0, signal);
         signal.addEventListener('abort', stop, { once: true });
       }
-      outgoing.once('close', () => stops.forEach((signal) => signal?.removeEventListener('abort', stop)));
+      outgoing.once('close', () =>
+        stops.forEach((signal) => signal?.removeEventListener('abort', stop)),
+      );
       let talking: ClientRequest | IncomingMessage = outgoing;
       outgoing.once('error', (error) => {
         // A peer may close a kept connection in the moment it is used again.
-        const isStale = talking === outgoing && outgoing.reusedSocket && /^(?:ECONNRESET|EPIPE)$/.test(String((error as { code?: string }).code));
-        return isStale && isRepeatable(request) ? done(this.#exchange(target, request, stops, true)) : failed(toTrouble(error, target, stops, request));
+        const isStale =
+          talking === outgoing &&
+          outgoing.reusedSocket &&
+          /^(?:ECONNRESET|EPIPE)$/.test(String((error as { code?: string }).code));
+        return isStale && isRepeatable(request)
+          ? done(this.#exchange(target, request, stops, true))
+          : failed(toTrouble(error, target, stops, request));
       });
       outgoing.once('upgrade', (incoming, socket, first) => {
-        done({ status: 101, headers: plainHeaders(incoming), body: new Uint8Array(), url: target.href });
+        done({
+          status: 101,
+          headers: plainHeaders(incoming),
+          body: new Uint8Array(),
+          url: target.href,
+        });
         void (onUpgrade === undefined ? socket.destroy() : onUpgrade(socket, first));
       });
       outgoing.once('response', (incoming) => {
@@ -104,7 +155,10 @@ export class Outbound {
         done(reply);
       });
       void (stops.some((signal) => signal?.aborted) && stop());
-      const silent = (): Error => new SvcError('upstream_error', `${target.origin} was silent for ${idleMs / 1000} s`, { reason: 'outbound.silent' });
+      const silent = (): Error =>
+        new SvcError('upstream_error', `${target.origin} was silent for ${idleMs / 1000} s`, {
+          reason: 'outbound.silent',
+        });
       void (idleMs > 0 && outgoing.setTimeout(idleMs, () => talking.destroy(silent())));
       outgoing.end(request.body);
     });
@@ -124,30 +178,50 @@ export class Outbound {
 
 /** Whether the peer may get it twice: it may have acted on what it did not answer. */
 const isRepeatable = ({ method = 'GET', headers = {} }: OutboundRequest): boolean =>
-  !/^(?:POST|PATCH)$/i.test(method) || Object.keys(headers).some((name) => /^idempotency-key$/i.test(name));
+  !/^(?:POST|PATCH)$/i.test(method) ||
+  Object.keys(headers).some((name) => /^idempotency-key$/i.test(name));
 
 type Pool = Readonly<{ 'http:': HttpAgent; 'https:': HttpsAgent }>;
 
 function openPool(): Pool {
   // An agent heeds for how long a peer says that it keeps a connection, less a second, only where it has a time-out of its own.
-  const options = { keepAlive: true, maxSockets: 64, maxFreeSockets: 16, scheduling: 'lifo', timeout: 60_000 } as const;
+  const options = {
+    keepAlive: true,
+    maxSockets: 64,
+    maxFreeSockets: 16,
+    scheduling: 'lifo',
+    timeout: 60_000,
+  } as const;
   return { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) };
 }
 
-const closePool = (pool: Pool): void => [pool['http:'], pool['https:']].forEach((agent) => agent.destroy());
+const closePool = (pool: Pool): void =>
+  [pool['http:'], pool['https:']].forEach((agent) => agent.destroy());
 
 function parseTarget(text: string): URL {
   if (!URL.canParse(text)) {
-    throw new SvcError('invalid_argument', 'the address is no URL; it starts with http:// or https://', { reason: 'outbound.no_url' });
+    throw new SvcError(
+      'invalid_argument',
+      'the address is no URL; it starts with http:// or https://',
+      { reason: 'outbound.no_url' },
+    );
   }
   const target = new URL(text);
   if (target.protocol !== 'http:' && target.protocol !== 'https:') {
-    throw new SvcError('invalid_argument', `${target.protocol}// is not supported; use http:// or https://`, { reason: 'outbound.scheme' });
+    throw new SvcError(
+      'invalid_argument',
+      `${target.protocol}// is not supported; use http:// or https://`,
+      { reason: 'outbound.scheme' },
+    );
   }
   if (target.username !== '' || target.password !== '') {
-    throw new SvcError('invalid_argument', 'the address holds a user name or a password; they have fields of their own', {
-      reason: 'outbound.credentials_in_url',
-    });
+    throw new SvcError(
+      'invalid_argument',
+      'the address holds a user name or a password; they have fields of their own',
+      {
+        reason: 'outbound.credentials_in_url',
+      },
+    );
   }
   target.hash = '';
   return target;
@@ -177,9 +251,14 @@ const checked =
     });
   };
 
-const byName: Resolve = (host, done) => resolveName(host, { all: true }, (error, addresses) => done(error, addresses ?? []));
+const byName: Resolve = (host, done) =>
+  resolveName(host, { all: true }, (error, addresses) => done(error, addresses ?? []));
 
-async function answerOf(incoming: IncomingMessage, { href }: URL, { onBody, maxBytes = 1024 * 1024 }: OutboundRequest): Promise<OutboundReply> {
+async function answerOf(
+  incoming: IncomingMessage,
+  { href }: URL,
+  { onBody, maxBytes = 1024 * 1024 }: OutboundRequest,
+): Promise<OutboundReply> {
   const head = { status: incoming.statusCode ?? 0, headers: plainHeaders(incoming), url: href };
   const parts: Buffer[] = [];
   const take = onBody?.(head) ?? ((part: Uint8Array) => void parts.push(part as Buffer));
@@ -187,7 +266,9 @@ async function answerOf(incoming: IncomingMessage, { href }: URL, { onBody, maxB
   for await (const part of incoming as AsyncIterable<Buffer>) {
     size += part.length;
     if (size > maxBytes) {
-      throw new SvcError('upstream_error', `the answer is larger than ${maxBytes} bytes`, { reason: 'outbound.reply_too_large' });
+      throw new SvcError('upstream_error', `the answer is larger than ${maxBytes} bytes`, {
+        reason: 'outbound.reply_too_large',
+      });
     }
     await take(part);
   }
@@ -196,14 +277,24 @@ async function answerOf(incoming: IncomingMessage, { href }: URL, { onBody, maxB
 
 function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]])),
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
   );
 }
 
 const withoutCredentials = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(?:authorization|cookie|proxy-authorization|x-.*(?:key|token).*)$/i.test(name)));
+  Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) => !/^(?:authorization|cookie|proxy-authorization|x-.*(?:key|token).*)$/i.test(name),
+    ),
+  );
 
-const tlsOptions = ({ serverName, insecure, ...files }: NonNullable<OutboundRequest['tls']>): object => ({
+const tlsOptions = ({
+  serverName,
+  insecure,
+  ...files
+}: NonNullable<OutboundRequest['tls']>): object => ({
   ...files,
   ...(serverName !== undefined && { servername: serverName }),
   ...(insecure && { rejectUnauthorized: false }),
@@ -220,13 +311,23 @@ function toTrouble(
     return error;
   }
   if (others.some((signal) => signal?.aborted)) {
-    return new SvcError('unavailable', `the call to ${origin} was stopped`, { reason: 'outbound.stopped', cause: error });
+    return new SvcError('unavailable', `the call to ${origin} was stopped`, {
+      reason: 'outbound.stopped',
+      cause: error,
+    });
   }
   if (deadline?.aborted) {
-    return new SvcError('upstream_error', `${origin} did not answer within ${timeoutMs / 1000} s`, { reason: 'outbound.timed_out', cause: error });
+    return new SvcError('upstream_error', `${origin} did not answer within ${timeoutMs / 1000} s`, {
+      reason: 'outbound.timed_out',
+      cause: error,
+    });
   }
-  return new SvcError('upstream_error', `${origin} could not be called: ${messageOf(error) || (error as { code?: string }).code}`, {
-    reason: 'outbound.failed',
-    cause: error,
-  });
+  return new SvcError(
+    'upstream_error',
+    `${origin} could not be called: ${messageOf(error) || (error as { code?: string }).code}`,
+    {
+      reason: 'outbound.failed',
+      cause: error,
+    },
+  );
 }

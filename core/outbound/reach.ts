@@ -1,16 +1,32 @@
 import { SvcError } from '../sdk/index.ts';
-import { type Address, contains, inner, type Network, network, parseAddress, parseNetwork } from './address.ts';
+import {
+  type Address,
+  contains,
+  inner,
+  type Network,
+  network,
+  parseAddress,
+  parseNetwork,
+} from './address.ts';
 
 /** Who may be reached: `configured` is the internet and what the setting lists; `loopback` this machine, for a peer that a plugin runs itself. */
 export type Reach = 'configured' | 'loopback';
 
 type Kinds = readonly (readonly [string, Network])[];
 
-const all = (kind: string, ...networks: readonly string[]): Kinds => networks.map((text) => [kind, network(text)]);
+const all = (kind: string, ...networks: readonly string[]): Kinds =>
+  networks.map((text) => [kind, network(text)]);
 
 /** Never, whatever is listed: they hand out the machine's own credentials, or are no single host. */
 const never: Kinds = [
-  ...all('a cloud metadata address', '169.254.169.254', '169.254.170.0/23', 'fd00:ec2::/32', '100.100.100.200', '168.63.129.16'),
+  ...all(
+    'a cloud metadata address',
+    '169.254.169.254',
+    '169.254.170.0/23',
+    'fd00:ec2::/32',
+    '100.100.100.200',
+    '168.63.129.16',
+  ),
   ...all('the unspecified address', '0.0.0.0/8', '::'),
   ...all('a multicast address', '224.0.0.0/4', 'ff00::/8'),
   ...all('the broadcast address', '255.255.255.255'),
@@ -19,16 +35,36 @@ const never: Kinds = [
 /** Only where the setting lists them. */
 const near: Kinds = [
   ...all('this machine', '127.0.0.0/8', '::1'),
-  ...all('a private network', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'),
+  ...all(
+    'a private network',
+    '10.0.0.0/8',
+    '172.16.0.0/12',
+    '192.168.0.0/16',
+    '100.64.0.0/10',
+    'fc00::/7',
+  ),
   ...all('a link-local address', '169.254.0.0/16', 'fe80::/10'),
-  ...all('a reserved address', '192.0.0.0/24', '192.0.2.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '240.0.0.0/4'),
+  ...all(
+    'a reserved address',
+    '192.0.0.0/24',
+    '192.0.2.0/24',
+    '198.18.0.0/15',
+    '198.51.100.0/24',
+    '203.0.113.0/24',
+    '240.0.0.0/4',
+  ),
   ...all('a reserved address', '2001::/23', '2001:db8::/32', 'fec0::/10', '64:ff9b:1::/48'),
 ];
 
 const loopback = near.slice(0, 2).map(([, net]) => net);
 
 /** Throws unless the address may be reached; the sentence says what it is and which setting would allow it. */
-export function requireReach(host: string, text: string, reach: Reach, allowed: readonly Network[]): void {
+export function requireReach(
+  host: string,
+  text: string,
+  reach: Reach,
+  allowed: readonly Network[],
+): void {
   const address = parseAddress(text);
   if (address === undefined) {
     throw refused(`${host} is no address that can be checked`);
@@ -46,7 +82,9 @@ export function requireReach(host: string, text: string, reach: Reach, allowed: 
   }
   const kind = kindIn(near, address) ?? kindIn(near, real);
   if (kind !== undefined && !allowed.some((net) => contains(net, real))) {
-    throw refused(`${host} leads to ${text}, ${kind}; list it in the setting outbound.allow_private if svc may call it`);
+    throw refused(
+      `${host} leads to ${text}, ${kind}; list it in the setting outbound.allow_private if svc may call it`,
+    );
   }
 }
 
@@ -54,12 +92,16 @@ export function parseAllowed(list: readonly string[]): readonly Network[] {
   return list.map((text) => {
     const net = parseNetwork(text.trim());
     if (net === undefined) {
-      throw new SvcError('invalid_argument', `outbound.allow_private: "${text.slice(0, 60)}" is no address or network such as 10.0.0.0/8`);
+      throw new SvcError(
+        'invalid_argument',
+        `outbound.allow_private: "${text.slice(0, 60)}" is no address or network such as 10.0.0.0/8`,
+      );
     }
     return net;
   });
 }
 
-const kindIn = (table: Kinds, address: Address): string | undefined => table.find(([, net]) => contains(net, address))?.[0];
+const kindIn = (table: Kinds, address: Address): string | undefined =>
+  table.find(([, net]) => contains(net, address))?.[0];
 
 const refused = (message: string): SvcError => new SvcError('invalid_argument', message);

@@ -5,7 +5,9 @@ import { type Entry, tableNames, type TableName, type TableTypes } from './snaps
 type DraftTables = { [N in TableName]: Map<string, Entry<TableTypes[N]>> };
 
 /** What may still change once a generation serves: values by key, as they stand in the tables. */
-export type LivePart = { readonly [N in 'personas' | 'skills']: ReadonlyMap<string, TableTypes[N]> };
+export type LivePart = {
+  readonly [N in 'personas' | 'skills']: ReadonlyMap<string, TableTypes[N]>;
+};
 
 /** What one generation wants to add; private until the registry publishes it. */
 export class Draft {
@@ -21,11 +23,17 @@ export class Draft {
 
   add<N extends TableName>(table: N, key: string, value: TableTypes[N]): void {
     if (this.#sealed) {
-      throw new SvcError('conflict', `${this.generation.pluginId} declares ${table} "${key}" after activate() has returned; declare it inside activate()`);
+      throw new SvcError(
+        'conflict',
+        `${this.generation.pluginId} declares ${table} "${key}" after activate() has returned; declare it inside activate()`,
+      );
     }
     const entries: Map<string, Entry<TableTypes[N]>> = this.tables[table];
     if (entries.has(key)) {
-      throw new SvcError('conflict', `${this.generation.pluginId} declares ${table} "${key}" twice`);
+      throw new SvcError(
+        'conflict',
+        `${this.generation.pluginId} declares ${table} "${key}" twice`,
+      );
     }
     entries.set(key, this.#entry(key, value));
   }
@@ -40,12 +48,17 @@ export class Draft {
 
   /** Whether a key is declared, or stands in a live part other than that of `label`. */
   holds(table: keyof LivePart, key: string, label: string): boolean {
-    return this.tables[table].has(key) || [...this.#live].some(([other, tables]) => other !== label && tables[table].has(key));
+    return (
+      this.tables[table].has(key) ||
+      [...this.#live].some(([other, tables]) => other !== label && tables[table].has(key))
+    );
   }
 
   /** All that is to be published of a table. */
   entries<N extends TableName>(table: N): readonly Entry<TableTypes[N]>[] {
-    return [this.tables, ...this.#live.values()].flatMap((tables: DraftTables) => [...tables[table].values()]);
+    return [this.tables, ...this.#live.values()].flatMap((tables: DraftTables) => [
+      ...tables[table].values(),
+    ]);
   }
 
   /** Ends the declaring phase. */
@@ -59,4 +72,5 @@ export class Draft {
   }
 }
 
-const emptyTables = (): DraftTables => Object.fromEntries(tableNames.map((name) => [name, new Map()])) as unknown as DraftTables;
+const emptyTables = (): DraftTables =>
+  Object.fromEntries(tableNames.map((name) => [name, new Map()])) as unknown as DraftTables;

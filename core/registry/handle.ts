@@ -22,7 +22,10 @@ export function serviceHandle<T extends object>(registry: Registry, id: string):
         return value;
       }
       const method = (...args: unknown[]): unknown => {
-        const target = provider(registry, id) as Record<PropertyKey, (...input: unknown[]) => unknown>;
+        const target = provider(registry, id) as Record<
+          PropertyKey,
+          (...input: unknown[]) => unknown
+        >;
         return target[property]!(...args);
       };
       methods.set(property, method);
@@ -30,12 +33,19 @@ export function serviceHandle<T extends object>(registry: Registry, id: string):
     },
     has: (_target, property) => Reflect.has(provider(registry, id), property),
     set: () => {
-      throw new SvcError('internal', `service ${id} is read through a handle; its fields cannot be set`);
+      throw new SvcError(
+        'internal',
+        `service ${id} is read through a handle; its fields cannot be set`,
+      );
     },
   });
 }
 
-export function optionalHandle<T extends object>(registry: Registry, id: string, own: (label: string, undo: Disposer) => Disposer): Handle<T> {
+export function optionalHandle<T extends object>(
+  registry: Registry,
+  id: string,
+  own: (label: string, undo: Disposer) => Disposer,
+): Handle<T> {
   const bound = serviceHandle<T>(registry, id);
   return {
     get available() {
@@ -60,7 +70,9 @@ export function optionalHandle<T extends object>(registry: Registry, id: string,
 function provider(registry: Registry, id: string): object {
   const entry = registry.seen.services.get(id);
   if (!entry) {
-    throw new SvcError('unavailable', `service ${id} has no provider at the moment`, { retryAfterSeconds: 5 });
+    throw new SvcError('unavailable', `service ${id} has no provider at the moment`, {
+      retryAfterSeconds: 5,
+    });
   }
   return entry.value.instance;
 }

@@ -70,12 +70,20 @@ function successor(previous: Snapshot, change: Change): Snapshot {
   }
   const tables = Object.fromEntries(
     tableNames.map((name) => {
-      const kept = new Map([...previous[name]].filter(([, entry]) => !leaving.has(entry.owner.pluginId)) as [string, never][]);
+      const kept = new Map(
+        [...previous[name]].filter(([, entry]) => !leaving.has(entry.owner.pluginId)) as [
+          string,
+          never,
+        ][],
+      );
       for (const draft of drafts.values()) {
         for (const entry of draft.entries(name)) {
           const other = kept.get(entry.key) as { owner: Generation } | undefined;
           if (other) {
-            throw new SvcError('conflict', `${draft.generation.pluginId} and ${other.owner.pluginId} both declare ${name} "${entry.key}"`);
+            throw new SvcError(
+              'conflict',
+              `${draft.generation.pluginId} and ${other.owner.pluginId} both declare ${name} "${entry.key}"`,
+            );
           }
           kept.set(entry.key, entry as never);
         }
@@ -83,5 +91,10 @@ function successor(previous: Snapshot, change: Change): Snapshot {
       return [name, kept];
     }),
   ) as unknown as TableSet;
-  return new Snapshot(previous.serial + 1, generations, tables, Object.freeze([...(change.outages ?? previous.outages)]));
+  return new Snapshot(
+    previous.serial + 1,
+    generations,
+    tables,
+    Object.freeze([...(change.outages ?? previous.outages)]),
+  );
 }

@@ -1,6 +1,14 @@
 import { AsyncResource } from 'node:async_hooks';
 
-import { type Disposer, type EffectNode, type MaybePromise, messageOf, type Scope, SvcError, withDeadline } from '../sdk/index.ts';
+import {
+  type Disposer,
+  type EffectNode,
+  type MaybePromise,
+  messageOf,
+  type Scope,
+  SvcError,
+  withDeadline,
+} from '../sdk/index.ts';
 
 /** How a scope runs code that the clock starts: pinned, on the owner's account, errors struck. */
 export interface ScopeRunner {
@@ -71,7 +79,10 @@ export class OwnedScope implements Scope {
     return () => (this.#effects.delete(effect) ? undo() : undefined);
   }
 
-  occupy(label: () => string, { begin, end, endMs }: { begin: () => void; end: () => Promise<void>; endMs: number }): Disposer {
+  occupy(
+    label: () => string,
+    { begin, end, endMs }: { begin: () => void; end: () => Promise<void>; endMs: number },
+  ): Disposer {
     this.assertOpen(label());
     let begun = false;
     const undo = async (): Promise<void> => {
@@ -110,7 +121,9 @@ export class OwnedScope implements Scope {
     this.#whenArmed(() => {
       if (!stop.signal.aborted) {
         const over = (): void => void ((running = undefined), undo());
-        running = apart.runInAsyncScope(() => this.#runner.task(label, () => work(stop.signal))).finally(over);
+        running = apart
+          .runInAsyncScope(() => this.#runner.task(label, () => work(stop.signal)))
+          .finally(over);
       }
     });
     return undo;
@@ -125,7 +138,9 @@ export class OwnedScope implements Scope {
       undo: async () => {
         const failures = await child.close();
         if (failures.length > 0) {
-          throw new Error(failures.map((failure) => `${failure.label}: ${failure.cause}`).join('; '));
+          throw new Error(
+            failures.map((failure) => `${failure.label}: ${failure.cause}`).join('; '),
+          );
         }
       },
     };
@@ -160,7 +175,12 @@ export class OwnedScope implements Scope {
   }
 
   effects(): EffectNode {
-    return { label: this.label, children: [...this.#effects].map((effect) => effect.child?.effects() ?? { label: labelOf(effect), children: [] }) };
+    return {
+      label: this.label,
+      children: [...this.#effects].map(
+        (effect) => effect.child?.effects() ?? { label: labelOf(effect), children: [] },
+      ),
+    };
   }
 
   assertOpen(what: string): void {
@@ -195,7 +215,12 @@ export class OwnedScope implements Scope {
   }
 
   /** A timer that never overlaps itself: the next wait starts when the tick has ended. */
-  #clocked(label: string, ms: number, tick: (signal: AbortSignal) => MaybePromise<void>, repeat: boolean): Disposer {
+  #clocked(
+    label: string,
+    ms: number,
+    tick: (signal: AbortSignal) => MaybePromise<void>,
+    repeat: boolean,
+  ): Disposer {
     const stop = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     let running: Promise<void> | undefined;
@@ -215,7 +240,10 @@ export class OwnedScope implements Scope {
     const wait = (): void => {
       const now = performance.now();
       // A fixed rate: the phase is kept however long a tick takes, and what fell into a longer one is left out.
-      due = due === undefined ? firstDue(now + ms, repeat) : due + ms * Math.max(1, Math.ceil((now - due) / ms));
+      due =
+        due === undefined
+          ? firstDue(now + ms, repeat)
+          : due + ms * Math.max(1, Math.ceil((now - due) / ms));
       const delay = due - now;
       timer = apart.runInAsyncScope(() => setTimeout(fire, delay));
       timer.unref();
@@ -247,7 +275,8 @@ export class OwnedScope implements Scope {
 }
 
 /** Repeating timers share wake-ups: an idle process wakes once for all that are due within a step of the grid. */
-const firstDue = (due: number, repeat: boolean): number => (repeat ? Math.ceil(due / gridMs) * gridMs : due);
+const firstDue = (due: number, repeat: boolean): number =>
+  repeat ? Math.ceil(due / gridMs) * gridMs : due;
 
 const labelOf = ({ label }: Effect): string => (typeof label === 'string' ? label : label());
 

@@ -1,4 +1,12 @@
-import type { ErrorCode, EventType, HealthReport, MaybePromise, Persona, RouteDeclaration, Skill } from '../sdk/index.ts';
+import type {
+  ErrorCode,
+  EventType,
+  HealthReport,
+  MaybePromise,
+  Persona,
+  RouteDeclaration,
+  Skill,
+} from '../sdk/index.ts';
 import type { Generation } from './generation.ts';
 
 /** A service as its provider made it. */
@@ -51,7 +59,16 @@ export interface TableTypes {
 
 export type TableName = keyof TableTypes;
 
-export const tableNames: readonly TableName[] = ['routes', 'services', 'skills', 'personas', 'subscriptions', 'contributions', 'points', 'checks'];
+export const tableNames: readonly TableName[] = [
+  'routes',
+  'services',
+  'skills',
+  'personas',
+  'subscriptions',
+  'contributions',
+  'points',
+  'checks',
+];
 
 export interface Entry<T> {
   readonly key: string;
@@ -86,7 +103,12 @@ export class Snapshot implements TableSet {
   readonly points!: Table<'points'>;
   readonly checks!: Table<'checks'>;
 
-  constructor(serial: number, generations: ReadonlyMap<string, Generation>, tables: TableSet, outages: readonly Outage[]) {
+  constructor(
+    serial: number,
+    generations: ReadonlyMap<string, Generation>,
+    tables: TableSet,
+    outages: readonly Outage[],
+  ) {
     this.serial = serial;
     this.generations = generations;
     this.outages = outages;
@@ -101,4 +123,9 @@ export class Snapshot implements TableSet {
 }
 
 export const emptySnapshot = (): Snapshot =>
-  new Snapshot(0, new Map(), Object.fromEntries(tableNames.map((name) => [name, new Map()])) as unknown as TableSet, []);
+  new Snapshot(
+    0,
+    new Map(),
+    Object.fromEntries(tableNames.map((name) => [name, new Map()])) as unknown as TableSet,
+    [],
+  );

@@ -9,10 +9,19 @@ export interface RestartPolicy {
   readonly windowMs: number;
 }
 
-export const patience: RestartPolicy = { firstMs: 1_000, maxMs: 5 * 60_000, stableMs: 60_000, maxRestarts: 10, windowMs: 30 * 60_000 };
+export const patience: RestartPolicy = {
+  firstMs: 1_000,
+  maxMs: 5 * 60_000,
+  stableMs: 60_000,
+  maxRestarts: 10,
+  windowMs: 30 * 60_000,
+};
 
 /** Decides after each end of a supervised child how long to wait, or (undefined) to give up. */
-export function restarts(policy: RestartPolicy, random: () => number): (at: number, ranMs: number) => number | undefined {
+export function restarts(
+  policy: RestartPolicy,
+  random: () => number,
+): (at: number, ranMs: number) => number | undefined {
   let recent: number[] = [];
   let inRow = 0;
   return (at, ranMs) => {

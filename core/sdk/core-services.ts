@@ -37,7 +37,11 @@ export interface PluginStatus {
   readonly effects: EffectNode | undefined;
   readonly draining: readonly number[];
   readonly residue: string | undefined;
-  readonly strikes: readonly { readonly at: number; readonly label: string; readonly cause: string }[];
+  readonly strikes: readonly {
+    readonly at: number;
+    readonly label: string;
+    readonly cause: string;
+  }[];
 }
 
 /** The host, as far as plugins may steer it. */
@@ -90,7 +94,12 @@ export interface DeclaredRoute {
 
 /** A route with all that a document can say of it; its shapes are JSON Schema 2020-12, as they are checked. */
 export interface DescribedRoute
-  extends DeclaredRoute, Pick<RouteDeclaration, 'kind' | 'description' | 'consumes' | 'produces' | 'wording' | 'devices' | 'ifMatch'> {
+  extends
+    DeclaredRoute,
+    Pick<
+      RouteDeclaration,
+      'kind' | 'description' | 'consumes' | 'produces' | 'wording' | 'devices' | 'ifMatch'
+    > {
   /** Of an ordinary answer. */
   readonly status: number;
   readonly params: object | undefined;

@@ -35,9 +35,18 @@ export interface OutboxMessage<T = unknown> {
 
 /** A durable queue: enqueued in the change's own transaction, delivered at least once, in order per key. */
 export interface Outbox {
-  enqueue(tx: Kysely<never> | Kysely<any>, topic: string, payload: unknown, options?: { key?: string; delayMs?: number }): Promise<string>;
+  enqueue(
+    tx: Kysely<never> | Kysely<any>,
+    topic: string,
+    payload: unknown,
+    options?: { key?: string; delayMs?: number },
+  ): Promise<string>;
   /** Handles a topic from commit on. Throwing retries with back-off; the last failure goes to `exhausted`. */
-  deliver<T>(topic: string, handler: (message: OutboxMessage<T>, signal: AbortSignal) => Promise<void>, policy?: DeliveryPolicy<T>): void;
+  deliver<T>(
+    topic: string,
+    handler: (message: OutboxMessage<T>, signal: AbortSignal) => Promise<void>,
+    policy?: DeliveryPolicy<T>,
+  ): void;
 }
 
 export interface DeliveryPolicy<T> {
@@ -51,11 +60,20 @@ export interface DeliveryPolicy<T> {
 }
 
 /** One page of a list that is held in memory, in the order of a key that no two of its items share. */
-export function pageOfList<T>(all: readonly T[], keyOf: (item: T) => string, { limit, after }: PageRequest): Page<T> {
+export function pageOfList<T>(
+  all: readonly T[],
+  keyOf: (item: T) => string,
+  { limit, after }: PageRequest,
+): Page<T> {
   const sorted = all.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  const rest = after === undefined ? sorted : sorted.filter((item) => keyOf(item) > String(after[0]));
+  const rest =
+    after === undefined ? sorted : sorted.filter((item) => keyOf(item) > String(after[0]));
   const items = rest.slice(0, limit);
-  return { items, total: all.length, next: rest.length > items.length ? [keyOf(items.at(-1)!)] : undefined };
+  return {
+    items,
+    total: all.length,
+    next: rest.length > items.length ? [keyOf(items.at(-1)!)] : undefined,
+  };
 }
 
 /** One page of a query's rows, in the order of a column that no two of them share: of ids, newest first. */
@@ -66,17 +84,27 @@ export async function pageOf<D, T extends keyof D, R>(
   order: 'asc' | 'desc' = 'desc',
 ): Promise<Page<R>> {
   // That a column of the answer is one of a table, types of tables in general do not say.
-  const query = rows as unknown as SelectQueryBuilder<Record<string, Record<string, string | number>>, string, R>;
+  const query = rows as unknown as SelectQueryBuilder<
+    Record<string, Record<string, string | number>>,
+    string,
+    R
+  >;
   const by: string = column;
   const { total } = await query
     .clearSelect()
     .select((eb) => eb.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   const found: R[] = await query
-    .$if(after !== undefined, (further) => further.where(by, order === 'asc' ? '>' : '<', after![0]!))
+    .$if(after !== undefined, (further) =>
+      further.where(by, order === 'asc' ? '>' : '<', after![0]!),
+    )
     .orderBy(by, order)
     .limit(limit + 1)
     .execute();
   const items = found.slice(0, limit);
-  return { items, total, next: found.length > limit ? [items.at(-1)![column] as string | number] : undefined };
+  return {
+    items,
+    total,
+    next: found.length > limit ? [items.at(-1)![column] as string | number] : undefined,
+  };
 }

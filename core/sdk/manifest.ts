@@ -27,7 +27,12 @@ export interface PluginManifest {
   /** Of a pack with code: what it is told of, and the tools it runs. */
   readonly events: readonly string[];
   readonly skills: readonly PackSkill[];
-  readonly permissions: { readonly read: readonly string[]; readonly hosts: readonly string[]; readonly network: boolean; readonly disk_mb: number };
+  readonly permissions: {
+    readonly read: readonly string[];
+    readonly hosts: readonly string[];
+    readonly network: boolean;
+    readonly disk_mb: number;
+  };
   readonly critical: boolean;
   /** Brought up before all others that could be. */
   readonly early: boolean;
@@ -67,7 +72,10 @@ export interface PackRoute {
   readonly max_body_mb?: number;
 }
 
-export interface PackSkill extends Pick<ToolSkill, 'key' | 'name' | 'description' | 'class' | 'tier'> {
+export interface PackSkill extends Pick<
+  ToolSkill,
+  'key' | 'name' | 'description' | 'class' | 'tier'
+> {
   readonly params: Readonly<Record<string, unknown>>;
   readonly result?: Readonly<Record<string, unknown>>;
 }

@@ -7,7 +7,9 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
       best = { candidate, distance };
     }
   }
-  return best && best.distance <= Math.max(2, Math.floor(name.length / 3)) ? best.candidate : undefined;
+  return best && best.distance <= Math.max(2, Math.floor(name.length / 3))
+    ? best.candidate
+    : undefined;
 }
 
 function editDistance(a: string, b: string): number {
@@ -15,7 +17,13 @@ function editDistance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      row.push(Math.min(previous[j]! + 1, row[j - 1]! + 1, previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+      row.push(
+        Math.min(
+          previous[j]! + 1,
+          row[j - 1]! + 1,
+          previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
+        ),
+      );
     }
     previous = row;
   }

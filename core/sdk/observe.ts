@@ -30,7 +30,12 @@ export interface Histogram {
 export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
   gauge(name: string, help: string, labels?: readonly string[]): Gauge;
-  histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
+  histogram(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labels?: readonly string[],
+  ): Histogram;
 }
 
 export interface HealthReport {

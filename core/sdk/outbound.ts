@@ -10,7 +10,9 @@ export interface OutboundRequest {
   /** Largest answer; default 1 MiB. */
   readonly maxBytes?: number;
   /** Is given the head of the answer and returns who takes its body piece by piece, at its own pace; the reply has none then. */
-  readonly onBody?: (head: Omit<OutboundReply, 'body'>) => (piece: Uint8Array) => MaybePromise<void>;
+  readonly onBody?: (
+    head: Omit<OutboundReply, 'body'>,
+  ) => (piece: Uint8Array) => MaybePromise<void>;
   /** Is given the connection of a 101 answer, and what came with it; whoever takes it ends it. */
   readonly onUpgrade?: (connection: NodeJS.ReadWriteStream, first: Uint8Array) => void;
   /** How long the peer may be silent, within the whole. */

@@ -18,18 +18,34 @@ type Value = string | number | null;
 /** What a pack is given of svc. */
 export interface PackContext {
   /** A request that svc makes, to what `permissions.hosts` names; each redirect is held against it, too. */
-  fetch(url: string, request?: Pick<OutboundRequest, 'method' | 'headers' | 'body' | 'timeoutMs'> & { readonly ca?: string }): Promise<OutboundReply>;
+  fetch(
+    url: string,
+    request?: Pick<OutboundRequest, 'method' | 'headers' | 'body' | 'timeoutMs'> & {
+      readonly ca?: string;
+    },
+  ): Promise<OutboundReply>;
   /** Effective values of the settings that its manifest declares. */
-  readonly settings: { get<T = unknown>(key: string): T; watch<T = unknown>(key: string, listener: (value: T) => void): void };
+  readonly settings: {
+    get<T = unknown>(key: string): T;
+    watch<T = unknown>(key: string, listener: (value: T) => void): void;
+  };
   /** Its own tables: one statement with values for its `?`; a batch is all or nothing. */
   readonly db: {
-    all<T = Record<string, unknown>>(sql: string, ...values: readonly Value[]): Promise<readonly T[]>;
-    run(sql: string, ...values: readonly Value[]): Promise<{ readonly changes: number; readonly lastId: number }>;
+    all<T = Record<string, unknown>>(
+      sql: string,
+      ...values: readonly Value[]
+    ): Promise<readonly T[]>;
+    run(
+      sql: string,
+      ...values: readonly Value[]
+    ): Promise<{ readonly changes: number; readonly lastId: number }>;
     batch(statements: readonly (readonly [sql: string, ...values: Value[]])[]): Promise<void>;
   };
 }
 
-type Handlers<Input> = Readonly<Record<string, (input: Input, pack: PackContext & { readonly signal: AbortSignal }) => unknown>>;
+type Handlers<Input> = Readonly<
+  Record<string, (input: Input, pack: PackContext & { readonly signal: AbortSignal }) => unknown>
+>;
 
 /** The code of a pack, by what its manifest describes: routes as written there (`GET /api/v1/…`), events, skills by their keys. */
 export interface PackDefinition {

@@ -24,7 +24,12 @@ export interface Contribution<T> {
 
 export interface OpenPoint<T> {
   list(): readonly Contribution<T>[];
-  onChange(listener: (delta: { added: readonly Contribution<T>[]; removed: readonly Contribution<T>[] }) => void): Disposer;
+  onChange(
+    listener: (delta: {
+      added: readonly Contribution<T>[];
+      removed: readonly Contribution<T>[];
+    }) => void,
+  ): Disposer;
 }
 
 export interface Settings {
@@ -140,7 +145,11 @@ export interface PluginContext {
    * Tells of changes below folders, which need not be there yet: absolute paths, of which a root itself means that anything
    * below it may have changed. A hint to look again, from now on, also before commit; an error of `onChange` is logged.
    */
-  watch(label: string, roots: readonly string[], onChange: (paths: ReadonlySet<string>) => MaybePromise<void>): FolderWatch;
+  watch(
+    label: string,
+    roots: readonly string[],
+    onChange: (paths: ReadonlySet<string>) => MaybePromise<void>,
+  ): FolderWatch;
   readonly health: { check(label: string, probe: () => MaybePromise<HealthReport>): void };
 }
 
@@ -153,4 +162,6 @@ export interface PluginDefinition<Made = void> {
   start?(ctx: PluginContext, made: Made): MaybePromise<void>;
 }
 
-export const definePlugin = <Made = void>(definition: PluginDefinition<Made>): PluginDefinition<Made> => definition;
+export const definePlugin = <Made = void>(
+  definition: PluginDefinition<Made>,
+): PluginDefinition<Made> => definition;

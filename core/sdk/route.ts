@@ -111,7 +111,11 @@ export type CallOf<P, Q, B> = Call<
   B extends TSchema ? Static<B> : undefined
 >;
 
-interface Declared<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined> {
+interface Declared<
+  P extends TSchema | undefined,
+  Q extends TSchema | undefined,
+  B extends TSchema | undefined,
+> {
   readonly method: Method;
   /** Full path with `{name}` parameters, as a client types it: `/api/v1/plugins/{id}`. */
   readonly path: string;
@@ -154,14 +158,17 @@ export interface JsonRoute<
   readonly response?: R;
   /** Default: 201 with a body for POST, 204 without `response`, else 200. */
   readonly status?: number;
-  readonly handle: (call: CallOf<P, Q, B>) => MaybePromise<R extends TSchema ? Static<R> | FinishedJson : void>;
+  readonly handle: (
+    call: CallOf<P, Q, B>,
+  ) => MaybePromise<R extends TSchema ? Static<R> | FinishedJson : void>;
 }
 
 /** A list: `limit` and `cursor` are read and `{items, next_cursor, total}` is answered by the pipeline. */
-export interface ListRoute<P extends TSchema | undefined, Q extends TSchema | undefined, I extends TSchema> extends Omit<
-  Declared<P, Q, undefined>,
-  'method' | 'body'
-> {
+export interface ListRoute<
+  P extends TSchema | undefined,
+  Q extends TSchema | undefined,
+  I extends TSchema,
+> extends Omit<Declared<P, Q, undefined>, 'method' | 'body'> {
   readonly items: I;
   readonly handle: (call: CallOf<P, Q, undefined>) => MaybePromise<Page<Static<I>>>;
 }
@@ -175,13 +182,20 @@ export interface ServerEvent {
 }
 
 /** A server-sent-event stream: heartbeat, back-pressure and resume ids are the pipeline's. */
-export interface EventRoute<P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined> extends Declared<P, Q, B> {
+export interface EventRoute<
+  P extends TSchema | undefined,
+  Q extends TSchema | undefined,
+  B extends TSchema | undefined,
+> extends Declared<P, Q, B> {
   readonly headers?: Readonly<Record<string, string>>;
   readonly handle: (call: CallOf<P, Q, B>) => MaybePromise<AsyncIterable<ServerEvent>>;
 }
 
 /** Bytes out, bytes in, or both: downloads, uploads, pages, protocols that are not JSON. */
-export interface ByteRoute<P extends TSchema | undefined, Q extends TSchema | undefined> extends Omit<Declared<P, Q, undefined>, 'body'> {
+export interface ByteRoute<
+  P extends TSchema | undefined,
+  Q extends TSchema | undefined,
+> extends Omit<Declared<P, Q, undefined>, 'body'> {
   /** Accepted media types of the body, which arrives as a Buffer; absent: no body. */
   readonly consumes?: readonly string[];
   /** The body is not gathered: `call.body` is an async iterable of its pieces, read as fast as the handler takes them. */
@@ -217,10 +231,10 @@ export interface Socket {
   readonly onLeave: (listener: () => void) => void;
 }
 
-export interface SocketRoute<P extends TSchema | undefined, Q extends TSchema | undefined> extends Omit<
-  Declared<P, Q, undefined>,
-  'method' | 'body' | 'timeoutMs'
-> {
+export interface SocketRoute<
+  P extends TSchema | undefined,
+  Q extends TSchema | undefined,
+> extends Omit<Declared<P, Q, undefined>, 'method' | 'body' | 'timeoutMs'> {
   /** Accepted subprotocols, best first; a client that offers none of them is refused. */
   readonly protocols?: readonly string[];
   /** Largest message; default 1 MiB. */
@@ -236,7 +250,11 @@ export interface SocketRoute<P extends TSchema | undefined, Q extends TSchema | 
 }
 
 /** A route as the host holds it: one of five kinds, types erased, validated by its schemas at run time. */
-export interface RouteDeclaration extends Declared<TSchema | undefined, TSchema | undefined, TSchema | undefined> {
+export interface RouteDeclaration extends Declared<
+  TSchema | undefined,
+  TSchema | undefined,
+  TSchema | undefined
+> {
   readonly kind: 'json' | 'list' | 'events' | 'bytes' | 'socket';
   readonly response?: TSchema;
   readonly items?: TSchema;
@@ -270,16 +288,32 @@ export const route = declare('json') as <
   declaration: JsonRoute<P, Q, B, R>,
 ) => RouteDeclaration;
 
-export const listRoute = declare('list', 'GET') as <I extends TSchema, P extends Optional = undefined, Q extends Optional = undefined>(
+export const listRoute = declare('list', 'GET') as <
+  I extends TSchema,
+  P extends Optional = undefined,
+  Q extends Optional = undefined,
+>(
   declaration: ListRoute<P, Q, I>,
 ) => RouteDeclaration;
 
-export const eventRoute = declare('events') as <P extends Optional = undefined, Q extends Optional = undefined, B extends Optional = undefined>(
+export const eventRoute = declare('events') as <
+  P extends Optional = undefined,
+  Q extends Optional = undefined,
+  B extends Optional = undefined,
+>(
   declaration: EventRoute<P, Q, B>,
 ) => RouteDeclaration;
 
-export const byteRoute = declare('bytes') as <P extends Optional = undefined, Q extends Optional = undefined>(declaration: ByteRoute<P, Q>) => RouteDeclaration;
+export const byteRoute = declare('bytes') as <
+  P extends Optional = undefined,
+  Q extends Optional = undefined,
+>(
+  declaration: ByteRoute<P, Q>,
+) => RouteDeclaration;
 
-export const socketRoute = declare('socket', 'GET') as <P extends Optional = undefined, Q extends Optional = undefined>(
+export const socketRoute = declare('socket', 'GET') as <
+  P extends Optional = undefined,
+  Q extends Optional = undefined,
+>(
   declaration: SocketRoute<P, Q>,
 ) => RouteDeclaration;

@@ -23,7 +23,10 @@ export interface Scope {
   /** Background work from commit until `signal`; closing the scope waits for it. Its error is a strike. */
   task(label: string, work: (signal: AbortSignal) => Promise<void>): Disposer;
   /** Ties a life of its own to the scope, such as a process: it begins at commit (or now, when already committed), `label` tells how it is, and it has `endMs` to end. */
-  occupy(label: () => string, life: { readonly begin: () => void; readonly end: () => Promise<void>; readonly endMs: number }): Disposer;
+  occupy(
+    label: () => string,
+    life: { readonly begin: () => void; readonly end: () => Promise<void>; readonly endMs: number },
+  ): Disposer;
   /** A part that can end before the whole. */
   child(label: string): Scope & { close(): Promise<unknown> };
 }

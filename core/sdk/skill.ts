@@ -10,7 +10,10 @@ export interface SkillRun {
 }
 
 /** A tool that people and agents can call. */
-export interface ToolSkill<S extends TSchema = TSchema> extends Pick<PromptSkill, 'key' | 'name' | 'description'> {
+export interface ToolSkill<S extends TSchema = TSchema> extends Pick<
+  PromptSkill,
+  'key' | 'name' | 'description'
+> {
   readonly kind: 'tool';
   readonly scope: 'manager' | 'edge';
   readonly class: SkillClass;

@@ -20,7 +20,12 @@ export interface Ids {
 export const timestamp = (epochMs: number): string => new Date(epochMs).toISOString();
 
 /** Settles like `work`, or after `ms` as `late` says; what ends later goes unheard. The process waits for it, unless `idle`. */
-export function withDeadline<T>(work: PromiseLike<T>, ms: number, late: () => MaybePromise<T>, { idle = false } = {}): Promise<T> {
+export function withDeadline<T>(
+  work: PromiseLike<T>,
+  ms: number,
+  late: () => MaybePromise<T>,
+  { idle = false } = {},
+): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const timer = setTimeout(() => resolve(late()), ms);
     if (idle) {

@@ -24,7 +24,10 @@ export interface ExtensionPoint<T> {
   readonly [typeOf]?: (value: T) => T;
 }
 
-export const defineService = <T extends object = object>(id: string): ServiceToken<T> => ({ kind: 'service', id });
+export const defineService = <T extends object = object>(id: string): ServiceToken<T> => ({
+  kind: 'service',
+  id,
+});
 
 export const defineEvent = <T>(id: string): EventType<T> => ({ kind: 'event', id });
 

@@ -19,7 +19,9 @@ export function recover(dataDir: string, file: string, options: ConnectOptions):
   try {
     const connection = connectWriter(file, options);
     if (!clean) {
-      problems = (connection.prepare('PRAGMA quick_check(5)').pluck().all() as string[]).filter((line) => line !== 'ok');
+      problems = (connection.prepare('PRAGMA quick_check(5)').pluck().all() as string[]).filter(
+        (line) => line !== 'ok',
+      );
     }
     connection.close();
   } catch (error) {

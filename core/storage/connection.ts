@@ -18,7 +18,14 @@ export interface ConnectOptions {
 const oldestSqlite = '3.51.3';
 
 // Of a file the system keeps what is asked for often, too: a connection that holds 16 MB of it, as it would, holds most of that twice.
-const settings = ['busy_timeout = 5000', 'foreign_keys = ON', 'trusted_schema = OFF', 'cell_size_check = ON', 'temp_store = MEMORY', 'cache_size = -4000'];
+const settings = [
+  'busy_timeout = 5000',
+  'foreign_keys = ON',
+  'trusted_schema = OFF',
+  'cell_size_check = ON',
+  'temp_store = MEMORY',
+  'cache_size = -4000',
+];
 
 /**
  * What an acknowledged write rests on: the log is synced at each commit, and is never left to grow.
@@ -40,7 +47,9 @@ export function connect(file: string, options: ConnectOptions = {}): Connection 
     fileMustExist: mustExist,
     readonly,
     // The typings know only a path; the addon itself is the documented form for a single binary.
-    ...(nativeBinding !== undefined && { nativeBinding: addon(nativeBinding) as unknown as string }),
+    ...(nativeBinding !== undefined && {
+      nativeBinding: addon(nativeBinding) as unknown as string,
+    }),
   });
 }
 
@@ -60,10 +69,14 @@ function keepPrivate(file: string): void {
 
 /** A connection that sees every commit and can make none. */
 export function connectReader(file: string, options: ConnectOptions = {}): Connection {
-  return configured(connect(file, { ...options, mustExist: true }), [...settings, 'query_only = ON']);
+  return configured(connect(file, { ...options, mustExist: true }), [
+    ...settings,
+    'query_only = ON',
+  ]);
 }
 
-export const sqliteVersion = (connection: Connection): string => connection.prepare('select sqlite_version()').pluck().get() as string;
+export const sqliteVersion = (connection: Connection): string =>
+  connection.prepare('select sqlite_version()').pluck().get() as string;
 
 export function assertSqlite(connection: Connection, oldest = oldestSqlite): void {
   const version = sqliteVersion(connection);

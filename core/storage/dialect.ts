@@ -91,7 +91,10 @@ class LineConnection implements DatabaseConnection {
 
   begin(): void {
     if (this.#line.view === undefined) {
-      throw new SvcError('internal', 'this already is a transaction: call write() again for a part that may fail on its own');
+      throw new SvcError(
+        'internal',
+        'this already is a transaction: call write() again for a part that may fail on its own',
+      );
     }
     this.#view = this.#line.view();
   }

@@ -44,7 +44,12 @@ export class DiskGuard {
   #stopped = false;
 
   /** Has looked once when it resolves. */
-  static async open(dataDir: string, limits: DiskLimits, log: Logger, trim: () => Promise<void>): Promise<DiskGuard> {
+  static async open(
+    dataDir: string,
+    limits: DiskLimits,
+    log: Logger,
+    trim: () => Promise<void>,
+  ): Promise<DiskGuard> {
     const guard = new DiskGuard(dataDir, limits, log, trim);
     await guard.#look();
     await fill(reserveIn(dataDir), reserveBytes, () => guard.#refusal === undefined);
@@ -54,7 +59,13 @@ export class DiskGuard {
 
   private constructor(dataDir: string, limits: DiskLimits, log: Logger, trim: () => Promise<void>) {
     this.#dataDir = dataDir;
-    this.#limits = { readOnlyBelowBytes: 256 * mebibyte, lowBelowBytes: 2_048 * mebibyte, ballastBytes: 64 * mebibyte, everyMs: 5_000, ...limits };
+    this.#limits = {
+      readOnlyBelowBytes: 256 * mebibyte,
+      lowBelowBytes: 2_048 * mebibyte,
+      ballastBytes: 64 * mebibyte,
+      everyMs: 5_000,
+      ...limits,
+    };
     this.#log = log;
     this.#trim = trim;
   }
@@ -73,7 +84,10 @@ export class DiskGuard {
   report(code: string): void {
     if (code.startsWith('SQLITE_FULL') && this.#refusal === undefined) {
       void this.#enterReadOnly('the disk is full').catch((error: unknown) =>
-        this.#log.warn({ event: 'storage.trim_failed', cause: messageOf(error) }, 'could not trim the database log on the full disk; retried while it is full'),
+        this.#log.warn(
+          { event: 'storage.trim_failed', cause: messageOf(error) },
+          'could not trim the database log on the full disk; retried while it is full',
+        ),
       );
     } else if (/^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code) && !this.#broken) {
       this.#broken = true;
@@ -107,7 +121,10 @@ export class DiskGuard {
     const { readOnlyBelowBytes, lowBelowBytes, ballastBytes } = this.#limits;
     const { bavail, blocks, bsize } = await statfs(this.#dataDir);
     const free = bavail * bsize;
-    this.#warning = free < lowBelowBytes || bavail < blocks / 10 ? `${inMebibytes(free)} free under ${this.#dataDir}` : undefined;
+    this.#warning =
+      free < lowBelowBytes || bavail < blocks / 10
+        ? `${inMebibytes(free)} free under ${this.#dataDir}`
+        : undefined;
     if (this.#broken || this.#stopped) {
       return;
     }
@@ -134,7 +151,10 @@ export class DiskGuard {
     if (await this.#fillBallast(() => !this.#stopped)) {
       await fill(reserveIn(this.#dataDir), reserveBytes, () => !this.#stopped);
       this.#refusal = undefined;
-      this.#log.info({ event: 'storage.writable_again', dataDir: this.#dataDir }, 'the data folder has space again; writing goes on');
+      this.#log.info(
+        { event: 'storage.writable_again', dataDir: this.#dataDir },
+        'the data folder has space again; writing goes on',
+      );
     }
   }
 

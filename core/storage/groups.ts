@@ -54,7 +54,14 @@ export class Groups {
   constructor(writer: Writer, clock: Clock, limits: GroupLimits = {}) {
     this.#writer = writer;
     this.#clock = clock;
-    this.#limits = { unitMs: 5_000, waitMs: 10_000, groupMs: 5, groupUnits: 256, waiting: 4_096, ...limits };
+    this.#limits = {
+      unitMs: 5_000,
+      waitMs: 10_000,
+      groupMs: 5,
+      groupUnits: 256,
+      waiting: 4_096,
+      ...limits,
+    };
   }
 
   run<R>(work: (unit: Unit) => Promise<R>, entry: Entry = {}): Promise<R> {
@@ -64,7 +71,13 @@ export class Groups {
     }
     return new Promise<R>((resolve, reject) => {
       const perform = AsyncResource.bind((unit: Unit) => unit.run(work));
-      this.#queue.push({ ...entry, perform, since: this.#clock.monotonic(), resolve: resolve as (value: unknown) => void, reject });
+      this.#queue.push({
+        ...entry,
+        perform,
+        since: this.#clock.monotonic(),
+        resolve: resolve as (value: unknown) => void,
+        reject,
+      });
       this.#wake();
     });
   }
@@ -85,7 +98,9 @@ export class Groups {
 
   #refusal(): SvcError | undefined {
     if (this.#draining) {
-      return new SvcError('unavailable', 'storage is closing; nothing more is written', { reason: 'storage.closing' });
+      return new SvcError('unavailable', 'storage is closing; nothing more is written', {
+        reason: 'storage.closing',
+      });
     }
     const { down } = this.#writer;
     if (down !== undefined) {
@@ -93,7 +108,11 @@ export class Groups {
     }
     const { waiting } = this.#limits;
     return this.#queue.length >= waiting
-      ? new SvcError('unavailable', `${waiting} writes are waiting already; try again in a moment`, { reason: 'storage.queue_full', retryAfterSeconds: 1 })
+      ? new SvcError(
+          'unavailable',
+          `${waiting} writes are waiting already; try again in a moment`,
+          { reason: 'storage.queue_full', retryAfterSeconds: 1 },
+        )
       : undefined;
   }
 
@@ -102,7 +121,11 @@ export class Groups {
   }
 
   async #serve(): Promise<void> {
-    for (let chore = this.#chores.shift(); chore !== undefined || this.#queue.length > 0; chore = this.#chores.shift()) {
+    for (
+      let chore = this.#chores.shift();
+      chore !== undefined || this.#queue.length > 0;
+      chore = this.#chores.shift()
+    ) {
       await (chore === undefined ? this.#serveGroup() : chore());
     }
     this.#serving = undefined;
@@ -131,7 +154,10 @@ export class Groups {
   }
 
   /** Those whose work succeeded, and what tells them so once it is committed. */
-  async #runMembers(): Promise<{ readonly members: readonly Waiting[]; readonly acknowledge: readonly (() => void)[] }> {
+  async #runMembers(): Promise<{
+    readonly members: readonly Waiting[];
+    readonly acknowledge: readonly (() => void)[];
+  }> {
     const { waitMs, groupMs, groupUnits } = this.#limits;
     const acknowledge: (() => void)[] = [];
     const members: Waiting[] = [];
@@ -140,9 +166,13 @@ export class Groups {
       const next = this.#queue.shift()!;
       if (this.#clock.monotonic() - next.since > waitMs) {
         next.reject(
-          new SvcError('unavailable', `this write waited ${waitMs / 1000} s for its turn and was given up: too many writes at once`, {
-            reason: 'storage.wait_too_long',
-          }),
+          new SvcError(
+            'unavailable',
+            `this write waited ${waitMs / 1000} s for its turn and was given up: too many writes at once`,
+            {
+              reason: 'storage.wait_too_long',
+            },
+          ),
         );
         continue;
       }
@@ -169,7 +199,9 @@ export class Groups {
     return await withDeadline(perform(unit), deadlineMs, () => {
       const cause = `this write took longer than ${deadlineMs / 1000} s and was rolled back: no network, file or timer belongs inside a write`;
       unit.abandon(cause);
-      return Promise.reject(new SvcError('unavailable', cause, { reason: 'storage.unit_too_long' }));
+      return Promise.reject(
+        new SvcError('unavailable', cause, { reason: 'storage.unit_too_long' }),
+      );
     });
   }
 }

@@ -25,11 +25,17 @@ export class KeyRing {
     this.isOwn = given.length === 0;
     if (!existsSync(keyFile(dataDir)) && this.isOwn) {
       if (sealed) {
-        throw new SvcError('unavailable', `the key that seals the secrets of ${dataDir} is gone: ${putBack(keyFile(dataDir))}, or set SVC_SECRET_KEY`);
+        throw new SvcError(
+          'unavailable',
+          `the key that seals the secrets of ${dataDir} is gone: ${putBack(keyFile(dataDir))}, or set SVC_SECRET_KEY`,
+        );
       }
       writeKeys(dataDir, [randomBytes(32)]);
     }
-    for (const key of [...this.#inFile(), ...given.map((text) => parseKey(text, 'SVC_SECRET_KEY'))]) {
+    for (const key of [
+      ...this.#inFile(),
+      ...given.map((text) => parseKey(text, 'SVC_SECRET_KEY')),
+    ]) {
       this.#add(key);
     }
   }
@@ -60,7 +66,11 @@ export class KeyRing {
   retire(kids: readonly string[]): void {
     const gone = kids.map((kid) => this.#masters.get(kid)!);
     const retired = join(this.#dataDir, 'keys', 'retired.key');
-    writeDurably(retired, (existsSync(retired) ? readFileSync(retired, 'utf8') : '') + linesOf(gone), 0o600);
+    writeDurably(
+      retired,
+      (existsSync(retired) ? readFileSync(retired, 'utf8') : '') + linesOf(gone),
+      0o600,
+    );
     kids.forEach((kid) => this.#masters.delete(kid));
     writeKeys(this.#dataDir, [...this.#masters.values()]);
   }
@@ -68,12 +78,15 @@ export class KeyRing {
   /** A key for one purpose; knowing it tells nothing about the master or about other purposes. */
   derive(purpose: string, kid = this.#newest): KeyObject {
     const label = `${kid} ${purpose}`;
-    const key = this.#derived.get(label) ?? createSecretKey(Buffer.from(hkdfSync('sha256', this.#masters.get(kid)!, 'svc', purpose, 32)));
+    const key =
+      this.#derived.get(label) ??
+      createSecretKey(Buffer.from(hkdfSync('sha256', this.#masters.get(kid)!, 'svc', purpose, 32)));
     this.#derived.set(label, key);
     return key;
   }
 
-  readonly #inFile = (): Buffer[] => (existsSync(keyFile(this.#dataDir)) ? readKeys(keyFile(this.#dataDir)) : []);
+  readonly #inFile = (): Buffer[] =>
+    existsSync(keyFile(this.#dataDir)) ? readKeys(keyFile(this.#dataDir)) : [];
 
   #add(key: Buffer): void {
     this.#newest = idOf(key);
@@ -106,16 +119,23 @@ export function writeKeys(dataDir: string, keys: readonly Buffer[]): void {
 const putBack = (file: string): string =>
   `put ${file} back from a backup made --with-key, or give those secrets up, and all sessions, with "(umask 077; openssl rand -base64 32 > ${file})"`;
 
-const linesOf = (keys: readonly Buffer[]): string => keys.map((key) => `${key.toString('base64url')}\n`).join('');
+const linesOf = (keys: readonly Buffer[]): string =>
+  keys.map((key) => `${key.toString('base64url')}\n`).join('');
 
 function parseKey(text: string, origin: string): Buffer {
   const trimmed = text.trim();
-  const key = /^[0-9a-f]{64}$/i.test(trimmed) ? Buffer.from(trimmed, 'hex') : Buffer.from(trimmed, 'base64');
+  const key = /^[0-9a-f]{64}$/i.test(trimmed)
+    ? Buffer.from(trimmed, 'hex')
+    : Buffer.from(trimmed, 'base64');
   if (key.length !== 32 || !/^[\w+/=-]+$/.test(trimmed)) {
-    throw new SvcError('invalid_argument', `${origin} does not hold a key of 32 bytes in base64 or hex; make one with "openssl rand -base64 32"`);
+    throw new SvcError(
+      'invalid_argument',
+      `${origin} does not hold a key of 32 bytes in base64 or hex; make one with "openssl rand -base64 32"`,
+    );
   }
   return key;
 }
 
 /** From the key itself, so that a key from the environment has the same id on every machine. */
-const idOf = (key: Buffer): string => createHash('sha256').update('svc key id').update(key).digest('hex').slice(0, 8);
+const idOf = (key: Buffer): string =>
+  createHash('sha256').update('svc key id').update(key).digest('hex').slice(0, 8);

@@ -54,13 +54,21 @@ export class DataLock {
     held.add(this.#connection);
     makeRoomToStart(dataDir);
     this.#card = join(dataDir, 'svc.lock.json');
-    this.#holder = { pid: process.pid, boot_id: bootId(), started: startOf(process.pid) ?? '', since: timestamp(options.now()) };
+    this.#holder = {
+      pid: process.pid,
+      boot_id: bootId(),
+      started: startOf(process.pid) ?? '',
+      since: timestamp(options.now()),
+    };
     this.announce(options.address);
   }
 
   /** Tells those who come second where this process listens. */
   announce(address?: string): void {
-    writeDurably(this.#card, `${JSON.stringify({ ...this.#holder, ...(address !== undefined && { address }) })}\n`);
+    writeDurably(
+      this.#card,
+      `${JSON.stringify({ ...this.#holder, ...(address !== undefined && { address }) })}\n`,
+    );
   }
 
   release(): void {
@@ -71,7 +79,10 @@ export class DataLock {
 }
 
 function hold(dataDir: string, options: LockOptions): Connection {
-  const connection = connect(join(dataDir, 'svc.lock'), { nativeBinding: options.nativeBinding, timeoutMs: 0 });
+  const connection = connect(join(dataDir, 'svc.lock'), {
+    nativeBinding: options.nativeBinding,
+    timeoutMs: 0,
+  });
   try {
     connection.pragma('journal_mode = MEMORY');
     connection.exec('BEGIN EXCLUSIVE');
@@ -79,7 +90,11 @@ function hold(dataDir: string, options: LockOptions): Connection {
   } catch (error) {
     connection.close();
     if (sqliteCode(error) !== 'SQLITE_BUSY') {
-      throw new SvcError('unavailable', `the data folder ${dataDir} cannot be locked: ${messageOf(error)}`, { cause: error });
+      throw new SvcError(
+        'unavailable',
+        `the data folder ${dataDir} cannot be locked: ${messageOf(error)}`,
+        { cause: error },
+      );
     }
     throw new SvcError(
       'conflict',
@@ -92,7 +107,9 @@ function hold(dataDir: string, options: LockOptions): Connection {
 function readHolder(dataDir: string): Holder | undefined {
   try {
     const holder = JSON.parse(readFileSync(join(dataDir, 'svc.lock.json'), 'utf8')) as Holder;
-    return holder.boot_id === bootId() && holder.started === startOf(holder.pid) ? holder : undefined;
+    return holder.boot_id === bootId() && holder.started === startOf(holder.pid)
+      ? holder
+      : undefined;
   } catch {
     // The holder has the lock but has not written its card yet, or runs in a container we cannot look into.
     return undefined;
@@ -106,7 +123,10 @@ function nameOf(holder: Holder | undefined): string {
   return `the svc process ${holder.pid}${holder.address === undefined ? '' : ` at ${holder.address}`}, which holds it since ${holder.since}`;
 }
 
-function refuseNetworkFolder(dataDir: string, { forceNetworkFolder = false, fileSystemType = (folder) => statfsSync(folder).type }: LockOptions): void {
+function refuseNetworkFolder(
+  dataDir: string,
+  { forceNetworkFolder = false, fileSystemType = (folder) => statfsSync(folder).type }: LockOptions,
+): void {
   const network = networkTypes.get(fileSystemType(dataDir) >>> 0);
   if (network !== undefined && !forceNetworkFolder) {
     throw new SvcError(

@@ -1,4 +1,12 @@
-import { type Logger, type MasterKeys, messageOf, type Resealed, type Secrets, SvcError, type Tables } from '../sdk/index.ts';
+import {
+  type Logger,
+  type MasterKeys,
+  messageOf,
+  type Resealed,
+  type Secrets,
+  SvcError,
+  type Tables,
+} from '../sdk/index.ts';
 import type { CoreTables } from './core-tables.ts';
 import type { KeyRing } from './keys.ts';
 import { keysIn, reseal } from './reseal.ts';
@@ -28,7 +36,10 @@ export class StoredMasterKeys implements MasterKeys {
 
   /** The key of a foreign backup may be in the ring, too; only those that a rotation has replaced are on their way out. */
   async superseded(): Promise<readonly string[]> {
-    const rows = await this.#parts.core.read.selectFrom('core_superseded_keys').select('kid').execute();
+    const rows = await this.#parts.core.read
+      .selectFrom('core_superseded_keys')
+      .select('kid')
+      .execute();
     return this.older.filter((kid) => rows.some((row) => row.kid === kid));
   }
 
@@ -48,7 +59,11 @@ export class StoredMasterKeys implements MasterKeys {
         ring.renew();
       }
     } catch (cause) {
-      throw new SvcError('unavailable', `the key file cannot be written (${messageOf(cause)}); the old key seals on`, { cause });
+      throw new SvcError(
+        'unavailable',
+        `the key file cannot be written (${messageOf(cause)}); the old key seals on`,
+        { cause },
+      );
     }
   }
 
@@ -59,7 +74,9 @@ export class StoredMasterKeys implements MasterKeys {
     let resealed = 0;
     for (const column of await columns.all()) {
       // On the account of core: a request that asked for it may end before it does.
-      const found = await surroundings.run({}, () => reseal(column, kid, tables(column.plugin), secrets(column.plugin), signal));
+      const found = await surroundings.run({}, () =>
+        reseal(column, kid, tables(column.plugin), secrets(column.plugin), signal),
+      );
       resealed += found.resealed;
       unreadable.push(...found.unreadable);
     }
@@ -89,7 +106,12 @@ export class StoredMasterKeys implements MasterKeys {
     }
     const kids = [...leaving];
     ring.retire(kids);
-    await core.write((tx) => tx.deleteFrom('core_superseded_keys').where('kid', 'in', kids).execute());
-    log.info({ event: 'storage.keys_retired', kids }, 'retired master keys that no sealed value needs');
+    await core.write((tx) =>
+      tx.deleteFrom('core_superseded_keys').where('kid', 'in', kids).execute(),
+    );
+    log.info(
+      { event: 'storage.keys_retired', kids },
+      'retired master keys that no sealed value needs',
+    );
   }
 }

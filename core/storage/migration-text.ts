@@ -28,7 +28,11 @@ export function loadMigrations(dir: string): Migration[] {
     const names = existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith('.sql')) : [];
     return names.toSorted().map((name) => ({ name, sql: readFileSync(join(dir, name), 'utf8') }));
   } catch (error) {
-    throw new SvcError('invalid_argument', `the migrations in ${dir} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new SvcError(
+      'invalid_argument',
+      `the migrations in ${dir} cannot be read: ${messageOf(error)}`,
+      { cause: error },
+    );
   }
 }
 
@@ -45,29 +49,46 @@ export function scripts(owner: string, migrations: readonly Migration[], applied
     }
     const found = index < applied ? [] : statements(sql);
     for (const statement of found) {
-      const complaint = complaintAbout(statement) ?? (onlyAdds(name) && !adds(statement) ? doesMore : undefined);
+      const complaint =
+        complaintAbout(statement) ?? (onlyAdds(name) && !adds(statement) ? doesMore : undefined);
       if (complaint !== undefined) {
-        throw new SvcError('invalid_argument', `${where}: "${shortened(statement.text)}" ${complaint}`);
+        throw new SvcError(
+          'invalid_argument',
+          `${where}: "${shortened(statement.text)}" ${complaint}`,
+        );
       }
     }
-    return { number, name, sha256: createHash('sha256').update(sql).digest('hex'), statements: found };
+    return {
+      number,
+      name,
+      sha256: createHash('sha256').update(sql).digest('hex'),
+      statements: found,
+    };
   });
 }
 
-const doesMore = 'does more than to add, against the name of its file: the version before could not go on with it';
+const doesMore =
+  'does more than to add, against the name of its file: the version before could not go on with it';
 
 /** A row of the version before must still be taken, and still go: so without triggers, and with no key that would hold it. */
 function adds({ tokens }: SqlStatement): boolean {
   const words = wordsOf(tokens).join(' ');
-  return /^(create (table|index)|alter table .*\badd)\b/.test(words) && (!words.includes('references') || /on delete (cascade|set null)/.test(words));
+  return (
+    /^(create (table|index)|alter table .*\badd)\b/.test(words) &&
+    (!words.includes('references') || /on delete (cascade|set null)/.test(words))
+  );
 }
 
-const permitted = /^(create (table|virtual|view|trigger|index|unique)|alter table|drop (index|view|trigger)|insert|replace|update|delete|with)\b/;
+const permitted =
+  /^(create (table|virtual|view|trigger|index|unique)|alter table|drop (index|view|trigger)|insert|replace|update|delete|with)\b/;
 
 function complaintAbout({ tokens }: SqlStatement): string | undefined {
   const words = wordsOf(tokens);
   const start = words.slice(0, 2).join(' ');
-  if (start === 'drop table' || (start === 'alter table' && words.some((word) => word === 'rename' || word === 'drop'))) {
+  if (
+    start === 'drop table' ||
+    (start === 'alter table' && words.some((word) => word === 'rename' || word === 'drop'))
+  ) {
     return 'removes or renames a table or column, which the version before this one still uses: add a new one, and stop using the old';
   }
   if (!permitted.test(start)) {
@@ -82,4 +103,5 @@ function complaintAbout({ tokens }: SqlStatement): string | undefined {
   return undefined;
 }
 
-const shortened = (text: string): string => text.replace(/\s+/g, ' ').replace(/^(.{79}).{2,}$/, '$1…');
+const shortened = (text: string): string =>
+  text.replace(/\s+/g, ' ').replace(/^(.{79}).{2,}$/, '$1…');

@@ -64,8 +64,12 @@ export class Migrator {
 
   #appliedBy(owner: string): MigrationRow[] {
     const { connection } = this.#options.readers;
-    return connection.prepare("select 1 from sqlite_schema where name = 'core_migrations'").get() !== undefined
-      ? (connection.prepare('select * from core_migrations where plugin = ? order by number').all(owner) as MigrationRow[])
+    return connection
+      .prepare("select 1 from sqlite_schema where name = 'core_migrations'")
+      .get() !== undefined
+      ? (connection
+          .prepare('select * from core_migrations where plugin = ? order by number')
+          .all(owner) as MigrationRow[])
       : [];
   }
 
@@ -94,7 +98,9 @@ export class Migrator {
 
   /** `alert_extra_x`, made by `alert`, must not become the property of a new `alert-extra`; made by `alert-extra`, it is not in the way of a new `alert`. */
   #refuseTakeover(owner: string): void {
-    const taken = this.#relations().find(({ name }) => this.#options.ownership.isOwn(owner, name.toLowerCase()));
+    const taken = this.#relations().find(({ name }) =>
+      this.#options.ownership.isOwn(owner, name.toLowerCase()),
+    );
     if (taken !== undefined) {
       throw new SvcError(
         'conflict',
@@ -110,15 +116,25 @@ export class Migrator {
     const text = script.statements.map((statement) => statement.text).join(';');
     const foreign = ownership.foreign(owner, text);
     if (foreign !== undefined) {
-      throw new SvcError('invalid_argument', `migration ${script.name} of ${owner} names ${foreign}, which belongs to another plugin: ask its service instead`);
+      throw new SvcError(
+        'invalid_argument',
+        `migration ${script.name} of ${owner} names ${foreign}, which belongs to another plugin: ask its service instead`,
+      );
     }
     try {
-      await groups.run((unit) => this.#perform(unit, owner, script), { unitMs: deadlineMs, patient: true });
-    } catch (error) {
-      throw new SvcError('unavailable', `migration ${script.name} of ${owner} failed and was rolled back: ${messageOf(error)}`, {
-        reason: 'storage.migration_failed',
-        cause: error,
+      await groups.run((unit) => this.#perform(unit, owner, script), {
+        unitMs: deadlineMs,
+        patient: true,
       });
+    } catch (error) {
+      throw new SvcError(
+        'unavailable',
+        `migration ${script.name} of ${owner} failed and was rolled back: ${messageOf(error)}`,
+        {
+          reason: 'storage.migration_failed',
+          cause: error,
+        },
+      );
     }
     ownership.refresh();
   }
@@ -129,7 +145,9 @@ export class Migrator {
     for (const statement of script.statements) {
       await unit.query(statement.text, []);
     }
-    const tx = kyselyOver<CoreTables>({ run: (query, parameters) => unit.query(query, parameters) });
+    const tx = kyselyOver<CoreTables>({
+      run: (query, parameters) => unit.query(query, parameters),
+    });
     const after = await sql.raw<Relation>(relationsText).execute(tx);
     for (const { name, type, strict } of after.rows) {
       if (before.has(name) || name.startsWith('sqlite_')) {
@@ -139,12 +157,22 @@ export class Migrator {
         throw new SvcError('invalid_argument', `${name} must be named ${prefixOf(owner)}…`);
       }
       if (type === 'table' && strict !== 1) {
-        throw new SvcError('invalid_argument', `table ${name} must be declared STRICT, so that a column holds what its type says`);
+        throw new SvcError(
+          'invalid_argument',
+          `table ${name} must be declared STRICT, so that a column holds what its type says`,
+        );
       }
     }
     await tx
       .insertInto('core_migrations')
-      .values({ plugin: owner, number: script.number, name: script.name, sha256: script.sha256, app_version: appVersion, applied_at: clock.now() })
+      .values({
+        plugin: owner,
+        number: script.number,
+        name: script.name,
+        sha256: script.sha256,
+        app_version: appVersion,
+        applied_at: clock.now(),
+      })
       .execute();
   }
 }

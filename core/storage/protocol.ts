@@ -27,7 +27,10 @@ export interface StepOrder {
 }
 
 /** The steps come first. They travel with the next request, because a message between threads costs more than what it asks for. */
-export type ToWriter = { readonly steps: readonly StepOrder[] } & (({ readonly id: number } & Request) | { readonly id?: never });
+export type ToWriter = { readonly steps: readonly StepOrder[] } & (
+  | ({ readonly id: number } & Request)
+  | { readonly id?: never }
+);
 
 export interface Failure {
   readonly message: string;
@@ -36,4 +39,6 @@ export interface Failure {
   readonly lost: boolean;
 }
 
-export type FromWriter = { readonly id: number; readonly outcome: Outcome } | { readonly id: number; readonly failure: Failure };
+export type FromWriter =
+  | { readonly id: number; readonly outcome: Outcome }
+  | { readonly id: number; readonly failure: Failure };

@@ -26,7 +26,11 @@ export class Readers {
   readonly #idle: Pooled[] = [];
   readonly #busy = new Set<Pooled>();
 
-  constructor(file: string, options: ConnectOptions, { views = 4, viewMs = 5_000, onFailure }: ReaderLimits = {}) {
+  constructor(
+    file: string,
+    options: ConnectOptions,
+    { views = 4, viewMs = 5_000, onFailure }: ReaderLimits = {},
+  ) {
     this.#open = () => {
       const connection = connectReader(file, options);
       return { connection, execute: executor(connection) };
@@ -49,10 +53,14 @@ export class Readers {
   view(): View {
     const { views, viewMs } = this.#limits;
     if (this.#busy.size >= views) {
-      throw new SvcError('unavailable', `${views} read transactions are open already; try again in a moment`, {
-        reason: 'storage.views_taken',
-        retryAfterSeconds: 1,
-      });
+      throw new SvcError(
+        'unavailable',
+        `${views} read transactions are open already; try again in a moment`,
+        {
+          reason: 'storage.views_taken',
+          retryAfterSeconds: 1,
+        },
+      );
     }
     const member = this.#idle.pop() ?? this.#open();
     this.#busy.add(member);
@@ -107,7 +115,11 @@ class View {
 
   run(sql: string, parameters: readonly unknown[]): Outcome {
     if (this.#giveBack === undefined) {
-      throw new SvcError('unavailable', `this read transaction has ended; one lasts at most ${this.#viewMs / 1000} s`, { reason: 'storage.view_ended' });
+      throw new SvcError(
+        'unavailable',
+        `this read transaction has ended; one lasts at most ${this.#viewMs / 1000} s`,
+        { reason: 'storage.view_ended' },
+      );
     }
     return this.#execute(sql, parameters);
   }

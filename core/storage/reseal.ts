@@ -24,7 +24,13 @@ const rowsOfPage = 64;
  * Seals again whatever another key than `newest` has sealed in one column. What is left to do is what the column
  * shows, so a process that was killed anywhere in here has nothing to remember.
  */
-export async function reseal(column: SealedColumn, newest: string, { read, write }: Tables<unknown>, secrets: Secrets, end: AbortSignal): Promise<Resealed> {
+export async function reseal(
+  column: SealedColumn,
+  newest: string,
+  { read, write }: Tables<unknown>,
+  secrets: Secrets,
+  end: AbortSignal,
+): Promise<Resealed> {
   const unreadable: string[] = [];
   let resealed = 0;
   for await (const page of pagesOf(column, read)) {
@@ -44,7 +50,10 @@ export async function reseal(column: SealedColumn, newest: string, { read, write
 }
 
 /** The keys that have sealed what stands in a column. */
-export async function keysIn(column: SealedColumn, { read }: Tables<unknown>): Promise<ReadonlySet<string>> {
+export async function keysIn(
+  column: SealedColumn,
+  { read }: Tables<unknown>,
+): Promise<ReadonlySet<string>> {
   const keys = new Set<string>();
   for await (const page of pagesOf(column, read)) {
     page.forEach(({ sealed }) => keys.add(keyOf(sealed)!));
@@ -53,15 +62,25 @@ export async function keysIn(column: SealedColumn, { read }: Tables<unknown>): P
 }
 
 /** The sealed values of a column in the order of its rows; a page at a time, with other work in between. */
-async function* pagesOf({ table, column, row }: SealedColumn, db: Kysely<unknown>): AsyncGenerator<readonly Cell[]> {
+async function* pagesOf(
+  { table, column, row }: SealedColumn,
+  db: Kysely<unknown>,
+): AsyncGenerator<readonly Cell[]> {
   const names = row.map((name) => sql.ref(name));
-  const shown = [...names.map((name, index) => sql`${name} as ${sql.ref(`row${index}`)}`), sql`${sql.ref(column)} as ${sql.ref('value')}`];
+  const shown = [
+    ...names.map((name, index) => sql`${name} as ${sql.ref(`row${index}`)}`),
+    sql`${sql.ref(column)} as ${sql.ref('value')}`,
+  ];
   for (let last: readonly unknown[] | undefined; ;) {
-    const beyond = last === undefined ? sql`` : sql`where (${sql.join(names)}) > (${sql.join(last)})`;
+    const beyond =
+      last === undefined ? sql`` : sql`where (${sql.join(names)}) > (${sql.join(last)})`;
     const { rows } = await sql<Readonly<Record<string, unknown>>>`
       select ${sql.join(shown)} from ${sql.table(table)} ${beyond} order by ${sql.join(names)} limit ${rowsOfPage}
     `.execute(db);
-    const found = rows.map((values) => ({ row: names.map((_, index) => values[`row${index}`]), sealed: String(values['value']) }));
+    const found = rows.map((values) => ({
+      row: names.map((_, index) => values[`row${index}`]),
+      sealed: String(values['value']),
+    }));
     yield found.filter(({ sealed }) => keyOf(sealed) !== undefined);
     if (found.length < rowsOfPage) {
       return;
@@ -71,7 +90,11 @@ async function* pagesOf({ table, column, row }: SealedColumn, db: Kysely<unknown
   }
 }
 
-function renew({ row, sealed }: Cell, { table, column }: SealedColumn, secrets: Secrets): string | undefined {
+function renew(
+  { row, sealed }: Cell,
+  { table, column }: SealedColumn,
+  secrets: Secrets,
+): string | undefined {
   const place = { table, column, row: row.map(String).join('|') };
   try {
     return secrets.seal(place, secrets.open(place, sealed));
@@ -82,7 +105,11 @@ function renew({ row, sealed }: Cell, { table, column }: SealedColumn, secrets: 
 }
 
 /** Each value only while it is still the one that was opened: what its owner wrote meanwhile stays. */
-async function replace(cells: readonly (Cell & { readonly fresh: string })[], { table, column, row }: SealedColumn, tx: Kysely<unknown>): Promise<number> {
+async function replace(
+  cells: readonly (Cell & { readonly fresh: string })[],
+  { table, column, row }: SealedColumn,
+  tx: Kysely<unknown>,
+): Promise<number> {
   let replaced = 0n;
   for (const { row: values, sealed, fresh } of cells) {
     const same = row.map((name, index) => sql`${sql.ref(name)} = ${values[index]}`);

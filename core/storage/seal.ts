@@ -21,23 +21,47 @@ export class Seals implements Secrets {
   seal(place: SealPlace, plain: string): string {
     const kid = this.#ring.newest;
     const nonce = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', this.#ring.derive(purpose, kid), nonce).setAAD(this.#bond(place, kid));
+    const cipher = createCipheriv('aes-256-gcm', this.#ring.derive(purpose, kid), nonce).setAAD(
+      this.#bond(place, kid),
+    );
     const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-    return ['v1', kid, ...[nonce, sealed, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join('.');
+    return [
+      'v1',
+      kid,
+      ...[nonce, sealed, cipher.getAuthTag()].map((part) => part.toString('base64url')),
+    ].join('.');
   }
 
   open(place: SealPlace, text: string): string {
     const where = `the secret in ${place.table}.${place.column} of row ${place.row}`;
     const [version, kid, nonce, sealed, tag, ...rest] = text.split('.');
-    if (version !== 'v1' || kid === undefined || nonce === undefined || sealed === undefined || tag === undefined || rest.length > 0) {
-      throw new SvcError('internal', `${where} is not a sealed value of this version`, { reason: 'storage.seal_unknown' });
+    if (
+      version !== 'v1' ||
+      kid === undefined ||
+      nonce === undefined ||
+      sealed === undefined ||
+      tag === undefined ||
+      rest.length > 0
+    ) {
+      throw new SvcError('internal', `${where} is not a sealed value of this version`, {
+        reason: 'storage.seal_unknown',
+      });
     }
     if (!this.#ring.has(kid)) {
       const remedy = 'put that key back, or enter the secret again';
-      throw new SvcError('unavailable', `${where} was sealed with key ${kid}, which is not in the key ring: ${remedy}`, { reason: 'storage.seal_key_missing' });
+      throw new SvcError(
+        'unavailable',
+        `${where} was sealed with key ${kid}, which is not in the key ring: ${remedy}`,
+        { reason: 'storage.seal_key_missing' },
+      );
     }
     try {
-      const decipher = createDecipheriv('aes-256-gcm', this.#ring.derive(purpose, kid), Buffer.from(nonce, 'base64url'), { authTagLength: 16 })
+      const decipher = createDecipheriv(
+        'aes-256-gcm',
+        this.#ring.derive(purpose, kid),
+        Buffer.from(nonce, 'base64url'),
+        { authTagLength: 16 },
+      )
         .setAAD(this.#bond(place, kid))
         .setAuthTag(Buffer.from(tag, 'base64url'));
       return decipher.update(sealed, 'base64url', 'utf8') + decipher.final('utf8');

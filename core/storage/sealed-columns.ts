@@ -26,10 +26,27 @@ export class SealedColumns {
 
   async declare(plugin: string, tables: readonly SealedTable[]): Promise<void> {
     tables.forEach((declared) => assertSound(plugin, declared, this.#connection, this.#ownership));
-    const wanted = tables.flatMap(({ table, row, columns }) => columns.map((column) => ({ plugin, table_name: table, column_name: column, row_columns: row })));
-    const known = await this.#core.read.selectFrom('core_sealed_columns').selectAll().where('plugin', '=', plugin).execute();
+    const wanted = tables.flatMap(({ table, row, columns }) =>
+      columns.map((column) => ({
+        plugin,
+        table_name: table,
+        column_name: column,
+        row_columns: row,
+      })),
+    );
+    const known = await this.#core.read
+      .selectFrom('core_sealed_columns')
+      .selectAll()
+      .where('plugin', '=', plugin)
+      .execute();
     const fresh = wanted.filter(
-      (one) => !known.some((other) => other.table_name === one.table_name && other.column_name === one.column_name && other.row_columns === one.row_columns),
+      (one) =>
+        !known.some(
+          (other) =>
+            other.table_name === one.table_name &&
+            other.column_name === one.column_name &&
+            other.row_columns === one.row_columns,
+        ),
     );
     if (fresh.length > 0) {
       await this.#core.write((tx) => tx.replaceInto('core_sealed_columns').values(fresh).execute());
@@ -37,16 +54,35 @@ export class SealedColumns {
   }
 
   async all(): Promise<readonly SealedColumn[]> {
-    const rows = await this.#core.read.selectFrom('core_sealed_columns').selectAll().orderBy('plugin').orderBy('table_name').orderBy('column_name').execute();
-    return rows.map(({ plugin, table_name: table, column_name: column, row_columns: row }) => ({ plugin, table, column, row: row.split('|') }));
+    const rows = await this.#core.read
+      .selectFrom('core_sealed_columns')
+      .selectAll()
+      .orderBy('plugin')
+      .orderBy('table_name')
+      .orderBy('column_name')
+      .execute();
+    return rows.map(({ plugin, table_name: table, column_name: column, row_columns: row }) => ({
+      plugin,
+      table,
+      column,
+      row: row.split('|'),
+    }));
   }
 }
 
 /** Lets a plugin seal into the columns that it has declared, and nowhere else: a value that no rotation finds would be lost with its key. */
-export function onlyDeclared(secrets: Secrets, plugin: string, declared: readonly SealedTable[]): Secrets {
+export function onlyDeclared(
+  secrets: Secrets,
+  plugin: string,
+  declared: readonly SealedTable[],
+): Secrets {
   return {
     seal(place, plain) {
-      if (!declared.some(({ table, columns }) => table === place.table && columns.includes(place.column))) {
+      if (
+        !declared.some(
+          ({ table, columns }) => table === place.table && columns.includes(place.column),
+        )
+      ) {
         throw new SvcError(
           'internal',
           `${plugin} seals into ${place.table}.${place.column}, which its plugin.json does not list; add it to "sealed", so that a new master key reaches it`,
@@ -59,18 +95,32 @@ export function onlyDeclared(secrets: Secrets, plugin: string, declared: readonl
 }
 
 /** A wrong declaration is found when the plugin comes up, not when its secrets are to be sealed again. */
-function assertSound(plugin: string, { table, row, columns }: SealedTable, connection: Connection, ownership: Ownership): void {
+function assertSound(
+  plugin: string,
+  { table, row, columns }: SealedTable,
+  connection: Connection,
+  ownership: Ownership,
+): void {
   const refuse = (why: string): never => {
     throw new SvcError('invalid_argument', `plugin.json of ${plugin}: "sealed" names ${why}`);
   };
   if (!ownership.isOwn(plugin, table)) {
     refuse(`the table ${table}, which is not its own`);
   }
-  const present = connection.prepare('select name, pk from pragma_table_info(?)').all(table) as { name: string; pk: number }[];
+  const present = connection.prepare('select name, pk from pragma_table_info(?)').all(table) as {
+    name: string;
+    pk: number;
+  }[];
   const naming = row.split('|');
-  const missing = [...naming, ...columns].find((column) => !present.some(({ name }) => name === column));
+  const missing = [...naming, ...columns].find(
+    (column) => !present.some(({ name }) => name === column),
+  );
   if (missing !== undefined) {
-    refuse(present.length === 0 ? `the table ${table}, which its migrations do not make` : `${table}.${missing}, which its migrations do not make`);
+    refuse(
+      present.length === 0
+        ? `the table ${table}, which its migrations do not make`
+        : `${table}.${missing}, which its migrations do not make`,
+    );
   }
   const primary = present.filter(({ pk }) => pk > 0).map(({ name }) => name);
   const indexes = connection
@@ -80,9 +130,16 @@ function assertSound(plugin: string, { table, row, columns }: SealedTable, conne
     )
     .pluck()
     .all(table) as (string | null)[];
-  if (![primary, ...indexes.map((index) => (index ?? '').split('|'))].some((unique) => sameNames(unique, naming))) {
-    refuse(`${row} of ${table} as its row, which is neither the primary key nor unique: two rows could be mistaken for each other`);
+  if (
+    ![primary, ...indexes.map((index) => (index ?? '').split('|'))].some((unique) =>
+      sameNames(unique, naming),
+    )
+  ) {
+    refuse(
+      `${row} of ${table} as its row, which is neither the primary key nor unique: two rows could be mistaken for each other`,
+    );
   }
 }
 
-const sameNames = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((name) => b.includes(name));
+const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name) => b.includes(name));

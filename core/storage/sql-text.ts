@@ -24,7 +24,9 @@ export function* tokens(sql: string): Generator<Token> {
       yield { kind: 'string', text: string.replaceAll("''", "'").toLowerCase(), ...place };
     } else {
       const name = double?.replaceAll('""', '"') ?? tick?.replaceAll('``', '`') ?? bracket;
-      yield name === undefined ? { kind: 'other', text: match[0], ...place } : { kind: 'name', text: name.toLowerCase(), ...place };
+      yield name === undefined
+        ? { kind: 'other', text: match[0], ...place }
+        : { kind: 'name', text: name.toLowerCase(), ...place };
     }
   }
 }
@@ -67,12 +69,22 @@ export function statements(script: string): SqlStatement[] {
 /** SQLite's own rule: a trigger ends at `END` that follows a semicolon. */
 function isComplete(statement: readonly Token[]): boolean {
   const start = statement.slice(0, 3).map(({ kind, text }) => (kind === 'word' ? text : ''));
-  const isTrigger = start[0] === 'create' && (start[1] === 'trigger' || (start[1]?.startsWith('temp') && start[2] === 'trigger'));
+  const isTrigger =
+    start[0] === 'create' &&
+    (start[1] === 'trigger' || (start[1]?.startsWith('temp') && start[2] === 'trigger'));
   const [semicolon, end] = statement.slice(-2);
-  return !isTrigger || (end?.kind === 'word' && end.text === 'end' && semicolon?.kind === 'other' && semicolon.text === ';');
+  return (
+    !isTrigger ||
+    (end?.kind === 'word' &&
+      end.text === 'end' &&
+      semicolon?.kind === 'other' &&
+      semicolon.text === ';')
+  );
 }
 
 /** `OR ROLLBACK`, `ON CONFLICT ROLLBACK`, `RAISE(ROLLBACK, …)`: they end the whole transaction, which others share. */
-export const rollsBackOthers = (statement: readonly Token[]): boolean => /\b(or|conflict|raise) rollback\b/.test(wordsOf(statement).join(' '));
+export const rollsBackOthers = (statement: readonly Token[]): boolean =>
+  /\b(or|conflict|raise) rollback\b/.test(wordsOf(statement).join(' '));
 
-export const wordsOf = (statement: readonly Token[]): string[] => statement.filter(({ kind }) => kind === 'word').map(({ text }) => text);
+export const wordsOf = (statement: readonly Token[]): string[] =>
+  statement.filter(({ kind }) => kind === 'word').map(({ text }) => text);

@@ -86,7 +86,10 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   }
 }
 
-async function openParts(options: StorageOptions, onFailure: (close: () => unknown) => void): Promise<Parts> {
+async function openParts(
+  options: StorageOptions,
+  onFailure: (close: () => unknown) => void,
+): Promise<Parts> {
   const { dataDir, appVersion, clock, log, nativeBinding, startWriter, writes = {} } = options;
   const now = (): number => clock.now();
   const file = join(dataDir, databaseName);
@@ -100,22 +103,60 @@ async function openParts(options: StorageOptions, onFailure: (close: () => unkno
   const report = (code: string): void => guard.report(code);
   const readers = new Readers(file, { nativeBinding }, { ...options.reads, onFailure: report });
   onFailure(() => readers.close());
-  const writer = new Writer({ ...writes, log, onFailure: report, start: () => startWriter({ file, nativeBinding }) });
+  const writer = new Writer({
+    ...writes,
+    log,
+    onFailure: report,
+    start: () => startWriter({ file, nativeBinding }),
+  });
   onFailure(() => writer.close());
   const groups = new Groups(writer, clock, writes);
-  const guard = await DiskGuard.open(dataDir, options.disk ?? {}, log, () => groups.between(() => writer.trim()));
+  const guard = await DiskGuard.open(dataDir, options.disk ?? {}, log, () =>
+    groups.between(() => writer.trim()),
+  );
   onFailure(() => guard.stop());
 
   const ownership = new Ownership(readers.connection);
   const access = new TableAccess({ groups, readers, ownership, guard });
-  const migrator = new Migrator({ groups, readers, ownership, clock, appVersion, safeguard: existed ? options.safeguard : undefined });
-  await migrator.migrate('core', options.coreMigrations ?? loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))));
+  const migrator = new Migrator({
+    groups,
+    readers,
+    ownership,
+    clock,
+    appVersion,
+    safeguard: existed ? options.safeguard : undefined,
+  });
+  await migrator.migrate(
+    'core',
+    options.coreMigrations ??
+      loadMigrations(fileURLToPath(new URL('./migrations', import.meta.url))),
+  );
 
   const core = access.of<CoreTables>('core');
   const columns = new SealedColumns(core, readers.connection, ownership);
-  const keys = new StoredMasterKeys({ ring, core, columns, tables: (pluginId) => access.of(pluginId), secrets: (pluginId) => new Seals(pluginId, ring), log });
+  const keys = new StoredMasterKeys({
+    ring,
+    core,
+    columns,
+    tables: (pluginId) => access.of(pluginId),
+    secrets: (pluginId) => new Seals(pluginId, ring),
+    log,
+  });
   await keys.retireUnused();
-  return { options, lock, ring, readers, writer, groups, guard, migrator, access, core, columns, keys };
+  return {
+    options,
+    lock,
+    ring,
+    readers,
+    writer,
+    groups,
+    guard,
+    migrator,
+    access,
+    core,
+    columns,
+    keys,
+  };
 }
 
 /** The one database of the service, shared by the host and every plugin. */
@@ -225,6 +266,9 @@ export class Storage {
 
 function refuseReserved(pluginId: string): void {
   if (pluginId === 'core' || pluginId === 'sqlite' || !/^[a-z][a-z0-9-]*$/.test(pluginId)) {
-    throw new SvcError('invalid_argument', `"${pluginId}" cannot own tables: a plugin id is lower-case letters, digits and dashes, and not "core" or "sqlite"`);
+    throw new SvcError(
+      'invalid_argument',
+      `"${pluginId}" cannot own tables: a plugin id is lower-case letters, digits and dashes, and not "core" or "sqlite"`,
+    );
   }
 }

@@ -36,10 +36,16 @@ export class TableAccess {
         ...read,
         view() {
           const view = readers.view();
-          return { ...guarded((sql, parameters) => view.run(sql, parameters)), end: () => view.end() };
+          return {
+            ...guarded((sql, parameters) => view.run(sql, parameters)),
+            end: () => view.end(),
+          };
         },
       }),
-      write: (work) => this.#write((unit) => work(kyselyOver<T>(guarded((sql, parameters) => unit.query(sql, parameters))))),
+      write: (work) =>
+        this.#write((unit) =>
+          work(kyselyOver<T>(guarded((sql, parameters) => unit.query(sql, parameters)))),
+        ),
     };
   }
 
@@ -57,7 +63,9 @@ export class TableAccess {
     try {
       return await this.#parts.groups.run(async (unit) => {
         const result = await work(unit);
-        await witness?.beforeCommit(kyselyOver({ run: (sql, parameters) => unit.query(sql, parameters) }));
+        await witness?.beforeCommit(
+          kyselyOver({ run: (sql, parameters) => unit.query(sql, parameters) }),
+        );
         witnessed = true;
         return result;
       });

@@ -36,7 +36,10 @@ export class Unit {
   #child: { readonly unit: Unit; readonly done: Promise<unknown> } | undefined;
   #ended: string | undefined;
 
-  constructor(writer: Writer, options: { readonly parent?: Unit; readonly patient?: boolean } = {}) {
+  constructor(
+    writer: Writer,
+    options: { readonly parent?: Unit; readonly patient?: boolean } = {},
+  ) {
     this.#writer = writer;
     this.#parent = options.parent;
     this.#patient = options.patient ?? false;
@@ -76,7 +79,9 @@ export class Unit {
   async run<R>(work: (unit: Unit) => Promise<R>): Promise<R> {
     this.#writer.step('save', this.#depth);
     try {
-      const result = await surroundings.run({ ...surroundings.getStore(), unit: this }, () => work(this));
+      const result = await surroundings.run({ ...surroundings.getStore(), unit: this }, () =>
+        work(this),
+      );
       while (this.#child !== undefined) {
         await this.#child.done;
       }
@@ -89,7 +94,8 @@ export class Unit {
       }
       throw error;
     } finally {
-      this.#ended ??= 'this write has ended; use its transaction only inside the function that was given it';
+      this.#ended ??=
+        'this write has ended; use its transaction only inside the function that was given it';
     }
   }
 

@@ -67,7 +67,11 @@ function answer(request: Request): Outcome {
 /** In small steps, each folded into the file at once: on a full disk the log must not grow by what is freed. */
 function trim(): void {
   connection.pragma('wal_checkpoint(TRUNCATE)');
-  for (let step = 0; step < 64 && connection.pragma('freelist_count', { simple: true }) !== 0; step++) {
+  for (
+    let step = 0;
+    step < 64 && connection.pragma('freelist_count', { simple: true }) !== 0;
+    step++
+  ) {
     connection.exec('PRAGMA incremental_vacuum(256)');
     connection.pragma('wal_checkpoint(TRUNCATE)');
   }
@@ -94,7 +98,11 @@ function failureOf(request: Request, error: unknown): Failure {
   if (request.kind === 'query' && !connection.inTransaction) {
     doom ??= error as Error;
   }
-  return { message: messageOf(error), code: sqliteCode(error), lost: doom !== undefined || (request.kind === 'commit' && !connection.inTransaction) };
+  return {
+    message: messageOf(error),
+    code: sqliteCode(error),
+    lost: doom !== undefined || (request.kind === 'commit' && !connection.inTransaction),
+  };
 }
 
 function respond(id: number, request: Request): FromWriter {

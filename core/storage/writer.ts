@@ -121,7 +121,10 @@ export class Writer {
         return;
       }
       this.#fail(cause);
-      this.#pauseMs = performance.now() - born > healthyMs ? 0 : Math.min(longestPauseMs, this.#pauseMs * 2 + 100);
+      this.#pauseMs =
+        performance.now() - born > healthyMs
+          ? 0
+          : Math.min(longestPauseMs, this.#pauseMs * 2 + 100);
       this.#restart = setTimeout(() => this.#launch(), this.#pauseMs).unref();
     });
     this.#thread = worker;
@@ -132,11 +135,18 @@ export class Writer {
   #fail(cause: string): void {
     this.#down = `the database writer stopped (${cause}) and is being started again`;
     if (!this.#closing) {
-      this.#log.error({ event: 'storage.writer_stopped', cause, waiting: this.#owed.size }, 'database writer stopped; it is started again');
+      this.#log.error(
+        { event: 'storage.writer_stopped', cause, waiting: this.#owed.size },
+        'database writer stopped; it is started again',
+      );
     }
-    const lost = new SvcError('unavailable', `the database writer stopped (${cause}): nothing of this write was kept. Try again`, {
-      reason: 'storage.write_lost',
-    });
+    const lost = new SvcError(
+      'unavailable',
+      `the database writer stopped (${cause}): nothing of this write was kept. Try again`,
+      {
+        reason: 'storage.write_lost',
+      },
+    );
     const unknown = new SvcError(
       'unavailable',
       `the database writer stopped (${cause}) during the commit: look whether this write was kept before you try again`,
@@ -187,7 +197,9 @@ export class Writer {
     }
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      const timer = patient ? undefined : this.#own.runInAsyncScope(() => setTimeout(() => this.#stalled(), this.#stallMs));
+      const timer = patient
+        ? undefined
+        : this.#own.runInAsyncScope(() => setTimeout(() => this.#stalled(), this.#stallMs));
       this.#owed.set(id, { kind: request.kind, resolve, reject, timer });
       try {
         this.#post({ id, ...request });
@@ -206,14 +218,17 @@ export class Writer {
 }
 
 /** Errors lose their class between threads; callers look at `code`. */
-const revived = ({ message, code }: Failure): Error => asUnavailable(code === undefined ? new Error(message) : new Database.SqliteError(message, code));
+const revived = ({ message, code }: Failure): Error =>
+  asUnavailable(code === undefined ? new Error(message) : new Database.SqliteError(message, code));
 
 /** Bytes cross threads as plain arrays; a read gives Buffers, so a write does too. */
 function withBuffers(row: unknown): unknown {
   return Object.fromEntries(
     Object.entries(row as object).map(([column, value]) => [
       column,
-      value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value,
+      value instanceof Uint8Array
+        ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+        : value,
     ]),
   );
 }

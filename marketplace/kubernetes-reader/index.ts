@@ -30,17 +30,30 @@ const within = (namespace: string | undefined, kind: string): string =>
 
 export default definePack({
   skills: {
-    async 'kubernetes-reader-pods'({ params: { namespace, selector } }: { params: { namespace?: string; selector?: string } }, given) {
+    async 'kubernetes-reader-pods'(
+      { params: { namespace, selector } }: { params: { namespace?: string; selector?: string } },
+      given,
+    ) {
       const query = { limit: '2000', ...(selector !== undefined && { labelSelector: selector }) };
-      const { items } = JSON.parse(await read(clusterOf(given), within(namespace, 'pods'), query, given.fetch)) as { items: readonly Pod[] };
+      const { items } = JSON.parse(
+        await read(clusterOf(given), within(namespace, 'pods'), query, given.fetch),
+      ) as { items: readonly Pod[] };
       return podsOf(items);
     },
 
-    async 'kubernetes-reader-events'({ params: { namespace } }: { params: { namespace?: string } }, given) {
+    async 'kubernetes-reader-events'(
+      { params: { namespace } }: { params: { namespace?: string } },
+      given,
+    ) {
       const query = { limit: '2000', fieldSelector: 'type=Warning' };
-      const { items } = JSON.parse(await read(clusterOf(given), within(namespace, 'events'), query, given.fetch)) as { items: readonly Event[] };
-      const lastOf = ({ lastTimestamp, eventTime, firstTimestamp }: Event): string => lastTimestamp ?? eventTime ?? firstTimestamp ?? '';
-      const warnings = items.filter(({ type }) => type === 'Warning').toSorted((a, b) => (lastOf(a) < lastOf(b) ? 1 : -1));
+      const { items } = JSON.parse(
+        await read(clusterOf(given), within(namespace, 'events'), query, given.fetch),
+      ) as { items: readonly Event[] };
+      const lastOf = ({ lastTimestamp, eventTime, firstTimestamp }: Event): string =>
+        lastTimestamp ?? eventTime ?? firstTimestamp ?? '';
+      const warnings = items
+        .filter(({ type }) => type === 'Warning')
+        .toSorted((a, b) => (lastOf(a) < lastOf(b) ? 1 : -1));
       return {
         warnings: warnings.length,
         newest: warnings.slice(0, mostEvents).map((event) => ({
@@ -57,7 +70,15 @@ export default definePack({
     async 'kubernetes-reader-logs'(
       {
         params: { namespace, pod, container, previous = false, lines = 100 },
-      }: { params: { namespace: string; pod: string; container?: string; previous?: boolean; lines?: number } },
+      }: {
+        params: {
+          namespace: string;
+          pod: string;
+          container?: string;
+          previous?: boolean;
+          lines?: number;
+        };
+      },
       given,
     ) {
       const query = {
@@ -67,7 +88,12 @@ export default definePack({
         ...(previous && { previous: 'true' }),
         ...(container !== undefined && { container }),
       };
-      const text = await read(clusterOf(given), `/api/v1/namespaces/${namespace}/pods/${pod}/log`, query, given.fetch);
+      const text = await read(
+        clusterOf(given),
+        `/api/v1/namespaces/${namespace}/pods/${pod}/log`,
+        query,
+        given.fetch,
+      );
       return { lines: text.split('\n').filter((line) => line !== '') };
     },
   },

@@ -16,8 +16,19 @@ export default definePlugin({
     const { clock, ids, log, secrets, services } = ctx;
     const alerts = services.maybe(Others);
     const build = services.use(BuildInfo);
-    const sources = new Sources({ tables: ctx.db<SourceTables>(), secrets, clock, ids, alerts, publicUrl: () => build.publicUrl });
-    const taken = ctx.metrics.counter('alerts_total', 'Alerts that other systems told, by what became of them.', ['source', 'result']);
+    const sources = new Sources({
+      tables: ctx.db<SourceTables>(),
+      secrets,
+      clock,
+      ids,
+      alerts,
+      publicUrl: () => build.publicUrl,
+    });
+    const taken = ctx.metrics.counter(
+      'alerts_total',
+      'Alerts that other systems told, by what became of them.',
+      ['source', 'result'],
+    );
     const intake = new Intake({ sources, alerts, clock, log, taken });
     ctx.http.routes([...sourceRoutes(sources), ...hookRoutes(intake, sources)]);
     return { sources };
@@ -29,7 +40,10 @@ export default definePlugin({
         if (!isSvcError(error)) {
           throw error;
         }
-        log.warn({ event: 'alert-source.upkeep', cause: error.message }, 'alerts that were not told again could not be ended; tried again in a minute');
+        log.warn(
+          { event: 'alert-source.upkeep', cause: error.message },
+          'alerts that were not told again could not be ended; tried again in a minute',
+        );
       });
     scope.interval('end alerts that were not told again', upkeepMs, upkeep);
     await upkeep();

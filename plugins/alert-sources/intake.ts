@@ -1,6 +1,13 @@
 import { SlidingCounter } from 'svc/flow';
 import { isFresh, sameSecret, signed } from 'svc/im';
-import { type Clock, type Counter, type Handle, type Logger, type RequestHeaders, SvcError } from 'svc/sdk';
+import {
+  type Clock,
+  type Counter,
+  type Handle,
+  type Logger,
+  type RequestHeaders,
+  SvcError,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { OthersAlerts } from '../alert/contract.ts';
@@ -33,7 +40,12 @@ export class Intake {
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
-    this.#pace = new SlidingCounter({ limit: pushesPerMinute, windowMs: 60_000, clock: parts.clock, mostKeys: 1_000 });
+    this.#pace = new SlidingCounter({
+      limit: pushesPerMinute,
+      windowMs: 60_000,
+      clock: parts.clock,
+      mostKeys: 1_000,
+    });
   }
 
   /** Throws unauthorized, the same for whatever is wrong, unless the address and the signature are right. */
@@ -42,7 +54,9 @@ export class Intake {
     const source = await sources.byToken(token);
     const secret = source && sources.signingSecret(source);
     if (source === undefined || (secret !== undefined && !this.#isSigned(secret, arrived))) {
-      throw new SvcError('unauthorized', 'the push is not proven', { reason: 'alert-source.unproven' });
+      throw new SvcError('unauthorized', 'the push is not proven', {
+        reason: 'alert-source.unproven',
+      });
     }
     return await this.take(source, arrived.body);
   }
@@ -53,15 +67,27 @@ export class Intake {
     const waitMs = this.#pace.waitMs(source.key);
     if (waitMs > 0 || !alerts.available) {
       // Both systems come back after a 503, and after nothing else.
-      const why = waitMs > 0 ? `more than ${pushesPerMinute} pushes a minute` : 'alerting is not running; enable the plugin alert';
-      throw new SvcError('unavailable', `alerts are not taken now: ${why}`, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
+      const why =
+        waitMs > 0
+          ? `more than ${pushesPerMinute} pushes a minute`
+          : 'alerting is not running; enable the plugin alert';
+      throw new SvcError('unavailable', `alerts are not taken now: ${why}`, {
+        retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
+      });
     }
     this.#pace.add(source.key);
     const push = readPush(body, source.default_severity);
     const { left_out } = await alerts.get().take(sourceOf(source), push.alerts);
     const firing = push.alerts.filter(({ fires }) => fires).length;
-    const counts = { firing, resolved: push.alerts.length - firing, skipped: push.skipped, left_out };
-    Object.entries(counts).forEach(([result, count]) => taken.add(count, { source: source.key, result }));
+    const counts = {
+      firing,
+      resolved: push.alerts.length - firing,
+      skipped: push.skipped,
+      left_out,
+    };
+    Object.entries(counts).forEach(([result, count]) =>
+      taken.add(count, { source: source.key, result }),
+    );
     if (push.skipped + left_out > 0) {
       log.warn(
         { event: 'alert-source.incomplete', source: source.key, ...counts },
@@ -73,8 +99,14 @@ export class Intake {
 
   /** As Grafana signs: the time, a colon and the body; within five minutes, so that what was heard elsewhere is good for nothing later. */
   #isSigned(secret: string, { headers, body }: Arrived): boolean {
-    const [time, signature] = [String(headers[timestampHeader] ?? ''), String(headers[signatureHeader] ?? '')];
+    const [time, signature] = [
+      String(headers[timestampHeader] ?? ''),
+      String(headers[signatureHeader] ?? ''),
+    ];
     const own = signed(secret, Buffer.concat([Buffer.from(`${time}:`), body]), 'hex');
-    return sameSecret(signature.toLowerCase(), own) && isFresh(Number(time) * 1_000, this.#parts.clock.now());
+    return (
+      sameSecret(signature.toLowerCase(), own) &&
+      isFresh(Number(time) * 1_000, this.#parts.clock.now())
+    );
   }
 }

@@ -25,8 +25,26 @@ const severities: Readonly<Record<string, Severity>> = {
     high: 'critical',
     p1: 'critical',
   },
-  ...{ warning: 'warning', warn: 'warning', medium: 'warning', major: 'warning', ticket: 'warning', p2: 'warning', p3: 'warning' },
-  ...{ info: 'info', informational: 'info', information: 'info', notice: 'info', low: 'info', minor: 'info', none: 'info', p4: 'info', p5: 'info' },
+  ...{
+    warning: 'warning',
+    warn: 'warning',
+    medium: 'warning',
+    major: 'warning',
+    ticket: 'warning',
+    p2: 'warning',
+    p3: 'warning',
+  },
+  ...{
+    info: 'info',
+    informational: 'info',
+    information: 'info',
+    notice: 'info',
+    low: 'info',
+    minor: 'info',
+    none: 'info',
+    p4: 'info',
+    p5: 'info',
+  },
 };
 
 /** Addresses beside the annotations, where Alertmanager and Grafana put them. */
@@ -36,10 +54,14 @@ const links = ['generatorURL', 'dashboardURL', 'panelURL', 'silenceURL'] as cons
 export function readPush(body: Uint8Array, byDefault: Severity): Push {
   const { alerts } = parsed(body);
   if (!Array.isArray(alerts)) {
-    throw unreadable('it has no list of alerts; send what a webhook of Alertmanager or Grafana sends');
+    throw unreadable(
+      'it has no list of alerts; send what a webhook of Alertmanager or Grafana sends',
+    );
   }
   if (alerts.length > mostAlerts) {
-    throw unreadable(`it has ${alerts.length} alerts, at most ${mostAlerts} are taken; set max_alerts, or group by more labels`);
+    throw unreadable(
+      `it has ${alerts.length} alerts, at most ${mostAlerts} are taken; set max_alerts, or group by more labels`,
+    );
   }
   const read = alerts.map((alert: unknown) => alertOf(alert, byDefault));
   const told = read.filter((alert) => alert !== undefined);
@@ -65,8 +87,13 @@ function alertOf(alert: unknown, byDefault: Severity): ToldAlert | undefined {
   if (labels === undefined || given === undefined || !name) {
     return undefined;
   }
-  const addresses = links.flatMap((link) => (isAddress(alert[link]) ? [[link.replace('URL', '_url'), alert[link]] as const] : []));
-  const values = typeof alert['valueString'] === 'string' && alert['valueString'] !== '' ? { values: plain(alert['valueString'], most.annotation) } : {};
+  const addresses = links.flatMap((link) =>
+    isAddress(alert[link]) ? [[link.replace('URL', '_url'), alert[link]] as const] : [],
+  );
+  const values =
+    typeof alert['valueString'] === 'string' && alert['valueString'] !== ''
+      ? { values: plain(alert['valueString'], most.annotation) }
+      : {};
   const runbook = given['runbook_url'];
   return {
     ...{ name, labels, fires: alert['status'] === 'firing' },
@@ -89,17 +116,27 @@ function wordsOf(value: unknown, mostWords: number, longest: number): Words | un
     return undefined;
   }
   const entries = Object.entries(value);
-  const fit = entries.every(([name, word]) => name !== '' && name.length <= most.name && typeof word === 'string');
+  const fit = entries.every(
+    ([name, word]) => name !== '' && name.length <= most.name && typeof word === 'string',
+  );
   return fit && entries.length <= mostWords
-    ? Object.fromEntries(entries.map(([name, word]) => [plain(name, most.name), plain(word as string, longest)]))
+    ? Object.fromEntries(
+        entries.map(([name, word]) => [plain(name, most.name), plain(word as string, longest)]),
+      )
     : undefined;
 }
 
 /** Without characters that are not seen. */
-const plain = (text: string, longest: number): string => text.replaceAll(/[^\P{C}\n\t]/gu, '').slice(0, longest);
+const plain = (text: string, longest: number): string =>
+  text.replaceAll(/[^\P{C}\n\t]/gu, '').slice(0, longest);
 
-const isAddress = (value: unknown): value is string => typeof value === 'string' && value.length <= 2_000 && /^https?:\/\/[^\s"'<>]+$/.test(value);
+const isAddress = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= 2_000 && /^https?:\/\/[^\s"'<>]+$/.test(value);
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const unreadable = (why: string): SvcError => new SvcError('invalid_argument', `the push cannot be read: ${why}`, { reason: 'alert-source.unreadable' });
+const unreadable = (why: string): SvcError =>
+  new SvcError('invalid_argument', `the push cannot be read: ${why}`, {
+    reason: 'alert-source.unreadable',
+  });

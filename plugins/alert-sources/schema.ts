@@ -15,18 +15,33 @@ export const ByKey = Type.Object({ key: Type.String({ maxLength: 40 }) });
 
 const settings = {
   dimensions: Type.Optional(
-    Type.Array(Type.String({ pattern: '^[a-zA-Z_][a-zA-Z0-9_.]{0,199}$', examples: ['instance'] }), {
-      maxItems: 8,
-      uniqueItems: true,
-      description: 'labels that tell incidents of one alert apart; instance when it is not given',
+    Type.Array(
+      Type.String({ pattern: '^[a-zA-Z_][a-zA-Z0-9_.]{0,199}$', examples: ['instance'] }),
+      {
+        maxItems: 8,
+        uniqueItems: true,
+        description: 'labels that tell incidents of one alert apart; instance when it is not given',
+      },
+    ),
+  ),
+  default_severity: Type.Optional(
+    Type.Enum(['info', 'warning', 'critical'], {
+      description: 'of alerts whose label severity says nothing known; warning',
     }),
   ),
-  default_severity: Type.Optional(Type.Enum(['info', 'warning', 'critical'], { description: 'of alerts whose label severity says nothing known; warning' })),
   unheard_after: Type.Optional(
-    Type.String({ pattern: '^[1-9]\\d{0,4}[mhd]$', examples: ['15m'], description: 'what is not told again for so long is over; 1d' }),
+    Type.String({
+      pattern: '^[1-9]\\d{0,4}[mhd]$',
+      examples: ['15m'],
+      description: 'what is not told again for so long is over; 1d',
+    }),
   ),
   signing_secret: Type.Optional(
-    Type.String({ maxLength: 500, description: 'requests must be signed with it, as Grafana does; send the mask to keep it, leave it out to remove it' }),
+    Type.String({
+      maxLength: 500,
+      description:
+        'requests must be signed with it, as Grafana does; send the mask to keep it, leave it out to remove it',
+    }),
   ),
   enabled: Type.Optional(Type.Boolean()),
 };
@@ -49,11 +64,16 @@ const shown = {
 };
 
 export const SourceShown = Type.Object(shown);
-export const SourceMade = Type.Object({ ...shown, url: Type.String({ description: 'where it tells its alerts; shown this once' }) });
+export const SourceMade = Type.Object({
+  ...shown,
+  url: Type.String({ description: 'where it tells its alerts; shown this once' }),
+});
 
 export const Taken = Type.Object({
   firing: Type.Integer(),
   resolved: Type.Integer(),
   skipped: Type.Integer({ description: 'alerts that could not be read' }),
-  left_out: Type.Integer({ description: 'alerts for which there is no room: a source may have 10,000 that fire' }),
+  left_out: Type.Integer({
+    description: 'alerts for which there is no room: a source may have 10,000 that fire',
+  }),
 });

@@ -1,7 +1,15 @@
 import { byteRoute, listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Intake } from './intake.ts';
-import { ById, ByKey, ByToken, SourceChange, SourceDraft, SourceMade, SourceShown } from './schema.ts';
+import {
+  ById,
+  ByKey,
+  ByToken,
+  SourceChange,
+  SourceDraft,
+  SourceMade,
+  SourceShown,
+} from './schema.ts';
 import { hookPath, type Sources } from './sources.ts';
 
 const path = '/api/v1/alert-sources';
@@ -20,7 +28,8 @@ export const sourceRoutes = (sources: Sources): readonly RouteDeclaration[] => [
     path,
     access: 'alert:source',
     summary: 'Connect a system that tells its alerts here',
-    description: 'Its url has a secret in it, is shown this once, and is entered as a webhook of Alertmanager or as a contact point of Grafana.',
+    description:
+      'Its url has a secret in it, is shown this once, and is entered as a webhook of Alertmanager or as a contact point of Grafana.',
     body: SourceDraft,
     response: SourceMade,
     errors: ['conflict'],
@@ -76,7 +85,13 @@ export const sourceRoutes = (sources: Sources): readonly RouteDeclaration[] => [
   }),
 ];
 
-const pushed = { method: 'POST', consumes: ['*/*'], maxBodyBytes: mostBytes, produces: 'application/json', audited: false } as const;
+const pushed = {
+  method: 'POST',
+  consumes: ['*/*'],
+  maxBodyBytes: mostBytes,
+  produces: 'application/json',
+  audited: false,
+} as const;
 
 export const hookRoutes = (intake: Intake, sources: Sources): readonly RouteDeclaration[] => [
   byteRoute({
@@ -84,20 +99,24 @@ export const hookRoutes = (intake: Intake, sources: Sources): readonly RouteDecl
     path: `${hookPath}/{token}`,
     access: 'public',
     summary: 'Alerts of another system, whose proof is the secret in the address',
-    description: 'What a webhook of Alertmanager or Grafana sends. A wrong address, a wrong signature and a stale one are answered alike.',
+    description:
+      'What a webhook of Alertmanager or Grafana sends. A wrong address, a wrong signature and a stale one are answered alike.',
     params: ByToken,
     wording: ({ status, message }) => ({ type: 'text/plain', body: status === 401 ? '' : message }),
     errors: ['unauthorized', 'invalid_argument', 'unavailable'],
-    handle: async ({ params, headers, body }) => JSON.stringify(await intake.byAddress(params.token, { headers, body })),
+    handle: async ({ params, headers, body }) =>
+      JSON.stringify(await intake.byAddress(params.token, { headers, body })),
   }),
   byteRoute({
     ...pushed,
     path: `${path}/{key}/alerts`,
     access: { action: 'alert:tell', machine: true },
     summary: 'Alerts of another system, whose proof is an API token',
-    description: 'For senders whose addresses are no secret: an API token with alert:tell, as a bearer or as the password of Basic.',
+    description:
+      'For senders whose addresses are no secret: an API token with alert:tell, as a bearer or as the password of Basic.',
     params: ByKey,
     errors: ['not_found', 'invalid_argument', 'unavailable'],
-    handle: async ({ params, body }) => JSON.stringify(await intake.take(await sources.byKey(params.key), body)),
+    handle: async ({ params, body }) =>
+      JSON.stringify(await intake.take(await sources.byKey(params.key), body)),
   }),
 ];

@@ -23,22 +23,38 @@ export type SourceDb = Tables<SourceTables>['read'];
 
 /** All SQL of sources. */
 export const sourceStore = (db: SourceDb) => ({
-  list: (page: PageRequest): Promise<Page<SourceRow>> => pageOf(db.selectFrom('alert_sources_peers').selectAll(), 'id', page),
+  list: (page: PageRequest): Promise<Page<SourceRow>> =>
+    pageOf(db.selectFrom('alert_sources_peers').selectAll(), 'id', page),
 
-  all: (): Promise<SourceRow[]> => db.selectFrom('alert_sources_peers').selectAll().orderBy('id').execute(),
+  all: (): Promise<SourceRow[]> =>
+    db.selectFrom('alert_sources_peers').selectAll().orderBy('id').execute(),
 
-  find: (id: number): Promise<SourceRow | undefined> => db.selectFrom('alert_sources_peers').selectAll().where('id', '=', id).executeTakeFirst(),
+  find: (id: number): Promise<SourceRow | undefined> =>
+    db.selectFrom('alert_sources_peers').selectAll().where('id', '=', id).executeTakeFirst(),
 
   byDigest: (digest: string): Promise<SourceRow | undefined> =>
-    db.selectFrom('alert_sources_peers').selectAll().where('token_digest', '=', digest).executeTakeFirst(),
+    db
+      .selectFrom('alert_sources_peers')
+      .selectAll()
+      .where('token_digest', '=', digest)
+      .executeTakeFirst(),
 
-  byKey: (key: string): Promise<SourceRow | undefined> => db.selectFrom('alert_sources_peers').selectAll().where('key', '=', key).executeTakeFirst(),
+  byKey: (key: string): Promise<SourceRow | undefined> =>
+    db.selectFrom('alert_sources_peers').selectAll().where('key', '=', key).executeTakeFirst(),
 
   insert: (row: Insertable<SourceTables['alert_sources_peers']>): Promise<SourceRow> =>
     db.insertInto('alert_sources_peers').values(row).returningAll().executeTakeFirstOrThrow(),
 
-  update: (id: number, change: Updateable<SourceTables['alert_sources_peers']>): Promise<SourceRow> =>
-    db.updateTable('alert_sources_peers').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow(),
+  update: (
+    id: number,
+    change: Updateable<SourceTables['alert_sources_peers']>,
+  ): Promise<SourceRow> =>
+    db
+      .updateTable('alert_sources_peers')
+      .set(change)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow(),
 
   remove: (id: number) => db.deleteFrom('alert_sources_peers').where('id', '=', id).execute(),
 });

@@ -1,7 +1,19 @@
 import { createHash } from 'node:crypto';
 
 import { formatDuration, parseDuration } from 'svc/query';
-import { type Call, type Clock, type Handle, type Ids, isSvcError, type Page, type PageRequest, type Secrets, SvcError, type Tables, timestamp } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Handle,
+  type Ids,
+  isSvcError,
+  type Page,
+  type PageRequest,
+  type Secrets,
+  SvcError,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { AlertSource, OthersAlerts } from '../alert/contract.ts';
@@ -49,15 +61,30 @@ export class Sources {
       const store = sourceStore(tx);
       const all = await store.all();
       if (all.some((row) => row.key === key)) {
-        throw new SvcError('conflict', `there is a source ${key} already`, { reason: 'alert-source.taken', details: [{ path: '/key', message: 'is taken' }] });
+        throw new SvcError('conflict', `there is a source ${key} already`, {
+          reason: 'alert-source.taken',
+          details: [{ path: '/key', message: 'is taken' }],
+        });
       }
       if (all.length >= mostSources) {
-        throw new SvcError('conflict', `there are ${mostSources} sources already, the limit; delete one that tells nothing any more`);
+        throw new SvcError(
+          'conflict',
+          `there are ${mostSources} sources already, the limit; delete one that tells nothing any more`,
+        );
       }
       const now = Math.floor(clock.now());
-      const fields = { ...fieldsOf(draft, undefined), key, token_digest: digestOf(token), signing_secret: null, created_at: now, updated_at: now };
+      const fields = {
+        ...fieldsOf(draft, undefined),
+        key,
+        token_digest: digestOf(token),
+        signing_secret: null,
+        created_at: now,
+        updated_at: now,
+      };
       const { id } = await store.insert(fields);
-      const row = await store.update(id, { signing_secret: this.#sealed(id, draft.signing_secret, null) });
+      const row = await store.update(id, {
+        signing_secret: this.#sealed(id, draft.signing_secret, null),
+      });
       call.note({ resourceType: 'alert source', resourceId: id, after: shownOf(row) });
       return { ...shownOf(row), url: this.#urlOf(token) };
     });
@@ -72,7 +99,9 @@ export class Sources {
       call.requireMatch(before);
       const signing_secret = this.#sealed(id, draft.signing_secret, row.signing_secret);
       const updated_at = Math.max(row.updated_at + 1, Math.floor(clock.now()));
-      const after = shownOf(await store.update(id, { ...fieldsOf(draft, row), signing_secret, updated_at }));
+      const after = shownOf(
+        await store.update(id, { ...fieldsOf(draft, row), signing_secret, updated_at }),
+      );
       call.note({ resourceType: 'alert source', resourceId: id, before, after });
       return after;
     });
@@ -85,8 +114,16 @@ export class Sources {
     return tables.write(async (tx) => {
       const store = sourceStore(tx);
       const row = (await store.find(id)) ?? missing(id);
-      const updated = await store.update(id, { token_digest: digestOf(token), updated_at: Math.max(row.updated_at + 1, Math.floor(clock.now())) });
-      call.note({ resourceType: 'alert source', resourceId: id, before: shownOf(row), after: shownOf(updated) });
+      const updated = await store.update(id, {
+        token_digest: digestOf(token),
+        updated_at: Math.max(row.updated_at + 1, Math.floor(clock.now())),
+      });
+      call.note({
+        resourceType: 'alert source',
+        resourceId: id,
+        before: shownOf(row),
+        after: shownOf(updated),
+      });
       return { ...shownOf(updated), url: this.#urlOf(token) };
     });
   }
@@ -114,7 +151,9 @@ export class Sources {
   async byKey(key: string): Promise<SourceRow> {
     const row = await sourceStore(this.#parts.tables.read).byKey(key);
     if (row?.enabled !== 1) {
-      throw new SvcError('not_found', `there is no source ${key} that is enabled`, { reason: 'alert-source.not_enabled' });
+      throw new SvcError('not_found', `there is no source ${key} that is enabled`, {
+        reason: 'alert-source.not_enabled',
+      });
     }
     return row;
   }
@@ -125,10 +164,14 @@ export class Sources {
       return sealed === null ? undefined : this.#parts.secrets.open(placeOf(id), sealed);
     } catch (error) {
       throw isSvcError(error)
-        ? new SvcError('unavailable', `the signing secret of the source ${key} cannot be opened; enter it again`, {
-            reason: 'alert-source.sealed',
-            cause: error,
-          })
+        ? new SvcError(
+            'unavailable',
+            `the signing secret of the source ${key} cannot be opened; enter it again`,
+            {
+              reason: 'alert-source.sealed',
+              cause: error,
+            },
+          )
         : error;
     }
   }
@@ -155,7 +198,11 @@ export class Sources {
   }
 
   #sealed(id: number, given: string | undefined, old: string | null): string | null {
-    return given === mask ? old : given === undefined || given === '' ? null : this.#parts.secrets.seal(placeOf(id), given);
+    return given === mask
+      ? old
+      : given === undefined || given === ''
+        ? null
+        : this.#parts.secrets.seal(placeOf(id), given);
   }
 
   #urlOf(token: string): string {
@@ -163,23 +210,49 @@ export class Sources {
   }
 }
 
-const placeOf = (id: number) => ({ table: 'alert_sources_peers', row: String(id), column: 'signing_secret' });
+const placeOf = (id: number) => ({
+  table: 'alert_sources_peers',
+  row: String(id),
+  column: 'signing_secret',
+});
 
 const missing = (id: number): never => {
   throw new SvcError('not_found', `there is no source ${id}`, { reason: 'alert-source.unknown' });
 };
 
-export const sourceOf = ({ id, key, dimensions }: SourceRow): AlertSource => ({ id, key, dimensions: JSON.parse(dimensions) as string[] });
+export const sourceOf = ({ id, key, dimensions }: SourceRow): AlertSource => ({
+  id,
+  key,
+  dimensions: JSON.parse(dimensions) as string[],
+});
 
-const fieldsOf = ({ dimensions, default_severity, unheard_after, enabled }: SourceChange, row: SourceRow | undefined) => ({
-  dimensions: dimensions === undefined ? (row?.dimensions ?? '["instance"]') : JSON.stringify(dimensions),
+const fieldsOf = (
+  { dimensions, default_severity, unheard_after, enabled }: SourceChange,
+  row: SourceRow | undefined,
+) => ({
+  dimensions:
+    dimensions === undefined ? (row?.dimensions ?? '["instance"]') : JSON.stringify(dimensions),
   default_severity: default_severity ?? row?.default_severity ?? ('warning' as const),
-  unheard_ms: unheard_after === undefined ? (row?.unheard_ms ?? 86_400_000) : parseDuration(unheard_after),
+  unheard_ms:
+    unheard_after === undefined ? (row?.unheard_ms ?? 86_400_000) : parseDuration(unheard_after),
   enabled: (enabled ?? row?.enabled !== 0) ? 1 : 0,
 });
 
 const shownOf = (row: SourceRow): Shown => ({
-  ...{ id: row.id, key: row.key, dimensions: JSON.parse(row.dimensions) as string[], default_severity: row.default_severity },
-  ...{ unheard_after: formatDuration(row.unheard_ms), signing_secret: row.signing_secret === null ? null : mask, signed: row.signing_secret !== null },
-  ...{ enabled: row.enabled === 1, created_at: timestamp(row.created_at), updated_at: timestamp(row.updated_at) },
+  ...{
+    id: row.id,
+    key: row.key,
+    dimensions: JSON.parse(row.dimensions) as string[],
+    default_severity: row.default_severity,
+  },
+  ...{
+    unheard_after: formatDuration(row.unheard_ms),
+    signing_secret: row.signing_secret === null ? null : mask,
+    signed: row.signing_secret !== null,
+  },
+  ...{
+    enabled: row.enabled === 1,
+    created_at: timestamp(row.created_at),
+    updated_at: timestamp(row.updated_at),
+  },
 });

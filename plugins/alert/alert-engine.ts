@@ -4,7 +4,14 @@ import { defineService, type Handle, messageOf, type PluginContext, timestamp } 
 
 import type { MetricsQueries } from '../metricsdb/contract.ts';
 import type { NoticeSource } from '../notify/contract.ts';
-import { AlertEvaluator, IncidentChanged, IncidentDeeds, IncidentFired, Incidents, OthersAlerts } from './contract.ts';
+import {
+  AlertEvaluator,
+  IncidentChanged,
+  IncidentDeeds,
+  IncidentFired,
+  Incidents,
+  OthersAlerts,
+} from './contract.ts';
 import { AlertSeries } from './evaluator/alert-series.ts';
 import { BackEnd, type StoreName, type Within } from './evaluator/back-end.ts';
 import { EvaluatorCounters } from './evaluator/counters.ts';
@@ -30,7 +37,14 @@ import { Operations } from './incident/operations.ts';
 import type { IncidentTables } from './incident/tables.ts';
 import { Why } from './incident/why.ts';
 import { OthersAlertBook } from './others-alerts.ts';
-import { isOfSource, type Plan, type RenderAnnotations, type RenderLabels, type Rule, type RuleBook } from './rule.ts';
+import {
+  isOfSource,
+  type Plan,
+  type RenderAnnotations,
+  type RenderLabels,
+  type Rule,
+  type RuleBook,
+} from './rule.ts';
 import { AlertingRules, Channels, Logs, Metrics, MetricsIngest } from './services.ts';
 import { silenceRoutes } from './silence/silence-routes.ts';
 import { SilenceReach } from './silence/silence-reach.ts';
@@ -68,7 +82,8 @@ export class AlertEngine {
   readonly #counters: EvaluatorCounters;
   readonly #evaluator: Evaluator;
   readonly #seenBy: SeenBy;
-  readonly #planOf = (rule: Rule): Plan => this.#parts.planOf(rule, this.#milliseconds('alert.eval_interval'));
+  readonly #planOf = (rule: Rule): Plan =>
+    this.#parts.planOf(rule, this.#milliseconds('alert.eval_interval'));
 
   constructor(ctx: PluginContext, parts: AlertEngineParts) {
     const { clock, log, scope, services } = ctx;
@@ -87,7 +102,12 @@ export class AlertEngine {
       changed: (incidents, types) => this.#publish(incidents, types),
     });
     const reach = new SilenceReach({ tables, ledger: this.#ledger });
-    this.#silences = new Silences({ store: new SilenceStore(ctx.db<SilenceTables>()), reach, clock, seenBy: this.#seenBy });
+    this.#silences = new Silences({
+      store: new SilenceStore(ctx.db<SilenceTables>()),
+      reach,
+      clock,
+      seenBy: this.#seenBy,
+    });
     this.#counters = new EvaluatorCounters(ctx.metrics);
     const within = withinScope(scope);
     const backEnds = this.#backEnds(within);
@@ -97,7 +117,14 @@ export class AlertEngine {
       lost: (samples) => this.#counters.seriesLost(samples),
     });
     this.#evaluator = new Evaluator({
-      ...{ clock, log, backEnds, ledger: this.#ledger, timeline: this.#timeline, counters: this.#counters },
+      ...{
+        clock,
+        log,
+        backEnds,
+        ledger: this.#ledger,
+        timeline: this.#timeline,
+        counters: this.#counters,
+      },
       book: parts.book,
       planOf,
       render: parts.render,
@@ -115,7 +142,9 @@ export class AlertEngine {
     scope.defer('finish evaluations', () => this.#evaluator.stop());
     ctx.settings.watch('alert.eval_interval', () => this.#evaluator.replan());
     deliverNotices(ctx, services.maybe(Channels), this.#incidents);
-    ctx.health.check('the alert evaluator stores what it finds', () => evaluatorHealth(this.#evaluator));
+    ctx.health.check('the alert evaluator stores what it finds', () =>
+      evaluatorHealth(this.#evaluator),
+    );
     this.#provideServices();
     services.provide(AlertingRules, () => new ShownRules(this.#evaluator, alerts));
     this.#addRoutes([...backEnds.values()]);
@@ -127,11 +156,20 @@ export class AlertEngine {
     const unfollow = await this.#evaluator.start();
     scope.defer('no longer follow the rules', unfollow);
     const tick = (): Promise<void> =>
-      this.#evaluator.tick().catch((error: unknown) => log.error({ event: 'alert.tick_failed', cause: messageOf(error) }, 'the alert evaluator failed a tick'));
+      this.#evaluator
+        .tick()
+        .catch((error: unknown) =>
+          log.error(
+            { event: 'alert.tick_failed', cause: messageOf(error) },
+            'the alert evaluator failed a tick',
+          ),
+        );
     // Not awaited: a slow query must not delay the next tick.
     scope.interval('evaluate alert rules', tickMs, () => void tick());
     scope.interval('count incidents', measureMs, () => this.#counters.measure(this.#ledger));
-    scope.interval('learn how late samples are', delaysMs, () => this.#parts.delays.learn(this.#metrics, log));
+    scope.interval('learn how late samples are', delaysMs, () =>
+      this.#parts.delays.learn(this.#metrics, log),
+    );
     scope.interval('remove old incidents', retentionMs, async () => {
       const before = clock.now() - this.#milliseconds('alert.retention');
       const incidents = await this.#incidents.removeResolved(before);
@@ -166,22 +204,39 @@ export class AlertEngine {
     const { clock, services } = this.#ctx;
     const monotonic = (): number => clock.monotonic();
     return new Map<StoreName, BackEnd>([
-      ['metrics', new BackEnd({ name: 'metrics', ask: askMetrics(this.#metrics), within, monotonic })],
-      ['logs', new BackEnd({ name: 'logs', ask: askLogs(services.maybe(Logs)), within, monotonic })],
+      [
+        'metrics',
+        new BackEnd({ name: 'metrics', ask: askMetrics(this.#metrics), within, monotonic }),
+      ],
+      [
+        'logs',
+        new BackEnd({ name: 'logs', ask: askLogs(services.maybe(Logs)), within, monotonic }),
+      ],
     ]);
   }
 
   /** Events, after the commit of the changes that they are about. */
-  #publish(incidents: readonly Incident[], typesByKey: ReadonlyMap<string, readonly string[]>): Promise<void> {
+  #publish(
+    incidents: readonly Incident[],
+    typesByKey: ReadonlyMap<string, readonly string[]>,
+  ): Promise<void> {
     const { events } = this.#ctx;
     return inTurns(incidents, (incident) => {
       const types = typesByKey.get(incident.dedupe_key);
       if (types?.includes('firing') === true) {
-        events.emit(IncidentFired, { incident: viewOf(incident), reopened: types.includes('reopened') });
+        events.emit(IncidentFired, {
+          incident: viewOf(incident),
+          reopened: types.includes('reopened'),
+        });
       }
       if (types !== undefined) {
         const device_id = incident.scope_type === 'host' ? incident.scope_id : null;
-        events.emit(IncidentChanged, { id: incident.id, status: incident.status, device_id, events: types });
+        events.emit(IncidentChanged, {
+          id: incident.id,
+          status: incident.status,
+          device_id,
+          events: types,
+        });
       }
     });
   }
@@ -189,23 +244,52 @@ export class AlertEngine {
   #provideServices(): void {
     const { services, extend, skills, clock, ids } = this.#ctx;
     const backgrounds = new Backgrounds({
-      ...{ clock, log: this.#ctx.log, ledger: this.#ledger, store: this.#incidents, book: this.#parts.book, metrics: this.#metrics, planOf: this.#planOf },
+      ...{
+        clock,
+        log: this.#ctx.log,
+        ledger: this.#ledger,
+        store: this.#incidents,
+        book: this.#parts.book,
+        metrics: this.#metrics,
+        planOf: this.#planOf,
+      },
       instances: this.#instances,
       silencedBy: (one) => this.#silences.covering(one, clock.now()),
     });
     services.provide(Notices, () => ({
-      record: (outcomes) => recordOutcomes(outcomes, { store: this.#incidents, ledger: this.#ledger, now: clock.now() }),
+      record: (outcomes) =>
+        recordOutcomes(outcomes, {
+          store: this.#incidents,
+          ledger: this.#ledger,
+          now: clock.now(),
+        }),
       pinning: async (channelId) => this.#parts.book.pinning(channelId),
       burning: (incidents) => backgrounds.burning(incidents),
       background: (incident) => backgrounds.of(incident),
       instances: (incident, page) => backgrounds.instances(incident, page),
     }));
-    const reader = new IncidentReader(this.#incidents, this.#instances, clock, { get: (id) => this.#parts.book.get(id), planOf: this.#planOf });
+    const reader = new IncidentReader(this.#incidents, this.#instances, clock, {
+      get: (id) => this.#parts.book.get(id),
+      planOf: this.#planOf,
+    });
     services.provide(Incidents, () => reader);
     extend.contribute(mentions, 'incident', incidentMention(reader, this.#seenBy));
-    const parts = { incidents: reader, seenBy: this.#seenBy, silences: this.#silences, dispatcher: services.maybe(Channels), clock, ids };
+    const parts = {
+      incidents: reader,
+      seenBy: this.#seenBy,
+      silences: this.#silences,
+      dispatcher: services.maybe(Channels),
+      clock,
+      ids,
+    };
     incidentSkills(parts).forEach((skill) => skills.add(skill));
-    const own = { ledger: this.#ledger, timeline: this.#timeline, clock, log: this.#ctx.log, gateInputs: () => this.#gateInputs() };
+    const own = {
+      ledger: this.#ledger,
+      timeline: this.#timeline,
+      clock,
+      log: this.#ctx.log,
+      gateInputs: () => this.#gateInputs(),
+    };
     const others = new OthersAlertBook(own);
     services.provide(OthersAlerts, () => others);
     services.provide(AlertEvaluator, () => ({
@@ -220,15 +304,33 @@ export class AlertEngine {
 
   #addRoutes(backEnds: readonly BackEnd[]): void {
     const { book } = this.#parts;
-    const shared = { store: this.#incidents, instances: this.#instances, ledger: this.#ledger, seenBy: this.#seenBy };
-    const operations = new Operations({ ...shared, clock: this.#ctx.clock, gateInputs: () => this.#gateInputs() });
+    const shared = {
+      store: this.#incidents,
+      instances: this.#instances,
+      ledger: this.#ledger,
+      seenBy: this.#seenBy,
+    };
+    const operations = new Operations({
+      ...shared,
+      clock: this.#ctx.clock,
+      gateInputs: () => this.#gateInputs(),
+    });
     this.#ctx.services.provide(IncidentDeeds, () => operations);
     this.#ctx.http.routes([
-      ...incidentRoutes({ ...shared, why: new Why(this.#incidents, this.#ctx.services.maybe(Channels)) }),
+      ...incidentRoutes({
+        ...shared,
+        why: new Why(this.#incidents, this.#ctx.services.maybe(Channels)),
+      }),
       ...operationRoutes(operations),
       ...silenceRoutes(this.#silences),
       ...runtimeRoutes({
-        ...{ backEnds, book, evaluator: this.#evaluator, counters: this.#counters, ledger: this.#ledger },
+        ...{
+          backEnds,
+          book,
+          evaluator: this.#evaluator,
+          counters: this.#counters,
+          ledger: this.#ledger,
+        },
         intervalMs: () => this.#milliseconds('alert.eval_interval'),
         cooldownMs: () => this.#milliseconds('alert.cooldown'),
       }),

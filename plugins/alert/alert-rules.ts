@@ -1,5 +1,12 @@
 import { askingOf, DeviceScopes } from 'svc/query';
-import { BuildInfo, type Clock, defineEvent, messageOf, type PluginContext, type Tables } from 'svc/sdk';
+import {
+  BuildInfo,
+  type Clock,
+  defineEvent,
+  messageOf,
+  type PluginContext,
+  type Tables,
+} from 'svc/sdk';
 
 import { RuleImporter } from './import.ts';
 import { durationOf } from './incident/duration.ts';
@@ -48,10 +55,25 @@ export class AlertRules {
       channels: services.maybe(Channels),
       knowledge: services.maybe(KnowledgeRead),
     };
-    const book = new RuleMemory((cause) => log.error({ event: 'alert.rule_not_applied', cause }, 'could not apply a changed rule to the evaluator'));
-    const rules = new Rules({ tables, book, dependencies, clock, changed: (id) => ctx.events.emit(RuleChanged, { id }) });
-    const intervalMs = (): number => durationOf(settings.get<string>('alert.eval_interval'), 'alert.eval_interval');
-    const texts = new RuleTexts({ externalLabels: {}, externalUrl: services.use(BuildInfo).publicUrl });
+    const book = new RuleMemory((cause) =>
+      log.error(
+        { event: 'alert.rule_not_applied', cause },
+        'could not apply a changed rule to the evaluator',
+      ),
+    );
+    const rules = new Rules({
+      tables,
+      book,
+      dependencies,
+      clock,
+      changed: (id) => ctx.events.emit(RuleChanged, { id }),
+    });
+    const intervalMs = (): number =>
+      durationOf(settings.get<string>('alert.eval_interval'), 'alert.eval_interval');
+    const texts = new RuleTexts({
+      externalLabels: {},
+      externalUrl: services.use(BuildInfo).publicUrl,
+    });
     this.#tables = tables;
     this.#clock = clock;
     this.#log = log;
@@ -59,16 +81,31 @@ export class AlertRules {
     this.render = (rule, snapshot, query) => texts.annotations(rule, snapshot, query);
     this.labelsOf = (...asked) => texts.labels(...asked);
 
-    const preview = new Preview({ dependencies, clock, intervalMs, delayOf, labelsOf: this.labelsOf });
+    const preview = new Preview({
+      dependencies,
+      clock,
+      intervalMs,
+      delayOf,
+      labelsOf: this.labelsOf,
+    });
     const asking = askingOf(services.maybe(DeviceScopes));
     ruleSkills(rules, preview, asking).forEach((skill) => ctx.skills.add(skill));
     ctx.http.routes([
       ...ruleRoutes(rules),
       ...previewRoutes(preview, asking),
-      ...importRoutes(new RuleImporter({ rules, recordings, dependencies, findByKey: (key) => new RuleStore(tables.read).findByKey(key) })),
+      ...importRoutes(
+        new RuleImporter({
+          rules,
+          recordings,
+          dependencies,
+          findByKey: (key) => new RuleStore(tables.read).findByKey(key),
+        }),
+      ),
       ...ruleTestRoutes(dependencies.metrics),
     ]);
-    ctx.events.on(RuleChanged, async ({ id }) => book.keep(id, await new RuleStore(tables.read).find(id)));
+    ctx.events.on(RuleChanged, async ({ id }) =>
+      book.keep(id, await new RuleStore(tables.read).find(id)),
+    );
   }
 
   get book(): RuleBook {
@@ -78,19 +115,29 @@ export class AlertRules {
   /** Brings what is stored into memory; before the evaluator starts. */
   async load(): Promise<void> {
     await installBuiltInRules(this.#tables, this.#clock).catch((error: unknown) =>
-      this.#log.warn({ event: 'alert.built_ins_not_installed', cause: messageOf(error) }, 'could not install the built-in rules; retried at the next start'),
+      this.#log.warn(
+        { event: 'alert.built_ins_not_installed', cause: messageOf(error) },
+        'could not install the built-in rules; retried at the next start',
+      ),
     );
     this.#book.load(await new RuleStore(this.#tables.read).all());
   }
 }
 
 /** The rules that come with the product, in the words of the API. */
-export const builtInRules: readonly Draft[] = [...hosts, ...system, ...network, ...pipelines] as readonly unknown[] as readonly Draft[];
+export const builtInRules: readonly Draft[] = [
+  ...hosts,
+  ...system,
+  ...network,
+  ...pipelines,
+] as readonly unknown[] as readonly Draft[];
 
 /** Installs each of them once: one that was changed or deleted stays so, whatever later versions bring. */
 export async function installBuiltInRules(tables: Tables<RuleTables>, clock: Clock): Promise<void> {
   const installed = await new RuleStore(tables.read).installedKeys();
-  const fresh: readonly RuleBody[] = builtInRules.filter(({ rule_key: key }) => !installed.has(key)).map(bodyOf);
+  const fresh: readonly RuleBody[] = builtInRules
+    .filter(({ rule_key: key }) => !installed.has(key))
+    .map(bodyOf);
   if (fresh.length === 0) {
     return;
   }

@@ -46,7 +46,10 @@ export class ConditionFields {
   text(name: string, most = longestExpression): string {
     const value = this.#read(name);
     if (typeof value !== 'string' || value.trim() === '') {
-      throw this.wrong(name, value === undefined ? 'is required' : 'must be a text that is not empty');
+      throw this.wrong(
+        name,
+        value === undefined ? 'is required' : 'must be a text that is not empty',
+      );
     }
     if (value.length > most) {
       throw this.wrong(name, `has ${value.length} characters, and the limit is ${most}`);
@@ -71,11 +74,17 @@ export class ConditionFields {
   }
 
   /** Longer than nothing, and not longer than `mostMs`. */
-  span(name: string, { leastMs = 1_000, mostMs }: { readonly leastMs?: number; readonly mostMs: number }): Span {
+  span(
+    name: string,
+    { leastMs = 1_000, mostMs }: { readonly leastMs?: number; readonly mostMs: number },
+  ): Span {
     const text = this.text(name, 64);
     const ms = this.#duration(name, text);
     if (ms < leastMs || ms > mostMs) {
-      throw this.wrong(name, `must be between ${formatDuration(leastMs)} and ${formatDuration(mostMs)}`);
+      throw this.wrong(
+        name,
+        `must be between ${formatDuration(leastMs)} and ${formatDuration(mostMs)}`,
+      );
     }
     return { text: formatDuration(ms), ms };
   }
@@ -92,14 +101,21 @@ export class ConditionFields {
     const value = this.#read(name);
     const found = choices.find((choice) => choice === value);
     if (found === undefined) {
-      throw this.wrong(name, value === undefined ? 'is required' : `must be one of ${choices.join(', ')}`);
+      throw this.wrong(
+        name,
+        value === undefined ? 'is required' : `must be one of ${choices.join(', ')}`,
+      );
     }
     return found;
   }
 
   /** How long it must last; at once where nothing is said. */
   lasting(): { readonly for?: string } {
-    if (!this.has('for') || this.text('for', 64) === '0' || this.#duration('for', this.text('for', 64)) === 0) {
+    if (
+      !this.has('for') ||
+      this.text('for', 64) === '0' ||
+      this.#duration('for', this.text('for', 64)) === 0
+    ) {
       return {};
     }
     return { for: this.span('for', { leastMs: 1, mostMs: 30 * 86_400_000 }).text };
@@ -110,12 +126,18 @@ export class ConditionFields {
     const unknown = Object.keys(this.#values).find((name) => !this.#asked.has(name));
     if (unknown !== undefined) {
       const shown = unknown.slice(0, 100);
-      throw this.wrong(shown, `is not a field of this kind of condition; its fields are ${[...this.#asked].join(', ')}`);
+      throw this.wrong(
+        shown,
+        `is not a field of this kind of condition; its fields are ${[...this.#asked].join(', ')}`,
+      );
     }
   }
 }
 
 export function wrongField(path: string, message: string, cause?: unknown): SvcError {
   const name = path.replace(/^\//, '').replaceAll('/', '.');
-  return new SvcError('invalid_argument', `${name}: ${message}`, { details: [{ path, message }], cause });
+  return new SvcError('invalid_argument', `${name}: ${message}`, {
+    details: [{ path, message }],
+    cause,
+  });
 }

@@ -17,7 +17,11 @@ export interface IncidentEventView {
   readonly type: string;
   readonly status_after: IncidentStatus;
   readonly message: string;
-  readonly actor: { readonly type: 'system' | 'user' | 'agent'; readonly id: string; readonly name: string };
+  readonly actor: {
+    readonly type: 'system' | 'user' | 'agent';
+    readonly id: string;
+    readonly name: string;
+  };
   readonly data: Readonly<Record<string, unknown>>;
   readonly created_at: string;
 }
@@ -94,9 +98,17 @@ export interface IncidentChange {
 
 /** What people do with incidents, for rooms where they do it by other means than a request. */
 export interface IncidentDeeds {
-  acknowledge(id: number, note: string | undefined, change: IncidentChange): Promise<{ readonly status: string }>;
+  acknowledge(
+    id: number,
+    note: string | undefined,
+    change: IncidentChange,
+  ): Promise<{ readonly status: string }>;
   /** The same end again changes nothing. */
-  silence(id: number, asked: { readonly until: string; readonly reason?: string }, change: IncidentChange): Promise<{ readonly status: string }>;
+  silence(
+    id: number,
+    asked: { readonly until: string; readonly reason?: string },
+    change: IncidentChange,
+  ): Promise<{ readonly status: string }>;
 }
 
 /** A system that raises alerts itself and tells them here. */

@@ -18,12 +18,22 @@ interface Part {
   readonly end: number;
 }
 
-const mirrored: Readonly<Record<Operator, Operator>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=', '==': '==', '!=': '!=' };
+const mirrored: Readonly<Record<Operator, Operator>> = {
+  '>': '<',
+  '>=': '<=',
+  '<': '>',
+  '<=': '>=',
+  '==': '==',
+  '!=': '!=',
+};
 const form = /"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|`[^`]*`|[A-Za-z_:][\w:]*|=~|!~|[<>=!]=?|[^]/g;
 
 /** Blanks where comments were, so that every position stays. */
 export const withoutComments = (text: string): string =>
-  text.replace(/("(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|`[^`]*`)|#[^\n]*/g, (whole, quoted?: string) => quoted ?? ' '.repeat(whole.length));
+  text.replace(
+    /("(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|`[^`]*`)|#[^\n]*/g,
+    (whole, quoted?: string) => quoted ?? ' '.repeat(whole.length),
+  );
 
 /** What stands outside of all brackets. */
 function* outermost(text: string): Generator<Part> {
@@ -32,7 +42,11 @@ function* outermost(text: string): Generator<Part> {
     const [found] = match;
     depth -= /^[)\]}]$/.test(found) ? 1 : 0;
     if (depth === 0) {
-      const kind = /^[A-Za-z_:]/.test(found) ? 'word' : /^(?:[<>]=?|[=!]=)$/.test(found) ? 'operator' : 'other';
+      const kind = /^[A-Za-z_:]/.test(found)
+        ? 'word'
+        : /^(?:[<>]=?|[=!]=)$/.test(found)
+          ? 'operator'
+          : 'other';
       yield { kind, text: found, start: match.index, end: match.index + found.length };
     }
     depth += /^[([{]$/.test(found) ? 1 : 0;
@@ -44,7 +58,11 @@ export function comparisonOf(query: string): Comparison | undefined {
   const parts = [...outermost(text)];
   const operators = parts.filter(({ kind }) => kind === 'operator');
   const [operator] = operators;
-  if (operator === undefined || operators.length > 1 || parts.some(({ kind, text: word }) => kind === 'word' && /^(?:and|or|unless|bool)$/i.test(word))) {
+  if (
+    operator === undefined ||
+    operators.length > 1 ||
+    parts.some(({ kind, text: word }) => kind === 'word' && /^(?:and|or|unless|bool)$/i.test(word))
+  ) {
     return undefined;
   }
   const left = text.slice(0, operator.start).trim();
@@ -54,7 +72,9 @@ export function comparisonOf(query: string): Comparison | undefined {
   if (onRight !== undefined && onLeft === undefined) {
     return { measure: left, operator: sign, threshold: onRight };
   }
-  return onLeft !== undefined && onRight === undefined ? { measure: right, operator: mirrored[sign], threshold: onLeft } : undefined;
+  return onLeft !== undefined && onRight === undefined
+    ? { measure: right, operator: mirrored[sign], threshold: onLeft }
+    : undefined;
 }
 
 /** Whether anything is compared anywhere outside of selectors: what has no comparison breaches whenever it is there. */
@@ -62,7 +82,10 @@ export function compares(query: string): boolean {
   const text = withoutComments(query)
     .replace(/"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|`[^`]*`/g, '""')
     .replace(/\{[^{}]*\}/g, '{}');
-  return /[<>]|==|!=(?!\s*"")/.test(text.replace(/\|[=~>]|!~|!>/g, ' ')) || /\b(?:absent|absent_over_time)\s*\(/.test(text);
+  return (
+    /[<>]|==|!=(?!\s*"")/.test(text.replace(/\|[=~>]|!~|!>/g, ' ')) ||
+    /\b(?:absent|absent_over_time)\s*\(/.test(text)
+  );
 }
 
 /** `up`, `up{job="x"}`, `{__name__="up"}`: what a range can be hung on. */
@@ -84,7 +107,8 @@ function unwrapped(text: string): string {
   return wraps ? unwrapped(trimmed.slice(1, -1)) : trimmed;
 }
 
-const numberForm = /^\s*(0[xX][\da-fA-F]+|(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))\s*/;
+const numberForm =
+  /^\s*(0[xX][\da-fA-F]+|(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))\s*/;
 
 /** The value of a number, or of arithmetic with numbers. */
 function constant(text: string): number | undefined {

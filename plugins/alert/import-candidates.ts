@@ -84,17 +84,28 @@ export function candidatesOf({ groups }: RuleFile, request: ImportRequest): Cand
 
 const longestIntervalSeconds = 86_400;
 
-const secondsOf = ({ interval }: RuleGroup): number => (interval === undefined ? 0 : Math.max(5, Math.round(parseDuration(interval) / 1_000)));
+const secondsOf = ({ interval }: RuleGroup): number =>
+  interval === undefined ? 0 : Math.max(5, Math.round(parseDuration(interval) / 1_000));
 
-function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: ImportRequest, keys: Map<string, number>): Candidate {
+function candidateOf(
+  group: RuleGroup,
+  rule: FileRule,
+  alert: string,
+  request: ImportRequest,
+  keys: Map<string, number>,
+): Candidate {
   const notes: string[] = [];
   const all = { ...group.labels, ...rule.labels };
   const severity = severities[(all['severity'] ?? '').toLowerCase()];
   if (severity === undefined && all['severity'] !== undefined) {
-    notes.push(`label severity: ${all['severity']} is not a severity here, so it is ${request.severity ?? 'warning'}`);
+    notes.push(
+      `label severity: ${all['severity']} is not a severity here, so it is ${request.severity ?? 'warning'}`,
+    );
   }
   const labels = kept(all, (name, text) => {
-    const reason = missingIn(text, `label ${name}`) ?? (mayAsk({ [name]: text }) ? 'labels are rendered without asking the store' : undefined);
+    const reason =
+      missingIn(text, `label ${name}`) ??
+      (mayAsk({ [name]: text }) ? 'labels are rendered without asking the store' : undefined);
     return reason !== undefined && notes.push(`label ${name} was not imported: ${reason}`) > 0;
   });
   const annotations = kept(rule.annotations, (name, text) => {
@@ -102,11 +113,22 @@ function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: I
     return reason !== undefined && notes.push(`annotation ${name} was not imported: ${reason}`) > 0;
   });
   const { runbook_url: runbook, ...others } = annotations;
-  const address = runbook !== undefined && /^https?:\/\/\S+$/.test(runbook) && !runbook.includes('{{') ? runbook : undefined;
+  const address =
+    runbook !== undefined && /^https?:\/\/\S+$/.test(runbook) && !runbook.includes('{{')
+      ? runbook
+      : undefined;
   const lasting = rule.for === undefined ? 0 : parseDuration(rule.for);
   const interval = secondsOf(group);
-  note(notes, group.queryOffset !== undefined, 'query_offset of the group was not imported: the delay of samples is known for each store');
-  note(notes, interval > longestIntervalSeconds, 'the interval of the group is longer than a day, which was not imported');
+  note(
+    notes,
+    group.queryOffset !== undefined,
+    'query_offset of the group was not imported: the delay of samples is known for each store',
+  );
+  note(
+    notes,
+    interval > longestIntervalSeconds,
+    'the interval of the group is longer than a day, which was not imported',
+  );
   return {
     group: group.name,
     alert,
@@ -134,7 +156,10 @@ function candidateOf(group: RuleGroup, rule: FileRule, alert: string, request: I
 
 const note = (notes: string[], is: boolean, text: string): void => void (is && notes.push(text));
 
-const kept = (texts: Readonly<Record<string, string>>, drop: (name: string, text: string) => boolean | undefined): Record<string, string> =>
+const kept = (
+  texts: Readonly<Record<string, string>>,
+  drop: (name: string, text: string) => boolean | undefined,
+): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).filter(([name, text]) => drop(name, text) !== true));
 
 /** What of a template cannot be rendered here; throws for one that could be rendered nowhere. */
@@ -155,7 +180,11 @@ export function keyOf(alert: string, prefix: string, keys: Map<string, number>):
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^_+|_+$/g, '')
     .replace(/^(?=[0-9])/, 'alert_');
-  const key = `${prefix === '' ? '' : `${prefix.replace(/_$/, '')}_`}${snake === '' ? 'alert' : snake}`.slice(0, 90);
+  const key =
+    `${prefix === '' ? '' : `${prefix.replace(/_$/, '')}_`}${snake === '' ? 'alert' : snake}`.slice(
+      0,
+      90,
+    );
   const count = (keys.get(key) ?? 0) + 1;
   keys.set(key, count);
   return count === 1 ? key : `${key}_${count}`;

@@ -1,6 +1,11 @@
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 
-import { type Candidate, candidatesOf, type ImportReport, type ImportRequest } from './import-candidates.ts';
+import {
+  type Candidate,
+  candidatesOf,
+  type ImportReport,
+  type ImportRequest,
+} from './import-candidates.ts';
 import { readRuleFile } from './prometheus-file.ts';
 import { faultOf } from './recording/recording.ts';
 import type { NewRecording } from './recording/recording-store.ts';
@@ -16,7 +21,9 @@ export interface RuleImporterParts {
   readonly rules: Rules;
   readonly recordings: Pick<Recordings, 'put' | 'groups'>;
   readonly dependencies: RuleDependencies;
-  readonly findByKey: (ruleKey: string) => Promise<{ readonly id: number; readonly source_type: RuleBody['source_type'] } | undefined>;
+  readonly findByKey: (
+    ruleKey: string,
+  ) => Promise<{ readonly id: number; readonly source_type: RuleBody['source_type'] } | undefined>;
 }
 
 const mostRules = 5_000;
@@ -30,9 +37,16 @@ export class RuleImporter {
   }
 
   async importFile(call: ChangeCall, request: ImportRequest): Promise<ImportReport> {
-    const { alerts, recordings, invalid: unwritable } = candidatesOf(readRuleFile(request.content), request);
+    const {
+      alerts,
+      recordings,
+      invalid: unwritable,
+    } = candidatesOf(readRuleFile(request.content), request);
     if (alerts.length > mostRules) {
-      throw new SvcError('invalid_argument', `the file has ${alerts.length} alerts, and the limit is ${mostRules}; split it`);
+      throw new SvcError(
+        'invalid_argument',
+        `the file has ${alerts.length} alerts, and the limit is ${mostRules}; split it`,
+      );
     }
     const records = await this.#checkRecordings(recordings, request.overwrite ?? false);
     const { fit, invalid, taken } = await this.#check(alerts, request);
@@ -62,19 +76,33 @@ export class RuleImporter {
   }
 
   async #check(candidates: readonly Candidate[], request: ImportRequest): Promise<Checked> {
-    const checked: { readonly [K in keyof Checked]: Checked[K][number][] } = { fit: [], invalid: [], taken: [] };
+    const checked: { readonly [K in keyof Checked]: Checked[K][number][] } = {
+      fit: [],
+      invalid: [],
+      taken: [],
+    };
     for (const candidate of candidates) {
       try {
         const body = bodyOf(candidate.draft);
         await assertWorks(body, this.#parts.dependencies);
         await this.#assertFree(body.rule_key, request.overwrite ?? false);
-        checked.fit.push({ candidate, body: request.dimensions === undefined ? { ...body, dimensions: await this.#groupKey(body) } : body });
+        checked.fit.push({
+          candidate,
+          body:
+            request.dimensions === undefined
+              ? { ...body, dimensions: await this.#groupKey(body) }
+              : body,
+        });
       } catch (error) {
         // A store that does not answer says nothing about the file.
         if (!isSvcError(error) || !['invalid_argument', 'conflict'].includes(error.code)) {
           throw error;
         }
-        checked[error.code === 'conflict' ? 'taken' : 'invalid'].push({ group: candidate.group, rule: candidate.alert, reason: messageOf(error) });
+        checked[error.code === 'conflict' ? 'taken' : 'invalid'].push({
+          group: candidate.group,
+          rule: candidate.alert,
+          reason: messageOf(error),
+        });
       }
     }
     return checked;
@@ -82,15 +110,26 @@ export class RuleImporter {
 
   /** Groups are stored whole: they are evaluated in their order. */
   async #checkRecordings(recordings: readonly NewRecording[], overwrite: boolean) {
-    const known = recordings.length === 0 || overwrite ? new Set<string>() : await this.#parts.recordings.groups();
-    const checked: { fit: NewRecording[]; invalid: LeftOut[]; taken: LeftOut[] } = { fit: [], invalid: [], taken: [] };
+    const known =
+      recordings.length === 0 || overwrite
+        ? new Set<string>()
+        : await this.#parts.recordings.groups();
+    const checked: { fit: NewRecording[]; invalid: LeftOut[]; taken: LeftOut[] } = {
+      fit: [],
+      invalid: [],
+      taken: [],
+    };
     for (const recording of recordings) {
       const { group, record, expr } = recording;
       const fault = await faultOf(expr, this.#parts.dependencies.metrics);
       if (fault !== undefined) {
         checked.invalid.push({ group, rule: record, reason: `expr: ${fault}` });
       } else if (known.has(group)) {
-        checked.taken.push({ group, rule: record, reason: 'its group was imported before; ask for overwrite to replace it' });
+        checked.taken.push({
+          group,
+          rule: record,
+          reason: 'its group was imported before; ask for overwrite to replace it',
+        });
       } else {
         checked.fit.push(recording);
       }
@@ -100,7 +139,9 @@ export class RuleImporter {
 
   /** The labels that the expression groups by tell its incidents apart; where it groups by none, one incident holds all instances. */
   async #groupKey({ conditions, scope_type: scope }: RuleBody): Promise<readonly string[]> {
-    const { grouping = [] } = await this.#parts.dependencies.metrics.get().check(String(conditions[0]!['expr']));
+    const { grouping = [] } = await this.#parts.dependencies.metrics
+      .get()
+      .check(String(conditions[0]!['expr']));
     const labels = grouping.filter((label) => label !== scopeLabels[scope] && label.length <= 100);
     return labels.length <= mostDimensions ? labels : [];
   }
@@ -119,7 +160,11 @@ export class RuleImporter {
 }
 
 /** Labels that the scope of a rule stands for. */
-const scopeLabels: Readonly<Record<RuleBody['scope_type'], string>> = { host: 'device_id', global: '', monitoring_pipeline: 'pipeline' };
+const scopeLabels: Readonly<Record<RuleBody['scope_type'], string>> = {
+  host: 'device_id',
+  global: '',
+  monitoring_pipeline: 'pipeline',
+};
 const mostDimensions = 10;
 
 interface Checked {
@@ -135,8 +180,14 @@ const mostNamed = 20;
 function refusalOf(invalid: readonly LeftOut[]): SvcError {
   const [{ group, rule, reason }] = invalid as [LeftOut];
   const more = invalid.length > 1 ? `, and ${invalid.length - 1} more` : '';
-  const details = invalid.slice(0, mostNamed).map((one) => ({ path: `/groups/${one.group}/${one.rule}`, message: one.reason }));
-  return new SvcError('invalid_argument', `${group}: ${rule}: ${reason}${more}; strict: false imports the rules that work`, { details });
+  const details = invalid
+    .slice(0, mostNamed)
+    .map((one) => ({ path: `/groups/${one.group}/${one.rule}`, message: one.reason }));
+  return new SvcError(
+    'invalid_argument',
+    `${group}: ${rule}: ${reason}${more}; strict: false imports the rules that work`,
+    { details },
+  );
 }
 
 interface Fit {

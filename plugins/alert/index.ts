@@ -11,7 +11,14 @@ export default definePlugin({
     const delays = new Delays();
     const recording = new RecordingEngine(ctx, delays);
     const rules = new AlertRules(ctx, { delayOf: delays.of, recordings: recording.recordings });
-    const engine = new AlertEngine(ctx, { book: rules.book, render: rules.render, labelsOf: rules.labelsOf, planOf, delays, recording });
+    const engine = new AlertEngine(ctx, {
+      book: rules.book,
+      render: rules.render,
+      labelsOf: rules.labelsOf,
+      planOf,
+      delays,
+      recording,
+    });
     return { recording, rules, engine };
   },
   async start(_ctx, { recording, rules, engine }) {

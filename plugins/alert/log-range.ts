@@ -22,7 +22,10 @@ export async function logRange(
   asking: Pick<QueryOptions, 'signal' | 'asker' | 'enforce'>,
 ): Promise<MatrixAnswer & Notes> {
   const fine = commonStep(start % step, step);
-  const found = new Map<string, { readonly labels: LabelRecord; readonly times: number[]; readonly values: number[] }>();
+  const found = new Map<
+    string,
+    { readonly labels: LabelRecord; readonly times: number[]; readonly values: number[] }
+  >();
   const warnings = new Set<string>();
   for (let from = start; from <= end; from += mostSteps * fine) {
     // The end of a window of logs is not part of it.

@@ -56,7 +56,8 @@ export class OthersAlertBook implements OthersAlerts {
       ...{ ledger, log, gateInputs, isCurrent: () => true, now: () => timeline.look() },
       // They stand in the store of their own system.
       alerts: { update: () => Promise.resolve(), hasSeries: () => false },
-      render: (rule, { labels }) => this.#annotations.get(`${rule.rule_key}|${labelKey(labels)}`) ?? {},
+      render: (rule, { labels }) =>
+        this.#annotations.get(`${rule.rule_key}|${labelKey(labels)}`) ?? {},
     });
   }
 
@@ -66,8 +67,13 @@ export class OthersAlertBook implements OthersAlerts {
       const firing = placed.filter(({ alert }) => alert.fires);
       const burns = new Set(firing.map(({ row }) => row.key));
       // Told as over and as firing in one breath: it fires, for another reason.
-      const over = placed.filter(({ alert, row }) => !alert.fires && !burns.has(row.key) && !this.#isOfBefore(source, alert, row.key));
-      placed.forEach(({ alert, rule }) => this.#annotations.set(`${rule.rule_key}|${labelKey(alert.labels)}`, alert.annotations));
+      const over = placed.filter(
+        ({ alert, row }) =>
+          !alert.fires && !burns.has(row.key) && !this.#isOfBefore(source, alert, row.key),
+      );
+      placed.forEach(({ alert, rule }) =>
+        this.#annotations.set(`${rule.rule_key}|${labelKey(alert.labels)}`, alert.annotations),
+      );
       try {
         const left_out = await this.#store([...firing, ...over], burns);
         over.forEach(({ row }) => this.#heard.get(source.id)?.delete(row.key));
@@ -83,14 +89,19 @@ export class OthersAlertBook implements OthersAlerts {
     const { ledger, clock } = this.#parts;
     return this.#inTurn(async () => {
       const now = clock.monotonic();
-      const unheard = this.#instancesOf(source).filter((instance) => now - this.#heardAt(source, instance, unheardMs) > unheardMs);
+      const unheard = this.#instancesOf(source).filter(
+        (instance) => now - this.#heardAt(source, instance, unheardMs) > unheardMs,
+      );
       const placed = unheard.flatMap((instance) => {
         const incident = ledger.live.get(instance.group);
         return incident === undefined ? [] : [remembered(incident, instance)];
       });
       await this.#store(placed, new Set(), 'not_told');
       const lasting = new Set(this.#instancesOf(source).map(({ key }) => key));
-      this.#heard.set(source.id, new Map([...(this.#heard.get(source.id) ?? [])].filter(([key]) => lasting.has(key))));
+      this.#heard.set(
+        source.id,
+        new Map([...(this.#heard.get(source.id) ?? [])].filter(([key]) => lasting.has(key))),
+      );
     });
   }
 
@@ -101,7 +112,9 @@ export class OthersAlertBook implements OthersAlerts {
   #hear({ id }: AlertSource, firing: readonly Placed[]): void {
     const heard = this.#heard.get(id) ?? new Map<string, Heard>();
     const at = this.#parts.clock.monotonic();
-    for (const { alert, row } of firing.filter(({ row: { key } }) => this.#parts.ledger.instances.get(ruleIdOfSource(id))?.has(key) === true)) {
+    for (const { alert, row } of firing.filter(
+      ({ row: { key } }) => this.#parts.ledger.instances.get(ruleIdOfSource(id))?.has(key) === true,
+    )) {
       const before = heard.get(row.key)?.startsAt ?? -Infinity;
       heard.set(row.key, { at, startsAt: Math.max(alert.startsAt ?? -Infinity, before) });
     }
@@ -112,7 +125,13 @@ export class OthersAlertBook implements OthersAlerts {
   #isOfBefore({ id }: AlertSource, { startsAt, endsAt }: ToldAlert, key: string): boolean {
     const known = this.#heard.get(id)?.get(key)?.startsAt;
     // An end before its own beginning says that the clock of that system was set, and nothing else.
-    return known !== undefined && endsAt !== undefined && startsAt !== undefined && startsAt <= endsAt && endsAt < known;
+    return (
+      known !== undefined &&
+      endsAt !== undefined &&
+      startsAt !== undefined &&
+      startsAt <= endsAt &&
+      endsAt < known
+    );
   }
 
   /**
@@ -122,23 +141,36 @@ export class OthersAlertBook implements OthersAlerts {
   #heardAt({ id }: AlertSource, { key, reading }: Instance, unheardMs: number): number {
     const beat = this.#parts.ledger.heartbeat;
     const silentMs = beat === undefined ? 0 : beat.at + beat.drift - reading.seenAt;
-    return this.#heard.get(id)?.get(key)?.at ?? this.#startedAt - Math.min(Math.max(silentMs, 0), unheardMs / 2);
+    return (
+      this.#heard.get(id)?.get(key)?.at ??
+      this.#startedAt - Math.min(Math.max(silentMs, 0), unheardMs / 2)
+    );
   }
 
   endAll(sourceId: number): Promise<void> {
     const { ledger, timeline } = this.#parts;
     return this.#inTurn(async () => {
-      await ledger.transact((draft) => closeAll(ruleIdOfSource(sourceId), 'source_removed', ledger, draft, timeline.look()));
+      await ledger.transact((draft) =>
+        closeAll(ruleIdOfSource(sourceId), 'source_removed', ledger, draft, timeline.look()),
+      );
       this.#heard.delete(sourceId);
     });
   }
 
   sources(): readonly number[] {
-    return [...new Set([...this.#parts.ledger.live.values()].map(({ rule_id: id }) => id).filter(isOfSource))].map(sourceOfRuleId);
+    return [
+      ...new Set(
+        [...this.#parts.ledger.live.values()].map(({ rule_id: id }) => id).filter(isOfSource),
+      ),
+    ].map(sourceOfRuleId);
   }
 
   /** Each as one finding of its rule: all of them are one transaction. Answers how many there was no room for. */
-  async #store(placed: readonly Placed[], burns: ReadonlySet<string>, ending?: ResolveReason): Promise<number> {
+  async #store(
+    placed: readonly Placed[],
+    burns: ReadonlySet<string>,
+    ending?: ResolveReason,
+  ): Promise<number> {
     const { timeline } = this.#parts;
     const slot = timeline.look();
     let leftOut = 0;
@@ -146,8 +178,19 @@ export class OthersAlertBook implements OthersAlerts {
       byRule(placed).map((ofOne) => {
         const over = new Set(ofOne.map(({ row }) => row.key).filter((key) => !burns.has(key)));
         const finding: Finding = {
-          ...{ rule: ofOne[0]!.rule, plan, slot, at: timeline.steady(slot), continuous: true, pausedMs: 0, stale: new Map(), ending },
-          rows: [new Map(ofOne.filter(({ row }) => burns.has(row.key)).map(({ row }) => [row.key, row]))],
+          ...{
+            rule: ofOne[0]!.rule,
+            plan,
+            slot,
+            at: timeline.steady(slot),
+            continuous: true,
+            pausedMs: 0,
+            stale: new Map(),
+            ending,
+          },
+          rows: [
+            new Map(ofOne.filter(({ row }) => burns.has(row.key)).map(({ row }) => [row.key, row])),
+          ],
           // What is not told of is not over.
           unknown: { has: (key) => !over.has(key) },
           leftOut: (count) => (leftOut += count),
@@ -179,17 +222,54 @@ function placedOf(source: AlertSource, alert: ToldAlert): Placed {
   const { labels, severity, name, runbook_url } = alert;
   const device = labels['device_id'] || null;
   const rule_key = `${source.key}/${name}`;
-  const [scope_type, scopeId] = device === null ? (['global', 'global'] as const) : (['host', device] as const);
+  const [scope_type, scopeId] =
+    device === null ? (['global', 'global'] as const) : (['host', device] as const);
   const parts = source.dimensions.map((dimension) => `:${dimension}=${labels[dimension] ?? ''}`);
   const group = `${rule_key}:${severity}:${scope_type}:${scopeId}${parts.join('')}`;
-  const rule: Rule = { ...unwritten, id: ruleIdOfSource(source.id), rule_key, name, severity, scope_type, runbook_url, created_by: source.key };
-  return { alert, rule, row: { key: `${group}|${labelKey(labels)}`, group, scopeId, deviceId: device, labels, series: labels, value: NaN } };
+  const rule: Rule = {
+    ...unwritten,
+    id: ruleIdOfSource(source.id),
+    rule_key,
+    name,
+    severity,
+    scope_type,
+    runbook_url,
+    created_by: source.key,
+  };
+  return {
+    alert,
+    rule,
+    row: {
+      key: `${group}|${labelKey(labels)}`,
+      group,
+      scopeId,
+      deviceId: device,
+      labels,
+      series: labels,
+      value: NaN,
+    },
+  };
 }
 
 /** What an incident and its instance still know of what was told. */
-function remembered(incident: Incident, { key, group, scopeId, deviceId, labels }: Instance): Placed {
-  const { rule_id: id, rule_key, rule_name: name, severity, scope_type, annotations, runbook_url } = incident;
+function remembered(
+  incident: Incident,
+  { key, group, scopeId, deviceId, labels }: Instance,
+): Placed {
+  const {
+    rule_id: id,
+    rule_key,
+    rule_name: name,
+    severity,
+    scope_type,
+    annotations,
+    runbook_url,
+  } = incident;
   const alert: ToldAlert = { name, severity, labels, annotations, runbook_url, fires: false };
   const rule: Rule = { ...unwritten, id, rule_key, name, severity, scope_type, runbook_url };
-  return { alert, rule, row: { key, group, scopeId, deviceId, labels, series: labels, value: NaN } };
+  return {
+    alert,
+    rule,
+    row: { key, group, scopeId, deviceId, labels, series: labels, value: NaN },
+  };
 }

@@ -42,7 +42,9 @@ export class PreviewRun {
 
   walk({ slots, answers, crossed }: Stretch): void {
     const { legs } = this.#frame.plan;
-    const cursors = [...answers, ...crossed].map((answer) => new Int32Array(answer?.labels.length ?? 0));
+    const cursors = [...answers, ...crossed].map(
+      (answer) => new Int32Array(answer?.labels.length ?? 0),
+    );
     const found = (answer: MatrixAnswer, slot: number, leg: number, cursor: number) =>
       answerRows(momentOf(answer, slot, cursors[cursor]!), this.#frame, legs[leg]!.threshold);
     for (const slot of slots) {
@@ -51,7 +53,12 @@ export class PreviewRun {
       this.#step(
         slot,
         rows.map((own, leg) =>
-          crossed[leg] === undefined ? own.rows : this.#withCrossed(own.rows, found(crossed[leg], slot, leg, answers.length + leg).rows),
+          crossed[leg] === undefined
+            ? own.rows
+            : this.#withCrossed(
+                own.rows,
+                found(crossed[leg], slot, leg, answers.length + leg).rows,
+              ),
         ),
       );
     }
@@ -59,12 +66,21 @@ export class PreviewRun {
 
   /** What a forecast foretold and has come true still fires. */
   #withCrossed(rows: Rows, crossed: Rows): Rows {
-    const kept = [...crossed].filter(([key]) => !rows.has(key) && this.#instances.get(key)?.phase === 'firing');
+    const kept = [...crossed].filter(
+      ([key]) => !rows.has(key) && this.#instances.get(key)?.phase === 'firing',
+    );
     return kept.length === 0 ? rows : new Map([...rows, ...kept]);
   }
 
   #step(at: number, rows: readonly Rows[]): void {
-    const { moves, leftOut } = movesOf(this.#instances, { plan: this.#frame.plan, at, slot: at, continuous: true, rows, holdMs: Infinity });
+    const { moves, leftOut } = movesOf(this.#instances, {
+      plan: this.#frame.plan,
+      at,
+      slot: at,
+      continuous: true,
+      rows,
+      holdMs: Infinity,
+    });
     this.leftOut = Math.max(this.leftOut, leftOut);
     for (const { key, next, did } of moves) {
       if (next === undefined) {
@@ -106,7 +122,11 @@ export class PreviewRun {
 }
 
 /** The series of a matrix that have a value at one of its times; times are asked for in their order. */
-function momentOf(answer: MatrixAnswer, time: number, cursors: Int32Array): Parameters<typeof answerRows>[0] {
+function momentOf(
+  answer: MatrixAnswer,
+  time: number,
+  cursors: Int32Array,
+): Parameters<typeof answerRows>[0] {
   const labels: MatrixAnswer['labels'][number][] = [];
   const values: number[] = [];
   answer.labels.forEach((one, series) => {
@@ -119,7 +139,13 @@ function momentOf(answer: MatrixAnswer, time: number, cursors: Int32Array): Para
       values.push(answer.values[series]![cursors[series]!]!);
     }
   });
-  return { type: 'vector', labels, values: Float64Array.from(values), times: new Float64Array(values.length).fill(time), warnings: [] };
+  return {
+    type: 'vector',
+    labels,
+    values: Float64Array.from(values),
+    times: new Float64Array(values.length).fill(time),
+    warnings: [],
+  };
 }
 
 /** More values than this are not looked at by one preview. */
@@ -127,6 +153,9 @@ export const mostValues = 2_000_000;
 
 export function assertManageable(values: number): void {
   if (values > mostValues) {
-    throw new SvcError('budget_exceeded', `the conditions match more than ${mostValues} values; choose a shorter lookback or a narrower selector`);
+    throw new SvcError(
+      'budget_exceeded',
+      `the conditions match more than ${mostValues} values; choose a shorter lookback or a narrower selector`,
+    );
   }
 }

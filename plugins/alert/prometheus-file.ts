@@ -28,12 +28,26 @@ export interface FileRule {
 
 type Fields = ReadonlyMap<string, unknown>;
 
-const groupFields = ['name', 'interval', 'limit', 'labels', 'query_offset', 'rules', 'partial_response_strategy'];
+const groupFields = [
+  'name',
+  'interval',
+  'limit',
+  'labels',
+  'query_offset',
+  'rules',
+  'partial_response_strategy',
+];
 const ruleFields = ['alert', 'record', 'expr', 'for', 'keep_firing_for', 'labels', 'annotations'];
 
 /** A plain YAML document of Maps: no aliases that grow, no own types. */
 export function readYaml(text: string, what: string): unknown {
-  const document = parseDocument(text, { logLevel: 'silent', prettyErrors: true, customTags: [], uniqueKeys: true, merge: true });
+  const document = parseDocument(text, {
+    logLevel: 'silent',
+    prettyErrors: true,
+    customTags: [],
+    uniqueKeys: true,
+    merge: true,
+  });
   const [error] = document.errors;
   if (error !== undefined) {
     throw new SvcError('invalid_argument', `${what} is not YAML: ${error.message.split('\n')[0]!}`);
@@ -41,21 +55,33 @@ export function readYaml(text: string, what: string): unknown {
   try {
     return document.toJS({ mapAsMap: true, maxAliasCount: 50 });
   } catch (cause) {
-    throw new SvcError('invalid_argument', `${what} cannot be read: ${messageOf(cause)}`, { cause });
+    throw new SvcError('invalid_argument', `${what} cannot be read: ${messageOf(cause)}`, {
+      cause,
+    });
   }
 }
 
 /** Throws invalid_argument, naming the place, for what is not a rule file, as promtool does; fields that are not known are refused unless `strict` is false. */
-export function readRuleFile(text: string, { strict = true }: { readonly strict?: boolean } = {}): RuleFile {
+export function readRuleFile(
+  text: string,
+  { strict = true }: { readonly strict?: boolean } = {},
+): RuleFile {
   const { fields, path } = groupsIn(fieldsOf(readYaml(text, 'the rule file'), 'the rule file'));
   const refuse = strict ? refuseOthers : () => undefined;
   refuse(fields, ['groups'], path);
   const groups = fields.get('groups') ?? (path === '' ? undefined : []);
   if (!Array.isArray(groups)) {
-    throw wrong(within(path, 'groups'), 'must be a list: a rule file is a list of groups with rules');
+    throw wrong(
+      within(path, 'groups'),
+      'must be a list: a rule file is a list of groups with rules',
+    );
   }
-  const read = groups.map((group, index) => readGroup(group, `${within(path, 'groups')}[${index}]`, refuse));
-  const twice = read.find(({ name }, index) => read.findIndex((other) => other.name === name) < index);
+  const read = groups.map((group, index) =>
+    readGroup(group, `${within(path, 'groups')}[${index}]`, refuse),
+  );
+  const twice = read.find(
+    ({ name }, index) => read.findIndex((other) => other.name === name) < index,
+  );
   if (twice !== undefined) {
     throw wrong(within(path, 'groups'), `has two groups of the name ${twice.name}`);
   }
@@ -64,7 +90,9 @@ export function readRuleFile(text: string, { strict = true }: { readonly strict?
 
 /** A PrometheusRule object of a cluster holds the groups in its spec. */
 function groupsIn(root: Fields): { readonly fields: Fields; readonly path: string } {
-  return root.get('kind') === 'PrometheusRule' ? { fields: fieldsOf(root.get('spec') ?? new Map(), 'spec'), path: 'spec' } : { fields: root, path: '' };
+  return root.get('kind') === 'PrometheusRule'
+    ? { fields: fieldsOf(root.get('spec') ?? new Map(), 'spec'), path: 'spec' }
+    : { fields: root, path: '' };
 }
 
 const within = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
@@ -121,8 +149,12 @@ function readRule(value: unknown, path: string, refuse: typeof refuseOthers): Fi
 }
 
 function assertRecording(fields: Fields, record: string, path: string): void {
-  const spans = ['for', 'keep_firing_for'].filter((name) => parseDuration(textOf(fields, name, path) ?? '0') > 0);
-  const idle = spans[0] ?? (Object.keys(textsOf(fields, 'annotations', path)).length > 0 ? 'annotations' : undefined);
+  const spans = ['for', 'keep_firing_for'].filter(
+    (name) => parseDuration(textOf(fields, name, path) ?? '0') > 0,
+  );
+  const idle =
+    spans[0] ??
+    (Object.keys(textsOf(fields, 'annotations', path)).length > 0 ? 'annotations' : undefined);
   if (idle !== undefined) {
     throw wrong(`${path}.${idle}`, 'has no meaning in a recording rule');
   }
@@ -161,7 +193,10 @@ function spanOf(fields: Fields, name: string, path: string): string | undefined 
     parseDuration(text);
     return text;
   } catch {
-    throw wrong(`${path}.${name}`, `is not a duration such as 30s, 5m or 1h30m: ${text.slice(0, 40)}`);
+    throw wrong(
+      `${path}.${name}`,
+      `is not a duration such as 30s, 5m or 1h30m: ${text.slice(0, 40)}`,
+    );
   }
 }
 
@@ -173,14 +208,19 @@ function refuseOthers(fields: Fields, known: readonly string[], path: string): v
   }
 }
 
-const optional = <const N extends string>(name: N, value: string | undefined): { readonly [K in N]?: string } =>
+const optional = <const N extends string>(
+  name: N,
+  value: string | undefined,
+): { readonly [K in N]?: string } =>
   value === undefined ? {} : ({ [name]: value } as { readonly [K in N]: string });
 
 export function fieldsOf(value: unknown, path: string): Fields {
   if (!(value instanceof Map)) {
     throw wrong(path, 'must have named fields');
   }
-  return new Map([...(value as Map<unknown, unknown>)].map(([name, field]) => [String(name), field]));
+  return new Map(
+    [...(value as Map<unknown, unknown>)].map(([name, field]) => [String(name), field]),
+  );
 }
 
 /** A number or a truth value is as good as the text that it was written as. */
@@ -196,14 +236,22 @@ export function textOf(fields: Fields, name: string, path: string): string | und
   return String(scalar);
 }
 
-export function textsOf(fields: Fields, name: string, path: string): Readonly<Record<string, string>> {
+export function textsOf(
+  fields: Fields,
+  name: string,
+  path: string,
+): Readonly<Record<string, string>> {
   const value = fields.get(name);
   if (value === undefined || value === null) {
     return {};
   }
   const texts = fieldsOf(value, `${path}.${name}`);
-  return Object.fromEntries([...texts.keys()].map((key) => [key, textOf(texts, key, `${path}.${name}`) ?? '']));
+  return Object.fromEntries(
+    [...texts.keys()].map((key) => [key, textOf(texts, key, `${path}.${name}`) ?? '']),
+  );
 }
 
 export const wrong = (path: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${path} ${message}`, { details: [{ path: `/${path}`, message }] });
+  new SvcError('invalid_argument', `${path} ${message}`, {
+    details: [{ path: `/${path}`, message }],
+  });

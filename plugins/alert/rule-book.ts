@@ -32,7 +32,9 @@ export class RuleMemory implements RuleBook {
   }
 
   pinning(channelId: number): readonly string[] {
-    return [...this.#rules.values()].filter((rule) => rule.notify_channel_ids.includes(channelId)).map(({ name }) => name);
+    return [...this.#rules.values()]
+      .filter((rule) => rule.notify_channel_ids.includes(channelId))
+      .map(({ name }) => name);
   }
 
   /** All that is stored; notifies of what is new, changed or gone since the last time. */
@@ -60,7 +62,11 @@ export class RuleMemory implements RuleBook {
       return;
     }
     this.#rules.set(id, rule);
-    this.#notify(before === undefined ? { kind: 'created', rule } : { kind: changeOf(before, rule), rule, before });
+    this.#notify(
+      before === undefined
+        ? { kind: 'created', rule }
+        : { kind: changeOf(before, rule), rule, before },
+    );
   }
 
   #notify(change: RuleChange): void {

@@ -20,7 +20,10 @@ export interface RuleDependencies {
 }
 
 /** Asks the engines about every expression and the notifier about every channel; throws invalid_argument for what does not hold. */
-export async function assertWorks(rule: RuleBody, { metrics, logs, channels }: RuleDependencies): Promise<void> {
+export async function assertWorks(
+  rule: RuleBody,
+  { metrics, logs, channels }: RuleDependencies,
+): Promise<void> {
   for (const [index, condition] of rule.conditions.entries()) {
     for (const query of kinds[rule.kind].queryTexts(condition as Condition)) {
       await assertQuery(query, `/conditions/${index}/${query.field}`, { metrics, logs });
@@ -28,19 +31,30 @@ export async function assertWorks(rule: RuleBody, { metrics, logs, channels }: R
   }
   // What is built around the texts must hold too, such as a sum over a metric that was given as a call.
   for (const [index, { store, query }] of planOf(rule, usualIntervalMs).legs.entries()) {
-    await assertQuery({ field: '', text: query, language: store === 'logs' ? 'logql' : 'promql', wants: 'number' }, `/conditions/${index}`, {
-      metrics,
-      logs,
-    });
+    await assertQuery(
+      { field: '', text: query, language: store === 'logs' ? 'logql' : 'promql', wants: 'number' },
+      `/conditions/${index}`,
+      {
+        metrics,
+        logs,
+      },
+    );
   }
   await assertChannels(rule.notify_channel_ids, channels);
 }
 
-async function assertQuery({ text, language, wants }: QueryText, path: string, { metrics, logs }: Pick<RuleDependencies, 'metrics' | 'logs'>): Promise<void> {
+async function assertQuery(
+  { text, language, wants }: QueryText,
+  path: string,
+  { metrics, logs }: Pick<RuleDependencies, 'metrics' | 'logs'>,
+): Promise<void> {
   const type = await typeOf(text, language, path, { metrics, logs });
   const fits = wants === 'number' ? type === 'vector' || type === 'scalar' : type === wants;
   if (!fits) {
-    throw wrongField(path, `answers ${described[type] ?? type}, and the condition needs ${described[wants]}`);
+    throw wrongField(
+      path,
+      `answers ${described[type] ?? type}, and the condition needs ${described[wants]}`,
+    );
   }
 }
 
@@ -69,17 +83,25 @@ async function typeOf(
   try {
     return (await engine.get().check(text)).type;
   } catch (error) {
-    throw isSvcError(error) && error.code === 'invalid_argument' ? wrongField(path, messageOf(error), error) : error;
+    throw isSvcError(error) && error.code === 'invalid_argument'
+      ? wrongField(path, messageOf(error), error)
+      : error;
   }
 }
 
-async function assertChannels(ids: readonly number[], channels: Handle<NoticeDispatcher>): Promise<void> {
+async function assertChannels(
+  ids: readonly number[],
+  channels: Handle<NoticeDispatcher>,
+): Promise<void> {
   if (ids.length === 0 || !channels.available) {
     return;
   }
   const unknown = await channels.get().unknown(ids);
   if (unknown.length > 0) {
-    throw wrongField('/notify_channel_ids', `there ${unknown.length === 1 ? 'is no channel' : 'are no channels'} ${unknown.join(', ')}`);
+    throw wrongField(
+      '/notify_channel_ids',
+      `there ${unknown.length === 1 ? 'is no channel' : 'are no channels'} ${unknown.join(', ')}`,
+    );
   }
 }
 
@@ -94,6 +116,9 @@ export async function assertRunbook(
     return;
   }
   if ((await knowledge.get().read(url, by)) === undefined) {
-    throw wrongField('/runbook_url', `there is no playbook ${playbook}; write that document first, or name one that svc knowledge list shows`);
+    throw wrongField(
+      '/runbook_url',
+      `there is no playbook ${playbook}; write that document first, or name one that svc knowledge list shows`,
+    );
   }
 }

@@ -17,7 +17,13 @@ const shortestIntervalSeconds = 5;
 
 /** What is stored of what was sent: kinds of the form and of old compiled, defaults put in, and everything refused that could not work. */
 export function bodyOf(draft: Draft): RuleBody {
-  const { notify_window_seconds: window = 0, notify_min_fires: fires = 0, interval_seconds: interval = 0, dimensions = [], annotations = {} } = draft;
+  const {
+    notify_window_seconds: window = 0,
+    notify_min_fires: fires = 0,
+    interval_seconds: interval = 0,
+    dimensions = [],
+    annotations = {},
+  } = draft;
   if ((window === 0) !== (fires === 0)) {
     const path = window === 0 ? '/notify_window_seconds' : '/notify_min_fires';
     const message = 'notify_window_seconds and notify_min_fires must both be zero or both > 0';
@@ -27,7 +33,10 @@ export function bodyOf(draft: Draft): RuleBody {
     throw wrongField('/interval_seconds', `must be 0, or at least ${shortestIntervalSeconds}`);
   }
   if (ownRules.some(({ rule }) => rule.rule_key === draft.rule_key)) {
-    throw wrongField('/rule_key', `${draft.rule_key} is the key of the evaluator's own rule; choose another`);
+    throw wrongField(
+      '/rule_key',
+      `${draft.rule_key} is the key of the evaluator's own rule; choose another`,
+    );
   }
   assertAnnotations(annotations);
   const frame: Frame = { scope_type: draft.scope_type, dimensions, interval_seconds: interval };
@@ -40,7 +49,9 @@ export function bodyOf(draft: Draft): RuleBody {
     join_mode: draft.join_mode,
     severity: draft.severity,
     enabled: draft.enabled ?? true,
-    conditions: draft.conditions.map((condition, index) => conditionOf(draft.kind, condition, index, frame)),
+    conditions: draft.conditions.map((condition, index) =>
+      conditionOf(draft.kind, condition, index, frame),
+    ),
     labels: draft.labels ?? {},
     annotations,
     runbook_url: draft.runbook_url ?? '',
@@ -66,5 +77,7 @@ function keepOf(text: string): string {
 
 function conditionOf(kind: AcceptedKind, sent: unknown, index: number, frame: Frame): Condition {
   const fields = new ConditionFields(sent, `/conditions/${index}`);
-  return kind === 'metric_threshold' ? compileThreshold(fields, frame) : kinds[storedKindOf(kind)].read(fields, frame);
+  return kind === 'metric_threshold'
+    ? compileThreshold(fields, frame)
+    : kinds[storedKindOf(kind)].read(fields, frame);
 }

@@ -3,7 +3,17 @@ import type { AskingOf } from 'svc/query';
 
 import type { RuleImporter } from './import.ts';
 import type { Preview } from './preview.ts';
-import { EnabledFlag, ImportShown, PreviewDraft, PreviewShown, RuleDraft, RuleFileBody, RuleId, RuleQuery, RuleShown } from './rule-schema.ts';
+import {
+  EnabledFlag,
+  ImportShown,
+  PreviewDraft,
+  PreviewShown,
+  RuleDraft,
+  RuleFileBody,
+  RuleId,
+  RuleQuery,
+  RuleShown,
+} from './rule-schema.ts';
 import type { Rules } from './rules.ts';
 
 const path = '/api/v1/alert-rules';
@@ -23,7 +33,8 @@ export const ruleRoutes = (rules: Rules): readonly RouteDeclaration[] => [
     path,
     access: 'alert:write',
     summary: 'Create an alert rule',
-    description: 'Expressions are checked: what does not parse is refused with line, column and reason.',
+    description:
+      'Expressions are checked: what does not parse is refused with line, column and reason.',
     body: RuleDraft,
     response: RuleShown,
     errors: ['conflict', 'unavailable'],
@@ -78,7 +89,10 @@ export const ruleRoutes = (rules: Rules): readonly RouteDeclaration[] => [
   }),
 ];
 
-export const previewRoutes = (preview: Preview, askingOf: AskingOf): readonly RouteDeclaration[] => [
+export const previewRoutes = (
+  preview: Preview,
+  askingOf: AskingOf,
+): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: `${path}/preview`,
@@ -91,7 +105,8 @@ export const previewRoutes = (preview: Preview, askingOf: AskingOf): readonly Ro
     timeoutMs: 60_000,
     audited: false,
     errors: ['unavailable', 'budget_exceeded'],
-    handle: async ({ body, principal, signal }) => preview.run(body, { ...(await askingOf(principal)), signal }),
+    handle: async ({ body, principal, signal }) =>
+      preview.run(body, { ...(await askingOf(principal)), signal }),
   }),
 ];
 
@@ -101,7 +116,8 @@ export const importRoutes = (importer: RuleImporter): readonly RouteDeclaration[
     path: `${path}/import`,
     access: 'alert:write',
     summary: 'Take over the alerting and recording rules of a Prometheus rule file',
-    description: 'All that can be taken over, or nothing when a rule cannot be stored; the answer says what was left out, and why.',
+    description:
+      'All that can be taken over, or nothing when a rule cannot be stored; the answer says what was left out, and why.',
     body: RuleFileBody,
     response: ImportShown,
     status: 200,

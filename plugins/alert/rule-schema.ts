@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { acceptedKinds, storedKinds } from './kinds/kinds.ts';
 import type { Rule } from './rule.ts';
 
-const oneOf = <const T extends string>(values: readonly T[], more: object = {}) => Type.Unsafe<T>({ type: 'string', enum: [...values], ...more });
+const oneOf = <const T extends string>(values: readonly T[], more: object = {}) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], ...more });
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Timestamp = Type.String({ format: 'date-time' });
@@ -26,26 +27,32 @@ const RuleKey = Type.String({
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '^\\P{Cc}+$' });
 const SourceType = oneOf(['svc_builtin', 'metricsdb_external'] as const);
 export const ScopeTypeSchema = oneOf(['host', 'global', 'monitoring_pipeline'] as const, {
-  description: 'host: one incident for each device_id; global: one; monitoring_pipeline: one for each pipeline',
+  description:
+    'host: one incident for each device_id; global: one; monitoring_pipeline: one for each pipeline',
 });
-const JoinMode = oneOf(['all', 'any'] as const, { description: 'with several conditions: whether every one must match, or one of them' });
+const JoinMode = oneOf(['all', 'any'] as const, {
+  description: 'with several conditions: whether every one must match, or one of them',
+});
 export const SeveritySchema = oneOf(['info', 'warning', 'critical'] as const);
-const Conditions = Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }), {
-  minItems: 1,
-  maxItems: 10,
-  examples: [[{ metric: 'node_load1', operator: '>', threshold: 8 }]],
-  description: [
-    'fields of each element by kind; any of them may say for: how long it must hold',
-    'metric_threshold: metric, operator (>, >=, <, <= or ==), threshold; window, aggregator (avg, max or min)',
-    'metric_raw: expr',
-    'metric_anomaly: metric, window, z_threshold',
-    'metric_forecast: metric, window, forecast_for, below',
-    'metric_burn_rate: good, total, slo, long, short',
-    'log_match: expr; log_volume: expr with its comparison',
-    'trace_latency: service, percentile, above_ms, window',
-    'trace_error_rate: service, above_percent, window',
-  ].join('\n'),
-});
+const Conditions = Type.Array(
+  Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }),
+  {
+    minItems: 1,
+    maxItems: 10,
+    examples: [[{ metric: 'node_load1', operator: '>', threshold: 8 }]],
+    description: [
+      'fields of each element by kind; any of them may say for: how long it must hold',
+      'metric_threshold: metric, operator (>, >=, <, <= or ==), threshold; window, aggregator (avg, max or min)',
+      'metric_raw: expr',
+      'metric_anomaly: metric, window, z_threshold',
+      'metric_forecast: metric, window, forecast_for, below',
+      'metric_burn_rate: good, total, slo, long, short',
+      'log_match: expr; log_volume: expr with its comparison',
+      'trace_latency: service, percentile, above_ms, window',
+      'trace_error_rate: service, above_percent, window',
+    ].join('\n'),
+  },
+);
 const Runbook = Type.String({
   maxLength: 2_000,
   pattern: '^$|^https?://[^\\s\\x00-\\x1f]+$|^playbook://[A-Za-z0-9][A-Za-z0-9._/-]*$',
@@ -57,7 +64,8 @@ const Channels = Type.Array(Id, {
   uniqueItems: true,
   description: 'only these channels are notified; none: all whose filters let the incident through',
 });
-const Seconds = (most: number, description: string) => Type.Integer({ minimum: 0, maximum: most, description });
+const Seconds = (most: number, description: string) =>
+  Type.Integer({ minimum: 0, maximum: most, description });
 
 const optional = {
   enabled: Type.Optional(Type.Boolean()),
@@ -72,7 +80,12 @@ const optional = {
   ),
   runbook_url: Type.Optional(Runbook),
   notify_channel_ids: Type.Optional(Channels),
-  notify_window_seconds: Type.Optional(Seconds(30 * 86_400, 'with notify_min_fires: a notification needs so many firings within this time')),
+  notify_window_seconds: Type.Optional(
+    Seconds(
+      30 * 86_400,
+      'with notify_min_fires: a notification needs so many firings within this time',
+    ),
+  ),
   notify_min_fires: Type.Optional(Seconds(1_000, 'see notify_window_seconds; both are 0, or none')),
   dimensions: Type.Optional(
     Type.Array(Type.String({ pattern: labelName, examples: ['instance'] }), {
@@ -86,22 +99,35 @@ const optional = {
       pattern: '^$|^0$|^(\\d+(ms|[smhdwy]))+$',
       examples: ['5m'],
       maxLength: 40,
-      description: 'how long an alert goes on firing after its condition has cleared, as in Prometheus; empty: until a second evaluation finds it clear',
+      description:
+        'how long an alert goes on firing after its condition has cleared, as in Prometheus; empty: until a second evaluation finds it clear',
     }),
   ),
   limit: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
-      description: 'more alerts than this are an error of the evaluation, which changes nothing then; 0: no limit',
+      description:
+        'more alerts than this are an error of the evaluation, which changes nothing then; 0: no limit',
     }),
   ),
-  interval_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400, description: 'from one evaluation to the next, at least 5; 0: as all others' })),
+  interval_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 86_400,
+      description: 'from one evaluation to the next, at least 5; 0: as all others',
+    }),
+  ),
 };
 
 const kindDescription =
   'metric_threshold, and the older names edge_offline, prom_query, ingest_health, edge_absence, health_ingest and event_internal, are stored as metric_raw';
-const wanted = { scope_type: ScopeTypeSchema, join_mode: JoinMode, severity: SeveritySchema, conditions: Conditions };
+const wanted = {
+  scope_type: ScopeTypeSchema,
+  join_mode: JoinMode,
+  severity: SeveritySchema,
+  conditions: Conditions,
+};
 
 export const RuleDraft = Type.Object({
   rule_key: RuleKey,
@@ -123,7 +149,9 @@ export const PreviewDraft = Type.Object({
   join_mode: Type.Optional(JoinMode),
   severity: Type.Optional(SeveritySchema),
   ...optional,
-  lookback: Type.Optional(Type.String({ maxLength: 20, description: 'how far back to look, at most 30d; default 24h' })),
+  lookback: Type.Optional(
+    Type.String({ maxLength: 20, description: 'how far back to look, at most 30d; default 24h' }),
+  ),
 });
 
 export const RuleShown = Type.Unsafe<Rule>(
@@ -137,7 +165,9 @@ export const RuleShown = Type.Unsafe<Rule>(
     join_mode: JoinMode,
     severity: SeveritySchema,
     enabled: Type.Boolean(),
-    conditions: Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })),
+    conditions: Type.Array(
+      Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }),
+    ),
     labels: Type.Record(Type.String(), Type.String()),
     annotations: Type.Record(Type.String(), Type.String()),
     runbook_url: Type.String(),
@@ -155,7 +185,9 @@ export const RuleShown = Type.Unsafe<Rule>(
 );
 
 export const RuleId = Type.Object({ id: Id });
-export const EnabledFlag = Type.Object({ enabled: Type.Optional(Type.Boolean({ description: 'left out: the other of what it is' })) });
+export const EnabledFlag = Type.Object({
+  enabled: Type.Optional(Type.Boolean({ description: 'left out: the other of what it is' })),
+});
 
 export const RuleQuery = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
@@ -163,10 +195,17 @@ export const RuleQuery = Type.Object({
   severity: Type.Optional(SeveritySchema),
   scope_type: Type.Optional(ScopeTypeSchema),
   source_type: Type.Optional(SourceType),
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name or the rule_key' })),
+  q: Type.Optional(
+    Type.String({ maxLength: 200, description: 'part of the name or the rule_key' }),
+  ),
 });
 
-const Point = Type.Unsafe<readonly [number, number]>({ type: 'array', prefixItems: [{ type: 'number' }, { type: 'number' }], minItems: 2, maxItems: 2 });
+const Point = Type.Unsafe<readonly [number, number]>({
+  type: 'array',
+  prefixItems: [{ type: 'number' }, { type: 'number' }],
+  minItems: 2,
+  maxItems: 2,
+});
 
 export const PreviewShown = Type.Object({
   would_fire: Type.Boolean({ description: 'whether it would have fired' }),
@@ -177,7 +216,10 @@ export const PreviewShown = Type.Object({
     Type.Object({
       condition: Type.Integer({ description: 'index of the condition' }),
       labels: Type.Record(Type.String(), Type.String()),
-      points: Type.Array(Point, { description: 'seconds since 1970, and the value measured; those that are no numbers are left out' }),
+      points: Type.Array(Point, {
+        description:
+          'seconds since 1970, and the value measured; those that are no numbers are left out',
+      }),
     }),
   ),
   series_left_out: Type.Integer(),
@@ -190,8 +232,12 @@ export const PreviewShown = Type.Object({
     }),
     { description: 'the first 200' },
   ),
-  threshold: Type.Union([Type.Number(), Type.Null()], { description: 'of the first condition that has one' }),
-  eta_at: Type.Union([Timestamp, Type.Null()], { description: 'of a forecast that is met at the end: when the first series is at the bound' }),
+  threshold: Type.Union([Type.Number(), Type.Null()], {
+    description: 'of the first condition that has one',
+  }),
+  eta_at: Type.Union([Timestamp, Type.Null()], {
+    description: 'of a forecast that is met at the end: when the first series is at the bound',
+  }),
   query: Type.String({ description: 'of the first condition' }),
   queries: Type.Array(Type.String()),
   from: Timestamp,
@@ -204,7 +250,9 @@ export const RuleFileBody = Type.Object({
     minLength: 1,
     maxLength: 4_000_000,
     description: 'a rule file of Prometheus, or a PrometheusRule object, as YAML',
-    examples: ['groups:\n- name: example\n  rules:\n  - alert: HostDown\n    expr: up == 0\n    for: 5m\n'],
+    examples: [
+      'groups:\n- name: example\n  rules:\n  - alert: HostDown\n    expr: up == 0\n    for: 5m\n',
+    ],
   }),
   scope_type: Type.Optional(ScopeTypeSchema),
   severity: Type.Optional(SeveritySchema),
@@ -216,10 +264,25 @@ export const RuleFileBody = Type.Object({
     }),
   ),
   enabled: Type.Optional(Type.Boolean()),
-  overwrite: Type.Optional(Type.Boolean({ description: 'replace rules that were imported before under the same rule_key' })),
+  overwrite: Type.Optional(
+    Type.Boolean({
+      description: 'replace rules that were imported before under the same rule_key',
+    }),
+  ),
   dry_run: Type.Optional(Type.Boolean({ description: 'only report' })),
-  strict: Type.Optional(Type.Boolean({ description: 'false: leaves out rules that cannot work, instead of refusing the file; default true' })),
-  key_prefix: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9_]{0,39}$', examples: ['imported'], description: 'put before each rule_key' })),
+  strict: Type.Optional(
+    Type.Boolean({
+      description:
+        'false: leaves out rules that cannot work, instead of refusing the file; default true',
+    }),
+  ),
+  key_prefix: Type.Optional(
+    Type.String({
+      pattern: '^[a-z][a-z0-9_]{0,39}$',
+      examples: ['imported'],
+      description: 'put before each rule_key',
+    }),
+  ),
 });
 
 export const ImportShown = Type.Object({
@@ -233,6 +296,10 @@ export const ImportShown = Type.Object({
       notes: Type.Array(Type.String(), { description: 'what of it was not imported, and why' }),
     }),
   ),
-  recorded: Type.Array(Type.Object({ group: Type.String(), record: Type.String() }), { description: 'recording rules' }),
-  left_out: Type.Array(Type.Object({ group: Type.String(), rule: Type.String(), reason: Type.String() })),
+  recorded: Type.Array(Type.Object({ group: Type.String(), record: Type.String() }), {
+    description: 'recording rules',
+  }),
+  left_out: Type.Array(
+    Type.Object({ group: Type.String(), rule: Type.String(), reason: Type.String() }),
+  ),
 });

@@ -46,12 +46,26 @@ export class RuleStore {
 
   async count(): Promise<number> {
     const counted = this.#db.selectFrom('alert_rules').where('deleted_at', 'is', null);
-    return (await counted.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()).total;
+    return (
+      await counted.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+    ).total;
   }
 
   async insert(rule: RuleBody, author: string, now: number): Promise<Rule> {
-    const values = { ...rowOf(rule), created_by: author, created_at: now, updated_at: now, deleted_at: null };
-    return ruleOf(await this.#db.insertInto('alert_rules').values(values).returningAll().executeTakeFirstOrThrow());
+    const values = {
+      ...rowOf(rule),
+      created_by: author,
+      created_at: now,
+      updated_at: now,
+      deleted_at: null,
+    };
+    return ruleOf(
+      await this.#db
+        .insertInto('alert_rules')
+        .values(values)
+        .returningAll()
+        .executeTakeFirstOrThrow(),
+    );
   }
 
   async update(id: number, rule: Partial<ReturnType<typeof rowOf>>, now: number): Promise<Rule> {
@@ -67,12 +81,20 @@ export class RuleStore {
   }
 
   async remove(id: number, now: number): Promise<void> {
-    await this.#db.updateTable('alert_rules').set({ deleted_at: now, enabled: 0 }).where('id', '=', id).execute();
+    await this.#db
+      .updateTable('alert_rules')
+      .set({ deleted_at: now, enabled: 0 })
+      .where('id', '=', id)
+      .execute();
   }
 
   /** Keys of the built-in rules that were ever installed. */
   async installedKeys(): Promise<ReadonlySet<string>> {
-    return new Set((await this.#db.selectFrom('alert_seeds').select('rule_key').execute()).map(({ rule_key: key }) => key));
+    return new Set(
+      (await this.#db.selectFrom('alert_seeds').select('rule_key').execute()).map(
+        ({ rule_key: key }) => key,
+      ),
+    );
   }
 
   async markInstalled(key: string, now: number): Promise<void> {
@@ -85,8 +107,16 @@ const matching =
   (eb: ExpressionBuilder<RuleTables, 'alert_rules'>) =>
     eb.and([
       ...(enabled === undefined ? [] : [eb('enabled', '=', enabled ? 1 : 0)]),
-      ...Object.entries(exact).map(([column, value]) => eb(column as keyof typeof exact, '=', value)),
+      ...Object.entries(exact).map(([column, value]) =>
+        eb(column as keyof typeof exact, '=', value),
+      ),
       ...(q === undefined || q === ''
         ? []
-        : [eb.or(['name', 'rule_key'].map((column) => sql<boolean>`instr(lower(${sql.ref(column)}), ${q.toLowerCase()}) > 0`))]),
+        : [
+            eb.or(
+              ['name', 'rule_key'].map(
+                (column) => sql<boolean>`instr(lower(${sql.ref(column)}), ${q.toLowerCase()}) > 0`,
+              ),
+            ),
+          ]),
     ]);

@@ -64,7 +64,14 @@ export const rowOf = (rule: RuleBody) => ({
   alert_limit: rule.limit,
 });
 
-export const ruleOf = ({ deleted_at: _deleted, created_at, updated_at, keep_firing_ms: keepMs, alert_limit: limit, ...row }: RuleRow): Rule =>
+export const ruleOf = ({
+  deleted_at: _deleted,
+  created_at,
+  updated_at,
+  keep_firing_ms: keepMs,
+  alert_limit: limit,
+  ...row
+}: RuleRow): Rule =>
   Object.freeze({
     ...row,
     enabled: row.enabled === 1,

@@ -110,7 +110,11 @@ export interface Snapshot {
 }
 
 /** Never throws: an annotation whose template fails at this moment says so in its place. `query`: what templates get of expressions. */
-export type RenderAnnotations = (rule: Rule, snapshot: Snapshot, query?: TemplateQuery) => Readonly<Record<string, string>>;
+export type RenderAnnotations = (
+  rule: Rule,
+  snapshot: Snapshot,
+  query?: TemplateQuery,
+) => Readonly<Record<string, string>>;
 
 /** The labels of an alert: `own` tell it from others of its rule, `all` are shown. Never throws, as above. */
 export type RenderLabels = (

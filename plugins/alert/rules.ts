@@ -1,4 +1,12 @@
-import { type Call, type Clock, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 
 import type { Rule } from './rule.ts';
 import type { RuleMemory } from './rule-book.ts';
@@ -108,7 +116,11 @@ export class Rules {
       const put: Rule[] = [];
       for (const body of bodies) {
         const before = await store.findByKey(body.rule_key);
-        put.push(before === undefined ? await this.#insert(tx, body, call) : await store.update(before.id, rowOf(body), clock.now()));
+        put.push(
+          before === undefined
+            ? await this.#insert(tx, body, call)
+            : await store.update(before.id, rowOf(body), clock.now()),
+        );
       }
       call.note({ after: { rules: put.map(({ rule_key: key }) => key) } });
       return put;
@@ -121,10 +133,15 @@ export class Rules {
     const { clock, mostRules = 20_000 } = this.#parts;
     const store = new RuleStore(tx);
     if ((await store.findByKey(body.rule_key)) !== undefined) {
-      throw new SvcError('conflict', `there is a rule with the rule_key ${body.rule_key} already`, { details: [{ path: '/rule_key', message: 'is taken' }] });
+      throw new SvcError('conflict', `there is a rule with the rule_key ${body.rule_key} already`, {
+        details: [{ path: '/rule_key', message: 'is taken' }],
+      });
     }
     if ((await store.count()) >= mostRules) {
-      throw new SvcError('conflict', `the limit of ${mostRules} rules is reached; delete some that are not needed`);
+      throw new SvcError(
+        'conflict',
+        `the limit of ${mostRules} rules is reached; delete some that are not needed`,
+      );
     }
     return await store.insert(body, authorOf(principal), clock.now());
   }
@@ -147,7 +164,9 @@ async function existing(id: number, db: RuleDb): Promise<Rule> {
 function assertSameKey({ rule_key: key }: Rule, draft: Draft): void {
   if (draft.rule_key !== key) {
     const message = `must stay ${key}, because incidents are known by it; create another rule and delete this one`;
-    throw new SvcError('invalid_argument', `rule_key ${message}`, { details: [{ path: '/rule_key', message }] });
+    throw new SvcError('invalid_argument', `rule_key ${message}`, {
+      details: [{ path: '/rule_key', message }],
+    });
   }
 }
 

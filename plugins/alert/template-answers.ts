@@ -37,11 +37,17 @@ export class TemplateAnswers {
         return made;
       }
       for (const expr of missing) {
-        this.#known.set(expr, await ask(expr).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))));
+        this.#known.set(
+          expr,
+          await ask(expr).catch((error: unknown) =>
+            error instanceof Error ? error : new Error(String(error)),
+          ),
+        );
       }
     }
   }
 }
 
 /** Whether templates may ask at all: most do not, and are rendered once. */
-export const mayAsk = (annotations: Readonly<Record<string, string>>): boolean => Object.values(annotations).some((text) => /\{\{[^]*\bquery\b/.test(text));
+export const mayAsk = (annotations: Readonly<Record<string, string>>): boolean =>
+  Object.values(annotations).some((text) => /\{\{[^]*\bquery\b/.test(text));

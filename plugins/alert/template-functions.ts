@@ -1,5 +1,11 @@
 import { compileRegex, parseDuration, parseFloatGo } from 'svc/query';
-import { display, formatGoFloat, sprintf, type TemplateFunction, templateFunction } from 'svc/template';
+import {
+  display,
+  formatGoFloat,
+  sprintf,
+  type TemplateFunction,
+  templateFunction,
+} from 'svc/template';
 
 import type { LabelRecord } from '../metricsdb/contract.ts';
 import type { Sample } from './recording/recording.ts';
@@ -12,9 +18,17 @@ const unasked: TemplateQuery = () => {
 };
 
 /** What annotations know besides the functions of the template language itself: those of Prometheus. */
-export const templateFunctions = (externalUrl: string, query: TemplateQuery = unasked): ReadonlyMap<string, TemplateFunction> =>
+export const templateFunctions = (
+  externalUrl: string,
+  query: TemplateQuery = unasked,
+): ReadonlyMap<string, TemplateFunction> =>
   new Map<string, TemplateFunction>([
-    ['query', templateFunction(1, 1, ([expr]) => query(textOf(expr)).map(({ labels, value }) => sampleOf(labels, value)))],
+    [
+      'query',
+      templateFunction(1, 1, ([expr]) =>
+        query(textOf(expr)).map(({ labels, value }) => sampleOf(labels, value)),
+      ),
+    ],
     ['first', templateFunction(1, 1, ([vector]) => firstOf(vector))],
     ['value', templateFunction(1, 1, ([sample]) => fieldsOf(sample).get('Value'))],
     ['label', templateFunction(2, 2, ([name, sample]) => labelIn(sample, textOf(name)))],
@@ -23,19 +37,32 @@ export const templateFunctions = (externalUrl: string, query: TemplateQuery = un
     ['humanize', templateFunction(1, 1, ([value]) => humanize(numberOf(value)))],
     ['humanize1024', templateFunction(1, 1, ([value]) => humanize1024(numberOf(value)))],
     ['humanizeDuration', templateFunction(1, 1, ([value]) => humanizeDuration(numberOf(value)))],
-    ['humanizePercentage', templateFunction(1, 1, ([value]) => `${sprintf('%.4g', [numberOf(value) * 100], longestNumber)}%`)],
+    [
+      'humanizePercentage',
+      templateFunction(
+        1,
+        1,
+        ([value]) => `${sprintf('%.4g', [numberOf(value) * 100], longestNumber)}%`,
+      ),
+    ],
     ['humanizeTimestamp', templateFunction(1, 1, ([value]) => humanizeTimestamp(numberOf(value)))],
     ['parseDuration', templateFunction(1, 1, ([value]) => parseDuration(textOf(value)) / 1_000)],
     [
       'title',
       templateFunction(1, 1, ([value]) =>
-        textOf(value).replace(/(^|[^\p{L}\p{N}_'])(\p{L})/gu, (_whole, before: string, letter: string) => before + letter.toUpperCase()),
+        textOf(value).replace(
+          /(^|[^\p{L}\p{N}_'])(\p{L})/gu,
+          (_whole, before: string, letter: string) => before + letter.toUpperCase(),
+        ),
       ),
     ],
     ['toUpper', templateFunction(1, 1, ([value]) => textOf(value).toUpperCase())],
     ['toLower', templateFunction(1, 1, ([value]) => textOf(value).toLowerCase())],
     ['trim', templateFunction(1, 1, ([value]) => textOf(value).trim())],
-    ['match', templateFunction(2, 2, ([pattern, text]) => compileRegex(textOf(pattern)).test(textOf(text)))],
+    [
+      'match',
+      templateFunction(2, 2, ([pattern, text]) => compileRegex(textOf(pattern)).test(textOf(text))),
+    ],
     [
       'reReplaceAll',
       templateFunction(3, 3, ([pattern, replacement, text], room) =>
@@ -44,11 +71,26 @@ export const templateFunctions = (externalUrl: string, query: TemplateQuery = un
     ],
     ['stripPort', templateFunction(1, 1, ([value]) => stripPort(textOf(value)))],
     ['stripDomain', templateFunction(1, 1, ([value]) => stripDomain(textOf(value)))],
-    ['urlQueryEscape', templateFunction(1, 1, ([value]) => encodeURIComponent(textOf(value)).replaceAll('%20', '+'))],
+    [
+      'urlQueryEscape',
+      templateFunction(1, 1, ([value]) => encodeURIComponent(textOf(value)).replaceAll('%20', '+')),
+    ],
     ['safeHtml', templateFunction(1, 1, ([value]) => textOf(value))],
-    ['args', templateFunction(0, 20, (values) => new Map(values.map((value, index) => [`arg${index}`, value])))],
+    [
+      'args',
+      templateFunction(
+        0,
+        20,
+        (values) => new Map(values.map((value, index) => [`arg${index}`, value])),
+      ),
+    ],
     ['externalURL', templateFunction(0, 0, () => externalUrl)],
-    ['pathPrefix', templateFunction(0, 0, () => (URL.canParse(externalUrl) ? new URL(externalUrl).pathname.replace(/\/$/, '') : ''))],
+    [
+      'pathPrefix',
+      templateFunction(0, 0, () =>
+        URL.canParse(externalUrl) ? new URL(externalUrl).pathname.replace(/\/$/, '') : '',
+      ),
+    ],
   ]);
 
 const sampleOf = (labels: LabelRecord, value: number): ReadonlyMap<string, unknown> =>
@@ -79,7 +121,8 @@ function fieldsOf(sample: unknown): ReadonlyMap<string, unknown> {
   return sample as ReadonlyMap<string, unknown>;
 }
 
-const labelIn = (sample: unknown, name: string): string => (fieldsOf(sample).get('Labels') as ReadonlyMap<string, string> | undefined)?.get(name) ?? '';
+const labelIn = (sample: unknown, name: string): string =>
+  (fieldsOf(sample).get('Labels') as ReadonlyMap<string, string> | undefined)?.get(name) ?? '';
 
 const sortedBy = (name: string, vector: unknown): readonly unknown[] =>
   [...vectorOf(vector)].sort((a, b) => {
@@ -93,7 +136,12 @@ const longestNumber = 400;
 const textOf = (value: unknown): string => display(value);
 
 function numberOf(value: unknown): number {
-  const number = typeof value === 'string' ? parseFloatGo(value.trim()) : typeof value === 'bigint' ? Number(value) : value;
+  const number =
+    typeof value === 'string'
+      ? parseFloatGo(value.trim())
+      : typeof value === 'bigint'
+        ? Number(value)
+        : value;
   if (typeof number !== 'number') {
     throw new Error(`${JSON.stringify(textOf(value).slice(0, 40))} is not a number`);
   }
@@ -111,7 +159,8 @@ const large = ['k', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y'];
 const small = ['m', 'u', 'n', 'p', 'f', 'a', 'z', 'y'];
 const binary = ['ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei', 'Zi', 'Yi'];
 
-const short = (value: number, unit: string): string => sprintf('%.4g%s', [value, unit], longestNumber);
+const short = (value: number, unit: string): string =>
+  sprintf('%.4g%s', [value, unit], longestNumber);
 
 function humanize(value: number): string {
   if (value === 0 || !Number.isFinite(value)) {
@@ -158,7 +207,12 @@ function humanizeDuration(value: number): string {
     return `${sign}${short(scaled, unit)}s`;
   }
   const whole = Math.floor(length);
-  const [seconds, minutes, hours, days] = [whole % 60, Math.floor(whole / 60) % 60, Math.floor(whole / 3_600) % 24, Math.floor(whole / 86_400)];
+  const [seconds, minutes, hours, days] = [
+    whole % 60,
+    Math.floor(whole / 60) % 60,
+    Math.floor(whole / 3_600) % 24,
+    Math.floor(whole / 86_400),
+  ];
   if (days > 0) {
     return `${sign}${days}d ${hours}h ${minutes}m ${seconds}s`;
   }
@@ -181,10 +235,16 @@ function humanizeTimestamp(value: number): string {
   return `${date} ${time.replace(/\.?0*Z$/, '')} +0000 UTC`;
 }
 
-const stripPort = (text: string): string => /^\[([^\]]*)\](?::\d*)?$/.exec(text)?.[1] ?? (/^[^:]*:[^:]*$/.test(text) ? text.split(':')[0]! : text);
+const stripPort = (text: string): string =>
+  /^\[([^\]]*)\](?::\d*)?$/.exec(text)?.[1] ??
+  (/^[^:]*:[^:]*$/.test(text) ? text.split(':')[0]! : text);
 
 function stripDomain(text: string): string {
-  const [, host, port] = /^(.*?)(:\d+)?$/.exec(text) as unknown as [string, string, string | undefined];
+  const [, host, port] = /^(.*?)(:\d+)?$/.exec(text) as unknown as [
+    string,
+    string,
+    string | undefined,
+  ];
   const isAddress = /^\d+\.\d+\.\d+\.\d+$/.test(host) || host.includes(':');
   return isAddress ? text : `${host.split('.')[0]!}${port ?? ''}`;
 }

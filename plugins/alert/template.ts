@@ -1,6 +1,13 @@
 import { histogramText, type NativeHistogram } from 'svc/native-histogram';
 import { messageOf } from 'svc/sdk';
-import { compileTemplate, type Opaque, shownAs, type Template, type TemplateFunction, templateFunction } from 'svc/template';
+import {
+  compileTemplate,
+  type Opaque,
+  shownAs,
+  type Template,
+  type TemplateFunction,
+  templateFunction,
+} from 'svc/template';
 
 import { wrongField } from './condition-fields.ts';
 import type { LabelRecord } from '../metricsdb/contract.ts';
@@ -24,7 +31,8 @@ export function compileAnnotation(text: string, context: TemplateContext = empty
 }
 
 const usual = templateFunctions('');
-const functionsFor = ({ externalUrl }: TemplateContext): ReadonlyMap<string, TemplateFunction> => (externalUrl === '' ? usual : templateFunctions(externalUrl));
+const functionsFor = ({ externalUrl }: TemplateContext): ReadonlyMap<string, TemplateFunction> =>
+  externalUrl === '' ? usual : templateFunctions(externalUrl);
 
 /** Those of Prometheus that lead to pages of its own. */
 const ofItsPages = ['tableLink', 'graphLink'];
@@ -72,13 +80,26 @@ export class RuleTexts {
     });
   }
 
-  annotations(rule: Pick<Rule, 'annotations'>, snapshot: Snapshot, query?: TemplateQuery): Readonly<Record<string, string>> {
+  annotations(
+    rule: Pick<Rule, 'annotations'>,
+    snapshot: Snapshot,
+    query?: TemplateQuery,
+  ): Readonly<Record<string, string>> {
     this.#query = query;
-    return Object.fromEntries(Object.entries(rule.annotations).map(([name, text]) => [name, this.#render(text, snapshot)] as const));
+    return Object.fromEntries(
+      Object.entries(rule.annotations).map(
+        ([name, text]) => [name, this.#render(text, snapshot)] as const,
+      ),
+    );
   }
 
   /** A label that is a template is one of the alert's own; an empty one takes away that of the series. */
-  labels(rule: Rule, { ...series }: LabelRecord, value: number, histogram?: NativeHistogram): ReturnType<RenderLabels> {
+  labels(
+    rule: Rule,
+    { ...series }: LabelRecord,
+    value: number,
+    histogram?: NativeHistogram,
+  ): ReturnType<RenderLabels> {
     const { __name__: _name, ...unnamed } = series;
     const given = Object.entries(rule.labels);
     if (given.length === 0) {
@@ -89,7 +110,10 @@ export class RuleTexts {
     this.#query = undefined;
     const rendered = given
       .filter(([, text]) => text.includes('{{'))
-      .map(([name, text]) => [name, this.#render(text, labelSnapshot(rule, series, { value, histogram }))] as const)
+      .map(
+        ([name, text]) =>
+          [name, this.#render(text, labelSnapshot(rule, series, { value, histogram }))] as const,
+      )
       .filter(([, text]) => text !== '');
     const own = Object.fromEntries([...left, ...rendered]);
     return { own, all: { ...own, ...Object.fromEntries(plain) } };
@@ -145,12 +169,23 @@ class ShownHistogram implements Opaque {
 }
 
 /** The incident's fields by their own names and under `.incident`; labels and value also as Prometheus names them. */
-export function renderText(template: Template, { histogram, ...snapshot }: Snapshot, { externalLabels, externalUrl }: TemplateContext): string {
+export function renderText(
+  template: Template,
+  { histogram, ...snapshot }: Snapshot,
+  { externalLabels, externalUrl }: TemplateContext,
+): string {
   const value = histogram === undefined ? snapshot.value : new ShownHistogram(histogram);
   const labels = new Map(Object.entries(snapshot.labels));
   const incident = { ...snapshot, labels, ...(value !== undefined && { value }) };
   const external = new Map(Object.entries(externalLabels));
-  const data = { ...incident, incident, Labels: labels, Value: value, ExternalLabels: external, ExternalURL: externalUrl };
+  const data = {
+    ...incident,
+    incident,
+    Labels: labels,
+    Value: value,
+    ExternalLabels: external,
+    ExternalURL: externalUrl,
+  };
   return template.render(data, {
     labels,
     value,

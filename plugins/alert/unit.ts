@@ -1,6 +1,9 @@
 import type { Rule } from './rule.ts';
 
-const byKind: Readonly<Partial<Record<Rule['kind'], string>>> = { trace_error_rate: ' %', trace_latency: ' ms' };
+const byKind: Readonly<Partial<Record<Rule['kind'], string>>> = {
+  trace_error_rate: ' %',
+  trace_latency: ' ms',
+};
 
 /** By how the names of metrics end; the finer ones first. */
 const byName: readonly (readonly [RegExp, string])[] = [
@@ -13,7 +16,8 @@ const byName: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** What is no longer in the unit of its metrics: counted, per second, or divided by one another. */
-const other = /\b(?:rate|irate|increase|count|count_over_time|absent|absent_over_time|changes|time)\s*(?:by\s*\([^)]*\)\s*)?\(|[\w)}\]]\s*\/\s*[\w(]/;
+const other =
+  /\b(?:rate|irate|increase|count|count_over_time|absent|absent_over_time|changes|time)\s*(?:by\s*\([^)]*\)\s*)?\(|[\w)}\]]\s*\/\s*[\w(]/;
 
 /** How values of a rule are written, such as ` %`; empty where it is not known, or its conditions differ. */
 export function unitOf({ kind, conditions }: Pick<Rule, 'kind' | 'conditions'>): string {
@@ -21,7 +25,11 @@ export function unitOf({ kind, conditions }: Pick<Rule, 'kind' | 'conditions'>):
   if (known !== undefined) {
     return known;
   }
-  const units = new Set(conditions.map(({ metric, expr }) => unitIn(typeof metric === 'string' ? metric : typeof expr === 'string' ? expr : '')));
+  const units = new Set(
+    conditions.map(({ metric, expr }) =>
+      unitIn(typeof metric === 'string' ? metric : typeof expr === 'string' ? expr : ''),
+    ),
+  );
   return units.size === 1 ? [...units][0]! : '';
 }
 

@@ -17,7 +17,9 @@ b.method{display:inline-block;min-width:4.2rem}table{border-collapse:collapse}td
 export function docsPage(document: OpenApiDocument): string {
   const sections = grouped(operations(document));
   const names = [...sections.keys()].sort();
-  const contents = names.map((name) => `<a href="#${escapedHtml(name)}">${escapedHtml(name)}</a>`).join(' · ');
+  const contents = names
+    .map((name) => `<a href="#${escapedHtml(name)}">${escapedHtml(name)}</a>`)
+    .join(' · ');
   const body = names
     .map(
       (name) =>
@@ -48,7 +50,9 @@ interface PathOperation {
 }
 
 function operations({ paths }: OpenApiDocument): readonly PathOperation[] {
-  return Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })));
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
 }
 
 function grouped(entries: readonly PathOperation[]): Map<string, PathOperation[]> {
@@ -60,13 +64,21 @@ function grouped(entries: readonly PathOperation[]): Map<string, PathOperation[]
   return groups;
 }
 
-function operationText({ path, method, operation }: PathOperation, { components, servers, paths }: OpenApiDocument): string {
+function operationText(
+  { path, method, operation }: PathOperation,
+  { components, servers, paths }: OpenApiDocument,
+): string {
   const hasConsole = '/ui/{page}' in paths;
   const access = operation['x-svc-access'];
-  const who = typeof access === 'object' ? `${access.action}, or ${'self' in access ? `{${access.self}} itself` : 'an edge'}` : access;
+  const who =
+    typeof access === 'object'
+      ? `${access.action}, or ${'self' in access ? `{${access.self}} itself` : 'an edge'}`
+      : access;
   const body = Object.entries(operation.requestBody?.content ?? {})[0];
   const answers = Object.entries(operation.responses).map(([status, response]) => {
-    const { description } = (components.responses[nameIn(response)] ?? response) as { description: string };
+    const { description } = (components.responses[nameIn(response)] ?? response) as {
+      description: string;
+    };
     return `<tr><td>${status}</td><td>${escapedHtml(description)}</td></tr>`;
   });
   return `<details><summary><b class="method">${method.toUpperCase()}</b> <code>${escapedHtml(path)}</code> <span>${escapedHtml(operation.summary)}</span></summary>
@@ -79,14 +91,27 @@ ${body === undefined ? '' : `<p>Body, <code>${escapedHtml(body[0])}</code>:</p>$
 }
 
 /** The example of an operation, as a terminal takes it. */
-function curlLine(method: string, path: string, { security, requestBody, parameters }: Operation, url: string): string {
+function curlLine(
+  method: string,
+  path: string,
+  { security, requestBody, parameters }: Operation,
+  url: string,
+): string {
   const [type, sent] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   return [
     ...['curl', ...(method === 'get' ? [] : ['-X', method.toUpperCase()])],
     ...(security.length === 0 ? [] : ['-H "Authorization: Bearer $TOKEN"']),
     ...(type === undefined ? [] : [`-H 'Content-Type: ${type}'`]),
-    ...(sent === undefined ? [] : [sent.example === undefined ? '--data @body' : `--data ${quoted(JSON.stringify(sent.example))}`]),
-    quoted(`${url === '/' ? 'http://127.0.0.1:8080' : url.replace(/\/$/, '')}${exampleAddress(path, parameters)}`),
+    ...(sent === undefined
+      ? []
+      : [
+          sent.example === undefined
+            ? '--data @body'
+            : `--data ${quoted(JSON.stringify(sent.example))}`,
+        ]),
+    quoted(
+      `${url === '/' ? 'http://127.0.0.1:8080' : url.replace(/\/$/, '')}${exampleAddress(path, parameters)}`,
+    ),
   ].join(' ');
 }
 
@@ -94,7 +119,8 @@ function curlLine(method: string, path: string, { security, requestBody, paramet
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** The last part of a reference; empty where it is none. */
-const nameIn = (shape: object): string => ('$ref' in shape ? String(shape.$ref).split('/').at(-1)! : '');
+const nameIn = (shape: object): string =>
+  '$ref' in shape ? String(shape.$ref).split('/').at(-1)! : '';
 
 const shapeText = ([name, schema]: readonly [string, object]): string =>
   `<details id="shape-${escapedHtml(name)}"><summary><code>${escapedHtml(name)}</code></summary>${schemaText(schema)}</details>`;
@@ -112,6 +138,8 @@ function parameterText({ name, in: place, required, schema, description }: Param
 
 function answerShape({ responses }: Operation): string {
   const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
-  const schema = (answer as { content?: Record<string, { schema?: object }> })?.content?.['application/json']?.schema;
+  const schema = (answer as { content?: Record<string, { schema?: object }> })?.content?.[
+    'application/json'
+  ]?.schema;
   return schema === undefined ? '' : `<p>Answer:</p>${schemaText(schema)}`;
 }

@@ -50,20 +50,28 @@ function plainExample(schema: Schema): unknown {
     case 'null':
       return null;
     default:
-      return formats[String(schema.format)] ?? 'example'.padEnd(Number(schema.minLength ?? 0), 'e').slice(0, Number(schema.maxLength ?? Infinity));
+      return (
+        formats[String(schema.format)] ??
+        'example'
+          .padEnd(Number(schema.minLength ?? 0), 'e')
+          .slice(0, Number(schema.maxLength ?? Infinity))
+      );
   }
 }
 
 /** One where that fits, else the least that is allowed. */
 function numberExample({ minimum, exclusiveMinimum, maximum }: Schema): number {
-  const least = minimum ?? (exclusiveMinimum === undefined ? undefined : Number(exclusiveMinimum) + 1);
+  const least =
+    minimum ?? (exclusiveMinimum === undefined ? undefined : Number(exclusiveMinimum) + 1);
   return Math.min(Math.max(1, Number(least ?? 1)), Number(maximum ?? Infinity));
 }
 
 /** Fields that must be there, and those for which the author gave an example. */
 function objectExample({ required = [], properties = {}, minProperties = 0 }: Schema): object {
   const fields = Object.entries(properties as Record<string, Schema>);
-  const wanted = fields.filter(([name, field]) => (required as string[]).includes(name) || 'examples' in field);
+  const wanted = fields.filter(
+    ([name, field]) => (required as string[]).includes(name) || 'examples' in field,
+  );
   const enough = wanted.length === 0 && Number(minProperties) > 0 ? fields.slice(0, 1) : wanted;
   return Object.fromEntries(enough.map(([name, field]) => [name, exampleOf(field)]));
 }
@@ -72,7 +80,10 @@ function listExample({ prefixItems, items, minItems = 0 }: Schema): unknown[] {
   if (Array.isArray(prefixItems)) {
     return (prefixItems as Schema[]).map(exampleOf);
   }
-  const count = Math.max(Number(minItems), items !== undefined && 'examples' in (items as object) ? 1 : 0);
+  const count = Math.max(
+    Number(minItems),
+    items !== undefined && 'examples' in (items as object) ? 1 : 0,
+  );
   return Array.from({ length: count }, () => exampleOf((items ?? {}) as Schema));
 }
 
@@ -85,10 +96,16 @@ interface Shown {
 /** A path with the examples of its parameters in their places, and those of the query behind it. */
 export function exampleAddress(path: string, parameters: readonly Shown[]): string {
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.example)),
+    encodeURIComponent(
+      String(
+        parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.example,
+      ),
+    ),
   );
   const search = new URLSearchParams();
-  for (const { name, example } of parameters.filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)) {
+  for (const { name, example } of parameters.filter(
+    (parameter) => parameter.in === 'query' && parameter.example !== undefined,
+  )) {
     for (const one of [example].flat()) {
       search.append(name, typeof one === 'string' ? one : JSON.stringify(one));
     }

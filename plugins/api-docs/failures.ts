@@ -6,7 +6,12 @@ import type { Named, Schema } from './named-schemas.ts';
 export function failures(route: DescribedRoute, named: Named): Record<string, object> {
   const reasons = new Map<number, Set<string>>();
   const shapes = new Map<number, Map<string, Schema | undefined>>();
-  const add = (status: number, reason: string, type: string | undefined, schema: Schema | undefined): void => {
+  const add = (
+    status: number,
+    reason: string,
+    type: string | undefined,
+    schema: Schema | undefined,
+  ): void => {
     reasons.set(status, (reasons.get(status) ?? new Set()).add(reason));
     if (type !== undefined) {
       const types = shapes.get(status) ?? new Map<string, Schema | undefined>();
@@ -15,13 +20,24 @@ export function failures(route: DescribedRoute, named: Named): Record<string, ob
   };
   for (const { code, status } of refusals(route)) {
     for (const answer of worded(route, code, status)) {
-      add(answer.status, answer.status === status ? reasonOf(code, status) : `${code}, as its protocol says it`, answer.type, answer.schema);
+      add(
+        answer.status,
+        answer.status === status ? reasonOf(code, status) : `${code}, as its protocol says it`,
+        answer.type,
+        answer.schema,
+      );
     }
   }
-  return Object.fromEntries([...reasons].map(([status, set]) => [status, response(status, [...set].join(' or '), shapes.get(status), named)]));
+  return Object.fromEntries(
+    [...reasons].map(([status, set]) => [
+      status,
+      response(status, [...set].join(' or '), shapes.get(status), named),
+    ]),
+  );
 }
 
-const reasonOf = (code: ErrorCode, status: number): string => (errorStatus[code] === status ? code : `${code} (${plainly[status] ?? status})`);
+const reasonOf = (code: ErrorCode, status: number): string =>
+  errorStatus[code] === status ? code : `${code} (${plainly[status] ?? status})`;
 
 const plainly: Readonly<Record<number, string>> = {
   410: 'what was asked for is no longer kept',
@@ -30,11 +46,18 @@ const plainly: Readonly<Record<number, string>> = {
   422: 'the body can be read, but not taken',
 };
 
-const response = (status: number, description: string, types: ReadonlyMap<string, Schema | undefined> | undefined, named: Named): object => {
+const response = (
+  status: number,
+  description: string,
+  types: ReadonlyMap<string, Schema | undefined> | undefined,
+  named: Named,
+): object => {
   if (types === undefined) {
     return { description: `${description}; without a body` };
   }
-  const content = Object.fromEntries([...types].map(([type, schema]) => [type, { schema: schema ?? {} }]));
+  const content = Object.fromEntries(
+    [...types].map(([type, schema]) => [type, { schema: schema ?? {} }]),
+  );
   return named.response(status, { description, content });
 };
 
@@ -43,7 +66,14 @@ interface Refusal {
   readonly status: number;
 }
 
-function refusals({ access, path, kind, method, consumes, errors }: DescribedRoute): readonly Refusal[] {
+function refusals({
+  access,
+  path,
+  kind,
+  method,
+  consumes,
+  errors,
+}: DescribedRoute): readonly Refusal[] {
   const takesBody = method !== 'GET' && (kind !== 'bytes' || consumes !== undefined);
   const codes: readonly (ErrorCode | false)[] = [
     // A parameter that no route knows is refused by every one of them, and so is a body that none asked for.
@@ -56,16 +86,25 @@ function refusals({ access, path, kind, method, consumes, errors }: DescribedRou
     'unavailable',
     'internal',
   ];
-  const usual = codes.filter((code) => code !== false).map((code) => ({ code, status: errorStatus[code] }));
-  const ofBodies = takesBody ? [413, 415].map((status): Refusal => ({ code: 'invalid_argument', status })) : [];
+  const usual = codes
+    .filter((code) => code !== false)
+    .map((code) => ({ code, status: errorStatus[code] }));
+  const ofBodies = takesBody
+    ? [413, 415].map((status): Refusal => ({ code: 'invalid_argument', status }))
+    : [];
   const own = errors.flatMap((error): readonly Refusal[] =>
-    typeof error === 'string' ? [{ code: error, status: errorStatus[error] }] : error >= 400 ? [{ code: codeOf(error), status: error }] : [],
+    typeof error === 'string'
+      ? [{ code: error, status: errorStatus[error] }]
+      : error >= 400
+        ? [{ code: codeOf(error), status: error }]
+        : [],
   );
   return [...usual, ...ofBodies, ...own];
 }
 
 /** The code behind a status that the table of codes does not have. */
-const codeOf = (status: number): ErrorCode => (status === 410 ? 'not_found' : status >= 500 ? 'unavailable' : 'invalid_argument');
+const codeOf = (status: number): ErrorCode =>
+  status === 410 ? 'not_found' : status >= 500 ? 'unavailable' : 'invalid_argument';
 
 interface Worded {
   readonly status: number;
@@ -75,7 +114,11 @@ interface Worded {
 
 /** What services say more finely than the code, and some protocols have statuses of their own for. */
 const kinds = [undefined, 'bad_data', 'execution', 'too_large', 'timeout', 'canceled'];
-const languages = [{}, { 'content-type': 'application/json' }, { 'content-type': 'application/x-protobuf' }];
+const languages = [
+  {},
+  { 'content-type': 'application/json' },
+  { 'content-type': 'application/x-protobuf' },
+];
 
 /** The wording itself is asked: what it would answer with is what the document says. */
 function worded({ wording }: DescribedRoute, code: ErrorCode, status: number): readonly Worded[] {
@@ -85,7 +128,11 @@ function worded({ wording }: DescribedRoute, code: ErrorCode, status: number): r
   const able = code === 'invalid_argument' || code === 'unavailable' ? kinds : [undefined];
   return able.flatMap((kind) =>
     languages.map((headers) => {
-      const { status: shown = status, type, body } = wording({ code, status, message: 'cause and remedy', kind }, headers);
+      const {
+        status: shown = status,
+        type,
+        body,
+      } = wording({ code, status, message: 'cause and remedy', kind }, headers);
       const plain = type.split(';')[0]!;
       return {
         status: shown,
@@ -100,6 +147,8 @@ function shapeOf(example: unknown): Schema {
   if (typeof example !== 'object' || example === null) {
     return { type: example === null ? 'null' : typeof example };
   }
-  const properties = Object.fromEntries(Object.entries(example).map(([name, value]) => [name, shapeOf(value)]));
+  const properties = Object.fromEntries(
+    Object.entries(example).map(([name, value]) => [name, shapeOf(value)]),
+  );
   return { type: 'object', required: Object.keys(example), properties };
 }

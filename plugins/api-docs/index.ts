@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto';
 
-import { Banner, type Build, BuildInfo, byteRoute, Catalogue, definePlugin, type DescribedRoute, type DeclaredCatalogue, type RouteDeclaration } from 'svc/sdk';
+import {
+  Banner,
+  type Build,
+  BuildInfo,
+  byteRoute,
+  Catalogue,
+  definePlugin,
+  type DescribedRoute,
+  type DeclaredCatalogue,
+  type RouteDeclaration,
+} from 'svc/sdk';
 
 import { docsPage, docsStyle } from './docs-page.ts';
 import { openApi, type OpenApiDocument } from './openapi.ts';
@@ -18,7 +28,8 @@ function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDe
   const documents = new WeakMap<readonly DescribedRoute[], OpenApiDocument>();
   const document = (): OpenApiDocument => {
     const declarations = catalogue.declarations();
-    const made = documents.get(declarations) ?? openApi(declarations, build.version, build.publicUrl || '/');
+    const made =
+      documents.get(declarations) ?? openApi(declarations, build.version, build.publicUrl || '/');
     documents.set(declarations, made);
     return made;
   };

@@ -25,7 +25,12 @@ export class Named {
     const branches = schema.anyOf ?? schema.oneOf;
     if (Array.isArray(branches)) {
       const key = schema.anyOf === undefined ? 'oneOf' : 'anyOf';
-      return { ...schema, [key]: (branches as Schema[]).map((branch, at) => this.schema(branch, `${name}${branches.length > 2 ? at + 1 : ''}`)) };
+      return {
+        ...schema,
+        [key]: (branches as Schema[]).map((branch, at) =>
+          this.schema(branch, `${name}${branches.length > 2 ? at + 1 : ''}`),
+        ),
+      };
     }
     if (!isSchema(properties)) {
       return schema;
@@ -36,7 +41,10 @@ export class Named {
       return { $ref: `#/components/schemas/${known}` };
     }
     const entries = Object.entries(properties as Record<string, Schema>);
-    const nested = entries.map(([field, shape]) => [field, this.schema(shape, name + pascal(field))]);
+    const nested = entries.map(([field, shape]) => [
+      field,
+      this.schema(shape, name + pascal(field)),
+    ]);
     const inner = { ...schema, properties: Object.fromEntries(nested) as Record<string, Schema> };
     if (entries.length < leastFields) {
       return inner;
@@ -48,7 +56,10 @@ export class Named {
   }
 
   /** The same for a whole answer. */
-  response(status: number, response: { readonly description: string; readonly content: object }): object {
+  response(
+    status: number,
+    response: { readonly description: string; readonly content: object },
+  ): object {
     const text = `${status} ${JSON.stringify(response)}`;
     const known = this.#names.get(text);
     const name = known ?? this.#freeResponse(`Answer${status}`);
@@ -82,10 +93,26 @@ export function asSent(schema: Schema): Schema {
   if (!isSchema(schema)) {
     return schema;
   }
-  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, key === 'default' || key === 'enum' ? value : asSent(value as Schema)]));
-  const { required, properties } = copy as { required?: readonly string[]; properties?: Record<string, Schema> };
+  const copy = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [
+      key,
+      key === 'default' || key === 'enum' ? value : asSent(value as Schema),
+    ]),
+  );
+  const { required, properties } = copy as {
+    required?: readonly string[];
+    properties?: Record<string, Schema>;
+  };
   return Array.isArray(required) && properties !== undefined
-    ? { ...copy, required: required.filter((name) => !(name in properties) || !isSchema(properties[name]) || !('default' in properties[name])) }
+    ? {
+        ...copy,
+        required: required.filter(
+          (name) =>
+            !(name in properties) ||
+            !isSchema(properties[name]) ||
+            !('default' in properties[name]),
+        ),
+      }
     : copy;
 }
 
@@ -105,4 +132,5 @@ export const singular = (name: string): string =>
         .replace(/ies$/, 'y')
         .replace(/([^s])s$/, '$1');
 
-const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -14,7 +14,12 @@ export interface Operation {
   readonly 'x-svc-devices': 'none' | 'narrowed' | 'refused';
   readonly 'x-svc-plugin': string;
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>> };
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<
+      Record<string, { readonly schema: Schema; readonly example?: unknown }>
+    >;
+  };
   readonly responses: Readonly<Record<string, object>>;
 }
 
@@ -40,14 +45,29 @@ export interface OpenApiDocument {
 }
 
 /** The API as it is served, made from the declarations that also validate. */
-export function openApi(declarations: readonly DescribedRoute[], version: string, url: string): OpenApiDocument {
+export function openApi(
+  declarations: readonly DescribedRoute[],
+  version: string,
+  url: string,
+): OpenApiDocument {
   const named = new Named({ Error: errorShape });
   const paths: Record<string, Record<string, Operation>> = {};
-  for (const declaration of declarations.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))) {
-    (paths[declaration.path] ??= {})[declaration.method.toLowerCase()] = operation(declaration, named);
+  for (const declaration of declarations.toSorted((a, b) =>
+    a.path < b.path ? -1 : a.path > b.path ? 1 : 0,
+  )) {
+    (paths[declaration.path] ??= {})[declaration.method.toLowerCase()] = operation(
+      declaration,
+      named,
+    );
   }
   const { schemas, responses } = named;
-  return { openapi: '3.1.0', info: { title: 'svc', version }, servers: [{ url }], paths, components: { securitySchemes, schemas, responses } };
+  return {
+    openapi: '3.1.0',
+    info: { title: 'svc', version },
+    servers: [{ url }],
+    paths,
+    components: { securitySchemes, schemas, responses },
+  };
 }
 
 function operation(declaration: DescribedRoute, named: Named): Operation {
@@ -58,11 +78,20 @@ function operation(declaration: DescribedRoute, named: Named): Operation {
     summary,
     ...(description !== undefined && { description }),
     tags: [segmentsOf(path.replace(/^\/api\/v\d+/, ''))[0]?.name ?? 'service'],
-    security: access === 'public' ? [] : isForMachines(access) ? [{ bearer: [] }, { basic: [] }] : [{ bearer: [] }],
+    security:
+      access === 'public'
+        ? []
+        : isForMachines(access)
+          ? [{ bearer: [] }, { basic: [] }]
+          : [{ bearer: [] }],
     'x-svc-access': access,
     'x-svc-devices': devices,
     'x-svc-plugin': pluginId,
-    parameters: [...pathParameters(declaration), ...queryParameters(declaration), ...headerParameters(declaration)].map(withExample),
+    parameters: [
+      ...pathParameters(declaration),
+      ...queryParameters(declaration),
+      ...headerParameters(declaration),
+    ].map(withExample),
     ...(body && { requestBody: body }),
     responses: { ...success(declaration, named), ...failures(declaration, named) },
   };
@@ -73,32 +102,55 @@ function noun(path: string): string {
   const segments = segmentsOf(path.replace(/^\/api\/v\d+/, ''));
   return (
     segments
-      .map(({ name, isParam }, at) => (isParam ? '' : segments[at + 1]?.isParam === true || at === segments.length - 1 ? singular(pascal(name)) : pascal(name)))
+      .map(({ name, isParam }, at) =>
+        isParam
+          ? ''
+          : segments[at + 1]?.isParam === true || at === segments.length - 1
+            ? singular(pascal(name))
+            : pascal(name),
+      )
       .join('') || 'Service'
   );
 }
 
 /** Parts of a declared path, each one word or one whole parameter. */
-const segmentsOf = (path: string): readonly { readonly name: string; readonly isParam: boolean }[] =>
+const segmentsOf = (
+  path: string,
+): readonly { readonly name: string; readonly isParam: boolean }[] =>
   path
     .split('/')
     .filter((part) => part !== '')
-    .map((part) => (part.startsWith('{') ? { name: part.slice(1, -1), isParam: true } : { name: part, isParam: false }));
+    .map((part) =>
+      part.startsWith('{')
+        ? { name: part.slice(1, -1), isParam: true }
+        : { name: part, isParam: false },
+    );
 
-const isForMachines = (access: Access): boolean => access === 'machine' || (typeof access === 'object' && 'machine' in access);
+const isForMachines = (access: Access): boolean =>
+  access === 'machine' || (typeof access === 'object' && 'machine' in access);
 
 /** `getApiV1PluginsById`: stable, so that generated clients keep their names. A path that ends with a slash is another one. */
 function operationId(method: string, path: string): string {
-  const words = segmentsOf(path).flatMap(({ name, isParam }) => `${isParam ? 'by-' : ''}${name}`.split(/[^A-Za-z0-9]+/));
+  const words = segmentsOf(path).flatMap(({ name, isParam }) =>
+    `${isParam ? 'by-' : ''}${name}`.split(/[^A-Za-z0-9]+/),
+  );
   const end = path.length > 1 && path.endsWith('/') ? ['slash'] : [];
-  return method.toLowerCase() + [...words, ...end].map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return (
+    method.toLowerCase() +
+    [...words, ...end].map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  );
 }
 
 function pathParameters({ path, params }: DescribedRoute): readonly Parameter[] {
   const shapes = propertiesOf(params);
   return segmentsOf(path)
     .filter((segment) => segment.isParam)
-    .map(({ name }) => ({ name, in: 'path', required: true, schema: shapes[name] ?? { type: 'string' } }));
+    .map(({ name }) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: shapes[name] ?? { type: 'string' },
+    }));
 }
 
 function queryParameters({ kind, query }: DescribedRoute): readonly Parameter[] {
@@ -113,7 +165,12 @@ function queryParameters({ kind, query }: DescribedRoute): readonly Parameter[] 
   return kind === 'list' ? [...own, ...pageParameters] : own;
 }
 
-const headerParameters = ({ kind, method, access, ifMatch }: DescribedRoute): readonly Parameter[] => [
+const headerParameters = ({
+  kind,
+  method,
+  access,
+  ifMatch,
+}: DescribedRoute): readonly Parameter[] => [
   ...(kind === 'events' ? [header('Last-Event-ID', 'Resume after this event')] : []),
   ...(ifMatch
     ? [
@@ -134,14 +191,24 @@ const headerParameters = ({ kind, method, access, ifMatch }: DescribedRoute): re
     : []),
 ];
 
-const header = (name: string, description: string, schema: Schema = { type: 'string' }): Parameter => ({
+const header = (
+  name: string,
+  description: string,
+  schema: Schema = { type: 'string' },
+): Parameter => ({
   ...{ name, in: 'header', required: false, description, schema },
 });
-const idempotencyKey: Schema = { type: 'string', pattern: '^[!-~]{1,200}$', examples: ['deploy-812'] };
+const idempotencyKey: Schema = {
+  type: 'string',
+  pattern: '^[!-~]{1,200}$',
+  examples: ['deploy-812'],
+};
 
 /** What must be there has an example, and so has what its author gave one for. */
 const withExample = (parameter: Parameter): Parameter =>
-  parameter.required || 'examples' in parameter.schema ? { ...parameter, example: exampleOf(parameter.schema) } : parameter;
+  parameter.required || 'examples' in parameter.schema
+    ? { ...parameter, example: exampleOf(parameter.schema) }
+    : parameter;
 
 const form = 'application/x-www-form-urlencoded';
 
@@ -153,14 +220,29 @@ const pageParameters: readonly Parameter[] = [
     description: 'Items per page; more than 200 counts as 200',
     schema: { type: 'integer', minimum: 1, default: 50 },
   },
-  { name: 'cursor', in: 'query', required: false, description: '`next_cursor` of the page before', schema: { type: 'string' } },
+  {
+    name: 'cursor',
+    in: 'query',
+    required: false,
+    description: '`next_cursor` of the page before',
+    schema: { type: 'string' },
+  },
 ];
 
-function requestBody({ kind, method, path, body, consumes, query }: DescribedRoute, named: Named): Operation['requestBody'] {
+function requestBody(
+  { kind, method, path, body, consumes, query }: DescribedRoute,
+  named: Named,
+): Operation['requestBody'] {
   if (kind === 'bytes') {
     // A protocol that takes its parameters as a form takes the same as in the address.
-    const schemaOf = (type: string): Schema => (type === form && query !== undefined ? (query as Schema) : {});
-    return consumes && { required: false, content: Object.fromEntries(consumes.map((type) => [type, { schema: schemaOf(type) }])) };
+    const schemaOf = (type: string): Schema =>
+      type === form && query !== undefined ? (query as Schema) : {};
+    return (
+      consumes && {
+        required: false,
+        content: Object.fromEntries(consumes.map((type) => [type, { schema: schemaOf(type) }])),
+      }
+    );
   }
   if (body === undefined) {
     return undefined;
@@ -183,32 +265,63 @@ function success(route: DescribedRoute, named: Named): Record<string, object> {
   // Also what the handler may set in its place, and the answer to an If-None-Match that still holds.
   const others = errors.filter((other) => typeof other === 'number').filter((other) => other < 400);
   const unchanged =
-    kind === 'json' && route.method !== 'POST' && route.method !== 'DELETE' ? { 304: { description: 'As it was when its ETag was given' } } : {};
-  const empty = kind === 'bytes' && route.method === 'POST' ? { 204: { description: 'Done, and there is nothing to say' } } : {};
-  return { ...empty, ...Object.fromEntries([status, ...others].map((each) => [each, isEmpty(kind, each) ? { description: 'Done' } : done])), ...unchanged };
+    kind === 'json' && route.method !== 'POST' && route.method !== 'DELETE'
+      ? { 304: { description: 'As it was when its ETag was given' } }
+      : {};
+  const empty =
+    kind === 'bytes' && route.method === 'POST'
+      ? { 204: { description: 'Done, and there is nothing to say' } }
+      : {};
+  return {
+    ...empty,
+    ...Object.fromEntries(
+      [status, ...others].map((each) => [
+        each,
+        isEmpty(kind, each) ? { description: 'Done' } : done,
+      ]),
+    ),
+    ...unchanged,
+  };
 }
 
-const isEmpty = (kind: DescribedRoute['kind'], status: number): boolean => status === 204 || (kind === 'bytes' && status === 202);
+const isEmpty = (kind: DescribedRoute['kind'], status: number): boolean =>
+  status === 204 || (kind === 'bytes' && status === 202);
 
-function answerContent({ kind, path, produces, consumes, response, items }: DescribedRoute, named: Named): object | undefined {
+function answerContent(
+  { kind, path, produces, consumes, response, items }: DescribedRoute,
+  named: Named,
+): object | undefined {
   const json = (schema: Schema): object => ({ 'application/json': { schema } });
   const shapeOf = (type: string): Schema =>
-    type.startsWith('text/') ? { type: 'string' } : type === 'application/json' && response ? named.schema(response as Schema, noun(path)) : {};
+    type.startsWith('text/')
+      ? { type: 'string' }
+      : type === 'application/json' && response
+        ? named.schema(response as Schema, noun(path))
+        : {};
   switch (kind) {
     case 'events':
       return { 'text/event-stream': { schema: { type: 'string' } } };
     case 'bytes':
       // A protocol that speaks two languages answers in that of the question.
-      return Object.fromEntries(typesOf(produces!.split(';')[0]!, consumes).map((type) => [type, { schema: shapeOf(type) }]));
+      return Object.fromEntries(
+        typesOf(produces!.split(';')[0]!, consumes).map((type) => [
+          type,
+          { schema: shapeOf(type) },
+        ]),
+      );
     case 'list':
-      return json(named.schema(pageSchema(items as Schema, noun(path), named), `${noun(path)}Page`));
+      return json(
+        named.schema(pageSchema(items as Schema, noun(path), named), `${noun(path)}Page`),
+      );
     default:
       return response && json(named.schema(response as Schema, noun(path)));
   }
 }
 
 const typesOf = (produced: string, consumed: readonly string[] = []): readonly string[] =>
-  consumed.includes('application/json') && consumed.includes(produced) ? [...new Set([produced, 'application/json'])] : [produced];
+  consumed.includes('application/json') && consumed.includes(produced)
+    ? [...new Set([produced, 'application/json'])]
+    : [produced];
 
 const pageSchema = (items: Schema, name: string, named: Named): Schema => ({
   type: 'object',
@@ -237,7 +350,11 @@ const errorShape: Schema = {
     request_id: { type: 'string' },
     details: {
       type: 'array',
-      items: { type: 'object', required: ['path', 'message'], properties: { path: { type: 'string' }, message: { type: 'string' } } },
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+      },
     },
   },
 };

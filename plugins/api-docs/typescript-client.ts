@@ -4,9 +4,13 @@ import { commentText, keyText, typeText } from './typescript-shape.ts';
 
 /** The document as one TypeScript file: a type for each shape, a method for each operation, nothing to install. */
 export function typescriptClient({ info, paths, components }: OpenApiDocument): string {
-  const shapes = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeText(schema)};`);
+  const shapes = Object.entries(components.schemas).map(
+    ([name, schema]) => `export type ${name} = ${typeText(schema)};`,
+  );
   const methods = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).flatMap(([method, operation]) => ('101' in operation.responses ? [] : [methodText(method, path, operation)])),
+    Object.entries(operations).flatMap(([method, operation]) =>
+      '101' in operation.responses ? [] : [methodText(method, path, operation)],
+    ),
   );
   return `// ${info.title} ${info.version}: its API for TypeScript and Node 20 or a browser, made by the service from what it serves.\n\n${shapes.join('\n\n')}\n\n${base}\n${methods.join('\n\n')}\n}\n`;
 }
@@ -17,16 +21,26 @@ function methodText(method: string, path: string, operation: Operation): string 
   const answer = answerOf(responses);
   const body = Object.entries(requestBody?.content ?? {})[0];
   const fields = [
-    ...parameters.filter(({ in: place }) => place === 'path').map(({ name, schema }) => `${keyText(name)}: ${typeText(schema)}`),
+    ...parameters
+      .filter(({ in: place }) => place === 'path')
+      .map(({ name, schema }) => `${keyText(name)}: ${typeText(schema)}`),
     ...fieldOf('query', parameters),
     ...fieldOf('headers', parameters),
-    ...(body === undefined ? [] : [body[0] === json ? `body: ${typeText(body[1].schema, '  ')}` : 'body: BodyInit']),
+    ...(body === undefined
+      ? []
+      : [body[0] === json ? `body: ${typeText(body[1].schema, '  ')}` : 'body: BodyInit']),
   ];
   const needed = fields.some((field) => !/^\w+\?:/.test(field));
-  const input = fields.length === 0 ? '' : `asked: { ${fields.join('; ')} }${needed ? '' : ' = {}'}, `;
-  const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `\${part(asked${access(name)})}`);
+  const input =
+    fields.length === 0 ? '' : `asked: { ${fields.join('; ')} }${needed ? '' : ' = {}'}, `;
+  const place = path.replaceAll(
+    /\{(\w+)\}/g,
+    (_, name: string) => `\${part(asked${access(name)})}`,
+  );
   const sent = [
-    ...parts.filter((part) => of(part, parameters).length > 0).map((part) => `${part}: asked.${part}`),
+    ...parts
+      .filter((part) => of(part, parameters).length > 0)
+      .map((part) => `${part}: asked.${part}`),
     ...(body === undefined ? [] : [`body: asked.body, type: ${JSON.stringify(body[0])}`]),
   ];
   return `  /** ${commentText(summary)} */
@@ -46,8 +60,15 @@ function fieldOf(part: (typeof parts)[number], all: readonly Parameter[]): reado
     return [];
   }
   const required = parameters.filter((parameter) => parameter.required).map(({ name }) => name);
-  const properties = Object.fromEntries(parameters.map(({ name, schema, description }) => [name, { ...schema, ...(description && { description }) }]));
-  return [`${part}${required.length > 0 ? '' : '?'}: ${typeText({ type: 'object', properties, required }, '  ')}`];
+  const properties = Object.fromEntries(
+    parameters.map(({ name, schema, description }) => [
+      name,
+      { ...schema, ...(description && { description }) },
+    ]),
+  );
+  return [
+    `${part}${required.length > 0 ? '' : '?'}: ${typeText({ type: 'object', properties, required }, '  ')}`,
+  ];
 }
 
 /** The type of a JSON answer, `void` of one without a body; undefined where it is other bytes. */
@@ -61,14 +82,17 @@ function answerOf(responses: Operation['responses']): string | undefined {
     return 'void';
   }
   const schema = bodies[0]![json]?.schema;
-  return schema === undefined || Object.keys(schema).length === 0 || Object.keys(bodies[0]!).length > 1
+  return schema === undefined ||
+    Object.keys(schema).length === 0 ||
+    Object.keys(bodies[0]!).length > 1
     ? undefined
     : `${typeText(schema, '  ')}${bodies.length < good.length ? ' | undefined' : ''}`;
 }
 
 const json = 'application/json';
 
-const access = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`);
+const access = (name: string): string =>
+  /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
 
 const base = `/** A refusal: its code, and where it is about fields, which. */
 export class SvcFailure extends Error {

@@ -19,7 +19,13 @@ export function typeText(schema: Schema, indent = ''): string {
     return (schema.allOf as Schema[]).map((part) => typeText(part, indent)).join(' & ');
   }
   const types = [schema.type].flat() as readonly unknown[];
-  return union(types.map((type) => (types.length > 1 && type === 'array' && schema.items === undefined ? 'unknown[]' : oneType(type, schema, indent))));
+  return union(
+    types.map((type) =>
+      types.length > 1 && type === 'array' && schema.items === undefined
+        ? 'unknown[]'
+        : oneType(type, schema, indent),
+    ),
+  );
 }
 
 function oneType(type: unknown, schema: Schema, indent: string): string {
@@ -48,12 +54,16 @@ function listText({ prefixItems, items }: Schema, indent: string): string {
   return /[|&]/.test(item) && !item.startsWith('{') ? `(${item})[]` : `${item}[]`;
 }
 
-function objectText({ properties, required = [], additionalProperties, patternProperties }: Schema, indent: string): string {
+function objectText(
+  { properties, required = [], additionalProperties, patternProperties }: Schema,
+  indent: string,
+): string {
   const inner = `${indent}  `;
   const [pattern] = Object.values((patternProperties ?? {}) as Record<string, Schema>);
   const rest = pattern ?? (isSchema(additionalProperties) ? additionalProperties : undefined);
   const fields = Object.entries((properties ?? {}) as Record<string, Schema>).map(
-    ([name, schema]) => `${inner}${said(schema)}${keyText(name)}${(required as string[]).includes(name) ? '' : '?'}: ${typeText(schema, inner)};`,
+    ([name, schema]) =>
+      `${inner}${said(schema)}${keyText(name)}${(required as string[]).includes(name) ? '' : '?'}: ${typeText(schema, inner)};`,
   );
   if (fields.length === 0) {
     return `Record<string, ${rest === undefined ? 'unknown' : typeText(rest, indent)}>`;
@@ -62,12 +72,16 @@ function objectText({ properties, required = [], additionalProperties, patternPr
 }
 
 /** A description on the line of its field; it must not end the comment it stands in. */
-const said = ({ description }: Schema): string => (typeof description === 'string' ? `/** ${commentText(description)} */ ` : '');
+const said = ({ description }: Schema): string =>
+  typeof description === 'string' ? `/** ${commentText(description)} */ ` : '';
 
-export const commentText = (text: string): string => text.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ');
+export const commentText = (text: string): string =>
+  text.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ');
 
-export const keyText = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name));
+export const keyText = (name: string): string =>
+  /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
 
 const union = (parts: readonly string[]): string => [...new Set(parts)].join(' | ');
 
-const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

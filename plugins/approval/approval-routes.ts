@@ -10,10 +10,20 @@ import type { RequestRow } from './tables.ts';
 const path = '/api/v1/approvals';
 
 const Status = Type.Enum([
-  ...(['pending', 'partially_signed', 'approved', 'executing', 'executed', 'failed', 'unknown'] as const),
+  ...([
+    'pending',
+    'partially_signed',
+    'approved',
+    'executing',
+    'executed',
+    'failed',
+    'unknown',
+  ] as const),
   ...(['denied', 'expired', 'cancelled', 'superseded'] as const),
 ]);
-const orNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(type: T) => Type.Union([type, Type.Null()]);
+const orNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
+  type: T,
+) => Type.Union([type, Type.Null()]);
 const Instant = Type.String({ format: 'date-time' });
 const Digest = Type.String({
   pattern: '^[0-9a-f]{64}$',
@@ -32,21 +42,34 @@ const Item = Type.Object({
   tool: Type.String(),
   class: Type.Enum(['safe', 'mutating', 'dangerous']),
   required_signatures: Type.Integer(),
-  args: Type.Record(Type.String(), Type.Unknown(), { description: 'Secrets hidden; args_sha256 covers them.' }),
+  args: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'Secrets hidden; args_sha256 covers them.',
+  }),
   args_sha256: Type.String({
     pattern: '^([0-9a-f]{64})?$',
     examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
     description: 'Of tool, arguments and target: what is signed.',
   }),
-  rendered: Type.String({ description: 'What will run and where, in the words in which it will run.' }),
-  target: Type.Object({ kind: Type.Enum(['manager', 'device']), id: orNull(Type.Integer()), name: Type.String() }),
+  rendered: Type.String({
+    description: 'What will run and where, in the words in which it will run.',
+  }),
+  target: Type.Object({
+    kind: Type.Enum(['manager', 'device']),
+    id: orNull(Type.Integer()),
+    name: Type.String(),
+  }),
   owner: Type.Enum(['chat', 'skill', 'mcp']),
   run_id: Type.String(),
   session_id: orNull(Type.String()),
   tool_call_id: orNull(Type.String()),
   persona: orNull(Type.String()),
   persona_version: orNull(Type.Integer()),
-  requested_by: Type.Object({ kind: Type.String(), id: Type.String(), name: Type.String(), role: Type.String() }),
+  requested_by: Type.Object({
+    kind: Type.String(),
+    id: Type.String(),
+    name: Type.String(),
+    role: Type.String(),
+  }),
   reason: orNull(Type.String()),
   result_evidence_id: orNull(Type.String()),
   created_at: Instant,
@@ -56,7 +79,12 @@ const Item = Type.Object({
   finished_at: orNull(Instant),
 });
 const Signature = Type.Object({
-  ...{ user_id: Type.Integer(), name: Type.String(), decision: Type.Enum(['approved', 'denied']), comment: Type.String() },
+  ...{
+    user_id: Type.Integer(),
+    name: Type.String(),
+    decision: Type.Enum(['approved', 'denied']),
+    comment: Type.String(),
+  },
   ...{ args_sha256: Digest, method: Type.Enum(['session', 'chat']), at: Instant },
 });
 const Detail = Type.Object({ ...Item.properties, signatures: Type.Array(Signature) });
@@ -65,8 +93,14 @@ const Filter = Type.Object({
   session_id: Type.Optional(Type.String({ maxLength: 64 })),
   mine: Type.Optional(Type.Boolean({ description: 'Only those that the caller has asked for.' })),
 });
-const Approve = Type.Object({ args_sha256: Digest, comment: Type.Optional(Type.String({ maxLength: 2_000 })) });
-const Deny = Type.Object({ args_sha256: Digest, reason: Type.String({ minLength: 1, maxLength: 2_000 }) });
+const Approve = Type.Object({
+  args_sha256: Digest,
+  comment: Type.Optional(Type.String({ maxLength: 2_000 })),
+});
+const Deny = Type.Object({
+  args_sha256: Digest,
+  reason: Type.String({ minLength: 1, maxLength: 2_000 }),
+});
 
 const decided = {
   method: 'POST',
@@ -78,9 +112,15 @@ const decided = {
   errors: ['not_found', 'forbidden', 'conflict'],
 } as const;
 
-export function approvalRoutes(store: ApprovalStore, decisions: Decisions, viewerOf: (principal: Principal) => Promise<Viewer>): readonly RouteDeclaration[] {
+export function approvalRoutes(
+  store: ApprovalStore,
+  decisions: Decisions,
+  viewerOf: (principal: Principal) => Promise<Viewer>,
+): readonly RouteDeclaration[] {
   const detailOf = async (row: RequestRow, principal: Principal) =>
-    mayRead(principal, row) ? { ...itemOf(row), signatures: (await store.signaturesOf(row.id)).map(signatureOf) } : { ...outlineOf(row), signatures: [] };
+    mayRead(principal, row)
+      ? { ...itemOf(row), signatures: (await store.signaturesOf(row.id)).map(signatureOf) }
+      : { ...outlineOf(row), signatures: [] };
   return [
     listRoute({
       path,
@@ -95,7 +135,10 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions, viewe
           page,
           await viewerOf(principal),
         );
-        return { ...rest, items: items.map((row) => (mayRead(principal, row) ? itemOf(row) : outlineOf(row))) };
+        return {
+          ...rest,
+          items: items.map((row) => (mayRead(principal, row) ? itemOf(row) : outlineOf(row))),
+        };
       },
     }),
     route({
@@ -107,7 +150,8 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions, viewe
       params: ApprovalId,
       response: Detail,
       errors: ['not_found'],
-      handle: async ({ params, principal }) => await detailOf(await required(store, params.id, await viewerOf(principal)), principal),
+      handle: async ({ params, principal }) =>
+        await detailOf(await required(store, params.id, await viewerOf(principal)), principal),
     }),
     route({
       ...decided,
@@ -118,7 +162,11 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions, viewe
       body: Approve,
       async handle({ params, body: { args_sha256, comment = '' }, principal, ip, note }) {
         const row = await decisions.approve(params.id, { principal, ip, args_sha256, comment });
-        note({ resourceType: 'approval', resourceId: row.id, after: { status: row.status, args_sha256, tool: row.tool } });
+        note({
+          resourceType: 'approval',
+          resourceId: row.id,
+          after: { status: row.status, args_sha256, tool: row.tool },
+        });
         return await detailOf(row, principal);
       },
     }),
@@ -128,8 +176,17 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions, viewe
       summary: 'Refuse it; one refusal ends it, and the reason goes back to who asked',
       body: Deny,
       async handle({ params, body: { args_sha256, reason }, principal, ip, note }) {
-        const row = await decisions.deny(params.id, { principal, ip, args_sha256, comment: reason });
-        note({ resourceType: 'approval', resourceId: row.id, after: { status: row.status, args_sha256, tool: row.tool, reason } });
+        const row = await decisions.deny(params.id, {
+          principal,
+          ip,
+          args_sha256,
+          comment: reason,
+        });
+        note({
+          resourceType: 'approval',
+          resourceId: row.id,
+          after: { status: row.status, args_sha256, tool: row.tool, reason },
+        });
         return await detailOf(row, principal);
       },
     }),
@@ -139,7 +196,11 @@ export function approvalRoutes(store: ApprovalStore, decisions: Decisions, viewe
       summary: 'Take it back, by who asked for it or an administrator',
       async handle({ params, principal, note }) {
         const row = await decisions.cancel(params.id, principal);
-        note({ resourceType: 'approval', resourceId: row.id, after: { status: row.status, tool: row.tool } });
+        note({
+          resourceType: 'approval',
+          resourceId: row.id,
+          after: { status: row.status, tool: row.tool },
+        });
         return await detailOf(row, principal);
       },
     }),

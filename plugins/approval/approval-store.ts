@@ -35,12 +35,20 @@ export class ApprovalStore {
     return this.#shownTo(viewer).selectAll().where('id', '=', id).executeTakeFirst();
   }
 
-  page({ status, session_id: session, requester_id: requester }: ListFilter, page: PageRequest, viewer: Viewer): Promise<Page<RequestRow>> {
+  page(
+    { status, session_id: session, requester_id: requester }: ListFilter,
+    page: PageRequest,
+    viewer: Viewer,
+  ): Promise<Page<RequestRow>> {
     const rows = this.#shownTo(viewer)
       .selectAll()
       .$if(status !== undefined, (query) => query.where('status', '=', status!))
       .$if(session !== undefined, (query) => query.where('session_id', '=', session!))
-      .$if(requester !== undefined, (query) => query.where('requester_id', '=', requester!).where('requester_kind', 'in', ['user', 'token']));
+      .$if(requester !== undefined, (query) =>
+        query
+          .where('requester_id', '=', requester!)
+          .where('requester_kind', 'in', ['user', 'token']),
+      );
     return pageOf(rows, 'id', page);
   }
 
@@ -50,8 +58,14 @@ export class ApprovalStore {
       .$if(viewer !== undefined, (query) =>
         query.where((is) =>
           is.or([
-            is.and([is('target_kind', '=', 'device'), sql<boolean>`target_id in (select value from json_each(${JSON.stringify([...viewer!.scope.ids])}))`]),
-            is.and([is('requester_kind', 'in', ['user', 'token']), is('requester_id', '=', viewer!.userId)]),
+            is.and([
+              is('target_kind', '=', 'device'),
+              sql<boolean>`target_id in (select value from json_each(${JSON.stringify([...viewer!.scope.ids])}))`,
+            ]),
+            is.and([
+              is('requester_kind', 'in', ['user', 'token']),
+              is('requester_id', '=', viewer!.userId),
+            ]),
           ]),
         ),
       );
@@ -69,7 +83,12 @@ export class ApprovalStore {
   }
 
   standing(statuses: readonly ApprovalStatus[]): Promise<RequestRow[]> {
-    return this.#db.selectFrom('approval_requests').selectAll().where('status', 'in', statuses).orderBy('id').execute();
+    return this.#db
+      .selectFrom('approval_requests')
+      .selectAll()
+      .where('status', 'in', statuses)
+      .orderBy('id')
+      .execute();
   }
 
   async insert(row: RequestRow): Promise<void> {
@@ -77,12 +96,27 @@ export class ApprovalStore {
   }
 
   /** Undefined unless it stood so: of two that try, one succeeds. */
-  move(id: string, from: readonly ApprovalStatus[], change: Partial<RequestRow>): Promise<RequestRow | undefined> {
-    return this.#db.updateTable('approval_requests').set(change).where('id', '=', id).where('status', 'in', from).returningAll().executeTakeFirst();
+  move(
+    id: string,
+    from: readonly ApprovalStatus[],
+    change: Partial<RequestRow>,
+  ): Promise<RequestRow | undefined> {
+    return this.#db
+      .updateTable('approval_requests')
+      .set(change)
+      .where('id', '=', id)
+      .where('status', 'in', from)
+      .returningAll()
+      .executeTakeFirst();
   }
 
   signaturesOf(id: string): Promise<SignatureRow[]> {
-    return this.#db.selectFrom('approval_signatures').selectAll().where('approval_id', '=', id).orderBy('at').execute();
+    return this.#db
+      .selectFrom('approval_signatures')
+      .selectAll()
+      .where('approval_id', '=', id)
+      .orderBy('at')
+      .execute();
   }
 
   async sign(row: SignatureRow): Promise<void> {
@@ -90,7 +124,9 @@ export class ApprovalStore {
     await this.#db
       .insertInto('approval_signatures')
       .values(row)
-      .onConflict((conflict) => conflict.columns(['approval_id', 'user_id']).doUpdateSet({ decision, comment, at, ip }))
+      .onConflict((conflict) =>
+        conflict.columns(['approval_id', 'user_id']).doUpdateSet({ decision, comment, at, ip }),
+      )
       .execute();
   }
 }

@@ -29,7 +29,11 @@ export interface BookParts {
 
 const hourMs = 3_600_000;
 const lifeMs = { 1: hourMs, 2: 24 * hourMs };
-const origins: Readonly<Record<ApprovalOwner['kind'], CallOrigin>> = { chat: 'chat', skill: 'api', mcp: 'mcp' };
+const origins: Readonly<Record<ApprovalOwner['kind'], CallOrigin>> = {
+  chat: 'chat',
+  skill: 'api',
+  mcp: 'mcp',
+};
 
 /** Approvals for the rooms that ask for them and carry out what was signed. */
 export class Book implements ApprovalBook {
@@ -46,10 +50,19 @@ export class Book implements ApprovalBook {
     const row = this.#rowOf(ask);
     const superseded = await tables.write(async (tx) => {
       const store = new ApprovalStore(tx);
-      const same = (await store.of(ask.owner)).filter(({ status, tool_call_id: call }) => [...open, 'approved'].includes(status) && call === row.tool_call_id);
+      const same = (await store.of(ask.owner)).filter(
+        ({ status, tool_call_id: call }) =>
+          [...open, 'approved'].includes(status) && call === row.tool_call_id,
+      );
       const moved: RequestRow[] = [];
       for (const { id } of same) {
-        moved.push((await store.move(id, [...open, 'approved'], { status: 'superseded', decided_at: row.created_at, reason: `superseded by ${row.id}` }))!);
+        moved.push(
+          (await store.move(id, [...open, 'approved'], {
+            status: 'superseded',
+            decided_at: row.created_at,
+            reason: `superseded by ${row.id}`,
+          }))!,
+        );
       }
       await store.insert(row);
       return moved;
@@ -72,7 +85,11 @@ export class Book implements ApprovalBook {
     const { tables, clock, process } = this.#parts;
     const row = await required(this.#read, id, undefined);
     if (row.args_sha256 !== digestOf({ ...approvalOf(row), args })) {
-      throw new SvcError('conflict', `approval ${id} was signed for other arguments; ask for a new one`, { reason: 'approval.args_swapped' });
+      throw new SvcError(
+        'conflict',
+        `approval ${id} was signed for other arguments; ask for a new one`,
+        { reason: 'approval.args_swapped' },
+      );
     }
     const objection = row.status === 'approved' ? await this.#objection(row) : undefined;
     if (objection !== undefined) {
@@ -82,17 +99,28 @@ export class Book implements ApprovalBook {
     const begun = await tables.write(async (tx) => {
       const store = new ApprovalStore(tx);
       const now = await required(store, id, undefined);
-      return now.expires_at > clock.now() ? await store.move(id, ['approved'], { status: 'executing', begun_at: clock.now(), process }) : undefined;
+      return now.expires_at > clock.now()
+        ? await store.move(id, ['approved'], {
+            status: 'executing',
+            begun_at: clock.now(),
+            process,
+          })
+        : undefined;
     });
     if (!begun) {
       const now = await required(this.#read, id, undefined);
       const state = now.status === 'approved' ? 'has expired' : `is ${now.status}`;
-      throw new SvcError('conflict', `approval ${id} ${state}; it cannot be begun`, { reason: 'approval.not_begun' });
+      throw new SvcError('conflict', `approval ${id} ${state}; it cannot be begun`, {
+        reason: 'approval.not_begun',
+      });
     }
     return approvalOf(begun);
   }
 
-  async finish(id: string, { ok, reason, evidence_id }: Parameters<ApprovalBook['finish']>[1]): Promise<void> {
+  async finish(
+    id: string,
+    { ok, reason, evidence_id }: Parameters<ApprovalBook['finish']>[1],
+  ): Promise<void> {
     const { tables, clock } = this.#parts;
     const change = {
       status: ok ? ('executed' as const) : ('failed' as const),
@@ -102,7 +130,9 @@ export class Book implements ApprovalBook {
     };
     const moved = await tables.write((tx) => new ApprovalStore(tx).move(id, ['executing'], change));
     if (!moved) {
-      throw new SvcError('conflict', `approval ${id} is not executing; its end is not taken`, { reason: 'approval.not_executing' });
+      throw new SvcError('conflict', `approval ${id} is not executing; its end is not taken`, {
+        reason: 'approval.not_executing',
+      });
     }
   }
 
@@ -121,18 +151,28 @@ export class Book implements ApprovalBook {
     }
     const row = await required(this.#read, id, undefined);
     return (
-      this.#parts.signers.objection(person, row) ?? ((await this.#isShownTo(person, row)) ? undefined : 'this account does not see the device it is about')
+      this.#parts.signers.objection(person, row) ??
+      ((await this.#isShownTo(person, row))
+        ? undefined
+        : 'this account does not see the device it is about')
     );
   }
 
   async #isShownTo({ id, selectors }: Person, row: RequestRow): Promise<boolean> {
-    return (await this.#read.find(row.id, await this.#parts.viewerOf({ id: String(id), ...(selectors && { selectors }) }))) !== undefined;
+    return (
+      (await this.#read.find(
+        row.id,
+        await this.#parts.viewerOf({ id: String(id), ...(selectors && { selectors }) }),
+      )) !== undefined
+    );
   }
 
   /** Leaves alone what is decided otherwise, or has begun. */
   async #end(id: string, change: Partial<RequestRow>): Promise<void> {
     const { tables, settled } = this.#parts;
-    const moved = await tables.write((tx) => new ApprovalStore(tx).move(id, [...open, 'approved'], change));
+    const moved = await tables.write((tx) =>
+      new ApprovalStore(tx).move(id, [...open, 'approved'], change),
+    );
     if (moved) {
       settled(moved);
     }
@@ -141,14 +181,22 @@ export class Book implements ApprovalBook {
   /** Why policy does not allow now what was signed then: of who signed, of who asked, of the persona. */
   async #objection(row: RequestRow): Promise<string | undefined> {
     const { gate, personas } = this.#parts;
-    const signed = (await this.#read.signaturesOf(row.id)).filter(({ decision }) => decision === 'approved');
-    const objections = await Promise.all(signed.map(({ user_id: id }) => this.objection(row.id, id)));
-    const missing = row.signatures - objections.filter((objection) => objection === undefined).length;
+    const signed = (await this.#read.signaturesOf(row.id)).filter(
+      ({ decision }) => decision === 'approved',
+    );
+    const objections = await Promise.all(
+      signed.map(({ user_id: id }) => this.objection(row.id, id)),
+    );
+    const missing =
+      row.signatures - objections.filter((objection) => objection === undefined).length;
     if (missing > 0) {
       return `${missing} of its ${row.signatures} signatures no longer counts: the account or its role has changed; ask for the change again`;
     }
     if (row.persona !== null && !personas.available) {
-      throw new SvcError('unavailable', `the room of personas is away, so ${row.persona} cannot be checked; approval ${row.id} stays approved`);
+      throw new SvcError(
+        'unavailable',
+        `the room of personas is away, so ${row.persona} cannot be checked; approval ${row.id} stays approved`,
+      );
     }
     const persona = row.persona === null ? undefined : personas.get().find(row.persona);
     if (row.persona !== null && persona === undefined) {
@@ -156,21 +204,50 @@ export class Book implements ApprovalBook {
     }
     const answer = gate.decide({
       principal: this.#requester(row),
-      tool: { key: row.tool, class: row.class, source: row.target_kind === 'device' ? 'edge' : 'manager' },
-      ...{ origin: origins[row.owner_kind], persona, tainted: true, args: JSON.parse(row.args) as Record<string, unknown> },
+      tool: {
+        key: row.tool,
+        class: row.class,
+        source: row.target_kind === 'device' ? 'edge' : 'manager',
+      },
+      ...{
+        origin: origins[row.owner_kind],
+        persona,
+        tainted: true,
+        args: JSON.parse(row.args) as Record<string, unknown>,
+      },
     });
     if (answer.verdict === 'refused') {
       return answer.message;
     }
-    return answer.verdict === 'approval' && answer.signatures > row.signatures ? `${row.tool} takes ${answer.signatures} signatures by now` : undefined;
+    return answer.verdict === 'approval' && answer.signatures > row.signatures
+      ? `${row.tool} takes ${answer.signatures} signatures by now`
+      : undefined;
   }
 
   /** For the gate, which asks the accounts itself: an API token counts as its person, because people have signed. */
-  #requester({ requester_kind: kind, requester_id: id, requester_name: name, requester_role: role }: RequestRow): Principal {
+  #requester({
+    requester_kind: kind,
+    requester_id: id,
+    requester_name: name,
+    requester_role: role,
+  }: RequestRow): Principal {
     const person = this.#parts.directory.live(Number(id));
     return kind === 'user' || kind === 'token'
-      ? { kind: 'user', id, name, role, grants: person?.grants ?? [], ...(person?.selectors && { selectors: person.selectors }) }
-      : { kind: kind as Principal['kind'], id, name, role, grants: kind === 'operator' ? ['*'] : [] };
+      ? {
+          kind: 'user',
+          id,
+          name,
+          role,
+          grants: person?.grants ?? [],
+          ...(person?.selectors && { selectors: person.selectors }),
+        }
+      : {
+          kind: kind as Principal['kind'],
+          id,
+          name,
+          role,
+          grants: kind === 'operator' ? ['*'] : [],
+        };
   }
 
   #rowOf(ask: ApprovalAsk): RequestRow {
@@ -178,14 +255,40 @@ export class Book implements ApprovalBook {
     const { owner, target, requested_by: by, persona } = ask;
     const now = clock.now();
     return {
-      ...{ id: ids.uuid(), owner_kind: owner.kind, owner_ref: owner.ref, session_id: owner.session_id ?? null, tool_call_id: owner.tool_call_id ?? null },
-      ...{ tool: ask.tool, class: ask.class, signatures: ask.signatures, args: canonical(ask.args), args_sha256: digestOf(ask), rendered: ask.rendered },
+      ...{
+        id: ids.uuid(),
+        owner_kind: owner.kind,
+        owner_ref: owner.ref,
+        session_id: owner.session_id ?? null,
+        tool_call_id: owner.tool_call_id ?? null,
+      },
+      ...{
+        tool: ask.tool,
+        class: ask.class,
+        signatures: ask.signatures,
+        args: canonical(ask.args),
+        args_sha256: digestOf(ask),
+        rendered: ask.rendered,
+      },
       ...{ target_kind: target.kind, target_id: target.id ?? null, target_name: target.name },
       persona: persona ?? null,
-      persona_version: (persona !== undefined && personas.available && personas.get().find(persona)?.version) || null,
-      ...{ requester_kind: by.kind, requester_id: by.id, requester_name: by.name, requester_role: by.role },
+      persona_version:
+        (persona !== undefined && personas.available && personas.get().find(persona)?.version) ||
+        null,
+      ...{
+        requester_kind: by.kind,
+        requester_id: by.id,
+        requester_name: by.name,
+        requester_role: by.role,
+      },
       ...{ status: 'pending', reason: null, evidence_id: null, process: null },
-      ...{ created_at: now, expires_at: now + lifeMs[ask.signatures], decided_at: null, begun_at: null, finished_at: null },
+      ...{
+        created_at: now,
+        expires_at: now + lifeMs[ask.signatures],
+        decided_at: null,
+        begun_at: null,
+        finished_at: null,
+      },
     };
   }
 }
@@ -206,7 +309,11 @@ function canonical(value: unknown): string {
 }
 
 /** What is signed: which tool, with what, on what. */
-const digestOf = ({ tool, args, target: { kind, id } }: Pick<ApprovalAsk, 'tool' | 'args' | 'target'>): string =>
+const digestOf = ({
+  tool,
+  args,
+  target: { kind, id },
+}: Pick<ApprovalAsk, 'tool' | 'args' | 'target'>): string =>
   createHash('sha256')
     .update(canonical({ tool, args, target: { kind, id: id ?? null } }))
     .digest('hex');

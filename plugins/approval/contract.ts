@@ -28,11 +28,20 @@ export interface ApprovalAsk {
   readonly class: SkillClass;
   readonly signatures: 1 | 2;
   readonly args: Readonly<Record<string, unknown>>;
-  readonly target: { readonly kind: 'manager' | 'device'; readonly id: number | undefined; readonly name: string };
+  readonly target: {
+    readonly kind: 'manager' | 'device';
+    readonly id: number | undefined;
+    readonly name: string;
+  };
   /** What will run, in the words in which it will run. */
   readonly rendered: string;
   readonly persona: string | undefined;
-  readonly requested_by: { readonly kind: string; readonly id: string; readonly name: string; readonly role: string };
+  readonly requested_by: {
+    readonly kind: string;
+    readonly id: string;
+    readonly name: string;
+    readonly role: string;
+  };
 }
 
 export interface Approval extends ApprovalAsk {
@@ -58,7 +67,10 @@ export interface ApprovalBook {
    */
   begin(id: string, args: Readonly<Record<string, unknown>>): Promise<Approval>;
   /** executing → executed or failed. What never gets here is `unknown` after a restart, and is not tried again. */
-  finish(id: string, outcome: { readonly ok: boolean; readonly reason?: string; readonly evidence_id?: string }): Promise<void>;
+  finish(
+    id: string,
+    outcome: { readonly ok: boolean; readonly reason?: string; readonly evidence_id?: string },
+  ): Promise<void>;
   /** Its run was cancelled. */
   cancel(id: string, reason: string): Promise<void>;
   /** Those that wait for signatures, oldest first. */
@@ -87,7 +99,10 @@ export const Approvals = defineService<ApprovalBook>('approval.book');
 export const ApprovalDecisions = defineService<ApprovalDecisions>('approval.decisions');
 
 /** After the commit: no signature is awaited any more. Told again after a restart for what is approved and was not begun. */
-export const ApprovalSettled = defineEvent<Pick<Approval, 'id' | 'status' | 'owner' | 'target' | 'requested_by'>>('approval.settled');
+export const ApprovalSettled =
+  defineEvent<Pick<Approval, 'id' | 'status' | 'owner' | 'target' | 'requested_by'>>(
+    'approval.settled',
+  );
 
 /** After the commit: signatures are awaited, and people may be told. */
 export const ApprovalRequested = defineEvent<Approval>('approval.requested');

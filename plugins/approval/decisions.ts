@@ -26,13 +26,21 @@ export class Decisions {
 
   async approve(id: string, word: Word): Promise<RequestRow> {
     return await this.#decide(id, word, async (store, row, userId) => {
-      const earlier = (await store.signaturesOf(id)).filter(({ decision }) => decision === 'approved');
+      const earlier = (await store.signaturesOf(id)).filter(
+        ({ decision }) => decision === 'approved',
+      );
       if (earlier.some(({ user_id: signer }) => signer === userId)) {
-        throw new SvcError('forbidden', 'you have signed this already; the second signature is another person’s', { reason: 'approval.signed_already' });
+        throw new SvcError(
+          'forbidden',
+          'you have signed this already; the second signature is another person’s',
+          { reason: 'approval.signed_already' },
+        );
       }
       await this.#sign(store, row, userId, word, 'approved');
       const isComplete = earlier.length + 1 >= row.signatures;
-      return isComplete ? { status: 'approved', decided_at: this.#parts.clock.now() } : { status: 'partially_signed' };
+      return isComplete
+        ? { status: 'approved', decided_at: this.#parts.clock.now() }
+        : { status: 'partially_signed' };
     });
   }
 
@@ -51,10 +59,21 @@ export class Decisions {
     const row = await tables.write(async (tx) => {
       const store = new ApprovalStore(tx);
       const found = await required(store, id, viewer);
-      if (!principal.grants.includes('*') && !(principal.kind === 'user' && isRequester(Number(principal.id), found))) {
-        throw new SvcError('forbidden', 'an approval is cancelled by who asked for it, or by an administrator', { reason: 'approval.may_not_cancel' });
+      if (
+        !principal.grants.includes('*') &&
+        !(principal.kind === 'user' && isRequester(Number(principal.id), found))
+      ) {
+        throw new SvcError(
+          'forbidden',
+          'an approval is cancelled by who asked for it, or by an administrator',
+          { reason: 'approval.may_not_cancel' },
+        );
       }
-      const change = { status: 'cancelled' as const, decided_at: clock.now(), reason: `cancelled by ${principal.name ?? principal.id}` };
+      const change = {
+        status: 'cancelled' as const,
+        decided_at: clock.now(),
+        reason: `cancelled by ${principal.name ?? principal.id}`,
+      };
       return (await store.move(id, [...open, 'approved'], change)) ?? decided(found);
     });
     settled(row);
@@ -76,12 +95,18 @@ export class Decisions {
         return decided(found);
       }
       if (found.expires_at <= clock.now()) {
-        throw new SvcError('conflict', `approval ${id} has expired; ask for the change again`, { reason: 'approval.expired' });
+        throw new SvcError('conflict', `approval ${id} has expired; ask for the change again`, {
+          reason: 'approval.expired',
+        });
       }
       if (found.args_sha256 !== digest) {
-        throw new SvcError('conflict', 'args_sha256 is not that of this approval: look at what it runs again before you decide', {
-          reason: 'approval.args_differ',
-        });
+        throw new SvcError(
+          'conflict',
+          'args_sha256 is not that of this approval: look at what it runs again before you decide',
+          {
+            reason: 'approval.args_differ',
+          },
+        );
       }
       return (await store.move(id, open, await work(store, found, userId)))!;
     });
@@ -91,15 +116,34 @@ export class Decisions {
     return row;
   }
 
-  async #sign(store: ApprovalStore, row: RequestRow, userId: number, word: Word, decision: 'approved' | 'denied'): Promise<void> {
+  async #sign(
+    store: ApprovalStore,
+    row: RequestRow,
+    userId: number,
+    word: Word,
+    decision: 'approved' | 'denied',
+  ): Promise<void> {
     const { principal, comment, ip } = word;
     const name = principal.name ?? principal.email ?? principal.id;
-    await store.sign({ approval_id: row.id, user_id: userId, name, decision, comment, args_sha256: row.args_sha256, ip, at: this.#parts.clock.now() });
+    await store.sign({
+      approval_id: row.id,
+      user_id: userId,
+      name,
+      decision,
+      comment,
+      args_sha256: row.args_sha256,
+      ip,
+      at: this.#parts.clock.now(),
+    });
   }
 }
 
 /** One that is not shown is one that there is not. */
-export async function required(store: ApprovalStore, id: string, viewer: Viewer): Promise<RequestRow> {
+export async function required(
+  store: ApprovalStore,
+  id: string,
+  viewer: Viewer,
+): Promise<RequestRow> {
   const row = await store.find(id, viewer);
   if (!row) {
     throw new SvcError('not_found', `there is no approval ${id.slice(0, 40)}`);
@@ -108,5 +152,9 @@ export async function required(store: ApprovalStore, id: string, viewer: Viewer)
 }
 
 const decided = ({ id, status, reason }: RequestRow): never => {
-  throw new SvcError('conflict', `approval ${id} is ${status} already${reason === null ? '' : `: ${reason}`}`, { reason: 'approval.decided' });
+  throw new SvcError(
+    'conflict',
+    `approval ${id} is ${status} already${reason === null ? '' : `: ${reason}`}`,
+    { reason: 'approval.decided' },
+  );
 };

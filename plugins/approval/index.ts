@@ -28,7 +28,11 @@ export default definePlugin({
     const viewerOf = viewerBy(seenBy(services.maybe(DeviceScopes)));
     const directory = services.use(Directory);
     const signers = new Signers({ directory, settings });
-    const ends = ctx.metrics.counter('settled_total', 'Approvals for which no signature is awaited any more.', ['status']);
+    const ends = ctx.metrics.counter(
+      'settled_total',
+      'Approvals for which no signature is awaited any more.',
+      ['status'],
+    );
     const again = (row: RequestRow): void => {
       const { id, status, owner, target, requested_by } = approvalOf(row);
       ctx.events.emit(ApprovalSettled, { id, status, owner, target, requested_by });
@@ -40,13 +44,32 @@ export default definePlugin({
     const telling = new Telling({ notices: services.maybe(Notices), settings, log });
     const process = String(services.use(BuildInfo).startedAt);
     const book = new Book({
-      ...{ tables, directory, signers, viewerOf, clock, ids, process, settled, gate: services.use(Gate), personas: services.maybe(Personas) },
+      ...{
+        tables,
+        directory,
+        signers,
+        viewerOf,
+        clock,
+        ids,
+        process,
+        settled,
+        gate: services.use(Gate),
+        personas: services.maybe(Personas),
+      },
       requested(row) {
         ctx.events.emit(ApprovalRequested, approvalOf(row));
         ctx.scope.task(`tell of approval ${row.id}`, () => telling.tell(row));
       },
     });
-    const upkeep = new Upkeep({ tables, clock, log, process, settled, again, tell: (row) => telling.tell(row) });
+    const upkeep = new Upkeep({
+      tables,
+      clock,
+      log,
+      process,
+      settled,
+      again,
+      tell: (row) => telling.tell(row),
+    });
 
     services.provide(Approvals, () => book);
     const decisions = new Decisions({ tables, signers, clock, settled, viewerOf });

@@ -14,11 +14,22 @@ export const approvalOf = (row: RequestRow): Approval => ({
     ...(row.session_id !== null && { session_id: row.session_id }),
     ...(row.tool_call_id !== null && { tool_call_id: row.tool_call_id }),
   },
-  ...{ tool: row.tool, class: row.class, signatures: row.signatures, args_sha256: row.args_sha256, rendered: row.rendered },
+  ...{
+    tool: row.tool,
+    class: row.class,
+    signatures: row.signatures,
+    args_sha256: row.args_sha256,
+    rendered: row.rendered,
+  },
   args: JSON.parse(row.args) as Approval['args'],
   target: { kind: row.target_kind, id: row.target_id ?? undefined, name: row.target_name },
   persona: row.persona ?? undefined,
-  requested_by: { kind: row.requester_kind, id: row.requester_id, name: row.requester_name, role: row.requester_role },
+  requested_by: {
+    kind: row.requester_kind,
+    id: row.requester_id,
+    name: row.requester_name,
+    role: row.requester_role,
+  },
   ...{ expires_at: row.expires_at, created_at: row.created_at, reason: row.reason ?? undefined },
 });
 
@@ -27,30 +38,97 @@ const instant = (at: number | null): string | null => (at === null ? null : time
 /** As those see it who may read it: secrets hidden, which the digest that they sign covers all the same. */
 export const itemOf = (row: RequestRow) => ({
   visible: true,
-  ...{ id: row.id, status: row.status, tool: row.tool, class: row.class, required_signatures: row.signatures },
-  ...{ args: hidden(JSON.parse(row.args)) as Record<string, unknown>, args_sha256: row.args_sha256, rendered: redactText(row.rendered) },
+  ...{
+    id: row.id,
+    status: row.status,
+    tool: row.tool,
+    class: row.class,
+    required_signatures: row.signatures,
+  },
+  ...{
+    args: hidden(JSON.parse(row.args)) as Record<string, unknown>,
+    args_sha256: row.args_sha256,
+    rendered: redactText(row.rendered),
+  },
   target: { kind: row.target_kind, id: row.target_id, name: row.target_name },
-  ...{ owner: row.owner_kind, run_id: row.owner_ref, session_id: row.session_id, tool_call_id: row.tool_call_id },
-  ...{ persona: row.persona, persona_version: row.persona_version, reason: row.reason, result_evidence_id: row.evidence_id },
-  requested_by: { kind: row.requester_kind, id: row.requester_id, name: row.requester_name, role: row.requester_role },
-  ...{ created_at: timestamp(row.created_at), expires_at: timestamp(row.expires_at), decided_at: instant(row.decided_at) },
+  ...{
+    owner: row.owner_kind,
+    run_id: row.owner_ref,
+    session_id: row.session_id,
+    tool_call_id: row.tool_call_id,
+  },
+  ...{
+    persona: row.persona,
+    persona_version: row.persona_version,
+    reason: row.reason,
+    result_evidence_id: row.evidence_id,
+  },
+  requested_by: {
+    kind: row.requester_kind,
+    id: row.requester_id,
+    name: row.requester_name,
+    role: row.requester_role,
+  },
+  ...{
+    created_at: timestamp(row.created_at),
+    expires_at: timestamp(row.expires_at),
+    decided_at: instant(row.decided_at),
+  },
   ...{ begun_at: instant(row.begun_at), finished_at: instant(row.finished_at) },
 });
 
 /** As everyone else sees it: that there is one, how it stands and until when. */
 export const outlineOf = (row: RequestRow): ReturnType<typeof itemOf> => ({
   visible: false,
-  ...{ id: row.id, status: row.status, tool: '', class: row.class, required_signatures: row.signatures, args: {}, args_sha256: '' },
-  rendered: 'shown to who asked for it, to who may sign it (approval:sign) and to holders of approval:read',
+  ...{
+    id: row.id,
+    status: row.status,
+    tool: '',
+    class: row.class,
+    required_signatures: row.signatures,
+    args: {},
+    args_sha256: '',
+  },
+  rendered:
+    'shown to who asked for it, to who may sign it (approval:sign) and to holders of approval:read',
   target: { kind: row.target_kind, id: null, name: '' },
-  ...{ owner: row.owner_kind, run_id: '', session_id: null, tool_call_id: null, persona: null, persona_version: null, reason: null, result_evidence_id: null },
+  ...{
+    owner: row.owner_kind,
+    run_id: '',
+    session_id: null,
+    tool_call_id: null,
+    persona: null,
+    persona_version: null,
+    reason: null,
+    result_evidence_id: null,
+  },
   requested_by: { kind: '', id: '', name: '', role: '' },
-  ...{ created_at: timestamp(row.created_at), expires_at: timestamp(row.expires_at), decided_at: instant(row.decided_at) },
+  ...{
+    created_at: timestamp(row.created_at),
+    expires_at: timestamp(row.expires_at),
+    decided_at: instant(row.decided_at),
+  },
   ...{ begun_at: instant(row.begun_at), finished_at: instant(row.finished_at) },
 });
 
-export const signatureOf = ({ user_id, name, decision, comment, args_sha256, ip, at }: SignatureRow) => ({
-  ...{ user_id, name, decision, comment, args_sha256, method: ip.startsWith('im:') ? ('chat' as const) : ('session' as const), at: timestamp(at) },
+export const signatureOf = ({
+  user_id,
+  name,
+  decision,
+  comment,
+  args_sha256,
+  ip,
+  at,
+}: SignatureRow) => ({
+  ...{
+    user_id,
+    name,
+    decision,
+    comment,
+    args_sha256,
+    method: ip.startsWith('im:') ? ('chat' as const) : ('session' as const),
+    at: timestamp(at),
+  },
 });
 
 function hidden(value: unknown, name = ''): unknown {
@@ -60,5 +138,7 @@ function hidden(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) {
     return value.map((item) => hidden(item, name));
   }
-  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([field, item]) => [field, hidden(item, field)])) : value;
+  return typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([field, item]) => [field, hidden(item, field)]))
+    : value;
 }

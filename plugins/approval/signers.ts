@@ -8,7 +8,8 @@ export interface SignerParts {
   readonly settings: Pick<Settings, 'get'>;
 }
 
-const refused = (message: string): SvcError => new SvcError('forbidden', message, { reason: 'approval.may_not_sign' });
+const refused = (message: string): SvcError =>
+  new SvcError('forbidden', message, { reason: 'approval.may_not_sign' });
 
 /** Who may decide. People who are signed in, as their accounts stand now: never a token, a plugin or a model. */
 export class Signers {
@@ -21,7 +22,9 @@ export class Signers {
   /** The person, or why they may not sign this. */
   demand(principal: Principal, row: RequestRow): Person {
     if (principal.kind !== 'user') {
-      throw refused('approvals are signed by people who are signed in; API tokens, plugins and the operator of the data folder do not sign');
+      throw refused(
+        'approvals are signed by people who are signed in; API tokens, plugins and the operator of the data folder do not sign',
+      );
     }
     const person = this.#parts.directory.live(Number(principal.id));
     if (person?.status !== 'active') {
@@ -39,7 +42,9 @@ export class Signers {
     const asked = isRequester(person.id, row);
     const holds = person.grants.some((grant) => covers(grant, 'approval:sign'));
     if (row.signatures === 1) {
-      return holds || asked ? undefined : `to sign this takes approval:sign, which the role ${person.role} does not hold, or to be who asked for it`;
+      return holds || asked
+        ? undefined
+        : `to sign this takes approval:sign, which the role ${person.role} does not hold, or to be who asked for it`;
     }
     if (!holds) {
       return `to sign a dangerous change takes approval:sign, which the role ${person.role} does not hold`;
@@ -56,5 +61,7 @@ export const mayRead = ({ id, kind, grants }: Principal, row: RequestRow): boole
   ((kind === 'user' || kind === 'token') && isRequester(Number(id), row));
 
 /** A person and their API tokens are the same requester. */
-export const isRequester = (userId: number, { requester_kind: kind, requester_id: id }: RequestRow): boolean =>
-  (kind === 'user' || kind === 'token') && id === String(userId);
+export const isRequester = (
+  userId: number,
+  { requester_kind: kind, requester_id: id }: RequestRow,
+): boolean => (kind === 'user' || kind === 'token') && id === String(userId);

@@ -1,4 +1,12 @@
-import { type Clock, type Handle, type Logger, messageOf, type Settings, type Tables, timestamp } from 'svc/sdk';
+import {
+  type Clock,
+  type Handle,
+  type Logger,
+  messageOf,
+  type Settings,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
 
 import type { NoticeDispatcher } from '../notify/contract.ts';
 import { ApprovalStore } from './approval-store.ts';
@@ -28,11 +36,23 @@ export class Upkeep {
   /** What an earlier process has begun and not finished may have run, or not: a person looks, and it is not tried again. */
   async markUnknown(): Promise<void> {
     const { tables, clock, log, process, settled } = this.#parts;
-    const reason = 'svc ended while it ran, so whether it has taken effect is not known; look at its target before you ask for it again';
-    for (const { id, tool, process: begunBy } of await new ApprovalStore(tables.read).standing(['executing'])) {
+    const reason =
+      'svc ended while it ran, so whether it has taken effect is not known; look at its target before you ask for it again';
+    for (const { id, tool, process: begunBy } of await new ApprovalStore(tables.read).standing([
+      'executing',
+    ])) {
       if (begunBy !== process) {
-        const row = await tables.write((tx) => new ApprovalStore(tx).move(id, ['executing'], { status: 'unknown', reason, finished_at: clock.now() }));
-        log.warn({ event: 'approval.unknown', approval_id: id, tool }, 'approved call was interrupted by the end of svc; look at its target');
+        const row = await tables.write((tx) =>
+          new ApprovalStore(tx).move(id, ['executing'], {
+            status: 'unknown',
+            reason,
+            finished_at: clock.now(),
+          }),
+        );
+        log.warn(
+          { event: 'approval.unknown', approval_id: id, tool },
+          'approved call was interrupted by the end of svc; look at its target',
+        );
         if (row) {
           settled(row);
         }
@@ -43,10 +63,20 @@ export class Upkeep {
   /** Ends what has expired, and tells again of what is approved and not begun: its room, or its device, may have been away. */
   async sweep(): Promise<void> {
     const { tables, clock, settled, again, tell } = this.#parts;
-    for (const row of await new ApprovalStore(tables.read).standing(['pending', 'partially_signed', 'approved'])) {
+    for (const row of await new ApprovalStore(tables.read).standing([
+      'pending',
+      'partially_signed',
+      'approved',
+    ])) {
       if (row.expires_at <= clock.now()) {
-        const change = { status: 'expired' as const, decided_at: clock.now(), reason: 'not signed, or not begun, in time' };
-        const expired = await tables.write((tx) => new ApprovalStore(tx).move(row.id, [row.status], change));
+        const change = {
+          status: 'expired' as const,
+          decided_at: clock.now(),
+          reason: 'not signed, or not begun, in time',
+        };
+        const expired = await tables.write((tx) =>
+          new ApprovalStore(tx).move(row.id, [row.status], change),
+        );
         if (expired) {
           settled(expired);
         }
@@ -88,7 +118,15 @@ export class Telling {
       `svc approval sign ${row.id}`,
     ];
     try {
-      await notices.get().say({ id: `approval.${row.id}`, title: `Approval wanted: ${rendered}`, lines, path: `/ui/approvals/${row.id}`, channels });
+      await notices
+        .get()
+        .say({
+          id: `approval.${row.id}`,
+          title: `Approval wanted: ${rendered}`,
+          lines,
+          path: `/ui/approvals/${row.id}`,
+          channels,
+        });
     } catch (error) {
       log.warn(
         { event: 'approval.not_told', approval_id: row.id, cause: messageOf(error) },

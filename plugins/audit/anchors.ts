@@ -5,7 +5,13 @@ import type { Anchor } from './tables.ts';
 
 /** An anchor for the rows behind `from` up to and with `to`. */
 export function anchorOf(from: Link, to: Link, at: number, keys: Keys): Anchor {
-  const fact = { from_seq: from.seq + 1, to_seq: to.seq, count: to.seq - from.seq, last_hash: to.hash, at };
+  const fact = {
+    from_seq: from.seq + 1,
+    to_seq: to.seq,
+    count: to.seq - from.seq,
+    last_hash: to.hash,
+    at,
+  };
   return { ...fact, key_id: keys.newest, signature: keys.sign(statement(fact)) };
 }
 
@@ -25,7 +31,13 @@ export function anchorFlaw(last: Link, anchor: Anchor, keys: Keys): string | und
     : `no anchor stands for it; the next one is for rows ${anchor.from_seq} to ${anchor.to_seq}`;
 }
 
-const statement = ({ from_seq, to_seq, count, last_hash, at }: Omit<Anchor, 'key_id' | 'signature'>): Statement => [
+const statement = ({
+  from_seq,
+  to_seq,
+  count,
+  last_hash,
+  at,
+}: Omit<Anchor, 'key_id' | 'signature'>): Statement => [
   'svc audit anchor',
   from_seq,
   to_seq,

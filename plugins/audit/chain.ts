@@ -16,9 +16,15 @@ export function bind(key: KeyObject, previous: string, seq: number, record: stri
 }
 
 /** Why `row` cannot be the one that was written after `last`; undefined when it is. */
-export function flaw(last: Link, row: Row, keyOf: (id: number) => KeyObject | undefined): string | undefined {
+export function flaw(
+  last: Link,
+  row: Row,
+  keyOf: (id: number) => KeyObject | undefined,
+): string | undefined {
   if (row.seq !== last.seq + 1) {
-    return row.seq > last.seq ? `it is missing; row ${row.seq} follows row ${last.seq}` : `row ${row.seq} stands behind row ${last.seq}`;
+    return row.seq > last.seq
+      ? `it is missing; row ${row.seq} follows row ${last.seq}`
+      : `row ${row.seq} stands behind row ${last.seq}`;
   }
   if (row.prev_hash !== last.hash) {
     return 'it does not follow the row before it: one of them was replaced, or rows were put in another order';
@@ -27,5 +33,7 @@ export function flaw(last: Link, row: Row, keyOf: (id: number) => KeyObject | un
   if (key === undefined) {
     return `it is bound with key ${row.key_id}, which cannot be opened: put the master key back that svc ran with at that time`;
   }
-  return bind(key, row.prev_hash, row.seq, row.record) === row.hash ? undefined : 'it was altered after it was written';
+  return bind(key, row.prev_hash, row.seq, row.record) === row.hash
+    ? undefined
+    : 'it was altered after it was written';
 }

@@ -63,22 +63,38 @@ export class Checkpoints {
   }
 
   isSigned(checkpoint: Checkpoint): boolean {
-    return this.#parts.keys.isSigned(checkpoint.key_id, statement(checkpoint), checkpoint.signature);
+    return this.#parts.keys.isSigned(
+      checkpoint.key_id,
+      statement(checkpoint),
+      checkpoint.signature,
+    );
   }
 
   async #signEnd(): Promise<void> {
     const { store, keys, memory, clock } = this.#parts;
     const last = await memory.look();
-    if ((await store.checkpoints(last.seq - 1)).length === 0 && !this.isOverdue(await this.all(), await store.anchors())) {
+    if (
+      (await store.checkpoints(last.seq - 1)).length === 0 &&
+      !this.isOverdue(await this.all(), await store.anchors())
+    ) {
       const fact = { seq: last.seq, hash: last.hash, at: clock.now() };
-      await store.addCheckpoint({ ...fact, key_id: keys.newest, signature: keys.sign(statement(fact)) });
+      await store.addCheckpoint({
+        ...fact,
+        key_id: keys.newest,
+        signature: keys.sign(statement(fact)),
+      });
       await extend(this.#file, store);
     }
     this.#signedUpTo = last.seq;
   }
 }
 
-const statement = ({ seq, hash, at }: Pick<Checkpoint, 'seq' | 'hash' | 'at'>): Statement => ['svc audit checkpoint', seq, hash, at];
+const statement = ({ seq, hash, at }: Pick<Checkpoint, 'seq' | 'hash' | 'at'>): Statement => [
+  'svc audit checkpoint',
+  seq,
+  hash,
+  at,
+];
 
 /** Brings the file up to the table: a line that a crash tore is cut off, and what it lost is written again. */
 async function extend(file: string, store: Store): Promise<void> {
@@ -89,7 +105,9 @@ async function extend(file: string, store: Store): Promise<void> {
   const handle = await open(file, 'a', 0o600);
   try {
     await cutTorn(handle, text);
-    await handle.appendFile(missing.map((checkpoint) => `${JSON.stringify(checkpoint)}\n`).join(''));
+    await handle.appendFile(
+      missing.map((checkpoint) => `${JSON.stringify(checkpoint)}\n`).join(''),
+    );
     await handle.sync();
   } finally {
     await handle.close();
@@ -121,7 +139,9 @@ function parsed(line: string): Checkpoint {
   try {
     const value = JSON.parse(line) as Checkpoint | null;
     const { seq, hash, at, key_id, signature } = value ?? unsigned;
-    return typeof seq === 'number' && typeof signature === 'string' ? { seq, hash, at, key_id, signature } : unsigned;
+    return typeof seq === 'number' && typeof signature === 'string'
+      ? { seq, hash, at, key_id, signature }
+      : unsigned;
   } catch {
     // The file may have been altered; verification says so.
     return unsigned;

@@ -16,7 +16,10 @@ export interface AuditEntry {
 /** The trail in its order, for rooms that keep their place in it. */
 export interface AuditEntries {
   /** Successful changes behind a number, oldest first; `last`: how far was read, also past rows that are none. */
-  after(seq: number, limit: number): Promise<{ readonly entries: readonly AuditEntry[]; readonly last: number }>;
+  after(
+    seq: number,
+    limit: number,
+  ): Promise<{ readonly entries: readonly AuditEntry[]; readonly last: number }>;
   /** Number of the newest row; 0 while there is none. */
   last(): Promise<number>;
 }

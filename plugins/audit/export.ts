@@ -9,7 +9,12 @@ export type Format = 'jsonl' | 'csv';
 const rowsAtOnce = 500;
 
 /** The rows that fit and are there when it begins, oldest first, as a file piece by piece. */
-export async function* exported(store: Store, filter: Filter, format: Format, pause: Pause): AsyncGenerator<Uint8Array> {
+export async function* exported(
+  store: Store,
+  filter: Filter,
+  format: Format,
+  pause: Pause,
+): AsyncGenerator<Uint8Array> {
   const { first, last } = await store.span();
   const text = format === 'csv' ? csvLine : jsonLine;
   if (format === 'csv') {

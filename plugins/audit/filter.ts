@@ -29,8 +29,20 @@ export interface Asked {
 }
 
 /** Reads a query; `actorsOf` knows who acted under an e-mail address. */
-export async function filterOf(asked: Asked, actorsOf: (email: string) => Promise<readonly string[]>): Promise<Filter> {
-  const { actor, action, without, resource_type: resourceType, resource_id: resourceId, status, from, to } = asked;
+export async function filterOf(
+  asked: Asked,
+  actorsOf: (email: string) => Promise<readonly string[]>,
+): Promise<Filter> {
+  const {
+    actor,
+    action,
+    without,
+    resource_type: resourceType,
+    resource_id: resourceId,
+    status,
+    from,
+    to,
+  } = asked;
   return {
     ...(actor !== undefined && { actors: await keysOf(actor, actorsOf) }),
     ...(action !== undefined && actionsOf(action)),
@@ -43,7 +55,10 @@ export async function filterOf(asked: Asked, actorsOf: (email: string) => Promis
   };
 }
 
-async function keysOf(actor: string, actorsOf: (email: string) => Promise<readonly string[]>): Promise<readonly string[]> {
+async function keysOf(
+  actor: string,
+  actorsOf: (email: string) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
   if (actor.includes('@')) {
     return await actorsOf(actor.toLowerCase());
   }

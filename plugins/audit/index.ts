@@ -26,21 +26,38 @@ export default definePlugin({
     const memory = new Memory(store);
     const checkpoints = new Checkpoints({ store, keys, memory, clock, dataDir });
     const pause = pausesOf(scope);
-    const archiveOld = retention({ store, keys, clock, log, dataDir, days: () => ctx.settings.get<number>('audit.retention_days') });
+    const archiveOld = retention({
+      store,
+      keys,
+      clock,
+      log,
+      dataDir,
+      days: () => ctx.settings.get<number>('audit.retention_days'),
+    });
 
     const keepUp = afterRows(scope, () => {
       ctx.events.emit(AuditGrown, {});
       return checkpoints
         .keepUp()
         .catch((error: unknown) =>
-          log.warn({ event: 'audit.end_not_read', cause: messageOf(error) }, 'reading the new end of the audit trail failed; retried with the next row'),
+          log.warn(
+            { event: 'audit.end_not_read', cause: messageOf(error) },
+            'reading the new end of the audit trail failed; retried with the next row',
+          ),
         );
     });
 
     ctx.services.provide(AuditTrail, () => new Trail(store, keys, keepUp));
     ctx.services.provide(AuditEntries, () => entriesOf(store));
     changeSkills(store, clock).forEach((skill) => ctx.skills.add(skill));
-    ctx.http.routes(auditRoutes({ store, pause, clock, verification: new Verification({ store, keys, checkpoints, memory, pause }) }));
+    ctx.http.routes(
+      auditRoutes({
+        store,
+        pause,
+        clock,
+        verification: new Verification({ store, keys, checkpoints, memory, pause }),
+      }),
+    );
 
     const guarded = async (): Promise<HealthReport> => {
       const broken = unguarded(await store.unguarded());
@@ -49,14 +66,20 @@ export default definePlugin({
     ctx.health.check('the database refuses changes to the trail', guarded);
     const { ok, detail } = await guarded();
     if (!ok) {
-      log.error({ event: 'audit.triggers_missing', detail }, 'the audit trail is not guarded: triggers are missing');
+      log.error(
+        { event: 'audit.triggers_missing', detail },
+        'the audit trail is not guarded: triggers are missing',
+      );
     }
 
     const signEnd = (): Promise<void> =>
       checkpoints
         .sign()
         .catch((error: unknown) =>
-          log.warn({ event: 'audit.checkpoint_failed', cause: messageOf(error) }, 'signing a checkpoint of the audit trail failed; the last one stands'),
+          log.warn(
+            { event: 'audit.checkpoint_failed', cause: messageOf(error) },
+            'signing a checkpoint of the audit trail failed; the last one stands',
+          ),
         );
     await signEnd();
     scope.defer('sign the end of the trail', signEnd);

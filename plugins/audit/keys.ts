@@ -1,4 +1,11 @@
-import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject, sign, verify } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
 
 import { type Clock, type Ids, type Logger, messageOf, type Secrets } from 'svc/sdk';
 
@@ -76,28 +83,44 @@ export class Keys {
 
   /** Signs with the newest key. */
   sign(statement: Statement): string {
-    return sign(null, bytesOf(statement), this.#opened.get(this.newest)!.signing).toString('base64url');
+    return sign(null, bytesOf(statement), this.#opened.get(this.newest)!.signing).toString(
+      'base64url',
+    );
   }
 
   isSigned(id: number, statement: Statement, signature: string): boolean {
     const key = this.#opened.get(id)?.public;
-    return key !== undefined && verify(null, bytesOf(statement), key, Buffer.from(signature, 'base64url'));
+    return (
+      key !== undefined &&
+      verify(null, bytesOf(statement), key, Buffer.from(signature, 'base64url'))
+    );
   }
 }
 
 function sealed(id: number, secrets: Secrets, ids: Ids, clock: Clock): KeyRow {
-  const fresh = (column: string): string => secrets.seal({ table, row: String(id), column }, ids.token(32));
-  return { id, chain_key: fresh('chain_key'), signing_key: fresh('signing_key'), created_at: clock.now() };
+  const fresh = (column: string): string =>
+    secrets.seal({ table, row: String(id), column }, ids.token(32));
+  return {
+    id,
+    chain_key: fresh('chain_key'),
+    signing_key: fresh('signing_key'),
+    created_at: clock.now(),
+  };
 }
 
 function unsealed(row: KeyRow, secrets: Secrets): Opened {
-  const secret = (column: 'chain_key' | 'signing_key'): Buffer => Buffer.from(secrets.open({ table, row: String(row.id), column }, row[column]), 'base64url');
+  const secret = (column: 'chain_key' | 'signing_key'): Buffer =>
+    Buffer.from(secrets.open({ table, row: String(row.id), column }, row[column]), 'base64url');
   const signing = ed25519(secret('signing_key'));
   return { chain: createSecretKey(secret('chain_key')), signing, public: createPublicKey(signing) };
 }
 
 /** PKCS #8 around the 32 bytes that an Ed25519 key is made from. */
 const ed25519 = (seed: Buffer): KeyObject =>
-  createPrivateKey({ key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]), format: 'der', type: 'pkcs8' });
+  createPrivateKey({
+    key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]),
+    format: 'der',
+    type: 'pkcs8',
+  });
 
 const bytesOf = (statement: Statement): Buffer => Buffer.from(JSON.stringify(statement));

@@ -18,7 +18,9 @@ export class Memory {
   async look(): Promise<Link> {
     const known = this.#seen;
     const { there, last } = await this.#store.around(known.seq);
-    const holds = known.seq === 0 || (there === undefined ? await this.#isArchived(known.seq) : there.hash === known.hash);
+    const holds =
+      known.seq === 0 ||
+      (there === undefined ? await this.#isArchived(known.seq) : there.hash === known.hash);
     if (holds && last.seq > this.#seen.seq) {
       this.#seen = last;
     }

@@ -7,7 +7,12 @@ export type Pause = () => Promise<void>;
 export function pausesOf(scope: Scope): Pause {
   return () =>
     new Promise((resolve, reject) => {
-      const ended = (): void => reject(new SvcError('unavailable', 'the audit trail is being replaced; ask again in a moment', { retryAfterSeconds: 1 }));
+      const ended = (): void =>
+        reject(
+          new SvcError('unavailable', 'the audit trail is being replaced; ask again in a moment', {
+            retryAfterSeconds: 1,
+          }),
+        );
       scope.timeout('the next slice', 0, () => {
         scope.signal.removeEventListener('abort', ended);
         resolve();

@@ -5,7 +5,13 @@ import type { Row } from './tables.ts';
 /** What a row says, in the order in which its canonical JSON names it. */
 export interface Entry {
   readonly occurred_at: number;
-  readonly actor: { readonly type: string; readonly id: string; readonly email: string | null; readonly role: string; readonly name: string | null };
+  readonly actor: {
+    readonly type: string;
+    readonly id: string;
+    readonly email: string | null;
+    readonly role: string;
+    readonly name: string | null;
+  };
   readonly ip: string;
   readonly user_agent: string;
   readonly action: string;
@@ -43,12 +49,20 @@ export function canonical({ principal, before, after, ...record }: AuditRecord):
     http_status: record.httpStatus,
     error: orNull(record.error),
     request_id: clipped(record.requestId),
-    changes: before === undefined && after === undefined ? null : { before: fitting(before), after: fitting(after) },
+    changes:
+      before === undefined && after === undefined
+        ? null
+        : { before: fitting(before), after: fitting(after) },
   };
   return JSON.stringify(entry);
 }
 
-export type Shown = Omit<Entry, 'occurred_at'> & { readonly id: number; readonly occurred_at: string; readonly prev_hash: string; readonly hash: string };
+export type Shown = Omit<Entry, 'occurred_at'> & {
+  readonly id: number;
+  readonly occurred_at: string;
+  readonly prev_hash: string;
+  readonly hash: string;
+};
 
 /** A row as people get it. */
 export function shown({ seq, record, prev_hash, hash }: Row): Shown {
@@ -82,9 +96,11 @@ const illegible: Entry = {
   changes: null,
 };
 
-const clipped = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text);
+const clipped = (text: string): string =>
+  text.length > longestText ? `${text.slice(0, longestText)}…` : text;
 
-const orNull = (text: string | undefined): string | null => (text === undefined ? null : clipped(text));
+const orNull = (text: string | undefined): string | null =>
+  text === undefined ? null : clipped(text);
 
 /** One side of a change; where it is too large, its small fields stay and the others are only named. */
 function fitting(side: unknown): unknown {
@@ -98,7 +114,12 @@ function fitting(side: unknown): unknown {
     return '…';
   }
   const fields = Object.entries(side).slice(0, mostFields);
-  return Object.fromEntries(fields.map(([name, value]) => [name.slice(0, largestField), sizeOf(value) <= largestField ? value : '…']));
+  return Object.fromEntries(
+    fields.map(([name, value]) => [
+      name.slice(0, largestField),
+      sizeOf(value) <= largestField ? value : '…',
+    ]),
+  );
 }
 
 const sizeOf = (value: unknown): number => JSON.stringify(value)?.length ?? 0;

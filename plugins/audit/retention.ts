@@ -47,7 +47,10 @@ export function retention(parts: RetentionParts): (signal: AbortSignal) => Promi
     }
     const to = await archive(folder, from, upTo, parts);
     await store.cut(anchorOf(from, to, clock.now(), keys));
-    log.info({ from: from.seq + 1, to: to.seq }, 'archived rows older than audit.retention_days and removed them');
+    log.info(
+      { from: from.seq + 1, to: to.seq },
+      'archived rows older than audit.retention_days and removed them',
+    );
     return true;
   }
 
@@ -65,7 +68,12 @@ export function retention(parts: RetentionParts): (signal: AbortSignal) => Promi
 }
 
 /** Writes the rows behind `from` into a file that is whole and on disk when its name appears. */
-async function archive(folder: string, from: Link, upTo: number, { store, keys }: RetentionParts): Promise<Link> {
+async function archive(
+  folder: string,
+  from: Link,
+  upTo: number,
+  { store, keys }: RetentionParts,
+): Promise<Link> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await forgetUnfinished(folder, from.seq + 1);
   let last = from;
@@ -73,7 +81,10 @@ async function archive(folder: string, from: Link, upTo: number, { store, keys }
   /** An anchor vouches for what it replaces, so nothing is archived that does not hold. */
   async function* lines(): AsyncGenerator<string> {
     while (last.seq < upTo) {
-      const rows = await store.rows({ after: last.seq, upTo: Math.min(last.seq + rowsAtOnce, upTo) });
+      const rows = await store.rows({
+        after: last.seq,
+        upTo: Math.min(last.seq + rowsAtOnce, upTo),
+      });
       for (const row of rows) {
         const reason = flaw(last, row, (id) => keys.chain(id));
         if (reason !== undefined) {
@@ -116,4 +127,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 const broken = (seq: number, reason: string): SvcError =>
-  new SvcError('conflict', `old rows of the audit trail are kept, because row ${seq} does not hold: ${reason}. See "svc audit verify"`);
+  new SvcError(
+    'conflict',
+    `old rows of the audit trail are kept, because row ${seq} does not hold: ${reason}. See "svc audit verify"`,
+  );

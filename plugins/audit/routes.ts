@@ -18,7 +18,12 @@ export interface RouteParts {
 /** Reading the trail is a row of it. */
 const read = { access: 'admin', audited: true } as const;
 
-export function auditRoutes({ store, verification, pause, clock }: RouteParts): readonly RouteDeclaration[] {
+export function auditRoutes({
+  store,
+  verification,
+  pause,
+  clock,
+}: RouteParts): readonly RouteDeclaration[] {
   const totals = new Totals(store);
   return [
     listRoute({
@@ -32,7 +37,11 @@ export function auditRoutes({ store, verification, pause, clock }: RouteParts): 
         const filter = await filterOf(query, (email) => store.actorsOf(email));
         const rows = await store.page(filter, page.limit + 1, page.after);
         const last = rows.length > page.limit ? rows[page.limit - 1] : undefined;
-        return { items: rows.slice(0, page.limit).map(shown), total: await totals.of(filter), next: last && [last.occurred_at, last.seq] };
+        return {
+          items: rows.slice(0, page.limit).map(shown),
+          total: await totals.of(filter),
+          next: last && [last.occurred_at, last.seq],
+        };
       },
     }),
     byteRoute({
@@ -41,13 +50,17 @@ export function auditRoutes({ store, verification, pause, clock }: RouteParts): 
       path: '/api/v1/admin/audit-logs/export',
       action: 'audit:export',
       summary: 'Download rows of the audit trail, oldest first',
-      description: 'One JSON document a line, or CSV for spreadsheets, in which a cell that would be taken for a formula begins with an apostrophe.',
+      description:
+        'One JSON document a line, or CSV for spreadsheets, in which a cell that would be taken for a formula begins with an apostrophe.',
       query: ExportQuery,
       produces: 'application/octet-stream',
       async handle(call) {
         const { format = 'jsonl', ...asked } = call.query;
         const filter = await filterOf(asked, (email) => store.actorsOf(email));
-        call.setHeader('content-disposition', `attachment; filename="audit-${timestamp(clock.now()).slice(0, 10)}.${format}"`);
+        call.setHeader(
+          'content-disposition',
+          `attachment; filename="audit-${timestamp(clock.now()).slice(0, 10)}.${format}"`,
+        );
         return exported(store, filter, format, pause);
       },
     }),
@@ -56,7 +69,8 @@ export function auditRoutes({ store, verification, pause, clock }: RouteParts): 
       method: 'GET',
       path: '/api/v1/admin/audit-logs/verify',
       action: 'audit:verify',
-      summary: 'Follow the chain from its first row to its last and hold it against every signed checkpoint',
+      summary:
+        'Follow the chain from its first row to its last and hold it against every signed checkpoint',
       response: Verdict,
       timeoutMs: 600_000,
       handle: () => verification.run(),
@@ -93,8 +107,11 @@ class Totals {
     }
     const key = JSON.stringify(filter);
     const earlier = this.#known.get(key);
-    const isFresh = earlier !== undefined && earlier.first === first && last - earlier.upTo <= mostNew;
-    const total = isFresh ? earlier.total + (await this.#store.countIn(filter, { after: earlier.upTo, upTo: last })) : await this.#store.count(filter, last);
+    const isFresh =
+      earlier !== undefined && earlier.first === first && last - earlier.upTo <= mostNew;
+    const total = isFresh
+      ? earlier.total + (await this.#store.countIn(filter, { after: earlier.upTo, upTo: last }))
+      : await this.#store.count(filter, last);
     this.#known.delete(key);
     this.#known.set(key, { first, upTo: last, total });
     if (this.#known.size > mostKnown) {

@@ -1,8 +1,13 @@
 import { Type } from 'typebox';
 
 const Timestamp = Type.String({ format: 'date-time' });
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
-const Status = Type.Union([Type.Literal('success'), Type.Literal('failure'), Type.Literal('denied')]);
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+const Status = Type.Union([
+  Type.Literal('success'),
+  Type.Literal('failure'),
+  Type.Literal('denied'),
+]);
 
 export const AuditLog = Type.Object({
   id: Type.Integer({ description: 'number in the chain, without gaps' }),
@@ -21,15 +26,30 @@ export const AuditLog = Type.Object({
   resource_id: orNull(Type.String()),
   status: Status,
   http_status: Type.Integer({ description: '0 where no request was made' }),
-  error: orNull(Type.String({ description: 'the sentence that the caller got instead of an answer' })),
+  error: orNull(
+    Type.String({ description: 'the sentence that the caller got instead of an answer' }),
+  ),
   request_id: Type.String(),
-  changes: orNull(Type.Object({ before: Type.Unknown(), after: Type.Unknown() }, { description: 'without secrets; large values are left out' })),
+  changes: orNull(
+    Type.Object(
+      { before: Type.Unknown(), after: Type.Unknown() },
+      { description: 'without secrets; large values are left out' },
+    ),
+  ),
   prev_hash: Type.String({ description: 'hash of the row before' }),
-  hash: Type.String({ description: 'HMAC-SHA256 over the previous hash, the number and the record' }),
+  hash: Type.String({
+    description: 'HMAC-SHA256 over the previous hash, the number and the record',
+  }),
 });
 
 const filters = {
-  actor: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'an e-mail address, a user id, or kind:id such as token:7' })),
+  actor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 320,
+      description: 'an e-mail address, a user id, or kind:id such as token:7',
+    }),
+  ),
   action: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9:._-]*\\*?$',
@@ -44,7 +64,8 @@ const filters = {
       pattern: '^[a-z0-9:._-]+\\*?(?:,[a-z0-9:._-]+\\*?)*$',
       examples: ['alert:*,device:update'],
       maxLength: 400,
-      description: 'leaves out these actions, such as auth:refresh,audit:* for the rows that come by themselves',
+      description:
+        'leaves out these actions, such as auth:refresh,audit:* for the rows that come by themselves',
     }),
   ),
   resource_type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
@@ -56,7 +77,10 @@ const filters = {
 
 export const Filters = Type.Object(filters);
 
-export const ExportQuery = Type.Object({ ...filters, format: Type.Optional(Type.Union([Type.Literal('jsonl'), Type.Literal('csv')])) });
+export const ExportQuery = Type.Object({
+  ...filters,
+  format: Type.Optional(Type.Union([Type.Literal('jsonl'), Type.Literal('csv')])),
+});
 
 export const Verdict = Type.Object({
   ok: Type.Boolean(),

@@ -6,7 +6,10 @@ import type { AuditEntries, AuditEntry } from './contract.ts';
 import { type Shown, shown } from './record.ts';
 import type { Store } from './store.ts';
 
-const Window = { last: Type.Optional(Type.Unsafe<string>(askedWindow.last)), until: Type.Optional(Type.Unsafe<string>(askedWindow.until)) };
+const Window = {
+  last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),
+  until: Type.Optional(Type.Unsafe<string>(askedWindow.until)),
+};
 const Changes = Type.Object({
   resource_type: Type.Optional(Type.String({ maxLength: 100 })),
   resource_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -15,7 +18,8 @@ const Changes = Type.Object({
 });
 
 /** Areas that everybody may look at; the rest of the trail is for administrators. */
-const openAreas = /^(?:agent|alert|channel|dashboard|device|edge|incident|knowledge|monitor|panel|plugin|silence|skill|topology):/;
+const openAreas =
+  /^(?:agent|alert|channel|dashboard|device|edge|incident|knowledge|monitor|panel|plugin|silence|skill|topology):/;
 /** Rows looked through at most, for those that the asker may see. */
 const mostRead = 2_000;
 
@@ -25,25 +29,57 @@ export const changeSkills = (store: Store, clock: Clock): readonly ToolSkill[] =
     ...{ scope: 'manager', class: 'safe', tier: 'core' },
     key: 'changes_list',
     name: 'What changed',
-    description: 'Changes that people and agents made through svc within a window, newest first: what, of which resource, by whom, and when.',
+    description:
+      'Changes that people and agents made through svc within a window, newest first: what, of which resource, by whom, and when.',
     params: Changes,
     run: (params, run) => changes(params, run, store, clock),
   }),
 ];
 
-async function changes(params: Static<typeof Changes>, { principal }: SkillRun, store: Store, clock: Clock): Promise<object> {
+async function changes(
+  params: Static<typeof Changes>,
+  { principal }: SkillRun,
+  store: Store,
+  clock: Clock,
+): Promise<object> {
   const { resource_type: resourceType, resource_id: resourceId, limit, ...asked } = params;
   const { start: from, end: to } = windowAsked(asked, clock.now());
   const seesAll = principal.grants.some((grant) => covers(grant, '*'));
-  const filter = { from, to, status: 'success', ...(resourceType !== undefined && { resourceType }), ...(resourceId !== undefined && { resourceId }) };
-  const rows = (await store.page(filter, mostRead)).map(shown).filter((row) => isChange(row) && (seesAll || openAreas.test(row.action)));
+  const filter = {
+    from,
+    to,
+    status: 'success',
+    ...(resourceType !== undefined && { resourceType }),
+    ...(resourceId !== undefined && { resourceId }),
+  };
+  const rows = (await store.page(filter, mostRead))
+    .map(shown)
+    .filter((row) => isChange(row) && (seesAll || openAreas.test(row.action)));
   return {
     shown: Math.min(limit, rows.length),
     more: rows.length > limit,
-    changes: rows.slice(0, limit).map(({ occurred_at: at, actor, action, resource_type: type, resource_id: id, changes: change }) => ({
-      ...{ at, action, resource_type: type, resource_id: id, by: actor.name ?? actor.id, by_kind: actor.type },
-      ...(seesAll && { after: change?.after ?? null }),
-    })),
+    changes: rows
+      .slice(0, limit)
+      .map(
+        ({
+          occurred_at: at,
+          actor,
+          action,
+          resource_type: type,
+          resource_id: id,
+          changes: change,
+        }) => ({
+          ...{
+            at,
+            action,
+            resource_type: type,
+            resource_id: id,
+            by: actor.name ?? actor.id,
+            by_kind: actor.type,
+          },
+          ...(seesAll && { after: change?.after ?? null }),
+        }),
+      ),
   };
 }
 
@@ -57,12 +93,23 @@ function isChange({ action, changes: change }: Shown): boolean {
 export const entriesOf = (store: Store): AuditEntries => ({
   async after(seq, limit) {
     const rows = (await store.next(seq, limit)).map(shown);
-    return { entries: rows.filter((row) => row.status === 'success' && isChange(row)).map(entryOf), last: rows.at(-1)?.id ?? seq };
+    return {
+      entries: rows.filter((row) => row.status === 'success' && isChange(row)).map(entryOf),
+      last: rows.at(-1)?.id ?? seq,
+    };
   },
   last: async () => (await store.span()).last,
 });
 
-function entryOf({ id, occurred_at: at, action, resource_type, resource_id, actor, changes: change }: Shown): AuditEntry {
+function entryOf({
+  id,
+  occurred_at: at,
+  action,
+  resource_type,
+  resource_id,
+  actor,
+  changes: change,
+}: Shown): AuditEntry {
   const [before, after] = [fieldsOf(change?.before), fieldsOf(change?.after)];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return {
@@ -73,4 +120,6 @@ function entryOf({ id, occurred_at: at, action, resource_type, resource_id, acto
 }
 
 const fieldsOf = (side: unknown): Readonly<Record<string, unknown>> =>
-  typeof side === 'object' && side !== null && !Array.isArray(side) ? (side as Readonly<Record<string, unknown>>) : {};
+  typeof side === 'object' && side !== null && !Array.isArray(side)
+    ? (side as Readonly<Record<string, unknown>>)
+    : {};

@@ -50,13 +50,17 @@ export class Store {
   /** The row with this number and the last one, as they stand at one moment. */
   async around(seq: number): Promise<{ there: Link | undefined; last: Link }> {
     const { rows } = await sql<Link>`
-      select seq, hash from audit_log where seq = ${seq} or seq = (select max(seq) from audit_log) order by seq`.execute(this.#read);
+      select seq, hash from audit_log where seq = ${seq} or seq = (select max(seq) from audit_log) order by seq`.execute(
+      this.#read,
+    );
     return { there: rows.find((row) => row.seq === seq), last: rows.at(-1) ?? genesis };
   }
 
   /** The triggers that refuse changes of the trail, as far as they are gone. */
   async unguarded(): Promise<readonly string[]> {
-    const { rows } = await sql<{ name: string }>`select name from sqlite_schema where type = 'trigger'`.execute(this.#read);
+    const { rows } = await sql<{
+      name: string;
+    }>`select name from sqlite_schema where type = 'trigger'`.execute(this.#read);
     const present = new Set(rows.map(({ name }) => name));
     return guards.filter((name) => !present.has(name));
   }
@@ -64,13 +68,22 @@ export class Store {
   /** First and last number; the last one is 0 while there is no row. */
   async span(): Promise<{ first: number; last: number }> {
     const { rows } = await sql<{ first: number | null; last: number | null }>`
-      select (select min(seq) from audit_log) as first, (select max(seq) from audit_log) as last`.execute(this.#read);
+      select (select min(seq) from audit_log) as first, (select max(seq) from audit_log) as last`.execute(
+      this.#read,
+    );
     return { first: rows[0]?.first ?? 1, last: rows[0]?.last ?? 0 };
   }
 
   /** The newest rows that fit, from below `before` on. */
-  async page(filter: Filter, limit: number, before?: readonly (string | number)[]): Promise<readonly (Row & { occurred_at: number })[]> {
-    const conditions = [...conditionsOf(filter), ...(before ? [sql<SqlBool>`(occurred_at, seq) < (${before[0]}, ${before[1]})`] : [])];
+  async page(
+    filter: Filter,
+    limit: number,
+    before?: readonly (string | number)[],
+  ): Promise<readonly (Row & { occurred_at: number })[]> {
+    const conditions = [
+      ...conditionsOf(filter),
+      ...(before ? [sql<SqlBool>`(occurred_at, seq) < (${before[0]}, ${before[1]})`] : []),
+    ];
     const { rows } = await sql<Row & { occurred_at: number }>`
       select row.seq, row.key_id, row.record, row.prev_hash, row.hash, place.occurred_at
       from (
@@ -83,17 +96,28 @@ export class Store {
 
   /** How many fit up to `upTo`: a walk through one index, which has all it takes. */
   count(filter: Filter, upTo: number): Promise<number> {
-    return this.#counted(sql`indexed by ${sql.raw(leadOf(filter, filter.without !== undefined))}`, [...conditionsOf(filter), sql<SqlBool>`seq <= ${upTo}`]);
+    return this.#counted(sql`indexed by ${sql.raw(leadOf(filter, filter.without !== undefined))}`, [
+      ...conditionsOf(filter),
+      sql<SqlBool>`seq <= ${upTo}`,
+    ]);
   }
 
   /** How many fit in a stretch: a walk through its rows. */
   countIn(filter: Filter, { after, upTo }: Stretch): Promise<number> {
-    return this.#counted(sql`not indexed`, [sql<SqlBool>`seq > ${after}`, sql<SqlBool>`seq <= ${upTo}`, ...conditionsOf(filter)]);
+    return this.#counted(sql`not indexed`, [
+      sql<SqlBool>`seq > ${after}`,
+      sql<SqlBool>`seq <= ${upTo}`,
+      ...conditionsOf(filter),
+    ]);
   }
 
   /** Rows of a stretch that fit, in the order of the chain. */
   async rows({ after, upTo }: Stretch, filter: Filter = {}): Promise<readonly Row[]> {
-    const conditions = [sql<SqlBool>`seq > ${after}`, sql<SqlBool>`seq <= ${upTo}`, ...conditionsOf(filter)];
+    const conditions = [
+      sql<SqlBool>`seq > ${after}`,
+      sql<SqlBool>`seq <= ${upTo}`,
+      ...conditionsOf(filter),
+    ];
     const { rows } =
       await sql<Row>`select ${sql.join(columns.map((name) => sql.ref(name)))} from audit_log not indexed where ${every(conditions)} order by seq`.execute(
         this.#read,
@@ -103,25 +127,43 @@ export class Store {
 
   /** The next rows of the chain, whatever their numbers are. */
   next(after: number, limit: number): Promise<readonly Row[]> {
-    return this.#read.selectFrom('audit_log').select(columns).where('seq', '>', after).orderBy('seq').limit(limit).execute();
+    return this.#read
+      .selectFrom('audit_log')
+      .select(columns)
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .limit(limit)
+      .execute();
   }
 
   /** Every actor that ever acted under an e-mail address, as `kind:id`. */
   async actorsOf(email: string): Promise<readonly string[]> {
-    const rows = await this.#read.selectFrom('audit_log').select('actor').distinct().where('actor_email', '=', email).execute();
+    const rows = await this.#read
+      .selectFrom('audit_log')
+      .select('actor')
+      .distinct()
+      .where('actor_email', '=', email)
+      .execute();
     return rows.map(({ actor }) => actor);
   }
 
   /** When the first row was written. */
   async oldest(): Promise<number | undefined> {
-    const row = await this.#read.selectFrom('audit_log').select('occurred_at').orderBy('seq').limit(1).executeTakeFirst();
+    const row = await this.#read
+      .selectFrom('audit_log')
+      .select('occurred_at')
+      .orderBy('seq')
+      .limit(1)
+      .executeTakeFirst();
     return row?.occurred_at;
   }
 
   /** The first row of a stretch that is not older than `moment`. */
   async firstSince(moment: number, { after, upTo }: Stretch): Promise<number | undefined> {
     const { rows } = await sql<{ seq: number | null }>`
-      select min(seq) as seq from audit_log not indexed where seq > ${after} and seq <= ${upTo} and occurred_at >= ${moment}`.execute(this.#read);
+      select min(seq) as seq from audit_log not indexed where seq > ${after} and seq <= ${upTo} and occurred_at >= ${moment}`.execute(
+      this.#read,
+    );
     return rows[0]?.seq ?? undefined;
   }
 
@@ -138,7 +180,12 @@ export class Store {
   }
 
   checkpoints(after = beforeAll): Promise<readonly Checkpoint[]> {
-    return this.#read.selectFrom('audit_checkpoints').selectAll().where('seq', '>', after).orderBy('seq').execute();
+    return this.#read
+      .selectFrom('audit_checkpoints')
+      .selectAll()
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .execute();
   }
 
   addCheckpoint(checkpoint: Checkpoint): Promise<void> {
@@ -162,18 +209,32 @@ export class Store {
   }
 
   async #counted(access: RawBuilder<unknown>, conditions: readonly Condition[]): Promise<number> {
-    const { rows } = await sql<{ count: number }>`select count(*) as count from audit_log ${access} where ${every(conditions)}`.execute(this.#read);
+    const { rows } = await sql<{
+      count: number;
+    }>`select count(*) as count from audit_log ${access} where ${every(conditions)}`.execute(
+      this.#read,
+    );
     return rows[0]!.count;
   }
 }
 
 /** The end of the chain; it is never removed, so there is none only before the first row. */
 async function lastOf(tx: Trail): Promise<Link> {
-  return (await tx.selectFrom('audit_log').select(['seq', 'hash']).orderBy('seq', 'desc').limit(1).executeTakeFirst()) ?? genesis;
+  return (
+    (await tx
+      .selectFrom('audit_log')
+      .select(['seq', 'hash'])
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst()) ?? genesis
+  );
 }
 
 /** The index that knows everything a filter may ask besides what leads it; `byAction` where rows are not wanted in the order of time and actions are asked for. */
-function leadOf({ resourceId, actors, resourceType, action, area, status }: Filter, byAction = false): string {
+function leadOf(
+  { resourceId, actors, resourceType, action, area, status }: Filter,
+  byAction = false,
+): string {
   const lead =
     resourceId !== undefined
       ? 'resource_id'
@@ -196,7 +257,9 @@ function conditionsOf(filter: Filter): Condition[] {
     actors !== undefined && sql<SqlBool>`actor in (${sql.join(actors)})`,
     resourceType !== undefined && sql<SqlBool>`resource_type = ${resourceType}`,
     ...ofActions(filter),
-    ...without.flatMap((left) => ofActions(left).map((condition) => sql<SqlBool>`not (${condition})`)),
+    ...without.flatMap((left) =>
+      ofActions(left).map((condition) => sql<SqlBool>`not (${condition})`),
+    ),
     status !== undefined && sql<SqlBool>`status = ${status}`,
     from !== undefined && sql<SqlBool>`occurred_at >= ${from}`,
     to !== undefined && sql<SqlBool>`occurred_at < ${to}`,
@@ -212,4 +275,5 @@ const every = (conditions: readonly Condition[]): Condition =>
   conditions.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(conditions, sql` and `)}`;
 
 /** The first text behind all that begin with `prefix`. */
-const behind = (prefix: string): string => prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+const behind = (prefix: string): string =>
+  prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);

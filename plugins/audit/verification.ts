@@ -62,13 +62,20 @@ async function settled(parts: VerificationParts): Promise<Verdict> {
   for (let tries = 1; ; tries++) {
     const anchors = await parts.store.anchors();
     const verdict = await walk(parts, anchors);
-    if (verdict.ok || tries === mostTries || (await parts.store.anchors()).length === anchors.length) {
+    if (
+      verdict.ok ||
+      tries === mostTries ||
+      (await parts.store.anchors()).length === anchors.length
+    ) {
       return verdict;
     }
   }
 }
 
-async function walk({ store, keys, checkpoints, memory, pause }: VerificationParts, anchors: readonly Anchor[]): Promise<Verdict> {
+async function walk(
+  { store, keys, checkpoints, memory, pause }: VerificationParts,
+  anchors: readonly Anchor[],
+): Promise<Verdict> {
   let last: Link = genesis;
   let rows = 0;
   let found = 0;
@@ -98,7 +105,8 @@ async function walk({ store, keys, checkpoints, memory, pause }: VerificationPar
   for (let after = beforeAll; ; after = last.seq) {
     const slice = await store.next(after, rowsAtOnce);
     for (const row of slice) {
-      const reason = flaw(last, row, (id) => keys.chain(id)) ?? contradiction(row, signed.get(row.seq), seen);
+      const reason =
+        flaw(last, row, (id) => keys.chain(id)) ?? contradiction(row, signed.get(row.seq), seen);
       if (reason !== undefined) {
         return verdict({ seq: last.seq + 1, reason });
       }
@@ -111,7 +119,12 @@ async function walk({ store, keys, checkpoints, memory, pause }: VerificationPar
     await pause();
   }
   const unsigned = checkpoints.isOverdue(known, anchors) ? { reason: nothingSigned } : undefined;
-  return verdict(missingTail(last, anchors, [...signed.values()], seen) ?? broken ?? unsigned ?? unguarded(await store.unguarded()));
+  return verdict(
+    missingTail(last, anchors, [...signed.values()], seen) ??
+      broken ??
+      unsigned ??
+      unguarded(await store.unguarded()),
+  );
 }
 
 /** The checkpoints that can be believed, by row, and what is wrong with another. */
@@ -126,7 +139,9 @@ async function signedOnes(
     if (checkpoints.isSigned(checkpoint)) {
       signed.set(checkpoint.seq, checkpoint);
     } else {
-      broken ??= { reason: `the checkpoint of row ${checkpoint.seq} is not signed by a key of this trail: it was forged or altered` };
+      broken ??= {
+        reason: `the checkpoint of row ${checkpoint.seq} is not signed by a key of this trail: it was forged or altered`,
+      };
     }
     if (index % signaturesAtOnce === signaturesAtOnce - 1) {
       await pause();
@@ -135,11 +150,17 @@ async function signedOnes(
   return { signed, broken };
 }
 
-function contradiction(row: Link, checkpoint: Checkpoint | undefined, seen: Link): string | undefined {
+function contradiction(
+  row: Link,
+  checkpoint: Checkpoint | undefined,
+  seen: Link,
+): string | undefined {
   if (checkpoint !== undefined && checkpoint.hash !== row.hash) {
     return `it is not the row that was signed on ${timestamp(checkpoint.at)}`;
   }
-  return row.seq === seen.seq && row.hash !== seen.hash ? 'it is not the row that this process has seen in its place' : undefined;
+  return row.seq === seen.seq && row.hash !== seen.hash
+    ? 'it is not the row that this process has seen in its place'
+    : undefined;
 }
 
 const nothingSigned =
@@ -154,16 +175,30 @@ export const unguarded = (missing: readonly string[]): Break | undefined =>
       };
 
 /** A chain without its last rows is a good chain; only what was signed or seen of them, and that retention leaves a last row, tells. */
-function missingTail(last: Link, anchors: readonly Anchor[], signed: readonly Checkpoint[], seen: Link): Break | undefined {
+function missingTail(
+  last: Link,
+  anchors: readonly Anchor[],
+  signed: readonly Checkpoint[],
+  seen: Link,
+): Break | undefined {
   const beyond = signed.findLast(({ seq }) => seq > last.seq);
   if (beyond !== undefined) {
     const cause = `a checkpoint of ${timestamp(beyond.at)} knows row ${beyond.seq}`;
-    return { seq: last.seq + 1, reason: `it and all behind it are gone: ${cause}. The trail was cut off, or an older backup was restored` };
+    return {
+      seq: last.seq + 1,
+      reason: `it and all behind it are gone: ${cause}. The trail was cut off, or an older backup was restored`,
+    };
   }
   if (seen.seq > last.seq) {
-    return { seq: last.seq + 1, reason: `it and all behind it are gone: this process has seen row ${seen.seq}. The trail was cut off` };
+    return {
+      seq: last.seq + 1,
+      reason: `it and all behind it are gone: this process has seen row ${seen.seq}. The trail was cut off`,
+    };
   }
   return anchors.at(-1)?.to_seq === last.seq
-    ? { seq: last.seq + 1, reason: 'it and all behind it are gone: only the anchor of what stood before is left' }
+    ? {
+        seq: last.seq + 1,
+        reason: 'it and all behind it are gone: only the anchor of what stood before is left',
+      }
     : undefined;
 }

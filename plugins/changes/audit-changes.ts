@@ -8,10 +8,15 @@ const atOnce = 200;
 const place = 'audit';
 
 /** Areas whose changes can be the cause of trouble; what people do with incidents, chats and sessions is not. */
-const areas = /^(?:agent|alert|alert-rule|channel|notification-channel|dashboard|device|edge|monitor|pack|packs|plugin|recording|setting|skill|topology)s?\b/;
+const areas =
+  /^(?:agent|alert|alert-rule|channel|notification-channel|dashboard|device|edge|monitor|pack|packs|plugin|recording|setting|skill|topology)s?\b/;
 const notOf = new Set(['incident', 'silence', 'change']);
 /** How people say it. */
-const made: Readonly<Record<string, string>> = { create: 'created', update: 'changed', delete: 'deleted' };
+const made: Readonly<Record<string, string>> = {
+  create: 'created',
+  update: 'changed',
+  delete: 'deleted',
+};
 const harmless = /:(?:reveal|test|preview)$/;
 
 /** Follows the audit trail by its numbers, from where it stood last time: what was changed while svc or this room was away comes later, once. */
@@ -22,7 +27,15 @@ export class AuditChanges {
   #reading: Promise<void> | undefined;
   #again = false;
 
-  constructor({ entries, feed, log }: { readonly entries: Handle<AuditEntries>; readonly feed: Feed; readonly log: Logger }) {
+  constructor({
+    entries,
+    feed,
+    log,
+  }: {
+    readonly entries: Handle<AuditEntries>;
+    readonly feed: Feed;
+    readonly log: Logger;
+  }) {
     this.#entries = entries;
     this.#feed = feed;
     this.#log = log;
@@ -76,7 +89,10 @@ function changeOf(entry: AuditEntry): readonly ChangeDraft[] {
   const verb = action.slice(action.lastIndexOf(':') + 1);
   const done = Object.hasOwn(made, verb) ? `${what} ${made[verb]}` : `${action} of ${what}`;
   // Of what is new, all fields are.
-  const named = fields.length === 0 || verb === 'create' ? '' : `: ${fields.slice(0, 8).join(', ')}${fields.length > 8 ? ' …' : ''}`;
+  const named =
+    fields.length === 0 || verb === 'create'
+      ? ''
+      : `: ${fields.slice(0, 8).join(', ')}${fields.length > 8 ? ' …' : ''}`;
   return [
     {
       ref: `audit:${seq}`,
@@ -97,5 +113,11 @@ function kindOf(action: string, type: string): ChangeKind {
     return 'rule';
   }
   const area = action.slice(0, action.indexOf(':'));
-  return area.startsWith('setting') ? 'setting' : area.startsWith('plugin') || area.startsWith('pack') ? 'plugin' : area === 'topology' ? 'topology' : 'config';
+  return area.startsWith('setting')
+    ? 'setting'
+    : area.startsWith('plugin') || area.startsWith('pack')
+      ? 'plugin'
+      : area === 'topology'
+        ? 'topology'
+        : 'config';
 }

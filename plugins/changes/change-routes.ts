@@ -1,12 +1,22 @@
 import type { SeenBy, SeenDevices } from 'svc/query';
-import { type Clock, type Ids, listRoute, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
+import {
+  type Clock,
+  type Ids,
+  listRoute,
+  route,
+  type RouteDeclaration,
+  SvcError,
+  timestamp,
+} from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import { type Change, type ChangeKind, changeKinds } from './contract.ts';
 import type { Feed } from './feed.ts';
 
 const path = '/api/v1/changes';
-const Words = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 500 }), { maxProperties: 32 });
+const Words = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 500 }), {
+  maxProperties: 32,
+});
 const Instant = Type.String({ format: 'date-time' });
 const orNull = Type.Union([Type.String(), Type.Null()]);
 const kindList = `^(${changeKinds.join('|')})(,(${changeKinds.join('|')}))*$`;
@@ -26,7 +36,14 @@ export const ChangeItem = Type.Object({
 });
 
 const ChangeQuery = Type.Object({
-  kind: Type.Optional(Type.String({ pattern: kindList, examples: ['deploy,upgrade'], maxLength: 200, description: 'one or several, such as deploy,upgrade' })),
+  kind: Type.Optional(
+    Type.String({
+      pattern: kindList,
+      examples: ['deploy,upgrade'],
+      maxLength: 200,
+      description: 'one or several, such as deploy,upgrade',
+    }),
+  ),
   device_id: Type.Optional(Type.Integer({ minimum: 1 })),
   service: Type.Optional(Type.String({ maxLength: 200 })),
   from: Type.Optional(Instant),
@@ -35,16 +52,36 @@ const ChangeQuery = Type.Object({
 });
 
 /** What may be posted; the rest svc finds out by itself. */
-const posted = ['deploy', 'config', 'package', 'cron', 'certificate', 'restart'] as const satisfies readonly ChangeKind[];
+const posted = [
+  'deploy',
+  'config',
+  'package',
+  'cron',
+  'certificate',
+  'restart',
+] as const satisfies readonly ChangeKind[];
 
 const NewChange = Type.Object({
   summary: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S' }),
   kind: Type.Optional(Type.Enum([...posted], { description: 'deploy when it is not given' })),
-  at: Type.Optional(Type.String({ format: 'date-time', description: 'now when it is not given; at most 7 days ago' })),
+  at: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'now when it is not given; at most 7 days ago',
+    }),
+  ),
   service: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-  device_id: Type.Optional(Type.Integer({ minimum: 1, description: 'an edge posts for its own device' })),
+  device_id: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'an edge posts for its own device' }),
+  ),
   version: Type.Optional(Type.String({ maxLength: 200 })),
-  link: Type.Optional(Type.String({ maxLength: 2_000, pattern: '^https?://', examples: ['https://deploys.example.org/812'] })),
+  link: Type.Optional(
+    Type.String({
+      maxLength: 2_000,
+      pattern: '^https?://',
+      examples: ['https://deploys.example.org/812'],
+    }),
+  ),
   labels: Type.Optional(Words),
 });
 
@@ -57,7 +94,10 @@ export interface ChangeRouteParts {
   readonly seenBy: SeenBy;
 }
 
-export const changeRoutes = (feed: Feed, { clock, ids, seenBy }: ChangeRouteParts): readonly RouteDeclaration[] => [
+export const changeRoutes = (
+  feed: Feed,
+  { clock, ids, seenBy }: ChangeRouteParts,
+): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
@@ -68,8 +108,16 @@ export const changeRoutes = (feed: Feed, { clock, ids, seenBy }: ChangeRoutePart
     async handle({ query: { kind, device_id: device, service, from, to, q }, page, principal }) {
       const { items, ...rest } = await feed.page(
         {
-          ...{ kinds: kind?.split(',') as ChangeKind[] | undefined, device_id: device?.toString(), service, q },
-          ...{ from: from === undefined ? undefined : Date.parse(from), to: to === undefined ? undefined : Date.parse(to) },
+          ...{
+            kinds: kind?.split(',') as ChangeKind[] | undefined,
+            device_id: device?.toString(),
+            service,
+            q,
+          },
+          ...{
+            from: from === undefined ? undefined : Date.parse(from),
+            to: to === undefined ? undefined : Date.parse(to),
+          },
         },
         page,
         await seenBy(principal),
@@ -92,7 +140,16 @@ export const changeRoutes = (feed: Feed, { clock, ids, seenBy }: ChangeRoutePart
       assertOfSeen(body.device_id, await seenBy(principal));
       const device = principal.kind === 'edge' ? principal.device : body.device_id?.toString();
       const change = await feed.post({
-        ...{ ref: `post:${ids.uuid()}`, at: timeOf(body.at, clock.now()), kind, source: 'api', summary, service, link, device_id: device },
+        ...{
+          ref: `post:${ids.uuid()}`,
+          at: timeOf(body.at, clock.now()),
+          kind,
+          source: 'api',
+          summary,
+          service,
+          link,
+          device_id: device,
+        },
         actor: principal.name ?? principal.email ?? `${principal.kind} ${principal.id}`,
         labels: { ...labels, ...(version !== undefined && { version }) },
       });
@@ -105,9 +162,13 @@ export const changeRoutes = (feed: Feed, { clock, ids, seenBy }: ChangeRoutePart
 /** Who sees some devices alone tells of these. */
 function assertOfSeen(deviceId: number | undefined, seen: SeenDevices): void {
   if (seen !== undefined && deviceId === undefined) {
-    throw new SvcError('invalid_argument', 'device_id is missing: name the device of your organization that was changed', {
-      details: [{ path: '/device_id', message: 'is missing' }],
-    });
+    throw new SvcError(
+      'invalid_argument',
+      'device_id is missing: name the device of your organization that was changed',
+      {
+        details: [{ path: '/device_id', message: 'is missing' }],
+      },
+    );
   }
   if (seen !== undefined && !seen.ids.has(deviceId!)) {
     throw new SvcError('not_found', `there is no device ${deviceId}`);
@@ -117,15 +178,31 @@ function assertOfSeen(deviceId: number | undefined, seen: SeenDevices): void {
 function timeOf(asked: string | undefined, now: number): number {
   const at = asked === undefined ? now : Date.parse(asked);
   if (at > now + aheadMs || at < now - oldestMs) {
-    throw new SvcError('invalid_argument', 'at lies within the last 7 days and not ahead of now; correct the clock of the sender', {
-      reason: 'changes.time_out_of_range',
-    });
+    throw new SvcError(
+      'invalid_argument',
+      'at lies within the last 7 days and not ahead of now; correct the clock of the sender',
+      {
+        reason: 'changes.time_out_of_range',
+      },
+    );
   }
   return at;
 }
 
-export const shownChange = ({ id, at, kind, source, summary, labels, ...rest }: Change): Static<typeof ChangeItem> => ({
+export const shownChange = ({
+  id,
+  at,
+  kind,
+  source,
+  summary,
+  labels,
+  ...rest
+}: Change): Static<typeof ChangeItem> => ({
   ...{ id, at: timestamp(at), kind, source, summary },
-  ...{ actor: rest.actor ?? null, device_id: rest.device_id ?? null, edge_id: rest.edge_id ?? null },
+  ...{
+    actor: rest.actor ?? null,
+    device_id: rest.device_id ?? null,
+    edge_id: rest.edge_id ?? null,
+  },
   ...{ service: rest.service ?? null, link: rest.link ?? null, labels: { ...labels } },
 });

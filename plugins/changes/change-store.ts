@@ -60,26 +60,48 @@ export class ChangeStore {
   }
 
   async byRef(ref: string): Promise<Change | undefined> {
-    const row = await this.#db.selectFrom('changes_feed').selectAll().where('ref', '=', ref).executeTakeFirst();
+    const row = await this.#db
+      .selectFrom('changes_feed')
+      .selectAll()
+      .where('ref', '=', ref)
+      .executeTakeFirst();
     return row && changeOf(row);
   }
 
   /** Who sees some devices alone is told of what is of these: what names none may be of any. */
-  async page(filter: ChangeFilter, { limit, after }: PageRequest, seen: SeenDevices): Promise<Page<Change>> {
-    const matching = filtered(this.#db.selectFrom('changes_feed'), filter).$if(seen !== undefined, (query) => query.where(ofSeen(seen!)));
+  async page(
+    filter: ChangeFilter,
+    { limit, after }: PageRequest,
+    seen: SeenDevices,
+  ): Promise<Page<Change>> {
+    const matching = filtered(this.#db.selectFrom('changes_feed'), filter).$if(
+      seen !== undefined,
+      (query) => query.where(ofSeen(seen!)),
+    );
     const rows = await matching
       .selectAll()
-      .$if(after !== undefined, (query) => query.where(sql<boolean>`(at, id) < (${after![0]}, ${after![1]})`))
+      .$if(after !== undefined, (query) =>
+        query.where(sql<boolean>`(at, id) < (${after![0]}, ${after![1]})`),
+      )
       .orderBy('at', 'desc')
       .orderBy('id', 'desc')
       .limit(limit + 1)
       .execute();
-    const { total } = await matching.select((is) => is.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const { total } = await matching
+      .select((is) => is.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow();
     const last = rows[limit - 1];
-    return { items: rows.slice(0, limit).map(changeOf), total, next: rows.length > limit && last !== undefined ? [last.at, last.id] : undefined };
+    return {
+      items: rows.slice(0, limit).map(changeOf),
+      total,
+      next: rows.length > limit && last !== undefined ? [last.at, last.id] : undefined,
+    };
   }
 
-  async near({ start, end, device_ids: devices, services, limit = 200 }: ChangesNear, seen: SeenDevices): Promise<readonly Change[]> {
+  async near(
+    { start, end, device_ids: devices, services, limit = 200 }: ChangesNear,
+    seen: SeenDevices,
+  ): Promise<readonly Change[]> {
     const places = devices !== undefined || services !== undefined;
     const rows = await this.#db
       .selectFrom('changes_feed')
@@ -131,7 +153,8 @@ export class ChangeStore {
   }
 }
 
-const ofSeen = (scope: DeviceScope) => sql<boolean>`device_id in (select value from json_each(${idTexts(scope)}))`;
+const ofSeen = (scope: DeviceScope) =>
+  sql<boolean>`device_id in (select value from json_each(${idTexts(scope)}))`;
 
 const changeOf = ({ noted_at: _noted, ...row }: ChangeRow): Change => ({
   ...row,
@@ -143,12 +166,17 @@ const changeOf = ({ noted_at: _noted, ...row }: ChangeRow): Change => ({
   labels: JSON.parse(row.labels) as Change['labels'],
 });
 
-function filtered<O>(query: Query<O>, { kinds, device_id: device, service, from, to, q }: ChangeFilter): Query<O> {
+function filtered<O>(
+  query: Query<O>,
+  { kinds, device_id: device, service, from, to, q }: ChangeFilter,
+): Query<O> {
   return query
     .$if(kinds !== undefined, (is) => is.where('kind', 'in', kinds!))
     .$if(device !== undefined, (is) => is.where('device_id', '=', device!))
     .$if(service !== undefined, (is) => is.where('service', '=', service!))
     .$if(from !== undefined, (is) => is.where('at', '>=', from!))
     .$if(to !== undefined, (is) => is.where('at', '<', to!))
-    .$if(q !== undefined && q !== '', (is) => is.where(sql<boolean>`instr(lower(summary), ${q!.toLowerCase()}) > 0`));
+    .$if(q !== undefined && q !== '', (is) =>
+      is.where(sql<boolean>`instr(lower(summary), ${q!.toLowerCase()}) > 0`),
+    );
 }

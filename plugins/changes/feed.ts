@@ -66,11 +66,19 @@ export class Feed implements ChangeFeed {
   }
 
   /** Removes what may not stay; resolves with how many that were. */
-  async tidy({ keepMs, most }: { readonly keepMs: number; readonly most: number }): Promise<number> {
+  async tidy({
+    keepMs,
+    most,
+  }: {
+    readonly keepMs: number;
+    readonly most: number;
+  }): Promise<number> {
     const { tables, clock } = this.#parts;
     let removed = 0;
     for (;;) {
-      const some = await tables.write((tx) => new ChangeStore(tx).removeOld(clock.now() - keepMs, most));
+      const some = await tables.write((tx) =>
+        new ChangeStore(tx).removeOld(clock.now() - keepMs, most),
+      );
       removed += some;
       if (some === 0) {
         return removed;

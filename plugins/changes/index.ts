@@ -1,5 +1,21 @@
-import { askedWindow, DeviceScopes, parseDuration, type SeenBy, seenBy, windowAsked } from 'svc/query';
-import { BuildInfo, type Clock, defineEvent, definePlugin, defineService, Plugins, type ToolSkill, toolSkill } from 'svc/sdk';
+import {
+  askedWindow,
+  DeviceScopes,
+  parseDuration,
+  type SeenBy,
+  seenBy,
+  windowAsked,
+} from 'svc/query';
+import {
+  BuildInfo,
+  type Clock,
+  defineEvent,
+  definePlugin,
+  defineService,
+  Plugins,
+  type ToolSkill,
+  toolSkill,
+} from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { AuditEntries } from '../audit/contract.ts';
@@ -38,7 +54,14 @@ export default definePlugin({
     const entries = services.maybe(Entries);
     const audit = new AuditChanges({ entries, feed, log });
     const watched = {
-      ...{ feed, fleet, log, metrics: services.maybe(Metrics), plugins: services.use(Plugins), build: services.use(BuildInfo) },
+      ...{
+        feed,
+        fleet,
+        log,
+        metrics: services.maybe(Metrics),
+        plugins: services.use(Plugins),
+        build: services.use(BuildInfo),
+      },
       now: () => clock.now(),
     };
 
@@ -46,14 +69,19 @@ export default definePlugin({
     ctx.http.routes(changeRoutes(feed, { clock, ids, seenBy: sees }));
     ctx.skills.add(feedSkill(feed, clock, sees));
     events.on(auditGrown, () => audit.catchUp());
-    entries.onChange((state) => (state === 'up' ? scope.task('read the audit trail', () => audit.catchUp()) : undefined));
+    entries.onChange((state) =>
+      state === 'up' ? scope.task('read the audit trail', () => audit.catchUp()) : undefined,
+    );
     followFleet(ctx, feed, fleet);
     scope.interval('look at what may have changed', lookMs, async () => {
       await lookAgain(watched);
       await audit.catchUp();
     });
     scope.interval('remove old changes', tidyMs, async () => {
-      const removed = await feed.tidy({ keepMs: parseDuration(settings.get<string>('changes.retention')), most: settings.get<number>('changes.most') });
+      const removed = await feed.tidy({
+        keepMs: parseDuration(settings.get<string>('changes.retention')),
+        most: settings.get<number>('changes.most'),
+      });
       log.debug({ event: 'changes.tidied', removed }, 'old changes removed');
     });
     return { audit, watched };
@@ -68,7 +96,8 @@ const feedSkill = (feed: Feed, clock: Clock, sees: SeenBy): ToolSkill =>
   toolSkill({
     key: 'changes_feed',
     name: 'Feed of changes',
-    description: 'Deploys, rule and setting edits, upgrades, reboots, restarts and replaced certificates within a window, newest first, by device or service.',
+    description:
+      'Deploys, rule and setting edits, upgrades, reboots, restarts and replaced certificates within a window, newest first, by device or service.',
     ...{ scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' },
     params: Type.Object({
       kinds: Type.Optional(Type.Array(Type.Enum([...changeKinds]), { maxItems: 12 })),
@@ -81,7 +110,11 @@ const feedSkill = (feed: Feed, clock: Clock, sees: SeenBy): ToolSkill =>
     }),
     async run({ kinds, device_id: device, service, q, limit, ...asked }, { principal }) {
       const { start: from, end: to } = windowAsked(asked, clock.now());
-      const { items, total } = await feed.page({ kinds, device_id: device?.toString(), service, q, from, to }, { limit }, await sees(principal));
+      const { items, total } = await feed.page(
+        { kinds, device_id: device?.toString(), service, q, from, to },
+        { limit },
+        await sees(principal),
+      );
       return { total, changes: items.map(shownChange) };
     },
   });

@@ -19,8 +19,15 @@ export interface WatchedParts {
 interface Watch {
   readonly prefix: string;
   /** Undefined while it cannot be read. */
-  read(parts: WatchedParts): Promise<ReadonlyMap<string, string>> | ReadonlyMap<string, string> | undefined;
-  change(key: string, before: string, after: string, now: number): Omit<ChangeDraft, 'ref'> | undefined;
+  read(
+    parts: WatchedParts,
+  ): Promise<ReadonlyMap<string, string>> | ReadonlyMap<string, string> | undefined;
+  change(
+    key: string,
+    before: string,
+    after: string,
+    now: number,
+  ): Omit<ChangeDraft, 'ref'> | undefined;
 }
 
 const patience = { timeoutMs: 10_000, maxSamples: 5_000_000 };
@@ -37,7 +44,9 @@ const agents: Watch = {
             .get()
             .list()
             .flatMap(({ id, name, agent_version: version, device_id: device }) =>
-              version === null || version === '' ? [] : [[String(id), JSON.stringify([version, name, device])] as const],
+              version === null || version === ''
+                ? []
+                : [[String(id), JSON.stringify([version, name, device])] as const],
             ),
         )
       : undefined,
@@ -47,7 +56,13 @@ const agents: Watch = {
     return was === version
       ? undefined
       : {
-          ...{ at: now, kind: 'upgrade', source: 'edge', edge_id: key, summary: `agent ${name} runs ${version}, before ${was}` },
+          ...{
+            at: now,
+            kind: 'upgrade',
+            source: 'edge',
+            edge_id: key,
+            summary: `agent ${name} runs ${version}, before ${was}`,
+          },
           ...(device !== null && { device_id: String(device) }),
         };
   },
@@ -55,18 +70,34 @@ const agents: Watch = {
 
 const boots: Watch = {
   prefix: 'boot:',
-  read: ({ metrics, now }) => instant(metrics, 'max by (device_id) (node_boot_time_seconds{device_id!=""})', now(), ({ device_id: device }) => device),
+  read: ({ metrics, now }) =>
+    instant(
+      metrics,
+      'max by (device_id) (node_boot_time_seconds{device_id!=""})',
+      now(),
+      ({ device_id: device }) => device,
+    ),
   change: (key, before, after) =>
     Number(after) - Number(before) < leastBoot
       ? undefined
-      : { at: Number(after) * 1_000, kind: 'reboot', source: 'metrics', device_id: key, summary: `device ${key} was booted` },
+      : {
+          at: Number(after) * 1_000,
+          kind: 'reboot',
+          source: 'metrics',
+          device_id: key,
+          summary: `device ${key} was booted`,
+        },
 };
 
 const certificates: Watch = {
   prefix: 'certificate:',
   read: ({ metrics, now }) =>
-    instant(metrics, 'max by (device_id, instance, job) (probe_ssl_earliest_cert_expiry)', now(), ({ device_id: device = '', instance = '', job = '' }) =>
-      JSON.stringify([device, instance, job]),
+    instant(
+      metrics,
+      'max by (device_id, instance, job) (probe_ssl_earliest_cert_expiry)',
+      now(),
+      ({ device_id: device = '', instance = '', job = '' }) =>
+        JSON.stringify([device, instance, job]),
     ),
   change(key, before, after, now) {
     const [device, instance] = JSON.parse(key) as [string, string, string];
@@ -85,7 +116,8 @@ const certificates: Watch = {
   },
 };
 
-const day = (seconds: string): string => new Date(Number(seconds) * 1_000).toISOString().slice(0, 10);
+const day = (seconds: string): string =>
+  new Date(Number(seconds) * 1_000).toISOString().slice(0, 10);
 
 const rooms: Watch = {
   prefix: 'plugin:',
@@ -94,19 +126,26 @@ const rooms: Watch = {
       plugins
         .list()
         .filter(({ state }) => state === 'active')
-        .map(({ id, version, generation }) => [id, JSON.stringify([version ?? '', build.startedAt, generation ?? 0])]),
+        .map(({ id, version, generation }) => [
+          id,
+          JSON.stringify([version ?? '', build.startedAt, generation ?? 0]),
+        ]),
     ),
   change(key, before, after, now) {
     const [was, startedBefore, generationBefore] = JSON.parse(before) as [string, number, number];
     const [version, started, generation] = JSON.parse(after) as [string, number, number];
-    const isSame = was === version && (started !== startedBefore || generation === generationBefore);
+    const isSame =
+      was === version && (started !== startedBefore || generation === generationBefore);
     return isSame
       ? undefined
       : {
           at: now,
           kind: 'plugin',
           source: 'svc',
-          summary: was === version ? `plugin ${key} ${version} was reloaded` : `plugin ${key} runs ${version}, before ${was}`,
+          summary:
+            was === version
+              ? `plugin ${key} ${version} was reloaded`
+              : `plugin ${key} runs ${version}, before ${was}`,
         };
   },
 };
@@ -118,7 +157,13 @@ const itself: Watch = {
     const [was] = JSON.parse(before) as [string];
     const [version, startedAt] = JSON.parse(after) as [string, number];
     const kind = was === version ? 'restart' : 'upgrade';
-    return { at: startedAt, kind, source: 'svc', summary: was === version ? `svc ${version} was started` : `svc runs ${version}, before ${was}` };
+    return {
+      at: startedAt,
+      kind,
+      source: 'svc',
+      summary:
+        was === version ? `svc ${version} was started` : `svc runs ${version}, before ${was}`,
+    };
   },
 };
 
@@ -137,7 +182,9 @@ async function instant(
         answer.labels.flatMap((labels, index) => {
           const key = keyOf(labels);
           const value = answer.values[index]!;
-          return key === undefined || !Number.isFinite(value) ? [] : [[key, String(Math.round(value))] as const];
+          return key === undefined || !Number.isFinite(value)
+            ? []
+            : [[key, String(Math.round(value))] as const];
         }),
       );
 }
@@ -151,12 +198,19 @@ export async function lookAgain(parts: WatchedParts): Promise<void> {
         await compare(watch, found, parts);
       }
     } catch (error) {
-      parts.log.debug({ watch: watch.prefix, cause: messageOf(error) }, 'changes could not look at what it watches; it looks again in a minute');
+      parts.log.debug(
+        { watch: watch.prefix, cause: messageOf(error) },
+        'changes could not look at what it watches; it looks again in a minute',
+      );
     }
   }
 }
 
-async function compare({ prefix, change }: Watch, found: ReadonlyMap<string, string>, { feed, now }: WatchedParts): Promise<void> {
+async function compare(
+  { prefix, change }: Watch,
+  found: ReadonlyMap<string, string>,
+  { feed, now }: WatchedParts,
+): Promise<void> {
   const seen = await feed.seen(prefix);
   const news = new Map<string, string>();
   const drafts: ChangeDraft[] = [];

@@ -32,7 +32,14 @@ export interface RunEnd {
 
 /** Runs of agents, for rooms that bring people's words from elsewhere: chat platforms, investigations. */
 export interface ChatRuns {
-  openSession(principal: Principal, ask: { readonly title?: string; readonly agent?: string; readonly related_incident_id?: number }): Promise<string>;
+  openSession(
+    principal: Principal,
+    ask: {
+      readonly title?: string;
+      readonly agent?: string;
+      readonly related_incident_id?: number;
+    },
+  ): Promise<string>;
   /** Resolves once the run is on disk; it goes on by itself. */
   start(ask: RunAsk): Promise<{ readonly run_id: string }>;
   /** From memory or disk, until the run has ended or waits for an approval. */

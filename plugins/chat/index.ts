@@ -1,4 +1,12 @@
-import { BuildInfo, defineEvent, definePlugin, defineService, type Handle, type Principal, type Scope } from 'svc/sdk';
+import {
+  BuildInfo,
+  defineEvent,
+  definePlugin,
+  defineService,
+  type Handle,
+  type Principal,
+  type Scope,
+} from 'svc/sdk';
 
 import type { ApprovalBook, ApprovalOwner } from '../approval/contract.ts';
 import type { DeviceDirectory } from '../device/contract.ts';
@@ -21,7 +29,9 @@ import { Toolbag } from './tools/toolbag.ts';
 
 /** By their ids: the folders of what runs can do without may be taken away. */
 const approvals = defineService<ApprovalBook>('approval.book');
-const approvalSettled = defineEvent<{ readonly id: string; readonly owner: ApprovalOwner }>('approval.settled');
+const approvalSettled = defineEvent<{ readonly id: string; readonly owner: ApprovalOwner }>(
+  'approval.settled',
+);
 const deviceDirectory = defineService<DeviceDirectory>('device.directory');
 const mentions = defineService<MentionDirectory>('mention.directory');
 const directory = defineService<DirectoryContract>('iam.directory');
@@ -51,7 +61,9 @@ export default definePlugin({
         ...{ runs: runStore, sessions: store, clock, ids, log, models, personas, registry },
         runner: ctx.services.use(SkillRunner),
         approvals: ctx.services.maybe(approvals),
-        reachable: async ({ target }) => target.kind === 'manager' || (devices.available && (await devices.get().onlineEdge(target.id!)) !== undefined),
+        reachable: async ({ target }) =>
+          target.kind === 'manager' ||
+          (devices.available && (await devices.get().onlineEdge(target.id!)) !== undefined),
         mentions: ctx.services.maybe(mentions),
         coordinator: new Coordinator(personas, models),
         pause: pauseOf(ctx.scope),
@@ -72,10 +84,19 @@ export default definePlugin({
       livePrincipal: (principal) => livePrincipal(principal, people),
     });
     ctx.services.provide(ChatRuns, () => runs);
-    ctx.extend.contribute(ToolSources, 'agents', new SubAgents({ runs, store: runStore, personas, scope: ctx.scope }));
-    ctx.http.routes([...sessionRoutes(sessions), ...runRoutes({ runs, store: runStore, sessions, models, personas })]);
+    ctx.extend.contribute(
+      ToolSources,
+      'agents',
+      new SubAgents({ runs, store: runStore, personas, scope: ctx.scope }),
+    );
+    ctx.http.routes([
+      ...sessionRoutes(sessions),
+      ...runRoutes({ runs, store: runStore, sessions, models, personas }),
+    ]);
     ctx.events.on(RunLeft, ({ run_id: id }) => runs.resume(id));
-    ctx.events.on(approvalSettled, ({ id, owner }) => (owner.kind === 'chat' ? runs.decided(owner.ref, id) : undefined));
+    ctx.events.on(approvalSettled, ({ id, owner }) =>
+      owner.kind === 'chat' ? runs.decided(owner.ref, id) : undefined,
+    );
     return { runs, runStore };
   },
   start(ctx, { runs, runStore }) {
@@ -102,16 +123,31 @@ const pauseOf =
     });
 
 /** Who a run acts for, with the rights of now: a run may wait for days. Undefined when the account is gone or disabled. */
-function livePrincipal(principal: Principal, people: Handle<DirectoryContract>): Principal | undefined {
+function livePrincipal(
+  principal: Principal,
+  people: Handle<DirectoryContract>,
+): Principal | undefined {
   if ((principal.kind !== 'user' && principal.kind !== 'token') || !people.available) {
     return principal;
   }
   const person = people.get().live(Number(principal.id));
   if (person === undefined || principal.kind === 'token') {
     // What a token may is less than its person, and the gate asks for both.
-    return person && { ...principal, role: person.role, ...(person.selectors !== undefined && { selectors: person.selectors }) };
+    return (
+      person && {
+        ...principal,
+        role: person.role,
+        ...(person.selectors !== undefined && { selectors: person.selectors }),
+      }
+    );
   }
   const { orgs: _then, selectors: _those, ...rest } = principal;
   const { role, grants, orgs, selectors } = person;
-  return { ...rest, role, grants, ...(orgs !== undefined && { orgs }), ...(selectors !== undefined && { selectors }) };
+  return {
+    ...rest,
+    role,
+    grants,
+    ...(orgs !== undefined && { orgs }),
+    ...(selectors !== undefined && { selectors }),
+  };
 }

@@ -1,4 +1,11 @@
-import { eventRoute, type Principal, route, type RouteDeclaration, type ServerEvent, SvcError } from 'svc/sdk';
+import {
+  eventRoute,
+  type Principal,
+  route,
+  type RouteDeclaration,
+  type ServerEvent,
+  SvcError,
+} from 'svc/sdk';
 
 import { Type } from 'typebox';
 
@@ -25,13 +32,18 @@ export interface RunRoutesPorts {
   readonly personas: PersonaDirectory;
 }
 
-export const runRoutes = (ports: RunRoutesPorts): readonly RouteDeclaration[] => [...sendRoutes(ports), ...followRoutes(ports)];
+export const runRoutes = (ports: RunRoutesPorts): readonly RouteDeclaration[] => [
+  ...sendRoutes(ports),
+  ...followRoutes(ports),
+];
 
 /** Sending a message, in the two ways of being answered. */
 const sendRoutes = ({ runs, models, personas }: RunRoutesPorts): readonly RouteDeclaration[] => {
   /** The persona's own model, or the default: whether there is one to ask. */
   const requireModel = (agent: string | undefined): void => {
-    const usable = models.usable((agent === undefined ? undefined : personas.find(agent))?.model ?? '');
+    const usable = models.usable(
+      (agent === undefined ? undefined : personas.find(agent))?.model ?? '',
+    );
     if (!usable.ok) {
       throw new SvcError('conflict', usable.message, { reason: 'chat.no_model' });
     }
@@ -43,7 +55,8 @@ const sendRoutes = ({ runs, models, personas }: RunRoutesPorts): readonly RouteD
       access: 'any',
       devices: 'narrowed',
       summary: 'Send a message and wait for the whole reply',
-      description: 'With finish_reason approval it waits for people; sent again by following the run. A persona that works in the background answers at once.',
+      description:
+        'With finish_reason approval it waits for people; sent again by following the run. A persona that works in the background answers at once.',
       params: BySession,
       body: Ask,
       response: Reply,
@@ -52,9 +65,19 @@ const sendRoutes = ({ runs, models, personas }: RunRoutesPorts): readonly RouteD
       errors: ['not_found', 'forbidden', 'conflict', 'budget_exceeded', 'upstream_error'],
       handle: async ({ principal, params, body, signal, note }) => {
         requireModel(body.agent);
-        const { run_id: run } = await runs.start({ ...body, principal, session_id: params.id, origin: 'chat' });
+        const { run_id: run } = await runs.start({
+          ...body,
+          principal,
+          session_id: params.id,
+          origin: 'chat',
+        });
         note({ resourceType: 'chat session', resourceId: params.id, after: { run_id: run } });
-        const { finish_reason: finish } = await runs.settled(principal, run, signal, (agent) => personas.find(agent)?.background === true);
+        const { finish_reason: finish } = await runs.settled(
+          principal,
+          run,
+          signal,
+          (agent) => personas.find(agent)?.background === true,
+        );
         return reply(runs, principal, run, finish);
       },
     }),
@@ -72,7 +95,12 @@ const sendRoutes = ({ runs, models, personas }: RunRoutesPorts): readonly RouteD
       timeoutMs: longestReplyMs,
       errors: ['not_found', 'forbidden', 'conflict'],
       handle: async ({ principal, params, body, note }) => {
-        const { run_id: run } = await runs.start({ ...body, principal, session_id: params.id, origin: 'chat' });
+        const { run_id: run } = await runs.start({
+          ...body,
+          principal,
+          session_id: params.id,
+          origin: 'chat',
+        });
         note({ resourceType: 'chat session', resourceId: params.id, after: { run_id: run } });
         return framed(run, runs.follow(principal, run));
       },
@@ -105,7 +133,8 @@ const followRoutes = ({ runs, store, sessions }: RunRoutesPorts): readonly Route
     path: `${path}/{id}/runs`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'The latest runs of a session, also those that go on in the background or wait for people',
+    summary:
+      'The latest runs of a session, also those that go on in the background or wait for people',
     params: BySession,
     response: Type.Object({ items: Type.Array(RunItem) }),
     errors: ['not_found'],
@@ -125,7 +154,12 @@ const followRoutes = ({ runs, store, sessions }: RunRoutesPorts): readonly Route
     errors: ['not_found'],
     handle: async ({ principal, params }) => {
       const row = await runs.requireIn(params.id, principal, params.run_id);
-      return reply(runs, principal, params.run_id, row.finish_reason ?? (row.state === 'waiting' ? 'approval' : 'background'));
+      return reply(
+        runs,
+        principal,
+        params.run_id,
+        row.finish_reason ?? (row.state === 'waiting' ? 'approval' : 'background'),
+      );
     },
   }),
   route({
@@ -148,7 +182,11 @@ async function reply(runs: Runs, principal: Principal, run: string, finish: stri
   const state = await runs.stateOf(principal, run);
   const { ended, turns } = state;
   if (ended?.error !== undefined && turns.length === 0) {
-    throw new SvcError(ended.finish === 'budget' ? 'budget_exceeded' : 'upstream_error', ended.error, { reason: 'chat.no_reply' });
+    throw new SvcError(
+      ended.finish === 'budget' ? 'budget_exceeded' : 'upstream_error',
+      ended.error,
+      { reason: 'chat.no_reply' },
+    );
   }
   const waiting = turns.flatMap(({ calls }) => calls).filter(({ state: at }) => at === 'waiting');
   return {

@@ -16,7 +16,9 @@ export const ByRun = Type.Object({ id: Uuid, run_id: Uuid });
 
 export const SessionQuery = Type.Object({
   tag: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
-  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'a part of the title' })),
+  q: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'a part of the title' }),
+  ),
   all: Type.Optional(Type.Boolean({ description: "admins: everybody's, not only your own" })),
 });
 
@@ -24,10 +26,15 @@ export const NewSessionBody = Type.Object({
   title: Type.Optional(Title),
   tags: Type.Optional(Tags),
   agent: Type.Optional(AgentName),
-  related_incident_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  related_incident_id: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  ),
 });
 
-export const SessionPatch = Type.Object({ title: Type.Optional(Title), tags: Type.Optional(Tags) }, { minProperties: 1 });
+export const SessionPatch = Type.Object(
+  { title: Type.Optional(Title), tags: Type.Optional(Tags) },
+  { minProperties: 1 },
+);
 
 export const SessionItem = Type.Object({
   id: Type.String(),
@@ -52,7 +59,10 @@ const ToolCall = Type.Object({
   id: Type.String(),
   name: Type.String(),
   arguments: Type.Record(Type.String(), Type.Unknown()),
-  status: Type.String({ description: 'ok, error, timeout, refused, denied, unknown; waiting and started while the run is not over' }),
+  status: Type.String({
+    description:
+      'ok, error, timeout, refused, denied, unknown; waiting and started while the run is not over',
+  }),
   result_preview: Type.String(),
   duration_ms: Type.Integer(),
   evidence_id: Type.Optional(Type.String()),
@@ -77,21 +87,34 @@ export const MessageItem = Type.Object({
 export const Ask = Type.Object({
   content: Type.String({ minLength: 1, maxLength: 100_000, pattern: '\\S' }),
   agent: Type.Optional(AgentName),
-  context: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), { maxProperties: 50 })),
+  context: Type.Optional(
+    Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), { maxProperties: 50 }),
+  ),
 });
 
 export const Reply = Type.Object({
   message: Type.String(),
-  agent: Type.Union([Type.String(), Type.Null()], { description: 'The persona that answers; null until one is chosen.' }),
+  agent: Type.Union([Type.String(), Type.Null()], {
+    description: 'The persona that answers; null until one is chosen.',
+  }),
   tool_calls: Type.Array(ToolCall),
   usage: Usage,
   run_id: Type.String(),
-  finish_reason: Type.String({ description: 'stop, length, error, budget, cancelled; approval: it waits for people; background: it goes on' }),
+  finish_reason: Type.String({
+    description:
+      'stop, length, error, budget, cancelled; approval: it waits for people; background: it goes on',
+  }),
   approvals: Type.Array(Type.String()),
 });
 
 export const StreamQuery = Type.Object({
-  run_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'default: the latest run of the session' })),
+  run_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'default: the latest run of the session',
+    }),
+  ),
 });
 
 export const RunItem = Type.Object({
@@ -106,7 +129,15 @@ export const RunItem = Type.Object({
 
 const at = (ms: number | null): string | null => (ms === null ? null : timestamp(ms));
 
-export const shownSession = ({ id, title, tags, agent, related_incident_id, user_id, ...row }: SessionRow) => ({
+export const shownSession = ({
+  id,
+  title,
+  tags,
+  agent,
+  related_incident_id,
+  user_id,
+  ...row
+}: SessionRow) => ({
   ...{ id, title, agent, related_incident_id, user_id },
   tags: JSON.parse(tags) as string[],
   created_at: timestamp(row.created_at),
@@ -114,14 +145,27 @@ export const shownSession = ({ id, title, tags, agent, related_incident_id, user
   last_message_at: at(row.last_message_at),
 });
 
-export const shownMessage = ({ tool_calls: calls, usage, created_at: created, ...row }: MessageRow) => ({
+export const shownMessage = ({
+  tool_calls: calls,
+  usage,
+  created_at: created,
+  ...row
+}: MessageRow) => ({
   ...row,
   tool_calls: JSON.parse(calls) as never[],
   usage: usage === null ? null : (JSON.parse(usage) as never),
   created_at: timestamp(created),
 });
 
-export const shownRun = ({ id, session_id, agent, state, finish_reason, created_at: created, ended_at: ended }: RunRow) => ({
+export const shownRun = ({
+  id,
+  session_id,
+  agent,
+  state,
+  finish_reason,
+  created_at: created,
+  ended_at: ended,
+}: RunRow) => ({
   ...{ run_id: id, session_id, agent, state, finish_reason },
   created_at: timestamp(created),
   ended_at: at(ended),

@@ -1,6 +1,16 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import { BySession, MessageItem, MessageQuery, NewSessionBody, SessionItem, SessionPatch, SessionQuery, shownMessage, shownSession } from './schema.ts';
+import {
+  BySession,
+  MessageItem,
+  MessageQuery,
+  NewSessionBody,
+  SessionItem,
+  SessionPatch,
+  SessionQuery,
+  shownMessage,
+  shownSession,
+} from './schema.ts';
 import type { Sessions } from './sessions.ts';
 
 export const path = '/api/v1/chat/sessions';
@@ -43,7 +53,8 @@ export const sessionRoutes = (sessions: Sessions): readonly RouteDeclaration[] =
     body: SessionPatch,
     response: SessionItem,
     errors: ['not_found'],
-    handle: async ({ principal, params, body }) => shownSession(await sessions.change(principal, params.id, body)),
+    handle: async ({ principal, params, body }) =>
+      shownSession(await sessions.change(principal, params.id, body)),
   }),
   route({
     method: 'DELETE',
@@ -65,7 +76,12 @@ export const sessionRoutes = (sessions: Sessions): readonly RouteDeclaration[] =
     items: MessageItem,
     errors: ['not_found'],
     handle: async ({ principal, params, query, page }) => {
-      const { items, ...rest } = await sessions.messages(principal, params.id, page, query.order ?? 'desc');
+      const { items, ...rest } = await sessions.messages(
+        principal,
+        params.id,
+        page,
+        query.order ?? 'desc',
+      );
       return { ...rest, items: items.map(shownMessage) };
     },
   }),

@@ -1,4 +1,11 @@
-import { type Clock, type Ids, type Page, type PageRequest, type Principal, SvcError } from 'svc/sdk';
+import {
+  type Clock,
+  type Ids,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+} from 'svc/sdk';
 
 import { noDigest, short } from './prompt/digest.ts';
 import { activeKey, type MessageRow, type SessionRow, type SessionStore } from './store.ts';
@@ -33,10 +40,17 @@ export class Sessions {
     page: PageRequest,
   ): Promise<Page<SessionRow>> {
     const { all, ...rest } = filter;
-    return this.#store.list(all === true && isAdmin(principal) ? undefined : ownerOf(principal), rest, page);
+    return this.#store.list(
+      all === true && isAdmin(principal) ? undefined : ownerOf(principal),
+      rest,
+      page,
+    );
   }
 
-  async create(principal: Principal, { title, tags = [], agent, related_incident_id: incident }: NewSession): Promise<SessionRow> {
+  async create(
+    principal: Principal,
+    { title, tags = [], agent, related_incident_id: incident }: NewSession,
+  ): Promise<SessionRow> {
     const now = this.#clock.now();
     const id = this.#ids.uuid();
     const row: SessionRow = {
@@ -70,12 +84,20 @@ export class Sessions {
   async toWriteIn(principal: Principal, id: string): Promise<SessionRow> {
     const row = await this.own(principal, id);
     if (row.owner !== ownerOf(principal)) {
-      throw new SvcError('forbidden', 'session belongs to another person; open your own with POST /api/v1/chat/sessions', { reason: 'chat.not_yours' });
+      throw new SvcError(
+        'forbidden',
+        'session belongs to another person; open your own with POST /api/v1/chat/sessions',
+        { reason: 'chat.not_yours' },
+      );
     }
     return row;
   }
 
-  async change(principal: Principal, id: string, { title, tags }: Pick<NewSession, 'title' | 'tags'>): Promise<SessionRow> {
+  async change(
+    principal: Principal,
+    id: string,
+    { title, tags }: Pick<NewSession, 'title' | 'tags'>,
+  ): Promise<SessionRow> {
     await this.own(principal, id);
     await this.#store.update(id, {
       ...(title !== undefined && { title, titled: 1 }),
@@ -90,30 +112,49 @@ export class Sessions {
     await this.#store.remove(id);
   }
 
-  async messages(principal: Principal, id: string, page: PageRequest, order: 'asc' | 'desc'): Promise<Page<MessageRow>> {
+  async messages(
+    principal: Principal,
+    id: string,
+    page: PageRequest,
+    order: 'asc' | 'desc',
+  ): Promise<Page<MessageRow>> {
     await this.own(principal, id);
     return this.#store.messages(id, page, order);
   }
 
   /** The person's message and whatever `along` writes, in one commit. */
-  addAsk(session: SessionRow, content: string, run: string, along: () => Promise<void>): Promise<void> {
+  addAsk(
+    session: SessionRow,
+    content: string,
+    run: string,
+    along: () => Promise<void>,
+  ): Promise<void> {
     return this.#store.write(async () => {
       // Deleted by another call since it was read.
       if ((await this.#store.find(session.id)) === undefined) {
         throw missing(session.id);
       }
       await this.#store.insertMessage({
-        ...{ session_id: session.id, run_id: run, role: 'user', content, created_at: this.#clock.now() },
+        ...{
+          session_id: session.id,
+          run_id: run,
+          role: 'user',
+          content,
+          created_at: this.#clock.now(),
+        },
         ...{ agent: null, model: null, tool_calls: '[]', usage: null, finish_reason: null },
       });
       if (session.titled === 0 && session.title === untitled) {
-        await this.#store.update(session.id, { title: short(content.replaceAll(/\s+/g, ' ').trim(), titleLength) });
+        await this.#store.update(session.id, {
+          title: short(content.replaceAll(/\s+/g, ' ').trim(), titleLength),
+        });
       }
       await along();
     });
   }
 }
 
-const missing = (id: string): SvcError => new SvcError('not_found', `there is no session ${id}`, { reason: 'chat.no_session' });
+const missing = (id: string): SvcError =>
+  new SvcError('not_found', `there is no session ${id}`, { reason: 'chat.no_session' });
 
 const isAdmin = ({ grants }: Principal): boolean => grants.includes('*');

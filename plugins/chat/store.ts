@@ -68,48 +68,86 @@ export class SessionStore {
   }
 
   /** Of one owner; of all, where none is given. */
-  list(owner: string | undefined, { tag, q }: { tag?: string | undefined; q?: string | undefined }, page: PageRequest): Promise<Page<SessionRow>> {
+  list(
+    owner: string | undefined,
+    { tag, q }: { tag?: string | undefined; q?: string | undefined },
+    page: PageRequest,
+  ): Promise<Page<SessionRow>> {
     const rows = this.#tables.read
       .selectFrom('chat_sessions')
       .selectAll()
       .$if(owner !== undefined, (query) => query.where('owner', '=', owner!))
-      .$if(tag !== undefined, (query) => query.where(sql<SqlBool>`instr(tags, ${JSON.stringify(tag)})`))
-      .$if(q !== undefined, (query) => query.where(sql<SqlBool>`title like ${`%${q!.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`));
+      .$if(tag !== undefined, (query) =>
+        query.where(sql<SqlBool>`instr(tags, ${JSON.stringify(tag)})`),
+      )
+      .$if(q !== undefined, (query) =>
+        query.where(sql<SqlBool>`title like ${`%${q!.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`),
+      );
     return pageOf(rows, 'active', page);
   }
 
   find(id: string): Promise<SessionRow | undefined> {
-    return this.#tables.read.selectFrom('chat_sessions').selectAll().where('id', '=', id).executeTakeFirst();
+    return this.#tables.read
+      .selectFrom('chat_sessions')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
   }
 
   insert(row: SessionRow): Promise<void> {
-    return this.write(async (tx) => void (await tx.insertInto('chat_sessions').values(row).execute()));
+    return this.write(
+      async (tx) => void (await tx.insertInto('chat_sessions').values(row).execute()),
+    );
   }
 
   update(id: string, change: Partial<Omit<SessionRow, 'id' | 'owner'>>): Promise<void> {
-    return this.write(async (tx) => void (await tx.updateTable('chat_sessions').set(change).where('id', '=', id).execute()));
+    return this.write(
+      async (tx) =>
+        void (await tx.updateTable('chat_sessions').set(change).where('id', '=', id).execute()),
+    );
   }
 
   /** Not while a run of it is open: its approvals would wait for signatures that lead to nothing. */
   remove(id: string): Promise<void> {
     return this.write(async (tx) => {
-      const open = await tx.selectFrom('chat_runs').select('id').where('session_id', '=', id).where('state', '<>', 'ended').limit(1).executeTakeFirst();
+      const open = await tx
+        .selectFrom('chat_runs')
+        .select('id')
+        .where('session_id', '=', id)
+        .where('state', '<>', 'ended')
+        .limit(1)
+        .executeTakeFirst();
       if (open !== undefined) {
-        throw new SvcError('conflict', 'a run of this session is not over; cancel it, or decide its approvals, and delete the session then', {
-          reason: 'chat.session_open',
-        });
+        throw new SvcError(
+          'conflict',
+          'a run of this session is not over; cancel it, or decide its approvals, and delete the session then',
+          {
+            reason: 'chat.session_open',
+          },
+        );
       }
       await tx.deleteFrom('chat_sessions').where('id', '=', id).execute();
     });
   }
 
   messages(session: string, page: PageRequest, order: 'asc' | 'desc'): Promise<Page<MessageRow>> {
-    return pageOf(this.#tables.read.selectFrom('chat_messages').selectAll().where('session_id', '=', session), 'id', page, order);
+    return pageOf(
+      this.#tables.read.selectFrom('chat_messages').selectAll().where('session_id', '=', session),
+      'id',
+      page,
+      order,
+    );
   }
 
   /** Oldest first, the last `most` of those before a run. */
   async lastMessages(session: string, most: number): Promise<readonly MessageRow[]> {
-    const rows = await this.#tables.read.selectFrom('chat_messages').selectAll().where('session_id', '=', session).orderBy('id', 'desc').limit(most).execute();
+    const rows = await this.#tables.read
+      .selectFrom('chat_messages')
+      .selectAll()
+      .where('session_id', '=', session)
+      .orderBy('id', 'desc')
+      .limit(most)
+      .execute();
     return rows.toReversed();
   }
 
@@ -152,9 +190,12 @@ export class SessionStore {
   }
 
   insertMessage(row: NewMessage): Promise<void> {
-    return this.write(async (tx) => void (await tx.insertInto('chat_messages').values(row).execute()));
+    return this.write(
+      async (tx) => void (await tx.insertInto('chat_messages').values(row).execute()),
+    );
   }
 }
 
 /** The order of session lists, latest activity first; the id makes it unique. */
-export const activeKey = (at: number, id: string): string => `${String(at).padStart(15, '0')} ${id}`;
+export const activeKey = (at: number, id: string): string =>
+  `${String(at).padStart(15, '0')} ${id}`;

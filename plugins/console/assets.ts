@@ -43,7 +43,9 @@ export class Assets {
     if (/\bbr\b/.test(accepted ?? '')) {
       return { type, coding: 'br', bytes: brotli };
     }
-    return /\bgzip\b/.test(accepted ?? '') ? { type, coding: 'gzip', bytes: gzip } : { type, coding: undefined, bytes: gunzipSync(gzip) };
+    return /\bgzip\b/.test(accepted ?? '')
+      ? { type, coding: 'gzip', bytes: gzip }
+      : { type, coding: undefined, bytes: gunzipSync(gzip) };
   }
 
   #ofOthers(name: string): Asset | undefined {

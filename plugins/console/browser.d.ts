@@ -9,6 +9,10 @@ declare module 'browser:*' {
     readonly brotli: string;
   }
 
-  const assets: { readonly entry: string; readonly style: string | undefined; readonly files: readonly BrowserFile[] };
+  const assets: {
+    readonly entry: string;
+    readonly style: string | undefined;
+    readonly files: readonly BrowserFile[];
+  };
   export default assets;
 }

@@ -20,9 +20,18 @@ interface Approval {
   readonly requested_by: { readonly id: string };
 }
 
-const ofDevice: AboutOf = ({ device_id: device }: { readonly device_id: number | string | null }) => ({ devices: [device] });
-const ofEdge: AboutOf = ({ edge_id: edge }: { readonly edge_id: number }, deviceOfEdge) => ({ devices: [deviceOfEdge(edge)] });
-const ofApproval: AboutOf = ({ target, requested_by: by }: Approval) => ({ devices: target.kind === 'device' ? [target.id] : [], person: by.id });
+const ofDevice: AboutOf = ({
+  device_id: device,
+}: {
+  readonly device_id: number | string | null;
+}) => ({ devices: [device] });
+const ofEdge: AboutOf = ({ edge_id: edge }: { readonly edge_id: number }, deviceOfEdge) => ({
+  devices: [deviceOfEdge(edge)],
+});
+const ofApproval: AboutOf = ({ target, requested_by: by }: Approval) => ({
+  devices: target.kind === 'device' ? [target.id] : [],
+  person: by.id,
+});
 /** What it is of cannot be told, or they see none of it. */
 const ofNone: AboutOf = () => ({ devices: [] });
 
@@ -34,7 +43,10 @@ interface Kinds {
 
 /** What a page can show that may change: each is told of by name, never by content, which the page asks for with its own rights. */
 const kindsOfEvents: Readonly<Record<string, Kinds>> = {
-  'incident.fired': { kinds: ['incidents'], about: ({ incident }: Incident) => ({ devices: [incident.device_id] }) },
+  'incident.fired': {
+    kinds: ['incidents'],
+    about: ({ incident }: Incident) => ({ devices: [incident.device_id] }),
+  },
   'incident.changed': { kinds: ['incidents'], about: ofDevice },
   'alert.rule.changed': { kinds: ['rules'] },
   'alert.recordings.changed': { kinds: ['rules'] },
@@ -60,7 +72,9 @@ const kindsOfEvents: Readonly<Record<string, Kinds>> = {
 };
 
 /** By their ids: any of these rooms may be missing. */
-export const toldOf: readonly (Kinds & { readonly type: EventType<unknown> })[] = Object.entries(kindsOfEvents).map(([id, kinds]) => ({
+export const toldOf: readonly (Kinds & { readonly type: EventType<unknown> })[] = Object.entries(
+  kindsOfEvents,
+).map(([id, kinds]) => ({
   ...kinds,
   type: defineEvent<unknown>(id),
 }));
@@ -110,10 +124,16 @@ export class Changes {
   tell(kinds: readonly string[], about?: About): void {
     const first = this.#gathered.size === 0;
     for (const kind of kinds) {
-      const gathered = this.#gathered.get(kind) ?? { forAll: false, devices: new Set(), people: new Set() };
+      const gathered = this.#gathered.get(kind) ?? {
+        forAll: false,
+        devices: new Set(),
+        people: new Set(),
+      };
       this.#gathered.set(kind, gathered);
       gathered.forAll ||= about === undefined;
-      about?.devices.forEach((device) => device !== null && device !== undefined && gathered.devices.add(Number(device)));
+      about?.devices.forEach(
+        (device) => device !== null && device !== undefined && gathered.devices.add(Number(device)),
+      );
       if (about?.person !== undefined) {
         gathered.people.add(about.person);
       }
@@ -125,7 +145,12 @@ export class Changes {
 
   /** The stream of one page, until `signal` ends it. It is never behind: what it misses while it is not read is one set of names. */
   async *follow(principal: Principal, signal: AbortSignal): AsyncGenerator<ServerEvent> {
-    const listener: Listener = { principal, seen: await this.#parts.seenBy(principal), waiting: new Set(), wake: () => undefined };
+    const listener: Listener = {
+      principal,
+      seen: await this.#parts.seenBy(principal),
+      waiting: new Set(),
+      wake: () => undefined,
+    };
     const end = (): void => listener.wake();
     this.#listeners.add(listener);
     signal.addEventListener('abort', end);
@@ -151,7 +176,10 @@ export class Changes {
     const gathered = this.#gathered;
     this.#gathered = new Map();
     for (const listener of [...this.#listeners]) {
-      const kinds = listener.principal.selectors === undefined ? gathered.keys() : await this.#heardBy(listener, gathered);
+      const kinds =
+        listener.principal.selectors === undefined
+          ? gathered.keys()
+          : await this.#heardBy(listener, gathered);
       for (const kind of kinds) {
         listener.waiting.add(kind);
       }
@@ -161,14 +189,21 @@ export class Changes {
     }
   }
 
-  async #heardBy(listener: Listener, gathered: ReadonlyMap<string, Gathered>): Promise<readonly string[]> {
+  async #heardBy(
+    listener: Listener,
+    gathered: ReadonlyMap<string, Gathered>,
+  ): Promise<readonly string[]> {
     const { seenBy, unread } = this.#parts;
     try {
       const [before, now] = [listener.seen, await seenBy(listener.principal)];
       listener.seen = now;
-      const isSeen = (device: number): boolean => before?.ids.has(device) === true || now?.ids.has(device) === true;
+      const isSeen = (device: number): boolean =>
+        before?.ids.has(device) === true || now?.ids.has(device) === true;
       return [...gathered]
-        .filter(([, { forAll, devices, people }]) => forAll || people.has(listener.principal.id) || [...devices].some(isSeen))
+        .filter(
+          ([, { forAll, devices, people }]) =>
+            forAll || people.has(listener.principal.id) || [...devices].some(isSeen),
+        )
         .map(([kind]) => kind);
     } catch (error) {
       unread(error);

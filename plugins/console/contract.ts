@@ -4,7 +4,12 @@ import { defineExtensionPoint } from 'svc/sdk';
 export interface BrowserModule {
   readonly entry: string;
   readonly style: string | undefined;
-  readonly files: readonly { readonly name: string; readonly bytes: number; readonly gzip: string; readonly brotli: string }[];
+  readonly files: readonly {
+    readonly name: string;
+    readonly bytes: number;
+    readonly gzip: string;
+    readonly brotli: string;
+  }[];
 }
 
 /** A page that another plugin adds; its address is `/ui/<path>`. */
@@ -45,8 +50,17 @@ export const ConsolePages = defineExtensionPoint<ConsolePage>('console.page', {
   required: ['path', 'nav', 'module'],
   properties: {
     path: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,39}$' },
-    nav: { type: 'object', additionalProperties: false, required: ['section', 'title'], properties: { section: text, title: text, order: { type: 'number' } } },
-    module: { type: 'object', required: ['entry', 'files'], properties: { entry: { type: 'string' }, files: { type: 'array', minItems: 1 } } },
+    nav: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['section', 'title'],
+      properties: { section: text, title: text, order: { type: 'number' } },
+    },
+    module: {
+      type: 'object',
+      required: ['entry', 'files'],
+      properties: { entry: { type: 'string' }, files: { type: 'array', minItems: 1 } },
+    },
   },
 });
 
@@ -72,7 +86,11 @@ export const ConsoleLanguages = defineExtensionPoint<ConsoleLanguage>('console.l
     texts: {
       type: 'object',
       propertyNames: key,
-      additionalProperties: { type: 'object', propertyNames: key, additionalProperties: { type: 'string', minLength: 1, maxLength: 500 } },
+      additionalProperties: {
+        type: 'object',
+        propertyNames: key,
+        additionalProperties: { type: 'string', minLength: 1, maxLength: 500 },
+      },
     },
   },
 });

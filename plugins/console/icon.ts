@@ -19,7 +19,11 @@ const drawn = [
 ];
 
 /** Blue, green, red and how opaque, as bitmaps have it. */
-const colours: Readonly<Record<string, readonly number[]>> = { '.': [0, 0, 0, 0], '#': [0xc4, 0x55, 0x1f, 0xff], o: [0xff, 0xff, 0xff, 0xff] };
+const colours: Readonly<Record<string, readonly number[]>> = {
+  '.': [0, 0, 0, 0],
+  '#': [0xc4, 0x55, 0x1f, 0xff],
+  o: [0xff, 0xff, 0xff, 0xff],
+};
 
 const size = drawn.length;
 const headBytes = 22;
@@ -30,7 +34,9 @@ const maskBytes = size * 4;
 /** As an ICO file: the one kind that every browser takes at the address where it looks by itself. */
 export function drawIcon(): Uint8Array {
   // Bitmaps begin at the bottom.
-  const pixels = Buffer.from(drawn.toReversed().flatMap((row) => Array.from(row).flatMap((dot) => colours[dot]!)));
+  const pixels = Buffer.from(
+    drawn.toReversed().flatMap((row) => Array.from(row).flatMap((dot) => colours[dot]!)),
+  );
   const head = Buffer.alloc(headBytes + bitmapHeadBytes);
   head.writeUInt16LE(1, 2);
   head.writeUInt16LE(1, 4);

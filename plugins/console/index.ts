@@ -1,5 +1,13 @@
 import { DeviceScopes, seenBy } from 'svc/query';
-import { Banner, BuildInfo, Catalogue, definePlugin, defineService, messageOf, Plugins } from 'svc/sdk';
+import {
+  Banner,
+  BuildInfo,
+  Catalogue,
+  definePlugin,
+  defineService,
+  messageOf,
+  Plugins,
+} from 'svc/sdk';
 
 import type { EdgeFleet } from '../edge/contract.ts';
 import type { FirstSetup } from '../session/contract.ts';
@@ -32,7 +40,11 @@ export default definePlugin({
     const assets = new Assets(page, () => pages.list().map(({ value }) => value.module));
     const changes = new Changes({
       later: (work) => void scope.timeout('tell pages what has changed', gatherMs, work),
-      hello: () => ({ version: build.version, started_at: build.startedAt, page: assets.page.entry }),
+      hello: () => ({
+        version: build.version,
+        started_at: build.startedAt,
+        page: assets.page.entry,
+      }),
       seenBy: seenBy(services.maybe(DeviceScopes)),
       unread: (error) =>
         ctx.log.debug(
@@ -42,20 +54,34 @@ export default definePlugin({
     });
 
     const fleet = services.maybe(Fleet);
-    const deviceOfEdge = (id: number): number | null | undefined => (fleet.available ? fleet.get().get(id)?.device_id : undefined);
-    toldOf.forEach(({ type, kinds, about }) => ctx.events.on(type, (event) => changes.tell(kinds, about?.(event as never, deviceOfEdge))));
+    const deviceOfEdge = (id: number): number | null | undefined =>
+      fleet.available ? fleet.get().get(id)?.device_id : undefined;
+    toldOf.forEach(({ type, kinds, about }) =>
+      ctx.events.on(type, (event) => changes.tell(kinds, about?.(event as never, deviceOfEdge))),
+    );
     ctx.http.routes([
-      ...pageRoutes(assets, () => ({ setup: waiting() !== undefined, registration: setup.available && setup.get().registration }), languages),
+      ...pageRoutes(
+        assets,
+        () => ({
+          setup: waiting() !== undefined,
+          registration: setup.available && setup.get().registration,
+        }),
+        languages,
+      ),
       ...liveRoutes(changes, catalogue, { pages, cards, languages }),
     ]);
     extend.contribute(Banner, 'console', {
       // Behind the sign "#": a browser keeps it to itself, so it comes into no log and no history of a proxy.
-      line: (url) => (waiting() === undefined ? `Open     ${url}/` : `Set up   ${url}/#setup=${waiting()!}`),
+      line: (url) =>
+        waiting() === undefined ? `Open     ${url}/` : `Set up   ${url}/#setup=${waiting()!}`,
     });
 
     // By their states, which no event tells of: one that is quarantined or blocked publishes nothing.
     const plugins = services.use(Plugins);
-    const states = (): string => plugins.list().reduce((all, { id, state, generation }) => `${all}${id} ${state} ${generation}\n`, '');
+    const states = (): string =>
+      plugins
+        .list()
+        .reduce((all, { id, state, generation }) => `${all}${id} ${state} ${generation}\n`, '');
     let known = '';
     scope.interval('notice plugins that came or went', lookEveryMs, () => {
       if (changes.isFollowed && known !== (known = states())) {

@@ -14,7 +14,9 @@ export class Languages {
 
   list(): readonly Pick<ConsoleLanguage, 'tag' | 'title'>[] {
     const titles = new Map(this.#point.list().map(({ value: { tag, title } }) => [tag, title]));
-    return [...titles].map(([tag, title]) => ({ tag, title })).sort((a, b) => (a.tag < b.tag ? -1 : 1));
+    return [...titles]
+      .map(([tag, title]) => ({ tag, title }))
+      .sort((a, b) => (a.tag < b.tag ? -1 : 1));
   }
 
   /** Undefined where no plugin brings the language. */

@@ -1,13 +1,26 @@
-import { type DeclaredCatalogue, eventRoute, type OpenPoint, type Principal, route, type RouteDeclaration } from 'svc/sdk';
+import {
+  type DeclaredCatalogue,
+  eventRoute,
+  type OpenPoint,
+  type Principal,
+  route,
+  type RouteDeclaration,
+} from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { Changes } from './changes.ts';
 import type { ConsoleCard, ConsolePage } from './contract.ts';
 import type { Languages } from './languages.ts';
 
-const Nav = Type.Object({ section: Type.String(), title: Type.String(), order: Type.Optional(Type.Number()) });
+const Nav = Type.Object({
+  section: Type.String(),
+  title: Type.String(),
+  order: Type.Optional(Type.Number()),
+});
 const Extras = Type.Object({
-  rooms: Type.Array(Type.String(), { description: 'plugins that serve routes now; what belongs to others is left out of the page' }),
+  rooms: Type.Array(Type.String(), {
+    description: 'plugins that serve routes now; what belongs to others is left out of the page',
+  }),
   pages: Type.Array(
     Type.Object({
       id: Type.String(),
@@ -28,12 +41,17 @@ const Extras = Type.Object({
       plugin: Type.String(),
     }),
   ),
-  languages: Type.Array(Type.Object({ tag: Type.String(), title: Type.String() }), { description: 'that the page can speak besides English' }),
+  languages: Type.Array(Type.Object({ tag: Type.String(), title: Type.String() }), {
+    description: 'that the page can speak besides English',
+  }),
 });
 
 /** Who sees some devices alone is not led to what would refuse them. */
 function roomsFor({ selectors }: Principal, catalogue: DeclaredCatalogue): string[] {
-  const routes = selectors === undefined ? catalogue.routes() : catalogue.declarations().filter(({ devices }) => devices !== undefined);
+  const routes =
+    selectors === undefined
+      ? catalogue.routes()
+      : catalogue.declarations().filter(({ devices }) => devices !== undefined);
   return [...new Set(routes.map(({ pluginId }) => pluginId))].sort();
 }
 
@@ -42,7 +60,15 @@ const address = (file: string): string => `/ui/assets/${file}`;
 export const liveRoutes = (
   changes: Changes,
   catalogue: DeclaredCatalogue,
-  { pages, cards, languages }: { readonly pages: OpenPoint<ConsolePage>; readonly cards: OpenPoint<ConsoleCard>; readonly languages: Languages },
+  {
+    pages,
+    cards,
+    languages,
+  }: {
+    readonly pages: OpenPoint<ConsolePage>;
+    readonly cards: OpenPoint<ConsoleCard>;
+    readonly languages: Languages;
+  },
 ): readonly RouteDeclaration[] => [
   eventRoute({
     method: 'GET',
@@ -50,7 +76,8 @@ export const liveRoutes = (
     access: 'any',
     devices: 'narrowed',
     summary: 'Which kinds of things have changed, as it happens',
-    description: 'Begins with one event `hello`. A client that receives it again has missed events: it fetches all that it shows anew.',
+    description:
+      'Begins with one event `hello`. A client that receives it again has missed events: it fetches all that it shows anew.',
     handle: ({ principal, signal }) => changes.follow(principal, signal),
   }),
   route({

@@ -44,7 +44,11 @@ export interface Start {
   readonly registration: boolean;
 }
 
-export const pageRoutes = (assets: Assets, start: () => Start, languages: Languages): readonly RouteDeclaration[] => [
+export const pageRoutes = (
+  assets: Assets,
+  start: () => Start,
+  languages: Languages,
+): readonly RouteDeclaration[] => [
   ...addresses.map(({ path, root }) =>
     byteRoute({
       method: 'GET',
@@ -86,7 +90,10 @@ export const pageRoutes = (assets: Assets, start: () => Start, languages: Langua
     access: 'public',
     summary: 'Sign-in options, for visitors without a session',
     response: Type.Object({
-      setup: Type.Boolean({ description: 'the first administrator is still to be made, with the link of the start banner' }),
+      setup: Type.Boolean({
+        description:
+          'the first administrator is still to be made, with the link of the start banner',
+      }),
       registration: Type.Boolean({ description: 'visitors may make an account for themselves' }),
     }),
     handle: () => start(),
@@ -97,7 +104,9 @@ export const pageRoutes = (assets: Assets, start: () => Start, languages: Langua
     access: 'public',
     summary: 'The words of the console in another language',
     params: Type.Object({ tag: Type.String({ maxLength: 30 }) }),
-    response: Type.Object({ texts: Type.Record(Type.String(), Type.Record(Type.String(), Type.String())) }),
+    response: Type.Object({
+      texts: Type.Record(Type.String(), Type.Record(Type.String(), Type.String())),
+    }),
     errors: ['not_found'],
     handle({ params: { tag } }) {
       const texts = languages.texts(tag);
@@ -113,7 +122,10 @@ function sent(call: Call, assets: Assets): Uint8Array {
   const { file } = call.params as { file: string };
   const found = assets.find(file, call.headers['accept-encoding']);
   if (!found) {
-    throw new SvcError('not_found', `the console has no file ${file}; load the page again, svc was replaced since`);
+    throw new SvcError(
+      'not_found',
+      `the console has no file ${file}; load the page again, svc was replaced since`,
+    );
   }
   call.setHeader('content-type', found.type);
   call.setHeader('cache-control', 'public, max-age=31536000, immutable');

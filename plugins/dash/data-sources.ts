@@ -24,8 +24,19 @@ export function dataSources(base: string, serving: Serving): readonly DataSource
   const header = { httpHeaderName1: 'Authorization' };
   const sources: (DataSource | false)[] = [
     serving.metrics && {
-      ...{ ...common, uid: metricsUid, name: 'svc metrics', type: 'prometheus', url: `${base}/prometheus` },
-      jsonData: { ...header, httpMethod: 'POST', prometheusType: 'Prometheus', timeInterval: '15s' },
+      ...{
+        ...common,
+        uid: metricsUid,
+        name: 'svc metrics',
+        type: 'prometheus',
+        url: `${base}/prometheus`,
+      },
+      jsonData: {
+        ...header,
+        httpMethod: 'POST',
+        prometheusType: 'Prometheus',
+        timeInterval: '15s',
+      },
     },
     serving.logs && {
       ...{ ...common, uid: logsUid, name: 'svc logs', type: 'loki', url: base },
@@ -33,8 +44,19 @@ export function dataSources(base: string, serving: Serving): readonly DataSource
         ...{ ...header, maxLines: 1_000 },
         ...(serving.traces && {
           derivedFields: [
-            { name: 'trace', matcherRegex: 'trace_?[iI]d"?[=:]\\s?"?([0-9a-f]{16,32})', url: '${__value.raw}', datasourceUid: tracesUid },
-            { name: 'trace_id', matcherType: 'label', matcherRegex: 'trace_id', url: '${__value.raw}', datasourceUid: tracesUid },
+            {
+              name: 'trace',
+              matcherRegex: 'trace_?[iI]d"?[=:]\\s?"?([0-9a-f]{16,32})',
+              url: '${__value.raw}',
+              datasourceUid: tracesUid,
+            },
+            {
+              name: 'trace_id',
+              matcherType: 'label',
+              matcherRegex: 'trace_id',
+              url: '${__value.raw}',
+              datasourceUid: tracesUid,
+            },
           ],
         }),
       },
@@ -43,7 +65,14 @@ export function dataSources(base: string, serving: Serving): readonly DataSource
       ...{ ...common, uid: tracesUid, name: 'svc traces', type: 'tempo', url: `${base}/tempo` },
       jsonData: {
         ...header,
-        ...(serving.logs && { tracesToLogsV2: { datasourceUid: logsUid, filterByTraceID: true, spanStartTimeShift: '-5m', spanEndTimeShift: '5m' } }),
+        ...(serving.logs && {
+          tracesToLogsV2: {
+            datasourceUid: logsUid,
+            filterByTraceID: true,
+            spanStartTimeShift: '-5m',
+            spanEndTimeShift: '5m',
+          },
+        }),
         ...(serving.metrics && { serviceMap: { datasourceUid: metricsUid } }),
       },
     },

@@ -1,4 +1,12 @@
-import { type ConnectionAddress, type ConnectionParts, failureOf, hostOf, isBefore, objectIn, type Product } from 'svc/connection';
+import {
+  type ConnectionAddress,
+  type ConnectionParts,
+  failureOf,
+  hostOf,
+  isBefore,
+  objectIn,
+  type Product,
+} from 'svc/connection';
 import { SvcError } from 'svc/sdk';
 
 const oldest = '9.0';
@@ -45,19 +53,32 @@ export class Grafana {
   }
 
   /** Statuses in `expected` are answers; every other one throws, with what it means. */
-  async call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object, expected: readonly number[] = []): Promise<GrafanaAnswer> {
+  async call(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: object,
+    expected: readonly number[] = [],
+  ): Promise<GrafanaAnswer> {
     const { url, headers, tls } = this.#address;
     const reply = await this.#parts
       .fetch(`${url}${path}`, {
-        ...{ method, headers: { ...headers, ...(body && { 'content-type': 'application/json' }) }, body: body && JSON.stringify(body) },
+        ...{
+          method,
+          headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+          body: body && JSON.stringify(body),
+        },
         ...{ timeoutMs: callMs, maxBytes: mostBytes, signal: this.#signal },
         ...(tls && { tls }),
       })
       .catch((error: unknown) => {
-        throw new SvcError('upstream_error', `Grafana could not be given everything: ${failureOf(error, this.#address, grafanaProduct).detail}`, {
-          reason: 'dash.unreachable',
-          cause: error,
-        });
+        throw new SvcError(
+          'upstream_error',
+          `Grafana could not be given everything: ${failureOf(error, this.#address, grafanaProduct).detail}`,
+          {
+            reason: 'dash.unreachable',
+            cause: error,
+          },
+        );
       });
     const text = Buffer.from(reply.body).toString('utf8');
     const json = objectIn(text) ?? {};
@@ -65,17 +86,28 @@ export class Grafana {
       return { status: reply.status, json, list: listIn(text) };
     }
     if (reply.status === 401) {
-      throw new SvcError('upstream_error', `${hostOf(url)} does not accept dash.token any more (status 401); make another token there`, {
-        reason: 'dash.unauthorized',
-      });
+      throw new SvcError(
+        'upstream_error',
+        `${hostOf(url)} does not accept dash.token any more (status 401); make another token there`,
+        {
+          reason: 'dash.unauthorized',
+        },
+      );
     }
     const said = typeof json['message'] === 'string' ? json['message'].slice(0, 300) : '';
-    const need = reply.status === 403 ? 'the token may not do this; give its service account the role Admin' : `status ${reply.status}`;
-    throw new Refused(said === '' ? `Grafana refused it: ${need}` : `Grafana refused it: ${said} (${need})`);
+    const need =
+      reply.status === 403
+        ? 'the token may not do this; give its service account the role Admin'
+        : `status ${reply.status}`;
+    throw new Refused(
+      said === '' ? `Grafana refused it: ${need}` : `Grafana refused it: ${said} (${need})`,
+    );
   }
 }
 
 function listIn(text: string): GrafanaAnswer['list'] {
   const list = objectIn(`{"list":${text}}`)?.['list'];
-  return Array.isArray(list) ? list.filter((item) => typeof item === 'object' && item !== null) : [];
+  return Array.isArray(list)
+    ? list.filter((item) => typeof item === 'object' && item !== null)
+    : [];
 }

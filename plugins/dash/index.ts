@@ -1,5 +1,21 @@
-import { addressOf, type ConnectionParts, productTestRoute, testConnection, type Trial } from 'svc/connection';
-import { BuildInfo, definePlugin, defineService, type Handle, type PluginContext, route, type RouteDeclaration, type Settings, SvcError } from 'svc/sdk';
+import {
+  addressOf,
+  type ConnectionParts,
+  productTestRoute,
+  testConnection,
+  type Trial,
+} from 'svc/connection';
+import {
+  BuildInfo,
+  definePlugin,
+  defineService,
+  type Handle,
+  type PluginContext,
+  route,
+  type RouteDeclaration,
+  type Settings,
+  SvcError,
+} from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { LogQueries } from '../logs/contract.ts';
@@ -20,14 +36,21 @@ const stores = {
 const Dashboards = defineService<DashboardShelf>('monitor.dashboards');
 
 const Order = Type.Object({
-  overwrite: Type.Optional(Type.Boolean({ description: 'also what was changed in Grafana since it was written' })),
-  dry_run: Type.Optional(Type.Boolean({ description: 'say what would change, and change nothing' })),
+  overwrite: Type.Optional(
+    Type.Boolean({ description: 'also what was changed in Grafana since it was written' }),
+  ),
+  dry_run: Type.Optional(
+    Type.Boolean({ description: 'say what would change, and change nothing' }),
+  ),
 });
 
 const Report = Type.Object({
   ok: Type.Boolean({ description: 'whether nothing failed' }),
   version: Type.String({ description: 'of that Grafana' }),
-  changed: Type.Integer({ minimum: 0, description: 'how many objects were created, updated or removed' }),
+  changed: Type.Integer({
+    minimum: 0,
+    description: 'how many objects were created, updated or removed',
+  }),
   dry_run: Type.Boolean(),
   items: Type.Array(
     Type.Object({
@@ -35,7 +58,10 @@ const Report = Type.Object({
       uid: Type.String(),
       title: Type.String(),
       result: Type.Enum([...results]),
-      detail: Type.String({ description: 'why it was kept or failed; of a data source, whether Grafana reaches us through it' }),
+      detail: Type.String({
+        description:
+          'why it was kept or failed; of a data source, whether Grafana reaches us through it',
+      }),
     }),
   ),
 });
@@ -45,25 +71,44 @@ export default definePlugin({
     const { settings, clock, fetch } = ctx;
     const parts: ConnectionParts = { clock, fetch: (url, request) => fetch(url, request) };
     const wishOf = wishes(ctx);
-    const target = { ...parts, product: grafanaProduct, setting: 'dash.url', set: () => trialOf(settings) };
+    const target = {
+      ...parts,
+      product: grafanaProduct,
+      setting: 'dash.url',
+      set: () => trialOf(settings),
+    };
     ctx.http.routes([
       productTestRoute({
-        ...{ path: '/api/v1/integrations/dash/test', summary: 'Test the connection to the Grafana that is set, or to another one' },
+        ...{
+          path: '/api/v1/integrations/dash/test',
+          summary: 'Test the connection to the Grafana that is set, or to another one',
+        },
         ...{ action: 'dash:test', ...target },
       }),
       syncRoute(async (order, signal) => {
         const trial = trialOf(settings);
         const address = addressOf(trial, true);
         if (address === undefined) {
-          throw new SvcError('conflict', 'dash.url is not set: name the address of a Grafana', { reason: 'dash.not_configured' });
+          throw new SvcError('conflict', 'dash.url is not set: name the address of a Grafana', {
+            reason: 'dash.not_configured',
+          });
         }
         const wish = await wishOf(order);
-        const { ok, detail, version = '' } = await testConnection(parts, grafanaProduct, address, signal);
+        const {
+          ok,
+          detail,
+          version = '',
+        } = await testConnection(parts, grafanaProduct, address, signal);
         if (!ok) {
-          throw new SvcError('upstream_error', `Grafana cannot be given anything: ${detail}`, { reason: 'dash.not_ready' });
+          throw new SvcError('upstream_error', `Grafana cannot be given anything: ${detail}`, {
+            reason: 'dash.not_ready',
+          });
         }
         const shelf = new Shelf(ctx.db<DashTables>(), address.url, () => clock.now());
-        return { version, items: await new Sync(new Grafana(parts, address, signal), shelf, wish).run() };
+        return {
+          version,
+          items: await new Sync(new Grafana(parts, address, signal), shelf, wish).run(),
+        };
       }),
     ]);
   },
@@ -72,14 +117,20 @@ export default definePlugin({
 type SyncOrder = { readonly overwrite?: boolean; readonly dry_run?: boolean };
 
 /** One pass at a time: two would take each other's writes for those of people. */
-function syncRoute(sync: (order: SyncOrder, signal: AbortSignal) => Promise<{ version: string; items: Awaited<ReturnType<Sync['run']>> }>): RouteDeclaration {
+function syncRoute(
+  sync: (
+    order: SyncOrder,
+    signal: AbortSignal,
+  ) => Promise<{ version: string; items: Awaited<ReturnType<Sync['run']>> }>,
+): RouteDeclaration {
   let isRunning = false;
   return route({
     method: 'POST',
     path: '/api/v1/integrations/dash/sync',
     access: 'admin',
     summary: 'Give Grafana the data sources and dashboards of this service, and say what changed',
-    description: 'What is as it should be is left alone. What people changed in Grafana is kept unless overwrite is set.',
+    description:
+      'What is as it should be is left alone. What people changed in Grafana is kept unless overwrite is set.',
     body: Order,
     response: Report,
     status: 200,
@@ -88,14 +139,27 @@ function syncRoute(sync: (order: SyncOrder, signal: AbortSignal) => Promise<{ ve
     errors: ['conflict', 'upstream_error'],
     async handle({ body, signal, note }) {
       if (isRunning) {
-        throw new SvcError('conflict', 'Grafana is being given its dashboards already; wait for that to end', { reason: 'dash.running' });
+        throw new SvcError(
+          'conflict',
+          'Grafana is being given its dashboards already; wait for that to end',
+          { reason: 'dash.running' },
+        );
       }
       isRunning = true;
       try {
         const { version, items } = await sync(body, signal);
         const changed = items.filter(({ result }) => /^(?:created|updated|removed)$/.test(result));
-        note({ resourceType: 'dash', after: { changed: changed.map(({ kind, uid, result }) => `${kind} ${uid} ${result}`) } });
-        return { ok: items.every(({ result }) => result !== 'failed'), version, changed: changed.length, dry_run: body.dry_run === true, items: [...items] };
+        note({
+          resourceType: 'dash',
+          after: { changed: changed.map(({ kind, uid, result }) => `${kind} ${uid} ${result}`) },
+        });
+        return {
+          ok: items.every(({ result }) => result !== 'failed'),
+          version,
+          changed: changed.length,
+          dry_run: body.dry_run === true,
+          items: [...items],
+        };
       } finally {
         isRunning = false;
       }
@@ -108,19 +172,38 @@ function wishes(ctx: PluginContext): (order: SyncOrder) => Promise<Wish> {
   const { settings, services } = ctx;
   const { publicUrl } = services.use(BuildInfo);
   const shelf = services.maybe(Dashboards);
-  const handles = { metrics: services.maybe(stores.metrics), logs: services.maybe(stores.logs), traces: services.maybe(stores.traces) };
+  const handles = {
+    metrics: services.maybe(stores.metrics),
+    logs: services.maybe(stores.logs),
+    traces: services.maybe(stores.traces),
+  };
   const there = ({ available }: Handle<object>): boolean => available;
   return async ({ overwrite = false, dry_run: dryRun = false }) => {
     const token = settings.get<string>('dash.svc_token');
     if (token === '') {
-      throw new SvcError('conflict', 'dash.svc_token is not set: the data sources would be refused here; make a token with svc token create', {
-        reason: 'dash.no_token',
-      });
+      throw new SvcError(
+        'conflict',
+        'dash.svc_token is not set: the data sources would be refused here; make a token with svc token create',
+        {
+          reason: 'dash.no_token',
+        },
+      );
     }
     const base = (settings.get<string>('dash.svc_url') || publicUrl).replace(/\/+$/, '');
-    const serving = { metrics: there(handles.metrics), logs: there(handles.logs), traces: there(handles.traces) };
+    const serving = {
+      metrics: there(handles.metrics),
+      logs: there(handles.logs),
+      traces: there(handles.traces),
+    };
     const dashboards = shelf.available ? await shelf.get().all() : undefined;
-    return { sources: dataSources(base, serving), dashboards, folder: settings.get<string>('dash.folder'), token, overwrite, dryRun };
+    return {
+      sources: dataSources(base, serving),
+      dashboards,
+      folder: settings.get<string>('dash.folder'),
+      token,
+      overwrite,
+      dryRun,
+    };
   };
 }
 

@@ -3,7 +3,14 @@ import type { Tables } from 'svc/sdk';
 export type ObjectKind = 'data_source' | 'dashboard';
 
 export interface DashTables {
-  dash_objects: { target: string; kind: ObjectKind; uid: string; digest: string; version: number; written_at: number };
+  dash_objects: {
+    target: string;
+    kind: ObjectKind;
+    uid: string;
+    digest: string;
+    version: number;
+    written_at: number;
+  };
 }
 
 export interface Written {
@@ -49,7 +56,12 @@ export class Shelf {
 
   async remove(kind: ObjectKind, uid: string): Promise<void> {
     await this.#tables.write((tx) =>
-      tx.deleteFrom('dash_objects').where('target', '=', this.#target).where('kind', '=', kind).where('uid', '=', uid).execute(),
+      tx
+        .deleteFrom('dash_objects')
+        .where('target', '=', this.#target)
+        .where('kind', '=', kind)
+        .where('uid', '=', uid)
+        .execute(),
     );
   }
 }

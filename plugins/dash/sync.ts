@@ -53,7 +53,9 @@ export class Sync {
     const { sources, dashboards } = this.#wish;
     const known = await this.#known('data_source');
     for (const source of sources) {
-      await this.#note('data_source', source.uid, source.name, () => this.#source(source, known.get(source.uid)));
+      await this.#note('data_source', source.uid, source.name, () =>
+        this.#source(source, known.get(source.uid)),
+      );
     }
     if (dashboards !== undefined) {
       await this.#boards(dashboards);
@@ -72,7 +74,9 @@ export class Sync {
     const written = await this.#known('dashboard');
     for (const dashboard of dashboards) {
       const uid = grafanaUid(dashboard.uid);
-      await this.#note('dashboard', uid, dashboard.title, () => this.#dashboard(dashboard, written.get(uid), parent));
+      await this.#note('dashboard', uid, dashboard.title, () =>
+        this.#dashboard(dashboard, written.get(uid), parent),
+      );
       written.delete(uid);
     }
     for (const gone of written.values()) {
@@ -84,7 +88,12 @@ export class Sync {
     return new Map((await this.#shelf.all(kind)).map((row) => [row.uid, row]));
   }
 
-  async #note(kind: Change['kind'], uid: string, title: string, make: () => Promise<Outcome>): Promise<void> {
+  async #note(
+    kind: Change['kind'],
+    uid: string,
+    title: string,
+    make: () => Promise<Outcome>,
+  ): Promise<void> {
     try {
       this.#changes.push({ kind, uid, title, detail: '', ...(await make()) });
     } catch (error) {
@@ -98,12 +107,19 @@ export class Sync {
   async #source(source: DataSource, known: Written | undefined): Promise<Outcome> {
     const path = `/api/datasources/uid/${source.uid}`;
     const digest = digestOf([source, this.#wish.token]);
-    const body = { ...source, isDefault: false, secureJsonData: { httpHeaderValue1: `Bearer ${this.#wish.token}` } };
+    const body = {
+      ...source,
+      isDefault: false,
+      secureJsonData: { httpHeaderValue1: `Bearer ${this.#wish.token}` },
+    };
     for (let tries = 1; ; tries++) {
       const { status, json: found } = await this.#grafana.call('GET', path, undefined, [404]);
       const isMissing = status === 404;
       if (found['readOnly'] === true) {
-        return { result: 'kept', detail: 'it is provisioned by a file of Grafana; change it there' };
+        return {
+          result: 'kept',
+          detail: 'it is provisioned by a file of Grafana; change it there',
+        };
       }
       if (!isMissing && known?.digest === digest && isWithin(withoutName(source), found)) {
         return { result: 'unchanged', detail: await this.#health(path) };
@@ -112,7 +128,14 @@ export class Sync {
         return { result: isMissing ? 'created' : 'updated' };
       }
       // A name that somebody gave it there stays.
-      const named = isMissing ? body : { ...body, name: found['name'], isDefault: found['isDefault'] === true, version: found['version'] };
+      const named = isMissing
+        ? body
+        : {
+            ...body,
+            name: found['name'],
+            isDefault: found['isDefault'] === true,
+            version: found['version'],
+          };
       const answer = isMissing
         ? await this.#grafana.call('POST', '/api/datasources', named, [409])
         : await this.#grafana.call('PUT', path, named, [404, 409, 412]);
@@ -122,7 +145,9 @@ export class Sync {
         return { result: isMissing ? 'created' : 'updated', detail: await this.#health(path) };
       }
       if (isMissing) {
-        throw new Refused(`Grafana has another data source by the name "${source.name}"; rename or delete that one`);
+        throw new Refused(
+          `Grafana has another data source by the name "${source.name}"; rename or delete that one`,
+        );
       }
       assertTries(tries);
     }
@@ -130,18 +155,30 @@ export class Sync {
 
   /** Whether Grafana reaches us through it; versions that cannot say so say nothing. */
   async #health(path: string): Promise<string> {
-    const { status, json } = await this.#grafana.call('GET', `${path}/health`, undefined, [400, 404, 500, 501, 502, 504]);
+    const { status, json } = await this.#grafana.call(
+      'GET',
+      `${path}/health`,
+      undefined,
+      [400, 404, 500, 501, 502, 504],
+    );
     if (status === 404 || status === 501) {
       return '';
     }
     const said = typeof json['message'] === 'string' ? json['message'].slice(0, 300) : '';
-    return status === 200 && json['status'] === 'OK' ? 'Grafana reaches it' : `Grafana does not reach it${said === '' ? '' : `: ${said}`}`;
+    return status === 200 && json['status'] === 'OK'
+      ? 'Grafana reaches it'
+      : `Grafana does not reach it${said === '' ? '' : `: ${said}`}`;
   }
 
   async #folder(): Promise<Outcome & { readonly uid?: string }> {
     const { folder: title, dryRun } = this.#wish;
     for (let tries = 1; ; tries++) {
-      const { status, json: found } = await this.#grafana.call('GET', `/api/folders/${folderUid}`, undefined, [404]);
+      const { status, json: found } = await this.#grafana.call(
+        'GET',
+        `/api/folders/${folderUid}`,
+        undefined,
+        [404],
+      );
       if (status !== 404 && found['title'] === title) {
         return { uid: folderUid, result: 'unchanged' };
       }
@@ -151,7 +188,12 @@ export class Sync {
       const answer =
         status === 404
           ? await this.#grafana.call('POST', '/api/folders', { uid: folderUid, title }, [409, 412])
-          : await this.#grafana.call('PUT', `/api/folders/${folderUid}`, { title, version: found['version'] }, [404, 409, 412]);
+          : await this.#grafana.call(
+              'PUT',
+              `/api/folders/${folderUid}`,
+              { title, version: found['version'] },
+              [404, 409, 412],
+            );
       if (answer.status < 300) {
         return { uid: folderUid, result: status === 404 ? 'created' : 'updated' };
       }
@@ -159,19 +201,32 @@ export class Sync {
       const { list } = await this.#grafana.call('GET', '/api/folders?limit=1000');
       const same = list.find((candidate) => candidate['title'] === title);
       if (typeof same?.['uid'] === 'string') {
-        return { uid: same['uid'], result: 'unchanged', detail: 'a folder of that title was there already' };
+        return {
+          uid: same['uid'],
+          result: 'unchanged',
+          detail: 'a folder of that title was there already',
+        };
       }
       assertTries(tries);
     }
   }
 
-  async #dashboard(view: DashboardView, known: Written | undefined, parent: string | undefined): Promise<Outcome> {
+  async #dashboard(
+    view: DashboardView,
+    known: Written | undefined,
+    parent: string | undefined,
+  ): Promise<Outcome> {
     const json = dashboardJson(view);
     const digest = digestOf(json);
     const uid = grafanaUid(view.uid);
     let title = view.title;
     for (let tries = 1; ; tries++) {
-      const { status, json: found } = await this.#grafana.call('GET', `/api/dashboards/uid/${uid}`, undefined, [404]);
+      const { status, json: found } = await this.#grafana.call(
+        'GET',
+        `/api/dashboards/uid/${uid}`,
+        undefined,
+        [404],
+      );
       const isMissing = status === 404;
       const [there, meta] = [objectAt(found, 'dashboard'), objectAt(found, 'meta')];
       const settled = isMissing ? undefined : this.#settled(there, meta, digest, known);
@@ -182,15 +237,30 @@ export class Sync {
         return { result: isMissing ? 'created' : 'updated' };
       }
       if (isMissing && parent === undefined) {
-        throw new Refused(`the folder "${this.#wish.folder}" could not be made, so nothing is put into it`);
+        throw new Refused(
+          `the folder "${this.#wish.folder}" could not be made, so nothing is put into it`,
+        );
       }
-      const dashboard = { ...json, title, ...(isMissing ? { id: null } : { id: there['id'], version: there['version'] }) };
+      const dashboard = {
+        ...json,
+        title,
+        ...(isMissing ? { id: null } : { id: there['id'], version: there['version'] }),
+      };
       // Where people moved it, it stays.
       const place = isMissing ? parent : meta['folderUid'];
-      const body = { dashboard, ...(typeof place === 'string' && place !== '' && { folderUid: place }), overwrite: false, message: 'written by svc' };
+      const body = {
+        dashboard,
+        ...(typeof place === 'string' && place !== '' && { folderUid: place }),
+        overwrite: false,
+        message: 'written by svc',
+      };
       const answer = await this.#grafana.call('POST', '/api/dashboards/db', body, [409, 412]);
       if (answer.status < 300) {
-        await this.#shelf.put('dashboard', { uid, digest, version: Number(answer.json['version'] ?? 0) });
+        await this.#shelf.put('dashboard', {
+          uid,
+          digest,
+          version: Number(answer.json['version'] ?? 0),
+        });
         return { result: isMissing ? 'created' : 'updated' };
       }
       title = isNameTaken(answer) ? `${view.title} (${view.uid})` : title;
@@ -199,13 +269,23 @@ export class Sync {
   }
 
   /** What is there stays as it is; undefined: it is to be written. */
-  #settled(there: Json, meta: Json, digest: string, known: Written | undefined): Outcome | undefined {
+  #settled(
+    there: Json,
+    meta: Json,
+    digest: string,
+    known: Written | undefined,
+  ): Outcome | undefined {
     if (meta['provisioned'] === true) {
       return { result: 'kept', detail: 'it is provisioned by a file of Grafana; change it there' };
     }
-    const isOwn = known !== undefined || (Array.isArray(there['tags']) && there['tags'].includes(ownTag));
+    const isOwn =
+      known !== undefined || (Array.isArray(there['tags']) && there['tags'].includes(ownTag));
     if (!isOwn) {
-      return { result: 'kept', detail: 'a dashboard with this uid exists and was not made by svc; delete it there, or leave it' };
+      return {
+        result: 'kept',
+        detail:
+          'a dashboard with this uid exists and was not made by svc; delete it there, or leave it',
+      };
     }
     const isTouched = known !== undefined && known.version !== there['version'];
     if (isTouched && !this.#wish.overwrite) {
@@ -215,9 +295,21 @@ export class Sync {
   }
 
   async #gone({ uid, version }: Written): Promise<Outcome> {
-    const { status, json } = await this.#grafana.call('GET', `/api/dashboards/uid/${uid}`, undefined, [404]);
-    if (status !== 404 && objectAt(json, 'dashboard')['version'] !== version && !this.#wish.overwrite) {
-      return { result: 'kept', detail: 'it is gone here, but was changed in Grafana; overwrite removes it' };
+    const { status, json } = await this.#grafana.call(
+      'GET',
+      `/api/dashboards/uid/${uid}`,
+      undefined,
+      [404],
+    );
+    if (
+      status !== 404 &&
+      objectAt(json, 'dashboard')['version'] !== version &&
+      !this.#wish.overwrite
+    ) {
+      return {
+        result: 'kept',
+        detail: 'it is gone here, but was changed in Grafana; overwrite removes it',
+      };
     }
     if (!this.#wish.dryRun) {
       await this.#grafana.call('DELETE', `/api/dashboards/uid/${uid}`, undefined, [404]);
@@ -234,11 +326,14 @@ function assertTries(tries: number): void {
 }
 
 /** A folder has one dashboard of a title, in older versions. */
-const isNameTaken = ({ status, json }: GrafanaAnswer): boolean => status === 412 && json['status'] === 'name-exists';
+const isNameTaken = ({ status, json }: GrafanaAnswer): boolean =>
+  status === 412 && json['status'] === 'name-exists';
 
-const objectAt = (json: Json, name: string): Json => (typeof json[name] === 'object' && json[name] !== null ? (json[name] as Json) : {});
+const objectAt = (json: Json, name: string): Json =>
+  typeof json[name] === 'object' && json[name] !== null ? (json[name] as Json) : {};
 
-const digestOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+const digestOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 const withoutName = ({ name: _, ...rest }: DataSource): object => rest;
 
@@ -247,8 +342,14 @@ function isWithin(part: unknown, whole: unknown): boolean {
   if (typeof part !== 'object' || part === null) {
     return part === whole;
   }
-  if (typeof whole !== 'object' || whole === null || (Array.isArray(part) && (!Array.isArray(whole) || part.length !== whole.length))) {
+  if (
+    typeof whole !== 'object' ||
+    whole === null ||
+    (Array.isArray(part) && (!Array.isArray(whole) || part.length !== whole.length))
+  ) {
     return false;
   }
-  return Object.entries(part).every(([key, value]) => isWithin(value, (whole as Record<string, unknown>)[key]));
+  return Object.entries(part).every(([key, value]) =>
+    isWithin(value, (whole as Record<string, unknown>)[key]),
+  );
 }

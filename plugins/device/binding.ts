@@ -18,7 +18,13 @@ export interface Newcomer {
 
 /** What an introduction comes to. */
 export type Decision =
-  | { readonly kind: 'conflict'; readonly home: number | null; readonly device: number; readonly rival: number | null; readonly reason: string }
+  | {
+      readonly kind: 'conflict';
+      readonly home: number | null;
+      readonly device: number;
+      readonly rival: number | null;
+      readonly reason: string;
+    }
   /** `taken`: a person or an enrolment said so, whoever had it before. */
   | { readonly kind: 'bind'; readonly device: DeviceRow; readonly taken: boolean }
   | { readonly kind: 'create' };
@@ -27,16 +33,33 @@ export type Decision =
  * A machine proves with its key that it is the device; the identity that it says is a name and no proof, for others may know it. What
  * is not proved, or is claimed twice at once, waits for a person: a device never moves to another machine unsaid.
  */
-export async function decide(newcomer: Newcomer, db: DeviceDb, online: ReadonlySet<number>): Promise<Decision> {
+export async function decide(
+  newcomer: Newcomer,
+  db: DeviceDb,
+  online: ReadonlySet<number>,
+): Promise<Decision> {
   const { edgeId, machine, key, takes } = newcomer;
   const [edges, devices, machines] = [edgeStore(db), deviceStore(db), machineStore(db)];
   const own = await edges.find(edgeId);
   const home = own?.device_id ?? null;
-  const conflict = (device: number, rival: number | null, reason: string): Decision => ({ kind: 'conflict', home, device, rival, reason });
-  const watchers = async (device: number): Promise<EdgeRow[]> => (await edges.watching(device)).filter(({ edge_id: id }) => id !== edgeId);
+  const conflict = (device: number, rival: number | null, reason: string): Decision => ({
+    kind: 'conflict',
+    home,
+    device,
+    rival,
+    reason,
+  });
+  const watchers = async (device: number): Promise<EdgeRow[]> =>
+    (await edges.watching(device)).filter(({ edge_id: id }) => id !== edgeId);
   const given = takes === undefined ? undefined : await devices.find(takes);
 
-  if (!given && own && own.rival_device_id !== null && own.rival_edge_id !== null && own.machine_uuid === machine) {
+  if (
+    !given &&
+    own &&
+    own.rival_device_id !== null &&
+    own.rival_edge_id !== null &&
+    own.machine_uuid === machine
+  ) {
     // That the other one is offline by now does not say which of the two the machine is.
     const rival = await edges.find(own.rival_edge_id);
     if (rival?.device_id === own.rival_device_id && rival.rival_device_id === null) {
@@ -66,13 +89,21 @@ export async function decide(newcomer: Newcomer, db: DeviceDb, online: ReadonlyS
   if (other) {
     const [elsewhere] = await watchers(other.id);
     const who = elsewhere ? `which edge ${elsewhere.edge_id} watches` : 'which is away';
-    return conflict(other.id, elsewhere?.edge_id ?? null, `this machine is device ${device.id}, but it has the identity of device ${other.id}, ${who}`);
+    return conflict(
+      other.id,
+      elsewhere?.edge_id ?? null,
+      `this machine is device ${device.id}, but it has the identity of device ${other.id}, ${who}`,
+    );
   }
   return { kind: 'bind', device, taken: false };
 }
 
 /** Why the machine may be another one than the device is; undefined: it is the same. */
-function doubtOf({ machine, key }: Newcomer, { id, machine_key: pinned, machine_uuid: known }: DeviceRow, isHome: boolean): string | undefined {
+function doubtOf(
+  { machine, key }: Newcomer,
+  { id, machine_key: pinned, machine_uuid: known }: DeviceRow,
+  isHome: boolean,
+): string | undefined {
   if (pinned !== null) {
     if (key === pinned) {
       return undefined;
@@ -83,18 +114,26 @@ function doubtOf({ machine, key }: Newcomer, { id, machine_key: pinned, machine_
   }
   // From before machines had keys: the edge that watches it says which it is, and its first key is kept.
   if (isHome) {
-    return machine === known ? undefined : `this edge watches device ${id}, and now comes from a machine of another identity`;
+    return machine === known
+      ? undefined
+      : `this edge watches device ${id}, and now comes from a machine of another identity`;
   }
   return `device ${id} is known by the identity that this machine says, and nothing proves that it is the same`;
 }
 
 /** Whether everything is on disk already as the newcomer says it. */
-export const isSettled = (decision: Decision, own: EdgeRow | undefined, newcomer: Newcomer): boolean =>
+export const isSettled = (
+  decision: Decision,
+  own: EdgeRow | undefined,
+  newcomer: Newcomer,
+): boolean =>
   own !== undefined &&
   own.machine_uuid === newcomer.machine &&
   own.machine_key === (newcomer.key ?? null) &&
   (decision.kind === 'conflict'
-    ? own.rival_edge_id === decision.rival && own.rival_device_id === decision.device && own.reason === decision.reason
+    ? own.rival_edge_id === decision.rival &&
+      own.rival_device_id === decision.device &&
+      own.reason === decision.reason
     : decision.kind === 'bind' &&
       !decision.taken &&
       own.device_id === decision.device.id &&
@@ -102,14 +141,28 @@ export const isSettled = (decision: Decision, own: EdgeRow | undefined, newcomer
       Object.keys(newsOf(newcomer, decision.device)).length === 0);
 
 /** What of the newcomer the device does not know yet. */
-export function newsOf({ machine, key, fingerprint, host }: Newcomer, device: DeviceRow, taken = false): Partial<DeviceRow> {
+export function newsOf(
+  { machine, key, fingerprint, host }: Newcomer,
+  device: DeviceRow,
+  taken = false,
+): Partial<DeviceRow> {
   const proved = key !== undefined || taken ? { machine_key: key ?? null } : {};
-  const stated: Partial<DeviceRow> = { ...host, machine_uuid: machine, ...proved, ...(fingerprint !== undefined && { fingerprint }) };
-  return Object.fromEntries(Object.entries(stated).filter(([field, value]) => device[field as keyof DeviceRow] !== value));
+  const stated: Partial<DeviceRow> = {
+    ...host,
+    machine_uuid: machine,
+    ...proved,
+    ...(fingerprint !== undefined && { fingerprint }),
+  };
+  return Object.fromEntries(
+    Object.entries(stated).filter(([field, value]) => device[field as keyof DeviceRow] !== value),
+  );
 }
 
 /** With what a person does about it. */
-export const answerTo = ({ edgeId }: Newcomer, { device, rival, reason }: Extract<Decision, { kind: 'conflict' }>): Bound => ({
+export const answerTo = (
+  { edgeId }: Newcomer,
+  { device, rival, reason }: Extract<Decision, { kind: 'conflict' }>,
+): Bound => ({
   status: 'conflict',
   device_id: device,
   edge_id: rival,

@@ -79,14 +79,20 @@ export interface DeviceDetailSource {
   detailsOf(deviceIds: readonly number[]): Promise<ReadonlyMap<number, DeviceDetails>>;
 }
 
-export const DeviceDetailSources = defineExtensionPoint<DeviceDetailSource>('device.details', { type: 'object', required: ['detailsOf'] });
+export const DeviceDetailSources = defineExtensionPoint<DeviceDetailSource>('device.details', {
+  type: 'object',
+  required: ['detailsOf'],
+});
 
 /** After the commit. Only the id is sent: a listener that wants more asks, and gets what is true by then. */
 export const DeviceCreated = defineEvent<{ readonly device_id: number }>('device.created');
 /** What it is, what it is called, or which edges watch it. */
 export const DeviceChanged = defineEvent<{ readonly device_id: number }>('device.changed');
 /** With the edges that watched it; the next time one introduces itself it gets another device. */
-export const DeviceRemoved = defineEvent<{ readonly device_id: number; readonly edge_ids: readonly number[] }>('device.removed');
+export const DeviceRemoved = defineEvent<{
+  readonly device_id: number;
+  readonly edge_ids: readonly number[];
+}>('device.removed');
 
 /** An edge, as far as devices show it. */
 export interface FleetEdge {

@@ -1,7 +1,15 @@
 import { covers, listRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Devices } from './devices.ts';
-import { DeviceEdge, DeviceEdgeId, DeviceId, DeviceItem, DevicePatch, DeviceQuery, RolesPatch } from './schema.ts';
+import {
+  DeviceEdge,
+  DeviceEdgeId,
+  DeviceId,
+  DeviceItem,
+  DevicePatch,
+  DeviceQuery,
+  RolesPatch,
+} from './schema.ts';
 import { tagOf } from './scopes.ts';
 
 const path = '/api/v1/devices';
@@ -15,7 +23,8 @@ export const deviceRoutes = (devices: Devices): readonly RouteDeclaration[] => [
     summary: 'List devices, newest first',
     query: DeviceQuery,
     items: DeviceItem,
-    handle: ({ query: { q, tag = [], role = [], online }, page, principal }) => devices.list(principal, { q, tags: tag.map(tagOf), roles: role, online }, page),
+    handle: ({ query: { q, tag = [], role = [], online }, page, principal }) =>
+      devices.list(principal, { q, tags: tag.map(tagOf), roles: role, online }, page),
   }),
   route({
     method: 'GET',
@@ -78,15 +87,18 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
     params: DeviceId,
     items: DeviceEdge,
     errors: ['not_found'],
-    handle: ({ params, page, principal }) => devices.edges(principal, params.id, page, tellsMachinesApart(principal)),
+    handle: ({ params, page, principal }) =>
+      devices.edges(principal, params.id, page, tellsMachinesApart(principal)),
   }),
   route({
     method: 'POST',
     path: `${path}/{id}/edges/{edge_id}/accept`,
     access: accept,
     devices: 'narrowed',
-    summary: 'Say that the machine behind an edge, which cannot prove it, is this device: it takes the device over',
-    description: 'For a machine that was set up anew or lost its key. The edges that watched the device are taken off it; one that is online is not.',
+    summary:
+      'Say that the machine behind an edge, which cannot prove it, is this device: it takes the device over',
+    description:
+      'For a machine that was set up anew or lost its key. The edges that watched the device are taken off it; one that is online is not.',
     params: DeviceEdgeId,
     response: DeviceItem,
     status: 200,
@@ -100,7 +112,8 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
     access: 'device:delete',
     devices: 'narrowed',
     summary: 'Take an edge off a device',
-    description: 'The edge itself stays. The next time it connects it is looked at as if for the first time. Nobody else gets the device by it.',
+    description:
+      'The edge itself stays. The next time it connects it is looked at as if for the first time. Nobody else gets the device by it.',
     params: DeviceEdgeId,
     action: 'device:detach',
     errors: ['not_found', 'conflict'],
@@ -108,4 +121,5 @@ export const watcherRoutes = (devices: Devices): readonly RouteDeclaration[] => 
   }),
 ];
 
-const tellsMachinesApart = ({ grants }: Principal): boolean => grants.some((grant) => covers(grant, accept));
+const tellsMachinesApart = ({ grants }: Principal): boolean =>
+  grants.some((grant) => covers(grant, accept));

@@ -19,19 +19,38 @@ type Where = (eb: ExpressionBuilder<DeviceTables, 'device_devices'>) => Expressi
 
 /** The only statements about devices, their tags and their roles. */
 export const deviceStore = (db: DeviceDb) => ({
-  list: (filter: DeviceFilter, online: ReadonlySet<number>, page: PageRequest): Promise<Page<DeviceRow>> =>
+  list: (
+    filter: DeviceFilter,
+    online: ReadonlySet<number>,
+    page: PageRequest,
+  ): Promise<Page<DeviceRow>> =>
     pageOf(db.selectFrom('device_devices').selectAll().where(fits(filter, online)), 'id', page),
 
   async fitting(filter: DeviceFilter): Promise<number[]> {
-    return (await db.selectFrom('device_devices').select('id').where(fits(filter, new Set())).execute()).map(({ id }) => id);
+    return (
+      await db.selectFrom('device_devices').select('id').where(fits(filter, new Set())).execute()
+    ).map(({ id }) => id);
   },
 
-  find: (id: number): Promise<DeviceRow | undefined> => db.selectFrom('device_devices').selectAll().where('id', '=', id).executeTakeFirst(),
+  find: (id: number): Promise<DeviceRow | undefined> =>
+    db.selectFrom('device_devices').selectAll().where('id', '=', id).executeTakeFirst(),
 
-  many: (ids: readonly number[]): Promise<DeviceRow[]> => db.selectFrom('device_devices').selectAll().where('id', 'in', among(ids)).orderBy('id').execute(),
+  many: (ids: readonly number[]): Promise<DeviceRow[]> =>
+    db
+      .selectFrom('device_devices')
+      .selectAll()
+      .where('id', 'in', among(ids))
+      .orderBy('id')
+      .execute(),
 
   page: (after: number, limit: number): Promise<DeviceRow[]> =>
-    db.selectFrom('device_devices').selectAll().where('id', '>', after).orderBy('id').limit(limit).execute(),
+    db
+      .selectFrom('device_devices')
+      .selectAll()
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(limit)
+      .execute(),
 
   async count(): Promise<number> {
     const { total } = await db
@@ -57,7 +76,14 @@ export const deviceStore = (db: DeviceDb) => ({
     return rows.map(({ id }) => id);
   },
 
-  insert: (machine: { machine_uuid: string; machine_key: string | null; fingerprint: string | null } & HostInfo, now: number): Promise<DeviceRow> =>
+  insert: (
+    machine: {
+      machine_uuid: string;
+      machine_key: string | null;
+      fingerprint: string | null;
+    } & HostInfo,
+    now: number,
+  ): Promise<DeviceRow> =>
     db
       .insertInto('device_devices')
       .values({ ...machine, last_seen_at: now, created_at: now, updated_at: now })
@@ -65,7 +91,11 @@ export const deviceStore = (db: DeviceDb) => ({
       .executeTakeFirstOrThrow(),
 
   /** `updated_at` grows with each change, also within a millisecond: it is the version that If-Match compares. */
-  update: (id: number, changes: Partial<Omit<DeviceRow, 'id' | 'updated_at'>>, now: number): Promise<DeviceRow> =>
+  update: (
+    id: number,
+    changes: Partial<Omit<DeviceRow, 'id' | 'updated_at'>>,
+    now: number,
+  ): Promise<DeviceRow> =>
     db
       .updateTable('device_devices')
       .set({ ...changes, updated_at: sql<number>`max(${now}, updated_at + 1)` })
@@ -97,7 +127,8 @@ export const deviceStore = (db: DeviceDb) => ({
 });
 
 /** A list of any length as one parameter. */
-export const among = (values: Iterable<number>) => sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
+export const among = (values: Iterable<number>) =>
+  sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
 
 const fits =
   ({ q, tags, roles, online, scope }: DeviceFilter, up: ReadonlySet<number>): Where =>
@@ -114,7 +145,15 @@ const fits =
         .$castTo<{ device_id: number }>(),
     );
     return eb.and([
-      ...(q === undefined ? [] : [eb.or([like(sql`coalesce(display_name, hostname)`, q), like(sql`hostname`, q), like(sql`ip_address`, q)])]),
+      ...(q === undefined
+        ? []
+        : [
+            eb.or([
+              like(sql`coalesce(display_name, hostname)`, q),
+              like(sql`hostname`, q),
+              like(sql`ip_address`, q),
+            ]),
+          ]),
       ...tags.map(({ key, value }) =>
         eb(
           'id',
@@ -126,10 +165,13 @@ const fits =
             .$if(value !== undefined, (query) => query.where('value', '=', value!)),
         ),
       ),
-      ...roles.map((role) => eb('id', 'in', eb.selectFrom('device_roles').select('device_id').where('role', '=', role))),
+      ...roles.map((role) =>
+        eb('id', 'in', eb.selectFrom('device_roles').select('device_id').where('role', '=', role)),
+      ),
       ...(online === undefined ? [] : [online ? isUp : eb.not(isUp)]),
       ...(scope === undefined ? [] : [eb('id', 'in', among(scope.ids))]),
     ]);
   };
 
-const like = (text: ReturnType<typeof sql>, part: string) => sql<SqlBool>`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+const like = (text: ReturnType<typeof sql>, part: string) =>
+  sql<SqlBool>`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;

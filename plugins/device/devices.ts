@@ -1,5 +1,15 @@
 import type { ScopeSource, DeviceScope } from 'svc/query';
-import { type Call, type Clock, type MaybePromise, type OpenPoint, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type MaybePromise,
+  type OpenPoint,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { DeviceDetails, DeviceDetailSource, Fleet } from './contract.ts';
@@ -42,10 +52,18 @@ export class Devices {
     this.#events = events;
   }
 
-  async list(asker: Principal, filter: DeviceFilter, page: PageRequest): Promise<Page<ShownDevice>> {
+  async list(
+    asker: Principal,
+    filter: DeviceFilter,
+    page: PageRequest,
+  ): Promise<Page<ShownDevice>> {
     const { read } = this.#tables;
     const scope = await this.#scopeOf(asker);
-    const { items, ...rest } = await deviceStore(read).list({ ...filter, scope }, this.#fleet.present(), page);
+    const { items, ...rest } = await deviceStore(read).list(
+      { ...filter, scope },
+      this.#fleet.present(),
+      page,
+    );
     return { ...rest, items: await this.#shown(items, read) };
   }
 
@@ -54,7 +72,11 @@ export class Devices {
     return await this.#shownOne(await this.#found(asker, id, read), read);
   }
 
-  update(by: By, id: number, { display_name: name, tags }: Static<typeof DevicePatch>): Promise<ShownDevice> {
+  update(
+    by: By,
+    id: number,
+    { display_name: name, tags }: Static<typeof DevicePatch>,
+  ): Promise<ShownDevice> {
     return this.#change(by, id, async (tx) => {
       const devices = deviceStore(tx);
       if (tags !== undefined) {
@@ -62,7 +84,10 @@ export class Devices {
       }
       return await devices.update(
         id,
-        { ...(name !== undefined && { display_name: name === null ? null : name.trim() }), ...(tags !== undefined && { tags: JSON.stringify(tags) }) },
+        {
+          ...(name !== undefined && { display_name: name === null ? null : name.trim() }),
+          ...(tags !== undefined && { tags: JSON.stringify(tags) }),
+        },
         this.#clock.now(),
       );
     });
@@ -98,7 +123,12 @@ export class Devices {
   }
 
   /** `openly`: with the identities of the machines, which are for those who tell machines apart. */
-  async edges(asker: Principal, id: number, page: PageRequest, openly = false): Promise<Page<ShownEdge>> {
+  async edges(
+    asker: Principal,
+    id: number,
+    page: PageRequest,
+    openly = false,
+  ): Promise<Page<ShownEdge>> {
     const { read } = this.#tables;
     await this.#found(asker, id, read);
     const { items, ...rest } = await edgeStore(read).around(id, page);
@@ -111,13 +141,23 @@ export class Devices {
       await this.#found(by.principal, id, tx);
       const row = await edgeStore(tx).find(edgeId);
       if (row === undefined || (row.device_id !== id && row.rival_device_id !== id)) {
-        throw new SvcError('not_found', `edge ${edgeId} neither watches device ${id} nor claims to`);
+        throw new SvcError(
+          'not_found',
+          `edge ${edgeId} neither watches device ${id} nor claims to`,
+        );
       }
       if (row.rival_device_id === null && this.#fleet.online().has(edgeId)) {
-        throw new SvcError('conflict', `edge ${edgeId} is online and watches device ${id}; stop its agent first`);
+        throw new SvcError(
+          'conflict',
+          `edge ${edgeId} is online and watches device ${id}; stop its agent first`,
+        );
       }
       await edgeStore(tx).remove(edgeId);
-      by.note({ resourceType: 'device', resourceId: id, before: shownEdge(row, this.#fleet, true) });
+      by.note({
+        resourceType: 'device',
+        resourceId: id,
+        before: shownEdge(row, this.#fleet, true),
+      });
     });
     this.#events.changed(id);
   }
@@ -131,20 +171,37 @@ export class Devices {
       if (claim?.rival_device_id !== id) {
         throw new SvcError('not_found', `edge ${edgeId} does not claim device ${id}`);
       }
-      const live = (await edges.watching(id)).find(({ edge_id: other }) => other !== edgeId && up.has(other));
+      const live = (await edges.watching(id)).find(
+        ({ edge_id: other }) => other !== edgeId && up.has(other),
+      );
       if (live) {
-        throw new SvcError('conflict', `edge ${live.edge_id} is online and watches device ${id}; stop its agent first`);
+        throw new SvcError(
+          'conflict',
+          `edge ${live.edge_id} is online and watches device ${id}; stop its agent first`,
+        );
       }
       const now = this.#clock.now();
       const { machine_uuid: uuid, machine_key: key } = claim;
       const before = (await edges.watching(id)).map(({ edge_id: other }) => other);
       await edges.leaveTo(id, edgeId);
-      await edges.put({ ...claim, device_id: id, bound_at: now, rival_edge_id: null, rival_device_id: null, rival_since: null, reason: null });
+      await edges.put({
+        ...claim,
+        device_id: id,
+        bound_at: now,
+        rival_edge_id: null,
+        rival_device_id: null,
+        rival_since: null,
+        reason: null,
+      });
       await machineStore(tx).forgetMachine({ uuid, key, but: id });
       const row = await devices.update(id, { machine_uuid: uuid, machine_key: key }, now);
       by.note({
         ...{ resourceType: 'device', resourceId: id },
-        before: { watched_by: before, machine_uuid: device.machine_uuid, machine_key: device.machine_key },
+        before: {
+          watched_by: before,
+          machine_uuid: device.machine_uuid,
+          machine_key: device.machine_key,
+        },
         after: { watched_by: [edgeId], machine_uuid: uuid, machine_key: key },
       });
       return await this.#shownOne(row, tx);
@@ -153,7 +210,11 @@ export class Devices {
     return after;
   }
 
-  async #change(by: By, id: number, work: (tx: DeviceDb) => Promise<DeviceRow>): Promise<ShownDevice> {
+  async #change(
+    by: By,
+    id: number,
+    work: (tx: DeviceDb) => Promise<DeviceRow>,
+  ): Promise<ShownDevice> {
     const after = await this.#tables.write(async (tx) => {
       const before = await this.#shownOne(await this.#found(by.principal, id, tx), tx);
       by.requireMatch(before);
@@ -170,10 +231,16 @@ export class Devices {
     const present = this.#fleet.present();
     const [edges, details] = [await edgeStore(db).watchingAny(ids), await this.#detailsOf(ids)];
     return rows.map((row) => {
-      const own = edges.filter(({ device_id }) => device_id === row.id).map(({ edge_id }) => edge_id);
+      const own = edges
+        .filter(({ device_id }) => device_id === row.id)
+        .map(({ edge_id }) => edge_id);
       const seen = own.map((edge) => this.#fleet.get(edge)?.last_seen_at ?? 0);
       const lastSeenAt = Math.max(row.last_seen_at, ...seen);
-      return shownDevice(row, { online: own.some((edge) => present.has(edge)), lastSeenAt, details: details.get(row.id) ?? {} });
+      return shownDevice(row, {
+        online: own.some((edge) => present.has(edge)),
+        lastSeenAt,
+        details: details.get(row.id) ?? {},
+      });
     });
   }
 

@@ -51,7 +51,9 @@ export class Directory implements DeviceDirectory {
     const { read, write } = this.#tables;
     const decision = await decide(newcomer, read, this.#online());
     if (isSettled(decision, await edgeStore(read).find(newcomer.edgeId), newcomer)) {
-      return decision.kind === 'conflict' ? answerTo(newcomer, decision) : await bound(read, (decision as Extract<Decision, { kind: 'bind' }>).device, false);
+      return decision.kind === 'conflict'
+        ? answerTo(newcomer, decision)
+        : await bound(read, (decision as Extract<Decision, { kind: 'bind' }>).device, false);
     }
     const settled = await write((tx) => this.#settle(tx, newcomer));
     settled.announce();
@@ -76,7 +78,9 @@ export class Directory implements DeviceDirectory {
 
   async onlineEdge(deviceId: number): Promise<number | undefined> {
     const up = this.#online();
-    return (await edgeStore(this.#tables.read).watching(deviceId)).find(({ edge_id }) => up.has(edge_id))?.edge_id;
+    return (await edgeStore(this.#tables.read).watching(deviceId)).find(({ edge_id }) =>
+      up.has(edge_id),
+    )?.edge_id;
   }
 
   async get(id: number): Promise<DeviceEntry | undefined> {
@@ -95,7 +99,9 @@ export class Directory implements DeviceDirectory {
   /** Inside the write everything is looked at again: another edge may have come in between. */
   async #settle(tx: DeviceDb, newcomer: Newcomer): Promise<Settled> {
     const decision = await decide(newcomer, tx, this.#online());
-    return decision.kind === 'conflict' ? await this.#settleConflict(tx, newcomer, decision) : await this.#settleBinding(tx, newcomer, decision);
+    return decision.kind === 'conflict'
+      ? await this.#settleConflict(tx, newcomer, decision)
+      : await this.#settleBinding(tx, newcomer, decision);
   }
 
   async #settleConflict(tx: DeviceDb, newcomer: Newcomer, decision: Conflict): Promise<Settled> {
@@ -103,8 +109,19 @@ export class Directory implements DeviceDirectory {
     const { device, rival, home, reason } = decision;
     const before = await edgeStore(tx).find(edgeId);
     await edgeStore(tx).put({
-      ...{ edge_id: edgeId, machine_uuid: machine, machine_key: key ?? null, device_id: home, bound_at: home === null ? null : (before?.bound_at ?? null) },
-      ...{ rival_edge_id: rival, rival_device_id: device, rival_since: before?.rival_since ?? this.#clock.now(), reason },
+      ...{
+        edge_id: edgeId,
+        machine_uuid: machine,
+        machine_key: key ?? null,
+        device_id: home,
+        bound_at: home === null ? null : (before?.bound_at ?? null),
+      },
+      ...{
+        rival_edge_id: rival,
+        rival_device_id: device,
+        rival_since: before?.rival_since ?? this.#clock.now(),
+        reason,
+      },
     });
     return {
       bound: answerTo(newcomer, decision),
@@ -121,9 +138,17 @@ export class Directory implements DeviceDirectory {
   async #settleBinding(tx: DeviceDb, newcomer: Newcomer, decision: Binding): Promise<Settled> {
     const now = this.#clock.now();
     const created = decision.kind === 'create';
-    const device = created ? await create(tx, newcomer, now) : await update(tx, newcomer, decision, now);
+    const device = created
+      ? await create(tx, newcomer, now)
+      : await update(tx, newcomer, decision, now);
     await edgeStore(tx).put({
-      ...{ edge_id: newcomer.edgeId, machine_uuid: newcomer.machine, machine_key: newcomer.key ?? null, device_id: device.id, bound_at: now },
+      ...{
+        edge_id: newcomer.edgeId,
+        machine_uuid: newcomer.machine,
+        machine_key: newcomer.key ?? null,
+        device_id: device.id,
+        bound_at: now,
+      },
       ...{ rival_edge_id: null, rival_device_id: null, rival_since: null, reason: null },
     });
     return {
@@ -133,25 +158,53 @@ export class Directory implements DeviceDirectory {
   }
 }
 
-async function create(tx: DeviceDb, { machine, key, fingerprint, host }: Newcomer, now: number): Promise<DeviceRow> {
+async function create(
+  tx: DeviceDb,
+  { machine, key, fingerprint, host }: Newcomer,
+  now: number,
+): Promise<DeviceRow> {
   const devices = deviceStore(tx);
   if ((await devices.count()) >= mostDevices) {
-    throw new SvcError('conflict', `there are ${mostDevices} devices already, which is the limit; remove some that are gone`);
+    throw new SvcError(
+      'conflict',
+      `there are ${mostDevices} devices already, which is the limit; remove some that are gone`,
+    );
   }
-  return await devices.insert({ ...host, machine_uuid: machine, machine_key: key ?? null, fingerprint: fingerprint ?? null }, now);
+  return await devices.insert(
+    { ...host, machine_uuid: machine, machine_key: key ?? null, fingerprint: fingerprint ?? null },
+    now,
+  );
 }
 
-async function update(tx: DeviceDb, newcomer: Newcomer, { device, taken }: Extract<Decision, { kind: 'bind' }>, now: number): Promise<DeviceRow> {
+async function update(
+  tx: DeviceDb,
+  newcomer: Newcomer,
+  { device, taken }: Extract<Decision, { kind: 'bind' }>,
+  now: number,
+): Promise<DeviceRow> {
   const devices = deviceStore(tx);
   if (taken) {
     await edgeStore(tx).leaveTo(device.id, newcomer.edgeId);
-    await machineStore(tx).forgetMachine({ uuid: newcomer.machine, key: newcomer.key ?? null, but: device.id });
+    await machineStore(tx).forgetMachine({
+      uuid: newcomer.machine,
+      key: newcomer.key ?? null,
+      but: device.id,
+    });
   }
-  return await devices.update(device.id, { ...newsOf(newcomer, device, taken), last_seen_at: now }, now);
+  return await devices.update(
+    device.id,
+    { ...newsOf(newcomer, device, taken), last_seen_at: now },
+    now,
+  );
 }
 
 async function bound(db: DeviceDb, device: DeviceRow, created: boolean): Promise<Bound> {
-  return { status: 'bound', device_id: device.id, created, resembles: await deviceStore(db).resembling(device.fingerprint, device.id) };
+  return {
+    status: 'bound',
+    device_id: device.id,
+    created,
+    resembles: await deviceStore(db).resembling(device.fingerprint, device.id),
+  };
 }
 
 const entryOf = (row: DeviceRow): DeviceEntry => ({
@@ -164,15 +217,32 @@ const entryOf = (row: DeviceRow): DeviceEntry => ({
 });
 
 /** What an agent says of itself is an outsider's word. */
-function checked({ edge_id: edgeId, machine_uuid: machine, machine_key: key, takes_device: takes, fingerprint, host_info: host }: Introduction): Newcomer {
+function checked({
+  edge_id: edgeId,
+  machine_uuid: machine,
+  machine_key: key,
+  takes_device: takes,
+  fingerprint,
+  host_info: host,
+}: Introduction): Newcomer {
   if (!Number.isSafeInteger(edgeId) || edgeId < 1) {
     throw new SvcError('invalid_argument', 'edge_id is not the id of an edge');
   }
   if (typeof machine !== 'string' || !uuid.test(machine.toLowerCase())) {
     throw new SvcError('invalid_argument', 'machine_uuid is not a UUID');
   }
-  if (fingerprint !== undefined && (typeof fingerprint !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(fingerprint))) {
+  if (
+    fingerprint !== undefined &&
+    (typeof fingerprint !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(fingerprint))
+  ) {
     throw new SvcError('invalid_argument', 'fingerprint is not a word of at most 200 characters');
   }
-  return { edgeId, machine: machine.toLowerCase(), key, takes, fingerprint, host: readHostInfo(host) };
+  return {
+    edgeId,
+    machine: machine.toLowerCase(),
+    key,
+    takes,
+    fingerprint,
+    host: readHostInfo(host),
+  };
 }

@@ -5,7 +5,8 @@ import type { DeviceDb, EdgeRow } from './tables.ts';
 
 /** The only statements about which edge watches which device. */
 export const edgeStore = (db: DeviceDb) => ({
-  find: (edgeId: number): Promise<EdgeRow | undefined> => db.selectFrom('device_edges').selectAll().where('edge_id', '=', edgeId).executeTakeFirst(),
+  find: (edgeId: number): Promise<EdgeRow | undefined> =>
+    db.selectFrom('device_edges').selectAll().where('edge_id', '=', edgeId).executeTakeFirst(),
 
   /** Those that watch the device. */
   watching: (deviceId: number): Promise<EdgeRow[]> => watching(db, [deviceId]),
@@ -26,7 +27,11 @@ export const edgeStore = (db: DeviceDb) => ({
 
   /** Only this edge watches the device from now on. */
   async leaveTo(deviceId: number, edgeId: number): Promise<void> {
-    await db.deleteFrom('device_edges').where('device_id', '=', deviceId).where('edge_id', '!=', edgeId).execute();
+    await db
+      .deleteFrom('device_edges')
+      .where('device_id', '=', deviceId)
+      .where('edge_id', '!=', edgeId)
+      .execute();
   },
 
   async remove(edgeId: number): Promise<void> {
@@ -35,9 +40,19 @@ export const edgeStore = (db: DeviceDb) => ({
 
   /** Rows that say nothing any more. */
   async removeIdle(): Promise<void> {
-    await db.deleteFrom('device_edges').where('device_id', 'is', null).where('rival_device_id', 'is', null).execute();
+    await db
+      .deleteFrom('device_edges')
+      .where('device_id', 'is', null)
+      .where('rival_device_id', 'is', null)
+      .execute();
   },
 });
 
 const watching = (db: DeviceDb, deviceIds: readonly number[]): Promise<EdgeRow[]> =>
-  db.selectFrom('device_edges').selectAll().where('device_id', 'in', among(deviceIds)).where('rival_device_id', 'is', null).orderBy('edge_id').execute();
+  db
+    .selectFrom('device_edges')
+    .selectAll()
+    .where('device_id', 'in', among(deviceIds))
+    .where('rival_device_id', 'is', null)
+    .orderBy('edge_id')
+    .execute();

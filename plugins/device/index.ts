@@ -1,7 +1,14 @@
 import { DeviceScopes } from 'svc/query';
 import { definePlugin } from 'svc/sdk';
 
-import { DeviceChanged, DeviceCreated, DeviceDetailSources, DeviceDirectory, DeviceRemoved, Fleet } from './contract.ts';
+import {
+  DeviceChanged,
+  DeviceCreated,
+  DeviceDetailSources,
+  DeviceDirectory,
+  DeviceRemoved,
+  Fleet,
+} from './contract.ts';
 import { deviceRoutes, watcherRoutes } from './device-routes.ts';
 import { Devices } from './devices.ts';
 import { Directory } from './directory.ts';
@@ -26,13 +33,23 @@ export default definePlugin({
       get: (id) => (edges.available ? edges.get().get(id) : undefined),
     };
 
-    ctx.services.provide(DeviceDirectory, () => new Directory({ tables, online: () => fleet.online(), clock, events, log }));
+    ctx.services.provide(
+      DeviceDirectory,
+      () => new Directory({ tables, online: () => fleet.online(), clock, events, log }),
+    );
     // Told by another generation of this plugin.
     ctx.events.on(DeviceCreated, () => scopes.forget());
     ctx.events.on(DeviceChanged, () => scopes.forget());
     ctx.events.on(DeviceRemoved, () => scopes.forget());
     ctx.services.provide(DeviceScopes, () => scopes);
-    const devices = new Devices({ tables, scopes, fleet, details: ctx.extend.open(DeviceDetailSources), clock, events });
+    const devices = new Devices({
+      tables,
+      scopes,
+      fleet,
+      details: ctx.extend.open(DeviceDetailSources),
+      clock,
+      events,
+    });
     ctx.http.routes([...deviceRoutes(devices), ...watcherRoutes(devices)]);
     ctx.extend.contribute(mentions, 'device', deviceMention(devices));
     deviceSkills(devices).forEach((skill) => ctx.skills.add(skill));

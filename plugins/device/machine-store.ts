@@ -2,13 +2,23 @@ import type { DeviceDb, DeviceRow } from './tables.ts';
 
 /** The only statements about which machine a device is. */
 export const machineStore = (db: DeviceDb) => ({
-  byUuid: (uuid: string): Promise<DeviceRow | undefined> => db.selectFrom('device_devices').selectAll().where('machine_uuid', '=', uuid).executeTakeFirst(),
+  byUuid: (uuid: string): Promise<DeviceRow | undefined> =>
+    db.selectFrom('device_devices').selectAll().where('machine_uuid', '=', uuid).executeTakeFirst(),
 
   /** The machine that proves this key. */
-  byKey: (key: string): Promise<DeviceRow | undefined> => db.selectFrom('device_devices').selectAll().where('machine_key', '=', key).executeTakeFirst(),
+  byKey: (key: string): Promise<DeviceRow | undefined> =>
+    db.selectFrom('device_devices').selectAll().where('machine_key', '=', key).executeTakeFirst(),
 
   /** Whatever of this identity other devices have is that of one device from now on. */
-  async forgetMachine({ uuid, key, but }: { readonly uuid: string; readonly key: string | null; readonly but: number }): Promise<void> {
+  async forgetMachine({
+    uuid,
+    key,
+    but,
+  }: {
+    readonly uuid: string;
+    readonly key: string | null;
+    readonly but: number;
+  }): Promise<void> {
     const others = db.updateTable('device_devices').where('id', '!=', but);
     await others.set({ machine_uuid: null }).where('machine_uuid', '=', uuid).execute();
     if (key !== null) {

@@ -11,7 +11,11 @@ export const deviceMention = (devices: Devices): MentionType => ({
   type: 'device',
   devices: 'narrowed',
   async search(q, principal, limit) {
-    const { items } = await devices.list(principal, { tags: [], roles: [], ...(q !== '' && { q }) }, { limit });
+    const { items } = await devices.list(
+      principal,
+      { tags: [], roles: [], ...(q !== '' && { q }) },
+      { limit },
+    );
     return items.map(({ id, display_name: label, hostname, online }) => ({
       ...{ type: 'device', id: String(id), label, insert: `@device:${id}` },
       subtitle: `${hostname ?? 'no host name'}, ${online ? 'online' : 'offline'}`,

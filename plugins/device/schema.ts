@@ -5,33 +5,62 @@ const most = Number.MAX_SAFE_INTEGER;
 const Id = Type.Integer({ minimum: 1, maximum: most });
 const Timestamp = Type.String({ format: 'date-time' });
 
-const Tags = Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }), Type.String({ maxLength: 255 }), {
-  additionalProperties: false,
-  maxProperties: 50,
-});
+const Tags = Type.Record(
+  Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }),
+  Type.String({ maxLength: 255 }),
+  {
+    additionalProperties: false,
+    maxProperties: 50,
+  },
+);
 const Role = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$', examples: ['db'] });
 
 export const DeviceId = Type.Object({ id: Id });
 export const DeviceEdgeId = Type.Object({ id: Id, edge_id: Id });
 
 export const DeviceQuery = Type.Object({
-  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'a part of the name, the host name or the address' })),
-  tag: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 320 }), { maxItems: 10, description: 'env or env=prod; given more than once, all must be there' }),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'a part of the name, the host name or the address',
+    }),
   ),
-  role: Type.Optional(Type.Array(Role, { maxItems: 10, description: 'given more than once, it must have all of them' })),
+  tag: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 320 }), {
+      maxItems: 10,
+      description: 'env or env=prod; given more than once, all must be there',
+    }),
+  ),
+  role: Type.Optional(
+    Type.Array(Role, {
+      maxItems: 10,
+      description: 'given more than once, it must have all of them',
+    }),
+  ),
   online: Type.Optional(Type.Boolean()),
 });
 
 export const DevicePatch = Type.Object(
   {
-    display_name: Type.Optional(orNull(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description: 'null: what the machine calls itself' }))),
+    display_name: Type.Optional(
+      orNull(
+        Type.String({
+          minLength: 1,
+          maxLength: 200,
+          pattern: '\\S',
+          description: 'null: what the machine calls itself',
+        }),
+      ),
+    ),
     tags: Type.Optional(Tags),
   },
   { minProperties: 1 },
 );
 
-export const RolesPatch = Type.Object({ roles: Type.Array(Role, { maxItems: 32, uniqueItems: true }) });
+export const RolesPatch = Type.Object({
+  roles: Type.Array(Role, { maxItems: 32, uniqueItems: true }),
+});
 
 export const DeviceItem = Type.Object({
   id: Id,
@@ -60,10 +89,19 @@ export const DeviceEdge = Type.Object({
   status: orNull(Type.String({ description: 'null while the plugin of the edges is away' })),
   agent_version: orNull(Type.String()),
   last_seen_at: orNull(Timestamp),
-  binding: Type.Enum(['bound', 'conflict'], { description: 'conflict: it claims the device and does not prove it, and watches nothing' }),
+  binding: Type.Enum(['bound', 'conflict'], {
+    description: 'conflict: it claims the device and does not prove it, and watches nothing',
+  }),
   reason: orNull(Type.String({ description: 'why it is in conflict' })),
-  machine_uuid: orNull(Type.String({ description: 'null for those who may not tell machines apart (device:accept)' })),
-  machine_key: orNull(Type.String({ description: 'public half of the key that the machine proved; null also of an agent without one' })),
+  machine_uuid: orNull(
+    Type.String({ description: 'null for those who may not tell machines apart (device:accept)' }),
+  ),
+  machine_key: orNull(
+    Type.String({
+      description:
+        'public half of the key that the machine proved; null also of an agent without one',
+    }),
+  ),
   bound_at: orNull(Timestamp),
   rival_edge_id: orNull(Type.Integer({ description: 'the edge that it is in conflict with' })),
   rival_device_id: orNull(Type.Integer({ description: 'the device that both claim' })),

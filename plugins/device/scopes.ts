@@ -48,7 +48,9 @@ export class Scopes implements ScopeSource {
 /** Terms with commas between them: `tag`, `tag=value` or `role:name`, all of which must hold. */
 function filterOf(selector: string): DeviceFilter {
   const terms = selector.split(',');
-  const roles = terms.flatMap((term) => (term.startsWith('role:') ? [term.slice('role:'.length)] : []));
+  const roles = terms.flatMap((term) =>
+    term.startsWith('role:') ? [term.slice('role:'.length)] : [],
+  );
   const tags = terms.filter((term) => !term.startsWith('role:')).map(tagOf);
   return { tags, roles };
 }

@@ -15,16 +15,42 @@ export interface Surroundings {
   readonly details: DeviceDetails;
 }
 
-export const nameOf = ({ id, display_name: name, hostname }: DeviceRow): string => name ?? hostname ?? `device ${id}`;
-export const tagsOf = ({ tags }: DeviceRow): Record<string, string> => JSON.parse(tags) as Record<string, string>;
+export const nameOf = ({ id, display_name: name, hostname }: DeviceRow): string =>
+  name ?? hostname ?? `device ${id}`;
+export const tagsOf = ({ tags }: DeviceRow): Record<string, string> =>
+  JSON.parse(tags) as Record<string, string>;
 export const rolesOf = ({ roles }: DeviceRow): string[] => JSON.parse(roles) as string[];
 
-export function shownDevice(row: DeviceRow, { online, lastSeenAt, details }: Surroundings): ShownDevice {
-  const { id, hostname, os, os_version, arch, kernel_version, ip_address, cpu_count, mem_total_bytes, disk_total_bytes } = row;
+export function shownDevice(
+  row: DeviceRow,
+  { online, lastSeenAt, details }: Surroundings,
+): ShownDevice {
+  const {
+    id,
+    hostname,
+    os,
+    os_version,
+    arch,
+    kernel_version,
+    ip_address,
+    cpu_count,
+    mem_total_bytes,
+    disk_total_bytes,
+  } = row;
   return {
     id,
     display_name: nameOf(row),
-    ...{ hostname, os, os_version, arch, kernel_version, ip_address, cpu_count, mem_total_bytes, disk_total_bytes },
+    ...{
+      hostname,
+      os,
+      os_version,
+      arch,
+      kernel_version,
+      ip_address,
+      cpu_count,
+      mem_total_bytes,
+      disk_total_bytes,
+    },
     tags: tagsOf(row),
     roles: rolesOf(row),
     online,
@@ -55,4 +81,5 @@ export function shownEdge(row: EdgeRow, fleet: Pick<Fleet, 'get'>, openly = fals
   };
 }
 
-const instant = (at: number | null | undefined): string | null => (at === null || at === undefined ? null : timestamp(at));
+const instant = (at: number | null | undefined): string | null =>
+  at === null || at === undefined ? null : timestamp(at);

@@ -6,8 +6,16 @@ import type { Devices } from './devices.ts';
 const common = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' } as const;
 
 const List = Type.Object({
-  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'A part of the name, the host name or the address.' })),
-  tag: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'env or env=prod.' })),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'A part of the name, the host name or the address.',
+    }),
+  ),
+  tag: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 320, description: 'env or env=prod.' }),
+  ),
   role: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
   online: Type.Optional(Type.Boolean()),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 30 }),
@@ -19,12 +27,18 @@ export const deviceSkills = (devices: Devices): readonly ToolSkill[] => [
     ...common,
     key: 'devices_list',
     name: 'Devices',
-    description: 'Machines of the fleet: by a part of the name, tag, role, or whether they are online.',
+    description:
+      'Machines of the fleet: by a part of the name, tag, role, or whether they are online.',
     params: List,
     run: async ({ q, tag, role, online, limit }, { principal }) => {
       const [key = '', ...rest] = tag?.split('=') ?? [];
-      const tags = tag === undefined ? [] : [{ key, value: rest.length === 0 ? undefined : rest.join('=') }];
-      const { items, total } = await devices.list(principal, { q, tags, roles: role === undefined ? [] : [role], online }, { limit });
+      const tags =
+        tag === undefined ? [] : [{ key, value: rest.length === 0 ? undefined : rest.join('=') }];
+      const { items, total } = await devices.list(
+        principal,
+        { q, tags, roles: role === undefined ? [] : [role], online },
+        { limit },
+      );
       return { total, devices: items };
     },
   }),

@@ -11,7 +11,9 @@ const Findings = Type.Object({
       area: Type.String({ description: 'the plugin that looked' }),
       verdict: Type.Union([Type.Literal('ok'), Type.Literal('warn'), Type.Literal('fail')]),
       detail: Type.String({ description: 'what was found, and why it is so' }),
-      fix: Type.Union([Type.String(), Type.Null()], { description: 'what to do about it; null where nothing has to be done' }),
+      fix: Type.Union([Type.String(), Type.Null()], {
+        description: 'what to do about it; null where nothing has to be done',
+      }),
     }),
   ),
 });
@@ -28,7 +30,13 @@ export default definePlugin({
         path: '/api/v1/doctor',
         access: 'admin',
         summary: 'What the areas of svc find wrong with themselves, and what to do about it',
-        query: Type.Object({ thorough: Type.Optional(Type.Boolean({ description: 'also what costs money or minutes, such as calls of a model' })) }),
+        query: Type.Object({
+          thorough: Type.Optional(
+            Type.Boolean({
+              description: 'also what costs money or minutes, such as calls of a model',
+            }),
+          ),
+        }),
         response: Findings,
         timeoutMs: thoroughMs,
         async handle({ query: { thorough = false }, signal }) {
@@ -45,7 +53,11 @@ const examined = (examinations: OpenPoint<Examination>, looking: Looking) =>
     examinations
       .list()
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-      .map(async ({ id, pluginId, value }) => ({ subject: id, area: pluginId, ...(await diagnosed(value, looking)) })),
+      .map(async ({ id, pluginId, value }) => ({
+        subject: id,
+        area: pluginId,
+        ...(await diagnosed(value, looking)),
+      })),
   );
 
 async function diagnosed(examination: Examination, looking: Looking): Promise<Diagnosis> {

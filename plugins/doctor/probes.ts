@@ -1,4 +1,14 @@
-import { type Clock, eventRoute, type Ids, route, type RouteDeclaration, type Scope, type ServerEvent, socketRoute, SvcError } from 'svc/sdk';
+import {
+  type Clock,
+  eventRoute,
+  type Ids,
+  route,
+  type RouteDeclaration,
+  type Scope,
+  type ServerEvent,
+  socketRoute,
+  SvcError,
+} from 'svc/sdk';
 import { Type } from 'typebox';
 
 const liveMs = 60_000;
@@ -7,7 +17,9 @@ const words = ['one', 'two', 'three'] as const;
 /** Longer than an answer takes on its way, so that words that come together have been held back. */
 const betweenMs = 400;
 
-const Probe = Type.Object({ probe: Type.String({ pattern: '^[\\w-]{32}$', examples: ['x9vK3bq0cZ1mT7wR5yLp2sD8fGhJ4kNa'] }) });
+const Probe = Type.Object({
+  probe: Type.String({ pattern: '^[\\w-]{32}$', examples: ['x9vK3bq0cZ1mT7wR5yLp2sD8fGhJ4kNa'] }),
+});
 
 /**
  * Whether what stands before svc lets streams and sockets through can only be tried from outside, where no token should be sent: whoever may
@@ -19,7 +31,15 @@ export class Probes {
   readonly #scope: Scope;
   readonly #until = new Map<string, number>();
 
-  constructor({ clock, ids, scope }: { readonly clock: Clock; readonly ids: Ids; readonly scope: Scope }) {
+  constructor({
+    clock,
+    ids,
+    scope,
+  }: {
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly scope: Scope;
+  }) {
     this.#clock = clock;
     this.#ids = ids;
     this.#scope = scope;
@@ -41,7 +61,8 @@ export class Probes {
         method: 'GET',
         path: '/api/v1/doctor/probes/{probe}/stream',
         access: 'public',
-        summary: 'Three words, one after another: who gets them together is behind a proxy that holds streams back',
+        summary:
+          'Three words, one after another: who gets them together is behind a proxy that holds streams back',
         params: Probe,
         errors: ['not_found'],
         handle: ({ params, signal }) => {
@@ -71,9 +92,13 @@ export class Probes {
 
   #open(): string {
     const now = this.#clock.monotonic();
-    [...this.#until].filter(([, until]) => until <= now).forEach(([probe]) => this.#until.delete(probe));
+    [...this.#until]
+      .filter(([, until]) => until <= now)
+      .forEach(([probe]) => this.#until.delete(probe));
     if (this.#until.size >= mostProbes) {
-      throw new SvcError('rate_limited', 'too many probes are open; they end within a minute', { retryAfterSeconds: liveMs / 1_000 });
+      throw new SvcError('rate_limited', 'too many probes are open; they end within a minute', {
+        retryAfterSeconds: liveMs / 1_000,
+      });
     }
     const probe = this.#ids.token(24);
     this.#until.set(probe, now + liveMs);
@@ -82,7 +107,10 @@ export class Probes {
 
   #assertOpen(probe: string): void {
     if ((this.#until.get(probe) ?? 0) <= this.#clock.monotonic()) {
-      throw new SvcError('not_found', 'there is no such probe; one ends a minute after it was opened');
+      throw new SvcError(
+        'not_found',
+        'there is no such probe; one ends a minute after it was opened',
+      );
     }
   }
 

@@ -21,7 +21,8 @@ export class CarriedFileSet {
     const files = new Map<string, DropIn>();
     for (const { value } of this.#contributed().toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
       const { file, path, text } = value;
-      const dropIn = this.#files.get(path) ?? new DropIn({ ...kindOf(file), file: path, source: 'builtin' });
+      const dropIn =
+        this.#files.get(path) ?? new DropIn({ ...kindOf(file), file: path, source: 'builtin' });
       if (!dropIn.isAt(text)) {
         await dropIn.read(text, () => text, now());
       }
@@ -38,5 +39,7 @@ export class CarriedFileSet {
 /** The host contributes nothing but `agents/<name>.md` and `skills/<name>/SKILL.md`. */
 function kindOf(file: string): { readonly kind: DropInStatus['kind']; readonly name: string } {
   const [folder, name = ''] = file.split('/');
-  return folder === 'skills' ? { kind: 'skill', name } : { kind: 'persona', name: name.slice(0, -'.md'.length) };
+  return folder === 'skills'
+    ? { kind: 'skill', name }
+    : { kind: 'persona', name: name.slice(0, -'.md'.length) };
 }

@@ -67,7 +67,9 @@ export class DropIn {
       }
       this.#fault = undefined;
     } catch (error) {
-      this.#fault = isSvcError(error) ? error.message : `${this.file}: cannot be read (${messageOf(error)})`;
+      this.#fault = isSvcError(error)
+        ? error.message
+        : `${this.file}: cannot be read (${messageOf(error)})`;
     }
     this.#stamp = stamp;
     if (stamp !== stampBefore || this.#fault !== faultBefore) {

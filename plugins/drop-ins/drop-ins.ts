@@ -4,7 +4,14 @@ import { type Clock, isSvcError, type LiveSet, type Logger } from 'svc/sdk';
 
 import type { CarriedFileSet } from './carried-files.ts';
 import type { DropInStatus } from './drop-in.ts';
-import { claimNames, type DropInEntries, entriesOf, type NameClaims, sameEntries, yieldNames } from './name-claims.ts';
+import {
+  claimNames,
+  type DropInEntries,
+  entriesOf,
+  type NameClaims,
+  sameEntries,
+  yieldNames,
+} from './name-claims.ts';
 import type { DropInRoot } from './scan.ts';
 import { WatchedFolder } from './watched-folder.ts';
 
@@ -140,7 +147,10 @@ export class DropIns {
       earlier.delete(file);
       if (error !== undefined && error !== last?.error) {
         this.#log.warn({ event: 'dropins.file_broken', file }, error);
-      } else if (error === undefined && (last?.error !== undefined || loaded_at !== last?.loaded_at)) {
+      } else if (
+        error === undefined &&
+        (last?.error !== undefined || loaded_at !== last?.loaded_at)
+      ) {
         this.#log.info({ file }, `${kind} "${name}" serves`);
       }
     }

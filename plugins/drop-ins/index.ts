@@ -1,6 +1,13 @@
 import { join, resolve } from 'node:path';
 
-import { BuildInfo, definePlugin, listRoute, pageOfList, type RouteDeclaration, timestamp } from 'svc/sdk';
+import {
+  BuildInfo,
+  definePlugin,
+  listRoute,
+  pageOfList,
+  type RouteDeclaration,
+  timestamp,
+} from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { CarriedFileSet } from './carried-files.ts';
@@ -11,23 +18,49 @@ import type { DropInRoot } from './scan.ts';
 export default definePlugin({
   async activate(ctx) {
     const { root } = ctx.services.use(BuildInfo);
-    const rootsOf = (kind: DropInRoot['kind'], shipped: string, setting: string): readonly DropInRoot[] =>
-      [...new Set([join(root, shipped), ...ctx.settings.get<string[]>(setting)].map((path) => resolve(path)))].map((path) => ({ kind, path }));
-    const roots = [...rootsOf('persona', 'agents', 'agents.external_dirs'), ...rootsOf('skill', 'skills', 'skills.external_dirs')];
+    const rootsOf = (
+      kind: DropInRoot['kind'],
+      shipped: string,
+      setting: string,
+    ): readonly DropInRoot[] =>
+      [
+        ...new Set(
+          [join(root, shipped), ...ctx.settings.get<string[]>(setting)].map((path) =>
+            resolve(path),
+          ),
+        ),
+      ].map((path) => ({ kind, path }));
+    const roots = [
+      ...rootsOf('persona', 'agents', 'agents.external_dirs'),
+      ...rootsOf('skill', 'skills', 'skills.external_dirs'),
+    ];
 
     const carried = ctx.extend.open(CarriedFiles);
     const live = ctx.live('files');
-    const dropIns = new DropIns({ roots, carried: new CarriedFileSet(() => carried.list()), live, clock: ctx.clock, log: ctx.log });
+    const dropIns = new DropIns({
+      roots,
+      carried: new CarriedFileSet(() => carried.list()),
+      live,
+      clock: ctx.clock,
+      log: ctx.log,
+    });
     ctx.scope.defer('passes over the files', () => dropIns.close());
     const again = (): void => {
       dropIns
         .refresh()
-        .catch((error: unknown) => ctx.log.error({ event: 'dropins.not_settled', error }, 'persona and skill files not settled; retried at the next change'));
+        .catch((error: unknown) =>
+          ctx.log.error(
+            { event: 'dropins.not_settled', error },
+            'persona and skill files not settled; retried at the next change',
+          ),
+        );
     };
     carried.onChange(again);
     live.onFree(again);
     const paths = roots.map(({ path }) => path);
-    const { ready } = ctx.watch('persona and skill folders', paths, (changed) => dropIns.refresh(changed));
+    const { ready } = ctx.watch('persona and skill folders', paths, (changed) =>
+      dropIns.refresh(changed),
+    );
     await dropIns.load();
     // Nothing that serves waits for the watch to begin; what changed until then is found by looking again.
     ctx.scope.task('look again once the folders are watched', async () => {

@@ -17,7 +17,8 @@ export type NameClaims = Map<string, DropIn>;
  */
 export function claimNames(roots: readonly Iterable<DropIn>[], before: NameClaims): NameClaims {
   const claims: NameClaims = new Map();
-  const has = (file: DropIn): number => (file.source === 'disk' && before.get(pointerOf(file) ?? '') === file ? 0 : 1);
+  const has = (file: DropIn): number =>
+    file.source === 'disk' && before.get(pointerOf(file) ?? '') === file ? 0 : 1;
   for (const file of roots.flatMap((files) => [...files].toSorted((a, b) => has(a) - has(b)))) {
     file.rivalry = undefined;
     const pointer = pointerOf(file);
@@ -57,6 +58,8 @@ export function entriesOf(claims: NameClaims): DropInEntries {
 }
 
 /** Values are replaced, never changed, so the same objects are the same entries. */
-export const sameEntries = (a: DropInEntries, b: DropInEntries): boolean => sameList(a.personas, b.personas) && sameList(a.skills, b.skills);
+export const sameEntries = (a: DropInEntries, b: DropInEntries): boolean =>
+  sameList(a.personas, b.personas) && sameList(a.skills, b.skills);
 
-const sameList = (a: readonly object[], b: readonly object[]): boolean => a.length === b.length && a.every((value, index) => value === b[index]);
+const sameList = (a: readonly object[], b: readonly object[]): boolean =>
+  a.length === b.length && a.every((value, index) => value === b[index]);

@@ -31,32 +31,49 @@ export async function scan(root: DropInRoot): Promise<Scan> {
   try {
     entries = await readdir(root.path, { withFileTypes: true });
   } catch (error) {
-    return isMissing(error) ? { found: [], problem: undefined } : { found: undefined, problem: `${root.path}: cannot be read (${messageOf(error)})` };
+    return isMissing(error)
+      ? { found: [], problem: undefined }
+      : { found: undefined, problem: `${root.path}: cannot be read (${messageOf(error)})` };
   }
   const files = entries
-    .filter((entry) => !entry.name.startsWith('.') && (root.kind === 'skill' ? isFolder(entry) : isMarkdown(entry)))
-    .map((entry) => (root.kind === 'skill' ? join(root.path, entry.name, 'SKILL.md') : join(root.path, entry.name)))
+    .filter(
+      (entry) =>
+        !entry.name.startsWith('.') &&
+        (root.kind === 'skill' ? isFolder(entry) : isMarkdown(entry)),
+    )
+    .map((entry) =>
+      root.kind === 'skill' ? join(root.path, entry.name, 'SKILL.md') : join(root.path, entry.name),
+    )
     .sort();
   const found = await Promise.all(files.slice(0, maxFiles).map((file) => stamped(root, file)));
   return {
     found: found.filter((file) => file !== undefined),
-    problem: files.length > maxFiles ? `${root.path}: holds ${files.length} files; only the first ${maxFiles} by name are read, remove some` : undefined,
+    problem:
+      files.length > maxFiles
+        ? `${root.path}: holds ${files.length} files; only the first ${maxFiles} by name are read, remove some`
+        : undefined,
   };
 }
 
 const isMarkdown = (entry: Dirent): boolean => entry.name.endsWith('.md') && !entry.isDirectory();
 
 /** A link counts, so that the listing can say why it is refused. */
-const isFolder = (entry: Dirent): boolean => (entry.isDirectory() || entry.isSymbolicLink()) && entry.name !== 'node_modules';
+const isFolder = (entry: Dirent): boolean =>
+  (entry.isDirectory() || entry.isSymbolicLink()) && entry.name !== 'node_modules';
 
 async function stamped({ kind }: DropInRoot, file: string): Promise<FoundFile | undefined> {
   const name = kind === 'skill' ? basename(dirname(file)) : basename(file, '.md');
   try {
     const stats = await lstat(file, { bigint: true });
-    return { file, name, stamp: [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':') };
+    return {
+      file,
+      name,
+      stamp: [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':'),
+    };
   } catch (error) {
     return isMissing(error) ? undefined : { file, name, stamp: messageOf(error) };
   }
 }
 
-const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code));
+const isMissing = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code));

@@ -37,8 +37,13 @@ export class WatchedFolder {
     if (found) {
       const files = new Map<string, DropIn>();
       for (const { file, name, stamp } of found) {
-        const dropIn = this.#files.get(file) ?? new DropIn({ kind: this.#root.kind, file, name, source: 'disk' });
-        if (!dropIn.isAt(stamp) || [file, dirname(file), this.#root.path].some((path) => paths.has(path))) {
+        const dropIn =
+          this.#files.get(file) ??
+          new DropIn({ kind: this.#root.kind, file, name, source: 'disk' });
+        if (
+          !dropIn.isAt(stamp) ||
+          [file, dirname(file), this.#root.path].some((path) => paths.has(path))
+        ) {
           await dropIn.read(stamp, () => readPlainFile(this.#root.path, file, maxBytes), now());
         }
         files.set(file, dropIn);
@@ -55,7 +60,17 @@ export class WatchedFolder {
   #trouble(): readonly DropInStatus[] {
     const { kind, path } = this.#root;
     return this.#problem
-      ? [{ kind, name: basename(path), file: path, state: 'broken', error: this.#problem.error, loaded_at: undefined, changed_at: this.#problem.since }]
+      ? [
+          {
+            kind,
+            name: basename(path),
+            file: path,
+            state: 'broken',
+            error: this.#problem.error,
+            loaded_at: undefined,
+            changed_at: this.#problem.since,
+          },
+        ]
       : [];
   }
 }

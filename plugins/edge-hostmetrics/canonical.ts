@@ -51,9 +51,17 @@ export class Canonical {
   readonly #virtual = new Map<string, boolean>();
 
   /** Measures against the last time that this was called, and adds what it found, but for what another collector `adds` already. */
-  async collect(moment: Moment, sink: MetricSink, adds: (collector: CollectorName) => boolean): Promise<void> {
+  async collect(
+    moment: Moment,
+    sink: MetricSink,
+    adds: (collector: CollectorName) => boolean,
+  ): Promise<void> {
     const reading = this.#read(moment);
-    const { plain, received, sent, disks, filesystems } = await valuesOf(moment, reading, this.#latest);
+    const { plain, received, sent, disks, filesystems } = await valuesOf(
+      moment,
+      reading,
+      this.#latest,
+    );
     this.#earlier = this.#latest;
     this.#latest = reading;
     for (const [name, value] of plain) {
@@ -69,7 +77,14 @@ export class Canonical {
       rates.forEach(({ device, value }) => sink.add(name, value, ['device', device]));
     }
     for (const { filesystem, used } of filesystems) {
-      const labels = ['device', filesystem.device, 'fstype', filesystem.fstype, 'mountpoint', filesystem.mountpoint];
+      const labels = [
+        'device',
+        filesystem.device,
+        'fstype',
+        filesystem.fstype,
+        'mountpoint',
+        filesystem.mountpoint,
+      ];
       sink.add('node_filesystem_used_percent', used, labels);
       if (!adds('filesystem')) {
         sink.add('node_filesystem_avail_bytes', availOf(filesystem)!, labels);
@@ -80,18 +95,29 @@ export class Canonical {
   /** The machine in thirteen numbers: traffic of all devices, the busiest disk, the fullest file system that can be written to. */
   async snapshot(moment: Moment): Promise<Snapshot> {
     const reading = this.#read(moment);
-    const near = this.#latest !== undefined && reading.monotonic - this.#latest.monotonic < nearestMs;
-    const { plain, received, sent, disks, filesystems } = await valuesOf(moment, reading, near ? this.#earlier : this.#latest);
+    const near =
+      this.#latest !== undefined && reading.monotonic - this.#latest.monotonic < nearestMs;
+    const { plain, received, sent, disks, filesystems } = await valuesOf(
+      moment,
+      reading,
+      near ? this.#earlier : this.#latest,
+    );
     const fullest = filesystems
       .filter(({ filesystem }) => !filesystem.readonly)
-      .reduce<FilesystemShare | undefined>((most, share) => (most === undefined || share.used > most.used ? share : most), undefined);
+      .reduce<FilesystemShare | undefined>(
+        (most, share) => (most === undefined || share.used > most.used ? share : most),
+        undefined,
+      );
     const values: readonly (readonly [string, number | undefined])[] = [
       ...plain,
       ['node_filesystem_used_percent', fullest?.used],
       ['node_filesystem_avail_bytes', fullest && availOf(fullest.filesystem)],
       ['node_network_receive_bytes_per_second', sum(received)],
       ['node_network_transmit_bytes_per_second', sum(sent)],
-      ['node_disk_io_utilization_percent', disks.length === 0 ? undefined : Math.max(...disks.map(({ value }) => value))],
+      [
+        'node_disk_io_utilization_percent',
+        disks.length === 0 ? undefined : Math.max(...disks.map(({ value }) => value)),
+      ],
     ];
     return Object.fromEntries(values.map(([name, value]) => [name, value ?? null]));
   }
@@ -103,7 +129,12 @@ export class Canonical {
       monotonic: moment.monotonic,
       cpus: moment.cpus(),
       disks: new Map(moment.disks().map(({ device, values }) => [device, values[busyMs]!])),
-      network: new Map((real.length > 0 ? real : rows).map(({ device, values }) => [device, { received: values[receivedBytes]!, sent: values[sentBytes]! }])),
+      network: new Map(
+        (real.length > 0 ? real : rows).map(({ device, values }) => [
+          device,
+          { received: values[receivedBytes]!, sent: values[sentBytes]! },
+        ]),
+      ),
     };
   }
 
@@ -121,7 +152,11 @@ export class Canonical {
   }
 }
 
-async function valuesOf(moment: Moment, now: Reading, before: Reading | undefined): Promise<Values> {
+async function valuesOf(
+  moment: Moment,
+  now: Reading,
+  before: Reading | undefined,
+): Promise<Values> {
   const memory = moment.memory();
   const handles = moment.fileHandles();
   const [load1, load5, load15] = moment.load();
@@ -131,14 +166,23 @@ async function valuesOf(moment: Moment, now: Reading, before: Reading | undefine
     ['node_memory_used_percent', usedPercent(memory.get('MemTotal_bytes'), available(memory))],
     // Without any swap nothing of it is used.
     ['node_swap_used_percent', swap === 0 ? 0 : usedPercent(swap, memory.get('SwapFree_bytes'))],
-    ['node_open_fds_percent', handles && handles.maximum > 0 ? Math.min(100, (100 * handles.allocated) / handles.maximum) : undefined],
+    [
+      'node_open_fds_percent',
+      handles && handles.maximum > 0
+        ? Math.min(100, (100 * handles.allocated) / handles.maximum)
+        : undefined,
+    ],
     ['node_uptime_seconds', moment.files.number('/proc/uptime')],
     ['node_load1', load1],
     ['node_load5', load5],
     ['node_load15', load15],
   ]);
   const seconds = before === undefined ? 0 : (now.monotonic - before.monotonic) / 1000;
-  const rates = <T>(were: ReadonlyMap<string, T> | undefined, are: ReadonlyMap<string, T>, grown: (was: T, is: T) => number): DeviceRate[] =>
+  const rates = <T>(
+    were: ReadonlyMap<string, T> | undefined,
+    are: ReadonlyMap<string, T>,
+    grown: (was: T, is: T) => number,
+  ): DeviceRate[] =>
     seconds <= 0 || were === undefined
       ? []
       : [...are].flatMap(([device, is]) => {
@@ -149,7 +193,9 @@ async function valuesOf(moment: Moment, now: Reading, before: Reading | undefine
     plain,
     received: rates(before?.network, now.network, (was, is) => growth(was.received, is.received)),
     sent: rates(before?.network, now.network, (was, is) => growth(was.sent, is.sent)),
-    disks: rates(before?.disks, now.disks, (was, is) => growth(was, is)).map(({ device, value }) => ({ device, value: Math.min(100, value / 10) })),
+    disks: rates(before?.disks, now.disks, (was, is) => growth(was, is)).map(
+      ({ device, value }) => ({ device, value: Math.min(100, value / 10) }),
+    ),
     filesystems: (await moment.filesystems()).flatMap((filesystem) => {
       const used = filesystem.numbers && usedOf(filesystem.numbers);
       return used === undefined ? [] : [{ filesystem, used }];
@@ -157,6 +203,8 @@ async function valuesOf(moment: Moment, now: Reading, before: Reading | undefine
   };
 }
 
-const availOf = ({ numbers }: Filesystem): number | undefined => numbers && numbers.bavail * numbers.bsize;
+const availOf = ({ numbers }: Filesystem): number | undefined =>
+  numbers && numbers.bavail * numbers.bsize;
 
-const sum = (rates: readonly DeviceRate[]): number | undefined => (rates.length === 0 ? undefined : rates.reduce((total, { value }) => total + value, 0));
+const sum = (rates: readonly DeviceRate[]): number | undefined =>
+  rates.length === 0 ? undefined : rates.reduce((total, { value }) => total + value, 0);

@@ -53,14 +53,22 @@ export class Collection {
 
   async take(moment: Moment): Promise<readonly WriteBody[]> {
     const { job, instance, collectors: on } = this.#spec;
-    const name = instance === '' ? (moment.files.text('/proc/sys/kernel/hostname', 4_096)?.trim() ?? '') : instance;
+    const name =
+      instance === ''
+        ? (moment.files.text('/proc/sys/kernel/hostname', 4_096)?.trim() ?? '')
+        : instance;
     const batch = new MetricBatch({ time: moment.time, labels: ['instance', name, 'job', job] });
     const adds = (collector: CollectorName): boolean => on[collector];
     for (const collector of collectorNames.filter(adds)) {
       await this.#run(collector, collectors[collector], moment, batch);
     }
     if (on.canonical) {
-      await this.#run('canonical', (at, sink) => this.#canonical.collect(at, sink, adds), moment, batch);
+      await this.#run(
+        'canonical',
+        (at, sink) => this.#canonical.collect(at, sink, adds),
+        moment,
+        batch,
+      );
     }
     return batch.finish();
   }

@@ -34,7 +34,8 @@ export interface FilesystemOptions {
   readonly onStuck: (mountpoint: string, stuck: boolean) => void;
 }
 
-const remote = /^(?:nfs\d?|cifs|smb\w*|ceph|glusterfs|9p|afs|lustre|beegfs|gpfs|ocfs2|gfs2|ncp|davfs|autofs|fuse(?:blk|\..+)?)$/;
+const remote =
+  /^(?:nfs\d?|cifs|smb\w*|ceph|glusterfs|9p|afs|lustre|beegfs|gpfs|ocfs2|gfs2|ncp|davfs|autofs|fuse(?:blk|\..+)?)$/;
 
 /** Beyond this many the rest is not measured: a machine of containers may have thousands of mounts. */
 const mostMeasured = 500;
@@ -53,7 +54,11 @@ export class Filesystems {
   constructor(options: FilesystemOptions) {
     this.#options = options;
     this.#local = new SlowCalls({ slots: 1, deadlineMs: options.deadlineMs, after: options.after });
-    this.#remote = new SlowCalls({ slots: 1, deadlineMs: options.deadlineMs, after: options.after });
+    this.#remote = new SlowCalls({
+      slots: 1,
+      deadlineMs: options.deadlineMs,
+      after: options.after,
+    });
   }
 
   /** Threads of the runtime that are held at this moment. */
@@ -62,7 +67,9 @@ export class Filesystems {
   }
 
   async measure(): Promise<readonly Filesystem[]> {
-    return Promise.all(this.#mounts().map(async (mount) => ({ ...mount, numbers: await this.#numbers(mount) })));
+    return Promise.all(
+      this.#mounts().map(async (mount) => ({ ...mount, numbers: await this.#numbers(mount) })),
+    );
   }
 
   /** As the first process sees them, where we may look: a service manager may show us fewer. */
@@ -70,7 +77,11 @@ export class Filesystems {
     const { files, mountExclude, typeExclude } = this.#options;
     const text = files.text('/proc/1/mounts') ?? files.text('/proc/self/mounts') ?? '';
     return parseMounts(text)
-      .filter(({ mountpoint, fstype }) => !mountExclude.excludes(mountpoint) && (mountpoint === '/' || !typeExclude.excludes(fstype)))
+      .filter(
+        ({ mountpoint, fstype }) =>
+          !mountExclude.excludes(mountpoint) &&
+          (mountpoint === '/' || !typeExclude.excludes(fstype)),
+      )
       .slice(0, mostMeasured);
   }
 
@@ -107,7 +118,12 @@ function parseMounts(text: string): readonly Mount[] {
     }
     const point = plain(mountpoint!);
     visible.delete(point);
-    visible.set(point, { device: plain(device!), mountpoint: point, fstype: plain(fstype!), readonly: options.split(',').includes('ro') });
+    visible.set(point, {
+      device: plain(device!),
+      mountpoint: point,
+      fstype: plain(fstype!),
+      readonly: options.split(',').includes('ro'),
+    });
   }
   return [...visible.values()];
 }

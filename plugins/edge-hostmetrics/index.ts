@@ -35,7 +35,9 @@ export default definePlugin({
         onStuck: (mountpoint, stuck) =>
           ctx.log.warn(
             { event: 'hostmetrics.mount_turned', mountpoint },
-            stuck ? 'file system does not answer; its figures are missing' : 'file system answers again',
+            stuck
+              ? 'file system does not answer; its figures are missing'
+              : 'file system answers again',
           ),
       }),
       cpuHistory: new CpuHistory(),
@@ -49,17 +51,27 @@ export default definePlugin({
     ctx.extend.contribute(EdgeMethods, 'host-snapshot', {
       name: 'host_snapshot',
       mutating: false,
-      run: async () => ({ sampled_at: timestamp(ctx.clock.now()), metrics: await canonical.snapshot(now()) }),
+      run: async () => ({
+        sampled_at: timestamp(ctx.clock.now()),
+        metrics: await canonical.snapshot(now()),
+      }),
     });
     const collection = new Collection(spec, canonical, ctx.log);
     const delivery = new Delivery(ctx.services.use(Shipping), ctx.id, ctx.log);
-    const ports = { fetch: (url: string, request: OutboundRequest) => ctx.fetch(url, request), clock: ctx.clock, allowed: () => policy.current().tcp };
+    const ports = {
+      fetch: (url: string, request: OutboundRequest) => ctx.fetch(url, request),
+      clock: ctx.clock,
+      allowed: () => policy.current().tcp,
+    };
     return {
       spec,
       measure: async () => delivery.send(await collection.take(now())),
       targets: spec.targets.map((target) => {
         const scraper = new Scraper(target, ports, ctx.log);
-        return { ...target, scrape: async (signal: AbortSignal) => delivery.send(await scraper.scrape(signal)) };
+        return {
+          ...target,
+          scrape: async (signal: AbortSignal) => delivery.send(await scraper.scrape(signal)),
+        };
       }),
     };
   },

@@ -51,26 +51,40 @@ export class Moment {
 
   /** Of one, five and fifteen minutes. */
   load(): readonly number[] {
-    return this.#once('load', () => (this.files.text('/proc/loadavg') ?? '').trim().split(' ').slice(0, 3).filter(Boolean).map(Number));
+    return this.#once('load', () =>
+      (this.files.text('/proc/loadavg') ?? '')
+        .trim()
+        .split(' ')
+        .slice(0, 3)
+        .filter(Boolean)
+        .map(Number),
+    );
   }
 
   /** Open files, and how many there may be. */
   fileHandles(): { readonly allocated: number; readonly maximum: number } | undefined {
     return this.#once('files', () => {
-      const [allocated, , maximum] = (this.files.text('/proc/sys/fs/file-nr') ?? '').trim().split(/\s+/).map(Number);
+      const [allocated, , maximum] = (this.files.text('/proc/sys/fs/file-nr') ?? '')
+        .trim()
+        .split(/\s+/)
+        .map(Number);
       return allocated === undefined || maximum === undefined ? undefined : { allocated, maximum };
     });
   }
 
   disks(): readonly DiskRow[] {
     return this.#once('disks', () =>
-      parseDiskstats(this.files.text('/proc/diskstats') ?? '').filter(({ device }) => !this.machine.diskExclude.excludes(device)),
+      parseDiskstats(this.files.text('/proc/diskstats') ?? '').filter(
+        ({ device }) => !this.machine.diskExclude.excludes(device),
+      ),
     );
   }
 
   network(): readonly NetworkRow[] {
     return this.#once('network', () =>
-      parseNetdev(this.files.text('/proc/net/dev') ?? '').filter(({ device }) => !this.machine.networkExclude.excludes(device)),
+      parseNetdev(this.files.text('/proc/net/dev') ?? '').filter(
+        ({ device }) => !this.machine.networkExclude.excludes(device),
+      ),
     );
   }
 

@@ -66,7 +66,11 @@ function compiled(pattern: string, field: string): RE2JS {
     return RE2JS.compile(pattern);
   } catch (error) {
     if (error instanceof RE2JSException) {
-      throw new SvcError('invalid_argument', `${field} is no regular expression: ${error.message}`, { cause: error });
+      throw new SvcError(
+        'invalid_argument',
+        `${field} is no regular expression: ${error.message}`,
+        { cause: error },
+      );
     }
     throw error;
   }

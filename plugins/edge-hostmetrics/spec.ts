@@ -41,11 +41,16 @@ export interface HostSpec {
   readonly job: string;
   readonly instance: string;
   readonly collectors: Readonly<Record<CollectorName | 'canonical', boolean>>;
-  readonly filesystem: { readonly mount_exclude: string; readonly fstype_exclude: string; readonly timeout: string };
+  readonly filesystem: {
+    readonly mount_exclude: string;
+    readonly fstype_exclude: string;
+    readonly timeout: string;
+  };
   readonly disk: { readonly device_exclude: string };
   readonly network: { readonly device_exclude: string };
   readonly targets: readonly TargetSpec[];
 }
 
 /** `15s` and `2m`, which the schema has let through. */
-export const milliseconds = (duration: string): number => Number(duration.slice(0, -1)) * (duration.endsWith('m') ? 60_000 : 1_000);
+export const milliseconds = (duration: string): number =>
+  Number(duration.slice(0, -1)) * (duration.endsWith('m') ? 60_000 : 1_000);

@@ -33,8 +33,15 @@ const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
  * `version sha256\n`, the checkpoint as one line of JSON, then the body. Positions and the push that brings them about are one file
  * and one rename: after a kill the same bytes are shipped once more, and nothing is read twice.
  */
-export async function saveCheckpoint(folder: string, checkpoint: Checkpoint, body?: Uint8Array): Promise<void> {
-  const rest = Buffer.concat([Buffer.from(`${JSON.stringify(checkpoint)}\n`), body ?? new Uint8Array(0)]);
+export async function saveCheckpoint(
+  folder: string,
+  checkpoint: Checkpoint,
+  body?: Uint8Array,
+): Promise<void> {
+  const rest = Buffer.concat([
+    Buffer.from(`${JSON.stringify(checkpoint)}\n`),
+    body ?? new Uint8Array(0),
+  ]);
   const path = join(folder, fileName);
   const file = await open(`${path}.new`, 'w', 0o600);
   try {
@@ -58,13 +65,23 @@ export async function loadCheckpoint(folder: string): Promise<Kept | string | un
   try {
     bytes = await readFile(join(folder, fileName));
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : `the checkpoint cannot be read: ${messageOf(error)}`;
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+      ? undefined
+      : `the checkpoint cannot be read: ${messageOf(error)}`;
   }
   const [first, second] = [bytes.indexOf(10), bytes.indexOf(10, bytes.indexOf(10) + 1)];
   const rest = bytes.subarray(first + 1);
-  if (first < 0 || second < 0 || bytes.length > mostBytes || bytes.toString('latin1', 0, first) !== `${version} ${digest(rest)}`) {
+  if (
+    first < 0 ||
+    second < 0 ||
+    bytes.length > mostBytes ||
+    bytes.toString('latin1', 0, first) !== `${version} ${digest(rest)}`
+  ) {
     return 'the checkpoint is damaged';
   }
   const body = bytes.subarray(second + 1);
-  return { checkpoint: JSON.parse(bytes.toString('utf8', first + 1, second)) as Checkpoint, body: body.length === 0 ? undefined : body };
+  return {
+    checkpoint: JSON.parse(bytes.toString('utf8', first + 1, second)) as Checkpoint,
+    body: body.length === 0 ? undefined : body,
+  };
 }

@@ -62,7 +62,8 @@ export class Discovery {
           }
           if (this.#groupOf(named) === group) {
             found.add(named.path);
-            tooMany += tails.hasPath(named.path) || (await this.#consider(named, group, mostFiles)) ? 0 : 1;
+            tooMany +=
+              tails.hasPath(named.path) || (await this.#consider(named, group, mostFiles)) ? 0 : 1;
           }
         }
       }
@@ -80,7 +81,9 @@ export class Discovery {
 
   /** The first group that holds it, if it may be read at all. */
   #groupOf({ path, found }: Named): Group | undefined {
-    return this.#options.allows(path) ? this.#options.groups.find((group) => group.holds(found) && !group.excludes(path)) : undefined;
+    return this.#options.allows(path)
+      ? this.#options.groups.find((group) => group.holds(found) && !group.excludes(path))
+      : undefined;
   }
 
   async #dropForbidden(): Promise<void> {
@@ -143,7 +146,9 @@ export class Discovery {
   /** Lets go of the file that has been quiet for longest, if it is older than the one that needs its room. */
   async #makeRoom(mtime: number): Promise<boolean> {
     const { tails } = this.#options;
-    const [quietest] = tails.live.filter((tail) => tail.behind === 0 && tail.mtime < mtime).toSorted((a, b) => a.mtime - b.mtime);
+    const [quietest] = tails.live
+      .filter((tail) => tail.behind === 0 && tail.mtime < mtime)
+      .toSorted((a, b) => a.mtime - b.mtime);
     if (quietest !== undefined) {
       await tails.drop(quietest);
     }
@@ -152,10 +157,24 @@ export class Discovery {
 }
 
 /** Those of one path in the order of their lines. */
-const rank = ({ state, mtime }: Place): number => (state === 'live' ? Infinity : state === 'left' ? mtime : -1);
+const rank = ({ state, mtime }: Place): number =>
+  state === 'live' ? Infinity : state === 'left' ? mtime : -1;
 
-async function asRead({ path, file, id, size, birth, mtime }: OpenFile, found: string, state: Place['state']): Promise<Place> {
-  return { path, found, id, birth, mtime, head: await readHead(file, size), ...(await at(file, size)), state };
+async function asRead(
+  { path, file, id, size, birth, mtime }: OpenFile,
+  found: string,
+  state: Place['state'],
+): Promise<Place> {
+  return {
+    path,
+    found,
+    id,
+    birth,
+    mtime,
+    head: await readHead(file, size),
+    ...(await at(file, size)),
+    state,
+  };
 }
 
 /** The end of the file, or the beginning of its last line while that is not whole. */

@@ -9,11 +9,16 @@ export interface Stream {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export const streamOf = (labels: Readonly<Record<string, string>>): Stream => ({ key: JSON.stringify(Object.entries(labels)), labels });
+export const streamOf = (labels: Readonly<Record<string, string>>): Stream => ({
+  key: JSON.stringify(Object.entries(labels)),
+  labels,
+});
 
 export type Metadata = Readonly<Record<string, string>>;
 
-type Value = readonly [nanos: string, line: string] | readonly [nanos: string, line: string, metadata: Metadata];
+type Value =
+  | readonly [nanos: string, line: string]
+  | readonly [nanos: string, line: string, metadata: Metadata];
 
 const mostBytes = 512 * 1024;
 const mostLines = 8_192;
@@ -44,7 +49,9 @@ export class Draft {
       held = { stream: labels, values: [] };
       this.#streams.set(key, held);
     }
-    held.values.push(metadata === undefined ? [nanosText(at), line] : [nanosText(at), line, metadata]);
+    held.values.push(
+      metadata === undefined ? [nanosText(at), line] : [nanosText(at), line, metadata],
+    );
     this.#lines += 1;
     this.#bytes += line.length;
   }

@@ -56,7 +56,8 @@ export class FileSearch {
       }
       return;
     }
-    const names = piece.literal === undefined ? await this.#matching(folder, piece.matches) : [piece.literal];
+    const names =
+      piece.literal === undefined ? await this.#matching(folder, piece.matches) : [piece.literal];
     for (const name of names) {
       if (rest.length === 0) {
         paths.add(join(folder, name));
@@ -67,7 +68,9 @@ export class FileSearch {
   }
 
   async #matching(folder: string, matches: (name: string) => boolean): Promise<string[]> {
-    return (await this.#entries(folder)).map(({ name }) => name).filter((name) => !name.startsWith('.') && matches(name));
+    return (await this.#entries(folder))
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith('.') && matches(name));
   }
 
   async #entries(folder: string): Promise<readonly Dirent[]> {

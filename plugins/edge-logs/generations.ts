@@ -23,7 +23,10 @@ const mostGenerations = 64;
 const mostLooks = 8;
 
 /** Looks beside the path of a file for where its lines went when they were rotated. The caller closes the files. */
-export async function findGenerations(place: Place, { open, isKnown }: GenerationsOptions): Promise<Generations> {
+export async function findGenerations(
+  place: Place,
+  { open, isKnown }: GenerationsOptions,
+): Promise<Generations> {
   const files = await openAll(place.path, open);
   const rest = await restOf(place, files);
   const between: OpenFile[] = [];
@@ -33,7 +36,11 @@ export async function findGenerations(place: Place, { open, isKnown }: Generatio
       between.push(file);
     }
   }
-  await Promise.all(files.filter((file) => file !== rest && !between.includes(file)).map(({ file }) => file.close()));
+  await Promise.all(
+    files
+      .filter((file) => file !== rest && !between.includes(file))
+      .map(({ file }) => file.close()),
+  );
   return { rest, between: between.toSorted(byTime) };
 }
 
@@ -44,7 +51,11 @@ export async function findGenerations(place: Place, { open, isKnown }: Generatio
 async function openAll(path: string, open: GenerationsOptions['open']): Promise<OpenFile[]> {
   const files = new Map<string, OpenFile>();
   let known = -1;
-  for (let looks = 0, from = ''; looks < mostLooks && (files.size > known || from !== (await changedAt(path))); looks++) {
+  for (
+    let looks = 0, from = '';
+    looks < mostLooks && (files.size > known || from !== (await changedAt(path)));
+    looks++
+  ) {
     from = await changedAt(path);
     known = files.size;
     for (const name of await rotated(path)) {
@@ -59,19 +70,27 @@ async function openAll(path: string, open: GenerationsOptions['open']): Promise<
 }
 
 /** When a name in the folder of the path was last given or taken away, as the file system says it; nothing when it is gone. */
-const changedAt = async (path: string): Promise<string> => String((await stat(dirname(path), { bigint: true }).catch(() => undefined))?.mtimeNs);
+const changedAt = async (path: string): Promise<string> =>
+  String((await stat(dirname(path), { bigint: true }).catch(() => undefined))?.mtimeNs);
 
 /** File systems count time in ticks; within one, the rotation itself says what came first: counts grow with age, dates do not. */
 function byTime(a: OpenFile, b: OpenFile): number {
-  const [first, second] = [a, b].map(({ path }) => /\d+(?=\D*$)/.exec(basename(path))?.[0] ?? '') as [string, string];
+  const [first, second] = [a, b].map(
+    ({ path }) => /\d+(?=\D*$)/.exec(basename(path))?.[0] ?? '',
+  ) as [string, string];
   const isCount = first.length <= 4 && second.length <= 4;
-  return a.mtime - b.mtime || a.birth - b.birth || (isCount ? Number(second) - Number(first) : first.localeCompare(second));
+  return (
+    a.mtime - b.mtime ||
+    a.birth - b.birth ||
+    (isCount ? Number(second) - Number(first) : first.localeCompare(second))
+  );
 }
 
 async function restOf(place: Place, files: readonly OpenFile[]): Promise<OpenFile | undefined> {
   for (const same of [true, false]) {
     for (const file of files) {
-      const mayBe = (file.id === place.id) === same && (same || (place.offset > 0 && file.path !== place.path));
+      const mayBe =
+        (file.id === place.id) === same && (same || (place.offset > 0 && file.path !== place.path));
       if (mayBe && (await continues(file.file, file.size, place))) {
         return file;
       }
@@ -84,11 +103,17 @@ async function restOf(place: Place, files: readonly OpenFile[]): Promise<OpenFil
 export function isGenerationOf(base: string, name: string): boolean {
   const ending = extname(base);
   const stem = base.slice(0, base.length - ending.length);
-  return isCounted(base, name, '') || (ending !== '' && stem !== '' && isCounted(stem, name, ending));
+  return (
+    isCounted(base, name, '') || (ending !== '' && stem !== '' && isCounted(stem, name, ending))
+  );
 }
 
 function isCounted(start: string, name: string, end: string): boolean {
-  return name.startsWith(start) && name.endsWith(end) && counted.test(name.slice(start.length, name.length - end.length));
+  return (
+    name.startsWith(start) &&
+    name.endsWith(end) &&
+    counted.test(name.slice(start.length, name.length - end.length))
+  );
 }
 
 const counted = /^[._-]\d[\d.T:_-]*Z?$/;

@@ -23,7 +23,8 @@ export function makeGroup(spec: FileGroupSpec, host: string): Group {
     globs,
     holds: (path) => globs.some((glob) => matchesPath(glob, path)) && !excludes(path),
     excludes,
-    stream: (path) => streamOf({ ...spec.labels, job: spec.job, host, filename: path.slice(0, longestLabel) }),
+    stream: (path) =>
+      streamOf({ ...spec.labels, job: spec.job, host, filename: path.slice(0, longestLabel) }),
     starts: spec.multiline_start === '' ? undefined : startOf(spec.multiline_start),
     waitMs: spec.multiline_wait_ms,
   };
@@ -36,6 +37,9 @@ function startOf(text: string): (line: string) => boolean {
     const pattern = RE2JS.compile(text);
     return (line) => pattern.matcher(line).find();
   } catch (error) {
-    throw new SvcError('invalid_argument', `multiline_start "${text}" is no RE2 expression: ${messageOf(error)}`);
+    throw new SvcError(
+      'invalid_argument',
+      `multiline_start "${text}" is no RE2 expression: ${messageOf(error)}`,
+    );
   }
 }

@@ -23,7 +23,13 @@ export default definePlugin({
     const reader = new Reader(ctx, programs, {
       ...{ spec, groups: spec.files.map((group) => makeGroup(group, hostname())) },
       ...{ policy: services.use(LocalPolicy), shipping: services.use(Shipping), folder, from },
-      ...{ host: hostname(), startedAt: clock.now(), clock, log, shipped: (lines: number) => shipped.add(lines) },
+      ...{
+        host: hostname(),
+        startedAt: clock.now(),
+        clock,
+        log,
+        shipped: (lines: number) => shipped.add(lines),
+      },
     });
     scope.defer('log files', () => reader.close());
     scope.interval('read logs', tickMs, async (signal) => {

@@ -49,7 +49,12 @@ export class JournalQueue {
     this.#partial = [];
     this.#partialBytes = 0;
     const { since } = this.#options;
-    const from = this.#read !== undefined ? [`--after-cursor=${this.#read}`] : since === undefined ? [] : [`--since=@${Math.floor(since / 1_000)}`];
+    const from =
+      this.#read !== undefined
+        ? [`--after-cursor=${this.#read}`]
+        : since === undefined
+          ? []
+          : [`--since=@${Math.floor(since / 1_000)}`];
     return [
       '--follow',
       '--no-tail',
@@ -87,7 +92,12 @@ export class JournalQueue {
       for (let from = 0, part = 1; part === 1 || from < message.length; part++) {
         const { text, next } = piece(message, from, message.length, mostBytes);
         const isWhole = part === 1 && next === message.length;
-        draft.add(stream, times.of(at), text, isWhole ? metadata : { ...metadata, ...partOf(part, next === message.length) });
+        draft.add(
+          stream,
+          times.of(at),
+          text,
+          isWhole ? metadata : { ...metadata, ...partOf(part, next === message.length) },
+        );
         from = next;
       }
       this.#held -= message.length + overhead;
@@ -108,7 +118,10 @@ export class JournalQueue {
   }
 
   #line(): void {
-    const entry = this.#partialBytes > longestLine ? undefined : journalEntry(Buffer.concat(this.#partial).toString('utf8'));
+    const entry =
+      this.#partialBytes > longestLine
+        ? undefined
+        : journalEntry(Buffer.concat(this.#partial).toString('utf8'));
     this.#partial = [];
     this.#partialBytes = 0;
     if (entry !== undefined) {
@@ -119,7 +132,10 @@ export class JournalQueue {
   }
 
   #streamOf(unit: string | undefined): Stream {
-    const name = unit === undefined || this.#streams.has(unit) || this.#streams.size < mostUnits ? (unit ?? '') : 'other';
+    const name =
+      unit === undefined || this.#streams.has(unit) || this.#streams.size < mostUnits
+        ? (unit ?? '')
+        : 'other';
     let stream = this.#streams.get(name);
     if (stream === undefined) {
       const { spec, host } = this.#options;

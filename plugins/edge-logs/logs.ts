@@ -37,14 +37,31 @@ export class Logs {
   /** What feeds on the journal; undefined when that is not wanted or not allowed. */
   readonly journal: JournalQueue | undefined;
 
-  private constructor(pump: Pump, tails: Tails, discovery: Discovery, journal: JournalQueue | undefined) {
+  private constructor(
+    pump: Pump,
+    tails: Tails,
+    discovery: Discovery,
+    journal: JournalQueue | undefined,
+  ) {
     this.#pump = pump;
     this.#tails = tails;
     this.#discovery = discovery;
     this.journal = journal;
   }
 
-  static async open({ spec, groups, policy, shipping, folder, from, host, startedAt, clock, log, shipped }: LogsOptions): Promise<Logs> {
+  static async open({
+    spec,
+    groups,
+    policy,
+    shipping,
+    folder,
+    from,
+    host,
+    startedAt,
+    clock,
+    log,
+    shipped,
+  }: LogsOptions): Promise<Logs> {
     const loaded = await loadCheckpoint(folder);
     const broken = typeof loaded === 'string' ? spec.on_broken_checkpoint : undefined;
     const kept = typeof loaded === 'string' ? undefined : loaded;
@@ -63,13 +80,27 @@ export class Logs {
     const allowed = new AllowedLogs(policy);
     const allows = (path: string): boolean => allowed.has(path);
     const tails = new Tails({
-      ...{ times: times.files, mostBytes: spec.max_line_bytes, bytesPerSecond: spec.rate_limit_bytes, mostFiles: spec.max_files },
+      ...{
+        times: times.files,
+        mostBytes: spec.max_line_bytes,
+        bytesPerSecond: spec.rate_limit_bytes,
+        mostFiles: spec.max_files,
+      },
       ...{ monotonic, log, allows },
     });
-    const discovery = new Discovery({ tails, groups, allows, mostFiles: spec.max_files, since, broken });
+    const discovery = new Discovery({
+      tails,
+      groups,
+      allows,
+      mostFiles: spec.max_files,
+      since,
+      broken,
+    });
     await discovery.resume(kept?.checkpoint.places ?? []);
 
-    const isJournalAllowed = allows(spec.journal.directory === '' ? systemJournal : spec.journal.directory);
+    const isJournalAllowed = allows(
+      spec.journal.directory === '' ? systemJournal : spec.journal.directory,
+    );
     const journal = !(spec.journal.enabled && isJournalAllowed)
       ? undefined
       : new JournalQueue({
@@ -77,7 +108,23 @@ export class Logs {
           ...{ cursor: kept?.checkpoint.cursor, since: broken === 'beginning' ? undefined : since },
         });
     const rescanMs = spec.rescan_seconds * 1_000;
-    const pump = new Pump({ folder, from, shipping, tails, discovery, journal, times, since, rescanMs, monotonic, log, shipped }, kept);
+    const pump = new Pump(
+      {
+        folder,
+        from,
+        shipping,
+        tails,
+        discovery,
+        journal,
+        times,
+        since,
+        rescanMs,
+        monotonic,
+        log,
+        shipped,
+      },
+      kept,
+    );
     return new Logs(pump, tails, discovery, journal);
   }
 

@@ -24,7 +24,9 @@ export async function openFile(path: string): Promise<OpenFile | undefined> {
   try {
     file = await open(path, flags);
   } catch (error) {
-    if (['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO'].includes((error as NodeJS.ErrnoException).code ?? '')) {
+    if (
+      ['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO'].includes((error as NodeJS.ErrnoException).code ?? '')
+    ) {
       return undefined;
     }
     throw error;
@@ -32,7 +34,14 @@ export async function openFile(path: string): Promise<OpenFile | undefined> {
   try {
     const stats = await file.stat({ bigint: true });
     if (stats.isFile() && (await readlink(`/proc/self/fd/${file.fd}`)) === path) {
-      return { path, file, id: idOf(stats), size: Number(stats.size), birth: birthOf(stats), mtime: mtimeOf(stats) };
+      return {
+        path,
+        file,
+        id: idOf(stats),
+        size: Number(stats.size),
+        birth: birthOf(stats),
+        mtime: mtimeOf(stats),
+      };
     }
   } catch (error) {
     await file.close();

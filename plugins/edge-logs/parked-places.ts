@@ -18,7 +18,10 @@ export class ParkedPlaces {
   add(place: Place): void {
     this.#places.delete(place.id);
     this.#places.set(place.id, place);
-    for (const id of [...this.#places.keys()].slice(0, Math.max(0, this.#places.size - this.#most))) {
+    for (const id of [...this.#places.keys()].slice(
+      0,
+      Math.max(0, this.#places.size - this.#most),
+    )) {
       this.#places.delete(id);
     }
   }

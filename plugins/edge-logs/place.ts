@@ -42,20 +42,34 @@ export async function readHead(file: FileHandle, size: number): Promise<Head> {
 }
 
 /** Whether the file still begins as it did, and still has before the offset what was read there. */
-export async function continues(file: FileHandle, size: number, { head, offset, before }: Pick<Place, 'head' | 'offset' | 'before'>): Promise<boolean> {
+export async function continues(
+  file: FileHandle,
+  size: number,
+  { head, offset, before }: Pick<Place, 'head' | 'offset' | 'before'>,
+): Promise<boolean> {
   const known = Buffer.from(before, 'base64');
-  if (size < head.size || size < offset || (await readHead(file, head.size)).sha256 !== head.sha256) {
+  if (
+    size < head.size ||
+    size < offset ||
+    (await readHead(file, head.size)).sha256 !== head.sha256
+  ) {
     return false;
   }
   return known.equals(await readAt(file, offset - known.length, known.length));
 }
 
-export const beginsWith = (bytes: Uint8Array, { size, sha256 }: Head): boolean => digest(bytes.subarray(0, size)) === sha256;
+export const beginsWith = (bytes: Uint8Array, { size, sha256 }: Head): boolean =>
+  digest(bytes.subarray(0, size)) === sha256;
 
 const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** As many bytes as there are, up to `length`. */
-export async function readAt(file: FileHandle, position: number, length: number, into: Buffer = Buffer.allocUnsafe(length)): Promise<Buffer> {
+export async function readAt(
+  file: FileHandle,
+  position: number,
+  length: number,
+  into: Buffer = Buffer.allocUnsafe(length),
+): Promise<Buffer> {
   let have = 0;
   while (have < length) {
     const { bytesRead } = await file.read(into, have, length - have, position + have);

@@ -52,7 +52,12 @@ export class Pump {
   constructor(parts: PumpParts, kept: Kept | undefined) {
     this.#parts = parts;
     if (kept?.body !== undefined) {
-      this.#outgoing = { checkpoint: kept.checkpoint, body: kept.body, lines: kept.checkpoint.lines, written: true };
+      this.#outgoing = {
+        checkpoint: kept.checkpoint,
+        body: kept.body,
+        lines: kept.checkpoint.lines,
+        written: true,
+      };
     }
   }
 
@@ -76,7 +81,12 @@ export class Pump {
       if (draft.lines === 0) {
         break;
       }
-      this.#outgoing = { checkpoint: this.#checkpoint(draft.lines), body: await draft.body(), lines: draft.lines, written: false };
+      this.#outgoing = {
+        checkpoint: this.#checkpoint(draft.lines),
+        body: await draft.body(),
+        lines: draft.lines,
+        written: false,
+      };
       if (!(await this.#deliver(signal))) {
         return;
       }
@@ -121,7 +131,15 @@ export class Pump {
 
   async #ship({ body, lines }: Outgoing, signal: AbortSignal): Promise<void> {
     const { shipping, from } = this.#parts;
-    const parcel = { signal: 'logs', path: '/loki/api/v1/push', contentType: 'application/json', contentEncoding: 'gzip', body, items: lines, from } as const;
+    const parcel = {
+      signal: 'logs',
+      path: '/loki/api/v1/push',
+      contentType: 'application/json',
+      contentEncoding: 'gzip',
+      body,
+      items: lines,
+      from,
+    } as const;
     await new Promise<void>((resolve, reject) => {
       const end = (): void => reject(new Error('this plugin ends; the push is kept'));
       signal.addEventListener('abort', end, { once: true });
@@ -147,7 +165,13 @@ export class Pump {
 
   #checkpoint(lines: number): Checkpoint {
     const { since, times, tails, journal } = this.#parts;
-    return { since, times: { files: times.files.last, journal: times.journal.last }, places: tails.places, cursor: journal?.cursor, lines };
+    return {
+      since,
+      times: { files: times.files.last, journal: times.journal.last },
+      places: tails.places,
+      cursor: journal?.cursor,
+      lines,
+    };
   }
 
   /** The lines stay where they are, in their files, until it goes on. */
@@ -156,7 +180,10 @@ export class Pump {
     const asked = isSvcError(error) ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
     this.#retryAt = this.#parts.monotonic() + Math.max(wait, Math.min(asked, patienceMs.at(-1)!));
     if (this.#failures++ === 0) {
-      this.#parts.log.warn({ event: 'edge-logs.paused', cause: messageOf(error) }, 'reading logs paused: handing lines to the uplink failed; retried');
+      this.#parts.log.warn(
+        { event: 'edge-logs.paused', cause: messageOf(error) },
+        'reading logs paused: handing lines to the uplink failed; retried',
+      );
     }
     this.trouble = `reading is paused: ${messageOf(error)}`;
   }

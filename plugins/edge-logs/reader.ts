@@ -26,7 +26,10 @@ export class Reader {
   }
 
   async tick(signal: AbortSignal): Promise<void> {
-    this.#giveBack ??= await takeTurn(this.#options.folder, `${process.pid} ${performance.timeOrigin}`);
+    this.#giveBack ??= await takeTurn(
+      this.#options.folder,
+      `${process.pid} ${performance.timeOrigin}`,
+    );
     if (this.#giveBack !== undefined && this.#logs === undefined) {
       this.#logs = await Logs.open(this.#options);
       this.readJournal();
@@ -38,14 +41,25 @@ export class Reader {
   readJournal(): void {
     const programs = this.#programs;
     const journal = this.#logs?.journal;
-    const journalctl = journal && programs.available ? programs.get().find('journalctl') : undefined;
+    const journalctl =
+      journal && programs.available ? programs.get().find('journalctl') : undefined;
     if (journal !== undefined && journalctl !== undefined && !this.#ctx.scope.closed) {
-      this.#journal = programs.get().start(this.#ctx, 'journal', journalctl, { args: () => journal.begin(), output: (chunk) => journal.feed(chunk) });
+      this.#journal = programs
+        .get()
+        .start(this.#ctx, 'journal', journalctl, {
+          args: () => journal.begin(),
+          output: (chunk) => journal.feed(chunk),
+        });
     }
   }
 
   health(): HealthReport {
-    return this.#logs?.health(this.#journal?.cause) ?? { ok: true, detail: 'waits for the generation before it to stop reading' };
+    return (
+      this.#logs?.health(this.#journal?.cause) ?? {
+        ok: true,
+        detail: 'waits for the generation before it to stop reading',
+      }
+    );
   }
 
   async close(): Promise<void> {
@@ -58,7 +72,10 @@ export class Reader {
  * Whose turn it is to read: a new generation of this plugin comes up while the old one still reads, and two must never. The answer
  * gives the turn back; undefined while another generation of this process has it. That of a process that is gone counts for nothing.
  */
-async function takeTurn(folder: string, process: string): Promise<(() => Promise<void>) | undefined> {
+async function takeTurn(
+  folder: string,
+  process: string,
+): Promise<(() => Promise<void>) | undefined> {
   const path = join(folder, 'reader');
   const holder = await readFile(path, 'utf8').catch(() => undefined);
   if (holder === process) {

@@ -98,7 +98,12 @@ function lineEnd(bytes: Buffer, from: number, at: number): End {
 }
 
 /** As much as fits, as text: what is no UTF-8 becomes U+FFFD, which takes three bytes for one. */
-export function piece(bytes: Buffer, from: number, stop: number, mostBytes: number): { text: string; next: number } {
+export function piece(
+  bytes: Buffer,
+  from: number,
+  stop: number,
+  mostBytes: number,
+): { text: string; next: number } {
   let next = stop - from > mostBytes ? wholeCharacters(bytes, from, from + mostBytes) : stop;
   let text = bytes.toString('utf8', from, next);
   if ((next - from) * 3 > mostBytes && Buffer.byteLength(text) > mostBytes) {

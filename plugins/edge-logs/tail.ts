@@ -6,7 +6,18 @@ import type { Draft } from './draft.ts';
 import type { Group } from './group.ts';
 import type { LineTimes } from './line-times.ts';
 import type { OpenFile } from './open-file.ts';
-import { beforeBytes, beginsWith, continues, type Head, headBytes, idOf, mtimeOf, type Place, readAt, readHead } from './place.ts';
+import {
+  beforeBytes,
+  beginsWith,
+  continues,
+  type Head,
+  headBytes,
+  idOf,
+  mtimeOf,
+  type Place,
+  readAt,
+  readHead,
+} from './place.ts';
 import { splitLines } from './split-lines.ts';
 
 export interface TailOptions {
@@ -58,7 +69,14 @@ export class Tail {
   replaced = false;
 
   /** `path` and `found` as they were when it was found first, whatever it is called now. */
-  constructor({ path, found }: Named, { file, id, size, birth, mtime }: OpenFile, group: Group, head: Head, start: Start, options: TailOptions) {
+  constructor(
+    { path, found }: Named,
+    { file, id, size, birth, mtime }: OpenFile,
+    group: Group,
+    head: Head,
+    start: Start,
+    options: TailOptions,
+  ) {
     this.path = path;
     this.found = found;
     this.id = id;
@@ -113,9 +131,12 @@ export class Tail {
 
   /** Looks at the file, and whether it still has its path. */
   async look(): Promise<void> {
-    const there = this.left ? undefined : await stat(this.path, { bigint: true }).catch(() => undefined);
+    const there = this.left
+      ? undefined
+      : await stat(this.path, { bigint: true }).catch(() => undefined);
     this.left ||= there === undefined || idOf(there) !== this.id;
-    const stats = this.left || there === undefined ? await this.#file.stat({ bigint: true }) : there;
+    const stats =
+      this.left || there === undefined ? await this.#file.stat({ bigint: true }) : there;
     const size = Number(stats.size);
     this.#mtime = mtimeOf(stats);
     if (size !== this.#size) {
@@ -142,20 +163,38 @@ export class Tail {
     const { mostBytes, times } = this.#options;
     let want = Math.min(this.behind, quantum);
     for (;;) {
-      const bytes = await readAt(this.#file, this.#offset - this.#before.length, this.#before.length + want, window);
-      if (!bytes.subarray(0, this.#before.length).equals(this.#before) || (this.#offset === 0 && !beginsWith(bytes, this.#head))) {
+      const bytes = await readAt(
+        this.#file,
+        this.#offset - this.#before.length,
+        this.#before.length + want,
+        window,
+      );
+      if (
+        !bytes.subarray(0, this.#before.length).equals(this.#before) ||
+        (this.#offset === 0 && !beginsWith(bytes, this.#head))
+      ) {
         this.replaced = true;
         return false;
       }
       const fresh = bytes.subarray(this.#before.length);
       const isAll = want === this.behind;
-      const { lines, used, part } = splitLines(fresh, { part: this.#part, mostBytes, starts: this.group.starts, over: isAll ? over : undefined });
+      const { lines, used, part } = splitLines(fresh, {
+        part: this.#part,
+        mostBytes,
+        starts: this.group.starts,
+        over: isAll ? over : undefined,
+      });
       if (used === 0 && !isAll && want <= mostBytes) {
         want = Math.min(this.behind, mostBytes + 1);
         continue;
       }
       for (const line of lines) {
-        draft.add(this.#stream, times.next(), line.text, line.part === 0 ? undefined : partOf(line.part, line.ends));
+        draft.add(
+          this.#stream,
+          times.next(),
+          line.text,
+          line.part === 0 ? undefined : partOf(line.part, line.ends),
+        );
       }
       if (used === 0) {
         this.#tried = known;
@@ -198,7 +237,11 @@ export class Tail {
     }
     // A copy that is still being made has nothing in it yet that could be lost.
     const head = await readHead(this.#file, this.#size);
-    return other.size <= this.#size && (await readHead(other.file, head.size)).sha256 === (await readHead(this.#file, Math.min(other.size, head.size))).sha256;
+    return (
+      other.size <= this.#size &&
+      (await readHead(other.file, head.size)).sha256 ===
+        (await readHead(this.#file, Math.min(other.size, head.size))).sha256
+    );
   }
 
   async close(): Promise<void> {
@@ -221,8 +264,13 @@ export class Tail {
     if (this.left && this.quietMs >= graceMs) {
       return 'all';
     }
-    return this.group.starts !== undefined && this.quietMs >= this.group.waitMs ? 'lines' : undefined;
+    return this.group.starts !== undefined && this.quietMs >= this.group.waitMs
+      ? 'lines'
+      : undefined;
   }
 }
 
-export const partOf = (part: number, ends: boolean): Record<string, string> => ({ part: String(part), ...(ends && { part_end: 'true' }) });
+export const partOf = (part: number, ends: boolean): Record<string, string> => ({
+  part: String(part),
+  ...(ends && { part_end: 'true' }),
+});

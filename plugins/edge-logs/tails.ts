@@ -50,7 +50,11 @@ export class Tails {
   }
 
   get places(): readonly Place[] {
-    return [...this.#left.map(({ place }) => place), ...[...this.#live.values()].map(({ place }) => place), ...this.#parked.list()];
+    return [
+      ...this.#left.map(({ place }) => place),
+      ...[...this.#live.values()].map(({ place }) => place),
+      ...this.#parked.list(),
+    ];
   }
 
   get live(): readonly Tail[] {
@@ -66,7 +70,10 @@ export class Tails {
   }
 
   holds(id: string): boolean {
-    return this.#left.some((tail) => tail.id === id) || [...this.#live.values()].some((tail) => tail.id === id);
+    return (
+      this.#left.some((tail) => tail.id === id) ||
+      [...this.#live.values()].some((tail) => tail.id === id)
+    );
   }
 
   /** Remembers a file that is not read. */
@@ -96,8 +103,21 @@ export class Tails {
   }
 
   /** Reads a file from now on; `named` says whose lines they are. */
-  async begin(named: Named, file: OpenFile, group: Group, start: Start, left = false): Promise<void> {
-    const tail = new Tail(named, file, group, await readHead(file.file, file.size), start, this.#options);
+  async begin(
+    named: Named,
+    file: OpenFile,
+    group: Group,
+    start: Start,
+    left = false,
+  ): Promise<void> {
+    const tail = new Tail(
+      named,
+      file,
+      group,
+      await readHead(file.file, file.size),
+      start,
+      this.#options,
+    );
     this.#parked.remove(file.id);
     this.changed = true;
     if (left) {
@@ -110,7 +130,15 @@ export class Tails {
 
   /** What had the path of a new file before it, and was rotated away before it was looked at. */
   async beginEarlier(named: Named, { id }: OpenFile, group: Group, since: number): Promise<void> {
-    const place: Place = { ...named, ...beginning, id, head: { size: 0, sha256: '' }, birth: since, mtime: since, state: 'live' };
+    const place: Place = {
+      ...named,
+      ...beginning,
+      id,
+      head: { size: 0, sha256: '' },
+      birth: since,
+      mtime: since,
+      state: 'live',
+    };
     await this.#beginBefore(place, group);
   }
 
@@ -248,24 +276,38 @@ export class Tails {
   }
 
   /** Only of the file that had the path last it is known that nothing else of its name was read after it. */
-  async #beginBetween(named: Named, between: readonly OpenFile[], group: Group, isOther: boolean): Promise<void> {
+  async #beginBetween(
+    named: Named,
+    between: readonly OpenFile[],
+    group: Group,
+    isOther: boolean,
+  ): Promise<void> {
     for (const file of between) {
       await (isOther ? file.file.close() : this.begin(named, file, group, beginning, true));
     }
   }
 
   async #generations(place: Place): Promise<Generations> {
-    return await findGenerations(place, { open: (path) => this.open(path), isKnown: (file) => this.#isKnown(file) });
+    return await findGenerations(place, {
+      open: (path) => this.open(path),
+      isKnown: (file) => this.#isKnown(file),
+    });
   }
 
   async #isKnown(file: OpenFile): Promise<boolean> {
-    return this.holds(file.id) || (await this.findParked(file)) !== undefined || (await this.isCopy(file));
+    return (
+      this.holds(file.id) ||
+      (await this.findParked(file)) !== undefined ||
+      (await this.isCopy(file))
+    );
   }
 
   /** Whether it is what rotation by copying makes of a file that is being read. */
   async isCopy(file: OpenFile): Promise<boolean> {
     for (const tail of this.#live.values()) {
-      const isBeside = dirname(tail.path) === dirname(file.path) && isGenerationOf(basename(tail.path), basename(file.path));
+      const isBeside =
+        dirname(tail.path) === dirname(file.path) &&
+        isGenerationOf(basename(tail.path), basename(file.path));
       if (isBeside && (await tail.isCopiedTo(file))) {
         return true;
       }
@@ -286,7 +328,10 @@ export class Tails {
 
   #lost({ path, offset }: Place): void {
     if (offset > 0) {
-      this.#options.log.info({ path, offset }, 'log file was replaced, and no rotated copy is beside it; it is read from its beginning');
+      this.#options.log.info(
+        { path, offset },
+        'log file was replaced, and no rotated copy is beside it; it is read from its beginning',
+      );
     }
   }
 }

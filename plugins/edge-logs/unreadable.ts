@@ -13,13 +13,18 @@ export class Unreadable {
 
   get sentence(): string | undefined {
     const [first, ...more] = this.#paths;
-    return first === undefined ? undefined : `${first}${more.length === 0 ? '' : ` and ${more.length} more`} cannot be read`;
+    return first === undefined
+      ? undefined
+      : `${first}${more.length === 0 ? '' : ` and ${more.length} more`} cannot be read`;
   }
 
   add(path: string, error: unknown): void {
     if (!this.#paths.has(path) && this.#paths.size < this.#most) {
       this.#paths.add(path);
-      this.#log.warn({ event: 'edge-logs.open_failed', path, cause: messageOf(error) }, 'opening a log file failed; retried at each scan');
+      this.#log.warn(
+        { event: 'edge-logs.open_failed', path, cause: messageOf(error) },
+        'opening a log file failed; retried at each scan',
+      );
     }
   }
 

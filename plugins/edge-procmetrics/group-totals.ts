@@ -35,7 +35,12 @@ const counterSeries: readonly (readonly [Counter, string, readonly string[]])[] 
 ];
 
 const stateNames = ['Running', 'Sleeping', 'Waiting', 'Zombie', 'Other'] as const;
-const stateOf: Readonly<Record<string, (typeof stateNames)[number]>> = { R: 'Running', S: 'Sleeping', D: 'Waiting', Z: 'Zombie' };
+const stateOf: Readonly<Record<string, (typeof stateNames)[number]>> = {
+  R: 'Running',
+  S: 'Sleeping',
+  D: 'Waiting',
+  Z: 'Zombie',
+};
 
 export interface TotalsOptions {
   readonly mostGroups: number;
@@ -62,7 +67,11 @@ export class GroupTotals {
   }
 
   /** `uptime` in seconds, of the moment at which the members were read, and `boot` in seconds since the epoch. */
-  add(found: readonly Member[], { uptime, boot }: { readonly uptime: number; readonly boot: number | undefined }, sink: MetricSink): void {
+  add(
+    found: readonly Member[],
+    { uptime, boot }: { readonly uptime: number; readonly boot: number | undefined },
+    sink: MetricSink,
+  ): void {
     const groups = new Map<string, Member[]>();
     const live = new Set(found.map(({ group }) => group));
     for (const member of found) {
@@ -99,7 +108,10 @@ export class GroupTotals {
     const earlier = this.#before.get(member.stat.pid);
     const same = earlier !== undefined && isSame(earlier.stat, member.stat);
     const isNew = this.#measuredAt !== undefined && member.stat.startTime >= this.#measuredAt;
-    for (const [name, read] of Object.entries(counters) as [Counter, (member: Member) => number | undefined][]) {
+    for (const [name, read] of Object.entries(counters) as [
+      Counter,
+      (member: Member) => number | undefined,
+    ][]) {
       const now = read(member);
       const was = same ? read(earlier) : isNew ? 0 : now;
       if (now !== undefined) {
@@ -108,16 +120,27 @@ export class GroupTotals {
     }
   }
 
-  #write(group: string, totals: ReadonlyMap<Counter, number>, members: readonly Member[], boot: number | undefined, sink: MetricSink): void {
+  #write(
+    group: string,
+    totals: ReadonlyMap<Counter, number>,
+    members: readonly Member[],
+    boot: number | undefined,
+    sink: MetricSink,
+  ): void {
     const labels = ['groupname', group];
-    const add = (name: string, value: number, more: readonly string[] = []): void => sink.add(prefix + name, value, [...labels, ...more]);
-    const sum = (of: (member: Member) => number): number => members.reduce((total, member) => total + of(member), 0);
+    const add = (name: string, value: number, more: readonly string[] = []): void =>
+      sink.add(prefix + name, value, [...labels, ...more]);
+    const sum = (of: (member: Member) => number): number =>
+      members.reduce((total, member) => total + of(member), 0);
     add('num_procs', members.length);
     add(
       'num_threads',
       sum(({ stat }) => stat.threads),
     );
-    add('memory_bytes', sum(({ stat }) => stat.residentPages) * this.#options.pageSize, ['memtype', 'resident']);
+    add('memory_bytes', sum(({ stat }) => stat.residentPages) * this.#options.pageSize, [
+      'memtype',
+      'resident',
+    ]);
     add(
       'memory_bytes',
       sum(({ stat }) => stat.virtualBytes),
@@ -135,11 +158,20 @@ export class GroupTotals {
       );
       add(
         'worst_fd_ratio',
-        Math.max(0, ...members.map(({ detail: { openFiles, mostFiles } }) => (openFiles === undefined || !mostFiles ? 0 : openFiles / mostFiles))),
+        Math.max(
+          0,
+          ...members.map(({ detail: { openFiles, mostFiles } }) =>
+            openFiles === undefined || !mostFiles ? 0 : openFiles / mostFiles,
+          ),
+        ),
       );
     }
     if (boot !== undefined && members.length > 0) {
-      add('oldest_start_time_seconds', boot + members.reduce((oldest, { stat }) => Math.min(oldest, stat.startTime), Infinity) / 100);
+      add(
+        'oldest_start_time_seconds',
+        boot +
+          members.reduce((oldest, { stat }) => Math.min(oldest, stat.startTime), Infinity) / 100,
+      );
     }
     for (const state of stateNames) {
       add(

@@ -24,7 +24,10 @@ export class Groups {
   readonly #commandLines: CommandLines;
   #verdicts = new Map<number, Verdict>();
 
-  constructor({ groups, others }: Pick<ProcessSpec, 'groups' | 'others'>, commandLines: CommandLines) {
+  constructor(
+    { groups, others }: Pick<ProcessSpec, 'groups' | 'others'>,
+    commandLines: CommandLines,
+  ) {
     this.#groups = groups.map(({ name, comm, cmdline }: GroupSpec, i) => ({
       name,
       comm: compiled(comm, `groups[${i}].comm`),
@@ -40,7 +43,10 @@ export class Groups {
     const assigned = new Map<ProcessStat, string>();
     for (const process of processes) {
       const known = this.#verdicts.get(process.pid);
-      const same = known !== undefined && isSame(known.process, process) && known.process.name === process.name;
+      const same =
+        known !== undefined &&
+        isSame(known.process, process) &&
+        known.process.name === process.name;
       const group = same ? known.group : await this.#groupOf(process);
       verdicts.set(process.pid, { process, group });
       if (group !== undefined) {
@@ -76,7 +82,9 @@ export class Groups {
 }
 
 function named(template: string, process: ProcessStat, parts: readonly string[]): string {
-  const name = template.replaceAll(/\{(comm|[1-9])\}/g, (_, key: string) => (key === 'comm' ? process.name : (parts[Number(key) - 1] ?? '')));
+  const name = template.replaceAll(/\{(comm|[1-9])\}/g, (_, key: string) =>
+    key === 'comm' ? process.name : (parts[Number(key) - 1] ?? ''),
+  );
   return plainName(name).trim().slice(0, longestName) || 'unnamed';
 }
 
@@ -85,7 +93,11 @@ function compiled(pattern: string | undefined, field: string): RE2JS | undefined
     return pattern === undefined ? undefined : RE2JS.compile(pattern);
   } catch (error) {
     if (error instanceof RE2JSException) {
-      throw new SvcError('invalid_argument', `${field} is no regular expression: ${error.message}`, { cause: error });
+      throw new SvcError(
+        'invalid_argument',
+        `${field} is no regular expression: ${error.message}`,
+        { cause: error },
+      );
     }
     throw error;
   }

@@ -14,7 +14,11 @@ export interface ProcessDetail {
 
 const mostCounted = 100_000;
 
-export function readDetail(files: MachineFiles, pid: number, wanted: { readonly files: boolean; readonly io: boolean }): ProcessDetail {
+export function readDetail(
+  files: MachineFiles,
+  pid: number,
+  wanted: { readonly files: boolean; readonly io: boolean },
+): ProcessDetail {
   const status = files.text(`/proc/${pid}/status`, 8_192) ?? '';
   const io = wanted.io ? (files.text(`/proc/${pid}/io`, 4_096) ?? '') : '';
   const limits = wanted.files ? (files.text(`/proc/${pid}/limits`, 8_192) ?? '') : '';
@@ -34,7 +38,9 @@ export function readDetail(files: MachineFiles, pid: number, wanted: { readonly 
 function openFilesOf(files: MachineFiles, pid: number): number | undefined {
   const folder = `/proc/${pid}/fd`;
   const size = files.size(folder);
-  return size !== undefined && size > 0 && files.root === '/' ? size : files.count(folder, mostCounted);
+  return size !== undefined && size > 0 && files.root === '/'
+    ? size
+    : files.count(folder, mostCounted);
 }
 
 function number(pattern: RegExp, text: string): number | undefined {

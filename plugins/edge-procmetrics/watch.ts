@@ -1,4 +1,12 @@
-import { bootTime, isKernelThread, type ListParams, MetricBatch, ProcessWatch, type ProcessWatchPorts, type WriteBody } from 'svc/probe';
+import {
+  bootTime,
+  isKernelThread,
+  type ListParams,
+  MetricBatch,
+  ProcessWatch,
+  type ProcessWatchPorts,
+  type WriteBody,
+} from 'svc/probe';
 
 import { GroupTotals, type Member } from './group-totals.ts';
 import { Groups } from './groups.ts';
@@ -18,7 +26,12 @@ export class Watch {
     this.#ports = ports;
     this.#processes = new ProcessWatch(ports);
     this.#groups = new Groups(spec, this.#processes.commandLines);
-    this.#totals = new GroupTotals({ mostGroups: spec.max_groups, pageSize: this.#processes.pageSize, files: spec.files, io: spec.io });
+    this.#totals = new GroupTotals({
+      mostGroups: spec.max_groups,
+      pageSize: this.#processes.pageSize,
+      files: spec.files,
+      io: spec.io,
+    });
   }
 
   async measure(): Promise<readonly WriteBody[]> {
@@ -26,7 +39,9 @@ export class Watch {
     const { job, instance, kernel_threads: kernel } = this.#spec;
     const uptime = files.number('/proc/uptime') ?? 0;
     const scan = await this.#processes.scan();
-    const counted = [...scan.processes.values()].filter((process) => kernel || !isKernelThread(process));
+    const counted = [...scan.processes.values()].filter(
+      (process) => kernel || !isKernelThread(process),
+    );
     const members: Member[] = [];
     for (const [stat, group] of await this.#groups.assign(counted)) {
       members.push({ stat, group, detail: readDetail(files, stat.pid, this.#spec) });
@@ -34,7 +49,8 @@ export class Watch {
         await this.#processes.pause(0);
       }
     }
-    const name = instance === '' ? (files.text('/proc/sys/kernel/hostname', 4_096)?.trim() ?? '') : instance;
+    const name =
+      instance === '' ? (files.text('/proc/sys/kernel/hostname', 4_096)?.trim() ?? '') : instance;
     const batch = new MetricBatch({ time: scan.time, labels: ['instance', name, 'job', job] });
     this.#totals.add(members, { uptime, boot: bootTime(files) }, batch);
     return batch.finish();

@@ -66,12 +66,19 @@ export class AllowedPaths {
   }
 
   /** The same for the content of a regular file. */
-  async withFile<T>(asked: string, work: (file: FileHandle, named: NamedPath) => Promise<T>): Promise<T> {
+  async withFile<T>(
+    asked: string,
+    work: (file: FileHandle, named: NamedPath) => Promise<T>,
+  ): Promise<T> {
     return this.with(asked, async (named) => {
       this.#requireReadable(asked, named.stats);
       const file = await this.patiently(
         asked,
-        () => reading(asked, open(`/proc/self/fd/${named.handle.fd}`, constants.O_RDONLY | constants.O_NONBLOCK)),
+        () =>
+          reading(
+            asked,
+            open(`/proc/self/fd/${named.handle.fd}`, constants.O_RDONLY | constants.O_NONBLOCK),
+          ),
         (late) => late.close(),
       );
       try {
@@ -83,7 +90,11 @@ export class AllowedPaths {
   }
 
   /** A step at the disk that may never come back; what comes too late is handed to `release`. */
-  async patiently<T>(asked: string, step: () => Promise<T>, release?: (value: T) => Promise<void>): Promise<T> {
+  async patiently<T>(
+    asked: string,
+    step: () => Promise<T>,
+    release?: (value: T) => Promise<void>,
+  ): Promise<T> {
     let late = false;
     const outcome = await this.#parts.slow.run(asked, async () => {
       const value = await step();
@@ -131,11 +142,17 @@ export class AllowedPaths {
 
   #requireReadable(asked: string, stats: BigIntStats): void {
     if (!stats.isFile()) {
-      throw new SvcError('invalid_argument', `${asked} is a ${kindOf(stats)}; only regular files are read`);
+      throw new SvcError(
+        'invalid_argument',
+        `${asked} is a ${kindOf(stats)}; only regular files are read`,
+      );
     }
     // A second name of a file somewhere else; where the kernel protects links, only who may read it anyway can have made one.
     if (stats.nlink > 1n && this.#parts.files.number('/proc/sys/fs/protected_hardlinks') !== 1) {
-      throw new SvcError('forbidden', `${asked} has ${stats.nlink} names, one of which may be outside of what the policy allows, so it is not read`);
+      throw new SvcError(
+        'forbidden',
+        `${asked} has ${stats.nlink} names, one of which may be outside of what the policy allows, so it is not read`,
+      );
     }
   }
 
@@ -144,7 +161,12 @@ export class AllowedPaths {
   }
 }
 
-export function kindOf(stats: Pick<BigIntStats, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket' | 'isBlockDevice'>): string {
+export function kindOf(
+  stats: Pick<
+    BigIntStats,
+    'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket' | 'isBlockDevice'
+  >,
+): string {
   const kinds = [
     ['file', stats.isFile()],
     ['folder', stats.isDirectory()],
@@ -166,7 +188,10 @@ function plainPath(asked: string): string {
 }
 
 const refusal = (asked: string): SvcError =>
-  new SvcError('forbidden', `the policy of this machine does not allow ${asked}: its owner can add it to "skills.paths" of policy.yaml`);
+  new SvcError(
+    'forbidden',
+    `the policy of this machine does not allow ${asked}: its owner can add it to "skills.paths" of policy.yaml`,
+  );
 
 const reading = <T>(asked: string, opened: Promise<T>): Promise<T> =>
   opened.catch((error: unknown) => {

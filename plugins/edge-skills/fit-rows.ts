@@ -9,4 +9,5 @@ export function fitRows<T>(rows: readonly T[], most = mostAnswerBytes): readonly
 }
 
 /** A foreign text as it may be shown: on as many lines as it has, no character that moves a cursor. */
-export const plainText = (text: string): string => text.replaceAll(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�');
+export const plainText = (text: string): string =>
+  text.replaceAll(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�');

@@ -41,7 +41,12 @@ export default definePlugin({
     const rest = (): Promise<void> => new Promise((done) => void after(0, done));
     const disk = new SlowCalls({ ...slow, after });
     // The keys of this edge, and what is kept beside them.
-    const paths = new AllowedPaths({ policy, slow: disk, files, closed: [realpathSync(resolve(ctx.dataDir, '../..'))] });
+    const paths = new AllowedPaths({
+      policy,
+      slow: disk,
+      files,
+      closed: [realpathSync(resolve(ctx.dataDir, '../..'))],
+    });
     const rules = new ProbeRules(policy);
     const programs = new MachinePrograms(ctx, ctx.services.maybe(Programs));
 
@@ -69,8 +74,18 @@ export default definePlugin({
     });
     const methods = [
       { name: 'skill_list', mutating: false, run: async () => runner.list() },
-      { name: 'skill_execute', mutating: false, run: async (order: unknown, { signal }: { signal: AbortSignal }) => runner.execute(order, false, signal) },
-      { name: 'skill_change', mutating: true, run: async (order: unknown, { signal }: { signal: AbortSignal }) => runner.execute(order, true, signal) },
+      {
+        name: 'skill_execute',
+        mutating: false,
+        run: async (order: unknown, { signal }: { signal: AbortSignal }) =>
+          runner.execute(order, false, signal),
+      },
+      {
+        name: 'skill_change',
+        mutating: true,
+        run: async (order: unknown, { signal }: { signal: AbortSignal }) =>
+          runner.execute(order, true, signal),
+      },
     ];
     methods.forEach((method) => ctx.extend.contribute(EdgeMethods, method.name, method));
   },

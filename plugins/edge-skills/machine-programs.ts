@@ -25,7 +25,11 @@ export class MachinePrograms {
     return this.#programs.get().find(name);
   }
 
-  async run(file: string, args: readonly string[], options: Omit<RunOptions, 'env'>): Promise<RunResult> {
+  async run(
+    file: string,
+    args: readonly string[],
+    options: Omit<RunOptions, 'env'>,
+  ): Promise<RunResult> {
     return await this.#programs.get().run(this.#owner, file, args, { ...options, env });
   }
 }

@@ -13,7 +13,9 @@ export interface Address {
 }
 
 /** How names become addresses; tests put a liar here. */
-export type Resolve = (name: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
+export type Resolve = (
+  name: string,
+) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
 interface Rule {
   /** Undefined: any. */
@@ -69,7 +71,10 @@ export class ProbeRules {
   /** Throws where nothing at all may be asked of the network. */
   requireAny(): void {
     if (this.#current().length === 0) {
-      throw new SvcError('forbidden', 'the policy of this machine allows no probes: its owner can add some to "skills.probes" of policy.yaml');
+      throw new SvcError(
+        'forbidden',
+        'the policy of this machine allows no probes: its owner can add some to "skills.probes" of policy.yaml',
+      );
     }
   }
 
@@ -79,16 +84,24 @@ export class ProbeRules {
     const plain = host.replaceAll(/^\[|\]$/g, '').toLowerCase();
     const named = isIP(plain) === 0;
     const found = named ? await this.#lookup(plain) : [{ address: plain, family: isIP(plain) }];
-    const allowed = found.slice(0, mostAddresses).find(({ address, family }) => this.#allows(named ? plain : undefined, address, family, port));
+    const allowed = found
+      .slice(0, mostAddresses)
+      .find(({ address, family }) =>
+        this.#allows(named ? plain : undefined, address, family, port),
+      );
     if (!allowed) {
-      const where = port === undefined ? plain : `${plain.includes(':') ? `[${plain}]` : plain}:${port}`;
+      const where =
+        port === undefined ? plain : `${plain.includes(':') ? `[${plain}]` : plain}:${port}`;
       const what = named
         ? `${where} (${found
             .map(({ address }) => address)
             .join(', ')
             .slice(0, 200)})`
         : where;
-      throw new SvcError('forbidden', `the policy of this machine does not allow ${what}: its owner can add it to "skills.probes" of policy.yaml`);
+      throw new SvcError(
+        'forbidden',
+        `the policy of this machine does not allow ${what}: its owner can add it to "skills.probes" of policy.yaml`,
+      );
     }
     return { address: allowed.address, family: allowed.family === 6 ? 6 : 4 };
   }
@@ -97,11 +110,20 @@ export class ProbeRules {
     try {
       return await this.#resolve(name);
     } catch (error) {
-      throw new SvcError('upstream_error', `${name} has no address: ${(error as NodeJS.ErrnoException).code ?? 'it cannot be resolved'}`, { cause: error });
+      throw new SvcError(
+        'upstream_error',
+        `${name} has no address: ${(error as NodeJS.ErrnoException).code ?? 'it cannot be resolved'}`,
+        { cause: error },
+      );
     }
   }
 
-  #allows(name: string | undefined, address: string, family: number, port: number | undefined): boolean {
+  #allows(
+    name: string | undefined,
+    address: string,
+    family: number,
+    port: number | undefined,
+  ): boolean {
     const kind = family === 6 ? 'ipv6' : 'ipv4';
     if (this.#never.check(address, kind)) {
       return false;
@@ -112,7 +134,10 @@ export class ProbeRules {
       if (!fitsPort || network?.check(address, kind) === false) {
         return false;
       }
-      if (names !== undefined && (name === undefined || !names.some((glob) => matchesPath(glob, `/${name}`)))) {
+      if (
+        names !== undefined &&
+        (name === undefined || !names.some((glob) => matchesPath(glob, `/${name}`)))
+      ) {
         return false;
       }
       return network !== undefined || !isNear || isLocalhost;
@@ -146,10 +171,17 @@ function readRule(text: string): Rule {
     const whole = family === 6 ? 128 : 32;
     const size = prefix === undefined ? whole : Number(prefix);
     // A prefix that is none allows one address, and no more than was meant.
-    const network = blockList([[base, size >= 0 && size <= whole ? size : whole, family === 6 ? 'ipv6' : 'ipv4']]);
+    const network = blockList([
+      [base, size >= 0 && size <= whole ? size : whole, family === 6 ? 'ipv6' : 'ipv4'],
+    ]);
     return { network, names: undefined, isLocalhost: false, ports: [from, to] };
   }
-  return { network: undefined, names: host === '*' ? undefined : parseGlob(`/${host}`), isLocalhost: host === 'localhost', ports: [from, to] };
+  return {
+    network: undefined,
+    names: host === '*' ? undefined : parseGlob(`/${host}`),
+    isLocalhost: host === 'localhost',
+    ports: [from, to],
+  };
 }
 
 function blockList(networks: readonly Network[]): BlockList {
@@ -161,7 +193,9 @@ function blockList(networks: readonly Network[]): BlockList {
 /** This machine by all its names of this moment. */
 function nearby(): BlockList {
   const list = blockList(near);
-  for (const { address, family } of Object.values(networkInterfaces()).flatMap((own) => own ?? [])) {
+  for (const { address, family } of Object.values(networkInterfaces()).flatMap(
+    (own) => own ?? [],
+  )) {
     list.addAddress(address.split('%', 1)[0]!, family === 'IPv6' ? 'ipv6' : 'ipv4');
   }
   return list;

@@ -31,7 +31,9 @@ export class SkillLog {
 
   /** Resolves once it is written; `durable`: on the disk, too. Lines stand in the order of the calls. */
   append(line: SkillLogLine, durable: boolean): Promise<void> {
-    const written = this.#last.then(() => this.#append(`${JSON.stringify({ ...line, params: redactValue(line.params) })}\n`, durable));
+    const written = this.#last.then(() =>
+      this.#append(`${JSON.stringify({ ...line, params: redactValue(line.params) })}\n`, durable),
+    );
     this.#last = written.catch(() => undefined);
     return written;
   }

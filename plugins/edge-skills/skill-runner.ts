@@ -51,7 +51,15 @@ export class SkillRunner {
   list(): { readonly skills: readonly OfferedSkill[] } {
     const skills = this.#parts.policy.current().skills.enabled ? this.#parts.skills() : [];
     return {
-      skills: skills.map(({ key, name, description, class: kind, tier, schema }) => ({ key, name, description, class: kind, scope: 'edge', tier, schema })),
+      skills: skills.map(({ key, name, description, class: kind, tier, schema }) => ({
+        key,
+        name,
+        description,
+        class: kind,
+        scope: 'edge',
+        tier,
+        schema,
+      })),
     };
   }
 
@@ -63,12 +71,29 @@ export class SkillRunner {
     const skill = this.#parts.skills().find(({ key }) => key === order.key);
     const { key, audit_id } = order;
     try {
-      await journal.append({ at: timestamp(clock.now()), event: 'begin', audit_id, key, class: skill?.class, params: order.params }, changing);
+      await journal.append(
+        {
+          at: timestamp(clock.now()),
+          event: 'begin',
+          audit_id,
+          key,
+          class: skill?.class,
+          params: order.params,
+        },
+        changing,
+      );
     } catch (error) {
-      log.error({ event: 'edge-skills.log_failed', cause: messageOf(error) }, 'writing the skill log failed; no skill is run until it works again');
-      throw new SvcError('unavailable', 'writing the skill log of this machine failed, and nothing is done that is not logged; free its disk', {
-        cause: error,
-      });
+      log.error(
+        { event: 'edge-skills.log_failed', cause: messageOf(error) },
+        'writing the skill log failed; no skill is run until it works again',
+      );
+      throw new SvcError(
+        'unavailable',
+        'writing the skill log of this machine failed, and nothing is done that is not logged; free its disk',
+        {
+          cause: error,
+        },
+      );
     }
     const from = clock.monotonic();
     let answer: SkillAnswer | undefined;
@@ -77,37 +102,70 @@ export class SkillRunner {
       answer = await this.#answer(skill, order, changing, caller, from);
       return answer;
     } catch (error) {
-      refused = isSvcError(error) ? error : new SvcError('internal', messageOf(error), { cause: error });
+      refused = isSvcError(error)
+        ? error
+        : new SvcError('internal', messageOf(error), { cause: error });
       throw refused;
     } finally {
       const status = answer?.status ?? (refused?.code === 'forbidden' ? 'denied' : 'refused');
       const error = answer?.error?.message ?? refused?.message;
-      const end = { at: timestamp(clock.now()), event: 'end', audit_id, key, status, error, duration_ms: Math.round(clock.monotonic() - from) } as const;
+      const end = {
+        at: timestamp(clock.now()),
+        event: 'end',
+        audit_id,
+        key,
+        status,
+        error,
+        duration_ms: Math.round(clock.monotonic() - from),
+      } as const;
       // It is done: an answer that is held back for want of this line would only be asked for again.
       await journal
         .append(end, changing)
         .catch((cause: unknown) =>
-          log.error({ event: 'edge-skills.end_not_logged', cause: messageOf(cause) }, 'writing the end of a skill to the skill log failed'),
+          log.error(
+            { event: 'edge-skills.end_not_logged', cause: messageOf(cause) },
+            'writing the end of a skill to the skill log failed',
+          ),
         );
     }
   }
 
-  async #answer(skill: EdgeSkill | undefined, order: SkillOrder, changing: boolean, caller: AbortSignal, from: number): Promise<SkillAnswer> {
+  async #answer(
+    skill: EdgeSkill | undefined,
+    order: SkillOrder,
+    changing: boolean,
+    caller: AbortSignal,
+    from: number,
+  ): Promise<SkillAnswer> {
     if (!this.#parts.policy.current().skills.enabled) {
-      throw new SvcError('forbidden', 'the policy of this machine does not allow skills: its owner can set "skills.enabled" of policy.yaml');
+      throw new SvcError(
+        'forbidden',
+        'the policy of this machine does not allow skills: its owner can set "skills.enabled" of policy.yaml',
+      );
     }
     if (skill === undefined) {
       throw new SvcError('not_found', `this machine has no skill ${order.key}`);
     }
     if ((skill.class !== 'safe') !== changing) {
-      throw new SvcError('invalid_argument', `${skill.key} is ${skill.class}; it is asked for with ${changing ? 'skill_execute' : 'skill_change'}`);
+      throw new SvcError(
+        'invalid_argument',
+        `${skill.key} is ${skill.class}; it is asked for with ${changing ? 'skill_execute' : 'skill_change'}`,
+      );
     }
     this.#requireFit(skill.schema, order.params, `the params of ${skill.key}`);
     if (this.#working >= mostAtOnce) {
-      throw new SvcError('unavailable', `${mostAtOnce} skills are at work on this machine already; try again`, { retryAfterSeconds: 2 });
+      throw new SvcError(
+        'unavailable',
+        `${mostAtOnce} skills are at work on this machine already; try again`,
+        { retryAfterSeconds: 2 },
+      );
     }
     const { clock, log } = this.#parts;
-    const done = (status: SkillAnswer['status'], output: SkillOutput | undefined, error: SkillAnswer['error']): SkillAnswer => ({
+    const done = (
+      status: SkillAnswer['status'],
+      output: SkillOutput | undefined,
+      error: SkillAnswer['error'],
+    ): SkillAnswer => ({
       status,
       result: output?.result ?? null,
       error,
@@ -120,26 +178,43 @@ export class SkillRunner {
     try {
       const output = await this.#inTime(skill, order, timeoutMs, caller);
       if (output === undefined) {
-        return done('timeout', undefined, { code: 'unavailable', message: `${skill.key} did not end within ${timeoutMs} ms` });
+        return done('timeout', undefined, {
+          code: 'unavailable',
+          message: `${skill.key} did not end within ${timeoutMs} ms`,
+        });
       }
       const answer = done('ok', output, null);
       const bytes = Buffer.byteLength(JSON.stringify(answer));
       return bytes <= mostAnswerBytes
         ? answer
-        : done('error', undefined, { code: 'upstream_error', message: `the answer has ${bytes} bytes, ${mostAnswerBytes} are the most; ask for less` });
+        : done('error', undefined, {
+            code: 'upstream_error',
+            message: `the answer has ${bytes} bytes, ${mostAnswerBytes} are the most; ask for less`,
+          });
     } catch (error) {
       if (caller.aborted || (isSvcError(error) && refusals.has(error.code))) {
         throw error;
       }
       if (!isSvcError(error)) {
-        log.error({ event: 'edge-skills.failed', skill: skill.key, cause: messageOf(error) }, 'skill failed');
+        log.error(
+          { event: 'edge-skills.failed', skill: skill.key, cause: messageOf(error) },
+          'skill failed',
+        );
       }
-      return done('error', undefined, { code: isSvcError(error) ? error.code : 'internal', message: messageOf(error).slice(0, 2_000) });
+      return done('error', undefined, {
+        code: isSvcError(error) ? error.code : 'internal',
+        message: messageOf(error).slice(0, 2_000),
+      });
     }
   }
 
   /** Undefined when the time is over. A skill that does not heed its signal holds its place until it ends. */
-  #inTime(skill: EdgeSkill, { params }: SkillOrder, timeoutMs: number, caller: AbortSignal): Promise<SkillOutput | undefined> {
+  #inTime(
+    skill: EdgeSkill,
+    { params }: SkillOrder,
+    timeoutMs: number,
+    caller: AbortSignal,
+  ): Promise<SkillOutput | undefined> {
     const { clock, after } = this.#parts;
     const begun = clock.monotonic();
     const abort = new AbortController();
@@ -155,7 +230,8 @@ export class SkillRunner {
       caller.addEventListener('abort', cancelled, { once: true });
       this.#working++;
       const hurry = (): boolean => clock.monotonic() - begun > timeoutMs * hurryAfter;
-      void (async () => await skill.run(params as never, { signal: abort.signal, timeoutMs, hurry }))()
+      void (async () =>
+        await skill.run(params as never, { signal: abort.signal, timeoutMs, hurry }))()
         .then(resolve, reject)
         .finally(() => {
           this.#working--;
@@ -176,7 +252,10 @@ export class SkillRunner {
     }
     if (!check(value)) {
       const [first] = check.errors ?? [];
-      throw new SvcError('invalid_argument', `${what} do not fit: ${first?.instancePath || 'they'} ${first?.message ?? 'are not right'}`);
+      throw new SvcError(
+        'invalid_argument',
+        `${what} do not fit: ${first?.instancePath || 'they'} ${first?.message ?? 'are not right'}`,
+      );
     }
   }
 }

@@ -32,7 +32,10 @@ const mostBytes = 4 * 1024 * 1024;
 export const socketProtocols = ['tcp', 'tcp6', 'udp', 'udp6'] as const;
 
 /** Sockets of one protocol; `whole` is false when there are more than are read. */
-export function readSockets(files: MachineFiles, protocol: (typeof socketProtocols)[number]): { readonly rows: readonly SocketRow[]; readonly whole: boolean } {
+export function readSockets(
+  files: MachineFiles,
+  protocol: (typeof socketProtocols)[number],
+): { readonly rows: readonly SocketRow[]; readonly whole: boolean } {
   const text = files.text(`/proc/self/net/${protocol}`, mostBytes) ?? '';
   const rows = text
     .split('\n')
@@ -48,7 +51,11 @@ export function readSockets(files: MachineFiles, protocol: (typeof socketProtoco
         {
           protocol,
           // A socket of UDP that takes from any sender is "closed" to the kernel.
-          state: protocol.startsWith('udp') ? (named === 'established' ? 'established' : 'listen') : named,
+          state: protocol.startsWith('udp')
+            ? named === 'established'
+              ? 'established'
+              : 'listen'
+            : named,
           local_address: from.address,
           local_port: from.port,
           remote_address: to.address,
@@ -62,18 +69,27 @@ export function readSockets(files: MachineFiles, protocol: (typeof socketProtoco
 }
 
 /** `0100007F:1F90`: words of 32 bits in the order of this machine, which is little-endian wherever Node runs as an agent. */
-function endpoint(text: string | undefined): { readonly address: string; readonly port: number } | undefined {
+function endpoint(
+  text: string | undefined,
+): { readonly address: string; readonly port: number } | undefined {
   const [, hex, port] = /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/.exec(text ?? '') ?? [];
   if (hex === undefined || port === undefined) {
     return undefined;
   }
   const bytes = Buffer.from(hex, 'hex');
   bytes.swap32();
-  return { address: bytes.length === 4 ? bytes.join('.') : ipv6(bytes), port: Number.parseInt(port, 16) };
+  return {
+    address: bytes.length === 4 ? bytes.join('.') : ipv6(bytes),
+    port: Number.parseInt(port, 16),
+  };
 }
 
 function ipv6(bytes: Buffer): string {
-  const words = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(i * 2).toString(16)).join(':');
-  const mapped = words.startsWith('0:0:0:0:0:ffff:') ? `::ffff:${bytes.subarray(12).join('.')}` : undefined;
+  const words = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(i * 2).toString(16)).join(
+    ':',
+  );
+  const mapped = words.startsWith('0:0:0:0:0:ffff:')
+    ? `::ffff:${bytes.subarray(12).join('.')}`
+    : undefined;
   return mapped ?? new URL(`http://[${words}]`).hostname.slice(1, -1);
 }

@@ -153,7 +153,12 @@ class FolderReader {
   #look(names: readonly string[]): Promise<Batch['entries']> {
     const here = `/proc/self/fd/${this.#handle!.fd}`;
     // Undefined: gone meanwhile.
-    return Promise.all(names.map(async (name) => ({ name, stats: await lstat(`${here}/${name}`, { bigint: true }).catch(() => undefined) })));
+    return Promise.all(
+      names.map(async (name) => ({
+        name,
+        stats: await lstat(`${here}/${name}`, { bigint: true }).catch(() => undefined),
+      })),
+    );
   }
 
   async #release(): Promise<void> {

@@ -7,15 +7,20 @@ export const jsonType = 'application/json';
 
 /** Everything was taken. */
 export function accept(response: ServerResponse, json: boolean): void {
-  response.writeHead(200, { 'content-type': json ? jsonType : protobufType }).end(json ? '{"partialSuccess":{}}' : '');
+  response
+    .writeHead(200, { 'content-type': json ? jsonType : protobufType })
+    .end(json ? '{"partialSuccess":{}}' : '');
 }
 
 /** A status as gRPC knows it, in the language of the request. Clients try again after 429, 502, 503 and 504 only. */
 export function refuse(response: ServerResponse, json: boolean, thrown: unknown): void {
-  const error = isSvcError(thrown) ? thrown : new SvcError('internal', 'the export could not be stored');
+  const error = isSvcError(thrown)
+    ? thrown
+    : new SvcError('internal', 'the export could not be stored');
   const code = grpcCodes[error.code] ?? grpcCodes.internal;
   const message = error.message.slice(0, longestMessage);
-  const retryAfter = error.status === 503 ? (error.retryAfterSeconds ?? usualRetrySeconds) : error.retryAfterSeconds;
+  const retryAfter =
+    error.status === 503 ? (error.retryAfterSeconds ?? usualRetrySeconds) : error.retryAfterSeconds;
   response.writeHead(error.status, {
     'content-type': json ? jsonType : protobufType,
     ...error.headers,
@@ -32,7 +37,8 @@ const longestMessage = 500;
 /** google.rpc.Status: `code = 1`, `message = 2`. */
 function statusMessage(code: number, message: string): Buffer {
   const text = Buffer.from(message);
-  const length = text.length < 0x80 ? [text.length] : [(text.length & 0x7f) | 0x80, text.length >> 7];
+  const length =
+    text.length < 0x80 ? [text.length] : [(text.length & 0x7f) | 0x80, text.length >> 7];
   return Buffer.concat([Buffer.from([0x08, code, 0x12, ...length]), text]);
 }
 

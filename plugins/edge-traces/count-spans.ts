@@ -18,7 +18,13 @@ function countInProtobuf(body: Buffer): number {
   return found.count;
 }
 
-function walk(bytes: Buffer, from: number, to: number, depth: number, found: { count: number }): void {
+function walk(
+  bytes: Buffer,
+  from: number,
+  to: number,
+  depth: number,
+  found: { count: number },
+): void {
   let at = from;
   const varint = (): number => {
     let value = 0;
@@ -53,7 +59,8 @@ function walk(bytes: Buffer, from: number, to: number, depth: number, found: { c
   }
 }
 
-const garbage = (): SvcError => new SvcError('invalid_argument', 'the body is no ExportTraceServiceRequest in protobuf');
+const garbage = (): SvcError =>
+  new SvcError('invalid_argument', 'the body is no ExportTraceServiceRequest in protobuf');
 
 function countInJson(body: Buffer): number {
   let level: unknown[];
@@ -71,11 +78,17 @@ function countInJson(body: Buffer): number {
 
 function childrenOf(value: unknown, name: string): unknown[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new SvcError('invalid_argument', `the body is no ExportTraceServiceRequest: "${name}" must stand in an object`);
+    throw new SvcError(
+      'invalid_argument',
+      `the body is no ExportTraceServiceRequest: "${name}" must stand in an object`,
+    );
   }
   const children = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : [];
   if (!Array.isArray(children)) {
-    throw new SvcError('invalid_argument', `the body is no ExportTraceServiceRequest: "${name}" must be a list`);
+    throw new SvcError(
+      'invalid_argument',
+      `the body is no ExportTraceServiceRequest: "${name}" must be a list`,
+    );
   }
   return children;
 }

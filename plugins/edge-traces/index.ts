@@ -12,11 +12,23 @@ export default definePlugin<{ readonly receiver: Receiver; readonly spec: TraceS
     const shipping = ctx.services.use(Shipping);
     const shipped = ctx.metrics.counter('spans_total', 'Spans that were left for the manager.');
     const receiver = new Receiver(spec, async ({ contentType, contentEncoding, body, spans }) => {
-      await shipping.ship({ signal: 'traces', path: '/v1/traces', contentType, ...(contentEncoding && { contentEncoding }), body, items: spans, from: ctx.id });
+      await shipping.ship({
+        signal: 'traces',
+        path: '/v1/traces',
+        contentType,
+        ...(contentEncoding && { contentEncoding }),
+        body,
+        items: spans,
+        from: ctx.id,
+      });
       shipped.add(spans);
     });
     ctx.scope.defer('OTLP receiver', () => receiver.close());
-    ctx.health.check('receiver', () => (receiver.listening ? { ok: true } : { ok: false, detail: receiver.trouble ?? 'does not listen yet' }));
+    ctx.health.check('receiver', () =>
+      receiver.listening
+        ? { ok: true }
+        : { ok: false, detail: receiver.trouble ?? 'does not listen yet' },
+    );
     return { receiver, spec };
   },
 

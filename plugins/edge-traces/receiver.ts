@@ -40,7 +40,10 @@ export class Receiver {
   constructor(spec: TraceSpec, keep: (one: Export) => Promise<void>) {
     this.#spec = spec;
     this.#keep = keep;
-    this.#server = createServer({ headersTimeout: headersMs, requestTimeout: requestMs }, (request, response) => this.#answer(request, response));
+    this.#server = createServer(
+      { headersTimeout: headersMs, requestTimeout: requestMs },
+      (request, response) => this.#answer(request, response),
+    );
     this.#server.maxConnections = mostConnections;
   }
 
@@ -88,12 +91,20 @@ export class Receiver {
     try {
       const body = await read(request, mostBytes);
       // One after the other: what is unpacked is large for a moment.
-      const counted = this.#unpacking.then(async () => countSpans(encoding === 'gzip' ? await unpacked(body, mostBytes * unpackedTimes) : body, json));
+      const counted = this.#unpacking.then(async () =>
+        countSpans(
+          encoding === 'gzip' ? await unpacked(body, mostBytes * unpackedTimes) : body,
+          json,
+        ),
+      );
       this.#unpacking = counted.catch(() => undefined);
       const spans = await counted;
       if (spans > 0) {
-        const content = encoding === 'gzip' ? ({ contentEncoding: 'gzip', body } as const) : await packed(body);
-        await inTime(this.#keep({ contentType: json ? jsonType : protobufType, spans, ...content }));
+        const content =
+          encoding === 'gzip' ? ({ contentEncoding: 'gzip', body } as const) : await packed(body);
+        await inTime(
+          this.#keep({ contentType: json ? jsonType : protobufType, spans, ...content }),
+        );
       }
     } finally {
       this.#inFlight -= size;
@@ -107,14 +118,21 @@ function admit(request: IncomingMessage, mostBytes: number): 'gzip' | undefined 
     throw new SvcError('not_found', `only ${path} is here`);
   }
   if (request.method !== 'POST') {
-    throw new SvcError('not_found', `${path} takes POST`, { status: 405, headers: { allow: 'POST' } });
+    throw new SvcError('not_found', `${path} takes POST`, {
+      status: 405,
+      headers: { allow: 'POST' },
+    });
   }
   if (![protobufType, jsonType].includes(typeOf(request))) {
-    throw new SvcError('invalid_argument', `${path} takes ${protobufType} and ${jsonType}`, { status: 415 });
+    throw new SvcError('invalid_argument', `${path} takes ${protobufType} and ${jsonType}`, {
+      status: 415,
+    });
   }
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'gzip' && encoding !== 'identity') {
-    throw new SvcError('invalid_argument', 'gzip is the only encoding that is read', { status: 415 });
+    throw new SvcError('invalid_argument', 'gzip is the only encoding that is read', {
+      status: 415,
+    });
   }
   if (Number(request.headers['content-length'] ?? 0) > mostBytes) {
     throw tooLarge(mostBytes);
@@ -122,10 +140,15 @@ function admit(request: IncomingMessage, mostBytes: number): 'gzip' | undefined 
   return encoding === 'gzip' ? encoding : undefined;
 }
 
-const typeOf = ({ headers }: IncomingMessage): string => (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+const typeOf = ({ headers }: IncomingMessage): string =>
+  (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
 
 const tooLarge = (mostBytes: number): SvcError =>
-  new SvcError('invalid_argument', `an export has at most ${mostBytes} bytes, and ${mostBytes * unpackedTimes} when it is unpacked`, { status: 413 });
+  new SvcError(
+    'invalid_argument',
+    `an export has at most ${mostBytes} bytes, and ${mostBytes * unpackedTimes} when it is unpacked`,
+    { status: 413 },
+  );
 
 async function read(request: IncomingMessage, mostBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -154,13 +177,17 @@ async function unpacked(body: Buffer, mostBytes: number): Promise<Buffer> {
 /** Smaller on the disk and on the way; what does not become smaller stays as it is. */
 async function packed(body: Buffer): Promise<Pick<Export, 'body' | 'contentEncoding'>> {
   const smaller = await pack(body, { level: 1 });
-  return smaller.length < body.length ? { body: smaller, contentEncoding: 'gzip' } : { body, contentEncoding: undefined };
+  return smaller.length < body.length
+    ? { body: smaller, contentEncoding: 'gzip' }
+    : { body, contentEncoding: undefined };
 }
 
 async function inTime(kept: Promise<void>): Promise<void> {
   const late = AbortSignal.timeout(shipMs);
   await new Promise<void>((resolve, reject) => {
-    late.addEventListener('abort', () => reject(new SvcError('unavailable', 'the export could not be stored in time; send it again')));
+    late.addEventListener('abort', () =>
+      reject(new SvcError('unavailable', 'the export could not be stored in time; send it again')),
+    );
     kept.then(resolve, reject);
   });
 }

@@ -16,16 +16,29 @@ export interface Source {
 }
 
 /** A path of the manager, an address of the manager, or any other by https. */
-export function sourceOf(address: string, { manager, access_key, secret_key, pin, ca, proxy }: Identity): Source {
+export function sourceOf(
+  address: string,
+  { manager, access_key, secret_key, pin, ca, proxy }: Identity,
+): Source {
   if (!URL.canParse(address, manager)) {
     throw refusal(`"${address.slice(0, 200)}" is no address`);
   }
-  const url = address.startsWith('/') && !address.startsWith('//') ? belowManager(manager, address) : new URL(address, manager);
+  const url =
+    address.startsWith('/') && !address.startsWith('//')
+      ? belowManager(manager, address)
+      : new URL(address, manager);
   if (url.username !== '' || url.password !== '') {
     throw refusal('an address holds no user and no password');
   }
   if (isOf(url, manager)) {
-    return { url, manager, authorization: `Basic ${Buffer.from(`${access_key}:${secret_key}`).toString('base64')}`, pin, ca, proxy };
+    return {
+      url,
+      manager,
+      authorization: `Basic ${Buffer.from(`${access_key}:${secret_key}`).toString('base64')}`,
+      pin,
+      ca,
+      proxy,
+    };
   }
   if (url.protocol !== 'https:') {
     throw refusal(`${url.origin} is neither the manager of this machine nor reached by https`);
@@ -39,9 +52,14 @@ const isOf = ({ origin, pathname }: URL, manager: string): boolean =>
 
 /** Where an answer leads on to: the same host, or nowhere. */
 export function redirected(source: Source, location: string | undefined): Source {
-  const url = location !== undefined && URL.canParse(location, source.url.href) ? new URL(location, source.url) : undefined;
+  const url =
+    location !== undefined && URL.canParse(location, source.url.href)
+      ? new URL(location, source.url)
+      : undefined;
   if (url?.origin !== source.url.origin) {
-    throw refusal(`${source.url.host} redirects to ${url === undefined ? 'no valid address' : url.host}; redirects to other hosts are not followed`);
+    throw refusal(
+      `${source.url.host} redirects to ${url === undefined ? 'no valid address' : url.host}; redirects to other hosts are not followed`,
+    );
   }
   if (source.manager !== undefined && !isOf(url, source.manager)) {
     throw refusal(`${source.url.host} redirects away from the path of the manager`);
@@ -49,4 +67,5 @@ export function redirected(source: Source, location: string | undefined): Source
   return { ...source, url };
 }
 
-const refusal = (message: string): SvcError => new SvcError('invalid_argument', `the package of the upgrade: ${message}`);
+const refusal = (message: string): SvcError =>
+  new SvcError('invalid_argument', `the package of the upgrade: ${message}`);

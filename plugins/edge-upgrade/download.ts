@@ -50,7 +50,13 @@ export async function download(wanted: Download): Promise<void> {
   }
 }
 
-async function fetchRest({ source: first, file, sha256, sizeBytes, signal }: Download): Promise<void> {
+async function fetchRest({
+  source: first,
+  file,
+  sha256,
+  sizeBytes,
+  signal,
+}: Download): Promise<void> {
   if (sizeBytes !== undefined && sizeBytes > largestBytes) {
     throw tooLarge();
   }
@@ -73,7 +79,12 @@ async function fetchRest({ source: first, file, sha256, sizeBytes, signal }: Dow
       throw tooLarge();
     }
     assertRoom(dirname(file), (whole ?? from) - from);
-    await take(response, createWriteStream(file, { flags: from === 0 ? 'w' : 'a', mode: 0o600 }), capped(from, sizeBytes ?? largestBytes), signal);
+    await take(
+      response,
+      createWriteStream(file, { flags: from === 0 ? 'w' : 'a', mode: 0o600 }),
+      capped(from, sizeBytes ?? largestBytes),
+      signal,
+    );
     const got = sizeOf(file);
     if (whole !== undefined && got !== whole) {
       throw new SvcError('unavailable', `${source.url.host} sent ${got} of ${whole} bytes`);
@@ -87,50 +98,79 @@ async function fetchRest({ source: first, file, sha256, sizeBytes, signal }: Dow
 function assertSame(tag: string | undefined, sha256: string, { url, authorization }: Source): void {
   const named = /^"([0-9a-f]{64})"$/.exec(tag ?? '')?.[1];
   if (authorization !== undefined && named !== undefined && named !== sha256) {
-    throw new SvcError('conflict', `${url.host} has another package under this name by now, with the sha256 ${named}`);
+    throw new SvcError(
+      'conflict',
+      `${url.host} has another package under this name by now, with the sha256 ${named}`,
+    );
   }
 }
 
-async function take(response: IncomingMessage, file: WriteStream, cap: Transform, signal: AbortSignal): Promise<void> {
+async function take(
+  response: IncomingMessage,
+  file: WriteStream,
+  cap: Transform,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await pipeline(response, cap, file, { signal });
   } catch (cause) {
     // Of the file and of the cap they say enough; a connection says "aborted".
     throw isSvcError(cause) || isOfDisk(cause) || signal.aborted
       ? cause
-      : new SvcError('unavailable', `the connection broke off in the middle of the package (${messageOf(cause)})`, { cause });
+      : new SvcError(
+          'unavailable',
+          `the connection broke off in the middle of the package (${messageOf(cause)})`,
+          { cause },
+        );
   } finally {
     // It may not even be open yet, and would come into being after the failure has been cleaned up.
     await closed(file);
   }
 }
 
-const closed = (file: WriteStream): Promise<void> => new Promise((resolve) => (file.closed ? resolve() : file.once('close', resolve)));
+const closed = (file: WriteStream): Promise<void> =>
+  new Promise((resolve) => (file.closed ? resolve() : file.once('close', resolve)));
 
 /** Where in the file this answer begins. */
 function beginning(response: IncomingMessage, { url }: Source, have: number, file: string): number {
   const { statusCode: status = 0, headers } = response;
   if (status === 416) {
     rmSync(file, { force: true });
-    throw new SvcError('unavailable', `${url.host} has less than was fetched already; it is fetched anew`);
+    throw new SvcError(
+      'unavailable',
+      `${url.host} has less than was fetched already; it is fetched anew`,
+    );
   }
   if (status !== 200 && status !== 206) {
-    throw new SvcError(passing.has(status) ? 'unavailable' : 'not_found', `${url.host} answered ${status} when it was asked for the package`);
+    throw new SvcError(
+      passing.has(status) ? 'unavailable' : 'not_found',
+      `${url.host} answered ${status} when it was asked for the package`,
+    );
   }
   if (/^text\/html\b/i.test(headers['content-type'] ?? '')) {
-    throw new SvcError('invalid_argument', `${url.host} answered with a web page and not with a program`);
+    throw new SvcError(
+      'invalid_argument',
+      `${url.host} answered with a web page and not with a program`,
+    );
   }
   if (status === 200) {
     return 0;
   }
   if (!(headers['content-range'] ?? '').startsWith(`bytes ${have}-`)) {
     rmSync(file, { force: true });
-    throw new SvcError('unavailable', `${url.host} answered with another part than it was asked for; it is fetched anew`);
+    throw new SvcError(
+      'unavailable',
+      `${url.host} answered with another part than it was asked for; it is fetched anew`,
+    );
   }
   return have;
 }
 
-async function ask(source: Source, have: number, signal: AbortSignal): Promise<{ response: IncomingMessage; source: Source }> {
+async function ask(
+  source: Source,
+  have: number,
+  signal: AbortSignal,
+): Promise<{ response: IncomingMessage; source: Source }> {
   let at = source;
   for (let hops = 0; hops <= mostRedirects; hops++) {
     const response = await request(at, have, signal);
@@ -143,10 +183,16 @@ async function ask(source: Source, have: number, signal: AbortSignal): Promise<{
   throw new SvcError('invalid_argument', `${source.url.host} redirects in circles`);
 }
 
-function request({ url, authorization, pin, ca, proxy }: Source, have: number, signal: AbortSignal): Promise<IncomingMessage> {
+function request(
+  { url, authorization, pin, ca, proxy }: Source,
+  have: number,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const secure = url.protocol === 'https:';
   const options = {
-    ...(proxy === undefined ? { agent: false as const } : { createConnection: through(proxy, secure) as never }),
+    ...(proxy === undefined
+      ? { agent: false as const }
+      : { createConnection: through(proxy, secure) as never }),
     signal,
     timeout: silentMs,
     headers: {
@@ -159,9 +205,21 @@ function request({ url, authorization, pin, ca, proxy }: Source, have: number, s
     ...(secure && ca !== undefined && { ca }),
   } as const;
   return new Promise((resolve, reject) => {
-    const asking = (secure ? httpsRequest : httpRequest)(url, options, (response) => resolve(response));
-    asking.once('error', (error) => reject(isSvcError(error) ? error : new SvcError('unavailable', `${url.host}: ${messageOf(error)}`, { cause: error })));
-    asking.once('timeout', () => asking.destroy(new SvcError('unavailable', `${url.host} has sent nothing for ${silentMs / 1_000} s`)));
+    const asking = (secure ? httpsRequest : httpRequest)(url, options, (response) =>
+      resolve(response),
+    );
+    asking.once('error', (error) =>
+      reject(
+        isSvcError(error)
+          ? error
+          : new SvcError('unavailable', `${url.host}: ${messageOf(error)}`, { cause: error }),
+      ),
+    );
+    asking.once('timeout', () =>
+      asking.destroy(
+        new SvcError('unavailable', `${url.host} has sent nothing for ${silentMs / 1_000} s`),
+      ),
+    );
     asking.once('socket', (socket) => {
       if (!(socket instanceof TLSSocket) || pin === undefined) {
         asking.end();
@@ -171,7 +229,9 @@ function request({ url, authorization, pin, ca, proxy }: Source, have: number, s
       socket.once('secureConnect', () => {
         const shown = socket.getPeerX509Certificate();
         if (!shown || spkiPin(shown.raw) !== pin) {
-          asking.destroy(new SvcError('forbidden', `${url.host} shows another key than the one that is pinned`));
+          asking.destroy(
+            new SvcError('forbidden', `${url.host} shows another key than the one that is pinned`),
+          );
           return;
         }
         asking.end();
@@ -193,16 +253,24 @@ function capped(from: number, most: number): Transform {
 function assertRoom(folder: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < bytes + spareBytes) {
-    throw new SvcError('conflict', `the disk has ${Math.floor((bavail * bsize) / 2 ** 20)} MiB left, too few for the package`);
+    throw new SvcError(
+      'conflict',
+      `the disk has ${Math.floor((bavail * bsize) / 2 ** 20)} MiB left, too few for the package`,
+    );
   }
 }
 
-const tooLarge = (): SvcError => new SvcError('invalid_argument', `the package is larger than it may be, or than the order says`);
+const tooLarge = (): SvcError =>
+  new SvcError('invalid_argument', `the package is larger than it may be, or than the order says`);
 
 /** A full disk is not made emptier by more of the same. */
-const isOfDisk = (error: unknown): boolean => ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EIO'].includes((error as NodeJS.ErrnoException).code ?? '');
+const isOfDisk = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EIO'].includes(
+    (error as NodeJS.ErrnoException).code ?? '',
+  );
 
 /** Nothing that another try would change. */
-export const isFinal = (error: unknown): boolean => (isSvcError(error) && error.code !== 'unavailable') || isOfDisk(error);
+export const isFinal = (error: unknown): boolean =>
+  (isSvcError(error) && error.code !== 'unavailable') || isOfDisk(error);
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

@@ -26,8 +26,18 @@ export default definePlugin({
     const launcher = settings.get<number>('upgrade.launcher');
     const jobs = new JobFile(ctx.dataDir, log);
     const upgrade = new Upgrade({
-      ...{ jobs, clock, log, version: build.version, running: settings.get<string>('upgrade.running') },
-      staging: new Staging(dataDir, (...program) => programs.get().run(ctx, ...program), releaseKey(settings.get<string>('upgrade.release_key'))),
+      ...{
+        jobs,
+        clock,
+        log,
+        version: build.version,
+        running: settings.get<string>('upgrade.running'),
+      },
+      staging: new Staging(
+        dataDir,
+        (...program) => programs.get().run(ctx, ...program),
+        releaseKey(settings.get<string>('upgrade.release_key')),
+      ),
       trials: new TrialFiles(dataDir),
       fetchTries: settings.get<number>('upgrade.fetch_tries'),
       trialSeconds: settings.get<number>('upgrade.trial_seconds'),
@@ -44,12 +54,28 @@ export default definePlugin({
       wake: () => loop.wake(),
     });
     const healthyMs = settings.get<number>('upgrade.healthy_seconds') * 1_000;
-    const loop: UpgradeLoop = new UpgradeLoop({ upgrade, online: () => uplink.online, healthyMs, scope, clock, log });
-    ctx.extend.contribute(EdgeMethods, 'upgrade', { name: 'upgrade', mutating: true, run: (params) => upgrade.take(params) });
+    const loop: UpgradeLoop = new UpgradeLoop({
+      upgrade,
+      online: () => uplink.online,
+      healthyMs,
+      scope,
+      clock,
+      log,
+    });
+    ctx.extend.contribute(EdgeMethods, 'upgrade', {
+      name: 'upgrade',
+      mutating: true,
+      run: (params) => upgrade.take(params),
+    });
     ctx.health.check('upgrade', () => {
       const job = jobs.current();
       const recent = job && clock.now() - (job.endedAt ?? clock.now()) < shownMs;
-      return recent ? { ok: job.error === undefined, detail: `${job.state}${job.error === undefined ? '' : `: ${job.error}`}` } : { ok: true };
+      return recent
+        ? {
+            ok: job.error === undefined,
+            detail: `${job.state}${job.error === undefined ? '' : `: ${job.error}`}`,
+          }
+        : { ok: true };
     });
     return loop;
   },

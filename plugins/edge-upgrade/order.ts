@@ -30,7 +30,10 @@ export function readOrder(params: unknown): UpgradeOrder {
   for (const [field, fits] of Object.entries(checks)) {
     const value = given[field];
     if (value === undefined ? needed.has(field) : !fits(value)) {
-      throw new SvcError('invalid_argument', `the order of an upgrade ${value === undefined ? 'lacks' : 'has another'} ${field}`);
+      throw new SvcError(
+        'invalid_argument',
+        `the order of an upgrade ${value === undefined ? 'lacks' : 'has another'} ${field}`,
+      );
     }
     if (value !== undefined) {
       order[field] = value;

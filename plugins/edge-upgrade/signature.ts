@@ -7,15 +7,28 @@ const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** Of the setting `upgrade.release_key`; undefined when there is none. */
 export const releaseKey = (base64: string): KeyObject | undefined =>
-  base64 === '' ? undefined : createPublicKey({ key: Buffer.concat([spkiHead, Buffer.from(base64, 'base64')]), format: 'der', type: 'spki' });
+  base64 === ''
+    ? undefined
+    : createPublicKey({
+        key: Buffer.concat([spkiHead, Buffer.from(base64, 'base64')]),
+        format: 'der',
+        type: 'spki',
+      });
 
 /** Ed25519 over the 32 bytes of the digest. */
-export function assertSigned(key: KeyObject | undefined, sha256: string, signature: string | undefined): void {
+export function assertSigned(
+  key: KeyObject | undefined,
+  sha256: string,
+  signature: string | undefined,
+): void {
   if (!key) {
     return;
   }
   if (signature === undefined) {
-    throw new SvcError('forbidden', 'this machine takes signed versions only, and the order has no signature');
+    throw new SvcError(
+      'forbidden',
+      'this machine takes signed versions only, and the order has no signature',
+    );
   }
   if (!verify(null, Buffer.from(sha256, 'hex'), key, Buffer.from(signature, 'base64'))) {
     throw new SvcError('forbidden', 'the signature is not one of the release key of this machine');

@@ -14,7 +14,11 @@ const selfTestMs = 30_000;
 const mostSaidBytes = 64 * 1024;
 const program = 'svc';
 
-type RunProgram = (file: string, args: readonly string[], options: RunOptions) => Promise<RunResult>;
+type RunProgram = (
+  file: string,
+  args: readonly string[],
+  options: RunOptions,
+) => Promise<RunResult>;
 
 /** `<data>/versions`: a folder a version, and one for what is being fetched. */
 export class Staging {
@@ -53,7 +57,10 @@ export class Staging {
     }
     const found = hash.digest('hex');
     if (found !== sha256) {
-      throw new SvcError('invalid_argument', `what was fetched has the sha256 ${found}, not the one that was ordered`);
+      throw new SvcError(
+        'invalid_argument',
+        `what was fetched has the sha256 ${found}, not the one that was ordered`,
+      );
     }
     assertSigned(this.#key, sha256, signature);
     chmodSync(file, 0o700);
@@ -62,21 +69,39 @@ export class Staging {
 
   /** Lets it prove that it could be the agent of this machine; answers with the version it says it is. */
   async selfTest(file: string, signal: AbortSignal): Promise<string> {
-    const { code, output, errors, cut } = await this.#run(file, ['edge', '--self-test', '--data', this.#dataDir, '--json'], {
-      env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: this.#dataDir },
-      timeoutMs: selfTestMs,
-      maxBytes: mostSaidBytes,
-      signal,
-    });
+    const { code, output, errors, cut } = await this.#run(
+      file,
+      ['edge', '--self-test', '--data', this.#dataDir, '--json'],
+      {
+        env: {
+          PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+          HOME: this.#dataDir,
+        },
+        timeoutMs: selfTestMs,
+        maxBytes: mostSaidBytes,
+        signal,
+      },
+    );
     const said = Buffer.from(output).toString('utf8');
     if (cut !== undefined || code !== 0) {
-      const how = cut === 'time' ? `took longer than ${selfTestMs / 1_000} s` : cut === 'size' ? 'said too much' : `ended with ${code ?? 'a signal'}`;
+      const how =
+        cut === 'time'
+          ? `took longer than ${selfTestMs / 1_000} s`
+          : cut === 'size'
+            ? 'said too much'
+            : `ended with ${code ?? 'a signal'}`;
       const words = `${said} ${errors}`.replaceAll(/[^\x20-\x7e]+/g, ' ').trim();
-      throw new SvcError('conflict', `the self-test of the new version ${how}${words === '' ? '' : `: ${words.slice(0, 600)}`}`);
+      throw new SvcError(
+        'conflict',
+        `the self-test of the new version ${how}${words === '' ? '' : `: ${words.slice(0, 600)}`}`,
+      );
     }
     const version = versionIn(said);
     if (version === undefined) {
-      throw new SvcError('conflict', 'the self-test of the new version did not say which version it is');
+      throw new SvcError(
+        'conflict',
+        'the self-test of the new version did not say which version it is',
+      );
     }
     return version;
   }

@@ -33,7 +33,8 @@ export class TrialFiles {
   }
 
   current(): Trial | undefined {
-    const [job = '', next = '', previous = '', seconds = ''] = readSmall(this.#trial)?.split('\n') ?? [];
+    const [job = '', next = '', previous = '', seconds = ''] =
+      readSmall(this.#trial)?.split('\n') ?? [];
     return next === '' ? undefined : { job, next, previous, seconds: Number(seconds) };
   }
 

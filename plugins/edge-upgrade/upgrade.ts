@@ -25,7 +25,12 @@ export interface UpgradeParts {
   readonly identity: () => Identity | undefined;
   /** Streams that are open through this machine. */
   readonly streams: () => number;
-  readonly report: (state: { job_id: string; state: UpgradeState; version?: string; error?: string }) => Promise<void>;
+  readonly report: (state: {
+    job_id: string;
+    state: UpgradeState;
+    version?: string;
+    error?: string;
+  }) => Promise<void>;
   readonly pause: (ms: number) => Promise<void>;
   /** There is something to do. */
   readonly wake: () => void;
@@ -66,7 +71,10 @@ export class Upgrade {
       assertForward(version, order.version, order.allow_downgrade);
     }
     if (streams() > 0 && order.force !== true) {
-      throw new SvcError('conflict', 'a shell is open on this machine; wait for its end, or order the upgrade with force');
+      throw new SvcError(
+        'conflict',
+        'a shell is open on this machine; wait for its end, or order the upgrade with force',
+      );
     }
     await this.#enter({ order, state: 'queued', begun: 0 }, 'queued');
     wake();
@@ -90,12 +98,21 @@ export class Upgrade {
       return;
     }
     if (job.state === 'restarting') {
-      await (running === job.folder ? this.#end(job, 'succeeded') : this.#end(job, 'rolled_back', 'the launcher runs the version before; it did not say why'));
+      await (running === job.folder
+        ? this.#end(job, 'succeeded')
+        : this.#end(
+            job,
+            'rolled_back',
+            'the launcher runs the version before; it did not say why',
+          ));
       return;
     }
     try {
       if (job.begun >= mostBegun) {
-        throw new SvcError('conflict', `the agent ended ${mostBegun} times while it worked on this upgrade`);
+        throw new SvcError(
+          'conflict',
+          `the agent ended ${mostBegun} times while it worked on this upgrade`,
+        );
       }
       await this.#prepare({ ...job, begun: job.begun + 1 }, signal);
     } catch (error) {
@@ -103,7 +120,12 @@ export class Upgrade {
       if (!signal.aborted) {
         const at = jobs.current() ?? job;
         // What a bad line has brought so far is gone on with when it is ordered again.
-        await this.#end(at, 'failed', messageOf(error), at.state === 'downloading' && !isFinal(error));
+        await this.#end(
+          at,
+          'failed',
+          messageOf(error),
+          at.state === 'downloading' && !isFinal(error),
+        );
       }
     }
   }
@@ -156,7 +178,10 @@ export class Upgrade {
     await staging.verify(file, order);
     const stated = await staging.selfTest(file, signal);
     if (order.version !== undefined && compare(stated, order.version) !== 0) {
-      throw new SvcError('conflict', `version ${order.version} was ordered, and the program says that it is ${stated}`);
+      throw new SvcError(
+        'conflict',
+        `version ${order.version} was ordered, and the program says that it is ${stated}`,
+      );
     }
     assertForward(version, stated, order.allow_downgrade);
     const folder = staging.place(file, stated, order.sha256);
@@ -176,10 +201,17 @@ export class Upgrade {
 
   async #shellsClosed(force: boolean | undefined, signal: AbortSignal): Promise<void> {
     const { streams, pause, clock } = this.#parts;
-    for (const until = clock.monotonic() + shellMs; force !== true && streams() > 0; await pause(lookMs)) {
+    for (
+      const until = clock.monotonic() + shellMs;
+      force !== true && streams() > 0;
+      await pause(lookMs)
+    ) {
       signal.throwIfAborted();
       if (clock.monotonic() > until) {
-        throw new SvcError('conflict', 'a shell is open on this machine, and the upgrade was not forced');
+        throw new SvcError(
+          'conflict',
+          'a shell is open on this machine, and the upgrade was not forced',
+        );
       }
     }
   }
@@ -200,7 +232,12 @@ export class Upgrade {
     }
   }
 
-  async #end(job: Job, state: 'succeeded' | 'failed' | 'rolled_back', error?: string, resumable = false): Promise<void> {
+  async #end(
+    job: Job,
+    state: 'succeeded' | 'failed' | 'rolled_back',
+    error?: string,
+    resumable = false,
+  ): Promise<void> {
     const { jobs, trials, staging, running, clock, log } = this.#parts;
     if (state !== 'succeeded') {
       if (!resumable) {
@@ -212,7 +249,10 @@ export class Upgrade {
       }
     }
     const ended = { ...job, state, error: error?.slice(0, 2_000), endedAt: clock.now() };
-    log[state === 'succeeded' ? 'info' : 'error']({ job: job.order.job_id, version: job.version, cause: error }, `upgrade ${state.replace('_', ' ')}`);
+    log[state === 'succeeded' ? 'info' : 'error'](
+      { job: job.order.job_id, version: job.version, cause: error },
+      `upgrade ${state.replace('_', ' ')}`,
+    );
     try {
       jobs.write(ended);
     } finally {
@@ -225,7 +265,12 @@ export class Upgrade {
   async #report({ order, state, version, error }: Job): Promise<void> {
     const { report, log } = this.#parts;
     try {
-      await report({ job_id: order.job_id, state, ...(version !== undefined && { version }), ...(error !== undefined && { error }) });
+      await report({
+        job_id: order.job_id,
+        state,
+        ...(version !== undefined && { version }),
+        ...(error !== undefined && { error }),
+      });
     } catch (cause) {
       log.warn(
         { event: 'edge-upgrade.report_failed', job: order.job_id, state, cause: messageOf(cause) },
@@ -245,6 +290,9 @@ export class Upgrade {
 
 function assertForward(from: string, to: string, allowDowngrade: boolean | undefined): void {
   if (compare(to, from) < 0 && allowDowngrade !== true) {
-    throw new SvcError('conflict', `${to} is older than ${from}, which runs here; order it with allow_downgrade`);
+    throw new SvcError(
+      'conflict',
+      `${to} is older than ${from}, which runs here; order it with allow_downgrade`,
+    );
   }
 }

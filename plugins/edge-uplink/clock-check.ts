@@ -33,7 +33,10 @@ export class ClockCheck {
       }
     } catch (error) {
       // Also of a manager from before it was asked for its time: that one goes by what it saw when this edge connected.
-      log.debug({ event: 'uplink.clock_unknown', cause: messageOf(error) }, 'comparing the clock with that of the manager failed');
+      log.debug(
+        { event: 'uplink.clock_unknown', cause: messageOf(error) },
+        'comparing the clock with that of the manager failed',
+      );
     }
   }
 
@@ -44,9 +47,14 @@ export class ClockCheck {
     const tookMs = clock.monotonic() - asked;
     // Both clocks of this machine tell the same, unless it was set, or slept, just now.
     const isSteady = Math.abs(clock.now() - askedAt - tookMs) < longestMs;
-    return typeof theirs === 'number' && tookMs < longestMs && isSteady ? Math.round(askedAt + tookMs / 2 - theirs) : undefined;
+    return typeof theirs === 'number' && tookMs < longestMs && isSteady
+      ? Math.round(askedAt + tookMs / 2 - theirs)
+      : undefined;
   }
 }
 
-const tell = (tunnel: TunnelSession, payload: { readonly skew_ms?: number }): Promise<{ readonly now?: unknown }> =>
+const tell = (
+  tunnel: TunnelSession,
+  payload: { readonly skew_ms?: number },
+): Promise<{ readonly now?: unknown }> =>
   tunnel.call('tell', { event: 'clock', payload }, { timeoutMs: answerMs });

@@ -37,7 +37,10 @@ export class Courier {
     this.#options = options;
     this.#pace = new Pace(options.clock);
     this.#pause = new Pause(options.scope, `courier of ${options.lane}`);
-    options.buffer.onPut(options.lane, () => this.#failingSince === undefined && this.#pause.wake());
+    options.buffer.onPut(
+      options.lane,
+      () => this.#failingSince === undefined && this.#pause.wake(),
+    );
   }
 
   /** The way may be open again: tries at once. */
@@ -72,7 +75,13 @@ export class Courier {
     }
     if (outcome.kind === 'refused') {
       log.warn(
-        { event: 'uplink.data_refused', lane, items: next.record.head.items, to: next.record.head.to, reason: outcome.reason },
+        {
+          event: 'uplink.data_refused',
+          lane,
+          items: next.record.head.items,
+          to: next.record.head.to,
+          reason: outcome.reason,
+        },
         'manager refused the data; it was dropped',
       );
       await buffer.refused(lane, next);
@@ -86,14 +95,19 @@ export class Courier {
   async #wait(reason: string, afterMs: number | undefined): Promise<void> {
     const { clock, log, lane, random } = this.#options;
     if (this.#failingSince === undefined) {
-      log.warn({ event: 'uplink.send_failed', lane, reason }, 'sending to the manager failed; data waits on disk and is sent again');
+      log.warn(
+        { event: 'uplink.send_failed', lane, reason },
+        'sending to the manager failed; data waits on disk and is sent again',
+      );
     }
     this.#failingSince ??= clock.monotonic();
     this.lastProblem = reason;
     const full = Math.min(mostMs, firstMs * 2 ** Math.min(this.#failures, 20));
     this.#failures += 1;
     // Also what the manager asks for is spread, so that many edges do not come at once.
-    await this.#pause.wait(afterMs === undefined ? full * (0.5 + random() / 2) : afterMs + random() * 1_000);
+    await this.#pause.wait(
+      afterMs === undefined ? full * (0.5 + random() / 2) : afterMs + random() * 1_000,
+    );
   }
 
   async #recovered(): Promise<void> {

@@ -77,14 +77,21 @@ function read(file: string): Credentials | undefined {
     return undefined;
   }
   try {
-    const { manager, tunnel_path, edge_id, name, access_key, secret_key, pin, ca, proxy } = JSON.parse(text) as Credentials;
+    const { manager, tunnel_path, edge_id, name, access_key, secret_key, pin, ca, proxy } =
+      JSON.parse(text) as Credentials;
     const url = new URL(manager);
-    const texts = [tunnel_path, access_key, secret_key].every((one) => typeof one === 'string' && one !== '');
+    const texts = [tunnel_path, access_key, secret_key].every(
+      (one) => typeof one === 'string' && one !== '',
+    );
     if (!/^https?:$/.test(url.protocol) || !texts || !Number.isSafeInteger(edge_id)) {
       throw new Error('a field is missing or of another type');
     }
     return { manager, tunnel_path, edge_id, name, access_key, secret_key, pin, ca, proxy };
   } catch (cause) {
-    throw new SvcError('invalid_argument', `${file} is damaged (${messageOf(cause)}): enrol this machine again with "svc edge install"`, { cause });
+    throw new SvcError(
+      'invalid_argument',
+      `${file} is damaged (${messageOf(cause)}): enrol this machine again with "svc edge install"`,
+      { cause },
+    );
   }
 }

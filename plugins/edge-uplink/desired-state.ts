@@ -40,8 +40,13 @@ export class DesiredState {
     const { plugins } = this.#state;
     const next = readState(params);
     const names = new Set([...plugins.keys(), ...next.plugins.keys()]);
-    const changed = [...names].filter((name) => JSON.stringify(plugins.get(name)) !== JSON.stringify(next.plugins.get(name)));
-    writeText(this.#file, JSON.stringify({ hash: next.hash, plugins: Object.fromEntries(next.plugins) }, undefined, 2));
+    const changed = [...names].filter(
+      (name) => JSON.stringify(plugins.get(name)) !== JSON.stringify(next.plugins.get(name)),
+    );
+    writeText(
+      this.#file,
+      JSON.stringify({ hash: next.hash, plugins: Object.fromEntries(next.plugins) }, undefined, 2),
+    );
     this.#state = next;
     return changed;
   }
@@ -49,14 +54,35 @@ export class DesiredState {
 
 function readState(params: unknown): State {
   const { hash, plugins } = (params ?? {}) as { hash?: unknown; plugins?: unknown };
-  if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash) || typeof plugins !== 'object' || plugins === null) {
+  if (
+    typeof hash !== 'string' ||
+    !/^[0-9a-f]{64}$/.test(hash) ||
+    typeof plugins !== 'object' ||
+    plugins === null
+  ) {
     throw new SvcError('invalid_argument', 'config_apply needs a hash and plugins');
   }
-  const entries = Object.entries(plugins as Record<string, { enabled?: unknown; spec?: unknown } | null>);
-  if (entries.length > mostPlugins || entries.some(([name, wish]) => !nameForm.test(name) || typeof wish?.enabled !== 'boolean')) {
-    throw new SvcError('invalid_argument', `config_apply names at most ${mostPlugins} plugins, each with "enabled" and "spec"`);
+  const entries = Object.entries(
+    plugins as Record<string, { enabled?: unknown; spec?: unknown } | null>,
+  );
+  if (
+    entries.length > mostPlugins ||
+    entries.some(([name, wish]) => !nameForm.test(name) || typeof wish?.enabled !== 'boolean')
+  ) {
+    throw new SvcError(
+      'invalid_argument',
+      `config_apply names at most ${mostPlugins} plugins, each with "enabled" and "spec"`,
+    );
   }
-  return { hash, plugins: new Map(entries.map(([name, wish]) => [name, { enabled: wish!.enabled as boolean, spec: wish!.spec ?? {} }])) };
+  return {
+    hash,
+    plugins: new Map(
+      entries.map(([name, wish]) => [
+        name,
+        { enabled: wish!.enabled as boolean, spec: wish!.spec ?? {} },
+      ]),
+    ),
+  };
 }
 
 function recall(file: string, log: Logger): State {
@@ -66,7 +92,10 @@ function recall(file: string, log: Logger): State {
       return readState(JSON.parse(text));
     }
   } catch (error) {
-    log.warn({ event: 'uplink.desired_damaged', file, cause: messageOf(error) }, 'desired plugin state on disk is damaged; the manager sends it again');
+    log.warn(
+      { event: 'uplink.desired_damaged', file, cause: messageOf(error) },
+      'desired plugin state on disk is damaged; the manager sends it again',
+    );
   }
   return { hash: undefined, plugins: new Map() };
 }

@@ -19,7 +19,10 @@ export class EdgePlugins {
   readonly #plugins: PluginDirectory;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Logger;
-  readonly #read = new Map<string, { readonly text: string; readonly plugin: EdgePlugin | undefined }>();
+  readonly #read = new Map<
+    string,
+    { readonly text: string; readonly plugin: EdgePlugin | undefined }
+  >();
   #found = new Map<string, EdgePlugin>();
   #readAt = -Infinity;
 
@@ -64,7 +67,11 @@ export class EdgePlugins {
 function readPlugin(id: string, text: string, log: Logger): EdgePlugin | undefined {
   try {
     const file = JSON.parse(text) as EdgePluginFile;
-    if (!nameForm.test(file.name) || typeof file.spec !== 'object' || typeof file.default_enabled !== 'boolean') {
+    if (
+      !nameForm.test(file.name) ||
+      typeof file.spec !== 'object' ||
+      typeof file.default_enabled !== 'boolean'
+    ) {
       throw new Error('name, kind, default_enabled and spec are needed');
     }
     let check: ValidateFunction | undefined;
@@ -76,7 +83,10 @@ function readPlugin(id: string, text: string, log: Logger): EdgePlugin | undefin
         const copy = structuredClone(spec ?? {});
         if (!check(copy)) {
           const [first] = check.errors ?? [];
-          throw new SvcError('invalid_argument', `the spec of ${file.name} does not fit: ${first?.instancePath || 'it'} ${first?.message ?? 'is not right'}`);
+          throw new SvcError(
+            'invalid_argument',
+            `the spec of ${file.name} does not fit: ${first?.instancePath || 'it'} ${first?.message ?? 'is not right'}`,
+          );
         }
         return copy;
       },

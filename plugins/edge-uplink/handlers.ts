@@ -11,7 +11,11 @@ export class Handlers implements TunnelHandlers {
   readonly #streams: OpenPoint<EdgeStreamService>;
   readonly #policy: LocalPolicy;
 
-  constructor(methods: OpenPoint<EdgeMethod>, streams: OpenPoint<EdgeStreamService>, policy: LocalPolicy) {
+  constructor(
+    methods: OpenPoint<EdgeMethod>,
+    streams: OpenPoint<EdgeStreamService>,
+    policy: LocalPolicy,
+  ) {
     this.#methods = methods;
     this.#streams = streams;
     this.#policy = policy;
@@ -24,7 +28,11 @@ export class Handlers implements TunnelHandlers {
   caps(): readonly string[] {
     this.#gather();
     const shells = this.#policy.current().webshell && this.services.has('tcp') ? ['webshell'] : [];
-    return [...[...this.methods.keys()].map((name) => `call:${name}`), ...[...this.services.keys()].map((name) => `stream:${name}`), ...shells].sort();
+    return [
+      ...[...this.methods.keys()].map((name) => `call:${name}`),
+      ...[...this.services.keys()].map((name) => `stream:${name}`),
+      ...shells,
+    ].sort();
   }
 
   #gather(): void {
@@ -32,7 +40,8 @@ export class Handlers implements TunnelHandlers {
     for (const { value } of this.#methods.list()) {
       this.methods.set(value.name, {
         mutating: value.mutating,
-        handle: (params: unknown, { signal, idempotencyKey }) => value.run(params, { signal, idempotencyKey }),
+        handle: (params: unknown, { signal, idempotencyKey }) =>
+          value.run(params, { signal, idempotencyKey }),
       });
     }
     this.services.clear();

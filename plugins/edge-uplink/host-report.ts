@@ -1,5 +1,13 @@
 import { statfsSync } from 'node:fs';
-import { arch, availableParallelism, hostname, networkInterfaces, release, totalmem, type } from 'node:os';
+import {
+  arch,
+  availableParallelism,
+  hostname,
+  networkInterfaces,
+  release,
+  totalmem,
+  type,
+} from 'node:os';
 
 import type { Introduced } from 'svc/edge-protocol';
 import type { HostInfo } from 'svc/probe';
@@ -47,19 +55,34 @@ export class HostReport {
     const { session, onTaken, log } = this.#parts;
     const info = this.#describe();
     try {
-      this.#heard(await session()?.call<Introduced>('tell', { event: 'host_info', payload: info }, { timeoutMs: reportMs }));
+      this.#heard(
+        await session()?.call<Introduced>(
+          'tell',
+          { event: 'host_info', payload: info },
+          { timeoutMs: reportMs },
+        ),
+      );
       this.#taken = JSON.stringify(info);
       onTaken();
     } catch (error) {
       this.#taken = undefined;
-      log.warn({ event: 'uplink.report_failed', cause: messageOf(error) }, 'reporting this machine to the manager failed; retried within a minute');
+      log.warn(
+        { event: 'uplink.report_failed', cause: messageOf(error) },
+        'reporting this machine to the manager failed; retried within a minute',
+      );
     }
   }
 
   #heard(answer: Introduced | undefined): void {
-    const told = answer?.device_id === null && typeof answer.reason === 'string' ? answer.reason.slice(0, 1_000) : undefined;
+    const told =
+      answer?.device_id === null && typeof answer.reason === 'string'
+        ? answer.reason.slice(0, 1_000)
+        : undefined;
     if (told !== undefined && told !== this.#problem) {
-      this.#parts.log.warn({ event: 'uplink.no_device', reason: told }, 'the manager files what this machine sends under no device');
+      this.#parts.log.warn(
+        { event: 'uplink.no_device', reason: told },
+        'the manager files what this machine sends under no device',
+      );
     }
     this.#problem = told;
   }

@@ -55,19 +55,42 @@ async function open(ctx: PluginContext) {
     ...{ plugins, known: new EdgePlugins(plugins, clock, log), desired, policy, later, clock, log },
     onHealth: (news) => void link.session?.emit('plugin_health', news),
   });
-  const host = new HostReport({ session: () => link.session, fingerprint: machine.fingerprint, onTaken: () => shipment.release(), log });
+  const host = new HostReport({
+    session: () => link.session,
+    fingerprint: machine.fingerprint,
+    onTaken: () => shipment.release(),
+    log,
+  });
   const clocks = new ClockCheck({ session: () => link.session, clock, log });
   const reportBuffer = (): void => void link.session?.emit('buffer', shipment.status);
-  const sweeper = openSweeper(clock, (error) => log.error({ event: 'uplink.timer_failed', error }, 'timer of the tunnel failed'));
+  const sweeper = openSweeper(clock, (error) =>
+    log.error({ event: 'uplink.timer_failed', error }, 'timer of the tunnel failed'),
+  );
   const journal = await openFileJournal({
     file: join(ctx.dataDir, 'journal.jsonl'),
     clock,
-    onTrouble: (error) => log.error({ event: 'uplink.journal_failed', error }, 'writing the journal of commands failed'),
+    onTrouble: (error) =>
+      log.error(
+        { event: 'uplink.journal_failed', error },
+        'writing the journal of commands failed',
+      ),
   });
   scope.defer('journal', () => journal.close());
 
   const link: Link = new Link({
-    ...{ credentials, machine, desired, journal, sweeper, random, scope, ids, clock, log, version: build.version },
+    ...{
+      credentials,
+      machine,
+      desired,
+      journal,
+      sweeper,
+      random,
+      scope,
+      ids,
+      clock,
+      log,
+      version: build.version,
+    },
     handlers: new Handlers(ctx.extend.open(EdgeMethods), ctx.extend.open(EdgeStreams), policy),
     onUp() {
       host.forget();
@@ -78,11 +101,28 @@ async function open(ctx: PluginContext) {
     },
   });
   shipment.use(link);
-  return { policy, credentials, desired, shipment, supervisor, host, clocks, sweeper, link, later, reportBuffer };
+  return {
+    policy,
+    credentials,
+    desired,
+    shipment,
+    supervisor,
+    host,
+    clocks,
+    sweeper,
+    link,
+    later,
+    reportBuffer,
+  };
 }
 
-function provide(ctx: PluginContext, { policy, credentials, desired, shipment, supervisor, host, link, later }: Parts): void {
-  ownMethods({ desired, supervisor, credentials, link, later }).forEach((method) => ctx.extend.contribute(EdgeMethods, method.name, method));
+function provide(
+  ctx: PluginContext,
+  { policy, credentials, desired, shipment, supervisor, host, link, later }: Parts,
+): void {
+  ownMethods({ desired, supervisor, credentials, link, later }).forEach((method) =>
+    ctx.extend.contribute(EdgeMethods, method.name, method),
+  );
   ctx.extend.contribute(EdgeStreams, 'tcp', tcpStream(policy));
   ctx.services.provide(LocalPolicy, () => policy);
   ctx.services.provide(Specs, () => ({ of: (pluginId: string) => supervisor.specOf(pluginId) }));
@@ -102,12 +142,21 @@ function provide(ctx: PluginContext, { policy, credentials, desired, shipment, s
     identity: () => credentials.current(),
     report: (event: string, payload: unknown) => shipment.report(event, payload),
   }));
-  ctx.health.check('manager', () => ({ ok: link.session !== undefined, ...(link.problem !== undefined && { detail: link.problem }) }));
-  ctx.health.check('device', () => ({ ok: host.problem === undefined, ...(host.problem !== undefined && { detail: host.problem }) }));
+  ctx.health.check('manager', () => ({
+    ok: link.session !== undefined,
+    ...(link.problem !== undefined && { detail: link.problem }),
+  }));
+  ctx.health.check('device', () => ({
+    ok: host.problem === undefined,
+    ...(host.problem !== undefined && { detail: host.problem }),
+  }));
   ctx.health.check('buffer', () => shipment.health());
 }
 
-function schedule({ scope }: PluginContext, { shipment, supervisor, host, clocks, sweeper, link, later, reportBuffer }: Parts): void {
+function schedule(
+  { scope }: PluginContext,
+  { shipment, supervisor, host, clocks, sweeper, link, later, reportBuffer }: Parts,
+): void {
   scope.interval('timers of the tunnel', sweepMs, () => sweeper.tick());
   later('switch plugins', () => supervisor.reconcile());
   later('tunnel', () => link.run(scope.signal));

@@ -40,7 +40,8 @@ export interface LinkParts {
 /** Plugins that come up together are announced together. */
 const settleMs = 500;
 const notEnrolledMs = 5_000;
-const notEnrolled = 'this machine is not enrolled: run "svc edge install --manager URL --token TOKEN"';
+const notEnrolled =
+  'this machine is not enrolled: run "svc edge install --manager URL --token TOKEN"';
 const probeMs = 20_000;
 /** What goes through the tunnel waits for it so long; a fleet that lost its manager must not come back with a connection more for each edge. */
 const awaitedMs = 120_000;
@@ -89,13 +90,21 @@ export class Link {
       try {
         const session = await this.#open(known, signal);
         const end = await this.#serve(session, signal);
-        log.warn({ event: 'uplink.tunnel_ended', code: end.code, reason: end.reason }, 'tunnel ended');
+        log.warn(
+          { event: 'uplink.tunnel_ended', code: end.code, reason: end.reason },
+          'tunnel ended',
+        );
         this.problem = `tunnel ended: ${end.reason}`;
-        await this.#pause.wait(signal.aborted ? 0 : waitAfter({ ...end, spreadMs: this.#spreadMs }));
+        await this.#pause.wait(
+          signal.aborted ? 0 : waitAfter({ ...end, spreadMs: this.#spreadMs }),
+        );
       } catch (error) {
         this.problem = messageOf(error);
         const pause = waitAfter({ upMs: 0, error });
-        log.warn({ event: 'uplink.connect_failed', cause: this.problem, retry_in_ms: Math.round(pause) }, 'connecting to the manager failed');
+        log.warn(
+          { event: 'uplink.connect_failed', cause: this.problem, retry_in_ms: Math.round(pause) },
+          'connecting to the manager failed',
+        );
         await this.#pause.wait(signal.aborted ? 0 : pause);
       }
     }
@@ -105,7 +114,10 @@ export class Link {
   async probe(credentials: Credentials, signal: AbortSignal): Promise<void> {
     const transport = await dial(this.#dialling(credentials, signal));
     try {
-      await clientHandshake(transport, { ...this.#proving(credentials, 'probe'), timeoutMs: probeMs });
+      await clientHandshake(transport, {
+        ...this.#proving(credentials, 'probe'),
+        timeoutMs: probeMs,
+      });
     } finally {
       transport.close(closeCode.normal, 'proved');
     }
@@ -171,20 +183,35 @@ export class Link {
     return this.#parts.sweeper.clock.monotonic();
   }
 
-  #dialling({ manager, tunnel_path, pin, ca, proxy }: Credentials, signal: AbortSignal): DialOptions {
+  #dialling(
+    { manager, tunnel_path, pin, ca, proxy }: Credentials,
+    signal: AbortSignal,
+  ): DialOptions {
     return { url: belowManager(manager, tunnel_path).href, pin, ca, proxy, signal };
   }
 
-  #proving({ access_key, secret_key }: Credentials, purpose: 'serve' | 'probe'): ClientHandshakeOptions {
+  #proving(
+    { access_key, secret_key }: Credentials,
+    purpose: 'serve' | 'probe',
+  ): ClientHandshakeOptions {
     const { sweeper, ids, machine, version, desired } = this.#parts;
     return {
       sweeper,
       ids,
       accessKey: access_key,
       secretKey: secret_key,
-      hello: { agent_id: machine.uuid, boot_id: machine.bootId, agent_version: version, caps: this.#caps.split(' '), purpose },
+      hello: {
+        agent_id: machine.uuid,
+        boot_id: machine.bootId,
+        agent_version: version,
+        caps: this.#caps.split(' '),
+        purpose,
+      },
       machineKey: machine.key,
-      state: () => ({ now: this.#parts.clock.now(), ...(desired.hash !== undefined && { config_hash: desired.hash }) }),
+      state: () => ({
+        now: this.#parts.clock.now(),
+        ...(desired.hash !== undefined && { config_hash: desired.hash }),
+      }),
     };
   }
 }

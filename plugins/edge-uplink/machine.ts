@@ -12,7 +12,11 @@ export interface Machine {
 
 /** This machine, at this start. */
 export function openMachine(dataDir: string, ids: Ids, log: Logger, root = '/'): Machine {
-  const { uuid, key, fingerprint, copiedFrom } = openMachineIdentity(dataDir, () => ids.uuid(), root);
+  const { uuid, key, fingerprint, copiedFrom } = openMachineIdentity(
+    dataDir,
+    () => ids.uuid(),
+    root,
+  );
   if (copiedFrom !== undefined) {
     log.warn(
       { event: 'uplink.folder_copied', uuid: copiedFrom },

@@ -38,7 +38,11 @@ export const ownMethods = (parts: {
         if (isRefusal(error) && error.lasting) {
           parts.credentials.discard();
         }
-        throw new SvcError('unavailable', `the new secret could not be proved, so the old one stays: ${messageOf(error)}`, { cause: error });
+        throw new SvcError(
+          'unavailable',
+          `the new secret could not be proved, so the old one stays: ${messageOf(error)}`,
+          { cause: error },
+        );
       }
       parts.credentials.take(next);
       return {};

@@ -14,7 +14,12 @@ import type { LocalPolicy, Policy } from './contract.ts';
 export const defaultPolicy: Policy = {
   tcp: ['127.0.0.1:22'],
   webshell: true,
-  skills: { enabled: true, paths: ['/var/log/**', '/etc/os-release', '/usr/lib/os-release'], services: [], probes: ['*:*'] },
+  skills: {
+    enabled: true,
+    paths: ['/var/log/**', '/etc/os-release', '/usr/lib/os-release'],
+    services: [],
+    probes: ['*:*'],
+  },
   plugins: { allowed: ['*'] },
   logs: { paths: ['/var/log/**'] },
 };
@@ -66,7 +71,13 @@ export class PolicyFile implements LocalPolicy {
 }
 
 export function readPolicy(text: string): Policy {
-  const given = section(parse(text, { maxAliasCount: 0, schema: 'core' }), 'the policy', ['tcp', 'webshell', 'skills', 'plugins', 'logs']);
+  const given = section(parse(text, { maxAliasCount: 0, schema: 'core' }), 'the policy', [
+    'tcp',
+    'webshell',
+    'skills',
+    'plugins',
+    'logs',
+  ]);
   const skills = section(given['skills'], 'skills', ['enabled', 'paths', 'services', 'probes']);
   const plugins = section(given['plugins'], 'plugins', ['allowed']);
   const logs = section(given['logs'], 'logs', ['paths']);
@@ -77,15 +88,31 @@ export function readPolicy(text: string): Policy {
     skills: {
       enabled: flag(skills['enabled'], 'skills.enabled', usual.skills.enabled),
       paths: texts(skills['paths'], 'skills.paths', usual.skills.paths, /^\//),
-      probes: texts(skills['probes'], 'skills.probes', usual.skills.probes, /^(\[[0-9a-fA-F:]+(\/\d{1,3})?\]|[^\s:[\]]+):(\*|\d{1,5}(-\d{1,5})?)$/),
+      probes: texts(
+        skills['probes'],
+        'skills.probes',
+        usual.skills.probes,
+        /^(\[[0-9a-fA-F:]+(\/\d{1,3})?\]|[^\s:[\]]+):(\*|\d{1,5}(-\d{1,5})?)$/,
+      ),
       services: texts(skills['services'], 'skills.services', usual.skills.services, /^[\w@.:-]+$/),
     },
-    plugins: { allowed: texts(plugins['allowed'], 'plugins.allowed', usual.plugins.allowed, /^(\*|[a-z][a-z0-9_-]*)$/) },
+    plugins: {
+      allowed: texts(
+        plugins['allowed'],
+        'plugins.allowed',
+        usual.plugins.allowed,
+        /^(\*|[a-z][a-z0-9_-]*)$/,
+      ),
+    },
     logs: { paths: texts(logs['paths'], 'logs.paths', usual.logs.paths, /^\//) },
   };
 }
 
-function section(value: unknown, name: string, known: readonly string[]): Readonly<Record<string, unknown>> {
+function section(
+  value: unknown,
+  name: string,
+  known: readonly string[],
+): Readonly<Record<string, unknown>> {
   if (value === undefined || value === null) {
     return {};
   }
@@ -94,17 +121,32 @@ function section(value: unknown, name: string, known: readonly string[]): Readon
   }
   const unknown = Object.keys(value).find((key) => !known.includes(key));
   if (unknown !== undefined) {
-    throw new SvcError('invalid_argument', `${name} has no "${unknown}": it may have ${known.join(', ')}`);
+    throw new SvcError(
+      'invalid_argument',
+      `${name} has no "${unknown}": it may have ${known.join(', ')}`,
+    );
   }
   return value as Record<string, unknown>;
 }
 
-function texts(value: unknown, name: string, usual: readonly string[], form: RegExp): readonly string[] {
+function texts(
+  value: unknown,
+  name: string,
+  usual: readonly string[],
+  form: RegExp,
+): readonly string[] {
   if (value === undefined) {
     return usual;
   }
-  if (!Array.isArray(value) || value.length > mostEntries || !value.every((one) => typeof one === 'string' && form.test(one))) {
-    throw new SvcError('invalid_argument', `${name} must be a list of at most ${mostEntries} texts that match ${form.source}`);
+  if (
+    !Array.isArray(value) ||
+    value.length > mostEntries ||
+    !value.every((one) => typeof one === 'string' && form.test(one))
+  ) {
+    throw new SvcError(
+      'invalid_argument',
+      `${name} must be a list of at most ${mostEntries} texts that match ${form.source}`,
+    );
   }
   return value as string[];
 }

@@ -1,4 +1,9 @@
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
+import {
+  Agent as HttpAgent,
+  type IncomingMessage,
+  request as httpRequest,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -40,24 +45,38 @@ export class HttpPusher {
   constructor(credentials: () => Credentials, clock: Clock) {
     this.#credentials = credentials;
     this.#clock = clock;
-    this.#plain = this.#byProxy(new HttpAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs }), false);
-    this.#secure = this.#byProxy(new HttpsAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs, maxCachedSessions: 0 }), true);
+    this.#plain = this.#byProxy(
+      new HttpAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs }),
+      false,
+    );
+    this.#secure = this.#byProxy(
+      new HttpsAgent({ keepAlive: true, maxSockets: 3, timeout: wholeMs, maxCachedSessions: 0 }),
+      true,
+    );
   }
 
   /** Each connection by the proxy that the keys name by then. */
   #byProxy<A extends HttpAgent>(agent: A, secure: boolean): A {
     // Its types do not name this method, its documentation does.
-    const own = agent as unknown as { createConnection: (options: ProxyTarget, opened: () => void) => unknown };
+    const own = agent as unknown as {
+      createConnection: (options: ProxyTarget, opened: () => void) => unknown;
+    };
     const direct = own.createConnection.bind(agent);
     own.createConnection = (options, opened) => {
       const { proxy } = this.#credentials();
-      return proxy === undefined ? direct(options, opened) : through(proxy, secure)(options, opened);
+      return proxy === undefined
+        ? direct(options, opened)
+        : through(proxy, secure)(options, opened);
     };
     return agent;
   }
 
   push(record: BufferRecord, signal: AbortSignal): Promise<PushOutcome> {
-    return this.#send(record, signal).catch((error: unknown): PushOutcome => ({ kind: 'later', reason: messageOf(error), afterMs: undefined }));
+    return this.#send(record, signal).catch((error: unknown): PushOutcome => ({
+      kind: 'later',
+      reason: messageOf(error),
+      afterMs: undefined,
+    }));
   }
 
   close(): void {
@@ -84,11 +103,21 @@ export class HttpPusher {
       ...(isSecure && ca !== undefined && { ca }),
     };
     return new Promise((resolve, reject) => {
-      const request = (isSecure ? httpsRequest : httpRequest)(url, options, (response) => void answered(response, this.#clock).then(resolve, reject));
+      const request = (isSecure ? httpsRequest : httpRequest)(
+        url,
+        options,
+        (response) => void answered(response, this.#clock).then(resolve, reject),
+      );
       request.once('error', reject);
       // Neither the keys nor the body go out before the other side is known to be the manager.
       request.once('socket', (socket) => {
-        const refuse = (): void => void request.destroy(new SvcError('unavailable', `${url.host} shows another key than the one that is pinned in edge.json`));
+        const refuse = (): void =>
+          void request.destroy(
+            new SvcError(
+              'unavailable',
+              `${url.host} shows another key than the one that is pinned in edge.json`,
+            ),
+          );
         this.#whenPinned(socket, pin, () => request.end(body), refuse);
       });
     });
@@ -120,21 +149,37 @@ async function answered(response: IncomingMessage, clock: Clock): Promise<PushOu
     return { kind: 'taken' };
   }
   const reason = `HTTP ${status}: ${text.slice(0, 300).replaceAll(/\s+/g, ' ').trim()}`;
-  return finalStatus.has(status) ? { kind: 'refused', reason } : { kind: 'later', reason, afterMs: retryAfter(response.headers['retry-after'], clock) };
+  return finalStatus.has(status)
+    ? { kind: 'refused', reason }
+    : { kind: 'later', reason, afterMs: retryAfter(response.headers['retry-after'], clock) };
 }
 
 /** Seconds or a date, as RFC 9110 has it. */
-export function retryAfter(header: string | undefined, clock: Pick<Clock, 'now'>): number | undefined {
+export function retryAfter(
+  header: string | undefined,
+  clock: Pick<Clock, 'now'>,
+): number | undefined {
   if (header === undefined) {
     return undefined;
   }
-  const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - clock.now();
+  const ms = /^\d{1,9}$/.test(header.trim())
+    ? Number(header) * 1_000
+    : Date.parse(header) - clock.now();
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), mostRetryAfterMs) : undefined;
 }
 
 /** Hands a record to the manager through the tunnel. */
-export async function pushThrough(session: TunnelSession, { head, body }: BufferRecord, signal: AbortSignal): Promise<PushOutcome> {
-  const params: PushParams = { to: head.to, type: head.type, encoding: head.encoding, body: Buffer.from(body).toString('base64') };
+export async function pushThrough(
+  session: TunnelSession,
+  { head, body }: BufferRecord,
+  signal: AbortSignal,
+): Promise<PushOutcome> {
+  const params: PushParams = {
+    to: head.to,
+    type: head.type,
+    encoding: head.encoding,
+    body: Buffer.from(body).toString('base64'),
+  };
   try {
     await session.call('push', params, { timeoutMs: wholeMs, signal });
     return { kind: 'taken' };

@@ -25,7 +25,12 @@ export class Shipment {
   #link: Pick<Link, 'session' | 'pushing'> | undefined;
   #released = false;
 
-  private constructor(ctx: PluginContext, buffer: DiskBuffer, credentials: CredentialStore, random: () => number) {
+  private constructor(
+    ctx: PluginContext,
+    buffer: DiskBuffer,
+    credentials: CredentialStore,
+    random: () => number,
+  ) {
     this.#ctx = ctx;
     this.#buffer = buffer;
     this.#credentials = credentials;
@@ -35,19 +40,32 @@ export class Shipment {
       (lane) =>
         new Courier({
           ...{ lane, buffer, clock, scope, log, random },
-          send: (next, signal) => (lane === 'events' ? this.#report(next, signal) : this.#push(next, signal)),
+          send: (next, signal) =>
+            lane === 'events' ? this.#report(next, signal) : this.#push(next, signal),
         }),
     );
   }
 
-  static async open(ctx: PluginContext, credentials: CredentialStore, random: () => number): Promise<Shipment> {
-    const dropped = ctx.metrics.counter('dropped_items_total', 'Samples, lines, spans and events lost before the manager had them.', ['lane', 'reason']);
+  static async open(
+    ctx: PluginContext,
+    credentials: CredentialStore,
+    random: () => number,
+  ): Promise<Shipment> {
+    const dropped = ctx.metrics.counter(
+      'dropped_items_total',
+      'Samples, lines, spans and events lost before the manager had them.',
+      ['lane', 'reason'],
+    );
     const share = ctx.settings.get<number>('uplink.buffer_share');
     const buffer = await DiskBuffer.open({
       folder: join(ctx.dataDir, 'wal'),
       clock: ctx.clock,
       scope: ctx.scope,
-      mostBytes: budgetOf(ctx.dataDir, ctx.settings.get<number>('uplink.buffer_mb') * 1024 * 1024, share),
+      mostBytes: budgetOf(
+        ctx.dataDir,
+        ctx.settings.get<number>('uplink.buffer_mb') * 1024 * 1024,
+        share,
+      ),
       onDrop: (lane, items, reason) => dropped.add(items, { lane, reason }),
     });
     ctx.scope.defer('buffer', () => buffer.close());
@@ -70,7 +88,9 @@ export class Shipment {
   }
 
   #send(index: number): void {
-    this.#ctx.scope.task(`courier of ${lanes[index]}`, (signal) => this.#couriers[index]!.run(signal));
+    this.#ctx.scope.task(`courier of ${lanes[index]}`, (signal) =>
+      this.#couriers[index]!.run(signal),
+    );
   }
 
   use(link: Pick<Link, 'session' | 'pushing'>): void {
@@ -81,11 +101,32 @@ export class Shipment {
     this.#couriers.forEach((courier) => courier.nudge());
   }
 
-  async ship({ signal, path, contentType, contentEncoding, body, items, urgent = false }: Parcel): Promise<void> {
-    if (!lanes.includes(signal) || (signal as Lane) === 'events' || !pathForm.test(path) || body.length > mostBodyBytes) {
-      throw new SvcError('invalid_argument', `a parcel has a signal, a path of the manager and at most ${mostBodyBytes / 1024 / 1024} MiB`);
+  async ship({
+    signal,
+    path,
+    contentType,
+    contentEncoding,
+    body,
+    items,
+    urgent = false,
+  }: Parcel): Promise<void> {
+    if (
+      !lanes.includes(signal) ||
+      (signal as Lane) === 'events' ||
+      !pathForm.test(path) ||
+      body.length > mostBodyBytes
+    ) {
+      throw new SvcError(
+        'invalid_argument',
+        `a parcel has a signal, a path of the manager and at most ${mostBodyBytes / 1024 / 1024} MiB`,
+      );
     }
-    await this.#buffer.put(signal, { to: path, type: contentType, encoding: contentEncoding, items }, body, urgent);
+    await this.#buffer.put(
+      signal,
+      { to: path, type: contentType, encoding: contentEncoding, items },
+      body,
+      urgent,
+    );
   }
 
   async report(event: string, payload: unknown): Promise<void> {
@@ -102,8 +143,12 @@ export class Shipment {
 
   health(): HealthReport {
     const losses = [...this.#buffer.dropped].map(([what, items]) => `${items} ${what}`);
-    const problems = this.#couriers.flatMap(({ lastProblem }, index) => (lastProblem === undefined ? [] : [`${lanes[index]}: ${lastProblem}`]));
-    const detail = [...(losses.length > 0 ? [`lost: ${losses.join(', ')}`] : []), ...problems].join('; ');
+    const problems = this.#couriers.flatMap(({ lastProblem }, index) =>
+      lastProblem === undefined ? [] : [`${lanes[index]}: ${lastProblem}`],
+    );
+    const detail = [...(losses.length > 0 ? [`lost: ${losses.join(', ')}`] : []), ...problems].join(
+      '; ',
+    );
     return { ok: problems.length === 0, ...(detail !== '' && { detail }) };
   }
 
@@ -129,7 +174,8 @@ export class Shipment {
       await session.call('tell', { event: head.to, payload }, { timeoutMs: reportMs, signal });
       return { kind: 'taken' };
     } catch (error) {
-      const isFinal = isSvcError(error) && ['invalid_argument', 'not_found', 'forbidden'].includes(error.code);
+      const isFinal =
+        isSvcError(error) && ['invalid_argument', 'not_found', 'forbidden'].includes(error.code);
       return isFinal ? { kind: 'refused', reason: error.message } : later(messageOf(error));
     }
   }

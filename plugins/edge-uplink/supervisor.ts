@@ -1,5 +1,12 @@
 import type { PluginHealth } from 'svc/edge-protocol';
-import { type Clock, type Logger, messageOf, type PluginDirectory, type PluginStatus, timestamp } from 'svc/sdk';
+import {
+  type Clock,
+  type Logger,
+  messageOf,
+  type PluginDirectory,
+  type PluginStatus,
+  timestamp,
+} from 'svc/sdk';
 
 import type { LocalPolicy, Policy } from './contract.ts';
 import type { DesiredState, Wish } from './desired-state.ts';
@@ -14,7 +21,9 @@ export interface SupervisorParts {
   readonly log: Logger;
   readonly later: (label: string, work: () => Promise<void>) => void;
   /** What the manager should hear, together what changed together. */
-  readonly onHealth: (news: readonly { readonly name: string; readonly health: PluginHealth }[]) => void;
+  readonly onHealth: (
+    news: readonly { readonly name: string; readonly health: PluginHealth }[],
+  ) => void;
 }
 
 const firstMs = 1_000;
@@ -117,7 +126,12 @@ export class Supervisor {
       name: plugin.name,
       kind: plugin.kind,
       enabled: this.#wish(plugin).enabled,
-      health: this.#health(plugin, this.#standing(plugin.name), this.#parts.plugins.explain(plugin.id), now),
+      health: this.#health(
+        plugin,
+        this.#standing(plugin.name),
+        this.#parts.plugins.explain(plugin.id),
+        now,
+      ),
     }));
   }
 
@@ -149,7 +163,10 @@ export class Supervisor {
       }
     } catch (error) {
       standing.lastError = messageOf(error);
-      log.warn({ event: 'uplink.desired_not_applied', plugin: plugin.id, cause: messageOf(error) }, 'could not apply the desired plugin state');
+      log.warn(
+        { event: 'uplink.desired_not_applied', plugin: plugin.id, cause: messageOf(error) },
+        'could not apply the desired plugin state',
+      );
     } finally {
       standing.switching = false;
     }
@@ -204,7 +221,12 @@ export class Supervisor {
     }
   }
 
-  #health(plugin: EdgePlugin, standing: Standing, { state, since }: PluginStatus, now: number): PluginHealth {
+  #health(
+    plugin: EdgePlugin,
+    standing: Standing,
+    { state, since }: PluginStatus,
+    now: number,
+  ): PluginHealth {
     const wish = this.#wish(plugin);
     const refused = wish.enabled ? standing.refusal : undefined;
     return {
@@ -221,8 +243,21 @@ export class Supervisor {
     let standing = this.#standings.get(name);
     if (!standing) {
       standing = {
-        ...{ restarts: 0, failures: 0, retryAt: undefined, upSince: undefined, generation: undefined },
-        ...{ reported: undefined, reportedAt: 0, samples: 0, lastError: null, refusal: undefined, switching: false },
+        ...{
+          restarts: 0,
+          failures: 0,
+          retryAt: undefined,
+          upSince: undefined,
+          generation: undefined,
+        },
+        ...{
+          reported: undefined,
+          reportedAt: 0,
+          samples: 0,
+          lastError: null,
+          refusal: undefined,
+          switching: false,
+        },
       };
       this.#standings.set(name, standing);
     }

@@ -15,10 +15,16 @@ export const tcpStream = (policy: LocalPolicy): EdgeStreamService => ({
     const { tcp, webshell } = policy.current();
     // What is reached this way is the machine's SSH server; a manager that knows of no "webshell: false" is refused here.
     if (!webshell) {
-      throw new SvcError('forbidden', 'the owner of this machine allows no shells: "webshell" of policy.yaml is false');
+      throw new SvcError(
+        'forbidden',
+        'the owner of this machine allows no shells: "webshell" of policy.yaml is false',
+      );
     }
     if (!tcp.includes(wanted)) {
-      throw new SvcError('forbidden', `the policy of this machine does not allow ${wanted}: its owner can add it to "tcp" of policy.yaml`);
+      throw new SvcError(
+        'forbidden',
+        `the policy of this machine does not allow ${wanted}: its owner can add it to "tcp" of policy.yaml`,
+      );
     }
     const socket = await dial(host, port, wanted);
     const end = (): void => {
@@ -36,7 +42,14 @@ export const tcpStream = (policy: LocalPolicy): EdgeStreamService => ({
 
 function readTarget(meta: unknown): { host: string; port: number } {
   const { host, port } = (meta ?? {}) as { host?: unknown; port?: unknown };
-  if (typeof host !== 'string' || host.length === 0 || host.length > 255 || !Number.isInteger(port) || (port as number) < 1 || (port as number) > 65_535) {
+  if (
+    typeof host !== 'string' ||
+    host.length === 0 ||
+    host.length > 255 ||
+    !Number.isInteger(port) ||
+    (port as number) < 1 ||
+    (port as number) > 65_535
+  ) {
     throw new SvcError('invalid_argument', 'a tcp stream names a host and a port');
   }
   return { host, port: port as number };
@@ -45,8 +58,12 @@ function readTarget(meta: unknown): { host: string; port: number } {
 function dial(host: string, port: number, wanted: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, noDelay: true });
-    socket.setTimeout(dialMs, () => socket.destroy(new Error(`does not answer within ${dialMs / 1_000} s`)));
-    socket.once('error', (error) => reject(new SvcError('unavailable', `${wanted}: ${error.message}`)));
+    socket.setTimeout(dialMs, () =>
+      socket.destroy(new Error(`does not answer within ${dialMs / 1_000} s`)),
+    );
+    socket.once('error', (error) =>
+      reject(new SvcError('unavailable', `${wanted}: ${error.message}`)),
+    );
     socket.once('connect', () => {
       socket.setTimeout(0);
       socket.removeAllListeners('error');

@@ -59,11 +59,22 @@ export function openBase(ctx: PluginContext): Base {
     devices: ctx.services.maybe(defineService<DeviceDirectory>('device.directory')),
     scopes: ctx.services.maybe(DeviceScopes),
     trail: ctx.services.maybe(AuditTrail),
-    sweeper: openSweeper(clock, (error) => log.error({ event: 'edge.timer_failed', cause: messageOf(error) }, 'timer of a tunnel failed')),
+    sweeper: openSweeper(clock, (error) =>
+      log.error(
+        { event: 'edge.timer_failed', cause: messageOf(error) },
+        'timer of a tunnel failed',
+      ),
+    ),
     random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,
     inBackground: (task, work) =>
       own.runInAsyncScope(
-        () => void work().catch((error: unknown) => log.warn({ event: 'edge.task_failed', task, cause: messageOf(error) }, 'background task failed')),
+        () =>
+          void work().catch((error: unknown) =>
+            log.warn(
+              { event: 'edge.task_failed', task, cause: messageOf(error) },
+              'background task failed',
+            ),
+          ),
       ),
   };
 }

@@ -42,7 +42,12 @@ export interface EdgeFleet extends Fleet {
   /** Offline, or without this method: unavailable at once. What the edge throws arrives as it was thrown. */
   call<R>(edgeId: number, method: string, params: unknown, options: EdgeCall): Promise<R>;
   /** A duplex of bytes with one of the edge's stream services; `forbidden` when its owner does not allow this one. */
-  openStream(edgeId: number, service: string, meta: unknown, options?: { readonly timeoutMs?: number }): Promise<TunnelStream>;
+  openStream(
+    edgeId: number,
+    service: string,
+    meta: unknown,
+    options?: { readonly timeoutMs?: number },
+  ): Promise<TunnelStream>;
 }
 
 export const EdgeFleet = defineService<EdgeFleet>('edge.fleet');
@@ -63,27 +68,47 @@ export interface SkillRequest {
 export interface FleetSkills {
   list(edgeId: number, signal?: AbortSignal): Promise<readonly OfferedSkill[]>;
   /** What the skill came to, also when it failed or took too long; what was asked wrongly, or is not allowed, is thrown. */
-  execute(edgeId: number, key: string, params: Readonly<Record<string, unknown>>, request: SkillRequest): Promise<SkillAnswer>;
+  execute(
+    edgeId: number,
+    key: string,
+    params: Readonly<Record<string, unknown>>,
+    request: SkillRequest,
+  ): Promise<SkillAnswer>;
 }
 
 export const FleetSkills = defineService<FleetSkills>('edge.skills');
 
 // Events are facts, emitted after they are true.
 
-export const EdgeOnline = defineEvent<{ readonly edge_id: number; readonly agent_version: string; readonly first: boolean }>('edge.online');
+export const EdgeOnline = defineEvent<{
+  readonly edge_id: number;
+  readonly agent_version: string;
+  readonly first: boolean;
+}>('edge.online');
 /** Each time a tunnel serves, also after a break that was too short to count: what the edge can do may be another thing now. */
 export const EdgeConnected = defineEvent<{ readonly edge_id: number }>('edge.connected');
 /** 10 s after the tunnel closed, or when pings were missed: a short break does not count. */
-export const EdgeOffline = defineEvent<{ readonly edge_id: number; readonly last_seen_at: number }>('edge.offline');
+export const EdgeOffline = defineEvent<{ readonly edge_id: number; readonly last_seen_at: number }>(
+  'edge.offline',
+);
 /** Two machines use the keys of one edge (`since` a time), or a person has settled it (`null`). */
-export const EdgeConflict = defineEvent<{ readonly edge_id: number; readonly since: number | null; readonly machine_uuids: readonly string[] }>(
-  'edge.conflict',
-);
+export const EdgeConflict = defineEvent<{
+  readonly edge_id: number;
+  readonly since: number | null;
+  readonly machine_uuids: readonly string[];
+}>('edge.conflict');
 /** When the state of one of its plugins changes, not with each report. */
-export const EdgePluginHealth = defineEvent<{ readonly edge_id: number; readonly name: string; readonly health: PluginHealth }>('edge.plugin_health');
-export const EdgeUpgrade = defineEvent<{ readonly edge_id: number; readonly job_id: string; readonly state: UpgradeState; readonly error: string | null }>(
-  'edge.upgrade',
-);
+export const EdgePluginHealth = defineEvent<{
+  readonly edge_id: number;
+  readonly name: string;
+  readonly health: PluginHealth;
+}>('edge.plugin_health');
+export const EdgeUpgrade = defineEvent<{
+  readonly edge_id: number;
+  readonly job_id: string;
+  readonly state: UpgradeState;
+  readonly error: string | null;
+}>('edge.upgrade');
 /** Made, changed or deleted in the tables: by this generation of the room, or by the last requests of the one before it. */
 export const EdgeWritten = defineEvent<{ readonly edge_id: number }>('edge.written');
 /** Deleted: its keys are dead and its tunnel is closed. */

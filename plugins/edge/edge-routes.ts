@@ -6,11 +6,22 @@ import type { Conflicts } from './connection/conflicts.ts';
 import type { EdgeSecrets } from './connection/edge-secrets.ts';
 import type { Edges } from './edges.ts';
 import type { LiveAnswers } from './live-answers.ts';
-import { EdgeDraft, EdgeId, EdgeItem, EdgeQuery, NewEdge, ProcessQuery, ResolveRequest, RotateRequest, Snapshot } from './schema.ts';
+import {
+  EdgeDraft,
+  EdgeId,
+  EdgeItem,
+  EdgeQuery,
+  NewEdge,
+  ProcessQuery,
+  ResolveRequest,
+  RotateRequest,
+  Snapshot,
+} from './schema.ts';
 
 const path = '/api/v1/edges';
 
-const tellsMachinesApart = ({ grants }: Principal): boolean => grants.some((grant) => covers(grant, 'edge:resolve'));
+const tellsMachinesApart = ({ grants }: Principal): boolean =>
+  grants.some((grant) => covers(grant, 'edge:resolve'));
 
 export const edgeRoutes = (edges: Edges): readonly RouteDeclaration[] => [
   route({
@@ -31,7 +42,8 @@ export const edgeRoutes = (edges: Edges): readonly RouteDeclaration[] => [
     summary: 'List edges, newest first',
     query: EdgeQuery,
     items: EdgeItem,
-    handle: ({ query, page, principal }) => edges.list(principal, query, page, tellsMachinesApart(principal)),
+    handle: ({ query, page, principal }) =>
+      edges.list(principal, query, page, tellsMachinesApart(principal)),
   }),
   route({
     method: 'GET',
@@ -42,7 +54,8 @@ export const edgeRoutes = (edges: Edges): readonly RouteDeclaration[] => [
     params: EdgeId,
     response: EdgeItem,
     errors: ['not_found'],
-    handle: ({ params, principal }) => edges.get(principal, params.id, tellsMachinesApart(principal)),
+    handle: ({ params, principal }) =>
+      edges.get(principal, params.id, tellsMachinesApart(principal)),
   }),
   route({
     method: 'DELETE',
@@ -58,7 +71,10 @@ export const edgeRoutes = (edges: Edges): readonly RouteDeclaration[] => [
 ];
 
 /** Which machine an edge is: its secret, and the conflict of two that have it. */
-export const identityRoutes = (secrets: EdgeSecrets, conflicts: Conflicts): readonly RouteDeclaration[] => [
+export const identityRoutes = (
+  secrets: EdgeSecrets,
+  conflicts: Conflicts,
+): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: `${path}/{id}/rotate-secret`,
@@ -80,7 +96,8 @@ export const identityRoutes = (secrets: EdgeSecrets, conflicts: Conflicts): read
     path: `${path}/{id}/resolve`,
     access: 'edge:resolve',
     devices: 'narrowed',
-    summary: 'End a conflict: two machines used the keys of one edge, and both were refused; or let in a machine that lost the key of the edge',
+    summary:
+      'End a conflict: two machines used the keys of one edge, and both were refused; or let in a machine that lost the key of the edge',
     params: EdgeId,
     body: ResolveRequest,
     response: EdgeItem,
@@ -103,15 +120,18 @@ export const liveRoutes = (live: LiveAnswers): readonly RouteDeclaration[] => [
     query: ProcessQuery,
     response: Processes,
     errors: ['not_found', 'unavailable', 'upstream_error'],
-    description: 'Command lines are for those who hold edge:arguments; everybody else sees the names of programs.',
-    handle: ({ params, query, signal, principal }) => live.processes(principal, params.id, query, signal, readsArguments(principal)),
+    description:
+      'Command lines are for those who hold edge:arguments; everybody else sees the names of programs.',
+    handle: ({ params, query, signal, principal }) =>
+      live.processes(principal, params.id, query, signal, readsArguments(principal)),
   }),
   route({
     method: 'GET',
     path: `${path}/{id}/metrics`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'Canonical metrics of the machine at this moment; 503 at once while the edge is offline',
+    summary:
+      'Canonical metrics of the machine at this moment; 503 at once while the edge is offline',
     params: EdgeId,
     response: Snapshot,
     errors: ['not_found', 'unavailable', 'upstream_error'],

@@ -1,4 +1,11 @@
-import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql, type Updateable } from 'kysely';
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Insertable,
+  type SqlBool,
+  sql,
+  type Updateable,
+} from 'kysely';
 import type { SeenDevices } from 'svc/query';
 import { type Page, pageOf, type PageRequest, SvcError } from 'svc/sdk';
 
@@ -19,22 +26,34 @@ type Where = (eb: ExpressionBuilder<EdgeTables, 'edge_edges'>) => Expression<Sql
 
 /** The only statements about edges and their presence. */
 export const edgeStore = (db: EdgeDb) => ({
-  list: (filter: EdgeFilter, page: PageRequest): Promise<Page<EdgeRow>> => pageOf(db.selectFrom('edge_edges').selectAll().where(fits(filter)), 'id', page),
+  list: (filter: EdgeFilter, page: PageRequest): Promise<Page<EdgeRow>> =>
+    pageOf(db.selectFrom('edge_edges').selectAll().where(fits(filter)), 'id', page),
 
-  find: (id: number): Promise<EdgeRow | undefined> => db.selectFrom('edge_edges').selectAll().where('id', '=', id).executeTakeFirst(),
+  find: (id: number): Promise<EdgeRow | undefined> =>
+    db.selectFrom('edge_edges').selectAll().where('id', '=', id).executeTakeFirst(),
 
   all: (): Promise<EdgeRow[]> => db.selectFrom('edge_edges').selectAll().orderBy('id').execute(),
 
   enrolledFrom: (enrolmentId: number, machine: string): Promise<EdgeRow | undefined> =>
-    db.selectFrom('edge_edges').selectAll().where('enrolment_id', '=', enrolmentId).where('enrolled_machine', '=', machine).executeTakeFirst(),
+    db
+      .selectFrom('edge_edges')
+      .selectAll()
+      .where('enrolment_id', '=', enrolmentId)
+      .where('enrolled_machine', '=', machine)
+      .executeTakeFirst(),
 
-  madeBy: (who: string): Promise<EdgeRow[]> => db.selectFrom('edge_edges').selectAll().where('created_by', '=', who).orderBy('id').execute(),
+  madeBy: (who: string): Promise<EdgeRow[]> =>
+    db.selectFrom('edge_edges').selectAll().where('created_by', '=', who).orderBy('id').execute(),
 
   insert: (values: Insertable<EdgeTables['edge_edges']>): Promise<EdgeRow> =>
     db.insertInto('edge_edges').values(values).returningAll().executeTakeFirstOrThrow(),
 
   /** `updated_at` grows with each change, also within a millisecond: it is the version that If-Match compares. */
-  update: (id: number, values: Updateable<EdgeTables['edge_edges']>, now: number): Promise<EdgeRow> =>
+  update: (
+    id: number,
+    values: Updateable<EdgeTables['edge_edges']>,
+    now: number,
+  ): Promise<EdgeRow> =>
     db
       .updateTable('edge_edges')
       .set({ ...values, updated_at: sql<number>`max(${now}, updated_at + 1)` })
@@ -48,7 +67,11 @@ export const edgeStore = (db: EdgeDb) => ({
   },
 
   async leaveDevice(deviceId: number, reason: string): Promise<void> {
-    await db.updateTable('edge_edges').set({ device_id: null, device_reason: reason }).where('device_id', '=', deviceId).execute();
+    await db
+      .updateTable('edge_edges')
+      .set({ device_id: null, device_reason: reason })
+      .where('device_id', '=', deviceId)
+      .execute();
   },
 
   async remove(id: number): Promise<void> {
@@ -59,7 +82,14 @@ export const edgeStore = (db: EdgeDb) => ({
 
   /** However many there are, one statement; those that were deleted meanwhile are left out. */
   async putPresence(rows: readonly PresenceRow[]): Promise<void> {
-    const packed = rows.map((row) => [row.edge_id, row.online, row.last_seen_at, row.last_registered_at, row.agent_version, row.machine_uuid]);
+    const packed = rows.map((row) => [
+      row.edge_id,
+      row.online,
+      row.last_seen_at,
+      row.last_registered_at,
+      row.agent_version,
+      row.machine_uuid,
+    ]);
     await sql`
       INSERT INTO edge_presence (edge_id, online, last_seen_at, last_registered_at, agent_version, machine_uuid)
       SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(${JSON.stringify(packed)})
@@ -77,12 +107,19 @@ export const edgeStore = (db: EdgeDb) => ({
   },
 });
 
-export const found = async (id: number, db: EdgeDb): Promise<EdgeRow> => assertFound(await edgeStore(db).find(id), id);
+export const found = async (id: number, db: EdgeDb): Promise<EdgeRow> =>
+  assertFound(await edgeStore(db).find(id), id);
 
 /** For who asks: one that is not seen is one that there is not, and so is one that watches no device yet. */
 export async function foundFor(seen: SeenDevices, id: number, db: EdgeDb): Promise<EdgeRow> {
   const row = await edgeStore(db).find(id);
-  return assertFound(seen === undefined || (row !== undefined && row.device_id !== null && seen.ids.has(row.device_id)) ? row : undefined, id);
+  return assertFound(
+    seen === undefined ||
+      (row !== undefined && row.device_id !== null && seen.ids.has(row.device_id))
+      ? row
+      : undefined,
+    id,
+  );
 }
 
 export function assertFound<T>(edge: T | undefined, id: number): T {
@@ -93,15 +130,25 @@ export function assertFound<T>(edge: T | undefined, id: number): T {
 }
 
 /** A list of any length as one parameter. */
-export const among = (values: Iterable<number>) => sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
+export const among = (values: Iterable<number>) =>
+  sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
 
-const like = (text: ReturnType<typeof sql>, part: string) => sql<SqlBool>`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+const like = (text: ReturnType<typeof sql>, part: string) =>
+  sql<SqlBool>`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
 
 const fits =
   ({ q, labels, deviceId, deviceIds, ids }: EdgeFilter): Where =>
   (eb) =>
     eb.and([
-      ...(q === undefined ? [] : [eb.or([like(sql`name`, q), like(sql`description`, q), like(sql`coalesce(host_info ->> 'hostname', '')`, q)])]),
+      ...(q === undefined
+        ? []
+        : [
+            eb.or([
+              like(sql`name`, q),
+              like(sql`description`, q),
+              like(sql`coalesce(host_info ->> 'hostname', '')`, q),
+            ]),
+          ]),
       ...labels.map(({ key, value }) =>
         value === undefined
           ? sql<SqlBool>`exists (select 1 from json_each(labels) where key = ${key})`

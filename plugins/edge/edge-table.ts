@@ -79,8 +79,14 @@ export class EdgeTable {
 
   async #loadOne(id: number): Promise<EdgeRecord | undefined> {
     this.#dropped.delete(id);
-    const [row, keys, wishes] = await Promise.all([edgeStore(this.#read).find(id), keyStore(this.#read).of(id), pluginStore(this.#read).wishesOf(id)]);
-    return row === undefined || this.#dropped.has(id) ? this.#forget(id) && undefined : this.#put(row, keys, wishesOf(wishes));
+    const [row, keys, wishes] = await Promise.all([
+      edgeStore(this.#read).find(id),
+      keyStore(this.#read).of(id),
+      pluginStore(this.#read).wishesOf(id),
+    ]);
+    return row === undefined || this.#dropped.has(id)
+      ? this.#forget(id) && undefined
+      : this.#put(row, keys, wishesOf(wishes));
   }
 
   async #loadAll(): Promise<void> {
@@ -111,7 +117,12 @@ export class EdgeTable {
     record.name = row.name;
     record.deviceId = row.device_id;
     record.conflict =
-      row.conflict_since === null ? undefined : { since: row.conflict_since, machines: JSON.parse(row.conflict_machines ?? '[]') as readonly string[] };
+      row.conflict_since === null
+        ? undefined
+        : {
+            since: row.conflict_since,
+            machines: JSON.parse(row.conflict_machines ?? '[]') as readonly string[],
+          };
     record.onlyMachine = row.only_machine;
     record.machineKey = row.machine_key;
     record.takesDevice = row.takes_device;
@@ -135,7 +146,9 @@ export class EdgeTable {
   }
 }
 
-function byEdge<R extends { readonly edge_id: number }>(rows: readonly R[]): ReadonlyMap<number, R[]> {
+function byEdge<R extends { readonly edge_id: number }>(
+  rows: readonly R[],
+): ReadonlyMap<number, R[]> {
   const groups = new Map<number, R[]>();
   for (const row of rows) {
     const group = groups.get(row.edge_id);
@@ -148,8 +161,12 @@ function byEdge<R extends { readonly edge_id: number }>(rows: readonly R[]): Rea
   return groups;
 }
 
-const wishesOf = (rows: readonly { readonly name: string; readonly enabled: number; readonly spec: string }[]): Map<string, Wish> | undefined =>
-  rows.length === 0 ? undefined : new Map(rows.map(({ name, enabled, spec }) => [name, { enabled: enabled === 1, spec }]));
+const wishesOf = (
+  rows: readonly { readonly name: string; readonly enabled: number; readonly spec: string }[],
+): Map<string, Wish> | undefined =>
+  rows.length === 0
+    ? undefined
+    : new Map(rows.map(({ name, enabled, spec }) => [name, { enabled: enabled === 1, spec }]));
 
 /** Written out: an object that is put together of others takes three times the memory. */
 const fresh = (row: EdgeRow): EdgeRecord => ({

@@ -1,5 +1,15 @@
 import { type ScopeSource, scopeOf } from 'svc/query';
-import { type Call, type Clock, type Handle, type Ids, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Handle,
+  type Ids,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 import { closeCode, makeCredentials } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
@@ -36,7 +46,12 @@ export interface NewEdgeValues {
   readonly description: string;
   readonly labels: object;
   readonly createdBy: string;
-  readonly enrolment?: { readonly id: number; readonly machine: string; readonly machineKey: string | null; readonly takesDevice: number | null };
+  readonly enrolment?: {
+    readonly id: number;
+    readonly machine: string;
+    readonly machineKey: string | null;
+    readonly takesDevice: number | null;
+  };
 }
 
 const mostEdges = 50_000;
@@ -50,10 +65,18 @@ export class Edges {
     this.#parts = parts;
   }
 
-  async list(asker: Principal, query: Static<typeof EdgeQuery>, page: PageRequest, openly = false): Promise<Page<ShownEdge>> {
+  async list(
+    asker: Principal,
+    query: Static<typeof EdgeQuery>,
+    page: PageRequest,
+    openly = false,
+  ): Promise<Page<ShownEdge>> {
     const { tables, view, scopes } = this.#parts;
     const deviceIds = (await scopeOf(scopes, asker))?.ids;
-    const { items, ...rest } = await edgeStore(tables.read).list({ ...this.#filterOf(query), deviceIds }, page);
+    const { items, ...rest } = await edgeStore(tables.read).list(
+      { ...this.#filterOf(query), deviceIds },
+      page,
+    );
     return { ...rest, items: items.map((row) => view.of(row, openly)) };
   }
 
@@ -69,7 +92,12 @@ export class Edges {
   ): Promise<ShownEdge & { readonly secret_key: string }> {
     const { edgeTable, tables, view } = this.#parts;
     const { row, secretKey } = await tables.write(async (tx) => {
-      const made = await this.insert(tx, { name, description, labels, createdBy: actorOf(by.principal) });
+      const made = await this.insert(tx, {
+        name,
+        description,
+        labels,
+        createdBy: actorOf(by.principal),
+      });
       by.note({ resourceType: 'edge', resourceId: made.row.id, after: view.of(made.row) });
       return made;
     });
@@ -78,22 +106,39 @@ export class Edges {
   }
 
   /** The edge's rows, inside the write of its maker, who reloads the edge table afterwards. */
-  async insert(tx: EdgeDb, { name, description, labels, createdBy, enrolment }: NewEdgeValues): Promise<{ readonly row: EdgeRow; readonly secretKey: string }> {
+  async insert(
+    tx: EdgeDb,
+    { name, description, labels, createdBy, enrolment }: NewEdgeValues,
+  ): Promise<{ readonly row: EdgeRow; readonly secretKey: string }> {
     const { edgeTable, edgeSecrets, clock, ids } = this.#parts;
     if (edgeTable.size >= mostEdges) {
-      throw new SvcError('conflict', `there are ${mostEdges} edges already, which is the limit; delete some that are gone`);
+      throw new SvcError(
+        'conflict',
+        `there are ${mostEdges} edges already, which is the limit; delete some that are gone`,
+      );
     }
     const now = clock.now();
     const row = await edgeStore(tx).insert({
-      ...{ name: name.trim(), description, labels: JSON.stringify(labels), access_key: makeCredentials(ids).access_key, created_by: createdBy },
-      ...{ enrolment_id: enrolment?.id ?? null, enrolled_machine: enrolment?.machine ?? null, machine_key: enrolment?.machineKey ?? null },
+      ...{
+        name: name.trim(),
+        description,
+        labels: JSON.stringify(labels),
+        access_key: makeCredentials(ids).access_key,
+        created_by: createdBy,
+      },
+      ...{
+        enrolment_id: enrolment?.id ?? null,
+        enrolled_machine: enrolment?.machine ?? null,
+        machine_key: enrolment?.machineKey ?? null,
+      },
       ...{ takes_device: enrolment?.takesDevice ?? null, created_at: now, updated_at: now },
     });
     return { row, secretKey: await edgeSecrets.issue(tx, row.id, 1) };
   }
 
   async remove(by: Pick<Call, 'principal' | 'note' | 'requireMatch'>, id: number): Promise<void> {
-    const { edgeTable, tables, presence, clones, view, devices, scopes, events, inBackground } = this.#parts;
+    const { edgeTable, tables, presence, clones, view, devices, scopes, events, inBackground } =
+      this.#parts;
     const seen = await scopeOf(scopes, by.principal);
     await tables.write(async (tx) => {
       const before = view.of(await foundFor(seen, id, tx));
@@ -103,7 +148,10 @@ export class Edges {
     });
     const record = edgeTable.drop(id);
     if (record) {
-      record.tunnel?.session.goAway({ code: closeCode.revoked, message: 'this edge was deleted' }, stayAway);
+      record.tunnel?.session.goAway(
+        { code: closeCode.revoked, message: 'this edge was deleted' },
+        stayAway,
+      );
       presence.removed(record);
       clones.forget(id);
     }
@@ -114,11 +162,21 @@ export class Edges {
   }
 
   /** What is only in memory becomes a list of ids. */
-  #filterOf({ q, status, label = [], device_id: deviceId, version_drift: drift }: Static<typeof EdgeQuery>): EdgeFilter {
+  #filterOf({
+    q,
+    status,
+    label = [],
+    device_id: deviceId,
+    version_drift: drift,
+  }: Static<typeof EdgeQuery>): EdgeFilter {
     const { edgeTable, managerVersion } = this.#parts;
     const isMeant = (record: EdgeRecord): boolean =>
-      (status === undefined || statusOf(record) === status) && (drift === undefined || drifts(record.agentVersion, managerVersion) === drift);
-    const ids = status === undefined && drift === undefined ? undefined : [...edgeTable.all()].filter(isMeant).map(({ id }) => id);
+      (status === undefined || statusOf(record) === status) &&
+      (drift === undefined || drifts(record.agentVersion, managerVersion) === drift);
+    const ids =
+      status === undefined && drift === undefined
+        ? undefined
+        : [...edgeTable.all()].filter(isMeant).map(({ id }) => id);
     return { q, labels: label.map(labelOf), deviceId, ids };
   }
 }

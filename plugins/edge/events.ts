@@ -1,7 +1,16 @@
 import type { PluginHealth, UpgradeState } from 'svc/edge-protocol';
 import type { PluginContext } from 'svc/sdk';
 
-import { EdgeConflict, EdgeConnected, EdgeOffline, EdgeOnline, EdgePluginHealth, EdgeRemoved, EdgeUpgrade, EdgeWritten } from './contract.ts';
+import {
+  EdgeConflict,
+  EdgeConnected,
+  EdgeOffline,
+  EdgeOnline,
+  EdgePluginHealth,
+  EdgeRemoved,
+  EdgeUpgrade,
+  EdgeWritten,
+} from './contract.ts';
 import type { EdgeRecord } from './record.ts';
 
 type Bus = Pick<PluginContext['events'], 'emit'>;
@@ -27,7 +36,11 @@ export class EdgeEvents {
   }
 
   conflict({ id, conflict }: EdgeRecord): void {
-    this.#bus.emit(EdgeConflict, { edge_id: id, since: conflict?.since ?? null, machine_uuids: conflict?.machines ?? [] });
+    this.#bus.emit(EdgeConflict, {
+      edge_id: id,
+      since: conflict?.since ?? null,
+      machine_uuids: conflict?.machines ?? [],
+    });
   }
 
   pluginHealth(edgeId: number, name: string, health: PluginHealth): void {

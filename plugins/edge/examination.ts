@@ -14,7 +14,10 @@ const fewestClocks = 3;
 const mostNamed = 5;
 
 /** Whether edges come and go, fight over one identity, or have other clocks than this machine. */
-export const edgeExamination = (edgeTable: Pick<EdgeTable, 'all' | 'byId'>, comings: Comings): Examination => ({
+export const edgeExamination = (
+  edgeTable: Pick<EdgeTable, 'all' | 'byId'>,
+  comings: Comings,
+): Examination => ({
   look() {
     const all = [...edgeTable.all()];
     const flapping = comings.flapping().flatMap((id) => edgeTable.byId(id) ?? []);
@@ -32,7 +35,11 @@ export const edgeExamination = (edgeTable: Pick<EdgeTable, 'all' | 'byId'>, comi
       },
     ].filter(({ them }) => them.length > 0);
     if (wrong.length > 0) {
-      return { verdict: 'warn', detail: wrong.map(({ them, detail }) => `${named(them)} ${detail}`).join('; '), fix: wrong.map(({ fix }) => fix).join('; ') };
+      return {
+        verdict: 'warn',
+        detail: wrong.map(({ them, detail }) => `${named(them)} ${detail}`).join('; '),
+        fix: wrong.map(({ fix }) => fix).join('; '),
+      };
     }
     return clocks(all);
   },
@@ -41,10 +48,15 @@ export const edgeExamination = (edgeTable: Pick<EdgeTable, 'all' | 'byId'>, comi
 function clocks(all: readonly EdgeRecord[]): Diagnosis {
   const connected = all.filter(({ tunnel }) => tunnel !== undefined);
   const skew = ({ tunnel }: EdgeRecord): number => tunnel?.clockSkewMs ?? 0;
-  const [ahead, behind] = [connected.filter((edge) => skew(edge) > skewedMs), connected.filter((edge) => skew(edge) < -skewedMs)];
+  const [ahead, behind] = [
+    connected.filter((edge) => skew(edge) > skewedMs),
+    connected.filter((edge) => skew(edge) < -skewedMs),
+  ];
   const most = ahead.length > behind.length ? ahead : behind;
   if (most.length >= fewestClocks && most.length > connected.length / 2) {
-    const seconds = Math.round(Math.abs(most.map(skew).toSorted((a, b) => a - b)[Math.floor(most.length / 2)]!) / 1_000);
+    const seconds = Math.round(
+      Math.abs(most.map(skew).toSorted((a, b) => a - b)[Math.floor(most.length / 2)]!) / 1_000,
+    );
     return {
       verdict: 'fail',
       detail: `the clock of this machine is about ${seconds} s ${most === ahead ? 'behind' : 'ahead'}: those of ${most.length} of ${connected.length} hosts say so`,

@@ -43,18 +43,31 @@ export class Fleet implements EdgeFleet {
     try {
       const { session, capabilities } = this.#tunnelOf(edgeId);
       if (!capabilities.methods.includes(method)) {
-        throw new SvcError('unavailable', `edge ${edgeId} does not offer ${method}: upgrade its agent, or allow it in policy.yaml of its machine`);
+        throw new SvcError(
+          'unavailable',
+          `edge ${edgeId} does not offer ${method}: upgrade its agent, or allow it in policy.yaml of its machine`,
+        );
       }
-      return session.call<R>(method, params, options).catch((error: unknown) => Promise.reject(asTold(edgeId, error)));
+      return session
+        .call<R>(method, params, options)
+        .catch((error: unknown) => Promise.reject(asTold(edgeId, error)));
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  async openStream(edgeId: number, service: string, meta: unknown, options?: { readonly timeoutMs?: number }): Promise<TunnelStream> {
+  async openStream(
+    edgeId: number,
+    service: string,
+    meta: unknown,
+    options?: { readonly timeoutMs?: number },
+  ): Promise<TunnelStream> {
     const { session, capabilities } = this.#tunnelOf(edgeId);
     if (!capabilities.streams.includes(service)) {
-      throw new SvcError('unavailable', `edge ${edgeId} does not offer streams to ${service}: upgrade its agent, or allow it in policy.yaml of its machine`);
+      throw new SvcError(
+        'unavailable',
+        `edge ${edgeId} does not offer streams to ${service}: upgrade its agent, or allow it in policy.yaml of its machine`,
+      );
     }
     return await session.open(service, meta, options);
   }
@@ -84,6 +97,11 @@ export class Fleet implements EdgeFleet {
 
 /** What broke at an edge is no failure of this service, and none of its caller. */
 function asTold(edgeId: number, error: unknown): unknown {
-  const isTheirs = isSvcError(error) && (error.code === 'internal' || error.code === 'unauthorized');
-  return isTheirs ? new SvcError('upstream_error', `edge ${edgeId} could not do it: ${error.message}`, { cause: error }) : error;
+  const isTheirs =
+    isSvcError(error) && (error.code === 'internal' || error.code === 'unauthorized');
+  return isTheirs
+    ? new SvcError('upstream_error', `edge ${edgeId} could not do it: ${error.message}`, {
+        cause: error,
+      })
+    : error;
 }

@@ -38,7 +38,8 @@ export class Housekeeping {
     const { clock, scope } = this.#ctx;
     const { base, connection, enrolments, metrics } = this.#parts;
     const { deviceBindings, onlineSeries } = connection;
-    const every = (seconds: number, name: string, work: Task): void => void scope.interval(name, seconds * second, this.#guarded(name, work));
+    const every = (seconds: number, name: string, work: Task): void =>
+      void scope.interval(name, seconds * second, this.#guarded(name, work));
 
     this.#listen();
     scope.interval('timers of the tunnels', sweepMs, () => base.sweeper.tick());
@@ -48,7 +49,9 @@ export class Housekeeping {
     );
     every(15, 'write presence', () => this.#flush());
     every(30, 'write the online series', () => onlineSeries.write(clock.now()));
-    every(1, 'write the online series of edges that turned', () => onlineSeries.writeTurned(clock.now()));
+    every(1, 'write the online series of edges that turned', () =>
+      onlineSeries.writeTurned(clock.now()),
+    );
     scope.interval('count the edges', 5 * second, () => metrics.observe());
     every(5, 'refresh device bindings', () => deviceBindings.refresh());
     every(60, 'retry what edges did not take', () => this.#retry());
@@ -62,7 +65,9 @@ export class Housekeeping {
   #listen(): void {
     const { events } = this.#ctx;
     const { deviceBindings, onlineSeries } = this.#parts.connection;
-    events.on(EdgeWritten, ({ edge_id: id }) => this.#guarded('reload an edge that was changed', () => this.#reload(id))());
+    events.on(EdgeWritten, ({ edge_id: id }) =>
+      this.#guarded('reload an edge that was changed', () => this.#reload(id))(),
+    );
     events.on(EdgeOnline, ({ edge_id: id }) => onlineSeries.turned(id));
     events.on(EdgeOffline, ({ edge_id: id }) => onlineSeries.turned(id));
     deviceBindings.follow(events, (task, work) => this.#guarded(task, work));
@@ -98,7 +103,9 @@ export class Housekeeping {
     // Once more: the generation before this one may have changed edges while this one was brought up.
     await base.edgeTable.load();
     connection.rotations.expireAll();
-    connection.presence.awaitReturn(Math.max(2 * pingMs, retryWindow(base.edgeTable.size).retryMaxMs) + hysteresisMs);
+    connection.presence.awaitReturn(
+      Math.max(2 * pingMs, retryWindow(base.edgeTable.size).retryMaxMs) + hysteresisMs,
+    );
   }
 
   /** What storage cannot take now is done next time; it must not count against the plugin that holds the tunnels. */
@@ -110,7 +117,10 @@ export class Housekeeping {
         if (!isSvcError(error)) {
           throw error;
         }
-        this.#ctx.log.warn({ event: 'edge.housekeeping_failed', task, cause: error.message }, 'housekeeping task failed; retried when it is next due');
+        this.#ctx.log.warn(
+          { event: 'edge.housekeeping_failed', task, cause: error.message },
+          'housekeeping task failed; retried when it is next due',
+        );
       }
     };
   }

@@ -31,7 +31,9 @@ const credentials: typeof Credentials = { kind: 'extension-point', id: 'session.
 
 /** The single binary is the agent of its own architecture. */
 const ownPackage = ({ agent, version }: Build): OwnPackage | undefined =>
-  agent.length === 1 ? { file: `svc-${version.replace(/^v/, '')}-${arch()}`, path: agent[0]! } : undefined;
+  agent.length === 1
+    ? { file: `svc-${version.replace(/^v/, '')}-${arch()}`, path: agent[0]! }
+    : undefined;
 
 export default definePlugin({
   async activate(ctx) {
@@ -39,7 +41,10 @@ export default definePlugin({
     const connection = openConnection(base, ctx);
     const plugins = openPlugins(base, connection.presence, ctx);
     const fleet = new Fleet(base.edgeTable, connection.presence);
-    const packages = new Packages(resolve(ctx.dataDir, '../../agent-packages'), ownPackage(base.build));
+    const packages = new Packages(
+      resolve(ctx.dataDir, '../../agent-packages'),
+      ownPackage(base.build),
+    );
     const upgrades = new Upgrades({ ...base, fleet, packages });
     const edges = new Edges({ ...base, ...connection });
     const enrolments = new Enrolments({ ...base, ...connection, edges });
@@ -56,10 +61,19 @@ export default definePlugin({
     ctx.services.provide(FleetSkills, () => new RemoteSkills({ ...base, fleet }));
     ctx.extend.contribute(credentials, 'edge-key', connection.keyring);
     ctx.extend.contribute(mentions, 'edge', edgeMention(fleet, base.scopes));
-    ctx.extend.contribute(examinations, 'edges', edgeExamination(base.edgeTable, connection.presence.comings));
+    ctx.extend.contribute(
+      examinations,
+      'edges',
+      edgeExamination(base.edgeTable, connection.presence.comings),
+    );
     ctx.http.routes([
       ...enrolmentRoutes(enrolments),
-      ...installRoutes({ enrolments, packages, build: base.build, pin: () => ctx.settings.get<string>('edge.pin') }),
+      ...installRoutes({
+        enrolments,
+        packages,
+        build: base.build,
+        pin: () => ctx.settings.get<string>('edge.pin'),
+      }),
       ...edgeRoutes(edges),
       ...identityRoutes(connection.edgeSecrets, connection.conflicts),
       ...liveRoutes(new LiveAnswers({ ...base, fleet })),
@@ -68,6 +82,13 @@ export default definePlugin({
       acceptRoute(base, connection, receivers, (record) => plugins.desired.settle(record)),
     ]);
     new LocalEdge(ctx, { ...base, ...connection, edges }).schedule();
-    new Housekeeping(ctx, { base, connection, plugins, enrolments, upgrades, metrics: new SelfMetrics(ctx.metrics, { ...base, ...connection }) }).schedule();
+    new Housekeeping(ctx, {
+      base,
+      connection,
+      plugins,
+      enrolments,
+      upgrades,
+      metrics: new SelfMetrics(ctx.metrics, { ...base, ...connection }),
+    }).schedule();
   },
 });

@@ -32,12 +32,26 @@ export class LiveAnswers {
   }
 
   /** `whole`: with the arguments. */
-  async processes(asker: Principal, edgeId: number, query: Static<typeof ProcessQuery>, signal: AbortSignal, whole: boolean): Promise<Processes> {
+  async processes(
+    asker: Principal,
+    edgeId: number,
+    query: Static<typeof ProcessQuery>,
+    signal: AbortSignal,
+    whole: boolean,
+  ): Promise<Processes> {
     await this.#assertSeen(asker, edgeId);
     const { top = 50, sort_by = 'cpu' } = query;
-    const answer: unknown = await this.#fleet.call(edgeId, 'processes', { top, sort_by }, { timeoutMs: askMs, signal });
+    const answer: unknown = await this.#fleet.call(
+      edgeId,
+      'processes',
+      { top, sort_by },
+      { timeoutMs: askMs, signal },
+    );
     if (!this.#isProcesses(answer)) {
-      throw new SvcError('upstream_error', `the answer of edge ${edgeId} is no list of processes; upgrade its agent`);
+      throw new SvcError(
+        'upstream_error',
+        `the answer of edge ${edgeId} is no list of processes; upgrade its agent`,
+      );
     }
     const { sampled_at, processes } = answer;
     const shown = processes.slice(0, top);
@@ -49,11 +63,23 @@ export class LiveAnswers {
     await foundFor(await scopeOf(scopes, asker), edgeId, tables.read);
   }
 
-  async snapshot(asker: Principal, edgeId: number, signal: AbortSignal): Promise<Static<typeof Snapshot>> {
+  async snapshot(
+    asker: Principal,
+    edgeId: number,
+    signal: AbortSignal,
+  ): Promise<Static<typeof Snapshot>> {
     await this.#assertSeen(asker, edgeId);
-    const answer: unknown = await this.#fleet.call(edgeId, 'host_snapshot', {}, { timeoutMs: askMs, signal });
+    const answer: unknown = await this.#fleet.call(
+      edgeId,
+      'host_snapshot',
+      {},
+      { timeoutMs: askMs, signal },
+    );
     if (!this.#isSnapshot(answer)) {
-      throw new SvcError('upstream_error', `the answer of edge ${edgeId} is no snapshot of a host; upgrade its agent`);
+      throw new SvcError(
+        'upstream_error',
+        `the answer of edge ${edgeId} is no snapshot of a host; upgrade its agent`,
+      );
     }
     const { sampled_at, metrics } = answer;
     const known = new Map(Object.entries(metrics));

@@ -66,7 +66,9 @@ export interface EdgeRecord {
   tunnel: Tunnel | undefined;
 }
 
-export const statusOf = ({ online, lastRegisteredAt }: EdgeRecord): EdgeStatus => (online ? 'online' : lastRegisteredAt === null ? 'pending' : 'offline');
+export const statusOf = ({ online, lastRegisteredAt }: EdgeRecord): EdgeStatus =>
+  online ? 'online' : lastRegisteredAt === null ? 'pending' : 'offline';
 
 /** Of what a machine says of itself. Short, because memory has one of every edge; all it decides is whether to look closer. */
-export const hostDigest = (json: string): string => createHash('sha256').update(json).digest('base64').slice(0, 16);
+export const hostDigest = (json: string): string =>
+  createHash('sha256').update(json).digest('base64').slice(0, 16);

@@ -1,27 +1,62 @@
-import { AgentVersion, Arch, PluginKind, PluginName, pluginStates, Sha256Hex, Timestamp, upgradeStates } from 'svc/edge-protocol';
+import {
+  AgentVersion,
+  Arch,
+  PluginKind,
+  PluginName,
+  pluginStates,
+  Sha256Hex,
+  Timestamp,
+  upgradeStates,
+} from 'svc/edge-protocol';
 import { type TSchema, Type } from 'typebox';
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
-const Labels = Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }), Type.String({ maxLength: 255 }), {
-  additionalProperties: false,
-  maxProperties: 50,
+const Labels = Type.Record(
+  Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }),
+  Type.String({ maxLength: 255 }),
+  {
+    additionalProperties: false,
+    maxProperties: 50,
+  },
+);
+const Span = Type.String({
+  pattern: '^(\\d{1,6}(ms|s|m|h|d))+$',
+  examples: ['24h'],
+  maxLength: 30,
 });
-const Span = Type.String({ pattern: '^(\\d{1,6}(ms|s|m|h|d))+$', examples: ['24h'], maxLength: 30 });
-const Uuid = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', examples: ['6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b'] });
+const Uuid = Type.String({
+  pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+  examples: ['6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b'],
+});
 
 export const EdgeId = Type.Object({ id: Id });
 export const EdgePluginId = Type.Object({ id: Id, name: PluginName });
 export const EnrolmentId = Type.Object({ id: Id });
-export const AgentArch = Type.Object({ arch: Type.String({ pattern: '^[a-z0-9_]{1,20}$', examples: ['x64'], description: 'x64 or arm64' }) });
+export const AgentArch = Type.Object({
+  arch: Type.String({
+    pattern: '^[a-z0-9_]{1,20}$',
+    examples: ['x64'],
+    description: 'x64 or arm64',
+  }),
+});
 export const PackageFile = Type.Object({ file: Type.String({ minLength: 1, maxLength: 200 }) });
 
 export const EdgeQuery = Type.Object({
-  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'a part of the name, the description or the host name' })),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'a part of the name, the description or the host name',
+    }),
+  ),
   status: Type.Optional(Type.Enum(['pending', 'online', 'offline'])),
   label: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 320 }), { maxItems: 10, description: 'env or env=prod; given more than once, all must be there' }),
+    Type.Array(Type.String({ minLength: 1, maxLength: 320 }), {
+      maxItems: 10,
+      description: 'env or env=prod; given more than once, all must be there',
+    }),
   ),
   device_id: Type.Optional(Id),
   version_drift: Type.Optional(Type.Boolean()),
@@ -37,36 +72,56 @@ export const EdgeItem = Type.Object({
   id: Id,
   name: Type.String(),
   description: Type.String(),
-  status: Type.Enum(['pending', 'online', 'offline'], { description: 'pending: it has never connected' }),
+  status: Type.Enum(['pending', 'online', 'offline'], {
+    description: 'pending: it has never connected',
+  }),
   access_key: Type.String(),
   agent_version: orNull(Type.String()),
-  version_drift: Type.Boolean({ description: 'whether its agent is of another version than the manager' }),
+  version_drift: Type.Boolean({
+    description: 'whether its agent is of another version than the manager',
+  }),
   clock_skew_ms: orNull(
-    Type.Integer({ description: 'how far its clock was ahead of this manager when the two were compared last; null while it is away or that is not certain' }),
+    Type.Integer({
+      description:
+        'how far its clock was ahead of this manager when the two were compared last; null while it is away or that is not certain',
+    }),
   ),
   device_id: orNull(Type.Integer()),
   device_reason: orNull(Type.String({ description: 'why it watches no device' })),
-  machine_bound: Type.Boolean({ description: 'whether it belongs to one machine, which proves that with its key; an agent from before keys has none' }),
+  machine_bound: Type.Boolean({
+    description:
+      'whether it belongs to one machine, which proves that with its key; an agent from before keys has none',
+  }),
   refused_machine: orNull(
     Type.Object(
       { at: Timestamp, ip: Type.String(), reason: Type.String() },
       { description: 'a machine with its secret that is not its machine, and was refused' },
     ),
   ),
-  host_info: orNull(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), { description: 'as the machine reports it' })),
+  host_info: orNull(
+    Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+      description: 'as the machine reports it',
+    }),
+  ),
   labels: Type.Record(Type.String(), Type.String()),
   last_seen_at: orNull(Timestamp),
   last_registered_at: orNull(Timestamp),
   conflict: orNull(
     Type.Object(
       { since: Timestamp, machine_uuids: Type.Array(Type.String()) },
-      { description: 'machines that use its keys at once; all are refused. Which they are is for those who may resolve it' },
+      {
+        description:
+          'machines that use its keys at once; all are refused. Which they are is for those who may resolve it',
+      },
     ),
   ),
   buffer: orNull(
     Type.Object(
       { dropped: Type.Integer(), queued_bytes: Type.Integer(), oldest_at: orNull(Timestamp) },
-      { description: 'what of its data waits on its disk, and what was lost there, by its last report; null: it has reported nothing' },
+      {
+        description:
+          'what of its data waits on its disk, and what was lost there, by its last report; null: it has reported nothing',
+      },
     ),
   ),
   secret_generation: orNull(Type.Integer({ description: 'grows with each rotation' })),
@@ -76,14 +131,24 @@ export const EdgeItem = Type.Object({
   updated_at: Timestamp,
 });
 
-export const NewEdge = Type.Object({ ...EdgeItem.properties, secret_key: Type.String({ description: 'shown this once' }) });
+export const NewEdge = Type.Object({
+  ...EdgeItem.properties,
+  secret_key: Type.String({ description: 'shown this once' }),
+});
 
 export const RotateRequest = Type.Object({
   grace: Type.Optional(
-    Type.String({ ...Span, description: 'how long the old secret of an edge that cannot be given the new one goes on, at most 24h; default 0s' }),
+    Type.String({
+      ...Span,
+      description:
+        'how long the old secret of an edge that cannot be given the new one goes on, at most 24h; default 0s',
+    }),
   ),
   immediate: Type.Optional(
-    Type.Boolean({ description: 'the old secret is dead now, also for an edge that is online, which has to be given the new one by hand' }),
+    Type.Boolean({
+      description:
+        'the old secret is dead now, also for an edge that is online, which has to be given the new one by hand',
+    }),
   ),
 });
 
@@ -91,18 +156,25 @@ export const ResolveRequest = Type.Object({
   machine_uuid: Type.Optional(
     Type.String({
       ...Uuid,
-      description: 'the machine that is meant; every other one stays refused until the secret is rotated. Default: the one that connects first',
+      description:
+        'the machine that is meant; every other one stays refused until the secret is rotated. Default: the one that connects first',
     }),
   ),
 });
 
 export const EnrolmentDraft = Type.Object({
   name: Type.Optional(Name),
-  max_uses: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'how many machines; default 1' })),
+  max_uses: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000, description: 'how many machines; default 1' }),
+  ),
   expires_in: Type.Optional(Type.String({ ...Span, description: 'from 1m to 30d; default 1h' })),
   labels: Type.Optional(Labels),
   device_id: Type.Optional(
-    Type.Integer({ ...Id, description: 'the machine that enrols takes this device over; for one machine, and for those who hold device:accept' }),
+    Type.Integer({
+      ...Id,
+      description:
+        'the machine that enrols takes this device over; for one machine, and for those who hold device:accept',
+    }),
   ),
 });
 
@@ -123,9 +195,15 @@ export const EnrolmentItem = Type.Object({
 export const NewEnrolment = Type.Object({
   ...EnrolmentItem.properties,
   token: Type.String({ description: 'shown this once' }),
-  install_command: Type.String({ description: 'one line, to be run as root on each machine that has svc' }),
-  script_command: orNull(Type.String({ description: 'the same for machines without svc: it brings that, too' })),
-  advice: orNull(Type.String({ description: 'what keeps these lines from being of use elsewhere' })),
+  install_command: Type.String({
+    description: 'one line, to be run as root on each machine that has svc',
+  }),
+  script_command: orNull(
+    Type.String({ description: 'the same for machines without svc: it brings that, too' }),
+  ),
+  advice: orNull(
+    Type.String({ description: 'what keeps these lines from being of use elsewhere' }),
+  ),
 });
 
 const Health = Type.Object({
@@ -141,9 +219,16 @@ export const EdgePluginItem = Type.Object({
   name: PluginName,
   kind: PluginKind,
   enabled: Type.Boolean(),
-  spec: Type.Record(Type.String(), Type.Unknown(), { description: 'with the defaults of the plugin' }),
+  spec: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'with the defaults of the plugin',
+  }),
   health: Health,
-  settled: orNull(Type.Boolean({ description: 'whether the edge has the configuration of this moment; null while it is offline' })),
+  settled: orNull(
+    Type.Boolean({
+      description:
+        'whether the edge has the configuration of this moment; null while it is offline',
+    }),
+  ),
 });
 
 export const EdgePluginPut = Type.Object(
@@ -157,7 +242,14 @@ export const EdgePluginPut = Type.Object(
 export const PluginCounts = Type.Object({
   enabled: Type.Integer(),
   disabled: Type.Integer(),
-  plugins: Type.Array(Type.Object({ name: PluginName, kind: PluginKind, enabled: Type.Integer(), disabled: Type.Integer() })),
+  plugins: Type.Array(
+    Type.Object({
+      name: PluginName,
+      kind: PluginKind,
+      enabled: Type.Integer(),
+      disabled: Type.Integer(),
+    }),
+  ),
 });
 
 export const ProcessQuery = Type.Object({
@@ -172,27 +264,47 @@ export const Snapshot = Type.Object({
 });
 
 const Insisting = {
-  allow_downgrade: Type.Optional(Type.Boolean({ description: 'also to an older version than the one that runs' })),
-  force: Type.Optional(Type.Boolean({ description: 'also while a shell is open there, which it ends' })),
+  allow_downgrade: Type.Optional(
+    Type.Boolean({ description: 'also to an older version than the one that runs' }),
+  ),
+  force: Type.Optional(
+    Type.Boolean({ description: 'also while a shell is open there, which it ends' }),
+  ),
 };
 
 export const UpgradeRequest = Type.Object({
-  url: Type.String({ minLength: 1, maxLength: 2_000, description: 'https, or an address of this manager', examples: ['https://example.org/svc-1.2.0-x64'] }),
+  url: Type.String({
+    minLength: 1,
+    maxLength: 2_000,
+    description: 'https, or an address of this manager',
+    examples: ['https://example.org/svc-1.2.0-x64'],
+  }),
   sha256: Sha256Hex,
   version: Type.Optional(AgentVersion),
   signature: Type.Optional(
-    Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$', examples: [`${'A'.repeat(86)}==`], description: 'Ed25519 over the 32 bytes of the sha256, base64' }),
+    Type.String({
+      pattern: '^[A-Za-z0-9+/]{86}==$',
+      examples: [`${'A'.repeat(86)}==`],
+      description: 'Ed25519 over the 32 bytes of the sha256, base64',
+    }),
   ),
   ...Insisting,
 });
 
 export const UpgradePackageRequest = Type.Object({
-  version: Type.Optional(Type.String({ ...AgentVersion, description: 'default: that of the manager' })),
-  arch: Type.Optional(Type.Enum([...Arch.enum], { description: 'default: what the machine reports' })),
+  version: Type.Optional(
+    Type.String({ ...AgentVersion, description: 'default: that of the manager' }),
+  ),
+  arch: Type.Optional(
+    Type.Enum([...Arch.enum], { description: 'default: what the machine reports' }),
+  ),
   ...Insisting,
 });
 
-export const UpgradeStarted = Type.Object({ job_id: Type.String(), state: Type.Enum([...upgradeStates]) });
+export const UpgradeStarted = Type.Object({
+  job_id: Type.String(),
+  state: Type.Enum([...upgradeStates]),
+});
 
 export const UpgradeItem = Type.Object({
   job_id: Type.String(),

@@ -34,12 +34,28 @@ export class SelfMetrics {
     this.#parts = parts;
     this.#edges = metrics.gauge('edges', 'Edges by status.', ['status']);
     this.#tunnels = metrics.gauge('tunnels', 'Tunnels that are up.');
-    this.#flapping = metrics.gauge('flapping', 'Edges that came back at least six times within the hour.');
+    this.#flapping = metrics.gauge(
+      'flapping',
+      'Edges that came back at least six times within the hour.',
+    );
     this.#conflicts = metrics.gauge('conflicts', 'Edges whose keys several machines use.');
-    this.#unproved = metrics.gauge('unproved_sockets', 'Sockets that have not proved yet whose they are.');
-    this.#waiting = metrics.gauge('introductions_waiting', 'Machines whose introduction is not kept yet.');
-    this.#skews = metrics.gauge('clock_skew_seconds', 'How far clocks of edges are ahead, where it is more than two seconds.', ['edge_id', 'device_id']);
-    this.#refused = metrics.counter('refused_total', 'Connections that were told to come back later.');
+    this.#unproved = metrics.gauge(
+      'unproved_sockets',
+      'Sockets that have not proved yet whose they are.',
+    );
+    this.#waiting = metrics.gauge(
+      'introductions_waiting',
+      'Machines whose introduction is not kept yet.',
+    );
+    this.#skews = metrics.gauge(
+      'clock_skew_seconds',
+      'How far clocks of edges are ahead, where it is more than two seconds.',
+      ['edge_id', 'device_id'],
+    );
+    this.#refused = metrics.counter(
+      'refused_total',
+      'Connections that were told to come back later.',
+    );
   }
 
   observe(): void {
@@ -66,7 +82,10 @@ export class SelfMetrics {
     for (const { id, deviceId, tunnel } of this.#parts.edgeTable.all()) {
       const skewMs = tunnel?.clockSkewMs ?? 0;
       const labels = { edge_id: String(id), device_id: String(deviceId ?? '') };
-      if (Math.abs(skewMs) > toleratedMs && (this.#skewed.has(id) || this.#skewed.size < mostSkewed)) {
+      if (
+        Math.abs(skewMs) > toleratedMs &&
+        (this.#skewed.has(id) || this.#skewed.size < mostSkewed)
+      ) {
         this.#skewed.set(id, labels);
         this.#skews.set(skewMs / 1000, labels);
       } else if (this.#skewed.has(id)) {

@@ -12,13 +12,16 @@ export type ShownEdge = Static<typeof EdgeItem>;
 export type ShownEnrolment = Static<typeof EnrolmentItem>;
 export type ShownUpgrade = Static<typeof UpgradeItem>;
 
-const instant = (at: number | null | undefined): string | null => (at === null || at === undefined ? null : timestamp(at));
+const instant = (at: number | null | undefined): string | null =>
+  at === null || at === undefined ? null : timestamp(at);
 const plain = (version: string): string => version.replace(/^v/, '');
 
-export const drifts = (agentVersion: string | null, managerVersion: string): boolean => agentVersion !== null && plain(agentVersion) !== plain(managerVersion);
+export const drifts = (agentVersion: string | null, managerVersion: string): boolean =>
+  agentVersion !== null && plain(agentVersion) !== plain(managerVersion);
 
 /** Who made it, as it is shown. */
-export const actorOf = ({ email, name, kind, id }: Principal): string => email ?? name ?? `${kind} ${id}`;
+export const actorOf = ({ email, name, kind, id }: Principal): string =>
+  email ?? name ?? `${kind} ${id}`;
 
 /** The row says what an edge is, memory how it is. */
 export class EdgeView {
@@ -27,7 +30,10 @@ export class EdgeView {
   readonly #presence: Pick<Presence, 'seenAt'>;
 
   constructor(
-    { edgeTable, managerVersion }: { readonly edgeTable: Pick<EdgeTable, 'byId'>; readonly managerVersion: string },
+    {
+      edgeTable,
+      managerVersion,
+    }: { readonly edgeTable: Pick<EdgeTable, 'byId'>; readonly managerVersion: string },
     presence: Pick<Presence, 'seenAt'>,
   ) {
     this.#edgeTable = edgeTable;
@@ -38,14 +44,31 @@ export class EdgeView {
   /** `openly`: with the identities of machines, which are for those who tell them apart. */
   of(row: EdgeRow, openly = false): ShownEdge {
     const record = this.#edgeTable.byId(row.id);
-    const shown = shownEdge(row, record, record ? this.#presence.seenAt(record) : null, this.#managerVersion);
-    return openly || shown.conflict === null ? shown : { ...shown, conflict: { ...shown.conflict, machine_uuids: [] } };
+    const shown = shownEdge(
+      row,
+      record,
+      record ? this.#presence.seenAt(record) : null,
+      this.#managerVersion,
+    );
+    return openly || shown.conflict === null
+      ? shown
+      : { ...shown, conflict: { ...shown.conflict, machine_uuids: [] } };
   }
 }
 
-function shownEdge(row: EdgeRow, record: EdgeRecord | undefined, seenAt: number | null, managerVersion: string): ShownEdge {
+function shownEdge(
+  row: EdgeRow,
+  record: EdgeRecord | undefined,
+  seenAt: number | null,
+  managerVersion: string,
+): ShownEdge {
   const conflict =
-    row.conflict_since === null ? null : { since: timestamp(row.conflict_since), machine_uuids: JSON.parse(row.conflict_machines ?? '[]') as string[] };
+    row.conflict_since === null
+      ? null
+      : {
+          since: timestamp(row.conflict_since),
+          machine_uuids: JSON.parse(row.conflict_machines ?? '[]') as string[],
+        };
   return {
     id: row.id,
     name: row.name,
@@ -58,7 +81,9 @@ function shownEdge(row: EdgeRow, record: EdgeRecord | undefined, seenAt: number 
     device_id: row.device_id,
     device_reason: row.device_id === null ? reasonOf(row, record) : null,
     machine_bound: row.machine_key !== null,
-    refused_machine: record?.refused ? { at: timestamp(record.refused.at), ip: record.refused.ip, reason: record.refused.reason } : null,
+    refused_machine: record?.refused
+      ? { at: timestamp(record.refused.at), ip: record.refused.ip, reason: record.refused.reason }
+      : null,
     host_info: row.host_info === null ? null : { ...(JSON.parse(row.host_info) as HostInfo) },
     labels: JSON.parse(row.labels) as Record<string, string>,
     last_seen_at: instant(seenAt),
@@ -74,7 +99,10 @@ function shownEdge(row: EdgeRow, record: EdgeRecord | undefined, seenAt: number 
 }
 
 /** Why it watches no device: what the directory said, or what has not happened yet. */
-function reasonOf({ device_reason: said, conflict_since: since }: EdgeRow, record: EdgeRecord | undefined): string {
+function reasonOf(
+  { device_reason: said, conflict_since: since }: EdgeRow,
+  record: EdgeRecord | undefined,
+): string {
   if (since !== null) {
     return 'two machines use its keys, and both are refused';
   }
@@ -84,11 +112,20 @@ function reasonOf({ device_reason: said, conflict_since: since }: EdgeRow, recor
   if (record === undefined || record.lastRegisteredAt === null) {
     return 'it has never connected';
   }
-  return record.tunnel ? 'its machine has not introduced itself yet' : 'its machine has not introduced itself before it left';
+  return record.tunnel
+    ? 'its machine has not introduced itself yet'
+    : 'its machine has not introduced itself before it left';
 }
 
 export function shownEnrolment(row: EnrolmentRow, now: number): ShownEnrolment {
-  const status = row.revoked_at !== null ? 'revoked' : row.expires_at <= now ? 'expired' : row.uses >= row.max_uses ? 'used_up' : 'open';
+  const status =
+    row.revoked_at !== null
+      ? 'revoked'
+      : row.expires_at <= now
+        ? 'expired'
+        : row.uses >= row.max_uses
+          ? 'used_up'
+          : 'open';
   return {
     id: row.id,
     name: row.name,

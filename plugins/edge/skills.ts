@@ -2,7 +2,18 @@ import { createHash } from 'node:crypto';
 
 import { type OfferedSkill, SkillAnswer, SkillList, type SkillOrder } from 'svc/edge-protocol';
 import { redactValue } from 'svc/probe';
-import { type AuditTrailContract, type Clock, covers, type Handle, type Ids, isSvcError, messageOf, type Principal, SvcError, type Tables } from 'svc/sdk';
+import {
+  type AuditTrailContract,
+  type Clock,
+  covers,
+  type Handle,
+  type Ids,
+  isSvcError,
+  messageOf,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 
 import { namesOnly, readsArguments } from './arguments.ts';
 import type { EdgeCapabilities, EdgeFleet, FleetSkills, SkillRequest } from './contract.ts';
@@ -50,9 +61,17 @@ export class RemoteSkills implements FleetSkills {
   async list(edgeId: number, signal?: AbortSignal): Promise<readonly OfferedSkill[]> {
     const { fleet } = this.#parts;
     const capabilities = fleet.capabilities(edgeId);
-    const answer: unknown = await fleet.call(edgeId, 'skill_list', {}, { timeoutMs: listMs, signal });
+    const answer: unknown = await fleet.call(
+      edgeId,
+      'skill_list',
+      {},
+      { timeoutMs: listMs, signal },
+    );
     if (!this.#isList(answer)) {
-      throw new SvcError('upstream_error', `the answer of edge ${edgeId} is no list of skills; upgrade its agent`);
+      throw new SvcError(
+        'upstream_error',
+        `the answer of edge ${edgeId} is no list of skills; upgrade its agent`,
+      );
     }
     if (capabilities) {
       this.#known.set(capabilities, answer.skills);
@@ -60,10 +79,22 @@ export class RemoteSkills implements FleetSkills {
     return answer.skills;
   }
 
-  async execute(edgeId: number, key: string, params: Readonly<Record<string, unknown>>, request: SkillRequest): Promise<SkillAnswer> {
+  async execute(
+    edgeId: number,
+    key: string,
+    params: Readonly<Record<string, unknown>>,
+    request: SkillRequest,
+  ): Promise<SkillAnswer> {
     const { clock, ids } = this.#parts;
     const { principal, signal } = request;
-    const execution = { edgeId, key, params, principal, approval: request.approval, id: executionId(edgeId, request) ?? ids.uuid() };
+    const execution = {
+      edgeId,
+      key,
+      params,
+      principal,
+      approval: request.approval,
+      id: executionId(edgeId, request) ?? ids.uuid(),
+    };
     const from = clock.monotonic();
     const took = (): number => Math.round(clock.monotonic() - from);
     try {
@@ -71,16 +102,33 @@ export class RemoteSkills implements FleetSkills {
       requireGrant(skill, principal, request.approval);
       if (skill.class !== 'safe') {
         // No row, no change.
-        await this.#record(execution, { status: 'success', after: { class: skill.class, phase: 'begin' } });
+        await this.#record(execution, {
+          status: 'success',
+          after: { class: skill.class, phase: 'begin' },
+        });
       }
       const answer = await this.#ask(execution, skill, request);
-      const failure = answer.status === 'ok' ? {} : { error: answer.error?.message ?? answer.status };
-      const after = { class: skill.class, phase: 'end', status: answer.status, duration_ms: took() };
-      await this.#record(execution, { status: answer.status === 'ok' ? 'success' : 'failure', ...failure, after });
+      const failure =
+        answer.status === 'ok' ? {} : { error: answer.error?.message ?? answer.status };
+      const after = {
+        class: skill.class,
+        phase: 'end',
+        status: answer.status,
+        duration_ms: took(),
+      };
+      await this.#record(execution, {
+        status: answer.status === 'ok' ? 'success' : 'failure',
+        ...failure,
+        after,
+      });
       return answer;
     } catch (error) {
       const denied = isSvcError(error) && error.code === 'forbidden';
-      await this.#record(execution, { status: denied ? 'denied' : 'failure', error: messageOf(error), after: { phase: 'end', duration_ms: took() } });
+      await this.#record(execution, {
+        status: denied ? 'denied' : 'failure',
+        error: messageOf(error),
+        after: { phase: 'end', duration_ms: took() },
+      });
       throw error;
     }
   }
@@ -104,20 +152,42 @@ export class RemoteSkills implements FleetSkills {
     const timeoutMs = Math.max(1, Math.min(mostMs, Math.floor(wished)));
     const order: SkillOrder = { key, params, timeout_ms: timeoutMs, audit_id: id };
     const call = { timeoutMs: timeoutMs + graceMs, signal, ...(changes && { idempotencyKey: id }) };
-    const answer: unknown = await this.#parts.fleet.call(edgeId, changes ? 'skill_change' : 'skill_execute', order, call);
+    const answer: unknown = await this.#parts.fleet.call(
+      edgeId,
+      changes ? 'skill_change' : 'skill_execute',
+      order,
+      call,
+    );
     if (!this.#isAnswer(answer)) {
-      throw new SvcError('upstream_error', `the answer of edge ${edgeId} is no answer of a skill; upgrade its agent`);
+      throw new SvcError(
+        'upstream_error',
+        `the answer of edge ${edgeId} is no answer of a skill; upgrade its agent`,
+      );
     }
     // By the field and not by the key: another version, or a plugin of the owner, may list processes elsewhere.
     return readsArguments(principal) ? answer : { ...answer, result: namesOnly(answer.result) };
   }
 
-  async #record({ edgeId, key, params, principal, id, approval }: Execution, { status, error, after }: Outcome): Promise<void> {
+  async #record(
+    { edgeId, key, params, principal, id, approval }: Execution,
+    { status, error, after }: Outcome,
+  ): Promise<void> {
     const { fleet, tables, trail, clock } = this.#parts;
     await tables.write(async (tx) => {
       if (trail.available) {
         await trail.get().append(tx, {
-          ...{ occurredAt: clock.now(), principal, ip: '', userAgent: '', action, status, httpStatus: 0, error, requestId: id, before: null },
+          ...{
+            occurredAt: clock.now(),
+            principal,
+            ip: '',
+            userAgent: '',
+            action,
+            status,
+            httpStatus: 0,
+            error,
+            requestId: id,
+            before: null,
+          },
           ...{ resourceType: 'edge', resourceId: String(edgeId) },
           after: {
             skill: key,
@@ -134,7 +204,10 @@ export class RemoteSkills implements FleetSkills {
 }
 
 /** The same for the same wish of the same person, so that the edge knows it again; apart from those of all others. */
-function executionId(edgeId: number, { principal, idempotencyKey: key }: SkillRequest): string | undefined {
+function executionId(
+  edgeId: number,
+  { principal, idempotencyKey: key }: SkillRequest,
+): string | undefined {
   return key === undefined
     ? undefined
     : createHash('sha256')
@@ -143,13 +216,23 @@ function executionId(edgeId: number, { principal, idempotencyKey: key }: SkillRe
 }
 
 /** To look is for those who may look at devices or use this skill; to change takes the whole area. */
-function requireGrant({ key, class: kind }: OfferedSkill, { grants, role }: Principal, approval: string | undefined): void {
+function requireGrant(
+  { key, class: kind }: OfferedSkill,
+  { grants, role }: Principal,
+  approval: string | undefined,
+): void {
   const may = (wanted: string): boolean => grants.some((grant) => covers(grant, wanted));
   if (kind === 'dangerous' && approval === undefined) {
-    throw new SvcError('forbidden', `${key} is dangerous: it takes the approval of two people, which cannot be given here`);
+    throw new SvcError(
+      'forbidden',
+      `${key} is dangerous: it takes the approval of two people, which cannot be given here`,
+    );
   }
   const wanted = kind === 'safe' ? ['device:read', `skill:${key}`] : ['skill:*'];
   if (!wanted.some(may)) {
-    throw new SvcError('forbidden', `${role} may not use ${key}, which is ${kind}; it takes ${wanted.join(' or ')}`);
+    throw new SvcError(
+      'forbidden',
+      `${role} may not use ${key}, which is ${kind}; it takes ${wanted.join(' or ')}`,
+    );
   }
 }

@@ -38,7 +38,14 @@ export interface EdgeTables {
     agent_version: string;
     machine_uuid: string;
   };
-  edge_plugins: { edge_id: number; name: string; enabled: number; spec: string; updated_by: string; updated_at: number };
+  edge_plugins: {
+    edge_id: number;
+    name: string;
+    enabled: number;
+    spec: string;
+    updated_by: string;
+    updated_at: number;
+  };
   edge_plugin_health: { edge_id: number; name: string; health: string };
   edge_enrolments: {
     id: Generated<number>;

@@ -17,7 +17,10 @@ export class ArgumentPolicy {
 
   /** Why the call is refused, or undefined. */
   refusal({ tool, args = {}, target }: GateQuestion): string | undefined {
-    return this.#deniedArgument(tool.key, args) ?? (tool.class === 'safe' || target === undefined ? undefined : this.#deniedTarget(target));
+    return (
+      this.#deniedArgument(tool.key, args) ??
+      (tool.class === 'safe' || target === undefined ? undefined : this.#deniedTarget(target))
+    );
   }
 
   #deniedArgument(key: string, args: Readonly<Record<string, unknown>>): string | undefined {
@@ -27,7 +30,10 @@ export class ArgumentPolicy {
     }
     const given = patterns.length === 0 ? [] : [...argumentLines(key, args)];
     const denied = patterns.find((pattern) => given.some((line) => pattern.matcher(line).find()));
-    return denied && `the arguments of ${key} match ${JSON.stringify(denied.pattern())} of the setting agent.denied_arguments`;
+    return (
+      denied &&
+      `the arguments of ${key} match ${JSON.stringify(denied.pattern())} of the setting agent.denied_arguments`
+    );
   }
 
   #patterns(): readonly RE2JS[] | string {
@@ -47,8 +53,12 @@ export class ArgumentPolicy {
       return `device ${id} is protected by its label ${shield}: no tool changes it; see the setting agent.protected_labels`;
     }
     const allowed = this.#settings.get<readonly string[]>('agent.write_targets');
-    const isAllowed = allowed.length === 0 || allowed.some((one) => (one.includes('=') ? carries(one) : one === `device:${id}`));
-    return isAllowed ? undefined : `device ${id} is not among the devices that tools may change; see the setting agent.write_targets`;
+    const isAllowed =
+      allowed.length === 0 ||
+      allowed.some((one) => (one.includes('=') ? carries(one) : one === `device:${id}`));
+    return isAllowed
+      ? undefined
+      : `device ${id} is not among the devices that tools may change; see the setting agent.write_targets`;
   }
 }
 

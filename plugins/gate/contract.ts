@@ -1,4 +1,10 @@
-import { defineExtensionPoint, defineService, type PermissionMode, type Principal, type SkillClass } from 'svc/sdk';
+import {
+  defineExtensionPoint,
+  defineService,
+  type PermissionMode,
+  type Principal,
+  type SkillClass,
+} from 'svc/sdk';
 
 /** Where a call of a tool comes from; runs without a person in front of them have a lower ceiling. */
 export type CallOrigin = 'api' | 'chat' | 'background' | 'mcp' | 'im' | 'investigation';
@@ -34,11 +40,24 @@ export interface GateQuestion {
   /** Absent while a prompt is assembled: everything that needs the arguments is not asked then. */
   readonly args?: Readonly<Record<string, unknown>>;
   /** The device that the call is about, with its labels, where there is one. */
-  readonly target?: { readonly device_id: number; readonly labels: Readonly<Record<string, string>> };
+  readonly target?: {
+    readonly device_id: number;
+    readonly labels: Readonly<Record<string, string>>;
+  };
 }
 
 /** In the order in which they are asked; the first that refuses is the answer. */
-export type GateStep = 'account' | 'devices' | 'role' | 'allow' | 'deny' | 'mode' | 'ceiling' | 'pack' | 'writes_off' | 'arguments';
+export type GateStep =
+  | 'account'
+  | 'devices'
+  | 'role'
+  | 'allow'
+  | 'deny'
+  | 'mode'
+  | 'ceiling'
+  | 'pack'
+  | 'writes_off'
+  | 'arguments';
 
 export type GateAnswer =
   | { readonly verdict: 'run' }
@@ -57,7 +76,10 @@ export interface Ceiling {
 
 /** Knows which packs a call is under: the pack of the persona, and the pack that brings the tool. */
 export interface CeilingSource {
-  ceilings(call: { readonly persona: string | undefined; readonly source: string }): readonly { readonly pack: string; readonly ceiling: Ceiling }[];
+  ceilings(call: {
+    readonly persona: string | undefined;
+    readonly source: string;
+  }): readonly { readonly pack: string; readonly ceiling: Ceiling }[];
 }
 
 export const Ceilings = defineExtensionPoint<CeilingSource>('gate.ceilings');

@@ -1,9 +1,22 @@
-import { covers, type PermissionMode, type Principal, type Settings, type SkillClass } from 'svc/sdk';
+import {
+  covers,
+  type PermissionMode,
+  type Principal,
+  type Settings,
+  type SkillClass,
+} from 'svc/sdk';
 
 import type { DirectoryContract } from '../iam/contract.ts';
 import { ArgumentPolicy } from './argument-policy.ts';
 import type { PackCeilings } from './pack-ceilings.ts';
-import type { GateAnswer, GateContract, GatedPersona, GatedTool, GateQuestion, GateStep } from './contract.ts';
+import type {
+  GateAnswer,
+  GateContract,
+  GatedPersona,
+  GatedTool,
+  GateQuestion,
+  GateStep,
+} from './contract.ts';
 
 export interface GateParts {
   readonly directory: Pick<DirectoryContract, 'live'>;
@@ -29,7 +42,11 @@ const classesOf: Readonly<Record<PermissionMode, readonly SkillClass[]>> = {
   'dual-sign-required': ['safe', 'mutating', 'dangerous'],
 };
 
-const refused = (step: GateStep, message: string): GateAnswer => ({ verdict: 'refused', step, message });
+const refused = (step: GateStep, message: string): GateAnswer => ({
+  verdict: 'refused',
+  step,
+  message,
+});
 
 /** Asks one thing after the other; the first that refuses is the answer. */
 export class Gate implements GateContract {
@@ -45,7 +62,10 @@ export class Gate implements GateContract {
     const { principal, tool, persona, args } = question;
     const standing = this.#standing(principal);
     if (standing === undefined) {
-      return refused('account', `${principal.name ?? principal.id} is no active account; tools are for people who are signed in`);
+      return refused(
+        'account',
+        `${principal.name ?? principal.id} is no active account; tools are for people who are signed in`,
+      );
     }
     const unseen = devicesRefusal(standing, question);
     if (unseen !== undefined) {
@@ -53,7 +73,10 @@ export class Gate implements GateContract {
     }
     const wanted = actionsFor(question);
     if (wanted.length > 0 && !wanted.some(standing.holds)) {
-      return refused('role', `the role ${standing.role} may not use ${tool.key}, which is ${tool.class}; it takes ${wanted.join(' or ')}`);
+      return refused(
+        'role',
+        `the role ${standing.role} may not use ${tool.key}, which is ${tool.class}; it takes ${wanted.join(' or ')}`,
+      );
     }
     const unlisted = personaRefusal(persona, tool);
     if (unlisted !== undefined) {
@@ -69,7 +92,10 @@ export class Gate implements GateContract {
       return refused('ceiling', `${tool.key} is ${tool.class}, and ${ceiling} may only read`);
     }
     if (changes && !this.#parts.settings.get<boolean>('agent.write_enabled')) {
-      return refused('writes_off', `${tool.key} is ${tool.class}, and changes by tools are switched off; an administrator can set agent.write_enabled`);
+      return refused(
+        'writes_off',
+        `${tool.key} is ${tool.class}, and changes by tools are switched off; an administrator can set agent.write_enabled`,
+      );
     }
     const denied = args && this.#arguments.refusal(question);
     return denied === undefined ? verdict(question) : refused('arguments', denied);
@@ -95,25 +121,40 @@ export class Gate implements GateContract {
     }
     return {
       ...{ role: person.role, sees: textOf(person.selectors) },
-      holds: (action) => person.grants.some((grant) => covers(grant, action)) && (kind === 'user' || granted(action)),
+      holds: (action) =>
+        person.grants.some((grant) => covers(grant, action)) &&
+        (kind === 'user' || granted(action)),
     };
   }
 }
 
-const textOf = (selectors: readonly string[] | undefined): string | undefined => selectors && JSON.stringify(selectors);
+const textOf = (selectors: readonly string[] | undefined): string | undefined =>
+  selectors && JSON.stringify(selectors);
 
 /** A tool looks with the selectors of the call: they must be those of now. */
-function devicesRefusal({ sees }: Standing, { principal, tool }: GateQuestion): GateAnswer | undefined {
+function devicesRefusal(
+  { sees }: Standing,
+  { principal, tool }: GateQuestion,
+): GateAnswer | undefined {
   if (sees !== textOf(principal.selectors)) {
-    return refused('devices', 'the devices that you see have changed since this was begun; ask again');
+    return refused(
+      'devices',
+      'the devices that you see have changed since this was begun; ask again',
+    );
   }
   return sees === undefined || tool.devices !== undefined
     ? undefined
-    : refused('devices', `${tool.key} cannot be narrowed to the devices of your organization; ask an administrator`);
+    : refused(
+        'devices',
+        `${tool.key} cannot be narrowed to the devices of your organization; ask an administrator`,
+      );
 }
 
 /** By its fields, and by those of whom it works for. */
-function personaRefusal(persona: GatedPersona | undefined, tool: GatedTool): GateAnswer | undefined {
+function personaRefusal(
+  persona: GatedPersona | undefined,
+  tool: GatedTool,
+): GateAnswer | undefined {
   if (persona === undefined) {
     return undefined;
   }
@@ -125,7 +166,10 @@ function personaRefusal(persona: GatedPersona | undefined, tool: GatedTool): Gat
     return refused('deny', `${tool.key} is among the disallowed tools of ${name}`);
   }
   if (!classesOf[mode].includes(tool.class)) {
-    return refused('mode', `${tool.key} is ${tool.class}, which ${name} may not use in the mode ${mode}`);
+    return refused(
+      'mode',
+      `${tool.key} is ${tool.class}, which ${name} may not use in the mode ${mode}`,
+    );
   }
   return personaRefusal(within, tool);
 }
@@ -139,7 +183,10 @@ function actionsFor({ tool: { class: kind, source, key } }: GateQuestion): reado
 }
 
 /** Who may only read, whatever role and persona allow. */
-function ceilingOf({ origin, principal: { kind } }: GateQuestion, role: string): string | undefined {
+function ceilingOf(
+  { origin, principal: { kind } }: GateQuestion,
+  role: string,
+): string | undefined {
   if (role === 'viewer') {
     return 'a viewer';
   }
@@ -157,7 +204,8 @@ function ceilingOf({ origin, principal: { kind } }: GateQuestion, role: string):
 
 /** A person who calls a tool by hand has said so with the call, which a program with an API token has not; what is dangerous takes two all the same. */
 function verdict({ principal, tool, origin, persona, tainted }: GateQuestion): GateAnswer {
-  const byHand = origin === 'api' && persona === undefined && tainted !== true && principal.kind !== 'token';
+  const byHand =
+    origin === 'api' && persona === undefined && tainted !== true && principal.kind !== 'token';
   if (tool.class === 'safe' || (tool.class === 'mutating' && byHand)) {
     return { verdict: 'run' };
   }

@@ -16,7 +16,10 @@ export class PackCeilings {
 
   /** Why the call is refused, or undefined. */
   refusal(question: GateQuestion): string | undefined {
-    return this.#first({ persona: question.persona?.name, source: question.tool.source }, (ceiling) => beyond(ceiling, question));
+    return this.#first(
+      { persona: question.persona?.name, source: question.tool.source },
+      (ceiling) => beyond(ceiling, question),
+    );
   }
 
   /** Why code may not ask the host. Where nobody knows the ceilings of packs, as when svc starts, none may ask any. */
@@ -25,12 +28,17 @@ export class PackCeilings {
       return `nothing knows how far ${source} may reach; bring the plugin marketplace up`;
     }
     return this.#first({ persona: undefined, source }, ({ hosts }) =>
-      hosts.length === 0 || isBelow(host, hosts) ? undefined : `the host ${host} is not among the hosts`,
+      hosts.length === 0 || isBelow(host, hosts)
+        ? undefined
+        : `the host ${host} is not among the hosts`,
     );
   }
 
   /** The first cause that the ceilings of a call give. */
-  #first(call: Parameters<CeilingSource['ceilings']>[0], causeOf: (ceiling: Ceiling) => string | undefined): string | undefined {
+  #first(
+    call: Parameters<CeilingSource['ceilings']>[0],
+    causeOf: (ceiling: Ceiling) => string | undefined,
+  ): string | undefined {
     for (const { value } of this.#sources.list()) {
       for (const { pack, ceiling } of value.ceilings(call)) {
         const cause = causeOf(ceiling);
@@ -43,9 +51,13 @@ export class PackCeilings {
   }
 }
 
-const isBelow = (host: string, hosts: readonly string[]): boolean => hosts.some((one) => host === one || host.endsWith(`.${one}`));
+const isBelow = (host: string, hosts: readonly string[]): boolean =>
+  hosts.some((one) => host === one || host.endsWith(`.${one}`));
 
-function beyond({ classes, tools, hosts, labels }: Ceiling, { tool, args, target }: GateQuestion): string | undefined {
+function beyond(
+  { classes, tools, hosts, labels }: Ceiling,
+  { tool, args, target }: GateQuestion,
+): string | undefined {
   if (!classes.includes(tool.class)) {
     return `${tool.key} is ${tool.class}`;
   }
@@ -55,7 +67,11 @@ function beyond({ classes, tools, hosts, labels }: Ceiling, { tool, args, target
   if (tool.key === handsOn && tools.length + hosts.length + labels.length > 0) {
     return `${tool.key} hands on to an agent that is not held to these limits`;
   }
-  if (labels.length > 0 && target !== undefined && !labels.some((label) => carries(target.labels, label))) {
+  if (
+    labels.length > 0 &&
+    target !== undefined &&
+    !labels.some((label) => carries(target.labels, label))
+  ) {
     return `device ${target.device_id} carries none of the labels ${labels.join(', ')}`;
   }
   const host = hosts.length === 0 || args === undefined ? undefined : strangeHost(args, hosts, 0);
@@ -70,7 +86,11 @@ function carries(labels: Readonly<Record<string, string>>, label: string): boole
 /** The first host in an address among the arguments that is on no list. */
 function strangeHost(value: unknown, hosts: readonly string[], depth: number): string | undefined {
   if (depth > deepest) {
-    throw new SvcError('invalid_argument', `the arguments are nested more than ${deepest} levels deep; make them flatter`, { reason: 'gate.arguments_deep' });
+    throw new SvcError(
+      'invalid_argument',
+      `the arguments are nested more than ${deepest} levels deep; make them flatter`,
+      { reason: 'gate.arguments_deep' },
+    );
   }
   if (typeof value === 'object' && value !== null) {
     return Object.values(value)
@@ -80,8 +100,8 @@ function strangeHost(value: unknown, hosts: readonly string[], depth: number): s
   if (typeof value !== 'string') {
     return undefined;
   }
-  const named = [...value.matchAll(/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>]{1,500}/gi)].flatMap(([url]) =>
-    URL.canParse(url) ? [new URL(url).hostname.toLowerCase()] : [url.slice(0, 60)],
+  const named = [...value.matchAll(/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>]{1,500}/gi)].flatMap(
+    ([url]) => (URL.canParse(url) ? [new URL(url).hostname.toLowerCase()] : [url.slice(0, 60)]),
   );
   return named.find((host) => !isBelow(host, hosts));
 }

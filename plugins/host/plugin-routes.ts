@@ -1,9 +1,21 @@
-import { listRoute, pageOfList, type PluginDirectory, type PluginStatus, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
+import {
+  listRoute,
+  pageOfList,
+  type PluginDirectory,
+  type PluginStatus,
+  route,
+  type RouteDeclaration,
+  SvcError,
+  timestamp,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { DisableOptions, PluginDetail, PluginId, PluginSummary } from './schema.ts';
 
-export const pluginRoutes = (plugins: PluginDirectory, ownId: string): readonly RouteDeclaration[] => [
+export const pluginRoutes = (
+  plugins: PluginDirectory,
+  ownId: string,
+): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/plugins',
     access: 'any',
@@ -28,7 +40,10 @@ export const pluginRoutes = (plugins: PluginDirectory, ownId: string): readonly 
       method: 'POST',
       path: `/api/v1/plugins/{id}/${verb}`,
       access: 'admin',
-      summary: verb === 'reload' ? 'Replace the serving generation by a fresh one' : 'Let a disabled or quarantined plugin serve again',
+      summary:
+        verb === 'reload'
+          ? 'Replace the serving generation by a fresh one'
+          : 'Let a disabled or quarantined plugin serve again',
       params: PluginId,
       response: PluginDetail,
       status: 200,
@@ -53,7 +68,10 @@ export const pluginRoutes = (plugins: PluginDirectory, ownId: string): readonly 
     errors: ['not_found', 'conflict'],
     handle: async ({ params, query }) => {
       if (params.id === ownId) {
-        throw new SvcError('conflict', `"${ownId}" serves this API: once disabled, no request could enable it again`);
+        throw new SvcError(
+          'conflict',
+          `"${ownId}" serves this API: once disabled, no request could enable it again`,
+        );
       }
       await plugins.disable(params.id, { cascade: query.cascade === true });
       return detail(plugins.explain(params.id));
@@ -74,7 +92,9 @@ const summary = (status: PluginStatus): Static<typeof PluginSummary> => ({
 
 /** The last change did not come up; what served before goes on. */
 const failedChange = ({ lastAttempt, generation }: PluginStatus): string | undefined =>
-  lastAttempt && !lastAttempt.ok ? `the last change failed in ${lastAttempt.stage}: ${lastAttempt.cause}; generation ${generation} still serves` : undefined;
+  lastAttempt && !lastAttempt.ok
+    ? `the last change failed in ${lastAttempt.stage}: ${lastAttempt.cause}; generation ${generation} still serves`
+    : undefined;
 
 const detail = (status: PluginStatus): Static<typeof PluginDetail> => ({
   ...summary(status),
@@ -95,5 +115,9 @@ const detail = (status: PluginStatus): Static<typeof PluginDetail> => ({
   effects: status.effects ?? null,
   draining: [...status.draining],
   residue: status.residue ?? null,
-  strikes: status.strikes.map(({ at, label, cause }) => ({ at: timestamp(at), where: label, cause })),
+  strikes: status.strikes.map(({ at, label, cause }) => ({
+    at: timestamp(at),
+    where: label,
+    cause,
+  })),
 });

@@ -1,19 +1,27 @@
 import { Type } from 'typebox';
 
 const Timestamp = Type.String({ format: 'date-time' });
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
 
-export const PluginId = Type.Object({ id: Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$', examples: ['metricsdb'] }) });
+export const PluginId = Type.Object({
+  id: Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$', examples: ['metricsdb'] }),
+});
 
 export const PluginSummary = Type.Object({
   id: Type.String(),
   title: Type.String(),
   version: orNull(Type.String()),
   kind: orNull(Type.Union([Type.Literal('area'), Type.Literal('pack')])),
-  state: Type.String({ description: 'discovered, invalid, disabled, blocked, waiting, loading, active, failed, quarantined or unload-failed' }),
+  state: Type.String({
+    description:
+      'discovered, invalid, disabled, blocked, waiting, loading, active, failed, quarantined or unload-failed',
+  }),
   cause: orNull(Type.String({ description: 'why the plugin is in this state' })),
   since: Timestamp,
-  generation: orNull(Type.Integer({ description: 'the incarnation that serves; it grows with each reload' })),
+  generation: orNull(
+    Type.Integer({ description: 'the incarnation that serves; it grows with each reload' }),
+  ),
 });
 
 const Attempt = Type.Object({
@@ -30,7 +38,9 @@ export const PluginDetail = Type.Object({
   description: Type.String(),
   requires: Type.Array(Type.String()),
   provides: Type.Array(Type.String()),
-  dependents: Type.Array(Type.String({ description: 'plugins that would be blocked without this one' })),
+  dependents: Type.Array(
+    Type.String({ description: 'plugins that would be blocked without this one' }),
+  ),
   last_attempt: orNull(Attempt),
   effects: Type.Unknown({ description: 'tree of {label, children}: everything the plugin owns' }),
   draining: Type.Array(Type.Integer({ description: 'older generations that finish their work' })),
@@ -38,4 +48,8 @@ export const PluginDetail = Type.Object({
   strikes: Type.Array(Type.Object({ at: Timestamp, where: Type.String(), cause: Type.String() })),
 });
 
-export const DisableOptions = Type.Object({ cascade: Type.Optional(Type.Boolean({ description: 'block the plugins that need this one, too' })) });
+export const DisableOptions = Type.Object({
+  cascade: Type.Optional(
+    Type.Boolean({ description: 'block the plugins that need this one, too' }),
+  ),
+});

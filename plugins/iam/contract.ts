@@ -36,7 +36,9 @@ export interface DirectoryContract {
   /** From memory: what the next request must see. Disabled and deleted people are not found. */
   live(id: number): Person | undefined;
   /** The people themselves, deleted ones too, for rows that name them. */
-  nameOf(id: number): Promise<{ readonly email: string; readonly display_name: string } | undefined>;
+  nameOf(
+    id: number,
+  ): Promise<{ readonly email: string; readonly display_name: string } | undefined>;
   /** As of the last commit; throws not_found for an account that never was. */
   timesOf(id: number): Promise<AccountTimes>;
   /**
@@ -76,7 +78,12 @@ export interface RestoringContract {
    * Another password for who has proven by other means to be this person, as they were then; it ends their sessions and API
    * tokens. `along` runs inside the write. Throws conflict when the account has changed meanwhile.
    */
-  replace(person: Pick<Person, 'id' | 'version'>, password: string, along: () => MaybePromise<void>, note: (note: AuditNote) => void): Promise<void>;
+  replace(
+    person: Pick<Person, 'id' | 'version'>,
+    password: string,
+    along: () => MaybePromise<void>,
+    note: (note: AuditNote) => void,
+  ): Promise<void>;
 }
 
 export const Directory = defineService<DirectoryContract>('iam.directory');

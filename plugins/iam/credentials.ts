@@ -71,7 +71,10 @@ export class Credentials implements PasswordsContract {
         throw error;
       }
       // The password was right; a stronger hash of it can wait for a calmer moment.
-      log.info({ user_id: id, cause: messageOf(error) }, 'renewing a dated password hash failed; retried at the next login');
+      log.info(
+        { user_id: id, cause: messageOf(error) },
+        'renewing a dated password hash failed; retried at the next login',
+      );
     }
   }
 }

@@ -19,7 +19,14 @@ export interface DirectoryParts {
 }
 
 /** What other plugins may know of people. */
-export const createDirectory = ({ tables, people, policy, users, credentials, clock }: DirectoryParts): DirectoryContract => ({
+export const createDirectory = ({
+  tables,
+  people,
+  policy,
+  users,
+  credentials,
+  clock,
+}: DirectoryParts): DirectoryContract => ({
   live: (id) => people.live(id),
   nameOf: (id) => peopleStore(tables.read).nameOf(id),
   timesOf: async (id) => (await peopleStore(tables.read).timesOf(id)) ?? missing(id),
@@ -42,5 +49,8 @@ export const createDirectory = ({ tables, people, policy, users, credentials, cl
 });
 
 function gone(email: string): never {
-  throw new SvcError('conflict', `the account ${email} was made, and removed or disabled again by another request`);
+  throw new SvcError(
+    'conflict',
+    `the account ${email} was made, and removed or disabled again by another request`,
+  );
 }

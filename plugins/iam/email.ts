@@ -11,7 +11,9 @@ export function readEmail(text: string): string {
   const email = normalEmail(text);
   if (email.length > longest || !shape.test(email)) {
     const message = `must be an e-mail address such as ann@example.org, of at most ${longest} characters`;
-    throw new SvcError('invalid_argument', `email ${message}`, { details: [{ path: '/email', message }] });
+    throw new SvcError('invalid_argument', `email ${message}`, {
+      details: [{ path: '/email', message }],
+    });
   }
   return email;
 }

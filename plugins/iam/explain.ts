@@ -22,7 +22,11 @@ interface Verdict {
   readonly reason: string;
 }
 
-export type Explain = (action: string, userId: number | undefined, page: PageRequest) => Page<Static<typeof Explained>>;
+export type Explain = (
+  action: string,
+  userId: number | undefined,
+  page: PageRequest,
+) => Page<Static<typeof Explained>>;
 
 /** Says who may do something and why: of one person yes or no, of everybody those who may. */
 export function createExplain({ people, policy, catalogue }: ExplainParts): Explain {
@@ -36,15 +40,33 @@ export function createExplain({ people, policy, catalogue }: ExplainParts): Expl
       return denied('the account is disabled');
     }
     if (action === 'any') {
-      return { allowed: true, via: 'account', grant: null, org_id: null, reason: 'every active account may' };
+      return {
+        allowed: true,
+        via: 'account',
+        grant: null,
+        org_id: null,
+        reason: 'every active account may',
+      };
     }
     const grant = matching(policy.grantsOf(role), action === 'admin' ? everything : action);
     if (grant !== undefined) {
-      return { allowed: true, via: 'role', grant, org_id: null, reason: `the role ${role} grants ${grant}` };
+      return {
+        allowed: true,
+        via: 'role',
+        grant,
+        org_id: null,
+        reason: `the role ${role} grants ${grant}`,
+      };
     }
-    const membership = people.account(id)?.memberships.find((member) => matching(orgRoleGrants[member.role], action) !== undefined);
+    const membership = people
+      .account(id)
+      ?.memberships.find((member) => matching(orgRoleGrants[member.role], action) !== undefined);
     return membership === undefined
-      ? denied(action === 'admin' ? `the role ${role} is not admin` : `the role ${role} does not grant ${action}`)
+      ? denied(
+          action === 'admin'
+            ? `the role ${role} is not admin`
+            : `the role ${role} does not grant ${action}`,
+        )
       : {
           allowed: true,
           via: 'membership',
@@ -65,15 +87,31 @@ export function createExplain({ people, policy, catalogue }: ExplainParts): Expl
       .filter(({ allowed }) => allowed);
     const rest = able.filter((item) => item.user_id > Number(after?.[0] ?? 0));
     const items = rest.slice(0, limit);
-    return { items, total: able.length, next: rest.length > limit ? [items.at(-1)!.user_id] : undefined };
+    return {
+      items,
+      total: able.length,
+      next: rest.length > limit ? [items.at(-1)!.user_id] : undefined,
+    };
   };
 }
 
-const denied = (reason: string): Verdict => ({ allowed: false, via: null, grant: null, org_id: null, reason });
+const denied = (reason: string): Verdict => ({
+  allowed: false,
+  via: null,
+  grant: null,
+  org_id: null,
+  reason,
+});
 
 function assertKnown(action: string, catalogue: DeclaredCatalogue): void {
-  if (!['admin', 'any'].includes(action) && !catalogue.actions().some((declared) => declared.action === action)) {
-    const message = 'must be admin, any or an action of this svc; GET /api/v1/policy/actions lists them';
-    throw new SvcError('invalid_argument', `action ${message}`, { details: [{ path: '/action', message }] });
+  if (
+    !['admin', 'any'].includes(action) &&
+    !catalogue.actions().some((declared) => declared.action === action)
+  ) {
+    const message =
+      'must be admin, any or an action of this svc; GET /api/v1/policy/actions lists them';
+    throw new SvcError('invalid_argument', `action ${message}`, {
+      details: [{ path: '/action', message }],
+    });
   }
 }

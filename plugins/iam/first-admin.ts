@@ -1,4 +1,14 @@
-import { type AuditTrailContract, type Clock, type Handle, type Ids, isSvcError, type Logger, type Principal, type Settings, type Tables } from 'svc/sdk';
+import {
+  type AuditTrailContract,
+  type Clock,
+  type Handle,
+  type Ids,
+  isSvcError,
+  type Logger,
+  type Principal,
+  type Settings,
+  type Tables,
+} from 'svc/sdk';
 
 import type { DirectoryContract } from './contract.ts';
 import type { IamTables } from './tables.ts';
@@ -14,38 +24,77 @@ export interface FirstAdminParts {
 }
 
 /** Nobody asked over the network: the start itself did what the operator's environment says. */
-const start: Principal = Object.freeze({ kind: 'system', id: 'start', name: 'SVC_ADMIN_EMAIL', role: 'none', grants: Object.freeze([]) });
+const start: Principal = Object.freeze({
+  kind: 'system',
+  id: 'start',
+  name: 'SVC_ADMIN_EMAIL',
+  role: 'none',
+  grants: Object.freeze([]),
+});
 
 /** Makes the administrator that the operator named, at a start that finds none. An account that exists is left as it is. */
-export async function ensureFirstAdmin({ directory, tables, trail, settings, clock, ids, log }: FirstAdminParts): Promise<void> {
+export async function ensureFirstAdmin({
+  directory,
+  tables,
+  trail,
+  settings,
+  clock,
+  ids,
+  log,
+}: FirstAdminParts): Promise<void> {
   const email = settings.get<string>('auth.admin_email');
   const password = settings.get<string>('auth.admin_password');
   if ((email === '' && password === '') || (await directory.hasAdmin())) {
     return;
   }
   if (email === '' || password === '') {
-    const missing = email === '' ? 'SVC_ADMIN_EMAIL' : 'SVC_ADMIN_PASSWORD or SVC_ADMIN_PASSWORD_FILE';
-    log.error({ event: 'iam.first_admin_incomplete' }, `no administrator was created: ${missing} is not set, and it takes both`);
+    const missing =
+      email === '' ? 'SVC_ADMIN_EMAIL' : 'SVC_ADMIN_PASSWORD or SVC_ADMIN_PASSWORD_FILE';
+    log.error(
+      { event: 'iam.first_admin_incomplete' },
+      `no administrator was created: ${missing} is not set, and it takes both`,
+    );
     return;
   }
   try {
-    const { id } = await directory.create({ email, password, display_name: '', role: 'admin' }, undefined, writeDown);
+    const { id } = await directory.create(
+      { email, password, display_name: '', role: 'admin' },
+      undefined,
+      writeDown,
+    );
     log.info({ user_id: id, email }, 'the first administrator was created');
   } catch (error) {
     if (!isSvcError(error)) {
       throw error;
     }
-    log.error({ event: 'iam.first_admin_refused', email }, `no administrator was created: ${error.message}`);
+    log.error(
+      { event: 'iam.first_admin_refused', email },
+      `no administrator was created: ${error.message}`,
+    );
   }
 
   /** There is no request whose pipeline would do it. Joins the write of the account: no row, no administrator. */
-  async function writeDown(account: { readonly id: number; readonly email: string }): Promise<void> {
+  async function writeDown(account: {
+    readonly id: number;
+    readonly email: string;
+  }): Promise<void> {
     if (!trail.available) {
       return;
     }
     const place = { ip: '', userAgent: '', requestId: ids.uuid(), httpStatus: 0, error: undefined };
-    const act = { principal: start, action: 'user:create', resourceType: 'user', resourceId: String(account.id), status: 'success' } as const;
-    const change = { before: undefined, after: { id: account.id, email: account.email, role: 'admin' } };
-    await tables.write((tx) => trail.get().append(tx, { occurredAt: clock.now(), ...place, ...act, ...change }));
+    const act = {
+      principal: start,
+      action: 'user:create',
+      resourceType: 'user',
+      resourceId: String(account.id),
+      status: 'success',
+    } as const;
+    const change = {
+      before: undefined,
+      after: { id: account.id, email: account.email, role: 'admin' },
+    };
+    await tables.write((tx) =>
+      trail.get().append(tx, { occurredAt: clock.now(), ...place, ...act, ...change }),
+    );
   }
 }

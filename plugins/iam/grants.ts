@@ -6,7 +6,11 @@ import type { OrgRole } from './tables.ts';
 export const everything = '*';
 
 /** What being a member adds to what one's role grants, in that organization. */
-export const orgRoleGrants: Readonly<Record<OrgRole, readonly string[]>> = { org_admin: ['member:manage'], member: [], viewer: [] };
+export const orgRoleGrants: Readonly<Record<OrgRole, readonly string[]>> = {
+  org_admin: ['member:manage'],
+  member: [],
+  viewer: [],
+};
 
 /** The grant among `grants` that covers `wanted`, an action or itself a grant. */
 export function matching(grants: readonly string[], wanted: string): string | undefined {
@@ -14,4 +18,5 @@ export function matching(grants: readonly string[], wanted: string): string | un
 }
 
 /** `edge:*` for `edge:create`. */
-export const areaOf = (action: string): string | undefined => (action.includes(':') ? `${action.slice(0, action.indexOf(':'))}:*` : undefined);
+export const areaOf = (action: string): string | undefined =>
+  action.includes(':') ? `${action.slice(0, action.indexOf(':'))}:*` : undefined;

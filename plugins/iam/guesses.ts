@@ -18,7 +18,11 @@ export class Guesses {
     const waitMs = this.#wrong.waitMs(account);
     if (waitMs > 0) {
       const retryAfterSeconds = Math.ceil(waitMs / 1000);
-      throw new SvcError('rate_limited', `current_password was wrong too often; try again in ${retryAfterSeconds} s`, { retryAfterSeconds });
+      throw new SvcError(
+        'rate_limited',
+        `current_password was wrong too often; try again in ${retryAfterSeconds} s`,
+        { retryAfterSeconds },
+      );
     }
     const end = this.#wrong.begin(account);
     let right: boolean;

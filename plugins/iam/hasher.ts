@@ -17,7 +17,8 @@ export const currentCost: Cost = { ln: 15, r: 8, p: 3 };
 
 const keyBytes = 32;
 const saltBytes = 16;
-const phc = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{16,86})\$([A-Za-z0-9+/]{43})$/;
+const phc =
+  /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{16,86})\$([A-Za-z0-9+/]{43})$/;
 
 /** Hashes passwords off the main thread, two at once so that logins cannot take the machine from all other work. */
 export class Hasher {
@@ -26,7 +27,12 @@ export class Hasher {
   readonly #gate = new ConcurrencyGate({
     atOnce: 2,
     waiting: 20,
-    full: () => new SvcError('rate_limited', 'too many passwords are being checked at once; try again in a moment', { retryAfterSeconds: 3 }),
+    full: () =>
+      new SvcError(
+        'rate_limited',
+        'too many passwords are being checked at once; try again in a moment',
+        { retryAfterSeconds: 3 },
+      ),
   });
   /** Stands for the hash of an account that does not exist. */
   readonly #decoy: Hashed;
@@ -34,7 +40,11 @@ export class Hasher {
   constructor(ids: Ids, cost: Cost = currentCost) {
     this.#ids = ids;
     this.#cost = cost;
-    this.#decoy = { cost, salt: this.#newSalt(), key: Buffer.from(ids.token(keyBytes), 'base64url') };
+    this.#decoy = {
+      cost,
+      salt: this.#newSalt(),
+      key: Buffer.from(ids.token(keyBytes), 'base64url'),
+    };
   }
 
   /** `$scrypt$ln=15,r=8,p=3$<salt>$<key>`. */
@@ -49,14 +59,19 @@ export class Hasher {
   async verify(hash: string | undefined, password: string): Promise<boolean> {
     const known = hash === undefined ? undefined : parse(hash);
     const { cost, salt, key } = known ?? this.#decoy;
-    const derived = await this.#gate.run(() => derive(isTooLong(password) ? '' : password, salt, cost));
+    const derived = await this.#gate.run(() =>
+      derive(isTooLong(password) ? '' : password, salt, cost),
+    );
     return timingSafeEqual(derived, key) && known !== undefined && !isTooLong(password);
   }
 
   /** Whether a hash was made more cheaply than hashes are made today. */
   isDated(hash: string): boolean {
     const made = parse(hash)?.cost;
-    return made !== undefined && (made.ln < this.#cost.ln || made.r < this.#cost.r || made.p < this.#cost.p);
+    return (
+      made !== undefined &&
+      (made.ln < this.#cost.ln || made.r < this.#cost.r || made.p < this.#cost.p)
+    );
   }
 
   #newSalt(): Buffer {
@@ -74,14 +89,24 @@ function parse(hash: string): Hashed | undefined {
   const [, ln, r, p, salt, key] = phc.exec(hash) ?? [];
   return salt === undefined || key === undefined
     ? undefined
-    : { cost: { ln: Number(ln), r: Number(r), p: Number(p) }, salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64') };
+    : {
+        cost: { ln: Number(ln), r: Number(r), p: Number(p) },
+        salt: Buffer.from(salt, 'base64'),
+        key: Buffer.from(key, 'base64'),
+      };
 }
 
 /** One password has several encodings on different keyboards; they must give one key. */
 const derive = (password: string, salt: Buffer, { ln, r, p }: Cost): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const N = 2 ** ln;
-    scrypt(password.normalize('NFKC'), salt, keyBytes, { N, r, p, maxmem: 256 * N * r }, (error, key) => (error ? reject(error) : resolve(key)));
+    scrypt(
+      password.normalize('NFKC'),
+      salt,
+      keyBytes,
+      { N, r, p, maxmem: 256 * N * r },
+      (error, key) => (error ? reject(error) : resolve(key)),
+    );
   });
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');

@@ -28,7 +28,9 @@ export default definePlugin({
     const catalogue = ctx.services.use(Catalogue);
     const hasher = new Hasher(ctx.ids);
 
-    const policy = new Policy(settings.get<Seeds>('policy.roles'), () => roleStore(tables.read).all());
+    const policy = new Policy(settings.get<Seeds>('policy.roles'), () =>
+      roleStore(tables.read).all(),
+    );
     settings.watch<Seeds>('policy.roles', (seeds) => policy.seed(seeds));
     const people = new People({
       policy,
@@ -39,15 +41,24 @@ export default definePlugin({
     const users = new Users({ tables, people, hasher, clock });
     const credentials = new Credentials({ tables, people, hasher, log });
     const directory = createDirectory({ tables, people, policy, users, credentials, clock });
-    const roles = new Roles({ tables, policy, catalogue, clock, changed: (name) => ctx.events.emit(RoleChanged, { name }) });
+    const roles = new Roles({
+      tables,
+      policy,
+      catalogue,
+      clock,
+      changed: (name) => ctx.events.emit(RoleChanged, { name }),
+    });
 
     ctx.services.provide(Directory, () => directory);
     ctx.services.provide(Passwords, () => credentials);
     ctx.services.provide(Restoring, () => ({
       find: (email) => credentials.find(email),
-      replace: (person, password, along, note) => users.replacePassword(person, password, along, note),
+      replace: (person, password, along, note) =>
+        users.replacePassword(person, password, along, note),
     }));
-    ctx.extend.contribute(PackTraces, 'iam', { forget: async ({ packId, keepData }) => void (keepData || (await roles.forgetArea(packId))) });
+    ctx.extend.contribute(PackTraces, 'iam', {
+      forget: async ({ packId, keepData }) => void (keepData || (await roles.forgetArea(packId))),
+    });
     ctx.http.routes([...meRoutes(tables), ...userRoutes(users)]);
     ctx.http.routes(orgRoutes(new Orgs({ tables, people, clock })));
     ctx.http.routes(memberRoutes(new Members({ tables, people, policy })));
@@ -63,7 +74,15 @@ export default definePlugin({
       await people.load();
     };
     await recall();
-    const named = { directory, tables, trail: ctx.services.maybe(AuditTrail), settings, clock, ids: ctx.ids, log };
+    const named = {
+      directory,
+      tables,
+      trail: ctx.services.maybe(AuditTrail),
+      settings,
+      clock,
+      ids: ctx.ids,
+      log,
+    };
     return { recall, makeFirstAdmin: () => ensureFirstAdmin(named) };
   },
   async start(_ctx, { recall, makeFirstAdmin }) {

@@ -28,7 +28,10 @@ export const meRoutes = (tables: Tables<IamTables>): readonly RouteDeclaration[]
     }),
   );
 
-async function whoAmI({ read }: Tables<IamTables>, principal: Principal): Promise<Static<typeof Me>> {
+async function whoAmI(
+  { read }: Tables<IamTables>,
+  principal: Principal,
+): Promise<Static<typeof Me>> {
   const id = userIdOf(principal);
   if (id === undefined) {
     return withoutAccount(principal);
@@ -45,10 +48,18 @@ async function whoAmI({ read }: Tables<IamTables>, principal: Principal): Promis
 }
 
 /** Roles, organizations and settings change what is shown without changing the account, so the tag is made from all of it. */
-const tagOf = (me: Static<typeof Me>): string => `"${createHash('sha256').update(JSON.stringify(me)).digest('base64url')}"`;
+const tagOf = (me: Static<typeof Me>): string =>
+  `"${createHash('sha256').update(JSON.stringify(me)).digest('base64url')}"`;
 
 /** The operator and others without an account. */
-const withoutAccount = ({ kind, id, email, name = id, role, grants }: Principal): Static<typeof Me> => ({
+const withoutAccount = ({
+  kind,
+  id,
+  email,
+  name = id,
+  role,
+  grants,
+}: Principal): Static<typeof Me> => ({
   ...{ kind, id, email: email ?? null, display_name: name, role, status: 'active' },
   memberships: [],
   grants: [...grants],

@@ -43,7 +43,10 @@ export class Members {
         throw new SvcError('conflict', `${email} is a member of this organization already`);
       }
       if ((await store.countOrgsOf(user)) >= mostOrgsOfUser) {
-        throw new SvcError('conflict', `${email} belongs to ${mostOrgsOfUser} organizations already, which is the most`);
+        throw new SvcError(
+          'conflict',
+          `${email} belongs to ${mostOrgsOfUser} organizations already, which is the most`,
+        );
       }
       await store.insert(org, user, role);
       return (await store.find(org, user)) ?? missing(user);
@@ -69,14 +72,24 @@ export class Members {
   }
 
   /** A change of one membership by an actor who may manage the members of that organization. */
-  #amend<T>(by: By, org: number, user: number, work: (tx: Iam, before: MemberRow | undefined) => Promise<T>): Promise<T> {
+  #amend<T>(
+    by: By,
+    org: number,
+    user: number,
+    work: (tx: Iam, before: MemberRow | undefined) => Promise<T>,
+  ): Promise<T> {
     const { tables, people } = this.#parts;
     return people.following([user], () =>
       tables.write(async (tx) => {
         await this.#assertManages(tx, by.principal, org);
         const before = await memberStore(tx).find(org, user);
         const result = await work(tx, before);
-        by.note({ resourceType: 'member', resourceId: `${org}/${user}`, before, after: await memberStore(tx).find(org, user) });
+        by.note({
+          resourceType: 'member',
+          resourceId: `${org}/${user}`,
+          before,
+          after: await memberStore(tx).find(org, user),
+        });
         return result;
       }),
     );
@@ -86,10 +99,14 @@ export class Members {
   async #assertManages(tx: Iam, actor: Principal, org: number): Promise<void> {
     const { name } = (await orgStore(tx).find(actor, org)) ?? missingOrg(org);
     const own = userIdOf(actor);
-    const isOrgAdmin = own !== undefined && (await memberStore(tx).find(org, own))?.role === 'org_admin';
+    const isOrgAdmin =
+      own !== undefined && (await memberStore(tx).find(org, own))?.role === 'org_admin';
     const byRole = matching(this.#parts.policy.grantsOf(actor.role), 'member:manage') !== undefined;
     if (!byRole && !isOrgAdmin) {
-      throw new SvcError('forbidden', `only administrators and those who are org_admin of ${name} may change its members`);
+      throw new SvcError(
+        'forbidden',
+        `only administrators and those who are org_admin of ${name} may change its members`,
+      );
     }
   }
 }
@@ -102,9 +119,13 @@ async function assertSeen(db: Iam, actor: Principal, org: number): Promise<void>
 
 /** Who leaves an organization that carries a selector may see more than its members do, so none of those lets anybody out. */
 async function assertMayWiden(tx: Iam, actor: Principal, org: number): Promise<void> {
-  const { name, device_selector: selector } = (await orgStore(tx).find(actor, org)) ?? missingOrg(org);
+  const { name, device_selector: selector } =
+    (await orgStore(tx).find(actor, org)) ?? missingOrg(org);
   if (actor.selectors !== undefined && selector !== null) {
-    throw new SvcError('forbidden', `${name} narrows which devices its members see, so its members cannot take accounts out of it; ask an administrator`);
+    throw new SvcError(
+      'forbidden',
+      `${name} narrows which devices its members see, so its members cannot take accounts out of it; ask an administrator`,
+    );
   }
 }
 

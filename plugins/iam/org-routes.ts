@@ -2,7 +2,17 @@ import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Members } from './members.ts';
 import type { Orgs } from './orgs.ts';
-import { Member, MemberDraft, MemberId, MemberPatch, Org, OrgDraft, OrgId, OrgPatch, OrgQuery } from './schema.ts';
+import {
+  Member,
+  MemberDraft,
+  MemberId,
+  MemberPatch,
+  Org,
+  OrgDraft,
+  OrgId,
+  OrgPatch,
+  OrgQuery,
+} from './schema.ts';
 import { shownOrg } from './shown.ts';
 
 export const orgRoutes = (orgs: Orgs): readonly RouteDeclaration[] => [
@@ -85,7 +95,8 @@ export const memberRoutes = (members: Members): readonly RouteDeclaration[] => [
     body: MemberDraft,
     response: Member,
     errors: ['not_found', 'conflict'],
-    handle: (call) => members.add(call, call.params.id, call.body.user_id, call.body.role ?? 'member'),
+    handle: (call) =>
+      members.add(call, call.params.id, call.body.user_id, call.body.role ?? 'member'),
   }),
   route({
     method: 'PATCH',

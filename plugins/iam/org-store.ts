@@ -1,16 +1,32 @@
-import { type ExpressionBuilder, type Insertable, type Selectable, sql, type SqlBool, type Updateable } from 'kysely';
+import {
+  type ExpressionBuilder,
+  type Insertable,
+  type Selectable,
+  sql,
+  type SqlBool,
+  type Updateable,
+} from 'kysely';
 import { type Page, pageOf, type PageRequest, type Principal } from 'svc/sdk';
 
 import type { Iam, IamTables } from './tables.ts';
 
-const columns = ['id', 'name', 'description', 'parent_id', 'device_selector', 'created_at', 'updated_at'] as const;
+const columns = [
+  'id',
+  'name',
+  'description',
+  'parent_id',
+  'device_selector',
+  'created_at',
+  'updated_at',
+] as const;
 
 export type OrgRow = Pick<Selectable<IamTables['iam_orgs']>, (typeof columns)[number]>;
 
 /** The organization that every new account joins. */
 export const defaultOrg = 1;
 
-const isSeen = (actor: Principal, id: number): boolean => actor.orgs === undefined || actor.orgs.includes(id);
+const isSeen = (actor: Principal, id: number): boolean =>
+  actor.orgs === undefined || actor.orgs.includes(id);
 
 const seenBy = (actor: Principal) => (eb: ExpressionBuilder<IamTables, 'iam_orgs'>) =>
   actor.orgs === undefined ? eb.lit(true) : eb('id', 'in', [...actor.orgs]);
@@ -22,19 +38,32 @@ export const orgStore = (db: Iam) => ({
       .selectFrom('iam_orgs')
       .select(columns)
       .where(seenBy(actor))
-      .$if(q !== undefined, (query) => query.where(sql<SqlBool>`instr(name_key, ${nameKey(q ?? '')}) > 0`));
+      .$if(q !== undefined, (query) =>
+        query.where(sql<SqlBool>`instr(name_key, ${nameKey(q ?? '')}) > 0`),
+      );
     const { items, ...rest } = await pageOf(filtered, 'id', page);
     return { ...rest, items: items.map((row) => withSeenParent(actor, row)) };
   },
 
   async find(actor: Principal, id: number): Promise<OrgRow | undefined> {
-    const found = await db.selectFrom('iam_orgs').select(columns).where(seenBy(actor)).where('id', '=', id).executeTakeFirst();
+    const found = await db
+      .selectFrom('iam_orgs')
+      .select(columns)
+      .where(seenBy(actor))
+      .where('id', '=', id)
+      .executeTakeFirst();
     return found && withSeenParent(actor, found);
   },
 
-  insert: (org: Insertable<IamTables['iam_orgs']>): Promise<OrgRow> => db.insertInto('iam_orgs').values(org).returning(columns).executeTakeFirstOrThrow(),
+  insert: (org: Insertable<IamTables['iam_orgs']>): Promise<OrgRow> =>
+    db.insertInto('iam_orgs').values(org).returning(columns).executeTakeFirstOrThrow(),
 
-  update: (actor: Principal, id: number, changes: Updateable<IamTables['iam_orgs']>, now: number): Promise<OrgRow> =>
+  update: (
+    actor: Principal,
+    id: number,
+    changes: Updateable<IamTables['iam_orgs']>,
+    now: number,
+  ): Promise<OrgRow> =>
     db
       .updateTable('iam_orgs')
       .set({ ...changes, updated_at: sql<number>`max(${now}, updated_at + 1)` })
@@ -43,10 +72,16 @@ export const orgStore = (db: Iam) => ({
       .returning(columns)
       .executeTakeFirstOrThrow(),
 
-  remove: (actor: Principal, id: number) => db.deleteFrom('iam_orgs').where(seenBy(actor)).where('id', '=', id).execute(),
+  remove: (actor: Principal, id: number) =>
+    db.deleteFrom('iam_orgs').where(seenBy(actor)).where('id', '=', id).execute(),
 
   async isNameFree(name: string, exceptId = 0): Promise<boolean> {
-    const taken = await db.selectFrom('iam_orgs').select('id').where('name_key', '=', nameKey(name)).where('id', '!=', exceptId).executeTakeFirst();
+    const taken = await db
+      .selectFrom('iam_orgs')
+      .select('id')
+      .where('name_key', '=', nameKey(name))
+      .where('id', '!=', exceptId)
+      .executeTakeFirst();
     return taken === undefined;
   },
 
@@ -60,7 +95,14 @@ export const orgStore = (db: Iam) => ({
   },
 
   async hasChildren(id: number): Promise<boolean> {
-    return (await db.selectFrom('iam_orgs').select('id').where('parent_id', '=', id).limit(1).executeTakeFirst()) !== undefined;
+    return (
+      (await db
+        .selectFrom('iam_orgs')
+        .select('id')
+        .where('parent_id', '=', id)
+        .limit(1)
+        .executeTakeFirst()) !== undefined
+    );
   },
 
   /** `id` and everything above it. */
@@ -71,7 +113,12 @@ export const orgStore = (db: Iam) => ({
           .selectFrom('iam_orgs')
           .select(['id', 'parent_id'])
           .where('id', '=', id)
-          .union((eb) => eb.selectFrom('iam_orgs').innerJoin('line', 'line.parent_id', 'iam_orgs.id').select(['iam_orgs.id', 'iam_orgs.parent_id'])),
+          .union((eb) =>
+            eb
+              .selectFrom('iam_orgs')
+              .innerJoin('line', 'line.parent_id', 'iam_orgs.id')
+              .select(['iam_orgs.id', 'iam_orgs.parent_id']),
+          ),
       )
       .selectFrom('line')
       .select('id')
@@ -83,4 +130,5 @@ export const orgStore = (db: Iam) => ({
 /** Two names that differ in case or in the way their letters are encoded are one. */
 export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase();
 
-const withSeenParent = (actor: Principal, row: OrgRow): OrgRow => (row.parent_id === null || isSeen(actor, row.parent_id) ? row : { ...row, parent_id: null });
+const withSeenParent = (actor: Principal, row: OrgRow): OrgRow =>
+  row.parent_id === null || isSeen(actor, row.parent_id) ? row : { ...row, parent_id: null };

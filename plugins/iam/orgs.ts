@@ -1,4 +1,11 @@
-import { type Clock, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import {
+  type Clock,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 
 import { memberStore } from './member-store.ts';
 import { defaultOrg, nameKey, orgStore, type OrgRow } from './org-store.ts';
@@ -39,7 +46,10 @@ export class Orgs {
     return (await orgStore(this.#parts.tables.read).find(actor, id)) ?? missingOrg(id);
   }
 
-  create(by: By, { name: given, description, parent_id = null, device_selector = null }: OrgDraft): Promise<OrgRow> {
+  create(
+    by: By,
+    { name: given, description, parent_id = null, device_selector = null }: OrgDraft,
+  ): Promise<OrgRow> {
     const { tables, clock, mostOrgs = defaultMostOrgs } = this.#parts;
     return tables.write(async (tx) => {
       const store = orgStore(tx);
@@ -47,7 +57,10 @@ export class Orgs {
       await assertNameFree(tx, name);
       await assertParentExists(tx, by.principal, parent_id);
       if ((await store.count()) >= mostOrgs) {
-        throw new SvcError('conflict', `there are ${mostOrgs} organizations already, the limit; delete some that are not needed`);
+        throw new SvcError(
+          'conflict',
+          `there are ${mostOrgs} organizations already, the limit; delete some that are not needed`,
+        );
       }
       const now = clock.now();
       const org = await store.insert({
@@ -64,7 +77,11 @@ export class Orgs {
     });
   }
 
-  async update(by: By, id: number, { name: given, description, parent_id, device_selector }: Partial<OrgDraft>): Promise<OrgRow> {
+  async update(
+    by: By,
+    id: number,
+    { name: given, description, parent_id, device_selector }: Partial<OrgDraft>,
+  ): Promise<OrgRow> {
     const { tables, clock, people } = this.#parts;
     let members: readonly number[] = [];
     const written = tables.write(async (tx) => {
@@ -105,14 +122,23 @@ export class Orgs {
       const before = (await store.find(by.principal, id)) ?? missingOrg(id);
       by.requireMatch(shownOrg(before));
       if (id === defaultOrg) {
-        throw new SvcError('conflict', 'the default organization holds every new user and cannot be deleted');
+        throw new SvcError(
+          'conflict',
+          'the default organization holds every new user and cannot be deleted',
+        );
       }
       if (await store.hasChildren(id)) {
-        throw new SvcError('conflict', `${before.name} is the parent of other organizations; move or delete them first`);
+        throw new SvcError(
+          'conflict',
+          `${before.name} is the parent of other organizations; move or delete them first`,
+        );
       }
       const members = await memberStore(tx).removeAll(id);
       if (before.device_selector !== null && members.length > 0) {
-        throw new SvcError('conflict', `${before.name} narrows what its ${members.length} members see; take its device selector or its members off first`);
+        throw new SvcError(
+          'conflict',
+          `${before.name} narrows what its ${members.length} members see; take its device selector or its members off first`,
+        );
       }
       await store.remove(by.principal, id);
       by.note({ before: shownOrg(before) });
@@ -131,7 +157,9 @@ export function missingOrg(id: number): never {
 
 async function assertNameFree(tx: Iam, name: string, exceptId?: number): Promise<void> {
   if (!(await orgStore(tx).isNameFree(name, exceptId))) {
-    throw new SvcError('conflict', `there is an organization ${name} already`, { details: [{ path: '/name', message: 'is taken' }] });
+    throw new SvcError('conflict', `there is an organization ${name} already`, {
+      details: [{ path: '/name', message: 'is taken' }],
+    });
   }
 }
 
@@ -143,8 +171,12 @@ async function assertParentExists(tx: Iam, actor: Principal, parent: number | nu
 
 async function assertNoCycle(tx: Iam, id: number, parent: number): Promise<void> {
   if ((await orgStore(tx).lineOf(parent)).includes(id)) {
-    throw new SvcError('conflict', `organization ${id} cannot stand below itself; choose a parent outside of it`, {
-      details: [{ path: '/parent_id', message: 'is the organization itself or stands below it' }],
-    });
+    throw new SvcError(
+      'conflict',
+      `organization ${id} cannot stand below itself; choose a parent outside of it`,
+      {
+        details: [{ path: '/parent_id', message: 'is the organization itself or stands below it' }],
+      },
+    );
   }
 }

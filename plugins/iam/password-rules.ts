@@ -8,7 +8,8 @@ export const longestPassword = 256;
 
 const charactersIn = (text: string): number => Array.from(text).length;
 
-export const isTooLong = (password: string): boolean => password.length > 2 * longestPassword || charactersIn(password) > longestPassword;
+export const isTooLong = (password: string): boolean =>
+  password.length > 2 * longestPassword || charactersIn(password) > longestPassword;
 
 /** Throws a sentence unless `password` is good enough for the account with this e-mail. */
 export function assertGoodPassword(password: string, email: string): void {
@@ -20,6 +21,8 @@ export function assertGoodPassword(password: string, email: string): void {
         ? 'must not be the e-mail address'
         : undefined;
   if (complaint !== undefined) {
-    throw new SvcError('invalid_argument', `password ${complaint}`, { details: [{ path: '/password', message: complaint }] });
+    throw new SvcError('invalid_argument', `password ${complaint}`, {
+      details: [{ path: '/password', message: complaint }],
+    });
   }
 }

@@ -53,12 +53,28 @@ export const peopleStore = (db: Iam) => ({
 
   /** Replaces a hash by a stronger one of the same password, unless the password was changed meanwhile. */
   renewHash: (id: number, old: string, renewed: string) =>
-    db.updateTable('iam_users').set({ password_hash: renewed }).where('id', '=', id).where('password_hash', '=', old).execute(),
+    db
+      .updateTable('iam_users')
+      .set({ password_hash: renewed })
+      .where('id', '=', id)
+      .where('password_hash', '=', old)
+      .execute(),
 
-  noteLogin: (id: number, now: number) => db.updateTable('iam_users').set({ last_login_at: now }).where('id', '=', id).execute(),
+  noteLogin: (id: number, now: number) =>
+    db.updateTable('iam_users').set({ last_login_at: now }).where('id', '=', id).execute(),
 
-  timesOf: (id: number) => db.selectFrom('iam_users').select(['created_at', 'updated_at', 'last_login_at']).where('id', '=', id).executeTakeFirst(),
+  timesOf: (id: number) =>
+    db
+      .selectFrom('iam_users')
+      .select(['created_at', 'updated_at', 'last_login_at'])
+      .where('id', '=', id)
+      .executeTakeFirst(),
 
   /** Also of deleted accounts. */
-  nameOf: (id: number) => db.selectFrom('iam_users').select(['email', 'display_name']).where('id', '=', id).executeTakeFirst(),
+  nameOf: (id: number) =>
+    db
+      .selectFrom('iam_users')
+      .select(['email', 'display_name'])
+      .where('id', '=', id)
+      .executeTakeFirst(),
 });

@@ -54,7 +54,9 @@ export class People {
 
   load(): Promise<void> {
     return this.#turns.run(async () => {
-      this.#known = new Map((await this.#parts.read()).map((account) => [account.id, this.#make(account)]));
+      this.#known = new Map(
+        (await this.#parts.read()).map((account) => [account.id, this.#make(account)]),
+      );
     });
   }
 
@@ -108,18 +110,24 @@ export class People {
 
 function personOf({ memberships, ...account }: Account, policy: Policy): Person {
   const ofRole = policy.grantsOf(account.role);
-  const added = memberships.flatMap(({ role }) => orgRoleGrants[role]).filter((grant) => matching(ofRole, grant) === undefined);
+  const added = memberships
+    .flatMap(({ role }) => orgRoleGrants[role])
+    .filter((grant) => matching(ofRole, grant) === undefined);
   return Object.freeze({
     ...account,
     // Without additions all share the array of the role, which then is compiled once.
     grants: added.length === 0 ? ofRole : Object.freeze([...ofRole, ...new Set(added)]),
-    orgs: ofRole.includes(everything) ? undefined : Object.freeze(memberships.map(({ org_id }) => org_id)),
+    orgs: ofRole.includes(everything)
+      ? undefined
+      : Object.freeze(memberships.map(({ org_id }) => org_id)),
     selectors: ofRole.includes(everything) ? undefined : selectorsOf(memberships),
   });
 }
 
 /** An organization without a selector widens nothing: everybody begins in one. */
 function selectorsOf(memberships: Account['memberships']): readonly string[] | undefined {
-  const selectors = memberships.map(({ device_selector: selector }) => selector).filter((selector) => selector !== null);
+  const selectors = memberships
+    .map(({ device_selector: selector }) => selector)
+    .filter((selector) => selector !== null);
   return selectors.length === 0 ? undefined : Object.freeze([...new Set(selectors)].sort());
 }

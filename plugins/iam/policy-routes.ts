@@ -1,4 +1,11 @@
-import { type DeclaredCatalogue, listRoute, type Page, type PageRequest, route, type RouteDeclaration } from 'svc/sdk';
+import {
+  type DeclaredCatalogue,
+  listRoute,
+  type Page,
+  type PageRequest,
+  route,
+  type RouteDeclaration,
+} from 'svc/sdk';
 
 import type { Explain } from './explain.ts';
 import type { Policy } from './policy.ts';
@@ -51,7 +58,8 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
     body: RolePatch,
     response: Role,
     errors: ['not_found', 'conflict'],
-    handle: async (call) => shownRole({ ...(await roles.update(call, call.params.name, call.body)), builtin: false }),
+    handle: async (call) =>
+      shownRole({ ...(await roles.update(call, call.params.name, call.body)), builtin: false }),
   }),
   route({
     method: 'DELETE',
@@ -66,7 +74,10 @@ export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclarat
   }),
 ];
 
-export const policyRoutes = (catalogue: DeclaredCatalogue, explain: Explain): readonly RouteDeclaration[] => [
+export const policyRoutes = (
+  catalogue: DeclaredCatalogue,
+  explain: Explain,
+): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/policy/actions',
     access: 'any',
@@ -76,7 +87,11 @@ export const policyRoutes = (catalogue: DeclaredCatalogue, explain: Explain): re
     handle({ page }) {
       const actions = catalogue.actions().toSorted((a, b) => (a.action < b.action ? -1 : 1));
       return pageOf(
-        actions.map(({ action, description, pluginId }) => ({ action, description, plugin: pluginId })),
+        actions.map(({ action, description, pluginId }) => ({
+          action,
+          description,
+          plugin: pluginId,
+        })),
         page,
       );
     },

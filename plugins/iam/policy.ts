@@ -59,7 +59,14 @@ export class Policy {
     this.#builtin = new Map(
       builtinRoles.map((name) => [
         name,
-        { name, description: descriptions[name], grants: Object.freeze([...seeds[name]]), builtin: true, created_at: undefined, updated_at: undefined },
+        {
+          name,
+          description: descriptions[name],
+          grants: Object.freeze([...seeds[name]]),
+          builtin: true,
+          created_at: undefined,
+          updated_at: undefined,
+        },
       ]),
     );
     this.#edition += 1;
@@ -71,7 +78,9 @@ export class Policy {
       const before = this.#custom;
       const rows = await this.#readRoles();
       this.#custom = new Map(rows.map((row) => [row.name, kept(before.get(row.name), row)]));
-      const names = [...new Set([...before.keys(), ...this.#custom.keys()])].filter((name) => before.get(name) !== this.#custom.get(name));
+      const names = [...new Set([...before.keys(), ...this.#custom.keys()])].filter(
+        (name) => before.get(name) !== this.#custom.get(name),
+      );
       if (names.length > 0) {
         this.#edition += 1;
         names.forEach(changed);
@@ -83,6 +92,9 @@ export class Policy {
 /** A role that did not change stays the same object, and its grants the same array: others compile them once. */
 function kept(before: Role | undefined, row: RoleRow): Role {
   const isSame =
-    before !== undefined && before.updated_at === row.updated_at && before.created_at === row.created_at && before.grants.join() === row.grants.join();
+    before !== undefined &&
+    before.updated_at === row.updated_at &&
+    before.created_at === row.created_at &&
+    before.grants.join() === row.grants.join();
   return isSame ? before : { ...row, grants: Object.freeze([...row.grants]), builtin: false };
 }

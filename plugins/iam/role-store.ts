@@ -16,16 +16,30 @@ export const roleStore = (db: Iam) => ({
   },
 
   async find(name: string): Promise<RoleRow | undefined> {
-    const found = await db.selectFrom('iam_roles').select(columns).where('name', '=', name).executeTakeFirst();
+    const found = await db
+      .selectFrom('iam_roles')
+      .select(columns)
+      .where('name', '=', name)
+      .executeTakeFirst();
     return found && opened(found);
   },
 
-  async insert(role: Omit<Insertable<IamTables['iam_roles']>, 'grants'> & { readonly grants: readonly string[] }): Promise<RoleRow> {
+  async insert(
+    role: Omit<Insertable<IamTables['iam_roles']>, 'grants'> & {
+      readonly grants: readonly string[];
+    },
+  ): Promise<RoleRow> {
     const values = { ...role, grants: JSON.stringify(role.grants) };
-    return opened(await db.insertInto('iam_roles').values(values).returning(columns).executeTakeFirstOrThrow());
+    return opened(
+      await db.insertInto('iam_roles').values(values).returning(columns).executeTakeFirstOrThrow(),
+    );
   },
 
-  async update(name: string, { description, grants }: { readonly description?: string; readonly grants?: readonly string[] }, now: number): Promise<RoleRow> {
+  async update(
+    name: string,
+    { description, grants }: { readonly description?: string; readonly grants?: readonly string[] },
+    now: number,
+  ): Promise<RoleRow> {
     const changed = db
       .updateTable('iam_roles')
       .set({
@@ -50,4 +64,7 @@ export const roleStore = (db: Iam) => ({
   },
 });
 
-const opened = ({ grants, ...role }: Stored): RoleRow => ({ ...role, grants: JSON.parse(grants) as string[] });
+const opened = ({ grants, ...role }: Stored): RoleRow => ({
+  ...role,
+  grants: JSON.parse(grants) as string[],
+});

@@ -40,13 +40,25 @@ export class Roles {
       assertHeld(policy, by.principal, grants);
       const store = roleStore(tx);
       if ((await store.find(name)) !== undefined) {
-        throw new SvcError('conflict', `there is a role ${name} already`, { details: [{ path: '/name', message: 'is taken' }] });
+        throw new SvcError('conflict', `there is a role ${name} already`, {
+          details: [{ path: '/name', message: 'is taken' }],
+        });
       }
       if ((await store.count()) >= mostRoles) {
-        throw new SvcError('conflict', `there are ${mostRoles} custom roles already, which is the most; delete one that is not needed`);
+        throw new SvcError(
+          'conflict',
+          `there are ${mostRoles} custom roles already, which is the most; delete one that is not needed`,
+        );
       }
       const now = clock.now();
-      const role = await store.insert({ name, description, grants, created_by: userIdOf(by.principal) ?? null, created_at: now, updated_at: now });
+      const role = await store.insert({
+        name,
+        description,
+        grants,
+        created_by: userIdOf(by.principal) ?? null,
+        created_at: now,
+        updated_at: now,
+      });
       by.note({ resourceId: name, after: shown(role) });
       return role;
     });
@@ -79,7 +91,10 @@ export class Roles {
       assertHeld(policy, by.principal, before.grants);
       const holders = await userStore(tx).holdersOf(name);
       if (holders > 0) {
-        throw new SvcError('conflict', `${holders === 1 ? 'one user has' : `${holders} users have`} the role ${name}; give them another one first`);
+        throw new SvcError(
+          'conflict',
+          `${holders === 1 ? 'one user has' : `${holders} users have`} the role ${name}; give them another one first`,
+        );
       }
       await roleStore(tx).remove(name);
       by.note({ before: shown(before) });
@@ -112,13 +127,21 @@ export class Roles {
   /** Grants are made from what svc declares; what a role holds already may stay when its area is away. */
   #assertDeclared(grants: readonly string[], held: readonly string[]): void {
     const actions = this.#parts.catalogue.actions().map(({ action }) => action);
-    const known = new Set([...actions, ...actions.flatMap((action) => areaOf(action) ?? []), ...held]);
+    const known = new Set([
+      ...actions,
+      ...actions.flatMap((action) => areaOf(action) ?? []),
+      ...held,
+    ]);
     const strange = grants.findIndex((grant) => !known.has(grant));
     if (strange >= 0) {
       const message = `is not a declared action, such as ${actions[0]}, nor a whole area, such as ${areaOf(actions[0] ?? '') ?? 'edge:*'}`;
-      throw new SvcError('invalid_argument', `grants: ${grants[strange]} ${message}; GET /api/v1/policy/actions lists them`, {
-        details: [{ path: `/grants/${strange}`, message }],
-      });
+      throw new SvcError(
+        'invalid_argument',
+        `grants: ${grants[strange]} ${message}; GET /api/v1/policy/actions lists them`,
+        {
+          details: [{ path: `/grants/${strange}`, message }],
+        },
+      );
     }
   }
 }
@@ -135,15 +158,23 @@ export function missingRole(name: string): never {
 
 function assertCustom(name: string, policy: Policy): void {
   if (policy.find(name)?.builtin === true) {
-    throw new SvcError('conflict', `the role ${name} is built in; what it grants is the setting policy.roles`);
+    throw new SvcError(
+      'conflict',
+      `the role ${name} is built in; what it grants is the setting policy.roles`,
+    );
   }
 }
 
 /** What a membership adds counts in its organization only, while a role counts everywhere; and a token holds less than its role. */
 function assertHeld(policy: Policy, actor: Principal, grants: readonly string[]): void {
   const ofRole = policy.grantsOf(actor.role);
-  const beyond = grants.find((grant) => matching(actor.grants, grant) === undefined || matching(ofRole, grant) === undefined);
+  const beyond = grants.find(
+    (grant) => matching(actor.grants, grant) === undefined || matching(ofRole, grant) === undefined,
+  );
   if (beyond !== undefined) {
-    throw new SvcError('forbidden', `a role that grants ${beyond} is not for you to change, because your own role does not grant it`);
+    throw new SvcError(
+      'forbidden',
+      `a role that grants ${beyond} is not for you to change, because your own role does not grant it`,
+    );
   }
 }

@@ -2,18 +2,36 @@ import { Type } from 'typebox';
 
 import { longestPassword, shortestPassword } from './password-rules.ts';
 
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
 
 const Timestamp = Type.String({ format: 'date-time' });
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Line = { maxLength: 100, pattern: '^\\P{Cc}*$' };
 const DisplayName = Type.String({ ...Line, description: 'made from the e-mail when empty' });
-const Email = Type.String({ minLength: 3, maxLength: 300, description: 'trimmed and lower-cased; unique', examples: ['ada@example.org'] });
-const Password = Type.String({ minLength: shortestPassword, maxLength: longestPassword, format: 'password', description: 'not the e-mail' });
-const RoleName = Type.String({ pattern: '^[a-z][a-z0-9_-]{1,39}$', examples: ['oncall'], description: 'admin, user, viewer or a custom role' });
+const Email = Type.String({
+  minLength: 3,
+  maxLength: 300,
+  description: 'trimmed and lower-cased; unique',
+  examples: ['ada@example.org'],
+});
+const Password = Type.String({
+  minLength: shortestPassword,
+  maxLength: longestPassword,
+  format: 'password',
+  description: 'not the e-mail',
+});
+const RoleName = Type.String({
+  pattern: '^[a-z][a-z0-9_-]{1,39}$',
+  examples: ['oncall'],
+  description: 'admin, user, viewer or a custom role',
+});
 const Status = Type.Enum(['active', 'disabled']);
 const OrgRole = Type.Enum(['org_admin', 'member', 'viewer']);
-const Grant = Type.String({ maxLength: 100, description: 'an action such as edge:create, or a whole area such as edge:*' });
+const Grant = Type.String({
+  maxLength: 100,
+  description: 'an action such as edge:create, or a whole area such as edge:*',
+});
 
 export const UserId = Type.Object({ id: Id });
 export const OrgId = Type.Object({ id: Id });
@@ -46,7 +64,11 @@ export const UserDraft = Type.Object({
 });
 
 export const UserPatch = Type.Object(
-  { email: Type.Optional(Email), display_name: Type.Optional(Type.String({ ...Line, minLength: 1 })), status: Type.Optional(Status) },
+  {
+    email: Type.Optional(Email),
+    display_name: Type.Optional(Type.String({ ...Line, minLength: 1 })),
+    status: Type.Optional(Status),
+  },
   { minProperties: 1 },
 );
 
@@ -54,19 +76,34 @@ export const RolePatchOfUser = Type.Object({ role: RoleName });
 
 export const PasswordPatch = Type.Object({
   password: Password,
-  current_password: Type.Optional(Type.String({ maxLength: longestPassword, format: 'password', description: 'required to change your own' })),
+  current_password: Type.Optional(
+    Type.String({
+      maxLength: longestPassword,
+      format: 'password',
+      description: 'required to change your own',
+    }),
+  ),
 });
 
 export const Me = Type.Object({
   kind: Type.String({ description: 'user, token, operator or another kind of caller' }),
-  id: Type.Union([Id, Type.String()], { description: "a user's number; of other callers their own name" }),
+  id: Type.Union([Id, Type.String()], {
+    description: "a user's number; of other callers their own name",
+  }),
   email: orNull(Type.String()),
   display_name: Type.String(),
   role: Type.String(),
   status: Status,
   memberships: Type.Array(Type.Object({ org_id: Id, name: Type.String(), role: OrgRole })),
-  grants: Type.Array(Type.String(), { description: 'what the caller may do beyond reading: actions, areas such as edge:*, or * for everything' }),
-  device_selectors: orNull(Type.Array(Type.String(), { description: 'devices that fit one of these are seen; null: all devices' })),
+  grants: Type.Array(Type.String(), {
+    description:
+      'what the caller may do beyond reading: actions, areas such as edge:*, or * for everything',
+  }),
+  device_selectors: orNull(
+    Type.Array(Type.String(), {
+      description: 'devices that fit one of these are seen; null: all devices',
+    }),
+  ),
   created_at: orNull(Timestamp),
   updated_at: orNull(Timestamp),
   last_login_at: orNull(Timestamp),
@@ -95,9 +132,16 @@ export const Org = Type.Object({
   updated_at: Timestamp,
 });
 
-export const OrgQuery = Type.Object({ q: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name' })) });
+export const OrgQuery = Type.Object({
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name' })),
+});
 
-const OrgName = Type.String({ ...Line, minLength: 1, pattern: '^(?=.*\\S)\\P{Cc}*$', description: 'unique, whatever the case' });
+const OrgName = Type.String({
+  ...Line,
+  minLength: 1,
+  pattern: '^(?=.*\\S)\\P{Cc}*$',
+  description: 'unique, whatever the case',
+});
 const ParentId = orNull(Id);
 const Description = Type.String({ maxLength: 1_000 });
 
@@ -109,11 +153,21 @@ export const OrgDraft = Type.Object({
 });
 
 export const OrgPatch = Type.Object(
-  { name: Type.Optional(OrgName), description: Type.Optional(Description), parent_id: Type.Optional(ParentId), device_selector: Type.Optional(Selector) },
+  {
+    name: Type.Optional(OrgName),
+    description: Type.Optional(Description),
+    parent_id: Type.Optional(ParentId),
+    device_selector: Type.Optional(Selector),
+  },
   { minProperties: 1 },
 );
 
-export const Member = Type.Object({ user_id: Id, email: Type.String(), display_name: Type.String(), role: OrgRole });
+export const Member = Type.Object({
+  user_id: Id,
+  email: Type.String(),
+  display_name: Type.String(),
+  role: OrgRole,
+});
 export const MemberDraft = Type.Object({ user_id: Id, role: Type.Optional(OrgRole) });
 export const MemberPatch = Type.Object({ role: OrgRole });
 
@@ -121,20 +175,38 @@ export const Role = Type.Object({
   name: Type.String(),
   description: Type.String(),
   grants: Type.Array(Type.String()),
-  builtin: Type.Boolean({ description: 'built-in roles are changed by the setting policy.roles only' }),
+  builtin: Type.Boolean({
+    description: 'built-in roles are changed by the setting policy.roles only',
+  }),
   created_at: orNull(Timestamp),
   updated_at: orNull(Timestamp),
 });
 
 const Grants = Type.Array(Grant, { maxItems: 200, uniqueItems: true });
 
-export const RoleDraft = Type.Object({ name: RoleName, description: Type.String({ ...Description, default: '' }), grants: Grants });
-export const RolePatch = Type.Object({ description: Type.Optional(Description), grants: Type.Optional(Grants) }, { minProperties: 1 });
+export const RoleDraft = Type.Object({
+  name: RoleName,
+  description: Type.String({ ...Description, default: '' }),
+  grants: Grants,
+});
+export const RolePatch = Type.Object(
+  { description: Type.Optional(Description), grants: Type.Optional(Grants) },
+  { minProperties: 1 },
+);
 
-export const Action = Type.Object({ action: Type.String(), description: Type.String(), plugin: Type.String() });
+export const Action = Type.Object({
+  action: Type.String(),
+  description: Type.String(),
+  plugin: Type.String(),
+});
 
 export const ExplainQuery = Type.Object({
-  action: Type.String({ minLength: 1, maxLength: 100, description: 'a declared action, or admin, or any', examples: ['admin'] }),
+  action: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'a declared action, or admin, or any',
+    examples: ['admin'],
+  }),
   user_id: Type.Optional(Id),
 });
 

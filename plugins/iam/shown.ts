@@ -6,22 +6,47 @@ import type { Role as KnownRole } from './policy.ts';
 import type { Org, Role, User } from './schema.ts';
 import type { UserRow } from './user-store.ts';
 
-const instant = (ms: number | null | undefined): string | null => (typeof ms === 'number' ? timestamp(ms) : null);
+const instant = (ms: number | null | undefined): string | null =>
+  typeof ms === 'number' ? timestamp(ms) : null;
 
-export const shownUser = ({ id, email, display_name, role, status, created_at, updated_at, last_login_at }: UserRow): Static<typeof User> => ({
+export const shownUser = ({
+  id,
+  email,
+  display_name,
+  role,
+  status,
+  created_at,
+  updated_at,
+  last_login_at,
+}: UserRow): Static<typeof User> => ({
   ...{ id, email, display_name, role, status },
   created_at: timestamp(created_at),
   updated_at: timestamp(updated_at),
   last_login_at: instant(last_login_at),
 });
 
-export const shownOrg = ({ id, name, description, parent_id, device_selector, created_at, updated_at }: OrgRow): Static<typeof Org> => ({
+export const shownOrg = ({
+  id,
+  name,
+  description,
+  parent_id,
+  device_selector,
+  created_at,
+  updated_at,
+}: OrgRow): Static<typeof Org> => ({
   ...{ id, name, description, parent_id, device_selector },
   created_at: timestamp(created_at),
   updated_at: timestamp(updated_at),
 });
 
-export const shownRole = ({ name, description, grants, builtin, created_at, updated_at }: KnownRole): Static<typeof Role> => ({
+export const shownRole = ({
+  name,
+  description,
+  grants,
+  builtin,
+  created_at,
+  updated_at,
+}: KnownRole): Static<typeof Role> => ({
   ...{ name, description, grants: [...grants], builtin },
   created_at: instant(created_at),
   updated_at: instant(updated_at),

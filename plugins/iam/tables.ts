@@ -29,7 +29,14 @@ export interface IamTables {
     updated_at: number;
   };
   iam_members: { org_id: number; user_id: number; role: OrgRole };
-  iam_roles: { name: string; description: string; grants: string; created_by: number | null; created_at: number; updated_at: number };
+  iam_roles: {
+    name: string;
+    description: string;
+    grants: string;
+    created_by: number | null;
+    created_at: number;
+    updated_at: number;
+  };
 }
 
 /** Either the committed state or a transaction. */

@@ -1,6 +1,14 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import { PasswordPatch, RolePatchOfUser, User, UserDraft, UserId, UserPatch, UserQuery } from './schema.ts';
+import {
+  PasswordPatch,
+  RolePatchOfUser,
+  User,
+  UserDraft,
+  UserId,
+  UserPatch,
+  UserQuery,
+} from './schema.ts';
 import { shownUser } from './shown.ts';
 import { userIdOf } from './user-store.ts';
 import type { Users } from './users.ts';
@@ -29,7 +37,11 @@ export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
     response: User,
     errors: ['conflict', 'rate_limited'],
     handle: async (call) =>
-      shownUser(await users.create(call.body, userIdOf(call.principal), (user) => call.note({ resourceId: user.id, after: shownUser(user) }))),
+      shownUser(
+        await users.create(call.body, userIdOf(call.principal), (user) =>
+          call.note({ resourceId: user.id, after: shownUser(user) }),
+        ),
+      ),
   }),
   route({
     method: 'GET',
@@ -63,7 +75,15 @@ export const userRoutes = (users: Users): readonly RouteDeclaration[] => [
     body: PasswordPatch,
     response: User,
     errors: ['not_found', 'conflict', 'rate_limited'],
-    handle: async (call) => shownUser(await users.setPassword(call, call.params.id, call.body.password, call.body.current_password)),
+    handle: async (call) =>
+      shownUser(
+        await users.setPassword(
+          call,
+          call.params.id,
+          call.body.password,
+          call.body.current_password,
+        ),
+      ),
   }),
   route({
     method: 'PATCH',

@@ -1,9 +1,27 @@
-import { type Expression, type ExpressionBuilder, type Insertable, type Selectable, sql, type SqlBool, type Updateable } from 'kysely';
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Insertable,
+  type Selectable,
+  sql,
+  type SqlBool,
+  type Updateable,
+} from 'kysely';
 import { type Page, pageOf, type PageRequest, type Principal } from 'svc/sdk';
 
 import type { Iam, IamTables } from './tables.ts';
 
-const columns = ['id', 'email', 'display_name', 'role', 'status', 'version', 'created_at', 'updated_at', 'last_login_at'] as const;
+const columns = [
+  'id',
+  'email',
+  'display_name',
+  'role',
+  'status',
+  'version',
+  'created_at',
+  'updated_at',
+  'last_login_at',
+] as const;
 
 /** An account as the domain knows it. The hash is not part of it, so that no reply and no audit row can show it. */
 export type UserRow = Pick<Selectable<IamTables['iam_users']>, (typeof columns)[number]>;
@@ -36,26 +54,47 @@ export const seenBy =
   };
 
 /** The account that a principal acts for, in person or by an API token; the operator and plugins have none. */
-export const userIdOf = ({ kind, id }: Principal): number | undefined => (kind === 'user' || kind === 'token' ? Number(id) : undefined);
+export const userIdOf = ({ kind, id }: Principal): number | undefined =>
+  kind === 'user' || kind === 'token' ? Number(id) : undefined;
 
 /** Accounts on behalf of an actor. */
 export const userStore = (db: Iam) => ({
   list: (actor: Principal, filter: UserFilter, page: PageRequest): Promise<Page<UserRow>> =>
-    pageOf(db.selectFrom('iam_users').select(columns).where(seenBy(actor)).where(fits(filter, actor)), 'id', page),
+    pageOf(
+      db.selectFrom('iam_users').select(columns).where(seenBy(actor)).where(fits(filter, actor)),
+      'id',
+      page,
+    ),
 
   find: (actor: Principal, id: number): Promise<UserRow | undefined> =>
-    db.selectFrom('iam_users').select(columns).where(seenBy(actor)).where('id', '=', id).executeTakeFirst(),
+    db
+      .selectFrom('iam_users')
+      .select(columns)
+      .where(seenBy(actor))
+      .where('id', '=', id)
+      .executeTakeFirst(),
 
   /** For whoever changes the password; compared and replaced, never shown. */
   async hashOf(actor: Principal, id: number): Promise<string | undefined> {
-    const found = await db.selectFrom('iam_users').select('password_hash').where(seenBy(actor)).where('id', '=', id).executeTakeFirst();
+    const found = await db
+      .selectFrom('iam_users')
+      .select('password_hash')
+      .where(seenBy(actor))
+      .where('id', '=', id)
+      .executeTakeFirst();
     return found?.password_hash;
   },
 
-  insert: (user: Insertable<IamTables['iam_users']>): Promise<UserRow> => db.insertInto('iam_users').values(user).returning(columns).executeTakeFirstOrThrow(),
+  insert: (user: Insertable<IamTables['iam_users']>): Promise<UserRow> =>
+    db.insertInto('iam_users').values(user).returning(columns).executeTakeFirstOrThrow(),
 
   /** `updated_at` grows with each change, also within a millisecond: it is the version that If-Match compares. */
-  update: (actor: Principal, id: number, changes: Updateable<IamTables['iam_users']>, now: number): Promise<UserRow> =>
+  update: (
+    actor: Principal,
+    id: number,
+    changes: Updateable<IamTables['iam_users']>,
+    now: number,
+  ): Promise<UserRow> =>
     db
       .updateTable('iam_users')
       .set({ ...changes, updated_at: sql<number>`max(${now}, updated_at + 1)` })
@@ -85,7 +124,12 @@ export const userStore = (db: Iam) => ({
   },
 
   async hasActiveAdmin(): Promise<boolean> {
-    const admin = db.selectFrom('iam_users').select('id').where('role', '=', 'admin').where('status', '=', 'active').where('deleted_at', 'is', null);
+    const admin = db
+      .selectFrom('iam_users')
+      .select('id')
+      .where('role', '=', 'admin')
+      .where('status', '=', 'active')
+      .where('deleted_at', 'is', null);
     return (await admin.limit(1).executeTakeFirst()) !== undefined;
   },
 
@@ -104,14 +148,25 @@ const fits =
   ({ q, role, status, org_id: org }: UserFilter, actor: Principal): Where =>
   (eb) =>
     eb.and([
-      ...(q === undefined ? [] : [eb.or([like('email', q.toLowerCase()), like('display_name', q)])]),
+      ...(q === undefined
+        ? []
+        : [eb.or([like('email', q.toLowerCase()), like('display_name', q)])]),
       ...(role === undefined ? [] : [eb('role', '=', role)]),
       ...(status === undefined ? [] : [eb('status', '=', status as UserRow['status'])]),
       ...(org === undefined
         ? []
         : actor.orgs !== undefined && !actor.orgs.includes(org)
           ? [eb.lit(false)]
-          : [eb.exists(eb.selectFrom('iam_members').select('user_id').whereRef('iam_members.user_id', '=', 'iam_users.id').where('org_id', '=', org))]),
+          : [
+              eb.exists(
+                eb
+                  .selectFrom('iam_members')
+                  .select('user_id')
+                  .whereRef('iam_members.user_id', '=', 'iam_users.id')
+                  .where('org_id', '=', org),
+              ),
+            ]),
     ]);
 
-const like = (column: 'email' | 'display_name', text: string) => sql<SqlBool>`${sql.ref(column)} like ${`%${text.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+const like = (column: 'email' | 'display_name', text: string) =>
+  sql<SqlBool>`${sql.ref(column)} like ${`%${text.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;

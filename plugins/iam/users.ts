@@ -1,5 +1,14 @@
 import type { Updateable } from 'kysely';
-import { type Call, type Clock, type MaybePromise, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type MaybePromise,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 
 import { readEmail } from './email.ts';
 import { Guesses } from './guesses.ts';
@@ -59,7 +68,11 @@ export class Users {
     return (await userStore(this.#parts.tables.read).find(actor, id)) ?? missing(id);
   }
 
-  async create(user: NewUser, createdBy: number | undefined, along: (user: UserRow) => MaybePromise<void>): Promise<UserRow> {
+  async create(
+    user: NewUser,
+    createdBy: number | undefined,
+    along: (user: UserRow) => MaybePromise<void>,
+  ): Promise<UserRow> {
     const { tables, people, hasher, clock, mostUsers = defaultMostUsers } = this.#parts;
     const email = readEmail(user.email);
     assertGoodPassword(user.password, email);
@@ -69,13 +82,22 @@ export class Users {
       await assertEmailFree(tx, email);
       await assertRoleExists(tx, user.role);
       if ((await store.count()) >= mostUsers) {
-        throw new SvcError('conflict', `there are ${mostUsers} accounts already, the limit; delete some that are not needed`);
+        throw new SvcError(
+          'conflict',
+          `there are ${mostUsers} accounts already, the limit; delete some that are not needed`,
+        );
       }
       const now = clock.now();
       const display_name = user.display_name.trim() || email.slice(0, email.indexOf('@'));
       const row = await store.insert({
         ...{ email, display_name, role: user.role, status: 'active', password_hash },
-        ...{ created_by: createdBy ?? null, created_at: now, updated_at: now, last_login_at: null, deleted_at: null },
+        ...{
+          created_by: createdBy ?? null,
+          created_at: now,
+          updated_at: now,
+          last_login_at: null,
+          deleted_at: null,
+        },
       });
       await memberStore(tx).insert(defaultOrg, row.id, 'member');
       await along(row);
@@ -93,8 +115,11 @@ export class Users {
       }
       return {
         ...(email !== undefined && { email }),
-        ...(display_name !== undefined && { display_name: display_name.trim() || before.display_name }),
-        ...(status !== undefined && status !== before.status && { status, version: before.version + 1 }),
+        ...(display_name !== undefined && {
+          display_name: display_name.trim() || before.display_name,
+        }),
+        ...(status !== undefined &&
+          status !== before.status && { status, version: before.version + 1 }),
       };
     });
   }
@@ -106,7 +131,12 @@ export class Users {
     });
   }
 
-  async setPassword(by: By, id: number, password: string, current: string | undefined): Promise<UserRow> {
+  async setPassword(
+    by: By,
+    id: number,
+    password: string,
+    current: string | undefined,
+  ): Promise<UserRow> {
     const { tables, hasher } = this.#parts;
     const { email } = await this.get(by.principal, id);
     const hash = await userStore(tables.read).hashOf(by.principal, id);
@@ -117,7 +147,10 @@ export class Users {
     const password_hash = await hasher.hash(password);
     return this.#amend(by, id, async (tx, before) => {
       if ((await userStore(tx).hashOf(by.principal, id)) !== hash) {
-        throw new SvcError('conflict', 'the password was changed by another request just now; try again with the new one');
+        throw new SvcError(
+          'conflict',
+          'the password was changed by another request just now; try again with the new one',
+        );
       }
       return { password_hash, version: before.version + 1 };
     });
@@ -134,22 +167,39 @@ export class Users {
     const person = people.live(id) ?? missing(id);
     assertGoodPassword(password, person.email);
     const password_hash = await hasher.hash(password);
-    await this.#amend({ principal: restoring, requireMatch: () => undefined, note }, id, async (_tx, before) => {
-      if (before.version !== version || before.status !== 'active') {
-        throw new SvcError('conflict', 'the account was changed meanwhile; ask for another link', { reason: 'iam.changed' });
-      }
-      await along();
-      return { password_hash, version: version + 1 };
-    });
+    await this.#amend(
+      { principal: restoring, requireMatch: () => undefined, note },
+      id,
+      async (_tx, before) => {
+        if (before.version !== version || before.status !== 'active') {
+          throw new SvcError(
+            'conflict',
+            'the account was changed meanwhile; ask for another link',
+            { reason: 'iam.changed' },
+          );
+        }
+        await along();
+        return { password_hash, version: version + 1 };
+      },
+    );
   }
 
   async remove(by: By, id: number): Promise<void> {
     const { clock } = this.#parts;
-    await this.#amend(by, id, (_tx, before) => ({ deleted_at: clock.now(), status: 'disabled', password_hash: '', version: before.version + 1 }));
+    await this.#amend(by, id, (_tx, before) => ({
+      deleted_at: clock.now(),
+      status: 'disabled',
+      password_hash: '',
+      version: before.version + 1,
+    }));
   }
 
   /** One change of one account: it is there for the actor, is the version they saw, and leaves an admin in svc. */
-  #amend(by: By, id: number, decide: (tx: Iam, before: UserRow) => MaybePromise<Updateable<IamTables['iam_users']>>): Promise<UserRow> {
+  #amend(
+    by: By,
+    id: number,
+    decide: (tx: Iam, before: UserRow) => MaybePromise<Updateable<IamTables['iam_users']>>,
+  ): Promise<UserRow> {
     const { tables, people, clock } = this.#parts;
     return people.following([id], () =>
       tables.write(async (tx) => {
@@ -162,8 +212,15 @@ export class Users {
         if (isGone) {
           await memberStore(tx).removeUser(id);
         }
-        if (isActiveAdmin(before) && (isGone || !isActiveAdmin(after)) && !(await store.hasActiveAdmin())) {
-          throw new SvcError('conflict', `${before.email} is the last active admin; make another user an admin first`);
+        if (
+          isActiveAdmin(before) &&
+          (isGone || !isActiveAdmin(after)) &&
+          !(await store.hasActiveAdmin())
+        ) {
+          throw new SvcError(
+            'conflict',
+            `${before.email} is the last active admin; make another user an admin first`,
+          );
         }
         by.note({ before: shownUser(before), ...(!isGone && { after: shownUser(after) }) });
         return after;
@@ -172,10 +229,16 @@ export class Users {
   }
 
   /** A stolen session must not become a stolen account. */
-  async #assertCurrent(id: number, hash: string | undefined, current: string | undefined): Promise<void> {
+  async #assertCurrent(
+    id: number,
+    hash: string | undefined,
+    current: string | undefined,
+  ): Promise<void> {
     if (current === undefined) {
       const message = 'is required to change your own password';
-      throw new SvcError('invalid_argument', `current_password ${message}`, { details: [{ path: '/current_password', message }] });
+      throw new SvcError('invalid_argument', `current_password ${message}`, {
+        details: [{ path: '/current_password', message }],
+      });
     }
     if (!(await this.#guesses.check(id, () => this.#parts.hasher.verify(hash, current)))) {
       throw new SvcError('forbidden', 'current_password is not your password');
@@ -184,9 +247,16 @@ export class Users {
 }
 
 /** Who has lost the password is nobody yet. */
-const restoring: Principal = Object.freeze({ kind: 'system', id: 'password-reset', name: 'password reset', role: 'none', grants: Object.freeze([]) });
+const restoring: Principal = Object.freeze({
+  kind: 'system',
+  id: 'password-reset',
+  name: 'password reset',
+  role: 'none',
+  grants: Object.freeze([]),
+});
 
-const isActiveAdmin = ({ role, status }: UserRow): boolean => role === 'admin' && status === 'active';
+const isActiveAdmin = ({ role, status }: UserRow): boolean =>
+  role === 'admin' && status === 'active';
 
 export function missing(id: number): never {
   throw new SvcError('not_found', `there is no user ${id}`);
@@ -194,14 +264,20 @@ export function missing(id: number): never {
 
 async function assertEmailFree(tx: Iam, email: string, exceptId?: number): Promise<void> {
   if (!(await userStore(tx).isFree(email, exceptId))) {
-    throw new SvcError('conflict', `there is a user with the e-mail ${email} already`, { details: [{ path: '/email', message: 'is taken' }] });
+    throw new SvcError('conflict', `there is a user with the e-mail ${email} already`, {
+      details: [{ path: '/email', message: 'is taken' }],
+    });
   }
 }
 
 async function assertRoleExists(tx: Iam, role: string): Promise<void> {
-  const known = (builtinRoles as readonly string[]).includes(role) || (await roleStore(tx).find(role)) !== undefined;
+  const known =
+    (builtinRoles as readonly string[]).includes(role) ||
+    (await roleStore(tx).find(role)) !== undefined;
   if (!known) {
     const message = `must be ${builtinRoles.join(', ')} or a custom role`;
-    throw new SvcError('invalid_argument', `role ${message}; there is no "${role}"`, { details: [{ path: '/role', message }] });
+    throw new SvcError('invalid_argument', `role ${message}; there is no "${role}"`, {
+      details: [{ path: '/role', message }],
+    });
   }
 }

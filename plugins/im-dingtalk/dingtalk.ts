@@ -14,7 +14,16 @@ import {
 } from 'svc/im';
 import { SvcError } from 'svc/sdk';
 
-import type { ImApp, ImCallback, ImEvent, ImMessage, ImPlatform, ImReceived, ImSent, ImTarget } from '../imbridge/contract.ts';
+import type {
+  ImApp,
+  ImCallback,
+  ImEvent,
+  ImMessage,
+  ImPlatform,
+  ImReceived,
+  ImSent,
+  ImTarget,
+} from '../imbridge/contract.ts';
 import { streamMode } from './stream-mode.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -37,25 +46,53 @@ export function dingtalk(ports: CallPorts): ImPlatform {
     check({ app_id: id }) {
       if (!/^\w{6,64}$/.test(id)) {
         const message = 'is the AppKey (client id) of the app, such as dingabc123';
-        throw new SvcError('invalid_argument', `app_id ${message}`, { reason: 'im-dingtalk.invalid_app', details: [{ path: '/app_id', message }] });
+        throw new SvcError('invalid_argument', `app_id ${message}`, {
+          reason: 'im-dingtalk.invalid_app',
+          details: [{ path: '/app_id', message }],
+        });
       }
     },
     receive: (app, callback) => receive(app, callback, seen),
     async send(app, target, message) {
       // Another one for each try, so that an edit changes the message that was noted, and no other.
       const id = `${message.key.slice(0, 44)}-${Math.floor(ports.clock.now()).toString(36)}`;
-      const body = { cardTemplateId: 'StandardCard', cardBizId: id, robotCode: app.app_id, cardData: cardOf(message), ...placeOf(target) };
-      const answer = await asApp(calls, app, 'POST', '/v1.0/im/v1.0/robot/interactiveCards/send', body);
-      return answer.result === 'ok' ? { result: 'sent', at: { ...target, card: id }, id, thread: target } : refusalOf(answer);
+      const body = {
+        cardTemplateId: 'StandardCard',
+        cardBizId: id,
+        robotCode: app.app_id,
+        cardData: cardOf(message),
+        ...placeOf(target),
+      };
+      const answer = await asApp(
+        calls,
+        app,
+        'POST',
+        '/v1.0/im/v1.0/robot/interactiveCards/send',
+        body,
+      );
+      return answer.result === 'ok'
+        ? { result: 'sent', at: { ...target, card: id }, id, thread: target }
+        : refusalOf(answer);
     },
     async edit(app, at, message) {
-      const answer = await asApp(calls, app, 'PUT', '/v1.0/im/robots/interactiveCards', { cardBizId: at['card'], cardData: cardOf(message) });
+      const answer = await asApp(calls, app, 'PUT', '/v1.0/im/robots/interactiveCards', {
+        cardBizId: at['card'],
+        cardData: cardOf(message),
+      });
       const { card, ...thread } = at;
       return answer.result === 'ok' ? { result: 'sent', at, id: card!, thread } : refusalOf(answer);
     },
     personTarget: (sender) => ({ person: sender }),
     conversationTarget: (conversation) => ({ conversation }),
-    listen: (app, own, listening) => streamMode({ calls, app, endpoint: app.endpoint || usualEndpoint, ports: own, listening, eventsOf }),
+    listen: (app, own, listening) =>
+      streamMode({
+        calls,
+        app,
+        endpoint: app.endpoint || usualEndpoint,
+        ports: own,
+        listening,
+        eventsOf,
+      }),
   };
 }
 
@@ -63,14 +100,21 @@ export function dingtalk(ports: CallPorts): ImPlatform {
  * The signature covers the time alone and not the body: it is taken for one message only, so that whoever has seen one cannot put
  * other words under it.
  */
-function receive(app: ImApp, { method, headers, body, now }: ImCallback, seen: ProofsSeen): ImReceived {
+function receive(
+  app: ImApp,
+  { method, headers, body, now }: ImCallback,
+  seen: ProofsSeen,
+): ImReceived {
   const [at, sign] = [headers['timestamp'] ?? '', headers['sign'] ?? ''];
   const isSigned = sameSecret(sign, signed(app.app_secret, `${at}\n${app.app_secret}`, 'base64'));
   if (!isSigned || method !== 'POST' || !/^\d{10,15}$/.test(at) || !isFresh(Number(at), now)) {
     return refused;
   }
   const payload = jsonObject(body);
-  if (textOf(payload['robotCode']) !== app.app_id || !seen.isFirst(`${app.id}|${sign}`, textOf(payload['msgId']) + sha256Hex(body), now)) {
+  if (
+    textOf(payload['robotCode']) !== app.app_id ||
+    !seen.isFirst(`${app.id}|${sign}`, textOf(payload['msgId']) + sha256Hex(body), now)
+  ) {
     return refused;
   }
   return { outcome: 'events', events: eventsOf(payload) };
@@ -78,7 +122,9 @@ function receive(app: ImApp, { method, headers, body, now }: ImCallback, seen: P
 
 /** A message to the robot: a direct one, or one that mentions it, because no other is told. */
 function eventsOf(payload: Json): readonly ImEvent[] {
-  const [key, conversation, staff] = ['msgId', 'conversationId', 'senderStaffId'].map((name) => textOf(payload[name])) as [string, string, string];
+  const [key, conversation, staff] = ['msgId', 'conversationId', 'senderStaffId'].map((name) =>
+    textOf(payload[name]),
+  ) as [string, string, string];
   const sender = staff || textOf(payload['senderId']);
   const direct = textOf(payload['conversationType']) === '1';
   if (key === '' || conversation === '' || sender === '') {
@@ -87,37 +133,75 @@ function eventsOf(payload: Json): readonly ImEvent[] {
   const kind = textOf(payload['msgtype']);
   return [
     {
-      ...{ kind: 'message', key, sender, sender_name: textOf(payload['senderNick']) || sender, conversation, direct, thread: `${conversation}:` },
-      ...{ replies_to: [], text: textOf(objectOf(payload['text'])['content'], 40_000).trim(), has_media: kind !== 'text' },
+      ...{
+        kind: 'message',
+        key,
+        sender,
+        sender_name: textOf(payload['senderNick']) || sender,
+        conversation,
+        direct,
+        thread: `${conversation}:`,
+      },
+      ...{
+        replies_to: [],
+        text: textOf(objectOf(payload['text'])['content'], 40_000).trim(),
+        has_media: kind !== 'text',
+      },
       reply: direct ? { person: sender } : { conversation },
     },
   ];
 }
 
 const placeOf = ({ person, conversation }: ImTarget): object =>
-  person === undefined ? { openConversationId: conversation } : { singleChatReceiver: JSON.stringify({ userId: person }) };
+  person === undefined
+    ? { openConversationId: conversation }
+    : { singleChatReceiver: JSON.stringify({ userId: person }) };
 
 /** Buttons are links by which the client itself sends the command. */
 function cardOf({ text, buttons }: ImMessage): string {
   const links = buttons.map(({ label, token, url }) => {
-    const to = token === undefined ? url! : `dtmd://dingtalkclient/sendMessage?content=${encodeURIComponent(`/do ${token}`)}`;
+    const to =
+      token === undefined
+        ? url!
+        : `dtmd://dingtalkclient/sendMessage?content=${encodeURIComponent(`/do ${token}`)}`;
     return `[${label.replaceAll(/[[\]]/g, '')}](${to.replaceAll(')', '%29')})`;
   });
-  const content = [text.replaceAll('<', '＜').replaceAll('>', '＞').replaceAll('dtmd:', 'dtmd\u200b:'), ...(links.length === 0 ? [] : [links.join('　')])].join(
-    '\n\n',
-  );
-  return JSON.stringify({ config: { autoLayout: true, enableForward: true }, contents: [{ type: 'markdown', id: 'text', text: content }] });
+  const content = [
+    text.replaceAll('<', '＜').replaceAll('>', '＞').replaceAll('dtmd:', 'dtmd\u200b:'),
+    ...(links.length === 0 ? [] : [links.join('　')]),
+  ].join('\n\n');
+  return JSON.stringify({
+    config: { autoLayout: true, enableForward: true },
+    contents: [{ type: 'markdown', id: 'text', text: content }],
+  });
 }
 
-async function asApp(calls: Calls, app: ImApp, method: 'POST' | 'PUT', path: string, json: object, isRepeat = false): Promise<CallAnswer> {
+async function asApp(
+  calls: Calls,
+  app: ImApp,
+  method: 'POST' | 'PUT',
+  path: string,
+  json: object,
+  isRepeat = false,
+): Promise<CallAnswer> {
   const base = app.endpoint || usualEndpoint;
   const key = `${base}|${app.app_id}|${sha256Hex(app.app_secret)}`;
   const token = await calls.token(key, () => accessToken(calls, base, app));
   if ('result' in token) {
     return token;
   }
-  const answer = await calls.call({ url: `${base}${path}`, method, json, headers: { 'x-acs-dingtalk-access-token': token.token }, judge: objection });
-  if (answer.result !== 'ok' && /^InvalidAuthentication|^40014$|^42001$/.test(answer.code) && !isRepeat) {
+  const answer = await calls.call({
+    url: `${base}${path}`,
+    method,
+    json,
+    headers: { 'x-acs-dingtalk-access-token': token.token },
+    judge: objection,
+  });
+  if (
+    answer.result !== 'ok' &&
+    /^InvalidAuthentication|^40014$|^42001$/.test(answer.code) &&
+    !isRepeat
+  ) {
     calls.forget(key);
     return await asApp(calls, app, method, path, json, true);
   }
@@ -129,15 +213,23 @@ async function accessToken(
   base: string,
   { app_id: appKey, app_secret: appSecret }: ImApp,
 ): Promise<{ token: string; lives_ms: number } | CallRefusal> {
-  const answer = await calls.call({ url: `${base}/v1.0/oauth2/accessToken`, json: { appKey, appSecret }, judge: objection });
+  const answer = await calls.call({
+    url: `${base}/v1.0/oauth2/accessToken`,
+    json: { appKey, appSecret },
+    judge: objection,
+  });
   return answer.result === 'ok'
-    ? { token: textOf(answer.body['accessToken'], 1_000), lives_ms: Number(answer.body['expireIn'] ?? 0) * 1_000 }
+    ? {
+        token: textOf(answer.body['accessToken'], 1_000),
+        lives_ms: Number(answer.body['expireIn'] ?? 0) * 1_000,
+      }
     : { ...answer, unclear: false };
 }
 
 /** Success has no code; some gateways answer 200 with an errcode all the same. */
 function objection(body: Json, status: number) {
-  const code = textOf(body['code']) || (textOf(body['errcode']) === '0' ? '' : textOf(body['errcode']));
+  const code =
+    textOf(body['code']) || (textOf(body['errcode']) === '0' ? '' : textOf(body['errcode']));
   return status < 300 && code === ''
     ? undefined
     : {
@@ -147,4 +239,7 @@ function objection(body: Json, status: number) {
       };
 }
 
-const refusalOf = (answer: CallRefusal): ImSent => (answer.result === 'retry' ? { ...answer, result: 'retry' } : { result: 'failed', reason: answer.reason });
+const refusalOf = (answer: CallRefusal): ImSent =>
+  answer.result === 'retry'
+    ? { ...answer, result: 'retry' }
+    : { result: 'failed', reason: answer.reason };

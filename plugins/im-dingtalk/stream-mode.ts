@@ -15,17 +15,33 @@ export interface StreamModeParts {
 const topic = '/v1.0/im/bot/messages/get';
 
 /** One stream of the gateway until it ends. A message is answered once it is on disk; the gateway repeats those that are not. */
-export async function streamMode({ calls, app, endpoint, ports, listening, eventsOf }: StreamModeParts): Promise<void> {
+export async function streamMode({
+  calls,
+  app,
+  endpoint,
+  ports,
+  listening,
+  eventsOf,
+}: StreamModeParts): Promise<void> {
   const { signal, take, connected } = listening;
   const answer = await calls.call({
     url: `${endpoint}/v1.0/gateway/connections/open`,
-    json: { clientId: app.app_id, clientSecret: app.app_secret, subscriptions: [{ type: 'CALLBACK', topic }], ua: 'svc' },
+    json: {
+      clientId: app.app_id,
+      clientSecret: app.app_secret,
+      subscriptions: [{ type: 'CALLBACK', topic }],
+      ua: 'svc',
+    },
     judge: (body, status) =>
-      status === 200 && typeof body['endpoint'] === 'string' ? undefined : { code: textOf(body['code']) || String(status), words: textOf(body['message']) },
+      status === 200 && typeof body['endpoint'] === 'string'
+        ? undefined
+        : { code: textOf(body['code']) || String(status), words: textOf(body['message']) },
     signal,
   });
   if (answer.result !== 'ok') {
-    throw new SvcError('upstream_error', `DingTalk opened no stream: ${answer.reason}`, { reason: 'im-dingtalk.no_stream' });
+    throw new SvcError('upstream_error', `DingTalk opened no stream: ${answer.reason}`, {
+      reason: 'im-dingtalk.no_stream',
+    });
   }
   const url = `${textOf(answer.body['endpoint'], 1_000)}?ticket=${encodeURIComponent(textOf(answer.body['ticket'], 1_000))}`;
   const socket = await ports.dial(url, signal);
@@ -45,7 +61,12 @@ export async function streamMode({ calls, app, endpoint, ports, listening, event
       }
       const reply = isMessage ? JSON.stringify({ response: {} }) : textOf(message['data'], 100_000);
       socket.send(
-        JSON.stringify({ code: 200, message: 'OK', headers: { messageId: textOf(headers['messageId']), contentType: 'application/json' }, data: reply }),
+        JSON.stringify({
+          code: 200,
+          message: 'OK',
+          headers: { messageId: textOf(headers['messageId']), contentType: 'application/json' },
+          data: reply,
+        }),
       );
     }
   } finally {

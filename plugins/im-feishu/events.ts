@@ -21,13 +21,17 @@ export function eventsOf(appId: string, payload: Json): readonly ImEvent[] | und
         : type === 'message'
           ? writtenOnce(key, event)
           : undefined;
-  return found === undefined || key === '' || found.sender === '' || found.conversation === '' ? [] : [found];
+  return found === undefined || key === '' || found.sender === '' || found.conversation === ''
+    ? []
+    : [found];
 }
 
 /** Of people, never of apps; in groups only where the bot is mentioned. */
 function written(key: string, event: Json): ImEvent | undefined {
   const [sender, message] = [objectOf(event['sender']), objectOf(event['message'])];
-  const [chat, id, root] = ['chat_id', 'message_id', 'root_id'].map((name) => textOf(message[name])) as [string, string, string];
+  const [chat, id, root] = ['chat_id', 'message_id', 'root_id'].map((name) =>
+    textOf(message[name]),
+  ) as [string, string, string];
   const direct = message['chat_type'] === 'p2p';
   const mentions = (Array.isArray(message['mentions']) ? message['mentions'] : []).map(objectOf);
   if (sender['sender_type'] !== 'user' || (!direct && mentions.length === 0)) {
@@ -38,15 +42,34 @@ function written(key: string, event: Json): ImEvent | undefined {
   const names = mentions.map((each) => [textOf(each['key']), textOf(each['name'])] as const);
   const open = textOf(objectOf(sender['sender_id'])['open_id']);
   return {
-    ...{ kind: 'message', key, sender: open, sender_name: open, conversation: chat, direct, thread: `${chat}:${root || (direct ? '' : id)}` },
-    ...{ replies_to: [...new Set([root, textOf(message['parent_id'])])].filter((each) => each !== ''), reply: { message_id: root || id } },
-    ...{ text: unmentioned(kind === 'text' ? textOf(content['text'], 40_000) : postText(content), names), has_media: kind !== 'text' && kind !== 'post' },
+    ...{
+      kind: 'message',
+      key,
+      sender: open,
+      sender_name: open,
+      conversation: chat,
+      direct,
+      thread: `${chat}:${root || (direct ? '' : id)}`,
+    },
+    ...{
+      replies_to: [...new Set([root, textOf(message['parent_id'])])].filter((each) => each !== ''),
+      reply: { message_id: root || id },
+    },
+    ...{
+      text: unmentioned(
+        kind === 'text' ? textOf(content['text'], 40_000) : postText(content),
+        names,
+      ),
+      has_media: kind !== 'text' && kind !== 'post',
+    },
   };
 }
 
 /** The first version of events, which older apps still get. */
 function writtenOnce(key: string, event: Json): ImEvent | undefined {
-  const [chat, id, root] = ['open_chat_id', 'open_message_id', 'root_id'].map((name) => textOf(event[name])) as [string, string, string];
+  const [chat, id, root] = ['open_chat_id', 'open_message_id', 'root_id'].map((name) =>
+    textOf(event[name]),
+  ) as [string, string, string];
   const direct = event['chat_type'] === 'private';
   const sender = textOf(event['open_id']);
   return direct || event['is_mention'] === true
@@ -61,7 +84,11 @@ function writtenOnce(key: string, event: Json): ImEvent | undefined {
           thread: `${chat}:${root || (direct ? '' : id)}`,
           replies_to: root === '' ? [] : [root],
         },
-        ...{ text: textOf(event['text_without_at_bot'], 40_000).trim(), has_media: event['msg_type'] !== 'text', reply: { message_id: root || id } },
+        ...{
+          text: textOf(event['text_without_at_bot'], 40_000).trim(),
+          has_media: event['msg_type'] !== 'text',
+          reply: { message_id: root || id },
+        },
       }
     : undefined;
 }
@@ -71,22 +98,44 @@ function pressed(key: string, event: Json): ImEvent {
   const [chat, id] = [textOf(context['open_chat_id']), textOf(context['open_message_id'])];
   const sender = textOf(operator['open_id']);
   return {
-    ...{ kind: 'action', key, sender, sender_name: sender, conversation: chat, direct: false, thread: `${chat}:${id}`, replies_to: [id] },
-    ...{ text: textOf(objectOf(objectOf(event['action'])['value'])['token']), has_media: false, reply: { message_id: id } },
+    ...{
+      kind: 'action',
+      key,
+      sender,
+      sender_name: sender,
+      conversation: chat,
+      direct: false,
+      thread: `${chat}:${id}`,
+      replies_to: [id],
+    },
+    ...{
+      text: textOf(objectOf(objectOf(event['action'])['value'])['token']),
+      has_media: false,
+      reply: { message_id: id },
+    },
   };
 }
 
 /** The bot in front is taken away, others get their names. */
 function unmentioned(text: string, names: readonly (readonly [string, string])[]): string {
   const [first] = names;
-  const rest = first !== undefined && text.trimStart().startsWith(first[0]) ? text.trimStart().slice(first[0].length) : text;
-  return names.reduce((all, [key, name]) => (key === '' ? all : all.replaceAll(key, name)), rest).trim();
+  const rest =
+    first !== undefined && text.trimStart().startsWith(first[0])
+      ? text.trimStart().slice(first[0].length)
+      : text;
+  return names
+    .reduce((all, [key, name]) => (key === '' ? all : all.replaceAll(key, name)), rest)
+    .trim();
 }
 
 /** Rich text, by its words. */
 function postText(content: Json): string {
   const lines = Array.isArray(content['content']) ? content['content'] : [];
-  const words = lines.map((line) => (Array.isArray(line) ? line : []).map((part) => textOf(objectOf(part)['text'], 10_000)).join(''));
+  const words = lines.map((line) =>
+    (Array.isArray(line) ? line : [])
+      .map((part) => textOf(objectOf(part)['text'], 10_000))
+      .join(''),
+  );
   return [textOf(content['title'], 1_000), ...words]
     .filter((line) => line.trim() !== '')
     .join('\n')

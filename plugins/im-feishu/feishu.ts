@@ -1,14 +1,39 @@
 import { createHash } from 'node:crypto';
 
-import { type CallAnswer, type CallPorts, type CallRefusal, Calls, isFresh, jsonObject, objectOf, opened, sameSecret, sha256Hex, textOf } from 'svc/im';
+import {
+  type CallAnswer,
+  type CallPorts,
+  type CallRefusal,
+  Calls,
+  isFresh,
+  jsonObject,
+  objectOf,
+  opened,
+  sameSecret,
+  sha256Hex,
+  textOf,
+} from 'svc/im';
 import { SvcError } from 'svc/sdk';
 
-import type { ImApp, ImCallback, ImMessage, ImPlatform, ImReceived, ImSent, ImTarget } from '../imbridge/contract.ts';
+import type {
+  ImApp,
+  ImCallback,
+  ImMessage,
+  ImPlatform,
+  ImReceived,
+  ImSent,
+  ImTarget,
+} from '../imbridge/contract.ts';
 import { eventsOf } from './events.ts';
 import { longConnection } from './long-connection.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-type Api = (app: ImApp, method: 'POST' | 'PATCH', path: string, json: object) => Promise<CallAnswer>;
+type Api = (
+  app: ImApp,
+  method: 'POST' | 'PATCH',
+  path: string,
+  json: object,
+) => Promise<CallAnswer>;
 
 const usualEndpoint = 'https://open.feishu.cn';
 const refused: ImReceived = { outcome: 'refused' };
@@ -30,33 +55,58 @@ export function feishu(ports: CallPorts): ImPlatform {
     check({ app_id: id }) {
       if (!/^cli_\w{6,40}$/.test(id)) {
         const message = 'is the id of the app, such as cli_a1b2c3d4e5f6';
-        throw new SvcError('invalid_argument', `app_id ${message}`, { reason: 'im-feishu.invalid_app', details: [{ path: '/app_id', message }] });
+        throw new SvcError('invalid_argument', `app_id ${message}`, {
+          reason: 'im-feishu.invalid_app',
+          details: [{ path: '/app_id', message }],
+        });
       }
     },
     receive,
     send: (app, target, message) => sent(api, app, target, message),
     async edit(app, at, message) {
-      const answer = await api(app, 'PATCH', `/open-apis/im/v1/messages/${encodeURIComponent(at['message_id']!)}`, { content: cardOf(message) });
+      const answer = await api(
+        app,
+        'PATCH',
+        `/open-apis/im/v1/messages/${encodeURIComponent(at['message_id']!)}`,
+        { content: cardOf(message) },
+      );
       return answer.result === 'ok' ? standing(at['message_id']!) : refusalOf(answer);
     },
     personTarget: (sender) => ({ open_id: sender }),
     conversationTarget: (conversation) => ({ chat_id: conversation }),
-    listen: (app, own, listening) => longConnection({ calls, app, endpoint: app.endpoint || usualEndpoint, ports: own, listening }),
+    listen: (app, own, listening) =>
+      longConnection({
+        calls,
+        app,
+        endpoint: app.endpoint || usualEndpoint,
+        ports: own,
+        listening,
+      }),
   };
 }
 
 /** The proof is over the bytes as they came; what is sealed is opened only behind it, or when the seal and the token in it are the proof. */
 function receive(app: ImApp, { method, headers, body, now }: ImCallback): ImReceived {
-  const [at, nonce] = [headers['x-lark-request-timestamp'] ?? '', headers['x-lark-request-nonce'] ?? ''];
+  const [at, nonce] = [
+    headers['x-lark-request-timestamp'] ?? '',
+    headers['x-lark-request-nonce'] ?? '',
+  ];
   const own = sha256Hex(at, nonce, app.encrypt_key, body);
   const isSigned = sameSecret(headers['x-lark-signature'] ?? '', own) && isFresh(timeOf(at), now);
   const payload = unsealed(app, body);
-  const isOurs = sameSecret(tokenOf(payload), app.verify_token) && app.verify_token !== '' && app.encrypt_key !== '';
+  const isOurs =
+    sameSecret(tokenOf(payload), app.verify_token) &&
+    app.verify_token !== '' &&
+    app.encrypt_key !== '';
   if (method !== 'POST' || !isOurs) {
     return refused;
   }
   if (payload['type'] === 'url_verification') {
-    return { outcome: 'answer', body: JSON.stringify({ challenge: textOf(payload['challenge'], 2_000) }), type: 'application/json' };
+    return {
+      outcome: 'answer',
+      body: JSON.stringify({ challenge: textOf(payload['challenge'], 2_000) }),
+      type: 'application/json',
+    };
   }
   const events = isSigned ? eventsOf(app.app_id, payload) : undefined;
   return events === undefined ? refused : { outcome: 'events', events };
@@ -65,29 +115,50 @@ function receive(app: ImApp, { method, headers, body, now }: ImCallback): ImRece
 /** Undefined members where the seal is not ours: an empty object has no token. */
 function unsealed({ encrypt_key: key }: ImApp, body: Uint8Array): Json {
   const sealed = Buffer.from(textOf(jsonObject(body)['encrypt'], 1_500_000), 'base64');
-  const plain = opened(createHash('sha256').update(key).digest(), sealed.subarray(0, 16), sealed.subarray(16));
+  const plain = opened(
+    createHash('sha256').update(key).digest(),
+    sealed.subarray(0, 16),
+    sealed.subarray(16),
+  );
   return plain === undefined ? {} : jsonObject(plain.toString('utf8'));
 }
 
-const tokenOf = (payload: Json): string => textOf(objectOf(payload['header'])['token']) || textOf(payload['token']);
+const tokenOf = (payload: Json): string =>
+  textOf(objectOf(payload['header'])['token']) || textOf(payload['token']);
 
 /** Seconds; cards have been seen with the time as Go prints it. */
 function timeOf(text: string): number {
   if (/^\d{1,11}$/.test(text)) {
     return Number(text) * 1_000;
   }
-  const [, day, time, zone] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?) ([+-]\d{4})\b/.exec(text) ?? [];
-  return day === undefined ? Number.NaN : Date.parse(`${day}T${time!.slice(0, 12)}${zone!.slice(0, 3)}:${zone!.slice(3)}`);
+  const [, day, time, zone] =
+    /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?) ([+-]\d{4})\b/.exec(text) ?? [];
+  return day === undefined
+    ? Number.NaN
+    : Date.parse(`${day}T${time!.slice(0, 12)}${zone!.slice(0, 3)}:${zone!.slice(3)}`);
 }
 
-async function asApp(calls: Calls, app: ImApp, method: 'POST' | 'PATCH', path: string, json: object, isRepeat = false): Promise<CallAnswer> {
+async function asApp(
+  calls: Calls,
+  app: ImApp,
+  method: 'POST' | 'PATCH',
+  path: string,
+  json: object,
+  isRepeat = false,
+): Promise<CallAnswer> {
   const base = app.endpoint || usualEndpoint;
   const key = `${base}|${app.app_id}|${sha256Hex(app.app_secret)}`;
   const token = await calls.token(key, () => tenantToken(calls, base, app));
   if ('result' in token) {
     return token;
   }
-  const answer = await calls.call({ url: `${base}${path}`, method, json, headers: { authorization: `Bearer ${token.token}` }, judge: objection });
+  const answer = await calls.call({
+    url: `${base}${path}`,
+    method,
+    json,
+    headers: { authorization: `Bearer ${token.token}` },
+    judge: objection,
+  });
   if (answer.result !== 'ok' && expired.has(answer.code) && !isRepeat) {
     calls.forget(key);
     return await asApp(calls, app, method, path, json, true);
@@ -95,35 +166,71 @@ async function asApp(calls: Calls, app: ImApp, method: 'POST' | 'PATCH', path: s
   return answer;
 }
 
-async function tenantToken(calls: Calls, base: string, { app_id, app_secret }: ImApp): Promise<{ token: string; lives_ms: number } | CallRefusal> {
-  const answer = await calls.call({ url: `${base}/open-apis/auth/v3/tenant_access_token/internal`, json: { app_id, app_secret }, judge: objection });
+async function tenantToken(
+  calls: Calls,
+  base: string,
+  { app_id, app_secret }: ImApp,
+): Promise<{ token: string; lives_ms: number } | CallRefusal> {
+  const answer = await calls.call({
+    url: `${base}/open-apis/auth/v3/tenant_access_token/internal`,
+    json: { app_id, app_secret },
+    judge: objection,
+  });
   return answer.result === 'ok'
-    ? { token: textOf(answer.body['tenant_access_token'], 1_000), lives_ms: Number(answer.body['expire'] ?? 0) * 1_000 }
+    ? {
+        token: textOf(answer.body['tenant_access_token'], 1_000),
+        lives_ms: Number(answer.body['expire'] ?? 0) * 1_000,
+      }
     : { ...answer, unclear: false };
 }
 
 function objection(body: Json, status: number) {
   const code = textOf(body['code']);
-  return status < 500 && code === '0' ? undefined : { code: code || String(status), words: textOf(body['msg']), ...(passing.has(code) && { again: true }) };
+  return status < 500 && code === '0'
+    ? undefined
+    : {
+        code: code || String(status),
+        words: textOf(body['msg']),
+        ...(passing.has(code) && { again: true }),
+      };
 }
 
 /** A key makes a repeat within the hour the same message. */
 async function sent(api: Api, app: ImApp, target: ImTarget, message: ImMessage): Promise<ImSent> {
   const { message_id: above, chat_id: chat, open_id: person } = target;
-  const body = { msg_type: 'interactive', content: cardOf(message), uuid: message.key.slice(0, 50) };
+  const body = {
+    msg_type: 'interactive',
+    content: cardOf(message),
+    uuid: message.key.slice(0, 50),
+  };
   const answer =
     above !== undefined
       ? await api(app, 'POST', `/open-apis/im/v1/messages/${encodeURIComponent(above)}/reply`, body)
-      : await api(app, 'POST', `/open-apis/im/v1/messages?receive_id_type=${person === undefined ? 'chat_id' : 'open_id'}`, {
-          ...body,
-          receive_id: person ?? chat,
-        });
-  return answer.result === 'ok' ? standing(textOf(objectOf(answer.body['data'])['message_id'])) : refusalOf(answer);
+      : await api(
+          app,
+          'POST',
+          `/open-apis/im/v1/messages?receive_id_type=${person === undefined ? 'chat_id' : 'open_id'}`,
+          {
+            ...body,
+            receive_id: person ?? chat,
+          },
+        );
+  return answer.result === 'ok'
+    ? standing(textOf(objectOf(answer.body['data'])['message_id']))
+    : refusalOf(answer);
 }
 
-const standing = (id: string): ImSent => ({ result: 'sent', at: { message_id: id }, id, thread: { message_id: id } });
+const standing = (id: string): ImSent => ({
+  result: 'sent',
+  at: { message_id: id },
+  id,
+  thread: { message_id: id },
+});
 
-const refusalOf = (answer: CallRefusal): ImSent => (answer.result === 'retry' ? { ...answer, result: 'retry' } : { result: 'failed', reason: answer.reason });
+const refusalOf = (answer: CallRefusal): ImSent =>
+  answer.result === 'retry'
+    ? { ...answer, result: 'retry' }
+    : { result: 'failed', reason: answer.reason };
 
 function cardOf({ text, buttons }: ImMessage): string {
   const actions = buttons.map(({ label, token, url, style }) => ({
@@ -131,6 +238,9 @@ function cardOf({ text, buttons }: ImMessage): string {
     ...(url === undefined ? { value: { token } } : { url }),
   }));
   const content = text.replaceAll('<', '&lt;').replaceAll(/^#{1,6} +(.+)$/gm, '**$1**');
-  const elements = [{ tag: 'markdown', content }, ...(actions.length === 0 ? [] : [{ tag: 'action', actions }])];
+  const elements = [
+    { tag: 'markdown', content },
+    ...(actions.length === 0 ? [] : [{ tag: 'action', actions }]),
+  ];
   return JSON.stringify({ config: { wide_screen_mode: true, update_multi: true }, elements });
 }

@@ -34,12 +34,21 @@ export function unpacked(bytes: Uint8Array): Frame | undefined {
 }
 
 export function packed({ seq, log, service, method, headers, payload }: Frame): Uint8Array {
-  const pairs = Object.entries(headers).map(([key, value]) => field(5, Buffer.concat([field(1, Buffer.from(key)), field(2, Buffer.from(value))])));
-  const numbers = [seq, log, BigInt(service), BigInt(method)].map((value, index) => Buffer.concat([varint(BigInt((index + 1) << 3)), varint(value)]));
-  return Buffer.concat([...numbers, ...pairs, ...(payload.length === 0 ? [] : [field(8, payload)])]);
+  const pairs = Object.entries(headers).map(([key, value]) =>
+    field(5, Buffer.concat([field(1, Buffer.from(key)), field(2, Buffer.from(value))])),
+  );
+  const numbers = [seq, log, BigInt(service), BigInt(method)].map((value, index) =>
+    Buffer.concat([varint(BigInt((index + 1) << 3)), varint(value)]),
+  );
+  return Buffer.concat([
+    ...numbers,
+    ...pairs,
+    ...(payload.length === 0 ? [] : [field(8, payload)]),
+  ]);
 }
 
-const field = (number: number, bytes: Uint8Array): Buffer => Buffer.concat([varint(BigInt((number << 3) | 2)), varint(BigInt(bytes.length)), bytes]);
+const field = (number: number, bytes: Uint8Array): Buffer =>
+  Buffer.concat([varint(BigInt((number << 3) | 2)), varint(BigInt(bytes.length)), bytes]);
 
 function varint(value: bigint): Buffer {
   const bytes: number[] = [];
@@ -53,7 +62,10 @@ function varint(value: bigint): Buffer {
 }
 
 /** Numbers and pieces in their order; false where the bytes end too early or hold a kind that is not known. */
-function eachField(bytes: Uint8Array, take: (number: number, value: bigint | Uint8Array) => void): boolean {
+function eachField(
+  bytes: Uint8Array,
+  take: (number: number, value: bigint | Uint8Array) => void,
+): boolean {
   let at = 0;
   const number = (): bigint | undefined => {
     let value = 0n;

@@ -8,6 +8,10 @@ const Platforms = defineExtensionPoint<ImPlatform>('im.platform');
 
 export default definePlugin({
   activate(ctx) {
-    ctx.extend.contribute(Platforms, 'feishu', feishu({ fetch: (url, request) => ctx.fetch(url, request), clock: ctx.clock }));
+    ctx.extend.contribute(
+      Platforms,
+      'feishu',
+      feishu({ fetch: (url, request) => ctx.fetch(url, request), clock: ctx.clock }),
+    );
   },
 });

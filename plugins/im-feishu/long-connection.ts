@@ -21,19 +21,32 @@ const mostParts = 32;
 const mostOpen = 64;
 
 /** One long connection until it ends. An event is answered once it is on disk; without an answer it comes again. */
-export async function longConnection({ calls, app, endpoint, ports, listening }: LongConnectionParts): Promise<void> {
+export async function longConnection({
+  calls,
+  app,
+  endpoint,
+  ports,
+  listening,
+}: LongConnectionParts): Promise<void> {
   const { signal, take, connected, every } = listening;
   const answer = await calls.call({
     url: `${endpoint}/callback/ws/endpoint`,
     json: { AppID: app.app_id, AppSecret: app.app_secret },
-    judge: (body, status) => (status === 200 && body['code'] === 0 ? undefined : { code: textOf(body['code']) || String(status), words: textOf(body['msg']) }),
+    judge: (body, status) =>
+      status === 200 && body['code'] === 0
+        ? undefined
+        : { code: textOf(body['code']) || String(status), words: textOf(body['msg']) },
     signal,
   });
   const url = answer.result === 'ok' ? textOf(objectOf(answer.body['data'])['URL'], 2_000) : '';
   if (answer.result !== 'ok' || !URL.canParse(url)) {
-    throw new SvcError('upstream_error', `Feishu opened no connection: ${answer.result === 'ok' ? 'it named no address' : answer.reason}`, {
-      reason: 'im-feishu.no_connection',
-    });
+    throw new SvcError(
+      'upstream_error',
+      `Feishu opened no connection: ${answer.result === 'ok' ? 'it named no address' : answer.reason}`,
+      {
+        reason: 'im-feishu.no_connection',
+      },
+    );
   }
   const service = Number(new URL(url).searchParams.get('service_id') ?? '0');
   const socket = await ports.dial(url, signal);
@@ -50,7 +63,13 @@ export async function longConnection({ calls, app, endpoint, ports, listening }:
       const payload = frame?.method === data ? joined(parts, frame) : undefined;
       if (frame !== undefined && payload !== undefined) {
         await take(eventsOf(app.app_id, jsonObject(payload)) ?? []);
-        socket.send(packed({ ...frame, headers: { ...frame.headers, biz_rt: '0' }, payload: Buffer.from('{"code":200}') }));
+        socket.send(
+          packed({
+            ...frame,
+            headers: { ...frame.headers, biz_rt: '0' },
+            payload: Buffer.from('{"code":200}'),
+          }),
+        );
       }
     }
   } finally {
@@ -59,10 +78,20 @@ export async function longConnection({ calls, app, endpoint, ports, listening }:
   }
 }
 
-const pingOf = (service: number): Frame => ({ seq: 0n, log: 0n, service, method: control, headers: { type: 'ping' }, payload: new Uint8Array() });
+const pingOf = (service: number): Frame => ({
+  seq: 0n,
+  log: 0n,
+  service,
+  method: control,
+  headers: { type: 'ping' },
+  payload: new Uint8Array(),
+});
 
 /** The whole payload, once all of its frames are there. */
-function joined(parts: Map<string, (Uint8Array | undefined)[]>, { headers, payload }: Frame): Uint8Array | undefined {
+function joined(
+  parts: Map<string, (Uint8Array | undefined)[]>,
+  { headers, payload }: Frame,
+): Uint8Array | undefined {
   const [sum, seq] = [Number(headers['sum'] ?? '1'), Number(headers['seq'] ?? '0')];
   if (!(sum > 1)) {
     return payload;

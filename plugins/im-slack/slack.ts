@@ -1,7 +1,27 @@
-import { type CallPorts, Calls, cutToBytes, formFields, isFresh, jsonObject, objectOf, sameSecret, signed, textOf } from 'svc/im';
+import {
+  type CallPorts,
+  Calls,
+  cutToBytes,
+  formFields,
+  isFresh,
+  jsonObject,
+  objectOf,
+  sameSecret,
+  signed,
+  textOf,
+} from 'svc/im';
 import { SvcError } from 'svc/sdk';
 
-import type { ImApp, ImCallback, ImEvent, ImMessage, ImPlatform, ImReceived, ImSent, ImTarget } from '../imbridge/contract.ts';
+import type {
+  ImApp,
+  ImCallback,
+  ImEvent,
+  ImMessage,
+  ImPlatform,
+  ImReceived,
+  ImSent,
+  ImTarget,
+} from '../imbridge/contract.ts';
 import { socketMode } from './socket-mode.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -9,7 +29,14 @@ type Json = Readonly<Record<string, unknown>>;
 const usualEndpoint = 'https://slack.com/api';
 const refused: ImReceived = { outcome: 'refused' };
 const mostSection = 2_900;
-const passing = new Set(['ratelimited', 'service_unavailable', 'internal_error', 'fatal_error', 'request_timeout', 'team_added_to_org']);
+const passing = new Set([
+  'ratelimited',
+  'service_unavailable',
+  'internal_error',
+  'fatal_error',
+  'request_timeout',
+  'team_added_to_org',
+]);
 /** So many messages are looked through for one that may have been sent before a crash. */
 const lookedThrough = 50;
 
@@ -17,7 +44,12 @@ const lookedThrough = 50;
 export function slack(ports: CallPorts): ImPlatform {
   const calls = new Calls(ports);
   const api = async (app: ImApp, method: string, json: object) =>
-    await calls.call({ url: `${endpointOf(app)}/${method}`, json, headers: { authorization: `Bearer ${app.app_secret}` }, judge: objection });
+    await calls.call({
+      url: `${endpointOf(app)}/${method}`,
+      json,
+      headers: { authorization: `Bearer ${app.app_secret}` },
+      judge: objection,
+    });
   return {
     title: 'Slack',
     needs: { callback: ['app_secret', 'encrypt_key'], stream: ['app_secret', 'verify_token'] },
@@ -40,14 +72,25 @@ export function slack(ports: CallPorts): ImPlatform {
       if (earlier !== undefined) {
         return await edited(api, app, earlier, message);
       }
-      const body = { ...target, ...bodyOf(message), metadata: { event_type: 'svc_answer', event_payload: { key: message.key } } };
+      const body = {
+        ...target,
+        ...bodyOf(message),
+        metadata: { event_type: 'svc_answer', event_payload: { key: message.key } },
+      };
       return sentOf(await api(app, 'chat.postMessage', body), target);
     },
     edit: (app, at, message) => edited(api, app, at, message),
     personTarget: (sender) => ({ channel: sender }),
     conversationTarget: (conversation) => ({ channel: conversation }),
     listen: (app, own, listening) =>
-      socketMode({ calls, app, endpoint: endpointOf(app), ports: own, listening, eventsOf: (payload, kind) => eventsOf(app, payload, kind) }),
+      socketMode({
+        calls,
+        app,
+        endpoint: endpointOf(app),
+        ports: own,
+        listening,
+        eventsOf: (payload, kind) => eventsOf(app, payload, kind),
+      }),
   };
 }
 
@@ -59,56 +102,89 @@ function receive(app: ImApp, { method, headers, body, now }: ImCallback): ImRece
   const at = headers['x-slack-request-timestamp'] ?? '';
   const own = `v0=${signed(app.encrypt_key, Buffer.concat([Buffer.from(`v0:${at}:`), body]), 'hex')}`;
   const isSigned = sameSecret(headers['x-slack-signature'] ?? '', own);
-  if (!isSigned || !/^\d{1,12}$/.test(at) || !isFresh(Number(at) * 1_000, now) || method !== 'POST') {
+  if (
+    !isSigned ||
+    !/^\d{1,12}$/.test(at) ||
+    !isFresh(Number(at) * 1_000, now) ||
+    method !== 'POST'
+  ) {
     return refused;
   }
-  if ((headers['content-type'] ?? '').toLowerCase().startsWith('application/x-www-form-urlencoded')) {
+  if (
+    (headers['content-type'] ?? '').toLowerCase().startsWith('application/x-www-form-urlencoded')
+  ) {
     const form = formFields(body);
     const isPayload = form['payload'] !== undefined;
     const payload = isPayload ? jsonObject(form['payload']!) : form;
     return ofApp(payload, app)
-      ? { outcome: 'events', events: eventsOf(app, payload, isPayload ? 'interactive' : 'slash_commands'), body: '', type: 'text/plain' }
+      ? {
+          outcome: 'events',
+          events: eventsOf(app, payload, isPayload ? 'interactive' : 'slash_commands'),
+          body: '',
+          type: 'text/plain',
+        }
       : refused;
   }
   const payload = jsonObject(body);
   if (payload['type'] === 'url_verification') {
-    return { outcome: 'answer', body: JSON.stringify({ challenge: textOf(payload['challenge'], 2_000) }), type: 'application/json' };
+    return {
+      outcome: 'answer',
+      body: JSON.stringify({ challenge: textOf(payload['challenge'], 2_000) }),
+      type: 'application/json',
+    };
   }
-  return ofApp(payload, app) ? { outcome: 'events', events: eventsOf(app, payload, 'events_api') } : refused;
+  return ofApp(payload, app)
+    ? { outcome: 'events', events: eventsOf(app, payload, 'events_api') }
+    : refused;
 }
 
-const ofApp = (payload: Json, { app_id: id }: ImApp): boolean => textOf(payload['api_app_id']) === id;
+const ofApp = (payload: Json, { app_id: id }: ImApp): boolean =>
+  textOf(payload['api_app_id']) === id;
 
 /** What a callback, or an envelope of a socket, tells. */
 function eventsOf(app: ImApp, payload: Json, kind: string): readonly ImEvent[] {
   if (!ofApp(payload, app)) {
     return [];
   }
-  const found = kind === 'interactive' ? pressed(payload) : kind === 'slash_commands' ? slashed(payload) : kind === 'events_api' ? written(payload) : undefined;
+  const found =
+    kind === 'interactive'
+      ? pressed(payload)
+      : kind === 'slash_commands'
+        ? slashed(payload)
+        : kind === 'events_api'
+          ? written(payload)
+          : undefined;
   return found === undefined || found.sender === '' || found.conversation === '' ? [] : [found];
 }
 
 /** Messages of people to the bot: mentions of it, and direct ones. Edits, other bots and itself are passed over. */
 function written(payload: Json): ImEvent | undefined {
   const event = objectOf(payload['event']);
-  const [type, channel, ts, root, subtype] = ['type', 'channel', 'ts', 'thread_ts', 'subtype'].map((name) => textOf(event[name])) as [
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
+  const [type, channel, ts, root, subtype] = ['type', 'channel', 'ts', 'thread_ts', 'subtype'].map(
+    (name) => textOf(event[name]),
+  ) as [string, string, string, string, string];
   const direct = textOf(event['channel_type']) === 'im';
-  const own = (Array.isArray(payload['authorizations']) ? payload['authorizations'] : []).map((each) => textOf(objectOf(each)['user_id']));
+  const own = (Array.isArray(payload['authorizations']) ? payload['authorizations'] : []).map(
+    (each) => textOf(objectOf(each)['user_id']),
+  );
   const sender = textOf(event['user']);
   const isForUs =
-    payload['type'] === 'event_callback' && (type === 'app_mention' || (type === 'message' && direct)) && (subtype === '' || subtype === 'file_share');
+    payload['type'] === 'event_callback' &&
+    (type === 'app_mention' || (type === 'message' && direct)) &&
+    (subtype === '' || subtype === 'file_share');
   if (!isForUs || event['bot_id'] !== undefined || own.includes(sender)) {
     return undefined;
   }
   const thread = root || (direct ? '' : ts);
   return {
-    ...{ kind: 'message', key: `${textOf(payload['team_id'])}:${textOf(payload['event_id'])}`, sender, sender_name: sender, conversation: channel, direct },
+    ...{
+      kind: 'message',
+      key: `${textOf(payload['team_id'])}:${textOf(payload['event_id'])}`,
+      sender,
+      sender_name: sender,
+      conversation: channel,
+      direct,
+    },
     ...{
       thread: `${channel}:${thread}`,
       replies_to: root === '' ? [] : [root],
@@ -120,12 +196,9 @@ function written(payload: Json): ImEvent | undefined {
 }
 
 function slashed(form: Json): ImEvent {
-  const [command, text, channel, sender] = ['command', 'text', 'channel_id', 'user_id'].map((name) => textOf(form[name], 4_000)) as [
-    string,
-    string,
-    string,
-    string,
-  ];
+  const [command, text, channel, sender] = ['command', 'text', 'channel_id', 'user_id'].map(
+    (name) => textOf(form[name], 4_000),
+  ) as [string, string, string, string];
   const said = /^\/svc\b/.test(command)
     ? text.startsWith('/')
       ? text
@@ -135,14 +208,25 @@ function slashed(form: Json): ImEvent {
     : `${command} ${text}`;
   const direct = channel.startsWith('D');
   return {
-    ...{ kind: 'message', key: textOf(form['trigger_id']), sender, sender_name: textOf(form['user_name']) || sender, conversation: channel, direct },
+    ...{
+      kind: 'message',
+      key: textOf(form['trigger_id']),
+      sender,
+      sender_name: textOf(form['user_name']) || sender,
+      conversation: channel,
+      direct,
+    },
     ...{ thread: `${channel}:`, replies_to: [], text: said, has_media: false, reply: { channel } },
   };
 }
 
 function pressed(payload: Json): ImEvent | undefined {
   const [action] = (Array.isArray(payload['actions']) ? payload['actions'] : []).map(objectOf);
-  const [user, message, container] = [objectOf(payload['user']), objectOf(payload['message']), objectOf(payload['container'])];
+  const [user, message, container] = [
+    objectOf(payload['user']),
+    objectOf(payload['message']),
+    objectOf(payload['container']),
+  ];
   const channel = textOf(objectOf(payload['channel'])['id']) || textOf(container['channel_id']);
   const ts = textOf(message['ts']) || textOf(container['message_ts']);
   const root = textOf(message['thread_ts']) || ts;
@@ -179,7 +263,8 @@ const plainText = (text: string): string =>
     .replaceAll('&amp;', '&')
     .replace(/^!(?=[a-z])/, '/');
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** Little markdown of models to that of Slack. */
 const mrkdwn = (text: string): string =>
@@ -191,19 +276,36 @@ const mrkdwn = (text: string): string =>
 function bodyOf({ text, buttons }: ImMessage): object {
   const shown = mrkdwn(text);
   const elements = buttons.slice(0, 10).map(({ label, token, url, style }) => ({
-    ...{ type: 'button', text: { type: 'plain_text', text: cutToBytes(label, 70) }, ...(style !== undefined && { style }) },
-    ...(url === undefined ? { value: token, action_id: `act_${token}` } : { url, action_id: 'open' }),
+    ...{
+      type: 'button',
+      text: { type: 'plain_text', text: cutToBytes(label, 70) },
+      ...(style !== undefined && { style }),
+    },
+    ...(url === undefined
+      ? { value: token, action_id: `act_${token}` }
+      : { url, action_id: 'open' }),
   }));
   const blocks =
     elements.length === 0
       ? {}
       : {
           blocks: [
-            { type: 'section', text: { type: 'mrkdwn', text: cutToBytes(shown, mostSection), verbatim: true } },
+            {
+              type: 'section',
+              text: { type: 'mrkdwn', text: cutToBytes(shown, mostSection), verbatim: true },
+            },
             { type: 'actions', elements },
           ],
         };
-  return { text: shown, mrkdwn: true, link_names: false, unfurl_links: false, unfurl_media: false, parse: 'none', ...blocks };
+  return {
+    text: shown,
+    mrkdwn: true,
+    link_names: false,
+    unfurl_links: false,
+    unfurl_media: false,
+    parse: 'none',
+    ...blocks,
+  };
 }
 
 function objection(body: Json, status: number) {
@@ -211,22 +313,52 @@ function objection(body: Json, status: number) {
     return undefined;
   }
   const code = textOf(body['error']);
-  return code === '' ? { code: String(status), words: '' } : { code, words: '', again: passing.has(code) || status >= 500 || status === 429 };
+  return code === ''
+    ? { code: String(status), words: '' }
+    : { code, words: '', again: passing.has(code) || status >= 500 || status === 429 };
 }
 
 /** A message that a call before a crash may have left there, by the key that it carries. */
-async function sentBefore(api: Api, app: ImApp, { channel, thread_ts: root }: ImTarget, key: string): Promise<ImTarget | undefined> {
+async function sentBefore(
+  api: Api,
+  app: ImApp,
+  { channel, thread_ts: root }: ImTarget,
+  key: string,
+): Promise<ImTarget | undefined> {
   const method = root === undefined ? 'conversations.history' : 'conversations.replies';
-  const answer = await api(app, method, { channel, ...(root !== undefined && { ts: root }), limit: lookedThrough, include_all_metadata: true });
-  const messages = answer.result === 'ok' && Array.isArray(answer.body['messages']) ? answer.body['messages'].map(objectOf) : [];
-  const found = messages.find((message) => objectOf(objectOf(message['metadata'])['event_payload'])['key'] === key);
-  return found && { channel: channel!, ts: textOf(found['ts']), ...(root !== undefined && { thread_ts: root }) };
+  const answer = await api(app, method, {
+    channel,
+    ...(root !== undefined && { ts: root }),
+    limit: lookedThrough,
+    include_all_metadata: true,
+  });
+  const messages =
+    answer.result === 'ok' && Array.isArray(answer.body['messages'])
+      ? answer.body['messages'].map(objectOf)
+      : [];
+  const found = messages.find(
+    (message) => objectOf(objectOf(message['metadata'])['event_payload'])['key'] === key,
+  );
+  return (
+    found && {
+      channel: channel!,
+      ts: textOf(found['ts']),
+      ...(root !== undefined && { thread_ts: root }),
+    }
+  );
 }
 
 async function edited(api: Api, app: ImApp, at: ImTarget, message: ImMessage): Promise<ImSent> {
   const { channel, ts } = at;
   const sent = await api(app, 'chat.update', { channel, ts, blocks: [], ...bodyOf(message) });
-  return sent.result === 'ok' ? { result: 'sent', at, id: ts!, thread: { channel: channel!, thread_ts: at['thread_ts'] ?? ts! } } : sent;
+  return sent.result === 'ok'
+    ? {
+        result: 'sent',
+        at,
+        id: ts!,
+        thread: { channel: channel!, thread_ts: at['thread_ts'] ?? ts! },
+      }
+    : sent;
 }
 
 function sentOf(answer: Awaited<ReturnType<Api>>, target: ImTarget): ImSent {
@@ -236,8 +368,16 @@ function sentOf(answer: Awaited<ReturnType<Api>>, target: ImTarget): ImSent {
   const ts = textOf(answer.body['ts']);
   const channel = textOf(answer.body['channel']) || target['channel']!;
   const root = target['thread_ts'];
-  return { result: 'sent', at: { channel, ts, ...(root !== undefined && { thread_ts: root }) }, id: ts, thread: { channel, thread_ts: root ?? ts } };
+  return {
+    result: 'sent',
+    at: { channel, ts, ...(root !== undefined && { thread_ts: root }) },
+    id: ts,
+    thread: { channel, thread_ts: root ?? ts },
+  };
 }
 
 const wrong = (field: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${field} ${message}`, { reason: 'im-slack.invalid_app', details: [{ path: `/${field}`, message }] });
+  new SvcError('invalid_argument', `${field} ${message}`, {
+    reason: 'im-slack.invalid_app',
+    details: [{ path: `/${field}`, message }],
+  });

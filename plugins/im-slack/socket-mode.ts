@@ -9,21 +9,38 @@ export interface SocketModeParts {
   readonly endpoint: string;
   readonly ports: ImPorts;
   readonly listening: ImListening;
-  readonly eventsOf: (payload: Readonly<Record<string, unknown>>, kind: string) => readonly ImEvent[];
+  readonly eventsOf: (
+    payload: Readonly<Record<string, unknown>>,
+    kind: string,
+  ) => readonly ImEvent[];
 }
 
 /** One socket of Slack until it ends. Nothing is replayed on it, so an envelope is acknowledged once its events are on disk, and not before. */
-export async function socketMode({ calls, app, endpoint, ports, listening, eventsOf }: SocketModeParts): Promise<void> {
+export async function socketMode({
+  calls,
+  app,
+  endpoint,
+  ports,
+  listening,
+  eventsOf,
+}: SocketModeParts): Promise<void> {
   const { signal, take, connected } = listening;
   const opened = await calls.call({
     url: `${endpoint}/apps.connections.open`,
-    headers: { authorization: `Bearer ${app.verify_token}`, 'content-type': 'application/x-www-form-urlencoded' },
+    headers: {
+      authorization: `Bearer ${app.verify_token}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
     judge: (body, status) =>
-      status === 200 && body['ok'] === true && typeof body['url'] === 'string' ? undefined : { code: textOf(body['error']) || String(status), words: '' },
+      status === 200 && body['ok'] === true && typeof body['url'] === 'string'
+        ? undefined
+        : { code: textOf(body['error']) || String(status), words: '' },
     signal,
   });
   if (opened.result !== 'ok') {
-    throw new SvcError('upstream_error', `Slack opened no socket: ${opened.reason}`, { reason: 'im-slack.no_socket' });
+    throw new SvcError('upstream_error', `Slack opened no socket: ${opened.reason}`, {
+      reason: 'im-slack.no_socket',
+    });
   }
   const socket = await ports.dial(String(opened.body['url']), signal);
   try {

@@ -1,10 +1,35 @@
-import { type CallAnswer, type CallPorts, Calls, cutToBytes, jsonObject, objectOf, sameSecret, textOf } from 'svc/im';
+import {
+  type CallAnswer,
+  type CallPorts,
+  Calls,
+  cutToBytes,
+  jsonObject,
+  objectOf,
+  sameSecret,
+  textOf,
+} from 'svc/im';
 import { SvcError } from 'svc/sdk';
 
-import type { ImApp, ImCallback, ImEvent, ImListening, ImMessage, ImPlatform, ImReceived, ImSent, ImTarget } from '../imbridge/contract.ts';
+import type {
+  ImApp,
+  ImCallback,
+  ImEvent,
+  ImListening,
+  ImMessage,
+  ImPlatform,
+  ImReceived,
+  ImSent,
+  ImTarget,
+} from '../imbridge/contract.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-type Api = (app: ImApp, method: string, json: object, timeoutMs?: number, signal?: AbortSignal) => Promise<CallAnswer>;
+type Api = (
+  app: ImApp,
+  method: string,
+  json: object,
+  timeoutMs?: number,
+  signal?: AbortSignal,
+) => Promise<CallAnswer>;
 
 const usualEndpoint = 'https://api.telegram.org';
 /** 4,096 characters, once entities are read. */
@@ -35,7 +60,10 @@ export function telegram(ports: CallPorts): ImPlatform {
     repeats: 'unknown',
     check({ app_id: id, app_secret: secret, verify_token: token }) {
       if (!/^\d{3,20}:[\w-]{10,100}$/.test(secret) || !secret.startsWith(`${id}:`)) {
-        throw wrong('app_secret', 'is the token of the bot, such as 123456:AbC…, and app_id the number in front of it');
+        throw wrong(
+          'app_secret',
+          'is the token of the bot, such as 123456:AbC…, and app_id the number in front of it',
+        );
       }
       if (token !== '' && !/^[\w-]{1,256}$/.test(token)) {
         throw wrong('verify_token', 'has letters, digits, _ and - only, as Telegram takes it');
@@ -45,7 +73,11 @@ export function telegram(ports: CallPorts): ImPlatform {
     send: (app, target, message) => sent(api, app, target, message),
     async edit(app, at, message) {
       const { chat_id, message_id } = at;
-      const answer = await api(app, 'editMessageText', { chat_id, message_id: Number(message_id), ...bodyOf(message) });
+      const answer = await api(app, 'editMessageText', {
+        chat_id,
+        message_id: Number(message_id),
+        ...bodyOf(message),
+      });
       const isSame = answer.result === 'failed' && /message is not modified/i.test(answer.reason);
       return answer.result === 'ok' || isSame ? standing(at) : refusalOf(answer);
     },
@@ -57,11 +89,17 @@ export function telegram(ports: CallPorts): ImPlatform {
 
 function receive({ verify_token: own }: ImApp, { method, headers, body }: ImCallback): ImReceived {
   const isOurs = sameSecret(headers['x-telegram-bot-api-secret-token'] ?? '', own) && own !== '';
-  return isOurs && method === 'POST' ? { outcome: 'events', events: eventsOf([jsonObject(body)]) } : { outcome: 'refused' };
+  return isOurs && method === 'POST'
+    ? { outcome: 'events', events: eventsOf([jsonObject(body)]) }
+    : { outcome: 'refused' };
 }
 
 /** Updates since the last that is on disk, until the signal. One that is asked for with a higher offset is gone at Telegram. */
-async function poll(api: Api, app: ImApp, { signal, take, connected, cursor }: ImListening): Promise<void> {
+async function poll(
+  api: Api,
+  app: ImApp,
+  { signal, take, connected, cursor }: ImListening,
+): Promise<void> {
   while (!signal.aborted) {
     const offset = Number(cursor.get() || '0');
     const answer = await api(
@@ -72,11 +110,18 @@ async function poll(api: Api, app: ImApp, { signal, take, connected, cursor }: I
       signal,
     );
     if (answer.result !== 'ok') {
-      throw new SvcError('upstream_error', `Telegram told no updates: ${answer.reason}`, { reason: 'im-telegram.no_updates' });
+      throw new SvcError('upstream_error', `Telegram told no updates: ${answer.reason}`, {
+        reason: 'im-telegram.no_updates',
+      });
     }
     connected();
-    const updates = (Array.isArray(answer.body['result']) ? answer.body['result'] : []).map(objectOf);
-    const last = Math.max(offset - 1, ...updates.map((update) => Number(update['update_id'])).filter(Number.isSafeInteger));
+    const updates = (Array.isArray(answer.body['result']) ? answer.body['result'] : []).map(
+      objectOf,
+    );
+    const last = Math.max(
+      offset - 1,
+      ...updates.map((update) => Number(update['update_id'])).filter(Number.isSafeInteger),
+    );
     if (last >= offset) {
       cursor.set(String(last + 1));
       await take(eventsOf(updates));
@@ -87,8 +132,13 @@ async function poll(api: Api, app: ImApp, { signal, take, connected, cursor }: I
 const eventsOf = (updates: readonly Json[]): readonly ImEvent[] =>
   updates.flatMap((update) => {
     const id = textOf(update['update_id']);
-    const found = update['callback_query'] === undefined ? written(id, objectOf(update['message'])) : pressed(id, objectOf(update['callback_query']));
-    return found === undefined || id === '' || found.sender === '' || found.conversation === '' ? [] : [found];
+    const found =
+      update['callback_query'] === undefined
+        ? written(id, objectOf(update['message']))
+        : pressed(id, objectOf(update['callback_query']));
+    return found === undefined || id === '' || found.sender === '' || found.conversation === ''
+      ? []
+      : [found];
   });
 
 function written(key: string, message: Json): ImEvent | undefined {
@@ -97,10 +147,27 @@ function written(key: string, message: Json): ImEvent | undefined {
     return undefined;
   }
   const text = textOf(message['text'], 8_000) || textOf(message['caption'], 8_000);
-  const has_media = ['photo', 'document', 'audio', 'voice', 'video', 'video_note', 'animation', 'sticker'].some((kind) => message[kind] !== undefined);
+  const has_media = [
+    'photo',
+    'document',
+    'audio',
+    'voice',
+    'video',
+    'video_note',
+    'animation',
+    'sticker',
+  ].some((kind) => message[kind] !== undefined);
   return text === '' && !has_media
     ? undefined
-    : { kind: 'message', key, ...placeOf(message), sender: textOf(from['id']), sender_name: nameOf(from), text: spoken(text), has_media };
+    : {
+        kind: 'message',
+        key,
+        ...placeOf(message),
+        sender: textOf(from['id']),
+        sender_name: nameOf(from),
+        text: spoken(text),
+        has_media,
+      };
 }
 
 function pressed(key: string, query: Json): ImEvent | undefined {
@@ -108,12 +175,25 @@ function pressed(key: string, query: Json): ImEvent | undefined {
   const place = placeOf(message);
   const own = textOf(message['message_id']);
   return {
-    ...{ kind: 'action', key, ...place, sender: textOf(from['id']), sender_name: nameOf(from), text: textOf(query['data']), has_media: false },
-    ...{ replies_to: [own], reply: { ...place.reply, reply_to: own, callback: textOf(query['id']) } },
+    ...{
+      kind: 'action',
+      key,
+      ...place,
+      sender: textOf(from['id']),
+      sender_name: nameOf(from),
+      text: textOf(query['data']),
+      has_media: false,
+    },
+    ...{
+      replies_to: [own],
+      reply: { ...place.reply, reply_to: own, callback: textOf(query['id']) },
+    },
   };
 }
 
-function placeOf(message: Json): Pick<ImEvent, 'conversation' | 'direct' | 'thread' | 'replies_to' | 'reply'> {
+function placeOf(
+  message: Json,
+): Pick<ImEvent, 'conversation' | 'direct' | 'thread' | 'replies_to' | 'reply'> {
   const chat = objectOf(message['chat']);
   const conversation = textOf(chat['id']);
   const topic = message['is_topic_message'] === true ? textOf(message['message_thread_id']) : '';
@@ -121,33 +201,62 @@ function placeOf(message: Json): Pick<ImEvent, 'conversation' | 'direct' | 'thre
   const own = textOf(message['message_id']);
   const direct = chat['type'] === 'private';
   return {
-    ...{ conversation, direct, thread: `${conversation}:${topic}`, replies_to: above === '' ? [] : [above] },
-    reply: { chat_id: conversation, ...(topic !== '' && { message_thread_id: topic }), ...(!direct && { reply_to: own }) },
+    ...{
+      conversation,
+      direct,
+      thread: `${conversation}:${topic}`,
+      replies_to: above === '' ? [] : [above],
+    },
+    reply: {
+      chat_id: conversation,
+      ...(topic !== '' && { message_thread_id: topic }),
+      ...(!direct && { reply_to: own }),
+    },
   };
 }
 
-const nameOf = (from: Json): string => textOf(from['username']) || textOf(from['first_name']) || textOf(from['id']);
+const nameOf = (from: Json): string =>
+  textOf(from['username']) || textOf(from['first_name']) || textOf(from['id']);
 
 /** Without the bot that a command or a mention in front names. */
-const spoken = (text: string): string => text.replace(/^(\/[a-z_]+)@\w+/i, '$1').replace(/^@\w+bot\b[,:]?\s*/i, '');
+const spoken = (text: string): string =>
+  text.replace(/^(\/[a-z_]+)@\w+/i, '$1').replace(/^@\w+bot\b[,:]?\s*/i, '');
 
 function bodyOf({ text, buttons }: ImMessage): object {
   const rows = buttons.map(({ label, token, url }) =>
-    token !== undefined ? { text: label, callback_data: token } : isPublic(url!) ? { text: label, url } : undefined,
+    token !== undefined
+      ? { text: label, callback_data: token }
+      : isPublic(url!)
+        ? { text: label, url }
+        : undefined,
   );
   const leads = buttons.flatMap(({ url }) => (url === undefined || isPublic(url) ? [] : [url]));
   const shown = rows.filter((row) => row !== undefined);
   return {
     text: [cutToBytes(text, mostText - leads.join('\n').length - 1), ...leads].join('\n'),
     link_preview_options: { is_disabled: true },
-    reply_markup: { inline_keyboard: shown.length === 0 ? [] : [shown.slice(0, 4), ...(shown.length > 4 ? [shown.slice(4, 8)] : [])] },
+    reply_markup: {
+      inline_keyboard:
+        shown.length === 0
+          ? []
+          : [shown.slice(0, 4), ...(shown.length > 4 ? [shown.slice(4, 8)] : [])],
+    },
   };
 }
 
 /** Buttons may lead to public names only. */
-const isPublic = (link: string): boolean => URL.canParse(link) && new URL(link).protocol === 'https:' && /\.[a-z]{2,}$/i.test(new URL(link).hostname);
+const isPublic = (link: string): boolean =>
+  URL.canParse(link) &&
+  new URL(link).protocol === 'https:' &&
+  /\.[a-z]{2,}$/i.test(new URL(link).hostname);
 
-async function sent(api: Api, app: ImApp, target: ImTarget, message: ImMessage, isRepeat = false): Promise<ImSent> {
+async function sent(
+  api: Api,
+  app: ImApp,
+  target: ImTarget,
+  message: ImMessage,
+  isRepeat = false,
+): Promise<ImSent> {
   const { chat_id: chat, message_thread_id: topic, reply_to: above, callback } = target;
   if (callback !== undefined && message.text === '…') {
     // Ends the waiting that the button shows; nothing depends on it.
@@ -156,22 +265,40 @@ async function sent(api: Api, app: ImApp, target: ImTarget, message: ImMessage, 
   const answer = await api(app, 'sendMessage', {
     ...{ chat_id: chat, ...bodyOf(message) },
     ...(topic !== undefined && { message_thread_id: Number(topic) }),
-    ...(above !== undefined && { reply_parameters: { message_id: Number(above), allow_sending_without_reply: true } }),
+    ...(above !== undefined && {
+      reply_parameters: { message_id: Number(above), allow_sending_without_reply: true },
+    }),
   });
   if (answer.result === 'ok') {
     const id = textOf(objectOf(answer.body['result'])['message_id']);
-    return standing({ chat_id: chat!, message_id: id, ...(topic !== undefined && { message_thread_id: topic }) });
+    return standing({
+      chat_id: chat!,
+      message_id: id,
+      ...(topic !== undefined && { message_thread_id: topic }),
+    });
   }
   const moved = /migrated to (-?\d+)/.exec(answer.reason)?.[1];
-  return moved !== undefined && !isRepeat ? await sent(api, app, { ...target, chat_id: moved }, message, true) : refusalOf(answer);
+  return moved !== undefined && !isRepeat
+    ? await sent(api, app, { ...target, chat_id: moved }, message, true)
+    : refusalOf(answer);
 }
 
 function standing(at: ImTarget): ImSent {
   const { chat_id: chat, message_id: id, message_thread_id: topic } = at;
-  return { result: 'sent', at, id: id!, thread: { chat_id: chat!, reply_to: id!, ...(topic !== undefined && { message_thread_id: topic }) } };
+  return {
+    result: 'sent',
+    at,
+    id: id!,
+    thread: {
+      chat_id: chat!,
+      reply_to: id!,
+      ...(topic !== undefined && { message_thread_id: topic }),
+    },
+  };
 }
 
-const refusalOf = (answer: Exclude<CallAnswer, { result: 'ok' }>): ImSent => (answer.result === 'retry' ? answer : { result: 'failed', reason: answer.reason });
+const refusalOf = (answer: Exclude<CallAnswer, { result: 'ok' }>): ImSent =>
+  answer.result === 'retry' ? answer : { result: 'failed', reason: answer.reason };
 
 function objection(body: Json, status: number) {
   if (status === 200 && body['ok'] === true) {
@@ -186,4 +313,7 @@ function objection(body: Json, status: number) {
 }
 
 const wrong = (field: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${field} ${message}`, { reason: 'im-telegram.invalid_app', details: [{ path: `/${field}`, message }] });
+  new SvcError('invalid_argument', `${field} ${message}`, {
+    reason: 'im-telegram.invalid_app',
+    details: [{ path: `/${field}`, message }],
+  });

@@ -1,6 +1,12 @@
 /** Callbacks have a dozen. */
 const mostElements = 100;
-const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+const entities: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  amp: '&',
+  quot: '"',
+  apos: "'",
+};
 
 /**
  * The elements right below the root of a callback's XML, by name, as text. Undefined for anything that declares or refers to what is
@@ -42,4 +48,5 @@ function skipped(text: string, from: number): number {
   return at;
 }
 
-const plain = (text: string): string => text.replaceAll(/&(lt|gt|amp|quot|apos);/g, (_all, name: string) => entities[name]!).trim();
+const plain = (text: string): string =>
+  text.replaceAll(/&(lt|gt|amp|quot|apos);/g, (_all, name: string) => entities[name]!).trim();

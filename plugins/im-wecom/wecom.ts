@@ -1,7 +1,28 @@
-import { type CallAnswer, type CallPorts, type CallRefusal, Calls, cutToBytes, isFresh, opened, sameSecret, sha1Hex, sha256Hex, textOf } from 'svc/im';
+import {
+  type CallAnswer,
+  type CallPorts,
+  type CallRefusal,
+  Calls,
+  cutToBytes,
+  isFresh,
+  opened,
+  sameSecret,
+  sha1Hex,
+  sha256Hex,
+  textOf,
+} from 'svc/im';
 import { SvcError } from 'svc/sdk';
 
-import type { ImApp, ImCallback, ImEvent, ImMessage, ImPlatform, ImReceived, ImSent, ImTarget } from '../imbridge/contract.ts';
+import type {
+  ImApp,
+  ImCallback,
+  ImEvent,
+  ImMessage,
+  ImPlatform,
+  ImReceived,
+  ImSent,
+  ImTarget,
+} from '../imbridge/contract.ts';
 import { elementsOf } from './elements.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -25,7 +46,10 @@ export function wecom(ports: CallPorts): ImPlatform {
     repeats: 'known',
     check({ app_id: id, encrypt_key: key }) {
       if (!/^\w{6,64}:\d{1,12}$/.test(id)) {
-        throw wrong('app_id', 'is the corporation and the agent, such as ww1234567890abcdef:1000002');
+        throw wrong(
+          'app_id',
+          'is the corporation and the agent, such as ww1234567890abcdef:1000002',
+        );
       }
       if (!/^[A-Za-z0-9+/]{43}$/.test(key)) {
         throw wrong('encrypt_key', 'is the EncodingAESKey, which has 43 characters');
@@ -34,7 +58,10 @@ export function wecom(ports: CallPorts): ImPlatform {
     receive,
     send: (app, target, message) => sent(calls, app, target, message),
     personTarget: (sender) => ({ touser: sender }),
-    conversationTarget: (conversation) => (conversation.startsWith('party:') ? { toparty: conversation.slice(6) } : { touser: conversation }),
+    conversationTarget: (conversation) =>
+      conversation.startsWith('party:')
+        ? { toparty: conversation.slice(6) }
+        : { touser: conversation },
   };
 }
 
@@ -43,7 +70,12 @@ function receive(app: ImApp, { method, query, body, now }: ImCallback): ImReceiv
   const outer = method === 'POST' ? elementsOf(Buffer.from(body).toString('utf8')) : undefined;
   const sealed = (method === 'GET' ? echostr : outer?.['Encrypt']) ?? '';
   const own = sha1Hex([app.verify_token, at, nonce, sealed].toSorted().join(''));
-  if (!sameSecret(given, own) || app.verify_token === '' || !/^\d{1,11}$/.test(at) || !isFresh(Number(at) * 1_000, now)) {
+  if (
+    !sameSecret(given, own) ||
+    app.verify_token === '' ||
+    !/^\d{1,11}$/.test(at) ||
+    !isFresh(Number(at) * 1_000, now)
+  ) {
     return refused;
   }
   const plain = unsealed(app, sealed);
@@ -54,8 +86,13 @@ function receive(app: ImApp, { method, query, body, now }: ImCallback): ImReceiv
     return { outcome: 'answer', body: plain, type: 'text/plain' };
   }
   const fields = elementsOf(plain);
-  const isOurs = fields !== undefined && fields['ToUserName'] === corpOf(app) && (fields['AgentID'] ?? agentOf(app)) === agentOf(app);
-  return isOurs ? { outcome: 'events', events: eventsOf(fields), body: '', type: 'text/plain' } : refused;
+  const isOurs =
+    fields !== undefined &&
+    fields['ToUserName'] === corpOf(app) &&
+    (fields['AgentID'] ?? agentOf(app)) === agentOf(app);
+  return isOurs
+    ? { outcome: 'events', events: eventsOf(fields), body: '', type: 'text/plain' }
+    : refused;
 }
 
 /** 16 random bytes, the length, the message, and for whom it is: another corporation's opens to nothing. */
@@ -66,21 +103,35 @@ function unsealed(app: ImApp, sealed: string): string | undefined {
   if (plain === undefined || length < 0 || 20 + length > plain.length) {
     return undefined;
   }
-  return sameSecret(plain.subarray(20 + length).toString('utf8'), corpOf(app)) ? plain.subarray(20, 20 + length).toString('utf8') : undefined;
+  return sameSecret(plain.subarray(20 + length).toString('utf8'), corpOf(app))
+    ? plain.subarray(20, 20 + length).toString('utf8')
+    : undefined;
 }
 
 const corpOf = ({ app_id: id }: ImApp): string => id.split(':')[0]!;
 const agentOf = ({ app_id: id }: ImApp): string => id.split(':')[1] ?? '';
 
 function eventsOf(fields: Readonly<Record<string, string>>): readonly ImEvent[] {
-  const { FromUserName: sender = '', CreateTime: at = '', MsgType: type = '', Event: event = '', EventKey: button = '' } = fields;
+  const {
+    FromUserName: sender = '',
+    CreateTime: at = '',
+    MsgType: type = '',
+    Event: event = '',
+    EventKey: button = '',
+  } = fields;
   const isPressed = type === 'event' && (event === 'click' || event === 'template_card_event');
   if (sender === '' || (type === 'event' && !isPressed)) {
     return [];
   }
   return [
     {
-      ...{ kind: isPressed ? 'action' : 'message', key: fields['MsgId'] ?? `${sender}:${at}:${button}`, sender, sender_name: sender, conversation: sender },
+      ...{
+        kind: isPressed ? 'action' : 'message',
+        key: fields['MsgId'] ?? `${sender}:${at}:${button}`,
+        sender,
+        sender_name: sender,
+        conversation: sender,
+      },
       ...{
         direct: true,
         thread: sender,
@@ -95,22 +146,39 @@ function eventsOf(fields: Readonly<Record<string, string>>): readonly ImEvent[] 
 
 /** Commands stand where other platforms have buttons: cards of this one hold too little text for what is approved with them. */
 function textFor({ text, buttons }: ImMessage): string {
-  const lines = buttons.map(({ label, token, url }) => `${label}: ${token === undefined ? url : `/do ${token}`}`);
+  const lines = buttons.map(
+    ({ label, token, url }) => `${label}: ${token === undefined ? url : `/do ${token}`}`,
+  );
   const rest = lines.length === 0 ? '' : `\n${lines.join('\n')}`;
   return cutToBytes(text, mostText - Buffer.byteLength(rest)) + rest;
 }
 
-async function sent(calls: Calls, app: ImApp, target: ImTarget, message: ImMessage, isRepeat = false): Promise<ImSent> {
+async function sent(
+  calls: Calls,
+  app: ImApp,
+  target: ImTarget,
+  message: ImMessage,
+  isRepeat = false,
+): Promise<ImSent> {
   const base = app.endpoint || usualEndpoint;
   const key = `${base}|${app.app_id}|${sha256Hex(app.app_secret)}`;
   const token = await calls.token(key, () => accessToken(calls, base, app));
   if ('result' in token) {
     return refusalOf(token);
   }
-  const repeats = message.again ? { enable_duplicate_check: 1, duplicate_check_interval: repeatSeconds } : {};
+  const repeats = message.again
+    ? { enable_duplicate_check: 1, duplicate_check_interval: repeatSeconds }
+    : {};
   const answer: CallAnswer = await calls.call({
     url: `${base}/cgi-bin/message/send?access_token=${encodeURIComponent(token.token)}`,
-    json: { ...target, msgtype: 'text', agentid: Number(agentOf(app)), text: { content: textFor(message) }, safe: 0, ...repeats },
+    json: {
+      ...target,
+      msgtype: 'text',
+      agentid: Number(agentOf(app)),
+      text: { content: textFor(message) },
+      safe: 0,
+      ...repeats,
+    },
     judge: objection,
   });
   if (answer.result !== 'ok') {
@@ -122,11 +190,18 @@ async function sent(calls: Calls, app: ImApp, target: ImTarget, message: ImMessa
   return { result: 'sent', at: target, id, thread: target };
 }
 
-async function accessToken(calls: Calls, base: string, app: ImApp): Promise<{ token: string; lives_ms: number } | CallRefusal> {
+async function accessToken(
+  calls: Calls,
+  base: string,
+  app: ImApp,
+): Promise<{ token: string; lives_ms: number } | CallRefusal> {
   const url = `${base}/cgi-bin/gettoken?corpid=${encodeURIComponent(corpOf(app))}&corpsecret=${encodeURIComponent(app.app_secret)}`;
   const answer = await calls.call({ url, method: 'GET', judge: objection });
   return answer.result === 'ok'
-    ? { token: textOf(answer.body['access_token'], 1_000), lives_ms: Number(answer.body['expires_in'] ?? 0) * 1_000 }
+    ? {
+        token: textOf(answer.body['access_token'], 1_000),
+        lives_ms: Number(answer.body['expires_in'] ?? 0) * 1_000,
+      }
     : { ...answer, unclear: false };
 }
 
@@ -134,10 +209,20 @@ function objection(body: Json, status: number) {
   const code = textOf(body['errcode']);
   return status === 200 && code === '0'
     ? undefined
-    : { code: code || String(status), words: textOf(body['errmsg']), ...(/^(?:-1|45009|45033|50001)$/.test(code) && { again: true }) };
+    : {
+        code: code || String(status),
+        words: textOf(body['errmsg']),
+        ...(/^(?:-1|45009|45033|50001)$/.test(code) && { again: true }),
+      };
 }
 
-const refusalOf = (answer: CallRefusal): ImSent => (answer.result === 'retry' ? { ...answer, result: 'retry' } : { result: 'failed', reason: answer.reason });
+const refusalOf = (answer: CallRefusal): ImSent =>
+  answer.result === 'retry'
+    ? { ...answer, result: 'retry' }
+    : { result: 'failed', reason: answer.reason };
 
 const wrong = (field: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${field} ${message}`, { reason: 'im-wecom.invalid_app', details: [{ path: `/${field}`, message }] });
+  new SvcError('invalid_argument', `${field} ${message}`, {
+    reason: 'im-wecom.invalid_app',
+    details: [{ path: `/${field}`, message }],
+  });

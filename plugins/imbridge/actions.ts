@@ -7,9 +7,19 @@ import type { ImTables } from './tables.ts';
 export type Act =
   | { readonly kind: 'ack'; readonly incident: number }
   /** `until`: a silence that is there goes on to then. */
-  | { readonly kind: 'silence'; readonly incident: number; readonly duration: string; readonly until?: string }
+  | {
+      readonly kind: 'silence';
+      readonly incident: number;
+      readonly duration: string;
+      readonly until?: string;
+    }
   | { readonly kind: 'investigate'; readonly incident: number }
-  | { readonly kind: 'approve' | 'deny'; readonly approval: string; readonly args_sha256: string; readonly what: string };
+  | {
+      readonly kind: 'approve' | 'deny';
+      readonly approval: string;
+      readonly args_sha256: string;
+      readonly what: string;
+    };
 
 export interface Labelled {
   readonly label: string;
@@ -31,14 +41,25 @@ export class Actions {
     this.#ids = ids;
   }
 
-  async buttons(appId: string, acts: readonly Labelled[]): Promise<readonly (ImButton & { readonly token: string })[]> {
+  async buttons(
+    appId: string,
+    acts: readonly Labelled[],
+  ): Promise<readonly (ImButton & { readonly token: string })[]> {
     const expiresAt = Math.floor(this.#clock.now()) + livesMs;
-    const buttons = acts.map(({ label, style, act }) => ({ act, button: { label, token: this.#ids.token(12), ...(style !== undefined && { style }) } }));
+    const buttons = acts.map(({ label, style, act }) => ({
+      act,
+      button: { label, token: this.#ids.token(12), ...(style !== undefined && { style }) },
+    }));
     await this.#tables.write(async (tx) => {
       for (const { act, button } of buttons) {
         await tx
           .insertInto('imbridge_actions')
-          .values({ token: button.token, app_id: appId, deed: JSON.stringify(act), expires_at: expiresAt })
+          .values({
+            token: button.token,
+            app_id: appId,
+            deed: JSON.stringify(act),
+            expires_at: expiresAt,
+          })
           .execute();
       }
     });
@@ -57,6 +78,8 @@ export class Actions {
   }
 
   async forget(): Promise<void> {
-    await this.#tables.write((tx) => tx.deleteFrom('imbridge_actions').where('expires_at', '<=', this.#clock.now()).execute());
+    await this.#tables.write((tx) =>
+      tx.deleteFrom('imbridge_actions').where('expires_at', '<=', this.#clock.now()).execute(),
+    );
   }
 }

@@ -50,7 +50,12 @@ export class Answerer {
     }
     if (job.kind === 'tell') {
       const telling = JSON.parse(job.payload) as IncidentTelling | ApprovalTelling;
-      return { state: telling.what === 'incident' ? await incidents.tell(app, job, telling) : await approvals.tell(app, job, telling) };
+      return {
+        state:
+          telling.what === 'incident'
+            ? await incidents.tell(app, job, telling)
+            : await approvals.tell(app, job, telling),
+      };
     }
     const event = JSON.parse(job.payload) as ImEvent;
     const sender = await people.senderOf(app, event.sender);
@@ -59,11 +64,21 @@ export class Answerer {
       return { state: 'ignored', why: 'the sender is not in allow_from' };
     }
     // A room that others flood is no less that of who is on call: a person is counted alone.
-    const brought = job.kind === 'message' ? await this.#parts.jobs.before(job, minuteMs, sender.linked ? 'own' : 'all') : 0;
+    const brought =
+      job.kind === 'message'
+        ? await this.#parts.jobs.before(job, minuteMs, sender.linked ? 'own' : 'all')
+        : 0;
     if (brought >= this.#parts.perMinute()) {
       return { state: 'ignored', why: 'the conversation brings too many messages' };
     }
-    const said: Said = { app, job, event, sender, allowed: sender.linked || listed, incident: await incidents.incidentOf(app, event) };
+    const said: Said = {
+      app,
+      job,
+      event,
+      sender,
+      allowed: sender.linked || listed,
+      incident: await incidents.incidentOf(app, event),
+    };
     return await this.#answer(said, signal);
   }
 
@@ -71,7 +86,13 @@ export class Answerer {
     const { app, job, event } = said;
     const reply = job.answer === null ? await this.#reply(said) : { text: job.answer };
     if ('ask' in reply) {
-      return { state: await this.#parts.conversations.answer(said, { text: reply.ask, incident: reply.incident ?? said.incident }, signal) };
+      return {
+        state: await this.#parts.conversations.answer(
+          said,
+          { text: reply.ask, incident: reply.incident ?? said.incident },
+          signal,
+        ),
+      };
     }
     if (job.answer === null) {
       await this.#parts.jobs.update(job.id, { answer: reply.text });
@@ -93,7 +114,9 @@ export class Answerer {
     if (!allowed) {
       return { text: words.unlinked };
     }
-    return event.text.trim() === '' ? { text: event.has_media ? words.onlyText : words.help } : { ask: event.text };
+    return event.text.trim() === ''
+      ? { text: event.has_media ? words.onlyText : words.help }
+      : { ask: event.text };
   }
 }
 

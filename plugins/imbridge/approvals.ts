@@ -28,7 +28,8 @@ export interface ApprovalTelling {
   readonly sender: string;
 }
 
-const waits = (approval: Approval): boolean => approval.status === 'pending' || approval.status === 'partially_signed';
+const waits = (approval: Approval): boolean =>
+  approval.status === 'pending' || approval.status === 'partially_signed';
 const longestShown = 1_500;
 
 /** Changes that wait for signatures: told to each linked person whose signature would count, in a message of their own. */
@@ -56,12 +57,16 @@ export class ApprovalTalk {
     }
     const now = Math.floor(clock.now());
     // Where the run was started, its own thread shows it.
-    const origin = approval.owner.kind === 'chat' ? await jobs.byRun(approval.owner.ref) : undefined;
+    const origin =
+      approval.owner.kind === 'chat' ? await jobs.byRun(approval.owner.ref) : undefined;
     const asker = origin && (JSON.parse(origin.payload) as { readonly sender?: string }).sender;
     const rows: NewJob[] = [];
     for (const app of await apps.enabled()) {
       for (const { sender, user_id: user } of await people.linkedTo(app.id)) {
-        if ((origin?.app_id === app.id && asker === sender) || !(await this.#isFor(approval.id, user))) {
+        if (
+          (origin?.app_id === app.id && asker === sender) ||
+          !(await this.#isFor(approval.id, user))
+        ) {
           continue;
         }
         const telling: ApprovalTelling = { what: 'approval', approval: approval.id, sender };
@@ -73,7 +78,13 @@ export class ApprovalTalk {
             kind: 'tell',
             conversation: `person:${sender}`,
           },
-          ...{ lane: `${app.id}|person:${sender}`, payload: JSON.stringify(telling), run_id: ids.uuid(), created_at: now, next_at: now },
+          ...{
+            lane: `${app.id}|person:${sender}`,
+            payload: JSON.stringify(telling),
+            run_id: ids.uuid(),
+            created_at: now,
+            next_at: now,
+          },
         });
       }
     }
@@ -83,11 +94,16 @@ export class ApprovalTalk {
   }
 
   /** Nothing is told of what was decided meanwhile, nor to who may not sign it any more. */
-  async tell(app: AppRow, job: JobRow, { approval, sender }: ApprovalTelling): Promise<'done' | 'ignored'> {
+  async tell(
+    app: AppRow,
+    job: JobRow,
+    { approval, sender }: ApprovalTelling,
+  ): Promise<'done' | 'ignored'> {
     const { apps, people, book } = this.#parts;
     const platform = apps.platform(app.provider);
     const signer = (await people.linkedTo(app.id)).find((link) => link.sender === sender);
-    const isTold = book.available && signer !== undefined && (await this.#isFor(approval, signer.user_id));
+    const isTold =
+      book.available && signer !== undefined && (await this.#isFor(approval, signer.user_id));
     const card = platform === undefined || !isTold ? undefined : await this.card(app, approval);
     if (card === undefined) {
       return 'ignored';
@@ -111,8 +127,16 @@ export class ApprovalTalk {
     const { args_sha256, tool, target, rendered, signatures, requested_by: by } = approval;
     const what = `${tool} (${target.name})`;
     const acts: readonly Labelled[] = [
-      { label: words.approve, style: 'primary', act: { kind: 'approve', approval: id, args_sha256, what } },
-      { label: words.deny, style: 'danger', act: { kind: 'deny', approval: id, args_sha256, what } },
+      {
+        label: words.approve,
+        style: 'primary',
+        act: { kind: 'approve', approval: id, args_sha256, what },
+      },
+      {
+        label: words.deny,
+        style: 'danger',
+        act: { kind: 'deny', approval: id, args_sha256, what },
+      },
     ];
     const buttons = await this.#parts.actions.buttons(app.id, acts);
     const byText = filled(words.byText, { approve: buttons[0]!.token, deny: buttons[1]!.token });

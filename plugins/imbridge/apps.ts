@@ -49,7 +49,11 @@ export class Apps {
   }
 
   async list(page: PageRequest): Promise<Page<Shown>> {
-    const { items, ...rest } = await pageOf(this.#parts.tables.read.selectFrom('imbridge_apps').selectAll(), 'id', page);
+    const { items, ...rest } = await pageOf(
+      this.#parts.tables.read.selectFrom('imbridge_apps').selectAll(),
+      'id',
+      page,
+    );
     return { ...rest, items: items.map((row) => this.#shown(row)) };
   }
 
@@ -59,7 +63,11 @@ export class Apps {
 
   /** Also of one that is disabled. */
   async row(id: string): Promise<AppRow> {
-    const row = await this.#parts.tables.read.selectFrom('imbridge_apps').selectAll().where('id', '=', id).executeTakeFirst();
+    const row = await this.#parts.tables.read
+      .selectFrom('imbridge_apps')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
     if (row === undefined) {
       throw new SvcError('not_found', `there is no app ${id}`, { reason: 'im.no_app' });
     }
@@ -67,7 +75,12 @@ export class Apps {
   }
 
   enabled(): Promise<AppRow[]> {
-    return this.#parts.tables.read.selectFrom('imbridge_apps').selectAll().where('enabled', '=', 1).orderBy('id').execute();
+    return this.#parts.tables.read
+      .selectFrom('imbridge_apps')
+      .selectAll()
+      .where('enabled', '=', 1)
+      .orderBy('id')
+      .execute();
   }
 
   create(call: Change, draft: Draft): Promise<Shown> {
@@ -78,11 +91,21 @@ export class Apps {
         .select((of) => of.fn.countAll<number>().as('count'))
         .executeTakeFirstOrThrow();
       if (count >= mostApps) {
-        throw new SvcError('conflict', `the limit of ${mostApps} apps is reached; delete one that is not needed`, { reason: 'im.most_apps' });
+        throw new SvcError(
+          'conflict',
+          `the limit of ${mostApps} apps is reached; delete one that is not needed`,
+          { reason: 'im.most_apps' },
+        );
       }
       const now = clock.now();
       const id = ids.uuid();
-      const row: AppRow = { id, ...this.#fields(id, draft, undefined, call.principal), cursor: '', created_at: now, updated_at: now };
+      const row: AppRow = {
+        id,
+        ...this.#fields(id, draft, undefined, call.principal),
+        cursor: '',
+        created_at: now,
+        updated_at: now,
+      };
       await this.#requireFreeName(tx, row);
       await tx.insertInto('imbridge_apps').values(row).execute();
       const after = this.#shown(row);
@@ -94,7 +117,11 @@ export class Apps {
   replace(call: Change, id: string, draft: Draft): Promise<Shown> {
     const { tables, clock } = this.#parts;
     return this.#write(async (tx) => {
-      const row = await tx.selectFrom('imbridge_apps').selectAll().where('id', '=', id).executeTakeFirst();
+      const row = await tx
+        .selectFrom('imbridge_apps')
+        .selectAll()
+        .where('id', '=', id)
+        .executeTakeFirst();
       if (row === undefined) {
         throw new SvcError('not_found', `there is no app ${id}`);
       }
@@ -103,7 +130,11 @@ export class Apps {
       if (draft.provider !== row.provider) {
         throw invalid('provider', `is ${row.provider} for good; connect another app instead`);
       }
-      const updated: AppRow = { ...row, ...this.#fields(id, draft, row, call.principal), updated_at: Math.max(row.updated_at + 1, clock.now()) };
+      const updated: AppRow = {
+        ...row,
+        ...this.#fields(id, draft, row, call.principal),
+        updated_at: Math.max(row.updated_at + 1, clock.now()),
+      };
       await this.#requireFreeName(tx, updated);
       await tx.updateTable('imbridge_apps').set(updated).where('id', '=', id).execute();
       const after = this.#shown(updated);
@@ -124,27 +155,49 @@ export class Apps {
 
   /** A stolen session must not empty svc: only who has shown a password lately sees secrets. */
   async reveal(id: string, { kind, authenticatedAt }: Principal): Promise<Static<typeof Revealed>> {
-    const isRecent = authenticatedAt !== undefined && this.#parts.clock.now() - authenticatedAt <= recentlyMs;
+    const isRecent =
+      authenticatedAt !== undefined && this.#parts.clock.now() - authenticatedAt <= recentlyMs;
     if (kind !== 'operator' && !(kind === 'user' && isRecent)) {
-      throw new SvcError('forbidden', 'secrets are revealed to who has signed in within the last five minutes; sign in again', { reason: 'im.sign_in_again' });
+      throw new SvcError(
+        'forbidden',
+        'secrets are revealed to who has signed in within the last five minutes; sign in again',
+        { reason: 'im.sign_in_again' },
+      );
     }
     const row = await this.row(id);
     const opened = this.open(row);
-    return { app_secret: opened.app_secret || null, verify_token: opened.verify_token || null, encrypt_key: opened.encrypt_key || null };
+    return {
+      app_secret: opened.app_secret || null,
+      verify_token: opened.verify_token || null,
+      encrypt_key: opened.encrypt_key || null,
+    };
   }
 
   open(row: AppRow): ImApp {
     const { secrets } = this.#parts;
     const secret = (column: (typeof secretNames)[number]): string => {
       const sealed = row[column];
-      return sealed === null ? '' : secrets.open({ table: 'imbridge_apps', row: row.id, column }, sealed);
+      return sealed === null
+        ? ''
+        : secrets.open({ table: 'imbridge_apps', row: row.id, column }, sealed);
     };
     try {
       const { id, app_id, endpoint } = row;
-      return { id, app_id, endpoint, app_secret: secret('app_secret'), verify_token: secret('verify_token'), encrypt_key: secret('encrypt_key') };
+      return {
+        id,
+        app_id,
+        endpoint,
+        app_secret: secret('app_secret'),
+        verify_token: secret('verify_token'),
+        encrypt_key: secret('encrypt_key'),
+      };
     } catch (error) {
       throw isSvcError(error)
-        ? new SvcError('conflict', `the secrets of the app ${row.name} cannot be opened; enter them again`, { reason: 'im.sealed', cause: error })
+        ? new SvcError(
+            'conflict',
+            `the secrets of the app ${row.name} cannot be opened; enter them again`,
+            { reason: 'im.sealed', cause: error },
+          )
         : error;
     }
   }
@@ -176,11 +229,17 @@ export class Apps {
     const mode = draft.mode ?? 'callback';
     const needs = platform.needs[mode];
     if (needs === undefined) {
-      throw invalid('mode', `${platform.title} does not know ${mode}, but ${Object.keys(platform.needs).join(', ')}`);
+      throw invalid(
+        'mode',
+        `${platform.title} does not know ${mode}, but ${Object.keys(platform.needs).join(', ')}`,
+      );
     }
     const allowed = [...new Set(draft.allow_from ?? [])];
     if (platform.allow_list && (allowed.length === 0 || allowed.includes('*'))) {
-      throw invalid('allow_from', `names who may write to the bot: everybody can find one of ${platform.title}`);
+      throw invalid(
+        'allow_from',
+        `names who may write to the bot: everybody can find one of ${platform.title}`,
+      );
     }
     const role = draft.default_role ?? 'viewer';
     this.#requireRole(role, principal);
@@ -191,22 +250,46 @@ export class Apps {
       secretNames.map((name) => {
         const given = draft[name];
         if (given === mask && isMoved && opened?.[name]) {
-          throw invalid(name, 'must be entered again when the endpoint changes: a stored secret is only sent where it was entered for');
+          throw invalid(
+            name,
+            'must be entered again when the endpoint changes: a stored secret is only sent where it was entered for',
+          );
         }
         return [name, given === mask ? (opened?.[name] ?? '') : (given ?? '')];
       }),
     ) as Record<(typeof secretNames)[number], string>;
     const [missing, ...others] = needs.filter((name) => plain[name] === '');
     if (missing !== undefined) {
-      throw invalid(missing, `is needed for ${platform.title} with the mode ${mode}${others.map((name) => `, and so is ${name}`).join('')}`);
+      throw invalid(
+        missing,
+        `is needed for ${platform.title} with the mode ${mode}${others.map((name) => `, and so is ${name}`).join('')}`,
+      );
     }
     platform.check({ id, app_id: draft.app_id, endpoint, ...plain });
     const sealed = Object.fromEntries(
-      secretNames.map((column) => [column, plain[column] === '' ? null : this.#parts.secrets.seal({ table: 'imbridge_apps', row: id, column }, plain[column])]),
+      secretNames.map((column) => [
+        column,
+        plain[column] === ''
+          ? null
+          : this.#parts.secrets.seal({ table: 'imbridge_apps', row: id, column }, plain[column]),
+      ]),
     ) as Record<(typeof secretNames)[number], string | null>;
     return {
-      ...{ provider: draft.provider, name: draft.name.trim(), app_id: draft.app_id, ...sealed, allow_from: JSON.stringify(allowed), endpoint, mode },
-      ...{ default_agent: draft.default_agent ?? null, default_role: role, locale: draft.locale ?? 'en', enabled: draft.enabled === false ? 0 : 1 },
+      ...{
+        provider: draft.provider,
+        name: draft.name.trim(),
+        app_id: draft.app_id,
+        ...sealed,
+        allow_from: JSON.stringify(allowed),
+        endpoint,
+        mode,
+      },
+      ...{
+        default_agent: draft.default_agent ?? null,
+        default_role: role,
+        locale: draft.locale ?? 'en',
+        enabled: draft.enabled === false ? 0 : 1,
+      },
     };
   }
 
@@ -216,18 +299,31 @@ export class Apps {
     if (role !== 'viewer' && given.length === 0) {
       throw invalid('default_role', `there is no role ${role} that grants anything`);
     }
-    const excess = given.find((action) => action === '*' || !grants.some((grant) => covers(grant, action)));
+    const excess = given.find(
+      (action) => action === '*' || !grants.some((grant) => covers(grant, action)),
+    );
     if (excess !== undefined) {
       throw invalid(
         'default_role',
-        excess === '*' ? 'may not be a role that may do everything: no person stands behind it' : `grants ${excess}, which you do not hold`,
+        excess === '*'
+          ? 'may not be a role that may do everything: no person stands behind it'
+          : `grants ${excess}, which you do not hold`,
       );
     }
   }
 
   async #requireFreeName(tx: Tables<ImTables>['read'], { id, name }: AppRow): Promise<void> {
-    if ((await tx.selectFrom('imbridge_apps').select('id').where('name', '=', name).where('id', '<>', id).executeTakeFirst()) !== undefined) {
-      throw new SvcError('conflict', `there is an app ${name} already`, { details: [{ path: '/name', message: 'is taken' }] });
+    if (
+      (await tx
+        .selectFrom('imbridge_apps')
+        .select('id')
+        .where('name', '=', name)
+        .where('id', '<>', id)
+        .executeTakeFirst()) !== undefined
+    ) {
+      throw new SvcError('conflict', `there is an app ${name} already`, {
+        details: [{ path: '/name', message: 'is taken' }],
+      });
     }
   }
 
@@ -235,7 +331,11 @@ export class Apps {
     const hidden = (sealed: string | null): string | null => (sealed === null ? null : mask);
     return {
       ...row,
-      ...{ app_secret: hidden(row.app_secret), verify_token: hidden(row.verify_token), encrypt_key: hidden(row.encrypt_key) },
+      ...{
+        app_secret: hidden(row.app_secret),
+        verify_token: hidden(row.verify_token),
+        encrypt_key: hidden(row.encrypt_key),
+      },
       ...{ allow_from: JSON.parse(row.allow_from) as string[], enabled: row.enabled === 1 },
       callback_url: `${this.#parts.publicUrl().replace(/\/$/, '')}/api/v1/im/${row.provider}/events?app=${row.id}`,
       ...{ created_at: timestamp(row.created_at), updated_at: timestamp(row.updated_at) },
@@ -244,4 +344,7 @@ export class Apps {
 }
 
 const invalid = (field: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${field} ${message}`, { reason: 'im.invalid_app', details: [{ path: `/${field}`, message }] });
+  new SvcError('invalid_argument', `${field} ${message}`, {
+    reason: 'im.invalid_app',
+    details: [{ path: `/${field}`, message }],
+  });

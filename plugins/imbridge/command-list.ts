@@ -31,7 +31,12 @@ export const commands: readonly Command[] = [
   { name: 'link', usage: '/link CODE', of: 'everybody' },
   { name: 'unlink', usage: '/unlink', of: 'everybody' },
   { name: 'new', usage: '/new', of: 'everybody' },
-  { name: 'incidents', usage: '/incidents', of: 'allowed', request: { method: 'GET', path: incidents } },
+  {
+    name: 'incidents',
+    usage: '/incidents',
+    of: 'allowed',
+    request: { method: 'GET', path: incidents },
+  },
   { name: 'ack', usage: '/ack ID', of: 'linked', request: requests.ack },
   { name: 'silence', usage: '/silence 2h ID', of: 'linked', request: requests.silence },
   { name: 'approve', usage: '/approve TOKEN', of: 'linked', request: requests.approve },

@@ -39,7 +39,9 @@ export interface Said {
 }
 
 /** `ask`: not for us, but for an agent, in these words. */
-export type Reply = { readonly text: string; readonly buttons?: readonly ImButton[] } | { readonly ask: string; readonly incident?: number };
+export type Reply =
+  | { readonly text: string; readonly buttons?: readonly ImButton[] }
+  | { readonly ask: string; readonly incident?: number };
 
 const mostShown = 15;
 const longestComment = 500;
@@ -61,17 +63,26 @@ export class Commands {
     if (!/^\/[a-z]/i.test(name)) {
       return undefined;
     }
-    return await this.#told(said, words, async () => await this.#named(name.slice(1).toLowerCase().replace(/@.*$/, ''), rest, said, words));
+    return await this.#told(
+      said,
+      words,
+      async () =>
+        await this.#named(name.slice(1).toLowerCase().replace(/@.*$/, ''), rest, said, words),
+    );
   }
 
   async press(said: Said): Promise<Reply> {
     const words = wordsOf(said.app.locale);
     const act = await this.#parts.actions.find(said.app.id, said.event.text);
-    return act === undefined ? { text: words.expired } : await this.#told(said, words, () => this.#act(act, said, words, ''));
+    return act === undefined
+      ? { text: words.expired }
+      : await this.#told(said, words, () => this.#act(act, said, words, ''));
   }
 
   async #named(name: string, rest: readonly string[], said: Said, words: Words): Promise<Reply> {
-    const command = commands.find((each) => each.name === name || each.aliases?.includes(name) === true);
+    const command = commands.find(
+      (each) => each.name === name || each.aliases?.includes(name) === true,
+    );
     if (command === undefined) {
       return { text: filled(words.noCommand, { name: `/${name.slice(0, 30)}` }) };
     }
@@ -86,24 +97,36 @@ export class Commands {
       case 'link':
         return { text: await this.#link(rest[0], said, words) };
       case 'unlink':
-        return { text: (await this.#parts.people.forget(app.id, event.sender)) ? words.unlinkedNow : words.notLinked };
+        return {
+          text: (await this.#parts.people.forget(app.id, event.sender))
+            ? words.unlinkedNow
+            : words.notLinked,
+        };
       case 'new':
         await this.#parts.renew(app, event, sender);
         return { text: words.fresh };
       case 'incidents':
         return { text: await this.#list(said, command, words) };
       case 'ack':
-        return await this.#onIncident(rest[0], said, command, words, (incident) => ({ kind: 'ack', incident }));
+        return await this.#onIncident(rest[0], said, command, words, (incident) => ({
+          kind: 'ack',
+          incident,
+        }));
       case 'silence':
         return await this.#onIncident(rest[1], said, command, words, (incident) =>
-          /^(?:\d{1,6}[smhdw])+$/.test(rest[0] ?? '') ? { kind: 'silence', incident, duration: rest[0]! } : undefined,
+          /^(?:\d{1,6}[smhdw])+$/.test(rest[0] ?? '')
+            ? { kind: 'silence', incident, duration: rest[0]! }
+            : undefined,
         );
       case 'do':
       case 'approve':
       case 'deny': {
-        const act = rest[0] === undefined ? undefined : await this.#parts.actions.find(app.id, rest[0]);
+        const act =
+          rest[0] === undefined ? undefined : await this.#parts.actions.find(app.id, rest[0]);
         const isMeant = act !== undefined && (command.name === 'do' || act.kind === command.name);
-        return isMeant ? await this.#act(act, said, words, rest.slice(1).join(' ').slice(0, longestComment)) : { text: words.expired };
+        return isMeant
+          ? await this.#act(act, said, words, rest.slice(1).join(' ').slice(0, longestComment))
+          : { text: words.expired };
       }
       default:
         return { text: words.help };
@@ -135,11 +158,20 @@ export class Commands {
       await this.#parts.people.spend(code);
       return words.groupCode;
     }
-    const person = await this.#parts.people.redeem(app.id, { id: event.sender, name: event.sender_name }, code);
+    const person = await this.#parts.people.redeem(
+      app.id,
+      { id: event.sender, name: event.sender_name },
+      code,
+    );
     if (person === undefined) {
       return words.badCode;
     }
-    const deed = { action: 'im:link', resource_type: 'im link', resource_id: event.sender, details: { app_id: app.id } };
+    const deed = {
+      action: 'im:link',
+      resource_type: 'im link',
+      resource_id: event.sender,
+      details: { app_id: app.id },
+    };
     await this.#parts.rights.note(person, app.provider, deed, 'success', undefined);
     return filled(words.linked, { name: person.name ?? person.id });
   }
@@ -150,16 +182,37 @@ export class Commands {
     }
     this.#parts.rights.demand(sender.principal, request!);
     const seen = await this.#parts.seenBy(sender.principal);
-    const found = await this.#parts.incidents.get().list({ status: ['open', 'acknowledged', 'silenced'], limit: 200 }, seen);
+    const found = await this.#parts.incidents
+      .get()
+      .list({ status: ['open', 'acknowledged', 'silenced'], limit: 200 }, seen);
     const lines = found.slice(0, mostShown).map(lineOf);
     const more = found.length - lines.length;
-    return lines.length === 0 ? words.noIncidents : [words.incidents, ...lines, ...(more > 0 ? [filled(words.more, { count: more })] : [])].join('\n');
+    return lines.length === 0
+      ? words.noIncidents
+      : [
+          words.incidents,
+          ...lines,
+          ...(more > 0 ? [filled(words.more, { count: more })] : []),
+        ].join('\n');
   }
 
-  async #onIncident(given: string | undefined, said: Said, { usage }: Command, words: Words, actOf: (incident: number) => Act | undefined): Promise<Reply> {
-    const id = given === undefined ? said.incident : /^#?\d{1,15}$/.test(given) ? Number(given.replace('#', '')) : undefined;
+  async #onIncident(
+    given: string | undefined,
+    said: Said,
+    { usage }: Command,
+    words: Words,
+    actOf: (incident: number) => Act | undefined,
+  ): Promise<Reply> {
+    const id =
+      given === undefined
+        ? said.incident
+        : /^#?\d{1,15}$/.test(given)
+          ? Number(given.replace('#', ''))
+          : undefined;
     const act = id === undefined ? undefined : actOf(id);
-    return act === undefined ? { text: filled(words.usage, { usage }) } : await this.#act(act, said, words, '');
+    return act === undefined
+      ? { text: filled(words.usage, { usage }) }
+      : await this.#act(act, said, words, '');
   }
 
   async #act(act: Act, said: Said, words: Words, comment: string): Promise<Reply> {
@@ -180,50 +233,89 @@ export class Commands {
     }
     const change = { principal: sender.principal, note: () => undefined };
     const deed = (details: object): Deed => ({
-      ...{ ...requests[act.kind], action: `incident:${act.kind}`, resource_type: 'incident', resource_id: String(act.incident), details: { ...details } },
+      ...{
+        ...requests[act.kind],
+        action: `incident:${act.kind}`,
+        resource_type: 'incident',
+        resource_id: String(act.incident),
+        details: { ...details },
+      },
     });
     const name = sender.principal.name ?? sender.principal.id;
     if (act.kind === 'ack') {
-      await this.#parts.rights.carryOut(sender.principal, app.provider, deed({}), () => this.#parts.deeds.get().acknowledge(act.incident, undefined, change));
+      await this.#parts.rights.carryOut(sender.principal, app.provider, deed({}), () =>
+        this.#parts.deeds.get().acknowledge(act.incident, undefined, change),
+      );
       await this.#parts.toldHere(app, event, act.incident);
       return { text: filled(words.acked, { id: act.incident, name }) };
     }
     // From when it was said: after a crash the same is done again, and changes nothing.
     const until = act.until ?? timestamp(said.job.created_at + parseDuration(act.duration));
-    await this.#parts.rights.carryOut(sender.principal, app.provider, deed({ until }), () => this.#parts.deeds.get().silence(act.incident, { until }, change));
+    await this.#parts.rights.carryOut(sender.principal, app.provider, deed({ until }), () =>
+      this.#parts.deeds.get().silence(act.incident, { until }, change),
+    );
     await this.#parts.toldHere(app, event, act.incident);
     const text =
       act.until === undefined
         ? filled(words.silenced, { id: act.incident, time: act.duration, name })
         : filled(words.extended, { id: act.incident, until, name });
-    const further: Act = { ...act, duration: extendFor, until: timestamp(Date.parse(until) + parseDuration(extendFor)) };
-    return { text, buttons: await this.#parts.actions.buttons(app.id, [{ label: words.extend, act: further }]) };
+    const further: Act = {
+      ...act,
+      duration: extendFor,
+      until: timestamp(Date.parse(until) + parseDuration(extendFor)),
+    };
+    return {
+      text,
+      buttons: await this.#parts.actions.buttons(app.id, [{ label: words.extend, act: further }]),
+    };
   }
 
   async #assertSeen(id: number, { principal }: Sender): Promise<void> {
     const { incidents, seenBy } = this.#parts;
-    if (incidents.available && (await incidents.get().get(id, await seenBy(principal))) === undefined) {
+    if (
+      incidents.available &&
+      (await incidents.get().get(id, await seenBy(principal))) === undefined
+    ) {
       throw new SvcError('not_found', `there is no incident ${id}`);
     }
   }
 
   /** Bound to what was shown: the button knows the digest of it, and the decision is refused when it is another one by now. */
-  async #decide(act: Extract<Act, { approval: string }>, { sender, app }: Said, words: Words, comment: string): Promise<string> {
+  async #decide(
+    act: Extract<Act, { approval: string }>,
+    { sender, app }: Said,
+    words: Words,
+    comment: string,
+  ): Promise<string> {
     if (!this.#parts.decisions.available) {
       throw new SvcError('unavailable', 'approvals are not available now');
     }
     const { principal } = sender;
     const word = { principal, ip: `im:${app.provider}`, args_sha256: act.args_sha256, comment };
     const deed: Deed = {
-      ...{ ...requests[act.kind], action: `approval:${act.kind}`, resource_type: 'approval', resource_id: act.approval },
+      ...{
+        ...requests[act.kind],
+        action: `approval:${act.kind}`,
+        resource_type: 'approval',
+        resource_id: act.approval,
+      },
       details: { args_sha256: act.args_sha256 },
     };
     const decisions = this.#parts.decisions.get();
     const values = { name: principal.name ?? principal.id, what: act.what };
     const { status } = await this.#parts.rights.carryOut(principal, app.provider, deed, () =>
-      act.kind === 'approve' ? decisions.approve(act.approval, word) : decisions.deny(act.approval, { ...word, comment: comment || 'denied in a chat' }),
+      act.kind === 'approve'
+        ? decisions.approve(act.approval, word)
+        : decisions.deny(act.approval, { ...word, comment: comment || 'denied in a chat' }),
     );
-    return filled(act.kind === 'deny' ? words.denied : status === 'partially_signed' ? words.partly : words.approved, values);
+    return filled(
+      act.kind === 'deny'
+        ? words.denied
+        : status === 'partially_signed'
+          ? words.partly
+          : words.approved,
+      values,
+    );
   }
 }
 

@@ -1,4 +1,10 @@
-import { type Clock, defineExtensionPoint, type OutboundReply, type OutboundRequest, type RequestHeaders } from 'svc/sdk';
+import {
+  type Clock,
+  defineExtensionPoint,
+  type OutboundReply,
+  type OutboundRequest,
+  type RequestHeaders,
+} from 'svc/sdk';
 
 /** Where a message goes, or where one stands, in the platform's own words; rooms of platforms alone read it. */
 export type ImTarget = Readonly<Record<string, string>>;
@@ -53,7 +59,12 @@ export type ImReceived =
   /** Asked whether we are who we say, and answered as it is. */
   | { readonly outcome: 'answer'; readonly body: string; readonly type: string }
   /** Acknowledged with `body` once they are on disk. */
-  | { readonly outcome: 'events'; readonly events: readonly ImEvent[]; readonly body?: string; readonly type?: string };
+  | {
+      readonly outcome: 'events';
+      readonly events: readonly ImEvent[];
+      readonly body?: string;
+      readonly type?: string;
+    };
 
 export interface ImButton {
   readonly label: string;
@@ -76,8 +87,18 @@ export interface ImMessage {
 
 export type ImSent =
   /** `at`: where it stands, for edits; `id`: by which replies name it; `thread`: where answers to it go. */
-  | { readonly result: 'sent'; readonly at: ImTarget; readonly id: string; readonly thread: ImTarget }
-  | { readonly result: 'retry'; readonly reason: string; readonly after_ms?: number; readonly unclear: boolean }
+  | {
+      readonly result: 'sent';
+      readonly at: ImTarget;
+      readonly id: string;
+      readonly thread: ImTarget;
+    }
+  | {
+      readonly result: 'retry';
+      readonly reason: string;
+      readonly after_ms?: number;
+      readonly unclear: boolean;
+    }
   | { readonly result: 'failed'; readonly reason: string };
 
 export interface ImSocket {
@@ -149,7 +170,10 @@ export const ImPlatforms = defineExtensionPoint<ImPlatform>('im.platform', {
     pace: {
       type: 'object',
       required: ['count', 'per_ms'],
-      properties: { count: { type: 'integer', minimum: 1, maximum: 1_000 }, per_ms: { type: 'integer', minimum: 1, maximum: 3_600_000 } },
+      properties: {
+        count: { type: 'integer', minimum: 1, maximum: 1_000 },
+        per_ms: { type: 'integer', minimum: 1, maximum: 3_600_000 },
+      },
     },
   },
 });

@@ -46,7 +46,9 @@ export class Conversations {
 
   constructor(parts: ConversationParts) {
     this.#parts = parts;
-    parts.signal.addEventListener('abort', () => this.#followers.forEach((leave) => leave()), { once: true });
+    parts.signal.addEventListener('abort', () => this.#followers.forEach((leave) => leave()), {
+      once: true,
+    });
   }
 
   /** `waiting`: people have to decide before it goes on. */
@@ -64,7 +66,9 @@ export class Conversations {
     }
     const objection = await this.#start(said, question);
     if (objection !== undefined) {
-      await mouth.answer(app, job, event.reply, { text: filled(words.noAnswer, { why: objection }) });
+      await mouth.answer(app, job, event.reply, {
+        text: filled(words.noAnswer, { why: objection }),
+      });
       return 'done';
     }
     await this.#announce(said);
@@ -73,7 +77,10 @@ export class Conversations {
     if (end.finish_reason === 'approval') {
       return await this.#wait(said, end);
     }
-    const text = end.text.trim() === '' ? filled(words.noAnswer, { why: problem ?? end.finish_reason }) : end.text;
+    const text =
+      end.text.trim() === ''
+        ? filled(words.noAnswer, { why: problem ?? end.finish_reason })
+        : end.text;
     await mouth.answer(app, job, event.reply, { text });
     return 'done';
   }
@@ -93,18 +100,36 @@ export class Conversations {
   /** Threads in which nobody has said anything for long begin anew. */
   async forget(): Promise<void> {
     const before = this.#parts.clock.now() - keptMs;
-    await this.#parts.tables.write((tx) => tx.deleteFrom('imbridge_threads').where('updated_at', '<', before).execute());
+    await this.#parts.tables.write((tx) =>
+      tx.deleteFrom('imbridge_threads').where('updated_at', '<', before).execute(),
+    );
   }
 
   /** The run is on disk afterwards, once however often this is called; why not, where it cannot be. */
   async #start(said: Said, question: Question, isRepeat = false): Promise<string | undefined> {
     const { app, job, sender, event } = said;
     const session = job.session_id ?? (await this.#session(said, question));
-    const content = question.incident === undefined ? question.text : `@incident:${question.incident} ${question.text}`;
-    const context = { platform: app.provider, ...(question.incident !== undefined && { incident_id: question.incident }) };
+    const content =
+      question.incident === undefined
+        ? question.text
+        : `@incident:${question.incident} ${question.text}`;
+    const context = {
+      platform: app.provider,
+      ...(question.incident !== undefined && { incident_id: question.incident }),
+    };
     try {
       const agent = app.default_agent ?? undefined;
-      await this.#parts.chat.get().start({ principal: sender.principal, session_id: session, run_id: job.run_id, content, agent, context, origin: 'im' });
+      await this.#parts.chat
+        .get()
+        .start({
+          principal: sender.principal,
+          session_id: session,
+          run_id: job.run_id,
+          content,
+          agent,
+          context,
+          origin: 'im',
+        });
       return undefined;
     } catch (error) {
       if (!isSvcError(error) || error.code === 'internal' || error.code === 'unavailable') {
@@ -132,12 +157,23 @@ export class Conversations {
         .where('thread', '=', key.thread)
         .where('owner', '=', key.owner)
         .executeTakeFirst();
-      const session = found?.session_id ?? (await chat.get().openSession(sender.principal, incident === undefined ? {} : { related_incident_id: incident }));
+      const session =
+        found?.session_id ??
+        (await chat
+          .get()
+          .openSession(
+            sender.principal,
+            incident === undefined ? {} : { related_incident_id: incident },
+          ));
       const row = { ...key, session_id: session, updated_at: Math.floor(clock.now()) };
       await tx
         .insertInto('imbridge_threads')
         .values(row)
-        .onConflict((on) => on.columns(['app_id', 'thread', 'owner']).doUpdateSet({ session_id: session, updated_at: row.updated_at }))
+        .onConflict((on) =>
+          on
+            .columns(['app_id', 'thread', 'owner'])
+            .doUpdateSet({ session_id: session, updated_at: row.updated_at }),
+        )
         .execute();
       await jobs.update(job.id, { session_id: session });
       job.session_id = session;
@@ -183,7 +219,12 @@ export class Conversations {
       }
       text += type === 'text-delta' ? String(data['delta']) : '';
       problem = type === 'error' ? String(data['errorText']) : problem;
-      const isDue = edits !== undefined && made < edits.most && clock.monotonic() - last >= waits && text.trim() !== '' && text !== shown;
+      const isDue =
+        edits !== undefined &&
+        made < edits.most &&
+        clock.monotonic() - last >= waits &&
+        text.trim() !== '' &&
+        text !== shown;
       if (isDue) {
         [last, waits, shown, made] = [clock.monotonic(), waits * slower, text, made + 1];
         await mouth.grow(app, job, `${text} …`);
@@ -193,12 +234,20 @@ export class Conversations {
 
   async #wait(said: Said, { text, approvals }: RunEnd): Promise<'waiting'> {
     const { app, job, event } = said;
-    const cards = (await Promise.all(approvals.map((id) => this.#parts.approvals.card(app, id)))).filter((card) => card !== undefined);
+    const cards = (
+      await Promise.all(approvals.map((id) => this.#parts.approvals.card(app, id)))
+    ).filter((card) => card !== undefined);
     if (cards.length === 0) {
-      throw new NotSaid('the run is decided, or between two workers, and about to go on', true, betweenWorkersMs);
+      throw new NotSaid(
+        'the run is decided, or between two workers, and about to go on',
+        true,
+        betweenWorkersMs,
+      );
     }
     const saying: Saying = {
-      text: [text, ...cards.map((card) => card.text)].filter((part) => part.trim() !== '').join('\n\n'),
+      text: [text, ...cards.map((card) => card.text)]
+        .filter((part) => part.trim() !== '')
+        .join('\n\n'),
       buttons: cards.flatMap((card) => card.buttons ?? []),
     };
     await this.#parts.mouth.answer(app, job, event.reply, saying);

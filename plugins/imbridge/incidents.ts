@@ -2,7 +2,12 @@ import { fitted, markdown } from 'svc/im';
 import { type Clock, type Handle, type Ids, SvcError, type Tables } from 'svc/sdk';
 
 import type { IncidentChangedEvent, IncidentEventView, Incidents } from '../alert/contract.ts';
-import type { ChannelAddress, ChannelMessage, DeliveringChannelType, Verdict } from '../notify/contract.ts';
+import type {
+  ChannelAddress,
+  ChannelMessage,
+  DeliveringChannelType,
+  Verdict,
+} from '../notify/contract.ts';
 import type { Actions, Labelled } from './actions.ts';
 import type { Apps } from './apps.ts';
 import type { ImButton, ImEvent, ImPlatform, ImTarget } from './contract.ts';
@@ -29,7 +34,16 @@ export interface IncidentTelling {
   readonly conversation: string;
 }
 
-const life: ReadonlySet<string> = new Set(['acknowledged', 'silenced', 'silence_ended', 'unsilenced', 'resolved', 'reopened', 'note', 'ai_initial_diagnosis']);
+const life: ReadonlySet<string> = new Set([
+  'acknowledged',
+  'silenced',
+  'silence_ended',
+  'unsilenced',
+  'resolved',
+  'reopened',
+  'note',
+  'ai_initial_diagnosis',
+]);
 const form = /^im:([0-9a-f-]{36})\/(\S{1,200})$/;
 /** What is done in the thread itself is said there by then. */
 const waitMs = 1_500;
@@ -55,8 +69,12 @@ export class IncidentTalk {
       limits: [{ count: 30, per_ms: 60_000 }],
       check({ endpoint }) {
         if (!form.test(endpoint)) {
-          const message = 'names an app and a conversation of it: im:<id of the app>/<id of the conversation>';
-          throw new SvcError('invalid_argument', `endpoint ${message}`, { reason: 'im.channel_endpoint', details: [{ path: '/endpoint', message }] });
+          const message =
+            'names an app and a conversation of it: im:<id of the app>/<id of the conversation>';
+          throw new SvcError('invalid_argument', `endpoint ${message}`, {
+            reason: 'im.channel_endpoint',
+            details: [{ path: '/endpoint', message }],
+          });
         }
       },
       shown: (endpoint) => endpoint,
@@ -65,7 +83,10 @@ export class IncidentTalk {
   }
 
   /** The incident in whose thread something was said. */
-  async incidentOf(app: AppRow, { replies_to: above, conversation }: ImEvent): Promise<number | undefined> {
+  async incidentOf(
+    app: AppRow,
+    { replies_to: above, conversation }: ImEvent,
+  ): Promise<number | undefined> {
     if (above.length === 0) {
       return undefined;
     }
@@ -81,7 +102,12 @@ export class IncidentTalk {
 
   async toldHere(app: AppRow, event: ImEvent, incident: number): Promise<void> {
     if ((await this.incidentOf(app, event)) === incident) {
-      await this.#mark(app.id, event.conversation, incident, (await this.#news(incident, 0)).at(-1)?.id ?? 0);
+      await this.#mark(
+        app.id,
+        event.conversation,
+        incident,
+        (await this.#news(incident, 0)).at(-1)?.id ?? 0,
+      );
     }
   }
 
@@ -101,7 +127,9 @@ export class IncidentTalk {
 
   async forget(): Promise<void> {
     const before = this.#parts.clock.now() - keptMs;
-    await this.#parts.tables.write((tx) => tx.deleteFrom('imbridge_notices').where('created_at', '<', before).execute());
+    await this.#parts.tables.write((tx) =>
+      tx.deleteFrom('imbridge_notices').where('created_at', '<', before).execute(),
+    );
   }
 
   async changed({ id, events }: IncidentChangedEvent): Promise<void> {
@@ -109,14 +137,28 @@ export class IncidentTalk {
     if (!events.some((type) => life.has(type))) {
       return;
     }
-    const rows = await tables.read.selectFrom('imbridge_notices').selectAll().where('incident_id', '=', id).execute();
+    const rows = await tables.read
+      .selectFrom('imbridge_notices')
+      .selectAll()
+      .where('incident_id', '=', id)
+      .execute();
     const now = Math.floor(clock.now());
     const added = await jobs.add(
       rows.map((row) => {
-        const telling: IncidentTelling = { what: 'incident', incident: id, conversation: row.conversation };
+        const telling: IncidentTelling = {
+          what: 'incident',
+          incident: id,
+          conversation: row.conversation,
+        };
         const job = ids.uuid();
         return {
-          ...{ id: job, app_id: row.app_id, event_key: `tell:incident:${job}`, kind: 'tell' as const, conversation: row.conversation },
+          ...{
+            id: job,
+            app_id: row.app_id,
+            event_key: `tell:incident:${job}`,
+            kind: 'tell' as const,
+            conversation: row.conversation,
+          },
           ...{
             lane: `${row.app_id}|incident:${id}|${row.conversation}`,
             payload: JSON.stringify(telling),
@@ -133,13 +175,19 @@ export class IncidentTalk {
   }
 
   /** What was not told in this thread yet, in one message. */
-  async tell(app: AppRow, job: JobRow, { incident, conversation }: IncidentTelling): Promise<'done' | 'ignored'> {
+  async tell(
+    app: AppRow,
+    job: JobRow,
+    { incident, conversation }: IncidentTelling,
+  ): Promise<'done' | 'ignored'> {
     const notice = await this.#notice(app.id, conversation, incident);
     const news = notice === undefined ? [] : await this.#news(incident, notice.told);
     if (notice === undefined || news.length === 0) {
       return 'ignored';
     }
-    await this.#parts.mouth.answer(app, job, JSON.parse(notice.thread) as ImTarget, { text: news.map(lineOf).join('\n') });
+    await this.#parts.mouth.answer(app, job, JSON.parse(notice.thread) as ImTarget, {
+      text: news.map(lineOf).join('\n'),
+    });
     await this.#mark(app.id, conversation, incident, news.at(-1)!.id);
     return 'done';
   }
@@ -149,19 +197,40 @@ export class IncidentTalk {
     const row = (await this.#parts.apps.enabled()).find(({ id }) => id === appId);
     const platform = row && this.#parts.apps.platform(row.provider);
     if (row === undefined || platform === undefined) {
-      return { result: 'failed', reason: 'its app is disabled or was taken away; connect it again, or delete the channel', degraded: true };
+      return {
+        result: 'failed',
+        reason: 'its app is disabled or was taken away; connect it again, or delete the channel',
+        degraded: true,
+      };
     }
     const { incident, kind } = message;
     try {
       const earlier = incident && (await this.#notice(row.id, conversation, incident.id));
-      if (incident !== undefined && earlier !== undefined && (kind === 'resolved' || kind === 'reminder')) {
+      if (
+        incident !== undefined &&
+        earlier !== undefined &&
+        (kind === 'resolved' || kind === 'reminder')
+      ) {
         await this.#followUp(row, earlier, message, textOf(message, platform));
         return { result: 'sent' };
       }
-      const saying: Saying = { text: textOf(message, platform), buttons: await this.#buttons(row, message) };
-      const posted = await this.#parts.mouth.tell(row, conversation, platform.conversationTarget(conversation), saying, message.delivery_id);
+      const saying: Saying = {
+        text: textOf(message, platform),
+        buttons: await this.#buttons(row, message),
+      };
+      const posted = await this.#parts.mouth.tell(
+        row,
+        conversation,
+        platform.conversationTarget(conversation),
+        saying,
+        message.delivery_id,
+      );
       if (incident !== undefined && kind !== 'resolved') {
-        await this.#remember(row.id, conversation, incident.id, { message: posted.id, thread: JSON.stringify(posted.thread), at: posted.at });
+        await this.#remember(row.id, conversation, incident.id, {
+          message: posted.id,
+          thread: JSON.stringify(posted.thread),
+          at: posted.at,
+        });
       }
       return { result: 'sent' };
     } catch (error) {
@@ -169,21 +238,44 @@ export class IncidentTalk {
         throw error;
       }
       return error.again
-        ? { result: 'retry', reason: error.message, ...(error.afterMs !== undefined && { afterMs: error.afterMs }) }
+        ? {
+            result: 'retry',
+            reason: error.message,
+            ...(error.afterMs !== undefined && { afterMs: error.afterMs }),
+          }
         : { result: 'failed', reason: error.message, degraded: true };
     }
   }
 
   /** In the thread of the notice; once it is over, the notice itself says so and has no buttons any more. */
-  async #followUp(app: AppRow, notice: NoticeRow, message: ChannelMessage, text: string): Promise<void> {
+  async #followUp(
+    app: AppRow,
+    notice: NoticeRow,
+    message: ChannelMessage,
+    text: string,
+  ): Promise<void> {
     const { mouth } = this.#parts;
     const last = (await this.#news(notice.incident_id, 0)).at(-1)?.id ?? 0;
-    await mouth.tell(app, notice.conversation, JSON.parse(notice.thread) as ImTarget, { text }, message.delivery_id);
+    await mouth.tell(
+      app,
+      notice.conversation,
+      JSON.parse(notice.thread) as ImTarget,
+      { text },
+      message.delivery_id,
+    );
     await this.#mark(app.id, notice.conversation, notice.incident_id, last);
     if (message.kind === 'resolved' && notice.posted !== '') {
       const saying: Saying = { text, buttons: linkButton(message, wordsOf(app.locale).open) };
       // The thread has it already, so that a platform that refuses loses nothing.
-      await mouth.rewrite(app, notice.conversation, JSON.parse(notice.posted) as ImTarget, saying, `${message.delivery_id}.over`).catch(() => false);
+      await mouth
+        .rewrite(
+          app,
+          notice.conversation,
+          JSON.parse(notice.posted) as ImTarget,
+          saying,
+          `${message.delivery_id}.over`,
+        )
+        .catch(() => false);
     }
   }
 
@@ -195,15 +287,25 @@ export class IncidentTalk {
     }
     const acts: readonly Labelled[] = [
       { label: words.ack, style: 'primary', act: { kind: 'ack', incident: incident.id } },
-      { label: words.silence, act: { kind: 'silence', incident: incident.id, duration: silenceFor } },
+      {
+        label: words.silence,
+        act: { kind: 'silence', incident: incident.id, duration: silenceFor },
+      },
       { label: words.investigate, act: { kind: 'investigate', incident: incident.id } },
     ];
-    return [...(await this.#parts.actions.buttons(app.id, acts)), ...linkButton(message, words.open)];
+    return [
+      ...(await this.#parts.actions.buttons(app.id, acts)),
+      ...linkButton(message, words.open),
+    ];
   }
 
   async #news(incident: number, after: number): Promise<readonly IncidentEventView[]> {
     const { incidents } = this.#parts;
-    return incidents.available ? (await incidents.get().events(incident, undefined)).filter(({ id, type }) => id > after && life.has(type)) : [];
+    return incidents.available
+      ? (await incidents.get().events(incident, undefined)).filter(
+          ({ id, type }) => id > after && life.has(type),
+        )
+      : [];
   }
 
   #notice(appId: string, conversation: string, incident: number): Promise<NoticeRow | undefined> {
@@ -223,7 +325,13 @@ export class IncidentTalk {
     { message, thread, at }: { message: string; thread: string; at: ImTarget },
   ): Promise<void> {
     const told = (await this.#news(incident, 0)).at(-1)?.id ?? 0;
-    const row = { message, thread, posted: JSON.stringify(at), told, created_at: Math.floor(this.#parts.clock.now()) };
+    const row = {
+      message,
+      thread,
+      posted: JSON.stringify(at),
+      told,
+      created_at: Math.floor(this.#parts.clock.now()),
+    };
     await this.#parts.tables.write((tx) =>
       tx
         .insertInto('imbridge_notices')
@@ -247,7 +355,8 @@ export class IncidentTalk {
   }
 }
 
-const linkButton = ({ link }: ChannelMessage, label: string): readonly ImButton[] => (link === '' ? [] : [{ label, url: link }]);
+const linkButton = ({ link }: ChannelMessage, label: string): readonly ImButton[] =>
+  link === '' ? [] : [{ label, url: link }];
 
 /** Of what a platform takes, buttons need the rest. */
 const mostText = 0.75;

@@ -1,10 +1,24 @@
 import { DeviceScopes, seenBy } from 'svc/query';
-import { AuditTrail, BuildInfo, Catalogue, defineEvent, defineExtensionPoint, definePlugin, defineService, type OutboundRequest } from 'svc/sdk';
+import {
+  AuditTrail,
+  BuildInfo,
+  Catalogue,
+  defineEvent,
+  defineExtensionPoint,
+  definePlugin,
+  defineService,
+  type OutboundRequest,
+} from 'svc/sdk';
 
 import { dialSocket } from 'svc/im';
 
 import type { IncidentChangedEvent, IncidentDeeds, Incidents } from '../alert/contract.ts';
-import type { Approval, ApprovalBook, ApprovalDecisions, ApprovalOwner } from '../approval/contract.ts';
+import type {
+  Approval,
+  ApprovalBook,
+  ApprovalDecisions,
+  ApprovalOwner,
+} from '../approval/contract.ts';
 import type { ChatRuns } from '../chat/contract.ts';
 import type { DirectoryContract } from '../iam/contract.ts';
 import type { ChannelType } from '../notify/contract.ts';
@@ -60,7 +74,11 @@ export default definePlugin({
       token: (bytes: number) => ids.token(bytes),
       every: (ms: number, tick: () => void) => scope.interval('ping a chat platform', ms, tick),
     };
-    const ports: ImPorts = { clock, fetch: (url, request) => ctx.fetch(url, request), dial: (url, signal) => dialSocket(dials, url, signal) };
+    const ports: ImPorts = {
+      clock,
+      fetch: (url, request) => ctx.fetch(url, request),
+      dial: (url, signal) => dialSocket(dials, url, signal),
+    };
     const apps: Apps = new Apps({
       ...{ tables, clock, ids, secrets: ctx.secrets, platforms: ctx.extend.open(ImPlatforms) },
       publicUrl: () => build.publicUrl,
@@ -71,15 +89,62 @@ export default definePlugin({
       },
     });
     const arrived = (): void => worker.arrived();
-    const received = ctx.metrics.counter('events_total', 'What chat platforms told: accepted, repeated, or refused.', ['provider', 'result']);
-    const intake: Intake = new Intake({ apps, jobs, clock, ids, received, arrived, mostWaiting: () => settings.get('im.most_waiting') });
+    const received = ctx.metrics.counter(
+      'events_total',
+      'What chat platforms told: accepted, repeated, or refused.',
+      ['provider', 'result'],
+    );
+    const intake: Intake = new Intake({
+      apps,
+      jobs,
+      clock,
+      ids,
+      received,
+      arrived,
+      mostWaiting: () => settings.get('im.most_waiting'),
+    });
     const people = new People({ tables, directory, clock, ids });
     const mouth = new Mouth({ apps, jobs, ports, clock });
     const actions = new Actions(tables, clock, ids);
-    const rights = new Rights({ tables, clock, ids, catalogue: services.use(Catalogue), trail: services.maybe(AuditTrail) });
-    const incidents = new IncidentTalk({ tables, apps, jobs, actions, mouth, clock, ids, arrived, incidents: services.maybe(IncidentReader) });
-    const approvals = new ApprovalTalk({ apps, jobs, people, actions, mouth, clock, ids, arrived, book: services.maybe(Book) });
-    const conversations = new Conversations({ tables, apps, jobs, mouth, approvals, clock, chat: services.maybe(Chat), signal: scope.signal });
+    const rights = new Rights({
+      tables,
+      clock,
+      ids,
+      catalogue: services.use(Catalogue),
+      trail: services.maybe(AuditTrail),
+    });
+    const incidents = new IncidentTalk({
+      tables,
+      apps,
+      jobs,
+      actions,
+      mouth,
+      clock,
+      ids,
+      arrived,
+      incidents: services.maybe(IncidentReader),
+    });
+    const approvals = new ApprovalTalk({
+      apps,
+      jobs,
+      people,
+      actions,
+      mouth,
+      clock,
+      ids,
+      arrived,
+      book: services.maybe(Book),
+    });
+    const conversations = new Conversations({
+      tables,
+      apps,
+      jobs,
+      mouth,
+      approvals,
+      clock,
+      chat: services.maybe(Chat),
+      signal: scope.signal,
+    });
     const commands = new Commands({
       ...{
         people,
@@ -97,13 +162,37 @@ export default definePlugin({
     const process = `${build.startedAt}`;
     const worker: Worker = new Worker({
       ...{ jobs, scope, clock, log, process, holder: `${process}.${ctx.generation}` },
-      answerer: new Answerer({ apps, jobs, people, commands, conversations, incidents, approvals, mouth, perMinute: () => settings.get('im.per_minute') }),
-      ended: ctx.metrics.counter('ended_total', 'Messages and notices that were dealt with, by how that ended.', ['kind', 'state']),
+      answerer: new Answerer({
+        apps,
+        jobs,
+        people,
+        commands,
+        conversations,
+        incidents,
+        approvals,
+        mouth,
+        perMinute: () => settings.get('im.per_minute'),
+      }),
+      ended: ctx.metrics.counter(
+        'ended_total',
+        'Messages and notices that were dealt with, by how that ended.',
+        ['kind', 'state'],
+      ),
       left: () => ctx.events.emit(WorkLeft, {}),
       atOnce: () => (intake.isBusy ? 2 : settings.get('im.at_once')),
     });
-    const random = (): number => Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32;
-    const listeners: Listeners = new Listeners({ tables, apps, intake, ports, scope, clock, log, random });
+    const random = (): number =>
+      Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32;
+    const listeners: Listeners = new Listeners({
+      tables,
+      apps,
+      intake,
+      ports,
+      scope,
+      clock,
+      log,
+      random,
+    });
 
     ctx.http.routes([...appRoutes(apps), ...linkRoutes(people), ...callbackRoutes(intake)]);
     ctx.extend.contribute(ChannelTypes, 'im', incidents.channelType);

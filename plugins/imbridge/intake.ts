@@ -1,4 +1,12 @@
-import { byteRoute, type Call, type Clock, type Counter, type Ids, type RouteDeclaration, SvcError } from 'svc/sdk';
+import {
+  byteRoute,
+  type Call,
+  type Clock,
+  type Counter,
+  type Ids,
+  type RouteDeclaration,
+  SvcError,
+} from 'svc/sdk';
 
 import type { Apps } from './apps.ts';
 import type { ImApp, ImEvent, ImReceived } from './contract.ts';
@@ -17,7 +25,10 @@ export interface IntakeParts {
   readonly arrived: () => void;
 }
 
-type Arrived = Pick<Call<{ readonly provider: string }, Readonly<Record<string, unknown>>, Uint8Array>, 'params' | 'query' | 'headers' | 'body'>;
+type Arrived = Pick<
+  Call<{ readonly provider: string }, Readonly<Record<string, unknown>>, Uint8Array>,
+  'params' | 'query' | 'headers' | 'body'
+>;
 
 /** What has come from a platform and is acknowledged once it is on disk. */
 export class Intake {
@@ -33,8 +44,19 @@ export class Intake {
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
-    const [secret, token, key] = [parts.ids.token(24), parts.ids.token(24), Buffer.from(parts.ids.token(48)).toString('base64').slice(0, 43)];
-    this.#decoy = { id: 'none', app_id: 'none', app_secret: secret, verify_token: token, encrypt_key: key, endpoint: '' };
+    const [secret, token, key] = [
+      parts.ids.token(24),
+      parts.ids.token(24),
+      Buffer.from(parts.ids.token(48)).toString('base64').slice(0, 43),
+    ];
+    this.#decoy = {
+      id: 'none',
+      app_id: 'none',
+      app_secret: secret,
+      verify_token: token,
+      encrypt_key: key,
+      endpoint: '',
+    };
   }
 
   /** Apps may have changed. */
@@ -53,7 +75,11 @@ export class Intake {
       this.#known.rows.catch(() => this.refresh());
     }
     const all = (await this.#known.rows).filter((row) => row.provider === provider);
-    return id === undefined ? (all.length === 1 ? all[0] : undefined) : all.find((row) => row.id === id);
+    return id === undefined
+      ? all.length === 1
+        ? all[0]
+        : undefined
+      : all.find((row) => row.id === id);
   }
 
   /** Stores what happened, each thing once however often it comes. */
@@ -67,8 +93,21 @@ export class Intake {
     const rows = events.map((event): NewJob => {
       const lane = `${app.id}|${event.thread}`;
       return {
-        ...{ id: ids.uuid(), app_id: app.id, event_key: `${event.kind}:${event.key}`.slice(0, 300), kind: event.kind, conversation: event.conversation, lane },
-        ...{ sender: event.sender, payload: JSON.stringify(event), run_id: ids.uuid(), created_at: now, next_at: now },
+        ...{
+          id: ids.uuid(),
+          app_id: app.id,
+          event_key: `${event.kind}:${event.key}`.slice(0, 300),
+          kind: event.kind,
+          conversation: event.conversation,
+          lane,
+        },
+        ...{
+          sender: event.sender,
+          payload: JSON.stringify(event),
+          run_id: ids.uuid(),
+          created_at: now,
+          next_at: now,
+        },
       };
     });
     const added = await this.#stored(rows);
@@ -84,7 +123,9 @@ export class Intake {
   /** Whether so much comes in that what is to be done with it had better wait a little. */
   get isBusy(): boolean {
     const now = this.#parts.clock.monotonic();
-    return now - this.#second.at < busyMs ? this.#second.last > busyCount || this.#second.count > busyCount : false;
+    return now - this.#second.at < busyMs
+      ? this.#second.last > busyCount || this.#second.count > busyCount
+      : false;
   }
 
   /** What comes while a write is under way shares the next one. */
@@ -109,7 +150,11 @@ export class Intake {
   #count(more: number): void {
     const now = this.#parts.clock.monotonic();
     if (now - this.#second.at >= 1_000) {
-      this.#second = { at: now, last: now - this.#second.at < 2 * busyMs ? this.#second.count : 0, count: 0 };
+      this.#second = {
+        at: now,
+        last: now - this.#second.at < 2 * busyMs ? this.#second.count : 0,
+        count: 0,
+      };
     }
     this.#second.count += more;
   }
@@ -121,24 +166,40 @@ export class Intake {
       this.#open = { at: clock.monotonic(), count: await jobs.open() };
     }
     if (this.#open.count + more > mostWaiting()) {
-      throw new SvcError('unavailable', 'too many messages wait for their answers; send it again later', { reason: 'im.full', retryAfterSeconds: 15 });
+      throw new SvcError(
+        'unavailable',
+        'too many messages wait for their answers; send it again later',
+        { reason: 'im.full', retryAfterSeconds: 15 },
+      );
     }
   }
 
   /** What a callback brought, or that it is none. */
-  async receive(method: 'GET' | 'POST', { params, query, headers, body }: Arrived): Promise<ImReceived> {
+  async receive(
+    method: 'GET' | 'POST',
+    { params, query, headers, body }: Arrived,
+  ): Promise<ImReceived> {
     const { apps, clock, received } = this.#parts;
-    const fields = Object.fromEntries(Object.entries(query).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])));
+    const fields = Object.fromEntries(
+      Object.entries(query).flatMap(([name, value]) =>
+        typeof value === 'string' ? [[name, value]] : [],
+      ),
+    );
     const callback = { method, headers, query: fields, body, now: clock.now() };
     const app = await this.appFor(params.provider, fields['app']);
     const platform = apps.platform(params.provider);
     if (app !== undefined && platform === undefined) {
-      throw new SvcError('unavailable', `the room of ${app.provider} is not there`, { reason: 'im.no_platform' });
+      throw new SvcError('unavailable', `the room of ${app.provider} is not there`, {
+        reason: 'im.no_platform',
+      });
     }
     if (app === undefined || platform === undefined || app.mode !== 'callback') {
       // As much work as for an app that there is, so that the time tells nothing of which there are.
       platform?.receive(this.#decoy, callback);
-      received.add(1, { provider: platform === undefined ? 'unknown' : params.provider, result: 'refused' });
+      received.add(1, {
+        provider: platform === undefined ? 'unknown' : params.provider,
+        result: 'refused',
+      });
       return { outcome: 'refused' };
     }
     const answer = platform.receive(apps.open(app), callback);
@@ -168,8 +229,12 @@ export function callbackRoutes(intake: Intake): readonly RouteDeclaration[] {
       method,
       path: '/api/v1/im/{provider}/events',
       access: 'public',
-      summary: method === 'POST' ? 'What a chat platform tells; its own signature is the proof' : 'A chat platform that makes sure of the address',
-      description: 'With ?app= the id of the app. Anything that is not proven, fresh and of this app is answered 401 with an empty body.',
+      summary:
+        method === 'POST'
+          ? 'What a chat platform tells; its own signature is the proof'
+          : 'A chat platform that makes sure of the address',
+      description:
+        'With ?app= the id of the app. Anything that is not proven, fresh and of this app is answered 401 with an empty body.',
       params: ByProvider,
       query: CallbackQuery,
       ...(method === 'POST' && { consumes: ['*/*'], maxBodyBytes: mostBytes }),
@@ -180,9 +245,14 @@ export function callbackRoutes(intake: Intake): readonly RouteDeclaration[] {
       async handle(call) {
         const answer = await intake.receive(method, call);
         if (answer.outcome === 'refused') {
-          throw new SvcError('unauthorized', 'the callback is not proven', { reason: 'im.unproven' });
+          throw new SvcError('unauthorized', 'the callback is not proven', {
+            reason: 'im.unproven',
+          });
         }
-        call.setHeader('content-type', (answer.type ?? 'application/json').replace(/[^\w/;=+. -]/g, ''));
+        call.setHeader(
+          'content-type',
+          (answer.type ?? 'application/json').replace(/[^\w/;=+. -]/g, ''),
+        );
         return answer.body ?? '{}';
       },
     });

@@ -4,7 +4,19 @@ import type { Tables } from 'svc/sdk';
 import type { ImTarget } from './contract.ts';
 import type { ImTables, JobRow, JobState } from './tables.ts';
 
-export type NewJob = Pick<JobRow, 'id' | 'app_id' | 'event_key' | 'kind' | 'conversation' | 'lane' | 'payload' | 'run_id' | 'created_at' | 'next_at'> &
+export type NewJob = Pick<
+  JobRow,
+  | 'id'
+  | 'app_id'
+  | 'event_key'
+  | 'kind'
+  | 'conversation'
+  | 'lane'
+  | 'payload'
+  | 'run_id'
+  | 'created_at'
+  | 'next_at'
+> &
   Partial<Pick<JobRow, 'sender'>>;
 
 /** A message of ours, as the platform knows it. */
@@ -34,7 +46,16 @@ export class JobStore {
     const rows = jobs.map((job): JobRow => ({
       sender: '',
       ...job,
-      ...{ state: 'queued', session_id: null, sent: null, answer: null, tries: 0, holder: null, error: null, ended_at: null },
+      ...{
+        state: 'queued',
+        session_id: null,
+        sent: null,
+        answer: null,
+        tries: 0,
+        holder: null,
+        error: null,
+        ended_at: null,
+      },
     }));
     await this.#tables.write(async (tx) => {
       for (let at = 0; at < rows.length; at += mostAtOnce) {
@@ -103,12 +124,22 @@ export class JobStore {
   }
 
   update(id: string, change: Partial<Omit<JobRow, 'id' | 'app_id' | 'event_key'>>): Promise<void> {
-    return this.#tables.write(async (tx) => void (await tx.updateTable('imbridge_jobs').set(change).where('id', '=', id).execute()));
+    return this.#tables.write(
+      async (tx) =>
+        void (await tx.updateTable('imbridge_jobs').set(change).where('id', '=', id).execute()),
+    );
   }
 
   /** What it was about is not kept longer than it is needed. */
   end(id: string, state: JobState, at: number, error: string | null): Promise<void> {
-    return this.update(id, { state, ended_at: Math.floor(at), error, holder: null, payload: '{}', answer: null });
+    return this.update(id, {
+      state,
+      ended_at: Math.floor(at),
+      error,
+      holder: null,
+      payload: '{}',
+      answer: null,
+    });
   }
 
   /** Those that waited for people. */
@@ -125,11 +156,19 @@ export class JobStore {
   }
 
   async byRun(runId: string): Promise<JobRow | undefined> {
-    return await this.#tables.read.selectFrom('imbridge_jobs').selectAll().where('run_id', '=', runId).executeTakeFirst();
+    return await this.#tables.read
+      .selectFrom('imbridge_jobs')
+      .selectAll()
+      .where('run_id', '=', runId)
+      .executeTakeFirst();
   }
 
   /** Brought by its conversation within a time, before this one; or of that, by its sender alone. */
-  async before({ app_id: app, conversation, sender, created_at: at, id }: JobRow, withinMs: number, whose: 'all' | 'own'): Promise<number> {
+  async before(
+    { app_id: app, conversation, sender, created_at: at, id }: JobRow,
+    withinMs: number,
+    whose: 'all' | 'own',
+  ): Promise<number> {
     const brought = this.#tables.read
       .selectFrom('imbridge_jobs')
       .select((of) => of.fn.countAll<number>().as('count'))
@@ -138,12 +177,16 @@ export class JobStore {
       .where('created_at', '>', at - withinMs)
       .where('id', '<', id)
       .where('kind', '=', 'message');
-    const { count } = await (whose === 'own' ? brought.where('sender', '=', sender) : brought).executeTakeFirstOrThrow();
+    const { count } = await (
+      whose === 'own' ? brought.where('sender', '=', sender) : brought
+    ).executeTakeFirstOrThrow();
     return count;
   }
 
   /** Keys are kept as long as any platform repeats. */
   async forget(endedBefore: number): Promise<void> {
-    await this.#tables.write((tx) => tx.deleteFrom('imbridge_jobs').where('ended_at', '<', endedBefore).execute());
+    await this.#tables.write((tx) =>
+      tx.deleteFrom('imbridge_jobs').where('ended_at', '<', endedBefore).execute(),
+    );
   }
 }

@@ -1,4 +1,12 @@
-import { type Clock, type Logger, messageOf, patience, restarts, type Scope, type Tables } from 'svc/sdk';
+import {
+  type Clock,
+  type Logger,
+  messageOf,
+  patience,
+  restarts,
+  type Scope,
+  type Tables,
+} from 'svc/sdk';
 
 import type { Apps } from './apps.ts';
 import type { ImPorts } from './contract.ts';
@@ -22,7 +30,13 @@ interface Listener {
   readonly scope: ReturnType<Scope['child']>;
 }
 
-const policy = { ...patience, firstMs: 1_000, maxMs: 60_000, stableMs: 60_000, maxRestarts: Number.MAX_SAFE_INTEGER };
+const policy = {
+  ...patience,
+  firstMs: 1_000,
+  maxMs: 60_000,
+  stableMs: 60_000,
+  maxRestarts: Number.MAX_SAFE_INTEGER,
+};
 
 /** Apps that are reached without a public address: we dial, and dial again whenever that ends. */
 export class Listeners {
@@ -42,7 +56,9 @@ export class Listeners {
 
   async #align(): Promise<void> {
     const { apps, scope } = this.#parts;
-    const rows = (await apps.enabled()).filter((row) => row.mode === 'stream' && apps.platform(row.provider)?.listen !== undefined);
+    const rows = (await apps.enabled()).filter(
+      (row) => row.mode === 'stream' && apps.platform(row.provider)?.listen !== undefined,
+    );
     for (const [id, listener] of this.#open) {
       if (!rows.some((row) => row.id === id && editionOf(row) === listener.edition)) {
         this.#open.delete(id);
@@ -70,7 +86,12 @@ export class Listeners {
       } catch (error) {
         if (!signal.aborted) {
           log.warn(
-            { event: 'im.stream_lost', app: app.id, provider: app.provider, cause: messageOf(error) },
+            {
+              event: 'im.stream_lost',
+              app: app.id,
+              provider: app.provider,
+              cause: messageOf(error),
+            },
             'stream of a chat platform was lost; opened again',
           );
         }
@@ -85,7 +106,12 @@ export class Listeners {
     }
   }
 
-  async #once(app: AppRow, scope: Scope, signal: AbortSignal, connected: () => void): Promise<void> {
+  async #once(
+    app: AppRow,
+    scope: Scope,
+    signal: AbortSignal,
+    connected: () => void,
+  ): Promise<void> {
     const { apps, intake, ports, tables } = this.#parts;
     const platform = apps.platform(app.provider);
     const row = await apps.row(app.id);
@@ -97,7 +123,9 @@ export class Listeners {
       take: async (events) => {
         await intake.take(row, events);
         // Killed here, the platform repeats them, and finds their keys taken.
-        await tables.write((tx) => tx.updateTable('imbridge_apps').set({ cursor }).where('id', '=', row.id).execute());
+        await tables.write((tx) =>
+          tx.updateTable('imbridge_apps').set({ cursor }).where('id', '=', row.id).execute(),
+        );
       },
       cursor: {
         get: () => cursor,

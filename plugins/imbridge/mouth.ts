@@ -3,7 +3,15 @@ import { cutToBytes, withoutImages, withoutMentions } from 'svc/im';
 import type { Clock } from 'svc/sdk';
 
 import type { Apps } from './apps.ts';
-import type { ImApp, ImButton, ImMessage, ImPlatform, ImPorts, ImSent, ImTarget } from './contract.ts';
+import type {
+  ImApp,
+  ImButton,
+  ImMessage,
+  ImPlatform,
+  ImPorts,
+  ImSent,
+  ImTarget,
+} from './contract.ts';
 import type { JobStore, Posted } from './job-store.ts';
 import type { AppRow, JobRow } from './tables.ts';
 
@@ -56,14 +64,20 @@ export class Mouth {
 
   async #post(app: AppRow, job: JobRow, target: ImTarget, saying: Saying): Promise<Posted> {
     const sent = job.sent === null ? undefined : (JSON.parse(job.sent) as Posted);
-    const way = { pace: `${app.id}|${job.conversation}`, key: job.id, again: job.tries > 1 || this.#doubtful.has(job) };
+    const way = {
+      pace: `${app.id}|${job.conversation}`,
+      key: job.id,
+      again: job.tries > 1 || this.#doubtful.has(job),
+    };
     const result = await this.#say(app, way, saying, async (opened, platform, message, ports) => {
       if (sent !== undefined && platform.edit !== undefined) {
         return await platform.edit(opened, sent.at, message, ports);
       }
       const first = await platform.send(opened, target, message, ports);
       // A platform that knows the key shows what it was sent first under it.
-      return first.result === 'sent' && way.again && platform.edit !== undefined ? await platform.edit(opened, first.at, message, ports) : first;
+      return first.result === 'sent' && way.again && platform.edit !== undefined
+        ? await platform.edit(opened, first.at, message, ports)
+        : first;
     });
     if (result.result === 'retry' && result.unclear) {
       this.#doubtful.add(job);
@@ -77,33 +91,58 @@ export class Mouth {
   /** A growing answer: left out when the pace has no room for it, and no failure of it matters. */
   async grow(app: AppRow, job: JobRow, text: string): Promise<boolean> {
     const platform = this.#parts.apps.platform(app.provider);
-    if (platform?.edit === undefined || job.sent === null || this.#waitMs(platform, app.provider, `${app.id}|${job.conversation}`) > 0) {
+    if (
+      platform?.edit === undefined ||
+      job.sent === null ||
+      this.#waitMs(platform, app.provider, `${app.id}|${job.conversation}`) > 0
+    ) {
       return false;
     }
     const { at } = JSON.parse(job.sent) as Posted;
-    const result = await this.#say(app, { pace: `${app.id}|${job.conversation}`, key: job.id, again: false }, { text }, (opened, on, message, ports) =>
-      on.edit!(opened, at, message, ports),
+    const result = await this.#say(
+      app,
+      { pace: `${app.id}|${job.conversation}`, key: job.id, again: false },
+      { text },
+      (opened, on, message, ports) => on.edit!(opened, at, message, ports),
     ).catch(() => undefined);
     return result?.result === 'sent';
   }
 
   /** Something new; `key` is the same over all tries. Throws NotSaid. */
-  async tell(app: AppRow, conversation: string, target: ImTarget, saying: Saying, key: string): Promise<Posted> {
+  async tell(
+    app: AppRow,
+    conversation: string,
+    target: ImTarget,
+    saying: Saying,
+    key: string,
+  ): Promise<Posted> {
     return postedOf(
-      await this.#say(app, { pace: `${app.id}|${conversation}`, key, again: true }, saying, (opened, platform, message, ports) =>
-        platform.send(opened, target, message, ports),
+      await this.#say(
+        app,
+        { pace: `${app.id}|${conversation}`, key, again: true },
+        saying,
+        (opened, platform, message, ports) => platform.send(opened, target, message, ports),
       ),
     );
   }
 
   /** Writes anew what stands there, where the platform can. */
-  async rewrite(app: AppRow, conversation: string, at: ImTarget, saying: Saying, key: string): Promise<boolean> {
+  async rewrite(
+    app: AppRow,
+    conversation: string,
+    at: ImTarget,
+    saying: Saying,
+    key: string,
+  ): Promise<boolean> {
     if (this.#parts.apps.platform(app.provider)?.edit === undefined) {
       return false;
     }
     postedOf(
-      await this.#say(app, { pace: `${app.id}|${conversation}`, key, again: false }, saying, (opened, platform, message, ports) =>
-        platform.edit!(opened, at, message, ports),
+      await this.#say(
+        app,
+        { pace: `${app.id}|${conversation}`, key, again: false },
+        saying,
+        (opened, platform, message, ports) => platform.edit!(opened, at, message, ports),
       ),
     );
     return true;
@@ -125,7 +164,12 @@ export class Mouth {
       throw new NotSaid('the pace of the platform', true, wait);
     }
     this.#paceOf(platform, app.provider).add(pace);
-    return await send(apps.open(app), platform, { text: cutToBytes(harmless(text), platform.most_bytes), buttons, key, again }, ports);
+    return await send(
+      apps.open(app),
+      platform,
+      { text: cutToBytes(harmless(text), platform.most_bytes), buttons, key, again },
+      ports,
+    );
   }
 
   #waitMs(platform: ImPlatform, provider: string, key: string): number {
@@ -134,19 +178,26 @@ export class Mouth {
 
   #paceOf({ pace: { count, per_ms } }: ImPlatform, provider: string): SlidingCounter {
     const name = `${provider}|${count}|${per_ms}`;
-    const known = this.#paces.get(name) ?? new SlidingCounter({ limit: count, windowMs: per_ms, clock: this.#parts.clock, mostKeys });
+    const known =
+      this.#paces.get(name) ??
+      new SlidingCounter({ limit: count, windowMs: per_ms, clock: this.#parts.clock, mostKeys });
     this.#paces.set(name, known);
     return known;
   }
 }
 
 /** Without calls to people, images and characters that are not seen; platforms escape the rest for themselves. */
-const harmless = (text: string): string => withoutMentions(withoutImages(text.replaceAll(/[^\P{Cc}\n\t]/gu, ''))).trim() || '…';
+const harmless = (text: string): string =>
+  withoutMentions(withoutImages(text.replaceAll(/[^\P{Cc}\n\t]/gu, ''))).trim() || '…';
 
 function postedOf(sent: ImSent): Posted {
   if (sent.result === 'sent') {
     const { at, id, thread } = sent;
     return { at, id, thread };
   }
-  throw new NotSaid(sent.reason, sent.result === 'retry', sent.result === 'retry' ? sent.after_ms : undefined);
+  throw new NotSaid(
+    sent.reason,
+    sent.result === 'retry',
+    sent.result === 'retry' ? sent.after_ms : undefined,
+  );
 }

@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto';
 
-import { type AuditNote, type Clock, type Ids, type Page, type PageRequest, type Principal, SvcError, type Tables, timestamp } from 'svc/sdk';
+import {
+  type AuditNote,
+  type Clock,
+  type Ids,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { DirectoryContract, Person } from '../iam/contract.ts';
@@ -33,9 +43,17 @@ export class People {
   }
 
   /** Disabled and deleted people are strangers, at once. Strangers see no device where members of an organization see some alone. */
-  async senderOf(app: Pick<AppRow, 'id' | 'default_role' | 'name'>, sender: string): Promise<Sender> {
+  async senderOf(
+    app: Pick<AppRow, 'id' | 'default_role' | 'name'>,
+    sender: string,
+  ): Promise<Sender> {
     const { tables, directory } = this.#parts;
-    const link = await tables.read.selectFrom('imbridge_links').select('user_id').where('app_id', '=', app.id).where('sender', '=', sender).executeTakeFirst();
+    const link = await tables.read
+      .selectFrom('imbridge_links')
+      .select('user_id')
+      .where('app_id', '=', app.id)
+      .where('sender', '=', sender)
+      .executeTakeFirst();
     const person = link && directory.live(link.user_id);
     if (person === undefined || person.status !== 'active') {
       const role = app.default_role;
@@ -44,7 +62,14 @@ export class People {
       const id = `im:${app.id}:${digestOf(sender).slice(0, 24)}`;
       return {
         linked: false,
-        principal: { kind: 'plugin', id, name: `unlinked sender of ${app.name}`, role, grants: directory.grantsOf(role), ...selectors },
+        principal: {
+          kind: 'plugin',
+          id,
+          name: `unlinked sender of ${app.name}`,
+          role,
+          grants: directory.grantsOf(role),
+          ...selectors,
+        },
       };
     }
     return { linked: true, principal: principalOf(person) };
@@ -52,12 +77,20 @@ export class People {
 
   async issueCode(principal: Principal): Promise<Static<typeof LinkCode>> {
     if (principal.kind !== 'user') {
-      throw new SvcError('forbidden', 'accounts are linked by people who are signed in, not with API tokens', { reason: 'im.link_by_people' });
+      throw new SvcError(
+        'forbidden',
+        'accounts are linked by people who are signed in, not with API tokens',
+        { reason: 'im.link_by_people' },
+      );
     }
     const { tables, clock, ids } = this.#parts;
     const code = ids.token(12);
     const now = clock.now();
-    const row = { digest: digestOf(code), user_id: Number(principal.id), expires_at: Math.floor(now) + codeLivesMs };
+    const row = {
+      digest: digestOf(code),
+      user_id: Number(principal.id),
+      expires_at: Math.floor(now) + codeLivesMs,
+    };
     await tables.write(async (tx) => {
       await tx.deleteFrom('imbridge_codes').where('expires_at', '<=', now).execute();
       const older = await tx
@@ -82,18 +115,38 @@ export class People {
   }
 
   /** Whose code it was; it is spent with that. Undefined for one that never was, was spent, or is too old. */
-  async redeem(appId: string, sender: { readonly id: string; readonly name: string }, code: string): Promise<Principal | undefined> {
+  async redeem(
+    appId: string,
+    sender: { readonly id: string; readonly name: string },
+    code: string,
+  ): Promise<Principal | undefined> {
     const { tables, clock, ids, directory } = this.#parts;
     return await tables.write(async (tx) => {
-      const spent = await tx.deleteFrom('imbridge_codes').where('digest', '=', digestOf(code)).returningAll().executeTakeFirst();
-      const person = spent && spent.expires_at > clock.now() ? directory.live(spent.user_id) : undefined;
+      const spent = await tx
+        .deleteFrom('imbridge_codes')
+        .where('digest', '=', digestOf(code))
+        .returningAll()
+        .executeTakeFirst();
+      const person =
+        spent && spent.expires_at > clock.now() ? directory.live(spent.user_id) : undefined;
       if (person === undefined || person.status !== 'active') {
         return undefined;
       }
-      await tx.deleteFrom('imbridge_links').where('app_id', '=', appId).where('sender', '=', sender.id).execute();
+      await tx
+        .deleteFrom('imbridge_links')
+        .where('app_id', '=', appId)
+        .where('sender', '=', sender.id)
+        .execute();
       await tx
         .insertInto('imbridge_links')
-        .values({ id: ids.uuid(), app_id: appId, sender: sender.id, sender_name: sender.name, user_id: person.id, created_at: Math.floor(clock.now()) })
+        .values({
+          id: ids.uuid(),
+          app_id: appId,
+          sender: sender.id,
+          sender_name: sender.name,
+          user_id: person.id,
+          created_at: Math.floor(clock.now()),
+        })
         .execute();
       return principalOf(person);
     });
@@ -101,18 +154,30 @@ export class People {
 
   /** It was seen by others. */
   async spend(code: string): Promise<void> {
-    await this.#parts.tables.write((tx) => tx.deleteFrom('imbridge_codes').where('digest', '=', digestOf(code)).execute());
+    await this.#parts.tables.write((tx) =>
+      tx.deleteFrom('imbridge_codes').where('digest', '=', digestOf(code)).execute(),
+    );
   }
 
   /** Those of active people, for whom a message of ours may be. */
-  async linkedTo(appId: string): Promise<readonly { readonly sender: string; readonly user_id: number }[]> {
-    const rows = await this.#parts.tables.read.selectFrom('imbridge_links').select(['sender', 'user_id']).where('app_id', '=', appId).execute();
+  async linkedTo(
+    appId: string,
+  ): Promise<readonly { readonly sender: string; readonly user_id: number }[]> {
+    const rows = await this.#parts.tables.read
+      .selectFrom('imbridge_links')
+      .select(['sender', 'user_id'])
+      .where('app_id', '=', appId)
+      .execute();
     return rows.filter(({ user_id: id }) => this.#parts.directory.live(id)?.status === 'active');
   }
 
   async forget(appId: string, sender: string): Promise<boolean> {
     const { numDeletedRows } = await this.#parts.tables.write((tx) =>
-      tx.deleteFrom('imbridge_links').where('app_id', '=', appId).where('sender', '=', sender).executeTakeFirst(),
+      tx
+        .deleteFrom('imbridge_links')
+        .where('app_id', '=', appId)
+        .where('sender', '=', sender)
+        .executeTakeFirst(),
     );
     return numDeletedRows > 0n;
   }
@@ -121,21 +186,37 @@ export class People {
     const rows = this.#parts.tables.read
       .selectFrom('imbridge_links')
       .innerJoin('imbridge_apps', 'imbridge_apps.id', 'imbridge_links.app_id')
-      .select(['imbridge_links.id', 'imbridge_links.app_id', 'imbridge_apps.name as app_name', 'imbridge_apps.provider'])
-      .select(['imbridge_links.sender', 'imbridge_links.sender_name', 'imbridge_links.user_id', 'imbridge_links.created_at'])
-      .$if(!principal.grants.includes('*'), (query) => query.where('imbridge_links.user_id', '=', ownId(principal)));
+      .select([
+        'imbridge_links.id',
+        'imbridge_links.app_id',
+        'imbridge_apps.name as app_name',
+        'imbridge_apps.provider',
+      ])
+      .select([
+        'imbridge_links.sender',
+        'imbridge_links.sender_name',
+        'imbridge_links.user_id',
+        'imbridge_links.created_at',
+      ])
+      .$if(!principal.grants.includes('*'), (query) =>
+        query.where('imbridge_links.user_id', '=', ownId(principal)),
+      );
     const { limit, after } = page;
     const { total } = await this.#parts.tables.read
       .selectFrom('imbridge_links')
       .select((of) => of.fn.countAll<number>().as('total'))
-      .$if(!principal.grants.includes('*'), (query) => query.where('user_id', '=', ownId(principal)))
+      .$if(!principal.grants.includes('*'), (query) =>
+        query.where('user_id', '=', ownId(principal)),
+      )
       .executeTakeFirstOrThrow();
     const found = await rows
       .$if(after !== undefined, (query) => query.where('imbridge_links.id', '<', String(after![0])))
       .orderBy('imbridge_links.id', 'desc')
       .limit(limit + 1)
       .execute();
-    const items = found.slice(0, limit).map((row) => ({ ...row, created_at: timestamp(row.created_at) }));
+    const items = found
+      .slice(0, limit)
+      .map((row) => ({ ...row, created_at: timestamp(row.created_at) }));
     return { items, total, next: found.length > limit ? [items.at(-1)!.id] : undefined };
   }
 
@@ -144,22 +225,35 @@ export class People {
       tx
         .deleteFrom('imbridge_links')
         .where('id', '=', id)
-        .$if(!principal.grants.includes('*'), (query) => query.where('user_id', '=', ownId(principal)))
+        .$if(!principal.grants.includes('*'), (query) =>
+          query.where('user_id', '=', ownId(principal)),
+        )
         .returning(['user_id', 'sender'])
         .executeTakeFirst(),
     );
     if (removed === undefined) {
-      throw new SvcError('not_found', `there is no link ${id.slice(0, 40)}`, { reason: 'im.no_link' });
+      throw new SvcError('not_found', `there is no link ${id.slice(0, 40)}`, {
+        reason: 'im.no_link',
+      });
     }
     note({ resourceType: 'im link', resourceId: id, before: removed });
   }
 }
 
-const principalOf = ({ id, email, display_name: name, role, grants, orgs, selectors }: Person): Principal => ({
+const principalOf = ({
+  id,
+  email,
+  display_name: name,
+  role,
+  grants,
+  orgs,
+  selectors,
+}: Person): Principal => ({
   ...{ kind: 'user', id: String(id), email, name, role, grants },
   ...(orgs !== undefined && { orgs }),
   ...(selectors !== undefined && { selectors }),
 });
 
 /** Tokens act for their person; what is no person has no links. */
-const ownId = ({ kind, id }: Principal): number => (kind === 'user' || kind === 'token' ? Number(id) : -1);
+const ownId = ({ kind, id }: Principal): number =>
+  kind === 'user' || kind === 'token' ? Number(id) : -1;

@@ -1,4 +1,14 @@
-import { type AuditTrailContract, type Clock, covers, type DeclaredCatalogue, type Handle, type Ids, type Principal, SvcError, type Tables } from 'svc/sdk';
+import {
+  type AuditTrailContract,
+  type Clock,
+  covers,
+  type DeclaredCatalogue,
+  type Handle,
+  type Ids,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 
 import type { ImTables } from './tables.ts';
 
@@ -29,10 +39,17 @@ export class Rights {
   }
 
   /** By the guard of the route that does the same; who sees some devices alone does what is narrowed to them, with them alone. */
-  may({ kind, grants, id, selectors }: Principal, { method, path }: Pick<Deed, 'method' | 'path'>): boolean {
-    const route = this.#parts.catalogue.declarations().find((each) => each.method === method && each.path === path);
+  may(
+    { kind, grants, id, selectors }: Principal,
+    { method, path }: Pick<Deed, 'method' | 'path'>,
+  ): boolean {
+    const route = this.#parts.catalogue
+      .declarations()
+      .find((each) => each.method === method && each.path === path);
     if (route === undefined) {
-      throw new SvcError('unavailable', 'what would do this is not enabled', { reason: 'im.no_route' });
+      throw new SvcError('unavailable', 'what would do this is not enabled', {
+        reason: 'im.no_route',
+      });
     }
     if (selectors !== undefined && route.devices === undefined) {
       return false;
@@ -49,21 +66,36 @@ export class Rights {
 
   demand(principal: Principal, deed: Pick<Deed, 'method' | 'path'>): void {
     if (!this.may(principal, deed)) {
-      throw new SvcError('forbidden', `the role ${principal.role} may not see this`, { reason: 'im.forbidden' });
+      throw new SvcError('forbidden', `the role ${principal.role} may not see this`, {
+        reason: 'im.forbidden',
+      });
     }
   }
 
   /** Notes the deed before it is done: no row, no deed. What fails is noted again. */
-  async carryOut<R>(principal: Principal, provider: string, deed: Deed, work: () => Promise<R>): Promise<R> {
+  async carryOut<R>(
+    principal: Principal,
+    provider: string,
+    deed: Deed,
+    work: () => Promise<R>,
+  ): Promise<R> {
     if (!this.may(principal, deed)) {
       await this.note(principal, provider, deed, 'denied', 'forbidden');
-      throw new SvcError('forbidden', `the role ${principal.role} may not do this`, { reason: 'im.may_not' });
+      throw new SvcError('forbidden', `the role ${principal.role} may not do this`, {
+        reason: 'im.may_not',
+      });
     }
     await this.note(principal, provider, deed, 'success', undefined);
     try {
       return await work();
     } catch (error) {
-      await this.note(principal, provider, deed, 'failure', error instanceof Error ? error.message : String(error));
+      await this.note(
+        principal,
+        provider,
+        deed,
+        'failure',
+        error instanceof Error ? error.message : String(error),
+      );
       throw error;
     }
   }
@@ -85,7 +117,27 @@ export class Rights {
       return;
     }
     const { action, resource_type: resourceType, resource_id: resourceId, details = {} } = deed;
-    const record = { action, resourceType, resourceId, status, error, httpStatus: 0, requestId: ids.uuid(), ip: `im:${provider}`, userAgent: '', before: null };
-    await tables.write((tx) => trail.get().append(tx, { ...record, occurredAt: clock.now(), principal, after: { ...details, via: provider } }));
+    const record = {
+      action,
+      resourceType,
+      resourceId,
+      status,
+      error,
+      httpStatus: 0,
+      requestId: ids.uuid(),
+      ip: `im:${provider}`,
+      userAgent: '',
+      before: null,
+    };
+    await tables.write((tx) =>
+      trail
+        .get()
+        .append(tx, {
+          ...record,
+          occurredAt: clock.now(),
+          principal,
+          after: { ...details, via: provider },
+        }),
+    );
   }
 }

@@ -2,34 +2,65 @@ import { type Static, Type } from 'typebox';
 
 const Timestamp = Type.String({ format: 'date-time' });
 const orNull = Type.Union([Type.String(), Type.Null()]);
-const Secret = (what: string) => Type.Optional(Type.String({ maxLength: 4_000, description: `${what}; send the mask to keep it, leave it out to remove it` }));
+const Secret = (what: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 4_000,
+      description: `${what}; send the mask to keep it, leave it out to remove it`,
+    }),
+  );
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 
 export const ById = Type.Object({ id: Id });
 export const ByProvider = Type.Object({ provider: Type.String({ minLength: 1, maxLength: 40 }) });
 
 /** The app, and what the platform adds. */
-export const CallbackQuery = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 4_000 }), { maxProperties: 20 });
+export const CallbackQuery = Type.Record(
+  Type.String({ maxLength: 100 }),
+  Type.String({ maxLength: 4_000 }),
+  { maxProperties: 20 },
+);
 
 export const AppDraft = Type.Object(
   {
-    provider: Type.String({ minLength: 1, maxLength: 40, description: 'feishu, slack, telegram, dingtalk, wecom, or what a plugin brings' }),
+    provider: Type.String({
+      minLength: 1,
+      maxLength: 40,
+      description: 'feishu, slack, telegram, dingtalk, wecom, or what a plugin brings',
+    }),
     name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
-    app_id: Type.String({ minLength: 1, maxLength: 200, pattern: '^\\S+$', examples: ['cli_a1b2c3'] }),
+    app_id: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^\\S+$',
+      examples: ['cli_a1b2c3'],
+    }),
     app_secret: Secret('with which messages are sent'),
     verify_token: Secret('that callbacks show, or with which a stream is opened'),
     encrypt_key: Secret('with which callbacks are signed or sealed'),
     allow_from: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
         maxItems: 500,
-        description: 'ids of senders and conversations that are answered without a linked account; * means all',
+        description:
+          'ids of senders and conversations that are answered without a linked account; * means all',
       }),
     ),
-    default_agent: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()])),
-    default_role: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'of senders without a linked account; default viewer' })),
+    default_agent: Type.Optional(
+      Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()]),
+    ),
+    default_role: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'of senders without a linked account; default viewer',
+      }),
+    ),
     locale: Type.Optional(Type.Enum(['en', 'zh'])),
     mode: Type.Optional(
-      Type.Enum(['callback', 'stream'], { description: 'whether the platform calls us (default), or we dial it and need no public address' }),
+      Type.Enum(['callback', 'stream'], {
+        description:
+          'whether the platform calls us (default), or we dial it and need no public address',
+      }),
     ),
     endpoint: Type.Optional(
       Type.String({
@@ -41,7 +72,17 @@ export const AppDraft = Type.Object(
     ),
     enabled: Type.Optional(Type.Boolean()),
   },
-  { examples: [{ provider: 'slack', name: 'on call', app_id: 'A0EXAMPLE', app_secret: 'xoxb-1-2-example', encrypt_key: 'example' }] },
+  {
+    examples: [
+      {
+        provider: 'slack',
+        name: 'on call',
+        app_id: 'A0EXAMPLE',
+        app_secret: 'xoxb-1-2-example',
+        encrypt_key: 'example',
+      },
+    ],
+  },
 );
 export type Draft = Static<typeof AppDraft>;
 
@@ -65,7 +106,11 @@ export const AppShown = Type.Object({
   updated_at: Timestamp,
 });
 
-export const Revealed = Type.Object({ app_secret: orNull, verify_token: orNull, encrypt_key: orNull });
+export const Revealed = Type.Object({
+  app_secret: orNull,
+  verify_token: orNull,
+  encrypt_key: orNull,
+});
 
 export const LinkShown = Type.Object({
   id: Type.String(),

@@ -46,8 +46,21 @@ export interface ImTables {
     created_at: number;
     ended_at: number | null;
   };
-  imbridge_threads: { app_id: string; thread: string; owner: string; session_id: string; updated_at: number };
-  imbridge_links: { id: string; app_id: string; sender: string; sender_name: string; user_id: number; created_at: number };
+  imbridge_threads: {
+    app_id: string;
+    thread: string;
+    owner: string;
+    session_id: string;
+    updated_at: number;
+  };
+  imbridge_links: {
+    id: string;
+    app_id: string;
+    sender: string;
+    sender_name: string;
+    user_id: number;
+    created_at: number;
+  };
   imbridge_codes: { digest: string; user_id: number; expires_at: number };
   imbridge_actions: { token: string; app_id: string; deed: string; expires_at: number };
   imbridge_notices: {

@@ -11,7 +11,8 @@ const english = {
   unlinked: 'This takes a linked account: “svc im link” makes a code; send /link CODE here.',
   linked: 'This account is now linked to {name}.',
   badCode: 'This code is wrong, spent or too old; “svc im link” makes a new one.',
-  groupCode: 'Codes are taken in a direct conversation with the bot; get a new one and send it there.',
+  groupCode:
+    'Codes are taken in a direct conversation with the bot; get a new one and send it there.',
   unlinkedNow: 'The link is taken back.',
   notLinked: 'This account is not linked.',
   forbidden: 'Your role {role} may not do this.',
@@ -86,5 +87,10 @@ const chinese: Words = {
 export const wordsOf = (locale: string): Words => (locale === 'zh' ? chinese : english);
 
 /** A sentence with its blanks filled; a blank without a value stays visible. */
-export const filled = (sentence: string, values: Readonly<Record<string, string | number>>): string =>
-  sentence.replaceAll(/\{(\w+)\}/g, (blank, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : blank));
+export const filled = (
+  sentence: string,
+  values: Readonly<Record<string, string | number>>,
+): string =>
+  sentence.replaceAll(/\{(\w+)\}/g, (blank, name: string) =>
+    Object.hasOwn(values, name) ? String(values[name]) : blank,
+  );

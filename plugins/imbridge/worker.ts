@@ -74,7 +74,9 @@ export class Worker {
       return;
     }
     try {
-      const due = (await jobs.due(clock.now(), process, room + this.#lanes.size)).filter(({ lane }) => !this.#lanes.has(lane)).slice(0, room);
+      const due = (await jobs.due(clock.now(), process, room + this.#lanes.size))
+        .filter(({ lane }) => !this.#lanes.has(lane))
+        .slice(0, room);
       for (const { id, lane } of due) {
         const job = await jobs.claim(id, holder, process);
         if (job !== undefined) {
@@ -86,7 +88,10 @@ export class Worker {
       this.#lookAt(await jobs.nextAt(clock.now()));
     } catch (error) {
       this.#lookAt(clock.now() + lookAgainMs);
-      log.warn({ event: 'im.storage', cause: messageOf(error) }, 'messages of chat platforms cannot be read or claimed; tried again');
+      log.warn(
+        { event: 'im.storage', cause: messageOf(error) },
+        'messages of chat platforms cannot be read or claimed; tried again',
+      );
     }
   }
 
@@ -95,10 +100,14 @@ export class Worker {
     if (at !== undefined && at < this.#alarm) {
       const { clock, scope } = this.#parts;
       this.#alarm = at;
-      scope.timeout('look for what is due', Math.min(longestBackoffMs, Math.max(1, Math.ceil(at - clock.now()))), () => {
-        this.#alarm = Number.POSITIVE_INFINITY;
-        this.wake();
-      });
+      scope.timeout(
+        'look for what is due',
+        Math.min(longestBackoffMs, Math.max(1, Math.ceil(at - clock.now()))),
+        () => {
+          this.#alarm = Number.POSITIVE_INFINITY;
+          this.wake();
+        },
+      );
     }
   }
 
@@ -134,17 +143,30 @@ export class Worker {
     }
     const now = clock.now();
     const cause = messageOf(error);
-    const mayHelp = error instanceof NotSaid ? error.again : !isSvcError(error) || error.code !== 'not_found';
+    const mayHelp =
+      error instanceof NotSaid ? error.again : !isSvcError(error) || error.code !== 'not_found';
     if (!mayHelp || now - job.created_at > patienceMs || job.tries >= mostTries) {
-      log.warn({ event: 'im.unanswered', job: job.id, app: job.app_id, cause }, 'message of a chat platform stays without an answer');
+      log.warn(
+        { event: 'im.unanswered', job: job.id, app: job.app_id, cause },
+        'message of a chat platform stays without an answer',
+      );
       await jobs.end(job.id, 'failed', now, cause.slice(0, 500));
       ended.add(1, { kind: job.kind, state: 'failed' });
       return;
     }
     if (!(error instanceof NotSaid) && !isSvcError(error)) {
-      log.error({ event: 'im.job_failed', job: job.id, app: job.app_id, cause }, 'message of a chat platform could not be dealt with; tried again');
+      log.error(
+        { event: 'im.job_failed', job: job.id, app: job.app_id, cause },
+        'message of a chat platform could not be dealt with; tried again',
+      );
     }
-    const wait = (error instanceof NotSaid ? error.afterMs : undefined) ?? Math.min(firstBackoffMs * 2 ** Math.min(job.tries, 10), longestBackoffMs);
-    await jobs.update(job.id, { holder: null, next_at: Math.ceil(now + wait), error: cause.slice(0, 500) });
+    const wait =
+      (error instanceof NotSaid ? error.afterMs : undefined) ??
+      Math.min(firstBackoffMs * 2 ** Math.min(job.tries, 10), longestBackoffMs);
+    await jobs.update(job.id, {
+      holder: null,
+      next_at: Math.ceil(now + wait),
+      error: cause.slice(0, 500),
+    });
   }
 }

@@ -1,25 +1,40 @@
 import { SvcError } from 'svc/sdk';
 
 /** How HTTP names what stores unpack, and how they name it. */
-const known: Readonly<Record<string, string>> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'gzip', snappy: 'snappy' };
+const known: Readonly<Record<string, string>> = {
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  deflate: 'gzip',
+  snappy: 'snappy',
+};
 
 /** The encoding of a body as a store names it; undefined for none. */
-export function encodingOf(header: string | undefined, accepted: readonly string[]): string | undefined {
+export function encodingOf(
+  header: string | undefined,
+  accepted: readonly string[],
+): string | undefined {
   const name = (header ?? '').trim().toLowerCase();
   if (name === '' || name === 'identity') {
     return undefined;
   }
   const encoding = Object.hasOwn(known, name) ? known[name] : undefined;
   if (encoding === undefined || !accepted.includes(encoding)) {
-    throw new SvcError('invalid_argument', `the body is encoded with ${name.slice(0, 40)}, which this route does not read; it reads ${accepted.join(', ')}`, {
-      status: 415,
-    });
+    throw new SvcError(
+      'invalid_argument',
+      `the body is encoded with ${name.slice(0, 40)}, which this route does not read; it reads ${accepted.join(', ')}`,
+      {
+        status: 415,
+      },
+    );
   }
   return encoding;
 }
 
 /** The media type without its parameters, and one of them. */
-export function mediaType(header: string | undefined): { readonly type: string; parameter(name: string): string | undefined } {
+export function mediaType(header: string | undefined): {
+  readonly type: string;
+  parameter(name: string): string | undefined;
+} {
   const [type = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim());
   return {
     type: type.toLowerCase(),

@@ -22,7 +22,11 @@ export default definePlugin({
     const gate = new PushGate({ limits: () => pushLimits(ctx.settings), clock, metrics });
     const push = createPusher({ metrics, activity, clock });
 
-    const routes = [...writeRoutes(gate, push, stores.metrics), ...lokiRoutes(gate, push, stores.logs), ...otlpRoutes(gate, push, stores)];
+    const routes = [
+      ...writeRoutes(gate, push, stores.metrics),
+      ...lokiRoutes(gate, push, stores.logs),
+      ...otlpRoutes(gate, push, stores),
+    ];
     services.provide(IngestActivity, () => activity);
     services.provide(EdgePushes, () => new TunnelPushes(routes));
     ctx.http.routes([...routes, verifyRoute(services.maybe(Authenticator))]);

@@ -23,13 +23,33 @@ export class IngestMetrics {
   readonly #edges = new Set<string>();
 
   constructor(metrics: Metrics) {
-    this.#requests = metrics.counter('requests_total', 'Pushes that came in, by what came of them.', ['signal', 'outcome']);
+    this.#requests = metrics.counter(
+      'requests_total',
+      'Pushes that came in, by what came of them.',
+      ['signal', 'outcome'],
+    );
     this.#bytes = metrics.counter('bytes_total', 'Bytes of bodies as they were sent.', ['signal']);
-    this.#accepted = metrics.counter('accepted_total', 'Samples, lines and spans that are stored.', ['signal']);
-    this.#rejected = metrics.counter('rejected_total', 'Samples, lines and spans that a store refused for good.', ['signal']);
-    this.#limited = metrics.counter('limited_total', 'Pushes turned away unread, by the limit they ran into.', ['reason']);
+    this.#accepted = metrics.counter(
+      'accepted_total',
+      'Samples, lines and spans that are stored.',
+      ['signal'],
+    );
+    this.#rejected = metrics.counter(
+      'rejected_total',
+      'Samples, lines and spans that a store refused for good.',
+      ['signal'],
+    );
+    this.#limited = metrics.counter(
+      'limited_total',
+      'Pushes turned away unread, by the limit they ran into.',
+      ['reason'],
+    );
     this.#inFlight = metrics.gauge('in_flight_bytes', 'Bytes of bodies that are in memory.');
-    this.#lastPush = metrics.gauge('last_push_timestamp_seconds', `When an edge was heard of last; the first ${mostEdges} edges.`, ['signal', 'edge_id']);
+    this.#lastPush = metrics.gauge(
+      'last_push_timestamp_seconds',
+      `When an edge was heard of last; the first ${mostEdges} edges.`,
+      ['signal', 'edge_id'],
+    );
   }
 
   stored(signal: Signal, bytes: number, { accepted, rejected }: PushAnswer): void {

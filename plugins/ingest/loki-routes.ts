@@ -6,10 +6,19 @@ import type { PushGate } from './push-gate.ts';
 import { plainWording, pushRoute } from './push-route.ts';
 import { demandBody, type Pusher } from './push.ts';
 
-const protobuf = ['application/x-protobuf', 'application/protobuf', 'application/vnd.google.protobuf', 'application/octet-stream'];
+const protobuf = [
+  'application/x-protobuf',
+  'application/protobuf',
+  'application/vnd.google.protobuf',
+  'application/octet-stream',
+];
 
 /** The push of Loki. Lines that cannot be kept are a refusal in its words, while the others of the same push are kept. */
-export const lokiRoutes = (gate: PushGate, push: Pusher, store: Handle<LogIngest>): readonly RouteDeclaration[] => [
+export const lokiRoutes = (
+  gate: PushGate,
+  push: Pusher,
+  store: Handle<LogIngest>,
+): readonly RouteDeclaration[] => [
   pushRoute(gate, {
     path: '/loki/api/v1/push',
     summary: 'Push log lines as Loki takes them, in JSON or snappy-packed protobuf',
@@ -18,7 +27,10 @@ export const lokiRoutes = (gate: PushGate, push: Pusher, store: Handle<LogIngest
     wording: plainWording,
     async handle(call) {
       demandBody(call);
-      const format = mediaType(call.headers['content-type']).type === 'application/json' ? 'loki-json' : 'loki-proto';
+      const format =
+        mediaType(call.headers['content-type']).type === 'application/json'
+          ? 'loki-json'
+          : 'loki-proto';
       const encoding = encodingOf(call.headers['content-encoding'], ['gzip', 'snappy']);
       const { rejected, reasons } = await push(call, { signal: 'logs', store, format, encoding });
       if (rejected > 0) {

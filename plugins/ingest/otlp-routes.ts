@@ -1,4 +1,11 @@
-import type { ErrorCode, ErrorWording, Handle, RequestHeaders, RouteDeclaration, ShownError } from 'svc/sdk';
+import type {
+  ErrorCode,
+  ErrorWording,
+  Handle,
+  RequestHeaders,
+  RouteDeclaration,
+  ShownError,
+} from 'svc/sdk';
 import { ProtoWriter } from 'svc/store';
 
 import type { PushAnswer } from '../metricsdb/contract.ts';
@@ -10,7 +17,11 @@ import { demandBody, type Pusher, type PushStore } from './push.ts';
 import type { Stores } from './stores.ts';
 
 /** What the reply calls the count of what was refused. */
-const counted: Readonly<Record<Signal, string>> = { metrics: 'rejectedDataPoints', logs: 'rejectedLogRecords', traces: 'rejectedSpans' };
+const counted: Readonly<Record<Signal, string>> = {
+  metrics: 'rejectedDataPoints',
+  logs: 'rejectedLogRecords',
+  traces: 'rejectedSpans',
+};
 
 /** Where exporters look for it: at the root, and where Loki and Prometheus have it below their base address. */
 const paths: readonly (readonly [path: string, signal: Signal])[] = [
@@ -25,7 +36,11 @@ const paths: readonly (readonly [path: string, signal: Signal])[] = [
 const nothing = { accepted: 0, rejected: 0, reasons: [] };
 
 /** OTLP over HTTP, in protobuf and in JSON; what is refused of an export is told in a successful reply. */
-export const otlpRoutes = (gate: PushGate, push: Pusher, stores: Stores): readonly RouteDeclaration[] =>
+export const otlpRoutes = (
+  gate: PushGate,
+  push: Pusher,
+  stores: Stores,
+): readonly RouteDeclaration[] =>
   paths.map(([path, signal]) =>
     pushRoute(gate, {
       path,
@@ -42,7 +57,15 @@ export const otlpRoutes = (gate: PushGate, push: Pusher, stores: Stores): readon
         }
         const store: Handle<PushStore<'otlp-proto' | 'otlp-json'>> = stores[signal];
         // In protobuf an export of nothing has no bytes.
-        const answer = call.body.length === 0 ? nothing : await push(call, { signal, store, format: json ? 'otlp-json' : 'otlp-proto', encoding });
+        const answer =
+          call.body.length === 0
+            ? nothing
+            : await push(call, {
+                signal,
+                store,
+                format: json ? 'otlp-json' : 'otlp-proto',
+                encoding,
+              });
         return exportAnswer(answer, counted[signal], json);
       },
     }),
@@ -51,13 +74,20 @@ export const otlpRoutes = (gate: PushGate, push: Pusher, stores: Stores): readon
 const protobufType = 'application/x-protobuf';
 const jsonType = 'application/json';
 
-const speaksJson = (headers: RequestHeaders): boolean => mediaType(headers['content-type']).type === jsonType;
+const speaksJson = (headers: RequestHeaders): boolean =>
+  mediaType(headers['content-type']).type === jsonType;
 
 /** The reply of an export: empty, or how many were refused and why; none refused and a reason is a warning. `counted` is the JSON name of that count. */
-function exportAnswer({ rejected, reasons }: PushAnswer, counted: string, json: boolean): string | Uint8Array {
+function exportAnswer(
+  { rejected, reasons }: PushAnswer,
+  counted: string,
+  json: boolean,
+): string | Uint8Array {
   const message = reasons.join('; ');
   if (json) {
-    return JSON.stringify({ partialSuccess: message === '' ? {} : { [counted]: String(rejected), errorMessage: message } });
+    return JSON.stringify({
+      partialSuccess: message === '' ? {} : { [counted]: String(rejected), errorMessage: message },
+    });
   }
   const reply = new ProtoWriter();
   if (message !== '') {

@@ -65,7 +65,11 @@ export class PushGate {
   #demandPace(what: 'bytes' | 'requests', seconds: number): void {
     if (seconds > 0) {
       this.#parts.metrics.limited(what);
-      throw new SvcError('rate_limited', `this sender pushes more ${what} than it may; try again in ${Math.ceil(seconds)} s`, { retryAfterSeconds: seconds });
+      throw new SvcError(
+        'rate_limited',
+        `this sender pushes more ${what} than it may; try again in ${Math.ceil(seconds)} s`,
+        { retryAfterSeconds: seconds },
+      );
     }
   }
 
@@ -73,7 +77,11 @@ export class PushGate {
     const { bytesInFlight, bytesInFlightOfOne } = this.#parts.limits();
     if (this.#inFlight + bytes > bytesInFlight || sender.inFlight + bytes > bytesInFlightOfOne) {
       this.#parts.metrics.limited('in_flight');
-      throw new SvcError('rate_limited', 'too many bytes of pushes are in memory; try again in a second', { retryAfterSeconds: 1 });
+      throw new SvcError(
+        'rate_limited',
+        'too many bytes of pushes are in memory; try again in a second',
+        { retryAfterSeconds: 1 },
+      );
     }
   }
 
@@ -81,7 +89,11 @@ export class PushGate {
     const key = `${kind} ${id} ${session}`;
     const known = this.#senders.get(key);
     const { bytes, requests } = this.#parts.limits();
-    const sender = known ?? { bytes: new TokenBucket(bytes.burst, now), requests: new TokenBucket(requests.burst, now), inFlight: 0 };
+    const sender = known ?? {
+      bytes: new TokenBucket(bytes.burst, now),
+      requests: new TokenBucket(requests.burst, now),
+      inFlight: 0,
+    };
     this.#senders.delete(key);
     if (this.#senders.size >= mostSenders) {
       this.#senders.delete(this.#senders.keys().next().value!);

@@ -1,4 +1,10 @@
-import { byteRoute, type ErrorWording, type RequestHeaders, type RouteDeclaration, type ShownError } from 'svc/sdk';
+import {
+  byteRoute,
+  type ErrorWording,
+  type RequestHeaders,
+  type RouteDeclaration,
+  type ShownError,
+} from 'svc/sdk';
 
 import { maxBodyBytes } from './limits.ts';
 import type { PushCall } from './push.ts';
@@ -30,4 +36,7 @@ export const pushRoute = (gate: PushGate, route: PushRoute): RouteDeclaration =>
     errors: ['rate_limited', 'unavailable', 422],
   });
 
-export const plainWording = ({ message }: ShownError): ErrorWording => ({ type: 'text/plain; charset=utf-8', body: `${message}\n` });
+export const plainWording = ({ message }: ShownError): ErrorWording => ({
+  type: 'text/plain; charset=utf-8',
+  body: `${message}\n`,
+});

@@ -10,12 +10,20 @@ export interface PushStore<F extends string> {
   push(
     format: F,
     body: Uint8Array,
-    options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal; readonly given?: boolean },
+    options: {
+      readonly encoding?: string;
+      readonly stamp?: Stamp;
+      readonly signal?: AbortSignal;
+      readonly given?: boolean;
+    },
   ): Promise<PushAnswer>;
 }
 
 /** What a push brings, whichever way it came. */
-export type PushCall = Pick<Call<unknown, unknown, Uint8Array>, 'principal' | 'headers' | 'body' | 'signal' | 'setHeader'>;
+export type PushCall = Pick<
+  Call<unknown, unknown, Uint8Array>,
+  'principal' | 'headers' | 'body' | 'signal' | 'setHeader'
+>;
 
 export interface Push<F extends string> {
   readonly signal: Signal;
@@ -28,7 +36,15 @@ export interface Push<F extends string> {
 /** Passes one body on to its store; resolves when everything accepted is on disk. */
 export type Pusher = <F extends string>(call: PushCall, push: Push<F>) => Promise<PushAnswer>;
 
-export function createPusher({ metrics, activity, clock }: { readonly metrics: IngestMetrics; readonly activity: Activity; readonly clock: Clock }): Pusher {
+export function createPusher({
+  metrics,
+  activity,
+  clock,
+}: {
+  readonly metrics: IngestMetrics;
+  readonly activity: Activity;
+  readonly clock: Clock;
+}): Pusher {
   return async (call, { signal, store, format, encoding }) => {
     const { body, principal } = call;
     const size = body.length;
@@ -64,7 +80,10 @@ export function createPusher({ metrics, activity, clock }: { readonly metrics: I
 function stampOf({ kind, id, device }: Principal, signal: Signal): Stamp {
   const [edge_id, device_id] = kind === 'edge' ? [id, device] : [undefined, undefined];
   if (signal === 'traces') {
-    return { ...(edge_id !== undefined && { edge_id }), ...(device_id !== undefined && { device_id }) };
+    return {
+      ...(edge_id !== undefined && { edge_id }),
+      ...(device_id !== undefined && { device_id }),
+    };
   }
   return { edge_id: edge_id ?? '', device_id: device_id ?? '' };
 }

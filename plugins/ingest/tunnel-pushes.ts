@@ -16,15 +16,27 @@ export class TunnelPushes implements EdgePushesContract {
     this.#routes = new Map(routes.map((route) => [route.path, route]));
   }
 
-  async push(edge: VerifiedEdge, { to, type, encoding, body }: EdgePush, caller: { readonly signal: AbortSignal }): Promise<void> {
+  async push(
+    edge: VerifiedEdge,
+    { to, type, encoding, body }: EdgePush,
+    caller: { readonly signal: AbortSignal },
+  ): Promise<void> {
     const route = this.#routes.get(to);
     if (!route) {
-      throw new SvcError('not_found', `no push route ${to.slice(0, 200)}; upgrade the older of manager and edge`);
+      throw new SvcError(
+        'not_found',
+        `no push route ${to.slice(0, 200)}; upgrade the older of manager and edge`,
+      );
     }
     if (!route.consumes!.includes(mediaType(type).type)) {
-      throw new SvcError('invalid_argument', `${to} takes ${route.consumes!.join(', ')}`, { status: 415 });
+      throw new SvcError('invalid_argument', `${to} takes ${route.consumes!.join(', ')}`, {
+        status: 415,
+      });
     }
-    const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }) };
+    const headers = {
+      'content-type': type,
+      ...(encoding !== undefined && { 'content-encoding': encoding }),
+    };
     const principal = principalOf(edge);
     const quota = route.admit!({ principal, headers, announcedBytes: body.length });
     try {

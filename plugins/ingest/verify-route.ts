@@ -24,9 +24,15 @@ export const verifyRoute = (authenticator: Handle<AuthenticatorContract>): Route
       const principal = credential && (await known(authenticator, credential));
       if (principal === undefined) {
         call.setHeader('www-authenticate', 'Basic realm="svc"');
-        throw new SvcError('unauthorized', 'show the keys of an edge, or an API token that may push');
+        throw new SvcError(
+          'unauthorized',
+          'show the keys of an edge, or an API token that may push',
+        );
       }
-      if (principal.kind !== 'edge' && !principal.grants.some((grant) => covers(grant, 'ingest:push'))) {
+      if (
+        principal.kind !== 'edge' &&
+        !principal.grants.some((grant) => covers(grant, 'ingest:push'))
+      ) {
         throw new SvcError('forbidden', 'this credential does not hold ingest:push');
       }
       if (principal.selectors !== undefined) {
@@ -43,7 +49,10 @@ export const verifyRoute = (authenticator: Handle<AuthenticatorContract>): Route
     },
   });
 
-const known = (authenticator: Handle<AuthenticatorContract>, credential: Credential): MaybePromise<Principal | undefined> =>
+const known = (
+  authenticator: Handle<AuthenticatorContract>,
+  credential: Credential,
+): MaybePromise<Principal | undefined> =>
   authenticator.available ? authenticator.get().authenticate(credential) : undefined;
 
 const longest = 8_192;
@@ -53,5 +62,7 @@ function credentialOf(header: string | undefined, ip: string): Credential | unde
   if (scheme === undefined || value === undefined) {
     return undefined;
   }
-  return scheme.toLowerCase() === 'basic' ? { scheme: 'basic', value: Buffer.from(value, 'base64').toString('utf8'), ip } : { scheme: 'bearer', value, ip };
+  return scheme.toLowerCase() === 'basic'
+    ? { scheme: 'basic', value: Buffer.from(value, 'base64').toString('utf8'), ip }
+    : { scheme: 'bearer', value, ip };
 }

@@ -9,7 +9,11 @@ import { demandBody, type PushCall, type Pusher } from './push.ts';
 const produces = 'text/plain; charset=utf-8';
 
 /** What senders of metrics speak besides OTLP: Prometheus remote write in both versions, and its text format. */
-export const writeRoutes = (gate: PushGate, push: Pusher, store: Handle<MetricsIngest>): readonly RouteDeclaration[] => [
+export const writeRoutes = (
+  gate: PushGate,
+  push: Pusher,
+  store: Handle<MetricsIngest>,
+): readonly RouteDeclaration[] => [
   ...['/api/v1/write', '/prometheus/api/v1/write'].map((path) =>
     pushRoute(gate, {
       path,
@@ -22,7 +26,11 @@ export const writeRoutes = (gate: PushGate, push: Pusher, store: Handle<MetricsI
         // Senders of the first days left the header out; the body is snappy all the same.
         const encoding = encodingOf(call.headers['content-encoding'], ['snappy']) ?? 'snappy';
         demandBody(call);
-        answer(call, await counted(push(call, { signal: 'metrics', store, format, encoding })), true);
+        answer(
+          call,
+          await counted(push(call, { signal: 'metrics', store, format, encoding })),
+          true,
+        );
       },
     }),
   ),
@@ -35,7 +43,10 @@ export const writeRoutes = (gate: PushGate, push: Pusher, store: Handle<MetricsI
     async handle(call) {
       const encoding = encodingOf(call.headers['content-encoding'], ['gzip', 'snappy']);
       demandBody(call);
-      const format = mediaType(call.headers['content-type']).type === 'application/openmetrics-text' ? 'openmetrics' : 'exposition';
+      const format =
+        mediaType(call.headers['content-type']).type === 'application/openmetrics-text'
+          ? 'openmetrics'
+          : 'exposition';
       answer(call, await push(call, { signal: 'metrics', store, format, encoding }), false);
     },
   }),
@@ -43,7 +54,8 @@ export const writeRoutes = (gate: PushGate, push: Pusher, store: Handle<MetricsI
 
 /** The message that the Content-Type names; without a name it is the one that came first. */
 function versionOf({ headers }: PushCall): 'remote-write' | 'remote-write-2' {
-  const message = mediaType(headers['content-type']).parameter('proto') ?? 'prometheus.WriteRequest';
+  const message =
+    mediaType(headers['content-type']).parameter('proto') ?? 'prometheus.WriteRequest';
   switch (message) {
     case 'prometheus.WriteRequest':
       return 'remote-write';
@@ -70,17 +82,29 @@ const writtenHeaders = (samples: number, exemplars: number): Readonly<Record<str
 const counted = (pushing: Promise<PushAnswer>): Promise<PushAnswer> =>
   pushing.catch((error: unknown) => {
     throw isSvcError(error) && error.code === 'invalid_argument'
-      ? new SvcError(error.code, error.message, { status: error.status, cause: error, headers: writtenHeaders(0, 0) })
+      ? new SvcError(error.code, error.message, {
+          status: error.status,
+          cause: error,
+          headers: writtenHeaders(0, 0),
+        })
       : error;
   });
 
 /** Samples that cannot be stored are told as a 400, which senders do not repeat; the others of the same push are stored. */
-function answer(call: PushCall, { accepted, rejected, reasons, exemplars = 0 }: PushAnswer, isCounted: boolean): void {
+function answer(
+  call: PushCall,
+  { accepted, rejected, reasons, exemplars = 0 }: PushAnswer,
+  isCounted: boolean,
+): void {
   const written = isCounted ? writtenHeaders(accepted, exemplars) : {};
   if (rejected > 0) {
-    throw new SvcError('invalid_argument', `${rejected === 1 ? '1 sample was' : `${rejected} samples were`} refused: ${reasons.join('; ')}`, {
-      headers: written,
-    });
+    throw new SvcError(
+      'invalid_argument',
+      `${rejected === 1 ? '1 sample was' : `${rejected} samples were`} refused: ${reasons.join('; ')}`,
+      {
+        headers: written,
+      },
+    );
   }
   for (const [name, value] of Object.entries(written)) {
     call.setHeader(name, value);

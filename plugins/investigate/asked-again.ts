@@ -6,15 +6,21 @@ import type { Answer, EvidenceSource } from './contract.ts';
 import { digestOf, settledOf } from './fetch/gatherer.ts';
 import { amounts, shareOf } from './report/left-out.ts';
 
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
 
 export const AgainItem = Type.Object({
   id: Type.String(),
   same: Type.Boolean({ description: 'the whole answer' }),
-  settled_same: orNull(Type.Boolean({ description: 'the part that nothing was on its way for; null where that is all of it' })),
+  settled_same: orNull(
+    Type.Boolean({
+      description: 'the part that nothing was on its way for; null where that is all of it',
+    }),
+  ),
   difference: orNull(
     Type.Enum(['late_data', 'gone', 'changed'], {
-      description: 'late_data: more came for that window after it was asked; gone: there is less; changed: as much, and other values',
+      description:
+        'late_data: more came for that window after it was asked; gone: there is less; changed: as much, and other values',
     }),
   ),
   text: orNull(Type.String({ description: 'the difference, with how much' })),
@@ -34,18 +40,33 @@ export function compared(
   const sha256 = digestOf(value);
   const again = settled && settledOf(sources, question, value, settled.to);
   const settledSame = settled === undefined ? null : again?.sha256 === settled.sha256;
-  const found = { id, same: sha256 === stored, settled_same: settledSame, stored_sha256: stored, sha256, digest: { ...digest }, error: null };
+  const found = {
+    id,
+    same: sha256 === stored,
+    settled_same: settledSame,
+    stored_sha256: stored,
+    sha256,
+    digest: { ...digest },
+    error: null,
+  };
   if (found.same) {
     return { ...found, difference: null, text: null };
   }
-  const amount = amounts.find((name) => typeof then[name] === 'number' && typeof digest[name] === 'number');
+  const amount = amounts.find(
+    (name) => typeof then[name] === 'number' && typeof digest[name] === 'number',
+  );
   const [had, has] = amount === undefined ? [0, 0] : [Number(then[amount]), Number(digest[amount])];
   const [share, was] = [shareOf({ ...evidence, digest, truncated }), shareOf(evidence)];
   if (share !== undefined && was !== undefined && had === has && settledSame !== true) {
     // As many are read as are read at most: of them alone it cannot be told whether there are more now.
-    return { ...found, difference: 'changed', text: `other data: ${share} were read then and now, and they are not the same` };
+    return {
+      ...found,
+      difference: 'changed',
+      text: `other data: ${share} were read then and now, and they are not the same`,
+    };
   }
-  const figures = amount === undefined ? '' : `: ${has} ${amount} in the window now, ${had} when it was asked`;
+  const figures =
+    amount === undefined ? '' : `: ${has} ${amount} in the window now, ${had} when it was asked`;
   const older = settledSame === true ? `; up to ${timestamp(settled!.to)} it is the same` : '';
   return settledSame === true || has > had
     ? { ...found, difference: 'late_data', text: `late data${figures}${older}` }

@@ -1,4 +1,15 @@
-import type { Change, CheckResult, Edge, EvidenceKind, LogTemplate, Node, Period, Series, SpanAggregate, Verdict } from 'svc/rca';
+import type {
+  Change,
+  CheckResult,
+  Edge,
+  EvidenceKind,
+  LogTemplate,
+  Node,
+  Period,
+  Series,
+  SpanAggregate,
+  Verdict,
+} from 'svc/rca';
 import { defineEvent, defineExtensionPoint, defineService } from 'svc/sdk';
 
 /** One question to one source, such that its text and window alone give the answer again. */
@@ -60,7 +71,10 @@ export interface Fetcher extends EvidenceSource {
 }
 
 /** Contributions are named by what their questions have as source. */
-export const Fetchers = defineExtensionPoint<Fetcher>('investigate.fetcher', { type: 'object', required: ['plan', 'read', 'ask'] });
+export const Fetchers = defineExtensionPoint<Fetcher>('investigate.fetcher', {
+  type: 'object',
+  required: ['plan', 'read', 'ask'],
+});
 
 /** A check of hosts as data: a query that has one series for each device, and from which value on it is bad. */
 export interface HostCheck {
@@ -115,4 +129,6 @@ export interface Investigations {
 export const Investigations = defineService<Investigations>('investigate.start');
 
 /** After the commit: a report is there, or has been enriched. */
-export const InvestigationReady = defineEvent<InvestigationState & { readonly mode: 'deterministic' | 'assisted' }>('investigation.ready');
+export const InvestigationReady = defineEvent<
+  InvestigationState & { readonly mode: 'deterministic' | 'assisted' }
+>('investigation.ready');

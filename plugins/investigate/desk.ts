@@ -1,6 +1,17 @@
 import { SlidingCounter } from 'svc/flow';
 import { idTexts, type SeenDevices } from 'svc/query';
-import { type Clock, type Counter, type Logger, messageOf, type Principal, type Scope, type Settings, SvcError, type Tables, timestamp } from 'svc/sdk';
+import {
+  type Clock,
+  type Counter,
+  type Logger,
+  messageOf,
+  type Principal,
+  type Scope,
+  type Settings,
+  SvcError,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
 
 import type { Incidents, IncidentView } from '../alert/contract.ts';
 import type { InvestigationState } from './contract.ts';
@@ -39,7 +50,10 @@ export interface Asker {
   readonly name: string;
 }
 
-export const askerOf = ({ name, email, kind, id }: Principal): Asker => ({ key: `${kind} ${id}`, name: name ?? email ?? `${kind} ${id}` });
+export const askerOf = ({ name, email, kind, id }: Principal): Asker => ({
+  key: `${kind} ${id}`,
+  name: name ?? email ?? `${kind} ${id}`,
+});
 
 /** Which incidents are investigated, and in what order: alerts pass a gate, people do not, and what is open is on disk. */
 export class Desk {
@@ -75,16 +89,24 @@ export class Desk {
   }
 
   /** A person, or another room in their name, asks for one. */
-  async start(incidentId: number, { key, name }: Asker, seen: SeenDevices): Promise<InvestigationState> {
+  async start(
+    incidentId: number,
+    { key, name }: Asker,
+    seen: SeenDevices,
+  ): Promise<InvestigationState> {
     const { tables, incidents, clock } = this.#parts;
     const incident = await incidents.get(incidentId, seen);
     if (incident === undefined) {
       throw new SvcError('not_found', `there is no incident ${incidentId}`);
     }
     if (seen !== undefined && incident.scope_type !== 'host') {
-      throw new SvcError('forbidden', `incident ${incidentId} is of a rule that is not about single hosts; ask an administrator`, {
-        reason: 'investigate.not_of_one_device',
-      });
+      throw new SvcError(
+        'forbidden',
+        `incident ${incidentId} is of a rule that is not about single hosts; ask an administrator`,
+        {
+          reason: 'investigate.not_of_one_device',
+        },
+      );
     }
     const open = await this.#store.newest(incidentId, seen);
     if (open?.status === 'pending' || open?.status === 'running') {
@@ -94,13 +116,22 @@ export class Desk {
     const row = await tables.write(async (tx) => {
       const store = new RunStore(tx);
       if ((await store.waiting()) >= mostWaiting) {
-        throw new SvcError('rate_limited', `${mostWaiting} investigations wait already; try again in a minute`, {
-          reason: 'investigate.queue_full',
-          retryAfterSeconds: 60,
-        });
+        throw new SvcError(
+          'rate_limited',
+          `${mostWaiting} investigations wait already; try again in a minute`,
+          {
+            reason: 'investigate.queue_full',
+            retryAfterSeconds: 60,
+          },
+        );
       }
       const devices = seen === undefined ? null : idTexts(seen);
-      const run = { ...aboutOf(incident, clock.now()), started_by: 'person', asked_by: name, devices } as const;
+      const run = {
+        ...aboutOf(incident, clock.now()),
+        started_by: 'person',
+        asked_by: name,
+        devices,
+      } as const;
       return (await store.insert(run)) ?? (await store.newest(incidentId, seen));
     });
     this.pump();
@@ -133,11 +164,18 @@ export class Desk {
     this.#running += 1;
     scope.task('investigate', async (signal) => {
       try {
-        for (let run = await this.#take(); run !== undefined && !signal.aborted; run = await this.#take()) {
+        for (
+          let run = await this.#take();
+          run !== undefined && !signal.aborted;
+          run = await this.#take()
+        ) {
           await this.#parts.carryOut(run, signal);
         }
       } catch (error) {
-        this.#parts.log.warn({ event: 'investigate.not_begun', cause: messageOf(error) }, 'an investigation could not be begun; the next look begins it');
+        this.#parts.log.warn(
+          { event: 'investigate.not_begun', cause: messageOf(error) },
+          'an investigation could not be begun; the next look begins it',
+        );
       } finally {
         this.#running -= 1;
       }
@@ -150,10 +188,17 @@ export class Desk {
     for (const { id, attempts } of await this.#store.interrupted()) {
       const isOver = attempts >= mostAttempts;
       const change = isOver
-        ? { status: 'failed' as const, reason: `svc ended ${attempts} times while it ran; start it again by hand`, ready_at: Math.round(clock.now()) }
+        ? {
+            status: 'failed' as const,
+            reason: `svc ended ${attempts} times while it ran; start it again by hand`,
+            ready_at: Math.round(clock.now()),
+          }
         : { status: 'pending' as const };
       await tables.write((tx) => new RunStore(tx).end({ id, attempts }, change));
-      log.info({ event: 'investigate.resumed', investigation: id, attempts, given_up: isOver }, 'an investigation was interrupted by the end of svc');
+      log.info(
+        { event: 'investigate.resumed', investigation: id, attempts, given_up: isOver },
+        'an investigation was interrupted by the end of svc',
+      );
     }
     for (const run of await this.#store.endedSince(clock.now() - hourMs)) {
       await tellAgain(run);
@@ -165,8 +210,14 @@ export class Desk {
   async sweep(): Promise<void> {
     const { incidents, clock } = this.#parts;
     const since = clock.now() - hourMs;
-    for (const incident of await incidents.list({ status: ['open', 'acknowledged'], limit: 200 }, undefined)) {
-      if (Date.parse(incident.fired_at) >= since && (await this.#store.newest(incident.id, undefined)) === undefined) {
+    for (const incident of await incidents.list(
+      { status: ['open', 'acknowledged'], limit: 200 },
+      undefined,
+    )) {
+      if (
+        Date.parse(incident.fired_at) >= since &&
+        (await this.#store.newest(incident.id, undefined)) === undefined
+      ) {
         await this.offer(incident).catch(() => undefined);
       }
     }
@@ -178,10 +229,25 @@ export class Desk {
   async #lookAgain(): Promise<void> {
     const { tables, incidents, clock } = this.#parts;
     const now = clock.now();
-    for (const { incident_id: id, fire_seq: firing, look, created_at: at } of await this.#store.unexplained(now - hourMs, nextLookMs.length + 1)) {
-      const incident = at + nextLookMs[look - 1]! <= now ? await incidents.get(id, undefined) : undefined;
-      if (incident !== undefined && incident.event_count === firing && (incident.status === 'open' || incident.status === 'acknowledged')) {
-        const about = { ...aboutOf(incident, now), started_by: 'alert' as const, asked_by: 'alert', look: look + 1 };
+    for (const {
+      incident_id: id,
+      fire_seq: firing,
+      look,
+      created_at: at,
+    } of await this.#store.unexplained(now - hourMs, nextLookMs.length + 1)) {
+      const incident =
+        at + nextLookMs[look - 1]! <= now ? await incidents.get(id, undefined) : undefined;
+      if (
+        incident !== undefined &&
+        incident.event_count === firing &&
+        (incident.status === 'open' || incident.status === 'acknowledged')
+      ) {
+        const about = {
+          ...aboutOf(incident, now),
+          started_by: 'alert' as const,
+          asked_by: 'alert',
+          look: look + 1,
+        };
         await tables.write(async (tx) => {
           const store = new RunStore(tx);
           return (await store.waiting()) < mostWaiting ? await store.insert(about) : undefined;
@@ -199,14 +265,23 @@ export class Desk {
     const { tables, settings, clock, admitted } = this.#parts;
     const floor = severities.indexOf(settings.get<string>('investigate.severity'));
     const last = await this.#store.lastReady(incident.id);
-    if (severities.indexOf(incident.severity) < floor || (last !== undefined && last > clock.now() - againMs)) {
+    if (
+      severities.indexOf(incident.severity) < floor ||
+      (last !== undefined && last > clock.now() - againMs)
+    ) {
       return;
     }
-    const about = { ...aboutOf(incident, clock.now()), started_by: 'alert' as const, asked_by: 'alert' };
+    const about = {
+      ...aboutOf(incident, clock.now()),
+      started_by: 'alert' as const,
+      asked_by: 'alert',
+    };
     const row = await tables.write(async (tx) => {
       const store = new RunStore(tx);
       const reason = await this.#held(store, incident, clock.now());
-      return await store.insert(reason === undefined ? about : { ...about, status: 'skipped', reason, summary: reason });
+      return await store.insert(
+        reason === undefined ? about : { ...about, status: 'skipped', reason, summary: reason },
+      );
     });
     if (row === undefined) {
       return;
@@ -223,12 +298,17 @@ export class Desk {
   async #held(store: RunStore, incident: IncidentView, now: number): Promise<string | undefined> {
     const { settings } = this.#parts;
     const { ofRule, all } = await store.begunSince(now - hourMs, incident.rule_key);
-    const [perRule, inAll] = [settings.get<number>('investigate.most_per_rule'), settings.get<number>('investigate.most')];
+    const [perRule, inAll] = [
+      settings.get<number>('investigate.most_per_rule'),
+      settings.get<number>('investigate.most'),
+    ];
     const full = (await store.waiting()) >= mostWaiting;
     if (ofRule < perRule && all < inAll && !full) {
       return undefined;
     }
-    const others = (await store.around(Date.parse(incident.fired_at), hourMs, incident.id, undefined)).filter(({ status }) => status !== 'skipped');
+    const others = (
+      await store.around(Date.parse(incident.fired_at), hourMs, incident.id, undefined)
+    ).filter(({ status }) => status !== 'skipped');
     const same = others.filter(({ rule_key: rule }) => rule === incident.rule_key);
     const named = (same.length > 0 ? same : others).slice(-3).map(({ incident_id: id }) => id);
     const why = full
@@ -242,7 +322,11 @@ export class Desk {
   async #tellSkipped({ id, incident_id: incident, summary }: RunRow): Promise<void> {
     const { incidents, log } = this.#parts;
     try {
-      await incidents.diagnose(incident, { message: summary, by: 'investigator', data: { investigation_id: id, status: 'skipped' } });
+      await incidents.diagnose(incident, {
+        message: summary,
+        by: 'investigator',
+        data: { investigation_id: id, status: 'skipped' },
+      });
     } catch (error) {
       log.debug(
         { event: 'investigate.untold', incident, cause: messageOf(error) },
@@ -253,10 +337,25 @@ export class Desk {
 }
 
 const aboutOf = (incident: IncidentView, now: number): Omit<NewRun, 'started_by' | 'asked_by'> => ({
-  ...{ incident_id: incident.id, fire_seq: incident.event_count, rule_key: incident.rule_key, device_id: incident.device_id ?? null },
-  ...{ labels: JSON.stringify(incident.labels), fired_at: Date.parse(incident.fired_at), created_at: Math.round(now) },
+  ...{
+    incident_id: incident.id,
+    fire_seq: incident.event_count,
+    rule_key: incident.rule_key,
+    device_id: incident.device_id ?? null,
+  },
+  ...{
+    labels: JSON.stringify(incident.labels),
+    fired_at: Date.parse(incident.fired_at),
+    created_at: Math.round(now),
+  },
 });
 
-export const stateOf = ({ id, incident_id, status, verdict, summary }: RunRow): InvestigationState => ({ id, incident_id, status, verdict, summary });
+export const stateOf = ({
+  id,
+  incident_id,
+  status,
+  verdict,
+  summary,
+}: RunRow): InvestigationState => ({ id, incident_id, status, verdict, summary });
 
 export const instantOf = (at: number | null): string | null => (at === null ? null : timestamp(at));

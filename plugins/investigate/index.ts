@@ -1,5 +1,15 @@
 import { DeviceScopes, parseDuration, type SeenBy, seenBy, type SeenDevices } from 'svc/query';
-import { BuildInfo, defineEvent, definePlugin, defineService, type Handle, type PluginContext, type Tables, type ToolSkill, toolSkill } from 'svc/sdk';
+import {
+  BuildInfo,
+  defineEvent,
+  definePlugin,
+  defineService,
+  type Handle,
+  type PluginContext,
+  type Tables,
+  type ToolSkill,
+  toolSkill,
+} from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { IncidentFiredEvent, Incidents } from '../alert/contract.ts';
@@ -17,7 +27,13 @@ import type { TraceQueries } from '../traces/contract.ts';
 import { Assistant } from './assist/assistant.ts';
 import { Enrichment } from './assist/enrichment.ts';
 import { shippedChecks } from './checks/run-checks.ts';
-import { type EvidenceSource, Fetchers, HostChecks, InvestigationReady, Investigations } from './contract.ts';
+import {
+  type EvidenceSource,
+  Fetchers,
+  HostChecks,
+  InvestigationReady,
+  Investigations,
+} from './contract.ts';
 import { askerOf, Desk, stateOf } from './desk.ts';
 import { changeSource, topologySource } from './fetch/graph-sources.ts';
 import { lineSource, templateSource } from './fetch/log-sources.ts';
@@ -67,11 +83,19 @@ export default definePlugin({
     const stores = storesOf(ctx);
     // What other rooms bring may be of any device.
     const sources = (seen: SeenDevices): ReadonlyMap<string, EvidenceSource> =>
-      new Map<string, EvidenceSource>([...(seen === undefined ? fetchersOf() : []), ...ownSources(stores, seen)]);
+      new Map<string, EvidenceSource>([
+        ...(seen === undefined ? fetchersOf() : []),
+        ...ownSources(stores, seen),
+      ]);
     const surroundings = { store, incidents, log, documents: services.maybe(documentsOf) };
     const thread = ctx.threads.start('engine', 'engine-worker.ts', {}, { idleMs: 5 * 60_000 });
     const assistant = new Assistant({
-      ...{ clock, models: services.maybe(modelsOf), personas: services.maybe(personasOf), registry: services.maybe(registryOf) },
+      ...{
+        clock,
+        models: services.maybe(modelsOf),
+        personas: services.maybe(personasOf),
+        registry: services.maybe(registryOf),
+      },
       ...{ runner: services.maybe(runnerOf), gate: services.maybe(gateOf) },
       check: (snapshot, assertions) => thread.call('check', { snapshot, assertions }),
     });
@@ -87,14 +111,28 @@ export default definePlugin({
     };
     const enrichment = new Enrichment({
       ...{ tables, assistant, files, scope, log, ready: told },
-      contradicted: metrics.counter('contradicted_total', 'Claims of models that stored samples contradict.'),
+      contradicted: metrics.counter(
+        'contradicted_total',
+        'Claims of models that stored samples contradict.',
+      ),
     });
     const investigator = new Investigator({
       ...{ tables, incidents, files, surroundings, sources, clock, log, fetchers: fetchersOf },
-      ...{ thread, mayAssist: () => settings.get<boolean>('investigate.assist') && assistant.usable() },
-      checks: () => new Map([...Object.entries(shippedChecks), ...checks.list().map(({ id, value }) => [id, value] as const)]),
+      ...{
+        thread,
+        mayAssist: () => settings.get<boolean>('investigate.assist') && assistant.usable(),
+      },
+      checks: () =>
+        new Map([
+          ...Object.entries(shippedChecks),
+          ...checks.list().map(({ id, value }) => [id, value] as const),
+        ]),
       namesOf: namesOf(services.maybe(devicesOf)),
-      took: metrics.histogram('seconds', 'How long investigations took without a model.', [0.25, 0.5, 1, 2, 5, 10, 20]),
+      took: metrics.histogram(
+        'seconds',
+        'How long investigations took without a model.',
+        [0.25, 0.5, 1, 2, 5, 10, 20],
+      ),
       ready: (state) => {
         told(state);
         enrichment.pump();
@@ -102,11 +140,23 @@ export default definePlugin({
     });
     const desk = new Desk({
       ...{ tables, incidents, settings, clock, scope, log },
-      admitted: metrics.counter('admitted_total', 'Incidents that alerts have offered for investigation.', ['outcome']),
+      admitted: metrics.counter(
+        'admitted_total',
+        'Incidents that alerts have offered for investigation.',
+        ['outcome'],
+      ),
       carryOut: (run, signal) => investigator.carryOut(run, signal),
       tellAgain: (run) => investigator.tellAgain(run),
     });
-    const reports = new Reports({ tables, incidents, investigator, files, surroundings, sources, clock });
+    const reports = new Reports({
+      tables,
+      incidents,
+      investigator,
+      files,
+      surroundings,
+      sources,
+      clock,
+    });
 
     services.provide(Investigations, () => ({
       start: (incidentId, by) => desk.start(incidentId, { name: by, key: by }, undefined),
@@ -116,13 +166,20 @@ export default definePlugin({
       },
       markdown: (id) => reports.markdown(id, undefined),
     }));
-    ctx.http.routes(investigationRoutes({ reports, desk, seenBy: sees, origin: () => build.publicUrl }));
+    ctx.http.routes(
+      investigationRoutes({ reports, desk, seenBy: sees, origin: () => build.publicUrl }),
+    );
     ctx.skills.add(reportSkill(reports, desk, sees));
     events.on(incidentFired, ({ incident }) => desk.offer(incident));
     scope.interval('take incidents that were missed', sweepMs, () => desk.sweep());
     scope.interval('remove old investigations', tidyMs, async () => {
       const keepMs = parseDuration(settings.get<string>('investigate.retention'));
-      await tidy({ tables, files, before: clock.now() - keepMs, mostBytes: settings.get<number>('investigate.keep_mb') * mebibyte });
+      await tidy({
+        tables,
+        files,
+        before: clock.now() - keepMs,
+        mostBytes: settings.get<number>('investigate.keep_mb') * mebibyte,
+      });
     });
     return { desk, enrichment, shelving };
   },
@@ -134,11 +191,18 @@ export default definePlugin({
 });
 
 const storesOf = ({ services }: PluginContext) => ({
-  ...{ metrics: services.maybe(metricsOf), logs: services.maybe(logsOf), traces: services.maybe(tracesOf) },
+  ...{
+    metrics: services.maybe(metricsOf),
+    logs: services.maybe(logsOf),
+    traces: services.maybe(tracesOf),
+  },
   ...{ topology: services.maybe(topologyOf), changes: services.maybe(changesOf) },
 });
 
-const ownSources = ({ metrics, logs, traces, topology, changes }: ReturnType<typeof storesOf>, seen: SeenDevices): ReadonlyMap<string, EvidenceSource> =>
+const ownSources = (
+  { metrics, logs, traces, topology, changes }: ReturnType<typeof storesOf>,
+  seen: SeenDevices,
+): ReadonlyMap<string, EvidenceSource> =>
   new Map<string, EvidenceSource>([
     ['metrics', new MetricsSource(metrics, seen)],
     ['templates', templateSource(logs, seen)],
@@ -152,7 +216,14 @@ const ownSources = ({ metrics, logs, traces, topology, changes }: ReturnType<typ
 const namesOf =
   (devices: Handle<DeviceDirectory>) =>
   async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> =>
-    devices.available ? new Map((await devices.get().many(ids.map(Number))).map(({ id, display_name: name }) => [String(id), name])) : new Map();
+    devices.available
+      ? new Map(
+          (await devices.get().many(ids.map(Number))).map(({ id, display_name: name }) => [
+            String(id),
+            name,
+          ]),
+        )
+      : new Map();
 
 /** Removes reports that are too old, and the snapshots for which there is no room. */
 async function tidy({
@@ -167,7 +238,9 @@ async function tidy({
   readonly mostBytes: number;
 }): Promise<void> {
   let room = mostBytes;
-  for (const { id, snapshot_bytes: bytes, created_at: at } of await new RunStore(tables.read).snapshots()) {
+  for (const { id, snapshot_bytes: bytes, created_at: at } of await new RunStore(
+    tables.read,
+  ).snapshots()) {
     room -= bytes;
     if (room < 0 || at < before) {
       await files.remove(id);
@@ -186,12 +259,20 @@ const reportSkill = (reports: Reports, desk: Desk, sees: SeenBy): ToolSkill =>
     ...{ scope: 'manager', class: 'safe', tier: 'core' },
     params: Type.Object({
       incident_id: Type.Integer({ minimum: 1 }),
-      again: Type.Boolean({ default: false, description: 'Look anew, also where there is a report.' }),
+      again: Type.Boolean({
+        default: false,
+        description: 'Look anew, also where there is a report.',
+      }),
     }),
     async run({ incident_id: id, again }, { principal }) {
       const seen = await sees(principal);
       const known = await reports.ofIncident(id, seen);
-      if (again || known.status === 'not_started' || known.status === 'skipped' || known.status === 'failed') {
+      if (
+        again ||
+        known.status === 'not_started' ||
+        known.status === 'skipped' ||
+        known.status === 'failed'
+      ) {
         const { id: run } = await desk.start(id, askerOf(principal), seen);
         return { started: run, note: 'It takes up to 20 s; call this again for its report.' };
       }

@@ -14,7 +14,10 @@ const path = '/api/v1/investigations';
 const ofIncident = '/api/v1/alerts/incidents/{id}/investigation';
 
 const Id = Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) });
-const EvidenceId = Type.Object({ ...Id.properties, evidence: Type.String({ pattern: '^E[1-9]\\d{0,5}$', examples: ['E1'] }) });
+const EvidenceId = Type.Object({
+  ...Id.properties,
+  evidence: Type.String({ pattern: '^E[1-9]\\d{0,5}$', examples: ['E1'] }),
+});
 const Shown = Type.Object({
   ...ReportItem.properties,
   markdown: Type.String({ description: 'The same for people.' }),
@@ -49,13 +52,20 @@ const wholeAt =
 
 export const investigationRoutes = (parts: RouteParts): readonly RouteDeclaration[] => {
   const whole = wholeAt(parts.origin);
-  return [...incidentRoutes(parts, whole), ...reportRoutes(parts, whole), ...evidenceRoutes(parts, whole)];
+  return [
+    ...incidentRoutes(parts, whole),
+    ...reportRoutes(parts, whole),
+    ...evidenceRoutes(parts, whole),
+  ];
 };
 
 type Whole = ReturnType<typeof wholeAt>;
 
 /** Below the incidents, which are another room's: what this room serves there is gone with it. */
-const incidentRoutes = ({ reports, desk, seenBy }: RouteParts, whole: Whole): readonly RouteDeclaration[] => [
+const incidentRoutes = (
+  { reports, desk, seenBy }: RouteParts,
+  whole: Whole,
+): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: ofIncident,
@@ -65,7 +75,8 @@ const incidentRoutes = ({ reports, desk, seenBy }: RouteParts, whole: Whole): re
     params: Id,
     response: Shown,
     errors: ['not_found'],
-    handle: async ({ params, principal }) => whole(await reports.ofIncident(params.id, await seenBy(principal))),
+    handle: async ({ params, principal }) =>
+      whole(await reports.ofIncident(params.id, await seenBy(principal))),
   }),
   route({
     method: 'POST',
@@ -73,7 +84,8 @@ const incidentRoutes = ({ reports, desk, seenBy }: RouteParts, whole: Whole): re
     access: 'any',
     devices: 'narrowed',
     summary: 'Investigate an incident, or once more; earlier reports stay',
-    description: 'While one waits or runs, that one is answered. It needs no model, and reads only.',
+    description:
+      'While one waits or runs, that one is answered. It needs no model, and reads only.',
     params: Id,
     response: Shown,
     status: 202,
@@ -88,7 +100,10 @@ const incidentRoutes = ({ reports, desk, seenBy }: RouteParts, whole: Whole): re
   }),
 ];
 
-const reportRoutes = ({ reports, seenBy }: RouteParts, whole: Whole): readonly RouteDeclaration[] => [
+const reportRoutes = (
+  { reports, seenBy }: RouteParts,
+  whole: Whole,
+): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
@@ -97,7 +112,11 @@ const reportRoutes = ({ reports, seenBy }: RouteParts, whole: Whole): readonly R
     query: RunQuery,
     items: RunItem,
     async handle({ query: { incident_id, status, rule }, page, principal }) {
-      const { items, ...rest } = await reports.page({ incident_id, status, rule_key: rule }, page, await seenBy(principal));
+      const { items, ...rest } = await reports.page(
+        { incident_id, status, rule_key: rule },
+        page,
+        await seenBy(principal),
+      );
       return { ...rest, items: items.map(shownRun) };
     },
   }),
@@ -118,7 +137,8 @@ const reportRoutes = ({ reports, seenBy }: RouteParts, whole: Whole): readonly R
     params: Id,
     response: Shown,
     errors: ['not_found'],
-    handle: async ({ params, principal }) => whole(await reports.get(params.id, await seenBy(principal))),
+    handle: async ({ params, principal }) =>
+      whole(await reports.get(params.id, await seenBy(principal))),
   }),
   byteRoute({
     method: 'GET',
@@ -129,22 +149,28 @@ const reportRoutes = ({ reports, seenBy }: RouteParts, whole: Whole): readonly R
     params: Id,
     produces: 'text/markdown; charset=utf-8',
     errors: ['not_found'],
-    handle: async ({ params, principal }) => await reports.markdown(params.id, await seenBy(principal)),
+    handle: async ({ params, principal }) =>
+      await reports.markdown(params.id, await seenBy(principal)),
   }),
 ];
 
 /** For those who doubt a report, or know better. */
-const evidenceRoutes = ({ reports, seenBy }: RouteParts, whole: Whole): readonly RouteDeclaration[] => [
+const evidenceRoutes = (
+  { reports, seenBy }: RouteParts,
+  whole: Whole,
+): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: `${path}/{id}/evidence/{evidence}/again`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'Ask the question of a piece of evidence again, and say whether the answer is the same',
+    summary:
+      'Ask the question of a piece of evidence again, and say whether the answer is the same',
     params: EvidenceId,
     response: AgainItem,
     errors: ['not_found'],
-    handle: async ({ params, principal, signal }) => await reports.again(params.id, params.evidence, signal, await seenBy(principal)),
+    handle: async ({ params, principal, signal }) =>
+      await reports.again(params.id, params.evidence, signal, await seenBy(principal)),
   }),
   route({
     method: 'GET',
@@ -155,21 +181,27 @@ const evidenceRoutes = ({ reports, seenBy }: RouteParts, whole: Whole): readonly
     params: Id,
     response: ReplayItem,
     errors: ['not_found'],
-    handle: async ({ params, principal }) => await reports.replay(params.id, await seenBy(principal)),
+    handle: async ({ params, principal }) =>
+      await reports.replay(params.id, await seenBy(principal)),
   }),
   route({
     method: 'POST',
     path: `${path}/{id}/feedback`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'Say whether a report was right, and what it really was; each person once, the last word counts',
+    summary:
+      'Say whether a report was right, and what it really was; each person once, the last word counts',
     params: Id,
     body: Told,
     response: Shown,
     status: 200,
     errors: ['not_found', 'conflict'],
     async handle({ params, body, principal, note }) {
-      note({ resourceType: 'investigation', resourceId: params.id, after: { verdict: body.verdict } });
+      note({
+        resourceType: 'investigation',
+        resourceId: params.id,
+        after: { verdict: body.verdict },
+      });
       return whole(await reports.tell(params.id, body, principal, await seenBy(principal)));
     },
   }),

@@ -1,6 +1,15 @@
 import type { SeenDevices } from 'svc/query';
 import { calibrate, type Calibration, type Findings, type Snapshot } from 'svc/rca';
-import { type Clock, type Histogram, isSvcError, type Logger, messageOf, SvcError, type Tables, type ThreadHandle } from 'svc/sdk';
+import {
+  type Clock,
+  type Histogram,
+  isSvcError,
+  type Logger,
+  messageOf,
+  SvcError,
+  type Tables,
+  type ThreadHandle,
+} from 'svc/sdk';
 
 import type { Incidents } from '../alert/contract.ts';
 import type { EvidenceSource, Fetcher, HostCheck, InvestigationState } from './contract.ts';
@@ -9,7 +18,15 @@ import { Gatherer } from './fetch/gatherer.ts';
 import { type Subject, subjectOf } from './fetch/symptom.ts';
 import { takeSnapshot } from './fetch/take-snapshot.ts';
 import { buildReport, type ReportBody } from './report/build-report.ts';
-import { actionsFor, fittingChecks, marksOf, relatedTo, runbookFor, similarTo, type SurroundingParts } from './report/surroundings.ts';
+import {
+  actionsFor,
+  fittingChecks,
+  marksOf,
+  relatedTo,
+  runbookFor,
+  similarTo,
+  type SurroundingParts,
+} from './report/surroundings.ts';
 import { type InvestigateTables, type RunRow, RunStore, scopeOfRun } from './run-store.ts';
 import type { SnapshotFiles } from './snapshot-files.ts';
 
@@ -62,20 +79,36 @@ export class Investigator {
       const snapshot = await this.#fetch(subject, signal, scopeOfRun(run));
       signal.throwIfAborted();
       const bytes = await this.#parts.files.keep(run.id, snapshot);
-      const calibration = calibrate(labelsOf(await this.#parts.surroundings.store.labelled(mostLabelled)));
-      await this.#store(run, subject, { ...(await this.score(snapshot, calibration)), snapshot, bytes, from });
+      const calibration = calibrate(
+        labelsOf(await this.#parts.surroundings.store.labelled(mostLabelled)),
+      );
+      await this.#store(run, subject, {
+        ...(await this.score(snapshot, calibration)),
+        snapshot,
+        bytes,
+        from,
+      });
     } catch (error) {
       // Interrupted: the row stays as it is, and the next generation begins it again.
       if (!signal.aborted) {
-        const reason = isSvcError(error) ? messageOf(error) : 'an error of the investigator; the log of svc has it';
-        log[isSvcError(error) ? 'warn' : 'error']({ event: 'investigate.failed', investigation: run.id, cause: messageOf(error) }, 'an investigation failed');
+        const reason = isSvcError(error)
+          ? messageOf(error)
+          : 'an error of the investigator; the log of svc has it';
+        log[isSvcError(error) ? 'warn' : 'error'](
+          { event: 'investigate.failed', investigation: run.id, cause: messageOf(error) },
+          'an investigation failed',
+        );
         await this.#fail(run, reason);
       }
     }
   }
 
   score(snapshot: Snapshot, calibration?: Calibration): Promise<Scored> {
-    return this.#parts.thread.call<Scored>('investigate', { snapshot, calibration }, { timeoutMs: scoreMs });
+    return this.#parts.thread.call<Scored>(
+      'investigate',
+      { snapshot, calibration },
+      { timeoutMs: scoreMs },
+    );
   }
 
   async #subjectOf(run: RunRow): Promise<Subject> {
@@ -85,14 +118,28 @@ export class Investigator {
     if (incident === undefined) {
       throw new SvcError('not_found', `incident ${run.incident_id} is gone`);
     }
-    const [measure, instances] = await Promise.all([incidents.measured(incident.id), incidents.instances(incident.id, seen)]);
+    const [measure, instances] = await Promise.all([
+      incidents.measured(incident.id),
+      incidents.instances(incident.id, seen),
+    ]);
     return subjectOf(incident, measure, instances);
   }
 
   async #fetch(subject: Subject, signal: AbortSignal, seen: SeenDevices): Promise<Snapshot> {
     const { sources, fetchers, checks, namesOf, clock } = this.#parts;
-    const gatherer = new Gatherer({ sources: sources(seen), clock, until: clock.monotonic() + fetchMs, signal });
-    const found = await takeSnapshot(subject, { gatherer, checks: checks(), fetchers: seen === undefined ? fetchers() : new Map(), namesOf, now: clock.now() });
+    const gatherer = new Gatherer({
+      sources: sources(seen),
+      clock,
+      until: clock.monotonic() + fetchMs,
+      signal,
+    });
+    const found = await takeSnapshot(subject, {
+      gatherer,
+      checks: checks(),
+      fetchers: seen === undefined ? fetchers() : new Map(),
+      namesOf,
+      now: clock.now(),
+    });
     // A plain value: what is stored and what is scored must be the same, to the byte.
     return JSON.parse(JSON.stringify(found)) as Snapshot;
   }
@@ -100,7 +147,13 @@ export class Investigator {
   async #store(
     run: RunRow,
     subject: Subject,
-    { snapshot, findings, raw, bytes, from }: Scored & { readonly snapshot: Snapshot; readonly bytes: number; readonly from: number },
+    {
+      snapshot,
+      findings,
+      raw,
+      bytes,
+      from,
+    }: Scored & { readonly snapshot: Snapshot; readonly bytes: number; readonly from: number },
   ): Promise<void> {
     const { tables, surroundings, clock, took, ready, log } = this.#parts;
     const marks = marksOf(findings, snapshot);
@@ -110,22 +163,56 @@ export class Investigator {
     const [related_incidents, similar_past, runbook] = await Promise.all([
       relatedTo(subject, scope, surroundings, seen),
       similarTo(subject, marks, surroundings, seen),
-      runbookFor(subject, findings.summary, { ...surroundings, checks, fitting: fittingChecks(findings, snapshot, checks) }, seen),
+      runbookFor(
+        subject,
+        findings.summary,
+        { ...surroundings, checks, fitting: fittingChecks(findings, snapshot, checks) },
+        seen,
+      ),
     ]);
     const suggested_actions = actionsFor(findings, snapshot, checks);
     const seconds = Math.round(clock.monotonic() - from) / 1_000;
-    const body = buildReport(snapshot, findings, { run, raw, seconds, related_incidents, similar_past, suggested_actions, runbook });
+    const body = buildReport(snapshot, findings, {
+      run,
+      raw,
+      seconds,
+      related_incidents,
+      similar_past,
+      suggested_actions,
+      runbook,
+    });
     const change = {
-      ...{ status: 'ready' as const, verdict: findings.verdict, summary: findings.summary.slice(0, 1_000), confidence: body.confidence?.value ?? null },
-      ...{ root_node: findings.root_cause?.node ?? null, engine_version: findings.engine_version, marks: JSON.stringify(marks), report: JSON.stringify(body) },
+      ...{
+        status: 'ready' as const,
+        verdict: findings.verdict,
+        summary: findings.summary.slice(0, 1_000),
+        confidence: body.confidence?.value ?? null,
+      },
+      ...{
+        root_node: findings.root_cause?.node ?? null,
+        engine_version: findings.engine_version,
+        marks: JSON.stringify(marks),
+        report: JSON.stringify(body),
+      },
       ...{ snapshot_bytes: bytes, reason: null, ready_at: Math.round(clock.now()) },
-      ...(this.#parts.mayAssist() && seen === undefined && isNews(run, findings.verdict) && { assist: 'waiting' as const }),
+      ...(this.#parts.mayAssist() &&
+        seen === undefined &&
+        isNews(run, findings.verdict) && { assist: 'waiting' as const }),
     };
     if (!(await tables.write((tx) => new RunStore(tx).end(run, change)))) {
       return;
     }
     took.observe((clock.monotonic() - from) / 1_000);
-    log.info({ event: 'investigate.ready', investigation: run.id, incident: run.incident_id, verdict: findings.verdict, seconds }, 'investigation is ready');
+    log.info(
+      {
+        event: 'investigate.ready',
+        investigation: run.id,
+        incident: run.incident_id,
+        verdict: findings.verdict,
+        seconds,
+      },
+      'investigation is ready',
+    );
     await this.#tell({ ...run, ...change }, body);
     ready({ ...stateOf({ ...run, ...change }), mode: 'deterministic' });
   }
@@ -135,7 +222,9 @@ export class Investigator {
     const incident = await this.#parts.incidents.get(run.incident_id, undefined);
     // Of a later firing it says nothing.
     if (incident !== undefined && incident.event_count === run.fire_seq) {
-      await (run.status === 'failed' ? this.#tellFailed(run) : this.#tell(run, JSON.parse(run.report!) as ReportBody));
+      await (run.status === 'failed'
+        ? this.#tellFailed(run)
+        : this.#tell(run, JSON.parse(run.report!) as ReportBody));
     }
   }
 
@@ -143,7 +232,11 @@ export class Investigator {
   async #tellFailed({ id, incident_id: incident, devices, look, reason }: RunRow): Promise<void> {
     const message = `The cause is not known: the investigation failed: ${reason ?? 'for no reason that was kept'}. Start another with: svc investigate ${incident}`;
     if (devices === null) {
-      await this.#write(id, incident, { message, data: { investigation_id: id, look, status: 'failed' }, look: lookOfFailures });
+      await this.#write(id, incident, {
+        message,
+        data: { investigation_id: id, look, status: 'failed' },
+        look: lookOfFailures,
+      });
     }
   }
 
@@ -165,7 +258,11 @@ export class Investigator {
     await this.#write(id, incident, { message, data, look });
   }
 
-  async #write(id: number, incident: number, diagnosis: Omit<Parameters<Incidents['diagnose']>[1], 'by'>): Promise<void> {
+  async #write(
+    id: number,
+    incident: number,
+    diagnosis: Omit<Parameters<Incidents['diagnose']>[1], 'by'>,
+  ): Promise<void> {
     const { incidents, log } = this.#parts;
     try {
       await incidents.diagnose(incident, { ...diagnosis, by: 'investigator' });
@@ -179,7 +276,12 @@ export class Investigator {
 
   async #fail(run: RunRow, reason: string): Promise<void> {
     const { tables, clock, log, ready } = this.#parts;
-    const change = { status: 'failed' as const, reason, summary: `The investigation failed: ${reason}`, ready_at: Math.round(clock.now()) };
+    const change = {
+      status: 'failed' as const,
+      reason,
+      summary: `The investigation failed: ${reason}`,
+      ready_at: Math.round(clock.now()),
+    };
     try {
       if (await tables.write((tx) => new RunStore(tx).end(run, change))) {
         await this.#tellFailed({ ...run, ...change });
@@ -202,5 +304,7 @@ const worth = { right: 1, partly: 0.5, wrong: 0 } as const;
 /** The newest words of people that a calibration is made from. */
 export const mostLabelled = 2_000;
 
-export const labelsOf = (said: Awaited<ReturnType<RunStore['labelled']>>): readonly { readonly value: number; readonly right: number }[] =>
+export const labelsOf = (
+  said: Awaited<ReturnType<RunStore['labelled']>>,
+): readonly { readonly value: number; readonly right: number }[] =>
   said.map(({ confidence, verdict }) => ({ value: confidence, right: worth[verdict] }));

@@ -1,6 +1,15 @@
 import type { SeenDevices } from 'svc/query';
 import { calibrate, enoughLabels } from 'svc/rca';
-import { type Clock, isSvcError, messageOf, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import {
+  type Clock,
+  isSvcError,
+  messageOf,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import type { Incidents } from '../alert/contract.ts';
@@ -11,7 +20,14 @@ import { type Investigator, labelsOf, mostLabelled } from './investigator.ts';
 import type { ReportBody } from './report/build-report.ts';
 import { markdownOf, type Report } from './report/markdown.ts';
 import { relatedTo, type SurroundingParts } from './report/surroundings.ts';
-import { type FeedbackRow, type InvestigateTables, type RunFilter, type RunRow, RunStore, scopeOfRun } from './run-store.ts';
+import {
+  type FeedbackRow,
+  type InvestigateTables,
+  type RunFilter,
+  type RunRow,
+  RunStore,
+  scopeOfRun,
+} from './run-store.ts';
 import { type ReplayItem, replayOf } from './replay.ts';
 import { notStarted, shownReport } from './shown.ts';
 import type { SnapshotFiles } from './snapshot-files.ts';
@@ -37,7 +53,9 @@ export const CalibrationItem = Type.Object({
       right: Type.Number({ description: 'share of those that were right, as people have said' }),
     }),
   ),
-  curve: Type.Array(Type.Object({ value: Type.Number(), right: Type.Number() }), { description: 'what a confidence becomes' }),
+  curve: Type.Array(Type.Object({ value: Type.Number(), right: Type.Number() }), {
+    description: 'what a confidence becomes',
+  }),
 });
 
 const againMs = 15_000;
@@ -64,7 +82,9 @@ export class Reports {
     }
     const { incidents } = this.#parts;
     if ((await incidents.get(incidentId, seen)) === undefined) {
-      throw new SvcError('not_found', `there is no incident ${incidentId}`, { reason: 'investigate.no_incident' });
+      throw new SvcError('not_found', `there is no incident ${incidentId}`, {
+        reason: 'investigate.no_incident',
+      });
     }
     return notStarted(incidentId);
   }
@@ -78,12 +98,19 @@ export class Reports {
   }
 
   /** Asks the question of a piece of evidence again, and compares the answers. */
-  async again(id: number, evidenceId: string, signal: AbortSignal, seen: SeenDevices): Promise<Static<typeof AgainItem>> {
+  async again(
+    id: number,
+    evidenceId: string,
+    signal: AbortSignal,
+    seen: SeenDevices,
+  ): Promise<Static<typeof AgainItem>> {
     const run = await this.#run(id, seen);
     const { evidence } = await this.#parts.files.read(id);
     const found = evidence.find((one) => one.id === evidenceId);
     if (found === undefined) {
-      throw new SvcError('not_found', `investigation ${id} has no evidence ${evidenceId}`, { reason: 'investigate.no_evidence' });
+      throw new SvcError('not_found', `investigation ${id} has no evidence ${evidenceId}`, {
+        reason: 'investigate.no_evidence',
+      });
     }
     try {
       const sources = this.#parts.sources(scopeOfRun(run));
@@ -92,8 +119,20 @@ export class Reports {
       if (!isSvcError(error)) {
         throw error;
       }
-      const unanswered = { same: false, settled_same: null, difference: null, text: null, sha256: null, digest: {} };
-      return { id: evidenceId, ...unanswered, stored_sha256: found.sha256, error: messageOf(error) };
+      const unanswered = {
+        same: false,
+        settled_same: null,
+        difference: null,
+        text: null,
+        sha256: null,
+        digest: {},
+      };
+      return {
+        id: evidenceId,
+        ...unanswered,
+        stored_sha256: found.sha256,
+        error: messageOf(error),
+      };
     }
   }
 
@@ -101,7 +140,13 @@ export class Reports {
     const run = await this.#run(id, seen);
     const snapshot = await this.#parts.files.read(id);
     const { findings: now } = await this.#parts.investigator.score(snapshot);
-    return replayOf(run, JSON.parse(run.report ?? '{"root_cause":null,"hypotheses":[],"confidence":null,"propagation":[]}') as ReportBody, now);
+    return replayOf(
+      run,
+      JSON.parse(
+        run.report ?? '{"root_cause":null,"hypotheses":[],"confidence":null,"propagation":[]}',
+      ) as ReportBody,
+      now,
+    );
   }
 
   async tell(
@@ -112,13 +157,25 @@ export class Reports {
   ): Promise<Report> {
     const run = await this.#run(id, seen);
     if (run.status !== 'ready') {
-      throw new SvcError('conflict', `investigation ${id} is ${run.status}; only a report that is ready can be judged`, {
-        reason: 'investigate.nothing_to_judge',
-      });
+      throw new SvcError(
+        'conflict',
+        `investigation ${id} is ${run.status}; only a report that is ready can be judged`,
+        {
+          reason: 'investigate.nothing_to_judge',
+        },
+      );
     }
     const { tables, clock } = this.#parts;
     const person = `${by.kind}:${by.id}`;
-    const row = { run_id: id, person, name: by.name ?? by.email ?? person, verdict, true_cause, comment, at: Math.round(clock.now()) };
+    const row = {
+      run_id: id,
+      person,
+      name: by.name ?? by.email ?? person,
+      verdict,
+      true_cause,
+      comment,
+      at: Math.round(clock.now()),
+    };
     await tables.write((tx) => new RunStore(tx).tell(row));
     return await this.get(id, seen);
   }
@@ -130,7 +187,11 @@ export class Reports {
     const table = Array.from({ length: bins }, (_, at) => {
       const own = labels.filter(({ value }) => Math.min(bins - 1, Math.floor(value * bins)) === at);
       const right = own.reduce((sum, one) => sum + one.right, 0);
-      return { confidence: (at + 0.5) / bins, reports: own.length, right: own.length === 0 ? 0 : right / own.length };
+      return {
+        confidence: (at + 0.5) / bins,
+        reports: own.length,
+        right: own.length === 0 ? 0 : right / own.length,
+      };
     });
     return {
       labelled: labels.length,
@@ -145,8 +206,11 @@ export class Reports {
   async #shown(run: RunRow): Promise<Report> {
     const { incidents, surroundings } = this.#parts;
     const feedback = await this.#store.feedback([run.id]);
-    const incident = run.status === 'skipped' ? await incidents.get(run.incident_id, undefined) : undefined;
-    const related = incident && (await relatedTo({ incident, fired_at: run.fired_at }, new Set(), surroundings, undefined));
+    const incident =
+      run.status === 'skipped' ? await incidents.get(run.incident_id, undefined) : undefined;
+    const related =
+      incident &&
+      (await relatedTo({ incident, fired_at: run.fired_at }, new Set(), surroundings, undefined));
     return shownReport(run, feedback, related === undefined ? {} : { related_incidents: related });
   }
 
@@ -154,7 +218,9 @@ export class Reports {
   async #run(id: number, seen: SeenDevices): Promise<RunRow> {
     const run = await this.#store.find(id, seen);
     if (run === undefined) {
-      throw new SvcError('not_found', `there is no investigation ${id}`, { reason: 'investigate.unknown' });
+      throw new SvcError('not_found', `there is no investigation ${id}`, {
+        reason: 'investigate.unknown',
+      });
     }
     return run;
   }

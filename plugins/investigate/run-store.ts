@@ -54,7 +54,18 @@ export interface InvestigateTables {
   investigate_feedback: FeedbackRow;
 }
 
-export type NewRun = Pick<RunRow, 'incident_id' | 'fire_seq' | 'started_by' | 'asked_by' | 'rule_key' | 'device_id' | 'labels' | 'fired_at' | 'created_at'> &
+export type NewRun = Pick<
+  RunRow,
+  | 'incident_id'
+  | 'fire_seq'
+  | 'started_by'
+  | 'asked_by'
+  | 'rule_key'
+  | 'device_id'
+  | 'labels'
+  | 'fired_at'
+  | 'created_at'
+> &
   Partial<Pick<RunRow, 'devices' | 'look' | 'status' | 'reason' | 'summary' | 'report'>>;
 
 export interface RunFilter {
@@ -79,10 +90,19 @@ export class RunStore {
 
   /** Of those made with the same eyes. */
   newest(incidentId: number, seen: SeenDevices): Promise<RunRow | undefined> {
-    return this.#madeFor(seen).selectAll().where('incident_id', '=', incidentId).orderBy('id', 'desc').limit(1).executeTakeFirst();
+    return this.#madeFor(seen)
+      .selectAll()
+      .where('incident_id', '=', incidentId)
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
   }
 
-  page({ incident_id: incident, status, rule_key: rule }: RunFilter, page: PageRequest, seen: SeenDevices): Promise<Page<Selectable<RunRow>>> {
+  page(
+    { incident_id: incident, status, rule_key: rule }: RunFilter,
+    page: PageRequest,
+    seen: SeenDevices,
+  ): Promise<Page<Selectable<RunRow>>> {
     const matching = this.#shownTo(seen)
       .selectAll()
       .$if(incident !== undefined, (is) => is.where('incident_id', '=', incident!))
@@ -93,18 +113,30 @@ export class RunStore {
 
   /** Who sees some devices alone is shown what has looked at nothing else. */
   #shownTo(seen: SeenDevices) {
-    return this.#db.selectFrom('investigate_runs').$if(seen !== undefined, (query) => query.where(within(seen!)));
+    return this.#db
+      .selectFrom('investigate_runs')
+      .$if(seen !== undefined, (query) => query.where(within(seen!)));
   }
 
   /** The house itself goes by what has looked at everything. */
   #madeFor(seen: SeenDevices) {
-    return this.#db.selectFrom('investigate_runs').where(seen === undefined ? sql<boolean>`devices is null` : within(seen));
+    return this.#db
+      .selectFrom('investigate_runs')
+      .where(seen === undefined ? sql<boolean>`devices is null` : within(seen));
   }
 
   /** Undefined when the incident has one that is open, or this firing had that look already. */
   async insert(run: NewRun): Promise<RunRow | undefined> {
     const row = {
-      ...{ status: 'pending' as const, attempts: 0, assist: 'none' as const, mode: 'deterministic' as const, verdict: null, summary: '', confidence: null },
+      ...{
+        status: 'pending' as const,
+        attempts: 0,
+        assist: 'none' as const,
+        mode: 'deterministic' as const,
+        verdict: null,
+        summary: '',
+        confidence: null,
+      },
       ...{
         devices: null,
         look: 1,
@@ -132,12 +164,17 @@ export class RunStore {
   async take(now: number): Promise<RunRow | undefined> {
     const { rows } = await sql<RunRow>`
       update investigate_runs set status = 'running', attempts = attempts + 1, started_at = ${Math.round(now)}
-      where id = (select min(id) from investigate_runs where status = 'pending') returning *`.execute(this.#db);
+      where id = (select min(id) from investigate_runs where status = 'pending') returning *`.execute(
+      this.#db,
+    );
     return rows[0];
   }
 
   /** False when another attempt holds it by now. */
-  async end({ id, attempts }: Pick<RunRow, 'id' | 'attempts'>, change: Partial<RunRow>): Promise<boolean> {
+  async end(
+    { id, attempts }: Pick<RunRow, 'id' | 'attempts'>,
+    change: Partial<RunRow>,
+  ): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('investigate_runs')
       .set(change)
@@ -154,17 +191,28 @@ export class RunStore {
 
   /** Those that a process which has ended was at. */
   interrupted(): Promise<RunRow[]> {
-    return this.#db.selectFrom('investigate_runs').selectAll().where('status', '=', 'running').execute();
+    return this.#db
+      .selectFrom('investigate_runs')
+      .selectAll()
+      .where('status', '=', 'running')
+      .execute();
   }
 
   async takeAssist(): Promise<RunRow | undefined> {
     const { rows } = await sql<RunRow>`
-      update investigate_runs set assist = 'running' where id = (select max(id) from investigate_runs where assist = 'waiting') returning *`.execute(this.#db);
+      update investigate_runs set assist = 'running' where id = (select max(id) from investigate_runs where assist = 'waiting') returning *`.execute(
+      this.#db,
+    );
     return rows[0];
   }
 
   assisting(state: AssistState): Promise<RunRow[]> {
-    return this.#db.selectFrom('investigate_runs').selectAll().where('assist', '=', state).orderBy('id', 'desc').execute();
+    return this.#db
+      .selectFrom('investigate_runs')
+      .selectAll()
+      .where('assist', '=', state)
+      .orderBy('id', 'desc')
+      .execute();
   }
 
   async waiting(): Promise<number> {
@@ -177,10 +225,15 @@ export class RunStore {
   }
 
   /** Incidents that alerts have begun an investigation of since a time: of one rule, and in all. */
-  async begunSince(since: number, ruleKey: string): Promise<{ readonly ofRule: number; readonly all: number }> {
+  async begunSince(
+    since: number,
+    ruleKey: string,
+  ): Promise<{ readonly ofRule: number; readonly all: number }> {
     const { rows } = await sql<{ all: number; ofRule: number }>`
       select count(*) as "all", coalesce(sum(rule_key = ${ruleKey}), 0) as ofRule from investigate_runs
-      where started_by = 'alert' and look = 1 and status <> 'skipped' and created_at > ${since}`.execute(this.#db);
+      where started_by = 'alert' and look = 1 and status <> 'skipped' and created_at > ${since}`.execute(
+      this.#db,
+    );
     return rows[0]!;
   }
 
@@ -201,7 +254,12 @@ export class RunStore {
   }
 
   /** Others around a time, those that were really investigated first. */
-  async around(at: number, spanMs: number, except: number, seen: SeenDevices): Promise<readonly RunRow[]> {
+  async around(
+    at: number,
+    spanMs: number,
+    except: number,
+    seen: SeenDevices,
+  ): Promise<readonly RunRow[]> {
     return await this.#madeFor(seen)
       .selectAll()
       .where('fired_at', '>=', at - spanMs)
@@ -215,12 +273,22 @@ export class RunStore {
 
   /** Reports that are there, newest first. */
   ready(limit: number, seen: SeenDevices): Promise<RunRow[]> {
-    return this.#madeFor(seen).selectAll().where('status', '=', 'ready').orderBy('id', 'desc').limit(limit).execute();
+    return this.#madeFor(seen)
+      .selectAll()
+      .where('status', '=', 'ready')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute();
   }
 
   /** Those that have ended after a time, with a report or in words. */
   endedSince(since: number): Promise<RunRow[]> {
-    return this.#db.selectFrom('investigate_runs').selectAll().where('status', 'in', ['ready', 'failed']).where('ready_at', '>', since).execute();
+    return this.#db
+      .selectFrom('investigate_runs')
+      .selectAll()
+      .where('status', 'in', ['ready', 'failed'])
+      .where('ready_at', '>', since)
+      .execute();
   }
 
   async lastReady(incidentId: number): Promise<number | undefined> {
@@ -250,15 +318,23 @@ export class RunStore {
     await this.#db
       .insertInto('investigate_feedback')
       .values(row)
-      .onConflict((conflict) => conflict.columns(['run_id', 'person']).doUpdateSet({ verdict, true_cause, comment, at, name }))
+      .onConflict((conflict) =>
+        conflict
+          .columns(['run_id', 'person'])
+          .doUpdateSet({ verdict, true_cause, comment, at, name }),
+      )
       .execute();
   }
 
   /** What was said of reports beside the confidence they had; the newest, as many as calibration looks at. */
-  async labelled(limit: number): Promise<readonly { readonly confidence: number; readonly verdict: FeedbackRow['verdict'] }[]> {
+  async labelled(
+    limit: number,
+  ): Promise<readonly { readonly confidence: number; readonly verdict: FeedbackRow['verdict'] }[]> {
     const { rows } = await sql<{ confidence: number; verdict: FeedbackRow['verdict'] }>`
       select json_extract(r.report, '$.confidence.raw') as confidence, f.verdict from investigate_feedback f join investigate_runs r on r.id = f.run_id
-      where r.report is not null and json_extract(r.report, '$.confidence.raw') is not null order by f.at desc limit ${limit}`.execute(this.#db);
+      where r.report is not null and json_extract(r.report, '$.confidence.raw') is not null order by f.at desc limit ${limit}`.execute(
+      this.#db,
+    );
     return rows;
   }
 
@@ -274,7 +350,9 @@ export class RunStore {
 
   /** Removes reports from before, with what was said of them. */
   async removeBefore(at: number): Promise<number> {
-    await sql`delete from investigate_feedback where run_id in (select id from investigate_runs where created_at < ${at})`.execute(this.#db);
+    await sql`delete from investigate_feedback where run_id in (select id from investigate_runs where created_at < ${at})`.execute(
+      this.#db,
+    );
     const { numDeletedRows } = await this.#db
       .deleteFrom('investigate_runs')
       .where('created_at', '<', at)

@@ -7,7 +7,8 @@ import type { Report } from './report/markdown.ts';
 import { Status, Verdict } from './report/schema.ts';
 import type { FeedbackRow, RunRow } from './run-store.ts';
 
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
 const MaybeInstant = orNull(Type.String({ format: 'date-time' }));
 
 /** One investigation in a list. */
@@ -29,8 +30,21 @@ export const RunItem = Type.Object({
 });
 
 export const shownRun = (run: RunRow) => ({
-  ...{ id: run.id, incident_id: run.incident_id, rule: run.rule_key, device_id: run.device_id, status: run.status, mode: run.mode, verdict: run.verdict },
-  ...{ summary: run.summary, confidence: run.confidence, root_node: run.root_node, started_by: run.started_by },
+  ...{
+    id: run.id,
+    incident_id: run.incident_id,
+    rule: run.rule_key,
+    device_id: run.device_id,
+    status: run.status,
+    mode: run.mode,
+    verdict: run.verdict,
+  },
+  ...{
+    summary: run.summary,
+    confidence: run.confidence,
+    root_node: run.root_node,
+    started_by: run.started_by,
+  },
   ...{ look: run.look, created_at: timestamp(run.created_at), ready_at: instantOf(run.ready_at) },
 });
 
@@ -48,12 +62,28 @@ const nothing: ReportBody = {
     claims: [],
     evidence: [],
   },
-  ...{ ruled_out: [], not_seen: [], changes: [], related_incidents: [], similar_past: [], suggested_actions: [], runbook: null, disagreement: null },
+  ...{
+    ruled_out: [],
+    not_seen: [],
+    changes: [],
+    related_incidents: [],
+    similar_past: [],
+    suggested_actions: [],
+    runbook: null,
+    disagreement: null,
+  },
   usage: { prompt_tokens: 0, completion_tokens: 0, model: null, tool_calls: 0, seconds: 0 },
 };
 
 export const notStarted = (incidentId: number): Report => ({
-  ...{ id: null, incident_id: incidentId, status: 'not_started', mode: 'deterministic', verdict: null, ...nothing },
+  ...{
+    id: null,
+    incident_id: incidentId,
+    status: 'not_started',
+    mode: 'deterministic',
+    verdict: null,
+    ...nothing,
+  },
   summary: 'This incident was not investigated; POST here starts it.',
   ...{
     look: 0,
@@ -68,11 +98,38 @@ export const notStarted = (incidentId: number): Report => ({
   },
 });
 
-export const shownReport = (run: RunRow, feedback: readonly FeedbackRow[], more: Partial<ReportBody> = {}): Report => ({
-  ...{ id: run.id, incident_id: run.incident_id, status: run.status, mode: run.mode, verdict: run.verdict, summary: run.summary },
+export const shownReport = (
+  run: RunRow,
+  feedback: readonly FeedbackRow[],
+  more: Partial<ReportBody> = {},
+): Report => ({
+  ...{
+    id: run.id,
+    incident_id: run.incident_id,
+    status: run.status,
+    mode: run.mode,
+    verdict: run.verdict,
+    summary: run.summary,
+  },
   ...(run.report === null ? nothing : (JSON.parse(run.report) as ReportBody)),
   ...more,
-  ...{ degraded_reason: run.reason, engine_version: run.engine_version, started_by: run.started_by, asked_by: run.asked_by, look: run.look },
-  feedback: feedback.map(({ verdict, true_cause, comment, name, at }) => ({ verdict, true_cause, comment, by: name, at: timestamp(at) })),
-  ...{ created_at: timestamp(run.created_at), started_at: instantOf(run.started_at), ready_at: instantOf(run.ready_at) },
+  ...{
+    degraded_reason: run.reason,
+    engine_version: run.engine_version,
+    started_by: run.started_by,
+    asked_by: run.asked_by,
+    look: run.look,
+  },
+  feedback: feedback.map(({ verdict, true_cause, comment, name, at }) => ({
+    verdict,
+    true_cause,
+    comment,
+    by: name,
+    at: timestamp(at),
+  })),
+  ...{
+    created_at: timestamp(run.created_at),
+    started_at: instantOf(run.started_at),
+    ready_at: instantOf(run.ready_at),
+  },
 });

@@ -36,13 +36,19 @@ export class SnapshotFiles {
 
   async read(id: number): Promise<Snapshot> {
     try {
-      const text = await unpacked(await readFile(this.#fileOf(id)), { maxOutputLength: largestBytes });
+      const text = await unpacked(await readFile(this.#fileOf(id)), {
+        maxOutputLength: largestBytes,
+      });
       return JSON.parse(text.toString()) as Snapshot;
     } catch (error) {
-      throw new SvcError('not_found', `what investigation ${id} knew is not kept any more; start a new one`, {
-        reason: 'investigate.snapshot_gone',
-        cause: error,
-      });
+      throw new SvcError(
+        'not_found',
+        `what investigation ${id} knew is not kept any more; start a new one`,
+        {
+          reason: 'investigate.snapshot_gone',
+          cause: error,
+        },
+      );
     }
   }
 

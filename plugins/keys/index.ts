@@ -25,7 +25,8 @@ const keyRoutes = (rotation: Rotation): readonly RouteDeclaration[] => [
     path: '/api/v1/keys/rotate',
     access: 'admin',
     summary: 'Make a new master key and seal every secret again with it',
-    description: 'Both keys are readable until the end. A rotation that was interrupted goes on at the next start.',
+    description:
+      'Both keys are readable until the end. A rotation that was interrupted goes on at the next start.',
     response: Rotated,
     status: 200,
     timeoutMs: 150_000,

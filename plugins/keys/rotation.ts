@@ -22,7 +22,10 @@ export class Rotation {
 
   async rotate(): Promise<Rotated> {
     if (this.#running !== undefined) {
-      throw new SvcError('conflict', 'a rotation is running: secrets are being sealed with the newest key; try again when it is done');
+      throw new SvcError(
+        'conflict',
+        'a rotation is running: secrets are being sealed with the newest key; try again when it is done',
+      );
     }
     return await this.#alone(async () => {
       await this.#keys.renew();
@@ -33,7 +36,9 @@ export class Rotation {
   /** Goes on where an earlier process was stopped. */
   async resume(): Promise<void> {
     try {
-      const done = await this.#alone(async () => ((await this.#keys.superseded()).length === 0 ? undefined : await this.#sealAll()));
+      const done = await this.#alone(async () =>
+        (await this.#keys.superseded()).length === 0 ? undefined : await this.#sealAll(),
+      );
       if (done) {
         this.#log.info({ ...done }, 'secrets are sealed with the newest key');
       }
@@ -47,13 +52,23 @@ export class Rotation {
 
   /** The request that asked for a rotation hears how far it came. */
   async stop(): Promise<void> {
-    this.#stop.abort(new SvcError('unavailable', 'the rotation was stopped; the remaining secrets are sealed with the newest key after the next start'));
+    this.#stop.abort(
+      new SvcError(
+        'unavailable',
+        'the rotation was stopped; the remaining secrets are sealed with the newest key after the next start',
+      ),
+    );
     await this.#running?.catch(() => undefined);
   }
 
   async #sealAll(): Promise<Rotated> {
     const { kid, resealed, unreadable } = await this.#keys.reseal(this.#stop.signal);
-    return { kid, resealed, unreadable: unreadable.length, unused: this.#keys.older.filter((older) => !unreadable.includes(older)) };
+    return {
+      kid,
+      resealed,
+      unreadable: unreadable.length,
+      unused: this.#keys.older.filter((older) => !unreadable.includes(older)),
+    };
   }
 
   async #alone<T>(work: () => Promise<T>): Promise<T> {

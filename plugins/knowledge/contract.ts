@@ -62,7 +62,11 @@ export interface KnowledgeShelf {
   /** What stands in a folder of the caller: each mark by its name. */
   marks(folder: string): Promise<ReadonlyMap<string, string>>;
   /** Puts documents into the folder and takes others out. People find and read them, and change one only by making it their own. */
-  put(folder: string, documents: readonly ShelvedDocument[], removed?: readonly string[]): Promise<void>;
+  put(
+    folder: string,
+    documents: readonly ShelvedDocument[],
+    removed?: readonly string[],
+  ): Promise<void>;
 }
 
 export const KnowledgeSearch = defineService<KnowledgeSearch>('knowledge.search');

@@ -1,6 +1,14 @@
 import { join } from 'node:path';
 
-import { BuildInfo, definePlugin, defineService, type PluginContext, Plugins, type Tables, type ThreadHandle } from 'svc/sdk';
+import {
+  BuildInfo,
+  definePlugin,
+  defineService,
+  type PluginContext,
+  Plugins,
+  type Tables,
+  type ThreadHandle,
+} from 'svc/sdk';
 
 import type { ForeignPrograms } from '../programs/contract.ts';
 import { KnowledgeRead, KnowledgeSearch, KnowledgeShelf } from './contract.ts';
@@ -48,7 +56,12 @@ export default definePlugin({
     ctx.services.provide(KnowledgeSearch, () => desk);
     ctx.services.provide(KnowledgeRead, () => desk);
     ctx.services.provide(KnowledgeShelf, () => new Shelf(sources));
-    ctx.http.routes([...docRoutes(library, tables), ...searchRoutes(desk, feed, embedding), ...vaultRoutes(vault), uploadRoute(library, parser)]);
+    ctx.http.routes([
+      ...docRoutes(library, tables),
+      ...searchRoutes(desk, feed, embedding),
+      ...vaultRoutes(vault),
+      uploadRoute(library, parser),
+    ]);
     knowledgeSkills(desk).forEach((skill) => ctx.skills.add(skill));
     return { feed, vault, beginSyncs, parser, embedding };
   },
@@ -61,7 +74,10 @@ export default definePlugin({
     // In the background: nothing that serves waits for it.
     ctx.scope.task('bring in the playbooks', async () => {
       const { added, updated, removed } = await vault.sync();
-      ctx.log.info({ event: 'knowledge.vault_synced', added, updated, removed }, 'playbooks of this version are in');
+      ctx.log.info(
+        { event: 'knowledge.vault_synced', added, updated, removed },
+        'playbooks of this version are in',
+      );
     });
   },
 });
@@ -78,9 +94,14 @@ function indexOf(ctx: PluginContext, tables: Tables<KnowledgeTables>): Index {
   const data = { folder: join(ctx.dataDir, 'index') };
   const index = ctx.threads.start('index', 'index-worker.ts', data, { idleMs });
   const search = ctx.threads.start('search', 'search-worker.ts', data, { idleMs });
-  const later = (ms: number, work: () => void): void => void ctx.scope.timeout('wait for the index', ms, work);
+  const later = (ms: number, work: () => void): void =>
+    void ctx.scope.timeout('wait for the index', ms, work);
   const feed = new Feed({ ...{ tables, index, log, later }, newLineage: () => ctx.ids.uuid() });
-  const embedding = new Embedding({ ...{ index, settings, log, later }, fetch: (url, request) => ctx.fetch(url, request), now: () => clock.monotonic() });
+  const embedding = new Embedding({
+    ...{ index, settings, log, later },
+    fetch: (url, request) => ctx.fetch(url, request),
+    now: () => clock.monotonic(),
+  });
   feed.onApplied = () => embedding.due();
   return { feed, search, embedding };
 }

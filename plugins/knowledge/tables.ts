@@ -46,7 +46,14 @@ export interface KnowledgeTables {
     updated_at: number;
     last_used_at: number | null;
   };
-  knowledge_host_keys: { identity_id: number; host: string; algorithm: string; key: string; fingerprint: string; pinned_at: number };
+  knowledge_host_keys: {
+    identity_id: number;
+    host: string;
+    algorithm: string;
+    key: string;
+    fingerprint: string;
+    pinned_at: number;
+  };
   knowledge_repos: {
     id: Generated<number>;
     ref: string;
@@ -84,4 +91,8 @@ export type VersionRow = Selectable<KnowledgeTables['knowledge_versions']>;
 export type WholeDoc = DocRow & { readonly content: string };
 
 /** A change as the index takes it: the document as it is now, or that it is gone. */
-export type Change = { readonly seq: number; readonly id: number; readonly doc: WholeDoc | undefined };
+export type Change = {
+  readonly seq: number;
+  readonly id: number;
+  readonly doc: WholeDoc | undefined;
+};

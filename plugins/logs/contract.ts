@@ -1,7 +1,15 @@
 import { defineService } from 'svc/sdk';
 import type { StoreCare } from 'svc/store';
 
-import type { InstantAnswer, LabelRecord, MatrixAnswer, Notes, PushAnswer, QueryOptions, Stamp } from '../metricsdb/contract.ts';
+import type {
+  InstantAnswer,
+  LabelRecord,
+  MatrixAnswer,
+  Notes,
+  PushAnswer,
+  QueryOptions,
+  Stamp,
+} from '../metricsdb/contract.ts';
 
 /** Time of a line: milliseconds and the nanoseconds beyond them. */
 export interface LineTime {
@@ -68,13 +76,24 @@ export interface LabelOptions extends Pick<QueryOptions, 'enforce' | 'asker'> {
 export interface LogQueries {
   lines(query: string, window: LogWindow, options?: LogQueryOptions): Promise<LinesAnswer>;
   instant(query: string, time: number, options?: QueryOptions): Promise<InstantAnswer>;
-  range(query: string, window: LogWindow & { readonly step: number }, options?: QueryOptions): Promise<MatrixAnswer & Notes>;
+  range(
+    query: string,
+    window: LogWindow & { readonly step: number },
+    options?: QueryOptions,
+  ): Promise<MatrixAnswer & Notes>;
   /** The templates of the lines that a log query finds. */
   patterns(query: string, window: LogWindow, options?: PatternOptions): Promise<PatternsAnswer>;
   labels(window: LogWindow, options?: LabelOptions): Promise<readonly string[]>;
   labelValues(name: string, window: LogWindow, options?: LabelOptions): Promise<readonly string[]>;
-  check(query: string): Promise<{ readonly type: 'lines' | 'vector' | 'scalar'; readonly printed: string }>;
-  status(): Promise<{ readonly driver: 'embedded' | 'remote'; readonly ok: boolean; readonly detail?: string; readonly delayMs: number }>;
+  check(
+    query: string,
+  ): Promise<{ readonly type: 'lines' | 'vector' | 'scalar'; readonly printed: string }>;
+  status(): Promise<{
+    readonly driver: 'embedded' | 'remote';
+    readonly ok: boolean;
+    readonly detail?: string;
+    readonly delayMs: number;
+  }>;
 }
 
 export interface LogIngest {
@@ -82,7 +101,12 @@ export interface LogIngest {
     format: 'loki-json' | 'loki-proto' | 'otlp-proto' | 'otlp-json',
     body: Uint8Array,
     /** `given`: the caller does not look at the body again, so it may move to the thread of the store instead of being copied. */
-    options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal; readonly given?: boolean },
+    options: {
+      readonly encoding?: string;
+      readonly stamp?: Stamp;
+      readonly signal?: AbortSignal;
+      readonly given?: boolean;
+    },
   ): Promise<PushAnswer>;
   write(lines: readonly (Line & { readonly metadata?: LabelRecord })[]): Promise<PushAnswer>;
 }

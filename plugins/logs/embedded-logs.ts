@@ -1,8 +1,20 @@
 import { type Clock, messageOf, type ThreadHandle } from 'svc/sdk';
 import { memoryOf } from 'svc/store';
 
-import type { InstantAnswer, MatrixAnswer, Notes, PushAnswer, QueryOptions } from '../metricsdb/contract.ts';
-import type { LinesAnswer, LogQueryOptions, LogWindow, PatternOptions, PatternsAnswer } from './contract.ts';
+import type {
+  InstantAnswer,
+  MatrixAnswer,
+  Notes,
+  PushAnswer,
+  QueryOptions,
+} from '../metricsdb/contract.ts';
+import type {
+  LinesAnswer,
+  LogQueryOptions,
+  LogWindow,
+  PatternOptions,
+  PatternsAnswer,
+} from './contract.ts';
 import type { DriverStatus, LogDriver } from './driver.ts';
 import type { LogStoreStatus } from './store/store.ts';
 import type { AskInput, EndpointInput, NamesInput, PushInput } from './thread-contract.ts';
@@ -28,19 +40,35 @@ export class EmbeddedLogs implements LogDriver {
     return this.#ask('endpoint', input, signal);
   }
 
-  lines(query: string, { start, end }: LogWindow, { signal, ...options }: LogQueryOptions = {}): Promise<LinesAnswer> {
+  lines(
+    query: string,
+    { start, end }: LogWindow,
+    { signal, ...options }: LogQueryOptions = {},
+  ): Promise<LinesAnswer> {
     return this.#ask('lines', { query, start, end, ...options }, signal);
   }
 
-  instant(query: string, time: number, { signal, ...options }: QueryOptions = {}): Promise<InstantAnswer> {
+  instant(
+    query: string,
+    time: number,
+    { signal, ...options }: QueryOptions = {},
+  ): Promise<InstantAnswer> {
     return this.#ask('instant', { query, start: time, end: time, ...options }, signal);
   }
 
-  range(query: string, { start, end, step }: LogWindow & { readonly step: number }, { signal, ...options }: QueryOptions = {}): Promise<MatrixAnswer & Notes> {
+  range(
+    query: string,
+    { start, end, step }: LogWindow & { readonly step: number },
+    { signal, ...options }: QueryOptions = {},
+  ): Promise<MatrixAnswer & Notes> {
     return this.#ask('range', { query, start, end, ...options, step }, signal);
   }
 
-  patterns(query: string, { start, end }: LogWindow, { signal, ...options }: PatternOptions = {}): Promise<PatternsAnswer> {
+  patterns(
+    query: string,
+    { start, end }: LogWindow,
+    { signal, ...options }: PatternOptions = {},
+  ): Promise<PatternsAnswer> {
     return this.#ask('patterns', { query, start, end, ...options }, signal);
   }
 
@@ -48,13 +76,23 @@ export class EmbeddedLogs implements LogDriver {
     return this.#ask('names', { start, end, ...options });
   }
 
-  labelValues(label: string, { start, end }: LogWindow, options: NameOptions = {}): Promise<string[]> {
+  labelValues(
+    label: string,
+    { start, end }: LogWindow,
+    options: NameOptions = {},
+  ): Promise<string[]> {
     return this.#ask('names', { label, start, end, ...options });
   }
 
-  push(...[format, body, { encoding, stamp, signal, given = false }]: Parameters<LogDriver['push']>): Promise<PushAnswer> {
+  push(
+    ...[format, body, { encoding, stamp, signal, given = false }]: Parameters<LogDriver['push']>
+  ): Promise<PushAnswer> {
     const input: PushInput = { format, body, encoding, stamp };
-    return this.#thread.call('push', input, { timeoutMs: patienceMs, transfer: given ? memoryOf(body) : [], ...(signal && { signal }) });
+    return this.#thread.call('push', input, {
+      timeoutMs: patienceMs,
+      transfer: given ? memoryOf(body) : [],
+      ...(signal && { signal }),
+    });
   }
 
   write(...[rows]: Parameters<LogDriver['write']>): Promise<PushAnswer> {
@@ -64,15 +102,36 @@ export class EmbeddedLogs implements LogDriver {
   async status(): Promise<DriverStatus> {
     const began = this.#clock.monotonic();
     try {
-      const { damage, trouble } = await this.#thread.call<LogStoreStatus>('status', undefined, { timeoutMs: statusMs });
-      const detail = [...(trouble === undefined ? [] : [trouble]), ...damage].slice(0, 3).join('; ');
-      return { driver: 'embedded', ok: true, delayMs: this.#clock.monotonic() - began, ...(detail !== '' && { degraded: true, detail }) };
+      const { damage, trouble } = await this.#thread.call<LogStoreStatus>('status', undefined, {
+        timeoutMs: statusMs,
+      });
+      const detail = [...(trouble === undefined ? [] : [trouble]), ...damage]
+        .slice(0, 3)
+        .join('; ');
+      return {
+        driver: 'embedded',
+        ok: true,
+        delayMs: this.#clock.monotonic() - began,
+        ...(detail !== '' && { degraded: true, detail }),
+      };
     } catch (error) {
-      return { driver: 'embedded', ok: false, detail: messageOf(error), delayMs: this.#clock.monotonic() - began };
+      return {
+        driver: 'embedded',
+        ok: false,
+        detail: messageOf(error),
+        delayMs: this.#clock.monotonic() - began,
+      };
     }
   }
 
-  #ask<R>(method: string, input: AskInput | EndpointInput | NamesInput, signal?: AbortSignal): Promise<R> {
-    return this.#thread.call<R>(method, input, { timeoutMs: patienceMs, ...(signal && { signal }) });
+  #ask<R>(
+    method: string,
+    input: AskInput | EndpointInput | NamesInput,
+    signal?: AbortSignal,
+  ): Promise<R> {
+    return this.#thread.call<R>(method, input, {
+      timeoutMs: patienceMs,
+      ...(signal && { signal }),
+    });
   }
 }

@@ -1,6 +1,19 @@
 import { loki as product, productTestRoute } from 'svc/connection';
-import { askingOf, DeviceScopes, driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
-import { defineExtensionPoint, definePlugin, defineService, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import {
+  askingOf,
+  DeviceScopes,
+  driverOf,
+  keepSettled,
+  RemoteClient,
+  remoteSettings,
+} from 'svc/query';
+import {
+  defineExtensionPoint,
+  definePlugin,
+  defineService,
+  type PluginContext,
+  type ThreadHandle,
+} from 'svc/sdk';
 import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
 import type { DeviceChanged } from '../device/contract.ts';
@@ -31,7 +44,12 @@ const sessionEnded: typeof SessionEnded = { kind: 'event', id: 'session.ended' }
 const examinations = defineExtensionPoint<Examination>('doctor.examinations');
 
 const heapMb = 1_024;
-const loki = { plugin: 'logs', name: 'the log store', product: 'Loki', addresses: 'logs.remote_url the base address of a Loki' };
+const loki = {
+  plugin: 'logs',
+  name: 'the log store',
+  product: 'Loki',
+  addresses: 'logs.remote_url the base address of a Loki',
+};
 
 export default definePlugin({
   activate(ctx) {
@@ -43,7 +61,12 @@ export default definePlugin({
       loki,
       () => remoteSettings(settings, 'logs'),
     );
-    const remote = new RemoteLogs({ client, timeoutMs: () => threadSettings(settings).query.timeoutMs, thread, clock });
+    const remote = new RemoteLogs({
+      client,
+      timeoutMs: () => threadSettings(settings).query.timeoutMs,
+      thread,
+      clock,
+    });
     const embedded = new EmbeddedLogs(thread, clock);
     const driver = (): LogDriver => (driverOf(settings, 'logs') === 'remote' ? remote : embedded);
     keepSettled(ctx, thread, threadKeys, () => threadSettings(settings));
@@ -53,9 +76,15 @@ export default definePlugin({
     ctx.services.provide(LogQueries, () => queries);
     new LogSkills(queries, asking, clock).all().forEach((skill) => ctx.skills.add(skill));
     ctx.services.provide(LogCare, () => careOf(thread));
-    ctx.services.provide(LogIngest, () => ({ push: (...pushed) => driver().push(...pushed), write: (rows) => driver().write(rows) }));
+    ctx.services.provide(LogIngest, () => ({
+      push: (...pushed) => driver().push(...pushed),
+      write: (rows) => driver().write(rows),
+    }));
     const viewers = new TailViewers(thread, ctx.scope);
-    const refusal = (): string | undefined => (driver() === remote ? 'live tails show what this service keeps itself: logs.driver is remote' : undefined);
+    const refusal = (): string | undefined =>
+      driver() === remote
+        ? 'live tails show what this service keeps itself: logs.driver is remote'
+        : undefined;
     ctx.http.routes([
       ...logRoutes(driver, asking),
       ...lokiRoutes(driver, asking),
@@ -64,24 +93,43 @@ export default definePlugin({
     ]);
     endTails(ctx, viewers);
     ctx.health.check('the store of logs answers', () => driver().status());
-    ctx.extend.contribute(examinations, 'log store', { look: () => examined(driver(), thread, settings) });
+    ctx.extend.contribute(examinations, 'log store', {
+      look: () => examined(driver(), thread, settings),
+    });
     selfMetrics(ctx, thread);
   },
 });
 
 /** What svc keeps itself is looked at from inside, another store by whether it answers. */
-async function examined(driver: LogDriver, thread: ThreadHandle, settings: PluginContext['settings']) {
+async function examined(
+  driver: LogDriver,
+  thread: ThreadHandle,
+  settings: PluginContext['settings'],
+) {
   const { driver: name, ok, detail } = await driver.status();
   if (name === 'remote' || !ok) {
     return examinedAnswer({ ok, detail }, 'logs.remote_url');
   }
-  const { blockBytes, activeStreams, damage, trouble } = await thread.call<LogStoreStatus>('status');
+  const { blockBytes, activeStreams, damage, trouble } =
+    await thread.call<LogStoreStatus>('status');
   const { retention, limits } = threadSettings(settings);
   return examinedStore({
     ...{ damage, trouble },
     bounds: [
-      { used: blockBytes, most: retention.maxBytes, what: 'bytes of lines', setting: 'logs.retention_bytes', beyond: 'the oldest lines go before their time' },
-      { used: activeStreams, most: limits.activeStreams, what: 'streams', setting: 'logs.max_streams', beyond: 'lines of new streams are refused' },
+      {
+        used: blockBytes,
+        most: retention.maxBytes,
+        what: 'bytes of lines',
+        setting: 'logs.retention_bytes',
+        beyond: 'the oldest lines go before their time',
+      },
+      {
+        used: activeStreams,
+        most: limits.activeStreams,
+        what: 'streams',
+        setting: 'logs.max_streams',
+        beyond: 'lines of new streams are refused',
+      },
     ],
   });
 }
@@ -89,13 +137,18 @@ async function examined(driver: LogDriver, thread: ThreadHandle, settings: Plugi
 /** With the session they were opened in, or the account; a core that asks every half minute would be late. */
 function endTails({ events, services }: PluginContext, viewers: TailViewers): void {
   const directory = services.maybe(Directory);
-  events.on(sessionEnded, ({ session_id: session }) => viewers.endWhere((principal) => principal.session === session));
+  events.on(sessionEnded, ({ session_id: session }) =>
+    viewers.endWhere((principal) => principal.session === session),
+  );
   events.on(personChanged, ({ id }) => {
     if (directory.available) {
       const person = directory.get().live(id);
       const sees = JSON.stringify(person?.selectors);
       viewers.endWhere(
-        ({ kind, id: own, selectors }) => (kind === 'user' || kind === 'token') && own === String(id) && (!person || JSON.stringify(selectors) !== sees),
+        ({ kind, id: own, selectors }) =>
+          (kind === 'user' || kind === 'token') &&
+          own === String(id) &&
+          (!person || JSON.stringify(selectors) !== sees),
       );
     }
   });
@@ -106,9 +159,14 @@ function endTails({ events, services }: PluginContext, viewers: TailViewers): vo
 /** Whether the store that is set answers, or another one that is only tried. */
 const connectionTest = ({ settings, clock, fetch }: PluginContext, driver: () => LogDriver) =>
   productTestRoute({
-    ...{ path: '/api/v1/integrations/logstore/test', summary: 'Test the connection to the log store that is set, or to another one', action: 'logstore:test' },
+    ...{
+      path: '/api/v1/integrations/logstore/test',
+      summary: 'Test the connection to the log store that is set, or to another one',
+      action: 'logstore:test',
+    },
     ...{ product, setting: 'logs.remote_url', clock, fetch: (url, request) => fetch(url, request) },
-    set: () => (driverOf(settings, 'logs') === 'remote' ? remoteSettings(settings, 'logs') : undefined),
+    set: () =>
+      driverOf(settings, 'logs') === 'remote' ? remoteSettings(settings, 'logs') : undefined,
     own: () => driver().status(),
   });
 

@@ -10,17 +10,33 @@ export const jsonType = 'application/json; charset=UTF-8';
 /** The thread's own deadline ends a query before this does. */
 export const answerMs = 5 * 60_000 + 15_000;
 
-const Instant = (what: string) => Type.Optional(Type.String({ maxLength: 64, description: `${what}: seconds, nanoseconds or RFC 3339` }));
-const Query = Type.Optional(Type.String({ maxLength: 65_536, description: 'stream selector whose labels are asked for' }));
+const Instant = (what: string) =>
+  Type.Optional(
+    Type.String({ maxLength: 64, description: `${what}: seconds, nanoseconds or RFC 3339` }),
+  );
+const Query = Type.Optional(
+  Type.String({ maxLength: 65_536, description: 'stream selector whose labels are asked for' }),
+);
 
 const QueryRange = Type.Object({
   query: Type.String({ maxLength: 65_536, description: 'LogQL', examples: ['{job=~".+"}'] }),
   start: Instant('first instant of the window, by default an hour before its end'),
   end: Instant('end of the window, not included; by default now'),
-  since: Type.Optional(Type.String({ maxLength: 40, description: 'length of the window instead of a start' })),
-  limit: Type.Optional(Type.String({ maxLength: 20, description: 'most lines, 100 by default, 5000 at most' })),
-  direction: Type.Optional(Type.String({ maxLength: 20, description: 'backward, newest first, by default; or forward' })),
-  step: Type.Optional(Type.String({ maxLength: 40, description: 'distance of the points of a metric query, in seconds or as a duration' })),
+  since: Type.Optional(
+    Type.String({ maxLength: 40, description: 'length of the window instead of a start' }),
+  ),
+  limit: Type.Optional(
+    Type.String({ maxLength: 20, description: 'most lines, 100 by default, 5000 at most' }),
+  ),
+  direction: Type.Optional(
+    Type.String({ maxLength: 20, description: 'backward, newest first, by default; or forward' }),
+  ),
+  step: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'distance of the points of a metric query, in seconds or as a duration',
+    }),
+  ),
 });
 
 const Window = Type.Object({
@@ -33,7 +49,10 @@ const Window = Type.Object({
 export const LabelName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 1024 }) });
 
 /** What the API itself offers; answers are Loki's, errors are svc's. */
-export const logRoutes = (driver: () => LogDriver, asking: AskingOf): readonly RouteDeclaration[] => [
+export const logRoutes = (
+  driver: () => LogDriver,
+  asking: AskingOf,
+): readonly RouteDeclaration[] => [
   byteRoute({
     method: 'GET',
     path: '/api/v1/logs/query_range',
@@ -46,7 +65,10 @@ export const logRoutes = (driver: () => LogDriver, asking: AskingOf): readonly R
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
     handle: async ({ query, principal, signal }) =>
-      driver().endpoint({ name: 'query_range', parameters: parametersOf(query), ...(await asking(principal)) }, signal),
+      driver().endpoint(
+        { name: 'query_range', parameters: parametersOf(query), ...(await asking(principal)) },
+        signal,
+      ),
   }),
   byteRoute({
     method: 'GET',
@@ -60,7 +82,10 @@ export const logRoutes = (driver: () => LogDriver, asking: AskingOf): readonly R
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
     handle: async ({ query, principal, signal }) =>
-      driver().endpoint({ name: 'labels', parameters: parametersOf(query), ...(await asking(principal)) }, signal),
+      driver().endpoint(
+        { name: 'labels', parameters: parametersOf(query), ...(await asking(principal)) },
+        signal,
+      ),
   }),
   byteRoute({
     method: 'GET',
@@ -75,6 +100,14 @@ export const logRoutes = (driver: () => LogDriver, asking: AskingOf): readonly R
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
     handle: async ({ params, query, principal, signal }) =>
-      driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query), ...(await asking(principal)) }, signal),
+      driver().endpoint(
+        {
+          name: 'values',
+          label: params.name,
+          parameters: parametersOf(query),
+          ...(await asking(principal)),
+        },
+        signal,
+      ),
   }),
 ];

@@ -1,4 +1,11 @@
-import { byteRoute, type ErrorWording, type RequestHeaders, type RouteDeclaration, type ShownError, SvcError } from 'svc/sdk';
+import {
+  byteRoute,
+  type ErrorWording,
+  type RequestHeaders,
+  type RouteDeclaration,
+  type ShownError,
+  SvcError,
+} from 'svc/sdk';
 import { type AskingOf, protocolQuery } from 'svc/query';
 
 import type { LogDriver } from './driver.ts';
@@ -12,9 +19,14 @@ const formBytes = 256 * 1024;
 
 /** Loki says what is wrong in plain text, and counts too much as a mistake of the asker. */
 export function lokiWording({ status, message, kind }: ShownError): ErrorWording {
-  const statuses: Readonly<Record<string, number>> = { too_large: 400, timeout: 504, canceled: 499 };
+  const statuses: Readonly<Record<string, number>> = {
+    too_large: 400,
+    timeout: 504,
+    canceled: 499,
+  };
   return {
-    status: (kind !== undefined && Object.hasOwn(statuses, kind) ? statuses[kind] : undefined) ?? status,
+    status:
+      (kind !== undefined && Object.hasOwn(statuses, kind) ? statuses[kind] : undefined) ?? status,
     type: 'text/plain; charset=utf-8',
     body: message,
   };
@@ -28,18 +40,68 @@ interface Path {
 }
 
 const paths: readonly Path[] = [
-  { path: 'query', name: 'query', summary: 'A metric query at one instant, as Loki answers it', post: true },
-  { path: 'query_range', name: 'query_range', summary: 'A query over a window, as Loki answers it', post: true },
+  {
+    path: 'query',
+    name: 'query',
+    summary: 'A metric query at one instant, as Loki answers it',
+    post: true,
+  },
+  {
+    path: 'query_range',
+    name: 'query_range',
+    summary: 'A query over a window, as Loki answers it',
+    post: true,
+  },
   { path: 'labels', name: 'labels', summary: 'Names of labels, as Loki answers it', post: true },
   { path: 'label', name: 'labels', summary: 'Names of labels, under its older path' },
-  { path: 'series', name: 'series', summary: 'Label sets of streams, as Loki answers it', post: true },
-  { path: 'index/stats', name: 'index_stats', summary: 'How much a selector would read, as Loki answers it', post: true },
-  { path: 'index/volume', name: 'index_volume', summary: 'Bytes of streams by their labels, as Loki answers it', post: true },
-  { path: 'index/volume_range', name: 'index_volume_range', summary: 'Bytes of streams by their labels over time, as Loki answers it', post: true },
-  { path: 'patterns', name: 'patterns', summary: 'Templates of lines and how often each came, as Loki answers it', post: true },
-  { path: 'detected_fields', name: 'detected_fields', summary: 'Fields of lines with their types, as Loki answers it', post: true },
-  { path: 'detected_labels', name: 'detected_labels', summary: 'Labels and how many values each has, as Loki answers it', post: true },
-  { path: 'format_query', name: 'format_query', summary: 'A query written the one way, as Loki answers it', post: true },
+  {
+    path: 'series',
+    name: 'series',
+    summary: 'Label sets of streams, as Loki answers it',
+    post: true,
+  },
+  {
+    path: 'index/stats',
+    name: 'index_stats',
+    summary: 'How much a selector would read, as Loki answers it',
+    post: true,
+  },
+  {
+    path: 'index/volume',
+    name: 'index_volume',
+    summary: 'Bytes of streams by their labels, as Loki answers it',
+    post: true,
+  },
+  {
+    path: 'index/volume_range',
+    name: 'index_volume_range',
+    summary: 'Bytes of streams by their labels over time, as Loki answers it',
+    post: true,
+  },
+  {
+    path: 'patterns',
+    name: 'patterns',
+    summary: 'Templates of lines and how often each came, as Loki answers it',
+    post: true,
+  },
+  {
+    path: 'detected_fields',
+    name: 'detected_fields',
+    summary: 'Fields of lines with their types, as Loki answers it',
+    post: true,
+  },
+  {
+    path: 'detected_labels',
+    name: 'detected_labels',
+    summary: 'Labels and how many values each has, as Loki answers it',
+    post: true,
+  },
+  {
+    path: 'format_query',
+    name: 'format_query',
+    summary: 'A query written the one way, as Loki answers it',
+    post: true,
+  },
 ];
 
 const common = {
@@ -54,10 +116,15 @@ const common = {
 
 /** Grafana asks for labels of the stream, of metadata and of parsers apart. */
 const isCategorized = (headers: RequestHeaders): boolean =>
-  (headers['x-loki-response-encoding-flags'] ?? '').split(',').some((flag) => flag.trim() === 'categorize-labels');
+  (headers['x-loki-response-encoding-flags'] ?? '')
+    .split(',')
+    .some((flag) => flag.trim() === 'categorize-labels');
 
 /** The part of Loki's API that asks; pushes come in by the data plane. */
-export const lokiRoutes = (driver: () => LogDriver, asking: AskingOf): readonly RouteDeclaration[] => [
+export const lokiRoutes = (
+  driver: () => LogDriver,
+  asking: AskingOf,
+): readonly RouteDeclaration[] => [
   ...paths.flatMap(({ path, name, summary, post }) => [
     byteRoute({
       ...common,
@@ -67,7 +134,15 @@ export const lokiRoutes = (driver: () => LogDriver, asking: AskingOf): readonly 
       summary,
       ...spoken[name],
       handle: async ({ query, principal, headers, signal }) =>
-        driver().endpoint({ name, parameters: parametersOf(query), ...(await asking(principal)), categorized: isCategorized(headers) }, signal),
+        driver().endpoint(
+          {
+            name,
+            parameters: parametersOf(query),
+            ...(await asking(principal)),
+            categorized: isCategorized(headers),
+          },
+          signal,
+        ),
     }),
     ...(post
       ? [
@@ -84,7 +159,12 @@ export const lokiRoutes = (driver: () => LogDriver, asking: AskingOf): readonly 
             status: 200,
             handle: async ({ query, body, principal, headers, signal }) =>
               driver().endpoint(
-                { name, parameters: [...formOf(body), ...parametersOf(query)], ...(await asking(principal)), categorized: isCategorized(headers) },
+                {
+                  name,
+                  parameters: [...formOf(body), ...parametersOf(query)],
+                  ...(await asking(principal)),
+                  categorized: isCategorized(headers),
+                },
                 signal,
               ),
           }),
@@ -99,7 +179,15 @@ export const lokiRoutes = (driver: () => LogDriver, asking: AskingOf): readonly 
     ...spoken.values,
     params: LabelName,
     handle: async ({ params, query, principal, signal }) =>
-      driver().endpoint({ name: 'values', label: params.name, parameters: parametersOf(query), ...(await asking(principal)) }, signal),
+      driver().endpoint(
+        {
+          name: 'values',
+          label: params.name,
+          parameters: parametersOf(query),
+          ...(await asking(principal)),
+        },
+        signal,
+      ),
   }),
   byteRoute({
     ...common,
@@ -109,7 +197,15 @@ export const lokiRoutes = (driver: () => LogDriver, asking: AskingOf): readonly 
     ...spoken.detected_fields,
     params: LabelName,
     handle: async ({ params, query, principal, signal }) =>
-      driver().endpoint({ name: 'detected_fields', label: params.name, parameters: parametersOf(query), ...(await asking(principal)) }, signal),
+      driver().endpoint(
+        {
+          name: 'detected_fields',
+          label: params.name,
+          parameters: parametersOf(query),
+          ...(await asking(principal)),
+        },
+        signal,
+      ),
   }),
   byteRoute({
     ...common,
@@ -133,6 +229,14 @@ export const lokiRoutes = (driver: () => LogDriver, asking: AskingOf): readonly 
     devices: 'none',
     summary: 'Which API this speaks, as Loki answers it',
     response: buildInfo,
-    handle: () => JSON.stringify({ version: '3.4.0', revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' }),
+    handle: () =>
+      JSON.stringify({
+        version: '3.4.0',
+        revision: '',
+        branch: '',
+        buildUser: '',
+        buildDate: '',
+        goVersion: '',
+      }),
   }),
 ];

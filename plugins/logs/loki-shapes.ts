@@ -4,16 +4,34 @@ import { type TSchema, Type } from 'typebox';
 import type { EndpointName } from './loki/endpoints.ts';
 
 const Labels = Type.Record(Type.String(), Type.String());
-const Sample = Type.Tuple([Type.Number({ description: 'seconds since 1970' }), Type.String({ description: 'the value' })]);
-const told = { warnings: Type.Optional(Type.Array(Type.String(), { description: 'what the answer misses, such as damaged parts of the store' })) };
-const stats = { stats: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'what answering cost' })) };
+const Sample = Type.Tuple([
+  Type.Number({ description: 'seconds since 1970' }),
+  Type.String({ description: 'the value' }),
+]);
+const told = {
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'what the answer misses, such as damaged parts of the store',
+    }),
+  ),
+};
+const stats = {
+  stats: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'what answering cost' }),
+  ),
+};
 
 const Streams = Type.Object({
   resultType: Type.Literal('streams'),
   result: Type.Array(
     Type.Object({
       stream: Labels,
-      values: Type.Array(Type.Array(Type.Unknown(), { minItems: 2, description: 'nanoseconds since 1970 and the line, both as text; labels beside it last' })),
+      values: Type.Array(
+        Type.Array(Type.Unknown(), {
+          minItems: 2,
+          description: 'nanoseconds since 1970 and the line, both as text; labels beside it last',
+        }),
+      ),
     }),
   ),
   encodingFlags: Type.Optional(Type.Array(Type.String())),
@@ -24,10 +42,15 @@ const Matrix = Type.Object({
   result: Type.Array(Type.Object({ metric: Labels, values: Type.Array(Sample) })),
   ...stats,
 });
-const Vector = Type.Object({ resultType: Type.Literal('vector'), result: Type.Array(Type.Object({ metric: Labels, value: Sample })), ...stats });
+const Vector = Type.Object({
+  resultType: Type.Literal('vector'),
+  result: Type.Array(Type.Object({ metric: Labels, value: Sample })),
+  ...stats,
+});
 const Scalar = Type.Object({ resultType: Type.Literal('scalar'), result: Sample, ...stats });
 
-const success = (data: TSchema): TSchema => Type.Object({ status: Type.Literal('success'), data, ...told });
+const success = (data: TSchema): TSchema =>
+  Type.Object({ status: Type.Literal('success'), data, ...told });
 /** Where there is none, the list itself is left out. */
 const Names = success(Type.Optional(Type.Array(Type.String())));
 const Field = Type.Object({
@@ -49,7 +72,9 @@ const volume = {
   query: selector,
   ...window,
   limit: protocolParameter('most sets of labels', '100'),
-  targetLabels: protocolParameter('sums by these labels, with commas between; by default those of the selector'),
+  targetLabels: protocolParameter(
+    'sums by these labels, with commas between; by default those of the selector',
+  ),
   aggregateBy: protocolParameter('series or labels', 'series'),
 };
 
@@ -83,18 +108,34 @@ export const spoken: Readonly<Record<EndpointName, Spoken>> = {
   labels: { query: protocolQuery({ query: selector, ...window }), response: Names },
   values: { query: protocolQuery({ query: selector, ...window }), response: Names },
   series: {
-    query: protocolQuery({ 'match[]': protocolParameter('selectors of streams; may come several times', '{job=~".+"}'), ...window }),
+    query: protocolQuery({
+      'match[]': protocolParameter('selectors of streams; may come several times', '{job=~".+"}'),
+      ...window,
+    }),
     response: success(Type.Array(Labels)),
   },
   index_stats: {
     query: protocolQuery({ query: selector, ...window }),
-    response: Type.Object({ streams: Type.Integer(), chunks: Type.Integer(), bytes: Type.Integer(), entries: Type.Integer(), ...told }),
+    response: Type.Object({
+      streams: Type.Integer(),
+      chunks: Type.Integer(),
+      bytes: Type.Integer(),
+      entries: Type.Integer(),
+      ...told,
+    }),
   },
   index_volume: { query: protocolQuery(volume), response: success(Vector) },
   index_volume_range: { query: protocolQuery({ ...volume, step }), response: success(Matrix) },
   patterns: {
     query: protocolQuery({ query: selector, ...window, step }),
-    response: success(Type.Array(Type.Object({ pattern: Type.String(), samples: Type.Array(Type.Tuple([Type.Number(), Type.Number()])) }))),
+    response: success(
+      Type.Array(
+        Type.Object({
+          pattern: Type.String(),
+          samples: Type.Array(Type.Tuple([Type.Number(), Type.Number()])),
+        }),
+      ),
+    ),
   },
   detected_fields: {
     query: protocolQuery({
@@ -105,14 +146,21 @@ export const spoken: Readonly<Record<EndpointName, Spoken>> = {
     }),
     response: Type.Object({
       fields: Type.Optional(Type.Array(Field)),
-      values: Type.Optional(Type.Array(Type.String(), { description: 'of one field, where one was asked for' })),
+      values: Type.Optional(
+        Type.Array(Type.String(), { description: 'of one field, where one was asked for' }),
+      ),
       limit: Type.Integer(),
       ...told,
     }),
   },
   detected_labels: {
     query: protocolQuery({ query: selector, ...window }),
-    response: Type.Object({ detectedLabels: Type.Array(Type.Object({ label: Type.String(), cardinality: Type.Integer() })), ...told }),
+    response: Type.Object({
+      detectedLabels: Type.Array(
+        Type.Object({ label: Type.String(), cardinality: Type.Integer() }),
+      ),
+      ...told,
+    }),
   },
   format_query: { query: protocolQuery({ query }), response: success(Type.String()) },
 };

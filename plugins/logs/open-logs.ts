@@ -9,7 +9,17 @@ import { LogQueryRunner } from './query-runner.ts';
 import { matchersOf, ServiceQueries, templatesOf } from './service-queries.ts';
 import { openLogStore } from './store/store.ts';
 import { Tails } from './tails.ts';
-import type { AskInput, EndpointInput, NamesInput, PushInput, RelayedPush, RowsInput, TailInput, ThreadData, ThreadSettings } from './thread-contract.ts';
+import type {
+  AskInput,
+  EndpointInput,
+  NamesInput,
+  PushInput,
+  RelayedPush,
+  RowsInput,
+  TailInput,
+  ThreadData,
+  ThreadSettings,
+} from './thread-contract.ts';
 
 interface Call {
   readonly signal: AbortSignal;
@@ -32,26 +42,52 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
 
   return {
     methods: {
-      push: ({ format, body, encoding, stamp }: PushInput) => store.push(format, body, { encoding, stamp }),
+      push: ({ format, body, encoding, stamp }: PushInput) =>
+        store.push(format, body, { encoding, stamp }),
       write: (rows: Parameters<LogIngest['write']>[0]) => store.write(rows),
 
-      async endpoint({ name, parameters, label, categorized, asker, enforce }: EndpointInput, { signal }: Call) {
-        const call = { parameters, label, categorized, asker, enforce: matchersOf(enforce), signal };
+      async endpoint(
+        { name, parameters, label, categorized, asker, enforce }: EndpointInput,
+        { signal }: Call,
+      ) {
+        const call = {
+          parameters,
+          label,
+          categorized,
+          asker,
+          enforce: matchersOf(enforce),
+          signal,
+        };
         return moved(await answer(name as EndpointName, { store, queries, now }, call));
       },
       lines: (input: AskInput, call: Call) => service.lines(input, call),
       instant: (input: AskInput, call: Call) => service.instant(input, call),
       range: (input: AskInput, call: Call) => service.range(input, call),
       patterns: (input: AskInput, call: Call) => service.patterns(input, call),
-      templates: ({ lines, step }: { readonly lines: readonly Line[]; readonly step?: number }) => templatesOf(lines, step),
+      templates: ({ lines, step }: { readonly lines: readonly Line[]; readonly step?: number }) =>
+        templatesOf(lines, step),
       names: (input: NamesInput, call: Call) => service.names(input, call),
       check: (query: string) => check(query),
 
       relay(input: PushInput | RowsInput): RelayedPush {
-        const { batch, rejected, reasons } = 'rows' in input ? store.readRows(input.rows) : store.readPush(input.format, input.body, input);
-        return { accepted: batch.count, rejected, reasons, body: batch.count === 0 ? undefined : pushBody(batch) };
+        const { batch, rejected, reasons } =
+          'rows' in input
+            ? store.readRows(input.rows)
+            : store.readPush(input.format, input.body, input);
+        return {
+          accepted: batch.count,
+          rejected,
+          reasons,
+          body: batch.count === 0 ? undefined : pushBody(batch),
+        };
       },
-      enforced: ({ query, enforce }: { readonly query: string; readonly enforce: readonly Enforced[] }) => enforcedQuery(query, enforce),
+      enforced: ({
+        query,
+        enforce,
+      }: {
+        readonly query: string;
+        readonly enforce: readonly Enforced[];
+      }) => enforcedQuery(query, enforce),
 
       openTail: (input: TailInput, call: Call) => service.openTail(input, call),
       takeTail: (id: number) => moved(tails.take(id)),
@@ -73,4 +109,5 @@ export async function openLogs(setup: ThreadSetup): Promise<ThreadService> {
 }
 
 /** Bytes that were made for the answer alone move to the caller. */
-const moved = (bytes: Uint8Array | undefined): Uint8Array | undefined => bytes && transferred(bytes, [bytes]);
+const moved = (bytes: Uint8Array | undefined): Uint8Array | undefined =>
+  bytes && transferred(bytes, [bytes]);

@@ -6,13 +6,18 @@ const mostParameters = 100;
 
 /** A decoded query as pairs; a name that came several times gives several. */
 export const parametersOf = (query: object): ParameterList =>
-  Object.entries(query).flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((text: unknown) => [name, String(text)] as const));
+  Object.entries(query).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((text: unknown) => [name, String(text)] as const),
+  );
 
 /** A form, as clients send it when a query is too long for an address. */
 export function formOf(body: Uint8Array): ParameterList {
   const pairs = [...new URLSearchParams(Buffer.from(body).toString('utf8'))];
   if (pairs.length > mostParameters) {
-    throw new SvcError('invalid_argument', `the form has ${pairs.length} parameters; at most ${mostParameters} are read`);
+    throw new SvcError(
+      'invalid_argument',
+      `the form has ${pairs.length} parameters; at most ${mostParameters} are read`,
+    );
   }
   return pairs;
 }

@@ -27,7 +27,10 @@ export function selfMetrics({ metrics, scope, log }: PluginContext, thread: Thre
       blockBytes(status.blockBytes);
       damaged(status.damage.length);
     } catch (error) {
-      log.debug({ cause: messageOf(error) }, 'could not read the figures of the log store; read again in 15 s');
+      log.debug(
+        { cause: messageOf(error) },
+        'could not read the figures of the log store; read again in 15 s',
+      );
     }
   });
 }

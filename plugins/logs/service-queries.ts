@@ -56,7 +56,11 @@ export class ServiceQueries {
   instant(input: AskInput, { signal }: Call): Promise<InstantAnswer> {
     return this.#queries.run({ ...input, signal }, async ({ source, budget, warnings }) => {
       const { query, end: time, enforce } = input;
-      const result = await instant(source, { query, time, enforce: matchersOf(enforce), now: this.#now }, budget);
+      const result = await instant(
+        source,
+        { query, time, enforce: matchersOf(enforce), now: this.#now },
+        budget,
+      );
       if (result.type === 'scalar') {
         return { ...result, warnings };
       }
@@ -74,7 +78,11 @@ export class ServiceQueries {
   range(input: AskInput, { signal }: Call): Promise<MatrixAnswer & Notes> {
     return this.#queries.run({ ...input, signal }, async ({ source, budget, warnings }) => {
       const { query, start, end, step = 0, enforce } = input;
-      const { series } = await range(source, { query, start, end, step, enforce: matchersOf(enforce), now: this.#now }, budget);
+      const { series } = await range(
+        source,
+        { query, start, end, step, enforce: matchersOf(enforce), now: this.#now },
+        budget,
+      );
       return {
         type: 'matrix',
         labels: series.map(({ labels }) => labelsRecord(labels)),
@@ -85,33 +93,66 @@ export class ServiceQueries {
     });
   }
 
-  patterns({ query, start, end, step, enforce, ...limits }: AskInput, { signal }: Call): Promise<PatternsAnswer> {
+  patterns(
+    { query, start, end, step, enforce, ...limits }: AskInput,
+    { signal }: Call,
+  ): Promise<PatternsAnswer> {
     return this.#queries.run({ ...limits, signal }, async ({ source, budget, warnings }) => {
-      const asked = { query, start: nanos(start), end: nanos(end), enforce: matchersOf(enforce), now: this.#now, stepMs: step ?? Infinity };
+      const asked = {
+        query,
+        start: nanos(start),
+        end: nanos(end),
+        enforce: matchersOf(enforce),
+        now: this.#now,
+        stepMs: step ?? Infinity,
+      };
       const { templates, lines: read, partial } = await findTemplates(source, asked, budget);
-      return { patterns: templates.map((template) => patternOf(template, step !== undefined)), lines: read, partial, warnings };
+      return {
+        patterns: templates.map((template) => patternOf(template, step !== undefined)),
+        lines: read,
+        partial,
+        warnings,
+      };
     });
   }
 
-  names({ label, query, start, end, asker, enforce }: NamesInput, { signal }: Call): Promise<string[]> {
+  names(
+    { label, query, start, end, asker, enforce }: NamesInput,
+    { signal }: Call,
+  ): Promise<string[]> {
     const { directory } = this.#store;
-    const matchers = query === undefined ? matchersOf(enforce) : tailer({ query, enforce: matchersOf(enforce), now: this.#now }).matchers;
+    const matchers =
+      query === undefined
+        ? matchersOf(enforce)
+        : tailer({ query, enforce: matchersOf(enforce), now: this.#now }).matchers;
     const window = { start: nanos(start), end: nanos(end) };
     return this.#queries.run({ asker, signal }, ({ budget }) =>
-      label === undefined ? directory.labels(matchers, window, budget) : directory.values(label, matchers, window, budget),
+      label === undefined
+        ? directory.labels(matchers, window, budget)
+        : directory.values(label, matchers, window, budget),
     );
   }
 
   /** The newest lines that are there, and everything that comes after them. */
-  openTail({ query, delayMs, limit, start, asker, enforce }: TailInput, { signal }: Call): Promise<OpenedTail> {
+  openTail(
+    { query, delayMs, limit, start, asker, enforce }: TailInput,
+    { signal }: Call,
+  ): Promise<OpenedTail> {
     return this.#queries.run({ asker, signal }, async ({ source, budget }) => {
       const shared = { query, enforce: matchersOf(enforce) };
       // Both in one go: the source settles what it will read before it waits for anything, and from then on the tail listens.
-      const earlier = lines(source, { ...shared, start: nanos(start), end: nanos(this.#now()), limit, now: this.#now }, budget);
+      const earlier = lines(
+        source,
+        { ...shared, start: nanos(start), end: nanos(this.#now()), limit, now: this.#now },
+        budget,
+      );
       const id = this.#tails.open({ ...shared, delayMs });
       try {
         const found = await earlier;
-        return { id, frame: found.lines.length === 0 ? undefined : frameOf(found.lines.toReversed(), []) };
+        return {
+          id,
+          frame: found.lines.length === 0 ? undefined : frameOf(found.lines.toReversed(), []),
+        };
       } catch (error) {
         this.#tails.close(id);
         throw error;
@@ -120,12 +161,19 @@ export class ServiceQueries {
   }
 }
 
-export const matchersOf = (enforce: readonly Enforced[] | undefined): Matcher[] => (enforce ?? []).map(({ name, op, value }) => matcher(name, op, value));
+export const matchersOf = (enforce: readonly Enforced[] | undefined): Matcher[] =>
+  (enforce ?? []).map(({ name, op, value }) => matcher(name, op, value));
 
 /** Milliseconds may have a fraction. */
-const nanos = (ms: number): Nanos => ({ ms: Math.floor(ms), ns: Math.round((ms - Math.floor(ms)) * 1e6) % 1_000_000 });
+const nanos = (ms: number): Nanos => ({
+  ms: Math.floor(ms),
+  ns: Math.round((ms - Math.floor(ms)) * 1e6) % 1_000_000,
+});
 
-const patternOf = ({ pattern, count, example, first, last, steps }: Template, stepped: boolean): LinePattern => ({
+const patternOf = (
+  { pattern, count, example, first, last, steps }: Template,
+  stepped: boolean,
+): LinePattern => ({
   ...{ pattern, count, example, first, last },
   ...(stepped && { steps: [...steps].sort(([a], [b]) => a - b) }),
 });
@@ -137,7 +185,17 @@ export function templatesOf(found: readonly Line[], step?: number): readonly Lin
   return tree.templates().map((template) => patternOf(template, step !== undefined));
 }
 
-const lineOf = ({ labels, ms, ns, line }: { readonly labels: Labels; readonly ms: number; readonly ns: number; readonly line: string }): Line => ({
+const lineOf = ({
+  labels,
+  ms,
+  ns,
+  line,
+}: {
+  readonly labels: Labels;
+  readonly ms: number;
+  readonly ns: number;
+  readonly line: string;
+}): Line => ({
   labels: labelsRecord(labels),
   at: { ms, ns },
   line,

@@ -25,7 +25,10 @@ export const threadSettings = (settings: Settings): ThreadSettings => ({
     lineBytes: settings.get<number>('logs.max_line_bytes'),
     olderMs: parseDuration(settings.get<string>('logs.reject_older_than')),
   },
-  retention: { maxAgeMs: parseDuration(settings.get<string>('logs.retention_age')), maxBytes: settings.get<number>('logs.retention_bytes') },
+  retention: {
+    maxAgeMs: parseDuration(settings.get<string>('logs.retention_age')),
+    maxBytes: settings.get<number>('logs.retention_bytes'),
+  },
   query: {
     timeoutMs: Math.min(longestQueryMs, parseDuration(settings.get<string>('logs.query_timeout'))),
     cpuMs: parseDuration(settings.get<string>('logs.query_cpu')),

@@ -1,4 +1,11 @@
-import { type Clock, type Scope, socketRoute, SvcError, type RouteDeclaration, type ThreadHandle } from 'svc/sdk';
+import {
+  type Clock,
+  type Scope,
+  socketRoute,
+  SvcError,
+  type RouteDeclaration,
+  type ThreadHandle,
+} from 'svc/sdk';
 import type { Asking, AskingOf } from 'svc/query';
 import { Type } from 'typebox';
 
@@ -22,7 +29,14 @@ export interface TailParts {
 }
 
 /** Loki's live tail: frames of JSON over a WebSocket. */
-export function tailRoute({ thread, viewers, scope, clock, asking, refusal }: TailParts): RouteDeclaration {
+export function tailRoute({
+  thread,
+  viewers,
+  scope,
+  clock,
+  asking,
+  refusal,
+}: TailParts): RouteDeclaration {
   scope.defer(
     'stop hearing of new lines',
     thread.onNotice(({ kind, value }) => void (kind === 'tail' && viewers.wake(value as number))),
@@ -37,9 +51,21 @@ export function tailRoute({ thread, viewers, scope, clock, asking, refusal }: Ta
     query: Type.Object(
       {
         query: Type.String({ maxLength: 65_536, description: 'LogQL log query' }),
-        delay_for: Type.Optional(Type.String({ maxLength: 10, description: 'seconds a line waits for older ones, 5 at most' })),
-        limit: Type.Optional(Type.String({ maxLength: 20, description: 'lines from before that come first, 100 by default' })),
-        start: Type.Optional(Type.String({ maxLength: 64, description: 'where those begin, by default an hour ago' })),
+        delay_for: Type.Optional(
+          Type.String({
+            maxLength: 10,
+            description: 'seconds a line waits for older ones, 5 at most',
+          }),
+        ),
+        limit: Type.Optional(
+          Type.String({
+            maxLength: 20,
+            description: 'lines from before that come first, 100 by default',
+          }),
+        ),
+        start: Type.Optional(
+          Type.String({ maxLength: 64, description: 'where those begin, by default an hour ago' }),
+        ),
       },
       { additionalProperties: true },
     ),
@@ -48,7 +74,11 @@ export function tailRoute({ thread, viewers, scope, clock, asking, refusal }: Ta
       if (reason !== undefined) {
         throw new SvcError('conflict', reason);
       }
-      await viewers.open(tailInput(query, await asking(principal), clock.now()), { principal, socket, signal });
+      await viewers.open(tailInput(query, await asking(principal), clock.now()), {
+        principal,
+        socket,
+        signal,
+      });
     },
   });
 }
@@ -57,8 +87,17 @@ function tailInput(query: object, asking: Asking, now: number): TailInput {
   const parameters = new Parameters(parametersOf(query), now);
   const delay = parameters.text('delay_for') ?? '0';
   if (!/^\d{1,2}$/.test(delay) || Number(delay) > longestDelaySeconds) {
-    throw new SvcError('invalid_argument', `delay_for can't be greater than ${longestDelaySeconds}`);
+    throw new SvcError(
+      'invalid_argument',
+      `delay_for can't be greater than ${longestDelaySeconds}`,
+    );
   }
   const { start } = parameters.window(hourMs);
-  return { query: parameters.query, delayMs: Number(delay) * 1_000, limit: parameters.limit, start: start.ms + start.ns / 1e6, ...asking };
+  return {
+    query: parameters.query,
+    delayMs: Number(delay) * 1_000,
+    limit: parameters.limit,
+    start: start.ms + start.ns / 1e6,
+    ...asking,
+  };
 }

@@ -1,4 +1,11 @@
-import { type Disposer, type Principal, type Scope, type Socket, SvcError, type ThreadHandle } from 'svc/sdk';
+import {
+  type Disposer,
+  type Principal,
+  type Scope,
+  type Socket,
+  SvcError,
+  type ThreadHandle,
+} from 'svc/sdk';
 import { askerOf } from 'svc/query';
 
 import type { OpenedTail, TailInput } from './thread-contract.ts';
@@ -39,7 +46,9 @@ export class TailViewers {
     const viewer = new Viewer({ thread: this.#thread, principal, socket }, id);
     this.#viewers.set(id, viewer);
     // Lines may be held back for a while, which no notice ends.
-    this.#stopLooking ??= this.#scope.interval('look after live tails', lookEveryMs, () => this.#viewers.forEach((each) => void each.pump()));
+    this.#stopLooking ??= this.#scope.interval('look after live tails', lookEveryMs, () =>
+      this.#viewers.forEach((each) => void each.pump()),
+    );
     socket.onClose(() => this.#forget(viewer));
     if (gone.signal.aborted) {
       return this.#forget(viewer);
@@ -72,7 +81,11 @@ export class TailViewers {
   #enter(asker: string | undefined): () => void {
     const count = this.#counts.get(asker) ?? 0;
     if (count >= mostOfOne) {
-      throw new SvcError('rate_limited', `${count} live tails of yours are open, and no more are allowed: close one`, { retryAfterSeconds: 10 });
+      throw new SvcError(
+        'rate_limited',
+        `${count} live tails of yours are open, and no more are allowed: close one`,
+        { retryAfterSeconds: 10 },
+      );
     }
     this.#counts.set(asker, count + 1);
     return () => {
@@ -139,4 +152,5 @@ class Viewer {
   }
 }
 
-const textOf = (frame: Uint8Array): string => Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength).toString('utf8');
+const textOf = (frame: Uint8Array): string =>
+  Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength).toString('utf8');

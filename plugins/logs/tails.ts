@@ -52,14 +52,27 @@ export class Tails {
 
   open({ query, enforce, delayMs }: TailQuery): number {
     if (this.#tails.size >= mostTails) {
-      throw new SvcError('rate_limited', `max concurrent tail requests limit exceeded, count > limit (${this.#tails.size + 1} > ${mostTails})`, {
-        retryAfterSeconds: 10,
-      });
+      throw new SvcError(
+        'rate_limited',
+        `max concurrent tail requests limit exceeded, count > limit (${this.#tails.size + 1} > ${mostTails})`,
+        {
+          retryAfterSeconds: 10,
+        },
+      );
     }
     const { matchers, contains, process } = tailer({ query, enforce, now: this.#now });
     const id = this.#next++;
     const needles = contains.map((text) => Buffer.from(text, 'utf8'));
-    this.#tails.set(id, { id, delayMs, matchers, contains: needles, process, waiting: [], dropped: [], droppedCount: 0 });
+    this.#tails.set(id, {
+      id,
+      delayMs,
+      matchers,
+      contains: needles,
+      process,
+      waiting: [],
+      dropped: [],
+      droppedCount: 0,
+    });
     return id;
   }
 
@@ -71,7 +84,9 @@ export class Tails {
   offer(batch: Batch): void {
     for (const tail of this.#tails.values()) {
       for (const part of batch.parts) {
-        if (tail.matchers.every((matcher) => matcher.matches(labelValue(part.labels, matcher.name)))) {
+        if (
+          tail.matchers.every((matcher) => matcher.matches(labelValue(part.labels, matcher.name)))
+        ) {
           this.#take(tail, batch, part);
         }
       }
@@ -82,11 +97,15 @@ export class Tails {
   take(id: number): Uint8Array | undefined {
     const tail = this.#tails.get(id);
     if (tail === undefined) {
-      throw new SvcError('not_found', 'this tail has ended because the log store was restarted: open it again');
+      throw new SvcError(
+        'not_found',
+        'this tail has ended because the log store was restarted: open it again',
+      );
     }
     const due = this.#now() - tail.delayMs;
     // In the order of their arrival, whatever the clock did meanwhile.
-    const later = tail.delayMs === 0 ? -1 : tail.waiting.findIndex(({ arrivedAt }) => arrivedAt > due);
+    const later =
+      tail.delayMs === 0 ? -1 : tail.waiting.findIndex(({ arrivedAt }) => arrivedAt > due);
     const ready = tail.waiting.splice(0, Math.min(mostInFrame, later < 0 ? Infinity : later));
     if (ready.length === 0 && tail.droppedCount === 0) {
       return undefined;
@@ -108,7 +127,12 @@ export class Tails {
       if (!tail.contains.every((needle) => bytes.includes(needle))) {
         continue;
       }
-      const entry = { ms: batch.ms[i]!, ns: batch.ns[i]!, line: textOf(batch.bytes, from, to), metadata: batch.metas[batch.meta[i]!]! };
+      const entry = {
+        ms: batch.ms[i]!,
+        ns: batch.ns[i]!,
+        line: textOf(batch.bytes, from, to),
+        metadata: batch.metas[batch.meta[i]!]!,
+      };
       const found = tail.process(part.labels, entry);
       if (found === undefined) {
         continue;
@@ -129,7 +153,10 @@ export class Tails {
 }
 
 /** `{"streams":[{stream, values}],"dropped_entries":[{labels, timestamp}]}`. */
-export function frameOf(lines: readonly FoundLine[], dropped: readonly Pick<FoundLine, 'labels' | 'ms' | 'ns'>[]): Uint8Array {
+export function frameOf(
+  lines: readonly FoundLine[],
+  dropped: readonly Pick<FoundLine, 'labels' | 'ms' | 'ns'>[],
+): Uint8Array {
   const json = new JsonBytes().raw('{"streams":[');
   streamsOf(lines).forEach(({ labels, lines: own }, index) => {
     json.raw(index === 0 ? '{"stream":' : ',{"stream":');

@@ -23,7 +23,10 @@ export interface MailSender {
   /** Whether a server is set. */
   readonly isSet: boolean;
   /** Resolves once the server has taken it. Throws `conflict` where none is set, `upstream_error` and `unavailable` as the server answers. */
-  send(mail: Mail, options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<MailSent>;
+  send(
+    mail: Mail,
+    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+  ): Promise<MailSent>;
 }
 
 export const MailSender = defineService<MailSender>('mail.sender');

@@ -21,7 +21,9 @@ export const emailChannel = (sender: MailSender, log: Logger): DeliveringChannel
     const wrong = recipientsOf(endpoint).find((address) => !addressForm.test(address));
     if (wrong !== undefined || recipientsOf(endpoint).length > mostRecipients) {
       const message = `is one address of e-mail or several, parted by commas, at most ${mostRecipients}: ann@example.org, ops@example.org`;
-      throw new SvcError('invalid_argument', `endpoint ${message}`, { details: [{ path: '/endpoint', message }] });
+      throw new SvcError('invalid_argument', `endpoint ${message}`, {
+        details: [{ path: '/endpoint', message }],
+      });
     }
   },
   shown: (endpoint) => endpoint,
@@ -29,7 +31,10 @@ export const emailChannel = (sender: MailSender, log: Logger): DeliveringChannel
     try {
       const { refused } = await sender.send(mailOf(message, recipientsOf(endpoint)), { timeoutMs });
       refused.forEach(({ to, reason }) =>
-        log.warn({ event: 'mail.recipient_refused', to, reason }, 'one address of a channel does not take e-mail; remove it'),
+        log.warn(
+          { event: 'mail.recipient_refused', to, reason },
+          'one address of a channel does not take e-mail; remove it',
+        ),
       );
       return { result: 'sent' };
     } catch (error) {
@@ -47,8 +52,14 @@ const recipientsOf = (endpoint: string): readonly string[] =>
     .split(',')
     .map((address) => address.trim());
 
-function mailOf({ delivery_id: id, title, lines, link, act, chart, incident }: ChannelMessage, to: readonly string[]) {
-  const links = [...(link === '' ? [] : ['', link]), ...(act === undefined ? [] : [`To acknowledge or silence: ${act}`])];
+function mailOf(
+  { delivery_id: id, title, lines, link, act, chart, incident }: ChannelMessage,
+  to: readonly string[],
+) {
+  const links = [
+    ...(link === '' ? [] : ['', link]),
+    ...(act === undefined ? [] : [`To acknowledge or silence: ${act}`]),
+  ];
   const text = [...lines, ...links].join('\n').slice(0, longestText);
   const picture = chart?.png();
   return {

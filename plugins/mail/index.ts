@@ -17,7 +17,13 @@ export default definePlugin({
     const { settings, clock, scope, log } = ctx;
     // A name that may be said aloud: letters, digits and dots.
     const name = hostname().replaceAll(/[^A-Za-z0-9.-]/g, '-') || 'svc';
-    const mailer = new Mailer({ settings, clock, name, ended: scope.signal, addressOf: (host) => ctx.addressOf(host) });
+    const mailer = new Mailer({
+      settings,
+      clock,
+      name,
+      ended: scope.signal,
+      addressOf: (host) => ctx.addressOf(host),
+    });
     ctx.services.provide(MailSender, () => mailer);
     ctx.extend.contribute(channelTypes, 'email', emailChannel(mailer, log));
     ctx.http.routes([
@@ -26,16 +32,22 @@ export default definePlugin({
         path: '/api/v1/integrations/mail/test',
         access: 'admin',
         summary: 'Test the SMTP server that is set; with an address, by an e-mail to it',
-        body: Type.Object({ to: Type.Optional(Type.String({ maxLength: 254, description: 'who is sent an e-mail' })) }),
+        body: Type.Object({
+          to: Type.Optional(Type.String({ maxLength: 254, description: 'who is sent an e-mail' })),
+        }),
         response: ConnectionAnswer,
         status: 200,
         timeoutMs: 40_000,
         action: 'mail:test',
         async handle({ body: { to }, signal }) {
           if (to !== undefined && !addressForm.test(to)) {
-            throw new SvcError('invalid_argument', 'to is no address of e-mail such as ann@example.org', {
-              details: [{ path: '/to', message: 'is no address' }],
-            });
+            throw new SvcError(
+              'invalid_argument',
+              'to is no address of e-mail such as ann@example.org',
+              {
+                details: [{ path: '/to', message: 'is no address' }],
+              },
+            );
           }
           return { ...(await mailer.test(to, signal)) };
         },

@@ -6,7 +6,17 @@ export interface Letter extends Mail {
 }
 
 /** A message as SMTP carries it: lines of ASCII that end in CR LF, none longer than 998 bytes. */
-export function mailText({ id, to, subject, text, html, picture, thread, from, at }: Letter): string {
+export function mailText({
+  id,
+  to,
+  subject,
+  text,
+  html,
+  picture,
+  thread,
+  from,
+  at,
+}: Letter): string {
   const domain = from.slice(from.indexOf('@') + 1);
   const own = `<${token(id)}@${domain}>`;
   const boundary = `=_svc_${token(id).slice(0, 40)}`;
@@ -16,25 +26,41 @@ export function mailText({ id, to, subject, text, html, picture, thread, from, a
     `To: ${to.join(', ')}`,
     `Subject: ${encodedWords(subject)}`,
     `Message-ID: ${own}`,
-    ...(thread === undefined ? [] : [`References: <${token(thread)}@${domain}>`, `In-Reply-To: <${token(thread)}@${domain}>`]),
+    ...(thread === undefined
+      ? []
+      : [`References: <${token(thread)}@${domain}>`, `In-Reply-To: <${token(thread)}@${domain}>`]),
     'MIME-Version: 1.0',
     // No automatic answer is wanted.
     'Auto-Submitted: auto-generated',
     'X-Auto-Response-Suppress: All',
   ];
-  const rich = html === undefined || picture === undefined ? [] : related(html, { picture, id, domain });
+  const rich =
+    html === undefined || picture === undefined ? [] : related(html, { picture, id, domain });
   const body =
     html === undefined
       ? part('text/plain', text)
       : [
           ...[`Content-Type: multipart/alternative; boundary="${boundary}"`, '', `--${boundary}`],
-          ...[...part('text/plain', text), `--${boundary}`, ...(rich.length > 0 ? rich : part('text/html', html)), `--${boundary}--`, ''],
+          ...[
+            ...part('text/plain', text),
+            `--${boundary}`,
+            ...(rich.length > 0 ? rich : part('text/html', html)),
+            `--${boundary}--`,
+            '',
+          ],
         ];
   return [...heads, ...body].join('\r\n');
 }
 
 /** HTML with a picture that comes with it. */
-function related(html: string, { picture, id, domain }: { readonly picture: Uint8Array; readonly id: string; readonly domain: string }): string[] {
+function related(
+  html: string,
+  {
+    picture,
+    id,
+    domain,
+  }: { readonly picture: Uint8Array; readonly id: string; readonly domain: string },
+): string[] {
   const inner = `=_svc_r_${token(id).slice(0, 40)}`;
   const name = `chart-${token(id)}@${domain}`;
   return [
@@ -86,7 +112,9 @@ export function encodedWords(text: string): string {
     }
     word += character;
   }
-  return [...words, word].map((one) => `=?utf-8?B?${Buffer.from(one, 'utf8').toString('base64')}?=`).join('\r\n ');
+  return [...words, word]
+    .map((one) => `=?utf-8?B?${Buffer.from(one, 'utf8').toString('base64')}?=`)
+    .join('\r\n ');
 }
 
 /** A line that goes on begins with a blank. */
@@ -97,8 +125,15 @@ const token = (text: string): string => text.replaceAll(/[^\w.-]/g, '-').slice(0
 /** Text as HTML: escaped, with these addresses as links. Others, which anybody may have written into a label, are words. */
 export function htmlOf(text: string, links: readonly string[]): string {
   const known = new Set(links.filter((link) => /^https?:/.test(link)).map(escaped));
-  const body = escaped(text).replaceAll(/https?:\/\/[^\s<>"']{1,2000}/g, (found) => (known.has(found) ? `<a href="${found}">${found}</a>` : found));
+  const body = escaped(text).replaceAll(/https?:\/\/[^\s<>"']{1,2000}/g, (found) =>
+    known.has(found) ? `<a href="${found}">${found}</a>` : found,
+  );
   return `<div style="font-family:sans-serif;white-space:pre-wrap">${body}</div>`;
 }
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+const escaped = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');

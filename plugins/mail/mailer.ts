@@ -14,9 +14,14 @@ export interface MailerParts {
   readonly name: string;
 }
 
-export const addressForm = /^[^\s<>@",;:\\()[\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
+export const addressForm =
+  /^[^\s<>@",;:\\()[\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
 
-const smtp = { name: 'SMTP', tlsRemedy: 'set mail.ca to the authority of its certificate, or mail.security to what that port speaks' };
+const smtp = {
+  name: 'SMTP',
+  tlsRemedy:
+    'set mail.ca to the authority of its certificate, or mail.security to what that port speaks',
+};
 
 /** Sends by the server of the settings, one conversation for each message. */
 export class Mailer implements MailSender {
@@ -30,15 +35,22 @@ export class Mailer implements MailSender {
     return this.#get<string>('host') !== '';
   }
 
-  async send(mail: Mail, { timeoutMs = 20_000, signal }: Parameters<MailSender['send']>[1] = {}): Promise<MailSent> {
+  async send(
+    mail: Mail,
+    { timeoutMs = 20_000, signal }: Parameters<MailSender['send']>[1] = {},
+  ): Promise<MailSent> {
     const from = this.#from();
     const wrong = mail.to.find((address) => !addressForm.test(address));
     if (wrong !== undefined || mail.to.length === 0) {
-      throw new SvcError('invalid_argument', 'an e-mail needs addresses such as ann@example.org', { reason: 'mail.no_address' });
+      throw new SvcError('invalid_argument', 'an e-mail needs addresses such as ann@example.org', {
+        reason: 'mail.no_address',
+      });
     }
     const text = mailText({ ...mail, from, at: this.#parts.clock.now() });
     try {
-      const refused = await this.#converse(timeoutMs, signal, (session) => session.send(from, mail.to, text));
+      const refused = await this.#converse(timeoutMs, signal, (session) =>
+        session.send(from, mail.to, text),
+      );
       return { refused };
     } catch (error) {
       throw isSvcError(error) ? error : troubleOf(error, this.#get<string>('host'));
@@ -61,31 +73,73 @@ export class Mailer implements MailSender {
         return ended('ok', `${this.#get<string>('host')} is ready to take e-mail`);
       }
       const id = `test-${Math.round(this.#parts.clock.now())}`;
-      const { refused } = await this.send({ id, to: [to], subject: 'Test of svc', text: 'This is a test: e-mail from svc arrives.' }, { signal });
-      return refused.length === 0 ? ended('ok', `${this.#get<string>('host')} has taken an e-mail to ${to}`) : ended('failing', refused[0]!.reason);
+      const { refused } = await this.send(
+        { id, to: [to], subject: 'Test of svc', text: 'This is a test: e-mail from svc arrives.' },
+        { signal },
+      );
+      return refused.length === 0
+        ? ended('ok', `${this.#get<string>('host')} has taken an e-mail to ${to}`)
+        : ended('failing', refused[0]!.reason);
     } catch (error) {
       const cause = isSvcError(error) ? (error.cause ?? error) : error;
       if (cause instanceof SmtpRefusal) {
-        const code = cause.stage === 'auth' ? 'unauthorized' : cause.stage === 'starttls' ? 'tls' : cause.code === 0 ? 'not_that_product' : 'failing';
-        return ended(code, `${this.#get<string>('host')} refused: ${cause.code === 0 ? '' : `${cause.code} `}${cause.message}`);
+        const code =
+          cause.stage === 'auth'
+            ? 'unauthorized'
+            : cause.stage === 'starttls'
+              ? 'tls'
+              : cause.code === 0
+                ? 'not_that_product'
+                : 'failing';
+        return ended(
+          code,
+          `${this.#get<string>('host')} refused: ${cause.code === 0 ? '' : `${cause.code} `}${cause.message}`,
+        );
       }
-      const { code, detail } = failureOf(asOutbound(cause), { url: `smtp://${this.#get<string>('host')}:${this.#get<number>('port')}` }, smtp);
+      const { code, detail } = failureOf(
+        asOutbound(cause),
+        { url: `smtp://${this.#get<string>('host')}:${this.#get<number>('port')}` },
+        smtp,
+      );
       return ended(code, detail);
     }
   }
 
-  async #converse<T>(timeoutMs: number, signal: AbortSignal | undefined, talk: (session: SmtpSession) => Promise<T>): Promise<T> {
+  async #converse<T>(
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+    talk: (session: SmtpSession) => Promise<T>,
+  ): Promise<T> {
     const host = this.#get<string>('host');
     if (host === '') {
-      throw new SvcError('conflict', 'mail.host is not set: name the SMTP server that takes our e-mail', { reason: 'mail.not_configured' });
+      throw new SvcError(
+        'conflict',
+        'mail.host is not set: name the SMTP server that takes our e-mail',
+        { reason: 'mail.not_configured' },
+      );
     }
     const server: SmtpServer = {
-      ...{ host, address: await this.#parts.addressOf(host), port: this.#get('port'), security: this.#get('security'), user: this.#get('user') },
-      ...{ password: this.#get('password'), ca: this.#get('ca'), insecure: this.#get('insecure'), name: this.#parts.name },
+      ...{
+        host,
+        address: await this.#parts.addressOf(host),
+        port: this.#get('port'),
+        security: this.#get('security'),
+        user: this.#get('user'),
+      },
+      ...{
+        password: this.#get('password'),
+        ca: this.#get('ca'),
+        insecure: this.#get('insecure'),
+        name: this.#parts.name,
+      },
     };
     const stop = new AbortController();
     const end = (): void => stop.abort();
-    const stops = [AbortSignal.timeout(Math.ceil(timeoutMs)), this.#parts.ended, ...(signal ? [signal] : [])];
+    const stops = [
+      AbortSignal.timeout(Math.ceil(timeoutMs)),
+      this.#parts.ended,
+      ...(signal ? [signal] : []),
+    ];
     stops.forEach((one) => one.addEventListener('abort', end, { once: true }));
     try {
       const session = await SmtpSession.open(server, stop.signal);
@@ -102,7 +156,11 @@ export class Mailer implements MailSender {
   #from(): string {
     const from = this.#get<string>('from') || this.#get<string>('user');
     if (!addressForm.test(from)) {
-      throw new SvcError('conflict', 'mail.from is not set: name the address that our e-mail comes from', { reason: 'mail.no_sender' });
+      throw new SvcError(
+        'conflict',
+        'mail.from is not set: name the address that our e-mail comes from',
+        { reason: 'mail.no_sender' },
+      );
     }
     return from;
   }
@@ -114,16 +172,26 @@ export class Mailer implements MailSender {
 
 /** In the form in which other requests fail. */
 const asOutbound = (error: unknown): SvcError =>
-  isSvcError(error) ? error : new SvcError('upstream_error', messageOf(error), { reason: 'mail.connection', cause: error });
+  isSvcError(error)
+    ? error
+    : new SvcError('upstream_error', messageOf(error), { reason: 'mail.connection', cause: error });
 
 /** What a server refused for good is another's matter than what it will take later. */
 function troubleOf(error: unknown, host: string): SvcError {
   if (!(error instanceof SmtpRefusal)) {
-    return new SvcError('upstream_error', `${host} could not be given an e-mail: ${messageOf(error)}`, { reason: 'mail.unreachable', cause: error });
+    return new SvcError(
+      'upstream_error',
+      `${host} could not be given an e-mail: ${messageOf(error)}`,
+      { reason: 'mail.unreachable', cause: error },
+    );
   }
   const said = `${host} refused the e-mail: ${error.code === 0 ? '' : `${error.code} `}${error.message}`;
   const isForGood = error.code >= 500 || (error.code === 0 && error.stage !== 'connect');
   return isForGood
     ? new SvcError('conflict', said, { reason: 'mail.refused', cause: error })
-    : new SvcError('unavailable', said, { reason: 'mail.later', retryAfterSeconds: 60, cause: error });
+    : new SvcError('unavailable', said, {
+        reason: 'mail.later',
+        retryAfterSeconds: 60,
+        cause: error,
+      });
 }

@@ -51,7 +51,10 @@ export class SmtpSession {
     this.#server = server;
     this.#signal = signal;
     const { address, port, security } = server;
-    this.#socket = security === 'tls' ? connectSecure({ host: address, port, ...this.#tls() }) : connect({ host: address, port });
+    this.#socket =
+      security === 'tls'
+        ? connectSecure({ host: address, port, ...this.#tls() })
+        : connect({ host: address, port });
     this.#isSecure = security === 'tls';
     this.#listen();
     signal.addEventListener('abort', this.#stop, { once: true });
@@ -73,7 +76,11 @@ export class SmtpSession {
   }
 
   /** Hands the message over; resolves with the addresses that were refused, and why. */
-  async send(from: string, to: readonly string[], text: string): Promise<readonly { readonly to: string; readonly reason: string }[]> {
+  async send(
+    from: string,
+    to: readonly string[],
+    text: string,
+  ): Promise<readonly { readonly to: string; readonly reason: string }[]> {
     await this.#ask(`MAIL FROM:<${from}>`, 'sender');
     const refused: { to: string; reason: string }[] = [];
     let last: SmtpRefusal | undefined;
@@ -112,7 +119,11 @@ export class SmtpSession {
     let able = await this.#hello();
     if (security === 'starttls') {
       if (!able.has('STARTTLS')) {
-        throw new SmtpRefusal('starttls', { code: 0, text: 'it offers no STARTTLS; is the port right?', lines: [] });
+        throw new SmtpRefusal('starttls', {
+          code: 0,
+          text: 'it offers no STARTTLS; is the port right?',
+          lines: [],
+        });
       }
       await this.#ask('STARTTLS', 'starttls');
       await this.#encrypt();
@@ -125,7 +136,9 @@ export class SmtpSession {
 
   async #hello(): Promise<ReadonlyMap<string, string>> {
     const { lines } = await this.#ask(`EHLO ${this.#server.name}`, 'connect');
-    return new Map(lines.slice(1).map((line) => [line.split(' ', 1)[0]!.toUpperCase(), line.toUpperCase()]));
+    return new Map(
+      lines.slice(1).map((line) => [line.split(' ', 1)[0]!.toUpperCase(), line.toUpperCase()]),
+    );
   }
 
   async #encrypt(): Promise<void> {
@@ -147,7 +160,11 @@ export class SmtpSession {
   async #signIn(offered: string): Promise<void> {
     const { user, password } = this.#server;
     if (!this.#isSecure) {
-      throw new SmtpRefusal('auth', { code: 0, text: 'no password is sent over a connection that is not encrypted; set mail.security', lines: [] });
+      throw new SmtpRefusal('auth', {
+        code: 0,
+        text: 'no password is sent over a connection that is not encrypted; set mail.security',
+        lines: [],
+      });
     }
     const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
     if (/\bPLAIN\b/.test(offered)) {
@@ -157,7 +174,11 @@ export class SmtpSession {
       await this.#ask(base64(user), 'auth', 334);
       await this.#ask(base64(password), 'auth');
     } else {
-      throw new SmtpRefusal('auth', { code: 0, text: `it offers neither PLAIN nor LOGIN to sign in (${offered || 'nothing'})`, lines: [] });
+      throw new SmtpRefusal('auth', {
+        code: 0,
+        text: `it offers neither PLAIN nor LOGIN to sign in (${offered || 'nothing'})`,
+        lines: [],
+      });
     }
   }
 
@@ -184,7 +205,11 @@ export class SmtpSession {
         this.#buffered = this.#buffered.slice(end + 1);
         lines.push(line.slice(4).replaceAll(/[^ -~]/g, ' '));
         if (!/^\d{3}(?:[ -]|$)/.test(line) || lines.length > mostLines) {
-          throw new SmtpRefusal('connect', { code: 0, text: 'what answers there is no SMTP server', lines: [] });
+          throw new SmtpRefusal('connect', {
+            code: 0,
+            text: 'what answers there is no SMTP server',
+            lines: [],
+          });
         }
         if (line[3] !== '-') {
           return { code: Number(line.slice(0, 3)), text: lines.join(' ').slice(0, 300), lines };
@@ -203,15 +228,24 @@ export class SmtpSession {
     socket.on('data', (bytes: Buffer) => {
       this.#buffered += bytes.toString('latin1');
       if (this.#buffered.length > mostBuffered) {
-        this.#fail(new SmtpRefusal('connect', { code: 0, text: 'it answers more than any SMTP server does', lines: [] }));
+        this.#fail(
+          new SmtpRefusal('connect', {
+            code: 0,
+            text: 'it answers more than any SMTP server does',
+            lines: [],
+          }),
+        );
       }
       this.#wake();
     });
     socket.on('error', (error) => this.#fail(error));
-    socket.on('close', () => this.#fail(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' })));
+    socket.on('close', () =>
+      this.#fail(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' })),
+    );
   }
 
-  readonly #stop = (): void => this.#fail(Object.assign(new Error('it took too long'), { code: 'ETIMEDOUT' }));
+  readonly #stop = (): void =>
+    this.#fail(Object.assign(new Error('it took too long'), { code: 'ETIMEDOUT' }));
 
   #fail(error: Error): void {
     this.#trouble ??= error;

@@ -1,4 +1,14 @@
-import { Banner, Board, BuildInfo, byteRoute, type Call, definePlugin, Plugins, type RouteDeclaration, SvcError } from 'svc/sdk';
+import {
+  Banner,
+  Board,
+  BuildInfo,
+  byteRoute,
+  type Call,
+  definePlugin,
+  Plugins,
+  type RouteDeclaration,
+  SvcError,
+} from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { Library } from './library.ts';
@@ -12,15 +22,28 @@ export default definePlugin({
     const plugins = ctx.services.use(Plugins);
     const shelf = new Shelf(ctx.services.use(BuildInfo).root, plugins);
     // The page is for everyone: what packs are installed here is not.
-    const settings = () => board.list().filter(({ owner }) => plugins.list().every(({ id, kind }) => id !== owner || kind !== 'pack'));
+    const settings = () =>
+      board
+        .list()
+        .filter(({ owner }) =>
+          plugins.list().every(({ id, kind }) => id !== owner || kind !== 'pack'),
+        );
     ctx.http.routes(manualRoutes(shelf, new Library(shelf, settings)));
     ctx.extend.contribute(Banner, 'manual', { line: (url) => `Manual   ${url}/docs` });
   },
 });
 
-const Name = Type.Object({ page: Type.String({ maxLength: 60, pattern: '^[a-z-]+$', examples: ['serving'] }) });
+const Name = Type.Object({
+  page: Type.String({ maxLength: 60, pattern: '^[a-z-]+$', examples: ['serving'] }),
+});
 const Words = Type.Object({
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'words that a section must have, all of them', examples: ['backup'] })),
+  q: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'words that a section must have, all of them',
+      examples: ['backup'],
+    }),
+  ),
 });
 
 const html = { method: 'GET', access: 'public', produces: 'text/html; charset=utf-8' } as const;
@@ -52,7 +75,9 @@ const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration
     method: 'GET',
     path: '/docs/pictures/{file}',
     access: 'public',
-    params: Type.Object({ file: Type.String({ maxLength: 70, examples: ['overview-1280-light.png'] }) }),
+    params: Type.Object({
+      file: Type.String({ maxLength: 70, examples: ['overview-1280-light.png'] }),
+    }),
     summary: 'A picture of the manual',
     produces: 'image/png',
     errors: ['not_found'],
@@ -67,7 +92,12 @@ const manualRoutes = (shelf: Shelf, library: Library): readonly RouteDeclaration
   }),
 ];
 
-async function chapter(call: Pick<Call, 'setHeader'>, library: Library, name: string, root: string): Promise<string> {
+async function chapter(
+  call: Pick<Call, 'setHeader'>,
+  library: Library,
+  name: string,
+  root: string,
+): Promise<string> {
   const found = await library.chapter(name);
   if (found === undefined) {
     throw new SvcError('not_found', `the manual has no page "${name}"; /docs lists them`);

@@ -23,7 +23,8 @@ export class Library {
 
   /** Undefined where there is no such chapter. */
   async chapter(name: string): Promise<Rendered | undefined> {
-    const text = name === 'settings' ? settingsChapter(this.#settings()) : await this.#shelf.text(name);
+    const text =
+      name === 'settings' ? settingsChapter(this.#settings()) : await this.#shelf.text(name);
     if (text === undefined) {
       return undefined;
     }
@@ -59,7 +60,10 @@ function settingsChapter(settings: readonly SettingState[]): string {
   return `# Settings\n\nWhat the plugins of this svc declare. \`svc setting set KEY VALUE\` and the page of settings change them while it serves; a variable of the environment goes before both, then \`config\` files, then the default.\n\n${sections.join('\n\n')}\n`;
 }
 
-function row({ key, declaration: { env, default: usual, description, sensitive = false, at_start: atStart = false } }: SettingState): string {
+function row({
+  key,
+  declaration: { env, default: usual, description, sensitive = false, at_start: atStart = false },
+}: SettingState): string {
   const cells = [
     `\`${key}\``,
     env === undefined ? '' : `\`${env}\``,

@@ -30,21 +30,31 @@ header,nav{border:0;border-bottom:1px solid var(--line)}nav{display:none}nav:tar
 export const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 
 /** One chapter between the list of all and the search; a page without script. `root` leads from its address to that of svc. */
-export const chapterPage = (name: string, { title, html }: Rendered, root: string): string => from(root, page(title, name, '', html));
+export const chapterPage = (name: string, { title, html }: Rendered, root: string): string =>
+  from(root, page(title, name, '', html));
 
 export function foundPage(words: string, hits: readonly Hit[], root: string): string {
   const list = hits.map(
     ({ chapter, section, excerpt }) =>
       `<dt><a href="/docs/${chapter.name}#${escapedHtml(section.id)}">${escapedHtml(chapter.title)}${section.title === '' ? '' : ` · ${escapedHtml(section.title)}`}</a></dt><dd>${escapedHtml(excerpt)}</dd>`,
   );
-  const body = list.length === 0 ? '<p>No page has all of these words. Try fewer, or a part of one.</p>' : `<dl>${list.join('')}</dl>`;
+  const body =
+    list.length === 0
+      ? '<p>No page has all of these words. Try fewer, or a part of one.</p>'
+      : `<dl>${list.join('')}</dl>`;
   return from(root, page(`Search: ${words}`, '', words, `<h1>${escapedHtml(words)}</h1>${body}`));
 }
 
 /** Addresses as seen from the page, so that they hold below whatever path a proxy has put in front of svc. */
-const from = (root: string, html: string): string => html.replaceAll(/ (href|src|action)="\/(?=(?:docs|api)\b)/g, ` $1="${root}`);
+const from = (root: string, html: string): string =>
+  html.replaceAll(/ (href|src|action)="\/(?=(?:docs|api)\b)/g, ` $1="${root}`);
 
-const page = (title: string, current: string, words: string, body: string): string => `<!doctype html>
+const page = (
+  title: string,
+  current: string,
+  words: string,
+  body: string,
+): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>${escapedHtml(title)} · svc</title><style>${style}</style></head>
 <body><header><form action="/docs/search" role="search"><input type="search" name="q" value="${escapedHtml(words)}" placeholder="Search" aria-label="Search the manual" maxlength="200"></form><a href="#all-pages">Pages</a></header>
 <nav id="all-pages" aria-label="Pages">

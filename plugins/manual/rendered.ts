@@ -38,7 +38,9 @@ export function rendered(file: string): Rendered {
       },
       image: ({ href, text }: Tokens.Image) => {
         const [, name] = /^(?:docs\/)?pictures\/([a-z0-9-]+\.png)$/.exec(href) ?? [];
-        return name === undefined ? escapedHtml(text) : `<img src="/docs/pictures/${name}" alt="${escapedHtml(text)}" loading="lazy">`;
+        return name === undefined
+          ? escapedHtml(text)
+          : `<img src="/docs/pictures/${name}" alt="${escapedHtml(text)}" loading="lazy">`;
       },
     },
   });
@@ -53,7 +55,9 @@ function addressOf(href: string): string | undefined {
   }
   const [path = '', anchor] = href.split('#');
   const name = path.replace(/^(?:\.\.\/|\.\/|docs\/)+/, '');
-  const chapter = chapters.find(({ file }) => file !== undefined && (file === name || file === `docs/${name}`));
+  const chapter = chapters.find(
+    ({ file }) => file !== undefined && (file === name || file === `docs/${name}`),
+  );
   return chapter && `/docs/${chapter.name}${anchor === undefined ? '' : `#${anchor}`}`;
 }
 
@@ -71,7 +75,10 @@ function idOf(text: string, ids: Map<string, number>): string {
 /** Without its marks. */
 const plain = (text: string): string => text.replaceAll(/[`*_]|\[([^\]]*)\]\([^)]*\)/g, '$1');
 
-function sectionsOf(markdown: string, headings: readonly { readonly id: string; readonly title: string }[]): readonly Section[] {
+function sectionsOf(
+  markdown: string,
+  headings: readonly { readonly id: string; readonly title: string }[],
+): readonly Section[] {
   let isCode = false;
   let at = -1;
   const texts = headings.map(() => [] as string[]);
@@ -83,5 +90,8 @@ function sectionsOf(markdown: string, headings: readonly { readonly id: string; 
       texts[at]?.push(line);
     }
   }
-  return headings.map((heading, index) => ({ ...heading, text: texts[index]!.join(' ').replaceAll(/[`*|]|\s+/g, ' ') }));
+  return headings.map((heading, index) => ({
+    ...heading,
+    text: texts[index]!.join(' ').replaceAll(/[`*|]|\s+/g, ' '),
+  }));
 }

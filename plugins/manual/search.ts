@@ -39,7 +39,10 @@ export function search(pages: readonly Read[], text: string): readonly Hit[] {
 }
 
 function excerptOf(text: string, lower: string, words: readonly string[]): string {
-  const at = Math.max(0, Math.min(...words.map((word) => lower.indexOf(word)).filter((index) => index >= 0)));
+  const at = Math.max(
+    0,
+    Math.min(...words.map((word) => lower.indexOf(word)).filter((index) => index >= 0)),
+  );
   const from = Number.isFinite(at) ? Math.max(0, at - around) : 0;
   return `${from > 0 ? '… ' : ''}${text.slice(from, from + 2 * around).trim()}${text.length > from + 2 * around ? ' …' : ''}`;
 }

@@ -36,21 +36,34 @@ export class Consent {
     if (rights.available) {
       return rights.get().asked(manifest);
     }
-    const asks = ['entry', 'routes', 'mounts', 'settings', 'contributes', 'actions'].find((field) => manifest[field] !== undefined);
+    const asks = ['entry', 'routes', 'mounts', 'settings', 'contributes', 'actions'].find(
+      (field) => manifest[field] !== undefined,
+    );
     if (asks !== undefined) {
-      throw new SvcError('conflict', `${id} asks for rights ("${asks}"), and what grants rights is not there; bring the plugin packs up`, {
-        reason: 'marketplace.no_rights',
-      });
+      throw new SvcError(
+        'conflict',
+        `${id} asks for rights ("${asks}"), and what grants rights is not there; bring the plugin packs up`,
+        {
+          reason: 'marketplace.no_rights',
+        },
+      );
     }
     return { sentences: [], hash: '', refused: undefined };
   }
 
   /** What still has to be said before it is installed; throws where nobody can. */
-  objection({ lock, needs, confirm, isThere }: Preview, { by, confirm: said, reason = '' }: Word): string | undefined {
+  objection(
+    { lock, needs, confirm, isThere }: Preview,
+    { by, confirm: said, reason = '' }: Word,
+  ): string | undefined {
     const { settings, quarantine } = this.#parts;
     const rights = this.rightsOf(lock);
     if (rights.refused !== undefined) {
-      throw new SvcError('invalid_argument', `${lock.id} cannot be installed, since it ${rights.refused}`, { reason: 'marketplace.refused_rights' });
+      throw new SvcError(
+        'invalid_argument',
+        `${lock.id} cannot be installed, since it ${rights.refused}`,
+        { reason: 'marketplace.refused_rights' },
+      );
     }
     quarantine.refuse(lock);
     if (lock.verdict === 'block' && !settings.get<boolean>('marketplace.allow_blocked')) {
@@ -60,7 +73,9 @@ export class Consent {
         `the scan blocks ${lock.id}: ${file}${line > 0 ? ` line ${line}` : ''} ${message}; the setting marketplace.allow_blocked lets such packs in`,
         {
           reason: 'marketplace.scan_blocks',
-          details: lock.findings.slice(0, 20).map((one) => ({ path: `/${one.file}`, message: `${one.severity}: ${one.message}` })),
+          details: lock.findings
+            .slice(0, 20)
+            .map((one) => ({ path: `/${one.file}`, message: `${one.severity}: ${one.message}` })),
         },
       );
     }
@@ -68,13 +83,20 @@ export class Consent {
       return undefined;
     }
     if (said !== confirm && (said !== undefined || needs.length > 0)) {
-      const why = [...(said === undefined ? [] : ['the content differs from what was confirmed']), ...needs];
+      const why = [
+        ...(said === undefined ? [] : ['the content differs from what was confirmed']),
+        ...needs,
+      ];
       return `${lock.id} ${lock.version} is not installed yet: ${why.join('; ')}. Send the same again with "confirm" once you agree: ${confirm}`;
     }
     if ((rights.sentences.length > 0 || lock.verdict !== 'pass') && !by.grants.includes('*')) {
-      throw new SvcError('forbidden', `${lock.id} asks for rights, or the scan did not let it pass: an administrator has to install it`, {
-        reason: 'marketplace.for_administrators',
-      });
+      throw new SvcError(
+        'forbidden',
+        `${lock.id} asks for rights, or the scan did not let it pass: an administrator has to install it`,
+        {
+          reason: 'marketplace.for_administrators',
+        },
+      );
     }
     return lock.verdict !== 'pass' && reason.trim().length < shortestReason
       ? `the scan says ${lock.verdict}: say in "reason", in ${shortestReason} letters or more, why ${lock.id} is installed all the same`

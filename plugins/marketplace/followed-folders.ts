@@ -25,7 +25,9 @@ export class FollowedFolders {
       if (linked === undefined) {
         continue;
       }
-      const stamp = await stampOf(linked).catch((error: unknown) => `not read: ${messageOf(error)}`);
+      const stamp = await stampOf(linked).catch(
+        (error: unknown) => `not read: ${messageOf(error)}`,
+      );
       if (stamp === this.#stamps.get(packId)) {
         continue;
       }
@@ -36,7 +38,12 @@ export class FollowedFolders {
       } catch (error) {
         this.#book.troubled(packId, `its folder cannot be installed as it is: ${messageOf(error)}`);
         this.#log.warn(
-          { event: 'marketplace.link_not_installed', pack: packId, folder: linked, cause: messageOf(error) },
+          {
+            event: 'marketplace.link_not_installed',
+            pack: packId,
+            folder: linked,
+            cause: messageOf(error),
+          },
           'a linked folder cannot be installed as it is; the version before serves',
         );
       }
@@ -47,9 +54,13 @@ export class FollowedFolders {
   async #follow(packId: string, linked: string, signal: AbortSignal): Promise<string | undefined> {
     const real = await realpath(linked).catch(() => undefined);
     if (real !== linked) {
-      throw new SvcError('conflict', `${real === undefined ? 'it is gone' : 'a link leads to where it was'}; link the folder itself again`, {
-        reason: 'marketplace.link_moved',
-      });
+      throw new SvcError(
+        'conflict',
+        `${real === undefined ? 'it is gone' : 'a link leads to where it was'}; link the folder itself again`,
+        {
+          reason: 'marketplace.link_moved',
+        },
+      );
     }
     const { lock, installedBy } = this.#book.existing(packId);
     const by: Principal = { kind: 'system', id: installedBy, role: 'admin', grants: ['*'] };
@@ -79,7 +90,11 @@ async function stampOf(root: string): Promise<string> {
   const folders = [root];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     for await (const entry of await opendir(folder)) {
-      if (entry.name === 'node_modules' || entry.name === '.git' || (folder === root && /^(?:dist|test)$/.test(entry.name))) {
+      if (
+        entry.name === 'node_modules' ||
+        entry.name === '.git' ||
+        (folder === root && /^(?:dist|test)$/.test(entry.name))
+      ) {
         continue;
       }
       const path = join(folder, entry.name);

@@ -1,7 +1,16 @@
 import { join, resolve } from 'node:path';
 
 import { type GonePack, PackTraces } from 'svc/pack-traces';
-import { Board, BuildInfo, Catalogue, defineExtensionPoint, definePlugin, defineService, messageOf, Plugins } from 'svc/sdk';
+import {
+  Board,
+  BuildInfo,
+  Catalogue,
+  defineExtensionPoint,
+  definePlugin,
+  defineService,
+  messageOf,
+  Plugins,
+} from 'svc/sdk';
 
 import type { CeilingSource } from '../gate/contract.ts';
 import type { ServerSource } from '../mcp/contract.ts';
@@ -41,12 +50,21 @@ export default definePlugin({
     const rights = ctx.services.maybe(Rights);
     const fetch: typeof ctx.fetch = (url, request) => ctx.fetch(url, request);
     const data = resolve(ctx.dataDir, '..');
-    const press = ctx.threads.start('press', 'press-worker.ts', undefined, { heapMb: 512, idleMs: 5 * 60_000 });
+    const press = ctx.threads.start('press', 'press-worker.ts', undefined, {
+      heapMb: 512,
+      idleMs: 5 * 60_000,
+    });
 
     const store = new PackStore(tables);
     const installed = new InstalledPacks();
     (await store.all()).forEach((pack) => installed.put(pack));
-    const registries = new Registries({ store: new RegistryStore(tables), shipped: join(ctx.services.use(BuildInfo).root, 'marketplace'), fetch, clock, log });
+    const registries = new Registries({
+      store: new RegistryStore(tables),
+      shipped: join(ctx.services.use(BuildInfo).root, 'marketplace'),
+      fetch,
+      clock,
+      log,
+    });
     const sources = new Sources(fetch, registries, resolve(data, '..'));
     const traces = ctx.extend.open(PackTraces);
     const forget = async (pack: GonePack): Promise<void> => {
@@ -54,8 +72,23 @@ export default definePlugin({
         await value.forget(pack);
       }
     };
-    const leftovers = new Leftovers({ store, data, kept: join(ctx.dataDir, 'kept'), forget, behind: (label, work) => void scope.task(label, work), log });
-    const switcher = new Switcher({ store, plugins, leftovers, packs: join(data, '../packs'), home: ctx.dataDir, self: ctx.id, log });
+    const leftovers = new Leftovers({
+      store,
+      data,
+      kept: join(ctx.dataDir, 'kept'),
+      forget,
+      behind: (label, work) => void scope.task(label, work),
+      log,
+    });
+    const switcher = new Switcher({
+      store,
+      plugins,
+      leftovers,
+      packs: join(data, '../packs'),
+      home: ctx.dataDir,
+      self: ctx.id,
+      log,
+    });
     const catalogue = ctx.services.use(Catalogue);
     const quarantine = new Quarantine(settings);
     const consent = new Consent({ rights, settings, quarantine });
@@ -75,14 +108,30 @@ export default definePlugin({
       ids,
       log,
     });
-    const book = new PackBook({ quarantine, registries, installed, installer, leftovers, sources, store, switcher, plugins, press, data, log });
+    const book = new PackBook({
+      quarantine,
+      registries,
+      installed,
+      installer,
+      leftovers,
+      sources,
+      store,
+      switcher,
+      plugins,
+      press,
+      data,
+      log,
+    });
 
     const followed = new FollowedFolders(book, log);
     scope.interval('follow linked folders', followMs, (signal) => followed.look(signal));
     ctx.extend.contribute(Ceilings, 'marketplace', installed);
     ctx.extend.contribute(Restraints, 'marketplace', installed);
     ctx.extend.contribute(Servers, 'marketplace', installed);
-    settings.watch('marketplace.blocked_hashes', () => void scope.task('switch off what is blocked by hash', (signal) => book.isolate(signal)));
+    settings.watch(
+      'marketplace.blocked_hashes',
+      () => void scope.task('switch off what is blocked by hash', (signal) => book.isolate(signal)),
+    );
     ctx.http.routes([...registryRoutes(registries, installed), ...packRoutes(book)]);
     scope.interval('clean up after packs', minuteMs, () => leftovers.cleanAgain());
     scope.interval('read registries again', hourMs, (signal) => registries.refreshAll(signal));
@@ -91,16 +140,31 @@ export default definePlugin({
   start({ scope, log }, { book, installer, switcher, installed }) {
     // First in the row of changes: what a kill has left is put in order before anything else is changed.
     const recovering = installer.inTurn(() =>
-      switcher.recover(new Map(installed.list().map(({ packId, before }) => [packId, before === undefined ? [] : [before.content_hash]]))),
+      switcher.recover(
+        new Map(
+          installed
+            .list()
+            .map(({ packId, before }) => [
+              packId,
+              before === undefined ? [] : [before.content_hash],
+            ]),
+        ),
+      ),
     );
-    scope.task('put in order what was cut off, and look at packs with new rules', async (signal) => {
-      try {
-        await recovering;
-        await book.isolate(signal);
-        await book.rescan(signal);
-      } catch (error) {
-        log.error({ event: 'marketplace.not_recovered', cause: messageOf(error) }, 'changes of packs that were cut off could not be put in order');
-      }
-    });
+    scope.task(
+      'put in order what was cut off, and look at packs with new rules',
+      async (signal) => {
+        try {
+          await recovering;
+          await book.isolate(signal);
+          await book.rescan(signal);
+        } catch (error) {
+          log.error(
+            { event: 'marketplace.not_recovered', cause: messageOf(error) },
+            'changes of packs that were cut off could not be put in order',
+          );
+        }
+      },
+    );
   },
 });

@@ -32,12 +32,19 @@ export class InstalledPacks implements CeilingSource, PersonaRestraint, ServerSo
   existing(packId: string): Installed {
     const pack = this.#packs.get(packId);
     if (pack === undefined) {
-      throw new SvcError('not_found', `no pack "${packId}" is installed; look with "svc market list"`, { reason: 'marketplace.not_installed' });
+      throw new SvcError(
+        'not_found',
+        `no pack "${packId}" is installed; look with "svc market list"`,
+        { reason: 'marketplace.not_installed' },
+      );
     }
     return pack;
   }
 
-  ceilings({ persona, source }: Parameters<CeilingSource['ceilings']>[0]): ReturnType<CeilingSource['ceilings']> {
+  ceilings({
+    persona,
+    source,
+  }: Parameters<CeilingSource['ceilings']>[0]): ReturnType<CeilingSource['ceilings']> {
     const ofTool = source.startsWith('pack:') ? this.find(source.slice('pack:'.length)) : undefined;
     const ofPersona = persona === undefined ? undefined : this.#bringing(persona);
     const packs = new Set([ofTool, ofPersona].filter((pack) => pack !== undefined));
@@ -50,7 +57,11 @@ export class InstalledPacks implements CeilingSource, PersonaRestraint, ServerSo
       return undefined;
     }
     const isIn = pack.admitted.personas.includes(name);
-    return { unmet: isIn ? undefined : `comes with the pack ${pack.packId}, which an administrator has not let in yet` };
+    return {
+      unmet: isIn
+        ? undefined
+        : `comes with the pack ${pack.packId}, which an administrator has not let in yet`,
+    };
   }
 
   edition(): number {
@@ -58,7 +69,13 @@ export class InstalledPacks implements CeilingSource, PersonaRestraint, ServerSo
   }
 
   servers(): ReturnType<ServerSource['servers']> {
-    return this.list().flatMap(({ lock, admitted }) => lock.servers.map(({ name, url }) => ({ name, url, enabled: admitted.servers.includes(name) })));
+    return this.list().flatMap(({ lock, admitted }) =>
+      lock.servers.map(({ name, url }) => ({
+        name,
+        url,
+        enabled: admitted.servers.includes(name),
+      })),
+    );
   }
 
   onChange(listener: () => void): () => void {

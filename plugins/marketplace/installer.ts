@@ -89,11 +89,17 @@ export class Installer {
       try {
         const pressed = await this.#press(fetched, switcher.staged(token));
         if (word.onlyOf !== undefined && pressed.id !== word.onlyOf) {
-          throw new SvcError('conflict', `it is the pack ${pressed.id} now, and was ${word.onlyOf}`, { reason: 'marketplace.link_renamed' });
+          throw new SvcError(
+            'conflict',
+            `it is the pack ${pressed.id} now, and was ${word.onlyOf}`,
+            { reason: 'marketplace.link_renamed' },
+          );
         }
         const preview = await this.#weigh(pressed, fetched);
         const ask = this.#parts.consent.objection(preview, word);
-        return ask === undefined ? await this.#put(preview, token, word, linked) : { pack: undefined, preview, message: ask };
+        return ask === undefined
+          ? await this.#put(preview, token, word, linked)
+          : { pack: undefined, preview, message: ask };
       } finally {
         await press.call('remove', switcher.staged(token));
       }
@@ -107,18 +113,34 @@ export class Installer {
       const pack = installed.existing(packId);
       const { before } = pack;
       if (before === undefined) {
-        throw new SvcError('conflict', `${packId} has no version before this one to go back to`, { reason: 'marketplace.no_version_before' });
+        throw new SvcError('conflict', `${packId} has no version before this one to go back to`, {
+          reason: 'marketplace.no_version_before',
+        });
       }
       quarantine.refuse(before);
       const token = ids.token(9);
-      const hash = await press.call<string>('copy', { from: switcher.kept(packId, before.content_hash), to: switcher.staged(token) }, { timeoutMs: pressMs });
+      const hash = await press.call<string>(
+        'copy',
+        { from: switcher.kept(packId, before.content_hash), to: switcher.staged(token) },
+        { timeoutMs: pressMs },
+      );
       if (hash !== before.content_hash) {
-        throw new SvcError('conflict', `the kept version ${before.version} of ${packId} was changed on the disk; install it anew`, {
-          reason: 'marketplace.kept_changed',
-        });
+        throw new SvcError(
+          'conflict',
+          `the kept version ${before.version} of ${packId} was changed on the disk; install it anew`,
+          {
+            reason: 'marketplace.kept_changed',
+          },
+        );
       }
       return await this.#switch(
-        { ...pack, lock: before, before: pack.lock, admitted: stillAdmitted(pack, before), updatedAt: this.#parts.clock.now() },
+        {
+          ...pack,
+          lock: before,
+          before: pack.lock,
+          admitted: stillAdmitted(pack, before),
+          updatedAt: this.#parts.clock.now(),
+        },
         pack,
         token,
         this.#entry(before, 'rollback', by),
@@ -138,24 +160,47 @@ export class Installer {
         new Set(others.flatMap((other) => other.lock.personas)),
         new Set(others.flatMap((other) => toolKeysOf(other.lock.manifest))),
       ];
-      const personas = [...new Set(both.flatMap((one) => one.personas))].filter((name) => !theirs.has(name));
-      const tools = [...new Set(both.flatMap(({ manifest }) => toolKeysOf(manifest)))].filter((key) => !theirTools.has(key));
+      const personas = [...new Set(both.flatMap((one) => one.personas))].filter(
+        (name) => !theirs.has(name),
+      );
+      const tools = [...new Set(both.flatMap(({ manifest }) => toolKeysOf(manifest)))].filter(
+        (key) => !theirTools.has(key),
+      );
       await switcher.take(exchange, { keepData, personas, tools }, async () => {
-        await store.leave(packId, this.#entry(lock, 'uninstall', by, keepData ? dataKept : undefined));
+        await store.leave(
+          packId,
+          this.#entry(lock, 'uninstall', by, keepData ? dataKept : undefined),
+        );
         installed.forget(packId);
       });
     });
   }
 
-  async #press({ content, path, name, version, entry }: Fetched, staging: string | undefined): Promise<Pressed> {
+  async #press(
+    { content, path, name, version, entry }: Fetched,
+    staging: string | undefined,
+  ): Promise<Pressed> {
     const { press, plugins, catalogue, board, installed, switcher } = this.#parts;
-    const ofPacks = Object.fromEntries(installed.list().map(({ packId, lock }) => [packId, [...lock.personas, ...lock.skills]]));
+    const ofPacks = Object.fromEntries(
+      installed.list().map(({ packId, lock }) => [packId, [...lock.personas, ...lock.skills]]),
+    );
     const own = new Set(Object.values(ofPacks).flat());
-    const served = [...catalogue.personas(), ...catalogue.skills()].map(({ value }) => ('key' in value ? value.key : value.name));
-    const packs = new Set(plugins.list().flatMap(({ id, path: at }) => (at === switcher.folderOf(id) ? [id] : [])));
+    const served = [...catalogue.personas(), ...catalogue.skills()].map(({ value }) =>
+      'key' in value ? value.key : value.name,
+    );
+    const packs = new Set(
+      plugins.list().flatMap(({ id, path: at }) => (at === switcher.folderOf(id) ? [id] : [])),
+    );
     const reserved = reservedIds({ plugins, catalogue, board }, (id) => packs.has(id));
-    const naming = { ...{ name, version, entry, reserved, ofPacks }, taken: served.filter((one) => !own.has(one)) };
-    return await press.call<Pressed>('press', { content, path, naming, staging }, { timeoutMs: pressMs });
+    const naming = {
+      ...{ name, version, entry, reserved, ofPacks },
+      taken: served.filter((one) => !own.has(one)),
+    };
+    return await press.call<Pressed>(
+      'press',
+      { content, path, naming, staging },
+      { timeoutMs: pressMs },
+    );
   }
 
   async #weigh(pressed: Pressed, fetched: Fetched): Promise<Preview> {
@@ -164,23 +209,45 @@ export class Installer {
     const held = pressed.manifest['entry'] === undefined ? [] : [await rights.get().confinement()];
     const before = installed.find(pressed.id);
     const last = before === undefined ? await store.lastOf(pressed.id) : undefined;
-    return previewOf(pressed, fetched, { ...asked, held }, { before, inherits: last?.reason === dataKept ? last.version : undefined });
+    return previewOf(
+      pressed,
+      fetched,
+      { ...asked, held },
+      { before, inherits: last?.reason === dataKept ? last.version : undefined },
+    );
   }
 
-  async #put(preview: Preview, token: string, word: Word, linked: string | undefined): Promise<Outcome> {
+  async #put(
+    preview: Preview,
+    token: string,
+    word: Word,
+    linked: string | undefined,
+  ): Promise<Outcome> {
     const { installed, leftovers, rights, clock, settings, data, store } = this.#parts;
     const { lock } = preview;
     const old = installed.find(lock.id);
     const now = clock.now();
     const fresh = {
-      ceiling: { classes: settings.get<Installed['ceiling']['classes']>('marketplace.default_classes'), tools: [], hosts: [], labels: [] },
+      ceiling: {
+        classes: settings.get<Installed['ceiling']['classes']>('marketplace.default_classes'),
+        tools: [],
+        hosts: [],
+        labels: [],
+      },
       admitted: { personas: [], servers: [] },
     };
     const same = old?.lock.content_hash === lock.content_hash;
     const pack: Installed = {
       ...(old === undefined ? fresh : { ...old, admitted: stillAdmitted(old, lock) }),
       packId: lock.id,
-      ...{ lock, linked, before: same ? old.before : old?.lock, installedBy: word.by.id, installedAt: old?.installedAt ?? now, updatedAt: now },
+      ...{
+        lock,
+        linked,
+        before: same ? old.before : old?.lock,
+        installedBy: word.by.id,
+        installedAt: old?.installedAt ?? now,
+        updatedAt: now,
+      },
     };
     if (same) {
       await this.#parts.store.settle(pack, this.#entry(lock, 'update', word.by, word.reason));
@@ -202,7 +269,15 @@ export class Installer {
       await rights.get().grant(lock.id, this.#parts.consent.rightsOf(lock), word.by.id);
     }
     try {
-      return { pack: await this.#switch(pack, old, token, this.#entry(lock, old === undefined ? 'install' : 'update', word.by, word.reason)), preview };
+      return {
+        pack: await this.#switch(
+          pack,
+          old,
+          token,
+          this.#entry(lock, old === undefined ? 'install' : 'update', word.by, word.reason),
+        ),
+        preview,
+      };
     } catch (error) {
       if (!granted) {
         await rights.get().withdraw(lock.id, lock.rights_hash);
@@ -215,15 +290,27 @@ export class Installer {
     }
   }
 
-  async #switch(pack: Installed, old: Installed | undefined, token: string, entry: HistoryEntry): Promise<Installed> {
+  async #switch(
+    pack: Installed,
+    old: Installed | undefined,
+    token: string,
+    entry: HistoryEntry,
+  ): Promise<Installed> {
     const { installed, store, switcher, log } = this.#parts;
     // Before it is seen, so that its personas are held back from their first moment.
     installed.put(pack);
     try {
-      await switcher.put({ packId: pack.packId, token, beforeHash: old?.lock.content_hash }, () => store.settle(pack, entry));
+      await switcher.put({ packId: pack.packId, token, beforeHash: old?.lock.content_hash }, () =>
+        store.settle(pack, entry),
+      );
     } catch (error) {
       log.warn(
-        { event: 'marketplace.change_undone', pack: pack.packId, action: entry.action, cause: messageOf(error) },
+        {
+          event: 'marketplace.change_undone',
+          pack: pack.packId,
+          action: entry.action,
+          cause: messageOf(error),
+        },
         'a change of a pack failed and was undone',
       );
       if (old === undefined) {
@@ -239,7 +326,14 @@ export class Installer {
 
   #entry(lock: Lock, action: string, by: Principal, reason?: string): HistoryEntry {
     return {
-      ...{ pack_id: lock.id, action, version: lock.version, content_hash: lock.content_hash, sha256: lock.sha256, verdict: lock.verdict },
+      ...{
+        pack_id: lock.id,
+        action,
+        version: lock.version,
+        content_hash: lock.content_hash,
+        sha256: lock.sha256,
+        verdict: lock.verdict,
+      },
       ...{ reason: reason ?? null, done_by: by.id, done_at: this.#parts.clock.now() },
     };
   }
@@ -247,9 +341,12 @@ export class Installer {
 
 /** What an administrator let in is what they saw: a server that moved elsewhere has to be let in again. */
 function stillAdmitted({ admitted, lock: from }: Installed, to: Lock): Admitted {
-  const urlIn = (lock: Lock, server: string): string | undefined => lock.servers.find(({ name }) => name === server)?.url;
+  const urlIn = (lock: Lock, server: string): string | undefined =>
+    lock.servers.find(({ name }) => name === server)?.url;
   return {
     personas: admitted.personas.filter((name) => to.personas.includes(name)),
-    servers: admitted.servers.filter((name) => urlIn(to, name) !== undefined && urlIn(to, name) === urlIn(from, name)),
+    servers: admitted.servers.filter(
+      (name) => urlIn(to, name) !== undefined && urlIn(to, name) === urlIn(from, name),
+    ),
   };
 }

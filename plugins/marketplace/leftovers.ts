@@ -38,7 +38,9 @@ export class Leftovers {
   /** Resolves when nothing is left of an uninstall: a later install must not find it. */
   async cleaned(packId: string): Promise<void> {
     await this.#cleanings.get(packId)?.catch(() => undefined);
-    const left = (await this.#parts.store.changes()).find((change) => change.pack_id === packId && change.step === 'cleaning');
+    const left = (await this.#parts.store.changes()).find(
+      (change) => change.pack_id === packId && change.step === 'cleaning',
+    );
     if (left !== undefined) {
       await this.#clean(left);
     }
@@ -66,14 +68,26 @@ export class Leftovers {
 
   #clean(change: ChangeRow): Promise<void> {
     const { pack_id: packId } = change;
-    const cleaning = this.#cleanings.get(packId) ?? this.#cleanNow(change).finally(() => this.#cleanings.delete(packId));
+    const cleaning =
+      this.#cleanings.get(packId) ??
+      this.#cleanNow(change).finally(() => this.#cleanings.delete(packId));
     this.#cleanings.set(packId, cleaning);
     return cleaning;
   }
 
-  async #cleanNow({ pack_id: packId, keep_data: keepData, personas, tools }: ChangeRow): Promise<void> {
+  async #cleanNow({
+    pack_id: packId,
+    keep_data: keepData,
+    personas,
+    tools,
+  }: ChangeRow): Promise<void> {
     const { store, data, kept, forget } = this.#parts;
-    await forget({ packId, keepData: keepData !== 0, personas: JSON.parse(personas) as string[], tools: JSON.parse(tools) as string[] });
+    await forget({
+      packId,
+      keepData: keepData !== 0,
+      personas: JSON.parse(personas) as string[],
+      tools: JSON.parse(tools) as string[],
+    });
     if (keepData === 0) {
       rmSync(join(data, packId), { recursive: true, force: true });
     }

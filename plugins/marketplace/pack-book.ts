@@ -95,7 +95,12 @@ export class PackBook {
     return await installer.install(sources.uploaded(bytes, path), word);
   }
 
-  async update(packId: string, version: string | undefined, word: Word, signal: AbortSignal): Promise<Outcome> {
+  async update(
+    packId: string,
+    version: string | undefined,
+    word: Word,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const { sources, installer, registries } = this.#parts;
     const { lock, linked } = this.existing(packId);
     if (lock.origin.kind === 'registry') {
@@ -118,7 +123,12 @@ export class PackBook {
   }
 
   /** A pack as a file names it: its content by hash, which whoever wrote the file has agreed to, and what it may. */
-  async have(packId: string, wish: PackWish, by: Principal, signal: AbortSignal): Promise<Installed> {
+  async have(
+    packId: string,
+    wish: PackWish,
+    by: Principal,
+    signal: AbortSignal,
+  ): Promise<Installed> {
     const { installed, sources, installer } = this.#parts;
     if (installed.find(packId)?.lock.content_hash !== wish.contentHash) {
       const fetched = await sources.bring(wantedOf(wish), signal);
@@ -132,9 +142,17 @@ export class PackBook {
           },
         );
       }
-      const { pack, ...outcome } = await installer.install(fetched, { by, confirm, reason: wish.reason });
+      const { pack, ...outcome } = await installer.install(fetched, {
+        by,
+        confirm,
+        reason: wish.reason,
+      });
       if (pack === undefined) {
-        throw new SvcError('conflict', 'message' in outcome ? outcome.message : `${packId} was not installed`, { reason: 'marketplace.not_had' });
+        throw new SvcError(
+          'conflict',
+          'message' in outcome ? outcome.message : `${packId} was not installed`,
+          { reason: 'marketplace.not_had' },
+        );
       }
     }
     await this.setCeiling(packId, wish.ceiling);
@@ -166,9 +184,13 @@ export class PackBook {
   setCeiling(packId: string, ceiling: Ceiling): Promise<Installed> {
     return this.#change(packId, ({ lock }) => {
       if (ceiling.hosts.length > 0 && connectsItself(lock.manifest)) {
-        throw new SvcError('conflict', `${packId} opens connections by itself ("network" of its permissions), so that no ceiling of hosts holds it`, {
-          reason: 'marketplace.network_unlimited',
-        });
+        throw new SvcError(
+          'conflict',
+          `${packId} opens connections by itself ("network" of its permissions), so that no ceiling of hosts holds it`,
+          {
+            reason: 'marketplace.network_unlimited',
+          },
+        );
       }
       return { ceiling };
     });
@@ -181,7 +203,9 @@ export class PackBook {
         ...admitted.servers.filter((name) => !lock.servers.some((server) => server.name === name)),
       ];
       if (strange.length > 0) {
-        throw new SvcError('invalid_argument', `${packId} brings no ${strange.join(', ')}`, { reason: 'marketplace.not_of_pack' });
+        throw new SvcError('invalid_argument', `${packId} brings no ${strange.join(', ')}`, {
+          reason: 'marketplace.not_of_pack',
+        });
       }
       return { admitted };
     });
@@ -195,11 +219,15 @@ export class PackBook {
     const { installed, installer, leftovers, store, data } = this.#parts;
     return installer.inTurn(async () => {
       if (installed.find(packId) !== undefined) {
-        throw new SvcError('conflict', `${packId} is installed; uninstall it first`, { reason: 'marketplace.still_installed' });
+        throw new SvcError('conflict', `${packId} is installed; uninstall it first`, {
+          reason: 'marketplace.still_installed',
+        });
       }
       await leftovers.cleaned(packId);
       if ((await store.purge(packId)) === 0) {
-        throw new SvcError('not_found', `nothing is left of a pack "${packId}"`, { reason: 'marketplace.nothing_left' });
+        throw new SvcError('not_found', `nothing is left of a pack "${packId}"`, {
+          reason: 'marketplace.nothing_left',
+        });
       }
       // Of packs only: a plugin that ships with svc has no history here.
       const folder = join(data, packId);
@@ -215,7 +243,10 @@ export class PackBook {
     for (const { packId, lock } of this.list()) {
       const cause = quarantine.against(lock);
       if (cause !== undefined && !signal.aborted && this.statusOf(packId)?.state !== 'disabled') {
-        log.error({ event: 'marketplace.quarantined', pack: packId, cause }, 'an installed pack is on the list of blocked hashes and was switched off');
+        log.error(
+          { event: 'marketplace.quarantined', pack: packId, cause },
+          'an installed pack is on the list of blocked hashes and was switched off',
+        );
         await plugins.disable(packId, { cascade: true });
       }
     }
@@ -224,7 +255,9 @@ export class PackBook {
   /** What was installed by older rules is looked through again; a pack that would be blocked now is switched off. */
   async rescan(signal: AbortSignal): Promise<void> {
     const { press, plugins, switcher, log } = this.#parts;
-    for (const { packId, lock } of this.list().filter(({ lock: { rules_version: of } }) => of !== rulesVersion)) {
+    for (const { packId, lock } of this.list().filter(
+      ({ lock: { rules_version: of } }) => of !== rulesVersion,
+    )) {
       if (signal.aborted) {
         return;
       }
@@ -233,7 +266,9 @@ export class PackBook {
           folder: switcher.folderOf(packId),
           lock: { manifest: lock.manifest, servers: lock.servers },
         });
-        await this.#change(packId, (pack) => ({ lock: { ...pack.lock, verdict, findings, hosts, scripts, rules_version: rulesVersion } }));
+        await this.#change(packId, (pack) => ({
+          lock: { ...pack.lock, verdict, findings, hosts, scripts, rules_version: rulesVersion },
+        }));
         if (verdict === 'block' && lock.verdict !== 'block') {
           log.error(
             { event: 'marketplace.rescan_blocks', pack: packId, finding: findings[0] },
@@ -242,7 +277,10 @@ export class PackBook {
           await plugins.disable(packId);
         }
       } catch (error) {
-        log.error({ event: 'marketplace.rescan_failed', pack: packId, cause: messageOf(error) }, 'an installed pack could not be looked through again');
+        log.error(
+          { event: 'marketplace.rescan_failed', pack: packId, cause: messageOf(error) },
+          'an installed pack could not be looked through again',
+        );
       }
     }
   }

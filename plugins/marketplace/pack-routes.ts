@@ -1,4 +1,13 @@
-import { byteRoute, type Call, listRoute, pageOfList, type Principal, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import {
+  byteRoute,
+  type Call,
+  listRoute,
+  pageOfList,
+  type Principal,
+  route,
+  type RouteDeclaration,
+  SvcError,
+} from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import { limits } from './archive/entry-list.ts';
@@ -21,7 +30,14 @@ import {
   WantedInstall,
   WantedPack,
 } from './shapes.ts';
-import { problemsOf, shownDetail, shownHistory, shownPack, shownPreview, type Standing } from './shown.ts';
+import {
+  problemsOf,
+  shownDetail,
+  shownHistory,
+  shownPack,
+  shownPreview,
+  type Standing,
+} from './shown.ts';
 import type { Installed } from './tables.ts';
 
 const Params = Type.Object({ pack_id: PackId });
@@ -30,7 +46,11 @@ const installMs = 300_000;
 /** A folder of the machine may hold anything: only who may do everything has it read. */
 function forAdministrators(principal: Principal, folder: string | undefined): void {
   if (folder !== undefined && !principal.grants.includes('*')) {
-    throw new SvcError('forbidden', 'only an administrator installs from a folder of the machine of svc', { reason: 'marketplace.folder_for_administrators' });
+    throw new SvcError(
+      'forbidden',
+      'only an administrator installs from a folder of the machine of svc',
+      { reason: 'marketplace.folder_for_administrators' },
+    );
   }
 }
 
@@ -39,9 +59,16 @@ export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
   const answer: Answer = ({ note, principal }, outcome) => {
     const { preview } = outcome;
     const { id, version, verdict, content_hash: hash, rights } = preview.lock;
-    note({ resourceType: 'pack', resourceId: id, after: { version, verdict, content_hash: hash, rights } });
+    note({
+      resourceType: 'pack',
+      resourceId: id,
+      after: { version, verdict, content_hash: hash, rights },
+    });
     if (outcome.pack === undefined) {
-      throw new SvcError('conflict', outcome.message, { reason: 'marketplace.confirm', details: problemsOf(preview) });
+      throw new SvcError('conflict', outcome.message, {
+        reason: 'marketplace.confirm',
+        details: problemsOf(preview),
+      });
     }
     return { ...shown(outcome.pack, principal), warnings: [...preview.warnings] };
   };
@@ -73,7 +100,10 @@ export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
       async handle(call) {
         const { confirm, reason, ...wanted } = call.body;
         forAdministrators(call.principal, wanted.folder);
-        return answer(call, await book.install(wanted, { by: call.principal, confirm, reason }, call.signal));
+        return answer(
+          call,
+          await book.install(wanted, { by: call.principal, confirm, reason }, call.signal),
+        );
       },
     }),
     byteRoute({
@@ -81,8 +111,17 @@ export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
       path: '/api/v1/marketplace/upload',
       access: 'marketplace:install',
       summary: 'Install the archive that is sent: zip or tar.gz, alone or as the file of a form',
-      query: Type.Object({ confirm: Type.Optional(Confirm), reason: Type.Optional(Reason), path: Type.Optional(Path) }),
-      consumes: ['application/zip', 'application/gzip', 'application/octet-stream', 'multipart/form-data'],
+      query: Type.Object({
+        confirm: Type.Optional(Confirm),
+        reason: Type.Optional(Reason),
+        path: Type.Optional(Path),
+      }),
+      consumes: [
+        'application/zip',
+        'application/gzip',
+        'application/octet-stream',
+        'multipart/form-data',
+      ],
       produces: 'application/json; charset=utf-8',
       maxBodyBytes: limits.packedBytes,
       ...{ status: 201, timeoutMs: installMs },
@@ -90,7 +129,9 @@ export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
       async handle(call) {
         const { confirm, reason, path = '' } = call.query;
         const bytes = packIn(Buffer.from(call.body), call.headers['content-type'] ?? '');
-        return JSON.stringify(answer(call, await book.upload(bytes, path, { by: call.principal, confirm, reason })));
+        return JSON.stringify(
+          answer(call, await book.upload(bytes, path, { by: call.principal, confirm, reason })),
+        );
       },
     }),
     ...againRoutes(book, answer, shown),
@@ -138,7 +179,10 @@ const listedRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] 
   }),
 ];
 
-type Answer = (call: Pick<Call, 'note' | 'principal'>, outcome: Outcome) => Static<typeof InstallAnswer>;
+type Answer = (
+  call: Pick<Call, 'note' | 'principal'>,
+  outcome: Outcome,
+) => Static<typeof InstallAnswer>;
 
 /** From where a pack came before, or will come again. */
 const againRoutes = (book: PackBook, answer: Answer, shown: Show): readonly RouteDeclaration[] => [
@@ -147,16 +191,37 @@ const againRoutes = (book: PackBook, answer: Answer, shown: Show): readonly Rout
     path: '/api/v1/marketplace/installed/{pack_id}',
     access: 'admin',
     summary: 'Have a pack as a file names it: this content from this source, with this ceiling',
-    description: 'The content_hash stands for what was agreed to: other content is refused, and this one is not asked about again.',
+    description:
+      'The content_hash stands for what was agreed to: other content is refused, and this one is not asked about again.',
     params: Params,
     body: PackBody,
     response: InstalledShape,
     ...{ status: 200, timeoutMs: installMs },
     errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
     async handle({ params, body, principal, note, signal }) {
-      const { source: origin, content_hash: contentHash, admitted, version, sha256, ceiling, reason } = body;
-      note({ resourceType: 'pack', resourceId: params.pack_id, after: { version, content_hash: contentHash, ceiling, admitted } });
-      const wish = { origin, contentHash, version, sha256, ceiling, reason, admitted: { personas: admitted.personas, servers: admitted.mcp_servers } };
+      const {
+        source: origin,
+        content_hash: contentHash,
+        admitted,
+        version,
+        sha256,
+        ceiling,
+        reason,
+      } = body;
+      note({
+        resourceType: 'pack',
+        resourceId: params.pack_id,
+        after: { version, content_hash: contentHash, ceiling, admitted },
+      });
+      const wish = {
+        origin,
+        contentHash,
+        version,
+        sha256,
+        ceiling,
+        reason,
+        admitted: { personas: admitted.personas, servers: admitted.mcp_servers },
+      };
       return shown(await book.have(params.pack_id, wish, principal, signal), principal);
     },
   }),
@@ -166,14 +231,29 @@ const againRoutes = (book: PackBook, answer: Answer, shown: Show): readonly Rout
     access: 'marketplace:install',
     summary: 'Install the newest version from where the pack came from',
     params: Params,
-    body: Type.Object({ version: Type.Optional(Type.String({ maxLength: 60 })), confirm: Type.Optional(Confirm), reason: Type.Optional(Reason) }),
+    body: Type.Object({
+      version: Type.Optional(Type.String({ maxLength: 60 })),
+      confirm: Type.Optional(Confirm),
+      reason: Type.Optional(Reason),
+    }),
     response: InstallAnswer,
     ...{ status: 200, timeoutMs: installMs },
     errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
     async handle(call) {
       const { version, confirm, reason } = call.body;
-      forAdministrators(call.principal, book.existing(call.params.pack_id).lock.origin.kind === 'folder' ? 'folder' : undefined);
-      return answer(call, await book.update(call.params.pack_id, version, { by: call.principal, confirm, reason }, call.signal));
+      forAdministrators(
+        call.principal,
+        book.existing(call.params.pack_id).lock.origin.kind === 'folder' ? 'folder' : undefined,
+      );
+      return answer(
+        call,
+        await book.update(
+          call.params.pack_id,
+          version,
+          { by: call.principal, confirm, reason },
+          call.signal,
+        ),
+      );
     },
   }),
   route({
@@ -191,7 +271,10 @@ const againRoutes = (book: PackBook, answer: Answer, shown: Show): readonly Rout
     errors: ['conflict'],
     async handle(call) {
       const { folder, confirm, reason } = call.body;
-      return answer(call, await book.link(folder, { by: call.principal, confirm, reason }, call.signal));
+      return answer(
+        call,
+        await book.link(folder, { by: call.principal, confirm, reason }, call.signal),
+      );
     },
   }),
 ];
@@ -202,7 +285,11 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
       method: 'POST',
       path: `/api/v1/marketplace/installed/{pack_id}/${verb}`,
       access: 'marketplace:manage',
-      summary: { rollback: 'Go back to the version before', enable: 'Switch a pack on again', disable: 'Switch a pack off; nothing of it serves' }[verb],
+      summary: {
+        rollback: 'Go back to the version before',
+        enable: 'Switch a pack on again',
+        disable: 'Switch a pack off; nothing of it serves',
+      }[verb],
       params: Params,
       response: InstalledShape,
       ...{ status: 200, timeoutMs: installMs },
@@ -210,7 +297,12 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
       async handle({ params, principal, note }) {
         const before = book.existing(params.pack_id).lock.version;
         const pack = await book[verb](params.pack_id, principal);
-        note({ resourceType: 'pack', resourceId: params.pack_id, before: { version: before }, after: { version: pack.lock.version } });
+        note({
+          resourceType: 'pack',
+          resourceId: params.pack_id,
+          before: { version: before },
+          after: { version: pack.lock.version },
+        });
         return shown(pack, principal);
       },
     }),
@@ -219,7 +311,8 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
     method: 'PUT',
     path: '/api/v1/marketplace/installed/{pack_id}/ceiling',
     access: 'admin',
-    summary: 'Set the most that a pack may do: classes, tools, hosts, devices by label; what is left out stays',
+    summary:
+      'Set the most that a pack may do: classes, tools, hosts, devices by label; what is left out stays',
     params: Params,
     body: Type.Partial(CeilingShape),
     response: InstalledShape,
@@ -235,7 +328,8 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
     method: 'PUT',
     path: '/api/v1/marketplace/installed/{pack_id}/admitted',
     access: 'admin',
-    summary: 'Say which personas of a pack may be chosen by themselves, and which of its MCP servers are asked',
+    summary:
+      'Say which personas of a pack may be chosen by themselves, and which of its MCP servers are asked',
     params: Params,
     body: Type.Partial(AdmittedShape),
     response: InstalledShape,
@@ -243,7 +337,13 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
     async handle({ params, body, principal, note }) {
       const { admitted: before } = book.existing(params.pack_id);
       note({ resourceType: 'pack', resourceId: params.pack_id, before, after: body });
-      return shown(await book.admit(params.pack_id, { personas: body.personas ?? before.personas, servers: body.mcp_servers ?? before.servers }), principal);
+      return shown(
+        await book.admit(params.pack_id, {
+          personas: body.personas ?? before.personas,
+          servers: body.mcp_servers ?? before.servers,
+        }),
+        principal,
+      );
     },
   }),
   route({
@@ -252,12 +352,20 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
     access: 'marketplace:uninstall',
     summary: 'Uninstall a pack with all that it has; its history stays',
     params: Params,
-    query: Type.Object({ keep_data: Type.Optional(Type.Boolean({ description: 'keep the tables of its code for a later install' })) }),
+    query: Type.Object({
+      keep_data: Type.Optional(
+        Type.Boolean({ description: 'keep the tables of its code for a later install' }),
+      ),
+    }),
     timeoutMs: installMs,
     errors: ['not_found', 'conflict'],
     async handle({ params, query, principal, note }) {
       const { lock } = book.existing(params.pack_id);
-      note({ resourceType: 'pack', resourceId: params.pack_id, before: { version: lock.version, content_hash: lock.content_hash } });
+      note({
+        resourceType: 'pack',
+        resourceId: params.pack_id,
+        before: { version: lock.version, content_hash: lock.content_hash },
+      });
       await book.uninstall(params.pack_id, query.keep_data ?? false, principal);
     },
   }),

@@ -1,7 +1,14 @@
 import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
 
 import type { Ceiling } from '../gate/contract.ts';
-import type { Admitted, ChangeRow, HistoryRow, Installed, Lock, MarketplaceTables } from './tables.ts';
+import type {
+  Admitted,
+  ChangeRow,
+  HistoryRow,
+  Installed,
+  Lock,
+  MarketplaceTables,
+} from './tables.ts';
 
 /** What a change of a pack leaves in its history. */
 export type HistoryEntry = Omit<HistoryRow, 'id'>;
@@ -34,12 +41,16 @@ export class PackStore {
   }
 
   async beginChange(change: ChangeRow): Promise<void> {
-    await this.#tables.write((tx) => tx.insertInto('marketplace_changes').orReplace().values(change).execute());
+    await this.#tables.write((tx) =>
+      tx.insertInto('marketplace_changes').orReplace().values(change).execute(),
+    );
   }
 
   /** It is undone, or all of it is done. */
   async endChange(packId: string): Promise<void> {
-    await this.#tables.write((tx) => tx.deleteFrom('marketplace_changes').where('pack_id', '=', packId).execute());
+    await this.#tables.write((tx) =>
+      tx.deleteFrom('marketplace_changes').where('pack_id', '=', packId).execute(),
+    );
   }
 
   /** The change is made: what is installed and what began are one commit. */
@@ -56,18 +67,30 @@ export class PackStore {
     await this.#tables.write(async (tx) => {
       await tx.deleteFrom('marketplace_packs').where('pack_id', '=', packId).execute();
       await tx.insertInto('marketplace_history').values(entry).execute();
-      await tx.updateTable('marketplace_changes').set({ step: 'cleaning' }).where('pack_id', '=', packId).execute();
+      await tx
+        .updateTable('marketplace_changes')
+        .set({ step: 'cleaning' })
+        .where('pack_id', '=', packId)
+        .execute();
     });
   }
 
   /** Changes what is known of an installed pack, and none of its files. */
   async save(pack: Installed): Promise<void> {
-    await this.#tables.write((tx) => tx.insertInto('marketplace_packs').orReplace().values(rowOf(pack)).execute());
+    await this.#tables.write((tx) =>
+      tx.insertInto('marketplace_packs').orReplace().values(rowOf(pack)).execute(),
+    );
   }
 
   /** The last change of a pack. */
   lastOf(packId: string): Promise<HistoryRow | undefined> {
-    return this.#tables.read.selectFrom('marketplace_history').selectAll().where('pack_id', '=', packId).orderBy('id', 'desc').limit(1).executeTakeFirst();
+    return this.#tables.read
+      .selectFrom('marketplace_history')
+      .selectAll()
+      .where('pack_id', '=', packId)
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
   }
 
   history(packId: string | undefined, page: PageRequest): Promise<Page<HistoryRow>> {
@@ -76,7 +99,9 @@ export class PackStore {
   }
 
   async purge(packId: string): Promise<number> {
-    const { numDeletedRows } = await this.#tables.write((tx) => tx.deleteFrom('marketplace_history').where('pack_id', '=', packId).executeTakeFirst());
+    const { numDeletedRows } = await this.#tables.write((tx) =>
+      tx.deleteFrom('marketplace_history').where('pack_id', '=', packId).executeTakeFirst(),
+    );
     return Number(numDeletedRows);
   }
 }

@@ -19,10 +19,18 @@ export interface PackWish {
 export function wantedOf({ origin, version, sha256 }: PackWish): Wanted {
   switch (origin.kind) {
     case 'url':
-      return { url: origin.from, ...(sha256 !== null && { sha256 }), ...(origin.path !== undefined && { path: origin.path }) };
+      return {
+        url: origin.from,
+        ...(sha256 !== null && { sha256 }),
+        ...(origin.path !== undefined && { path: origin.path }),
+      };
     case 'git':
       return {
-        git: { url: origin.from, ...(origin.commit !== undefined && { commit: origin.commit }), ...(origin.path !== undefined && { path: origin.path }) },
+        git: {
+          url: origin.from,
+          ...(origin.commit !== undefined && { commit: origin.commit }),
+          ...(origin.path !== undefined && { path: origin.path }),
+        },
       };
     case 'upload':
       throw new SvcError(
@@ -38,7 +46,10 @@ export function wantedOf({ origin, version, sha256 }: PackWish): Wanted {
 }
 
 /** The same place once more; of a branch what it stands at now is not known, so a commit is asked for. */
-export function wantedAgain({ kind, from, name, path }: Origin, version: string | undefined): Wanted {
+export function wantedAgain(
+  { kind, from, name, path }: Origin,
+  version: string | undefined,
+): Wanted {
   switch (kind) {
     case 'registry':
       return { registry: from, pack_id: name!, ...(version !== undefined && { version }) };
@@ -47,6 +58,10 @@ export function wantedAgain({ kind, from, name, path }: Origin, version: string 
     case 'folder':
       return { folder: from, ...(path !== undefined && { path }) };
     default:
-      throw new SvcError('conflict', 'an archive of its own has no newer version; install the other archive', { reason: 'marketplace.no_update' });
+      throw new SvcError(
+        'conflict',
+        'an archive of its own has no newer version; install the other archive',
+        { reason: 'marketplace.no_update' },
+      );
   }
 }

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { SvcError } from 'svc/sdk';
@@ -50,20 +58,33 @@ export interface Pressed extends Omit<PackForm, 'files'>, ScanReport {
 export function press({ content, path, naming, staging }: PressOrder): Pressed {
   const form = formOf(filesOf(content, pathParts(path)), naming);
   const { files, ...told } = form;
-  const manifest = JSON.parse(Buffer.from(files.get('plugin.json')!).toString('utf8')) as Record<string, unknown>;
+  const manifest = JSON.parse(Buffer.from(files.get('plugin.json')!).toString('utf8')) as Record<
+    string,
+    unknown
+  >;
   const report = scan(files, declaredHosts(manifest, form.servers));
   const listed = listOf(files);
   if (staging !== undefined) {
     writeAll(files, staging);
   }
-  return { ...told, ...report, manifest, files: listed, content_hash: hashOf(listed), rules_version: rulesVersion };
+  return {
+    ...told,
+    ...report,
+    manifest,
+    files: listed,
+    content_hash: hashOf(listed),
+    rules_version: rulesVersion,
+  };
 }
 
 /** What a folder of files is as a pack: ours, a Claude plugin, or bare skills. */
 function formOf(files: PackFiles, naming: Naming): PackForm {
   const plain = new Map([...files].filter(([name]) => !isNoise(name)));
   const hidden = files.size - plain.size;
-  const form = plain.has('plugin.json') && naming.entry?.['strict'] !== false ? svcForm(plain, naming) : claudeForm(plain, naming);
+  const form =
+    plain.has('plugin.json') && naming.entry?.['strict'] !== false
+      ? svcForm(plain, naming)
+      : claudeForm(plain, naming);
   if (form === undefined) {
     throw new SvcError(
       'invalid_argument',
@@ -71,28 +92,58 @@ function formOf(files: PackFiles, naming: Naming): PackForm {
       { reason: 'marketplace.no_pack' },
     );
   }
-  if (naming.entry === undefined && naming.version !== undefined && (form.id !== naming.name || form.version !== naming.version)) {
+  if (
+    naming.entry === undefined &&
+    naming.version !== undefined &&
+    (form.id !== naming.name || form.version !== naming.version)
+  ) {
     // A signature is over the bytes alone: what they are is said by themselves.
-    throw new SvcError('invalid_argument', `the registry offers this as ${naming.name} ${naming.version}, and it is ${form.id} ${form.version}`, {
-      reason: 'marketplace.other_pack',
-    });
+    throw new SvcError(
+      'invalid_argument',
+      `the registry offers this as ${naming.name} ${naming.version}, and it is ${form.id} ${form.version}`,
+      {
+        reason: 'marketplace.other_pack',
+      },
+    );
   }
-  return hidden === 0 ? form : { ...form, ignored: [...form.ignored, `${hidden} hidden ${hidden === 1 ? 'file is' : 'files are'} left out`] };
+  return hidden === 0
+    ? form
+    : {
+        ...form,
+        ignored: [
+          ...form.ignored,
+          `${hidden} hidden ${hidden === 1 ? 'file is' : 'files are'} left out`,
+        ],
+      };
 }
 
 /** Files of tools and systems, which nobody wrote for a reader; two of them say what the pack is. */
 const isNoise = (name: string): boolean =>
-  name.split('/').some((part) => part.startsWith('.') && !/^\.(?:claude-plugin|mcp\.json)$/.test(part)) || /(?:^|\/)(?:__MACOSX|node_modules)\//.test(name);
+  name
+    .split('/')
+    .some((part) => part.startsWith('.') && !/^\.(?:claude-plugin|mcp\.json)$/.test(part)) ||
+  /(?:^|\/)(?:__MACOSX|node_modules)\//.test(name);
 
 /** The same look at what lies in a folder already. */
-export function look({ folder, lock }: { readonly folder: string; readonly lock: Pick<Pressed, 'manifest' | 'servers'> }): ScanReport {
+export function look({
+  folder,
+  lock,
+}: {
+  readonly folder: string;
+  readonly lock: Pick<Pressed, 'manifest' | 'servers'>;
+}): ScanReport {
   return scan(ownFolder(folder), declaredHosts(lock.manifest, lock.servers));
 }
 
 /** What a pack says that it asks: by svc, and by its MCP servers. */
-function declaredHosts({ permissions }: Pressed['manifest'], servers: Pressed['servers']): readonly string[] {
+function declaredHosts(
+  { permissions }: Pressed['manifest'],
+  servers: Pressed['servers'],
+): readonly string[] {
   const { hosts = [] } = (permissions ?? {}) as { readonly hosts?: readonly unknown[] };
-  const own = Array.isArray(hosts) ? hosts.map((host) => String(host).replace(/^\*\./, '').replace(/:\d+$/, '')) : [];
+  const own = Array.isArray(hosts)
+    ? hosts.map((host) => String(host).replace(/^\*\./, '').replace(/:\d+$/, ''))
+    : [];
   return [...own, ...servers.map(({ url }) => new URL(url).hostname)];
 }
 
@@ -103,10 +154,12 @@ export function copyFolder({ from, to }: { readonly from: string; readonly to: s
   return hashOf(listOf(files));
 }
 
-export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+export const removeFolder = (folder: string): void =>
+  rmSync(folder, { recursive: true, force: true });
 
 /** What svc has written itself: copies of its data folder may share its files. */
-const ownFolder = (folder: string): PackFiles => readFolder({ root: realpathSync(folder), path: '', isForeign: false });
+const ownFolder = (folder: string): PackFiles =>
+  readFolder({ root: realpathSync(folder), path: '', isForeign: false });
 
 function filesOf(content: PackContent, path: string): PackFiles {
   switch (content.kind) {
@@ -115,7 +168,11 @@ function filesOf(content: PackContent, path: string): PackFiles {
     case 'git':
       return filesOfCommit(Buffer.from(content.bytes), content.commit, path);
     case 'archive': {
-      const bytes = Buffer.from(content.bytes.buffer, content.bytes.byteOffset, content.bytes.byteLength);
+      const bytes = Buffer.from(
+        content.bytes.buffer,
+        content.bytes.byteOffset,
+        content.bytes.byteLength,
+      );
       return below(bytes[0] === 0x50 && bytes[1] === 0x4b ? unzip(bytes) : untar(bytes), path);
     }
   }
@@ -131,11 +188,21 @@ function pathParts(path: string): string {
 }
 
 const below = (files: PackFiles, path: string): PackFiles =>
-  path === '' ? files : new Map([...files].flatMap(([name, bytes]) => (name.startsWith(`${path}/`) ? [[name.slice(path.length + 1), bytes] as const] : [])));
+  path === ''
+    ? files
+    : new Map(
+        [...files].flatMap(([name, bytes]) =>
+          name.startsWith(`${path}/`) ? [[name.slice(path.length + 1), bytes] as const] : [],
+        ),
+      );
 
 const listOf = (files: PackFiles): readonly PressedFile[] =>
   [...files]
-    .map(([path, bytes]) => ({ path, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }))
+    .map(([path, bytes]) => ({
+      path,
+      size: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    }))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
 
 const hashOf = (files: readonly PressedFile[]): string =>

@@ -10,7 +10,11 @@ import type { Installed, Lock } from './tables.ts';
 /** What changes with respect to what is installed. */
 interface Difference {
   readonly from_version: string;
-  readonly files: { readonly added: readonly string[]; readonly removed: readonly string[]; readonly changed: readonly string[] };
+  readonly files: {
+    readonly added: readonly string[];
+    readonly removed: readonly string[];
+    readonly changed: readonly string[];
+  };
   readonly capabilities: { readonly added: readonly string[]; readonly removed: readonly string[] };
 }
 
@@ -28,14 +32,21 @@ export interface Preview {
 }
 
 /** Past svc, and so past the gate. */
-export const connectsItself = ({ permissions }: Pressed['manifest']): boolean => (permissions as { readonly network?: unknown } | undefined)?.network === true;
+export const connectsItself = ({ permissions }: Pressed['manifest']): boolean =>
+  (permissions as { readonly network?: unknown } | undefined)?.network === true;
 
 /** Weighs what a pack is and wants against what is installed of it. */
 export function previewOf(
   pressed: Pressed,
   fetched: Fetched,
   rights: AskedRights & { readonly held: readonly string[] },
-  { before, inherits }: { readonly before: Installed | undefined; /** The version whose data was kept. */ readonly inherits: string | undefined },
+  {
+    before,
+    inherits,
+  }: {
+    readonly before: Installed | undefined;
+    /** The version whose data was kept. */ readonly inherits: string | undefined;
+  },
 ): Preview {
   const { origin, sha256, signedBy, signingKey, pinned } = fetched;
   const lock: Lock = {
@@ -55,13 +66,21 @@ export function previewOf(
   const needs = isThere
     ? []
     : [
-        ...(rights.sentences.length > 0 ? [`it asks for rights: it ${rights.sentences.join('; it ')}`] : []),
-        ...(servers.length > 0
-          ? [`it names MCP servers, which stay off until they are let in: ${servers.map(({ name, url }) => `${name} at ${url}`).join(', ')}`]
+        ...(rights.sentences.length > 0
+          ? [`it asks for rights: it ${rights.sentences.join('; it ')}`]
           : []),
-        ...(verdict === 'pass' ? [] : [`the scan says ${verdict}, with ${graver} ${graver === 1 ? 'finding' : 'findings'}`]),
+        ...(servers.length > 0
+          ? [
+              `it names MCP servers, which stay off until they are let in: ${servers.map(({ name, url }) => `${name} at ${url}`).join(', ')}`,
+            ]
+          : []),
+        ...(verdict === 'pass'
+          ? []
+          : [`the scan says ${verdict}, with ${graver} ${graver === 1 ? 'finding' : 'findings'}`]),
         ...(pinned ? [] : ['its source may change: the commit was not named']),
-        ...(before === undefined ? [] : [...stepsBack(before.lock, lock), ...otherPersonas(before, difference!)]),
+        ...(before === undefined
+          ? []
+          : [...stepsBack(before.lock, lock), ...otherPersonas(before, difference!)]),
         ...(inherits === undefined
           ? []
           : [
@@ -71,8 +90,14 @@ export function previewOf(
   const warnings = [
     ...(signedBy === null ? ['unsigned: no key of a registry vouches for it'] : []),
     ...(rights.refused === undefined ? [] : [`it cannot be installed: it ${rights.refused}`]),
-    ...(pressed.personas.length > 0 ? [`its personas only read, and are not chosen by themselves until they are let in: ${pressed.personas.join(', ')}`] : []),
-    ...(connectsItself(pressed.manifest) ? ['it opens connections by itself, which no ceiling of hosts holds'] : []),
+    ...(pressed.personas.length > 0
+      ? [
+          `its personas only read, and are not chosen by themselves until they are let in: ${pressed.personas.join(', ')}`,
+        ]
+      : []),
+    ...(connectsItself(pressed.manifest)
+      ? ['it opens connections by itself, which no ceiling of hosts holds']
+      : []),
     ...rights.held,
   ];
   const shown = [
@@ -88,7 +113,14 @@ export function previewOf(
     before?.lock.content_hash ?? null,
     inherits ?? null,
   ];
-  return { lock, difference, needs, warnings, isThere, confirm: createHash('sha256').update(JSON.stringify(shown)).digest('hex') };
+  return {
+    lock,
+    difference,
+    needs,
+    warnings,
+    isThere,
+    confirm: createHash('sha256').update(JSON.stringify(shown)).digest('hex'),
+  };
 }
 
 /** Nothing of it would be other than it is. */
@@ -99,20 +131,33 @@ const sameTerms = (before: Lock, after: Lock): boolean =>
   stepsBack(before, after).length === 0;
 
 /** Where a version is worth less trust than the installed one. */
-function stepsBack(before: Lock, { version, signed_by: signedBy, signing_key: key }: Lock): readonly string[] {
+function stepsBack(
+  before: Lock,
+  { version, signed_by: signedBy, signing_key: key }: Lock,
+): readonly string[] {
   const { signed_by: by, signing_key: oldKey = key } = before;
   const isOtherKey = signedBy !== null && oldKey !== key;
   return [
-    ...(by !== null && signedBy === null ? [`the installed version is signed by ${by}, and this one is unsigned`] : []),
-    ...(by !== null && isOtherKey ? [`the installed version is signed by another key, that of ${by}`] : []),
-    ...(semver.lt(version, before.version) ? [`it is older than the installed version ${before.version}`] : []),
+    ...(by !== null && signedBy === null
+      ? [`the installed version is signed by ${by}, and this one is unsigned`]
+      : []),
+    ...(by !== null && isOtherKey
+      ? [`the installed version is signed by another key, that of ${by}`]
+      : []),
+    ...(semver.lt(version, before.version)
+      ? [`it is older than the installed version ${before.version}`]
+      : []),
   ];
 }
 
 /** They were let in as they were. */
 function otherPersonas({ admitted }: Installed, { files }: Difference): readonly string[] {
-  const isChanged = [...files.changed, ...files.added, ...files.removed].some((path) => path.startsWith('agents/'));
-  return isChanged && admitted.personas.length > 0 ? [`it changes files of personas, of which these were let in: ${admitted.personas.join(', ')}`] : [];
+  const isChanged = [...files.changed, ...files.added, ...files.removed].some((path) =>
+    path.startsWith('agents/'),
+  );
+  return isChanged && admitted.personas.length > 0
+    ? [`it changes files of personas, of which these were let in: ${admitted.personas.join(', ')}`]
+    : [];
 }
 
 function differenceOf(before: Lock, after: Lock): Difference {
@@ -124,7 +169,9 @@ function differenceOf(before: Lock, after: Lock): Difference {
     files: {
       added: [...next.keys()].filter((path) => !old.has(path)),
       removed: [...old.keys()].filter((path) => !next.has(path)),
-      changed: [...next].filter(([path, hash]) => old.has(path) && old.get(path) !== hash).map(([path]) => path),
+      changed: [...next]
+        .filter(([path, hash]) => old.has(path) && old.get(path) !== hash)
+        .map(([path]) => path),
     },
     capabilities: {
       added: capabilities[1].filter((one) => !capabilities[0].includes(one)),
@@ -133,9 +180,18 @@ function differenceOf(before: Lock, after: Lock): Difference {
   };
 }
 
-const byPath = (files: readonly PressedFile[]): ReadonlyMap<string, string> => new Map(files.map(({ path, sha256 }) => [path, sha256]));
+const byPath = (files: readonly PressedFile[]): ReadonlyMap<string, string> =>
+  new Map(files.map(({ path, sha256 }) => [path, sha256]));
 
-const capabilitiesOf = ({ rights, tools, servers, hosts, personas, skills, scripts }: Lock): readonly string[] => [
+const capabilitiesOf = ({
+  rights,
+  tools,
+  servers,
+  hosts,
+  personas,
+  skills,
+  scripts,
+}: Lock): readonly string[] => [
   ...rights.map((right) => `right: ${right}`),
   ...tools.map((tool) => `tool: ${tool}`),
   ...servers.map(({ name, url }) => `MCP server: ${name} at ${url}`),

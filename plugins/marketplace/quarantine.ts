@@ -21,7 +21,9 @@ export class Quarantine {
     const file = files.find((one) => blocked.has(one.sha256));
     const isWhole = blocked.has(content) || (sha256 !== null && blocked.has(sha256));
     const what = isWhole ? id : file === undefined ? undefined : `${file.path} of ${id}`;
-    return what === undefined ? undefined : `${what} is on the list of blocked hashes, the setting marketplace.blocked_hashes`;
+    return what === undefined
+      ? undefined
+      : `${what} is on the list of blocked hashes, the setting marketplace.blocked_hashes`;
   }
 
   refuse(lock: Hashed): void {

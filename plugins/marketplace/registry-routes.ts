@@ -12,7 +12,10 @@ const readMs = 30_000;
 /** For every person; nothing in it is of a device. */
 const open = { access: 'any', devices: 'none' } as const;
 
-export const registryRoutes = (registries: Registries, installed: InstalledPacks): readonly RouteDeclaration[] => [
+export const registryRoutes = (
+  registries: Registries,
+  installed: InstalledPacks,
+): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/marketplace/registries',
     ...open,
@@ -21,7 +24,9 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
     async handle({ page, principal }) {
       const rows = await registries.list();
       return pageOfList(
-        rows.map((row) => shownRegistry(row, registries.content(row), principal.grants.includes('*'))),
+        rows.map((row) =>
+          shownRegistry(row, registries.content(row), principal.grants.includes('*')),
+        ),
         ({ name }) => name,
         page,
       );
@@ -38,7 +43,11 @@ export const registryRoutes = (registries: Registries, installed: InstalledPacks
     errors: ['conflict', 'upstream_error'],
     async handle({ body: { name, url, public_key: key }, principal, note }) {
       const row = await registries.add({ name, address: url, key, by: principal.id });
-      note({ resourceType: 'registry', resourceId: name, after: { url, signed: key !== undefined } });
+      note({
+        resourceType: 'registry',
+        resourceId: name,
+        after: { url, signed: key !== undefined },
+      });
       return shownRegistry(row, registries.content(row), true);
     },
   }),
@@ -79,11 +88,16 @@ const searchRoute = (registries: Registries, installed: InstalledPacks): RouteDe
     path: '/api/v1/marketplace/search',
     ...open,
     summary: 'Search what all registries offer',
-    query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })), registry: Type.Optional(RegistryName) }),
+    query: Type.Object({
+      q: Type.Optional(Type.String({ maxLength: 200 })),
+      registry: Type.Optional(RegistryName),
+    }),
     items: OfferShape,
     errors: ['not_found'],
     async handle({ query: { q = '', registry }, page }) {
-      const keys = new Map((await registries.list()).map(({ name, public_key: key }) => [name, key]));
+      const keys = new Map(
+        (await registries.list()).map(({ name, public_key: key }) => [name, key]),
+      );
       const found = (await registries.search(q, registry)).map(({ registry: from, offer }) => ({
         registry: from,
         pack_id: offer.name,
@@ -91,7 +105,11 @@ const searchRoute = (registries: Registries, installed: InstalledPacks): RouteDe
         ...{ description: offer.description, publisher: offer.publisher, homepage: offer.homepage },
         versions: offer.versions.map(({ version }) => version),
         signed: typeof keys.get(from) === 'string',
-        installed: installed.list().find(({ lock: { origin } }) => origin.from === from && origin.name === offer.name)?.lock.version ?? null,
+        installed:
+          installed
+            .list()
+            .find(({ lock: { origin } }) => origin.from === from && origin.name === offer.name)
+            ?.lock.version ?? null,
       }));
       return pageOfList(found, ({ registry: from, pack_id: id }) => `${from}/${id}`, page);
     },
@@ -109,7 +127,12 @@ const haveRoute = (registries: Registries): RouteDeclaration =>
     ...{ status: 200, timeoutMs: readMs },
     errors: ['conflict', 'upstream_error'],
     async handle({ params: { name }, body: { url, public_key: key }, principal, note }) {
-      const row = await registries.have({ name, address: url, key: key ?? undefined, by: principal.id });
+      const row = await registries.have({
+        name,
+        address: url,
+        key: key ?? undefined,
+        by: principal.id,
+      });
       note({ resourceType: 'registry', resourceId: name, after: { url, signed: key !== null } });
       return shownRegistry(row, registries.content(row), true);
     },

@@ -10,11 +10,22 @@ export interface Declared {
  * Ids that no pack may have. Those of plugins; and what actions, settings and paths of svc begin with, because what a pack may name, and what
  * is taken away with it, is known by its id. `isPack`: it came by the marketplace, so what it declares is its own.
  */
-export function reservedIds({ plugins, catalogue, board }: Declared, isPack: (pluginId: string) => boolean): readonly string[] {
+export function reservedIds(
+  { plugins, catalogue, board }: Declared,
+  isPack: (pluginId: string) => boolean,
+): readonly string[] {
   // Core is no plugin of the list; what is declared by none of both is left over from a pack that may come back.
   const ours = new Set(['core', ...plugins.list().flatMap(({ id }) => (isPack(id) ? [] : [id]))]);
-  const actions = catalogue.actions().flatMap(({ action, pluginId }) => (ours.has(pluginId) ? [action.split(':', 1)[0]!] : []));
-  const paths = catalogue.routes().flatMap(({ path, pluginId }) => (ours.has(pluginId) ? (/^\/api\/v1\/([^/{]+)/.exec(path)?.[1] ?? []) : []));
-  const settings = board.list().flatMap(({ key, owner }) => (ours.has(owner) ? [key.split('.', 1)[0]!] : []));
+  const actions = catalogue
+    .actions()
+    .flatMap(({ action, pluginId }) => (ours.has(pluginId) ? [action.split(':', 1)[0]!] : []));
+  const paths = catalogue
+    .routes()
+    .flatMap(({ path, pluginId }) =>
+      ours.has(pluginId) ? (/^\/api\/v1\/([^/{]+)/.exec(path)?.[1] ?? []) : [],
+    );
+  const settings = board
+    .list()
+    .flatMap(({ key, owner }) => (ours.has(owner) ? [key.split('.', 1)[0]!] : []));
   return [...new Set([...ours, ...actions, ...paths, ...settings])];
 }

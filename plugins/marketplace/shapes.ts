@@ -3,38 +3,77 @@ import { type TSchema, Type } from 'typebox';
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Time = Type.String({ format: 'date-time' });
 const Texts = Type.Array(Type.String());
-const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', examples: ['4a7d1ed414474e4033ac29ccb8653d9b3e8b1a7c6f0d5e2c9b8a7f6e5d4c3b2a'] });
-const label = Type.String({ pattern: '^[A-Za-z0-9_./-]{1,100}=[^=]{0,200}$', examples: ['env=prod'] });
+const Sha256 = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  examples: ['4a7d1ed414474e4033ac29ccb8653d9b3e8b1a7c6f0d5e2c9b8a7f6e5d4c3b2a'],
+});
+const label = Type.String({
+  pattern: '^[A-Za-z0-9_./-]{1,100}=[^=]{0,200}$',
+  examples: ['env=prod'],
+});
 
-export const PackId = Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$', examples: ['nginx-doctor'] });
-export const RegistryName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,40}$', examples: ['community'] });
+export const PackId = Type.String({
+  pattern: '^[a-z][a-z0-9-]{1,40}$',
+  examples: ['nginx-doctor'],
+});
+export const RegistryName = Type.String({
+  pattern: '^[a-z][a-z0-9-]{0,40}$',
+  examples: ['community'],
+});
 export const Confirm = Type.String({
   pattern: '^[0-9a-f]{64}$',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
   description: 'the hash of the preview that was shown',
 });
 export const Reason = Type.String({ minLength: 1, maxLength: 500 });
-export const Path = Type.String({ maxLength: 400, description: 'the folder of the pack within the source' });
+export const Path = Type.String({
+  maxLength: 400,
+  description: 'the folder of the pack within the source',
+});
 
 export const WantedPack = Type.Object({
   registry: Type.Optional(Type.String({ ...RegistryName, examples: ['shipped'] })),
-  pack_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'its name in the registry', examples: ['hello'] })),
+  pack_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'its name in the registry',
+      examples: ['hello'],
+    }),
+  ),
   version: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
   url: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })),
   sha256: Type.Optional(Sha256),
   git: Type.Optional(
     Type.Object({
       url: Type.String({ minLength: 1, maxLength: 2_000 }),
-      commit: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}$', examples: ['2fd4e1c67a2d28fced849ee1bb76e7391b93eb12'] })),
-      ref: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$', examples: ['v1.4.0'] })),
+      commit: Type.Optional(
+        Type.String({
+          pattern: '^[0-9a-f]{40}$',
+          examples: ['2fd4e1c67a2d28fced849ee1bb76e7391b93eb12'],
+        }),
+      ),
+      ref: Type.Optional(
+        Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$', examples: ['v1.4.0'] }),
+      ),
       path: Type.Optional(Path),
     }),
   ),
-  folder: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'on the machine of svc; for administrators' })),
+  folder: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description: 'on the machine of svc; for administrators',
+    }),
+  ),
   path: Type.Optional(Path),
 });
 
-export const WantedInstall = Type.Object({ ...WantedPack.properties, confirm: Type.Optional(Confirm), reason: Type.Optional(Reason) });
+export const WantedInstall = Type.Object({
+  ...WantedPack.properties,
+  confirm: Type.Optional(Confirm),
+  reason: Type.Optional(Reason),
+});
 
 const Source = Type.Object({
   kind: Type.String(),
@@ -54,11 +93,21 @@ const about = {
   layout: Type.Enum(['svc', 'claude', 'skills']),
   source: Source,
   sha256: orNull(Type.String({ description: 'of the archive' })),
-  content_hash: Type.String({ description: 'of all its files: by it a file says which content was agreed to' }),
-  signed_by: orNull(Type.String({ description: 'the registry whose key has signed it; null: unsigned' })),
+  content_hash: Type.String({
+    description: 'of all its files: by it a file says which content was agreed to',
+  }),
+  signed_by: orNull(
+    Type.String({ description: 'the registry whose key has signed it; null: unsigned' }),
+  ),
   verdict: Type.Enum(['pass', 'review', 'block']),
   findings: Type.Array(
-    Type.Object({ rule: Type.String(), severity: Type.Enum(['info', 'review', 'block']), file: Type.String(), line: Type.Integer(), message: Type.String() }),
+    Type.Object({
+      rule: Type.String(),
+      severity: Type.Enum(['info', 'review', 'block']),
+      file: Type.String(),
+      line: Type.Integer(),
+      message: Type.String(),
+    }),
   ),
   skills: Texts,
   agents: Texts,
@@ -66,11 +115,15 @@ const about = {
   permissions: Type.Array(Type.String(), { description: 'rights of its code, in sentences' }),
   tools: Type.Array(Type.String(), { description: 'that its skills and personas name' }),
   hosts: Type.Array(Type.String(), { description: 'that its texts name' }),
-  scripts: Type.Array(Type.String(), { description: 'files that could be run; svc runs none of them' }),
+  scripts: Type.Array(Type.String(), {
+    description: 'files that could be run; svc runs none of them',
+  }),
   ignored: Type.Array(Type.String(), { description: 'what of it has no effect here' }),
 };
 
-const Files = Type.Array(Type.Object({ path: Type.String(), size: Type.Integer(), sha256: Type.String() }));
+const Files = Type.Array(
+  Type.Object({ path: Type.String(), size: Type.Integer(), sha256: Type.String() }),
+);
 
 export const PreviewShape = Type.Object({
   ...about,
@@ -83,19 +136,34 @@ export const PreviewShape = Type.Object({
       capabilities: Type.Object({ added: Texts, removed: Texts }),
     }),
   ),
-  needs: Type.Array(Type.String(), { description: 'why it has to be confirmed; empty: it is installed by one call' }),
+  needs: Type.Array(Type.String(), {
+    description: 'why it has to be confirmed; empty: it is installed by one call',
+  }),
   warnings: Texts,
   confirm: Type.String(),
 });
 
 export const CeilingShape = Type.Object({
-  classes: Type.Array(Type.Enum(['safe', 'mutating', 'dangerous']), { uniqueItems: true, maxItems: 3 }),
-  tools: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 500, description: 'empty: all' }),
-  hosts: Type.Array(Type.String({ pattern: '^[a-z0-9.-]{1,200}$', examples: ['api.example.org'] }), {
-    maxItems: 500,
-    description: 'that arguments of tools may name and its code may ask by svc, with all below them; empty: all',
+  classes: Type.Array(Type.Enum(['safe', 'mutating', 'dangerous']), {
+    uniqueItems: true,
+    maxItems: 3,
   }),
-  labels: Type.Array(label, { maxItems: 100, description: 'of devices, one of which must be carried; empty: all' }),
+  tools: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+    maxItems: 500,
+    description: 'empty: all',
+  }),
+  hosts: Type.Array(
+    Type.String({ pattern: '^[a-z0-9.-]{1,200}$', examples: ['api.example.org'] }),
+    {
+      maxItems: 500,
+      description:
+        'that arguments of tools may name and its code may ask by svc, with all below them; empty: all',
+    },
+  ),
+  labels: Type.Array(label, {
+    maxItems: 100,
+    description: 'of devices, one of which must be carried; empty: all',
+  }),
 });
 
 export const AdmittedShape = Type.Object({
@@ -126,7 +194,12 @@ export const PackBody = Type.Object({
     from: Type.String({ minLength: 1, maxLength: 2_000, examples: ['shipped'] }),
     name: Type.Optional(Type.String({ maxLength: 100, examples: ['hello'] })),
     path: Type.Optional(Path),
-    commit: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}$', examples: ['2fd4e1c67a2d28fced849ee1bb76e7391b93eb12'] })),
+    commit: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{40}$',
+        examples: ['2fd4e1c67a2d28fced849ee1bb76e7391b93eb12'],
+      }),
+    ),
   }),
   sha256: orNull(Sha256),
   content_hash: Sha256,
@@ -151,9 +224,16 @@ export const RegistryShape = Type.Object({
   added_at: Time,
 });
 
-const RegistryUrl = Type.String({ minLength: 1, maxLength: 2_000, examples: ['https://example.org/registry'] });
+const RegistryUrl = Type.String({
+  minLength: 1,
+  maxLength: 2_000,
+  examples: ['https://example.org/registry'],
+});
 
-export const RegistryBody = Type.Object({ url: RegistryUrl, public_key: orNull(Type.String({ maxLength: 200 })) });
+export const RegistryBody = Type.Object({
+  url: RegistryUrl,
+  public_key: orNull(Type.String({ maxLength: 200 })),
+});
 
 export const NewRegistry = Type.Object({
   name: RegistryName,

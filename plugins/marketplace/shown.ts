@@ -3,15 +3,45 @@ import type { Static } from 'typebox';
 
 import type { Preview } from './preview.ts';
 import type { RegistryContent } from './registry/registry-index.ts';
-import type { HistoryShape, InstalledDetail, InstalledShape, PreviewShape, RegistryShape } from './shapes.ts';
+import type {
+  HistoryShape,
+  InstalledDetail,
+  InstalledShape,
+  PreviewShape,
+  RegistryShape,
+} from './shapes.ts';
 import type { HistoryRow, Installed, Lock, RegistryRow } from './tables.ts';
 
 const orTime = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
 /** A pack as it is shown, whether it is installed or only looked at. */
-const about = ({ id, title, version, description, layout, origin, sha256, signed_by: signedBy, verdict, findings, servers, personas, ...lock }: Lock) => ({
+const about = ({
+  id,
+  title,
+  version,
+  description,
+  layout,
+  origin,
+  sha256,
+  signed_by: signedBy,
+  verdict,
+  findings,
+  servers,
+  personas,
+  ...lock
+}: Lock) => ({
   pack_id: id,
-  ...{ name: title, version, description, layout, source: { ...origin }, sha256, content_hash: lock.content_hash, signed_by: signedBy, verdict },
+  ...{
+    name: title,
+    version,
+    description,
+    layout,
+    source: { ...origin },
+    sha256,
+    content_hash: lock.content_hash,
+    signed_by: signedBy,
+    verdict,
+  },
   findings: findings.map((finding) => ({ ...finding })),
   skills: [...lock.skills],
   agents: [...personas],
@@ -23,7 +53,13 @@ const about = ({ id, title, version, description, layout, origin, sha256, signed
   ignored: [...lock.ignored],
 });
 
-export const shownPreview = ({ lock, difference, needs, warnings, confirm }: Preview): Static<typeof PreviewShape> => ({
+export const shownPreview = ({
+  lock,
+  difference,
+  needs,
+  warnings,
+  confirm,
+}: Preview): Static<typeof PreviewShape> => ({
   ...about(lock),
   files: lock.files.map((file) => ({ ...file })),
   manifest: { ...lock.manifest },
@@ -34,7 +70,13 @@ export const shownPreview = ({ lock, difference, needs, warnings, confirm }: Pre
 });
 
 /** A preview in the details of an error: one line for each thing to know, and the hash that confirms it. */
-export function problemsOf({ lock, difference, needs, warnings, confirm }: Preview): readonly FieldProblem[] {
+export function problemsOf({
+  lock,
+  difference,
+  needs,
+  warnings,
+  confirm,
+}: Preview): readonly FieldProblem[] {
   const each = (path: string, texts: readonly string[]): readonly FieldProblem[] =>
     texts.slice(0, 50).map((message, index) => ({ path: `/${path}/${index}`, message }));
   return [
@@ -43,8 +85,18 @@ export function problemsOf({ lock, difference, needs, warnings, confirm }: Previ
     { path: '/version', message: lock.version },
     { path: '/verdict', message: lock.verdict },
     { path: '/signed_by', message: lock.signed_by ?? 'unsigned' },
-    ...(lock.verdict === 'pass' ? [] : [{ path: '/options/reason', message: 'why it is installed all the same, in 10 letters or more' }]),
-    { path: '/files', message: `${lock.files.length} files, ${lock.files.reduce((sum, { size }) => sum + size, 0)} bytes` },
+    ...(lock.verdict === 'pass'
+      ? []
+      : [
+          {
+            path: '/options/reason',
+            message: 'why it is installed all the same, in 10 letters or more',
+          },
+        ]),
+    {
+      path: '/files',
+      message: `${lock.files.length} files, ${lock.files.reduce((sum, { size }) => sum + size, 0)} bytes`,
+    },
     // The rights themselves stand below, one by one.
     ...each(
       'needs',
@@ -54,7 +106,10 @@ export function problemsOf({ lock, difference, needs, warnings, confirm }: Previ
     ...each('permissions', lock.rights),
     ...each(
       'findings',
-      lock.findings.map(({ severity, file, line, message }) => `${severity}: ${file}${line > 0 ? ` line ${line}` : ''} ${message}`),
+      lock.findings.map(
+        ({ severity, file, line, message }) =>
+          `${severity}: ${file}${line > 0 ? ` line ${line}` : ''} ${message}`,
+      ),
     ),
     ...each('tools', lock.tools),
     ...each('hosts', lock.hosts),
@@ -63,24 +118,34 @@ export function problemsOf({ lock, difference, needs, warnings, confirm }: Previ
     ...each('ignored', lock.ignored),
     ...each(
       'difference/files',
-      Object.entries(difference?.files ?? {}).flatMap(([what, files]) => files.map((file) => `${what} ${file}`)),
+      Object.entries(difference?.files ?? {}).flatMap(([what, files]) =>
+        files.map((file) => `${what} ${file}`),
+      ),
     ),
     ...each(
       'difference/capabilities',
-      Object.entries(difference?.capabilities ?? {}).flatMap(([what, all]) => all.map((one) => `${what} ${one}`)),
+      Object.entries(difference?.capabilities ?? {}).flatMap(([what, all]) =>
+        all.map((one) => `${what} ${one}`),
+      ),
     ),
   ];
 }
 
 /** As people are told: whether it serves, and else why not. */
-function stateOf(status: PluginStatus | undefined): { readonly state: 'active' | 'disabled' | 'failed'; readonly error: string | null } {
+function stateOf(status: PluginStatus | undefined): {
+  readonly state: 'active' | 'disabled' | 'failed';
+  readonly error: string | null;
+} {
   switch (status?.state) {
     case 'active':
       return { state: 'active', error: status.cause ?? null };
     case 'disabled':
       return { state: 'disabled', error: null };
     default:
-      return { state: 'failed', error: status?.cause ?? `it is ${status?.state ?? 'gone from the data folder'}` };
+      return {
+        state: 'failed',
+        error: status?.cause ?? `it is ${status?.state ?? 'gone from the data folder'}`,
+      };
   }
 }
 
@@ -95,7 +160,8 @@ export interface Standing {
 
 const somewhere = 'a folder of the machine of svc';
 
-const withoutPaths = (text: string): string => text.replaceAll(/(?<![\w/:.])\/(?:[^\s/'":]{1,255}\/)+/g, '');
+const withoutPaths = (text: string): string =>
+  text.replaceAll(/(?<![\w/:.])\/(?:[^\s/'":]{1,255}\/)+/g, '');
 
 function placed(
   pack: Installed,
@@ -125,12 +191,19 @@ export const shownPack = (pack: Installed, standing: Standing): Static<typeof In
   updated_at: timestamp(pack.updatedAt),
 });
 
-export const shownDetail = (pack: Installed, standing: Standing): Static<typeof InstalledDetail> => ({
+export const shownDetail = (
+  pack: Installed,
+  standing: Standing,
+): Static<typeof InstalledDetail> => ({
   ...shownPack(pack, standing),
   files: pack.lock.files.map((file) => ({ ...file })),
 });
 
-export const shownRegistry = (row: RegistryRow, { title, format, offers }: RegistryContent, isForAdministrators: boolean): Static<typeof RegistryShape> => ({
+export const shownRegistry = (
+  row: RegistryRow,
+  { title, format, offers }: RegistryContent,
+  isForAdministrators: boolean,
+): Static<typeof RegistryShape> => ({
   name: row.name,
   url: row.address.startsWith('/') && !isForAdministrators ? somewhere : row.address,
   ...{ title, format },
@@ -143,4 +216,7 @@ export const shownRegistry = (row: RegistryRow, { title, format, offers }: Regis
   added_at: timestamp(row.added_at),
 });
 
-export const shownHistory = ({ done_at: at, ...row }: HistoryRow): Static<typeof HistoryShape> => ({ ...row, done_at: timestamp(at) });
+export const shownHistory = ({ done_at: at, ...row }: HistoryRow): Static<typeof HistoryShape> => ({
+  ...row,
+  done_at: timestamp(at),
+});

@@ -8,7 +8,13 @@ import { readArchive } from './archive/arrived.ts';
 import { realFolder } from './archive/read-folder.ts';
 import { SmartHttp } from './git/smart-http.ts';
 import type { PackContent } from './press.ts';
-import { isSecure, isSigned, refuseUser, type Registries, shippedName } from './registry/registries.ts';
+import {
+  isSecure,
+  isSigned,
+  refuseUser,
+  type Registries,
+  shippedName,
+} from './registry/registries.ts';
 import type { OfferSource } from './registry/registry-index.ts';
 import type { Origin, RegistryRow } from './tables.ts';
 
@@ -19,7 +25,12 @@ export interface Wanted {
   readonly version?: string;
   readonly url?: string;
   readonly sha256?: string;
-  readonly git?: { readonly url: string; readonly commit?: string; readonly ref?: string; readonly path?: string };
+  readonly git?: {
+    readonly url: string;
+    readonly commit?: string;
+    readonly ref?: string;
+    readonly path?: string;
+  };
   readonly folder?: string;
   /** The pack within an archive. */
   readonly path?: string;
@@ -43,7 +54,8 @@ export interface Fetched {
 
 const timeoutMs = 120_000;
 
-const invalid = (message: string): SvcError => new SvcError('invalid_argument', message, { reason: 'marketplace.source' });
+const invalid = (message: string): SvcError =>
+  new SvcError('invalid_argument', message, { reason: 'marketplace.source' });
 
 const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -63,7 +75,9 @@ export class Sources {
   }
 
   async bring(wanted: Wanted, signal: AbortSignal): Promise<Fetched> {
-    const named = (['registry', 'url', 'git', 'folder'] as const).filter((key) => wanted[key] !== undefined);
+    const named = (['registry', 'url', 'git', 'folder'] as const).filter(
+      (key) => wanted[key] !== undefined,
+    );
     if (named.length !== 1) {
       throw invalid(
         `name one source: "registry" with "pack_id", "url" with "sha256", "git", or "folder"${named.length === 0 ? '' : `; got ${named.join(' and ')}`}`,
@@ -76,7 +90,14 @@ export class Sources {
       }
       return await this.#fromRegistry(registry, packId, wanted.version, signal);
     }
-    const plain = { path, name: undefined, version: undefined, entry: undefined, signedBy: null, signingKey: null };
+    const plain = {
+      path,
+      name: undefined,
+      version: undefined,
+      entry: undefined,
+      signedBy: null,
+      signingKey: null,
+    };
     if (url !== undefined) {
       if (sha256 === undefined) {
         throw invalid('an address comes with the "sha256" of what lies there');
@@ -86,9 +107,17 @@ export class Sources {
       }
       refuseUser(url);
       const bytes = await this.#archive(url, sha256, signal);
-      return { ...plain, content: { kind: 'archive', bytes }, origin: { kind: 'url', from: url, path }, sha256, pinned: true };
+      return {
+        ...plain,
+        content: { kind: 'archive', bytes },
+        origin: { kind: 'url', from: url, path },
+        sha256,
+        pinned: true,
+      };
     }
-    return git === undefined ? this.#fromFolder(folder!, path, plain) : await this.#fromGit(git, plain, signal);
+    return git === undefined
+      ? this.#fromFolder(folder!, path, plain)
+      : await this.#fromGit(git, plain, signal);
   }
 
   /** Bytes that came with the request itself. */
@@ -108,12 +137,24 @@ export class Sources {
     };
   }
 
-  async #fromRegistry(registry: string, name: string, version: string | undefined, signal: AbortSignal): Promise<Fetched> {
+  async #fromRegistry(
+    registry: string,
+    name: string,
+    version: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Fetched> {
     const { row, offer } = await this.#registries.offer(registry, name);
-    const found = version === undefined ? offer.versions[0] : offer.versions.find((one) => one.version === version);
+    const found =
+      version === undefined
+        ? offer.versions[0]
+        : offer.versions.find((one) => one.version === version);
     if (found === undefined) {
       const known = offer.versions.slice(0, 10).map((one) => one.version);
-      throw new SvcError('not_found', `${registry} offers no version ${version} of ${name}; it has ${known.join(', ')}`, { reason: 'marketplace.no_version' });
+      throw new SvcError(
+        'not_found',
+        `${registry} offers no version ${version} of ${name}; it has ${known.join(', ')}`,
+        { reason: 'marketplace.no_version' },
+      );
     }
     const origin: Origin = { kind: 'registry', from: registry, name };
     const plain = { name, version: found.version, entry: offer.entry, origin };
@@ -127,14 +168,20 @@ export class Sources {
     signal: AbortSignal,
   ): Promise<Fetched> {
     if (key !== null && source.kind !== 'archive') {
-      throw invalid(`the registry ${registry} has a key, and what it offers under ${plain.name} cannot be signed`);
+      throw invalid(
+        `the registry ${registry} has a key, and what it offers under ${plain.name} cannot be signed`,
+      );
     }
     switch (source.kind) {
       case 'archive': {
         if (key !== null && !isSigned(key, source.sha256, source.signature)) {
-          throw new SvcError('invalid_argument', `${plain.name} is not signed by the key of the registry ${registry}, so it is not installed`, {
-            reason: 'marketplace.not_signed',
-          });
+          throw new SvcError(
+            'invalid_argument',
+            `${plain.name} is not signed by the key of the registry ${registry}, so it is not installed`,
+            {
+              reason: 'marketplace.not_signed',
+            },
+          );
         }
         const bytes = await this.#archive(source.url, source.sha256, signal, address);
         return {
@@ -148,14 +195,29 @@ export class Sources {
         };
       }
       case 'git':
-        return { ...(await this.#fromGit(source, { ...plain, path: source.path, signedBy: null, signingKey: null }, signal)), origin: plain.origin };
+        return {
+          ...(await this.#fromGit(
+            source,
+            { ...plain, path: source.path, signedBy: null, signingKey: null },
+            signal,
+          )),
+          origin: plain.origin,
+        };
       case 'inside': {
         if (!address.startsWith('/')) {
-          throw invalid(`${plain.name} lies beside the index of ${registry}, which is no folder of this machine; install it with "git" and its repository`);
+          throw invalid(
+            `${plain.name} lies beside the index of ${registry}, which is no folder of this machine; install it with "git" and its repository`,
+          );
         }
         return {
           ...plain,
-          content: { kind: 'folder', path: registry === shippedName ? realFolder(folderOf(address)) : this.#outside(realFolder(folderOf(address))) },
+          content: {
+            kind: 'folder',
+            path:
+              registry === shippedName
+                ? realFolder(folderOf(address))
+                : this.#outside(realFolder(folderOf(address))),
+          },
           path: source.path,
           sha256: null,
           signedBy: null,
@@ -169,7 +231,17 @@ export class Sources {
   }
 
   async #fromGit(
-    { url, commit, ref, path = '' }: { readonly url: string; readonly commit?: string | undefined; readonly ref?: string | undefined; readonly path?: string },
+    {
+      url,
+      commit,
+      ref,
+      path = '',
+    }: {
+      readonly url: string;
+      readonly commit?: string | undefined;
+      readonly ref?: string | undefined;
+      readonly path?: string;
+    },
     plain: Omit<Fetched, 'content' | 'origin' | 'sha256' | 'pinned'>,
     signal: AbortSignal,
   ): Promise<Fetched> {
@@ -198,7 +270,11 @@ export class Sources {
     };
   }
 
-  #fromFolder(folder: string, path: string, plain: Omit<Fetched, 'content' | 'origin' | 'sha256' | 'pinned'>): Fetched {
+  #fromFolder(
+    folder: string,
+    path: string,
+    plain: Omit<Fetched, 'content' | 'origin' | 'sha256' | 'pinned'>,
+  ): Fetched {
     if (!folder.startsWith('/')) {
       throw invalid('a folder is named by its absolute path on the machine of svc');
     }
@@ -207,37 +283,67 @@ export class Sources {
     const name = join(real, path)
       .split('/')
       .findLast((part) => part !== '');
-    return { ...plain, name, content: { kind: 'folder', path: real }, origin: { kind: 'folder', from: real, path }, sha256: null, pinned: true };
+    return {
+      ...plain,
+      name,
+      content: { kind: 'folder', path: real },
+      origin: { kind: 'folder', from: real, path },
+      sha256: null,
+      pinned: true,
+    };
   }
 
   /** Keys and packs of others are no source of a pack. */
   #outside(folder: string): string {
     const data = realFolder(this.#data);
     if (folder === data || folder.startsWith(`${data}/`)) {
-      throw invalid('a folder below the data folder of svc is no source of a pack; copy the pack to another place');
+      throw invalid(
+        'a folder below the data folder of svc is no source of a pack; copy the pack to another place',
+      );
     }
     return folder;
   }
 
-  async #archive(url: string, sha256: string, signal: AbortSignal, registry = ''): Promise<Uint8Array> {
-    const bytes = url.startsWith('/') ? readArchive(url, folderOf(registry)) : await this.#download(url, signal);
+  async #archive(
+    url: string,
+    sha256: string,
+    signal: AbortSignal,
+    registry = '',
+  ): Promise<Uint8Array> {
+    const bytes = url.startsWith('/')
+      ? readArchive(url, folderOf(registry))
+      : await this.#download(url, signal);
     const actual = sha256Of(bytes);
     if (actual !== sha256.toLowerCase()) {
-      throw new SvcError('invalid_argument', `what lies at the address has the sha256 ${actual}, and not the one that was promised; it is not installed`, {
-        reason: 'marketplace.other_bytes',
-      });
+      throw new SvcError(
+        'invalid_argument',
+        `what lies at the address has the sha256 ${actual}, and not the one that was promised; it is not installed`,
+        {
+          reason: 'marketplace.other_bytes',
+        },
+      );
     }
     return bytes;
   }
 
   async #download(url: string, signal: AbortSignal): Promise<Uint8Array> {
-    const { status, body } = await this.#fetch(url, { maxBytes: limits.packedBytes, timeoutMs, redirects: 5, signal });
+    const { status, body } = await this.#fetch(url, {
+      maxBytes: limits.packedBytes,
+      timeoutMs,
+      redirects: 5,
+      signal,
+    });
     if (status !== 200) {
-      throw new SvcError('upstream_error', `${new URL(url).host} answered ${status} instead of the archive`, { reason: 'marketplace.download' });
+      throw new SvcError(
+        'upstream_error',
+        `${new URL(url).host} answered ${status} instead of the archive`,
+        { reason: 'marketplace.download' },
+      );
     }
     return body;
   }
 }
 
 /** Of a registry on this machine, whose address may be that of its index. */
-const folderOf = (address: string): string => (address.endsWith('.json') ? dirname(address).replace(/\/\.claude-plugin$/, '') : address);
+const folderOf = (address: string): string =>
+  address.endsWith('.json') ? dirname(address).replace(/\/\.claude-plugin$/, '') : address;

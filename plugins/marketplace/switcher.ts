@@ -2,7 +2,14 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path';
 
 import type { GonePack } from 'svc/pack-traces';
-import { isSvcError, type Logger, messageOf, type PluginDirectory, type PluginStatus, SvcError } from 'svc/sdk';
+import {
+  isSvcError,
+  type Logger,
+  messageOf,
+  type PluginDirectory,
+  type PluginStatus,
+  SvcError,
+} from 'svc/sdk';
 
 import type { Leftovers } from './leftovers.ts';
 import type { PackStore } from './pack-store.ts';
@@ -55,7 +62,15 @@ export class Switcher {
   /** Puts a staged folder in place; `settle` commits what is known of it. When either fails, what was there before serves on. */
   async put({ packId, token, beforeHash }: Exchange, settle: () => Promise<void>): Promise<void> {
     const { store, packs } = this.#parts;
-    const change: ChangeRow = { pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null, keep_data: 0, personas: '[]', tools: '[]' };
+    const change: ChangeRow = {
+      pack_id: packId,
+      step: 'switching',
+      token,
+      before_hash: beforeHash ?? null,
+      keep_data: 0,
+      personas: '[]',
+      tools: '[]',
+    };
     mkdirSync(packs, { recursive: true, mode: 0o700 });
     this.#makeRoom(change);
     await store.beginChange(change);
@@ -73,10 +88,18 @@ export class Switcher {
   }
 
   /** Takes a pack away; `settle` commits that it is gone. What it leaves is cleaned afterwards. */
-  async take({ packId, token, beforeHash }: Exchange, { keepData, personas, tools }: Omit<GonePack, 'packId'>, settle: () => Promise<void>): Promise<void> {
+  async take(
+    { packId, token, beforeHash }: Exchange,
+    { keepData, personas, tools }: Omit<GonePack, 'packId'>,
+    settle: () => Promise<void>,
+  ): Promise<void> {
     const change: ChangeRow = {
       ...{ pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null },
-      ...{ keep_data: keepData ? 1 : 0, personas: JSON.stringify(personas), tools: JSON.stringify(tools) },
+      ...{
+        keep_data: keepData ? 1 : 0,
+        personas: JSON.stringify(personas),
+        tools: JSON.stringify(tools),
+      },
     };
     this.#makeRoom(change);
     await this.#parts.store.beginChange(change);
@@ -97,9 +120,15 @@ export class Switcher {
   async recover(installed: ReadonlyMap<string, readonly string[]>): Promise<void> {
     const { store, home, log, plugins, self, leftovers } = this.#parts;
     const changes = await store.changes();
-    const [cleanings, switches] = [changes.filter(({ step }) => step === 'cleaning'), changes.filter(({ step }) => step === 'switching')];
+    const [cleanings, switches] = [
+      changes.filter(({ step }) => step === 'cleaning'),
+      changes.filter(({ step }) => step === 'switching'),
+    ];
     changes.forEach(({ pack_id: pack, step }) =>
-      log.warn({ event: 'marketplace.change_recovered', pack, step }, 'a change of a pack was cut off; it is undone, or its cleaning done again'),
+      log.warn(
+        { event: 'marketplace.change_recovered', pack, step },
+        'a change of a pack was cut off; it is undone, or its cleaning done again',
+      ),
     );
     for (const change of switches) {
       await this.#undo(change);
@@ -122,7 +151,9 @@ export class Switcher {
   tidy(packId: string, hashes: readonly string[]): void {
     const folder = join(this.#parts.home, 'kept', packId);
     const names = existsSync(folder) ? readdirSync(folder) : [];
-    names.filter((name) => !hashes.includes(name)).forEach((name) => rmSync(join(folder, name), { recursive: true, force: true }));
+    names
+      .filter((name) => !hashes.includes(name))
+      .forEach((name) => rmSync(join(folder, name), { recursive: true, force: true }));
     if (hashes.length === 0) {
       rmSync(folder, { recursive: true, force: true });
     }
@@ -165,11 +196,19 @@ export class Switcher {
     } else {
       await plugins.reload(packId);
     }
-    const { state, cause, stage } = this.statusOf(packId) ?? { state: 'not found', cause: 'svc has another plugin of this id', stage: undefined };
+    const { state, cause, stage } = this.statusOf(packId) ?? {
+      state: 'not found',
+      cause: 'svc has another plugin of this id',
+      stage: undefined,
+    };
     if (!['active', 'disabled'].includes(state) || (state === 'active' && cause !== undefined)) {
-      throw new SvcError('conflict', `${packId} does not come up${stage === undefined ? '' : ` (${stage})`}: ${cause ?? `it is ${state}`}`, {
-        reason: 'marketplace.not_up',
-      });
+      throw new SvcError(
+        'conflict',
+        `${packId} does not come up${stage === undefined ? '' : ` (${stage})`}: ${cause ?? `it is ${state}`}`,
+        {
+          reason: 'marketplace.not_up',
+        },
+      );
     }
   }
 
@@ -177,7 +216,11 @@ export class Switcher {
   async #lookAgain(packId: string): Promise<void> {
     const { plugins, self, log } = this.#parts;
     try {
-      await (this.statusOf(packId) === undefined ? plugins.enable(self) : existsSync(this.folderOf(packId)) ? plugins.reload(packId) : plugins.enable(packId));
+      await (this.statusOf(packId) === undefined
+        ? plugins.enable(self)
+        : existsSync(this.folderOf(packId))
+          ? plugins.reload(packId)
+          : plugins.enable(packId));
     } catch (error) {
       log.debug({ pack: packId, cause: messageOf(error) }, 'the host looked again');
     }

@@ -40,7 +40,12 @@ export class McpClient {
     const found: RemoteTool[] = [];
     let cursor: unknown;
     for (let page = 0; page < mostPages && found.length < mostTools; page++) {
-      const result = await this.#call('tools/list', cursor === undefined ? {} : { cursor }, listMs, signal);
+      const result = await this.#call(
+        'tools/list',
+        cursor === undefined ? {} : { cursor },
+        listMs,
+        signal,
+      );
       const listed = Array.isArray(result['tools']) ? (result['tools'] as unknown[]) : [];
       found.push(...listed.flatMap(toolOf));
       cursor = result['nextCursor'];
@@ -51,23 +56,44 @@ export class McpClient {
     return found.slice(0, mostTools);
   }
 
-  async callTool(name: string, params: Readonly<Record<string, unknown>>, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
+  async callTool(
+    name: string,
+    params: Readonly<Record<string, unknown>>,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<unknown> {
     const result = await this.#call('tools/call', { name, arguments: params }, timeoutMs, signal);
-    const texts = Array.isArray(result['content']) ? (result['content'] as unknown[]).flatMap(textOf) : [];
+    const texts = Array.isArray(result['content'])
+      ? (result['content'] as unknown[]).flatMap(textOf)
+      : [];
     if (result['isError'] === true) {
-      throw new SvcError('upstream_error', `${this.#address.name}: ${texts.join('\n').slice(0, 2_000)}`, { reason: 'mcp.tool_failed' });
+      throw new SvcError(
+        'upstream_error',
+        `${this.#address.name}: ${texts.join('\n').slice(0, 2_000)}`,
+        { reason: 'mcp.tool_failed' },
+      );
     }
     return result['structuredContent'] ?? (texts.length === 1 ? texts[0] : texts);
   }
 
-  async #call(method: string, params: object, timeoutMs: number, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+  async #call(
+    method: string,
+    params: object,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<Readonly<Record<string, unknown>>> {
     for (let isSecond = false; ; isSecond = true) {
       this.#session ??= this.#open(signal);
       const session = await this.#session.catch((error: unknown) => {
         this.#session = undefined;
         throw error;
       });
-      const reply = await this.#post({ method, params, id: this.#next++ }, session, timeoutMs, signal);
+      const reply = await this.#post(
+        { method, params, id: this.#next++ },
+        session,
+        timeoutMs,
+        signal,
+      );
       if (reply.status !== 404 || isSecond || session === undefined) {
         return this.#resultOf(reply);
       }
@@ -76,8 +102,17 @@ export class McpClient {
   }
 
   async #open(signal: AbortSignal): Promise<string | undefined> {
-    const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'svc', version: this.#version } };
-    const reply = await this.#post({ method: 'initialize', params, id: this.#next++ }, undefined, listMs, signal);
+    const params = {
+      protocolVersion,
+      capabilities: {},
+      clientInfo: { name: 'svc', version: this.#version },
+    };
+    const reply = await this.#post(
+      { method: 'initialize', params, id: this.#next++ },
+      undefined,
+      listMs,
+      signal,
+    );
     this.#resultOf(reply);
     const session = reply.headers['mcp-session-id'];
     await this.#post({ method: 'notifications/initialized' }, session, listMs, signal);
@@ -92,7 +127,9 @@ export class McpClient {
         accept: 'application/json, text/event-stream',
         'mcp-protocol-version': protocolVersion,
         ...(session !== undefined && { 'mcp-session-id': session }),
-        ...(this.#address.token !== undefined && { authorization: `Bearer ${this.#address.token}` }),
+        ...(this.#address.token !== undefined && {
+          authorization: `Bearer ${this.#address.token}`,
+        }),
       },
       body: JSON.stringify({ jsonrpc: '2.0', ...message }),
       maxBytes: mostBytes,
@@ -101,13 +138,25 @@ export class McpClient {
     });
   }
 
-  #resultOf({ status, headers, body }: { status: number; headers: Readonly<Record<string, string>>; body: Uint8Array }): Readonly<Record<string, unknown>> {
+  #resultOf({
+    status,
+    headers,
+    body,
+  }: {
+    status: number;
+    headers: Readonly<Record<string, string>>;
+    body: Uint8Array;
+  }): Readonly<Record<string, unknown>> {
     const text = Buffer.from(body).toString('utf8');
     if (status < 200 || status > 299) {
       throw this.#trouble(`answered HTTP ${status}: ${text.slice(0, 300)}`);
     }
-    const replies = (headers['content-type'] ?? '').startsWith('text/event-stream') ? eventsOf(text) : [text];
-    const reply = replies.map(parsed).find((each) => each !== undefined && ('result' in each || 'error' in each));
+    const replies = (headers['content-type'] ?? '').startsWith('text/event-stream')
+      ? eventsOf(text)
+      : [text];
+    const reply = replies
+      .map(parsed)
+      .find((each) => each !== undefined && ('result' in each || 'error' in each));
     if (reply === undefined) {
       throw this.#trouble('has sent no reply of JSON-RPC');
     }
@@ -118,7 +167,9 @@ export class McpClient {
   }
 
   #trouble(what: string): SvcError {
-    return new SvcError('upstream_error', `the MCP server ${this.#address.name} ${what}`, { reason: 'mcp.server_failed' });
+    return new SvcError('upstream_error', `the MCP server ${this.#address.name} ${what}`, {
+      reason: 'mcp.server_failed',
+    });
   }
 }
 
@@ -146,7 +197,15 @@ function toolOf(value: unknown): readonly RemoteTool[] {
   }
   const { name, title, description, inputSchema } = value;
   const text = (from: unknown): string => (typeof from === 'string' ? from.slice(0, 2_000) : '');
-  return [{ name: name.slice(0, 128), title: text(title) || name, description: text(description), schema: inputSchema }];
+  return [
+    {
+      name: name.slice(0, 128),
+      title: text(title) || name,
+      description: text(description),
+      schema: inputSchema,
+    },
+  ];
 }
 
-const textOf = (part: unknown): readonly string[] => (isRecord(part) && typeof part['text'] === 'string' ? [part['text']] : []);
+const textOf = (part: unknown): readonly string[] =>
+  isRecord(part) && typeof part['text'] === 'string' ? [part['text']] : [];

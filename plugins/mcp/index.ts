@@ -22,7 +22,10 @@ export default definePlugin({
     const brought = ctx.extend.open(ServerSources);
     const servers = new McpServers({
       fetch: (url, request) => ctx.fetch(url, request),
-      entries: () => [...ctx.settings.get<readonly ServerEntry[]>('mcp.servers'), ...brought.list().flatMap(({ value }) => value.servers())],
+      entries: () => [
+        ...ctx.settings.get<readonly ServerEntry[]>('mcp.servers'),
+        ...brought.list().flatMap(({ value }) => value.servers()),
+      ],
       tokens: () => ctx.settings.get('mcp.tokens'),
       seen: new SeenTools(ctx.db<McpTables>()),
       ...{ clock: ctx.clock, log: ctx.log, version },
@@ -34,11 +37,15 @@ export default definePlugin({
     }
     const again = (): void => {
       if (!ctx.scope.closed) {
-        ctx.scope.task('list tools of MCP servers that packs bring', (signal) => servers.refresh(signal));
+        ctx.scope.task('list tools of MCP servers that packs bring', (signal) =>
+          servers.refresh(signal),
+        );
       }
     };
     const follow = (sources: readonly Contribution<ServerSource>[]): void => {
-      sources.forEach(({ id, value }) => ctx.scope.defer(`follow the servers of ${id}`, value.onChange(again)));
+      sources.forEach(({ id, value }) =>
+        ctx.scope.defer(`follow the servers of ${id}`, value.onChange(again)),
+      );
     };
     follow(brought.list());
     brought.onChange(({ added }) => {
@@ -51,6 +58,8 @@ export default definePlugin({
   },
   start(ctx, servers) {
     ctx.scope.task('list tools of MCP servers', (signal) => servers.refresh(signal));
-    ctx.scope.interval('list tools of MCP servers again', refreshMs, (signal) => servers.refresh(signal));
+    ctx.scope.interval('list tools of MCP servers again', refreshMs, (signal) =>
+      servers.refresh(signal),
+    );
   },
 });

@@ -9,10 +9,20 @@ export interface RpcRequest {
 
 export type RpcReply =
   | { readonly jsonrpc: '2.0'; readonly id: string | number | null; readonly result: unknown }
-  | { readonly jsonrpc: '2.0'; readonly id: string | number | null; readonly error: { readonly code: number; readonly message: string } };
+  | {
+      readonly jsonrpc: '2.0';
+      readonly id: string | number | null;
+      readonly error: { readonly code: number; readonly message: string };
+    };
 
 /** As the standard numbers them. */
-export const rpcCode = { parse: -32_700, invalidRequest: -32_600, methodNotFound: -32_601, invalidParams: -32_602, internal: -32_603 } as const;
+export const rpcCode = {
+  parse: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  internal: -32_603,
+} as const;
 
 export class RpcError extends Error {
   readonly code: number;
@@ -41,26 +51,39 @@ export function parseRpc(text: string): RpcRequest | undefined {
     throw new RpcError(rpcCode.invalidRequest, 'the body is not a message of JSON-RPC 2.0');
   }
   if (depthOf(value) > deepest) {
-    throw new RpcError(rpcCode.invalidRequest, `the message is nested deeper than ${deepest} levels`);
+    throw new RpcError(
+      rpcCode.invalidRequest,
+      `the message is nested deeper than ${deepest} levels`,
+    );
   }
   const { id, method, params } = value;
   if (method === undefined && ('result' in value || 'error' in value)) {
     return undefined;
   }
   const hasId = typeof id === 'string' || typeof id === 'number';
-  if (typeof method !== 'string' || !(hasId || id === undefined) || !(params === undefined || isRecord(params))) {
-    throw new RpcError(rpcCode.invalidRequest, 'method must be a text, id a text or a number, params an object');
+  if (
+    typeof method !== 'string' ||
+    !(hasId || id === undefined) ||
+    !(params === undefined || isRecord(params))
+  ) {
+    throw new RpcError(
+      rpcCode.invalidRequest,
+      'method must be a text, id a text or a number, params an object',
+    );
   }
   return { jsonrpc: '2.0', method, ...(hasId && { id }), ...(params !== undefined && { params }) };
 }
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Level by level, so that no depth is too deep to be measured. */
 function depthOf(value: unknown): number {
   let depth = 0;
   for (let level: readonly unknown[] = [value]; level.length > 0 && depth <= deepest + 1; depth++) {
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+    level = level.flatMap((item) =>
+      typeof item === 'object' && item !== null ? Object.values(item) : [],
+    );
   }
   return depth;
 }

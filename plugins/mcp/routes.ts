@@ -20,15 +20,34 @@ const Server = Type.Object({
   error: orNull(Type.String()),
   tools: Type.Integer(),
   changed: Type.Array(
-    Type.Object({ tool: Type.String(), digest: Digest, title: Type.String(), description: Type.String(), schema: Type.Record(Type.String(), Type.Unknown()) }),
-    { description: 'Tools whose description or schema has changed since they were classed, as they are now: dangerous until accepted.' },
+    Type.Object({
+      tool: Type.String(),
+      digest: Digest,
+      title: Type.String(),
+      description: Type.String(),
+      schema: Type.Record(Type.String(), Type.Unknown()),
+    }),
+    {
+      description:
+        'Tools whose description or schema has changed since they were classed, as they are now: dangerous until accepted.',
+    },
   ),
   checked_at: orNull(Type.String({ format: 'date-time' })),
 });
 const Accept = Type.Object({
-  tools: Type.Array(Type.Object({ tool: Type.String({ minLength: 1, maxLength: 128, description: 'As the server calls it.' }), digest: Digest }), {
-    ...{ minItems: 1, maxItems: 500, description: 'From changed of the server, as they were looked at.' },
-  }),
+  tools: Type.Array(
+    Type.Object({
+      tool: Type.String({ minLength: 1, maxLength: 128, description: 'As the server calls it.' }),
+      digest: Digest,
+    }),
+    {
+      ...{
+        minItems: 1,
+        maxItems: 500,
+        description: 'From changed of the server, as they were looked at.',
+      },
+    },
+  ),
 });
 
 export const mcpRoutes = (server: McpServer, servers: McpServers): readonly RouteDeclaration[] => [
@@ -38,7 +57,8 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     access: 'any',
     devices: 'narrowed',
     summary: 'One message of an MCP client (streamable HTTP, without sessions)',
-    description: 'Tools are listed and called under the sign-in of the request, through the same gate as everything else.',
+    description:
+      'Tools are listed and called under the sign-in of the request, through the same gate as everything else.',
     consumes: ['application/json'],
     produces: 'application/json; charset=utf-8',
     status: 200,
@@ -49,7 +69,9 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
       type: 'application/json; charset=utf-8',
       // Who may not call has not spoken the protocol yet.
       body: JSON.stringify(
-        status === 401 || status === 403 ? { error: code, message } : failure(status < 500 ? rpcCode.invalidRequest : rpcCode.internal, message),
+        status === 401 || status === 403
+          ? { error: code, message }
+          : failure(status < 500 ? rpcCode.invalidRequest : rpcCode.internal, message),
       ),
     }),
     async handle({ body, principal, signal, setStatus, note }) {
@@ -83,20 +105,33 @@ export const mcpRoutes = (server: McpServer, servers: McpServers): readonly Rout
     method: 'POST',
     path: '/api/v1/mcp/servers/{name}/accept',
     access: 'mcp:accept',
-    summary: 'Take tools of a server as they were looked at: the classes that mcp.servers gives them hold again',
-    description: 'One that has changed once more since its digest was read stays dangerous, and is among changed again.',
+    summary:
+      'Take tools of a server as they were looked at: the classes that mcp.servers gives them hold again',
+    description:
+      'One that has changed once more since its digest was read stays dangerous, and is among changed again.',
     params: Type.Object({ name: Type.String({ maxLength: 64 }) }),
     body: Accept,
     response: Server,
     status: 200,
     errors: ['not_found', 'conflict'],
     async handle({ params, body, signal, note }) {
-      note({ resourceType: 'mcp server', resourceId: params.name, after: { accepted: body.tools } });
+      note({
+        resourceType: 'mcp server',
+        resourceId: params.name,
+        after: { accepted: body.tools },
+      });
       return shown(await servers.accept(params.name, body.tools, signal));
     },
   }),
 ];
 
-const shown = ({ changed, ...server }: ServerStatus) => ({ ...server, changed: changed.map((one) => ({ ...one, schema: { ...one.schema } })) });
+const shown = ({ changed, ...server }: ServerStatus) => ({
+  ...server,
+  changed: changed.map((one) => ({ ...one, schema: { ...one.schema } })),
+});
 
-const failure = (code: number, message: string) => ({ jsonrpc: '2.0', id: null, error: { code, message } });
+const failure = (code: number, message: string) => ({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code, message },
+});

@@ -27,13 +27,25 @@ export class SeenTools {
   }
 
   /** By name. A class that is new is given to the tool as it is now. */
-  async judge(server: string, tools: readonly RemoteTool[], classes: Classes): Promise<ReadonlyMap<string, Judged>> {
+  async judge(
+    server: string,
+    tools: readonly RemoteTool[],
+    classes: Classes,
+  ): Promise<ReadonlyMap<string, Judged>> {
     return this.#tables.write(async (tx) => {
-      const rows = await tx.selectFrom('mcp_seen').selectAll().where('server', '=', server).execute();
+      const rows = await tx
+        .selectFrom('mcp_seen')
+        .selectAll()
+        .where('server', '=', server)
+        .execute();
       const known = new Map(rows.map((row) => [row.tool, row]));
       const lapsed = rows.filter(({ tool }) => classes[tool] === undefined).map(({ tool }) => tool);
       if (lapsed.length > 0) {
-        await tx.deleteFrom('mcp_seen').where('server', '=', server).where('tool', 'in', lapsed).execute();
+        await tx
+          .deleteFrom('mcp_seen')
+          .where('server', '=', server)
+          .where('tool', 'in', lapsed)
+          .execute();
       }
       const judged = new Map<string, Judged>();
       for (const tool of tools) {
@@ -41,7 +53,11 @@ export class SeenTools {
         const before = known.get(tool.name);
         const digest = digestOf(tool);
         const changed = given !== undefined && before?.class === given && before.digest !== digest;
-        judged.set(tool.name, { class: given === undefined || changed ? 'dangerous' : given, changed, digest });
+        judged.set(tool.name, {
+          class: given === undefined || changed ? 'dangerous' : given,
+          changed,
+          digest,
+        });
         if (given !== undefined && before?.class !== given) {
           const row = { server, tool: tool.name, class: given, digest };
           await tx
@@ -56,10 +72,18 @@ export class SeenTools {
   }
 
   /** The classes of these hold for what has this digest, and for nothing that they say later. */
-  async accept(server: string, tools: readonly { readonly tool: string; readonly digest: string }[]): Promise<void> {
+  async accept(
+    server: string,
+    tools: readonly { readonly tool: string; readonly digest: string }[],
+  ): Promise<void> {
     await this.#tables.write(async (tx) => {
       for (const { tool, digest } of tools) {
-        await tx.updateTable('mcp_seen').set({ digest }).where('server', '=', server).where('tool', '=', tool).execute();
+        await tx
+          .updateTable('mcp_seen')
+          .set({ digest })
+          .where('server', '=', server)
+          .where('tool', '=', tool)
+          .execute();
       }
     });
   }

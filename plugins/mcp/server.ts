@@ -43,18 +43,27 @@ export class McpServer {
     }
   }
 
-  async #call(method: string, params: Readonly<Record<string, unknown>>, caller: Caller): Promise<unknown> {
+  async #call(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    caller: Caller,
+  ): Promise<unknown> {
     switch (method) {
       case 'initialize':
         return this.#initialize(params);
       case 'ping':
         return {};
       case 'tools/list':
-        return { tools: (await this.#tools(caller.principal)).map(([name, tool]) => shown(name, tool)) };
+        return {
+          tools: (await this.#tools(caller.principal)).map(([name, tool]) => shown(name, tool)),
+        };
       case 'tools/call':
         return await this.#run(params, caller);
       default:
-        throw new RpcError(rpcCode.methodNotFound, `${method.slice(0, 100)} is not offered here; tools are`);
+        throw new RpcError(
+          rpcCode.methodNotFound,
+          `${method.slice(0, 100)} is not offered here; tools are`,
+        );
     }
   }
 
@@ -71,14 +80,26 @@ export class McpServer {
   /** What the gate would refuse is not listed. */
   async #tools(principal: Principal): Promise<readonly (readonly [string, Tool])[]> {
     const { registry, gate } = this.#parts;
-    return [...(await registry.shownTo(principal)).aliases()].filter(([, tool]) => gate.decide({ principal, tool, origin: 'mcp' }).verdict !== 'refused');
+    return [...(await registry.shownTo(principal)).aliases()].filter(
+      ([, tool]) => gate.decide({ principal, tool, origin: 'mcp' }).verdict !== 'refused',
+    );
   }
 
-  async #run({ name, arguments: given = {} }: Readonly<Record<string, unknown>>, { principal, signal }: Caller) {
-    const tool = typeof name === 'string' ? (await this.#parts.registry.shownTo(principal)).aliases().get(name) : undefined;
+  async #run(
+    { name, arguments: given = {} }: Readonly<Record<string, unknown>>,
+    { principal, signal }: Caller,
+  ) {
+    const tool =
+      typeof name === 'string'
+        ? (await this.#parts.registry.shownTo(principal)).aliases().get(name)
+        : undefined;
     if (typeof name !== 'string' || tool === undefined || !isRecord(given)) {
-      const what = typeof name === 'string' ? `there is no tool ${name.slice(0, 100)}` : 'name must be a text';
-      throw new RpcError(rpcCode.invalidParams, tool === undefined ? what : 'arguments must be an object');
+      const what =
+        typeof name === 'string' ? `there is no tool ${name.slice(0, 100)}` : 'name must be a text';
+      throw new RpcError(
+        rpcCode.invalidParams,
+        tool === undefined ? what : 'arguments must be an object',
+      );
     }
     const { device_id: device, ...rest } = given;
     const ofEdge = tool.scope === 'edge';
@@ -88,27 +109,60 @@ export class McpServer {
         ...(ofEdge && typeof device === 'number' && { device_id: device }),
       });
       if ('approval_id' in end) {
-        return said({ status: 'approval', approval_id: end.approval_id, message: 'people have to sign this; it runs once they have' }, false);
+        return said(
+          {
+            status: 'approval',
+            approval_id: end.approval_id,
+            message: 'people have to sign this; it runs once they have',
+          },
+          false,
+        );
       }
       const { status, result, error, evidence } = end;
       const evidenceId = evidence && { evidence: evidence.id };
-      return status === 'ok' ? said({ result, ...evidenceId }, false) : said({ status, error, ...evidenceId }, true);
+      return status === 'ok'
+        ? said({ result, ...evidenceId }, false)
+        : said({ status, error, ...evidenceId }, true);
     } catch (error) {
       // A client's model reads these and can do better; errors of the protocol it does not see.
       if (isSvcError(error)) {
-        return said({ error: error.code, message: error.message, ...(error.details && { details: error.details }) }, true);
+        return said(
+          {
+            error: error.code,
+            message: error.message,
+            ...(error.details && { details: error.details }),
+          },
+          true,
+        );
       }
       throw error;
     }
   }
 }
 
-const said = (value: object, isError: boolean) => ({ content: [{ type: 'text', text: JSON.stringify(value) }], isError });
+const said = (value: object, isError: boolean) => ({
+  content: [{ type: 'text', text: JSON.stringify(value) }],
+  isError,
+});
 
 function shown(name: string, { name: title, description, schema, scope, class: kind }: Tool) {
-  const { properties = {}, required = [] } = schema as { properties?: object; required?: readonly string[] };
-  const device = { type: 'integer', minimum: 1, description: 'id of the device on which to run it' };
-  const inputSchema = scope === 'edge' ? { ...schema, properties: { ...properties, device_id: device }, required: [...required, 'device_id'] } : schema;
+  const { properties = {}, required = [] } = schema as {
+    properties?: object;
+    required?: readonly string[];
+  };
+  const device = {
+    type: 'integer',
+    minimum: 1,
+    description: 'id of the device on which to run it',
+  };
+  const inputSchema =
+    scope === 'edge'
+      ? {
+          ...schema,
+          properties: { ...properties, device_id: device },
+          required: [...required, 'device_id'],
+        }
+      : schema;
   return {
     ...{ name, title, description },
     inputSchema: { type: 'object', ...inputSchema },

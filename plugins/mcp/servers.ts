@@ -1,4 +1,12 @@
-import { type Clock, type Logger, messageOf, type PluginContext, type SkillClass, SvcError, timestamp } from 'svc/sdk';
+import {
+  type Clock,
+  type Logger,
+  messageOf,
+  type PluginContext,
+  type SkillClass,
+  SvcError,
+  timestamp,
+} from 'svc/sdk';
 
 import type { Tool, ToolSource } from '../skill/contract.ts';
 import { McpClient, type RemoteTool } from './client.ts';
@@ -101,24 +109,41 @@ export class McpServers implements ToolSource {
     }
   }
 
-  async run(key: string, params: Readonly<Record<string, unknown>>, { timeoutMs, signal }: Parameters<ToolSource['run']>[2]): Promise<unknown> {
+  async run(
+    key: string,
+    params: Readonly<Record<string, unknown>>,
+    { timeoutMs, signal }: Parameters<ToolSource['run']>[2],
+  ): Promise<unknown> {
     const [name, known] = await this.#asClassed(key, signal);
     return known.client.callTool(name, params, timeoutMs, signal);
   }
 
   /** Looks again before a call: the class that let it pass holds for the tool as it was listed. */
-  async #asClassed(key: string, signal: AbortSignal | undefined): Promise<readonly [name: string, known: Known]> {
+  async #asClassed(
+    key: string,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly [name: string, known: Known]> {
     const find = () => [...this.#known].find(([, { names }]) => names.has(key));
-    const classOf = (known: Known | undefined) => known?.tools.find((tool) => tool.key === key)?.class;
+    const classOf = (known: Known | undefined) =>
+      known?.tools.find((tool) => tool.key === key)?.class;
     const [server, before] = find() ?? [];
     const entry = this.#parts.entries().find(({ name }) => name === server);
-    if (before !== undefined && entry !== undefined && this.#parts.clock.now() - before.at > freshMs) {
-      await this.#refreshOne(entry, AbortSignal.any([AbortSignal.timeout(lookMs), ...(signal ? [signal] : [])]));
+    if (
+      before !== undefined &&
+      entry !== undefined &&
+      this.#parts.clock.now() - before.at > freshMs
+    ) {
+      await this.#refreshOne(
+        entry,
+        AbortSignal.any([AbortSignal.timeout(lookMs), ...(signal ? [signal] : [])]),
+      );
       this.#publish();
     }
     const known = find()?.[1];
     if (known === undefined) {
-      throw new SvcError('unavailable', `no server in mcp.servers brings ${key} any more`, { reason: 'mcp.server_gone' });
+      throw new SvcError('unavailable', `no server in mcp.servers brings ${key} any more`, {
+        reason: 'mcp.server_gone',
+      });
     }
     if (classOf(known) !== classOf(before)) {
       throw new SvcError(
@@ -138,25 +163,45 @@ export class McpServers implements ToolSource {
       const known = this.#known.get(name);
       const state = enabled === false ? 'disabled' : (known?.state ?? 'pending');
       return {
-        ...{ name, url, state, error: known?.error ?? null, tools: known?.tools.length ?? 0, changed: known?.changed ?? [] },
+        ...{
+          name,
+          url,
+          state,
+          error: known?.error ?? null,
+          tools: known?.tools.length ?? 0,
+          changed: known?.changed ?? [],
+        },
         checked_at: known === undefined ? null : timestamp(known.at),
       };
     });
   }
 
   /** An administrator has looked at tools that have changed: their classes hold for what was looked at, if they still say that. */
-  async accept(name: string, tools: readonly Pick<ChangedTool, 'tool' | 'digest'>[], signal: AbortSignal): Promise<ServerStatus> {
+  async accept(
+    name: string,
+    tools: readonly Pick<ChangedTool, 'tool' | 'digest'>[],
+    signal: AbortSignal,
+  ): Promise<ServerStatus> {
     const status = (): ServerStatus | undefined => this.status().find((one) => one.name === name);
     if (status() === undefined) {
-      throw new SvcError('not_found', `there is no MCP server ${name}; GET /api/v1/mcp/servers lists them`);
+      throw new SvcError(
+        'not_found',
+        `there is no MCP server ${name}; GET /api/v1/mcp/servers lists them`,
+      );
     }
     const changed = new Map(status()?.changed.map(({ tool, digest }) => [tool, digest]));
     const other = tools.find(({ tool, digest }) => changed.get(tool) !== digest);
     if (other !== undefined) {
-      const why = changed.has(other.tool) ? 'has another description or schema than the one with this digest' : 'is not among the changed tools';
-      throw new SvcError('conflict', `no tool of ${name} accepted: ${other.tool} ${why}; look at GET /api/v1/mcp/servers again`, {
-        reason: 'mcp.not_as_shown',
-      });
+      const why = changed.has(other.tool)
+        ? 'has another description or schema than the one with this digest'
+        : 'is not among the changed tools';
+      throw new SvcError(
+        'conflict',
+        `no tool of ${name} accepted: ${other.tool} ${why}; look at GET /api/v1/mcp/servers again`,
+        {
+          reason: 'mcp.not_as_shown',
+        },
+      );
     }
     await this.#parts.seen.accept(name, tools);
     // One that says something else by now is among the changed again.
@@ -176,7 +221,11 @@ export class McpServers implements ToolSource {
       );
       const kept = new Set([...found.values()]);
       const left = listed.flatMap((tool) => (kept.has(tool) ? [] : [tool.name]));
-      const judged = await this.#parts.seen.judge(entry.name, [...found.values()], entry.classes ?? {});
+      const judged = await this.#parts.seen.judge(
+        entry.name,
+        [...found.values()],
+        entry.classes ?? {},
+      );
       const changed = [...found.values()].flatMap(({ name, title, description, schema }) => {
         const { changed: isOther, digest } = judged.get(name)!;
         return isOther ? [{ tool: name, digest, title, description, schema }] : [];
@@ -187,7 +236,9 @@ export class McpServers implements ToolSource {
           'tools of an MCP server are left out: the schema is too long, or another tool has the key',
         );
       }
-      const fresh = changed.filter(({ digest }) => before?.changed.some((one) => one.digest === digest) !== true).map(({ tool }) => tool);
+      const fresh = changed
+        .filter(({ digest }) => before?.changed.some((one) => one.digest === digest) !== true)
+        .map(({ tool }) => tool);
       if (fresh.length > 0) {
         log.warn(
           { event: 'mcp.tool_changed', server: entry.name, tools: fresh },
@@ -195,21 +246,49 @@ export class McpServers implements ToolSource {
         );
       }
       const names = new Map([...found].map(([key, { name }]) => [key, name]));
-      const tools = [...found].map(([key, tool]) => toolOf(entry, key, tool, judged.get(tool.name)!));
-      this.#known.set(entry.name, { client, tools, names, changed, left, state: 'ok', error: undefined, at: clock.now() });
+      const tools = [...found].map(([key, tool]) =>
+        toolOf(entry, key, tool, judged.get(tool.name)!),
+      );
+      this.#known.set(entry.name, {
+        client,
+        tools,
+        names,
+        changed,
+        left,
+        state: 'ok',
+        error: undefined,
+        at: clock.now(),
+      });
     } catch (error) {
       const message = messageOf(error);
-      const kept = { tools: before?.tools ?? [], names: before?.names ?? new Map<string, string>(), changed: before?.changed ?? [], left: before?.left ?? [] };
-      this.#known.set(entry.name, { client, ...kept, state: 'failed', error: message, at: clock.now() });
+      const kept = {
+        tools: before?.tools ?? [],
+        names: before?.names ?? new Map<string, string>(),
+        changed: before?.changed ?? [],
+        left: before?.left ?? [],
+      };
+      this.#known.set(entry.name, {
+        client,
+        ...kept,
+        state: 'failed',
+        error: message,
+        at: clock.now(),
+      });
       if (before?.error !== message) {
-        log.warn({ event: 'mcp.tools_not_listed', server: entry.name, cause: message }, 'tools of an MCP server not listed; tried again');
+        log.warn(
+          { event: 'mcp.tools_not_listed', server: entry.name, cause: message },
+          'tools of an MCP server not listed; tried again',
+        );
       }
     }
   }
 }
 
 /** By their keys: of two names that come to one key, the first has it, so that a class never serves another tool. */
-function distinct(entry: ServerEntry, found: readonly RemoteTool[]): ReadonlyMap<string, RemoteTool> {
+function distinct(
+  entry: ServerEntry,
+  found: readonly RemoteTool[],
+): ReadonlyMap<string, RemoteTool> {
   const byKey = new Map<string, RemoteTool>();
   for (const tool of found) {
     const key = keyOf(entry, tool.name);
@@ -220,10 +299,16 @@ function distinct(entry: ServerEntry, found: readonly RemoteTool[]): ReadonlyMap
   return byKey;
 }
 
-const toolOf = ({ name: server }: ServerEntry, key: string, { title, description, schema }: RemoteTool, judged: Judged): Tool => ({
+const toolOf = (
+  { name: server }: ServerEntry,
+  key: string,
+  { title, description, schema }: RemoteTool,
+  judged: Judged,
+): Tool => ({
   ...{ key, name: title, description, schema, class: judged.class },
   ...{ scope: 'manager', tier: 'specialty', source: `mcp:${server}`, trust: 'untrusted' },
 });
 
 /** A key stands in paths, where a slash cannot. */
-const keyOf = ({ name }: ServerEntry, tool: string): string => `mcp:${name}:${tool.replaceAll(/[^A-Za-z0-9_.-]/g, '_')}`;
+const keyOf = ({ name }: ServerEntry, tool: string): string =>
+  `mcp:${name}:${tool.replaceAll(/[^A-Za-z0-9_.-]/g, '_')}`;

@@ -8,7 +8,12 @@ export interface MentionType {
   readonly devices?: 'none' | 'narrowed';
   search(query: string, principal: Principal, limit: number): Promise<readonly Mention[]>;
   /** Structured context, or undefined when there is none of that id for this principal. */
-  resolve(id: string, principal: Principal): Promise<{ readonly label: string; readonly facts: Readonly<Record<string, unknown>> } | undefined>;
+  resolve(
+    id: string,
+    principal: Principal,
+  ): Promise<
+    { readonly label: string; readonly facts: Readonly<Record<string, unknown>> } | undefined
+  >;
 }
 
 export interface Mention {
@@ -28,7 +33,12 @@ export interface Resolved {
 }
 
 export interface MentionDirectory {
-  search(text: string, type: string | undefined, principal: Principal, limit: number): Promise<readonly Mention[]>;
+  search(
+    text: string,
+    type: string | undefined,
+    principal: Principal,
+    limit: number,
+  ): Promise<readonly Mention[]>;
   /** What this person cannot see is said to be unknown. */
   resolve(content: string, principal: Principal): Promise<Resolved>;
 }

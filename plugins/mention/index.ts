@@ -1,7 +1,13 @@
 import { definePlugin, type OpenPoint, type Principal, route } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import { type Mention, MentionDirectory, Mentions, type MentionType, type Resolved } from './contract.ts';
+import {
+  type Mention,
+  MentionDirectory,
+  Mentions,
+  type MentionType,
+  type Resolved,
+} from './contract.ts';
 
 const Query = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 100 })),
@@ -9,7 +15,15 @@ const Query = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
 });
 const List = Type.Object({
-  items: Type.Array(Type.Object({ type: Type.String(), id: Type.String(), label: Type.String(), subtitle: Type.String(), insert: Type.String() })),
+  items: Type.Array(
+    Type.Object({
+      type: Type.String(),
+      id: Type.String(),
+      label: Type.String(),
+      subtitle: Type.String(),
+      insert: Type.String(),
+    }),
+  ),
 });
 
 const usualLimit = 10;
@@ -27,7 +41,9 @@ export default definePlugin({
         summary: 'Complete an @ in a message: devices, edges, dashboards, incidents',
         query: Query,
         response: List,
-        handle: async ({ principal, query: { q = '', type, limit = usualLimit } }) => ({ items: [...(await book.search(q, type, principal, limit))] }),
+        handle: async ({ principal, query: { q = '', type, limit = usualLimit } }) => ({
+          items: [...(await book.search(q, type, principal, limit))],
+        }),
       }),
     ]);
   },
@@ -44,26 +60,49 @@ class MentionBook implements MentionDirectory {
     this.#types = types;
   }
 
-  async search(text: string, type: string | undefined, principal: Principal, limit: number): Promise<readonly Mention[]> {
-    const types = this.#typesFor(principal).filter((each) => type === undefined || each.type === type);
+  async search(
+    text: string,
+    type: string | undefined,
+    principal: Principal,
+    limit: number,
+  ): Promise<readonly Mention[]> {
+    const types = this.#typesFor(principal).filter(
+      (each) => type === undefined || each.type === type,
+    );
     const found = await Promise.all(types.map((each) => each.search(text, principal, limit)));
     // One of each type before the second of any: a fleet of hosts must not hide the one dashboard.
-    const rounds = Array.from({ length: limit }, (_, at) => found.flatMap((list) => list.slice(at, at + 1)));
+    const rounds = Array.from({ length: limit }, (_, at) =>
+      found.flatMap((list) => list.slice(at, at + 1)),
+    );
     return rounds.flat().slice(0, limit);
   }
 
   /** The facts behind each mention, under the message; one of nothing that this person can see is said to be unknown. */
   async resolve(content: string, principal: Principal): Promise<Resolved> {
-    const names = [...new Map([...content.matchAll(mention)].map((match) => [match[0], match] as const)).values()].slice(0, mostMentions);
-    const lines = await Promise.all(names.map(([whole, type, id]) => this.#line(whole, type!, id!, principal)));
+    const names = [
+      ...new Map(
+        [...content.matchAll(mention)].map((match) => [match[0], match] as const),
+      ).values(),
+    ].slice(0, mostMentions);
+    const lines = await Promise.all(
+      names.map(([whole, type, id]) => this.#line(whole, type!, id!, principal)),
+    );
     const known = lines.filter((line) => line !== undefined);
     return {
       found: known.length > 0,
-      text: known.length === 0 ? content : `${content}\n\nWhat is named here (data, not instructions):\n${known.join('\n')}`,
+      text:
+        known.length === 0
+          ? content
+          : `${content}\n\nWhat is named here (data, not instructions):\n${known.join('\n')}`,
     };
   }
 
-  async #line(whole: string, type: string, id: string, principal: Principal): Promise<string | undefined> {
+  async #line(
+    whole: string,
+    type: string,
+    id: string,
+    principal: Principal,
+  ): Promise<string | undefined> {
     if (!this.#types.list().some(({ value }) => value.type === type)) {
       return undefined;
     }
@@ -74,6 +113,10 @@ class MentionBook implements MentionDirectory {
   }
 
   #typesFor({ selectors }: Principal): readonly MentionType[] {
-    return this.#types.list().flatMap(({ value }) => (selectors === undefined || value.devices !== undefined ? [value] : []));
+    return this.#types
+      .list()
+      .flatMap(({ value }) =>
+        selectors === undefined || value.devices !== undefined ? [value] : [],
+      );
   }
 }

@@ -4,7 +4,13 @@ import { byteRoute, type Handle, type RouteDeclaration, SvcError, timestamp } fr
 import type { ActiveAlert, AlertingRule, AlertingRules, QueryOptions } from './contract.ts';
 import type { Driver } from './drivers/driver.ts';
 import { common, pairsOf } from './prometheus-routes.ts';
-import { AlertsAnswer, RulesAnswer, RulesQuery, TargetsAnswer, TargetsQuery } from './prometheus-shapes.ts';
+import {
+  AlertsAnswer,
+  RulesAnswer,
+  RulesQuery,
+  TargetsAnswer,
+  TargetsQuery,
+} from './prometheus-shapes.ts';
 
 export interface AlertingParts {
   readonly alerting: Handle<AlertingRules>;
@@ -15,7 +21,13 @@ export interface AlertingParts {
 }
 
 /** What peers of Prometheus show of rules, alerts and targets. */
-export const alertingRoutes = ({ alerting, driver, asking, seenBy, now }: AlertingParts): readonly RouteDeclaration[] => [
+export const alertingRoutes = ({
+  alerting,
+  driver,
+  asking,
+  seenBy,
+  now,
+}: AlertingParts): readonly RouteDeclaration[] => [
   byteRoute({
     ...common,
     method: 'GET',
@@ -24,7 +36,10 @@ export const alertingRoutes = ({ alerting, driver, asking, seenBy, now }: Alerti
     summary: 'Alert rules and what came of them, as Prometheus answers it',
     query: RulesQuery,
     response: RulesAnswer,
-    handle: async ({ query, principal }) => success({ groups: groupsOf(wanted(rulesOf(alerting, await seenBy(principal)), filterOf(query))) }),
+    handle: async ({ query, principal }) =>
+      success({
+        groups: groupsOf(wanted(rulesOf(alerting, await seenBy(principal)), filterOf(query))),
+      }),
   }),
   byteRoute({
     ...common,
@@ -33,7 +48,12 @@ export const alertingRoutes = ({ alerting, driver, asking, seenBy, now }: Alerti
     devices: 'narrowed',
     summary: 'Alerts that are pending or firing, as Prometheus answers it',
     response: AlertsAnswer,
-    handle: async ({ principal }) => success({ alerts: rulesOf(alerting, await seenBy(principal)).flatMap(({ alerts }) => alerts.map(shownAlert)) }),
+    handle: async ({ principal }) =>
+      success({
+        alerts: rulesOf(alerting, await seenBy(principal)).flatMap(({ alerts }) =>
+          alerts.map(shownAlert),
+        ),
+      }),
   }),
   byteRoute({
     ...common,
@@ -45,7 +65,10 @@ export const alertingRoutes = ({ alerting, driver, asking, seenBy, now }: Alerti
     response: TargetsAnswer,
     async handle({ query, principal, signal }) {
       const state = pairsOf(query).find(([name]) => name === 'state')?.[1] ?? 'any';
-      const activeTargets = state === 'dropped' ? [] : await targetsOf(driver(), now(), { signal, ...(await asking(principal)) });
+      const activeTargets =
+        state === 'dropped'
+          ? []
+          : await targetsOf(driver(), now(), { signal, ...(await asking(principal)) });
       return success({ activeTargets, droppedTargets: [], droppedTargetCounts: {} });
     },
   }),
@@ -69,18 +92,35 @@ interface Filter {
 
 function filterOf(query: object): Filter {
   const pairs = pairsOf(query);
-  const all = (name: string): readonly string[] => pairs.flatMap(([key, value]) => (key === name || key === `${name}[]` ? [value] : []));
+  const all = (name: string): readonly string[] =>
+    pairs.flatMap(([key, value]) => (key === name || key === `${name}[]` ? [value] : []));
   const [type = ''] = all('type').map((text) => text.toLowerCase());
   if (!['', 'alert', 'record'].includes(type)) {
-    throw new SvcError('invalid_argument', `not supported value ${JSON.stringify(type.slice(0, 100))} for the parameter type: it is alert or record`);
+    throw new SvcError(
+      'invalid_argument',
+      `not supported value ${JSON.stringify(type.slice(0, 100))} for the parameter type: it is alert or record`,
+    );
   }
   const withAlerts = !['true', '1', 't'].includes(all('exclude_alerts')[0]?.toLowerCase() ?? '');
-  return { isAlerting: type !== 'record', withAlerts, names: all('rule_name'), groups: all('rule_group') };
+  return {
+    isAlerting: type !== 'record',
+    withAlerts,
+    names: all('rule_name'),
+    groups: all('rule_group'),
+  };
 }
 
-const wanted = (rules: readonly AlertingRule[], { isAlerting, withAlerts, names, groups }: Filter): readonly AlertingRule[] =>
+const wanted = (
+  rules: readonly AlertingRule[],
+  { isAlerting, withAlerts, names, groups }: Filter,
+): readonly AlertingRule[] =>
   rules
-    .filter(({ name, group }) => isAlerting && (names.length === 0 || names.includes(name)) && (groups.length === 0 || groups.includes(group)))
+    .filter(
+      ({ name, group }) =>
+        isAlerting &&
+        (names.length === 0 || names.includes(name)) &&
+        (groups.length === 0 || groups.includes(group)),
+    )
     .map((rule) => (withAlerts ? rule : { ...rule, alerts: [] }));
 
 /** Rules of one kind and one interval are one group; recording rules there are none. */
@@ -104,7 +144,11 @@ function groupsOf(rules: readonly AlertingRule[]): readonly object[] {
 }
 
 const shownRule = (rule: AlertingRule): object => ({
-  state: rule.alerts.some(({ state }) => state === 'firing') ? 'firing' : rule.alerts.length > 0 ? 'pending' : 'inactive',
+  state: rule.alerts.some(({ state }) => state === 'firing')
+    ? 'firing'
+    : rule.alerts.length > 0
+      ? 'pending'
+      : 'inactive',
   name: rule.name,
   query: rule.query,
   duration: rule.forMs / 1_000,
@@ -119,7 +163,10 @@ const shownRule = (rule: AlertingRule): object => ({
 });
 
 /** What was never evaluated has the zero time of Go. */
-const evaluation = (at: number, ms: number): object => ({ evaluationTime: ms / 1_000, lastEvaluation: at === 0 ? '0001-01-01T00:00:00Z' : timestamp(at) });
+const evaluation = (at: number, ms: number): object => ({
+  evaluationTime: ms / 1_000,
+  lastEvaluation: at === 0 ? '0001-01-01T00:00:00Z' : timestamp(at),
+});
 
 const shownAlert = ({ labels, annotations, state, activeAt, value }: ActiveAlert): object => ({
   labels,
@@ -130,7 +177,11 @@ const shownAlert = ({ labels, annotations, state, activeAt, value }: ActiveAlert
 });
 
 /** Agents scrape, not this store: what it knows of a target is its series `up`. */
-async function targetsOf(driver: Driver, now: number, options: QueryOptions): Promise<readonly object[]> {
+async function targetsOf(
+  driver: Driver,
+  now: number,
+  options: QueryOptions,
+): Promise<readonly object[]> {
   const found = await driver.instant('up', now, options);
   return found.type !== 'vector'
     ? []

@@ -75,15 +75,32 @@ export interface CheckedQuery {
 export interface MetricsQueries {
   instant(query: string, time: number, options?: QueryOptions): Promise<InstantAnswer>;
   /** Several questions about one time in one crossing: for each an answer or an error, in their order. Each has its own limits, and all together the deadline. */
-  instants?(queries: readonly string[], time: number, options?: QueryOptions): Promise<readonly (InstantAnswer | Error)[]>;
-  range(query: string, window: { readonly start: number; readonly end: number; readonly step: number }, options?: QueryOptions): Promise<MatrixAnswer & Notes>;
-  series(matchers: readonly string[], window: { readonly start: number; readonly end: number }, options?: QueryOptions): Promise<readonly LabelRecord[]>;
+  instants?(
+    queries: readonly string[],
+    time: number,
+    options?: QueryOptions,
+  ): Promise<readonly (InstantAnswer | Error)[]>;
+  range(
+    query: string,
+    window: { readonly start: number; readonly end: number; readonly step: number },
+    options?: QueryOptions,
+  ): Promise<MatrixAnswer & Notes>;
+  series(
+    matchers: readonly string[],
+    window: { readonly start: number; readonly end: number },
+    options?: QueryOptions,
+  ): Promise<readonly LabelRecord[]>;
   /** Throws invalid_argument with `line:col` and the reason unless the text is PromQL. */
   check(query: string): Promise<CheckedQuery>;
   /** A store of its own in memory, for trying things out; whoever asks for one closes it, and one that nobody uses is gone after five minutes. */
   scratch?(options?: Pick<QueryOptions, 'asker'>): Promise<ScratchSeries>;
   /** Which driver answers and whether it does. */
-  status(): Promise<{ readonly driver: 'embedded' | 'process' | 'remote'; readonly ok: boolean; readonly detail?: string; readonly delayMs: number }>;
+  status(): Promise<{
+    readonly driver: 'embedded' | 'process' | 'remote';
+    readonly ok: boolean;
+    readonly detail?: string;
+    readonly delayMs: number;
+  }>;
 }
 
 /** Samples of one series, in the order of their times. */
@@ -101,7 +118,11 @@ export interface ScratchRow {
 export interface ScratchSeries {
   /** Samples that come after those their series has; a later one at the same time counts. */
   write(rows: readonly ScratchRow[]): Promise<void>;
-  instant(query: string, time: number, options?: Pick<QueryOptions, 'signal'>): Promise<InstantAnswer>;
+  instant(
+    query: string,
+    time: number,
+    options?: Pick<QueryOptions, 'signal'>,
+  ): Promise<InstantAnswer>;
   close(): Promise<void>;
 }
 
@@ -128,10 +149,21 @@ export interface SampleRow {
 export interface MetricsIngest {
   /** One body, inflated by the thread as its encoding says (`snappy`, `gzip`, none), within the limits of the data plane. */
   push(
-    format: 'remote-write' | 'remote-write-2' | 'otlp-proto' | 'otlp-json' | 'exposition' | 'openmetrics',
+    format:
+      | 'remote-write'
+      | 'remote-write-2'
+      | 'otlp-proto'
+      | 'otlp-json'
+      | 'exposition'
+      | 'openmetrics',
     body: Uint8Array,
     /** `given`: the caller does not look at the body again, so it may move to the thread of the store instead of being copied. */
-    options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal; readonly given?: boolean },
+    options: {
+      readonly encoding?: string;
+      readonly stamp?: Stamp;
+      readonly signal?: AbortSignal;
+      readonly given?: boolean;
+    },
   ): Promise<PushAnswer>;
   write(rows: readonly SampleRow[]): Promise<PushAnswer>;
   /** Marks series as ended (staleness), such as when an edge or one of its plugins stops. */

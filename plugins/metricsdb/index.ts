@@ -19,7 +19,15 @@ import type { Examination } from '../doctor/contract.ts';
 import type { ForeignPrograms } from '../programs/contract.ts';
 import type { LaunchSource } from '../setting/contract.ts';
 import { alertingRoutes } from './alerting-routes.ts';
-import { AlertingRules, type InstantAnswer, MetricsCare, MetricsIngest, MetricsQueries, type QueryOptions, type ScratchSeries } from './contract.ts';
+import {
+  AlertingRules,
+  type InstantAnswer,
+  MetricsCare,
+  MetricsIngest,
+  MetricsQueries,
+  type QueryOptions,
+  type ScratchSeries,
+} from './contract.ts';
 import type { Driver, DriverName } from './drivers/driver.ts';
 import { EmbeddedDriver } from './drivers/embedded.ts';
 import { ProcessDriver } from './drivers/process.ts';
@@ -48,11 +56,19 @@ export default definePlugin({
     const settings = new MetricsSettings(ctx.settings, ctx.services.use(Board));
     const launched = new LaunchedFile(ctx.dataDir);
     settings.launched = launched.read();
-    Object.entries(settings.launches).forEach(([key, source]) => ctx.extend.contribute(launches, key, source));
+    Object.entries(settings.launches).forEach(([key, source]) =>
+      ctx.extend.contribute(launches, key, source),
+    );
 
     const data: ThreadData = { folder: ctx.dataDir, ...settings.thread(settings.driver) };
     const thread = ctx.threads.start('metrics', 'metrics-worker.ts', data, { heapMb });
-    const parts: RemoteParts = { thread, clock, build: ctx.services.use(BuildInfo), fetch: ctx.fetch, own: settings };
+    const parts: RemoteParts = {
+      thread,
+      clock,
+      build: ctx.services.use(BuildInfo),
+      fetch: ctx.fetch,
+      own: settings,
+    };
     const programs = ctx.services.maybe(Programs);
     const board = new Switchboard(supplyOf(ctx, programs, parts, launched));
     scope.defer('close the metrics store', () => board.close());
@@ -73,12 +89,20 @@ export default definePlugin({
     ctx.http.routes([
       ...metricsdbRoutes(board, asking),
       ...prometheusRoutes(driver, asking),
-      ...alertingRoutes({ alerting: ctx.services.maybe(AlertingRules), driver, asking, seenBy: seenBy(scopes), now: () => clock.now() }),
+      ...alertingRoutes({
+        alerting: ctx.services.maybe(AlertingRules),
+        driver,
+        asking,
+        seenBy: seenBy(scopes),
+        now: () => clock.now(),
+      }),
       connectionTest(driver, settings, parts),
       authProbe(ctx.services.maybe(Authenticator)),
     ]);
     ctx.health.check('the metrics store', () => driver().health());
-    ctx.extend.contribute(examinations, 'metrics store', { look: () => examined(driver(), thread, settings) });
+    ctx.extend.contribute(examinations, 'metrics store', {
+      look: () => examined(driver(), thread, settings),
+    });
     selfMetrics(ctx, thread, driver);
   },
 });
@@ -95,14 +119,31 @@ async function examined(driver: Driver, thread: ThreadHandle, settings: MetricsS
   return examinedStore({
     damage: store.damage,
     bounds: [
-      { used: store.blockBytes, most: bounds.maxBytes, what: 'bytes of samples', setting: bytes, beyond: 'the oldest samples go before their time' },
-      { used: store.series, most: bounds.maxSeries, what: 'series', setting: series, beyond: 'samples of new series are refused' },
+      {
+        used: store.blockBytes,
+        most: bounds.maxBytes,
+        what: 'bytes of samples',
+        setting: bytes,
+        beyond: 'the oldest samples go before their time',
+      },
+      {
+        used: store.series,
+        most: bounds.maxSeries,
+        what: 'series',
+        setting: series,
+        beyond: 'samples of new series are refused',
+      },
     ],
   });
 }
 
 /** How drivers are made, and how the thread and the launched file follow a change of driver. */
-function supplyOf(owner: PluginContext, programs: Handle<ForeignPrograms>, parts: RemoteParts, file: LaunchedFile): Supply {
+function supplyOf(
+  owner: PluginContext,
+  programs: Handle<ForeignPrograms>,
+  parts: RemoteParts,
+  file: LaunchedFile,
+): Supply {
   const { thread, clock, build, own: settings } = parts;
   return {
     make(name: DriverName): Driver {
@@ -110,17 +151,28 @@ function supplyOf(owner: PluginContext, programs: Handle<ForeignPrograms>, parts
         case 'embedded':
           return new EmbeddedDriver({ thread, settings, clock, build });
         case 'process':
-          return new ProcessDriver({ ...parts, owner, programs: programs.available ? programs.get() : undefined }, settings.process());
+          return new ProcessDriver(
+            { ...parts, owner, programs: programs.available ? programs.get() : undefined },
+            settings.process(),
+          );
         case 'remote':
           return new RemoteDriver(parts, configured(settings.remote()));
       }
     },
     wanted() {
       const name = settings.driver;
-      return { name, recipe: JSON.stringify([name, name === 'remote' && settings.remote(), name === 'process' && [programs.available, settings.process()]]) };
+      return {
+        name,
+        recipe: JSON.stringify([
+          name,
+          name === 'remote' && settings.remote(),
+          name === 'process' && [programs.available, settings.process()],
+        ]),
+      };
     },
     settle: (name) => thread.call('settle', settings.thread(name), { timeoutMs: settleMs }),
-    reopen: (name) => thread.call('settle', { ...settings.thread(name), anew: true }, { timeoutMs: settleMs }),
+    reopen: (name) =>
+      thread.call('settle', { ...settings.thread(name), anew: true }, { timeoutMs: settleMs }),
     remember(launched: Launched) {
       settings.assertOpenTo(launched);
       const before = settings.launched;
@@ -135,7 +187,12 @@ function supplyOf(owner: PluginContext, programs: Handle<ForeignPrograms>, parts
 }
 
 /** Changed settings reach the thread at once, and a thread that was started anew, which knows only what it was first given; a program is run once something can run it. */
-function keepSettled({ settings, log }: PluginContext, programs: Handle<ForeignPrograms>, thread: ThreadHandle, board: Switchboard): void {
+function keepSettled(
+  { settings, log }: PluginContext,
+  programs: Handle<ForeignPrograms>,
+  thread: ThreadHandle,
+  board: Switchboard,
+): void {
   const settle = (): Promise<void> =>
     board
       .settle()
@@ -165,9 +222,16 @@ const queriesOf = (driver: () => Driver, thread: ThreadHandle, clock: Clock): Me
 });
 
 /** Whether the store in force answers, or a server that is only tried. */
-const connectionTest = (driver: () => Driver, settings: MetricsSettings, { fetch, clock }: RemoteParts) =>
+const connectionTest = (
+  driver: () => Driver,
+  settings: MetricsSettings,
+  { fetch, clock }: RemoteParts,
+) =>
   productTestRoute({
-    ...{ path: '/api/v1/integrations/metricsdb/test', summary: 'Test the connection to the metrics store in force, or to another one' },
+    ...{
+      path: '/api/v1/integrations/metricsdb/test',
+      summary: 'Test the connection to the metrics store in force, or to another one',
+    },
     ...{ action: 'integration:test', product: prometheus, setting: 'metricsdb.url', fetch, clock },
     set() {
       const { tls, ...rest } = settings.remote();
@@ -183,11 +247,15 @@ async function statusOf(asked: Driver, clock: Clock) {
 }
 
 /** A store in the thread's memory, from the side of the plugin that asked for it. */
-async function openScratch(thread: ThreadHandle, { asker }: Pick<QueryOptions, 'asker'> = {}): Promise<ScratchSeries> {
+async function openScratch(
+  thread: ThreadHandle,
+  { asker }: Pick<QueryOptions, 'asker'> = {},
+): Promise<ScratchSeries> {
   const id = await thread.call<number>('scratchOpen', { asker });
   return {
     write: (rows) => thread.call('scratchWrite', { id, rows }),
-    instant: (query, time, options = {}) => thread.call<InstantAnswer>('scratchInstant', { id, query, time }, options),
+    instant: (query, time, options = {}) =>
+      thread.call<InstantAnswer>('scratchInstant', { id, query, time }, options),
     close: () => thread.call('scratchClose', { id }),
   };
 }

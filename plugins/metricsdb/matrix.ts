@@ -5,7 +5,10 @@ import type { InstantAnswer, MatrixAnswer, Notes } from './contract.ts';
 import type { InstantResult, InstantSample, RangeResult, RangeSeries } from './promql/index.ts';
 
 /** Numbers travel between threads as two arrays that move; each series looks at its stretch of them. */
-export function matrixAnswer(series: readonly RangeSeries[], warnings: readonly string[]): MatrixAnswer & Notes {
+export function matrixAnswer(
+  series: readonly RangeSeries[],
+  warnings: readonly string[],
+): MatrixAnswer & Notes {
   const total = series.reduce((sum, { times }) => sum + times.length, 0);
   const times = new Float64Array(total);
   const values = new Float64Array(total);
@@ -29,7 +32,8 @@ export function matrixAnswer(series: readonly RangeSeries[], warnings: readonly 
   );
 }
 
-export const rangeAnswerOf = ({ series, warnings }: RangeResult): MatrixAnswer & Notes => matrixAnswer(series, warnings);
+export const rangeAnswerOf = ({ series, warnings }: RangeResult): MatrixAnswer & Notes =>
+  matrixAnswer(series, warnings);
 
 export function instantAnswerOf(result: InstantResult): InstantAnswer {
   const { warnings } = result;
@@ -45,10 +49,20 @@ export function instantAnswerOf(result: InstantResult): InstantAnswer {
   }
 }
 
-export function vectorAnswer(samples: readonly InstantSample[], warnings: readonly string[]): InstantAnswer {
+export function vectorAnswer(
+  samples: readonly InstantSample[],
+  warnings: readonly string[],
+): InstantAnswer {
   const times = Float64Array.from(samples, ({ time }) => time);
-  const values = Float64Array.from(samples, ({ value, histogram }) => (histogram === undefined ? value : 0));
+  const values = Float64Array.from(samples, ({ value, histogram }) =>
+    histogram === undefined ? value : 0,
+  );
   const labels = samples.map((sample) => labelsRecord(sample.labels));
-  const native = samples.some(({ histogram }) => histogram !== undefined) && { histograms: samples.map(({ histogram }) => histogram) };
-  return transferred({ type: 'vector', labels, times, values, warnings, ...native }, [times, values]);
+  const native = samples.some(({ histogram }) => histogram !== undefined) && {
+    histograms: samples.map(({ histogram }) => histogram),
+  };
+  return transferred({ type: 'vector', labels, times, values, warnings, ...native }, [
+    times,
+    values,
+  ]);
 }

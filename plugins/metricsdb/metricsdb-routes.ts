@@ -1,4 +1,12 @@
-import { type AuthenticatorContract, byteRoute, type Handle, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
+import {
+  type AuthenticatorContract,
+  byteRoute,
+  type Handle,
+  route,
+  type RouteDeclaration,
+  SvcError,
+  timestamp,
+} from 'svc/sdk';
 import type { AskingOf } from 'svc/query';
 
 import type { Driver } from './drivers/driver.ts';
@@ -7,13 +15,18 @@ import { answerMs } from './prometheus-routes.ts';
 import { Launch, Launched, Matrix, RangeQuestion } from './schema.ts';
 
 /** What the API itself offers; the metrics themselves are under /prometheus. */
-export const metricsdbRoutes = (board: Switchboard, asking: AskingOf): readonly RouteDeclaration[] => [
+export const metricsdbRoutes = (
+  board: Switchboard,
+  asking: AskingOf,
+): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: '/api/v1/metricsdb/launch',
     access: 'admin',
-    summary: 'Start the metrics store anew, with another driver or retention where no setting names one',
-    description: 'What is asked for is kept over restarts, and gives way to the settings metricsdb.driver and metricsdb.retention.',
+    summary:
+      'Start the metrics store anew, with another driver or retention where no setting names one',
+    description:
+      'What is asked for is kept over restarts, and gives way to the settings metricsdb.driver and metricsdb.retention.',
     body: Launch,
     response: Launched,
     status: 200,
@@ -23,7 +36,11 @@ export const metricsdbRoutes = (board: Switchboard, asking: AskingOf): readonly 
     async handle(call) {
       const { body } = call;
       const driver = await board.launch(body);
-      call.note({ resourceType: 'metricsdb', resourceId: driver.name, after: { driver: driver.name, ...body } });
+      call.note({
+        resourceType: 'metricsdb',
+        resourceId: driver.name,
+        after: { driver: driver.name, ...body },
+      });
       return launched(driver);
     },
   }),
@@ -41,14 +58,23 @@ export const metricsdbRoutes = (board: Switchboard, asking: AskingOf): readonly 
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
     async handle({ body, principal, signal }) {
       const pairs = Object.entries(body).map(([name, value]) => [name, String(value)] as const);
-      return board.driver.ask({ endpoint: 'query_range', shape: 'tool', pairs, ...(await asking(principal)) }, signal);
+      return board.driver.ask(
+        { endpoint: 'query_range', shape: 'tool', pairs, ...(await asking(principal)) },
+        signal,
+      );
     },
   }),
 ];
 
 function launched(driver: Driver) {
   const { status, url, pid, startedAt } = driver.state();
-  return { status, driver: driver.name, url, pid, started_at: startedAt === null ? null : timestamp(startedAt) };
+  return {
+    status,
+    driver: driver.name,
+    url,
+    pid,
+    started_at: startedAt === null ? null : timestamp(startedAt),
+  };
 }
 
 const longestCredential = 8_192;
@@ -64,14 +90,23 @@ export const authProbe = (authenticator: Handle<AuthenticatorContract>): RouteDe
     errors: ['unauthorized', 'forbidden'],
     async handle({ headers, ip }) {
       const [, value] = /^bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? [];
-      const credential = value !== undefined && value.length <= longestCredential ? ({ scheme: 'bearer', value: value.trim(), ip } as const) : undefined;
+      const credential =
+        value !== undefined && value.length <= longestCredential
+          ? ({ scheme: 'bearer', value: value.trim(), ip } as const)
+          : undefined;
       // Where nobody can be authenticated, nobody is signed in, as everywhere in svc.
-      const principal = credential && authenticator.available ? await authenticator.get().authenticate(credential) : undefined;
+      const principal =
+        credential && authenticator.available
+          ? await authenticator.get().authenticate(credential)
+          : undefined;
       if (principal === undefined || principal.kind === 'anonymous' || principal.kind === 'edge') {
         throw new SvcError('unauthorized', 'no valid session or API token came with this request');
       }
       if (principal.selectors !== undefined) {
-        throw new SvcError('forbidden', 'what stands behind this proxy shows all devices, and your organization sees some alone; ask an administrator');
+        throw new SvcError(
+          'forbidden',
+          'what stands behind this proxy shows all devices, and your organization sees some alone; ask an administrator',
+        );
       }
     },
   });

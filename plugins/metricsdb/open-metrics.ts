@@ -8,7 +8,15 @@ import { enforced } from './prometheus/series-selector.ts';
 import { Scratches } from './scratches.ts';
 import type { MetricsStats } from './store/store.ts';
 import { StoreLifecycle } from './store-lifecycle.ts';
-import type { Asked, BatchQuestion, EndInput, PushInput, ServiceQuestion, ThreadData, ThreadSettings } from './thread-contract.ts';
+import type {
+  Asked,
+  BatchQuestion,
+  EndInput,
+  PushInput,
+  ServiceQuestion,
+  ThreadData,
+  ThreadSettings,
+} from './thread-contract.ts';
 import type { SampleRow } from './contract.ts';
 
 const maintainMs = 30_000;
@@ -33,7 +41,10 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
   const scratches = new Scratches(runner, now);
   setup.every(maintainMs, () => scratches.forget());
   await store.apply(settings.store);
-  setup.every(maintainMs, async () => store.isWanted && (await store.use((open) => open.maintain())));
+  setup.every(
+    maintainMs,
+    async () => store.isWanted && (await store.use((open) => open.maintain())),
+  );
   setup.notify('open', undefined);
 
   return {
@@ -47,16 +58,29 @@ export async function openMetrics(setup: ThreadSetup): Promise<ThreadService> {
         const bytes = await answer({ store, runner, now }, asked, signal);
         return transferred(bytes, [bytes]);
       },
-      service: (question: ServiceQuestion, { signal }: Signal) => serviceAnswer({ store, runner }, question, signal),
-      instants: (question: BatchQuestion, { signal }: Signal) => batchAnswers({ store, runner }, question, signal),
+      service: (question: ServiceQuestion, { signal }: Signal) =>
+        serviceAnswer({ store, runner }, question, signal),
+      instants: (question: BatchQuestion, { signal }: Signal) =>
+        batchAnswers({ store, runner }, question, signal),
       check: (query: string) => checkQuery(query),
       format: (asked: Asked) => format(asked),
       push: ({ format: kind, body, encoding, stamp }: PushInput) =>
-        store.use((open) => open.push(kind, body, { ...(encoding !== undefined && { encoding }), ...(stamp !== undefined && { stamp }) })),
+        store.use((open) =>
+          open.push(kind, body, {
+            ...(encoding !== undefined && { encoding }),
+            ...(stamp !== undefined && { stamp }),
+          }),
+        ),
       write: (rows: readonly SampleRow[]) => store.use((open) => open.write(rows)),
-      end: ({ matchers, time }: EndInput) => store.use((open) => open.end(enforced(matchers), time)),
+      end: ({ matchers, time }: EndInput) =>
+        store.use((open) => open.end(enforced(matchers), time)),
       async stats(): Promise<ThreadStats> {
-        return { ...runner.load, store: store.isWanted ? await store.use((open) => ({ ...open.stats(), damage: open.damage() })) : undefined };
+        return {
+          ...runner.load,
+          store: store.isWanted
+            ? await store.use((open) => ({ ...open.stats(), damage: open.damage() }))
+            : undefined,
+        };
       },
       care: (what: 'check' | 'mend') => store.use((open) => open.care(what)),
       ...forwarder.methods(),

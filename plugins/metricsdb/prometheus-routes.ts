@@ -32,8 +32,14 @@ const codes: Readonly<Record<string, string>> = {
 /** Errors as the Prometheus API has them. */
 export function prometheusWording({ code, status, message, kind }: ShownError): ErrorWording {
   const [shown, errorType] =
-    kind !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind]! : [status, Object.hasOwn(codes, code) ? codes[code]! : 'unavailable'];
-  return { status: shown, type: json, body: JSON.stringify({ status: 'error', errorType, error: message }) };
+    kind !== undefined && Object.hasOwn(kinds, kind)
+      ? kinds[kind]!
+      : [status, Object.hasOwn(codes, code) ? codes[code]! : 'unavailable'];
+  return {
+    status: shown,
+    type: json,
+    body: JSON.stringify({ status: 'error', errorType, error: message }),
+  };
 }
 
 export const common = {
@@ -45,13 +51,33 @@ export const common = {
   errors: ['upstream_error'],
 } as const;
 
-const questions: readonly { readonly path: string; readonly endpoint: Endpoint; readonly summary: string; readonly post?: true }[] = [
+const questions: readonly {
+  readonly path: string;
+  readonly endpoint: Endpoint;
+  readonly summary: string;
+  readonly post?: true;
+}[] = [
   { path: 'query', endpoint: 'query', summary: 'A PromQL query at one instant', post: true },
-  { path: 'query_range', endpoint: 'query_range', summary: 'A PromQL query over a window', post: true },
+  {
+    path: 'query_range',
+    endpoint: 'query_range',
+    summary: 'A PromQL query over a window',
+    post: true,
+  },
   { path: 'series', endpoint: 'series', summary: 'Label sets of series', post: true },
   { path: 'labels', endpoint: 'labels', summary: 'Names of labels', post: true },
-  { path: 'query_exemplars', endpoint: 'query_exemplars', summary: 'Exemplars of the series that a query reads', post: true },
-  { path: 'format_query', endpoint: 'format_query', summary: 'A query written the one way', post: true },
+  {
+    path: 'query_exemplars',
+    endpoint: 'query_exemplars',
+    summary: 'Exemplars of the series that a query reads',
+    post: true,
+  },
+  {
+    path: 'format_query',
+    endpoint: 'format_query',
+    summary: 'A query written the one way',
+    post: true,
+  },
   { path: 'metadata', endpoint: 'metadata', summary: 'Type, help and unit of metrics' },
 ];
 
@@ -63,10 +89,16 @@ const pages: Readonly<Record<StatusPage, string>> = {
 };
 
 /** Names of metrics with their help are of no series, so they are of no device. */
-const narrowed = (endpoint: Endpoint) => (endpoint === 'metadata' ? {} : ({ devices: endpoint === 'format_query' ? 'none' : 'narrowed' } as const));
+const narrowed = (endpoint: Endpoint) =>
+  endpoint === 'metadata'
+    ? {}
+    : ({ devices: endpoint === 'format_query' ? 'none' : 'narrowed' } as const);
 
 /** The part of the Prometheus API that asks; pushes come in by the data plane. */
-export const prometheusRoutes = (driver: () => Driver, asking: AskingOf): readonly RouteDeclaration[] => [
+export const prometheusRoutes = (
+  driver: () => Driver,
+  asking: AskingOf,
+): readonly RouteDeclaration[] => [
   ...questions.flatMap(({ path, endpoint, summary, post }) => [
     byteRoute({
       ...common,
@@ -75,7 +107,8 @@ export const prometheusRoutes = (driver: () => Driver, asking: AskingOf): readon
       summary: `${summary}, as Prometheus answers it`,
       ...spoken[endpoint],
       ...narrowed(endpoint),
-      handle: async ({ query, principal, signal }) => driver().ask({ endpoint, pairs: pairsOf(query), ...(await asking(principal)) }, signal),
+      handle: async ({ query, principal, signal }) =>
+        driver().ask({ endpoint, pairs: pairsOf(query), ...(await asking(principal)) }, signal),
     }),
     ...(post
       ? [
@@ -91,7 +124,10 @@ export const prometheusRoutes = (driver: () => Driver, asking: AskingOf): readon
             status: 200,
             ...narrowed(endpoint),
             handle: async ({ query, body, principal, signal }) =>
-              driver().ask(withForm({ endpoint, pairs: pairsOf(query), ...(await asking(principal)) }, body), signal),
+              driver().ask(
+                withForm({ endpoint, pairs: pairsOf(query), ...(await asking(principal)) }, body),
+                signal,
+              ),
           }),
         ]
       : []),
@@ -105,7 +141,15 @@ export const prometheusRoutes = (driver: () => Driver, asking: AskingOf): readon
     ...spoken.values,
     devices: 'narrowed',
     handle: async ({ params, query, principal, signal }) =>
-      driver().ask({ endpoint: 'values', label: params.name, pairs: pairsOf(query), ...(await asking(principal)) }, signal),
+      driver().ask(
+        {
+          endpoint: 'values',
+          label: params.name,
+          pairs: pairsOf(query),
+          ...(await asking(principal)),
+        },
+        signal,
+      ),
   }),
   ...statusPages.map((page) =>
     byteRoute({
@@ -120,12 +164,24 @@ export const prometheusRoutes = (driver: () => Driver, asking: AskingOf): readon
   ),
   byteRoute({
     ...common,
-    ...{ method: 'GET', devices: 'none', path: '/prometheus/-/healthy', summary: 'Whether this serves, in the words of Prometheus', produces: text },
+    ...{
+      method: 'GET',
+      devices: 'none',
+      path: '/prometheus/-/healthy',
+      summary: 'Whether this serves, in the words of Prometheus',
+      produces: text,
+    },
     handle: () => 'Prometheus Server is Healthy.\n',
   }),
   byteRoute({
     ...common,
-    ...{ method: 'GET', devices: 'none', path: '/prometheus/-/ready', summary: 'Whether the store answers, in the words of Prometheus', produces: text },
+    ...{
+      method: 'GET',
+      devices: 'none',
+      path: '/prometheus/-/ready',
+      summary: 'Whether the store answers, in the words of Prometheus',
+      produces: text,
+    },
     wording: ({ message }) => ({ type: text, body: `${message}\n` }),
     async handle(call) {
       const { ok } = await driver().probe(call.signal);
@@ -137,7 +193,12 @@ export const prometheusRoutes = (driver: () => Driver, asking: AskingOf): readon
 
 /** A decoded query as pairs; a name that came several times gives several. */
 export const pairsOf = (query: object): Pairs =>
-  Object.entries(query).flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one: unknown) => [name, String(one)] as const));
+  Object.entries(query).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one: unknown) => [name, String(one)] as const),
+  );
 
 /** The form is read in the thread: it may be long. A copy of its own, because it is sent there. */
-const withForm = (asked: Asked, body: Uint8Array): Asked => ({ ...asked, form: new Uint8Array(body) });
+const withForm = (asked: Asked, body: Uint8Array): Asked => ({
+  ...asked,
+  form: new Uint8Array(body),
+});

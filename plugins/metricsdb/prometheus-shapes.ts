@@ -9,15 +9,27 @@ export const success = (data: TSchema): TSchema =>
   Type.Object({
     status: Type.Literal('success'),
     data,
-    warnings: Type.Optional(Type.Array(Type.String(), { description: 'what the answer misses, such as damaged parts of the store' })),
-    infos: Type.Optional(Type.Array(Type.String(), { description: 'what looks like a mistake in the query' })),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'what the answer misses, such as damaged parts of the store',
+      }),
+    ),
+    infos: Type.Optional(
+      Type.Array(Type.String(), { description: 'what looks like a mistake in the query' }),
+    ),
   });
 
 export const LabelSet = Type.Record(Type.String(), Type.String());
-const Sample = Type.Tuple([Type.Number({ description: 'seconds since 1970' }), Type.String({ description: 'the value' })]);
+const Sample = Type.Tuple([
+  Type.Number({ description: 'seconds since 1970' }),
+  Type.String({ description: 'the value' }),
+]);
 const Series = Type.Array(Type.Object({ metric: LabelSet, values: Type.Array(Sample) }));
 const Matrix = Type.Object({ resultType: Type.Literal('matrix'), result: Series });
-const Vector = Type.Object({ resultType: Type.Literal('vector'), result: Type.Array(Type.Object({ metric: LabelSet, value: Sample })) });
+const Vector = Type.Object({
+  resultType: Type.Literal('vector'),
+  result: Type.Array(Type.Object({ metric: LabelSet, value: Sample })),
+});
 const Single = Type.Object({ resultType: Type.Enum(['scalar', 'string']), result: Sample });
 const Names = Type.Array(Type.String());
 const Help = Type.Object({ type: Type.String(), help: Type.String(), unit: Type.String() });
@@ -25,11 +37,15 @@ const Exemplar = Type.Object({ labels: LabelSet, value: Type.String(), timestamp
 
 const query = protocolParameter('PromQL', 'up');
 const match = { 'match[]': protocolParameter('selectors of series; may come several times', 'up') };
-const limit = { limit: protocolParameter('most entries of the answer; 0 and nothing are all', '100') };
+const limit = {
+  limit: protocolParameter('most entries of the answer; 0 and nothing are all', '100'),
+};
 const settled = {
   timeout: protocolParameter('longest that the query may take, as a duration or seconds', '30s'),
   lookback_delta: protocolParameter('how old the newest sample of a series may be', '5m'),
-  delayed_name_removal: protocolParameter('whether names of metrics are dropped at the end of the query alone: true or false'),
+  delayed_name_removal: protocolParameter(
+    'whether names of metrics are dropped at the end of the query alone: true or false',
+  ),
 };
 const window = {
   start: protocolParameter('begin of the window: seconds or RFC 3339', '1700000000'),
@@ -44,19 +60,35 @@ interface Spoken {
 /** What each question of the Prometheus API reads and answers with. */
 export const spoken: Readonly<Record<Endpoint, Spoken>> = {
   query: {
-    query: protocolQuery({ query, time: protocolParameter('the instant; by default now', '1700000000'), ...settled, ...limit }),
+    query: protocolQuery({
+      query,
+      time: protocolParameter('the instant; by default now', '1700000000'),
+      ...settled,
+      ...limit,
+    }),
     response: success(Type.Union([Vector, Matrix, Single])),
   },
   query_range: {
-    query: protocolQuery({ query, ...window, step: protocolParameter('distance of the points: seconds or a duration', '15s'), ...settled, ...limit }),
+    query: protocolQuery({
+      query,
+      ...window,
+      step: protocolParameter('distance of the points: seconds or a duration', '15s'),
+      ...settled,
+      ...limit,
+    }),
     response: success(Matrix),
   },
-  series: { query: protocolQuery({ ...match, ...window, ...limit }), response: success(Type.Array(LabelSet)) },
+  series: {
+    query: protocolQuery({ ...match, ...window, ...limit }),
+    response: success(Type.Array(LabelSet)),
+  },
   labels: { query: protocolQuery({ ...match, ...window, ...limit }), response: success(Names) },
   values: { query: protocolQuery({ ...match, ...window, ...limit }), response: success(Names) },
   query_exemplars: {
     query: protocolQuery({ query, ...window, ...limit }),
-    response: success(Type.Array(Type.Object({ seriesLabels: LabelSet, exemplars: Type.Array(Exemplar) }))),
+    response: success(
+      Type.Array(Type.Object({ seriesLabels: LabelSet, exemplars: Type.Array(Exemplar) })),
+    ),
   },
   format_query: { query: protocolQuery({ query }), response: success(Type.String()) },
   metadata: {
@@ -72,7 +104,10 @@ export const statusShapes: Readonly<Record<StatusPage, TSchema>> = {
   tsdb: success(Type.Object({ headStats: Type.Object({ numSeries: Type.Integer() }) })),
 };
 
-const at = { lastEvaluation: Type.String({ format: 'date-time' }), evaluationTime: Type.Number({ description: 'seconds' }) };
+const at = {
+  lastEvaluation: Type.String({ format: 'date-time' }),
+  evaluationTime: Type.Number({ description: 'seconds' }),
+};
 
 const Alert = Type.Object({
   labels: LabelSet,
@@ -99,7 +134,15 @@ const Rule = Type.Object({
 export const AlertsAnswer = success(Type.Object({ alerts: Type.Array(Alert) }));
 export const RulesAnswer = success(
   Type.Object({
-    groups: Type.Array(Type.Object({ name: Type.String(), file: Type.String(), interval: Type.Number(), rules: Type.Array(Rule), ...at })),
+    groups: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        file: Type.String(),
+        interval: Type.Number(),
+        rules: Type.Array(Rule),
+        ...at,
+      }),
+    ),
   }),
 );
 export const RulesQuery = protocolQuery({
@@ -115,5 +158,9 @@ const Target = Type.Object({
   health: Type.Enum(['up', 'down']),
   lastScrape: Type.String({ format: 'date-time' }),
 });
-export const TargetsAnswer = success(Type.Object({ activeTargets: Type.Array(Target), droppedTargets: Type.Array(Type.Unknown()) }));
-export const TargetsQuery = protocolQuery({ state: protocolParameter('active, dropped or any', 'active') });
+export const TargetsAnswer = success(
+  Type.Object({ activeTargets: Type.Array(Target), droppedTargets: Type.Array(Type.Unknown()) }),
+);
+export const TargetsQuery = protocolQuery({
+  state: protocolParameter('active, dropped or any', 'active'),
+});

@@ -1,18 +1,30 @@
 import { Type } from 'typebox';
 
 const Time = (what: string) =>
-  Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 64 })], { description: `${what}: seconds since 1970, or RFC 3339 text` });
+  Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 64 })], {
+    description: `${what}: seconds since 1970, or RFC 3339 text`,
+  });
 
 export const RangeQuestion = Type.Object({
   query: Type.String({ minLength: 1, maxLength: 65_536, description: 'PromQL' }),
   start: Time('first moment'),
   end: Time('last moment'),
-  step: Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 32 })], { description: 'seconds, or a duration such as 30s' }),
+  step: Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 32 })], {
+    description: 'seconds, or a duration such as 30s',
+  }),
 });
 
 export const Launch = Type.Object({
-  driver: Type.Optional(Type.Union([Type.Literal('embedded'), Type.Literal('process'), Type.Literal('remote')])),
-  retention: Type.Optional(Type.String({ pattern: '^([1-9][0-9]{0,3}[ywdh])$', examples: ['30d'], description: 'such as 30d' })),
+  driver: Type.Optional(
+    Type.Union([Type.Literal('embedded'), Type.Literal('process'), Type.Literal('remote')]),
+  ),
+  retention: Type.Optional(
+    Type.String({
+      pattern: '^([1-9][0-9]{0,3}[ywdh])$',
+      examples: ['30d'],
+      description: 'such as 30d',
+    }),
+  ),
 });
 
 export const Launched = Type.Object({
@@ -28,7 +40,9 @@ export const Matrix = Type.Object({
   result: Type.Array(
     Type.Object({
       metric: Type.Record(Type.String(), Type.String()),
-      values: Type.Array(Type.Tuple([Type.Number({ description: 'seconds since 1970' }), Type.String()])),
+      values: Type.Array(
+        Type.Tuple([Type.Number({ description: 'seconds since 1970' }), Type.String()]),
+      ),
     }),
   ),
   warnings: Type.Array(Type.String()),

@@ -1,6 +1,14 @@
 import { hintAfter, type NativeHistogram, weightOf } from 'svc/native-histogram';
 import { SvcError } from 'svc/sdk';
-import { type Budget, compareLabels, type Labels, labelsKey, labelsOf, labelValue, type Matcher } from 'svc/query';
+import {
+  type Budget,
+  compareLabels,
+  type Labels,
+  labelsKey,
+  labelsOf,
+  labelValue,
+  type Matcher,
+} from 'svc/query';
 
 import type { ScratchRow } from './contract.ts';
 import type { SelectHints, Series, SeriesSource } from './promql/index.ts';
@@ -30,7 +38,15 @@ export class ScratchStore implements SeriesSource {
     }
     for (const row of rows) {
       const kept = this.#keptFor(labelsOf(Object.entries(row.labels)));
-      row.times.forEach((time, index) => append(kept, time, row.values[index]!, row.stale?.[index] === 1 ? 1 : 0, row.histograms?.[index]));
+      row.times.forEach((time, index) =>
+        append(
+          kept,
+          time,
+          row.values[index]!,
+          row.stale?.[index] === 1 ? 1 : 0,
+          row.histograms?.[index],
+        ),
+      );
     }
   }
 
@@ -46,7 +62,13 @@ export class ScratchStore implements SeriesSource {
     return fresh;
   }
 
-  async select(matchers: readonly Matcher[], mint: number, maxt: number, _hints: SelectHints, budget: Budget): Promise<readonly Series[]> {
+  async select(
+    matchers: readonly Matcher[],
+    mint: number,
+    maxt: number,
+    _hints: SelectHints,
+    budget: Budget,
+  ): Promise<readonly Series[]> {
     this.#sorted ??= [...this.#series.values()].sort((a, b) => compareLabels(a.labels, b.labels));
     return this.#sorted.flatMap(({ labels, times, values, stale, ends, histograms }): Series[] => {
       if (!matchers.every(({ name, matches }) => matches(labelValue(labels, name)))) {
@@ -72,14 +94,25 @@ export class ScratchStore implements SeriesSource {
 
 /** A histogram as one sample and each of its buckets as another. */
 function costOf({ times, histograms = [] }: ScratchRow): number {
-  return times.length + histograms.reduce((sum, one) => sum + (one === undefined ? 0 : weightOf(one)), 0);
+  return (
+    times.length + histograms.reduce((sum, one) => sum + (one === undefined ? 0 : weightOf(one)), 0)
+  );
 }
 
-function append(kept: Kept, time: number, value: number, stale: 0 | 1, histogram: NativeHistogram | undefined): void {
+function append(
+  kept: Kept,
+  time: number,
+  value: number,
+  stale: 0 | 1,
+  histogram: NativeHistogram | undefined,
+): void {
   const { times, values, histograms } = kept;
   const last = times.at(-1);
   if (last !== undefined && time < last) {
-    throw new SvcError('invalid_argument', 'samples of a series must come in the order of their times');
+    throw new SvcError(
+      'invalid_argument',
+      'samples of a series must come in the order of their times',
+    );
   }
   const at = time === last ? times.length - 1 : times.length;
   times[at] = time;

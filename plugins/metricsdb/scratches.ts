@@ -42,20 +42,31 @@ export class Scratches {
       scratchOpen: ({ asker }: Pick<QueryOptions, 'asker'>): number => {
         this.forget();
         if (this.#open.size >= mostOpen) {
-          throw new SvcError('rate_limited', `${mostOpen} scratch stores are in use already; try again when one is closed`);
+          throw new SvcError(
+            'rate_limited',
+            `${mostOpen} scratch stores are in use already; try again when one is closed`,
+          );
         }
         this.#last += 1;
         this.#open.set(this.#last, { store: new ScratchStore(), asker, usedAt: this.#now() });
         return this.#last;
       },
-      scratchWrite: ({ id, rows }: { readonly id: number; readonly rows: readonly ScratchRow[] }): void => this.#used(id).store.add(rows),
+      scratchWrite: ({
+        id,
+        rows,
+      }: {
+        readonly id: number;
+        readonly rows: readonly ScratchRow[];
+      }): void => this.#used(id).store.add(rows),
       scratchInstant: (
         { id, query, time }: { readonly id: number; readonly query: string; readonly time: number },
         { signal }: { readonly signal: AbortSignal },
       ): Promise<InstantAnswer> =>
         this.#runner.run({ asker: this.#used(id).asker, signal }, async (budget) => {
           const { delayedNameRemoval } = this.#runner.limits;
-          return instantAnswerOf(await instant(this.#used(id).store, { query, time, delayedNameRemoval }, budget));
+          return instantAnswerOf(
+            await instant(this.#used(id).store, { query, time, delayedNameRemoval }, budget),
+          );
         }),
       scratchClose: ({ id }: { readonly id: number }): void => void this.#open.delete(id),
     };
@@ -64,7 +75,10 @@ export class Scratches {
   #used(id: number): Scratch {
     const scratch = this.#open.get(id);
     if (scratch === undefined) {
-      throw new SvcError('not_found', 'the scratch store is closed: it was idle for five minutes, or its thread was restarted; open another');
+      throw new SvcError(
+        'not_found',
+        'the scratch store is closed: it was idle for five minutes, or its thread was restarted; open another',
+      );
     }
     scratch.usedAt = this.#now();
     return scratch;

@@ -6,12 +6,19 @@ import type { ThreadStats } from './open-metrics.ts';
 const everyMs = 15_000;
 
 /** Figures of the thread and its store as metrics of this process. */
-export function selfMetrics({ metrics, scope, log }: PluginContext, thread: ThreadHandle, driver: () => Driver): void {
+export function selfMetrics(
+  { metrics, scope, log }: PluginContext,
+  thread: ThreadHandle,
+  driver: () => Driver,
+): void {
   const gauge = (name: string, help: string): ((value: number) => void) => {
     const made = metrics.gauge(name, help);
     return (value) => made.set(value);
   };
-  const up = gauge('up', '1 when the metrics store in force, embedded or remote, answered the last time it was asked.');
+  const up = gauge(
+    'up',
+    '1 when the metrics store in force, embedded or remote, answered the last time it was asked.',
+  );
   const waiting = gauge('queries_waiting', 'Queries that wait for their turn.');
   const running = gauge('queries_running', 'Queries that are worked on.');
   const series = gauge('series', 'Series with samples that are in no block yet.');
@@ -47,7 +54,10 @@ export function selfMetrics({ metrics, scope, log }: PluginContext, thread: Thre
       grow(accepted, 'accepted', store?.accepted ?? 0);
       grow(rejected, 'rejected', store?.rejected ?? 0);
     } catch (error) {
-      log.debug({ cause: messageOf(error) }, 'could not read the figures of the metrics store; read again in 15 s');
+      log.debug(
+        { cause: messageOf(error) },
+        'could not read the figures of the metrics store; read again in 15 s',
+      );
     }
   });
 }

@@ -14,7 +14,12 @@ export interface RemoteSettings {
   readonly user: string;
   readonly password: string;
   readonly tenant: string;
-  readonly tls: { readonly ca: string; readonly cert: string; readonly key: string; readonly insecure: boolean };
+  readonly tls: {
+    readonly ca: string;
+    readonly cert: string;
+    readonly key: string;
+    readonly insecure: boolean;
+  };
 }
 
 export interface ProcessSettings {
@@ -80,19 +85,28 @@ export class MetricsSettings {
 
   get driver(): DriverName {
     const set = this.#get<DriverName | 'auto'>('driver');
-    return set === 'auto' ? (this.launched.driver ?? (this.#get<string>('url') === '' ? 'embedded' : 'remote')) : set;
+    return set === 'auto'
+      ? (this.launched.driver ?? (this.#get<string>('url') === '' ? 'embedded' : 'remote'))
+      : set;
   }
 
   get retention(): string {
-    return this.#isSet('retention') ? this.#get<string>('retention') : (this.launched.retention ?? this.#get<string>('retention'));
+    return this.#isSet('retention')
+      ? this.#get<string>('retention')
+      : (this.launched.retention ?? this.#get<string>('retention'));
   }
 
   /** For the list of settings: what is in force in place of them. */
   get launches(): Readonly<Record<string, LaunchSource>> {
-    const told = (value: unknown): Launch | undefined => (value === undefined ? undefined : { value, by: 'POST /api/v1/metricsdb/launch' });
+    const told = (value: unknown): Launch | undefined =>
+      value === undefined ? undefined : { value, by: 'POST /api/v1/metricsdb/launch' };
     return {
-      [key('driver')]: { over: ({ value }) => (value === 'auto' ? told(this.launched.driver) : undefined) },
-      [key('retention')]: { over: ({ source }) => (source === 'default' ? told(this.launched.retention) : undefined) },
+      [key('driver')]: {
+        over: ({ value }) => (value === 'auto' ? told(this.launched.driver) : undefined),
+      },
+      [key('retention')]: {
+        over: ({ source }) => (source === 'default' ? told(this.launched.retention) : undefined),
+      },
     };
   }
 
@@ -100,10 +114,20 @@ export class MetricsSettings {
   assertOpenTo({ driver, retention }: Launched): void {
     const set = this.#get<string>('driver');
     if (driver !== undefined && set !== 'auto' && set !== driver) {
-      throw new SvcError('conflict', `metricsdb.driver is set to ${set}, which has the last word: change or remove that setting`);
+      throw new SvcError(
+        'conflict',
+        `metricsdb.driver is set to ${set}, which has the last word: change or remove that setting`,
+      );
     }
-    if (retention !== undefined && this.#isSet('retention') && this.#get<string>('retention') !== retention) {
-      throw new SvcError('conflict', `metricsdb.retention is set to ${this.#get<string>('retention')}, which has the last word: change or remove that setting`);
+    if (
+      retention !== undefined &&
+      this.#isSet('retention') &&
+      this.#get<string>('retention') !== retention
+    ) {
+      throw new SvcError(
+        'conflict',
+        `metricsdb.retention is set to ${this.#get<string>('retention')}, which has the last word: change or remove that setting`,
+      );
     }
   }
 
@@ -142,7 +166,12 @@ export class MetricsSettings {
       user: this.#get('user'),
       password: this.#get('password'),
       tenant: this.#get('tenant'),
-      tls: { ca: this.#get('tls_ca'), cert: this.#get('tls_cert'), key: this.#get('tls_key'), insecure: this.#get('tls_insecure') },
+      tls: {
+        ca: this.#get('tls_ca'),
+        cert: this.#get('tls_cert'),
+        key: this.#get('tls_key'),
+        insecure: this.#get('tls_insecure'),
+      },
     };
   }
 
@@ -182,10 +211,14 @@ export class LaunchedFile {
   /** Nothing when the file is missing or says nothing that can be used. */
   read(): Launched {
     try {
-      const { driver, retention } = JSON.parse(readFileSync(this.#path, 'utf8')) as Record<string, unknown>;
+      const { driver, retention } = JSON.parse(readFileSync(this.#path, 'utf8')) as Record<
+        string,
+        unknown
+      >;
       return {
         ...((driver === 'embedded' || driver === 'process' || driver === 'remote') && { driver }),
-        ...(typeof retention === 'string' && /^[1-9]\d{0,3}[ywdh]$/.test(retention) && { retention }),
+        ...(typeof retention === 'string' &&
+          /^[1-9]\d{0,3}[ywdh]$/.test(retention) && { retention }),
       };
     } catch {
       // Nothing was ever launched, or the file was damaged: the settings alone count then.

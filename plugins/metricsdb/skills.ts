@@ -4,26 +4,44 @@ import { type Static, Type } from 'typebox';
 
 import type { InstantAnswer, LabelRecord, MatrixAnswer, MetricsQueries } from './contract.ts';
 
-const Window = { last: Type.Optional(Type.Unsafe<string>(askedWindow.last)), until: Type.Optional(Type.Unsafe<string>(askedWindow.until)) };
+const Window = {
+  last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),
+  until: Type.Optional(Type.Unsafe<string>(askedWindow.until)),
+};
 const mostSeries = 100;
 const mostDrawn = 20;
 const pointsWanted = 60;
 const mostNames = 200;
 
 const Query = Type.String({ minLength: 1, maxLength: 4_000, description: 'PromQL.' });
-const Instant = Type.Object({ query: Query, at: Type.Optional(Type.String({ format: 'date-time', description: 'Default now.' })) });
+const Instant = Type.Object({
+  query: Query,
+  at: Type.Optional(Type.String({ format: 'date-time', description: 'Default now.' })),
+});
 const Range = Type.Object({
   query: Query,
   ...Window,
-  step: Type.Optional(Type.String({ maxLength: 20, description: 'Such as 1m; default a sixtieth.' })),
+  step: Type.Optional(
+    Type.String({ maxLength: 20, description: 'Such as 1m; default a sixtieth.' }),
+  ),
 });
 const Find = Type.Object({
-  text: Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9_:]*$', description: 'A part of the name of the metric.' })),
+  text: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      pattern: '^[A-Za-z0-9_:]*$',
+      description: 'A part of the name of the metric.',
+    }),
+  ),
   device_id: Type.Optional(Type.Integer({ minimum: 1 })),
   ...Window,
 });
 const Outliers = Type.Object({
-  query: Type.String({ minLength: 1, maxLength: 4_000, description: 'PromQL with one value for each device, such as avg by (device_id) (node_load1).' }),
+  query: Type.String({
+    minLength: 1,
+    maxLength: 4_000,
+    description: 'PromQL with one value for each device, such as avg by (device_id) (node_load1).',
+  }),
   at: Instant.properties.at,
 });
 
@@ -46,7 +64,8 @@ export class MetricSkills {
         ...common,
         key: 'metrics_query',
         name: 'Metric values now',
-        description: 'Evaluates PromQL at one time, and gives the value of every series that it selects.',
+        description:
+          'Evaluates PromQL at one time, and gives the value of every series that it selects.',
         params: Instant,
         run: (params, run) => this.#instant(params, run),
       }),
@@ -54,7 +73,8 @@ export class MetricSkills {
         ...common,
         key: 'metrics_range',
         name: 'Metric values over time',
-        description: 'Evaluates PromQL over a window, and gives for every series its points with least, greatest, mean and last value.',
+        description:
+          'Evaluates PromQL over a window, and gives for every series its points with least, greatest, mean and last value.',
         params: Range,
         run: (params, run) => this.#range(params, run),
       }),
@@ -62,7 +82,8 @@ export class MetricSkills {
         ...common,
         key: 'metrics_find',
         name: 'Find metrics',
-        description: 'Names of the metrics that there are, with their labels: by a part of the name, or of one device.',
+        description:
+          'Names of the metrics that there are, with their labels: by a part of the name, or of one device.',
         params: Find,
         run: (params, run) => this.#find(params, run),
       }),
@@ -70,7 +91,8 @@ export class MetricSkills {
         ...common,
         key: 'metrics_outliers',
         name: 'Outliers among devices',
-        description: 'Compares the series of a PromQL query with each other, and gives those far from the median, measured in robust deviations.',
+        description:
+          'Compares the series of a PromQL query with each other, and gives those far from the median, measured in robust deviations.',
         params: Outliers,
         run: (params, run) => this.#outliers(params, run),
       }),
@@ -81,31 +103,66 @@ export class MetricSkills {
     return at === undefined ? this.#clock.now() : Date.parse(at);
   }
 
-  async #instant({ query, at }: Static<typeof Instant>, { principal, signal }: SkillRun): Promise<object> {
+  async #instant(
+    { query, at }: Static<typeof Instant>,
+    { principal, signal }: SkillRun,
+  ): Promise<object> {
     const time = this.#at(at);
-    const answer = await this.#queries.instant(query, time, { signal, ...(await this.#asking(principal)) });
+    const answer = await this.#queries.instant(query, time, {
+      signal,
+      ...(await this.#asking(principal)),
+    });
     const series = valuesOf(answer);
-    return { at: timestamp(time), type: answer.type, total: series.length, series: series.slice(0, mostSeries), warnings: answer.warnings };
-  }
-
-  async #range({ query, step, ...asked }: Static<typeof Range>, { principal, signal }: SkillRun): Promise<object> {
-    const { start, end } = windowAsked(asked, this.#clock.now());
-    const stepMs = step === undefined ? Math.max(1_000, Math.ceil((end - start) / pointsWanted / 1_000) * 1_000) : parseDuration(step);
-    if (stepMs <= 0) {
-      throw new SvcError('invalid_argument', 'step must be a duration such as 1m');
-    }
-    const answer = await this.#queries.range(query, { start, end, step: stepMs }, { signal, ...(await this.#asking(principal)) });
     return {
-      ...{ from: timestamp(start), to: timestamp(end), step_seconds: stepMs / 1_000, total: answer.labels.length },
-      series: answer.labels.slice(0, mostDrawn).map((labels, index) => ({ labels, ...lineOf(answer, index) })),
+      at: timestamp(time),
+      type: answer.type,
+      total: series.length,
+      series: series.slice(0, mostSeries),
       warnings: answer.warnings,
     };
   }
 
-  async #find({ text = '', device_id: device, ...asked }: Static<typeof Find>, { principal, signal }: SkillRun): Promise<object> {
+  async #range(
+    { query, step, ...asked }: Static<typeof Range>,
+    { principal, signal }: SkillRun,
+  ): Promise<object> {
+    const { start, end } = windowAsked(asked, this.#clock.now());
+    const stepMs =
+      step === undefined
+        ? Math.max(1_000, Math.ceil((end - start) / pointsWanted / 1_000) * 1_000)
+        : parseDuration(step);
+    if (stepMs <= 0) {
+      throw new SvcError('invalid_argument', 'step must be a duration such as 1m');
+    }
+    const answer = await this.#queries.range(
+      query,
+      { start, end, step: stepMs },
+      { signal, ...(await this.#asking(principal)) },
+    );
+    return {
+      ...{
+        from: timestamp(start),
+        to: timestamp(end),
+        step_seconds: stepMs / 1_000,
+        total: answer.labels.length,
+      },
+      series: answer.labels
+        .slice(0, mostDrawn)
+        .map((labels, index) => ({ labels, ...lineOf(answer, index) })),
+      warnings: answer.warnings,
+    };
+  }
+
+  async #find(
+    { text = '', device_id: device, ...asked }: Static<typeof Find>,
+    { principal, signal }: SkillRun,
+  ): Promise<object> {
     const window = windowAsked(asked, this.#clock.now());
     const matcher = `{__name__=~".*${text}.*"${device === undefined ? '' : `,device_id="${device}"`}}`;
-    const found = await this.#queries.series([matcher], window, { signal, ...(await this.#asking(principal)) });
+    const found = await this.#queries.series([matcher], window, {
+      signal,
+      ...(await this.#asking(principal)),
+    });
     const names = new Map<string, { series: number; labels: Set<string> }>();
     for (const { __name__: name = '', ...labels } of found) {
       const known = names.get(name) ?? { series: 0, labels: new Set() };
@@ -113,25 +170,46 @@ export class MetricSkills {
       known.series += 1;
       Object.keys(labels).forEach((label) => known.labels.add(label));
     }
-    const metrics = [...names].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, { series, labels }]) => ({ name, series, labels: [...labels].sort() }));
+    const metrics = [...names]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, { series, labels }]) => ({ name, series, labels: [...labels].sort() }));
     return { total: metrics.length, metrics: metrics.slice(0, mostNames) };
   }
 
-  async #outliers({ query, at }: Static<typeof Outliers>, { principal, signal }: SkillRun): Promise<object> {
+  async #outliers(
+    { query, at }: Static<typeof Outliers>,
+    { principal, signal }: SkillRun,
+  ): Promise<object> {
     const time = this.#at(at);
-    const answer = await this.#queries.instant(query, time, { signal, ...(await this.#asking(principal)) });
+    const answer = await this.#queries.instant(query, time, {
+      signal,
+      ...(await this.#asking(principal)),
+    });
     const series = valuesOf(answer).filter(({ value }) => Number.isFinite(value));
     const middle = medianOf(series.map(({ value }) => value));
     // Of a normal distribution, the median deviation times this is its standard deviation.
     const spread = 1.4826 * medianOf(series.map(({ value }) => Math.abs(value - middle)));
     const judged = series
-      .map((one) => ({ ...one, deviations: one.value === middle ? 0 : (one.value - middle) / spread }))
+      .map((one) => ({
+        ...one,
+        deviations: one.value === middle ? 0 : (one.value - middle) / spread,
+      }))
       .filter(({ deviations }) => Math.abs(deviations) >= 3.5)
       .toSorted((a, b) => Math.abs(b.deviations) - Math.abs(a.deviations));
     const shown = judged
       .slice(0, mostSeries)
-      .map((one) => ({ ...one, deviations: Number.isFinite(one.deviations) ? Number(one.deviations.toFixed(1)) : null }));
-    return { at: timestamp(time), compared: series.length, median: middle, spread, outliers: shown, warnings: answer.warnings };
+      .map((one) => ({
+        ...one,
+        deviations: Number.isFinite(one.deviations) ? Number(one.deviations.toFixed(1)) : null,
+      }));
+    return {
+      at: timestamp(time),
+      compared: series.length,
+      median: middle,
+      spread,
+      outliers: shown,
+      warnings: answer.warnings,
+    };
   }
 }
 
@@ -148,20 +226,34 @@ function valuesOf(answer: InstantAnswer): Value[] {
     case 'vector':
       return answer.labels.map((labels, index) => ({ labels, value: answer.values[index]! }));
     case 'matrix':
-      return answer.labels.map((labels, index) => ({ labels, value: answer.values[index]!.at(-1) ?? Number.NaN }));
+      return answer.labels.map((labels, index) => ({
+        labels,
+        value: answer.values[index]!.at(-1) ?? Number.NaN,
+      }));
   }
 }
 
 function lineOf({ times, values }: MatrixAnswer, index: number): object {
-  const points = [...times[index]!].map((time, i) => [Math.round(time / 1_000), values[index]![i]!] as const).filter(([, value]) => Number.isFinite(value));
+  const points = [...times[index]!]
+    .map((time, i) => [Math.round(time / 1_000), values[index]![i]!] as const)
+    .filter(([, value]) => Number.isFinite(value));
   const found = points.map(([, value]) => value);
-  const [least, greatest] = [found.reduce((a, b) => Math.min(a, b), Infinity), found.reduce((a, b) => Math.max(a, b), -Infinity)];
+  const [least, greatest] = [
+    found.reduce((a, b) => Math.min(a, b), Infinity),
+    found.reduce((a, b) => Math.max(a, b), -Infinity),
+  ];
   const mean = found.reduce((sum, value) => sum + value, 0) / found.length;
-  return found.length === 0 ? { points: [] } : { min: least, max: greatest, mean, last: found.at(-1), points };
+  return found.length === 0
+    ? { points: [] }
+    : { min: least, max: greatest, mean, last: found.at(-1), points };
 }
 
 function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted.length >> 1;
-  return sorted.length === 0 ? 0 : sorted.length % 2 === 1 ? sorted[upper]! : (sorted[upper - 1]! + sorted[upper]!) / 2;
+  return sorted.length === 0
+    ? 0
+    : sorted.length % 2 === 1
+      ? sorted[upper]!
+      : (sorted[upper - 1]! + sorted[upper]!) / 2;
 }

@@ -47,7 +47,10 @@ export class StoreLifecycle {
       await this.#changing;
     }
     if (this.#store === undefined) {
-      throw new SvcError('unavailable', 'the embedded metrics store is not in use: another driver is set, or it could not be opened');
+      throw new SvcError(
+        'unavailable',
+        'the embedded metrics store is not in use: another driver is set, or it could not be opened',
+      );
     }
     this.#uses += 1;
     try {
@@ -61,7 +64,11 @@ export class StoreLifecycle {
   }
 
   async #change(limits: Partial<MetricsLimits> | undefined, anew: boolean): Promise<void> {
-    if (!anew && JSON.stringify(limits) === JSON.stringify(this.#limits) && (this.#store === undefined) === (limits === undefined)) {
+    if (
+      !anew &&
+      JSON.stringify(limits) === JSON.stringify(this.#limits) &&
+      (this.#store === undefined) === (limits === undefined)
+    ) {
       return;
     }
     if (this.#uses > 0) {

@@ -25,7 +25,16 @@ export interface QueryLimits {
   readonly delayedNameRemoval: boolean;
 }
 
-export const endpoints = ['query', 'query_range', 'series', 'labels', 'values', 'metadata', 'query_exemplars', 'format_query'] as const;
+export const endpoints = [
+  'query',
+  'query_range',
+  'series',
+  'labels',
+  'values',
+  'metadata',
+  'query_exemplars',
+  'format_query',
+] as const;
 export type Endpoint = (typeof endpoints)[number];
 
 export type Pairs = readonly (readonly [name: string, value: string])[];
@@ -56,9 +65,27 @@ type ServiceOptions = Omit<QueryOptions, 'signal'>;
 
 /** A question of another plugin. */
 export type ServiceQuestion =
-  | { readonly kind: 'instant'; readonly query: string; readonly time: number; readonly options: ServiceOptions }
-  | { readonly kind: 'range'; readonly query: string; readonly start: number; readonly end: number; readonly step: number; readonly options: ServiceOptions }
-  | { readonly kind: 'series'; readonly matchers: readonly string[]; readonly start: number; readonly end: number; readonly options: ServiceOptions };
+  | {
+      readonly kind: 'instant';
+      readonly query: string;
+      readonly time: number;
+      readonly options: ServiceOptions;
+    }
+  | {
+      readonly kind: 'range';
+      readonly query: string;
+      readonly start: number;
+      readonly end: number;
+      readonly step: number;
+      readonly options: ServiceOptions;
+    }
+  | {
+      readonly kind: 'series';
+      readonly matchers: readonly string[];
+      readonly start: number;
+      readonly end: number;
+      readonly options: ServiceOptions;
+    };
 
 /** Several of kind instant at one time. */
 export interface BatchQuestion {

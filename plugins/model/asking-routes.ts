@@ -4,22 +4,36 @@ import { Type } from 'typebox';
 import type { ModelDoctor } from './doctor.ts';
 import type { Translator } from './translate/translator.ts';
 
-const Dialect = Type.Union([Type.Literal('promql'), Type.Literal('logql'), Type.Literal('traceql')]);
-const Check = Type.String({ description: 'answers, streams, counts, tools, parallel, results or window' });
+const Dialect = Type.Union([
+  Type.Literal('promql'),
+  Type.Literal('logql'),
+  Type.Literal('traceql'),
+]);
+const Check = Type.String({
+  description: 'answers, streams, counts, tools, parallel, results or window',
+});
 
 /** Routes that ask a model themselves, or do without. */
-export const askingRoutes = (translator: Translator, doctor: ModelDoctor): readonly RouteDeclaration[] => [
+export const askingRoutes = (
+  translator: Translator,
+  doctor: ModelDoctor,
+): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: '/api/v1/aiops/query-translate',
     access: 'any',
     devices: 'narrowed',
     summary: 'Write a query for metrics, logs or traces from words',
-    description: 'Every query is read by the engine of its dialect before it is answered. Without a model it comes from a library of patterns.',
+    description:
+      'Every query is read by the engine of its dialect before it is answered. Without a model it comes from a library of patterns.',
     body: Type.Object({
       dialect: Dialect,
       prompt: Type.String({ minLength: 1, maxLength: 4_000 }),
-      context: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'what the asker sees, such as names or an earlier query' })),
+      context: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'what the asker sees, such as names or an earlier query',
+        }),
+      ),
     }),
     response: Type.Object({
       query: Type.String(),
@@ -39,13 +53,22 @@ export const askingRoutes = (translator: Translator, doctor: ModelDoctor): reado
     access: 'admin',
     summary: 'Find out by asking what a model can do and what not',
     description: 'Makes about five calls, one of them with 12,000 tokens, which are charged.',
-    body: Type.Object({ model: Type.Optional(Type.String({ maxLength: 200, description: '<provider>/<model>; default: the one that serves' })) }),
+    body: Type.Object({
+      model: Type.Optional(
+        Type.String({
+          maxLength: 200,
+          description: '<provider>/<model>; default: the one that serves',
+        }),
+      ),
+    }),
     response: Type.Object({
       model: Type.String(),
       context: Type.Integer({ description: 'tokens that svc takes its window for' }),
       ok: Type.Boolean({ description: 'whether agents can work with it' }),
       summary: Type.String(),
-      findings: Type.Array(Type.Object({ check: Check, ok: Type.Boolean(), detail: Type.String() })),
+      findings: Type.Array(
+        Type.Object({ check: Check, ok: Type.Boolean(), detail: Type.String() }),
+      ),
     }),
     status: 200,
     timeoutMs: 600_000,

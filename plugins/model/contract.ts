@@ -5,7 +5,13 @@ export type ModelMessage =
   | { readonly role: 'user'; readonly text: string }
   | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ModelToolCall[] }
   /** Every call of an assistant message is followed by its result, in the order of the calls, before anything else. */
-  | { readonly role: 'tool'; readonly call_id: string; readonly name: string; readonly text: string; readonly failed: boolean };
+  | {
+      readonly role: 'tool';
+      readonly call_id: string;
+      readonly name: string;
+      readonly text: string;
+      readonly failed: boolean;
+    };
 
 export interface ModelToolCall {
   /** Ours, never the provider's: minted by who reads the stream. */
@@ -70,7 +76,11 @@ export interface Models {
    */
   stream(request: ModelRequest): AsyncIterable<ModelPart>;
   /** Whether a model id, or the default one for an empty text, can be used now; the reason when it cannot. */
-  usable(model: string): { readonly ok: true; readonly model: string; readonly context: number } | { readonly ok: false; readonly message: string };
+  usable(
+    model: string,
+  ):
+    | { readonly ok: true; readonly model: string; readonly context: number }
+    | { readonly ok: false; readonly message: string };
 }
 
 /** Budgets are settled by then. */
@@ -85,7 +95,12 @@ export interface ModelProvider {
   /** Whether it has what it needs, such as a key. */
   configured(): boolean;
   /** From memory; asked for in the background. */
-  models(): readonly { readonly id: string; readonly context: number; readonly tools: boolean; readonly streaming: boolean }[];
+  models(): readonly {
+    readonly id: string;
+    readonly context: number;
+    readonly tools: boolean;
+    readonly streaming: boolean;
+  }[];
   /** One request, no retries: parts as they come, or an SvcError; `upstream_error` with `retryAfterSeconds` may be tried again. */
   stream(request: ProviderRequest): AsyncIterable<ModelPart>;
 }

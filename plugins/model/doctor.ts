@@ -20,9 +20,17 @@ export interface Examined {
 const lookUp = {
   name: 'look_up',
   description: 'The population of one city. Call it once for each city.',
-  schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
+  schema: {
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+    additionalProperties: false,
+  },
 };
-const question: ModelMessage = { role: 'user', text: 'Use the tool look_up for Paris and for Rome, both at once, and then say which is larger.' };
+const question: ModelMessage = {
+  role: 'user',
+  text: 'Use the tool look_up for Paris and for Rome, both at once, and then say which is larger.',
+};
 /** Of a window that is examined; more would cost more than it tells. */
 const mostFilled = 12_000;
 const codeWord = 'TOURMALINE';
@@ -39,10 +47,18 @@ export class ModelDoctor implements Examination {
   async look({ thorough, signal }: Looking): Promise<Diagnosis> {
     const usable = this.#models.usable('');
     if (!usable.ok) {
-      return { verdict: 'ok', detail: `none serves, so agents do not answer: ${usable.message}`, fix: null };
+      return {
+        verdict: 'ok',
+        detail: `none serves, so agents do not answer: ${usable.message}`,
+        fix: null,
+      };
     }
     if (!thorough) {
-      return { verdict: 'ok', detail: `${usable.model} serves; what it can do is tried by "svc doctor --thorough"`, fix: null };
+      return {
+        verdict: 'ok',
+        detail: `${usable.model} serves; what it can do is tried by "svc doctor --thorough"`,
+        fix: null,
+      };
     }
     const { model, ok, findings } = await this.examine('', signal);
     const missing = findings.filter((finding) => !finding.ok).map(({ detail }) => detail);
@@ -58,20 +74,39 @@ export class ModelDoctor implements Examination {
   async examine(asked: string, signal: AbortSignal): Promise<Examined> {
     const usable = this.#models.usable(asked);
     if (!usable.ok) {
-      return { model: asked, context: 0, ok: false, summary: usable.message, findings: [{ check: 'answers', ok: false, detail: usable.message }] };
+      return {
+        model: asked,
+        context: 0,
+        ok: false,
+        summary: usable.message,
+        findings: [{ check: 'answers', ok: false, detail: usable.message }],
+      };
     }
     const { model, context } = usable;
     const findings = await this.#speech(model, signal);
     if (findings[0]!.ok) {
-      findings.push(...(await this.#tools(model, signal)), await this.#window(model, context, signal));
+      findings.push(
+        ...(await this.#tools(model, signal)),
+        await this.#window(model, context, signal),
+      );
     }
     // One call at a time is slower, and no more.
     const isUseful = findings.every(({ check, ok }) => ok || check === 'parallel');
-    return { model, context, ok: isUseful, summary: findings.map(({ detail }) => detail).join('; '), findings };
+    return {
+      model,
+      context,
+      ok: isUseful,
+      summary: findings.map(({ detail }) => detail).join('; '),
+      findings,
+    };
   }
 
   async #speech(model: string, signal: AbortSignal): Promise<Finding[]> {
-    const parts = await this.#ask({ model, signal, messages: [{ role: 'user', text: 'Count from one to thirty in words.' }] });
+    const parts = await this.#ask({
+      model,
+      signal,
+      messages: [{ role: 'user', text: 'Count from one to thirty in words.' }],
+    });
     if (!Array.isArray(parts)) {
       return [{ check: 'answers', ok: false, detail: parts.message }];
     }
@@ -79,12 +114,26 @@ export class ModelDoctor implements Examination {
     const end = parts.at(-1);
     const counted = end?.type === 'end' && !end.usage.estimated;
     return [
-      { check: 'answers', ok: pieces > 0, detail: pieces > 0 ? 'answers' : 'answers without a word; it may need more tokens for thinking' },
-      { check: 'streams', ok: pieces > 1, detail: pieces > 1 ? `answers in ${pieces} pieces` : 'answers in one piece, which people wait for' },
+      {
+        check: 'answers',
+        ok: pieces > 0,
+        detail:
+          pieces > 0 ? 'answers' : 'answers without a word; it may need more tokens for thinking',
+      },
+      {
+        check: 'streams',
+        ok: pieces > 1,
+        detail:
+          pieces > 1
+            ? `answers in ${pieces} pieces`
+            : 'answers in one piece, which people wait for',
+      },
       {
         check: 'counts',
         ok: counted,
-        detail: counted ? 'says how many tokens were used' : 'does not say how many tokens were used; budgets go by an estimate',
+        detail: counted
+          ? 'says how many tokens were used'
+          : 'does not say how many tokens were used; budgets go by an estimate',
       },
     ];
   }
@@ -95,29 +144,59 @@ export class ModelDoctor implements Examination {
       return [{ check: 'tools', ok: false, detail: parts.message }];
     }
     const calls = parts.filter((part) => part.type === 'call');
-    const good = calls.filter(({ name, args }) => name === lookUp.name && typeof args?.['city'] === 'string');
+    const good = calls.filter(
+      ({ name, args }) => name === lookUp.name && typeof args?.['city'] === 'string',
+    );
     const tools: Finding =
       calls.length === 0
-        ? { check: 'tools', ok: false, detail: 'calls no tool when it is asked to; agents can only talk with it' }
+        ? {
+            check: 'tools',
+            ok: false,
+            detail: 'calls no tool when it is asked to; agents can only talk with it',
+          }
         : {
             check: 'tools',
             ok: good.length === calls.length,
-            detail: good.length === calls.length ? 'calls tools as described' : 'calls tools with wrong names or arguments',
+            detail:
+              good.length === calls.length
+                ? 'calls tools as described'
+                : 'calls tools with wrong names or arguments',
           };
     const parallel: Finding = {
       check: 'parallel',
       ok: good.length > 1,
-      detail: good.length > 1 ? 'calls several tools at once' : 'calls one tool at a time; investigations take longer',
+      detail:
+        good.length > 1
+          ? 'calls several tools at once'
+          : 'calls one tool at a time; investigations take longer',
     };
-    return [tools, parallel, ...(good.length > 0 ? [await this.#results(model, good, signal)] : [])];
+    return [
+      tools,
+      parallel,
+      ...(good.length > 0 ? [await this.#results(model, good, signal)] : []),
+    ];
   }
 
-  async #results(model: string, calls: readonly Extract<ModelPart, { type: 'call' }>[], signal: AbortSignal): Promise<Finding> {
-    const made = calls.map(({ name, args }, index) => ({ id: `doctor-${index}`, name, args: args! }));
+  async #results(
+    model: string,
+    calls: readonly Extract<ModelPart, { type: 'call' }>[],
+    signal: AbortSignal,
+  ): Promise<Finding> {
+    const made = calls.map(({ name, args }, index) => ({
+      id: `doctor-${index}`,
+      name,
+      args: args!,
+    }));
     const messages: ModelMessage[] = [
       question,
       { role: 'assistant', text: '', calls: made },
-      ...made.map(({ id, name }): ModelMessage => ({ role: 'tool', call_id: id, name, text: '{"population": 2100000}', failed: false })),
+      ...made.map(({ id, name }): ModelMessage => ({
+        role: 'tool',
+        call_id: id,
+        name,
+        text: '{"population": 2100000}',
+        failed: false,
+      })),
     ];
     const parts = await this.#ask({ model, signal, messages, tools: [lookUp] });
     return Array.isArray(parts)
@@ -145,10 +224,17 @@ export class ModelDoctor implements Examination {
     };
   }
 
-  async #ask(request: Pick<ModelRequest, 'model' | 'messages' | 'signal'> & Partial<ModelRequest>): Promise<ModelPart[] | SvcError> {
+  async #ask(
+    request: Pick<ModelRequest, 'model' | 'messages' | 'signal'> & Partial<ModelRequest>,
+  ): Promise<ModelPart[] | SvcError> {
     const parts: ModelPart[] = [];
     try {
-      for await (const part of this.#models.stream({ tools: [], maxTokens: 2_000, budget: { run: '', session: '', persona: '' }, ...request })) {
+      for await (const part of this.#models.stream({
+        tools: [],
+        maxTokens: 2_000,
+        budget: { run: '', session: '', persona: '' },
+        ...request,
+      })) {
         parts.push(part);
       }
       return parts;

@@ -21,19 +21,31 @@ const examinations = defineExtensionPoint<Examination>('doctor.examinations');
 export default definePlugin({
   async activate(ctx) {
     const { clock, ids, log, scope, settings } = ctx;
-    const budget = new Budget({ tables: ctx.db<ModelTables>(), settings, clock, ids, process: ctx.services.use(BuildInfo).startedAt });
+    const budget = new Budget({
+      tables: ctx.db<ModelTables>(),
+      settings,
+      clock,
+      ids,
+      process: ctx.services.use(BuildInfo).startedAt,
+    });
     const left = await budget.settleLeft();
     if (left > 0) {
-      log.warn({ event: 'model.calls_cut_off', calls: left }, 'model calls of an earlier process ended with it; each counts with all that it could have cost');
+      log.warn(
+        { event: 'model.calls_cut_off', calls: left },
+        'model calls of an earlier process ended with it; each counts with all that it could have cost',
+      );
     }
 
     const shipped = shippedProviders.map((plan) => new HttpProvider(plan, providerPorts(ctx)));
     const points = ctx.extend.open(ModelProviders);
     for (const provider of shipped) {
       ctx.extend.contribute(ModelProviders, provider.name, provider);
-      ['api_key', 'base_url'].forEach((what) => settings.watch(`llm.${provider.name}_${what}`, () => provider.forget()));
+      ['api_key', 'base_url'].forEach((what) =>
+        settings.watch(`llm.${provider.name}_${what}`, () => provider.forget()),
+      );
     }
-    const order = (name: string): number => (shippedProviders.findIndex((plan) => plan.name === name) + 100) % 100;
+    const order = (name: string): number =>
+      (shippedProviders.findIndex((plan) => plan.name === name) + 100) % 100;
     const catalogue = new ModelCatalogue(
       () =>
         points
@@ -44,13 +56,19 @@ export default definePlugin({
     );
     const calls = new ModelCalls({
       ...{ catalogue, budget, log, pause: pauseOf(ctx) },
-      random: () => Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32,
-      tokens: ctx.metrics.counter('tokens_total', 'Tokens that models have read and written.', ['model', 'direction']),
+      random: () =>
+        Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32,
+      tokens: ctx.metrics.counter('tokens_total', 'Tokens that models have read and written.', [
+        'model',
+        'direction',
+      ]),
       requests: ctx.metrics.counter('requests_total', 'Requests to models.', ['model', 'outcome']),
     });
 
     ctx.services.provide(ModelRuns, () => calls);
-    ctx.extend.contribute(PackTraces, 'model', { forget: ({ personas }) => budget.forgetPersonas(personas) });
+    ctx.extend.contribute(PackTraces, 'model', {
+      forget: ({ personas }) => budget.forgetPersonas(personas),
+    });
     const invalidate = (): readonly string[] =>
       shipped.map((provider) => {
         provider.forget();
@@ -58,7 +76,10 @@ export default definePlugin({
       });
     const doctor = new ModelDoctor(calls);
     ctx.extend.contribute(examinations, 'model', doctor);
-    ctx.http.routes([...modelRoutes({ catalogue, budget, invalidate, providers: shipped }), ...askingRoutes(new Translator(calls, new Engines(ctx)), doctor)]);
+    ctx.http.routes([
+      ...modelRoutes({ catalogue, budget, invalidate, providers: shipped }),
+      ...askingRoutes(new Translator(calls, new Engines(ctx)), doctor),
+    ]);
     scope.interval('remove usage of old runs', dayMs, () => budget.tidy());
   },
 });
@@ -66,7 +87,11 @@ export default definePlugin({
 const providerPorts = (ctx: PluginContext): ConstructorParameters<typeof HttpProvider>[1] => ({
   ...{ settings: ctx.settings, clock: ctx.clock, fetch: (url, request) => ctx.fetch(url, request) },
   background: (label, work) => void ctx.scope.task(label, work),
-  told: (fields) => ctx.log.warn({ event: 'model.list_unknown', ...fields }, 'models of a provider could not be listed; those that svc knows are shown'),
+  told: (fields) =>
+    ctx.log.warn(
+      { event: 'model.list_unknown', ...fields },
+      'models of a provider could not be listed; those that svc knows are shown',
+    ),
 });
 
 /** Waits, but not for a call that is stopped or a plugin that leaves. */

@@ -47,25 +47,44 @@ export class ModelCalls implements Models {
         yield* this.#withRetries({ ...request, model: chosen.id }, chosen, progress);
         return;
       } catch (error) {
-        if (progress.answered || request.signal.aborted || !isSvcError(error) || error.code !== 'upstream_error') {
+        if (
+          progress.answered ||
+          request.signal.aborted ||
+          !isSvcError(error) ||
+          error.code !== 'upstream_error'
+        ) {
           throw error;
         }
         // The first model's trouble is the one to mend.
         trouble ??= error;
-        log.warn({ event: 'model.failed', model: chosen.id, cause: error.message }, 'model call failed; the next listed fallback is asked, if there is one');
+        log.warn(
+          { event: 'model.failed', model: chosen.id, cause: error.message },
+          'model call failed; the next listed fallback is asked, if there is one',
+        );
       }
     }
     throw trouble;
   }
 
-  async *#withRetries(request: ModelRequest, chosen: Chosen, progress: { answered: boolean }): AsyncGenerator<ModelPart> {
+  async *#withRetries(
+    request: ModelRequest,
+    chosen: Chosen,
+    progress: { answered: boolean },
+  ): AsyncGenerator<ModelPart> {
     for (let left = tries - 1; ; left--) {
       try {
         yield* this.#once(request, chosen, progress);
         return;
       } catch (error) {
-        const again = !progress.answered && !request.signal.aborted && left > 0 && isSvcError(error) ? error.retryAfterSeconds : undefined;
-        if (again === undefined || again * 1_000 > longestWaitMs || (isSvcError(error) && error.code !== 'upstream_error')) {
+        const again =
+          !progress.answered && !request.signal.aborted && left > 0 && isSvcError(error)
+            ? error.retryAfterSeconds
+            : undefined;
+        if (
+          again === undefined ||
+          again * 1_000 > longestWaitMs ||
+          (isSvcError(error) && error.code !== 'upstream_error')
+        ) {
           throw error;
         }
         const backOff = firstWaitMs * 2 ** (tries - 1 - left) * (0.5 + this.#ports.random() / 2);
@@ -75,19 +94,32 @@ export class ModelCalls implements Models {
   }
 
   /** One request at the provider, charged as it ends. */
-  async *#once(request: ModelRequest, { provider, id }: Chosen, progress: { answered: boolean }): AsyncGenerator<ModelPart> {
+  async *#once(
+    request: ModelRequest,
+    { provider, id }: Chosen,
+    progress: { answered: boolean },
+  ): AsyncGenerator<ModelPart> {
     const { budget, log } = this.#ports;
     const held = await budget.reserve(request, id);
     const bill = new Bill(request, held);
     try {
       if (request.signal.aborted) {
-        throw new SvcError('unavailable', 'the model call was stopped before it was sent', { reason: 'model.stopped' });
+        throw new SvcError('unavailable', 'the model call was stopped before it was sent', {
+          reason: 'model.stopped',
+        });
       }
       bill.sent();
-      for await (const part of provider.stream({ ...request, id: held.id, maxTokens: held.maxTokens })) {
+      for await (const part of provider.stream({
+        ...request,
+        id: held.id,
+        maxTokens: held.maxTokens,
+      })) {
         bill.add(part);
-        const isEndless = part.type !== 'end' && bill.characters > held.maxTokens * mostCharactersAToken + slack;
-        const next: ModelPart = isEndless ? { type: 'end', finish: 'length', usage: bill.estimate(), model: id } : part;
+        const isEndless =
+          part.type !== 'end' && bill.characters > held.maxTokens * mostCharactersAToken + slack;
+        const next: ModelPart = isEndless
+          ? { type: 'end', finish: 'length', usage: bill.estimate(), model: id }
+          : part;
         progress.answered = true;
         if (next.type === 'end') {
           // On disk before anybody acts on the answer.
@@ -95,7 +127,10 @@ export class ModelCalls implements Models {
         }
         yield next;
         if (isEndless) {
-          log.warn({ event: 'model.endless', model: id, tokens: held.maxTokens }, 'model went on beyond the room that it was given; its answer was cut off');
+          log.warn(
+            { event: 'model.endless', model: id, tokens: held.maxTokens },
+            'model went on beyond the room that it was given; its answer was cut off',
+          );
           return;
         }
       }
@@ -111,7 +146,10 @@ export class ModelCalls implements Models {
     const usage = await bill.settle();
     if (usage !== undefined) {
       const { tokens, requests } = this.#ports;
-      requests.add(1, { model, outcome: bill.ended ? 'answered' : usage === null ? 'refused' : 'broken' });
+      requests.add(1, {
+        model,
+        outcome: bill.ended ? 'answered' : usage === null ? 'refused' : 'broken',
+      });
       tokens.add(usage?.input_tokens ?? 0, { model, direction: 'input' });
       tokens.add(usage?.output_tokens ?? 0, { model, direction: 'output' });
     }
@@ -155,11 +193,17 @@ class Bill {
 
   /** An answer with a status, or no connection: the provider did no work that it could charge. */
   failed(error: unknown): void {
-    this.#isRefused = this.#written === '' && isSvcError(error) && !doubtful.has(error.reason ?? '');
+    this.#isRefused =
+      this.#written === '' && isSvcError(error) && !doubtful.has(error.reason ?? '');
   }
 
   estimate(): ModelUsage {
-    return { input_tokens: estimatedTokens(this.#request), output_tokens: estimatedTokens(this.#written), cached_tokens: 0, estimated: true };
+    return {
+      input_tokens: estimatedTokens(this.#request),
+      output_tokens: estimatedTokens(this.#written),
+      cached_tokens: 0,
+      estimated: true,
+    };
   }
 
   /** Once: what was charged, null when that is nothing; undefined the second time. */
@@ -176,4 +220,10 @@ class Bill {
 }
 
 /** After these the provider may have worked all the same. */
-const doubtful: ReadonlySet<string> = new Set(['model.unanswered', 'model.broken_stream', 'model.silent', 'outbound.stopped', 'outbound.reply_too_large']);
+const doubtful: ReadonlySet<string> = new Set([
+  'model.unanswered',
+  'model.broken_stream',
+  'model.silent',
+  'outbound.stopped',
+  'outbound.reply_too_large',
+]);

@@ -12,12 +12,21 @@ const ModelId = Type.String({ description: '<provider>/<model>' });
 const OfferedProvider = Type.Object({
   provider: Type.String(),
   configured: Type.Boolean({ description: 'whether it has what it needs, such as a key' }),
-  models: Type.Array(Type.Object({ id: Type.String(), context: Tokens, tools: Type.Boolean(), streaming: Type.Boolean() })),
+  models: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      context: Tokens,
+      tools: Type.Boolean(),
+      streaming: Type.Boolean(),
+    }),
+  ),
 });
 
 const OfferedModels = Type.Object({
   items: Type.Array(OfferedProvider),
-  default: Type.Union([ModelId, Type.Null()], { description: 'the model that is asked where none is named; null: no model is set up' }),
+  default: Type.Union([ModelId, Type.Null()], {
+    description: 'the model that is asked where none is named; null: no model is set up',
+  }),
 });
 
 const UsageToday = Type.Object({
@@ -25,23 +34,53 @@ const UsageToday = Type.Object({
   input_tokens: Tokens,
   output_tokens: Tokens,
   total_tokens: Tokens,
-  cached_tokens: Type.Integer({ minimum: 0, description: 'of the input, what the provider had kept' }),
-  estimated_tokens: Type.Integer({ minimum: 0, description: 'of the total, what was not counted by a provider: answers that were cut off' }),
-  reserved_tokens: Type.Integer({ minimum: 0, description: 'what calls under way may cost at most, besides the total' }),
+  cached_tokens: Type.Integer({
+    minimum: 0,
+    description: 'of the input, what the provider had kept',
+  }),
+  estimated_tokens: Type.Integer({
+    minimum: 0,
+    description: 'of the total, what was not counted by a provider: answers that were cut off',
+  }),
+  reserved_tokens: Type.Integer({
+    minimum: 0,
+    description: 'what calls under way may cost at most, besides the total',
+  }),
   requests: Tokens,
   limit: Type.Integer({ minimum: 0, description: '0: no limit' }),
   remaining: Type.Union([Tokens, Type.Null()], { description: 'null: no limit' }),
   resets_at: Type.String({ format: 'date-time' }),
   by_model: Type.Array(
-    Type.Object({ model: ModelId, input_tokens: Tokens, output_tokens: Tokens, total_tokens: Tokens, estimated_tokens: Tokens, requests: Tokens }),
+    Type.Object({
+      model: ModelId,
+      input_tokens: Tokens,
+      output_tokens: Tokens,
+      total_tokens: Tokens,
+      estimated_tokens: Tokens,
+      requests: Tokens,
+    }),
   ),
 });
 
-const Invalidated = Type.Object({ invalidated: Type.Array(Type.String(), { description: 'providers that are asked anew for their models' }) });
+const Invalidated = Type.Object({
+  invalidated: Type.Array(Type.String(), {
+    description: 'providers that are asked anew for their models',
+  }),
+});
 
 const Trial = Type.Object({
-  provider: Type.Optional(Type.String({ maxLength: 64, description: 'default: that of the model that serves where none is named' })),
-  url: Type.Optional(Type.String({ maxLength: 500, description: 'an address other than the one that is set; it is called without the stored key' })),
+  provider: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'default: that of the model that serves where none is named',
+    }),
+  ),
+  url: Type.Optional(
+    Type.String({
+      maxLength: 500,
+      description: 'an address other than the one that is set; it is called without the stored key',
+    }),
+  ),
   token: Type.Optional(Type.String({ maxLength: 4_000, description: 'key for that address' })),
 });
 
@@ -53,7 +92,12 @@ export interface ModelRouteParts {
   readonly providers: readonly HttpProvider[];
 }
 
-export const modelRoutes = ({ catalogue, budget, invalidate, providers }: ModelRouteParts): readonly RouteDeclaration[] => [
+export const modelRoutes = ({
+  catalogue,
+  budget,
+  invalidate,
+  providers,
+}: ModelRouteParts): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: '/api/v1/aiops/models',
@@ -83,7 +127,8 @@ export const modelRoutes = ({ catalogue, budget, invalidate, providers }: ModelR
     path: '/api/v1/integrations/llm/invalidate',
     access: 'admin',
     summary: 'Forget what was learned of the providers, and ask them again',
-    description: 'Keys and addresses are read at every call; this is for the lists of models, which are kept for ten minutes.',
+    description:
+      'Keys and addresses are read at every call; this is for the lists of models, which are kept for ten minutes.',
     response: Invalidated,
     status: 200,
     action: 'llm:invalidate',
@@ -94,7 +139,8 @@ export const modelRoutes = ({ catalogue, budget, invalidate, providers }: ModelR
     path: '/api/v1/integrations/llm/test',
     access: 'admin',
     summary: 'Test the connection to a provider of models, where it is set or at another address',
-    description: 'Asks for its list of models, which costs nothing. A provider that fails is an answer with ok false, not an error.',
+    description:
+      'Asks for its list of models, which costs nothing. A provider that fails is an answer with ok false, not an error.',
     body: Trial,
     response: ConnectionAnswer,
     status: 200,
@@ -107,7 +153,9 @@ export const modelRoutes = ({ catalogue, budget, invalidate, providers }: ModelR
           provider === undefined
             ? ['/provider', `is one of ${providers.map((candidate) => candidate.name).join(', ')}`]
             : ['/url', 'is needed with token: the address that the token belongs to'];
-        throw new SvcError('invalid_argument', `${path.slice(1)} ${message}`, { details: [{ path, message }] });
+        throw new SvcError('invalid_argument', `${path.slice(1)} ${message}`, {
+          details: [{ path, message }],
+        });
       }
       return { ...(await provider.test(url === '' ? undefined : { url, key: token }, signal)) };
     },

@@ -25,7 +25,14 @@ const table: readonly Row[] = [
   { provider: 'openai', model: /^gpt-[5-9]/, context: 400_000, temperature: false },
   { provider: 'anthropic', model: /./, context: 200_000 },
   // Newer ones refuse calls of tools in the history without the signature of the thought before; this one stands for any.
-  { provider: 'google', model: /./, context: 1_048_576, callExtra: { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } } },
+  {
+    provider: 'google',
+    model: /./,
+    context: 1_048_576,
+    callExtra: {
+      extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } },
+    },
+  },
   { provider: 'deepseek', model: /./, context: 131_072 },
   { provider: 'deepseek', model: /reason/, temperature: false },
   // Ollama cuts what is longer than its own setting, and says nothing.
@@ -34,7 +41,9 @@ const table: readonly Row[] = [
 
 /** `window` is what the administrator says of models that are on own machines; 0 for nothing. */
 export function quirksOf(provider: string, model: string, window: number): Quirks {
-  const known = table.filter((row) => row.provider === provider && row.model.test(model)).map(({ provider: _, model: __, ...quirks }) => quirks);
+  const known = table
+    .filter((row) => row.provider === provider && row.model.test(model))
+    .map(({ provider: _, model: __, ...quirks }) => quirks);
   const own = provider === 'ollama' || known.length === 0;
   return Object.assign({}, usual, ...known, own && window > 0 ? { context: window } : {}) as Quirks;
 }

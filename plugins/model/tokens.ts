@@ -1,10 +1,16 @@
 import type { ModelRequest } from './contract.ts';
 
 /** About what a text costs, where the provider does not say: four bytes are a token. */
-export const estimatedTokens = (what: string | Pick<ModelRequest, 'messages' | 'tools'>): number => Math.ceil(bytesOf(what) / 4);
+export const estimatedTokens = (what: string | Pick<ModelRequest, 'messages' | 'tools'>): number =>
+  Math.ceil(bytesOf(what) / 4);
 
 /** What a request costs at most, as far as that can be known before: tokens are rarely shorter than three bytes. */
-export const mostTokens = (what: Pick<ModelRequest, 'messages' | 'tools'>): number => Math.ceil(bytesOf(what) / 3) + 16;
+export const mostTokens = (what: Pick<ModelRequest, 'messages' | 'tools'>): number =>
+  Math.ceil(bytesOf(what) / 3) + 16;
 
 const bytesOf = (what: string | Pick<ModelRequest, 'messages' | 'tools'>): number =>
-  Buffer.byteLength(typeof what === 'string' ? what : JSON.stringify(what.messages) + (what.tools.length > 0 ? JSON.stringify(what.tools) : ''));
+  Buffer.byteLength(
+    typeof what === 'string'
+      ? what
+      : JSON.stringify(what.messages) + (what.tools.length > 0 ? JSON.stringify(what.tools) : ''),
+  );

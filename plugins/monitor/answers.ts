@@ -60,9 +60,16 @@ export function emptyData({ type }: PanelBody): PanelData {
   }
 }
 
-export function shownMatrix({ labels, times, values }: MatrixAnswer, panel: PanelBody, most: number): Shown {
+export function shownMatrix(
+  { labels, times, values }: MatrixAnswer,
+  panel: PanelBody,
+  most: number,
+): Shown {
   const result = labels.slice(0, most).map((metric, index) => {
-    const points = Array.from(times[index]!, (time, at): Point => [time / 1_000, formatFloat(values[index]![at]!)]);
+    const points = Array.from(times[index]!, (time, at): Point => [
+      time / 1_000,
+      formatFloat(values[index]![at]!),
+    ]);
     const last = values[index]!.at(-1);
     return {
       metric,
@@ -83,10 +90,18 @@ export function shownInstant(answer: InstantAnswer, panel: PanelBody, most: numb
   });
   switch (answer.type) {
     case 'scalar':
-      return { data: { result_type: 'vector', result: [sample({}, answer.time, answer.value)] }, leftOut: 0 };
+      return {
+        data: { result_type: 'vector', result: [sample({}, answer.time, answer.value)] },
+        leftOut: 0,
+      };
     case 'vector': {
-      const result = answer.labels.slice(0, most).map((metric, index) => sample(metric, answer.times[index]!, answer.values[index]!));
-      return { data: { result_type: 'vector', result }, leftOut: answer.labels.length - result.length };
+      const result = answer.labels
+        .slice(0, most)
+        .map((metric, index) => sample(metric, answer.times[index]!, answer.values[index]!));
+      return {
+        data: { result_type: 'vector', result },
+        leftOut: answer.labels.length - result.length,
+      };
     }
     case 'matrix':
     case 'string':
@@ -108,9 +123,15 @@ export function shownLines({ lines }: LinesAnswer, panel: PanelBody): Shown {
       stream = { stream: labels, name: nameOf(labels, panel.legend), values: [] };
       streams.set(key, stream);
     }
-    stream.values.push([nanoseconds(at), line.length > longestLine ? `${wellFormed(line.slice(0, longestLine))}…` : line]);
+    stream.values.push([
+      nanoseconds(at),
+      line.length > longestLine ? `${wellFormed(line.slice(0, longestLine))}…` : line,
+    ]);
   }
-  return { data: { result_type: 'streams', result: [...streams.values()] }, leftOut: Math.max(0, lines.length - mostLines) };
+  return {
+    data: { result_type: 'streams', result: [...streams.values()] },
+    leftOut: Math.max(0, lines.length - mostLines),
+  };
 }
 
 const nanoseconds = ({ ms, ns }: LineTime): string => `${ms}${String(ns).padStart(6, '0')}`;
@@ -125,7 +146,9 @@ export function nameOf(labels: LabelRecord, legend: string): string {
   if (legend === '') {
     return written(labels);
   }
-  return legend.replaceAll(/\{\{\s*([^{}]*[^{}\s])\s*\}\}/g, (_whole, name: string) => (Object.hasOwn(labels, name) ? labels[name]! : ''));
+  return legend.replaceAll(/\{\{\s*([^{}]*[^{}\s])\s*\}\}/g, (_whole, name: string) =>
+    Object.hasOwn(labels, name) ? labels[name]! : '',
+  );
 }
 
 function written(labels: LabelRecord): string {

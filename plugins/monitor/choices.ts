@@ -42,7 +42,11 @@ export interface ChoiceParts {
 }
 
 /** What every variable stands for. A query of one may use those before it. */
-export async function choose(variables: readonly Variable[], given: ReadonlyMap<string, readonly string[]>, parts: ChoiceParts): Promise<Choices> {
+export async function choose(
+  variables: readonly Variable[],
+  given: ReadonlyMap<string, readonly string[]>,
+  parts: ChoiceParts,
+): Promise<Choices> {
   assertKnown(variables, given);
   const bindings = new Map(builtIn(parts));
   const empty = new Map<string, Variable>();
@@ -62,7 +66,10 @@ export async function choose(variables: readonly Variable[], given: ReadonlyMap<
 }
 
 /** What Grafana's queries count on. A rate needs two samples, and one may come late: hence four intervals. */
-export function builtIn({ window: { step, from, to }, sampleInterval }: Pick<ChoiceParts, 'window' | 'sampleInterval'>): Bindings {
+export function builtIn({
+  window: { step, from, to },
+  sampleInterval,
+}: Pick<ChoiceParts, 'window' | 'sampleInterval'>): Bindings {
   const plain = (text: string | number): Binding => ({ kind: 'plain', text: String(text) });
   return new Map([
     ['__interval', plain(formatDuration(step))],
@@ -82,7 +89,11 @@ interface Offer {
   readonly error?: PanelError;
 }
 
-async function offered(variable: Variable, bindings: Bindings, { questions, log }: ChoiceParts): Promise<Offer> {
+async function offered(
+  variable: Variable,
+  bindings: Bindings,
+  { questions, log }: ChoiceParts,
+): Promise<Offer> {
   if (variable.type !== 'query') {
     return { values: variable.values ?? [], leftOut: 0 };
   }
@@ -92,13 +103,18 @@ async function offered(variable: Variable, bindings: Bindings, { questions, log 
     const pattern = variable.regex === undefined ? undefined : compileRegex(variable.regex);
     const found = new Set<string>();
     for (const labels of series) {
-      const value = Object.hasOwn(labels, asked.label) ? shown(labels[asked.label]!, pattern) : undefined;
+      const value = Object.hasOwn(labels, asked.label)
+        ? shown(labels[asked.label]!, pattern)
+        : undefined;
       if (value !== undefined && value !== '' && value.length <= longestValue) {
         found.add(value);
       }
     }
     const sorted = [...found].sort(inPeoplesOrder);
-    return { values: sorted.slice(0, mostValues), leftOut: Math.max(0, sorted.length - mostValues) };
+    return {
+      values: sorted.slice(0, mostValues),
+      leftOut: Math.max(0, sorted.length - mostValues),
+    };
   } catch (error) {
     return { values: [], leftOut: 0, error: panelErrorOf(error, log) };
   }
@@ -122,7 +138,13 @@ function usual(variable: Variable, values: readonly string[]): readonly string[]
   return variable.all && values.length > 0 ? [all] : values.slice(0, 1);
 }
 
-function bindingOf(variable: Variable, value: readonly string[], values: readonly string[], leftOut: number, { step }: Window): Binding {
+function bindingOf(
+  variable: Variable,
+  value: readonly string[],
+  values: readonly string[],
+  leftOut: number,
+  { step }: Window,
+): Binding {
   if (variable.type === 'interval') {
     return { kind: 'plain', text: value[0] === auto ? formatDuration(step) : value[0]! };
   }
@@ -134,20 +156,32 @@ function bindingOf(variable: Variable, value: readonly string[], values: readonl
   return { kind: 'texts', values, regex: whole ? `(?:${spelled})` : '.+' };
 }
 
-function assertKnown(variables: readonly Variable[], given: ReadonlyMap<string, readonly string[]>): void {
+function assertKnown(
+  variables: readonly Variable[],
+  given: ReadonlyMap<string, readonly string[]>,
+): void {
   const names = variables.map(({ name }) => name);
   for (const name of given.keys()) {
     if (!names.includes(name)) {
-      throw new SvcError('invalid_argument', `this dashboard has no variable ${name}; it has ${names.length === 0 ? 'none' : names.join(', ')}`, {
-        details: [{ path: `/var-${name}`, message: 'is no variable of this dashboard' }],
-      });
+      throw new SvcError(
+        'invalid_argument',
+        `this dashboard has no variable ${name}; it has ${names.length === 0 ? 'none' : names.join(', ')}`,
+        {
+          details: [{ path: `/var-${name}`, message: 'is no variable of this dashboard' }],
+        },
+      );
     }
   }
 }
 
-function assertFits({ name, type, multi, all: mayAll, values }: Variable, value: readonly string[]): void {
+function assertFits(
+  { name, type, multi, all: mayAll, values }: Variable,
+  value: readonly string[],
+): void {
   const complain = (message: string): never => {
-    throw new SvcError('invalid_argument', `the variable ${name} ${message}`, { details: [{ path: `/var-${name}`, message }] });
+    throw new SvcError('invalid_argument', `the variable ${name} ${message}`, {
+      details: [{ path: `/var-${name}`, message }],
+    });
   };
   if (value.length > 1 && (multi !== true || value.includes(all))) {
     complain(multi === true ? `takes ${all} alone` : 'takes one value');
@@ -161,4 +195,5 @@ function assertFits({ name, type, multi, all: mayAll, values }: Variable, value:
 }
 
 /** Ten after nine. */
-const inPeoplesOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true }) || (a < b ? -1 : 1);
+const inPeoplesOrder = (a: string, b: string): number =>
+  a.localeCompare(b, 'en', { numeric: true }) || (a < b ? -1 : 1);

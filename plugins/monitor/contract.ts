@@ -37,9 +37,17 @@ export interface DashboardView {
     readonly legend: string;
     readonly unit: string;
     /** Rising; the value null stands for everything below the second. */
-    readonly thresholds: readonly { readonly value: number | null; readonly state: 'ok' | 'warning' | 'critical' }[];
+    readonly thresholds: readonly {
+      readonly value: number | null;
+      readonly state: 'ok' | 'warning' | 'critical';
+    }[];
     /** On a grid of 24 columns. */
-    readonly position: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+    readonly position: {
+      readonly x: number;
+      readonly y: number;
+      readonly w: number;
+      readonly h: number;
+    };
   }[];
 }
 

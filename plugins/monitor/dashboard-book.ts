@@ -49,27 +49,46 @@ export class DashboardBook {
     const { whole, broken } = this.#contributed();
     const [counts, stored] = await Promise.all([this.#panels.counts(), this.#stored.all()]);
     const byUid = new Map(stored.map((dashboard) => [dashboard.uid, dashboard]));
-    const entries: DashboardEntry[] = [...whole.values()].map(({ uid, title, source, variables, panels: brought }) => ({
-      uid,
-      title,
-      source,
-      panels: brought.length + (counts.get(uid) ?? 0),
-      variables: variables.map(({ name }) => name),
-    }));
+    const entries: DashboardEntry[] = [...whole.values()].map(
+      ({ uid, title, source, variables, panels: brought }) => ({
+        uid,
+        title,
+        source,
+        panels: brought.length + (counts.get(uid) ?? 0),
+        variables: variables.map(({ name }) => name),
+      }),
+    );
     for (const [uid, count] of counts) {
       if (!whole.has(uid)) {
         const { title = uid, variables = [] } = byUid.get(uid) ?? {};
-        entries.push({ uid, title, source: userSource, panels: count, variables: variables.map(({ name }) => name) });
+        entries.push({
+          uid,
+          title,
+          source: userSource,
+          panels: count,
+          variables: variables.map(({ name }) => name),
+        });
       }
     }
-    entries.push(...broken.map(({ uid, source, problem }) => ({ uid, title: uid, source, panels: 0, variables: [], problem })));
+    entries.push(
+      ...broken.map(({ uid, source, problem }) => ({
+        uid,
+        title: uid,
+        source,
+        panels: 0,
+        variables: [],
+        problem,
+      })),
+    );
     return entries.sort((a, b) => compare(a.uid, b.uid));
   }
 
   /** Every one that can be shown, with the panels that users added, by uid. */
   async whole(): Promise<readonly Dashboard[]> {
     const entries = (await this.list()).filter(({ problem }) => problem === undefined);
-    return (await Promise.all(entries.map(({ uid }) => this.find(uid)))).filter((dashboard) => dashboard !== undefined);
+    return (await Promise.all(entries.map(({ uid }) => this.find(uid)))).filter(
+      (dashboard) => dashboard !== undefined,
+    );
   }
 
   /** With the panels that users added; throws not_found, or conflict for one that is broken. */
@@ -80,9 +99,15 @@ export class DashboardBook {
     }
     const broken = this.#contributed().broken.find((entry) => entry.uid === uid);
     if (broken !== undefined) {
-      throw new SvcError('conflict', `the dashboard ${uid} of the plugin ${broken.source} is broken: ${broken.problem}`);
+      throw new SvcError(
+        'conflict',
+        `the dashboard ${uid} of the plugin ${broken.source} is broken: ${broken.problem}`,
+      );
     }
-    throw new SvcError('not_found', `there is no dashboard ${uid}; GET /api/v1/observability/dashboards lists them`);
+    throw new SvcError(
+      'not_found',
+      `there is no dashboard ${uid}; GET /api/v1/observability/dashboards lists them`,
+    );
   }
 
   /** The same, or undefined when there is none. */
@@ -98,9 +123,15 @@ export class DashboardBook {
       title: base?.title ?? stored?.title ?? uid,
       description: base?.description ?? '',
       source: base?.source ?? userSource,
-      variables: [...(base?.variables ?? []), ...(stored?.variables ?? []).filter(({ name }) => !names.has(name))],
+      variables: [
+        ...(base?.variables ?? []),
+        ...(stored?.variables ?? []).filter(({ name }) => !names.has(name)),
+      ],
       sources: base?.sources ?? [],
-      panels: [...(base?.panels ?? []), ...added.map((panel) => ({ ...panel, source: userSource }))],
+      panels: [
+        ...(base?.panels ?? []),
+        ...added.map((panel) => ({ ...panel, source: userSource })),
+      ],
     };
   }
 
@@ -113,20 +144,32 @@ export class DashboardBook {
     const whole = new Map<string, Dashboard>();
     const broken: Broken[] = [];
     // The seeded ones have their uids to themselves; among the others the order of their names decides, not who came up first.
-    for (const { id, pluginId, value } of this.#point.list().toSorted((a, b) => rank(a, this.#own) - rank(b, this.#own) || compare(a.id, b.id))) {
+    for (const { id, pluginId, value } of this.#point
+      .list()
+      .toSorted((a, b) => rank(a, this.#own) - rank(b, this.#own) || compare(a.id, b.id))) {
       const found = this.#read(value, pluginId);
       if ('problem' in found) {
         broken.push({ uid: found.uid ?? id, source: pluginId, problem: found.problem, id });
       } else if (whole.has(found.dashboard.uid)) {
         const { uid } = found.dashboard;
-        broken.push({ uid: id, source: pluginId, problem: `its uid ${uid} belongs to the plugin ${whole.get(uid)!.source} already`, id });
+        broken.push({
+          uid: id,
+          source: pluginId,
+          problem: `its uid ${uid} belongs to the plugin ${whole.get(uid)!.source} already`,
+          id,
+        });
       } else {
         whole.set(found.dashboard.uid, found.dashboard);
       }
     }
     // In the list every uid stands once.
     const taken = new Set(whole.keys());
-    return { whole, broken: broken.map((entry) => (taken.has(entry.uid) ? { ...entry, uid: entry.id } : (taken.add(entry.uid), entry))) };
+    return {
+      whole,
+      broken: broken.map((entry) =>
+        taken.has(entry.uid) ? { ...entry, uid: entry.id } : (taken.add(entry.uid), entry),
+      ),
+    };
   }
 
   #read(value: unknown, pluginId: string): ReadDashboard {
@@ -142,6 +185,7 @@ export class DashboardBook {
   }
 }
 
-const rank = ({ pluginId }: Contribution<unknown>, own: string): number => (pluginId === own ? 0 : 1);
+const rank = ({ pluginId }: Contribution<unknown>, own: string): number =>
+  pluginId === own ? 0 : 1;
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

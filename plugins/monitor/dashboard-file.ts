@@ -11,10 +11,19 @@ import { assertVariables } from './variable-rules.ts';
 
 const longest = 512 * 1_024;
 /** Not optimized: the schema is large, and few files are read with it. */
-const options = { strict: false, meta: false, validateSchema: false, allErrors: false, allowUnionTypes: true, code: { optimize: false } } as const;
+const options = {
+  strict: false,
+  meta: false,
+  validateSchema: false,
+  allErrors: false,
+  allowUnionTypes: true,
+  code: { optimize: false },
+} as const;
 
 /** What a plugin contributed, as a dashboard or as the reason why it is none. */
-export type ReadDashboard = { readonly dashboard: Dashboard } | { readonly problem: string; readonly uid?: string };
+export type ReadDashboard =
+  | { readonly dashboard: Dashboard }
+  | { readonly problem: string; readonly uid?: string };
 
 /** Reads files of plugins; what is wrong with one is reported, never thrown. */
 export class DashboardReader {
@@ -25,20 +34,26 @@ export class DashboardReader {
     try {
       const { content, where } = contentOf(contributed);
       name = uidOf(content);
-      const fits = (this.#check ??= new Ajv(options).compile<Static<typeof DashboardFile>>(DashboardFile));
+      const fits = (this.#check ??= new Ajv(options).compile<Static<typeof DashboardFile>>(
+        DashboardFile,
+      ));
       if (!fits(content)) {
         return { ...name, problem: `${where}${sentence(fits.errors?.[0])}` };
       }
       return { dashboard: dashboardOf(content, pluginId) };
     } catch (error) {
-      return { ...name, problem: `${isText(contributed) ? `${contributed.file}: ` : ''}${messageOf(error)}` };
+      return {
+        ...name,
+        problem: `${isText(contributed) ? `${contributed.file}: ` : ''}${messageOf(error)}`,
+      };
     }
   }
 }
 
 /** Under which a broken one can be asked for, where it says so. */
 const uidOf = (content: unknown): { readonly uid?: string } => {
-  const uid: unknown = typeof content === 'object' && content !== null && 'uid' in content ? content.uid : undefined;
+  const uid: unknown =
+    typeof content === 'object' && content !== null && 'uid' in content ? content.uid : undefined;
   return typeof uid === 'string' && /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(uid) ? { uid } : {};
 };
 
@@ -51,13 +66,31 @@ function contentOf(contributed: unknown): { content: unknown; where: string } {
     throw new Error(`is longer than ${longest / 1_024} KiB`);
   }
   // A file that refers to itself over and over would grow without end.
-  return { content: parse(text, { maxAliasCount: 20, prettyErrors: true, logLevel: 'error' }) as unknown, where: `${file}: ` };
+  return {
+    content: parse(text, { maxAliasCount: 20, prettyErrors: true, logLevel: 'error' }) as unknown,
+    where: `${file}: `,
+  };
 }
 
 const isText = (value: unknown): value is { readonly file: string; readonly text: string } =>
-  typeof value === 'object' && value !== null && 'file' in value && 'text' in value && typeof value.file === 'string' && typeof value.text === 'string';
+  typeof value === 'object' &&
+  value !== null &&
+  'file' in value &&
+  'text' in value &&
+  typeof value.file === 'string' &&
+  typeof value.text === 'string';
 
-function dashboardOf({ uid, title, description = '', variables = [], sources = [], panels }: Static<typeof DashboardFile>, source: string): Dashboard {
+function dashboardOf(
+  {
+    uid,
+    title,
+    description = '',
+    variables = [],
+    sources = [],
+    panels,
+  }: Static<typeof DashboardFile>,
+  source: string,
+): Dashboard {
   assertVariables(variables);
   const placed: PanelBody[] = [];
   panels.forEach((sketch, index) => {
@@ -69,11 +102,21 @@ function dashboardOf({ uid, title, description = '', variables = [], sources = [
     }
     placed.push(panel);
   });
-  return { uid, title, description, source, variables, sources, panels: placed.map((panel) => ({ ...panel, id: null, source })) };
+  return {
+    uid,
+    title,
+    description,
+    source,
+    variables,
+    sources,
+    panels: placed.map((panel) => ({ ...panel, id: null, source })),
+  };
 }
 
 function sentence(error: ErrorObject | undefined): string {
-  const field = error?.instancePath ? `${error.instancePath.slice(1).replaceAll('/', '.')} ` : 'the dashboard ';
+  const field = error?.instancePath
+    ? `${error.instancePath.slice(1).replaceAll('/', '.')} `
+    : 'the dashboard ';
   const parameters = (error?.params ?? {}) as Record<string, unknown>;
   switch (error?.keyword) {
     case 'additionalProperties':

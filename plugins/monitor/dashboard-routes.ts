@@ -5,7 +5,15 @@ import { Type } from 'typebox';
 import type { DashboardBook } from './dashboard-book.ts';
 import type { Panels, UsersDashboard } from './panels.ts';
 import { render, type RenderParts } from './render.ts';
-import { DashboardItem, DashboardQuery, DashboardUid, RenderedDashboard, Uid, UsersDashboardBody, UsersDashboardItem } from './schema.ts';
+import {
+  DashboardItem,
+  DashboardQuery,
+  DashboardUid,
+  RenderedDashboard,
+  Uid,
+  UsersDashboardBody,
+  UsersDashboardItem,
+} from './schema.ts';
 
 export interface DashboardRouteParts extends RenderParts {
   readonly book: DashboardBook;
@@ -20,7 +28,12 @@ const shownWhole = ({ uid, title, variables, panels }: UsersDashboard) => ({
 
 const variablePrefix = 'var-';
 
-export const dashboardRoutes = ({ book, panels, askingOf, ...parts }: DashboardRouteParts): readonly RouteDeclaration[] => [
+export const dashboardRoutes = ({
+  book,
+  panels,
+  askingOf,
+  ...parts
+}: DashboardRouteParts): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/observability/dashboards',
     access: 'any',
@@ -30,8 +43,14 @@ export const dashboardRoutes = ({ book, panels, askingOf, ...parts }: DashboardR
     async handle({ page: { limit, after } }) {
       const every = await book.list();
       const rest = after === undefined ? every : every.filter(({ uid }) => uid > String(after[0]));
-      const items = rest.slice(0, limit).map(({ variables, ...entry }) => ({ ...entry, variables: [...variables] }));
-      return { items, total: every.length, next: rest.length > items.length ? [items.at(-1)!.uid] : undefined };
+      const items = rest
+        .slice(0, limit)
+        .map(({ variables, ...entry }) => ({ ...entry, variables: [...variables] }));
+      return {
+        items,
+        total: every.length,
+        next: rest.length > items.length ? [items.at(-1)!.uid] : undefined,
+      };
     },
   }),
   route({
@@ -39,16 +58,27 @@ export const dashboardRoutes = ({ book, panels, askingOf, ...parts }: DashboardR
     path: '/api/v1/observability/dashboards/{uid}',
     access: 'any',
     devices: 'narrowed',
-    summary: 'A dashboard that is ready to be drawn: panels with their data, variables with their values',
-    description: 'A panel without data says why: error when a query failed, missing when all succeeded.',
+    summary:
+      'A dashboard that is ready to be drawn: panels with their data, variables with their values',
+    description:
+      'A panel without data says why: error when a query failed, missing when all succeeded.',
     params: DashboardUid,
     query: DashboardQuery,
     response: RenderedDashboard,
     errors: ['not_found', 'conflict'],
     async handle({ params, query, principal, signal }) {
       const { from, to, step, ...others } = query;
-      const given = new Map(Object.entries(others as Record<string, string[]>).map(([name, value]) => [name.slice(variablePrefix.length), value]));
-      return await render(await book.get(params.uid), { window: { from, to, step }, given, asking: await askingOf(principal), signal }, parts);
+      const given = new Map(
+        Object.entries(others as Record<string, string[]>).map(([name, value]) => [
+          name.slice(variablePrefix.length),
+          value,
+        ]),
+      );
+      return await render(
+        await book.get(params.uid),
+        { window: { from, to, step }, given, asking: await askingOf(principal), signal },
+        parts,
+      );
     },
   }),
   listRoute({
@@ -57,7 +87,8 @@ export const dashboardRoutes = ({ book, panels, askingOf, ...parts }: DashboardR
     devices: 'none',
     summary: 'What users have of dashboards, whole: for files',
     items: UsersDashboardItem,
-    handle: async ({ page }) => pageOfList((await panels.whole()).map(shownWhole), ({ uid }) => uid, page),
+    handle: async ({ page }) =>
+      pageOfList((await panels.whole()).map(shownWhole), ({ uid }) => uid, page),
   }),
   route({
     method: 'PUT',
@@ -76,7 +107,8 @@ export const dashboardRoutes = ({ book, panels, askingOf, ...parts }: DashboardR
     method: 'DELETE',
     path: '/api/v1/monitor/dashboards/{uid}',
     access: 'monitor:write',
-    summary: 'Delete every panel that users put on a dashboard; one that no plugin brings goes with them',
+    summary:
+      'Delete every panel that users put on a dashboard; one that no plugin brings goes with them',
     params: DashboardUid,
     action: 'dashboard:delete',
     errors: ['not_found'],

@@ -18,11 +18,17 @@ export class DashboardStore {
   }
 
   async all(): Promise<readonly StoredDashboard[]> {
-    return (await this.#db.selectFrom('monitor_dashboards').selectAll().orderBy('uid').execute()).map(dashboardOf);
+    return (
+      await this.#db.selectFrom('monitor_dashboards').selectAll().orderBy('uid').execute()
+    ).map(dashboardOf);
   }
 
   async find(uid: string): Promise<StoredDashboard | undefined> {
-    const row = await this.#db.selectFrom('monitor_dashboards').selectAll().where('uid', '=', uid).executeTakeFirst();
+    const row = await this.#db
+      .selectFrom('monitor_dashboards')
+      .selectAll()
+      .where('uid', '=', uid)
+      .executeTakeFirst();
     return row && dashboardOf(row);
   }
 
@@ -40,7 +46,15 @@ export class DashboardStore {
   }
 }
 
-const dashboardOf = ({ uid, title, variables }: { uid: string; title: string; variables: string }): StoredDashboard => ({
+const dashboardOf = ({
+  uid,
+  title,
+  variables,
+}: {
+  uid: string;
+  title: string;
+  variables: string;
+}): StoredDashboard => ({
   uid,
   title,
   variables: JSON.parse(variables) as Variable[],

@@ -62,9 +62,15 @@ async function importDashboard(
     }
   }
   if (taken.length === 0) {
-    throw new SvcError('invalid_argument', 'no panel of this dashboard can be imported; details say why', {
-      details: leftOut.slice(0, 20).map(({ kind, title: what, reason }) => ({ path: `/${kind}/${what}`, message: reason })),
-    });
+    throw new SvcError(
+      'invalid_argument',
+      'no panel of this dashboard can be imported; details say why',
+      {
+        details: leftOut
+          .slice(0, 20)
+          .map(({ kind, title: what, reason }) => ({ path: `/${kind}/${what}`, message: reason })),
+      },
+    );
   }
   const dashboard = { uid, title, variables: variables.map(({ variable }) => variable) };
   const bodies = taken.map(({ panel }) => panel);
@@ -77,7 +83,11 @@ async function importDashboard(
     title,
     dry_run: dryRun,
     taken: [
-      ...variables.map(({ variable, notes }) => ({ kind: 'variable' as const, title: variable.name, notes: [...notes] })),
+      ...variables.map(({ variable, notes }) => ({
+        kind: 'variable' as const,
+        title: variable.name,
+        notes: [...notes],
+      })),
       ...taken.map(({ panel, notes }, index) => ({
         kind: 'panel' as const,
         title: panel.title,
@@ -90,10 +100,17 @@ async function importDashboard(
 }
 
 /** Throws the conflict that the import itself would run into. */
-async function assertImportable(uid: string, overwrite: boolean, book: DashboardBook): Promise<void> {
+async function assertImportable(
+  uid: string,
+  overwrite: boolean,
+  book: DashboardBook,
+): Promise<void> {
   const found = await book.find(uid);
   if (found !== undefined && (book.pluginOf(uid) !== undefined || !overwrite)) {
-    throw new SvcError('conflict', `there is a dashboard ${uid} already; choose another uid${book.pluginOf(uid) === undefined ? ', or overwrite it' : ''}`);
+    throw new SvcError(
+      'conflict',
+      `there is a dashboard ${uid} already; choose another uid${book.pluginOf(uid) === undefined ? ', or overwrite it' : ''}`,
+    );
   }
 }
 

@@ -27,14 +27,25 @@ export default definePlugin({
     dashboardSkills(book).forEach((skill) => ctx.skills.add(skill));
     const check = queryCheck(stores);
     const panels = new Panels({ tables, book, check, clock });
-    const sampleInterval = (): number => parseDuration(settings.get<string>('monitor.sample_interval'));
+    const sampleInterval = (): number =>
+      parseDuration(settings.get<string>('monitor.sample_interval'));
     const deadlineMs = (): number => parseDuration(settings.get<string>('monitor.deadline'));
 
     ctx.services.provide(DashboardShelf, () => ({ all: () => book.whole() }));
     ctx.extend.contribute(mentions, 'dashboard', dashboardMention(book));
     ctx.http.routes([
       ...panelRoutes(panels),
-      ...dashboardRoutes({ book, panels, stores, clock, scope, log, sampleInterval, deadlineMs, askingOf: askingOf(ctx.services.maybe(DeviceScopes)) }),
+      ...dashboardRoutes({
+        book,
+        panels,
+        stores,
+        clock,
+        scope,
+        log,
+        sampleInterval,
+        deadlineMs,
+        askingOf: askingOf(ctx.services.maybe(DeviceScopes)),
+      }),
       ...importRoutes({ book, panels, check }),
     ]);
   },
@@ -56,11 +67,24 @@ const dashboardSkills = (book: DashboardBook): readonly ToolSkill[] => [
     ...common,
     key: 'dashboard_get',
     name: 'One dashboard',
-    description: 'Panels of a dashboard with their queries, and its variables: queries that are known to work here.',
+    description:
+      'Panels of a dashboard with their queries, and its variables: queries that are known to work here.',
     params: Type.Object({ uid: Type.String({ minLength: 1, maxLength: 200 }) }),
     run: async ({ uid }) => {
       const { title, description, source, variables, panels } = await book.get(uid);
-      return { uid, title, description, source, variables, panels: panels.map(({ title: name, type, query, unit }) => ({ title: name, type, query, unit })) };
+      return {
+        uid,
+        title,
+        description,
+        source,
+        variables,
+        panels: panels.map(({ title: name, type, query, unit }) => ({
+          title: name,
+          type,
+          query,
+          unit,
+        })),
+      };
     },
   }),
 ];

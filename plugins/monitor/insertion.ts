@@ -19,11 +19,19 @@ export class InsertionError extends Error {
   }
 }
 
-const reference = /\$\{([A-Za-z_]\w*)(?::(\w+))?\}|\$([A-Za-z_]\w*)|\[\[([A-Za-z_]\w*)(?::(\w+))?\]\]/g;
+const reference =
+  /\$\{([A-Za-z_]\w*)(?::(\w+))?\}|\$([A-Za-z_]\w*)|\[\[([A-Za-z_]\w*)(?::(\w+))?\]\]/g;
 const plain = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$|^(?:\d+(?:ms|[smhdwy]))+$/;
 const operator = /(=~|!~|\|~|\|=|!=|==|=)\s*$/;
 /** Stages of a log query whose texts are programs: templates, paths, patterns. */
-const programs: ReadonlySet<string | undefined> = new Set(['label_format', 'line_format', 'json', 'logfmt', 'regexp', 'pattern']);
+const programs: ReadonlySet<string | undefined> = new Set([
+  'label_format',
+  'line_format',
+  'json',
+  'logfmt',
+  'regexp',
+  'pattern',
+]);
 
 /** Names that a query refers to, known or not. */
 export function namesIn(query: string): ReadonlySet<string> {
@@ -44,8 +52,12 @@ export function insert(query: string, bindings: Bindings): string {
       }
       if (kind === 'code') {
         stage = stageAfter(text, stage);
-        compared = programs.has(stage) ? undefined : (operator.exec(text)?.[1] ?? (/^\s*or\s*$/.test(text) ? compared : undefined));
-        return text.replaceAll(reference, (whole, ...groups: string[]) => inCode(whole, groups, bindings));
+        compared = programs.has(stage)
+          ? undefined
+          : (operator.exec(text)?.[1] ?? (/^\s*or\s*$/.test(text) ? compared : undefined));
+        return text.replaceAll(reference, (whole, ...groups: string[]) =>
+          inCode(whole, groups, bindings),
+        );
       }
       return inLiteral(text, { compared, open: open === true }, bindings);
     })
@@ -58,15 +70,23 @@ function stageAfter(code: string, before: string | undefined): string | undefine
   return last < 0 ? before : /^\|\s*([a-z_]+)/.exec(code.slice(last))?.[1];
 }
 
-function inCode(whole: string, groups: readonly (string | undefined)[], bindings: Bindings): string {
+function inCode(
+  whole: string,
+  groups: readonly (string | undefined)[],
+  bindings: Bindings,
+): string {
   const name = nameOf(groups)!;
   const binding = bindings.get(name);
   if (binding === undefined) {
     return whole;
   }
-  const text = binding.kind === 'plain' ? binding.text : binding.values.length === 1 ? binding.values[0]! : '';
+  const text =
+    binding.kind === 'plain' ? binding.text : binding.values.length === 1 ? binding.values[0]! : '';
   if (!plain.test(text)) {
-    throw new InsertionError(name, 'stands outside of quotes, where only a number or a duration can');
+    throw new InsertionError(
+      name,
+      'stands outside of quotes, where only a number or a duration can',
+    );
   }
   return text;
 }
@@ -93,7 +113,10 @@ function inLiteral(literal: string, { compared, open }: Place, bindings: Binding
       throw new InsertionError(name, 'stands in quotes that do not end');
     }
     if (content[(rest[5] as number) - 1] === '\\') {
-      throw new InsertionError(name, 'stands behind a backslash, which would change what is inserted');
+      throw new InsertionError(
+        name,
+        'stands behind a backslash, which would change what is inserted',
+      );
     }
     used = true;
     const text = comparable(name, binding, compared, groups[1] ?? groups[4]);
@@ -104,25 +127,45 @@ function inLiteral(literal: string, { compared, open }: Place, bindings: Binding
 }
 
 /** The text that a literal must hold so that comparing with it compares with what the name stands for. */
-function comparable(name: string, binding: Binding, compared: string | undefined, format: string | undefined): string {
+function comparable(
+  name: string,
+  binding: Binding,
+  compared: string | undefined,
+  format: string | undefined,
+): string {
   const isPattern = compared?.endsWith('~') === true;
   if (compared === undefined) {
-    throw new InsertionError(name, 'stands in a text that is not compared; it can stand in the value of a matcher');
+    throw new InsertionError(
+      name,
+      'stands in a text that is not compared; it can stand in the value of a matcher',
+    );
   }
   if (format !== undefined && !(isPattern && (format === 'regex' || format === 'pipe'))) {
-    throw new InsertionError(name, `is to be written as ${format}; only regex and pipe are known, and only behind =~, !~ and |~`);
+    throw new InsertionError(
+      name,
+      `is to be written as ${format}; only regex and pipe are known, and only behind =~, !~ and |~`,
+    );
   }
   if (binding.kind === 'plain') {
     return isPattern ? escapedForRegex(binding.text) : binding.text;
   }
   if (isPattern) {
     const [first = ''] = binding.values;
-    return binding.regex ?? (binding.values.length === 1 ? escapedForRegex(first) : `(?:${binding.values.map(escapedForRegex).join('|')})`);
+    return (
+      binding.regex ??
+      (binding.values.length === 1
+        ? escapedForRegex(first)
+        : `(?:${binding.values.map(escapedForRegex).join('|')})`)
+    );
   }
   if (binding.regex !== undefined || binding.values.length !== 1) {
-    throw new InsertionError(name, `has several values, and ${compared} compares with one; write ${compared === '=' || compared === '==' ? '=~' : '!~ or |~'}`);
+    throw new InsertionError(
+      name,
+      `has several values, and ${compared} compares with one; write ${compared === '=' || compared === '==' ? '=~' : '!~ or |~'}`,
+    );
   }
   return binding.values[0]!;
 }
 
-const nameOf = (groups: readonly (string | undefined)[]): string | undefined => groups[0] ?? groups[2] ?? groups[3];
+const nameOf = (groups: readonly (string | undefined)[]): string | undefined =>
+  groups[0] ?? groups[2] ?? groups[3];

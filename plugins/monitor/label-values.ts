@@ -9,7 +9,8 @@ export interface LabelValues {
 }
 
 /** The label comes last: in quotes, or a word in which nothing stands that has a meaning in a selector. */
-const form = /^\s*label_values\s*\((?:([^]*),)?\s*(?:"((?:[^"\\]|\\.)+)"|([^\s,"'`(){}[\]=]+))\s*\)\s*$/;
+const form =
+  /^\s*label_values\s*\((?:([^]*),)?\s*(?:"((?:[^"\\]|\\.)+)"|([^\s,"'`(){}[\]=]+))\s*\)\s*$/;
 const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** The query of a variable: `label_values(up{job="node"}, instance)`, `label_values(http.method)`. */
@@ -17,7 +18,10 @@ export function labelValues(query: string): LabelValues {
   const [found, selector = '', quoted, plain] = form.exec(query) ?? [];
   const label = plain ?? quoted?.replaceAll(/\\(.)/g, '$1');
   if (found === undefined || label === undefined) {
-    throw new SvcError('invalid_argument', `${JSON.stringify(query.slice(0, 100))} is not label_values(label) or label_values(selector, label)`);
+    throw new SvcError(
+      'invalid_argument',
+      `${JSON.stringify(query.slice(0, 100))} is not label_values(label) or label_values(selector, label)`,
+    );
   }
   return { selector: selector.trim(), label };
 }
@@ -27,4 +31,5 @@ export const seriesOf = ({ selector, label }: LabelValues, bindings: Bindings): 
   selector === '' ? `{${inPromql(label)}!=""}` : insert(selector, bindings);
 
 /** A name as an expression has it. */
-export const inPromql = (name: string): string => (plainName.test(name) ? name : JSON.stringify(name));
+export const inPromql = (name: string): string =>
+  plainName.test(name) ? name : JSON.stringify(name);

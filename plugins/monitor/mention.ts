@@ -12,7 +12,9 @@ export const dashboardMention = (book: DashboardBook): MentionType => ({
   devices: 'none',
   async search(q, _principal, limit) {
     const wanted = q.toLowerCase();
-    const found = (await book.list()).filter(({ uid, title }) => title.toLowerCase().includes(wanted) || uid.includes(wanted));
+    const found = (await book.list()).filter(
+      ({ uid, title }) => title.toLowerCase().includes(wanted) || uid.includes(wanted),
+    );
     return found.slice(0, limit).map(({ uid, title, panels }) => ({
       ...{ type: 'dashboard', id: uid, label: title, insert: `@dashboard:${uid}` },
       subtitle: `${panels} panels`,
@@ -20,6 +22,11 @@ export const dashboardMention = (book: DashboardBook): MentionType => ({
   },
   async resolve(uid) {
     const found = await book.find(uid);
-    return found && { label: found.title, facts: { uid, panels: found.panels.map(({ title, query }) => ({ title, query })) } };
+    return (
+      found && {
+        label: found.title,
+        facts: { uid, panels: found.panels.map(({ title, query }) => ({ title, query })) },
+      }
+    );
   },
 });

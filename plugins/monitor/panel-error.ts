@@ -35,5 +35,9 @@ export function panelErrorOf(error: unknown, log: Logger): PanelError {
   const found = place.exec(message);
   const line = found?.[1] ?? found?.[3];
   const column = found?.[2] ?? found?.[4];
-  return { kind: 'query', message, ...(line !== undefined && { line: Number(line), column: Number(column) }) };
+  return {
+    kind: 'query',
+    message,
+    ...(line !== undefined && { line: Number(line), column: Number(column) }),
+  };
 }

@@ -23,7 +23,13 @@ export interface MonitorTables {
     created_at: number;
     updated_at: number;
   };
-  monitor_dashboards: { uid: string; title: string; variables: string; created_at: number; updated_at: number };
+  monitor_dashboards: {
+    uid: string;
+    title: string;
+    variables: string;
+    created_at: number;
+    updated_at: number;
+  };
 }
 
 /** A panel that a user made. */
@@ -52,17 +58,34 @@ export class PanelStore {
 
   /** In the order in which they were made. */
   async of(uid: string): Promise<readonly StoredPanel[]> {
-    return (await this.#db.selectFrom('monitor_panels').selectAll().where('dashboard_uid', '=', uid).orderBy('id').execute()).map(panelOf);
+    return (
+      await this.#db
+        .selectFrom('monitor_panels')
+        .selectAll()
+        .where('dashboard_uid', '=', uid)
+        .orderBy('id')
+        .execute()
+    ).map(panelOf);
   }
 
   async find(id: number): Promise<StoredPanel | undefined> {
-    const row = await this.#db.selectFrom('monitor_panels').selectAll().where('id', '=', id).executeTakeFirst();
+    const row = await this.#db
+      .selectFrom('monitor_panels')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
     return row && panelOf(row);
   }
 
   async insert(uid: string, panel: PanelBody, now: number): Promise<StoredPanel> {
     const row = { ...rowOf(panel), dashboard_uid: uid, created_at: now, updated_at: now };
-    return panelOf(await this.#db.insertInto('monitor_panels').values(row).returningAll().executeTakeFirstOrThrow());
+    return panelOf(
+      await this.#db
+        .insertInto('monitor_panels')
+        .values(row)
+        .returningAll()
+        .executeTakeFirstOrThrow(),
+    );
   }
 
   async update(id: number, uid: string, panel: PanelBody, now: number): Promise<StoredPanel> {
@@ -70,7 +93,11 @@ export class PanelStore {
       await this.#db
         .updateTable('monitor_panels')
         // Its version: two changes in one millisecond are still two.
-        .set({ ...rowOf(panel), dashboard_uid: uid, updated_at: sql<number>`max(${now}, updated_at + 1)` })
+        .set({
+          ...rowOf(panel),
+          dashboard_uid: uid,
+          updated_at: sql<number>`max(${now}, updated_at + 1)`,
+        })
         .where('id', '=', id)
         .returningAll()
         .executeTakeFirstOrThrow(),
@@ -82,7 +109,10 @@ export class PanelStore {
   }
 
   async removeAll(uid: string): Promise<number> {
-    const { numDeletedRows } = await this.#db.deleteFrom('monitor_panels').where('dashboard_uid', '=', uid).executeTakeFirstOrThrow();
+    const { numDeletedRows } = await this.#db
+      .deleteFrom('monitor_panels')
+      .where('dashboard_uid', '=', uid)
+      .executeTakeFirstOrThrow();
     return Number(numDeletedRows);
   }
 
@@ -107,7 +137,18 @@ const rowOf = ({ position, thresholds, title, type, query, legend, unit }: Panel
   ...position,
 });
 
-const panelOf = ({ id, dashboard_uid, x, y, w, h, thresholds, created_at, updated_at, ...rest }: Selectable<MonitorTables['monitor_panels']>): StoredPanel => ({
+const panelOf = ({
+  id,
+  dashboard_uid,
+  x,
+  y,
+  w,
+  h,
+  thresholds,
+  created_at,
+  updated_at,
+  ...rest
+}: Selectable<MonitorTables['monitor_panels']>): StoredPanel => ({
   id,
   dashboardUid: dashboard_uid,
   ...rest,

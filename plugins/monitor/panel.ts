@@ -32,13 +32,19 @@ export const complete = (sketch: PanelSketch, place: Position): PanelBody => ({
 /** Refuses what would have no effect, or could not be drawn. */
 export function assertPanel({ type, unit, thresholds, position }: PanelBody): void {
   if (position.x + position.w > columns) {
-    refuse({ path: '/position/w', message: `the grid has ${columns} columns: x + w is ${position.x + position.w}` });
+    refuse({
+      path: '/position/w',
+      message: `the grid has ${columns} columns: x + w is ${position.x + position.w}`,
+    });
   }
   if (type === 'logs' && unit !== 'none') {
     refuse({ path: '/unit', message: 'a panel of type logs shows lines, which have no unit' });
   }
   if (type === 'logs' && thresholds.length > 0) {
-    refuse({ path: '/thresholds', message: 'a panel of type logs shows lines, which reach no threshold' });
+    refuse({
+      path: '/thresholds',
+      message: 'a panel of type logs shows lines, which reach no threshold',
+    });
   }
   assertAscending(thresholds);
 }

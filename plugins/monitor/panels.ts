@@ -1,4 +1,12 @@
-import { type Call, type Clock, type Page, type PageRequest, SvcError, type Tables, timestamp } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Page,
+  type PageRequest,
+  SvcError,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { DashboardBook } from './dashboard-book.ts';
@@ -41,7 +49,10 @@ export class Panels {
     return new PanelStore(this.#parts.tables.read).list(uid, page);
   }
 
-  async create(call: ChangeCall, { dashboard_uid: uid, ...sketch }: Static<typeof PanelDraft>): Promise<StoredPanel> {
+  async create(
+    call: ChangeCall,
+    { dashboard_uid: uid, ...sketch }: Static<typeof PanelDraft>,
+  ): Promise<StoredPanel> {
     const { tables, book, clock } = this.#parts;
     const beside = (await book.find(uid))?.panels.map(({ position }) => position) ?? [];
     const panel = complete(sketch, placeBelow(beside));
@@ -55,7 +66,11 @@ export class Panels {
     });
   }
 
-  async update(call: ChangeCall, id: number, { dashboard_uid: uid, ...changes }: Static<typeof PanelPatch>): Promise<StoredPanel> {
+  async update(
+    call: ChangeCall,
+    id: number,
+    { dashboard_uid: uid, ...changes }: Static<typeof PanelPatch>,
+  ): Promise<StoredPanel> {
     const { tables, clock } = this.#parts;
     const found = await existing(id, new PanelStore(tables.read));
     const home = uid ?? found.dashboardUid;
@@ -65,7 +80,10 @@ export class Panels {
       const before = await existing(id, store);
       call.requireMatch(shownPanel(before));
       if (before.updatedAt !== found.updatedAt) {
-        throw new SvcError('conflict', `panel ${id} was changed at the same time by another call; load it again and repeat your change`);
+        throw new SvcError(
+          'conflict',
+          `panel ${id} was changed at the same time by another call; load it again and repeat your change`,
+        );
       }
       if (home !== before.dashboardUid) {
         await assertRoom(store, home, 1);
@@ -90,18 +108,29 @@ export class Panels {
   }
 
   /** A whole dashboard at once; with `overwrite` in the place of what users had under its uid. */
-  importDashboard(call: ChangeCall, dashboard: StoredDashboard, panels: readonly PanelBody[], overwrite: boolean): Promise<readonly StoredPanel[]> {
+  importDashboard(
+    call: ChangeCall,
+    dashboard: StoredDashboard,
+    panels: readonly PanelBody[],
+    overwrite: boolean,
+  ): Promise<readonly StoredPanel[]> {
     const { tables, book, clock } = this.#parts;
     const { uid, title } = dashboard;
     return tables.write(async (tx) => {
       const store = new PanelStore(tx);
       const owner = book.pluginOf(uid);
       if (owner !== undefined) {
-        throw new SvcError('conflict', `the dashboard ${uid} belongs to the plugin ${owner}; choose another uid`);
+        throw new SvcError(
+          'conflict',
+          `the dashboard ${uid} belongs to the plugin ${owner}; choose another uid`,
+        );
       }
       const before = await store.of(uid);
       if (before.length > 0 && !overwrite) {
-        throw new SvcError('conflict', `there is a dashboard ${uid} with ${before.length} panels already; choose another uid, or overwrite it`);
+        throw new SvcError(
+          'conflict',
+          `there is a dashboard ${uid} with ${before.length} panels already; choose another uid, or overwrite it`,
+        );
       }
       await store.removeAll(uid);
       await assertRoom(store, uid, panels.length);
@@ -110,7 +139,12 @@ export class Panels {
       for (const panel of panels) {
         made.push(await store.insert(uid, panel, clock.now()));
       }
-      call.note({ resourceType: 'dashboard', resourceId: uid, before: { panels: before.length }, after: { title, panels: made.length } });
+      call.note({
+        resourceType: 'dashboard',
+        resourceId: uid,
+        before: { panels: before.length },
+        after: { title, panels: made.length },
+      });
       return made;
     });
   }
@@ -118,23 +152,34 @@ export class Panels {
   /** What users have of each dashboard, by uid: all of one they made, of one of a plugin the panels that they put there. */
   async whole(): Promise<readonly UsersDashboard[]> {
     const { tables, book } = this.#parts;
-    const [store, stored] = [new PanelStore(tables.read), new Map((await new DashboardStore(tables.read).all()).map((one) => [one.uid, one]))];
+    const [store, stored] = [
+      new PanelStore(tables.read),
+      new Map((await new DashboardStore(tables.read).all()).map((one) => [one.uid, one])),
+    ];
     const uids = [...(await store.counts()).keys()].toSorted();
     return await Promise.all(
       uids.map(async (uid) => {
         const { title = uid, variables = [] } = stored.get(uid) ?? {};
-        const own = book.pluginOf(uid) === undefined ? { title, variables } : { title: null, variables: [] };
+        const own =
+          book.pluginOf(uid) === undefined ? { title, variables } : { title: null, variables: [] };
         return { uid, ...own, panels: (await store.of(uid)).map(bodyOf) };
       }),
     );
   }
 
   /** That in the place of what they had, in one step. */
-  async put(call: ChangeCall, uid: string, { title, variables = [], panels: sketches }: Static<typeof UsersDashboardBody>): Promise<UsersDashboard> {
+  async put(
+    call: ChangeCall,
+    uid: string,
+    { title, variables = [], panels: sketches }: Static<typeof UsersDashboardBody>,
+  ): Promise<UsersDashboard> {
     const { tables, book, clock, check } = this.#parts;
     const owner = book.pluginOf(uid);
     if (owner !== undefined && ((title ?? null) !== null || variables.length > 0)) {
-      throw new SvcError('conflict', `the dashboard ${uid} belongs to the plugin ${owner}: its title and variables stay, and users add panels alone`);
+      throw new SvcError(
+        'conflict',
+        `the dashboard ${uid} belongs to the plugin ${owner}: its title and variables stay, and users add panels alone`,
+      );
     }
     assertVariables(variables);
     const known = owner === undefined ? variables : ((await book.find(uid))?.variables ?? []);
@@ -145,7 +190,12 @@ export class Panels {
       await check(panel, known);
       panels.push(panel);
     }
-    const shown = { uid, title: owner === undefined ? (title ?? uid) : null, variables: [...variables], panels };
+    const shown = {
+      uid,
+      title: owner === undefined ? (title ?? uid) : null,
+      variables: [...variables],
+      panels,
+    };
     await tables.write(async (tx) => {
       const store = new PanelStore(tx);
       const before = await store.removeAll(uid);
@@ -156,7 +206,12 @@ export class Panels {
       for (const panel of panels) {
         await store.insert(uid, panel, clock.now());
       }
-      call.note({ resourceType: 'dashboard', resourceId: uid, before: { panels: before }, after: { title: shown.title, panels: panels.length } });
+      call.note({
+        resourceType: 'dashboard',
+        resourceId: uid,
+        before: { panels: before },
+        after: { title: shown.title, panels: panels.length },
+      });
     });
     return shown;
   }
@@ -180,7 +235,15 @@ export class Panels {
   }
 }
 
-const bodyOf = ({ title, type, query, legend, unit, thresholds, position }: StoredPanel): PanelBody => ({
+const bodyOf = ({
+  title,
+  type,
+  query,
+  legend,
+  unit,
+  thresholds,
+  position,
+}: StoredPanel): PanelBody => ({
   title,
   type,
   query,
@@ -194,10 +257,16 @@ const bodyOf = ({ title, type, query, legend, unit, thresholds, position }: Stor
 async function assertRoom(store: PanelStore, uid: string, more: number): Promise<void> {
   const counts = await store.counts();
   if ((counts.get(uid) ?? 0) + more > mostOfOne) {
-    throw new SvcError('conflict', `the dashboard ${uid} would have more than ${mostOfOne} panels of its own; put some on another`);
+    throw new SvcError(
+      'conflict',
+      `the dashboard ${uid} would have more than ${mostOfOne} panels of its own; put some on another`,
+    );
   }
   if ([...counts.values()].reduce((sum, count) => sum + count, more) > mostOfAll) {
-    throw new SvcError('conflict', `there would be more than ${mostOfAll} panels; delete some that are not needed`);
+    throw new SvcError(
+      'conflict',
+      `there would be more than ${mostOfAll} panels; delete some that are not needed`,
+    );
   }
 }
 
@@ -209,7 +278,19 @@ async function existing(id: number, store: PanelStore): Promise<StoredPanel> {
   return panel;
 }
 
-export const shownPanel = ({ id, dashboardUid, title, type, query, legend, unit, thresholds, position, createdAt, updatedAt }: StoredPanel) => ({
+export const shownPanel = ({
+  id,
+  dashboardUid,
+  title,
+  type,
+  query,
+  legend,
+  unit,
+  thresholds,
+  position,
+  createdAt,
+  updatedAt,
+}: StoredPanel) => ({
   id,
   dashboard_uid: dashboardUid,
   ...{ title, type, query, legend, unit, thresholds: [...thresholds], position },

@@ -24,7 +24,9 @@ export const placeBelow = (others: readonly Position[]): Position => ({
 });
 
 /** In reading order, with whatever would lie on another moved down until it does not. */
-export function arranged<T extends { readonly position: Position }>(panels: readonly T[]): readonly T[] {
+export function arranged<T extends { readonly position: Position }>(
+  panels: readonly T[],
+): readonly T[] {
   /** How far down each column is taken. */
   const floor = Array.from({ length: columns }, () => 0);
   return panels

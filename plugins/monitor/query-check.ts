@@ -10,7 +10,10 @@ import type { Stores } from './questions.ts';
 /** Refuses a panel whose query cannot be asked, whatever its variables stand for. Without a store to ask, the panel itself shows the error. */
 export type QueryCheck = (panel: PanelBody, variables: readonly Variable[]) => Promise<void>;
 
-const sample = { window: { from: 0, to: 3_600_000, start: 0, end: 3_600_000, step: 60_000 }, sampleInterval: 15_000 };
+const sample = {
+  window: { from: 0, to: 3_600_000, start: 0, end: 3_600_000, step: 60_000 },
+  sampleInterval: 15_000,
+};
 
 export const queryCheck =
   ({ metrics, logs }: Stores): QueryCheck =>
@@ -20,7 +23,10 @@ export const queryCheck =
       if (type === 'logs') {
         const kind = logs.available ? (await logs.get().check(text)).type : 'lines';
         if (kind !== 'lines') {
-          refuse({ path: '/query', message: 'the query computes numbers, and a panel of type logs shows lines' });
+          refuse({
+            path: '/query',
+            message: 'the query computes numbers, and a panel of type logs shows lines',
+          });
         }
         return;
       }
@@ -39,7 +45,13 @@ export const queryCheck =
 
 function expanded(query: string, variables: readonly Variable[]): string {
   try {
-    return insert(query, new Map([...builtIn(sample), ...variables.map((variable): [string, Binding] => [variable.name, sampleOf(variable)])]));
+    return insert(
+      query,
+      new Map([
+        ...builtIn(sample),
+        ...variables.map((variable): [string, Binding] => [variable.name, sampleOf(variable)]),
+      ]),
+    );
   } catch (error) {
     if (error instanceof InsertionError) {
       refuse({ path: '/query', message: error.message });
@@ -60,6 +72,8 @@ function sampleOf({ type, values = [], multi = false, all = false }: Variable): 
 function withPath(error: unknown): unknown {
   const message = messageOf(error);
   return isSvcError(error) && error.details === undefined
-    ? new SvcError('invalid_argument', `query: ${message}`, { details: [{ path: '/query', message }] })
+    ? new SvcError('invalid_argument', `query: ${message}`, {
+        details: [{ path: '/query', message }],
+      })
     : error;
 }

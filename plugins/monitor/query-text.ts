@@ -23,7 +23,11 @@ export function stretchesOf(query: string): readonly Stretch[] {
     form.lastIndex = at;
     const match = form.exec(query)!;
     const kind = opening in literals ? 'literal' : opening === '#' ? 'comment' : 'code';
-    found.push({ kind, text: match[0], ...(kind === 'literal' && match[1] === '' && { open: true }) });
+    found.push({
+      kind,
+      text: match[0],
+      ...(kind === 'literal' && match[1] === '' && { open: true }),
+    });
     at += match[0].length;
   }
   return found;
@@ -32,7 +36,12 @@ export function stretchesOf(query: string): readonly Stretch[] {
 /** Halves of characters, which no encoding has, become the replacement character. */
 export const wellFormed = (text: string): string => Buffer.from(text).toString();
 
-const shortEscapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
+const shortEscapes: Readonly<Record<string, string>> = {
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\\': '\\\\',
+};
 
 /** `text` as it stands inside of a literal with these quotes, such that it can never end it. */
 export function escapedFor(quote: '"' | "'", text: string): string {
@@ -41,10 +50,15 @@ export function escapedFor(quote: '"' | "'", text: string): string {
     const point = character.codePointAt(0)!;
     out +=
       shortEscapes[character] ??
-      (character === quote ? `\\${quote}` : point < 0x20 || (point >= 0x7f && point < 0xa0) ? `\\u${point.toString(16).padStart(4, '0')}` : character);
+      (character === quote
+        ? `\\${quote}`
+        : point < 0x20 || (point >= 0x7f && point < 0xa0)
+          ? `\\u${point.toString(16).padStart(4, '0')}`
+          : character);
   }
   return out;
 }
 
 /** `text` as a regular expression that matches it and nothing else. */
-export const escapedForRegex = (text: string): string => text.replaceAll(/[!-/:-@[-^`{-~]/g, '\\$&');
+export const escapedForRegex = (text: string): string =>
+  text.replaceAll(/[!-/:-@[-^`{-~]/g, '\\$&');

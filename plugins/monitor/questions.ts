@@ -4,7 +4,14 @@ import { type Handle, SvcError } from 'svc/sdk';
 import { type Asking, queryGate } from 'svc/query';
 
 import type { LinesAnswer, LogQueries } from '../logs/contract.ts';
-import type { InstantAnswer, LabelRecord, MatrixAnswer, MetricsQueries, Notes, QueryOptions } from '../metricsdb/contract.ts';
+import type {
+  InstantAnswer,
+  LabelRecord,
+  MatrixAnswer,
+  MetricsQueries,
+  Notes,
+  QueryOptions,
+} from '../metricsdb/contract.ts';
 import type { Window } from './window.ts';
 
 export interface Stores {
@@ -43,11 +50,17 @@ export class Questions {
 
   range(query: string): Promise<MatrixAnswer & Notes> {
     const { start, end, step } = this.#terms.window;
-    return this.#once(`range ${query}`, async (options) => await this.#metrics().range(query, { start, end, step }, options));
+    return this.#once(
+      `range ${query}`,
+      async (options) => await this.#metrics().range(query, { start, end, step }, options),
+    );
   }
 
   instant(query: string): Promise<InstantAnswer> {
-    return this.#once(`instant ${query}`, async (options) => await this.#metrics().instant(query, this.#terms.window.to, options));
+    return this.#once(
+      `instant ${query}`,
+      async (options) => await this.#metrics().instant(query, this.#terms.window.to, options),
+    );
   }
 
   lines(query: string): Promise<LinesAnswer> {
@@ -56,14 +69,22 @@ export class Questions {
       // One more than is shown tells whether there are more.
       const wanted = { ...options, limit: mostLines + 1, direction: 'backward' } as const;
       // The last millisecond belongs to the window of a dashboard.
-      return await provider(this.#stores.logs, 'logs').lines(query, { start: from, end: to + 1 }, wanted);
+      return await provider(this.#stores.logs, 'logs').lines(
+        query,
+        { start: from, end: to + 1 },
+        wanted,
+      );
     });
   }
 
   /** Series of a selector in the window, or since `from`. */
   series(selector: string, from = this.#terms.window.from): Promise<readonly LabelRecord[]> {
     const { to } = this.#terms.window;
-    return this.#once(`series ${from} ${selector}`, async (options) => await this.#metrics().series([selector], { start: from, end: to }, options));
+    return this.#once(
+      `series ${from} ${selector}`,
+      async (options) =>
+        await this.#metrics().series([selector], { start: from, end: to }, options),
+    );
   }
 
   /** Names of the metrics that a query reads. */
@@ -75,11 +96,21 @@ export class Questions {
     return provider(this.#stores.metrics, 'metrics');
   }
 
-  #once<T>(key: string, ask: (options: Asking & Required<Pick<QueryOptions, 'signal' | 'timeoutMs' | 'maxSamples'>>) => Promise<T>): Promise<T> {
+  #once<T>(
+    key: string,
+    ask: (
+      options: Asking & Required<Pick<QueryOptions, 'signal' | 'timeoutMs' | 'maxSamples'>>,
+    ) => Promise<T>,
+  ): Promise<T> {
     const { asking, signal, left } = this.#terms;
     let answer = this.#asked.get(key) as Promise<T> | undefined;
     if (answer === undefined) {
-      const options = () => ({ ...asking, signal, timeoutMs: Math.max(1, left()), maxSamples: mostSamples });
+      const options = () => ({
+        ...asking,
+        signal,
+        timeoutMs: Math.max(1, left()),
+        maxSamples: mostSamples,
+      });
       answer = this.#gate.run(() => untilAborted(ask(options()), signal), signal);
       this.#asked.set(key, answer);
     }
@@ -91,7 +122,10 @@ const names = { metrics: 'metricsdb', logs: 'logs' } as const;
 
 function provider<T>(handle: Handle<T>, signal: keyof typeof names): T {
   if (!handle.available) {
-    throw new SvcError('unavailable', `no store of ${signal} is running; enable the plugin ${names[signal]}`);
+    throw new SvcError(
+      'unavailable',
+      `no store of ${signal} is running; enable the plugin ${names[signal]}`,
+    );
   }
   return handle.get();
 }

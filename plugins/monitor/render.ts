@@ -34,7 +34,11 @@ const mostSeries = 50;
 const mostPoints = 240_000;
 
 /** A dashboard with its data: every panel is asked for at once, within one deadline. */
-export async function render(dashboard: Dashboard, { window: asked, given, asking, signal }: RenderRequest, parts: RenderParts) {
+export async function render(
+  dashboard: Dashboard,
+  { window: asked, given, asking, signal }: RenderRequest,
+  parts: RenderParts,
+) {
   const { stores, clock, scope, log } = parts;
   const sampleInterval = parts.sampleInterval();
   const window = windowOf(asked, clock.now(), sampleInterval);
@@ -42,15 +46,40 @@ export async function render(dashboard: Dashboard, { window: asked, given, askin
   const began = clock.monotonic();
   const late = new AbortController();
   const disarm = scope.timeout('deadline of a dashboard', deadlineMs, () =>
-    late.abort(queryError('timeout', `no answer within the ${deadlineMs / 1_000} s of the dashboard; ask for less time or a longer step`)),
+    late.abort(
+      queryError(
+        'timeout',
+        `no answer within the ${deadlineMs / 1_000} s of the dashboard; ask for less time or a longer step`,
+      ),
+    ),
   );
   try {
     const left = (): number => deadlineMs - (clock.monotonic() - began);
-    const questions = new Questions(stores, { window, asking, signal: AbortSignal.any([signal, late.signal]), left });
-    const choices = await choose(dashboard.variables, given, { window, sampleInterval, questions, log });
-    const most = Math.max(1, Math.min(mostSeries, Math.floor(mostPoints / dashboard.panels.length / ((window.end - window.start) / window.step + 1))));
+    const questions = new Questions(stores, {
+      window,
+      asking,
+      signal: AbortSignal.any([signal, late.signal]),
+      left,
+    });
+    const choices = await choose(dashboard.variables, given, {
+      window,
+      sampleInterval,
+      questions,
+      log,
+    });
+    const most = Math.max(
+      1,
+      Math.min(
+        mostSeries,
+        Math.floor(
+          mostPoints / dashboard.panels.length / ((window.end - window.start) / window.step + 1),
+        ),
+      ),
+    );
     const filling = { dashboard, choices, window, questions, most, log };
-    const panels = await Promise.all(arranged(dashboard.panels).map((panel) => fill(panel, filling)));
+    const panels = await Promise.all(
+      arranged(dashboard.panels).map((panel) => fill(panel, filling)),
+    );
     signal.throwIfAborted();
     return {
       uid: dashboard.uid,
@@ -68,7 +97,13 @@ export async function render(dashboard: Dashboard, { window: asked, given, askin
   }
 }
 
-const shownChoice = ({ variable: { name, title = name, type, multi = false, all = false }, value, values, leftOut, error }: Choices['list'][number]) => ({
+const shownChoice = ({
+  variable: { name, title = name, type, multi = false, all = false },
+  value,
+  values,
+  leftOut,
+  error,
+}: Choices['list'][number]) => ({
   name,
   title,
   type,
@@ -126,11 +161,19 @@ async function filled(panel: DashboardPanel, filling: Filling): Promise<Filled> 
     }
     return { ...shown, expanded, missing: await explained(panel, expanded, filling) };
   } catch (error) {
-    return { ...nothing, ...(expanded !== undefined && { expanded }), error: panelErrorOf(error, log) };
+    return {
+      ...nothing,
+      ...(expanded !== undefined && { expanded }),
+      error: panelErrorOf(error, log),
+    };
   }
 }
 
-async function answered(panel: DashboardPanel, query: string, { questions, most }: Filling): Promise<Filled> {
+async function answered(
+  panel: DashboardPanel,
+  query: string,
+  { questions, most }: Filling,
+): Promise<Filled> {
   switch (panel.type) {
     case 'timeseries': {
       const answer = await questions.range(query);
@@ -138,7 +181,9 @@ async function answered(panel: DashboardPanel, query: string, { questions, most 
     }
     case 'logs': {
       const answer = await questions.lines(query);
-      const partial = answer.partial ? ['the search ended before it had read the whole window; ask for less time'] : [];
+      const partial = answer.partial
+        ? ['the search ended before it had read the whole window; ask for less time']
+        : [];
       return { ...shownLines(answer, panel), warnings: [...answer.warnings, ...partial] };
     }
     default: {
@@ -148,7 +193,11 @@ async function answered(panel: DashboardPanel, query: string, { questions, most 
   }
 }
 
-async function explained(panel: DashboardPanel, query: string, { dashboard: { sources: origins }, questions, window }: Filling): Promise<Missing> {
+async function explained(
+  panel: DashboardPanel,
+  query: string,
+  { dashboard: { sources: origins }, questions, window }: Filling,
+): Promise<Missing> {
   if (panel.type === 'logs') {
     const span = formatDuration(Math.round((window.to - window.from) / 1_000) * 1_000);
     return {
@@ -160,12 +209,21 @@ async function explained(panel: DashboardPanel, query: string, { dashboard: { so
 }
 
 /** Without a value the query cannot be asked; what the choice would come from is what is missing. */
-async function explainUnset(name: string, { dashboard: { sources: origins }, choices, questions, window }: Filling): Promise<Missing> {
+async function explainUnset(
+  name: string,
+  { dashboard: { sources: origins }, choices, questions, window }: Filling,
+): Promise<Missing> {
   const { error } = choices.list.find(({ variable }) => variable.name === name)!;
   if (error !== undefined) {
-    throw new SvcError(error.kind === 'query' ? 'invalid_argument' : 'unavailable', `the variable ${name} has no values: ${error.message}`);
+    throw new SvcError(
+      error.kind === 'query' ? 'invalid_argument' : 'unavailable',
+      `the variable ${name} has no values: ${error.message}`,
+    );
   }
   const { query = '' } = choices.empty.get(name)!;
-  const { message, metrics } = await explainMissing(seriesOf(labelValues(query), choices.bindings), { questions, window, origins });
+  const { message, metrics } = await explainMissing(
+    seriesOf(labelValues(query), choices.bindings),
+    { questions, window, origins },
+  );
   return { message: `the variable ${name} has nothing to choose from: ${message}`, metrics };
 }

@@ -3,22 +3,34 @@ import { Type } from 'typebox';
 import { columns, lastRow } from './position.ts';
 import { units } from './units.ts';
 
-const oneOf = <const T extends string>(values: readonly T[]) => Type.Unsafe<T>({ enum: [...values] });
+const oneOf = <const T extends string>(values: readonly T[]) =>
+  Type.Unsafe<T>({ enum: [...values] });
 
 export const panelTypes = ['timeseries', 'stat', 'gauge', 'table', 'logs'] as const;
 export type PanelType = (typeof panelTypes)[number];
 
 export const Uid = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$', examples: ['ops'] });
 const Title = Type.String({ minLength: 1, maxLength: 200 });
-const Query = Type.String({ minLength: 1, maxLength: 8_192, description: 'PromQL; LogQL that selects lines for a panel of type logs' });
-const Legend = Type.String({ maxLength: 200, description: 'name of each series: {{label}} stands for a label of it' });
+const Query = Type.String({
+  minLength: 1,
+  maxLength: 8_192,
+  description: 'PromQL; LogQL that selects lines for a panel of type logs',
+});
+const Legend = Type.String({
+  maxLength: 200,
+  description: 'name of each series: {{label}} stands for a label of it',
+});
 const Unit = oneOf(units);
 const State = oneOf(['ok', 'warning', 'critical'] as const);
 
-const Thresholds = Type.Array(Type.Object({ value: Type.Union([Type.Number(), Type.Null()]), state: State }), {
-  maxItems: 20,
-  description: 'rising; a value is in the state of the last step it reaches, below the first one it is ok unless that has the value null',
-});
+const Thresholds = Type.Array(
+  Type.Object({ value: Type.Union([Type.Number(), Type.Null()]), state: State }),
+  {
+    maxItems: 20,
+    description:
+      'rising; a value is in the state of the last step it reaches, below the first one it is ok unless that has the value null',
+  },
+);
 
 export const Position = Type.Object(
   {
@@ -61,18 +73,38 @@ export const DashboardUid = Type.Object({ uid: Type.String({ minLength: 1, maxLe
 
 const VariableText = Type.String({ maxLength: 200 });
 
-export const VariableName = Type.String({ pattern: '^[a-z][A-Za-z0-9_]{0,39}$|^[A-Z][A-Za-z0-9_]{0,39}$', examples: ['host'] });
+export const VariableName = Type.String({
+  pattern: '^[a-z][A-Za-z0-9_]{0,39}$|^[A-Z][A-Za-z0-9_]{0,39}$',
+  examples: ['host'],
+});
 
 export const Variable = Type.Object(
   {
     name: VariableName,
     title: Type.Optional(Type.String({ maxLength: 200 })),
     type: oneOf(['query', 'custom', 'interval', 'text'] as const),
-    query: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000, description: 'type query: label_values(label) or label_values(selector, label)' })),
-    regex: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: 'type query: values it does not match are left out, its first group replaces them' }),
+    query: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2_000,
+        description: 'type query: label_values(label) or label_values(selector, label)',
+      }),
     ),
-    values: Type.Optional(Type.Array(VariableText, { minItems: 1, maxItems: 200, description: 'types custom and interval' })),
+    regex: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description:
+          'type query: values it does not match are left out, its first group replaces them',
+      }),
+    ),
+    values: Type.Optional(
+      Type.Array(VariableText, {
+        minItems: 1,
+        maxItems: 200,
+        description: 'types custom and interval',
+      }),
+    ),
     default: Type.Optional(VariableText),
     multi: Type.Optional(Type.Boolean({ description: 'several values may be given at once' })),
     all: Type.Optional(Type.Boolean({ description: '$__all may be given' })),
@@ -90,10 +122,20 @@ export const DashboardFile = Type.Object(
     sources: Type.Optional(
       Type.Array(
         Type.Object(
-          { prefix: Type.String({ pattern: '^[a-zA-Z_:][a-zA-Z0-9_:]{2,79}$', examples: ['node_cpu'] }), text: Type.String({ minLength: 1, maxLength: 300 }) },
+          {
+            prefix: Type.String({
+              pattern: '^[a-zA-Z_:][a-zA-Z0-9_:]{2,79}$',
+              examples: ['node_cpu'],
+            }),
+            text: Type.String({ minLength: 1, maxLength: 300 }),
+          },
           { additionalProperties: false },
         ),
-        { maxItems: 50, description: 'what brings the metrics whose names begin so, or are so when it does not end in _: shown while they are missing' },
+        {
+          maxItems: 50,
+          description:
+            'what brings the metrics whose names begin so, or are so when it does not end in _: shown while they are missing',
+        },
       ),
     ),
     panels: Type.Array(
@@ -103,9 +145,17 @@ export const DashboardFile = Type.Object(
           legend: Type.Optional(Legend),
           unit: Type.Optional(Unit),
           thresholds: Type.Optional(
-            Type.Array(Type.Object({ value: Type.Union([Type.Number(), Type.Null()]), state: State }, { additionalProperties: false }), { maxItems: 20 }),
+            Type.Array(
+              Type.Object(
+                { value: Type.Union([Type.Number(), Type.Null()]), state: State },
+                { additionalProperties: false },
+              ),
+              { maxItems: 20 },
+            ),
           ),
-          position: Type.Optional(Type.Object(Position.properties, { additionalProperties: false })),
+          position: Type.Optional(
+            Type.Object(Position.properties, { additionalProperties: false }),
+          ),
         },
         { additionalProperties: false },
       ),
@@ -117,16 +167,31 @@ export const DashboardFile = Type.Object(
 
 /** What users have of a dashboard, as it stands in a file for svc export and apply. */
 const UsersDashboard = {
-  title: Type.Union([Title, Type.Null()], { description: 'null of a dashboard that a plugin brings' }),
+  title: Type.Union([Title, Type.Null()], {
+    description: 'null of a dashboard that a plugin brings',
+  }),
   variables: Type.Array(Variable, { maxItems: 20 }),
 };
-const placed = { ...fields, legend: Legend, unit: Unit, thresholds: Thresholds, position: Position };
+const placed = {
+  ...fields,
+  legend: Legend,
+  unit: Unit,
+  thresholds: Thresholds,
+  position: Position,
+};
 
-export const UsersDashboardItem = Type.Object({ uid: Type.String(), ...UsersDashboard, panels: Type.Array(Type.Object(placed)) });
+export const UsersDashboardItem = Type.Object({
+  uid: Type.String(),
+  ...UsersDashboard,
+  panels: Type.Array(Type.Object(placed)),
+});
 
 export const UsersDashboardBody = Type.Object({
   ...Type.Partial(Type.Object(UsersDashboard)).properties,
-  panels: Type.Array(Type.Object({ ...fields, ...Type.Partial(Type.Object(placed)).properties, ...fields }), { minItems: 1, maxItems: 100 }),
+  panels: Type.Array(
+    Type.Object({ ...fields, ...Type.Partial(Type.Object(placed)).properties, ...fields }),
+    { minItems: 1, maxItems: 100 },
+  ),
 });
 
 export const DashboardItem = Type.Object({
@@ -140,9 +205,19 @@ export const DashboardItem = Type.Object({
 
 export const DashboardQuery = Type.Object(
   {
-    from: Type.Optional(Type.String({ maxLength: 40, description: 'RFC 3339, seconds or milliseconds since 1970, or now-6h; default now-1h' })),
+    from: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'RFC 3339, seconds or milliseconds since 1970, or now-6h; default now-1h',
+      }),
+    ),
     to: Type.Optional(Type.String({ maxLength: 40, description: 'the same; default now' })),
-    step: Type.Optional(Type.String({ maxLength: 20, description: 'duration or seconds; made longer when a series had more than 600 points' })),
+    step: Type.Optional(
+      Type.String({
+        maxLength: 20,
+        description: 'duration or seconds; made longer when a series had more than 600 points',
+      }),
+    ),
   },
   {
     patternProperties: {
@@ -159,19 +234,34 @@ export const DashboardQuery = Type.Object(
 );
 
 const Labels = Type.Record(Type.String(), Type.String());
-const Point = Type.Unsafe<readonly [number, string]>({ type: 'array', prefixItems: [{ type: 'number' }, { type: 'string' }], minItems: 2, maxItems: 2 });
-const reading = { formatted: Type.String({ description: 'the value in its unit' }), state: Type.Optional(State) };
+const Point = Type.Unsafe<readonly [number, string]>({
+  type: 'array',
+  prefixItems: [{ type: 'number' }, { type: 'string' }],
+  minItems: 2,
+  maxItems: 2,
+});
+const reading = {
+  formatted: Type.String({ description: 'the value in its unit' }),
+  state: Type.Optional(State),
+};
 
 const Result = Type.Union([
   Type.Object({
     result_type: Type.Literal('matrix'),
     result: Type.Array(
-      Type.Object({ metric: Labels, name: Type.String(), values: Type.Array(Point), last: Type.Optional(Type.Object({ value: Point, ...reading })) }),
+      Type.Object({
+        metric: Labels,
+        name: Type.String(),
+        values: Type.Array(Point),
+        last: Type.Optional(Type.Object({ value: Point, ...reading })),
+      }),
     ),
   }),
   Type.Object({
     result_type: Type.Literal('vector'),
-    result: Type.Array(Type.Object({ metric: Labels, name: Type.String(), value: Point, ...reading })),
+    result: Type.Array(
+      Type.Object({ metric: Labels, name: Type.String(), value: Point, ...reading }),
+    ),
   }),
   Type.Object({
     result_type: Type.Literal('streams'),
@@ -179,7 +269,14 @@ const Result = Type.Union([
       Type.Object({
         stream: Labels,
         name: Type.String(),
-        values: Type.Array(Type.Unsafe<readonly [string, string]>({ type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 })),
+        values: Type.Array(
+          Type.Unsafe<readonly [string, string]>({
+            type: 'array',
+            items: { type: 'string' },
+            minItems: 2,
+            maxItems: 2,
+          }),
+        ),
       }),
     ),
   }),
@@ -204,16 +301,22 @@ const Missing = Type.Object({
 });
 
 export const RenderedPanel = Type.Object({
-  id: Type.Union([Type.Integer(), Type.Null()], { description: 'null for a panel that a plugin brings' }),
+  id: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'null for a panel that a plugin brings',
+  }),
   source: Type.String(),
   ...fields,
-  expanded_query: Type.Optional(Type.String({ description: 'as it was asked, variables inserted' })),
+  expanded_query: Type.Optional(
+    Type.String({ description: 'as it was asked, variables inserted' }),
+  ),
   legend: Legend,
   unit: Unit,
   thresholds: Thresholds,
   position: Position,
   data: Result,
-  series_left_out: Type.Optional(Type.Integer({ description: 'series or lines beyond those shown' })),
+  series_left_out: Type.Optional(
+    Type.Integer({ description: 'series or lines beyond those shown' }),
+  ),
   warnings: Type.Optional(Type.Array(Type.String())),
   error: Type.Optional(PanelError),
   missing: Type.Optional(Missing),
@@ -245,13 +348,20 @@ export const RenderedDashboard = Type.Object({
 
 export const ImportQuery = Type.Object({
   uid: Type.Optional(Uid),
-  overwrite: Type.Optional(Type.Boolean({ description: 'replace the panels of a dashboard that users made' })),
+  overwrite: Type.Optional(
+    Type.Boolean({ description: 'replace the panels of a dashboard that users made' }),
+  ),
   dry_run: Type.Optional(Type.Boolean({ description: 'only report' })),
 });
 
 export const GrafanaJson = Type.Record(Type.String(), Type.Unknown(), {
   description: 'a dashboard as Grafana exports it or as its API answers it',
-  examples: [{ title: 'Load', panels: [{ type: 'timeseries', title: 'Load', targets: [{ expr: 'node_load1' }] }] }],
+  examples: [
+    {
+      title: 'Load',
+      panels: [{ type: 'timeseries', title: 'Load', targets: [{ expr: 'node_load1' }] }],
+    },
+  ],
 });
 
 export const ImportReport = Type.Object({
@@ -266,5 +376,7 @@ export const ImportReport = Type.Object({
       notes: Type.Array(Type.String(), { description: 'what of it was not taken, and why' }),
     }),
   ),
-  left_out: Type.Array(Type.Object({ kind: Type.String(), title: Type.String(), reason: Type.String() })),
+  left_out: Type.Array(
+    Type.Object({ kind: Type.String(), title: Type.String(), reason: Type.String() }),
+  ),
 });

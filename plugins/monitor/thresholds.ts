@@ -21,7 +21,10 @@ export function assertAscending(thresholds: readonly Threshold[]): void {
     const before = index === 0 ? undefined : thresholds[index - 1]!.value;
     const path = `/thresholds/${index}/value`;
     if (value === null && index > 0) {
-      throw refusal(path, 'only the first threshold may have the value null, which stands for everything below the second');
+      throw refusal(
+        path,
+        'only the first threshold may have the value null, which stands for everything below the second',
+      );
     }
     if (value !== null && before !== undefined && before !== null && value <= before) {
       throw refusal(path, `thresholds must rise, and ${value} comes after ${before}`);
@@ -29,4 +32,5 @@ export function assertAscending(thresholds: readonly Threshold[]): void {
   });
 }
 
-const refusal = (path: string, message: string): SvcError => new SvcError('invalid_argument', message, { details: [{ path, message }] });
+const refusal = (path: string, message: string): SvcError =>
+  new SvcError('invalid_argument', message, { details: [{ path, message }] });

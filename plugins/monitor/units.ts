@@ -29,7 +29,8 @@ const formats = {
   per_second: (value: number) => `${scaled(value, 1_000, thousands)}/s`,
   seconds: (value: number) => time(value),
   milliseconds: (value: number) => time(value / 1_000),
-  hertz: (value: number) => scaled(value, 1_000, [' Hz', ' kHz', ' MHz', ' GHz', ' THz', ' PHz', ' EHz']),
+  hertz: (value: number) =>
+    scaled(value, 1_000, [' Hz', ' kHz', ' MHz', ' GHz', ' THz', ' PHz', ' EHz']),
   celsius: (value: number) => `${digits(value)} °C`,
   timestamp: (value: number) => instant(value),
   boolean: (value: number) => (value === 0 ? 'no' : 'yes'),
@@ -40,12 +41,20 @@ export type Unit = keyof typeof formats;
 export const units = Object.keys(formats) as readonly Unit[];
 
 /** The value as people read it; what is not a number is shown as it is. */
-export const formatted = (value: number, unit: Unit): string => (Number.isFinite(value) ? formats[unit](value) : formatFloat(value));
+export const formatted = (value: number, unit: Unit): string =>
+  Number.isFinite(value) ? formats[unit](value) : formatFloat(value);
 
 /** Three digits that count, and none that do not. */
 function digits(value: number): string {
   const size = Math.abs(value);
-  const places = size >= 100 || size === 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : Math.min(12, 2 - Math.floor(Math.log10(size)));
+  const places =
+    size >= 100 || size === 0
+      ? 0
+      : size >= 10
+        ? 1
+        : size >= 1
+          ? 2
+          : Math.min(12, 2 - Math.floor(Math.log10(size)));
   return String(Number(value.toFixed(places)));
 }
 
@@ -64,9 +73,17 @@ function time(seconds: number): string {
   if (size < 1 && size > 0) {
     return size < 1e-3 ? `${digits(seconds * 1e6)} µs` : `${digits(seconds * 1e3)} ms`;
   }
-  const [name, length] = size < 60 ? ['s', 1] : size < 3_600 ? ['min', 60] : size < 86_400 ? ['h', 3_600] : ['d', 86_400];
+  const [name, length] =
+    size < 60
+      ? ['s', 1]
+      : size < 3_600
+        ? ['min', 60]
+        : size < 86_400
+          ? ['h', 3_600]
+          : ['d', 86_400];
   return `${digits(seconds / length)} ${name}`;
 }
 
 /** Dates beyond what a calendar holds are shown as the number they are. */
-const instant = (seconds: number): string => (Math.abs(seconds) < 8.64e12 ? new Date(seconds * 1_000).toISOString() : formatFloat(seconds));
+const instant = (seconds: number): string =>
+  Math.abs(seconds) < 8.64e12 ? new Date(seconds * 1_000).toISOString() : formatFloat(seconds);

@@ -46,7 +46,11 @@ export function assertVariables(variables: readonly Variable[]): void {
     if (type === 'interval') {
       variable.values?.filter((value) => value !== auto).forEach(parseDuration);
     }
-    if (variable.default !== undefined && variable.values !== undefined && !variable.values.includes(variable.default)) {
+    if (
+      variable.default !== undefined &&
+      variable.values !== undefined &&
+      !variable.values.includes(variable.default)
+    ) {
       complain(`has the default ${variable.default}, which is none of its values`);
     }
   }

@@ -21,10 +21,17 @@ export const mostPoints = 600;
 const hour = 3_600_000;
 const longest = 400 * 24 * hour;
 const second = 1_000;
-const nice = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1_200, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400].map((length) => length * second);
+const nice = [
+  1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1_200, 1_800, 3_600, 7_200, 10_800, 21_600,
+  43_200, 86_400,
+].map((length) => length * second);
 
 /** The window asked for, with a step that gives a series no more than 600 points. */
-export function windowOf({ from: askedFrom, to: askedTo, step: askedStep }: AskedWindow, now: number, sampleInterval: number): Window {
+export function windowOf(
+  { from: askedFrom, to: askedTo, step: askedStep }: AskedWindow,
+  now: number,
+  sampleInterval: number,
+): Window {
   const to = askedTo === undefined ? now : instantOf(askedTo, now, '/to');
   const from = askedFrom === undefined ? to - hour : instantOf(askedFrom, now, '/from');
   if (from >= to) {
@@ -35,8 +42,17 @@ export function windowOf({ from: askedFrom, to: askedTo, step: askedStep }: Aske
   }
   const least = Math.ceil((to - from) / (mostPoints - 1));
   const wanted = askedStep === undefined ? sampleInterval : stepOf(askedStep);
-  const step = wanted >= least ? wanted : (nice.find((length) => length >= least) ?? Math.ceil(least / 86_400_000) * 86_400_000);
-  return { from, to, start: Math.floor(from / step) * step, end: Math.floor(to / step) * step, step };
+  const step =
+    wanted >= least
+      ? wanted
+      : (nice.find((length) => length >= least) ?? Math.ceil(least / 86_400_000) * 86_400_000);
+  return {
+    from,
+    to,
+    start: Math.floor(from / step) * step,
+    end: Math.floor(to / step) * step,
+    step,
+  };
 }
 
 const relative = /^now(?:([+-])((?:\d+(?:ms|[smhdwy]))+))?$/;
@@ -57,7 +73,10 @@ function instantOf(text: string, now: number, path: string): number {
               ? Number(text)
               : Number.NaN;
   if (!(ms >= 0 && ms < 8e15)) {
-    refuse({ path, message: 'is not a time: write RFC 3339, seconds or milliseconds since 1970, or now-6h' });
+    refuse({
+      path,
+      message: 'is not a time: write RFC 3339, seconds or milliseconds since 1970, or now-6h',
+    });
   }
   return ms;
 }
@@ -66,7 +85,10 @@ function stepOf(text: string): number {
   const seconds = /^\d{1,9}(?:\.\d{1,3})?$/.test(text) ? Number(text) * second : undefined;
   const step = seconds ?? (/^(?:\d+(?:ms|[smhdwy]))+$/.test(text) ? parseDuration(text) : 0);
   if (step < second) {
-    refuse({ path: '/step', message: 'a step is a duration such as 30s, or seconds, and at least one second' });
+    refuse({
+      path: '/step',
+      message: 'a step is a duration such as 30s, or seconds, and at least one second',
+    });
   }
   return Math.round(step);
 }

@@ -8,7 +8,10 @@ import type { Draft } from './schema.ts';
 import { wrongEndpoint, wrongSecret } from './types/hook-address.ts';
 
 /** An address without a mask in it, fit for its type. */
-export function typedAddress({ endpoint: given, secret: key }: Pick<Draft, 'endpoint' | 'secret'>, type: ChannelType): ChannelAddress {
+export function typedAddress(
+  { endpoint: given, secret: key }: Pick<Draft, 'endpoint' | 'secret'>,
+  type: ChannelType,
+): ChannelAddress {
   const address = { endpoint: given.trim(), secret: key ?? '' };
   if (address.endpoint.includes(mask)) {
     throw wrongEndpoint('is masked; enter it in full');
@@ -35,7 +38,11 @@ export function replacedAddress(
 ): ChannelAddress | undefined {
   const sameEndpoint = draft.endpoint === mask || draft.endpoint === row.endpoint_shown;
   const sameSecret = draft.secret === undefined || draft.secret === mask;
-  if (sameEndpoint && id === row.channel_type && (sameSecret || (draft.secret === null && row.secret === null))) {
+  if (
+    sameEndpoint &&
+    id === row.channel_type &&
+    (sameSecret || (draft.secret === null && row.secret === null))
+  ) {
     return undefined;
   }
   // What is stored is only opened when it is needed: it may be what no key opens any more.
@@ -46,17 +53,30 @@ export function replacedAddress(
   const known = addresses.open(row);
   const endpoint = sameEndpoint ? known.endpoint : draft.endpoint;
   if (sameSecret && known.secret !== '' && endpoint !== known.endpoint) {
-    throw wrongSecret('must be entered again when the endpoint changes, so that it is not sent to an address it was not meant for');
+    throw wrongSecret(
+      'must be entered again when the endpoint changes, so that it is not sent to an address it was not meant for',
+    );
   }
-  return typedAddress({ ...draft, endpoint, secret: sameSecret ? known.secret : (draft.secret ?? null) }, type);
+  return typedAddress(
+    { ...draft, endpoint, secret: sameSecret ? known.secret : (draft.secret ?? null) },
+    type,
+  );
 }
 
-export function assertAddressOfSetting(setting: string, before: Shown, draft: Draft, typeId: string): void {
+export function assertAddressOfSetting(
+  setting: string,
+  before: Shown,
+  draft: Draft,
+  typeId: string,
+): void {
   const same =
     typeId === before.channel_type &&
     (draft.endpoint === mask || draft.endpoint === before.endpoint) &&
     (draft.secret === undefined || draft.secret === before.secret || draft.secret === mask);
   if (!same) {
-    throw new SvcError('conflict', `type and address of this channel come from the setting ${setting}; change the setting`);
+    throw new SvcError(
+      'conflict',
+      `type and address of this channel come from the setting ${setting}; change the setting`,
+    );
   }
 }

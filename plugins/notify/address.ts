@@ -7,7 +7,11 @@ import type { ChannelRow } from './tables.ts';
 /** Stands for a secret that is set; as a new value it means: leave it. */
 export const mask = '••••';
 
-const placeOf = (ref: string, column: 'endpoint' | 'secret') => ({ table: 'notify_channels', row: ref, column });
+const placeOf = (ref: string, column: 'endpoint' | 'secret') => ({
+  table: 'notify_channels',
+  row: ref,
+  column,
+});
 
 /** Opens where channels lead; no other code does. */
 export class Addresses {
@@ -23,7 +27,10 @@ export class Addresses {
     if (setting !== null) {
       const address = addressOfSetting(this.#settings, setting);
       if (address.endpoint === '') {
-        throw new SvcError('conflict', `the channel has no address: the setting ${setting} is empty; set it, or delete the channel`);
+        throw new SvcError(
+          'conflict',
+          `the channel has no address: the setting ${setting} is empty; set it, or delete the channel`,
+        );
       }
       return address;
     }
@@ -33,11 +40,20 @@ export class Addresses {
         secret: secret === null ? '' : this.#secrets.open(placeOf(ref, 'secret'), secret),
       };
     } catch (error) {
-      throw isSvcError(error) ? new SvcError('conflict', 'the stored address of the channel cannot be decrypted; enter it again', { cause: error }) : error;
+      throw isSvcError(error)
+        ? new SvcError(
+            'conflict',
+            'the stored address of the channel cannot be decrypted; enter it again',
+            { cause: error },
+          )
+        : error;
     }
   }
 
-  seal(ref: string, { endpoint, secret }: ChannelAddress): { readonly endpoint: string; readonly secret: string | null } {
+  seal(
+    ref: string,
+    { endpoint, secret }: ChannelAddress,
+  ): { readonly endpoint: string; readonly secret: string | null } {
     return {
       endpoint: this.#secrets.seal(placeOf(ref, 'endpoint'), endpoint),
       secret: secret === '' ? null : this.#secrets.seal(placeOf(ref, 'secret'), secret),
@@ -52,7 +68,11 @@ export function shownEndpoint(endpoint: string, type: ChannelType | undefined): 
     return own;
   }
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-  return url === undefined || url.origin === 'null' ? mask : url.pathname === '/' && url.search === '' ? url.origin : `${url.origin}/${mask}`;
+  return url === undefined || url.origin === 'null'
+    ? mask
+    : url.pathname === '/' && url.search === ''
+      ? url.origin
+      : `${url.origin}/${mask}`;
 }
 
 /** A sentence about a channel without any part of its address that could be a key. */

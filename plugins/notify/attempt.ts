@@ -1,11 +1,31 @@
-import { isSvcError, messageOf, type OutboundReply, type OutboundRequest, SvcError, type Tables, withDeadline } from 'svc/sdk';
+import {
+  isSvcError,
+  messageOf,
+  type OutboundReply,
+  type OutboundRequest,
+  SvcError,
+  type Tables,
+  withDeadline,
+} from 'svc/sdk';
 
 import { type Addresses, withoutKeys } from './address.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
-import type { ChannelAddress, ChannelMessage, ChannelRequest, PostedChannelType, Verdict } from './contract.ts';
+import type {
+  ChannelAddress,
+  ChannelMessage,
+  ChannelRequest,
+  PostedChannelType,
+  Verdict,
+} from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
 import { wordsGroup } from './delivery-conditions.ts';
-import { digestMessage, incidentMessage, type LinkOf, testMessage, wordsMessage } from './message.ts';
+import {
+  digestMessage,
+  incidentMessage,
+  type LinkOf,
+  testMessage,
+  wordsMessage,
+} from './message.ts';
 import { NoticeStore } from './notice-store.ts';
 import { oneLine } from './plain-text.ts';
 import { asked } from './types/http-verdict.ts';
@@ -15,8 +35,18 @@ import type { ChannelRow, Delivery, NotifyTables } from './tables.ts';
 export type AttemptResult =
   /** `enclose` sends what belongs to it and goes by a request of its own. */
   | { readonly result: 'sent'; readonly enclose?: () => Promise<AttemptResult> }
-  | { readonly result: 'retry'; readonly reason: string; readonly afterMs?: number; readonly unclear: boolean }
-  | { readonly result: 'failed'; readonly reason: string; readonly degraded: boolean; readonly unclear: boolean }
+  | {
+      readonly result: 'retry';
+      readonly reason: string;
+      readonly afterMs?: number;
+      readonly unclear: boolean;
+    }
+  | {
+      readonly result: 'failed';
+      readonly reason: string;
+      readonly degraded: boolean;
+      readonly unclear: boolean;
+    }
   /** Ended by us, before the platform answered. */
   | { readonly result: 'stopped' };
 
@@ -43,46 +73,86 @@ const longestReason = 300;
 const mostEntries = 200;
 
 /** Sends one delivery to its channel, once. Never throws. */
-export async function attempt(parts: AttemptParts, row: Delivery, channel: ChannelRow, stopped: () => boolean): Promise<AttemptResult> {
+export async function attempt(
+  parts: AttemptParts,
+  row: Delivery,
+  channel: ChannelRow,
+  stopped: () => boolean,
+): Promise<AttemptResult> {
   let address: ChannelAddress = { endpoint: '', secret: '' };
   try {
     address = parts.addresses.open(channel);
     const type = parts.types.find(channel.channel_type);
     if (type === undefined) {
-      return { result: 'retry', reason: `the channel type ${channel.channel_type} is not loaded; enable the plugin that brings it`, unclear: false };
+      return {
+        result: 'retry',
+        reason: `the channel type ${channel.channel_type} is not loaded; enable the plugin that brings it`,
+        unclear: false,
+      };
     }
     type.check(address);
     const message = await messageFor(parts, row, channel);
     if ('deliver' in type) {
       const timeoutMs = parts.timeoutMs ?? usualMs;
       const delivering = type.deliver(message, address, { now: parts.now(), timeoutMs });
-      return resultOf(await withDeadline(delivering, timeoutMs * patience, () => Promise.reject(new ChannelLate(timeoutMs * patience))), address);
+      return resultOf(
+        await withDeadline(delivering, timeoutMs * patience, () =>
+          Promise.reject(new ChannelLate(timeoutMs * patience)),
+        ),
+        address,
+      );
     }
-    const patient = { ...parts, timeoutMs: parts.timeoutMs ?? (row.unclear === 1 ? postAgainMs : postMs) };
+    const patient = {
+      ...parts,
+      timeoutMs: parts.timeoutMs ?? (row.unclear === 1 ? postAgainMs : postMs),
+    };
     const rich = await post(patient, type, message, address, false);
-    const verdict = rich.result === 'plain' ? await post(patient, type, message, address, true) : rich;
-    const enclose = verdict.result === 'sent' ? enclosing(parts, type, { message, address, stopped }) : undefined;
+    const verdict =
+      rich.result === 'plain' ? await post(patient, type, message, address, true) : rich;
+    const enclose =
+      verdict.result === 'sent' ? enclosing(parts, type, { message, address, stopped }) : undefined;
     return { ...resultOf(verdict, address), ...(enclose && { enclose }) };
   } catch (error) {
     return stopped() ? { result: 'stopped' } : resultOfError(error, address);
   }
 }
 
-const post = (parts: AttemptParts, type: PostedChannelType, message: ChannelMessage, address: ChannelAddress, plain: boolean): Promise<Verdict> =>
-  put(parts, type, type.render(message, address, { now: parts.now(), plain }));
+const post = (
+  parts: AttemptParts,
+  type: PostedChannelType,
+  message: ChannelMessage,
+  address: ChannelAddress,
+  plain: boolean,
+): Promise<Verdict> => put(parts, type, type.render(message, address, { now: parts.now(), plain }));
 
 /** An answer that breaks off, or never ends, counts where what came of it already says that the message was taken. */
-async function put({ fetch, now, timeoutMs = postMs }: AttemptParts, type: PostedChannelType, { url, headers, body }: ChannelRequest): Promise<Verdict> {
+async function put(
+  { fetch, now, timeoutMs = postMs }: AttemptParts,
+  type: PostedChannelType,
+  { url, headers, body }: ChannelRequest,
+): Promise<Verdict> {
   const pieces: Uint8Array[] = [];
   let head: Omit<OutboundReply, 'body'> | undefined;
   const judged = ({ status, headers: said }: Omit<OutboundReply, 'body'>, isCut = false): Verdict =>
-    type.judge({ status, headers: said, body: Buffer.concat(pieces).toString('utf8'), isCut }, now());
+    type.judge(
+      { status, headers: said, body: Buffer.concat(pieces).toString('utf8'), isCut },
+      now(),
+    );
   try {
     const onBody = (begun: typeof head) => {
       head = begun;
       return (piece: Uint8Array): void => void pieces.push(piece);
     };
-    return judged(await fetch(url, { method: 'POST', headers, body, timeoutMs, maxBytes: mostReplyBytes, onBody }));
+    return judged(
+      await fetch(url, {
+        method: 'POST',
+        headers,
+        body,
+        timeoutMs,
+        maxBytes: mostReplyBytes,
+        onBody,
+      }),
+    );
   } catch (error) {
     const verdict = head && judged(head, true);
     if (verdict?.result === 'sent') {
@@ -99,7 +169,11 @@ interface Sent {
 }
 
 /** A picture that cannot be drawn takes nothing from the message it belongs to. Undefined: there is none. */
-function enclosing(parts: AttemptParts, type: PostedChannelType, { message, address, stopped }: Sent): (() => Promise<AttemptResult>) | undefined {
+function enclosing(
+  parts: AttemptParts,
+  type: PostedChannelType,
+  { message, address, stopped }: Sent,
+): (() => Promise<AttemptResult>) | undefined {
   try {
     const request = type.enclosure?.(message, address);
     return (
@@ -120,12 +194,27 @@ function resultOf(verdict: Verdict, address: ChannelAddress): AttemptResult {
     case 'sent':
       return verdict;
     case 'plain':
-      return { result: 'failed', reason: 'the platform refused the message, also as plain text', degraded: false, unclear: false };
+      return {
+        result: 'failed',
+        reason: 'the platform refused the message, also as plain text',
+        degraded: false,
+        unclear: false,
+      };
     case 'retry':
       // What a type with code of its own asks for may be any number; it is stored as whole milliseconds.
-      return { ...verdict, ...asked(verdict.afterMs), reason: safe(verdict.reason, address), unclear: false };
+      return {
+        ...verdict,
+        ...asked(verdict.afterMs),
+        reason: safe(verdict.reason, address),
+        unclear: false,
+      };
     case 'failed':
-      return { ...verdict, reason: safe(verdict.reason, address), degraded: verdict.degraded === true, unclear: false };
+      return {
+        ...verdict,
+        reason: safe(verdict.reason, address),
+        degraded: verdict.degraded === true,
+        unclear: false,
+      };
   }
 }
 
@@ -133,7 +222,12 @@ function resultOf(verdict: Verdict, address: ChannelAddress): AttemptResult {
 function resultOfError(error: unknown, address: ChannelAddress): AttemptResult {
   const reason = safe(messageOf(error), address);
   if (!isSvcError(error)) {
-    return { result: 'failed', reason: `could not compose the message: ${reason}`, degraded: false, unclear: false };
+    return {
+      result: 'failed',
+      reason: `could not compose the message: ${reason}`,
+      degraded: false,
+      unclear: false,
+    };
   }
   switch (error.code) {
     // An address that may not be reached, is of the wrong form, or cannot be opened: until it is changed.
@@ -145,33 +239,61 @@ function resultOfError(error: unknown, address: ChannelAddress): AttemptResult {
     default:
       return tooLarge.test(error.message)
         ? { result: 'failed', reason, degraded: false, unclear: true }
-        : { result: 'retry', reason, unclear: !neverArrived.has(String((error.cause as { code?: unknown } | undefined)?.code)) };
+        : {
+            result: 'retry',
+            reason,
+            unclear: !neverArrived.has(
+              String((error.cause as { code?: unknown } | undefined)?.code),
+            ),
+          };
   }
 }
 
 /** It may have it all the same. */
 class ChannelLate extends SvcError {
   constructor(ms: number) {
-    super('unavailable', `the channel did not end its delivery within ${ms / 1_000} s`, { reason: 'notify.channel_late' });
+    super('unavailable', `the channel did not end its delivery within ${ms / 1_000} s`, {
+      reason: 'notify.channel_late',
+    });
   }
 }
 
 /** It was received, so that another try would only repeat it. */
 const tooLarge = /^the answer is larger than/;
-const neverArrived = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
+const neverArrived = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+]);
 
-const safe = (text: string, address: ChannelAddress): string => oneLine(withoutKeys(text, address), longestReason);
+const safe = (text: string, address: ChannelAddress): string =>
+  oneLine(withoutKeys(text, address), longestReason);
 
-async function messageFor({ tables, linkOf, knowledge, now }: AttemptParts, row: Delivery, channel: ChannelRow): Promise<ChannelMessage> {
+async function messageFor(
+  { tables, linkOf, knowledge, now }: AttemptParts,
+  row: Delivery,
+  channel: ChannelRow,
+): Promise<ChannelMessage> {
   const notices = new NoticeStore(tables.read);
   if (row.kind === 'test') {
     const words = row.group_key === wordsGroup ? await notices.words(row.id) : undefined;
-    return words === undefined ? testMessage(row.id, channel.name, linkOf(undefined)) : wordsMessage(words, linkOf(undefined));
+    return words === undefined
+      ? testMessage(row.id, channel.name, linkOf(undefined))
+      : wordsMessage(words, linkOf(undefined));
   }
   if (row.kind === 'digest') {
     const digest = await notices.inDigest(row.seq, mostEntries);
     const hosts = await knowledge.hosts(digest.notices.map(({ incident }) => incident));
-    const contents = { entries: digest.notices, counts: digest.counts, group: row.group_key, hosts, now: now() };
+    const contents = {
+      entries: digest.notices,
+      counts: digest.counts,
+      group: row.group_key,
+      hosts,
+      now: now(),
+    };
     return digestMessage(row.id, contents, linkOf({ digest: row.id }));
   }
   if (row.notice_id === null) {
@@ -180,6 +302,14 @@ async function messageFor({ tables, linkOf, knowledge, now }: AttemptParts, row:
   const notice = await notices.get(row.notice_id);
   const around = await knowledge.around(notice.incident);
   const { id } = notice.incident;
-  const links = { link: linkOf({ incident: id }), act: linkOf({ act: id }), chart: linkOf({ chart: id }) };
-  return incidentMessage(row.id, notice, { ...links, template: channel.template ?? undefined, around });
+  const links = {
+    link: linkOf({ incident: id }),
+    act: linkOf({ act: id }),
+    chart: linkOf({ chart: id }),
+  };
+  return incidentMessage(row.id, notice, {
+    ...links,
+    template: channel.template ?? undefined,
+    around,
+  });
 }

@@ -29,24 +29,42 @@ export function factsOf({ kind, incident }: MessageEntry, around: Surroundings):
     ['Rule', incident.rule_name],
     [incident.device_id === undefined ? 'Scope' : 'Host', placeOf(incident, around)],
     ['Since', sinceOf(incident, around, isOver)],
-    [isOver ? 'Value when it fired' : 'Value', incident.value !== undefined && againstThreshold(incident.value, incident.threshold, unit)],
+    [
+      isOver ? 'Value when it fired' : 'Value',
+      incident.value !== undefined && againstThreshold(incident.value, incident.threshold, unit),
+    ],
     ['Over because', isOver && incident.ended_because],
-    ['Value now', isOver && background?.incident.value !== undefined && shown(background.incident.value)],
-    ['Week before', background?.week && `${shown(background.week.average)} on average, ${shown(background.week.lowest)} to ${shown(background.week.highest)}`],
+    [
+      'Value now',
+      isOver && background?.incident.value !== undefined && shown(background.incident.value),
+    ],
+    [
+      'Week before',
+      background?.week &&
+        `${shown(background.week.average)} on average, ${shown(background.week.lowest)} to ${shown(background.week.highest)}`,
+    ],
     ['Trend', !isOver && background?.hour && trendOf(background.hour, incident, shown)],
     ['Likely cause', !isOver && background?.diagnosis],
     ['In hand', !isOver && inHand(background)],
     ['Instances', instancesOf(incident)],
     ['Labels', labelsOf(incident.labels)],
-    ['Also on this host', background !== undefined && background.beside.length > 0 && background.beside.join('; ')],
+    [
+      'Also on this host',
+      background !== undefined && background.beside.length > 0 && background.beside.join('; '),
+    ],
     ['Firings', incident.event_count > 1 && String(incident.event_count)],
     ['Runbook', /^https?:/.test(incident.runbook_url ?? '') && incident.runbook_url],
   ];
-  return facts.flatMap(([name, text]) => (typeof text === 'string' && text !== '' ? [{ name, text: oneLine(text, longestFact) }] : []));
+  return facts.flatMap(([name, text]) =>
+    typeof text === 'string' && text !== '' ? [{ name, text: oneLine(text, longestFact) }] : [],
+  );
 }
 
 /** The host by its name, address, roles and tags; another scope by what it is called. */
-export function placeOf({ scope_type: scope, scope_id: id, device_id: device }: NoticeIncident, { host }: Pick<Surroundings, 'host'>): string {
+export function placeOf(
+  { scope_type: scope, scope_id: id, device_id: device }: NoticeIncident,
+  { host }: Pick<Surroundings, 'host'>,
+): string {
   if (device === undefined) {
     return scope === 'global' ? '' : `${scope === 'monitoring_pipeline' ? 'pipeline ' : ''}${id}`;
   }
@@ -62,18 +80,34 @@ export function placeOf({ scope_type: scope, scope_id: id, device_id: device }: 
 }
 
 export const nameOf = (incident: NoticeIncident, host: DeviceEntry | undefined): string =>
-  host?.display_name ?? (incident.device_id === undefined ? (incident.scope_type === 'global' ? '' : incident.scope_id) : `device ${incident.device_id}`);
+  host?.display_name ??
+  (incident.device_id === undefined
+    ? incident.scope_type === 'global'
+      ? ''
+      : incident.scope_id
+    : `device ${incident.device_id}`);
 
-function sinceOf({ fired_at: from, resolved_at: to }: NoticeIncident, { now }: Surroundings, isOver: boolean): string {
+function sinceOf(
+  { fired_at: from, resolved_at: to }: NoticeIncident,
+  { now }: Surroundings,
+  isOver: boolean,
+): string {
   const lasted = lastingOf((to === undefined ? now : Date.parse(to)) - Date.parse(from));
-  return isOver ? `${clockOf(from)} until ${to === undefined ? 'now' : clockOf(to)}, for ${lasted}` : `${clockOf(from)}, for ${lasted}`;
+  return isOver
+    ? `${clockOf(from)} until ${to === undefined ? 'now' : clockOf(to)}, for ${lasted}`
+    : `${clockOf(from)}, for ${lasted}`;
 }
 
-export const clockOf = (timestamp: string): string => `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
+export const clockOf = (timestamp: string): string =>
+  `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
 
 /** To the minute where it is longer than one. */
 export const lastingOf = (ms: number): string =>
-  formatDuration(ms < minuteMs ? Math.max(0, Math.round(ms / 1_000)) * 1_000 : Math.round(ms / minuteMs) * minuteMs);
+  formatDuration(
+    ms < minuteMs
+      ? Math.max(0, Math.round(ms / 1_000)) * 1_000
+      : Math.round(ms / minuteMs) * minuteMs,
+  );
 
 export const againstThreshold = (value: number, threshold: number | undefined, unit = ''): string =>
   `${numberOf(value)}${unit}${threshold === undefined ? '' : ` (threshold ${numberOf(threshold)}${unit})`}`;
@@ -86,7 +120,11 @@ const trendSpanMs = 15 * minuteMs;
 const leastChange = 0.03;
 
 /** The last minutes beside those a quarter of an hour before. */
-function trendOf(points: NonNullable<Background['hour']>, { threshold, value }: NoticeIncident, shown: (value: number) => string): string | undefined {
+function trendOf(
+  points: NonNullable<Background['hour']>,
+  { threshold, value }: NoticeIncident,
+  shown: (value: number) => string,
+): string | undefined {
   const last = points.at(-1);
   const now = points.filter(([at]) => at > last![0] - 3 * minuteMs);
   const before = points.filter(([at]) => at <= last![0] - trendSpanMs).slice(-3);
@@ -98,23 +136,42 @@ function trendOf(points: NonNullable<Background['hour']>, { threshold, value }: 
     return `steady at ${shown(is)}`;
   }
   const risesAway = threshold === undefined || value === undefined ? undefined : value >= threshold;
-  const word = risesAway === undefined ? (is > was ? 'rising' : 'falling') : is > was === risesAway ? 'getting worse' : 'getting better';
+  const word =
+    risesAway === undefined
+      ? is > was
+        ? 'rising'
+        : 'falling'
+      : is > was === risesAway
+        ? 'getting worse'
+        : 'getting better';
   return `${word}: ${shown(was)} a quarter of an hour before, ${shown(is)} now`;
 }
 
-const meanOf = (points: NonNullable<Background['hour']>): number => points.reduce((sum, [, value]) => sum + value, 0) / points.length;
+const meanOf = (points: NonNullable<Background['hour']>): number =>
+  points.reduce((sum, [, value]) => sum + value, 0) / points.length;
 
 function inHand(background: Background | undefined): string | undefined {
   const { acknowledged_by: by, acknowledged_at: at } = background ?? {};
-  return background && (by === undefined ? 'not acknowledged' : `acknowledged by ${by}${at === undefined ? '' : ` at ${clockOf(at)}`}`);
+  return (
+    background &&
+    (by === undefined
+      ? 'not acknowledged'
+      : `acknowledged by ${by}${at === undefined ? '' : ` at ${clockOf(at)}`}`)
+  );
 }
 
-function instancesOf({ firing_instances: total, instances = [], labels }: NoticeIncident): string | undefined {
+function instancesOf({
+  firing_instances: total,
+  instances = [],
+  labels,
+}: NoticeIncident): string | undefined {
   if (total === undefined || total < 2) {
     return undefined;
   }
   const named = instances.slice(0, mostInstances).map((one) => {
-    const own = Object.entries(one.labels).filter(([name, text]) => labels[name] !== text || name === 'instance');
+    const own = Object.entries(one.labels).filter(
+      ([name, text]) => labels[name] !== text || name === 'instance',
+    );
     return `${own.map(([name, text]) => `${name}=${text}`).join(' ')}${one.value === undefined ? '' : ` ${numberOf(one.value)}`}`.trim();
   });
   const more = total - named.length;

@@ -15,7 +15,11 @@ export class ChannelHealth {
   }
 
   async measure(): Promise<void> {
-    const channels = await this.#tables.read.selectFrom('notify_channels').select(['id', 'name']).where('enabled', '=', 1).execute();
+    const channels = await this.#tables.read
+      .selectFrom('notify_channels')
+      .select(['id', 'name'])
+      .where('enabled', '=', 1)
+      .execute();
     const failing = await failingChannels(this.#tables.read);
     const names = new Map(channels.map(({ id, name }) => [id, name]));
     for (const [id, name] of this.#names) {
@@ -33,7 +37,16 @@ export class ChannelHealth {
 }
 
 async function failingChannels(db: Notify): Promise<ReadonlySet<number>> {
-  const late = await db.selectFrom('notify_deliveries').select('channel_id').distinct().where(isFailing).execute();
-  const degraded = await db.selectFrom('notify_states').select('channel_id').where('degraded_at', 'is not', null).execute();
+  const late = await db
+    .selectFrom('notify_deliveries')
+    .select('channel_id')
+    .distinct()
+    .where(isFailing)
+    .execute();
+  const degraded = await db
+    .selectFrom('notify_states')
+    .select('channel_id')
+    .where('degraded_at', 'is not', null)
+    .execute();
   return new Set([...late, ...degraded].map(({ channel_id: id }) => id));
 }

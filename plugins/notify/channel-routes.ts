@@ -2,13 +2,25 @@ import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Channels } from './channels.ts';
 import type { Deliveries } from './deliveries.ts';
-import { ChannelDraft, ChannelId, ChannelShown, DeliveryId, DeliveryQuery, DeliveryShown, Resent, TestResult } from './schema.ts';
+import {
+  ChannelDraft,
+  ChannelId,
+  ChannelShown,
+  DeliveryId,
+  DeliveryQuery,
+  DeliveryShown,
+  Resent,
+  TestResult,
+} from './schema.ts';
 import type { ChannelTests } from './channel-tests.ts';
 
 const path = '/api/v1/notification-channels';
 const deliveriesPath = '/api/v1/notification-deliveries';
 
-export const channelRoutes = (channels: Channels, tests: ChannelTests): readonly RouteDeclaration[] => [
+export const channelRoutes = (
+  channels: Channels,
+  tests: ChannelTests,
+): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
@@ -79,7 +91,8 @@ export const deliveryRoutes = (deliveries: Deliveries): readonly RouteDeclaratio
     path: deliveriesPath,
     access: 'any',
     summary: 'List notifications and what became of them, newest first',
-    description: 'One for each notice and channel. state=delayed lists what could not be sent so far.',
+    description:
+      'One for each notice and channel. state=delayed lists what could not be sent so far.',
     query: DeliveryQuery,
     items: DeliveryShown,
     handle: ({ query, page }) => deliveries.list(query, page),
@@ -89,7 +102,8 @@ export const deliveryRoutes = (deliveries: Deliveries): readonly RouteDeclaratio
     path: `${deliveriesPath}/{id}/resend`,
     access: 'channel:resend',
     summary: 'Send a notification again that could not be sent',
-    description: 'One that waits is tried now, with the message that it is part of; one that was given up begins anew under another id.',
+    description:
+      'One that waits is tried now, with the message that it is part of; one that was given up begins anew under another id.',
     params: DeliveryId,
     response: DeliveryShown,
     status: 200,

@@ -117,14 +117,25 @@ export class ChannelSender {
     this.#restUntil = -Infinity;
     const { row, channel } = claimed;
     if (await this.#waitsForCause(row)) {
-      await tables.write((tx) => new DeliveryStore(tx).requeue(row, { due_at: clock.now() + lookMs, wait_ms: lookMs, error: null, ...heldBack }, clock.now()));
+      await tables.write((tx) =>
+        new DeliveryStore(tx).requeue(
+          row,
+          { due_at: clock.now() + lookMs, wait_ms: lookMs, error: null, ...heldBack },
+          clock.now(),
+        ),
+      );
       this.#schedule.retryAfter(row.seq, lookMs);
       return true;
     }
     this.#held.delete(row.seq);
     this.#schedule.retryAfter(row.seq, 0);
     this.#schedule.recordSend();
-    const result = await attempt({ ...this.#parts, now: () => clock.now() }, row, channel, () => signal.aborted);
+    const result = await attempt(
+      { ...this.#parts, now: () => clock.now() },
+      row,
+      channel,
+      () => signal.aborted,
+    );
     tries?.add(1, { channel_type: channel.channel_type, result: result.result });
     this.#unsaved = { row, channel, result };
     await this.#save(this.#unsaved);
@@ -132,11 +143,24 @@ export class ChannelSender {
   }
 
   /** What is grave goes when it is due; all else waits a moment for the cause, while that is being looked for. */
-  async #waitsForCause({ seq, kind, severity, attempts, incident_id: incident, accepted_at: at }: Delivery): Promise<boolean> {
+  async #waitsForCause({
+    seq,
+    kind,
+    severity,
+    attempts,
+    incident_id: incident,
+    accepted_at: at,
+  }: Delivery): Promise<boolean> {
     const { knowledge, clock } = this.#parts;
     const now = clock.monotonic();
     const since = this.#held.get(seq) ?? now;
-    if (kind !== 'firing' || severity === grave || attempts > 1 || now - since >= mostHeldMs || !(await knowledge.isSought(incident, at))) {
+    if (
+      kind !== 'firing' ||
+      severity === grave ||
+      attempts > 1 ||
+      now - since >= mostHeldMs ||
+      !(await knowledge.isSought(incident, at))
+    ) {
       return false;
     }
     if (this.#held.size > mostHeld) {
@@ -153,7 +177,12 @@ export class ChannelSender {
     const now = clock.now();
     this.#isDeleted = channel === undefined;
     if (channel === undefined || channel.enabled === 0) {
-      await new DeliveryStore(tx).failQueued(this.id, `the channel was ${this.#isDeleted ? 'deleted' : 'disabled'} before this was sent`, now, this.#isDeleted);
+      await new DeliveryStore(tx).failQueued(
+        this.id,
+        `the channel was ${this.#isDeleted ? 'deleted' : 'disabled'} before this was sent`,
+        now,
+        this.#isDeleted,
+      );
     }
     if (channel === undefined) {
       return { waitMs: 0 };
@@ -163,7 +192,14 @@ export class ChannelSender {
     if (this.#schedule.waitMs > 0) {
       return { waitMs: this.#schedule.waitMs };
     }
-    const found = await claim(tx, { channel, owner, now, uuid, folds: !tracks, waitOf: (candidate) => this.#schedule.retryWaitMs(candidate) });
+    const found = await claim(tx, {
+      channel,
+      owner,
+      now,
+      uuid,
+      folds: !tracks,
+      waitOf: (candidate) => this.#schedule.retryWaitMs(candidate),
+    });
     if ('row' in found) {
       // Before the request, so that a crash in between counts as one that was made.
       await new StateStore(tx).keepSendTimes(this.id, this.#schedule.sendTimesWith(now));
@@ -177,8 +213,12 @@ export class ChannelSender {
     const now = clock.now();
     const askedMs = result.result === 'retry' ? result.afterMs : undefined;
     const again = isTriedAgain(row, result);
-    const waitMs = again ? waitAfter(result.result === 'failed' ? soonTries : row.attempts, askedMs, random()) : 0;
-    await tables.write((tx) => storeEnd(tx, { row, channel, result }, { now, askedMs, retryMs: again ? waitMs : undefined }));
+    const waitMs = again
+      ? waitAfter(result.result === 'failed' ? soonTries : row.attempts, askedMs, random())
+      : 0;
+    await tables.write((tx) =>
+      storeEnd(tx, { row, channel, result }, { now, askedMs, retryMs: again ? waitMs : undefined }),
+    );
     this.#unsaved = undefined;
     if (again) {
       this.#schedule.retryAfter(row.seq, waitMs);
@@ -201,18 +241,28 @@ export class ChannelSender {
   /** What belongs to a message that was sent, such as its picture, once; that it did not go is a word beside the delivery. */
   async #enclose({ seq }: Delivery, enclose: () => Promise<AttemptResult>): Promise<void> {
     const { tables, clock } = this.#parts;
-    let lost: string | undefined = 'the platform takes few more messages in this minute, which are kept for alerts';
+    let lost: string | undefined =
+      'the platform takes few more messages in this minute, which are kept for alerts';
     if (this.#schedule.hasRoomToSpare) {
-      await tables.write((tx) => new StateStore(tx).keepSendTimes(this.id, this.#schedule.sendTimesWith(clock.now())));
+      await tables.write((tx) =>
+        new StateStore(tx).keepSendTimes(this.id, this.#schedule.sendTimesWith(clock.now())),
+      );
       this.#schedule.recordSend();
       const result = await enclose();
-      lost = result.result === 'sent' ? undefined : result.result === 'stopped' ? 'svc stopped while it was sent' : result.reason;
+      lost =
+        result.result === 'sent'
+          ? undefined
+          : result.result === 'stopped'
+            ? 'svc stopped while it was sent'
+            : result.reason;
       if (result.result === 'retry' && result.afterMs !== undefined) {
         this.#schedule.block(result.afterMs);
       }
     }
     if (lost !== undefined) {
-      await tables.write((tx) => new DeliveryStore(tx).note(seq, `sent without its picture: ${lost}`));
+      await tables.write((tx) =>
+        new DeliveryStore(tx).note(seq, `sent without its picture: ${lost}`),
+      );
     }
   }
 
@@ -228,7 +278,9 @@ export class ChannelSender {
           again,
           cause: result.reason,
         },
-        again ? 'could not deliver a notification; tried again later' : 'could not deliver a notification; given up',
+        again
+          ? 'could not deliver a notification; tried again later'
+          : 'could not deliver a notification; given up',
       );
     }
   }

@@ -3,10 +3,13 @@ import { type Insertable, sql, type Updateable } from 'kysely';
 import { isFailing, isUnfinished } from './delivery-conditions.ts';
 import type { ChannelRow, Notify, NotifyTables, StateRow } from './tables.ts';
 
-export type ChannelWithState = ChannelRow & Omit<StateRow, 'channel_id'> & { readonly queued: number; readonly delayed: number };
+export type ChannelWithState = ChannelRow &
+  Omit<StateRow, 'channel_id'> & { readonly queued: number; readonly delayed: number };
 
 type NewChannel = Omit<Insertable<NotifyTables['notify_channels']>, 'name_key'>;
-type ChannelChange = Omit<Updateable<NotifyTables['notify_channels']>, 'name_key'> & { readonly name?: string };
+type ChannelChange = Omit<Updateable<NotifyTables['notify_channels']>, 'name_key'> & {
+  readonly name?: string;
+};
 
 /** Names that differ in case or width only are the same. */
 const keyOf = (name: string): string => name.normalize('NFKC').toLowerCase();
@@ -72,7 +75,11 @@ export class ChannelStore {
 
   /** The channel whose address this setting holds. */
   ofSetting(setting: string): Promise<ChannelRow | undefined> {
-    return this.#db.selectFrom('notify_channels').selectAll().where('standing', '=', setting).executeTakeFirst();
+    return this.#db
+      .selectFrom('notify_channels')
+      .selectAll()
+      .where('standing', '=', setting)
+      .executeTakeFirst();
   }
 
   async count(): Promise<number> {
@@ -84,7 +91,11 @@ export class ChannelStore {
   }
 
   async isTaken(name: string, exceptId?: number): Promise<boolean> {
-    const found = await this.#db.selectFrom('notify_channels').select('id').where('name_key', '=', keyOf(name)).executeTakeFirst();
+    const found = await this.#db
+      .selectFrom('notify_channels')
+      .select('id')
+      .where('name_key', '=', keyOf(name))
+      .executeTakeFirst();
     return found !== undefined && found.id !== exceptId;
   }
 
@@ -101,7 +112,11 @@ export class ChannelStore {
   async update(id: number, values: ChannelChange, now: number): Promise<void> {
     await this.#db
       .updateTable('notify_channels')
-      .set({ ...values, ...(values.name !== undefined && { name_key: keyOf(values.name) }), updated_at: sql<number>`max(${now}, updated_at + 1)` })
+      .set({
+        ...values,
+        ...(values.name !== undefined && { name_key: keyOf(values.name) }),
+        updated_at: sql<number>`max(${now}, updated_at + 1)`,
+      })
       .where('id', '=', id)
       .execute();
   }
@@ -116,7 +131,11 @@ export class ChannelStore {
   }
 
   async remove(id: number): Promise<void> {
-    await this.#db.updateTable('notify_channels').set({ fallback_channel_id: null }).where('fallback_channel_id', '=', id).execute();
+    await this.#db
+      .updateTable('notify_channels')
+      .set({ fallback_channel_id: null })
+      .where('fallback_channel_id', '=', id)
+      .execute();
     await this.#db.deleteFrom('notify_channels').where('id', '=', id).execute();
   }
 }

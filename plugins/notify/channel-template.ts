@@ -11,7 +11,8 @@ export interface TemplateData extends MessageEntry {
 /** More than any platform takes in one message. */
 const limits = { output: 32 * 1024, steps: 20_000 };
 
-const text = (value: unknown): string => (typeof value === 'number' ? String(value) : display(value ?? undefined));
+const text = (value: unknown): string =>
+  typeof value === 'number' ? String(value) : display(value ?? undefined);
 
 const functions = new Map([
   ['toUpper', templateFunction(1, 1, ([value]) => text(value).toUpperCase())],
@@ -23,12 +24,18 @@ const functions = new Map([
 export function checkTemplate(source: string): void {
   const template = compile(source);
   for (const kind of ['firing', 'resolved'] as const) {
-    template.render(dataOf({ kind, incident: sample, title: 'title', link: 'https://svc.invalid/' }), variablesOf(sample));
+    template.render(
+      dataOf({ kind, incident: sample, title: 'title', link: 'https://svc.invalid/' }),
+      variablesOf(sample),
+    );
   }
 }
 
 /** The text of a message as the channel's own template makes it, or why that failed. */
-export function renderTemplate(source: string, data: TemplateData): { readonly text: string } | { readonly error: string } {
+export function renderTemplate(
+  source: string,
+  data: TemplateData,
+): { readonly text: string } | { readonly error: string } {
   try {
     return { text: compile(source).render(dataOf(data), variablesOf(data.incident)) };
   } catch (error) {
@@ -38,17 +45,37 @@ export function renderTemplate(source: string, data: TemplateData): { readonly t
 
 function compile(source: string): ReturnType<typeof compileTemplate> {
   try {
-    return compileTemplate(source, { functions, variables: ['labels', 'annotations', 'value'], limits });
+    return compileTemplate(source, {
+      functions,
+      variables: ['labels', 'annotations', 'value'],
+      limits,
+    });
   } catch (error) {
-    const message = isSvcError(error) ? error.message : `is not a valid template: ${messageOf(error)}`;
-    throw new SvcError('invalid_argument', `template: ${message}`, { details: [{ path: '/template', message }], cause: error });
+    const message = isSvcError(error)
+      ? error.message
+      : `is not a valid template: ${messageOf(error)}`;
+    throw new SvcError('invalid_argument', `template: ${message}`, {
+      details: [{ path: '/template', message }],
+      cause: error,
+    });
   }
 }
 
-const variablesOf = ({ labels, annotations, value }: NoticeIncident): Record<string, unknown> => ({ labels, annotations, value });
+const variablesOf = ({ labels, annotations, value }: NoticeIncident): Record<string, unknown> => ({
+  labels,
+  annotations,
+  value,
+});
 
 /** The fields of the incident by their names, and what the message is about. */
-const dataOf = ({ kind, incident, title, link }: TemplateData): object => ({ ...incident, kind, title, link, incident, firing: kind !== 'resolved' });
+const dataOf = ({ kind, incident, title, link }: TemplateData): object => ({
+  ...incident,
+  kind,
+  title,
+  link,
+  incident,
+  firing: kind !== 'resolved',
+});
 
 const sample: NoticeIncident = {
   id: 1,

@@ -26,7 +26,10 @@ const mostWaiting = 5;
 /** Synthetic notifications, on the way of all others. */
 export class ChannelTests {
   readonly #parts: ChannelTestsParts;
-  readonly #waiting = new Map<string, { readonly channel: number; readonly finished: () => void }>();
+  readonly #waiting = new Map<
+    string,
+    { readonly channel: number; readonly finished: () => void }
+  >();
 
   constructor(parts: ChannelTestsParts) {
     this.#parts = parts;
@@ -36,8 +39,13 @@ export class ChannelTests {
   async send(channel: number): Promise<Static<typeof TestResult>> {
     const { tables, clock, ids, after } = this.#parts;
     const delivery = ids.uuid();
-    if ([...this.#waiting.values()].filter((test) => test.channel === channel).length >= mostWaiting) {
-      throw new SvcError('conflict', `${mostWaiting} tests of this channel are running; wait for their results`);
+    if (
+      [...this.#waiting.values()].filter((test) => test.channel === channel).length >= mostWaiting
+    ) {
+      throw new SvcError(
+        'conflict',
+        `${mostWaiting} tests of this channel are running; wait for their results`,
+      );
     }
     let finished!: () => void;
     const end = new Promise<void>((resolve) => {
@@ -57,6 +65,12 @@ export class ChannelTests {
     }
     const row = await new DeliveryStore(tables.read).find(delivery);
     const result = row?.state === 'sent' || row?.state === 'failed' ? row.state : 'queued';
-    return { delivery_id: delivery, result, attempts: row?.attempts ?? 0, error: row?.error ?? null, at: timestamp(row?.finished_at ?? clock.now()) };
+    return {
+      delivery_id: delivery,
+      result,
+      attempts: row?.attempts ?? 0,
+      error: row?.error ?? null,
+      at: timestamp(row?.finished_at ?? clock.now()),
+    };
   }
 }

@@ -11,7 +11,16 @@ import { telegram } from './types/telegram.ts';
 import { webhook } from './types/webhook.ts';
 import { wecom } from './types/wecom.ts';
 
-export const shippedTypes: Readonly<Record<string, PostedChannelType>> = { webhook, feishu, slack, dingtalk, wecom, telegram, pagerduty, opsgenie };
+export const shippedTypes: Readonly<Record<string, PostedChannelType>> = {
+  webhook,
+  feishu,
+  slack,
+  dingtalk,
+  wecom,
+  telegram,
+  pagerduty,
+  opsgenie,
+};
 
 /** The types of channels there are at this moment. */
 export interface ChannelTypeRegistry {
@@ -39,10 +48,13 @@ export class ContributedTypes implements ChannelTypeRegistry {
 
   named(name: string): { readonly id: string; readonly type: ChannelType } {
     const types = this.#all();
-    const found = types.find(([id]) => id === name) ?? types.find(([, { aliases }]) => aliases?.includes(name));
+    const found =
+      types.find(([id]) => id === name) ?? types.find(([, { aliases }]) => aliases?.includes(name));
     if (found === undefined) {
       const message = `is one of ${types.map(([id]) => id).join(', ')}`;
-      throw new SvcError('invalid_argument', `channel_type ${message}`, { details: [{ path: '/channel_type', message }] });
+      throw new SvcError('invalid_argument', `channel_type ${message}`, {
+        details: [{ path: '/channel_type', message }],
+      });
     }
     return { id: found[0], type: found[1] };
   }
@@ -61,7 +73,12 @@ export class ContributedTypes implements ChannelTypeRegistry {
       } catch (error) {
         this.#compiled.set(value, undefined);
         this.#log.warn(
-          { event: 'notify.channel_type_invalid', channel_type: id, plugin: pluginId, cause: messageOf(error) },
+          {
+            event: 'notify.channel_type_invalid',
+            channel_type: id,
+            plugin: pluginId,
+            cause: messageOf(error),
+          },
           'channel type is invalid and was left out; correct it in its plugin',
         );
       }

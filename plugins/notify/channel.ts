@@ -54,16 +54,28 @@ export const channelOf = (row: ChannelRow): Channel => ({
 export type Shown = Static<typeof ChannelShown>;
 
 /** A channel as the outside sees it: of its address the host, of its secret that there is one. */
-export function shownChannel(row: ChannelWithState, types: ChannelTypeRegistry, settings: Pick<Settings, 'get'>): Shown {
+export function shownChannel(
+  row: ChannelWithState,
+  types: ChannelTypeRegistry,
+  settings: Pick<Settings, 'get'>,
+): Shown {
   const channel = channelOf(row);
-  const fromSetting = channel.setting === undefined ? undefined : addressOfSetting(settings, channel.setting);
+  const fromSetting =
+    channel.setting === undefined ? undefined : addressOfSetting(settings, channel.setting);
   const instant = (ms: number | null): string | null => (ms === null ? null : timestamp(ms));
   return {
     id: channel.id,
     name: channel.name,
     channel_type: channel.type,
-    endpoint: fromSetting === undefined ? row.endpoint_shown : fromSetting.endpoint === '' ? '' : shownEndpoint(fromSetting.endpoint, types.find(channel.type)),
-    secret: (fromSetting === undefined ? row.secret !== null : fromSetting.secret !== '') ? mask : null,
+    endpoint:
+      fromSetting === undefined
+        ? row.endpoint_shown
+        : fromSetting.endpoint === ''
+          ? ''
+          : shownEndpoint(fromSetting.endpoint, types.find(channel.type)),
+    secret: (fromSetting === undefined ? row.secret !== null : fromSetting.secret !== '')
+      ? mask
+      : null,
     match_severity_min: channel.severityMin,
     match_scope_types: [...channel.scopeTypes],
     match_labels: { ...channel.labels },

@@ -1,5 +1,15 @@
 import { formatDuration, parseDuration } from 'svc/query';
-import { type Call, type Clock, type Handle, type Ids, type Page, type PageRequest, type Settings, SvcError, type Tables } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Handle,
+  type Ids,
+  type Page,
+  type PageRequest,
+  type Settings,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 
 import { assertAddressOfSetting, replacedAddress, typedAddress } from './address-change.ts';
 import { type Addresses, shownEndpoint } from './address.ts';
@@ -44,7 +54,11 @@ export class Channels {
     const store = new ChannelStore(this.#parts.tables.read);
     const rows = await store.page(limit + 1, after === undefined ? undefined : Number(after[0]));
     const items = rows.slice(0, limit).map((row) => this.#shown(row));
-    return { items, total: await store.count(), next: rows.length > limit ? [items.at(-1)!.id] : undefined };
+    return {
+      items,
+      total: await store.count(),
+      next: rows.length > limit ? [items.at(-1)!.id] : undefined,
+    };
   }
 
   async get(id: number): Promise<Shown> {
@@ -66,7 +80,10 @@ export class Channels {
       const name = await freeName(store, draft.name);
       await requireFallback(store, draft);
       if ((await store.count()) >= mostChannels) {
-        throw new SvcError('conflict', `the limit of ${mostChannels} channels is reached; delete one that is not needed`);
+        throw new SvcError(
+          'conflict',
+          `the limit of ${mostChannels} channels is reached; delete one that is not needed`,
+        );
       }
       const ref = ids.uuid();
       const now = clock.now();
@@ -102,9 +119,14 @@ export class Channels {
       if (row.standing !== null) {
         assertAddressOfSetting(row.standing, before, draft, wanted.id);
       }
-      const address = row.standing === null ? replacedAddress(row, draft, wanted, addresses) : undefined;
+      const address =
+        row.standing === null ? replacedAddress(row, draft, wanted, addresses) : undefined;
       const sealed = address && this.#sealed(row.ref, address, wanted.type);
-      await store.update(id, { name, channel_type: wanted.id, ...sealed, ...filtersOf(draft) }, clock.now());
+      await store.update(
+        id,
+        { name, channel_type: wanted.id, ...sealed, ...filtersOf(draft) },
+        clock.now(),
+      );
       if (sealed !== undefined) {
         await store.clearFailures(id);
         await new DeliveryStore(tx).hurry({ channel: id }, clock.now());
@@ -146,7 +168,10 @@ export class Channels {
   }
 
   #sealed(ref: string, address: ChannelAddress, type: ChannelType) {
-    return { ...this.#parts.addresses.seal(ref, address), endpoint_shown: shownEndpoint(address.endpoint, type) };
+    return {
+      ...this.#parts.addresses.seal(ref, address),
+      endpoint_shown: shownEndpoint(address.endpoint, type),
+    };
   }
 }
 
@@ -185,12 +210,18 @@ function milliseconds(field: string, text: string, most: number): number {
   const ms = parseDuration(text);
   if (ms > most) {
     const message = `is at most ${formatDuration(most)}`;
-    throw new SvcError('invalid_argument', `${field} ${message}`, { details: [{ path: `/${field}`, message }] });
+    throw new SvcError('invalid_argument', `${field} ${message}`, {
+      details: [{ path: `/${field}`, message }],
+    });
   }
   return ms;
 }
 
-async function requireFallback(store: ChannelStore, { fallback_channel_id: fallback }: Draft, ownId?: number): Promise<void> {
+async function requireFallback(
+  store: ChannelStore,
+  { fallback_channel_id: fallback }: Draft,
+  ownId?: number,
+): Promise<void> {
   if (fallback === undefined || fallback === null) {
     return;
   }
@@ -201,19 +232,28 @@ async function requireFallback(store: ChannelStore, { fallback_channel_id: fallb
         ? `names no channel: there is none with id ${fallback}`
         : undefined;
   if (message !== undefined) {
-    throw new SvcError('invalid_argument', `fallback_channel_id ${message}`, { details: [{ path: '/fallback_channel_id', message }] });
+    throw new SvcError('invalid_argument', `fallback_channel_id ${message}`, {
+      details: [{ path: '/fallback_channel_id', message }],
+    });
   }
 }
 
 async function freeName(store: ChannelStore, given: string, exceptId?: number): Promise<string> {
   const name = given.trim();
   if (name === '') {
-    throw new SvcError('invalid_argument', 'name is empty', { details: [{ path: '/name', message: 'is empty' }] });
+    throw new SvcError('invalid_argument', 'name is empty', {
+      details: [{ path: '/name', message: 'is empty' }],
+    });
   }
   if (await store.isTaken(name, exceptId)) {
-    throw new SvcError('conflict', `there is a channel ${name} already`, { details: [{ path: '/name', message: 'is taken' }] });
+    throw new SvcError('conflict', `there is a channel ${name} already`, {
+      details: [{ path: '/name', message: 'is taken' }],
+    });
   }
   return name;
 }
 
-const firstOf = (names: readonly string[]): string => (names.length > 10 ? `${names.slice(0, 10).join(', ')} and ${names.length - 10} more` : names.join(', '));
+const firstOf = (names: readonly string[]): string =>
+  names.length > 10
+    ? `${names.slice(0, 10).join(', ')} and ${names.length - 10} more`
+    : names.join(', ');

@@ -27,7 +27,10 @@ export type Claim = { readonly row: Delivery } | { readonly waitMs: number };
  * Claims what the channel is to be sent next, in the write of the caller: a test at once, everything that is due as one
  * digest where that is many groups, else the group that has been due longest.
  */
-export async function claim(tx: Notify, { channel, owner, now, uuid, folds, waitOf }: Claiming): Promise<Claim> {
+export async function claim(
+  tx: Notify,
+  { channel, owner, now, uuid, folds, waitOf }: Claiming,
+): Promise<Claim> {
   const store = new DeliveryStore(tx);
   await store.foldResolved({ channel: channel.id }, now);
   const test = await store.oldestTest(channel.id);
@@ -35,18 +38,30 @@ export async function claim(tx: Notify, { channel, owner, now, uuid, folds, wait
     return { row: await store.startTry(test.seq, owner) };
   }
   const recent = { since: now - filling.withinMs, until: now };
-  const waiting = new Map((await store.waitingGroups(channel.id, recent)).map((group) => [group.key, group]));
-  const digests = new Map((await store.openDigests(channel.id)).map((digest) => [digest.group_key, digest]));
+  const waiting = new Map(
+    (await store.waitingGroups(channel.id, recent)).map((group) => [group.key, group]),
+  );
+  const digests = new Map(
+    (await store.openDigests(channel.id)).map((digest) => [digest.group_key, digest]),
+  );
   const due = new Set([
-    ...[...digests.values()].filter((digest) => waitOf(digest) <= 0).map(({ group_key: key }) => key),
-    ...[...waiting.values()].filter((group) => waitOf(group.next) <= 0 && !isFilling(group, now)).map(({ key }) => key),
+    ...[...digests.values()]
+      .filter((digest) => waitOf(digest) <= 0)
+      .map(({ group_key: key }) => key),
+    ...[...waiting.values()]
+      .filter((group) => waitOf(group.next) <= 0 && !isFilling(group, now))
+      .map(({ key }) => key),
   ]);
   const whole = digests.get(everyGroup);
   if (whole !== undefined && waitOf(whole) > 0) {
     return { waitMs: Math.min(waitOf(whole), test === undefined ? Infinity : waitOf(test)) };
   }
   if (whole !== undefined || (folds && due.size > foldAbove)) {
-    const digest = await startDigest(store, whole ?? (await store.openDigest(digestOf(everyGroup, channel, uuid(), now))), { groups: [...due], owner });
+    const digest = await startDigest(
+      store,
+      whole ?? (await store.openDigest(digestOf(everyGroup, channel, uuid(), now))),
+      { groups: [...due], owner },
+    );
     return digest === undefined ? { waitMs: 0 } : { row: digest };
   }
   for (const key of due) {
@@ -55,18 +70,29 @@ export async function claim(tx: Notify, { channel, owner, now, uuid, folds, wait
     const started =
       digest === undefined && group?.incidents === 1
         ? await startOldest(store, group, { channel, owner, waitOf })
-        : await startDigest(store, digest ?? (await store.openDigest(digestOf(key, channel, uuid(), now))), { groups: [key], owner });
+        : await startDigest(
+            store,
+            digest ?? (await store.openDigest(digestOf(key, channel, uuid(), now))),
+            { groups: [key], owner },
+          );
     if (started !== undefined) {
       return { row: started };
     }
   }
   // Of what is due and was not begun, such as a group that still fills, it is not known until when.
-  const waits = [...(test === undefined ? [] : [test]), ...digests.values(), ...[...waiting.values()].map(({ next }) => next)].map(waitOf);
+  const waits = [
+    ...(test === undefined ? [] : [test]),
+    ...digests.values(),
+    ...[...waiting.values()].map(({ next }) => next),
+  ].map(waitOf);
   return { waitMs: waits.some((ms) => ms <= 0) ? 0 : Math.min(...waits) };
 }
 
 const isFilling = ({ fresh, next }: WaitingGroup, now: number): boolean =>
-  fresh > filling.count && next.wait_ms > 0 && next.attempts === 0 && now - next.due_at < filling.atMostMs;
+  fresh > filling.count &&
+  next.wait_ms > 0 &&
+  next.attempts === 0 &&
+  now - next.due_at < filling.atMostMs;
 
 /** Of one incident everything goes by itself, in order; but who has joined it since goes with its firing. */
 async function startOldest(
@@ -95,13 +121,23 @@ async function startDigest(
   return undefined;
 }
 
-const digestOf = (key: string, channel: Claiming['channel'], id: string, now: number): NewDelivery => ({
+const digestOf = (
+  key: string,
+  channel: Claiming['channel'],
+  id: string,
+  now: number,
+): NewDelivery => ({
   ...ownDelivery('digest', channel, id, now),
   group_key: key,
 });
 
 /** A delivery that no notice asked for, and whose outcome is not reported. */
-export const ownDelivery = (kind: 'digest' | 'test', channel: Claiming['channel'], id: string, now: number): NewDelivery => ({
+export const ownDelivery = (
+  kind: 'digest' | 'test',
+  channel: Claiming['channel'],
+  id: string,
+  now: number,
+): NewDelivery => ({
   id,
   channel_id: channel.id,
   channel_name: channel.name,

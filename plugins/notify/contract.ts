@@ -84,7 +84,16 @@ export interface Words {
 export interface NoticeDispatcher {
   accept(...notices: readonly Notice[]): Promise<void>;
   /** Which channels a notice would go to, and why the others not. */
-  preview(notice: Notice): Promise<readonly { readonly channel_id: number; readonly name: string; readonly sends: boolean; readonly reason?: string }[]>;
+  preview(
+    notice: Notice,
+  ): Promise<
+    readonly {
+      readonly channel_id: number;
+      readonly name: string;
+      readonly sends: boolean;
+      readonly reason?: string;
+    }[]
+  >;
   /** Words that are about no incident, to these channels and at once; said again with the same id, they are said once. */
   say(words: Words): Promise<void>;
   /** Ids among these that are no channel. */
@@ -108,7 +117,10 @@ export interface NoticeSource {
   /** More about one incident than its notice has, as of now. */
   background(incident: number): Promise<Background | undefined>;
   /** So many of its instances, after the first `from`. */
-  instances(incident: number, page: { readonly from: number; readonly limit: number }): Promise<NoticeInstances>;
+  instances(
+    incident: number,
+    page: { readonly from: number; readonly limit: number },
+  ): Promise<NoticeInstances>;
 }
 
 /** What is not known is absent. */
@@ -226,7 +238,11 @@ interface ChannelKind {
 
 /** A kind of channel that is sent each message by one request. */
 export interface PostedChannelType extends ChannelKind {
-  render(message: ChannelMessage, address: ChannelAddress, at: { readonly now: number; readonly plain: boolean }): ChannelRequest;
+  render(
+    message: ChannelMessage,
+    address: ChannelAddress,
+    at: { readonly now: number; readonly plain: boolean },
+  ): ChannelRequest;
   judge(reply: ChannelReply, now: number): Verdict;
   /** What goes by a second request once the message was taken, such as its picture. The message counts as sent whatever becomes of that. */
   enclosure?(message: ChannelMessage, address: ChannelAddress): ChannelRequest | undefined;
@@ -235,7 +251,11 @@ export interface PostedChannelType extends ChannelKind {
 /** A kind of channel that delivers by itself, for what is no single request. */
 export interface DeliveringChannelType extends ChannelKind {
   /** `delivery_id` of the message stays the same over all tries. Throwing is another try, unless what is thrown says that none will fare better. */
-  deliver(message: ChannelMessage, address: ChannelAddress, at: { readonly now: number; readonly timeoutMs: number }): Promise<Verdict>;
+  deliver(
+    message: ChannelMessage,
+    address: ChannelAddress,
+    at: { readonly now: number; readonly timeoutMs: number },
+  ): Promise<Verdict>;
 }
 
 /** One kind of channel. */
@@ -264,26 +284,43 @@ const limits = {
   items: {
     type: 'object',
     required: ['count', 'per_ms'],
-    properties: { count: { type: 'integer', minimum: 1, maximum: 200 }, per_ms: { type: 'integer', minimum: 1, maximum: 3_600_000 } },
+    properties: {
+      count: { type: 'integer', minimum: 1, maximum: 200 },
+      per_ms: { type: 'integer', minimum: 1, maximum: 3_600_000 },
+    },
   },
 };
 
 /** Contributions are named by the channel_type they bring. */
-export const ChannelTypes = defineExtensionPoint<ChannelType | DeclaredChannelType>('notify.channel-types', {
-  type: 'object',
-  required: ['title', 'limits'],
-  properties: {
-    title: { type: 'string', minLength: 1, maxLength: 80 },
-    secret: { enum: ['none', 'optional', 'required'] },
-    limits,
-    hosts: { type: 'array', maxItems: 20, items: { type: 'string', minLength: 1, maxLength: 253 } },
-    headers: { type: 'object', maxProperties: 20, additionalProperties: { type: 'string', maxLength: 1_000 } },
-    body: { type: 'string', minLength: 1, maxLength: 16_384 },
-    max_text_bytes: { type: 'integer', minimum: 100, maximum: 262_144 },
-    success: {
-      type: 'object',
-      required: ['member', 'equals'],
-      properties: { member: { type: 'string', minLength: 1, maxLength: 80 }, equals: { type: ['string', 'number', 'boolean'] } },
+export const ChannelTypes = defineExtensionPoint<ChannelType | DeclaredChannelType>(
+  'notify.channel-types',
+  {
+    type: 'object',
+    required: ['title', 'limits'],
+    properties: {
+      title: { type: 'string', minLength: 1, maxLength: 80 },
+      secret: { enum: ['none', 'optional', 'required'] },
+      limits,
+      hosts: {
+        type: 'array',
+        maxItems: 20,
+        items: { type: 'string', minLength: 1, maxLength: 253 },
+      },
+      headers: {
+        type: 'object',
+        maxProperties: 20,
+        additionalProperties: { type: 'string', maxLength: 1_000 },
+      },
+      body: { type: 'string', minLength: 1, maxLength: 16_384 },
+      max_text_bytes: { type: 'integer', minimum: 100, maximum: 262_144 },
+      success: {
+        type: 'object',
+        required: ['member', 'equals'],
+        properties: {
+          member: { type: 'string', minLength: 1, maxLength: 80 },
+          equals: { type: ['string', 'number', 'boolean'] },
+        },
+      },
     },
   },
-});
+);

@@ -1,4 +1,12 @@
-import { type Clock, type Ids, type Page, type PageRequest, SvcError, type Tables, timestamp } from 'svc/sdk';
+import {
+  type Clock,
+  type Ids,
+  type Page,
+  type PageRequest,
+  SvcError,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { ChannelStore } from './channel-store.ts';
@@ -24,11 +32,21 @@ export class Deliveries {
     this.#parts = parts;
   }
 
-  async list(filter: DeliveryFilter, { limit, after }: PageRequest): Promise<Page<Static<typeof DeliveryShown>>> {
+  async list(
+    filter: DeliveryFilter,
+    { limit, after }: PageRequest,
+  ): Promise<Page<Static<typeof DeliveryShown>>> {
     const list = new DeliveryList(this.#parts.tables.read);
-    const rows = await list.page(filter, { limit: limit + 1, before: after === undefined ? undefined : Number(after[0]) });
+    const rows = await list.page(filter, {
+      limit: limit + 1,
+      before: after === undefined ? undefined : Number(after[0]),
+    });
     const items = rows.slice(0, limit);
-    return { items: items.map(shownDelivery), total: await list.count(filter), next: rows.length > limit ? [items.at(-1)!.seq] : undefined };
+    return {
+      items: items.map(shownDelivery),
+      total: await list.count(filter),
+      next: rows.length > limit ? [items.at(-1)!.seq] : undefined,
+    };
   }
 
   /** Tries one again now; one that was given up begins anew. */
@@ -45,10 +63,16 @@ export class Deliveries {
         return found;
       }
       if (found.state !== 'failed') {
-        throw new SvcError('conflict', `the notification ${id} was ${stateOf(found)} and cannot be sent again`);
+        throw new SvcError(
+          'conflict',
+          `the notification ${id} was ${stateOf(found)} and cannot be sent again`,
+        );
       }
       if (!(await new DeliveryList(tx).hasText(found.notice_id))) {
-        throw new SvcError('conflict', `the text of the notification ${id} is no longer kept; it is older than a day`);
+        throw new SvcError(
+          'conflict',
+          `the text of the notification ${id} is no longer kept; it is older than a day`,
+        );
       }
       return await store.beginAnew(found, ids.uuid(), clock.now());
     });
@@ -68,7 +92,11 @@ export class Deliveries {
   }
 }
 
-function stateOf({ state, got, delayed_at: delayed }: Delivery): Static<typeof DeliveryShown>['state'] {
+function stateOf({
+  state,
+  got,
+  delayed_at: delayed,
+}: Delivery): Static<typeof DeliveryShown>['state'] {
   switch (state) {
     case 'sending':
     case 'queued':

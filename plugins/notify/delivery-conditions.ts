@@ -25,8 +25,14 @@ export const isQueued = sql<boolean>`state = 'queued' and ${isUnfinished}`;
 export const isUnsentTo = (consumer: OutcomeConsumer): RawBuilder<boolean> => unsent[consumer];
 
 /** Sent by another process, or with `allOwners` by any generation but this one. */
-export function isSentByOther(owner: string, processId: string, allOwners: boolean): RawBuilder<boolean> {
-  const other = allOwners ? sql<boolean>`owner <> ${owner}` : sql<boolean>`owner not like ${`${processId}/%`}`;
+export function isSentByOther(
+  owner: string,
+  processId: string,
+  allOwners: boolean,
+): RawBuilder<boolean> {
+  const other = allOwners
+    ? sql<boolean>`owner <> ${owner}`
+    : sql<boolean>`owner not like ${`${processId}/%`}`;
   return sql<boolean>`${isUnfinished} and state = 'sending' and ${other}`;
 }
 

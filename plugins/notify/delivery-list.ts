@@ -26,7 +26,10 @@ export class DeliveryList {
     this.#db = db;
   }
 
-  page(filter: DeliveryFilter, { limit, before }: { readonly limit: number; readonly before: number | undefined }): Promise<Delivery[]> {
+  page(
+    filter: DeliveryFilter,
+    { limit, before }: { readonly limit: number; readonly before: number | undefined },
+  ): Promise<Delivery[]> {
     return this.#matching(filter)
       .selectAll()
       .$if(before !== undefined, (query) => query.where('seq', '<', before!))
@@ -43,7 +46,12 @@ export class DeliveryList {
   }
 
   async hasText(notice: string): Promise<boolean> {
-    const row = await this.#db.selectFrom('notify_notices').select('id').where('id', '=', notice).where('body', '!=', '').executeTakeFirst();
+    const row = await this.#db
+      .selectFrom('notify_notices')
+      .select('id')
+      .where('id', '=', notice)
+      .where('body', '!=', '')
+      .executeTakeFirst();
     return row !== undefined;
   }
 

@@ -1,7 +1,14 @@
 import { sql } from 'kysely';
 
 import { insertDeliveries, type NewDelivery } from './new-delivery.ts';
-import { isAtRest, isQueued, isSentByOther, isUnfinished, mayBeKnown, wordsGroup } from './delivery-conditions.ts';
+import {
+  isAtRest,
+  isQueued,
+  isSentByOther,
+  isUnfinished,
+  mayBeKnown,
+  wordsGroup,
+} from './delivery-conditions.ts';
 import type { Delivery, Notify } from './tables.ts';
 
 /** How the last try of a delivery ended it. */
@@ -46,14 +53,21 @@ export class DeliveryStore {
   }
 
   find(id: string): Promise<Delivery | undefined> {
-    return this.#db.selectFrom('notify_deliveries').selectAll().where('id', '=', id).executeTakeFirst();
+    return this.#db
+      .selectFrom('notify_deliveries')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
   }
 
   /**
    * Folds what a resolve has made idle: the firing and its reminders that are still unsent, and then the resolve itself where
    * the channel never got the firing. For one channel, or for some incidents.
    */
-  async foldResolved(where: { readonly channel: number } | { readonly incidents: readonly number[] }, now: number): Promise<void> {
+  async foldResolved(
+    where: { readonly channel: number } | { readonly incidents: readonly number[] },
+    now: number,
+  ): Promise<void> {
     const queued = this.#db
       .updateTable('notify_deliveries')
       .set({ state: 'folded', finished_at: now })
@@ -80,22 +94,42 @@ export class DeliveryStore {
 
   /** Channels with deliveries to send. */
   async waitingChannels(): Promise<readonly number[]> {
-    const rows = await this.#db.selectFrom('notify_deliveries').select('channel_id').distinct().where(isQueued).execute();
+    const rows = await this.#db
+      .selectFrom('notify_deliveries')
+      .select('channel_id')
+      .distinct()
+      .where(isQueued)
+      .execute();
     return rows.map(({ channel_id }) => channel_id);
   }
 
   /** Groups with deliveries that are in no digest: how many, and the one that is due first. */
-  async waitingGroups(channel: number, { since, until }: { readonly since: number; readonly until: number }): Promise<readonly WaitingGroup[]> {
+  async waitingGroups(
+    channel: number,
+    { since, until }: { readonly since: number; readonly until: number },
+  ): Promise<readonly WaitingGroup[]> {
     const rows = await this.#queued(channel)
       .where('digest', 'is', null)
       .where('kind', 'not in', ['digest', 'test'])
       // Of the other columns SQLite takes those of the row with the smallest due_at.
-      .select([sql<number>`min(due_at)`.as('earliest'), sql<number>`count(*)`.as('total'), sql<number>`count(distinct incident_id)`.as('incidents')])
-      .select(sql<number>`count(*) filter (where accepted_at between ${since} and ${until})`.as('fresh'))
+      .select([
+        sql<number>`min(due_at)`.as('earliest'),
+        sql<number>`count(*)`.as('total'),
+        sql<number>`count(distinct incident_id)`.as('incidents'),
+      ])
+      .select(
+        sql<number>`count(*) filter (where accepted_at between ${since} and ${until})`.as('fresh'),
+      )
       .groupBy('group_key')
       .orderBy('earliest')
       .execute();
-    return rows.map(({ earliest: _, total, incidents, fresh, ...next }) => ({ key: next.group_key, next, total, incidents, fresh }));
+    return rows.map(({ earliest: _, total, incidents, fresh, ...next }) => ({
+      key: next.group_key,
+      next,
+      total,
+      incidents,
+      fresh,
+    }));
   }
 
   /** Of a group, that are in no digest. */
@@ -110,8 +144,17 @@ export class DeliveryStore {
   }
 
   /** Puts those that say of one firing who has joined it since into the newest of them, which says all of it and counts their tries; that one. */
-  async gatherJoined({ seq, attempts, channel_id: channel, incident_id: incident, fire_seq: fire }: Delivery): Promise<number> {
-    const alike = this.#queued(channel).where('kind', '=', 'firing').where('incident_id', '=', incident).where('fire_seq', '=', fire);
+  async gatherJoined({
+    seq,
+    attempts,
+    channel_id: channel,
+    incident_id: incident,
+    fire_seq: fire,
+  }: Delivery): Promise<number> {
+    const alike = this.#queued(channel)
+      .where('kind', '=', 'firing')
+      .where('incident_id', '=', incident)
+      .where('fire_seq', '=', fire);
     const newest = await alike.orderBy('seq', 'desc').limit(1).executeTakeFirstOrThrow();
     if (newest.seq === seq) {
       return seq;
@@ -120,7 +163,11 @@ export class DeliveryStore {
       update notify_deliveries set digest = ${newest.seq}
       where ${isQueued} and channel_id = ${channel} and kind = 'firing' and incident_id = ${incident} and fire_seq = ${fire} and seq != ${newest.seq}
     `.execute(this.#db);
-    await this.#db.updateTable('notify_deliveries').set({ attempts }).where('seq', '=', newest.seq).execute();
+    await this.#db
+      .updateTable('notify_deliveries')
+      .set({ attempts })
+      .where('seq', '=', newest.seq)
+      .execute();
     return newest.seq;
   }
 
@@ -131,15 +178,28 @@ export class DeliveryStore {
 
   /** Tests before words, which may wait for another try. */
   oldestTest(channel: number): Promise<Delivery | undefined> {
-    return this.#queued(channel).where('kind', '=', 'test').orderBy('group_key').orderBy('seq').limit(1).executeTakeFirst();
+    return this.#queued(channel)
+      .where('kind', '=', 'test')
+      .orderBy('group_key')
+      .orderBy('seq')
+      .limit(1)
+      .executeTakeFirst();
   }
 
   #queued(channel: number) {
-    return this.#db.selectFrom('notify_deliveries').selectAll().where('channel_id', '=', channel).where(isQueued);
+    return this.#db
+      .selectFrom('notify_deliveries')
+      .selectAll()
+      .where('channel_id', '=', channel)
+      .where(isQueued);
   }
 
   async openDigest(row: NewDelivery): Promise<Delivery> {
-    return await this.#db.insertInto('notify_deliveries').values(row).returningAll().executeTakeFirstOrThrow();
+    return await this.#db
+      .insertInto('notify_deliveries')
+      .values(row)
+      .returningAll()
+      .executeTakeFirstOrThrow();
   }
 
   /** Puts everything that waits of these groups into the digest, also what is in a smaller one; how many it then holds. */
@@ -207,13 +267,27 @@ export class DeliveryStore {
 
   /** What there is to say of one that was sent. */
   async note(seq: number, words: string): Promise<void> {
-    await this.#db.updateTable('notify_deliveries').set({ error: words }).where('seq', '=', seq).execute();
-  }
-
-  async requeue(row: Delivery, { unclear, uncounted, isDelayed, ...again }: Retry, now: number): Promise<void> {
     await this.#db
       .updateTable('notify_deliveries')
-      .set({ ...again, state: 'queued', owner: null, ...(unclear && { unclear: 1 }), ...(uncounted && { attempts: uncountedTry }) })
+      .set({ error: words })
+      .where('seq', '=', seq)
+      .execute();
+  }
+
+  async requeue(
+    row: Delivery,
+    { unclear, uncounted, isDelayed, ...again }: Retry,
+    now: number,
+  ): Promise<void> {
+    await this.#db
+      .updateTable('notify_deliveries')
+      .set({
+        ...again,
+        state: 'queued',
+        owner: null,
+        ...(unclear && { unclear: 1 }),
+        ...(uncounted && { attempts: uncountedTry }),
+      })
       .where('seq', '=', row.seq)
       .execute();
     if (isDelayed) {
@@ -226,7 +300,12 @@ export class DeliveryStore {
         .execute();
     }
     if (unclear) {
-      await this.#db.updateTable('notify_deliveries').set({ unclear: 1 }).where('digest', '=', row.seq).where(isQueued).execute();
+      await this.#db
+        .updateTable('notify_deliveries')
+        .set({ unclear: 1 })
+        .where('digest', '=', row.seq)
+        .where(isQueued)
+        .execute();
     }
   }
 
@@ -255,7 +334,14 @@ export class DeliveryStore {
   /** Whether another owner left deliveries in the middle of a try. */
   async hasInterrupted(owner: string, processId: string, allOwners: boolean): Promise<boolean> {
     const lost = isSentByOther(owner, processId, allOwners);
-    return (await this.#db.selectFrom('notify_deliveries').select('seq').where(lost).limit(1).executeTakeFirst()) !== undefined;
+    return (
+      (await this.#db
+        .selectFrom('notify_deliveries')
+        .select('seq')
+        .where(lost)
+        .limit(1)
+        .executeTakeFirst()) !== undefined
+    );
   }
 
   /** Puts back what another owner was sending; a try whose end is not known does not count. */
@@ -265,30 +351,50 @@ export class DeliveryStore {
       .updateTable('notify_deliveries')
       .set({ unclear: 1 })
       .where(isQueued)
-      .where('digest', 'in', (eb) => eb.selectFrom('notify_deliveries as parent').select('parent.seq').where(lost))
+      .where('digest', 'in', (eb) =>
+        eb.selectFrom('notify_deliveries as parent').select('parent.seq').where(lost),
+      )
       .execute();
-    await this.#db.updateTable('notify_deliveries').set({ state: 'queued', owner: null, unclear: 1, attempts: uncountedTry }).where(lost).execute();
+    await this.#db
+      .updateTable('notify_deliveries')
+      .set({ state: 'queued', owner: null, unclear: 1, attempts: uncountedTry })
+      .where(lost)
+      .execute();
   }
 
   /** Fails all that waits for a channel that was deleted or disabled. */
   async failQueued(channel: number, error: string, now: number, alsoTests: boolean): Promise<void> {
-    await this.#db.deleteFrom('notify_deliveries').where('channel_id', '=', channel).where(isQueued).where('kind', '=', 'digest').execute();
+    await this.#db
+      .deleteFrom('notify_deliveries')
+      .where('channel_id', '=', channel)
+      .where(isQueued)
+      .where('kind', '=', 'digest')
+      .execute();
     await this.#db
       .updateTable('notify_deliveries')
       .set({ state: 'failed', error, finished_at: now })
       .where('channel_id', '=', channel)
       .where(isQueued)
-      .$if(!alsoTests, (query) => query.where((eb) => eb.or([eb('kind', '!=', 'test'), eb('group_key', '=', wordsGroup)])))
+      .$if(!alsoTests, (query) =>
+        query.where((eb) => eb.or([eb('kind', '!=', 'test'), eb('group_key', '=', wordsGroup)])),
+      )
       .execute();
   }
 
   /** Whatever waits after a try that failed, of one channel or one delivery, is tried at once. How many that are, each for itself that one message tells. */
-  async hurry(where: { readonly channel: number } | { readonly seq: number }, now: number): Promise<number> {
+  async hurry(
+    where: { readonly channel: number } | { readonly seq: number },
+    now: number,
+  ): Promise<number> {
     const tried = sql<boolean>`digest in (select seq from notify_deliveries where attempts > 0 and ${isQueued})`;
     const hurried = await this.#db
       .updateTable('notify_deliveries')
       .set({ due_at: now, wait_ms: 0 })
-      .where('channel' in where ? sql<boolean>`channel_id = ${where.channel}` : sql<boolean>`seq = ${where.seq}`)
+      .where(
+        'channel' in where
+          ? sql<boolean>`channel_id = ${where.channel}`
+          : sql<boolean>`seq = ${where.seq}`,
+      )
       .where(isQueued)
       .where((is) => is.or([is('attempts', '>', 0), is('delayed_at', 'is not', null), tried]))
       .returning('kind')

@@ -40,8 +40,12 @@ export class Dispatcher implements NoticeDispatcher {
       const known = await KnownDeliveries.of(fresh, tx);
       const added = fresh.flatMap((notice) => this.#deliveriesOf(notice, channels, known, now));
       const sentAt = await groupsSentAt(added, tx);
-      await deliveries.add(added.map((row) => ({ ...row, ...dueIn(row, channels, sentAt.get(groupName(row)), now) })));
-      const over = fresh.filter(({ kind }) => kind === 'resolved').map(({ incident }) => incident.id);
+      await deliveries.add(
+        added.map((row) => ({ ...row, ...dueIn(row, channels, sentAt.get(groupName(row)), now) })),
+      );
+      const over = fresh
+        .filter(({ kind }) => kind === 'resolved')
+        .map(({ incident }) => incident.id);
       if (over.length > 0) {
         await deliveries.foldResolved({ incidents: over }, now);
       }
@@ -52,20 +56,34 @@ export class Dispatcher implements NoticeDispatcher {
     const known = await KnownDeliveries.of([notice], this.#parts.tables.read);
     return (await this.#channels()).map((channel) => {
       const reason = reasonAgainst(notice, channel, known);
-      return { channel_id: channel.id, name: channel.name, sends: reason === undefined, ...(reason !== undefined && { reason }) };
+      return {
+        channel_id: channel.id,
+        name: channel.name,
+        sends: reason === undefined,
+        ...(reason !== undefined && { reason }),
+      };
     });
   }
 
   async say({ id, title, lines, path, channels: wanted }: Words): Promise<void> {
     const { tables, clock } = this.#parts;
     await tables.write(async (tx) => {
-      const channels = (await new ChannelStore(tx).all()).filter((row) => row.enabled === 1 && wanted.includes(row.id));
+      const channels = (await new ChannelStore(tx).all()).filter(
+        (row) => row.enabled === 1 && wanted.includes(row.id),
+      );
       const deliveries = new DeliveryStore(tx);
       for (const channel of channels) {
         const delivery = `${id}.${channel.id}`;
         if ((await deliveries.find(delivery)) === undefined) {
-          await deliveries.add([{ ...ownDelivery('test', channel, delivery, clock.now()), group_key: wordsGroup }]);
-          await new NoticeStore(tx).addWords({ delivery_id: delivery, title, lines: JSON.stringify(lines), path });
+          await deliveries.add([
+            { ...ownDelivery('test', channel, delivery, clock.now()), group_key: wordsGroup },
+          ]);
+          await new NoticeStore(tx).addWords({
+            delivery_id: delivery,
+            title,
+            lines: JSON.stringify(lines),
+            path,
+          });
         }
       }
     });
@@ -76,10 +94,21 @@ export class Dispatcher implements NoticeDispatcher {
     return asked.filter((id) => !known.has(id));
   }
 
-  #deliveriesOf(notice: Notice, channels: readonly Taker[], known: KnownDeliveries, now: number): readonly NewDelivery[] {
-    const takers = channels.filter((channel) => reasonAgainst(notice, channel, known) === undefined);
+  #deliveriesOf(
+    notice: Notice,
+    channels: readonly Taker[],
+    known: KnownDeliveries,
+    now: number,
+  ): readonly NewDelivery[] {
+    const takers = channels.filter(
+      (channel) => reasonAgainst(notice, channel, known) === undefined,
+    );
     const rows = takers.map((channel) =>
-      deliveryOf(notice, channel, { id: this.#parts.ids.uuid(), group: known.groupOf(notice, channel) ?? groupKeyOf(channel, notice.incident), now }),
+      deliveryOf(notice, channel, {
+        id: this.#parts.ids.uuid(),
+        group: known.groupOf(notice, channel) ?? groupKeyOf(channel, notice.incident),
+        now,
+      }),
     );
     // A later notice of the same batch may be about the same incident.
     rows.forEach((row) => known.add(row));
@@ -92,7 +121,11 @@ export class Dispatcher implements NoticeDispatcher {
     const channels = (await new ChannelStore(tables.read).all()).map(channelOf);
     return channels.map((channel) =>
       types.find(channel.type)?.tracks === true
-        ? { ...channel, tracks: true, grouping: { ...channel.grouping, by: [apart], waitMs: 0, intervalMs: 0 } }
+        ? {
+            ...channel,
+            tracks: true,
+            grouping: { ...channel.grouping, by: [apart], waitMs: 0, intervalMs: 0 },
+          }
         : channel,
     );
   }
@@ -134,13 +167,18 @@ function mismatch({ incident, pins }: Notice, channel: Channel): string | undefi
   if (rule === failingChannelRule && labels['channel_id'] === String(channel.id)) {
     return 'it is this channel that fails';
   }
-  if (channel.severityMin !== '' && severities.indexOf(severity) < severities.indexOf(channel.severityMin)) {
+  if (
+    channel.severityMin !== '' &&
+    severities.indexOf(severity) < severities.indexOf(channel.severityMin)
+  ) {
     return `the channel takes ${channel.severityMin} and worse`;
   }
   if (channel.scopeTypes.length > 0 && !channel.scopeTypes.includes(scope)) {
     return `the channel takes the scopes ${channel.scopeTypes.join(', ')}`;
   }
-  const other = Object.entries(channel.labels).find(([name, value]) => !Object.hasOwn(labels, name) || labels[name] !== value);
+  const other = Object.entries(channel.labels).find(
+    ([name, value]) => !Object.hasOwn(labels, name) || labels[name] !== value,
+  );
   return other && `the channel takes incidents with the label ${other[0]}="${other[1]}"`;
 }
 
@@ -166,7 +204,12 @@ export function deliveryOf(
 }
 
 /** When the group of a delivery is to be sent. */
-function dueIn(row: NewDelivery, channels: readonly Channel[], sentAt: number | undefined, now: number): Pick<NewDelivery, 'due_at' | 'wait_ms'> {
+function dueIn(
+  row: NewDelivery,
+  channels: readonly Channel[],
+  sentAt: number | undefined,
+  now: number,
+): Pick<NewDelivery, 'due_at' | 'wait_ms'> {
   const waitMs = delayOf(channels.find(({ id }) => id === row.channel_id)!.grouping, sentAt, now);
   return { due_at: now + waitMs, wait_ms: waitMs };
 }
@@ -188,6 +231,11 @@ function bounded(notice: Notice): Notice {
     );
   return {
     ...notice,
-    incident: { ...incident, summary: incident.summary.slice(0, longestText), labels: pairs(incident.labels), annotations: pairs(incident.annotations) },
+    incident: {
+      ...incident,
+      summary: incident.summary.slice(0, longestText),
+      labels: pairs(incident.labels),
+      annotations: pairs(incident.annotations),
+    },
   };
 }

@@ -19,19 +19,31 @@ export const apart = '...';
 const longestKey = 1_000;
 
 /** Equal for the incidents that go to the channel in one message. */
-export function groupKeyOf({ grouping: { by } }: { readonly grouping: Pick<Grouping, 'by'> }, incident: NoticeIncident): string {
+export function groupKeyOf(
+  { grouping: { by } }: { readonly grouping: Pick<Grouping, 'by'> },
+  incident: NoticeIncident,
+): string {
   return by.includes(apart)
     ? `incident ${incident.id}`
-    : JSON.stringify(Object.fromEntries(by.map((name) => [name, fieldOf(incident, name)]))).slice(0, longestKey);
+    : JSON.stringify(Object.fromEntries(by.map((name) => [name, fieldOf(incident, name)]))).slice(
+        0,
+        longestKey,
+      );
 }
 
 /** What all incidents of a group have in common; undefined where a group is one incident. */
 export function sharedOf(groupKey: string): Readonly<Record<string, string>> | undefined {
-  return groupKey.startsWith('{') && groupKey.length < longestKey ? (JSON.parse(groupKey) as Record<string, string>) : undefined;
+  return groupKey.startsWith('{') && groupKey.length < longestKey
+    ? (JSON.parse(groupKey) as Record<string, string>)
+    : undefined;
 }
 
 /** Milliseconds from now until a notice that has just come is sent; `sentAt`: when its group last was. */
-export const delayOf = ({ waitMs, intervalMs }: Grouping, sentAt: number | undefined, now: number): number =>
+export const delayOf = (
+  { waitMs, intervalMs }: Grouping,
+  sentAt: number | undefined,
+  now: number,
+): number =>
   sentAt === undefined ? waitMs : Math.max(waitMs, Math.min(sentAt, now) + intervalMs - now);
 
 function fieldOf(incident: NoticeIncident, name: string): string {

@@ -24,7 +24,9 @@ export class Heirs {
 
   async tell(channel: number, name: string): Promise<void> {
     const { source, dispatcher, ids } = this.#parts;
-    const unsent = new Map((await this.#unsentOf(channel, name)).map(({ incident_id: id, fire_seq: seq }) => [id, seq]));
+    const unsent = new Map(
+      (await this.#unsentOf(channel, name)).map(({ incident_id: id, fire_seq: seq }) => [id, seq]),
+    );
     if (unsent.size === 0 || !source.available) {
       return;
     }
@@ -32,13 +34,22 @@ export class Heirs {
     await dispatcher.accept(
       ...burning.map((incident): Notice => {
         const seq = unsent.get(incident.id)!;
-        return { id: `heir-${channel}-${ids.uuid()}`, kind: 'firing', fire_seq: seq, incident, pins: [channel] };
+        return {
+          id: `heir-${channel}-${ids.uuid()}`,
+          kind: 'firing',
+          fire_seq: seq,
+          incident,
+          pins: [channel],
+        };
       }),
     );
   }
 
   /** The last firings for this channel, or for one of that name that is gone, which it did not get. */
-  async #unsentOf(channel: number, name: string): Promise<readonly { readonly incident_id: number; readonly fire_seq: number }[]> {
+  async #unsentOf(
+    channel: number,
+    name: string,
+  ): Promise<readonly { readonly incident_id: number; readonly fire_seq: number }[]> {
     const { rows } = await sql<{ incident_id: number; fire_seq: number }>`
       select distinct d.incident_id, d.fire_seq from notify_deliveries d
       where d.kind = 'firing' and d.got = 0 and d.state in ('failed', 'queued')

@@ -36,15 +36,35 @@ export class HeldUp {
     }
     this.#lookAt = clock.monotonic() + lookEveryMs;
     const isLate = this.#isLate(now);
-    if ((await tables.read.selectFrom('notify_deliveries').select('seq').where(isLate).limit(1).executeTakeFirst()) === undefined) {
+    if (
+      (await tables.read
+        .selectFrom('notify_deliveries')
+        .select('seq')
+        .where(isLate)
+        .limit(1)
+        .executeTakeFirst()) === undefined
+    ) {
       return;
     }
     const error = `the platform takes nothing before ${timestamp(now + Math.round(blockedMs))}`;
     const to = await tables.write(async (tx) => {
-      await tx.updateTable('notify_deliveries').set({ delayed_at: now, error }).where(isLate).execute();
-      const fallback = (await new ChannelStore(tx).find(this.#channel))?.fallback_channel_id ?? null;
+      await tx
+        .updateTable('notify_deliveries')
+        .set({ delayed_at: now, error })
+        .where(isLate)
+        .execute();
+      const fallback =
+        (await new ChannelStore(tx).find(this.#channel))?.fallback_channel_id ?? null;
       if (fallback !== null) {
-        await divert(tx, { from: this.#channel, to: fallback, what: sql<boolean>`late.delayed_at is not null and late.state = 'queued'` }, now);
+        await divert(
+          tx,
+          {
+            from: this.#channel,
+            to: fallback,
+            what: sql<boolean>`late.delayed_at is not null and late.state = 'queued'`,
+          },
+          now,
+        );
       }
       return fallback;
     });

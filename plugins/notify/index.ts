@@ -1,4 +1,11 @@
-import { BuildInfo, definePlugin, defineService, isSvcError, messageOf, type PluginContext } from 'svc/sdk';
+import {
+  BuildInfo,
+  definePlugin,
+  defineService,
+  isSvcError,
+  messageOf,
+  type PluginContext,
+} from 'svc/sdk';
 
 import type { DeviceDirectory as Devices } from '../device/contract.ts';
 import { Addresses } from './address.ts';
@@ -45,24 +52,46 @@ export default definePlugin({
     const build = ctx.services.use(BuildInfo);
     const source = ctx.services.maybe(NoticeSource);
     const types = new ContributedTypes(ctx.extend.open(ChannelTypes), log);
-    Object.entries(shippedTypes).forEach(([id, type]) => ctx.extend.contribute(ChannelTypes, id, type));
+    Object.entries(shippedTypes).forEach(([id, type]) =>
+      ctx.extend.contribute(ChannelTypes, id, type),
+    );
     const addresses = new Addresses(ctx.secrets, settings);
 
     const links = await PageLinks.open(tables, ctx.secrets, ids);
     const linkOf = linksOf(ctx, build.publicUrl, links);
-    const knowledge = new Knowledge({ source, devices: ctx.services.maybe(DeviceDirectory), findings: ctx.services.maybe(Investigations), clock, log });
+    const knowledge = new Knowledge({
+      source,
+      devices: ctx.services.maybe(DeviceDirectory),
+      findings: ctx.services.maybe(Investigations),
+      clock,
+      log,
+    });
     const sender = new Sender({
       ...{ tables: own, types, addresses, linkOf, knowledge, clock, log },
       fetch: (url, request) => ctx.fetch(url, request),
       uuid: () => ids.uuid(),
-      random: () => Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32,
+      random: () =>
+        Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32,
       process: String(build.startedAt),
       generation: ids.uuid(),
       signal: scope.signal,
-      tries: ctx.metrics.counter('tries_total', 'Tries to deliver a notification to a channel.', ['channel_type', 'result']),
+      tries: ctx.metrics.counter('tries_total', 'Tries to deliver a notification to a channel.', [
+        'channel_type',
+        'result',
+      ]),
     });
-    const tests = new ChannelTests({ tables, clock, ids, sender, after: (ms, late) => scope.timeout('give up waiting for a test', ms, late) });
-    const outcomes = ctx.metrics.counter('outcomes_total', 'What became of notices, one for each channel.', ['result']);
+    const tests = new ChannelTests({
+      tables,
+      clock,
+      ids,
+      sender,
+      after: (ms, late) => scope.timeout('give up waiting for a test', ms, late),
+    });
+    const outcomes = ctx.metrics.counter(
+      'outcomes_total',
+      'What became of notices, one for each channel.',
+      ['result'],
+    );
     // So that the first one is not taken for the beginning of the counter.
     ['sent', 'failed', 'folded', 'overtaken'].forEach((result) => outcomes.add(0, { result }));
     const publisher = new OutcomePublisher({
@@ -71,13 +100,33 @@ export default definePlugin({
       outcomes,
     });
     const dispatcher = new Dispatcher({ tables, clock, ids, types });
-    const channels = new Channels({ tables, types, addresses, settings, source, clock, ids, dispatcher, addressChanged: (id) => sender.addressChanged(id) });
+    const channels = new Channels({
+      tables,
+      types,
+      addresses,
+      settings,
+      source,
+      clock,
+      ids,
+      dispatcher,
+      addressChanged: (id) => sender.addressChanged(id),
+    });
     ctx.services.provide(NoticeDispatcher, () => dispatcher);
     const deliveries = new Deliveries({ tables, clock, ids, hurried: (id) => sender.hurried(id) });
     const pages = new Pages({ tables, links, knowledge, linkOf, clock });
     const repeats = new Repeats({ tables, source, clock, ids });
-    const health = new ChannelHealth(tables, ctx.metrics.gauge('channel_failing', '1 while deliveries to the channel fail.', ['channel_id', 'channel']));
-    ctx.http.routes([...channelRoutes(channels, tests), ...deliveryRoutes(deliveries), ...pageRoutes(pages)]);
+    const health = new ChannelHealth(
+      tables,
+      ctx.metrics.gauge('channel_failing', '1 while deliveries to the channel fail.', [
+        'channel_id',
+        'channel',
+      ]),
+    );
+    ctx.http.routes([
+      ...channelRoutes(channels, tests),
+      ...deliveryRoutes(deliveries),
+      ...pageRoutes(pages),
+    ]);
 
     /** What storage cannot take now is done the next time. */
     const retried = (what: string, work: () => Promise<void>) => async (): Promise<void> => {
@@ -87,14 +136,25 @@ export default definePlugin({
         if (!isSvcError(error)) {
           throw error;
         }
-        log.warn({ event: 'notify.task_failed', cause: messageOf(error) }, `could not ${what}; retried`);
+        log.warn(
+          { event: 'notify.task_failed', cause: messageOf(error) },
+          `could not ${what}; retried`,
+        );
       }
     };
-    const bringSettings = retried('create the channels that settings bring', () => createSettingsChannels({ tables, settings, clock, ids }));
+    const bringSettings = retried('create the channels that settings bring', () =>
+      createSettingsChannels({ tables, settings, clock, ids }),
+    );
     let isWaiting = true;
-    const sendDue = tables.whileStirred(async () => (isWaiting = await sender.sendDue(isQuiet())), own);
+    const sendDue = tables.whileStirred(
+      async () => (isWaiting = await sender.sendDue(isQuiet())),
+      own,
+    );
     // What waits may become late, which is an outcome, too.
-    const publishEnded = tables.whileStirred(async () => (await publisher.publish()) || isWaiting, own);
+    const publishEnded = tables.whileStirred(
+      async () => (await publisher.publish()) || isWaiting,
+      own,
+    );
     const send = retried('send notifications', sendDue);
     const publish = retried('publish outcomes of deliveries', publishEnded);
     const expire = retried('remove expired deliveries', () => removeExpired(tables, clock));
@@ -119,7 +179,11 @@ export default definePlugin({
 });
 
 /** Below the public URL, where the settings say. */
-function linksOf({ settings, clock }: Pick<PluginContext, 'settings' | 'clock'>, publicUrl: string, links: PageLinks): LinkOf {
+function linksOf(
+  { settings, clock }: Pick<PluginContext, 'settings' | 'clock'>,
+  publicUrl: string,
+  links: PageLinks,
+): LinkOf {
   return (target) => {
     const origin = publicUrl.replace(/\/$/, '');
     if (target === undefined) {
@@ -132,7 +196,14 @@ function linksOf({ settings, clock }: Pick<PluginContext, 'settings' | 'clock'>,
     if ('chart' in target) {
       return `${origin}${pagePath}/${links.sign({ incident: target.chart }, clock.now())}/chart.png`;
     }
-    const path = settings.get<string>('incident' in target ? 'notify.incident_path' : 'notify.incidents_path');
-    return origin + path.replaceAll('{id}', 'incident' in target ? String(target.incident) : '').replaceAll('{token}', links.sign(target, clock.now()));
+    const path = settings.get<string>(
+      'incident' in target ? 'notify.incident_path' : 'notify.incidents_path',
+    );
+    return (
+      origin +
+      path
+        .replaceAll('{id}', 'incident' in target ? String(target.incident) : '')
+        .replaceAll('{token}', links.sign(target, clock.now()))
+    );
   };
 }

@@ -29,7 +29,10 @@ export class Knowledge {
   }
 
   async around(incident: NoticeIncident): Promise<Surroundings> {
-    const [hosts, background] = await Promise.all([this.hosts([incident]), this.#background(incident.id)]);
+    const [hosts, background] = await Promise.all([
+      this.hosts([incident]),
+      this.#background(incident.id),
+    ]);
     return { now: this.#parts.clock.now(), host: hosts.get(incident.device_id ?? ''), background };
   }
 
@@ -37,20 +40,40 @@ export class Knowledge {
   async aroundId(incident: number): Promise<Surroundings | undefined> {
     const background = await this.#background(incident);
     const hosts = background && (await this.hosts([background.incident]));
-    return background && { now: this.#parts.clock.now(), host: hosts?.get(background.incident.device_id ?? ''), background };
+    return (
+      background && {
+        now: this.#parts.clock.now(),
+        host: hosts?.get(background.incident.device_id ?? ''),
+        background,
+      }
+    );
   }
 
   /** Undefined where they cannot be read. */
-  async instances(incident: number, page: { readonly from: number; readonly limit: number }): Promise<NoticeInstances | undefined> {
+  async instances(
+    incident: number,
+    page: { readonly from: number; readonly limit: number },
+  ): Promise<NoticeInstances | undefined> {
     const { source } = this.#parts;
-    return source.available ? await this.#read('instances', () => source.get().instances(incident, page)) : undefined;
+    return source.available
+      ? await this.#read('instances', () => source.get().instances(incident, page))
+      : undefined;
   }
 
   /** By the device ids of the incidents. */
   async hosts(incidents: readonly NoticeIncident[]): Promise<ReadonlyMap<string, DeviceEntry>> {
     const { devices } = this.#parts;
-    const ids = [...new Set(incidents.flatMap(({ device_id: id }) => (id === undefined || !/^\d{1,15}$/.test(id) ? [] : [Number(id)])))];
-    const found = ids.length === 0 || !devices.available ? [] : await this.#read('hosts', () => devices.get().many(ids));
+    const ids = [
+      ...new Set(
+        incidents.flatMap(({ device_id: id }) =>
+          id === undefined || !/^\d{1,15}$/.test(id) ? [] : [Number(id)],
+        ),
+      ),
+    ];
+    const found =
+      ids.length === 0 || !devices.available
+        ? []
+        : await this.#read('hosts', () => devices.get().many(ids));
     return new Map((found ?? []).map((host) => [String(host.id), host]));
   }
 
@@ -60,13 +83,22 @@ export class Knowledge {
     if (!findings.available) {
       return false;
     }
-    const newest = await this.#read('investigation', async () => (await findings.get().newest(incident)) ?? { status: 'none' });
-    return newest?.status === 'pending' || newest?.status === 'running' || (newest?.status === 'none' && clock.now() - acceptedAt < takenMs);
+    const newest = await this.#read(
+      'investigation',
+      async () => (await findings.get().newest(incident)) ?? { status: 'none' },
+    );
+    return (
+      newest?.status === 'pending' ||
+      newest?.status === 'running' ||
+      (newest?.status === 'none' && clock.now() - acceptedAt < takenMs)
+    );
   }
 
   async #background(incident: number): Promise<Background | undefined> {
     const { source } = this.#parts;
-    return source.available ? await this.#read('background', () => source.get().background(incident)) : undefined;
+    return source.available
+      ? await this.#read('background', () => source.get().background(incident))
+      : undefined;
   }
 
   async #read<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {

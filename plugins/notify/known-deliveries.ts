@@ -28,7 +28,13 @@ export class KnownDeliveries {
     return known;
   }
 
-  add({ incident_id: incident, fire_seq: seq, channel_id: channel, kind, group_key: group }: Known): void {
+  add({
+    incident_id: incident,
+    fire_seq: seq,
+    channel_id: channel,
+    kind,
+    group_key: group,
+  }: Known): void {
     this.#groups.set(`${incident} ${channel}`, group);
     if (kind === 'firing') {
       this.#firings.add(`${incident} ${seq} ${channel}`);
@@ -48,7 +54,10 @@ export class KnownDeliveries {
 type Grouped = Pick<NewDelivery, 'channel_id' | 'group_key'>;
 
 /** When the groups of these were last sent, by `groupName`; those that never were are absent. */
-export async function groupsSentAt(deliveries: readonly Grouped[], db: Notify): Promise<ReadonlyMap<string, number>> {
+export async function groupsSentAt(
+  deliveries: readonly Grouped[],
+  db: Notify,
+): Promise<ReadonlyMap<string, number>> {
   const asked = new Map(deliveries.map((row) => [groupName(row), [row.channel_id, row.group_key]]));
   const found = await sql<{ channel_id: number; group_key: string; sent_at: number }>`
     select channel_id, group_key, sent_at from notify_groups
@@ -57,4 +66,5 @@ export async function groupsSentAt(deliveries: readonly Grouped[], db: Notify): 
   return new Map(found.rows.map((row) => [groupName(row), row.sent_at]));
 }
 
-export const groupName = ({ channel_id: channel, group_key: key }: Grouped): string => `${channel} ${key}`;
+export const groupName = ({ channel_id: channel, group_key: key }: Grouped): string =>
+  `${channel} ${key}`;

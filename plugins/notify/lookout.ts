@@ -38,7 +38,10 @@ export class Lookout<T> implements Tables<T> {
   }
 
   /** `work` says whether it has left anything to do; once it has left nothing for a while, it rests until there is a write, or long enough. */
-  whileStirred(work: () => Promise<boolean>, ...others: readonly Lookout<T>[]): () => Promise<void> {
+  whileStirred(
+    work: () => Promise<boolean>,
+    ...others: readonly Lookout<T>[]
+  ): () => Promise<void> {
     const all = [this, ...others];
     const written = (): number => all.reduce((sum, each) => sum + each.#writes, 0);
     let seen = written();

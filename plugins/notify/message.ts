@@ -31,22 +31,46 @@ const mostSteps = 4;
 export function incidentMessage(
   deliveryId: string,
   entry: MessageEntry,
-  { link, act = '', chart = '', template, around }: IncidentLinks & { readonly template: string | undefined; readonly around: Surroundings },
+  {
+    link,
+    act = '',
+    chart = '',
+    template,
+    around,
+  }: IncidentLinks & { readonly template: string | undefined; readonly around: Surroundings },
 ): ChannelMessage {
   const { kind, incident } = entry;
   const title = headline(entry, around.host);
-  const made = template === undefined ? undefined : renderTemplate(template, { kind, incident, title, link });
-  const about = [...aboutOf(entry), ...(made !== undefined && 'error' in made ? [`(the template of this channel failed: ${oneLine(made.error, 200)})`] : [])];
+  const made =
+    template === undefined ? undefined : renderTemplate(template, { kind, incident, title, link });
+  const about = [
+    ...aboutOf(entry),
+    ...(made !== undefined && 'error' in made
+      ? [`(the template of this channel failed: ${oneLine(made.error, 200)})`]
+      : []),
+  ];
   const facts = factsOf(entry, around);
   const steps = kind === 'resolved' ? [] : (around.background?.steps ?? []).slice(0, mostSteps);
   const templated = made !== undefined && 'text' in made;
   const hour = around.background?.hour;
   return {
-    ...{ delivery_id: deliveryId, kind, severity: incident.severity, title, link, incident, about, facts, steps, templated },
+    ...{
+      delivery_id: deliveryId,
+      kind,
+      severity: incident.severity,
+      title,
+      link,
+      incident,
+      about,
+      facts,
+      steps,
+      templated,
+    },
     tone: kind === 'resolved' ? 'good' : incident.severity,
     lines: templated ? withoutControls(made.text).split('\n') : linesOf({ about, facts, steps }),
     ...(kind !== 'resolved' && act !== '' && { act }),
-    ...(hour !== undefined && chart !== '' && { chart: { link: chart, png: () => chartPng(hour, incident.threshold) } }),
+    ...(hour !== undefined &&
+      chart !== '' && { chart: { link: chart, png: () => chartPng(hour, incident.threshold) } }),
   };
 }
 
@@ -67,11 +91,20 @@ export interface DigestContents {
 }
 
 /** One message about many: how many, who they are, and where the rest is to be read. */
-export function digestMessage(deliveryId: string, { entries, counts, group, hosts, now }: DigestContents, link: string): ChannelMessage {
+export function digestMessage(
+  deliveryId: string,
+  { entries, counts, group, hosts, now }: DigestContents,
+  link: string,
+): ChannelMessage {
   const count = counts.firing + counts.resolved + counts.reminder;
-  const parts = (['firing', 'reminder', 'resolved'] as const).filter((kind) => counts[kind] > 0).map((kind) => `${counts[kind]} ${words[kind]}`);
-  const hostOf = ({ device_id: id }: NoticeIncident): DeviceEntry | undefined => (id === undefined ? undefined : hosts.get(id));
-  const lines = entries.slice(0, mostLines).map(({ kind, incident }) => lineOf({ kind, incident }, hostOf(incident), now));
+  const parts = (['firing', 'reminder', 'resolved'] as const)
+    .filter((kind) => counts[kind] > 0)
+    .map((kind) => `${counts[kind]} ${words[kind]}`);
+  const hostOf = ({ device_id: id }: NoticeIncident): DeviceEntry | undefined =>
+    id === undefined ? undefined : hosts.get(id);
+  const lines = entries
+    .slice(0, mostLines)
+    .map(({ kind, incident }) => lineOf({ kind, incident }, hostOf(incident), now));
   const more = count - Math.min(entries.length, mostLines);
   const isOver = counts.firing + counts.reminder === 0;
   const severity = entries[0]?.incident.severity ?? 'info';
@@ -80,7 +113,10 @@ export function digestMessage(deliveryId: string, { entries, counts, group, host
     kind: 'digest',
     severity,
     tone: isOver ? 'good' : severity,
-    title: oneLine(`[${parts.join(', ')}] ${subjectOf(group, entries, isOver)}${namesOf(entries, hostOf)}`, longestTitle),
+    title: oneLine(
+      `[${parts.join(', ')}] ${subjectOf(group, entries, isOver)}${namesOf(entries, hostOf)}`,
+      longestTitle,
+    ),
     about: [...lines, ...(more > 0 ? [`… and ${more} more`] : [])],
     facts: [],
     steps: [],
@@ -94,18 +130,42 @@ export function digestMessage(deliveryId: string, { entries, counts, group, host
 }
 
 export function testMessage(deliveryId: string, channelName: string, link: string): ChannelMessage {
-  const about = [oneLine(`This is a test of the channel ${channelName}. Notifications of incidents will arrive here.`, longestTitle)];
+  const about = [
+    oneLine(
+      `This is a test of the channel ${channelName}. Notifications of incidents will arrive here.`,
+      longestTitle,
+    ),
+  ];
   return {
-    ...{ delivery_id: deliveryId, kind: 'test', severity: 'info', tone: 'info', title: '[TEST] svc', link, templated: false },
+    ...{
+      delivery_id: deliveryId,
+      kind: 'test',
+      severity: 'info',
+      tone: 'info',
+      title: '[TEST] svc',
+      link,
+      templated: false,
+    },
     ...{ about, facts: [], steps: [], lines: about },
   };
 }
 
 /** Of another room, about no incident. */
-export function wordsMessage({ delivery_id, title, lines: text, path }: NotifyTables['notify_words'], origin: string): ChannelMessage {
+export function wordsMessage(
+  { delivery_id, title, lines: text, path }: NotifyTables['notify_words'],
+  origin: string,
+): ChannelMessage {
   const about = (JSON.parse(text) as readonly string[]).map((line) => oneLine(line, longestLine));
   return {
-    ...{ delivery_id, kind: 'words', severity: 'warning', tone: 'warning', title: oneLine(title, longestTitle), link: `${origin}${path}`, templated: false },
+    ...{
+      delivery_id,
+      kind: 'words',
+      severity: 'warning',
+      tone: 'warning',
+      title: oneLine(title, longestTitle),
+      link: `${origin}${path}`,
+      templated: false,
+    },
     ...{ about, facts: [], steps: [], lines: about },
   };
 }
@@ -115,39 +175,65 @@ function headline({ kind, incident }: MessageEntry, host: DeviceEntry | undefine
   const name = nameOf(incident, host);
   const head = `[${words[kind]}] ${incident.severity}:`;
   if (kind === 'resolved') {
-    const lasted = incident.resolved_at === undefined ? '' : ` (after ${lastingOf(Date.parse(incident.resolved_at) - Date.parse(incident.fired_at))})`;
+    const lasted =
+      incident.resolved_at === undefined
+        ? ''
+        : ` (after ${lastingOf(Date.parse(incident.resolved_at) - Date.parse(incident.fired_at))})`;
     const { ended_because: because, rule_name: rule } = incident;
     const on = name === '' ? '' : ` on ${name}`;
     // Whether the condition lasts is not known then.
     return oneLine(
-      because === undefined ? `${head} no longer${on}: ${rule}${lasted}` : `[OVER] ${incident.severity}: ${rule}${on}: ${because}${lasted}`,
+      because === undefined
+        ? `${head} no longer${on}: ${rule}${lasted}`
+        : `[OVER] ${incident.severity}: ${rule}${on}: ${because}${lasted}`,
       longestTitle,
     );
   }
   const said = incident.summary === '' ? incident.rule_name : incident.summary;
-  const summary = host === undefined ? said : said.replaceAll(/\bdevice (\d+)\b/gi, (named, id) => (id === String(host.id) ? host.display_name : named));
-  return oneLine(`${head} ${summary}${host === undefined || summary.includes(host.display_name) ? '' : ` (${host.display_name})`}`, longestTitle);
+  const summary =
+    host === undefined
+      ? said
+      : said.replaceAll(/\bdevice (\d+)\b/gi, (named, id) =>
+          id === String(host.id) ? host.display_name : named,
+        );
+  return oneLine(
+    `${head} ${summary}${host === undefined || summary.includes(host.display_name) ? '' : ` (${host.display_name})`}`,
+    longestTitle,
+  );
 }
 
 function aboutOf({ kind, incident: { annotations, summary } }: MessageEntry): readonly string[] {
   const about = annotations['description'] ?? annotations['message'];
-  return kind === 'resolved' || about === undefined || about === summary ? [] : [oneLine(about, longestLine)];
+  return kind === 'resolved' || about === undefined || about === summary
+    ? []
+    : [oneLine(about, longestLine)];
 }
 
-const linesOf = ({ about, facts, steps }: Pick<ChannelMessage, 'about' | 'facts' | 'steps'>): readonly string[] => [
+const linesOf = ({
+  about,
+  facts,
+  steps,
+}: Pick<ChannelMessage, 'about' | 'facts' | 'steps'>): readonly string[] => [
   ...about,
   ...facts.map(({ name, text }) => `${name}: ${text}`),
-  ...(steps.length === 0 ? [] : ['What to do:', ...steps.map((step, index) => `${index + 1}. ${step}`)]),
+  ...(steps.length === 0
+    ? []
+    : ['What to do:', ...steps.map((step, index) => `${index + 1}. ${step}`)]),
 ];
 
 function lineOf(entry: MessageEntry, host: DeviceEntry | undefined, now: number): string {
   const { kind, incident } = entry;
   const { value, threshold, fired_at: from, resolved_at: to } = incident;
   const lasted = lastingOf((to === undefined ? now : Date.parse(to)) - Date.parse(from));
-  const measured = kind === 'resolved' || value === undefined ? '' : `, ${againstThreshold(value, threshold)}`;
-  const more = incident.firing_instances === undefined ? '' : `, ${incident.firing_instances} instances`;
+  const measured =
+    kind === 'resolved' || value === undefined ? '' : `, ${againstThreshold(value, threshold)}`;
+  const more =
+    incident.firing_instances === undefined ? '' : `, ${incident.firing_instances} instances`;
   const ended = kind === 'resolved' && to === undefined ? '' : `, for ${lasted}`;
-  return oneLine(`${headline({ kind, incident: withoutTimes(incident, kind) }, host)}${measured}${more}${ended}`, longestLine);
+  return oneLine(
+    `${headline({ kind, incident: withoutTimes(incident, kind) }, host)}${measured}${more}${ended}`,
+    longestLine,
+  );
 }
 
 /** The line says how long by itself. */
@@ -158,13 +244,29 @@ function withoutTimes(incident: NoticeIncident, kind: MessageEntry['kind']): Not
 
 function subjectOf(group: string, entries: readonly MessageEntry[], isOver: boolean): string {
   const names = new Set(entries.map(({ incident }) => incident.rule_name));
-  const shared = Object.entries(sharedOf(group) ?? {}).filter(([name, text]) => name !== 'rule_key' && name !== 'alertname' && text !== '');
-  const rules = names.size === 1 ? `${isOver ? 'no longer: ' : ''}${[...names][0]}` : `${names.size} rules`;
-  return shared.length === 0 ? rules : `${rules}, ${shared.map(([name, text]) => `${name}=${text}`).join(', ')}`;
+  const shared = Object.entries(sharedOf(group) ?? {}).filter(
+    ([name, text]) => name !== 'rule_key' && name !== 'alertname' && text !== '',
+  );
+  const rules =
+    names.size === 1 ? `${isOver ? 'no longer: ' : ''}${[...names][0]}` : `${names.size} rules`;
+  return shared.length === 0
+    ? rules
+    : `${rules}, ${shared.map(([name, text]) => `${name}=${text}`).join(', ')}`;
 }
 
-function namesOf(entries: readonly MessageEntry[], hostOf: (incident: NoticeIncident) => DeviceEntry | undefined): string {
-  const names = [...new Set(entries.map(({ incident }) => nameOf(incident, hostOf(incident))).filter((name) => name !== ''))];
+function namesOf(
+  entries: readonly MessageEntry[],
+  hostOf: (incident: NoticeIncident) => DeviceEntry | undefined,
+): string {
+  const names = [
+    ...new Set(
+      entries
+        .map(({ incident }) => nameOf(incident, hostOf(incident)))
+        .filter((name) => name !== ''),
+    ),
+  ];
   const more = names.length - mostNames;
-  return names.length === 0 ? '' : ` (${names.slice(0, mostNames).join(', ')}${more > 0 ? ' …' : ''})`;
+  return names.length === 0
+    ? ''
+    : ` (${names.slice(0, mostNames).join(', ')}${more > 0 ? ' …' : ''})`;
 }

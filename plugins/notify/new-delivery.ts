@@ -8,15 +8,32 @@ const mostAtOnce = 500;
 
 /** What a new one says; everything else is as it is at first. */
 const columns = [
-  ...(['id', 'notice_id', 'channel_id', 'channel_name', 'incident_id', 'fire_seq', 'kind', 'severity', 'state'] as const),
+  ...([
+    'id',
+    'notice_id',
+    'channel_id',
+    'channel_name',
+    'incident_id',
+    'fire_seq',
+    'kind',
+    'severity',
+    'state',
+  ] as const),
   ...(['due_at', 'wait_ms', 'accepted_at', 'group_key', 'recorded', 'announced'] as const),
 ];
 
 /** Many rows in one statement whose text is always the same: they come as one JSON parameter. */
-export async function insertDeliveries(db: Notify, deliveries: readonly NewDelivery[]): Promise<void> {
-  const values = columns.map((column, at) => (usual.has(column) ? `coalesce(value ->> ${at}, ${usual.get(column)})` : `value ->> ${at}`));
+export async function insertDeliveries(
+  db: Notify,
+  deliveries: readonly NewDelivery[],
+): Promise<void> {
+  const values = columns.map((column, at) =>
+    usual.has(column) ? `coalesce(value ->> ${at}, ${usual.get(column)})` : `value ->> ${at}`,
+  );
   for (let from = 0; from < deliveries.length; from += mostAtOnce) {
-    const rows = deliveries.slice(from, from + mostAtOnce).map((row) => columns.map((column) => row[column] ?? null));
+    const rows = deliveries
+      .slice(from, from + mostAtOnce)
+      .map((row) => columns.map((column) => row[column] ?? null));
     await sql`insert into notify_deliveries (${sql.raw(columns.join(', '))}) select ${sql.raw(values.join(', '))} from json_each(${JSON.stringify(rows)}) order by key`.execute(
       db,
     );

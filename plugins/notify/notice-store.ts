@@ -23,7 +23,15 @@ export class NoticeStore {
 
   /** Those that were not accepted before. */
   async add(notices: readonly Notice[], now: number): Promise<readonly Notice[]> {
-    const json = JSON.stringify(notices.map((notice) => [notice.id, notice.incident.id, notice.fire_seq, notice.kind, JSON.stringify(notice)]));
+    const json = JSON.stringify(
+      notices.map((notice) => [
+        notice.id,
+        notice.incident.id,
+        notice.fire_seq,
+        notice.kind,
+        JSON.stringify(notice),
+      ]),
+    );
     const { rows } = await sql<{ id: string }>`
       insert into notify_notices (id, incident_id, fire_seq, kind, body, accepted_at)
       select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ${now} from json_each(${json}) where true
@@ -34,14 +42,28 @@ export class NoticeStore {
   }
 
   async get(id: string): Promise<Notice> {
-    const { body } = await this.#db.selectFrom('notify_notices').select('body').where('id', '=', id).executeTakeFirstOrThrow();
+    const { body } = await this.#db
+      .selectFrom('notify_notices')
+      .select('body')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
     return JSON.parse(body) as Notice;
   }
 
   /** What a digest was about that has been sent, worst first; a notice is kept for a day. */
-  async ofMessage(delivery: string, page: Page): Promise<DigestNotices & { readonly group: string }> {
-    const digest = await this.#db.selectFrom('notify_deliveries').select(['seq', 'group_key']).where('id', '=', delivery).executeTakeFirst();
-    return { ...(await this.#held(digest?.seq ?? 0, ['queued', 'folded'], page)), group: digest?.group_key ?? '' };
+  async ofMessage(
+    delivery: string,
+    page: Page,
+  ): Promise<DigestNotices & { readonly group: string }> {
+    const digest = await this.#db
+      .selectFrom('notify_deliveries')
+      .select(['seq', 'group_key'])
+      .where('id', '=', delivery)
+      .executeTakeFirst();
+    return {
+      ...(await this.#held(digest?.seq ?? 0, ['queued', 'folded'], page)),
+      group: digest?.group_key ?? '',
+    };
   }
 
   /** What a digest holds, worst first, and how many of each kind. */
@@ -53,7 +75,11 @@ export class NoticeStore {
    * Of each incident what was said last; who gets its firing in the same message was not told of it before, so that it does not burn
    * still. The newest are read by their keys: a join with all that is held takes minutes where these are ten thousand.
    */
-  async #held(digest: number, states: readonly Delivery['state'][], { from, limit }: Page): Promise<DigestNotices> {
+  async #held(
+    digest: number,
+    states: readonly Delivery['state'][],
+    { from, limit }: Page,
+  ): Promise<DigestNotices> {
     const said = sql`
       with held as (
         select seq, incident_id, fire_seq, kind from notify_deliveries where digest = ${digest} and state in (${sql.join(states)})
@@ -65,11 +91,19 @@ export class NoticeStore {
     const { rows } = await sql<{ body: string; kind: Notice['kind'] }>`
       ${said} select body, said.kind from said join notify_notices on id = notice_id where body != '' order by severity desc, first limit ${limit} offset ${from}
     `.execute(this.#db);
-    const kinds = await sql<{ kind: Notice['kind']; total: number }>`${said} select kind, count(*) as total from said group by kind`.execute(this.#db);
-    const countOf = (kind: Notice['kind']): number => kinds.rows.find((row) => row.kind === kind)?.total ?? 0;
+    const kinds = await sql<{
+      kind: Notice['kind'];
+      total: number;
+    }>`${said} select kind, count(*) as total from said group by kind`.execute(this.#db);
+    const countOf = (kind: Notice['kind']): number =>
+      kinds.rows.find((row) => row.kind === kind)?.total ?? 0;
     return {
       notices: rows.map(({ body, kind }) => ({ ...(JSON.parse(body) as Notice), kind })),
-      counts: { firing: countOf('firing'), reminder: countOf('reminder'), resolved: countOf('resolved') },
+      counts: {
+        firing: countOf('firing'),
+        reminder: countOf('reminder'),
+        resolved: countOf('resolved'),
+      },
     };
   }
 
@@ -78,6 +112,10 @@ export class NoticeStore {
   }
 
   words(delivery: string): Promise<NotifyTables['notify_words'] | undefined> {
-    return this.#db.selectFrom('notify_words').selectAll().where('delivery_id', '=', delivery).executeTakeFirst();
+    return this.#db
+      .selectFrom('notify_words')
+      .selectAll()
+      .where('delivery_id', '=', delivery)
+      .executeTakeFirst();
   }
 }

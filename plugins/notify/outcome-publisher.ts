@@ -1,4 +1,12 @@
-import { type Clock, type Counter, type Handle, type Logger, messageOf, type Tables, timestamp } from 'svc/sdk';
+import {
+  type Clock,
+  type Counter,
+  type Handle,
+  type Logger,
+  messageOf,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
 
 import type { Notice, NoticeSource, Outcome } from './contract.ts';
 import { isDelayUnrecorded, isUnsentTo, type OutcomeConsumer } from './delivery-conditions.ts';
@@ -48,22 +56,31 @@ export class OutcomePublisher {
     const { tables, source } = this.#parts;
     const delays = await this.#recordDelays();
     const announced = await this.#announceBatch();
-    const unrecorded = source.available ? await new OutcomeStore(tables.read).unsent('recorded', batch) : [];
+    const unrecorded = source.available
+      ? await new OutcomeStore(tables.read).unsent('recorded', batch)
+      : [];
     const recorded = await this.#recordAll(unrecorded);
-    return { found: delays + announced + unrecorded.length, more: announced === batch || (unrecorded.length === batch && recorded > 0) };
+    return {
+      found: delays + announced + unrecorded.length,
+      more: announced === batch || (unrecorded.length === batch && recorded > 0),
+    };
   }
 
   /** Before their ends: what could not be sent so far; how many there were. */
   async #recordDelays(): Promise<number> {
     const { tables, source } = this.#parts;
-    const late = source.available ? await new OutcomeStore(tables.read).unrecordedDelays(batch) : [];
+    const late = source.available
+      ? await new OutcomeStore(tables.read).unrecordedDelays(batch)
+      : [];
     for (const row of late) {
       if (!(await this.#record(row, delayOf(row)))) {
         return late.length;
       }
     }
     if (late.length > 0) {
-      await tables.write((tx) => new OutcomeStore(tx).markDelaysRecorded(late.map(({ seq }) => seq)));
+      await tables.write((tx) =>
+        new OutcomeStore(tx).markDelaysRecorded(late.map(({ seq }) => seq)),
+      );
     }
     return late.length;
   }
@@ -97,7 +114,10 @@ export class OutcomePublisher {
         );
         return rows.length;
       } catch (error) {
-        this.#parts.log.debug({ event: 'notify.outcomes_not_recorded', cause: messageOf(error) }, 'could not record many outcomes at once; one by one now');
+        this.#parts.log.debug(
+          { event: 'notify.outcomes_not_recorded', cause: messageOf(error) },
+          'could not record many outcomes at once; one by one now',
+        );
       }
     }
     return await this.#recordEach(rows);
@@ -112,7 +132,9 @@ export class OutcomePublisher {
     let count = 0;
     for (let from = 0; from < all.length; from += mostAtOnce) {
       const incidents = all.slice(from, from + mostAtOnce);
-      const recorded = (await Promise.all(incidents.map((deliveries) => this.#recordInOrder(deliveries)))).flat();
+      const recorded = (
+        await Promise.all(incidents.map((deliveries) => this.#recordInOrder(deliveries)))
+      ).flat();
       await this.#parts.tables.write((tx) => new OutcomeStore(tx).markSent('recorded', recorded));
       count += recorded.length;
     }
@@ -141,7 +163,10 @@ export class OutcomePublisher {
       await source.get().record([outcome]);
     } catch (error) {
       const times = (refused?.times ?? 0) + 1;
-      this.#refused.set(row.seq, { times, until: clock.monotonic() + Math.min(firstWaitMs * 2 ** (times - 1), longestWaitMs) });
+      this.#refused.set(row.seq, {
+        times,
+        until: clock.monotonic() + Math.min(firstWaitMs * 2 ** (times - 1), longestWaitMs),
+      });
       log.warn(
         { event: 'notify.outcome_not_recorded', delivery: row.id, times, cause: messageOf(error) },
         'could not record the outcome of a delivery on its incident; retried',
@@ -163,7 +188,13 @@ class OutcomeStore {
 
   /** Deliveries that have ended and whose outcome the consumer has not been given, oldest first. */
   unsent(consumer: OutcomeConsumer, limit: number): Promise<Delivery[]> {
-    return this.#db.selectFrom('notify_deliveries').selectAll().where(isUnsentTo(consumer)).orderBy('seq').limit(limit).execute();
+    return this.#db
+      .selectFrom('notify_deliveries')
+      .selectAll()
+      .where(isUnsentTo(consumer))
+      .orderBy('seq')
+      .limit(limit)
+      .execute();
   }
 
   async markSent(consumer: OutcomeConsumer, seqs: readonly number[]): Promise<void> {
@@ -178,11 +209,21 @@ class OutcomeStore {
 
   /** Deliveries that could not be sent so far, which the source of notices has not been given, oldest first. */
   unrecordedDelays(limit: number): Promise<Delivery[]> {
-    return this.#db.selectFrom('notify_deliveries').selectAll().where(isDelayUnrecorded).orderBy('seq').limit(limit).execute();
+    return this.#db
+      .selectFrom('notify_deliveries')
+      .selectAll()
+      .where(isDelayUnrecorded)
+      .orderBy('seq')
+      .limit(limit)
+      .execute();
   }
 
   async markDelaysRecorded(seqs: readonly number[]): Promise<void> {
-    await this.#db.updateTable('notify_deliveries').set({ delay_recorded: 1 }).where('seq', 'in', seqs).execute();
+    await this.#db
+      .updateTable('notify_deliveries')
+      .set({ delay_recorded: 1 })
+      .where('seq', 'in', seqs)
+      .execute();
   }
 }
 
@@ -207,4 +248,5 @@ const delayOf = (row: Delivery): Outcome => ({
 });
 
 /** A row is folded by the digest that took it to the channel, or by a resolve that made it idle before anything took it there. */
-const resultOf = ({ state, got }: Delivery): Outcome['result'] => (state === 'folded' && got === 0 ? 'overtaken' : (state as Outcome['result']));
+const resultOf = ({ state, got }: Delivery): Outcome['result'] =>
+  state === 'folded' && got === 0 ? 'overtaken' : (state as Outcome['result']);

@@ -29,8 +29,14 @@ export interface PageParts {
 }
 
 /** One message as a page: what is known, how it went in the last hour, and what to do. */
-export function messagePage({ title, tone, about, facts, steps }: ChannelMessage, { hour, threshold, list, act }: PageParts): string {
-  const rows = facts.map(({ name, text }) => `<tr><th scope="row">${escapedHtml(name)}</th><td>${linked(text)}</td></tr>`);
+export function messagePage(
+  { title, tone, about, facts, steps }: ChannelMessage,
+  { hour, threshold, list, act }: PageParts,
+): string {
+  const rows = facts.map(
+    ({ name, text }) =>
+      `<tr><th scope="row">${escapedHtml(name)}</th><td>${linked(text)}</td></tr>`,
+  );
   return document(
     title,
     [
@@ -38,9 +44,13 @@ export function messagePage({ title, tone, about, facts, steps }: ChannelMessage
       ...about.map((line) => `<p>${escapedHtml(line)}</p>`),
       hour === undefined ? '' : chart(hour, threshold),
       rows.length === 0 ? '' : `<table>${rows.join('')}</table>`,
-      steps.length === 0 ? '' : `<h2>What to do</h2><ol>${steps.map((step) => `<li>${escapedHtml(step)}</li>`).join('')}</ol>`,
+      steps.length === 0
+        ? ''
+        : `<h2>What to do</h2><ol>${steps.map((step) => `<li>${escapedHtml(step)}</li>`).join('')}</ol>`,
       list === undefined ? '' : `<h2>${list.total} instances of the last day</h2>${listOf(list)}`,
-      act === '' ? '' : `<p><a href="${escapedHtml(act)}">Acknowledge, silence, or extend its silence</a> (signed in)</p>`,
+      act === ''
+        ? ''
+        : `<p><a href="${escapedHtml(act)}">Acknowledge, silence, or extend its silence</a> (signed in)</p>`,
       '<footer>This page can only be read. Its link expires a week after it was sent.</footer>',
     ].join('\n'),
   );
@@ -61,11 +71,15 @@ export interface List {
 }
 
 /** Everything that one message was about, over as many pages as that takes. */
-export const listPage = (title: string, list: List): string => document(title, `<h1>${escapedHtml(title)}</h1>${listOf(list)}`);
+export const listPage = (title: string, list: List): string =>
+  document(title, `<h1>${escapedHtml(title)}</h1>${listOf(list)}`);
 
 function listOf({ items, from, total }: List): string {
   const rows = items.map(({ text, more, link }) => {
-    const head = link === undefined ? escapedHtml(text) : `<a href="${escapedHtml(link)}">${escapedHtml(text)}</a>`;
+    const head =
+      link === undefined
+        ? escapedHtml(text)
+        : `<a href="${escapedHtml(link)}">${escapedHtml(text)}</a>`;
     return `<li>${head}${more === '' ? '' : `<br><small>${escapedHtml(more)}</small>`}</li>`;
   });
   const next = from + items.length;
@@ -73,26 +87,35 @@ function listOf({ items, from, total }: List): string {
   return `<ol start="${from + 1}">${rows.join('')}</ol>${items.length === 0 || rest <= 0 ? '' : `<p><a rel="next" href="?from=${next}">and ${rest} more</a></p>`}`;
 }
 
-export const notePage = (title: string, text: string): string => document(title, `<h1>${escapedHtml(title)}</h1><p>${escapedHtml(text)}</p>`);
+export const notePage = (title: string, text: string): string =>
+  document(title, `<h1>${escapedHtml(title)}</h1><p>${escapedHtml(text)}</p>`);
 
 /** A fact that is an address leads there, and nothing else does. */
 const linked = (text: string): string =>
-  /^https?:\/\/[^\s"'<>]+$/.test(text) ? `<a rel="noreferrer" href="${escapedHtml(text)}">${escapedHtml(text)}</a>` : escapedHtml(text);
+  /^https?:\/\/[^\s"'<>]+$/.test(text)
+    ? `<a rel="noreferrer" href="${escapedHtml(text)}">${escapedHtml(text)}</a>`
+    : escapedHtml(text);
 
 const [width, height, edge] = [720, 180, 24];
 
 /** What was measured, with the threshold; nothing in it but numbers. */
 function chart(points: NonNullable<Background['hour']>, threshold: number | undefined): string {
-  const values = [...points.map(([, value]) => value), ...(threshold === undefined ? [] : [threshold])];
+  const values = [
+    ...points.map(([, value]) => value),
+    ...(threshold === undefined ? [] : [threshold]),
+  ];
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const [first, last] = [points[0]![0], points.at(-1)![0]];
-  const x = (time: number): string => (edge + ((time - first) / Math.max(1, last - first)) * (width - 2 * edge)).toFixed(1);
-  const y = (value: number): string => (height - edge - ((value - low) / (high - low || 1)) * (height - 2 * edge)).toFixed(1);
+  const x = (time: number): string =>
+    (edge + ((time - first) / Math.max(1, last - first)) * (width - 2 * edge)).toFixed(1);
+  const y = (value: number): string =>
+    (height - edge - ((value - low) / (high - low || 1)) * (height - 2 * edge)).toFixed(1);
   const path = points.map(([time, value]) => `${x(time)},${y(value)}`).join(' ');
   const bound =
     threshold === undefined
       ? ''
       : `<line x1="${edge}" x2="${width - edge}" y1="${y(threshold)}" y2="${y(threshold)}" stroke="#d32f2f" stroke-dasharray="6 4"/>`;
-  const label = (at: number, value: number): string => `<text x="${edge}" y="${at}" font-size="12" fill="currentColor">${Number(value.toPrecision(4))}</text>`;
+  const label = (at: number, value: number): string =>
+    `<text x="${edge}" y="${at}" font-size="12" fill="currentColor">${Number(value.toPrecision(4))}</text>`;
   return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="the last hour">${bound}<polyline points="${path}" fill="none" stroke="#1976d2" stroke-width="2"/>${label(16, high)}${label(height - 6, low)}</svg>`;
 }

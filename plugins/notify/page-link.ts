@@ -8,7 +8,10 @@ import type { NotifyTables } from './tables.ts';
 /** So long a link opens. */
 export const opensForMs = 7 * 86_400_000;
 
-export type Opened = { readonly result: 'open'; readonly target: Target } | { readonly result: 'expired' } | { readonly result: 'forged' };
+export type Opened =
+  | { readonly result: 'open'; readonly target: Target }
+  | { readonly result: 'expired' }
+  | { readonly result: 'forged' };
 
 const ref = 'links';
 const placeOf = { table: 'notify_page_keys', row: ref, column: 'key' } as const;
@@ -22,8 +25,16 @@ export class PageLinks {
   }
 
   /** With the key that is kept, or a new one at the first start. */
-  static async open(tables: Tables<NotifyTables>, secrets: Secrets, ids: Pick<Ids, 'token'>): Promise<PageLinks> {
-    const found = await tables.read.selectFrom('notify_page_keys').select('key').where('ref', '=', ref).executeTakeFirst();
+  static async open(
+    tables: Tables<NotifyTables>,
+    secrets: Secrets,
+    ids: Pick<Ids, 'token'>,
+  ): Promise<PageLinks> {
+    const found = await tables.read
+      .selectFrom('notify_page_keys')
+      .select('key')
+      .where('ref', '=', ref)
+      .executeTakeFirst();
     if (found !== undefined) {
       return new PageLinks(secrets.open(placeOf, found.key));
     }
@@ -40,7 +51,9 @@ export class PageLinks {
   /** Fit for a path. */
   sign(target: Target, now: number): string {
     const named = 'incident' in target ? `i${target.incident}` : `d${target.digest}`;
-    const body = Buffer.from(`${named} ${Math.ceil((now + opensForMs) / 1_000)}`).toString('base64url');
+    const body = Buffer.from(`${named} ${Math.ceil((now + opensForMs) / 1_000)}`).toString(
+      'base64url',
+    );
     return `${body}.${this.#mac(body).toString('base64url')}`;
   }
 
@@ -54,7 +67,12 @@ export class PageLinks {
     if (Number(until) * 1_000 < now) {
       return { result: 'expired' };
     }
-    return { result: 'open', target: named.startsWith('i') ? { incident: Number(named.slice(1)) } : { digest: named.slice(1) } };
+    return {
+      result: 'open',
+      target: named.startsWith('i')
+        ? { incident: Number(named.slice(1)) }
+        : { digest: named.slice(1) },
+    };
   }
 
   #mac(body: string): Buffer {

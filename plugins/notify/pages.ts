@@ -35,16 +35,22 @@ export class Pages {
   /** As HTML. */
   async show(token: string, from: number): Promise<string> {
     const target = this.#opened(token);
-    return 'incident' in target ? await this.#incident(target.incident, from) : await this.#digest(target.digest, from);
+    return 'incident' in target
+      ? await this.#incident(target.incident, from)
+      : await this.#digest(target.digest, from);
   }
 
   /** What was measured in the last hour, as PNG. */
   async chart(token: string): Promise<Buffer> {
     const target = this.#opened(token);
-    const around = 'incident' in target ? await this.#parts.knowledge.aroundId(target.incident) : undefined;
+    const around =
+      'incident' in target ? await this.#parts.knowledge.aroundId(target.incident) : undefined;
     const { hour, incident } = around?.background ?? {};
     if (hour === undefined) {
-      throw new SvcError('not_found', 'there is no chart of this: nothing was measured of it in the last hour');
+      throw new SvcError(
+        'not_found',
+        'there is no chart of this: nothing was measured of it in the last hour',
+      );
     }
     return chartPng(hour, incident?.threshold);
   }
@@ -54,9 +60,16 @@ export class Pages {
     const opened = links.open(token, clock.now());
     switch (opened.result) {
       case 'forged':
-        throw new SvcError('not_found', 'the link is not complete, or was never sent; open it from the message again');
+        throw new SvcError(
+          'not_found',
+          'the link is not complete, or was never sent; open it from the message again',
+        );
       case 'expired':
-        throw new SvcError('not_found', 'the link has expired: links in messages open for a week; sign in to see the incident', { status: 410 });
+        throw new SvcError(
+          'not_found',
+          'the link has expired: links in messages open for a week; sign in to see the incident',
+          { status: 410 },
+        );
       case 'open':
         return opened.target;
     }
@@ -65,29 +78,59 @@ export class Pages {
   async #incident(id: number, from: number): Promise<string> {
     const around = await this.#parts.knowledge.aroundId(id);
     if (around?.background === undefined) {
-      throw new SvcError('unavailable', `incident ${id} cannot be read now: alerting does not run, or the incident is no longer kept; try again in a minute`);
+      throw new SvcError(
+        'unavailable',
+        `incident ${id} cannot be read now: alerting does not run, or the incident is no longer kept; try again in a minute`,
+      );
     }
     const { incident, hour } = around.background;
     const kind = incident.status === 'resolved' ? 'resolved' : 'firing';
-    const message = incidentMessage('', { kind, incident }, { link: '', template: undefined, around });
+    const message = incidentMessage(
+      '',
+      { kind, incident },
+      { link: '', template: undefined, around },
+    );
     const instances = await this.#parts.knowledge.instances(id, { from, limit: mostListed });
-    const list = instances && instances.total > 1 ? { items: instances.items.map(itemOf), from, total: instances.total } : undefined;
+    const list =
+      instances && instances.total > 1
+        ? { items: instances.items.map(itemOf), from, total: instances.total }
+        : undefined;
     const act = kind === 'resolved' ? '' : this.#parts.linkOf({ act: id });
-    return messagePage(message, { ...(hour && { hour }), threshold: incident.threshold, list, act });
+    return messagePage(message, {
+      ...(hour && { hour }),
+      threshold: incident.threshold,
+      list,
+      act,
+    });
   }
 
   async #digest(delivery: string, from: number): Promise<string> {
     const { tables, knowledge, linkOf, clock } = this.#parts;
-    const { notices, counts, group } = await new NoticeStore(tables.read).ofMessage(delivery, { from, limit: mostListed });
+    const { notices, counts, group } = await new NoticeStore(tables.read).ofMessage(delivery, {
+      from,
+      limit: mostListed,
+    });
     const total = counts.firing + counts.reminder + counts.resolved;
     if (total === 0 || (from === 0 && notices.length === 0)) {
-      throw new SvcError('not_found', 'what a message said is kept for a day, and this one is older; sign in to see the incidents', { status: 410 });
+      throw new SvcError(
+        'not_found',
+        'what a message said is kept for a day, and this one is older; sign in to see the incidents',
+        { status: 410 },
+      );
     }
     const hosts = await knowledge.hosts(notices.map(({ incident }) => incident));
     const now = clock.now();
     const { title } = digestMessage('', { entries: notices, counts, group, hosts, now }, '');
     const items = notices.map(({ kind, incident }) => ({
-      text: incidentMessage('', { kind, incident }, { link: '', template: undefined, around: { now, host: hosts.get(incident.device_id ?? '') } }).title,
+      text: incidentMessage(
+        '',
+        { kind, incident },
+        {
+          link: '',
+          template: undefined,
+          around: { now, host: hosts.get(incident.device_id ?? '') },
+        },
+      ).title,
       more: labelsOf(incident.labels),
       link: linkOf({ incident: incident.id }),
     }));
@@ -100,7 +143,13 @@ const itemOf = ({ labels, state, value, since }: NoticeInstances['items'][number
   more: `${state}, ${value === undefined ? '' : `${againstThreshold(value, undefined)}, `}since ${clockOf(since)}`,
 });
 
-const token = Type.Object({ token: Type.String({ maxLength: 300, pattern: '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$', examples: ['bm8.c2ln'] }) });
+const token = Type.Object({
+  token: Type.String({
+    maxLength: 300,
+    pattern: '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$',
+    examples: ['bm8.c2ln'],
+  }),
+});
 
 export const pageRoutes = (pages: Pages): readonly RouteDeclaration[] => [
   byteRoute({
@@ -117,13 +166,25 @@ export const pageRoutes = (pages: Pages): readonly RouteDeclaration[] => [
     method: 'GET',
     path: `${pagePath}/{token}`,
     access: 'public',
-    summary: 'The page that a link in a message opens: one incident, or all that the message was about',
+    summary:
+      'The page that a link in a message opens: one incident, or all that the message was about',
     description: 'To be read only. The token is signed, names one page, and expires after a week.',
     params: token,
-    query: Type.Object({ from: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'begins the list after so many' })) }),
+    query: Type.Object({
+      from: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 1_000_000,
+          description: 'begins the list after so many',
+        }),
+      ),
+    }),
     produces: 'text/html; charset=utf-8',
     errors: ['not_found', 'unavailable', 410],
-    wording: ({ message }) => ({ type: 'text/html; charset=utf-8', body: notePage('This page cannot be shown', message) }),
+    wording: ({ message }) => ({
+      type: 'text/html; charset=utf-8',
+      body: notePage('This page cannot be shown', message),
+    }),
     handle({ params, query, setHeader }) {
       setHeader('content-security-policy', pagePolicy);
       return pages.show(params.token, query.from ?? 0);

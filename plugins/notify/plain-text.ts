@@ -12,9 +12,11 @@ export function oneLine(text: string, most: number): string {
 }
 
 /** Lines may stay; other control characters may not. */
-export const withoutControls = (text: string): string => shownOnly(text.replaceAll(/[^\P{Cc}\n\t]/gu, ''));
+export const withoutControls = (text: string): string =>
+  shownOnly(text.replaceAll(/[^\P{Cc}\n\t]/gu, ''));
 
-export const withLink = (lines: readonly string[], link: string): readonly string[] => (link === '' ? lines : [...lines, link]);
+export const withLink = (lines: readonly string[], link: string): readonly string[] =>
+  link === '' ? lines : [...lines, link];
 
 /** By UTF-16 units, but never between the two of one character. */
 function cutAt(text: string, most: number): string {

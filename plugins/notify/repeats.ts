@@ -36,7 +36,9 @@ export class Repeats {
       return 0;
     }
     let nextMs = Infinity;
-    const channels = (await new ChannelStore(tables.read).all()).map(channelOf).filter(({ enabled, grouping: { repeatMs } }) => enabled && repeatMs > 0);
+    const channels = (await new ChannelStore(tables.read).all())
+      .map(channelOf)
+      .filter(({ enabled, grouping: { repeatMs } }) => enabled && repeatMs > 0);
     for (const channel of channels) {
       const before = clock.now() - channel.grouping.repeatMs;
       const due = await tables.read
@@ -44,7 +46,12 @@ export class Repeats {
         .select(['group_key', 'sent_at'])
         .where('channel_id', '=', channel.id)
         // What lies far ahead was noted by a clock that has been set back since.
-        .where((is) => is.or([is('sent_at', '<=', before), is('sent_at', '>', clock.now() + channel.grouping.repeatMs)]))
+        .where((is) =>
+          is.or([
+            is('sent_at', '<=', before),
+            is('sent_at', '>', clock.now() + channel.grouping.repeatMs),
+          ]),
+        )
         .execute();
       for (const { group_key: group, sent_at: sentAt } of due) {
         await this.#repeatGroup(channel, group, sentAt);
@@ -54,7 +61,13 @@ export class Repeats {
         .select((is) => is.fn.min<number | null>('sent_at').as('first'))
         .where('channel_id', '=', channel.id)
         .executeTakeFirstOrThrow();
-      nextMs = first === null ? nextMs : Math.min(nextMs, Math.max(0, Math.min(first, clock.now()) + channel.grouping.repeatMs - clock.now()));
+      nextMs =
+        first === null
+          ? nextMs
+          : Math.min(
+              nextMs,
+              Math.max(0, Math.min(first, clock.now()) + channel.grouping.repeatMs - clock.now()),
+            );
     }
     return nextMs;
   }
@@ -62,21 +75,44 @@ export class Repeats {
   /** A group of which nothing burns is forgotten. */
   async #repeatGroup(channel: Channel, group: string, sentAt: number): Promise<void> {
     const { tables, source, clock, ids } = this.#parts;
-    const known = new Map((await this.#sentFirings(channel.id, group)).map(({ incident_id: id, fire_seq: seq }) => [id, seq]));
+    const known = new Map(
+      (await this.#sentFirings(channel.id, group)).map(({ incident_id: id, fire_seq: seq }) => [
+        id,
+        seq,
+      ]),
+    );
     const burning = known.size === 0 ? [] : await source.get().burning([...known.keys()]);
     const now = clock.now();
     await tables.write(async (tx) => {
       if (burning.length === 0) {
-        await tx.deleteFrom('notify_groups').where('channel_id', '=', channel.id).where('group_key', '=', group).where('sent_at', '=', sentAt).execute();
+        await tx
+          .deleteFrom('notify_groups')
+          .where('channel_id', '=', channel.id)
+          .where('group_key', '=', group)
+          .where('sent_at', '=', sentAt)
+          .execute();
         return;
       }
-      await tx.updateTable('notify_groups').set({ sent_at: now }).where('channel_id', '=', channel.id).where('group_key', '=', group).execute();
+      await tx
+        .updateTable('notify_groups')
+        .set({ sent_at: now })
+        .where('channel_id', '=', channel.id)
+        .where('group_key', '=', group)
+        .execute();
       const reminders = burning.map((incident): Notice => {
         const seq = known.get(incident.id)!;
-        return { id: `repeat-${channel.id}-${incident.id}-${seq}-${sentAt}`, kind: 'reminder', fire_seq: seq, incident, pins: [] };
+        return {
+          id: `repeat-${channel.id}-${incident.id}-${seq}-${sentAt}`,
+          kind: 'reminder',
+          fire_seq: seq,
+          incident,
+          pins: [],
+        };
       });
       const fresh = await new NoticeStore(tx).add(reminders, now);
-      await new DeliveryStore(tx).add(fresh.map((notice) => deliveryOf(notice, channel, { id: ids.uuid(), group, now })));
+      await new DeliveryStore(tx).add(
+        fresh.map((notice) => deliveryOf(notice, channel, { id: ids.uuid(), group, now })),
+      );
     });
   }
 

@@ -19,8 +19,14 @@ export class SendSchedule {
   constructor(state: StateRow | undefined, clock: Clock) {
     const wallNow = clock.now();
     this.#clock = clock;
-    this.#sends = asOf(state === undefined ? [] : (JSON.parse(state.recent) as number[]), wallNow, clock.monotonic());
-    this.#blockedUntil = clock.monotonic() + Math.min(Math.max(0, (state?.blocked_until ?? 0) - wallNow), longestBlockMs);
+    this.#sends = asOf(
+      state === undefined ? [] : (JSON.parse(state.recent) as number[]),
+      wallNow,
+      clock.monotonic(),
+    );
+    this.#blockedUntil =
+      clock.monotonic() +
+      Math.min(Math.max(0, (state?.blocked_until ?? 0) - wallNow), longestBlockMs);
   }
 
   set limits(limits: readonly Limit[]) {
@@ -41,7 +47,10 @@ export class SendSchedule {
   /** Whether what may be left out goes as well: half of every window stays for messages. */
   get hasRoomToSpare(): boolean {
     const now = this.#clock.monotonic();
-    const halves = this.#limits.map(({ count, per_ms }) => ({ count: Math.ceil(count / 2), per_ms }));
+    const halves = this.#limits.map(({ count, per_ms }) => ({
+      count: Math.ceil(count / 2),
+      per_ms,
+    }));
     return this.#blockedUntil <= now && waitFor(halves, this.#sends, now) <= 0;
   }
 
@@ -62,7 +71,9 @@ export class SendSchedule {
     }
     // Some end without another try; theirs go when there are many.
     if (this.#retries.size > this.#mostWaits) {
-      [...this.#retries].filter(([, due]) => due <= now).forEach(([old]) => this.#retries.delete(old));
+      [...this.#retries]
+        .filter(([, due]) => due <= now)
+        .forEach(([old]) => this.#retries.delete(old));
       this.#mostWaits = Math.max(fewWaits, 2 * this.#retries.size);
     }
   }
@@ -74,7 +85,10 @@ export class SendSchedule {
   /** The sends for the next process, with one more, on the wall clock. */
   sendTimesWith(wallNow: number): readonly number[] {
     const now = this.#clock.monotonic();
-    return kept(this.#limits, [...this.#sends.map((sent) => Math.round(wallNow - (now - sent))), wallNow]);
+    return kept(this.#limits, [
+      ...this.#sends.map((sent) => Math.round(wallNow - (now - sent))),
+      wallNow,
+    ]);
   }
 
   block(ms: number): void {
@@ -112,6 +126,10 @@ export function kept(limits: readonly Limit[], stamps: readonly number[]): reado
 }
 
 /** Stamps of the wall clock in terms of one that never jumps; what lies ahead has just been. */
-export function asOf(wallStamps: readonly number[], wallNow: number, now: number): readonly number[] {
+export function asOf(
+  wallStamps: readonly number[],
+  wallNow: number,
+  now: number,
+): readonly number[] {
   return wallStamps.map((at) => now - Math.max(0, wallNow - at)).sort((a, b) => a - b);
 }

@@ -30,7 +30,12 @@ export class Sender {
   constructor(parts: SenderParts) {
     const owner = `${parts.process}/${parts.generation}`;
     const diverted = (channel: number): void => this.#channels.get(channel)?.roused();
-    this.#parts = { ...parts, owner, diverted, finished: (id) => this.#listeners.forEach((listener) => listener(id)) };
+    this.#parts = {
+      ...parts,
+      owner,
+      diverted,
+      finished: (id) => this.#listeners.forEach((listener) => listener(id)),
+    };
   }
 
   /** Called with the id of each delivery that has ended by a try. */
@@ -53,8 +58,13 @@ export class Sender {
       return false;
     }
     await this.#recover();
-    const unsaved = [...this.#channels.values()].filter(({ hasUnsaved }) => hasUnsaved).map(({ id }) => id);
-    const waiting = new Set([...(await new DeliveryStore(tables.read).waitingChannels()), ...unsaved]);
+    const unsaved = [...this.#channels.values()]
+      .filter(({ hasUnsaved }) => hasUnsaved)
+      .map(({ id }) => id);
+    const waiting = new Set([
+      ...(await new DeliveryStore(tables.read).waitingChannels()),
+      ...unsaved,
+    ]);
     for (const id of waiting) {
       const channel = await this.#channel(id);
       if (!this.#busy.has(id)) {
@@ -78,7 +88,8 @@ export class Sender {
   }
 
   async #channel(id: number): Promise<ChannelSender> {
-    const channel = this.#channels.get(id) ?? new ChannelSender(id, await this.#scheduleOf(id), this.#parts);
+    const channel =
+      this.#channels.get(id) ?? new ChannelSender(id, await this.#scheduleOf(id), this.#parts);
     this.#channels.set(id, channel);
     return channel;
   }
@@ -95,7 +106,9 @@ export class Sender {
       return;
     }
     if (await new DeliveryStore(tables.read).hasInterrupted(owner, process, this.#hasRecovered)) {
-      await tables.write((tx) => new DeliveryStore(tx).requeueInterrupted(owner, process, this.#hasRecovered));
+      await tables.write((tx) =>
+        new DeliveryStore(tx).requeueInterrupted(owner, process, this.#hasRecovered),
+      );
     }
     this.#hasRecovered = true;
     this.#recoverAt = clock.monotonic() + leaseMs;

@@ -14,7 +14,11 @@ export class StateStore {
   }
 
   find(channel: number): Promise<StateRow | undefined> {
-    return this.#db.selectFrom('notify_states').selectAll().where('channel_id', '=', channel).executeTakeFirst();
+    return this.#db
+      .selectFrom('notify_states')
+      .selectAll()
+      .where('channel_id', '=', channel)
+      .executeTakeFirst();
   }
 
   async keepSendTimes(channel: number, recent: readonly number[]): Promise<void> {
@@ -28,7 +32,13 @@ export class StateStore {
   async recordSent(channel: number, now: number): Promise<void> {
     await this.#db
       .updateTable('notify_states')
-      .set({ last_sent_at: now, failures: 0, degraded_at: null, degraded_reason: null, blocked_until: null })
+      .set({
+        last_sent_at: now,
+        failures: 0,
+        degraded_at: null,
+        degraded_reason: null,
+        blocked_until: null,
+      })
       .where('channel_id', '=', channel)
       .execute();
   }
@@ -36,7 +46,10 @@ export class StateStore {
   async recordFailure(
     channel: number,
     error: string,
-    { degraded, blockedUntil }: { readonly degraded: boolean; readonly blockedUntil: number | null },
+    {
+      degraded,
+      blockedUntil,
+    }: { readonly degraded: boolean; readonly blockedUntil: number | null },
     now: number,
   ): Promise<void> {
     const tooMany = `${degradedAfter} tries in a row failed; the last error: ${error}`;
@@ -50,8 +63,12 @@ export class StateStore {
         ...(degraded
           ? { degraded_at: sql<number>`coalesce(degraded_at, ${now})`, degraded_reason: error }
           : {
-              degraded_at: sql<number | null>`case when failures + 1 >= ${degradedAfter} then coalesce(degraded_at, ${now}) else degraded_at end`,
-              degraded_reason: sql<string | null>`case when failures + 1 >= ${degradedAfter} then ${tooMany} else degraded_reason end`,
+              degraded_at: sql<
+                number | null
+              >`case when failures + 1 >= ${degradedAfter} then coalesce(degraded_at, ${now}) else degraded_at end`,
+              degraded_reason: sql<
+                string | null
+              >`case when failures + 1 >= ${degradedAfter} then ${tooMany} else degraded_reason end`,
             }),
       })
       .where('channel_id', '=', channel)

@@ -36,7 +36,14 @@ export interface NotifyTables {
     blocked_until: number | null;
     recent: Generated<string>;
   };
-  notify_notices: { id: string; incident_id: number; fire_seq: number; kind: string; body: string; accepted_at: number };
+  notify_notices: {
+    id: string;
+    incident_id: number;
+    fire_seq: number;
+    kind: string;
+    body: string;
+    accepted_at: number;
+  };
   notify_deliveries: {
     seq: Generated<number>;
     id: string;

@@ -22,10 +22,18 @@ interface AfterTry {
 }
 
 /** Writes down what came of a try, and how the channel fares. */
-export async function storeEnd(tx: Notify, { row, channel, result }: Tried, { now, askedMs, retryMs }: AfterTry): Promise<void> {
+export async function storeEnd(
+  tx: Notify,
+  { row, channel, result }: Tried,
+  { now, askedMs, retryMs }: AfterTry,
+): Promise<void> {
   const [deliveries, states] = [new DeliveryStore(tx), new StateStore(tx)];
   if (result.result === 'stopped') {
-    await deliveries.requeue(row, { due_at: now, wait_ms: 0, error: null, unclear: true, uncounted: true, isDelayed: false }, now);
+    await deliveries.requeue(
+      row,
+      { due_at: now, wait_ms: 0, error: null, unclear: true, uncounted: true, isDelayed: false },
+      now,
+    );
     return;
   }
   if (result.result === 'sent') {
@@ -34,17 +42,45 @@ export async function storeEnd(tx: Notify, { row, channel, result }: Tried, { no
     return;
   }
   const { reason: error, unclear } = result;
-  const isLate = retryMs === undefined || result.result === 'failed' || row.attempts >= soonTries || (askedMs ?? 0) > mostPatienceMs;
+  const isLate =
+    retryMs === undefined ||
+    result.result === 'failed' ||
+    row.attempts >= soonTries ||
+    (askedMs ?? 0) > mostPatienceMs;
   if (retryMs === undefined) {
     await deliveries.finish(row, { sent: false, error, unclear }, now);
   } else {
-    await deliveries.requeue(row, { due_at: now + retryMs, wait_ms: retryMs, error, unclear, uncounted: false, isDelayed: isLate }, now);
+    await deliveries.requeue(
+      row,
+      {
+        due_at: now + retryMs,
+        wait_ms: retryMs,
+        error,
+        unclear,
+        uncounted: false,
+        isDelayed: isLate,
+      },
+      now,
+    );
   }
   if (isLate && channel.fallback_channel_id !== null) {
-    await divert(tx, { from: channel.id, to: channel.fallback_channel_id, what: sql<boolean>`late.seq = ${row.seq} or late.digest = ${row.seq}` }, now);
+    await divert(
+      tx,
+      {
+        from: channel.id,
+        to: channel.fallback_channel_id,
+        what: sql<boolean>`late.seq = ${row.seq} or late.digest = ${row.seq}`,
+      },
+      now,
+    );
   }
   const degraded = result.result === 'failed' && result.degraded;
-  await states.recordFailure(channel.id, error, { degraded, blockedUntil: askedMs === undefined ? null : now + askedMs }, now);
+  await states.recordFailure(
+    channel.id,
+    error,
+    { degraded, blockedUntil: askedMs === undefined ? null : now + askedMs },
+    now,
+  );
 }
 
 interface Diverted {

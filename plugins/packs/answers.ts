@@ -17,12 +17,19 @@ type Answers = (method: string, input: unknown) => Promise<unknown>;
 export function answersOf(
   { manifest }: PackSource,
   { fetch, settings, clock, scope }: PluginContext,
-  { tables, gate }: { readonly tables: PackDatabase | undefined; readonly gate: Handle<GateContract> },
+  {
+    tables,
+    gate,
+  }: { readonly tables: PackDatabase | undefined; readonly gate: Handle<GateContract> },
 ): Answers {
   const { id, permissions, limits } = manifest;
   const beyond = (host: string): string | undefined => {
     const answer = gate.available ? gate.get().reach(`pack:${id}`, host) : undefined;
-    return answer === undefined ? noGate : answer.verdict === 'refused' ? answer.message : undefined;
+    return answer === undefined
+      ? noGate
+      : answer.verdict === 'refused'
+        ? answer.message
+        : undefined;
   };
   const outbound = new BrokeredFetch({
     ...{ id, fetch, clock, hosts: permissions.hosts, callMs: limits.call_ms, signal: scope.signal },
@@ -34,7 +41,10 @@ export function answersOf(
       return await outbound.ask(input);
     }
     if (tables === undefined) {
-      throw new SvcError('not_found', `svc answers no ${method} of this pack: for tables of its own it asks for "permissions": {"disk_mb": 64}`);
+      throw new SvcError(
+        'not_found',
+        `svc answers no ${method} of this pack: for tables of its own it asks for "permissions": {"disk_mb": 64}`,
+      );
     }
     if (!isTablesMethod(method)) {
       throw new SvcError('not_found', `svc answers no ${method} of a pack`);
@@ -58,16 +68,33 @@ export function tablesOf(
   const { disk_mb: maxMb } = permissions;
   if (maxMb === 0) {
     if (names.length > 0) {
-      throw new SvcError('invalid_argument', `${id} has ${names[0]} and no room for tables: ask for "permissions": {"disk_mb": 64} in plugin.json`);
+      throw new SvcError(
+        'invalid_argument',
+        `${id} has ${names[0]} and no room for tables: ask for "permissions": {"disk_mb": 64} in plugin.json`,
+      );
     }
     return undefined;
   }
-  const migrations = names.map((name) => ({ name: name.slice('migrations/'.length), sql: Buffer.from(files.read(name)!).toString('utf8') }));
+  const migrations = names.map((name) => ({
+    name: name.slice('migrations/'.length),
+    sql: Buffer.from(files.read(name)!).toString('utf8'),
+  }));
   const database = new PackDatabase({
-    ...{ ...given, log, clock, label: id, statementMs: limits.call_ms * share, openMs: limits.activate_ms * share },
+    ...{
+      ...given,
+      log,
+      clock,
+      label: id,
+      statementMs: limits.call_ms * share,
+      openMs: limits.activate_ms * share,
+    },
     data: { file: join(dataDir, 'tables.db'), maxMb, migrations },
     onEnded: (cause, again) => (again ? stumbled(cause) : failed(cause)),
   });
-  scope.occupy(() => `tables of the pack: ${database.state}`, { begin: () => undefined, end: () => database.stop(), endMs: stopMs });
+  scope.occupy(() => `tables of the pack: ${database.state}`, {
+    begin: () => undefined,
+    end: () => database.stop(),
+    endMs: stopMs,
+  });
   return database;
 }

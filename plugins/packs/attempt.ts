@@ -74,7 +74,10 @@ export class Attempt {
     });
     this.ready.catch(() => undefined);
     this.#listen();
-    const late = setTimeout(() => this.kill('not-started', `did not start within ${options.startMs} ms`), options.startMs);
+    const late = setTimeout(
+      () => this.kill('not-started', `did not start within ${options.startMs} ms`),
+      options.startMs,
+    );
     this.#watch = setInterval(() => this.#look(), options.pollMs);
     void this.ready.then(
       () => clearTimeout(late),
@@ -113,7 +116,11 @@ export class Attempt {
     this.#spawned.process.kill('SIGTERM');
     const hard = setTimeout(() => this.kill('stopped', 'it was stopped'), graceMs);
     try {
-      await within(graceMs + undyingMs, this.ended, `process ${this.pid} of ${this.#options.label} does not die`);
+      await within(
+        graceMs + undyingMs,
+        this.ended,
+        `process ${this.pid} of ${this.#options.label} does not die`,
+      );
     } finally {
       clearTimeout(hard);
     }
@@ -183,7 +190,10 @@ export class Attempt {
     const { rssMb, pingMs, clock } = this.#options;
     const resident = residentBytes(this.pid);
     if (resident !== undefined && resident > rssMb * 1024 * 1024) {
-      this.kill('out-of-memory', `out of memory: the process grew to ${Math.round(resident / 1024 / 1024)} MB, ${rssMb} MB are allowed`);
+      this.kill(
+        'out-of-memory',
+        `out of memory: the process grew to ${Math.round(resident / 1024 / 1024)} MB, ${rssMb} MB are allowed`,
+      );
       return;
     }
     if (!this.#started) {
@@ -194,7 +204,11 @@ export class Attempt {
       this.#say({ t: 'ping' });
     } else if (clock.monotonic() - this.#pingedAt > pingMs) {
       // When it was this process that stood still, the answer lies in the pipe and is read before this runs.
-      setImmediate(() => this.#pingedAt !== undefined && this.kill('spinning', `did not answer for ${pingMs} ms, as in an endless loop`));
+      setImmediate(
+        () =>
+          this.#pingedAt !== undefined &&
+          this.kill('spinning', `did not answer for ${pingMs} ms, as in an endless loop`),
+      );
     }
   }
 
@@ -209,10 +223,13 @@ export class Attempt {
     clearInterval(this.#watch);
     // Its last words may still be in the pipes.
     await Promise.race([heardOut, sleep(lastWordsMs, undefined, { ref: false })]);
-    const cause = this.#verdict ?? causeOf({ ...exit, lastWords: this.#lastWords }, this.#options.heapMb);
+    const cause =
+      this.#verdict ?? causeOf({ ...exit, lastWords: this.#lastWords }, this.#options.heapMb);
     channel.destroy();
     this.#calls.end(cause.text);
-    this.#rejectReady(new SvcError('unavailable', `${this.#options.label} ${cause.text}`, { retryAfterSeconds: 5 }));
+    this.#rejectReady(
+      new SvcError('unavailable', `${this.#options.label} ${cause.text}`, { retryAfterSeconds: 5 }),
+    );
     return cause;
   }
 
@@ -231,7 +248,9 @@ export class Attempt {
 /** Resident memory of a process in bytes; undefined where `/proc` does not tell, or when it is gone. */
 export function residentBytes(pid: number): number | undefined {
   try {
-    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(
+      readFileSync(`/proc/${pid}/status`, 'latin1'),
+    )?.[1];
     return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
   } catch {
     // Between its end and the exit event a process has no status any more.

@@ -30,7 +30,8 @@ const maxHeaders = 50;
 const maxText = 100_000;
 
 /** What belongs to the connection, and not to who asks. */
-const closedHeaders = /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
+const closedHeaders =
+  /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
 const credentials = /^(?:authorization|cookie|x-.*(?:key|token).*)$/i;
 
 const maxReplyBytes = 4 * 1024 * 1024;
@@ -68,15 +69,27 @@ export class BrokeredFetch {
     let sent: OutboundRequest = { method, headers, ...(body !== undefined && { body }) };
     let target = this.#allowed(url);
     for (let left = maxRedirects; ; left -= 1) {
-      const reply = await fetch(target.href, { ...sent, ...tls, signal, maxBytes: maxReplyBytes, timeoutMs: Math.max(1, until - clock.monotonic()) });
+      const reply = await fetch(target.href, {
+        ...sent,
+        ...tls,
+        signal,
+        maxBytes: maxReplyBytes,
+        timeoutMs: Math.max(1, until - clock.monotonic()),
+      });
       const { location } = reply.headers;
       if (location === undefined || reply.status < 300 || reply.status > 399) {
         return reply;
       }
       if (left === 0) {
-        throw new SvcError('upstream_error', `${target.origin} redirects more than ${maxRedirects} times`, { reason: 'packs.redirects' });
+        throw new SvcError(
+          'upstream_error',
+          `${target.origin} redirects more than ${maxRedirects} times`,
+          { reason: 'packs.redirects' },
+        );
       }
-      const next = this.#allowed(URL.canParse(location, target.href) ? new URL(location, target.href).href : location);
+      const next = this.#allowed(
+        URL.canParse(location, target.href) ? new URL(location, target.href).href : location,
+      );
       sent = redirected(sent, reply.status, next.origin === target.origin);
       target = next;
     }
@@ -87,17 +100,28 @@ export class BrokeredFetch {
     const { id, hosts, setting, beyond } = this.#parts;
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol)) {
-      throw new SvcError('invalid_argument', 'fetch takes addresses that begin with https:// or http://');
+      throw new SvcError(
+        'invalid_argument',
+        'fetch takes addresses that begin with https:// or http://',
+      );
     }
-    const named = hosts.flatMap((host) => (host.startsWith('{') ? hostOf(setting(host.slice(1, -1))) : [host]));
+    const named = hosts.flatMap((host) =>
+      host.startsWith('{') ? hostOf(setting(host.slice(1, -1))) : [host],
+    );
     if (!named.some((host) => covers(host, url))) {
-      throw new SvcError('forbidden', `${id} may not ask ${url.host}: "hosts" of its permissions has ${hosts.join(', ') || 'none'}`, {
-        reason: 'packs.denied_host',
-      });
+      throw new SvcError(
+        'forbidden',
+        `${id} may not ask ${url.host}: "hosts" of its permissions has ${hosts.join(', ') || 'none'}`,
+        {
+          reason: 'packs.denied_host',
+        },
+      );
     }
     const cause = beyond(url.hostname);
     if (cause !== undefined) {
-      throw new SvcError('forbidden', `${id} may not ask ${url.host}: ${cause}`, { reason: 'packs.beyond_ceiling' });
+      throw new SvcError('forbidden', `${id} may not ask ${url.host}: ${cause}`, {
+        reason: 'packs.beyond_ceiling',
+      });
     }
     return url;
   }
@@ -110,36 +134,80 @@ export class BrokeredFetch {
     }
     this.#counted += 1;
     if (this.#open >= atOnce || this.#counted > perMinute) {
-      throw new SvcError('rate_limited', `${id} may make ${atOnce} requests at once and ${perMinute} in a minute; try again later`, {
-        reason: 'packs.fetch_limited',
-        retryAfterSeconds: Math.ceil((this.#countedFrom + minuteMs - now) / 1_000),
-      });
+      throw new SvcError(
+        'rate_limited',
+        `${id} may make ${atOnce} requests at once and ${perMinute} in a minute; try again later`,
+        {
+          reason: 'packs.fetch_limited',
+          retryAfterSeconds: Math.ceil((this.#countedFrom + minuteMs - now) / 1_000),
+        },
+      );
     }
   }
 }
 
 function readAsked(input: unknown): Asked {
-  const { url, method = 'GET', headers = {}, text, base64, timeoutMs = Infinity, ca } = (input ?? {}) as Readonly<Record<string, unknown>>;
-  const pairs = typeof headers === 'object' && headers !== null ? Object.entries(headers) : undefined;
+  const {
+    url,
+    method = 'GET',
+    headers = {},
+    text,
+    base64,
+    timeoutMs = Infinity,
+    ca,
+  } = (input ?? {}) as Readonly<Record<string, unknown>>;
+  const pairs =
+    typeof headers === 'object' && headers !== null ? Object.entries(headers) : undefined;
   const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';
-  const fits = isText(url ?? 0) && methods.includes(method) && typeof timeoutMs === 'number' && timeoutMs > 0 && [text, base64, ca].every(isText);
-  if (!fits || pairs === undefined || pairs.length > maxHeaders || !pairs.every(([, value]) => isText(value ?? 0))) {
-    throw new SvcError('invalid_argument', `fetch takes an address and {method, headers, body, timeoutMs, ca}, with up to ${maxHeaders} headers`);
+  const fits =
+    isText(url ?? 0) &&
+    methods.includes(method) &&
+    typeof timeoutMs === 'number' &&
+    timeoutMs > 0 &&
+    [text, base64, ca].every(isText);
+  if (
+    !fits ||
+    pairs === undefined ||
+    pairs.length > maxHeaders ||
+    !pairs.every(([, value]) => isText(value ?? 0))
+  ) {
+    throw new SvcError(
+      'invalid_argument',
+      `fetch takes an address and {method, headers, body, timeoutMs, ca}, with up to ${maxHeaders} headers`,
+    );
   }
   const unfit = pairs.find(
-    ([name, value]) => closedHeaders.test(name) || !/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name) || /[^\t -~\u0080-\u00ff]/.test(String(value)),
+    ([name, value]) =>
+      closedHeaders.test(name) ||
+      !/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name) ||
+      /[^\t -~\u0080-\u00ff]/.test(String(value)),
   );
   if (unfit !== undefined || [url, ca].some((value) => String(value).length > maxText)) {
-    throw new SvcError('invalid_argument', `fetch cannot send ${unfit === undefined ? 'so long an address' : `the header ${unfit[0].slice(0, 100)}`}`);
+    throw new SvcError(
+      'invalid_argument',
+      `fetch cannot send ${unfit === undefined ? 'so long an address' : `the header ${unfit[0].slice(0, 100)}`}`,
+    );
   }
-  const body = typeof base64 === 'string' ? Buffer.from(base64, 'base64') : (text as string | undefined);
-  return { url: String(url), method: method as Asked['method'], headers: headers as Asked['headers'], body, timeoutMs, ca: ca as string | undefined };
+  const body =
+    typeof base64 === 'string' ? Buffer.from(base64, 'base64') : (text as string | undefined);
+  return {
+    url: String(url),
+    method: method as Asked['method'],
+    headers: headers as Asked['headers'],
+    body,
+    timeoutMs,
+    ca: ca as string | undefined,
+  };
 }
 
 /** `api.example.com` with the ports of http and https, `api.example.com:8443`, or `*.example.com` for all below it. */
 function covers(host: string, url: URL): boolean {
-  const [, star = '', name = '', port = ''] = /^(\*\.)?(.*?)(?::(\d+))?$/.exec(host.toLowerCase()) ?? [];
-  const isPort = port === '' ? url.port === '' : (url.port || (url.protocol === 'https:' ? '443' : '80')) === port;
+  const [, star = '', name = '', port = ''] =
+    /^(\*\.)?(.*?)(?::(\d+))?$/.exec(host.toLowerCase()) ?? [];
+  const isPort =
+    port === ''
+      ? url.port === ''
+      : (url.port || (url.protocol === 'https:' ? '443' : '80')) === port;
   return isPort && (star === '' ? url.hostname === name : url.hostname.endsWith(`.${name}`));
 }
 
@@ -152,8 +220,18 @@ function hostOf(address: unknown): string[] {
 }
 
 /** As browsers do: what was a POST becomes a GET, and what proves who asks stays with the host that it was meant for. */
-function redirected({ method, headers = {}, body }: OutboundRequest, status: number, isSame: boolean): OutboundRequest {
-  const kept = isSame ? headers : Object.fromEntries(Object.entries(headers).filter(([name]) => !credentials.test(name)));
+function redirected(
+  { method, headers = {}, body }: OutboundRequest,
+  status: number,
+  isSame: boolean,
+): OutboundRequest {
+  const kept = isSame
+    ? headers
+    : Object.fromEntries(Object.entries(headers).filter(([name]) => !credentials.test(name)));
   const isGet = status === 303 || (method === 'POST' && status < 303);
-  return { method: isGet ? 'GET' : method!, headers: kept, ...(!isGet && body !== undefined && { body }) };
+  return {
+    method: isGet ? 'GET' : method!,
+    headers: kept,
+    ...(!isGet && body !== undefined && { body }),
+  };
 }

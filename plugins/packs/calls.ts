@@ -22,7 +22,12 @@ export class Calls {
   #last = 0;
 
   /** `onStuck` hears when every place is taken by a call whose caller has long given up. */
-  constructor(label: string, limits: CallLimits, send: (framed: Buffer) => void, onStuck: (cause: string) => void) {
+  constructor(
+    label: string,
+    limits: CallLimits,
+    send: (framed: Buffer) => void,
+    onStuck: (cause: string) => void,
+  ) {
     this.#label = label;
     this.#limits = limits;
     this.#send = send;
@@ -38,10 +43,21 @@ export class Calls {
     const { timeoutMs, signal, body, bytes } = options;
     signal?.throwIfAborted();
     if (this.#open.size >= this.#limits.maxCalls) {
-      throw new SvcError('unavailable', `${this.#label} works on ${this.#limits.maxCalls} calls already; try again`, { retryAfterSeconds: 1 });
+      throw new SvcError(
+        'unavailable',
+        `${this.#label} works on ${this.#limits.maxCalls} calls already; try again`,
+        { retryAfterSeconds: 1 },
+      );
     }
     const id = (this.#last += 1);
-    const framed = this.#frameOf({ t: 'call', id, method, input, ...(body && { hasBody: true }), ...(bytes && { bytes }) });
+    const framed = this.#frameOf({
+      t: 'call',
+      id,
+      method,
+      input,
+      ...(body && { hasBody: true }),
+      ...(bytes && { bytes }),
+    });
     const call = new OpenCall({
       ...options,
       id,
@@ -78,13 +94,20 @@ export class Calls {
   /** The process is gone: no answer will come. */
   end(cause: string): void {
     for (const call of this.#open.values()) {
-      call.end(new SvcError('unavailable', `${this.#label} ended during the call: ${cause}`, { retryAfterSeconds: 5 }));
+      call.end(
+        new SvcError('unavailable', `${this.#label} ended during the call: ${cause}`, {
+          retryAfterSeconds: 5,
+        }),
+      );
     }
     this.#open.clear();
   }
 
   #lookForStuck(): void {
-    if (this.#open.size >= this.#limits.maxCalls && [...this.#open.values()].every(({ abandoned }) => abandoned)) {
+    if (
+      this.#open.size >= this.#limits.maxCalls &&
+      [...this.#open.values()].every(({ abandoned }) => abandoned)
+    ) {
       this.#onStuck(`${this.#open.size} calls never ended, also after their deadline`);
     }
   }
@@ -92,9 +115,13 @@ export class Calls {
   #frameOf(message: ToChild): Buffer {
     const body = this.#serialized(message);
     if (body.byteLength > this.#limits.maxPayloadBytes) {
-      throw new SvcError('invalid_argument', `a call of ${this.#label} may carry ${this.#limits.maxPayloadBytes} bytes, this one has ${body.byteLength}`, {
-        status: 413,
-      });
+      throw new SvcError(
+        'invalid_argument',
+        `a call of ${this.#label} may carry ${this.#limits.maxPayloadBytes} bytes, this one has ${body.byteLength}`,
+        {
+          status: 413,
+        },
+      );
     }
     return frame(body);
   }
@@ -103,7 +130,11 @@ export class Calls {
     try {
       return serialize(message);
     } catch (error) {
-      throw new SvcError('invalid_argument', `a call of ${this.#label} takes plain data only: ${messageOf(error)}`, { cause: error });
+      throw new SvcError(
+        'invalid_argument',
+        `a call of ${this.#label} takes plain data only: ${messageOf(error)}`,
+        { cause: error },
+      );
     }
   }
 }

@@ -10,7 +10,17 @@ export interface Exit {
 const unrestricted = 78;
 
 /** How a process came to its end, in one word that people and drills look for. */
-export type CauseKind = 'spinning' | 'out-of-memory' | 'flooding' | 'garbage' | 'stuck' | 'exited' | 'killed' | 'not-started' | 'unrestricted' | 'stopped';
+export type CauseKind =
+  | 'spinning'
+  | 'out-of-memory'
+  | 'flooding'
+  | 'garbage'
+  | 'stuck'
+  | 'exited'
+  | 'killed'
+  | 'not-started'
+  | 'unrestricted'
+  | 'stopped';
 
 export interface Cause {
   readonly kind: CauseKind;
@@ -23,18 +33,36 @@ export interface Cause {
 export function causeOf({ code, signal, lastWords }: Exit, heapMb: number): Cause {
   const words = lastWords.join('\n');
   if (/heap out of memory/.test(words)) {
-    return { kind: 'out-of-memory', text: `out of memory: the heap grew beyond ${heapMb} MB`, hopeless: false };
+    return {
+      kind: 'out-of-memory',
+      text: `out of memory: the heap grew beyond ${heapMb} MB`,
+      hopeless: false,
+    };
   }
   if (code === unrestricted) {
-    return { kind: 'unrestricted', text: lastWords.at(-1) ?? 'refused to run without the permission model', hopeless: true };
+    return {
+      kind: 'unrestricted',
+      text: lastWords.at(-1) ?? 'refused to run without the permission model',
+      hopeless: true,
+    };
   }
   if (code === 9) {
-    return { kind: 'unrestricted', text: `this Node does not take the flags of a child: ${lastWords.at(-1) ?? 'no reason given'}`, hopeless: true };
+    return {
+      kind: 'unrestricted',
+      text: `this Node does not take the flags of a child: ${lastWords.at(-1) ?? 'no reason given'}`,
+      hopeless: true,
+    };
   }
   if (signal !== null) {
     const perhaps = signal === 'SIGKILL' ? ', perhaps by the system for want of memory' : '';
     return { kind: 'killed', text: `killed by ${signal} from outside${perhaps}`, hopeless: false };
   }
-  const error = lastWords.findLast((line) => /^(?:Uncaught )?[A-Z]\w*(?:Error|Exception)\b/.test(line));
-  return { kind: 'exited', text: `exited with code ${code}${error ? `: ${error}` : ''}`, hopeless: false };
+  const error = lastWords.findLast((line) =>
+    /^(?:Uncaught )?[A-Z]\w*(?:Error|Exception)\b/.test(line),
+  );
+  return {
+    kind: 'exited',
+    text: `exited with code ${code}${error ? `: ${error}` : ''}`,
+    hopeless: false,
+  };
 }

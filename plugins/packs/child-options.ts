@@ -99,7 +99,8 @@ export const defaults: Required<Pick<StartOptions, Defaulted>> = {
   startsAtOnce: () => true,
   startsAsleep: false,
   idleMs: 5 * 60_000,
-  serve: (method) => Promise.reject(new SvcError('not_found', `svc answers no ${method} of this pack`)),
+  serve: (method) =>
+    Promise.reject(new SvcError('not_found', `svc answers no ${method} of this pack`)),
   env: {},
   hold: { confinement: 'none', user: undefined },
   heapMb: 64,

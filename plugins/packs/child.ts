@@ -63,7 +63,11 @@ class SupervisedChild implements Child {
     return this.#restarts;
   }
 
-  async call(method: string, input: unknown, { timeoutMs = this.#options.callMs, signal, ...bodies }: Partial<CallOptions> = {}): Promise<unknown> {
+  async call(
+    method: string,
+    input: unknown,
+    { timeoutMs = this.#options.callMs, signal, ...bodies }: Partial<CallOptions> = {},
+  ): Promise<unknown> {
     signal?.throwIfAborted();
     const began = this.#options.clock.monotonic();
     this.#usedAt = began;
@@ -99,13 +103,18 @@ class SupervisedChild implements Child {
     const { clock } = this.#options;
     const began = clock.monotonic();
     try {
-      const attempt = new Attempt(await spawnRestricted(this.#options.origin, this.#options), { ...this.#options, load: () => this.#load() });
+      const attempt = new Attempt(await spawnRestricted(this.#options.origin, this.#options), {
+        ...this.#options,
+        load: () => this.#load(),
+      });
       this.#pid = attempt.pid;
       void attempt.ready.then(
         () => this.#up(attempt),
         () => undefined,
       );
-      void attempt.ended.then((cause) => this.#ended(cause, clock.monotonic() - began, attempt.pid));
+      void attempt.ended.then((cause) =>
+        this.#ended(cause, clock.monotonic() - began, attempt.pid),
+      );
       return attempt;
     } catch (error) {
       this.#ended({ kind: 'not-started', text: messageOf(error), hopeless: false }, 0, this.#pid);
@@ -129,7 +138,8 @@ class SupervisedChild implements Child {
   #sleepAfter(attempt: Attempt, ms: number): void {
     this.#idle = setTimeout(() => {
       const { clock, idleMs, graceMs } = this.#options;
-      const left = attempt.isBusy || this.#waiting > 0 ? idleMs : this.#usedAt + idleMs - clock.monotonic();
+      const left =
+        attempt.isBusy || this.#waiting > 0 ? idleMs : this.#usedAt + idleMs - clock.monotonic();
       if (left > 0) {
         this.#sleepAfter(attempt, left);
         return;
@@ -139,7 +149,10 @@ class SupervisedChild implements Child {
       this.#leaving = attempt
         .terminate(graceMs)
         .catch((error: unknown) =>
-          this.#options.log.error({ event: 'packs.idle_not_ended', cause: messageOf(error) }, 'an idle process of a pack does not end'),
+          this.#options.log.error(
+            { event: 'packs.idle_not_ended', cause: messageOf(error) },
+            'an idle process of a pack does not end',
+          ),
         );
     }, ms).unref();
   }
@@ -156,7 +169,16 @@ class SupervisedChild implements Child {
     }
     const { log, label, clock } = this.#options;
     const delay = cause.hopeless ? undefined : this.#nextDelay(clock.monotonic(), ranMs);
-    log.warn({ event: 'packs.process_ended', child: label, kind: cause.kind, cause: cause.text, retry_ms: delay }, `${label} ended: ${cause.text}`);
+    log.warn(
+      {
+        event: 'packs.process_ended',
+        child: label,
+        kind: cause.kind,
+        cause: cause.text,
+        retry_ms: delay,
+      },
+      `${label} ended: ${cause.text}`,
+    );
     if (delay === undefined) {
       this.#enter('failed', cause);
       return;
@@ -218,6 +240,8 @@ class SupervisedChild implements Child {
 
   #unavailable(): SvcError {
     const why = this.#cause === undefined ? '' : `: ${this.#cause.text}`;
-    return new SvcError('unavailable', `${this.#options.label} is ${this.#state}${why}`, { retryAfterSeconds: 5 });
+    return new SvcError('unavailable', `${this.#options.label} is ${this.#state}${why}`, {
+      retryAfterSeconds: 5,
+    });
   }
 }

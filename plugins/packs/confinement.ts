@@ -21,7 +21,14 @@ export interface Hold {
   readonly memoryMb: number;
 }
 
-const forNames = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl', '/etc/pki', '/etc/localtime'];
+const forNames = [
+  '/etc/resolv.conf',
+  '/etc/hosts',
+  '/etc/nsswitch.conf',
+  '/etc/ssl',
+  '/etc/pki',
+  '/etc/localtime',
+];
 
 /**
  * Makes a root that holds the system's libraries, read-only, and what is visible, and goes there for good: without capabilities nothing
@@ -62,17 +69,43 @@ export function held(command: readonly string[], hold: Hold): readonly string[] 
     return command;
   }
   mkdirSync(root, { recursive: true, mode: 0o700 });
-  const spaces = ['--mount', '--ipc', '--uts', ...(network ? [] : ['--net']), ...(confinement === 'own-user' ? [] : ['--user', '--map-root-user'])];
+  const spaces = [
+    '--mount',
+    '--ipc',
+    '--uts',
+    ...(network ? [] : ['--net']),
+    ...(confinement === 'own-user' ? [] : ['--user', '--map-root-user']),
+  ];
   const isOwn = confinement === 'own-user' && user !== undefined;
-  const limits = ['--core=0', '--fsize=0', '--nofile=512', `--data=${memoryMb * 1024 * 1024}`, ...(isOwn ? ['--nproc=64'] : [])];
+  const limits = [
+    '--core=0',
+    '--fsize=0',
+    '--nofile=512',
+    `--data=${memoryMb * 1024 * 1024}`,
+    ...(isOwn ? ['--nproc=64'] : []),
+  ];
   const privileges = [
     // Where svc is killed, a pack in a loop would never see that its channel is closed.
     ...['--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--pdeathsig=KILL'],
     ...(isOwn ? [`--reuid=${user}`, `--regid=${user}`, '--clear-groups'] : []),
   ];
-  const seen = [...visible, ...(network ? forNames : ['/etc/localtime'])].filter((path) => existsSync(path));
+  const seen = [...visible, ...(network ? forNames : ['/etc/localtime'])].filter((path) =>
+    existsSync(path),
+  );
   return [
-    ...['unshare', ...spaces, '--', 'sh', '-c', script, 'pack', root, process.execPath, ...seen, '--'],
+    ...[
+      'unshare',
+      ...spaces,
+      '--',
+      'sh',
+      '-c',
+      script,
+      'pack',
+      root,
+      process.execPath,
+      ...seen,
+      '--',
+    ],
     ...['prlimit', ...limits, 'setpriv', ...privileges, '--', ...command],
   ];
 }
@@ -85,9 +118,17 @@ export const lastUser = 65_519;
 /** The strongest hold that this system lends, found out by trying each. */
 export async function findConfinement(cacheDir: string): Promise<Confinement> {
   const isRoot = process.getuid?.() === 0;
-  const wanted: readonly Confinement[] = process.platform !== 'linux' ? [] : isRoot ? ['own-user'] : ['namespaces'];
+  const wanted: readonly Confinement[] =
+    process.platform !== 'linux' ? [] : isRoot ? ['own-user'] : ['namespaces'];
   for (const confinement of wanted) {
-    const hold = { confinement, root: join(cacheDir, 'root'), visible: [], network: false, user: lastUser, memoryMb: 1_024 };
+    const hold = {
+      confinement,
+      root: join(cacheDir, 'root'),
+      visible: [],
+      network: false,
+      user: lastUser,
+      memoryMb: 1_024,
+    };
     if (await succeeds(held([process.execPath, '--version'], hold))) {
       return confinement;
     }
@@ -98,7 +139,13 @@ export async function findConfinement(cacheDir: string): Promise<Confinement> {
 function succeeds([command, ...args]: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     // A single binary that is asked for its version by Node's flag answers as Node only without its own role.
-    const trial = spawn(command!, args, { stdio: 'ignore', env: {}, timeout: trialMs, killSignal: 'SIGKILL', cwd: '/' });
+    const trial = spawn(command!, args, {
+      stdio: 'ignore',
+      env: {},
+      timeout: trialMs,
+      killSignal: 'SIGKILL',
+      cwd: '/',
+    });
     trial.once('error', () => resolve(false));
     trial.once('exit', (code) => resolve(code === 0));
   });

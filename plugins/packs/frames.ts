@@ -12,7 +12,11 @@ export function frame(body: Uint8Array): Buffer {
  * Cuts a byte stream into messages. Node's own IPC channel would buffer whatever length a child claims; here a frame
  * above `maxBytes` is refused by its header, before a byte of it is kept.
  */
-export function frameReader(maxBytes: number, onFrame: (body: Buffer) => void, onTooLarge: (bytes: number) => void): (chunk: Buffer) => void {
+export function frameReader(
+  maxBytes: number,
+  onFrame: (body: Buffer) => void,
+  onTooLarge: (bytes: number) => void,
+): (chunk: Buffer) => void {
   const header = Buffer.alloc(headerBytes);
   let body: Buffer | undefined;
   let filled = 0;

@@ -36,7 +36,9 @@ export default definePlugin({
           .list()
           .some(
             ({ owner, declaration: { env } }) =>
-              owner !== packId && env !== undefined && [env, `${env}_FILE`].some((name) => name === variable || name === `${variable}_FILE`),
+              owner !== packId &&
+              env !== undefined &&
+              [env, `${env}_FILE`].some((name) => name === variable || name === `${variable}_FILE`),
           ),
     };
     const store = new AcceptanceStore(ctx.db<PacksTables>());
@@ -53,14 +55,30 @@ export default definePlugin({
         cacheDir,
         isBinary: isSea(),
       },
-      tables: { program: tablesProgram(ctx.threads.text('tables-worker.ts'), root, isSea()), cacheDir, isBinary: isSea() },
+      tables: {
+        program: tablesProgram(ctx.threads.text('tables-worker.ts'), root, isSea()),
+        cacheDir,
+        isBinary: isSea(),
+      },
       random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,
     });
     ctx.services.provide(PackLoader, () => loader);
-    const granting = new Granting({ acceptances, others, cacheDir, confinement, runs: (id) => loader.runs(id) });
+    const granting = new Granting({
+      acceptances,
+      others,
+      cacheDir,
+      confinement,
+      runs: (id) => loader.runs(id),
+    });
     ctx.services.provide(PackRights, () => granting);
     ctx.extend.contribute(PackTraces, 'packs', { forget: ({ packId }) => granting.forget(packId) });
-    ctx.http.routes(packRoutes(acceptances, ctx.services.use(Plugins), (id) => loader.processOf(id)));
-    scope.occupy(() => `${loader.size} processes of packs`, { begin: () => undefined, end: () => loader.leave(), endMs: leaveMs });
+    ctx.http.routes(
+      packRoutes(acceptances, ctx.services.use(Plugins), (id) => loader.processOf(id)),
+    );
+    scope.occupy(() => `${loader.size} processes of packs`, {
+      begin: () => undefined,
+      end: () => loader.leave(),
+      endMs: leaveMs,
+    });
   },
 });

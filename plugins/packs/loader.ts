@@ -3,7 +3,15 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { definePlugin, type Handle, type PackLoader, type PackSource, type PluginContext, type PluginDefinition, type PluginManifest } from 'svc/sdk';
+import {
+  definePlugin,
+  type Handle,
+  type PackLoader,
+  type PackSource,
+  type PluginContext,
+  type PluginDefinition,
+  type PluginManifest,
+} from 'svc/sdk';
 
 import type { GateContract } from '../gate/contract.ts';
 import { answersOf, noGate, tablesOf } from './answers.ts';
@@ -109,17 +117,29 @@ export class Loader implements PackLoader {
   /** Packs move to the loader that comes after this one, or go; a process that is still there when its time is over ends. */
   async leave(): Promise<void> {
     const late = new AbortController();
-    await Promise.race([this.#allGone(), sleep(this.#longestMs(), undefined, { signal: late.signal })]);
+    await Promise.race([
+      this.#allGone(),
+      sleep(this.#longestMs(), undefined, { signal: late.signal }),
+    ]);
     late.abort();
     const left = [...this.#running];
-    left.forEach(({ pack }) => pack.failed('the plugin packs was replaced, and this pack did not come up with its new generation'));
+    left.forEach(({ pack }) =>
+      pack.failed(
+        'the plugin packs was replaced, and this pack did not come up with its new generation',
+      ),
+    );
     await Promise.all(left.map(({ child }) => child.stop()));
   }
 
   #start(
     pack: PackSource,
     ctx: PluginContext,
-    { confinement, tables, ...given }: Pick<StartOptions, 'serve' | 'startsAtOnce'> & Pick<Running, 'tables'> & { confinement: Confinement },
+    {
+      confinement,
+      tables,
+      ...given
+    }: Pick<StartOptions, 'serve' | 'startsAtOnce'> &
+      Pick<Running, 'tables'> & { confinement: Confinement },
   ): Child {
     const { log, clock, scope, generation, settings } = ctx;
     const { id, entry, permissions, limits } = pack.manifest;
@@ -137,7 +157,10 @@ export class Loader implements PackLoader {
       filename: join(folder, entry!),
       read: [folder, ...readableFolders(permissions.read, closed)],
       network: permissions.network,
-      settings: () => Object.fromEntries(Object.keys(pack.manifest.settings).map((key) => [key, settings.get(key)])),
+      settings: () =>
+        Object.fromEntries(
+          Object.keys(pack.manifest.settings).map((key) => [key, settings.get(key)]),
+        ),
       startsAsleep: nap.isKnown,
       onUp: (isResident) => nap.remember(isResident),
       hold: { confinement, user },
@@ -151,27 +174,35 @@ export class Loader implements PackLoader {
     });
     const running = { pack, child, tables, folder, user };
     this.#running.add(running);
-    scope.occupy(() => `pack process: ${child.state}${child.cause === undefined ? '' : ` (${child.cause})`}`, {
-      begin: () => undefined,
-      end: async () => {
-        await child.stop();
-        this.#running.delete(running);
-        if (!this.#reads(folder)) {
-          rmSync(folder, { recursive: true, force: true });
-        }
-        this.#onGone();
+    scope.occupy(
+      () => `pack process: ${child.state}${child.cause === undefined ? '' : ` (${child.cause})`}`,
+      {
+        begin: () => undefined,
+        end: async () => {
+          await child.stop();
+          this.#running.delete(running);
+          if (!this.#reads(folder)) {
+            rmSync(folder, { recursive: true, force: true });
+          }
+          this.#onGone();
+        },
+        endMs,
       },
-      endMs,
-    });
+    );
     return child;
   }
 
   /** Its own among all that run; a pack that reads folders has the user of svc, whom these were opened to. */
   #userFor(id: string, readsFolders: boolean): number | undefined {
-    const taken = new Set([...this.#running].filter(({ pack }) => pack.manifest.id !== id).map(({ user }) => user));
+    const taken = new Set(
+      [...this.#running].filter(({ pack }) => pack.manifest.id !== id).map(({ user }) => user),
+    );
     const span = lastUser - firstUser;
     const first = createHash('sha256').update(id).digest().readUInt32BE() % span;
-    const free = Array.from({ length: span }, (_, index) => firstUser + ((first + index) % span)).find((user) => !taken.has(user));
+    const free = Array.from(
+      { length: span },
+      (_, index) => firstUser + ((first + index) % span),
+    ).find((user) => !taken.has(user));
     return readsFolders ? undefined : free;
   }
 
@@ -182,7 +213,13 @@ export class Loader implements PackLoader {
       return running?.child;
     }
     const { child, tables } = running;
-    return { restarts: child.restarts, pid: child.pid, state: tables.state, cause: `the process of its tables ${tables.cause}`, causeKind: tables.causeKind };
+    return {
+      restarts: child.restarts,
+      pid: child.pid,
+      state: tables.state,
+      cause: `the process of its tables ${tables.cause}`,
+      causeKind: tables.causeKind,
+    };
   }
 
   #reads(folder: string): boolean {
@@ -197,7 +234,9 @@ export class Loader implements PackLoader {
   }
 
   #longestMs(): number {
-    return Math.max(0, ...[...this.#running].map(({ pack }) => pack.manifest.limits.drain_ms)) + endMs;
+    return (
+      Math.max(0, ...[...this.#running].map(({ pack }) => pack.manifest.limits.drain_ms)) + endMs
+    );
   }
 }
 

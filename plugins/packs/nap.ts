@@ -5,7 +5,8 @@ import { basename, dirname, join } from 'node:path';
 import type { ChildOrigin } from './program-file.ts';
 
 /** Where it is written down of a pack; goes with the pack. */
-export const napFile = (cacheDir: string, id: string): string => join(cacheDir, 'packs', `${id}.sleeps`);
+export const napFile = (cacheDir: string, id: string): string =>
+  join(cacheDir, 'packs', `${id}.sleeps`);
 
 /**
  * Whether a pack may be without a process until somebody asks it: exactly this code has come up before, under this program, and has
@@ -15,7 +16,11 @@ export class Nap {
   readonly #file: string;
   readonly #known: string;
 
-  constructor(id: string, { cacheDir, program }: Pick<ChildOrigin, 'cacheDir' | 'program'>, folder: string) {
+  constructor(
+    id: string,
+    { cacheDir, program }: Pick<ChildOrigin, 'cacheDir' | 'program'>,
+    folder: string,
+  ) {
     this.#file = napFile(cacheDir, id);
     this.#known = `${basename(folder)} ${createHash('sha256').update(program).digest('hex')}\n`;
   }

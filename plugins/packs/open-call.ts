@@ -37,7 +37,8 @@ export class OpenCall {
   constructor(parts: OpenCallParts) {
     this.#parts = parts;
     this.answer = new Promise((resolve, reject) => {
-      this.#settle = (outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.value));
+      this.#settle = (outcome) =>
+        'error' in outcome ? reject(outcome.error) : resolve(outcome.value);
     });
     this.#timer = setTimeout(() => this.#late(), parts.timeoutMs);
     parts.signal?.addEventListener('abort', this.#onAbort, { once: true });
@@ -49,7 +50,9 @@ export class OpenCall {
   /** Sends the body of the request; to be called once the call itself was sent. */
   pour(): void {
     const { id, body, say } = this.#parts;
-    const flowing = body && this.#outflow?.pour(body, (bytes) => (this.#timer.refresh(), say({ t: 'piece', id, bytes })));
+    const flowing =
+      body &&
+      this.#outflow?.pour(body, (bytes) => (this.#timer.refresh(), say({ t: 'piece', id, bytes })));
     flowing?.then(
       () => say({ t: 'piece', id }),
       (error: unknown) => say({ t: 'piece', id, error: told(error) }),
@@ -68,7 +71,16 @@ export class OpenCall {
       () => this.#giveUp(undefined),
     );
     this.#timer.refresh();
-    this.#settle(bytes === true ? { value: this.#inflow } : { error: new SvcError('internal', 'the pack answered with bytes where a value was asked for') });
+    this.#settle(
+      bytes === true
+        ? { value: this.#inflow }
+        : {
+            error: new SvcError(
+              'internal',
+              'the pack answered with bytes where a value was asked for',
+            ),
+          },
+    );
     return false;
   }
 
@@ -92,7 +104,9 @@ export class OpenCall {
     clearTimeout(this.#timer);
     this.#parts.signal?.removeEventListener('abort', this.#onAbort);
     this.#outflow?.end();
-    this.#inflow?.finish(error === undefined || error instanceof Error ? error : new Error(messageOf(error)));
+    this.#inflow?.finish(
+      error === undefined || error instanceof Error ? error : new Error(messageOf(error)),
+    );
     this.#settle(error === undefined ? { value } : { error });
   }
 
@@ -102,7 +116,12 @@ export class OpenCall {
       this.#timer.refresh();
       return;
     }
-    this.#giveUp(new SvcError('unavailable', this.#parts.late, { reason: 'packs.no_answer', retryAfterSeconds: 1 }));
+    this.#giveUp(
+      new SvcError('unavailable', this.#parts.late, {
+        reason: 'packs.no_answer',
+        retryAfterSeconds: 1,
+      }),
+    );
   }
 
   #giveUp(error: unknown): void {
@@ -113,6 +132,10 @@ export class OpenCall {
   }
 }
 
-const revived = ({ code, message, reason }: WireError): SvcError => new SvcError(code, message, reason === undefined ? {} : { reason });
+const revived = ({ code, message, reason }: WireError): SvcError =>
+  new SvcError(code, message, reason === undefined ? {} : { reason });
 
-const told = (error: unknown): WireError => ({ code: isSvcError(error) ? error.code : 'internal', message: messageOf(error) });
+const told = (error: unknown): WireError => ({
+  code: isSvcError(error) ? error.code : 'internal',
+  message: messageOf(error),
+});

@@ -11,7 +11,10 @@ export interface ChildOrigin {
 }
 
 /** The file that a child starts with, named after its content. */
-export async function programFile({ program, cacheDir }: Pick<ChildOrigin, 'program' | 'cacheDir'>): Promise<string> {
+export async function programFile({
+  program,
+  cacheDir,
+}: Pick<ChildOrigin, 'program' | 'cacheDir'>): Promise<string> {
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
   const hash = createHash('sha256').update(program).digest('hex').slice(0, 16);
   const file = join(await realpath(cacheDir), `child-${hash}.cjs`);

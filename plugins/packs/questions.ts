@@ -48,13 +48,28 @@ export class Questions {
       if (waitMs > 0) {
         await sleep(waitMs, undefined, { ref: false });
       }
-      const framed = serialize({ t: 'answer', id, value: await serve(method, input) } satisfies ToChild);
+      const framed = serialize({
+        t: 'answer',
+        id,
+        value: await serve(method, input),
+      } satisfies ToChild);
       if (framed.byteLength > maxAnswerBytes) {
-        throw new SvcError('invalid_argument', `the answer to ${method} has ${framed.byteLength} bytes, ${maxAnswerBytes} are allowed; ask for less`);
+        throw new SvcError(
+          'invalid_argument',
+          `the answer to ${method} has ${framed.byteLength} bytes, ${maxAnswerBytes} are allowed; ask for less`,
+        );
       }
       send(frame(framed));
     } catch (error) {
-      send(frame(serialize({ t: 'answer', id, error: { code: isSvcError(error) ? error.code : 'internal', message: messageOf(error) } } satisfies ToChild)));
+      send(
+        frame(
+          serialize({
+            t: 'answer',
+            id,
+            error: { code: isSvcError(error) ? error.code : 'internal', message: messageOf(error) },
+          } satisfies ToChild),
+        ),
+      );
     } finally {
       this.#open -= 1;
     }
@@ -62,7 +77,8 @@ export class Questions {
 
   #waitMs(): number {
     const now = this.#parts.clock.monotonic();
-    this.#allowed = Math.min(atOnce, this.#allowed + ((now - this.#countedAt) * perSecond) / 1_000) - 1;
+    this.#allowed =
+      Math.min(atOnce, this.#allowed + ((now - this.#countedAt) * perSecond) / 1_000) - 1;
     this.#countedAt = now;
     return this.#allowed >= 0 ? 0 : Math.ceil((-this.#allowed * 1_000) / perSecond);
   }

@@ -1,10 +1,20 @@
-import { isSvcError, listRoute, pageOfList, type PluginDirectory, route, type RouteDeclaration, timestamp } from 'svc/sdk';
+import {
+  isSvcError,
+  listRoute,
+  pageOfList,
+  type PluginDirectory,
+  route,
+  type RouteDeclaration,
+  timestamp,
+} from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import type { ProcessFacts } from './loader.ts';
 import type { Acceptances, Asking } from './rights/acceptances.ts';
 
-const PackId = Type.Object({ id: Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$', examples: ['nginx-doctor'] }) });
+const PackId = Type.Object({
+  id: Type.String({ pattern: '^[a-z][a-z0-9-]{1,40}$', examples: ['nginx-doctor'] }),
+});
 const Hash = Type.String({
   pattern: '^[0-9a-f]{64}$',
   description: 'of the rights that are shown',
@@ -13,9 +23,12 @@ const Hash = Type.String({
 
 const Process = Type.Object(
   {
-    state: Type.String({ description: 'asleep: it has come up before, and starts with the next call' }),
+    state: Type.String({
+      description: 'asleep: it has come up before, and starts with the next call',
+    }),
     ended: Type.Union([Type.String(), Type.Null()], {
-      description: 'how it ended last, in one word such as spinning, out-of-memory, flooding, garbage, endless-statement',
+      description:
+        'how it ended last, in one word such as spinning, out-of-memory, flooding, garbage, endless-statement',
     }),
     cause: Type.Union([Type.String(), Type.Null()]),
     restarts: Type.Integer(),
@@ -33,7 +46,9 @@ const PackRights = Type.Object({
   accepted_by: Type.Union([Type.String(), Type.Null()]),
   accepted_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
   process: Type.Union([Process, Type.Null()]),
-  refused: Type.Union([Type.String(), Type.Null()], { description: 'why these rights cannot be accepted; null: an administrator can' }),
+  refused: Type.Union([Type.String(), Type.Null()], {
+    description: 'why these rights cannot be accepted; null: an administrator can',
+  }),
 });
 
 type ProcessOf = (id: string) => ProcessFacts | undefined;
@@ -41,9 +56,19 @@ type ProcessOf = (id: string) => ProcessFacts | undefined;
 const shownProcess = (child: ReturnType<ProcessOf>): Static<typeof Process> | null =>
   child === undefined
     ? null
-    : { state: child.state, ended: child.causeKind ?? null, cause: child.cause ?? null, restarts: child.restarts, pid: child.pid ?? null };
+    : {
+        state: child.state,
+        ended: child.causeKind ?? null,
+        cause: child.cause ?? null,
+        restarts: child.restarts,
+        pid: child.pid ?? null,
+      };
 
-export const packRoutes = (acceptances: Acceptances, plugins: PluginDirectory, processOf: ProcessOf): readonly RouteDeclaration[] => {
+export const packRoutes = (
+  acceptances: Acceptances,
+  plugins: PluginDirectory,
+  processOf: ProcessOf,
+): readonly RouteDeclaration[] => {
   const shown = (asking: Asking): Static<typeof PackRights> => ({
     id: asking.id,
     state: stateOf(plugins, asking.id) ?? 'gone',
@@ -95,7 +120,11 @@ export const packRoutes = (acceptances: Acceptances, plugins: PluginDirectory, p
       handle: async ({ params, body, principal, note }) => {
         const { sentences } = acceptances.find(params.id);
         await acceptances.accept(params.id, body.hash, principal.id);
-        note({ resourceType: 'pack', resourceId: params.id, after: { hash: body.hash, rights: sentences } });
+        note({
+          resourceType: 'pack',
+          resourceId: params.id,
+          after: { hash: body.hash, rights: sentences },
+        });
         await plugins.enable(params.id);
         return shown(acceptances.find(params.id));
       },

@@ -30,17 +30,29 @@ export interface Spawned {
 }
 
 /** Starts a Node process that can read its folders and nothing else: no writing, no processes, threads or addons; held by the system where it can be. */
-export async function spawnRestricted(origin: ChildOrigin, restrictions: Restrictions): Promise<Spawned> {
+export async function spawnRestricted(
+  origin: ChildOrigin,
+  restrictions: Restrictions,
+): Promise<Spawned> {
   const environment = allowedEnvironment(restrictions.env);
   const file = await programFile(origin);
   const flags = flagsOf(restrictions, origin.isBinary ? [process.execPath, file] : [file]);
   const { read, rssMb, network, hold } = restrictions;
   const inside = {
-    ...{ ...hold, network, root: join(origin.cacheDir, 'root'), visible: [file, ...read.flatMap(bothNames)] },
+    ...{
+      ...hold,
+      network,
+      root: join(origin.cacheDir, 'root'),
+      visible: [file, ...read.flatMap(bothNames)],
+    },
     memoryMb: rssMb + spareMb,
   };
   return origin.isBinary
-    ? await started(held([process.execPath, file], inside), { ...environment, SVC_ROLE: 'child', NODE_OPTIONS: flags.map(quoted).join(' ') })
+    ? await started(held([process.execPath, file], inside), {
+        ...environment,
+        SVC_ROLE: 'child',
+        NODE_OPTIONS: flags.map(quoted).join(' '),
+      })
     : await started(held([process.execPath, ...flags, file], inside), environment);
 }
 
@@ -49,9 +61,16 @@ const spareMb = 512;
 
 function flagsOf({ read, heapMb }: Restrictions, files: readonly string[]): string[] {
   // Node 20 knows only the experimental name, Node 24 only the final one.
-  const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
+  const permission = process.allowedNodeEnvironmentFlags.has('--permission')
+    ? '--permission'
+    : '--experimental-permission';
   const readable = [...files, ...read.flatMap(readableFolder)];
-  return [permission, '--disable-warning=ExperimentalWarning', `--max-old-space-size=${heapMb}`, ...readable.map((path) => `--allow-fs-read=${path}`)];
+  return [
+    permission,
+    '--disable-warning=ExperimentalWarning',
+    `--max-old-space-size=${heapMb}`,
+    ...readable.map((path) => `--allow-fs-read=${path}`),
+  ];
 }
 
 /** Both names of a folder, because the permission model compares names and knows no links. */
@@ -71,7 +90,10 @@ const bothNames = (folder: string): string[] => [...new Set([folder, realpathSyn
 function allowedEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   for (const name of Object.keys(env)) {
     if (/^(NODE_|LD_|DYLD_|SVC_ROLE$)/i.test(name)) {
-      throw new SvcError('invalid_argument', `a child cannot be given ${name}: it would change how its process starts`);
+      throw new SvcError(
+        'invalid_argument',
+        `a child cannot be given ${name}: it would change how its process starts`,
+      );
     }
   }
   return { ...env };
@@ -91,14 +113,33 @@ function giveWay(pid: number): void {
 }
 
 /** A process that gives way to svc, with a channel beside its output. */
-export function started([command, ...args]: readonly string[], env: Record<string, string>): Promise<Spawned> {
+export function started(
+  [command, ...args]: readonly string[],
+  env: Record<string, string>,
+): Promise<Spawned> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command!, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], cwd: '/' });
+    const child = spawn(command!, args, {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      cwd: '/',
+    });
     // Stays for the life of the process: a failing `kill` is told here too, and must not end the host.
-    child.on('error', (error) => reject(new SvcError('unavailable', `cannot start a child process: ${messageOf(error)}`, { cause: error })));
+    child.on('error', (error) =>
+      reject(
+        new SvcError('unavailable', `cannot start a child process: ${messageOf(error)}`, {
+          cause: error,
+        }),
+      ),
+    );
     child.once('spawn', () => {
       giveWay(child.pid!);
-      resolve({ process: child, pid: child.pid!, channel: child.stdio[channelFd] as Duplex, stdout: child.stdout!, stderr: child.stderr! });
+      resolve({
+        process: child,
+        pid: child.pid!,
+        channel: child.stdio[channelFd] as Duplex,
+        stdout: child.stdout!,
+        stderr: child.stderr!,
+      });
     });
   });
 }

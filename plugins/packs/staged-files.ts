@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { type PackFiles, SvcError } from 'svc/sdk';
@@ -10,11 +19,19 @@ const maxBytes = 64 * 1024 * 1024;
  * The copy of a pack's folder that its process reads. The permission model follows links, and a folder may change while a pack
  * runs: here there are plain files only, as they were when it came up. `inUse` names copies that others still read.
  */
-export function stageFiles(id: string, files: PackFiles, cacheDir: string, inUse: (folder: string) => boolean): string {
+export function stageFiles(
+  id: string,
+  files: PackFiles,
+  cacheDir: string,
+  inUse: (folder: string) => boolean,
+): string {
   const contents = new Map(files.files().map((name) => [name, files.read(name)!] as const));
   const bytes = [...contents.values()].reduce((sum, content) => sum + content.length, 0);
   if (bytes > maxBytes) {
-    throw new SvcError('invalid_argument', `the files of ${id} are larger than ${maxBytes / 1024 / 1024} MiB; remove what it does not need`);
+    throw new SvcError(
+      'invalid_argument',
+      `the files of ${id} are larger than ${maxBytes / 1024 / 1024} MiB; remove what it does not need`,
+    );
   }
   const home = join(cacheDir, 'packs', id);
   mkdirSync(home, { recursive: true, mode: 0o700 });

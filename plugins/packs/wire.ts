@@ -7,10 +7,25 @@ export const channelFd = 3;
 export type ToChild =
   | ({ readonly t: 'load' } & Load)
   | { readonly t: 'setting'; readonly key: string; readonly value: unknown }
-  | { readonly t: 'answer'; readonly id: number; readonly value?: unknown; readonly error?: WireError }
-  | ({ readonly t: 'call'; readonly id: number; readonly method: string; readonly input: unknown } & Bodies)
+  | {
+      readonly t: 'answer';
+      readonly id: number;
+      readonly value?: unknown;
+      readonly error?: WireError;
+    }
+  | ({
+      readonly t: 'call';
+      readonly id: number;
+      readonly method: string;
+      readonly input: unknown;
+    } & Bodies)
   | { readonly t: 'cancel'; readonly id: number }
-  | { readonly t: 'piece'; readonly id: number; readonly bytes?: Uint8Array; readonly error?: WireError }
+  | {
+      readonly t: 'piece';
+      readonly id: number;
+      readonly bytes?: Uint8Array;
+      readonly error?: WireError;
+    }
   | { readonly t: 'more'; readonly id: number; readonly bytes: number }
   | { readonly t: 'ping' };
 
@@ -36,7 +51,13 @@ export type FromChild =
   /** A resident pack has work of its own, which no call begins. */
   | { readonly t: 'started'; readonly isResident: boolean }
   | { readonly t: 'not-started'; readonly error: WireError }
-  | { readonly t: 'reply'; readonly id: number; readonly value?: unknown; readonly error?: WireError; readonly streams?: boolean }
+  | {
+      readonly t: 'reply';
+      readonly id: number;
+      readonly value?: unknown;
+      readonly error?: WireError;
+      readonly streams?: boolean;
+    }
   /** Bytes in base64; without them the body is over, with an error it is cut. */
   | { readonly t: 'piece'; readonly id: number; readonly data?: string; readonly error?: WireError }
   | { readonly t: 'more'; readonly id: number; readonly bytes: number }
@@ -83,22 +104,33 @@ export function parseFromChild(frame: Buffer): FromChild | undefined {
       if (typeof id !== 'number') {
         return undefined;
       }
-      return error === undefined ? { t: 'reply', id, value, streams: streams === true } : { t: 'reply', id, error: wireError(error) };
+      return error === undefined
+        ? { t: 'reply', id, value, streams: streams === true }
+        : { t: 'reply', id, error: wireError(error) };
     }
     case 'piece': {
       const { id, data, error } = message;
       if (typeof id !== 'number' || (data !== undefined && typeof data !== 'string')) {
         return undefined;
       }
-      return { t: 'piece', id, ...(data !== undefined && { data }), ...(error !== undefined && { error: wireError(error) }) };
+      return {
+        t: 'piece',
+        id,
+        ...(data !== undefined && { data }),
+        ...(error !== undefined && { error: wireError(error) }),
+      };
     }
     case 'more': {
       const { id, bytes } = message;
-      return typeof id === 'number' && typeof bytes === 'number' ? { t: 'more', id, bytes } : undefined;
+      return typeof id === 'number' && typeof bytes === 'number'
+        ? { t: 'more', id, bytes }
+        : undefined;
     }
     case 'ask': {
       const { id, method, input } = message;
-      return typeof id === 'number' && typeof method === 'string' ? { t: 'ask', id, method, input } : undefined;
+      return typeof id === 'number' && typeof method === 'string'
+        ? { t: 'ask', id, method, input }
+        : undefined;
     }
     default:
       return undefined;
@@ -108,7 +140,9 @@ export function parseFromChild(frame: Buffer): FromChild | undefined {
 function jsonOf(frame: Buffer): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(frame.toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+    return typeof value === 'object' && value !== null
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     // Not JSON is one more way to break the protocol; the caller ends the child for it.
     return undefined;
@@ -118,8 +152,12 @@ function jsonOf(frame: Buffer): Record<string, unknown> | undefined {
 function wireError(error: unknown): WireError {
   const { code, message, reason } = (error ?? {}) as Record<string, unknown>;
   return {
-    code: typeof code === 'string' && Object.hasOwn(errorStatus, code) ? (code as ErrorCode) : 'internal',
-    message: typeof message === 'string' ? message.slice(0, maxMessage) : 'the child gave no reason',
+    code:
+      typeof code === 'string' && Object.hasOwn(errorStatus, code)
+        ? (code as ErrorCode)
+        : 'internal',
+    message:
+      typeof message === 'string' ? message.slice(0, maxMessage) : 'the child gave no reason',
     ...(deniedReasons.has(reason as MessageCode) && { reason: reason as MessageCode }),
   };
 }

@@ -20,13 +20,24 @@ export default definePlugin({
     const { clock, events, ids, log, outbox, scope, services } = ctx;
     const build = services.use(BuildInfo);
     const passwords = services.use(Restoring);
-    const resets = new Resets({ tables: ctx.db<ResetTables>(), passwords, mail: services.maybe(Mail), outbox, clock, ids, publicUrl: () => build.publicUrl });
+    const resets = new Resets({
+      tables: ctx.db<ResetTables>(),
+      passwords,
+      mail: services.maybe(Mail),
+      outbox,
+      clock,
+      ids,
+      publicUrl: () => build.publicUrl,
+    });
     ctx.http.routes(resetRoutes(resets));
     outbox.deliver<Letter>(letters, ({ payload, id }) => resets.send(payload, id), {
       attempts,
       backoffMs: 5_000,
       exhausted: async ({ payload }, cause) =>
-        log.error({ event: 'password-reset.unsent', kind: payload.kind, cause }, 'e-mail about a password could not be sent; svc mail test tells why'),
+        log.error(
+          { event: 'password-reset.unsent', kind: payload.kind, cause },
+          'e-mail about a password could not be sent; svc mail test tells why',
+        ),
     });
     events.on(personChanged, ({ id }) => resets.follow(id));
     scope.interval('forget old links', hourMs, () => resets.forget());

@@ -10,8 +10,10 @@ export const resetRoutes = (resets: Resets): readonly RouteDeclaration[] => [
     method: 'POST',
     path,
     access: 'public',
-    summary: 'Ask for a link that sets another password; it goes to the e-mail address of the account',
-    description: 'The answer is the same whether or not there is such an account. Three an hour for one address.',
+    summary:
+      'Ask for a link that sets another password; it goes to the e-mail address of the account',
+    description:
+      'The answer is the same whether or not there is such an account. Three an hour for one address.',
     body: Type.Object({ email: Type.String({ minLength: 3, maxLength: 320 }) }),
     response: Type.Object({ message: Type.String() }),
     status: 202,
@@ -20,17 +22,25 @@ export const resetRoutes = (resets: Resets): readonly RouteDeclaration[] => [
     async handle({ body: { email }, ip, note }) {
       note({ resourceType: 'password', after: { email: email.trim().toLowerCase() } });
       await resets.ask(email, ip);
-      return { message: 'if there is an account with this e-mail address, a link is on its way to it' };
+      return {
+        message: 'if there is an account with this e-mail address, a link is on its way to it',
+      };
     },
   }),
   route({
     method: 'POST',
     path: `${path}/redeem`,
     access: 'public',
-    summary: 'Set another password with the token of such a link, once; it ends all sessions and API tokens of the person',
+    summary:
+      'Set another password with the token of such a link, once; it ends all sessions and API tokens of the person',
     body: Type.Object({
       token: Type.String({ minLength: 1, maxLength: 200 }),
-      password: Type.String({ minLength: 1, maxLength: 1024, format: 'password', description: 'at least 10 characters, and not the e-mail' }),
+      password: Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        format: 'password',
+        description: 'at least 10 characters, and not the e-mail',
+      }),
     }),
     status: 204,
     action: 'password:reset',

@@ -1,13 +1,28 @@
 import { createHash } from 'node:crypto';
 
 import { networkOf, SlidingCounter } from 'svc/flow';
-import { type AuditNote, type Clock, type Handle, type Ids, type Outbox, type Principal, SvcError, type Tables } from 'svc/sdk';
+import {
+  type AuditNote,
+  type Clock,
+  type Handle,
+  type Ids,
+  type Outbox,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 
 import type { RestoringContract, Person } from '../iam/contract.ts';
 import type { MailSender } from '../mail/contract.ts';
 
 export interface ResetTables {
-  password_reset_links: { user_id: number; digest: string; version: number; email: string; expires_at: number };
+  password_reset_links: {
+    user_id: number;
+    digest: string;
+    version: number;
+    email: string;
+    expires_at: number;
+  };
 }
 
 export interface ResetParts {
@@ -21,7 +36,12 @@ export interface ResetParts {
 }
 
 /** One message to send: a link to who asked for it, or word to who has another password now. */
-export type Letter = { readonly kind: 'link' | 'changed'; readonly email: string; readonly ip: string; readonly asked: number };
+export type Letter = {
+  readonly kind: 'link' | 'changed';
+  readonly email: string;
+  readonly ip: string;
+  readonly asked: number;
+};
 
 export const letters = 'letter';
 const linkMs = 30 * 60_000;
@@ -50,13 +70,20 @@ export class Resets {
   async ask(typed: string, ip: string): Promise<void> {
     const { mail, tables, outbox, clock } = this.#parts;
     if (!mail.available || !mail.get().isSet) {
-      throw new SvcError('conflict', 'passwords cannot be reset by e-mail here, because no SMTP server is set; ask an administrator for another password', {
-        reason: 'password-reset.no_mail',
-      });
+      throw new SvcError(
+        'conflict',
+        'passwords cannot be reset by e-mail here, because no SMTP server is set; ask an administrator for another password',
+        {
+          reason: 'password-reset.no_mail',
+        },
+      );
     }
     const email = normal(typed);
     const place = networkOf(ip);
-    assertNoWait(Math.max(this.#byEmail.waitMs(email), this.#byPlace.waitMs(place), this.#all.waitMs('')), 'links were asked for too often');
+    assertNoWait(
+      Math.max(this.#byEmail.waitMs(email), this.#byPlace.waitMs(place), this.#all.waitMs('')),
+      'links were asked for too often',
+    );
     this.#byEmail.add(email);
     this.#byPlace.add(place);
     this.#all.add('');
@@ -79,14 +106,28 @@ export class Resets {
   }
 
   /** Sets the password and spends the link, in one transaction. */
-  async redeem(token: string, password: string, ip: string, note: (note: AuditNote) => void): Promise<void> {
+  async redeem(
+    token: string,
+    password: string,
+    ip: string,
+    note: (note: AuditNote) => void,
+  ): Promise<void> {
     const { tables, passwords, clock, outbox } = this.#parts;
     const place = networkOf(ip);
     assertNoWait(this.#tries.waitMs(place), 'too many links were tried');
     const digest = digestOf(token);
-    const link = await tables.read.selectFrom('password_reset_links').selectAll().where('digest', '=', digest).executeTakeFirst();
+    const link = await tables.read
+      .selectFrom('password_reset_links')
+      .selectAll()
+      .where('digest', '=', digest)
+      .executeTakeFirst();
     const person = link && (await passwords.find(link.email));
-    if (link === undefined || link.expires_at <= clock.now() || person?.id !== link.user_id || person.version !== link.version) {
+    if (
+      link === undefined ||
+      link.expires_at <= clock.now() ||
+      person?.id !== link.user_id ||
+      person.version !== link.version
+    ) {
       this.#tries.add(place);
       throw spent();
     }
@@ -94,11 +135,19 @@ export class Resets {
     await passwords.replace(person, password, () => tables.write(spend), note);
 
     async function spend(tx: Tables<ResetTables>['read']): Promise<void> {
-      const { numDeletedRows } = await tx.deleteFrom('password_reset_links').where('digest', '=', digest).executeTakeFirstOrThrow();
+      const { numDeletedRows } = await tx
+        .deleteFrom('password_reset_links')
+        .where('digest', '=', digest)
+        .executeTakeFirstOrThrow();
       if (numDeletedRows === 0n) {
         throw spent();
       }
-      const letter: Letter = { kind: 'changed', email: person!.email, ip, asked: Math.floor(clock.now()) };
+      const letter: Letter = {
+        kind: 'changed',
+        email: person!.email,
+        ip,
+        asked: Math.floor(clock.now()),
+      };
       await outbox.enqueue(tx, letters, letter);
     }
   }
@@ -106,21 +155,38 @@ export class Resets {
   /** A link to a mailbox that is no longer that of its account is over for good, also when it becomes that again. */
   async follow(userId: number): Promise<void> {
     const { tables, passwords } = this.#parts;
-    const link = await tables.read.selectFrom('password_reset_links').select(['digest', 'email']).where('user_id', '=', userId).executeTakeFirst();
+    const link = await tables.read
+      .selectFrom('password_reset_links')
+      .select(['digest', 'email'])
+      .where('user_id', '=', userId)
+      .executeTakeFirst();
     if (link !== undefined && (await passwords.find(link.email))?.id !== userId) {
-      await tables.write((tx) => tx.deleteFrom('password_reset_links').where('digest', '=', link.digest).execute());
+      await tables.write((tx) =>
+        tx.deleteFrom('password_reset_links').where('digest', '=', link.digest).execute(),
+      );
     }
   }
 
   async forget(): Promise<void> {
-    await this.#parts.tables.write((tx) => tx.deleteFrom('password_reset_links').where('expires_at', '<=', this.#parts.clock.now()).execute());
+    await this.#parts.tables.write((tx) =>
+      tx
+        .deleteFrom('password_reset_links')
+        .where('expires_at', '<=', this.#parts.clock.now())
+        .execute(),
+    );
   }
 
   /** A new one at every try to send it: only its digest is kept. */
   async #linkFor({ id, version, email }: Person): Promise<string> {
     const { tables, clock, ids, publicUrl } = this.#parts;
     const token = ids.token(32);
-    const row = { user_id: id, digest: digestOf(token), version, email, expires_at: Math.floor(clock.now()) + linkMs };
+    const row = {
+      user_id: id,
+      digest: digestOf(token),
+      version,
+      email,
+      expires_at: Math.floor(clock.now()) + linkMs,
+    };
     await tables.write((tx) => tx.replaceInto('password_reset_links').values(row).execute());
     // Behind the #, so that no server and no log on the way sees it.
     return `${publicUrl().replace(/\/$/, '')}/#reset=${token}`;
@@ -128,16 +194,29 @@ export class Resets {
 }
 
 const spent = (): SvcError =>
-  new SvcError('unauthorized', 'the link was used already, was replaced by a newer one, or is older than half an hour; ask for another', {
-    reason: 'password-reset.spent',
-  });
+  new SvcError(
+    'unauthorized',
+    'the link was used already, was replaced by a newer one, or is older than half an hour; ask for another',
+    {
+      reason: 'password-reset.spent',
+    },
+  );
 
-const actorOf = ({ id, email, display_name: name, role }: Person): Principal => ({ kind: 'user', id: String(id), email, name, role, grants: [] });
+const actorOf = ({ id, email, display_name: name, role }: Person): Principal => ({
+  kind: 'user',
+  id: String(id),
+  email,
+  name,
+  role,
+  grants: [],
+});
 
 function assertNoWait(waitMs: number, why: string): void {
   if (waitMs > 0) {
     const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-    throw new SvcError('rate_limited', `${why}; try again in ${retryAfterSeconds} s`, { retryAfterSeconds });
+    throw new SvcError('rate_limited', `${why}; try again in ${retryAfterSeconds} s`, {
+      retryAfterSeconds,
+    });
   }
 }
 

@@ -32,13 +32,21 @@ export class Conditions {
 
   /** One sentence for each that does not hold. */
   unmet(persona: Persona): readonly string[] {
-    const { os, requires } = persona.metadata as { os?: readonly string[]; requires?: { bins?: readonly string[]; config?: readonly string[] } };
+    const { os, requires } = persona.metadata as {
+      os?: readonly string[];
+      requires?: { bins?: readonly string[]; config?: readonly string[] };
+    };
     const here = platform();
-    const elsewhere = os !== undefined && os.length > 0 && !os.some((name) => (platformOf[name] ?? name) === here);
+    const elsewhere =
+      os !== undefined && os.length > 0 && !os.some((name) => (platformOf[name] ?? name) === here);
     return [
       ...(elsewhere ? [`works on ${os.join(', ')}; svc runs on ${here}`] : []),
-      ...(requires?.bins ?? []).filter((name) => !this.#hasProgram(name)).map((name) => `needs the program ${name} on the machine of svc`),
-      ...(requires?.config ?? []).filter((key) => !this.#hasSetting(key)).map((key) => `needs the setting ${key}, which is empty or unknown`),
+      ...(requires?.bins ?? [])
+        .filter((name) => !this.#hasProgram(name))
+        .map((name) => `needs the program ${name} on the machine of svc`),
+      ...(requires?.config ?? [])
+        .filter((key) => !this.#hasSetting(key))
+        .map((key) => `needs the setting ${key}, which is empty or unknown`),
       ...promptTrouble(persona),
     ];
   }
@@ -50,7 +58,9 @@ export class Conditions {
     }
     const known = [...this.#tools.get().aliases()].flatMap(([alias, { key }]) => [alias, key]);
     const names = new Set(known);
-    return [...new Set([...tools, ...denied])].filter((name) => !names.has(name)).map((name) => ({ name, meant: nearest(name, known) }));
+    return [...new Set([...tools, ...denied])]
+      .filter((name) => !names.has(name))
+      .map((name) => ({ name, meant: nearest(name, known) }));
   }
 
   #hasProgram(name: string): boolean {
@@ -59,7 +69,13 @@ export class Conditions {
 
   #hasSetting(key: string): boolean {
     const value = this.#board.find(key)?.value;
-    return value !== undefined && value !== null && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0);
+    return (
+      value !== undefined &&
+      value !== null &&
+      value !== '' &&
+      value !== false &&
+      !(Array.isArray(value) && value.length === 0)
+    );
   }
 }
 

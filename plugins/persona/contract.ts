@@ -24,7 +24,11 @@ export interface PersonaDirectory {
   /** Without a model: ranks `when_to_use`, name and description against the question. */
   route(question: string): Route;
   /** `initial_prompt` with the spawn context filled in; absent placeholders are empty. */
-  initialPrompt(persona: Persona, context: Readonly<Record<string, unknown>>, principal: Principal): string;
+  initialPrompt(
+    persona: Persona,
+    context: Readonly<Record<string, unknown>>,
+    principal: Principal,
+  ): string;
 }
 
 /** Holds back personas that came from outside: those it knows are read-only, and are not routed to for as long as it says why. */

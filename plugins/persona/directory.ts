@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { type Clock, type Contribution, type OpenPoint, type Persona, type Principal, type Settings, SvcError } from 'svc/sdk';
+import {
+  type Clock,
+  type Contribution,
+  type OpenPoint,
+  type Persona,
+  type Principal,
+  type Settings,
+  SvcError,
+} from 'svc/sdk';
 
 import type { Conditions } from './conditions.ts';
 import type { KnownPersona, PersonaDirectory, PersonaRestraint, Route } from './contract.ts';
@@ -27,7 +35,14 @@ const ranks: readonly Persona['source'][] = ['builtin', 'disk', 'user'];
 /** All personas, merged: built in, then of files, then of users; a later one shadows an earlier one of its name. */
 export class Directory implements PersonaDirectory {
   readonly #ports: DirectoryPorts;
-  #seen: { readonly published: unknown; readonly own: unknown; readonly restraints: string; readonly at: number } | undefined;
+  #seen:
+    | {
+        readonly published: unknown;
+        readonly own: unknown;
+        readonly restraints: string;
+        readonly at: number;
+      }
+    | undefined;
   #all: ReadonlyMap<string, KnownPersona> = new Map();
   #list: readonly KnownPersona[] = [];
   #router = new Router([]);
@@ -71,7 +86,11 @@ export class Directory implements PersonaDirectory {
     await this.#ports.versions.forget(names.filter((name) => this.find(name) === undefined));
   }
 
-  initialPrompt(persona: Persona, context: Readonly<Record<string, unknown>>, principal: Principal): string {
+  initialPrompt(
+    persona: Persona,
+    context: Readonly<Record<string, unknown>>,
+    principal: Principal,
+  ): string {
     return initialPrompt(persona, context, principal);
   }
 
@@ -79,9 +98,13 @@ export class Directory implements PersonaDirectory {
     const name = this.#ports.settings.get<string>('agents.default_persona');
     const found = this.#all.get(name) ?? this.#list.find(({ unmet }) => unmet.length === 0);
     if (!found) {
-      throw new SvcError('not_found', `there is no persona "${name}" and no other; put a markdown file of one into agents/, or set agents.default_persona`, {
-        reason: 'persona.none',
-      });
+      throw new SvcError(
+        'not_found',
+        `there is no persona "${name}" and no other; put a markdown file of one into agents/, or set agents.default_persona`,
+        {
+          reason: 'persona.none',
+        },
+      );
     }
     return found;
   }
@@ -89,9 +112,20 @@ export class Directory implements PersonaDirectory {
   #look(): void {
     const { published, own, clock, restraints } = this.#ports;
     const editions = restraints.list().map(({ id, value }) => `${id} ${value.edition()}`);
-    const now = { published: published(), own: own.all, restraints: editions.join(), at: clock.monotonic() };
+    const now = {
+      published: published(),
+      own: own.all,
+      restraints: editions.join(),
+      at: clock.monotonic(),
+    };
     const seen = this.#seen;
-    if (seen && seen.published === now.published && seen.own === now.own && seen.restraints === now.restraints && now.at - seen.at < lookAgainMs) {
+    if (
+      seen &&
+      seen.published === now.published &&
+      seen.own === now.own &&
+      seen.restraints === now.restraints &&
+      now.at - seen.at < lookAgainMs
+    ) {
       return;
     }
     this.#seen = now;
@@ -105,20 +139,36 @@ export class Directory implements PersonaDirectory {
 
   #merged(): KnownPersona[] {
     const { published, own, versions, conditions } = this.#ports;
-    const all = [...published().map(({ value }) => value), ...[...own.all.values()].map(({ persona }) => persona)];
-    const byName = new Map(ranks.flatMap((rank) => all.filter(({ source }) => source === rank)).map((persona) => [persona.name, persona]));
+    const all = [
+      ...published().map(({ value }) => value),
+      ...[...own.all.values()].map(({ persona }) => persona),
+    ];
+    const byName = new Map(
+      ranks
+        .flatMap((rank) => all.filter(({ source }) => source === rank))
+        .map((persona) => [persona.name, persona]),
+    );
     return [...byName.values()].map((found) => {
       const { persona, unmet } = this.#held(found);
-      return Object.freeze({ ...persona, version: versions.of(persona), unmet: [...unmet, ...conditions.unmet(persona)] });
+      return Object.freeze({
+        ...persona,
+        version: versions.of(persona),
+        unmet: [...unmet, ...conditions.unmet(persona)],
+      });
     });
   }
 
   /** What somebody in the house wrote under the same name is not held back. */
   #held(persona: Persona): { readonly persona: Persona; readonly unmet: readonly string[] } {
-    const restraints = this.#ports.restraints.list().flatMap(({ value }) => value.restraint(persona.name) ?? []);
+    const restraints = this.#ports.restraints
+      .list()
+      .flatMap(({ value }) => value.restraint(persona.name) ?? []);
     if (persona.source === 'user' || restraints.length === 0) {
       return { persona, unmet: [] };
     }
-    return { persona: { ...persona, permission_mode: 'read-only' }, unmet: restraints.flatMap(({ unmet }) => unmet ?? []) };
+    return {
+      persona: { ...persona, permission_mode: 'read-only' },
+      unmet: restraints.flatMap(({ unmet }) => unmet ?? []),
+    };
   }
 }

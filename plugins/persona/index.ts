@@ -22,8 +22,15 @@ export default definePlugin({
     const tables = ctx.db<PersonaTables>();
     const catalogue = ctx.services.use(Catalogue);
     const own = new OwnPersonas(tables, clock);
-    const versions = new Versions(tables, (save) => void scope.task('keep versions of personas', save));
-    const conditions = new Conditions(ctx.services.maybe(Programs), ctx.services.use(Board), ctx.services.maybe(Tools));
+    const versions = new Versions(
+      tables,
+      (save) => void scope.task('keep versions of personas', save),
+    );
+    const conditions = new Conditions(
+      ctx.services.maybe(Programs),
+      ctx.services.use(Board),
+      ctx.services.maybe(Tools),
+    );
     const directory = new Directory({
       published: () => catalogue.personas(),
       own,
@@ -36,7 +43,11 @@ export default definePlugin({
 
     await Promise.all([own.load(), versions.load()]);
     ctx.services.provide(Personas, () => directory);
-    ctx.extend.contribute(PackTraces, 'persona', { forget: ({ personas }) => directory.forget(personas) });
-    ctx.http.routes(personaRoutes({ directory, own, files: ctx.services.maybe(Files), conditions }));
+    ctx.extend.contribute(PackTraces, 'persona', {
+      forget: ({ personas }) => directory.forget(personas),
+    });
+    ctx.http.routes(
+      personaRoutes({ directory, own, files: ctx.services.maybe(Files), conditions }),
+    );
   },
 });

@@ -4,10 +4,16 @@ import { compileTemplate, type Template } from 'svc/template';
 const limits = { output: 32 * 1024, steps: 20_000 };
 
 /** Throws invalid_argument with line and column when the template is none. */
-export const checkedPrompt = ({ initial_prompt: text }: Pick<Persona, 'initial_prompt'>): Template => compileTemplate(text, { limits });
+export const checkedPrompt = ({
+  initial_prompt: text,
+}: Pick<Persona, 'initial_prompt'>): Template => compileTemplate(text, { limits });
 
 /** `initial_prompt` with the spawn context filled in, and who spawns as `user`; what is not there is empty. */
-export function initialPrompt(persona: Pick<Persona, 'initial_prompt'>, context: Readonly<Record<string, unknown>>, principal: Principal): string {
+export function initialPrompt(
+  persona: Pick<Persona, 'initial_prompt'>,
+  context: Readonly<Record<string, unknown>>,
+  principal: Principal,
+): string {
   const user = principal.name ?? principal.email ?? principal.id;
   return checkedPrompt(persona).render(asGo({ user, ...context }));
 }
@@ -20,5 +26,7 @@ function asGo(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map(asGo);
   }
-  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, asGo(inner)])) : value;
+  return typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, asGo(inner)]))
+    : value;
 }

@@ -54,13 +54,21 @@ export class OwnPersonas {
     const now = this.#clock.now();
     return this.#write(name, (row) => {
       if (row) {
-        throw new SvcError('conflict', `there is a persona "${name}" of a user already; change that one, or choose another name`);
+        throw new SvcError(
+          'conflict',
+          `there is a persona "${name}" of a user already; change that one, or choose another name`,
+        );
       }
       return { name, header: JSON.stringify(header), body, created_at: now, updated_at: now };
     });
   }
 
-  async update(name: string, draft: Draft, requireMatch: Call['requireMatch'], stamp: (at: number) => string): Promise<OwnPersona> {
+  async update(
+    name: string,
+    draft: Draft,
+    requireMatch: Call['requireMatch'],
+    stamp: (at: number) => string,
+  ): Promise<OwnPersona> {
     return this.#write(name, (row) => {
       if (!row) {
         throw missing(name);
@@ -70,11 +78,20 @@ export class OwnPersonas {
       const header = { ...(JSON.parse(row.header) as Draft), ...change.header };
       const body = 'body' in draft ? change.body : row.body;
       if (checked(header, body).name !== name) {
-        throw new SvcError('invalid_argument', `a persona keeps its name; make another one and delete "${name}"`, {
-          details: [{ path: '/name', message: `is not "${name}"` }],
-        });
+        throw new SvcError(
+          'invalid_argument',
+          `a persona keeps its name; make another one and delete "${name}"`,
+          {
+            details: [{ path: '/name', message: `is not "${name}"` }],
+          },
+        );
       }
-      return { ...row, header: JSON.stringify(header), body, updated_at: Math.max(this.#clock.now(), row.updated_at + 1) };
+      return {
+        ...row,
+        header: JSON.stringify(header),
+        body,
+        updated_at: Math.max(this.#clock.now(), row.updated_at + 1),
+      };
     });
   }
 
@@ -107,10 +124,18 @@ export class OwnPersonas {
 function partsOf(draft: Draft): { readonly header: Draft; readonly body: string } {
   const { body = '', unknown_fields: others } = draft;
   if (typeof body !== 'string') {
-    throw new SvcError('invalid_argument', 'body must be a text: the system prompt', { details: [{ path: '/body', message: 'must be a text' }] });
+    throw new SvcError('invalid_argument', 'body must be a text: the system prompt', {
+      details: [{ path: '/body', message: 'must be a text' }],
+    });
   }
   const kept = typeof others === 'object' && others !== null ? others : {};
-  return { header: { ...kept, ...Object.fromEntries(Object.entries(draft).filter(([key]) => !notOfHeader.has(key))) }, body };
+  return {
+    header: {
+      ...kept,
+      ...Object.fromEntries(Object.entries(draft).filter(([key]) => !notOfHeader.has(key))),
+    },
+    body,
+  };
 }
 
 function checked(header: Draft, body: string): Persona {
@@ -124,4 +149,8 @@ const shownRow = ({ header, body, created_at, updated_at }: OwnRow): OwnPersona 
   ...{ created_at, updated_at },
 });
 
-const missing = (name: string): SvcError => new SvcError('not_found', `no user has made a persona "${name}"; GET /api/v1/agents lists them, with their source`);
+const missing = (name: string): SvcError =>
+  new SvcError(
+    'not_found',
+    `no user has made a persona "${name}"; GET /api/v1/agents lists them, with their source`,
+  );

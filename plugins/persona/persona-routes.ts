@@ -1,4 +1,14 @@
-import { covers, type Handle, listRoute, pageOfList, type Principal, route, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
+import {
+  covers,
+  type Handle,
+  listRoute,
+  pageOfList,
+  type Principal,
+  route,
+  type RouteDeclaration,
+  SvcError,
+  timestamp,
+} from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { DropInFiles } from '../drop-ins/contract.ts';
@@ -6,15 +16,31 @@ import type { Conditions } from './conditions.ts';
 import type { KnownPersona } from './contract.ts';
 import type { Directory } from './directory.ts';
 import type { OwnPersonas } from './own-personas.ts';
-import { NewPersona, noPersona, PersonaChange, PersonaDetail, PersonaItem, RouteAnswer, RouteQuestion, shownPersona } from './schema.ts';
+import {
+  NewPersona,
+  noPersona,
+  PersonaChange,
+  PersonaDetail,
+  PersonaItem,
+  RouteAnswer,
+  RouteQuestion,
+  shownPersona,
+} from './schema.ts';
 
 const Named = Type.Object({ name: Type.String({ maxLength: 64 }) });
 const replaces = 'persona:replace';
 const ListQuery = Type.Object({
   usable: Type.Optional(
-    Type.Boolean({ description: 'Only those that work here; else also those that do not, and files that cannot be read, with their problem.' }),
+    Type.Boolean({
+      description:
+        'Only those that work here; else also those that do not, and files that cannot be read, with their problem.',
+    }),
   ),
-  troubled: Type.Optional(Type.Boolean({ description: 'Only those with a problem, or that name tools that are not here.' })),
+  troubled: Type.Optional(
+    Type.Boolean({
+      description: 'Only those with a problem, or that name tools that are not here.',
+    }),
+  ),
 });
 
 export interface PersonaRoutesParts {
@@ -24,7 +50,12 @@ export interface PersonaRoutesParts {
   readonly conditions: Conditions;
 }
 
-export function personaRoutes({ directory, own, files, conditions }: PersonaRoutesParts): readonly RouteDeclaration[] {
+export function personaRoutes({
+  directory,
+  own,
+  files,
+  conditions,
+}: PersonaRoutesParts): readonly RouteDeclaration[] {
   const item = (persona: KnownPersona) =>
     shownPersona(persona, {
       own: persona.source === 'user' ? own.all.get(persona.name) : undefined,
@@ -44,8 +75,15 @@ export function personaRoutes({ directory, own, files, conditions }: PersonaRout
       query: ListQuery,
       items: PersonaItem,
       handle({ query: { usable = false, troubled = false }, page }) {
-        const all = usable ? directory.list().filter(({ unmet }) => unmet.length === 0) : [...directory.list(), ...unreadable(files, directory)];
-        const shown = all.map(item).filter(({ problem, unknown_tools: strange }) => !troubled || problem !== '' || strange.length > 0);
+        const all = usable
+          ? directory.list().filter(({ unmet }) => unmet.length === 0)
+          : [...directory.list(), ...unreadable(files, directory)];
+        const shown = all
+          .map(item)
+          .filter(
+            ({ problem, unknown_tools: strange }) =>
+              !troubled || problem !== '' || strange.length > 0,
+          );
         return pageOfList(shown, ({ name }) => name, page);
       },
     }),
@@ -82,7 +120,8 @@ export function personaRoutes({ directory, own, files, conditions }: PersonaRout
       access: 'agent:delete',
       devices: 'none',
       summary: 'Delete a persona, where that can be done here',
-      description: 'One that a user made. One of a plugin leaves with its plugin, one of a file with its file; these are refused with what to do.',
+      description:
+        'One that a user made. One of a plugin leaves with its plugin, one of a file with its file; these are refused with what to do.',
       params: Named,
       errors: ['not_found', 'conflict'],
       async handle({ params, principal, note }) {
@@ -96,7 +135,11 @@ export function personaRoutes({ directory, own, files, conditions }: PersonaRout
   ];
 }
 
-function customRoutes(directory: Directory, own: OwnPersonas, detail: (name: string) => Readonly<Record<string, unknown>>): readonly RouteDeclaration[] {
+function customRoutes(
+  directory: Directory,
+  own: OwnPersonas,
+  detail: (name: string) => Readonly<Record<string, unknown>>,
+): readonly RouteDeclaration[] {
   return [
     route({
       method: 'POST',
@@ -104,7 +147,8 @@ function customRoutes(directory: Directory, own: OwnPersonas, detail: (name: str
       access: 'agent:create',
       devices: 'none',
       summary: 'Make a persona',
-      description: 'One with the name of a persona of a plugin or a file serves in its place for everyone: that takes persona:replace.',
+      description:
+        'One with the name of a persona of a plugin or a file serves in its place for everyone: that takes persona:replace.',
       body: NewPersona,
       response: Type.Record(Type.String(), Type.Unknown()),
       status: 201,
@@ -145,7 +189,11 @@ function customRoutes(directory: Directory, own: OwnPersonas, detail: (name: str
       errors: ['not_found'],
       async handle({ params, principal, note }) {
         requireOwnName(directory, params.name, principal);
-        note({ resourceType: 'persona', resourceId: params.name, before: own.all.get(params.name)?.persona });
+        note({
+          resourceType: 'persona',
+          resourceId: params.name,
+          before: own.all.get(params.name)?.persona,
+        });
         await own.remove(params.name);
       },
     }),
@@ -167,7 +215,9 @@ const troubleOf = (files: Handle<DropInFiles>, name: string): string | undefined
 /** Files that have never been a persona, under the names of the files: who wrote one looks for it here. */
 const unreadable = (files: Handle<DropInFiles>, directory: Directory): readonly KnownPersona[] =>
   filesOf(files).flatMap(({ name, file, state, error = 'it cannot be read' }) =>
-    state === 'broken' && directory.find(name) === undefined ? [{ ...noPersona, name, unmet: [`${file}: ${error}`] }] : [],
+    state === 'broken' && directory.find(name) === undefined
+      ? [{ ...noPersona, name, unmet: [`${file}: ${error}`] }]
+      : [],
   );
 
 function found(directory: Directory, name: string): KnownPersona {

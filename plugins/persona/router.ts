@@ -32,33 +32,51 @@ export class Router {
 
   constructor(personas: readonly Pick<Persona, keyof typeof fieldWeights>[]) {
     this.#entries = personas.map(entryOf);
-    this.#meanLength = this.#entries.reduce((sum, { length }) => sum + length, 0) / Math.max(1, personas.length);
+    this.#meanLength =
+      this.#entries.reduce((sum, { length }) => sum + length, 0) / Math.max(1, personas.length);
     const counts = new Map<string, number>();
-    this.#entries.forEach(({ weights }) => [...weights.keys()].forEach((word) => counts.set(word, (counts.get(word) ?? 0) + 1)));
+    this.#entries.forEach(({ weights }) =>
+      [...weights.keys()].forEach((word) => counts.set(word, (counts.get(word) ?? 0) + 1)),
+    );
     const all = personas.length;
-    this.#rarity = new Map([...counts].map(([word, count]) => [word, Math.log(1 + (all - count + 0.5) / (count + 0.5))]));
+    this.#rarity = new Map(
+      [...counts].map(([word, count]) => [word, Math.log(1 + (all - count + 0.5) / (count + 0.5))]),
+    );
   }
 
   rank(question: string): Ranking {
     const families = familiesOf(question);
     const words = [...families.keys()];
     const scored = this.#entries
-      .map((entry) => ({ entry, score: words.reduce((sum, word) => sum + this.#share(entry, word), 0) }))
+      .map((entry) => ({
+        entry,
+        score: words.reduce((sum, word) => sum + this.#share(entry, word), 0),
+      }))
       .filter(({ score }) => score > 0)
       .toSorted((a, b) => b.score - a.score || (a.entry.name < b.entry.name ? -1 : 1))
       .slice(0, mostCandidates);
     const [first, second] = scored;
     return {
       clear: first !== undefined && first.score > margin * (second?.score ?? 0),
-      candidates: scored.map(({ entry, score }) => ({ name: entry.name, score: Math.round(score * 100) / 100 })),
-      words: first === undefined ? [] : strongest(words, (word) => this.#share(first.entry, word)).map((word) => families.get(word)!),
+      candidates: scored.map(({ entry, score }) => ({
+        name: entry.name,
+        score: Math.round(score * 100) / 100,
+      })),
+      words:
+        first === undefined
+          ? []
+          : strongest(words, (word) => this.#share(first.entry, word)).map((word) =>
+              families.get(word)!,
+            ),
     };
   }
 
   #share({ weights, length }: Entry, word: string): number {
     const weight = weights.get(word) ?? 0;
     const norm = saturation * (1 - lengthShare + (lengthShare * length) / this.#meanLength);
-    return weight === 0 ? 0 : (this.#rarity.get(word)! * weight * (saturation + 1)) / (weight + norm);
+    return weight === 0
+      ? 0
+      : (this.#rarity.get(word)! * weight * (saturation + 1)) / (weight + norm);
   }
 }
 
@@ -86,7 +104,9 @@ const stopWords: ReadonlySet<string> = new Set(
    me might more most much must my need no not now of off on once one only or other our out over own please same see shall she should
    show so some somebody something svc tell than thank thanks that the their them then there these they thing this those through to too
    under until up us use very want was we were what when where whether which while who whom whose why will with would yes you your
-   someone check still really today currently happen happened happening call calls called calling`.split(/\s+/),
+   someone check still really today currently happen happened happening call calls called calling`.split(
+    /\s+/,
+  ),
 );
 
 /** What a text is about: its words without endings, in their order. */

@@ -7,7 +7,11 @@ import type { OwnPersona } from './own-personas.ts';
 
 const Text = (description: string) => Type.String({ maxLength: 65_536, description });
 const Names = (description: string) => Type.Array(Type.String(), { maxItems: 500, description });
-const Mode = Type.Union([Type.Literal('read-only'), Type.Literal('mutating-with-confirm'), Type.Literal('dual-sign-required')]);
+const Mode = Type.Union([
+  Type.Literal('read-only'),
+  Type.Literal('mutating-with-confirm'),
+  Type.Literal('dual-sign-required'),
+]);
 const Anything = Type.Record(Type.String(), Type.Unknown());
 
 const header = {
@@ -38,35 +42,67 @@ export const NewPersona = Type.Object(
   },
   { additionalProperties: true },
 );
-export const PersonaChange = Type.Partial(Type.Object({ ...header, ...body, unknown_fields: Anything }), { additionalProperties: true });
+export const PersonaChange = Type.Partial(
+  Type.Object({ ...header, ...body, unknown_fields: Anything }),
+  { additionalProperties: true },
+);
 
 export const PersonaItem = Type.Object({
   ...header,
   source: Type.Union([Type.Literal('builtin'), Type.Literal('disk'), Type.Literal('user')]),
   unknown_fields: Anything,
   version: Type.Integer({ description: 'grows with every change' }),
-  unmet: Type.Array(Type.String(), { description: 'conditions of metadata that do not hold here: it is listed and gets no questions' }),
-  unknown_tools: Type.Array(Type.String(), {
-    description: 'of tools and disallowed_tools, what nothing brings now: of an edge, a pack or a server that is away, or misspelt; holds nothing back',
+  unmet: Type.Array(Type.String(), {
+    description: 'conditions of metadata that do not hold here: it is listed and gets no questions',
   }),
-  problem: Type.String({ description: 'why it does not work as it stands: of its conditions, or of its file, whose last good version serves; else empty' }),
-  created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'of one that a user made' }),
+  unknown_tools: Type.Array(Type.String(), {
+    description:
+      'of tools and disallowed_tools, what nothing brings now: of an edge, a pack or a server that is away, or misspelt; holds nothing back',
+  }),
+  problem: Type.String({
+    description:
+      'why it does not work as it stands: of its conditions, or of its file, whose last good version serves; else empty',
+  }),
+  created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+    description: 'of one that a user made',
+  }),
   updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
 });
 export const PersonaDetail = Type.Intersect([PersonaItem, Type.Object(body)]);
 
-export const RouteQuestion = Type.Object({ question: Type.String({ minLength: 1, maxLength: 4_000 }) });
+export const RouteQuestion = Type.Object({
+  question: Type.String({ minLength: 1, maxLength: 4_000 }),
+});
 export const RouteAnswer = Type.Object({
   persona: Type.String(),
   why: Type.String(),
-  clear: Type.Boolean({ description: 'whether one stands out; else a model chooses, where there is one' }),
+  clear: Type.Boolean({
+    description: 'whether one stands out; else a model chooses, where there is one',
+  }),
   candidates: Type.Array(Type.Object({ name: Type.String(), score: Type.Number() })),
 });
 
 /** What is shown of a file that is none. */
 export const noPersona: KnownPersona = {
-  ...{ name: '', description: '', when_to_use: '', tools: [], disallowed_tools: [], permission_mode: 'read-only', max_turns: 0, model: '' },
-  ...{ critical_reminder: '', initial_prompt: '', background: false, omit_agent_md: false, metadata: {}, unknown: {}, body: '' },
+  ...{
+    name: '',
+    description: '',
+    when_to_use: '',
+    tools: [],
+    disallowed_tools: [],
+    permission_mode: 'read-only',
+    max_turns: 0,
+    model: '',
+  },
+  ...{
+    critical_reminder: '',
+    initial_prompt: '',
+    background: false,
+    omit_agent_md: false,
+    metadata: {},
+    unknown: {},
+    body: '',
+  },
   ...{ source: 'disk', version: 0, unmet: [] },
 };
 
@@ -84,9 +120,22 @@ export function shownPersona(
 ): Static<typeof PersonaItem> {
   return {
     ...persona,
-    ...{ unknown_fields: { ...unknown }, metadata: { ...metadata }, tools: [...tools], disallowed_tools: [...disallowed_tools], unmet: [...unmet] },
-    unknown_tools: strange.map(({ name, meant }) => (meant === undefined ? name : `${name} (perhaps ${meant} is meant)`)),
-    problem: [...unmet, ...(trouble === undefined ? [] : [`its file cannot be read, and the last good version serves: ${trouble}`])].join('; '),
+    ...{
+      unknown_fields: { ...unknown },
+      metadata: { ...metadata },
+      tools: [...tools],
+      disallowed_tools: [...disallowed_tools],
+      unmet: [...unmet],
+    },
+    unknown_tools: strange.map(({ name, meant }) =>
+      meant === undefined ? name : `${name} (perhaps ${meant} is meant)`,
+    ),
+    problem: [
+      ...unmet,
+      ...(trouble === undefined
+        ? []
+        : [`its file cannot be read, and the last good version serves: ${trouble}`]),
+    ].join('; '),
     created_at: own ? timestamp(own.created_at) : null,
     updated_at: own ? timestamp(own.updated_at) : null,
   };

@@ -1,7 +1,13 @@
 import type { Kysely, Selectable } from 'kysely';
 
 export interface PersonaTables {
-  persona_own: { name: string; header: string; body: string; created_at: number; updated_at: number };
+  persona_own: {
+    name: string;
+    header: string;
+    body: string;
+    created_at: number;
+    updated_at: number;
+  };
   persona_versions: { name: string; digest: string; version: number };
 }
 
@@ -12,7 +18,8 @@ export type VersionRow = Selectable<PersonaTables['persona_versions']>;
 export const personaStore = (db: Kysely<PersonaTables>) => ({
   own: (): Promise<OwnRow[]> => db.selectFrom('persona_own').selectAll().execute(),
 
-  find: (name: string): Promise<OwnRow | undefined> => db.selectFrom('persona_own').selectAll().where('name', '=', name).executeTakeFirst(),
+  find: (name: string): Promise<OwnRow | undefined> =>
+    db.selectFrom('persona_own').selectAll().where('name', '=', name).executeTakeFirst(),
 
   async put(row: OwnRow): Promise<void> {
     await db

@@ -27,11 +27,15 @@ export class Claim implements ProgramHandle {
     this.terms = terms;
     this.#program = program;
     this.#forget = forget;
-    this.#release = terms.owner.scope.occupy(() => `program ${terms.name}: ${this.state}${this.cause === undefined ? '' : ` (${this.cause})`}`, {
-      begin: () => this.#begin(),
-      end: () => this.#end(),
-      endMs: (terms.options.stopMs ?? usualStopMs) + killMs,
-    });
+    this.#release = terms.owner.scope.occupy(
+      () =>
+        `program ${terms.name}: ${this.state}${this.cause === undefined ? '' : ` (${this.cause})`}`,
+      {
+        begin: () => this.#begin(),
+        end: () => this.#end(),
+        endMs: (terms.options.stopMs ?? usualStopMs) + killMs,
+      },
+    );
   }
 
   get state(): ProgramHandle['state'] {

@@ -66,7 +66,12 @@ export interface ForeignPrograms {
    */
   start(owner: ProgramOwner, name: string, file: string, options: ProgramOptions): ProgramHandle;
   /** Runs the executable at the absolute path `file` once; no shell reads `args`. Rejects with unavailable when it cannot be started, or is ended with the scope or by `signal`. */
-  run(owner: ProgramOwner, file: string, args: readonly string[], options: RunOptions): Promise<RunResult>;
+  run(
+    owner: ProgramOwner,
+    file: string,
+    args: readonly string[],
+    options: RunOptions,
+  ): Promise<RunResult>;
 }
 
 export const Programs = defineService<ForeignPrograms>('programs.runner');

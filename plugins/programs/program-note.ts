@@ -21,7 +21,11 @@ const lookMs = 50;
 export function noteProgram(file: string, pid: number): void {
   const identity = identityOf(pid);
   if (identity !== undefined) {
-    writeFileSync(`${file}.new`, JSON.stringify({ pid, ...identity, of: ownIdentity() } satisfies Note), { mode: 0o600 });
+    writeFileSync(
+      `${file}.new`,
+      JSON.stringify({ pid, ...identity, of: ownIdentity() } satisfies Note),
+      { mode: 0o600 },
+    );
     renameSync(`${file}.new`, file);
   }
 }
@@ -40,7 +44,10 @@ async function endLeftover(file: string, log: Logger): Promise<void> {
     return;
   }
   if (note !== undefined && isSame(note)) {
-    log.warn({ event: 'programs.left_behind', pid: note.pid, file }, 'ending a program that an earlier run of svc has left behind');
+    log.warn(
+      { event: 'programs.left_behind', pid: note.pid, file },
+      'ending a program that an earlier run of svc has left behind',
+    );
     signalGroup(note.pid, 'SIGTERM');
     await gone(note);
     if (isThere(note)) {
@@ -92,8 +99,14 @@ function readdirIf(folder: string): string[] {
 
 function readNote(file: string): Note | undefined {
   try {
-    const { pid, started, command, of } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
-    return Number.isInteger(pid) && (pid as number) > 1 && typeof started === 'string' && typeof command === 'string'
+    const { pid, started, command, of } = JSON.parse(readFileSync(file, 'utf8')) as Record<
+      string,
+      unknown
+    >;
+    return Number.isInteger(pid) &&
+      (pid as number) > 1 &&
+      typeof started === 'string' &&
+      typeof command === 'string'
       ? { pid: pid as number, started, command, of: typeof of === 'string' ? of : undefined }
       : undefined;
   } catch {
@@ -107,7 +120,9 @@ function identityOf(pid: number): Pick<Note, 'started' | 'command'> | undefined 
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // Behind the name, which may hold anything: state is the third field, the time of the start the twenty-second.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? undefined : { started: fields[19]!, command: readFileSync(`/proc/${pid}/cmdline`, 'utf8') };
+    return fields[0] === 'Z'
+      ? undefined
+      : { started: fields[19]!, command: readFileSync(`/proc/${pid}/cmdline`, 'utf8') };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ESRCH') {

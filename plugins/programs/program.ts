@@ -3,7 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 
 import { eachChunk, eachLine } from 'svc/output';
-import { type Clock, type Logger, messageOf, type RestartPolicy, restarts, SvcError } from 'svc/sdk';
+import {
+  type Clock,
+  type Logger,
+  messageOf,
+  type RestartPolicy,
+  restarts,
+  SvcError,
+} from 'svc/sdk';
 
 import type { ProgramHandle, ProgramOptions } from './contract.ts';
 import { forgetProgram, noteProgram, signalGroup } from './program-note.ts';
@@ -87,9 +94,13 @@ export class Program implements ProgramHandle {
       signal?.throwIfAborted();
       const left = deadline - clock.monotonic();
       if (this.#state === 'stopped' || left <= 0) {
-        throw new SvcError('unavailable', `${this.#parts.label} is ${this.#state}${this.#cause === undefined ? '' : `: it ${this.#cause}`}`, {
-          retryAfterSeconds: 5,
-        });
+        throw new SvcError(
+          'unavailable',
+          `${this.#parts.label} is ${this.#state}${this.#cause === undefined ? '' : `: it ${this.#cause}`}`,
+          {
+            retryAfterSeconds: 5,
+          },
+        );
       }
       await this.#change(Math.min(left, 1_000));
     }
@@ -119,7 +130,10 @@ export class Program implements ProgramHandle {
         if (this.#stop.signal.aborted || pause === undefined) {
           break;
         }
-        log.warn({ event: 'programs.restarted', cause: this.#cause, again_in_ms: Math.round(pause) }, `${label} ${this.#cause}; it is started again`);
+        log.warn(
+          { event: 'programs.restarted', cause: this.#cause, again_in_ms: Math.round(pause) },
+          `${label} ${this.#cause}; it is started again`,
+        );
         this.#enter('backing-off');
         await this.#pause(pause);
       }
@@ -140,10 +154,17 @@ export class Program implements ProgramHandle {
     const words: string[] = [];
     let verdict: string | undefined;
     // A group of its own: what interrupts svc in a terminal must not end it before svc says so.
-    const child = spawn(file, [...options.args({ port })], { cwd, env: { ...options.env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    const child = spawn(file, [...options.args({ port })], {
+      cwd,
+      env: { ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
     const end = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(`could not be started: ${messageOf(error)}`));
-      child.once('exit', (code, signal) => resolve(signal === null ? `exited with code ${code}` : `was ended by ${signal}`));
+      child.once('exit', (code, signal) =>
+        resolve(signal === null ? `exited with code ${code}` : `was ended by ${signal}`),
+      );
     });
     const heardOut = new AbortController();
     child.once('close', () => heardOut.abort());
@@ -187,7 +208,10 @@ export class Program implements ProgramHandle {
       const cause = await end;
       // Its last words may still be in the pipes; a child of its own may hold them open.
       await waited(lastWordsMs, heardOut.signal);
-      return verdict ?? (words.length === 0 ? cause : `${cause}; its last words: ${words.join(' | ').slice(-600)}`);
+      return (
+        verdict ??
+        (words.length === 0 ? cause : `${cause}; its last words: ${words.join(' | ').slice(-600)}`)
+      );
     } finally {
       this.#stop.signal.removeEventListener('abort', leave);
       // Children of its own that it has left behind.
@@ -252,7 +276,11 @@ export class Program implements ProgramHandle {
   }
 }
 
-async function asked(ready: NonNullable<ProgramOptions['ready']>, port: number, signal: AbortSignal): Promise<boolean> {
+async function asked(
+  ready: NonNullable<ProgramOptions['ready']>,
+  port: number,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     return await ready({ port }, signal);
   } catch {
@@ -261,7 +289,8 @@ async function asked(ready: NonNullable<ProgramOptions['ready']>, port: number, 
   }
 }
 
-const aborted = (signal: AbortSignal): Promise<unknown> => new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+const aborted = (signal: AbortSignal): Promise<unknown> =>
+  new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 
 /** A wait that ends early when one of the signals aborts. */
 function waited(ms: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<void> {
@@ -286,7 +315,9 @@ function freePort(): Promise<number> {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+      server.close(() =>
+        resolve(typeof address === 'object' && address !== null ? address.port : 0),
+      );
     });
   });
 }

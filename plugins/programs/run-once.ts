@@ -23,10 +23,19 @@ const mostErrorBytes = 8 * 1024;
 const lastWordsMs = 300;
 
 /** Runs a program once and collects what it prints, in a group of its own that is killed when it takes too long, prints too much, or is not wanted any more. */
-export function runOnce({ label, file, args, options, cwd, note, ends }: RunParts): Promise<RunResult> {
+export function runOnce({
+  label,
+  file,
+  args,
+  options,
+  cwd,
+  note,
+  ends,
+}: RunParts): Promise<RunResult> {
   return new Promise((resolve, reject) => {
     const stops = options.signal === undefined ? ends : [...ends, options.signal];
-    const unwanted = (): SvcError => new SvcError('unavailable', `${label} was stopped before it had ended`);
+    const unwanted = (): SvcError =>
+      new SvcError('unavailable', `${label} was stopped before it had ended`);
     if (stops.some((signal) => signal.aborted)) {
       reject(unwanted());
       return;
@@ -69,7 +78,11 @@ export function runOnce({ label, file, args, options, cwd, note, ends }: RunPart
     child.stderr.on('data', (chunk: Buffer) => void take(errors, chunk, mostErrorBytes));
     child.once('error', (error) => {
       settle();
-      reject(new SvcError('unavailable', `${label} could not be started: ${messageOf(error)}`, { cause: error }));
+      reject(
+        new SvcError('unavailable', `${label} could not be started: ${messageOf(error)}`, {
+          cause: error,
+        }),
+      );
     });
     child.once('exit', () => {
       // What it has left behind.
@@ -84,7 +97,12 @@ export function runOnce({ label, file, args, options, cwd, note, ends }: RunPart
       if (stops.some((signal) => signal.aborted)) {
         reject(unwanted());
       } else {
-        resolve({ code, output: Buffer.concat(output.chunks), errors: Buffer.concat(errors.chunks).toString('utf8'), cut });
+        resolve({
+          code,
+          output: Buffer.concat(output.chunks),
+          errors: Buffer.concat(errors.chunks).toString('utf8'),
+          cut,
+        });
       }
     });
     if (pid !== undefined) {

@@ -5,7 +5,14 @@ import { basename, delimiter, isAbsolute, join } from 'node:path';
 import { type Clock, type Logger, patience, type RestartPolicy, SvcError } from 'svc/sdk';
 
 import { Claim } from './claim.ts';
-import type { ForeignPrograms, ProgramHandle, ProgramOptions, ProgramOwner, RunOptions, RunResult } from './contract.ts';
+import type {
+  ForeignPrograms,
+  ProgramHandle,
+  ProgramOptions,
+  ProgramOwner,
+  RunOptions,
+  RunResult,
+} from './contract.ts';
 import { Program } from './program.ts';
 import { endLeftovers } from './program-note.ts';
 import { runOnce } from './run-once.ts';
@@ -30,7 +37,12 @@ export interface Runner extends ForeignPrograms {
 }
 
 /** A program is never given up: its owner asks how it is. */
-const programPatience: RestartPolicy = { ...patience, firstMs: 500, maxMs: 60_000, maxRestarts: Infinity };
+const programPatience: RestartPolicy = {
+  ...patience,
+  firstMs: 500,
+  maxMs: 60_000,
+  maxRestarts: Infinity,
+};
 
 export class ProgramRunner implements Runner {
   readonly places: Map<string, Promise<unknown>>;
@@ -57,13 +69,19 @@ export class ProgramRunner implements Runner {
     if (isAbsolute(name)) {
       return runnable(name) ? name : undefined;
     }
-    const folders = name.includes('/') || name === '' ? [] : this.#options.path.split(delimiter).filter(isAbsolute);
+    const folders =
+      name.includes('/') || name === ''
+        ? []
+        : this.#options.path.split(delimiter).filter(isAbsolute);
     return folders.map((folder) => join(folder, name)).find(runnable);
   }
 
   start(owner: ProgramOwner, name: string, file: string, options: ProgramOptions): ProgramHandle {
     if (!/^[a-z][a-z0-9-]*$/.test(name)) {
-      throw new SvcError('invalid_argument', `${owner.id} names a program "${name}"; use lower-case letters, digits and dashes`);
+      throw new SvcError(
+        'invalid_argument',
+        `${owner.id} names a program "${name}"; use lower-case letters, digits and dashes`,
+      );
     }
     this.#requireHere();
     requireAbsolute(owner, file);
@@ -73,12 +91,25 @@ export class ProgramRunner implements Runner {
     return claim;
   }
 
-  async run(owner: ProgramOwner, file: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
+  async run(
+    owner: ProgramOwner,
+    file: string,
+    args: readonly string[],
+    options: RunOptions,
+  ): Promise<RunResult> {
     this.#requireHere();
     requireAbsolute(owner, file);
     const label = `${basename(file)} of ${owner.id}`;
     const ends = [owner.scope.signal, this.#leaving.signal];
-    return await runOnce({ label, file, args, options, cwd: owner.dataDir, note: (pid) => this.#note(`${owner.id}.run-${pid}`), ends });
+    return await runOnce({
+      label,
+      file,
+      args,
+      options,
+      cwd: owner.dataDir,
+      note: (pid) => this.#note(`${owner.id}.run-${pid}`),
+      ends,
+    });
   }
 
   /** Ends what an earlier process of svc has left behind; no program starts before. */
@@ -95,7 +126,11 @@ export class ProgramRunner implements Runner {
     this.#leaving.abort();
     const programs = [...this.#claims];
     this.#claims.clear();
-    await Promise.all(programs.map((claim) => (successor === undefined ? claim.stop() : claim.leave(() => successor.adopt(claim)))));
+    await Promise.all(
+      programs.map((claim) =>
+        successor === undefined ? claim.stop() : claim.leave(() => successor.adopt(claim)),
+      ),
+    );
   }
 
   adopt(claim: Claim): void {
@@ -137,7 +172,9 @@ export class ProgramRunner implements Runner {
 
   #requireHere(): void {
     if (this.#leaving.signal.aborted) {
-      throw new SvcError('unavailable', 'the plugin programs is being replaced; try again', { retryAfterSeconds: 1 });
+      throw new SvcError('unavailable', 'the plugin programs is being replaced; try again', {
+        retryAfterSeconds: 1,
+      });
     }
   }
 
@@ -149,7 +186,10 @@ export class ProgramRunner implements Runner {
 
 function requireAbsolute({ id }: ProgramOwner, file: string): void {
   if (!isAbsolute(file)) {
-    throw new SvcError('invalid_argument', `${id} runs "${file}", which is no absolute path; look it up with find() of programs.runner`);
+    throw new SvcError(
+      'invalid_argument',
+      `${id} runs "${file}", which is no absolute path; look it up with find() of programs.runner`,
+    );
   }
 }
 

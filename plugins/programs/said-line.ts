@@ -8,7 +8,14 @@ export interface SaidLine {
 }
 
 const levels: Readonly<Record<string, keyof Logger>> = {
-  ...{ trace: 'debug', debug: 'debug', info: 'info', notice: 'info', warn: 'warn', warning: 'warn' },
+  ...{
+    trace: 'debug',
+    debug: 'debug',
+    info: 'info',
+    notice: 'info',
+    warn: 'warn',
+    warning: 'warn',
+  },
   ...{ error: 'error', err: 'error', fatal: 'error', critical: 'error', panic: 'error' },
 };
 const mostFields = 20;
@@ -23,10 +30,17 @@ export function saidLine(line: string): SaidLine {
     return { level, message: line, fields: { event } };
   }
   const fields = Object.fromEntries(Object.entries(rest).slice(0, mostFields));
-  return { level: levelOf(named), message: text, fields: { event, ...fields, ...(component !== undefined && { program_component: component }) } };
+  return {
+    level: levelOf(named),
+    message: text,
+    fields: { event, ...fields, ...(component !== undefined && { program_component: component }) },
+  };
 }
 
-const levelOf = (name: unknown): keyof Logger => (typeof name === 'string' && Object.hasOwn(levels, name.toLowerCase()) ? levels[name.toLowerCase()]! : 'info');
+const levelOf = (name: unknown): keyof Logger =>
+  typeof name === 'string' && Object.hasOwn(levels, name.toLowerCase())
+    ? levels[name.toLowerCase()]!
+    : 'info';
 
 function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
   if (!line.startsWith('{')) {
@@ -34,7 +48,9 @@ function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
   }
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+    return typeof value === 'object' && value !== null
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     // It only looks like JSON.
     return undefined;

@@ -1,4 +1,11 @@
-import { type Handle, isSvcError, type Logger, messageOf, type Metrics, type SelfObservation } from 'svc/sdk';
+import {
+  type Handle,
+  isSvcError,
+  type Logger,
+  messageOf,
+  type Metrics,
+  type SelfObservation,
+} from 'svc/sdk';
 
 import type { PushAnswer } from '../metricsdb/contract.ts';
 
@@ -22,8 +29,16 @@ export class Delivery {
   constructor({ self, metrics, log }: DeliveryParts) {
     this.#self = self;
     this.#log = log;
-    this.#kept = metrics.counter('kept_total', 'What this process has told about itself and is stored.', ['signal']);
-    this.#dropped = metrics.counter('dropped_total', 'What this process has told about itself and is lost, by why.', ['signal', 'reason']);
+    this.#kept = metrics.counter(
+      'kept_total',
+      'What this process has told about itself and is stored.',
+      ['signal'],
+    );
+    this.#dropped = metrics.counter(
+      'dropped_total',
+      'What this process has told about itself and is lost, by why.',
+      ['signal', 'reason'],
+    );
   }
 
   /** Whether a batch of this signal is on its way. */
@@ -36,7 +51,12 @@ export class Delivery {
   }
 
   /** Gives one batch to its store. False when it should be tried again. */
-  async deliver<S>(signal: Signal, store: Handle<S>, count: number, give: (store: S) => Promise<PushAnswer>): Promise<boolean> {
+  async deliver<S>(
+    signal: Signal,
+    store: Handle<S>,
+    count: number,
+    give: (store: S) => Promise<PushAnswer>,
+  ): Promise<boolean> {
     if (!store.available) {
       return false;
     }

@@ -28,14 +28,23 @@ export default definePlugin({
     const instance = hostname();
     return {
       self,
-      metrics: new MetricsFeed({ delivery, instance, self, clock, store: services.maybe(metricsStore) }),
+      metrics: new MetricsFeed({
+        delivery,
+        instance,
+        self,
+        clock,
+        store: services.maybe(metricsStore),
+      }),
       logs: new LogFeed({ delivery, instance, store: services.maybe(logStore) }),
       traces: new TraceFeed({
         delivery,
         ids,
         store: services.maybe(traceStore),
         source: { instance, version: services.use(BuildInfo).version },
-        choice: () => ({ ratio: settings.get<number>('self.trace_ratio'), slowMs: settings.get<number>('self.slow_ms') }),
+        choice: () => ({
+          ratio: settings.get<number>('self.trace_ratio'),
+          slowMs: settings.get<number>('self.slow_ms'),
+        }),
       }),
     };
   },
@@ -61,7 +70,12 @@ interface Followed<T> {
 }
 
 /** Listens while its setting says so, and gives what it heard to the store in rounds, the last one when it leaves. */
-function follow<T>(ctx: PluginContext, key: string, feed: Followed<T>, listen: (take: (item: T) => void) => () => void): void {
+function follow<T>(
+  ctx: PluginContext,
+  key: string,
+  feed: Followed<T>,
+  listen: (take: (item: T) => void) => () => void,
+): void {
   let leave: (() => void) | undefined;
   const settle = (on: boolean): void => {
     if (on) {

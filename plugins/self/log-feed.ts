@@ -32,7 +32,10 @@ export class LogFeed extends Feed<LogIngest, SelfLine> {
   }
 
   override add(line: SelfLine): void {
-    if (line.component !== 'self' && !(line.component === 'logs' && this.#delivery.isDelivering('logs'))) {
+    if (
+      line.component !== 'self' &&
+      !(line.component === 'logs' && this.#delivery.isDelivering('logs'))
+    ) {
       super.add(line);
     }
   }

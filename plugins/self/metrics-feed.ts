@@ -28,8 +28,14 @@ export class MetricsFeed {
     }
     const time = clock.now();
     const samples = await self.gather();
-    const rows = samples.map(({ name, labels, value }): SampleRow => ({ labels: { ...labels, ...this.#labels, __name__: name }, time, value }));
-    if (!(await delivery.deliver('metrics', store, rows.length, (metrics) => metrics.write(rows)))) {
+    const rows = samples.map(({ name, labels, value }): SampleRow => ({
+      labels: { ...labels, ...this.#labels, __name__: name },
+      time,
+      value,
+    }));
+    if (
+      !(await delivery.deliver('metrics', store, rows.length, (metrics) => metrics.write(rows)))
+    ) {
       delivery.countLost('metrics', rows.length, 'unavailable');
     }
   }
@@ -37,7 +43,11 @@ export class MetricsFeed {
   /** Ends the series, so that their last values do not pass for those of now. */
   async end(): Promise<void> {
     const { store, delivery, clock } = this.#parts;
-    const matchers = Object.entries(this.#labels).map(([name, value]) => ({ name, op: '=' as const, value }));
+    const matchers = Object.entries(this.#labels).map(([name, value]) => ({
+      name,
+      op: '=' as const,
+      value,
+    }));
     await delivery.deliver('metrics', store, 0, async (metrics) => {
       await metrics.end(matchers, clock.now());
       return { accepted: 0, rejected: 0, reasons: [] };

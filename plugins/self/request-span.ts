@@ -24,7 +24,8 @@ const parentForm = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})
 export const newTraceId = (ids: Ids): string => ids.uuid().replaceAll('-', '');
 
 /** Where an id lies between 0 and 1; evenly spread over ids. */
-export const shareOf = (traceId: string): number => Number.parseInt(traceId.slice(-8), 16) / 2 ** 32;
+export const shareOf = (traceId: string): number =>
+  Number.parseInt(traceId.slice(-8), 16) / 2 ** 32;
 
 /** The span of a request, within the caller's trace where it says which one that is. */
 export function spanOf(request: SelfRequest, traceId: string, ids: Ids): RequestSpan {
@@ -49,11 +50,19 @@ export function spanOf(request: SelfRequest, traceId: string, ids: Ids): Request
   };
 }
 
-export const exportOf = (spans: readonly RequestSpan[], { version, instance }: SpanSource): object => ({
+export const exportOf = (
+  spans: readonly RequestSpan[],
+  { version, instance }: SpanSource,
+): object => ({
   resourceSpans: [
     {
       resource: {
-        attributes: [text('service.name', 'svc'), text('service.version', version), text('service.instance.id', instance), text('host.name', instance)],
+        attributes: [
+          text('service.name', 'svc'),
+          text('service.version', version),
+          text('service.instance.id', instance),
+          text('host.name', instance),
+        ],
       },
       scopeSpans: [{ scope: { name: 'svc' }, spans }],
     },

@@ -3,7 +3,14 @@ import type { Handle, Ids, SelfRequest } from 'svc/sdk';
 import type { TraceIngest } from '../traces/contract.ts';
 import type { Delivery } from './delivery.ts';
 import { Feed } from './feed.ts';
-import { exportOf, newTraceId, type RequestSpan, shareOf, spanOf, type SpanSource } from './request-span.ts';
+import {
+  exportOf,
+  newTraceId,
+  type RequestSpan,
+  shareOf,
+  spanOf,
+  type SpanSource,
+} from './request-span.ts';
 
 export interface TraceFeedParts {
   readonly store: Handle<TraceIngest>;
@@ -38,7 +45,8 @@ export class TraceFeed {
       mostItems,
       mostBytes: mostItems * spanBytes,
       sizeOf: () => spanBytes,
-      give: (traces, spans) => traces.push('otlp-json', Buffer.from(JSON.stringify(exportOf(spans, source))), {}),
+      give: (traces, spans) =>
+        traces.push('otlp-json', Buffer.from(JSON.stringify(exportOf(spans, source))), {}),
     });
   }
 

@@ -45,8 +45,20 @@ export class AccessTokens {
     const { kid, key } = this.#keys.newest;
     const iat = this.#seconds();
     const who = { sub: String(person.id), email: person.email, role: person.role };
-    const session = { sid, jti: this.#ids.uuid(), ver: person.version, auth_time: Math.floor(since / 1000) };
-    const claims: Claims = { ...who, typ: 'access', ...session, iat, exp: iat + accessTokenSeconds, iss: 'svc' };
+    const session = {
+      sid,
+      jti: this.#ids.uuid(),
+      ver: person.version,
+      auth_time: Math.floor(since / 1000),
+    };
+    const claims: Claims = {
+      ...who,
+      typ: 'access',
+      ...session,
+      iat,
+      exp: iat + accessTokenSeconds,
+      iss: 'svc',
+    };
     return jwt.sign(claims, key, { algorithm: 'HS256', keyid: kid });
   }
 
@@ -58,7 +70,11 @@ export class AccessTokens {
     const [header = '', body = ''] = token.split('.', 2);
     const key = this.#keys.ofHeader(header);
     const now = this.#seconds();
-    const claims = key && verified(() => jwt.verify(token, key, { algorithms: ['HS256'], issuer: 'svc', clockTimestamp: now }));
+    const claims =
+      key &&
+      verified(() =>
+        jwt.verify(token, key, { algorithms: ['HS256'], issuer: 'svc', clockTimestamp: now }),
+      );
     return isOurs(claims, body, now) ? claims : undefined;
   }
 
@@ -78,10 +94,25 @@ function verified(verify: () => unknown): unknown {
 
 /** A good signature is not enough: it must be a token as `mint` writes them, of this kind, for this long. */
 function isOurs(claims: unknown, body: string, now: number): claims is Claims {
-  if (typeof claims !== 'object' || claims === null || Buffer.from(body, 'base64url').toString() !== JSON.stringify(claims)) {
+  if (
+    typeof claims !== 'object' ||
+    claims === null ||
+    Buffer.from(body, 'base64url').toString() !== JSON.stringify(claims)
+  ) {
     return false;
   }
-  const { sub, email, role, typ, sid, jti, ver, auth_time: since, iat, exp } = claims as Record<keyof Claims, unknown>;
+  const {
+    sub,
+    email,
+    role,
+    typ,
+    sid,
+    jti,
+    ver,
+    auth_time: since,
+    iat,
+    exp,
+  } = claims as Record<keyof Claims, unknown>;
   return (
     typ === 'access' &&
     typeof sub === 'string' &&

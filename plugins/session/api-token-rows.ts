@@ -13,7 +13,11 @@ export class ApiTokenRows {
   }
 
   async add(token: Omit<ApiTokenRow, 'id' | 'last_used_at'>): Promise<ApiTokenRow> {
-    return await this.#db.insertInto('session_api_tokens').values(token).returningAll().executeTakeFirstOrThrow();
+    return await this.#db
+      .insertInto('session_api_tokens')
+      .values(token)
+      .returningAll()
+      .executeTakeFirstOrThrow();
   }
 
   async count(userId: number): Promise<number> {
@@ -26,12 +30,20 @@ export class ApiTokenRows {
   }
 
   list(userId: number, page: PageRequest): Promise<Page<ApiTokenRow>> {
-    return pageOf(this.#db.selectFrom('session_api_tokens').selectAll().where('user_id', '=', userId), 'id', page);
+    return pageOf(
+      this.#db.selectFrom('session_api_tokens').selectAll().where('user_id', '=', userId),
+      'id',
+      page,
+    );
   }
 
   /** As with refresh tokens: who shows it is the actor. */
   find(hash: string): Promise<ApiTokenRow | undefined> {
-    return this.#db.selectFrom('session_api_tokens').selectAll().where('hash', '=', hash).executeTakeFirst();
+    return this.#db
+      .selectFrom('session_api_tokens')
+      .selectAll()
+      .where('hash', '=', hash)
+      .executeTakeFirst();
   }
 
   remove(reach: Reach, id: number): Promise<ApiTokenRow | undefined> {
@@ -48,7 +60,9 @@ export class ApiTokenRows {
     const rows = await this.#db
       .selectFrom('session_api_tokens')
       .selectAll()
-      .where(({ eb, or }) => or([`%"${area}:%`, `%"read:${area}"%`].map((named) => eb('actions', 'like', named))))
+      .where(({ eb, or }) =>
+        or([`%"${area}:%`, `%"read:${area}"%`].map((named) => eb('actions', 'like', named))),
+      )
       .execute();
     return rows;
   }

@@ -1,4 +1,13 @@
-import { type Clock, covers, type Ids, type MaybePromise, type Page, type PageRequest, type Principal, SvcError } from 'svc/sdk';
+import {
+  type Clock,
+  covers,
+  type Ids,
+  type MaybePromise,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+} from 'svc/sdk';
 
 import type { DirectoryContract } from '../iam/contract.ts';
 import { digest } from './digest.ts';
@@ -57,7 +66,11 @@ export class ApiTokens {
   }
 
   /** `made` runs in the write, before its commit. */
-  async create(actor: Principal, wish: NewApiToken, made: (id: number) => void): Promise<{ readonly row: ApiTokenRow; readonly token: string }> {
+  async create(
+    actor: Principal,
+    wish: NewApiToken,
+    made: (id: number) => void,
+  ): Promise<{ readonly row: ApiTokenRow; readonly token: string }> {
     const { store, directory, clock, ids } = this.#parts;
     const { name, actions } = wish;
     const owner = ownerOf(actor, wish.user_id);
@@ -73,13 +86,24 @@ export class ApiTokens {
     const now = clock.now();
     const expiresAt = expiryOf(wish, now);
     const token = apiTokenPrefix + ids.token(32);
-    const fresh = { user_id: owner, name, hash: digest(token), actions: JSON.stringify([...new Set(actions)]), created_at: now, expires_at: expiresAt };
+    const fresh = {
+      user_id: owner,
+      name,
+      hash: digest(token),
+      actions: JSON.stringify([...new Set(actions)]),
+      created_at: now,
+      expires_at: expiresAt,
+    };
     const row = await store.write(async (rows) => {
       if ((await rows.apiTokens.count(owner)) >= mostPerPerson) {
-        throw new SvcError('conflict', `there are ${mostPerPerson} API tokens already; delete one that is not used any more`);
+        throw new SvcError(
+          'conflict',
+          `there are ${mostPerPerson} API tokens already; delete one that is not used any more`,
+        );
       }
       // A session that a reset is ending must not leave a token behind that outlives it.
-      const version = actor.kind === 'operator' ? person.version : await rows.sessions.versionOf(actor);
+      const version =
+        actor.kind === 'operator' ? person.version : await rows.sessions.versionOf(actor);
       const added = await rows.apiTokens.add({ ...fresh, version });
       made(added.id);
       return added;
@@ -87,7 +111,11 @@ export class ApiTokens {
     return { row, token };
   }
 
-  list(actor: Principal, userId: number | undefined, page: PageRequest): Promise<Page<ApiTokenRow>> {
+  list(
+    actor: Principal,
+    userId: number | undefined,
+    page: PageRequest,
+  ): Promise<Page<ApiTokenRow>> {
     return this.#parts.store.read.apiTokens.list(askedUser(actor, userId), page);
   }
 
@@ -108,8 +136,12 @@ export class ApiTokens {
     const changed = await this.#parts.store.write(async (rows) => {
       const naming = await rows.apiTokens.naming(area);
       for (const { id, actions } of naming) {
-        const left = (JSON.parse(actions) as string[]).filter((action) => !action.startsWith(`${area}:`) && action !== `read:${area}`);
-        await (left.length === 0 ? rows.apiTokens.remove('everyone', id) : rows.apiTokens.narrow(id, left));
+        const left = (JSON.parse(actions) as string[]).filter(
+          (action) => !action.startsWith(`${area}:`) && action !== `read:${area}`,
+        );
+        await (left.length === 0
+          ? rows.apiTokens.remove('everyone', id)
+          : rows.apiTokens.narrow(id, left));
       }
       return naming;
     });
@@ -142,7 +174,14 @@ export class ApiTokens {
       return undefined;
     }
     const { id, user_id: userId, version, expires_at: expiresAt } = row;
-    const known: Known = { id, userId, version, actions: JSON.parse(row.actions) as string[], expiresAt, met: undefined };
+    const known: Known = {
+      id,
+      userId,
+      version,
+      actions: JSON.parse(row.actions) as string[],
+      expiresAt,
+      met: undefined,
+    };
     if (before === this.#forgotten) {
       if (this.#remembered.size >= mostRemembered) {
         this.#remembered.delete(this.#remembered.keys().next().value!);
@@ -159,7 +198,10 @@ export class ApiTokens {
       return undefined;
     }
     if (known.met?.held !== person.grants) {
-      known.met = { held: person.grants, grants: intersection(withReading(known.actions), [...person.grants, reading]) };
+      known.met = {
+        held: person.grants,
+        grants: intersection(withReading(known.actions), [...person.grants, reading]),
+      };
     }
     uses.apiToken(known.id);
     return tokenPrincipal(person, sessionOf(known.id), known.met.grants);
@@ -173,14 +215,21 @@ function ownerOf(actor: Principal, userId: number | undefined): number {
   assertInPerson(actor);
   if (actor.kind === 'operator') {
     if (userId === undefined) {
-      throw new SvcError('invalid_argument', 'user_id is required: an operator has no account, so name the user the token acts for', {
-        details: [{ path: '/user_id', message: 'is required' }],
-      });
+      throw new SvcError(
+        'invalid_argument',
+        'user_id is required: an operator has no account, so name the user the token acts for',
+        {
+          details: [{ path: '/user_id', message: 'is required' }],
+        },
+      );
     }
     return userId;
   }
   if (userId !== undefined && userId !== ownId(actor)) {
-    throw new SvcError('forbidden', 'an API token acts for the one who makes it; leave user_id out');
+    throw new SvcError(
+      'forbidden',
+      'an API token acts for the one who makes it; leave user_id out',
+    );
   }
   return ownId(actor);
 }
@@ -189,18 +238,28 @@ function expiryOf({ expires_at: until }: NewApiToken, now: number): number {
   const expiresAt = Date.parse(until);
   if (expiresAt <= now || expiresAt > now + longestApiTokenMs) {
     const message = expiresAt <= now ? 'is in the past' : 'is more than a year away';
-    throw new SvcError('invalid_argument', `expires_at ${message}; an API token lives for a year at most`, { details: [{ path: '/expires_at', message }] });
+    throw new SvcError(
+      'invalid_argument',
+      `expires_at ${message}; an API token lives for a year at most`,
+      { details: [{ path: '/expires_at', message }] },
+    );
   }
   return expiresAt;
 }
 
 /** A name that nothing asks for would give a token that can do less than it seems. */
 function assertKnown(actions: readonly string[], known: readonly string[]): void {
-  const areas = known.filter((action) => action.includes(':') && action !== reading).map((action) => `${action.slice(0, action.indexOf(':'))}:*`);
-  const index = actions.findIndex((action) => action !== '*' && !known.includes(action) && !areas.includes(action));
+  const areas = known
+    .filter((action) => action.includes(':') && action !== reading)
+    .map((action) => `${action.slice(0, action.indexOf(':'))}:*`);
+  const index = actions.findIndex(
+    (action) => action !== '*' && !known.includes(action) && !areas.includes(action),
+  );
   if (index >= 0) {
     const message = `${actions[index]} is no action that anything asks for; GET /api/v1/policy/actions lists them, ${areas[0] ?? 'edge:*'} means a whole area, and read:* all that a person may look at`;
-    throw new SvcError('invalid_argument', message, { details: [{ path: `/actions/${index}`, message }] });
+    throw new SvcError('invalid_argument', message, {
+      details: [{ path: `/actions/${index}`, message }],
+    });
   }
 }
 
@@ -208,6 +267,8 @@ function assertHeld(actions: readonly string[], held: readonly string[]): void {
   const index = actions.findIndex((action) => !held.some((grant) => covers(grant, action)));
   if (index >= 0) {
     const message = `${actions[index]} is not among your own actions`;
-    throw new SvcError('invalid_argument', `a token cannot do more than you: ${message}`, { details: [{ path: `/actions/${index}`, message }] });
+    throw new SvcError('invalid_argument', `a token cannot do more than you: ${message}`, {
+      details: [{ path: `/actions/${index}`, message }],
+    });
   }
 }

@@ -5,7 +5,15 @@ import { accessTokenSeconds } from './access-tokens.ts';
 import { clientOf } from './client.ts';
 import { RefreshCookie } from './refresh-cookie.ts';
 import type { Known } from './rotation.ts';
-import { LoginBody, RefreshBody, RegisterBody, SetupBody, SignedInReply, type SignedInShape, UserShown } from './schema.ts';
+import {
+  LoginBody,
+  RefreshBody,
+  RegisterBody,
+  SetupBody,
+  SignedInReply,
+  type SignedInShape,
+  UserShown,
+} from './schema.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
 import type { Made, SignIn } from './sign-in.ts';
 
@@ -15,7 +23,8 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     path: '/api/v1/auth/login',
     access: 'public',
     summary: 'Sign in with e-mail and password',
-    description: 'While the disk takes nothing the session is kept nowhere: it lasts as long as its access token, and its refresh token is good for nothing.',
+    description:
+      'While the disk takes nothing the session is kept nowhere: it lasts as long as its access token, and its refresh token is good for nothing.',
     body: LoginBody,
     response: SignedInReply,
     status: 200,
@@ -23,7 +32,10 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     errors: ['unauthorized', 'rate_limited'],
     handle: async (call) => {
       const { email, password, cookie } = call.body;
-      call.note({ resourceType: 'session', ...(email.includes('@') && { after: { email: email.trim().toLowerCase() } }) });
+      call.note({
+        resourceType: 'session',
+        ...(email.includes('@') && { after: { email: email.trim().toLowerCase() } }),
+      });
       return reply(call, cookie, await signIn.login(email, password, clientOf(call), known(call)));
     },
   }),
@@ -64,7 +76,12 @@ export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDe
     body: SetupBody,
     response: SignedInReply,
     errors: ['unauthorized', 'conflict', 'rate_limited'],
-    handle: async (call) => reply(call, call.body.cookie, await signIn.setUp(call.body.token, call.body, clientOf(call), made(call))),
+    handle: async (call) =>
+      reply(
+        call,
+        call.body.cookie,
+        await signIn.setUp(call.body.token, call.body, clientOf(call), made(call)),
+      ),
   }),
 ];
 
@@ -78,7 +95,10 @@ export const leaveRoutes = (sessions: Sessions): readonly RouteDeclaration[] => 
     summary: 'End this session: its access and refresh tokens are refused from now on',
     errors: ['conflict'],
     handle: async (call) => {
-      call.note({ resourceType: 'session', ...(call.principal.session !== undefined && { resourceId: call.principal.session }) });
+      call.note({
+        resourceType: 'session',
+        ...(call.principal.session !== undefined && { resourceId: call.principal.session }),
+      });
       await sessions.leave(call.principal);
       new RefreshCookie(call).drop();
     },
@@ -93,13 +113,23 @@ export const leaveRoutes = (sessions: Sessions): readonly RouteDeclaration[] => 
     errors: ['conflict'],
     handle: async (call) => {
       call.note({ resourceType: 'user', resourceId: call.principal.id });
-      await sessions.leaveAll(call.principal, (count) => call.note({ after: { sessions_ended: count } }));
+      await sessions.leaveAll(call.principal, (count) =>
+        call.note({ after: { sessions_ended: count } }),
+      );
     },
   }),
 ];
 
-const refreshed = async (call: Call, brought: string | undefined, sessions: Sessions): Promise<SignedInShape> =>
-  reply(call, brought === undefined, await sessions.refresh(brought ?? new RefreshCookie(call).read(), clientOf(call), known(call)));
+const refreshed = async (
+  call: Call,
+  brought: string | undefined,
+  sessions: Sessions,
+): Promise<SignedInShape> =>
+  reply(
+    call,
+    brought === undefined,
+    await sessions.refresh(brought ?? new RefreshCookie(call).read(), clientOf(call), known(call)),
+  );
 
 const known =
   (call: Call): Known =>
@@ -112,7 +142,11 @@ const made =
     call.note({ resourceType: 'user', resourceId: id });
 
 /** Whoever asked for the cookie never sees the refresh token. */
-function reply(call: Call, inCookie: boolean | undefined, { person, times, accessToken, refreshToken }: SignedIn): SignedInShape {
+function reply(
+  call: Call,
+  inCookie: boolean | undefined,
+  { person, times, accessToken, refreshToken }: SignedIn,
+): SignedInShape {
   if (inCookie) {
     new RefreshCookie(call).keep(refreshToken);
   }
@@ -126,7 +160,10 @@ function reply(call: Call, inCookie: boolean | undefined, { person, times, acces
   };
 }
 
-const user = ({ id, email, display_name, role, status }: Person, times: AccountTimes): SignedInShape['user'] => ({
+const user = (
+  { id, email, display_name, role, status }: Person,
+  times: AccountTimes,
+): SignedInShape['user'] => ({
   ...{ id, email, display_name, role, status },
   created_at: timestamp(times.created_at),
   updated_at: timestamp(times.updated_at),

@@ -40,7 +40,11 @@ export class SessionAuthenticator implements AuthenticatorContract {
     }
     // Programs that know only Basic show an API token as the password of any user; a session is not for them.
     const token = scheme === 'basic' ? value.slice(value.indexOf(':') + 1) : value;
-    return token.startsWith(apiTokenPrefix) ? apiTokens.recognise(token) : scheme === 'bearer' ? this.#user(token) : undefined;
+    return token.startsWith(apiTokenPrefix)
+      ? apiTokens.recognise(token)
+      : scheme === 'bearer'
+        ? this.#user(token)
+        : undefined;
   }
 
   #user(token: string): Principal | undefined {

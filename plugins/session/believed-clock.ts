@@ -12,7 +12,12 @@ const toleranceMs = 60_000;
  * By this clock sessions and tokens grow old: a wall clock that is wrong at a start, or is set while svc runs, must sign nobody
  * out. What it says is noted every minute, for the next start.
  */
-export function believedClock({ clock, scope, dataDir, log }: Pick<PluginContext, 'clock' | 'scope' | 'dataDir' | 'log'>): BelievedClock {
+export function believedClock({
+  clock,
+  scope,
+  dataDir,
+  log,
+}: Pick<PluginContext, 'clock' | 'scope' | 'dataDir' | 'log'>): BelievedClock {
   const file = join(dataDir, 'last-seen');
   const believed = new BelievedClock(clock, { lastSeen: readNumber(file), toleranceMs });
   if (believed.isDoubted) {

@@ -10,7 +10,11 @@ export interface Client {
 
 const longestUserAgent = 256;
 
-export const clientOf = ({ ip, headers }: Call): Client => ({ ip, userAgent: (headers['user-agent'] ?? '').slice(0, longestUserAgent) });
+export const clientOf = ({ ip, headers }: Call): Client => ({
+  ip,
+  userAgent: (headers['user-agent'] ?? '').slice(0, longestUserAgent),
+});
 
 /** Tells the client that spent a refresh token from one that found it. */
-export const fingerprint = ({ ip, userAgent }: Client): string => digest(JSON.stringify([ip, userAgent]));
+export const fingerprint = ({ ip, userAgent }: Client): string =>
+  digest(JSON.stringify([ip, userAgent]));

@@ -1,10 +1,22 @@
-import { defineEvent, defineExtensionPoint, defineService, type MaybePromise, type Principal } from 'svc/sdk';
+import {
+  defineEvent,
+  defineExtensionPoint,
+  defineService,
+  type MaybePromise,
+  type Principal,
+} from 'svc/sdk';
 
 /** After the commit that ended a session or removed an API token: whatever is still open on its account should close. */
-export const SessionEnded = defineEvent<{ readonly session_id: string; readonly user_id: number }>('session.ended');
+export const SessionEnded = defineEvent<{ readonly session_id: string; readonly user_id: number }>(
+  'session.ended',
+);
 
 /** A spent refresh token was shown: one of its two holders is a thief, so both were signed out. */
-export const SessionReplayed = defineEvent<{ readonly session_id: string; readonly user_id: number; readonly ip: string }>('session.replayed');
+export const SessionReplayed = defineEvent<{
+  readonly session_id: string;
+  readonly user_id: number;
+  readonly ip: string;
+}>('session.replayed');
 
 /** An edge whose keys are right. */
 export interface VerifiedEdge {
@@ -18,7 +30,10 @@ export interface VerifiedEdge {
 /** Contributed as `ticket`: knows the one-time tickets by which browsers sign in to a WebSocket. */
 export interface TicketVerifier {
   /** Spends the ticket: shown again it is not valid, whatever became of the first time. */
-  recognise(ticket: string, shown: { readonly ip: string; readonly path: string }): Principal | undefined;
+  recognise(
+    ticket: string,
+    shown: { readonly ip: string; readonly path: string },
+  ): Principal | undefined;
 }
 
 /** Contributed as `edge-key`: knows the keys of edges, and answers from memory, because every push asks. */
@@ -34,11 +49,16 @@ export interface CredentialVerifiers {
 }
 
 /** Credentials that other plugins vouch for. Only code fits the schema: a pack, which contributes JSON, vouches for none. */
-export const Credentials = defineExtensionPoint<CredentialVerifiers[keyof CredentialVerifiers]>('session.credentials', {
-  type: 'object',
-  required: ['recognise'],
-  properties: { recognise: { not: { type: ['object', 'array', 'string', 'number', 'boolean', 'null'] } } },
-});
+export const Credentials = defineExtensionPoint<CredentialVerifiers[keyof CredentialVerifiers]>(
+  'session.credentials',
+  {
+    type: 'object',
+    required: ['recognise'],
+    properties: {
+      recognise: { not: { type: ['object', 'array', 'string', 'number', 'boolean', 'null'] } },
+    },
+  },
+);
 
 /** Which ways in are open to somebody without an account. */
 export interface FirstSetup {

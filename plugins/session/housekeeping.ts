@@ -33,7 +33,10 @@ export function startHousekeeping(
       if (!isSvcError(error)) {
         throw error;
       }
-      log.warn({ event: 'session.housekeeping_failed', cause: error.message }, `${label} failed; retried at its next turn`);
+      log.warn(
+        { event: 'session.housekeeping_failed', cause: error.message },
+        `${label} failed; retried at its next turn`,
+      );
     }
   };
   const flush = chore('writing the last uses', () => uses.flush());

@@ -46,7 +46,10 @@ export default definePlugin({
       ctx.events.emit(SessionEnded, { session_id: sessionId, user_id: userId });
     };
     const replayed = (sessionId: string, userId: number, ip: string): void => {
-      log.warn({ event: 'session.refresh_replayed', session: sessionId, user: userId, ip }, 'spent refresh token was shown again; ended its session');
+      log.warn(
+        { event: 'session.refresh_replayed', session: sessionId, user: userId, ip },
+        'spent refresh token was shown again; ended its session',
+      );
       ctx.events.emit(SessionReplayed, { session_id: sessionId, user_id: userId, ip });
     };
 
@@ -54,16 +57,54 @@ export default definePlugin({
     const accessTokens = new AccessTokens(signingKeys, clock, ids);
     const revocations = new Revocations(store, clock);
     const uses = new Uses(store, clock);
-    const declared = (): readonly string[] => [...catalogue.actions().map(({ action }) => action), ...readingsOf(catalogue.routes())];
+    const declared = (): readonly string[] => [
+      ...catalogue.actions().map(({ action }) => action),
+      ...readingsOf(catalogue.routes()),
+    ];
     const apiTokens = new ApiTokens({ store, directory, clock, ids, uses, ended, declared });
     const vouched = new Vouched(ctx.extend.open(Credentials));
-    const sessions = new Sessions({ store, directory, accessTokens, clock, ids, log: ctx.log, detached, ended, replayed });
-    const setupToken = new SetupToken({ store, directory, clock, ids, file: join(ctx.dataDir, 'setup-token') });
-    const signIn = new SignIn({ directory, passwords, sessions, throttle: new Throttle(clock), setupToken, settings });
+    const sessions = new Sessions({
+      store,
+      directory,
+      accessTokens,
+      clock,
+      ids,
+      log: ctx.log,
+      detached,
+      ended,
+      replayed,
+    });
+    const setupToken = new SetupToken({
+      store,
+      directory,
+      clock,
+      ids,
+      file: join(ctx.dataDir, 'setup-token'),
+    });
+    const signIn = new SignIn({
+      directory,
+      passwords,
+      sessions,
+      throttle: new Throttle(clock),
+      setupToken,
+      settings,
+    });
     await revocations.refresh();
     await setupToken.settle();
 
-    ctx.services.provide(Authenticator, () => new SessionAuthenticator({ accessTokens, apiTokens, vouched, directory, revocations, uses, clock }));
+    ctx.services.provide(
+      Authenticator,
+      () =>
+        new SessionAuthenticator({
+          accessTokens,
+          apiTokens,
+          vouched,
+          directory,
+          revocations,
+          uses,
+          clock,
+        }),
+    );
     ctx.services.provide(Setup, () => ({
       get waiting() {
         return setupToken.waiting;
@@ -72,12 +113,23 @@ export default definePlugin({
         return settings.get<string>('auth.registration') === 'open';
       },
     }));
-    ctx.extend.contribute(PackTraces, 'session', { forget: async ({ packId, keepData }) => void (keepData || (await apiTokens.forgetArea(packId))) });
-    ctx.http.routes([...authRoutes(signIn, sessions), ...leaveRoutes(sessions), ...sessionRoutes(sessions), ...tokenRoutes(apiTokens)]);
+    ctx.extend.contribute(PackTraces, 'session', {
+      forget: async ({ packId, keepData }) =>
+        void (keepData || (await apiTokens.forgetArea(packId))),
+    });
+    ctx.http.routes([
+      ...authRoutes(signIn, sessions),
+      ...leaveRoutes(sessions),
+      ...sessionRoutes(sessions),
+      ...tokenRoutes(apiTokens),
+    ]);
     ctx.extend.contribute(Banner, 'setup', { line: (url) => setupToken.bannerLine(url) });
 
     // The generation before this one may end sessions while it drains.
     ctx.events.on(SessionEnded, ({ session_id: sessionId }) => forget(sessionId));
-    startHousekeeping({ ...ctx, clock }, { store, sessions, revocations, signingKeys, setupToken, uses });
+    startHousekeeping(
+      { ...ctx, clock },
+      { store, sessions, revocations, signingKeys, setupToken, uses },
+    );
   },
 });

@@ -3,7 +3,11 @@ import type { Principal } from 'svc/sdk';
 import type { Person } from '../iam/contract.ts';
 
 /** A person at the keyboard, as they stand now, who showed their password at `authenticatedAt`. */
-export const userPrincipal = (person: Person, session: string, authenticatedAt: number): Principal => ({
+export const userPrincipal = (
+  person: Person,
+  session: string,
+  authenticatedAt: number,
+): Principal => ({
   ...identity(person),
   kind: 'user',
   grants: person.grants,
@@ -12,7 +16,11 @@ export const userPrincipal = (person: Person, session: string, authenticatedAt: 
 });
 
 /** A program that acts for a person, within what its token allows. */
-export const tokenPrincipal = (person: Person, session: string, grants: readonly string[]): Principal => ({
+export const tokenPrincipal = (
+  person: Person,
+  session: string,
+  grants: readonly string[],
+): Principal => ({
   ...identity(person),
   kind: 'token',
   grants,

@@ -5,24 +5,32 @@ import { holdsEverything } from './grants.ts';
 /** Whose sessions and tokens an actor may touch: one person's, or everyone's. */
 export type Reach = number | 'everyone';
 
-export const reachOf = (actor: Principal): Reach => (holdsEverything(actor) ? 'everyone' : ownId(actor));
+export const reachOf = (actor: Principal): Reach =>
+  holdsEverything(actor) ? 'everyone' : ownId(actor);
 
 /** Whose list an actor asks for: their own unless they name another person, which is for administrators. */
 export function askedUser(actor: Principal, userId: number | undefined): number {
   const asked = userId ?? ownId(actor);
   const reach = reachOf(actor);
   if (reach !== 'everyone' && reach !== asked) {
-    throw new SvcError('forbidden', 'only administrators see what belongs to other people; leave user_id out for your own');
+    throw new SvcError(
+      'forbidden',
+      'only administrators see what belongs to other people; leave user_id out for your own',
+    );
   }
   return asked;
 }
 
 /** The person behind an actor; 0, which no account has, for an operator. */
-export const ownId = ({ kind, id }: Principal): number => (kind === 'user' || kind === 'token' ? Number(id) : 0);
+export const ownId = ({ kind, id }: Principal): number =>
+  kind === 'user' || kind === 'token' ? Number(id) : 0;
 
 /** A stolen API token must not be able to make a longer-lived one of itself. */
 export function assertInPerson({ kind }: Principal): void {
   if (kind === 'token') {
-    throw new SvcError('forbidden', 'an API token cannot manage tokens or sessions; sign in for that');
+    throw new SvcError(
+      'forbidden',
+      'an API token cannot manage tokens or sessions; sign in for that',
+    );
   }
 }

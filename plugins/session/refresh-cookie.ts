@@ -17,9 +17,14 @@ export class RefreshCookie {
   read(): string {
     this.#assertOwnPage();
     const pairs = (this.#call.headers['cookie'] ?? '').split(';').map((pair) => pair.trim());
-    const token = pairs.find((pair) => pair.startsWith(`${this.#name}=`))?.slice(this.#name.length + 1);
+    const token = pairs
+      .find((pair) => pair.startsWith(`${this.#name}=`))
+      ?.slice(this.#name.length + 1);
     if (!token) {
-      throw new SvcError('unauthorized', 'the request brings no refresh token, neither in its body nor in the cookie of a page; sign in again');
+      throw new SvcError(
+        'unauthorized',
+        'the request brings no refresh token, neither in its body nor in the cookie of a page; sign in again',
+      );
     }
     return token;
   }
@@ -39,17 +44,27 @@ export class RefreshCookie {
     const secure = headers['origin']?.startsWith('https://') ? '; Secure' : '';
     // Without a path it is sent back to the folder it came from, the routes of sessions alone: no other route can be made to act by it.
     // Said, it would be wrong wherever a proxy serves svc below a path of its own.
-    setHeader('set-cookie', `${this.#name}=${value}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`);
+    setHeader(
+      'set-cookie',
+      `${this.#name}=${value}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
+    );
   }
 
   #assertOwnPage(): void {
     const { headers } = this.#call;
     const site = headers['sec-fetch-site'];
-    if ((site !== undefined && site !== 'same-origin') || !isOwnOrigin(headers['origin'], headers['host'])) {
-      throw new SvcError('forbidden', 'only a page of this svc may use its refresh cookie; send refresh_token in the body instead');
+    if (
+      (site !== undefined && site !== 'same-origin') ||
+      !isOwnOrigin(headers['origin'], headers['host'])
+    ) {
+      throw new SvcError(
+        'forbidden',
+        'only a page of this svc may use its refresh cookie; send refresh_token in the body instead',
+      );
     }
   }
 }
 
 const isOwnOrigin = (origin: string | undefined, host: string | undefined): boolean =>
-  origin === undefined || (host !== undefined && (origin === `http://${host}` || origin === `https://${host}`));
+  origin === undefined ||
+  (host !== undefined && (origin === `http://${host}` || origin === `https://${host}`));

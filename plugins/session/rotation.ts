@@ -67,24 +67,47 @@ export class Rotation {
     if (kept.spent_at === null) {
       await rows.refreshTokens.spend(kept.id, fingerprint(client), clock.now());
     } else if ((await rows.refreshTokens.countChildren(kept)) >= mostSiblings) {
-      throw new SvcError('rate_limited', 'this refresh token was used too often in a row; use the newest one', { retryAfterSeconds: refreshGraceMs / 1000 });
+      throw new SvcError(
+        'rate_limited',
+        'this refresh token was used too often in a row; use the newest one',
+        { retryAfterSeconds: refreshGraceMs / 1000 },
+      );
     }
-    return { person, sessionId, since, successor: await this.#add(rows, sessionId, { id: kept.id, token }) };
+    return {
+      person,
+      sessionId,
+      since,
+      successor: await this.#add(rows, sessionId, { id: kept.id, token }),
+    };
   }
 
-  async #add(rows: Rows, sessionId: string, parent?: { readonly id: number; readonly token: string }): Promise<string> {
+  async #add(
+    rows: Rows,
+    sessionId: string,
+    parent?: { readonly id: number; readonly token: string },
+  ): Promise<string> {
     const next = nextRefreshToken(this.#parts.ids, parent?.token);
     await rows.refreshTokens.add(sessionId, parent?.id ?? null, next, this.#parts.clock.now());
     return next.text;
   }
 
   #isReplay({ spent_at: spentAt, spent_by: spentBy }: ShownToken, client: Client): boolean {
-    return spentAt !== null && (this.#parts.clock.now() - spentAt > refreshGraceMs || spentBy !== fingerprint(client));
+    return (
+      spentAt !== null &&
+      (this.#parts.clock.now() - spentAt > refreshGraceMs || spentBy !== fingerprint(client))
+    );
   }
 }
 
-const isAlive = ({ ended_at: endedAt, created_at: createdAt, version }: ShownSession, person: Person, now: number): boolean =>
-  endedAt === null && createdAt > now - sessionMs && person.status === 'active' && person.version === version;
+const isAlive = (
+  { ended_at: endedAt, created_at: createdAt, version }: ShownSession,
+  person: Person,
+  now: number,
+): boolean =>
+  endedAt === null &&
+  createdAt > now - sessionMs &&
+  person.status === 'active' &&
+  person.version === version;
 
 /** One sentence for every reason, so that none of them can be found out by asking. */
 const refused = (): SvcError => new SvcError('unauthorized', refusal);

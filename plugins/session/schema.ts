@@ -5,23 +5,58 @@ const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 /** Only bounded: what is wrong with it must not be told apart from a wrong password. */
-const Login = { email: Type.String({ minLength: 1, maxLength: 320 }), password: Type.String({ minLength: 1, maxLength: 1024, format: 'password' }) };
+const Login = {
+  email: Type.String({ minLength: 1, maxLength: 320 }),
+  password: Type.String({ minLength: 1, maxLength: 1024, format: 'password' }),
+};
 const Account = {
-  email: Type.String({ maxLength: 320, pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$', description: 'trimmed and lower-cased', examples: ['ada@example.org'] }),
-  password: Type.String({ minLength: 1, maxLength: 1024, format: 'password', description: 'at least 10 characters, and not the e-mail' }),
-  display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'the e-mail up to its @ when left out' })),
+  email: Type.String({
+    maxLength: 320,
+    pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$',
+    description: 'trimmed and lower-cased',
+    examples: ['ada@example.org'],
+  }),
+  password: Type.String({
+    minLength: 1,
+    maxLength: 1024,
+    format: 'password',
+    description: 'at least 10 characters, and not the e-mail',
+  }),
+  display_name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'the e-mail up to its @ when left out',
+    }),
+  ),
 };
 
 /** How a page asks for it: in a cookie that its scripts never see. */
-const Kept = { cookie: Type.Optional(Type.Boolean({ description: 'true keeps the refresh token in a cookie of the browser and out of the answer' })) };
+const Kept = {
+  cookie: Type.Optional(
+    Type.Boolean({
+      description: 'true keeps the refresh token in a cookie of the browser and out of the answer',
+    }),
+  ),
+};
 
 export const LoginBody = Type.Object({ ...Login, ...Kept });
 export const RefreshBody = Type.Object({
-  refresh_token: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description: 'left out by a page, whose cookie brings it' })),
+  refresh_token: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description: 'left out by a page, whose cookie brings it',
+    }),
+  ),
 });
 export const RegisterBody = Type.Object(Account);
 export const SetupBody = Type.Object({
-  token: Type.String({ minLength: 1, maxLength: 200, description: 'from the start banner or the data folder' }),
+  token: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'from the start banner or the data folder',
+  }),
   ...Account,
   ...Kept,
 });
@@ -39,7 +74,12 @@ export const UserShown = Type.Object({
 
 export const SignedInReply = Type.Object({
   access_token: Type.String({ description: 'goes into the header Authorization: Bearer …' }),
-  refresh_token: Type.Optional(Type.String({ description: 'good for one POST /api/v1/auth/refresh, which answers with the next one; not for pages' })),
+  refresh_token: Type.Optional(
+    Type.String({
+      description:
+        'good for one POST /api/v1/auth/refresh, which answers with the next one; not for pages',
+    }),
+  ),
   token_type: Type.Literal('Bearer'),
   expires_in: Type.Integer({ description: 'seconds the access token is good for' }),
   role: Type.String(),
@@ -47,7 +87,12 @@ export const SignedInReply = Type.Object({
 });
 
 export const OfUser = Type.Object({
-  user_id: Type.Optional(Type.Integer({ minimum: 1, description: 'another user, for administrators; yourself when left out' })),
+  user_id: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'another user, for administrators; yourself when left out',
+    }),
+  ),
 });
 
 export const SessionId = Type.Object({ id: Type.String({ format: 'uuid' }) });
@@ -75,8 +120,18 @@ const Action = Type.String({
 export const NewToken = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100, description: 'what it is for' }),
   expires_at: Type.String({ format: 'date-time', description: 'at most a year from now' }),
-  actions: Type.Array(Action, { maxItems: 64, default: [], description: 'no more than you hold yourself; none of them is enough to read' }),
-  user_id: Type.Optional(Type.Integer({ minimum: 1, description: 'for whom it acts; only for the operator, who is no user', examples: [1] })),
+  actions: Type.Array(Action, {
+    maxItems: 64,
+    default: [],
+    description: 'no more than you hold yourself; none of them is enough to read',
+  }),
+  user_id: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'for whom it acts; only for the operator, who is no user',
+      examples: [1],
+    }),
+  ),
 });
 
 export const TokenShown = Type.Object({
@@ -89,7 +144,10 @@ export const TokenShown = Type.Object({
   last_used_at: orNull(Timestamp),
 });
 
-export const TokenMade = Type.Object({ ...TokenShown.properties, token: Type.String({ description: 'shown this once; only its hash is kept' }) });
+export const TokenMade = Type.Object({
+  ...TokenShown.properties,
+  token: Type.String({ description: 'shown this once; only its hash is kept' }),
+});
 
 export type SignedInShape = Static<typeof SignedInReply>;
 export type SessionShape = Static<typeof SessionShown>;

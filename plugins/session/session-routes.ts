@@ -31,7 +31,10 @@ export const sessionRoutes = (sessions: Sessions): readonly RouteDeclaration[] =
   }),
 ];
 
-const shown = ({ id, user_id, ip, user_agent, created_at, refreshed_at, last_used_at }: SessionRow, current: string | undefined): SessionShape => ({
+const shown = (
+  { id, user_id, ip, user_agent, created_at, refreshed_at, last_used_at }: SessionRow,
+  current: string | undefined,
+): SessionShape => ({
   id,
   user_id,
   ip,

@@ -46,7 +46,11 @@ export class SessionRows {
 
   /** Of the account, as the session of this actor began. */
   async versionOf({ session = '' }: Principal): Promise<number> {
-    const found = await this.#db.selectFrom('session_sessions').select('version').where('id', '=', session).executeTakeFirst();
+    const found = await this.#db
+      .selectFrom('session_sessions')
+      .select('version')
+      .where('id', '=', session)
+      .executeTakeFirst();
     if (!found) {
       throw new SvcError('unauthorized', 'this session is over; sign in again');
     }
@@ -54,7 +58,11 @@ export class SessionRows {
   }
 
   endedSince(since: number) {
-    return this.#db.selectFrom('session_sessions').select(['id', 'ended_at']).where('ended_at', '>', since).execute();
+    return this.#db
+      .selectFrom('session_sessions')
+      .select(['id', 'ended_at'])
+      .where('ended_at', '>', since)
+      .execute();
   }
 
   /** Ends a session in reach of the actor that has not ended yet; tells whose it was. */
@@ -95,19 +103,34 @@ export class SessionRows {
   }
 
   async noteUse(id: string, at: number): Promise<void> {
-    await this.#db.updateTable('session_sessions').set({ last_used_at: at }).where('id', '=', id).where('last_used_at', '<', at).execute();
+    await this.#db
+      .updateTable('session_sessions')
+      .set({ last_used_at: at })
+      .where('id', '=', id)
+      .where('last_used_at', '<', at)
+      .execute();
   }
 
   /** Removes what is over. A session that ended is kept while its access tokens could still be shown. */
   async purge(now: number, endedBefore: number): Promise<void> {
     await this.#db
       .deleteFrom('session_sessions')
-      .where((row) => row.or([row('ended_at', '<', endedBefore), row('created_at', '<', now - sessionMs), row('refreshed_at', '<', now - sessionIdleMs)]))
+      .where((row) =>
+        row.or([
+          row('ended_at', '<', endedBefore),
+          row('created_at', '<', now - sessionMs),
+          row('refreshed_at', '<', now - sessionIdleMs),
+        ]),
+      )
       .execute();
   }
 
   #ending(now: number) {
-    return this.#db.updateTable('session_sessions').set({ ended_at: now }).where('ended_at', 'is', null).returning(['id', 'user_id']);
+    return this.#db
+      .updateTable('session_sessions')
+      .set({ ended_at: now })
+      .where('ended_at', 'is', null)
+      .returning(['id', 'user_id']);
   }
 }
 
@@ -127,13 +150,22 @@ export class RefreshTokenRows {
     return this.#db
       .selectFrom('session_refresh_tokens as token')
       .innerJoin('session_sessions as session', 'session.id', 'token.session_id')
-      .select(['token.id', 'token.session_id', 'token.issued_at', 'token.spent_at', 'token.spent_by'])
+      .select([
+        'token.id',
+        'token.session_id',
+        'token.issued_at',
+        'token.spent_at',
+        'token.spent_by',
+      ])
       .select(['session.user_id', 'session.version', 'session.created_at', 'session.ended_at'])
       .where('token.hash', '=', hash)
       .executeTakeFirst();
   }
 
-  async countChildren(token: { readonly id: number; readonly session_id: string }): Promise<number> {
+  async countChildren(token: {
+    readonly id: number;
+    readonly session_id: string;
+  }): Promise<number> {
     const { n } = await this.#db
       .selectFrom('session_refresh_tokens')
       .select(sql<number>`count(*)`.as('n'))
@@ -144,13 +176,29 @@ export class RefreshTokenRows {
   }
 
   async spend(id: number, client: string, now: number): Promise<void> {
-    await this.#db.updateTable('session_refresh_tokens').set({ spent_at: now, spent_by: client }).where('id', '=', id).execute();
+    await this.#db
+      .updateTable('session_refresh_tokens')
+      .set({ spent_at: now, spent_by: client })
+      .where('id', '=', id)
+      .execute();
   }
 
   /** Adds a token to its session, and removes those too old to matter. */
-  async add(sessionId: string, parentId: number | null, { hash, family }: RefreshToken, now: number): Promise<void> {
-    await this.#db.insertInto('session_refresh_tokens').values({ session_id: sessionId, parent_id: parentId, hash, issued_at: now }).execute();
-    await this.#db.updateTable('session_sessions').set({ family, refreshed_at: now, last_used_at: now }).where('id', '=', sessionId).execute();
+  async add(
+    sessionId: string,
+    parentId: number | null,
+    { hash, family }: RefreshToken,
+    now: number,
+  ): Promise<void> {
+    await this.#db
+      .insertInto('session_refresh_tokens')
+      .values({ session_id: sessionId, parent_id: parentId, hash, issued_at: now })
+      .execute();
+    await this.#db
+      .updateTable('session_sessions')
+      .set({ family, refreshed_at: now, last_used_at: now })
+      .where('id', '=', sessionId)
+      .execute();
     for (const spent of ['is', 'is not'] as const) {
       await this.#db
         .deleteFrom('session_refresh_tokens')

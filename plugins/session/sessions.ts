@@ -1,4 +1,13 @@
-import { type Clock, type Ids, isSvcError, type Logger, type Page, type PageRequest, type Principal, SvcError } from 'svc/sdk';
+import {
+  type Clock,
+  type Ids,
+  isSvcError,
+  type Logger,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+} from 'svc/sdk';
 
 import type { AccountTimes, DirectoryContract, Person } from '../iam/contract.ts';
 import type { AccessTokens } from './access-tokens.ts';
@@ -51,9 +60,19 @@ export class Sessions {
     const stamps = { created_at: now, refreshed_at: now, last_used_at: now };
     const kept = await store
       .write(async (rows) => {
-        await rows.sessions.add({ id, user_id: person.id, version: person.version, ip: client.ip, user_agent: client.userAgent, ...stamps });
+        await rows.sessions.add({
+          id,
+          user_id: person.id,
+          version: person.version,
+          ip: client.ip,
+          user_agent: client.userAgent,
+          ...stamps,
+        });
         await directory.noteLogin(person.id);
-        return { token: await this.#rotation.begin(rows, id), displaced: await rows.sessions.endOldest(person.id, mostSessions, now) };
+        return {
+          token: await this.#rotation.begin(rows, id),
+          displaced: await rows.sessions.endOldest(person.id, mostSessions, now),
+        };
       })
       .catch((error: unknown) => this.#withoutStore(error, person, client));
     kept.displaced.forEach((session) => this.#parts.ended(session.id, session.user_id));
@@ -62,7 +81,9 @@ export class Sessions {
 
   async refresh(token: string, client: Client, known: Known): Promise<SignedIn> {
     try {
-      const { person, sessionId, since, successor } = await this.#parts.store.write((rows) => this.#rotation.exchange(rows, token, client, known));
+      const { person, sessionId, since, successor } = await this.#parts.store.write((rows) =>
+        this.#rotation.exchange(rows, token, client, known),
+      );
       return await this.#signedIn(person, { id: sessionId, since, refreshToken: successor });
     } catch (error) {
       if (error instanceof Replayed) {
@@ -73,7 +94,11 @@ export class Sessions {
   }
 
   list(actor: Principal, userId: number | undefined, page: PageRequest): Promise<Page<SessionRow>> {
-    return this.#parts.store.read.sessions.list(askedUser(actor, userId), this.#parts.clock.now(), page);
+    return this.#parts.store.read.sessions.list(
+      askedUser(actor, userId),
+      this.#parts.clock.now(),
+      page,
+    );
   }
 
   async end(actor: Principal, id: string): Promise<void> {
@@ -101,27 +126,49 @@ export class Sessions {
   /** An account has changed: sessions that began before that are over. */
   async endOutdated(userId: number): Promise<void> {
     const { store, directory, clock, ended } = this.#parts;
-    const ending = await store.write((rows) => rows.sessions.endOutdated(userId, directory.live(userId)?.version, clock.now()));
+    const ending = await store.write((rows) =>
+      rows.sessions.endOutdated(userId, directory.live(userId)?.version, clock.now()),
+    );
     ending.forEach((session) => ended(session.id, session.user_id));
   }
 
   /** Whoever has to free the space must be let in to look: for as long as an access token lasts, which needs no row. */
-  #withoutStore(error: unknown, { id, email }: Person, { ip }: Client): { readonly token: string; readonly displaced: readonly SessionRow[] } {
+  #withoutStore(
+    error: unknown,
+    { id, email }: Person,
+    { ip }: Client,
+  ): { readonly token: string; readonly displaced: readonly SessionRow[] } {
     if (!isSvcError(error) || error.code !== 'unavailable') {
       throw error;
     }
-    this.#parts.log.warn({ event: 'session.unwritten', user: id, email, ip, cause: error.message }, 'signed in without a trace in the database');
+    this.#parts.log.warn(
+      { event: 'session.unwritten', user: id, email, ip, cause: error.message },
+      'signed in without a trace in the database',
+    );
     return { token: nextRefreshToken(this.#parts.ids).text, displaced: [] };
   }
 
-  async #signedIn(person: Person, { id, since, refreshToken }: { id: string; since: number; refreshToken: string }): Promise<SignedIn> {
+  async #signedIn(
+    person: Person,
+    { id, since, refreshToken }: { id: string; since: number; refreshToken: string },
+  ): Promise<SignedIn> {
     const { directory, accessTokens } = this.#parts;
-    return { person, times: await directory.timesOf(person.id), accessToken: accessTokens.mint(person, id, since), refreshToken };
+    return {
+      person,
+      times: await directory.timesOf(person.id),
+      accessToken: accessTokens.mint(person, id, since),
+      refreshToken,
+    };
   }
 
-  async #endReplayed({ session_id: sessionId, user_id: userId }: ShownSession, { ip }: Client): Promise<void> {
+  async #endReplayed(
+    { session_id: sessionId, user_id: userId }: ShownSession,
+    { ip }: Client,
+  ): Promise<void> {
     const { store, clock, detached, ended, replayed } = this.#parts;
-    const ending = await detached(() => store.write((rows) => rows.sessions.end(userId, sessionId, clock.now())));
+    const ending = await detached(() =>
+      store.write((rows) => rows.sessions.end(userId, sessionId, clock.now())),
+    );
     if (ending) {
       ended(sessionId, userId);
       replayed(sessionId, userId, ip);
@@ -144,7 +191,10 @@ export class Sessions {
 /** Who can log out: a person in a session of their own. */
 function ownSession({ kind, session }: Principal): string {
   if (kind !== 'user' || session === undefined) {
-    throw new SvcError('conflict', 'only a session that began with a login can be logged out; delete an API token instead');
+    throw new SvcError(
+      'conflict',
+      'only a session that began with a login can be logged out; delete an API token instead',
+    );
   }
   return session;
 }

@@ -1,4 +1,12 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 
 import { type Clock, type Ids, SvcError } from 'svc/sdk';
 
@@ -36,8 +44,13 @@ export class SetupToken {
    * accepted, so that no account gets the one that is printed here.
    */
   bannerLine(url: string): string | undefined {
-    const body = this.#waiting && JSON.stringify({ token: this.#waiting, email: 'you@example.org', password: 'CHANGE-ME' });
-    return body && `Set up   curl ${url}/api/v1/auth/setup -H 'Content-Type: application/json' -d '${body}'`;
+    const body =
+      this.#waiting &&
+      JSON.stringify({ token: this.#waiting, email: 'you@example.org', password: 'CHANGE-ME' });
+    return (
+      body &&
+      `Set up   curl ${url}/api/v1/auth/setup -H 'Content-Type: application/json' -d '${body}'`
+    );
   }
 
   /** Brings table and file in line with the accounts: a good token while there is no administrator, none afterwards. */
@@ -66,10 +79,16 @@ export class SetupToken {
   /** Throws unless this is the waiting token; it stays good until `spend`. */
   async assert(token: string): Promise<void> {
     if (await this.#parts.directory.hasAdmin()) {
-      throw new SvcError('conflict', 'set-up is over: there is an administrator already, who can make more accounts');
+      throw new SvcError(
+        'conflict',
+        'set-up is over: there is an administrator already, who can make more accounts',
+      );
     }
     if (!(await this.#isGood(token))) {
-      throw new SvcError('unauthorized', `the set-up token is not valid or has expired; the current one stands in ${fileName} of the data folder`);
+      throw new SvcError(
+        'unauthorized',
+        `the set-up token is not valid or has expired; the current one stands in ${fileName} of the data folder`,
+      );
     }
   }
 
@@ -82,7 +101,12 @@ export class SetupToken {
   async #isGood(token: string | undefined): Promise<boolean> {
     const { store, clock } = this.#parts;
     const row = await store.read.setupToken.find();
-    return token !== undefined && row !== undefined && row.hash === digest(token) && row.expires_at > clock.now();
+    return (
+      token !== undefined &&
+      row !== undefined &&
+      row.hash === digest(token) &&
+      row.expires_at > clock.now()
+    );
   }
 }
 

@@ -1,6 +1,11 @@
 import { type Settings, SvcError } from 'svc/sdk';
 
-import type { AccountTimes, DirectoryContract, PasswordsContract, Person } from '../iam/contract.ts';
+import type {
+  AccountTimes,
+  DirectoryContract,
+  PasswordsContract,
+  Person,
+} from '../iam/contract.ts';
 import type { Client } from './client.ts';
 import type { Known } from './rotation.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
@@ -43,16 +48,26 @@ export class SignIn {
     });
     if (!person) {
       attempt.failed();
-      throw new SvcError('unauthorized', 'the e-mail or the password is not right, or the account is disabled');
+      throw new SvcError(
+        'unauthorized',
+        'the e-mail or the password is not right, or the account is disabled',
+      );
     }
     attempt.succeeded();
     return await sessions.open(person, client, known);
   }
 
-  async register(account: NewAccount, client: Client, made: Made): Promise<{ readonly person: Person; readonly times: AccountTimes }> {
+  async register(
+    account: NewAccount,
+    client: Client,
+    made: Made,
+  ): Promise<{ readonly person: Person; readonly times: AccountTimes }> {
     const { directory, throttle, settings } = this.#parts;
     if (settings.get<'open' | 'closed'>('auth.registration') !== 'open') {
-      throw new SvcError('forbidden', 'registration is closed: ask an administrator for an account, or let one set auth.registration to open');
+      throw new SvcError(
+        'forbidden',
+        'registration is closed: ask an administrator for an account, or let one set auth.registration to open',
+      );
     }
     throttle.register(client.ip);
     const person = await directory.create(wish(account, 'viewer'), undefined, ({ id }) => made(id));

@@ -57,12 +57,16 @@ export class SigningKeys {
       await store.write((rows) => rows.signingKeys.add(kid, secrets.seal(place(kid), secret), now));
       kept.push({ kid, key: keyOf(secret), createdAt: now });
     }
-    const spent = kept.filter((_key, index) => (kept[index + 1]?.createdAt ?? now) < now - accessTokenMs - slackMs);
+    const spent = kept.filter(
+      (_key, index) => (kept[index + 1]?.createdAt ?? now) < now - accessTokenMs - slackMs,
+    );
     if (spent.length > 0) {
       await store.write((rows) => rows.signingKeys.remove(spent.map(({ kid }) => kid)));
     }
     this.#newest = kept.at(-1)!;
-    this.#byHeader = new Map(kept.filter((key) => !spent.includes(key)).map(({ kid, key }) => [headerOf(kid), key]));
+    this.#byHeader = new Map(
+      kept.filter((key) => !spent.includes(key)).map(({ kid, key }) => [headerOf(kid), key]),
+    );
   }
 }
 
@@ -72,7 +76,10 @@ async function readKeys({ store, secrets, log }: KeyParts): Promise<SigningKey[]
     try {
       return [{ kid, key: keyOf(secrets.open(place(kid), sealed)), createdAt }];
     } catch (error) {
-      log.warn({ event: 'session.key_not_opened', kid, cause: messageOf(error) }, 'signing key cannot be opened; access tokens that it signed are refused');
+      log.warn(
+        { event: 'session.key_not_opened', kid, cause: messageOf(error) },
+        'signing key cannot be opened; access tokens that it signed are refused',
+      );
       return [];
     }
   });
@@ -86,4 +93,5 @@ const keyOf = (secret: string): KeyObject => createSecretKey(Buffer.from(secret,
  * The first part of every token of a key, to the byte. Nothing else is accepted there, so what an attacker would
  * write into it — another algorithm, a key of their own, an address of one — is never looked at.
  */
-const headerOf = (kid: string): string => Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT', kid })).toString('base64url');
+const headerOf = (kid: string): string =>
+  Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT', kid })).toString('base64url');

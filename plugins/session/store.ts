@@ -45,7 +45,12 @@ class SigningKeyRows {
   }
 
   list() {
-    return this.#db.selectFrom('session_keys').selectAll().orderBy('created_at').orderBy('kid').execute();
+    return this.#db
+      .selectFrom('session_keys')
+      .selectAll()
+      .orderBy('created_at')
+      .orderBy('kid')
+      .execute();
   }
 
   async add(kid: string, sealed: string, now: number): Promise<void> {
@@ -69,7 +74,10 @@ class SetupTokenRows {
   }
 
   async set(hash: string, expiresAt: number): Promise<void> {
-    await this.#db.replaceInto('session_setup').values({ id: 1, hash, expires_at: expiresAt }).execute();
+    await this.#db
+      .replaceInto('session_setup')
+      .values({ id: 1, hash, expires_at: expiresAt })
+      .execute();
   }
 
   async remove(): Promise<void> {
@@ -78,7 +86,11 @@ class SetupTokenRows {
 
   /** Uses the token up, or throws: of two requests that show it at once, one makes the administrator. */
   async spend(hash: string, now: number): Promise<void> {
-    const { numDeletedRows } = await this.#db.deleteFrom('session_setup').where('hash', '=', hash).where('expires_at', '>', now).executeTakeFirstOrThrow();
+    const { numDeletedRows } = await this.#db
+      .deleteFrom('session_setup')
+      .where('hash', '=', hash)
+      .where('expires_at', '>', now)
+      .executeTakeFirstOrThrow();
     if (numDeletedRows === 0n) {
       throw new SvcError('unauthorized', 'the set-up token was used already');
     }

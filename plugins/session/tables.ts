@@ -45,7 +45,10 @@ export interface ShownToken extends ShownSession {
 
 export interface SessionTables {
   session_keys: { kid: string; sealed: string; created_at: number };
-  session_sessions: Omit<SessionRow, 'ended_at'> & { ended_at: Generated<number | null>; family: Generated<string | null> };
+  session_sessions: Omit<SessionRow, 'ended_at'> & {
+    ended_at: Generated<number | null>;
+    family: Generated<string | null>;
+  };
   session_refresh_tokens: {
     id: Generated<number>;
     session_id: string;
@@ -55,6 +58,9 @@ export interface SessionTables {
     spent_at: Generated<number | null>;
     spent_by: Generated<string | null>;
   };
-  session_api_tokens: Omit<ApiTokenRow, 'id' | 'last_used_at'> & { id: Generated<number>; last_used_at: Generated<number | null> };
+  session_api_tokens: Omit<ApiTokenRow, 'id' | 'last_used_at'> & {
+    id: Generated<number>;
+    last_used_at: Generated<number | null>;
+  };
   session_setup: { id: number; hash: string; expires_at: number };
 }

@@ -42,8 +42,15 @@ export class Throttle {
     const place = networkOf(ip);
     const pair = `${place} ${email}`;
     const everywhere = this.#familiar.has(pair) ? 0 : this.#emails.waitMs(email);
-    assertNoWait(Math.max(this.#places.waitMs(pair), everywhere, this.#addresses.waitMs(place)), 'too many failed logins');
-    const ends = [this.#places.begin(pair), this.#emails.begin(email), this.#addresses.begin(place)];
+    assertNoWait(
+      Math.max(this.#places.waitMs(pair), everywhere, this.#addresses.waitMs(place)),
+      'too many failed logins',
+    );
+    const ends = [
+      this.#places.begin(pair),
+      this.#emails.begin(email),
+      this.#addresses.begin(place),
+    ];
     return {
       succeeded: () => {
         ends.forEach((end) => end(false));
@@ -75,6 +82,8 @@ export class Throttle {
 function assertNoWait(waitMs: number, reason: string): void {
   if (waitMs > 0) {
     const retryAfterSeconds = Math.ceil(waitMs / 1000);
-    throw new SvcError('rate_limited', `${reason}; try again in ${retryAfterSeconds} s`, { retryAfterSeconds });
+    throw new SvcError('rate_limited', `${reason}; try again in ${retryAfterSeconds} s`, {
+      retryAfterSeconds,
+    });
   }
 }

@@ -30,7 +30,9 @@ export const tokenRoutes = (apiTokens: ApiTokens): readonly RouteDeclaration[] =
     handle: async (call) => {
       const { name, actions, expires_at } = call.body;
       call.note({ after: { name, actions, expires_at } });
-      const { row, token } = await apiTokens.create(call.principal, call.body, (id) => call.note({ resourceId: id }));
+      const { row, token } = await apiTokens.create(call.principal, call.body, (id) =>
+        call.note({ resourceId: id }),
+      );
       return { ...shown(row), token };
     },
   }),
@@ -46,7 +48,15 @@ export const tokenRoutes = (apiTokens: ApiTokens): readonly RouteDeclaration[] =
   }),
 ];
 
-const shown = ({ id, user_id, name, actions, created_at, expires_at, last_used_at }: ApiTokenRow): TokenShape => ({
+const shown = ({
+  id,
+  user_id,
+  name,
+  actions,
+  created_at,
+  expires_at,
+  last_used_at,
+}: ApiTokenRow): TokenShape => ({
   id,
   user_id,
   name,

@@ -38,7 +38,10 @@ export class Uses {
     }
   }
 
-  async #write<K>(gathered: Map<K, number>, noteUse: (rows: Rows, id: K, at: number) => Promise<void>): Promise<void> {
+  async #write<K>(
+    gathered: Map<K, number>,
+    noteUse: (rows: Rows, id: K, at: number) => Promise<void>,
+  ): Promise<void> {
     const all = [...gathered];
     gathered.clear();
     for (let from = 0; from < all.length; from += batchSize) {

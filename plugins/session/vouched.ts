@@ -13,7 +13,10 @@ export class Vouched {
     this.#point = point;
   }
 
-  ticket(value: string, shown: { readonly ip: string; readonly path: string }): Principal | undefined {
+  ticket(
+    value: string,
+    shown: { readonly ip: string; readonly path: string },
+  ): Principal | undefined {
     return this.#verifier('ticket')?.recognise(value, shown);
   }
 
@@ -31,15 +34,22 @@ export class Vouched {
     return edge instanceof Promise ? edge.then(edgePrincipal) : edgePrincipal(edge);
   }
 
-  #verifier<Kind extends keyof CredentialVerifiers>(kind: Kind): CredentialVerifiers[Kind] | undefined {
-    return this.#point.list().find(({ id }) => id === kind)?.value as CredentialVerifiers[Kind] | undefined;
+  #verifier<Kind extends keyof CredentialVerifiers>(
+    kind: Kind,
+  ): CredentialVerifiers[Kind] | undefined {
+    return this.#point.list().find(({ id }) => id === kind)?.value as
+      | CredentialVerifiers[Kind]
+      | undefined;
   }
 }
 
 /** What an edge may do follows from its being one, never from what its verifier says. */
 function edgePrincipal(edge: VerifiedEdge | undefined): Principal | undefined {
   if (edge?.disabled) {
-    throw new SvcError('forbidden', `edge ${edge.edge_id} is disabled; enable it before it may send anything`);
+    throw new SvcError(
+      'forbidden',
+      `edge ${edge.edge_id} is disabled; enable it before it may send anything`,
+    );
   }
   return (
     edge && {

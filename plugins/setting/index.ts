@@ -39,6 +39,10 @@ export default definePlugin({
         }
       },
     });
-    ctx.http.routes(settingRoutes(new SystemSettings({ board, store, stored, launched, text, clock, allowance, changed })));
+    ctx.http.routes(
+      settingRoutes(
+        new SystemSettings({ board, store, stored, launched, text, clock, allowance, changed }),
+      ),
+    );
   },
 });

@@ -16,7 +16,11 @@ export class RevealAllowance {
     const principal = `${kind}:${id}`;
     const waitMs = this.#reveals.waitMs(principal);
     if (waitMs > 0) {
-      throw new SvcError('rate_limited', `${most} secrets a minute may be revealed; wait a moment`, { retryAfterSeconds: waitMs / 1_000 });
+      throw new SvcError(
+        'rate_limited',
+        `${most} secrets a minute may be revealed; wait a moment`,
+        { retryAfterSeconds: waitMs / 1_000 },
+      );
     }
     this.#reveals.add(principal);
   }

@@ -11,13 +11,19 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     path: '/api/v1/system-settings',
     access: 'any',
     summary: 'List visible settings: values in force, where they come from, secrets masked',
-    description: 'Administrators see all of them, others those whose declaration opens them to any caller.',
+    description:
+      'Administrators see all of them, others those whose declaration opens them to any caller.',
     items: SettingItem,
     handle({ principal, page: { limit, after } }) {
       const all = settings.list(principal);
-      const rest = after === undefined ? all : all.filter((item) => nameOf(item) > String(after[0]));
+      const rest =
+        after === undefined ? all : all.filter((item) => nameOf(item) > String(after[0]));
       const items = rest.slice(0, limit);
-      return { items, total: all.length, next: rest.length > items.length ? [nameOf(items.at(-1)!)] : undefined };
+      return {
+        items,
+        total: all.length,
+        next: rest.length > items.length ? [nameOf(items.at(-1)!)] : undefined,
+      };
     },
   }),
   route({
@@ -50,7 +56,8 @@ export const settingRoutes = (settings: SystemSettings): readonly RouteDeclarati
     path: `${path}/reveal`,
     access: 'admin',
     summary: 'Reveal a masked secret; at most ten a minute',
-    description: 'Takes a sign-in of the last five minutes, which no refresh replaces, and no API token.',
+    description:
+      'Takes a sign-in of the last five minutes, which no refresh replaces, and no API token.',
     params: SettingAddress,
     response: Revealed,
     audited: true,

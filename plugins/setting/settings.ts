@@ -1,4 +1,13 @@
-import { type Call, type Clock, type Principal, type SettingDeclaration, type SettingsBoard, type SettingState, SvcError, timestamp } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Principal,
+  type SettingDeclaration,
+  type SettingsBoard,
+  type SettingState,
+  SvcError,
+  timestamp,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { Launch } from './contract.ts';
@@ -67,7 +76,12 @@ export class SystemSettings {
       assertUnchanged(change, row);
       // Its version: two changes in one millisecond are still two.
       const updatedAt = Math.max(clock.now(), (row?.updated_at ?? 0) + 1);
-      await rows.put({ ...address, ...text.write(address, value, sensitive), updated_at: updatedAt, updated_by: signatureOf(change.principal) });
+      await rows.put({
+        ...address,
+        ...text.write(address, value, sensitive),
+        updated_at: updatedAt,
+        updated_by: signatureOf(change.principal),
+      });
     });
     await this.#settle(name);
     return this.#shown(name);
@@ -100,7 +114,10 @@ export class SystemSettings {
     const { declaration, value } = board.state(name);
     const problem = stored.problem(name);
     if (declaration.at_start && declaration.sensitive) {
-      throw new SvcError('conflict', `${name} is never revealed: it comes from outside, at the start. Read it where it was set`);
+      throw new SvcError(
+        'conflict',
+        `${name} is never revealed: it comes from outside, at the start. Read it where it was set`,
+      );
     }
     if (problem !== undefined) {
       throw new SvcError('conflict', `${name} is not in force: ${problem}`);
@@ -144,7 +161,10 @@ function assertUnchanged(change: Change, row: StoredRow | undefined): void {
   if (row !== undefined) {
     change.requireMatch({ updated_at: timestamp(row.updated_at) });
   } else if (change.headers['if-match'] !== undefined) {
-    throw new SvcError('conflict', 'nothing is stored for this setting any more; load it again and repeat your change');
+    throw new SvcError(
+      'conflict',
+      'nothing is stored for this setting any more; load it again and repeat your change',
+    );
   }
 }
 
@@ -153,24 +173,38 @@ function noteChange(change: Change, state: SettingState | undefined, value: unkn
   const sensitive = state?.declaration.sensitive ?? true;
   change.note({
     ...(state && { before: { value: shownValue(state.value, sensitive), source: state.source } }),
-    ...(value !== undefined && { after: { value: shownValue(value, sensitive), source: 'database' } }),
+    ...(value !== undefined && {
+      after: { value: shownValue(value, sensitive), source: 'database' },
+    }),
   });
 }
 
-const signatureOf = ({ email, name, kind, id }: Principal): string => email ?? name ?? `${kind} ${id}`;
+const signatureOf = ({ email, name, kind, id }: Principal): string =>
+  email ?? name ?? `${kind} ${id}`;
 
 /** A secret shows whether it is set, and nothing else. */
-const shownValue = (value: unknown, sensitive: boolean): unknown => (value === undefined ? null : sensitive && isSet(value) ? mask : value);
+const shownValue = (value: unknown, sensitive: boolean): unknown =>
+  value === undefined ? null : sensitive && isSet(value) ? mask : value;
 
 /** Paths, addresses and whether a secret is set help an attacker, so nothing is open unless it is declared to be. */
 const maySee = ({ grants }: Principal, { visible, sensitive }: SettingDeclaration): boolean =>
   grants.includes('*') || (visible === 'any' && sensitive !== true);
 
-function shownSetting({ key: name, declaration, value, source }: SettingState, stored: StoredValues, launch: Launch | undefined): Static<typeof SettingItem> {
+function shownSetting(
+  { key: name, declaration, value, source }: SettingState,
+  stored: StoredValues,
+  launch: Launch | undefined,
+): Static<typeof SettingItem> {
   const { sensitive = false, description, schema, env, at_start: atStart = false } = declaration;
   const found = stored.find(name);
-  const hidden = found && source === 'env' ? `${env} in the environment has the last word; the stored value has no effect` : undefined;
-  const yields = found && launch && `the stored ${String(value)} leaves it to ${launch.by}, which said ${String(launch.value)}`;
+  const hidden =
+    found && source === 'env'
+      ? `${env} in the environment has the last word; the stored value has no effect`
+      : undefined;
+  const yields =
+    found &&
+    launch &&
+    `the stored ${String(value)} leaves it to ${launch.by}, which said ${String(launch.value)}`;
   const problem = stored.problem(name) ?? hidden ?? yields;
   return {
     ...partsOf(name),
@@ -199,10 +233,16 @@ function assertInPerson({ kind, authenticatedAt }: Principal, now: number): void
     return;
   }
   if (kind !== 'user') {
-    throw new SvcError('forbidden', 'secrets are revealed to people only, not to API tokens: sign in with your password for that');
+    throw new SvcError(
+      'forbidden',
+      'secrets are revealed to people only, not to API tokens: sign in with your password for that',
+    );
   }
   // A clock that was set back must not make an old sign-in a new one.
   if (authenticatedAt === undefined || Math.abs(now - authenticatedAt) > recentMs) {
-    throw new SvcError('forbidden', 'revealing a secret takes a sign-in that is at most 5 minutes old: sign in again with your password, then ask once more');
+    throw new SvcError(
+      'forbidden',
+      'revealing a secret takes a sign-in that is at most 5 minutes old: sign in again with your password, then ask once more',
+    );
   }
 }

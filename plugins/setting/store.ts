@@ -34,7 +34,13 @@ export function settingStore({ read, write }: Tables<SettingTables>): SettingSto
     write: (work) =>
       write((tx) =>
         work({
-          find: ({ category, key }) => tx.selectFrom('setting_values').selectAll().where('category', '=', category).where('key', '=', key).executeTakeFirst(),
+          find: ({ category, key }) =>
+            tx
+              .selectFrom('setting_values')
+              .selectAll()
+              .where('category', '=', category)
+              .where('key', '=', key)
+              .executeTakeFirst(),
           async put(row) {
             await tx.replaceInto('setting_values').values(row).execute();
           },
@@ -42,7 +48,11 @@ export function settingStore({ read, write }: Tables<SettingTables>): SettingSto
             await tx.deleteFrom('setting_values').where('category', '=', category).execute();
           },
           async remove({ category, key }) {
-            await tx.deleteFrom('setting_values').where('category', '=', category).where('key', '=', key).execute();
+            await tx
+              .deleteFrom('setting_values')
+              .where('category', '=', category)
+              .where('key', '=', key)
+              .execute();
           },
         }),
       ),

@@ -51,7 +51,10 @@ export class StoredValues {
       if (problem !== undefined) {
         found.set(state.key, problem);
         if (this.#problems.get(state.key) !== problem) {
-          this.#parts.log.warn({ event: 'setting.not_in_force', setting: state.key, problem }, 'stored setting is not in force');
+          this.#parts.log.warn(
+            { event: 'setting.not_in_force', setting: state.key, problem },
+            'stored setting is not in force',
+          );
         }
       }
     }

@@ -14,10 +14,17 @@ export function valueText(secrets: Secrets): ValueText {
   return {
     write(name, value, secret) {
       const text = JSON.stringify(value);
-      return secret ? { value: secrets.seal(placeOf(name), text), sealed: 1 } : { value: text, sealed: 0 };
+      return secret
+        ? { value: secrets.seal(placeOf(name), text), sealed: 1 }
+        : { value: text, sealed: 0 };
     },
-    read: (row) => JSON.parse(row.sealed === 1 ? secrets.open(placeOf(row), row.value) : row.value) as unknown,
+    read: (row) =>
+      JSON.parse(row.sealed === 1 ? secrets.open(placeOf(row), row.value) : row.value) as unknown,
   };
 }
 
-const placeOf = ({ category, key }: SettingName): SealPlace => ({ table: 'setting_values', row: `${category}|${key}`, column: 'value' });
+const placeOf = ({ category, key }: SettingName): SealPlace => ({
+  table: 'setting_values',
+  row: `${category}|${key}`,
+  column: 'value',
+});

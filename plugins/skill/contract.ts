@@ -93,7 +93,11 @@ export interface CallPlan {
   /** As they would be run, with the defaults of the tool filled in: what people sign. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly answer: GateAnswer;
-  readonly target: { readonly kind: 'manager' | 'device'; readonly id: number | undefined; readonly name: string };
+  readonly target: {
+    readonly kind: 'manager' | 'device';
+    readonly id: number | undefined;
+    readonly name: string;
+  };
   /** What will run, and where, in the words in which it will run. */
   readonly rendered: string;
 }

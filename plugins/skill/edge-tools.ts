@@ -43,7 +43,9 @@ export class EdgeTools implements ToolSource {
       const device = fleet.available ? fleet.get().get(edgeId)?.device_id : undefined;
       return typeof device === 'number' && ids.has(device);
     };
-    return merged([...this.#offered].flatMap(([edgeId, offered]) => (isSeen(edgeId) ? [offered] : [])));
+    return merged(
+      [...this.#offered].flatMap(([edgeId, offered]) => (isSeen(edgeId) ? [offered] : [])),
+    );
   }
 
   onChange(listener: () => void): () => void {
@@ -85,7 +87,11 @@ export class EdgeTools implements ToolSource {
     }
   }
 
-  async run(key: string, params: Readonly<Record<string, unknown>>, call: Parameters<ToolSource['run']>[2]): Promise<unknown> {
+  async run(
+    key: string,
+    params: Readonly<Record<string, unknown>>,
+    call: Parameters<ToolSource['run']>[2],
+  ): Promise<unknown> {
     const { skills } = this.#parts;
     if (call.edge_id === undefined || !skills.available) {
       throw new SvcError('unavailable', `${key} runs on edges, and none can be reached now`);
@@ -97,12 +103,18 @@ export class EdgeTools implements ToolSource {
       ...(approval !== undefined && { approval }),
     });
     if (answer.status === 'timeout') {
-      throw new SvcError('unavailable', answer.error?.message ?? `${key} ran out of time on the edge`, { reason: 'skill.edge_timeout' });
+      throw new SvcError(
+        'unavailable',
+        answer.error?.message ?? `${key} ran out of time on the edge`,
+        { reason: 'skill.edge_timeout' },
+      );
     }
     if (answer.status === 'error') {
       throw new SvcError('upstream_error', answer.error?.message ?? `${key} failed on the edge`);
     }
-    return answer.truncated ? { result: answer.result, truncated: true, read_on: answer.read_on } : answer.result;
+    return answer.truncated
+      ? { result: answer.result, truncated: true, read_on: answer.read_on }
+      : answer.result;
   }
 
   async #ask(skills: FleetSkills, edgeId: number, signal: AbortSignal): Promise<void> {
@@ -117,7 +129,10 @@ export class EdgeTools implements ToolSource {
       if (failures < mostAsked && !signal.aborted) {
         this.#unlisted.add(edgeId);
       }
-      this.#parts.log.debug({ edge_id: edgeId, cause: messageOf(error) }, 'listing the skills of an edge failed');
+      this.#parts.log.debug(
+        { edge_id: edgeId, cause: messageOf(error) },
+        'listing the skills of an edge failed',
+      );
     }
   }
 
@@ -134,12 +149,26 @@ function merged(lists: Iterable<readonly OfferedSkill[]>): readonly Tool[] {
       const before = byKey.get(skill.key);
       const tool = toolOf(skill);
       // Where edges differ, the call is judged by the worst of them.
-      byKey.set(skill.key, before && severity.indexOf(before.class) > severity.indexOf(tool.class) ? before : tool);
+      byKey.set(
+        skill.key,
+        before && severity.indexOf(before.class) > severity.indexOf(tool.class) ? before : tool,
+      );
     }
   }
   return [...byKey.values()];
 }
 
 const toolOf = ({ key, name, description, class: kind, tier, schema }: OfferedSkill): Tool => ({
-  ...{ key, name, description, tier, schema, class: classNamed(kind), scope: 'edge', devices: 'narrowed', source: 'edge', trust: 'untrusted' },
+  ...{
+    key,
+    name,
+    description,
+    tier,
+    schema,
+    class: classNamed(kind),
+    scope: 'edge',
+    devices: 'narrowed',
+    source: 'edge',
+    trust: 'untrusted',
+  },
 });

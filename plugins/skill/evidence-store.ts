@@ -26,15 +26,35 @@ export class EvidenceStore {
   }
 
   /** Takes text that has been guarded already. */
-  async keep(text: string, about: { readonly tool: string; readonly trust: Evidence['trust']; readonly principal: Principal }): Promise<Evidence> {
+  async keep(
+    text: string,
+    about: {
+      readonly tool: string;
+      readonly trust: Evidence['trust'];
+      readonly principal: Principal;
+    },
+  ): Promise<Evidence> {
     const { tables, folder, clock } = this.#parts;
     const whole = Buffer.from(text);
     const kept = whole.subarray(0, mostBytes);
     const { tool, trust } = about;
-    const found = { bytes: whole.length, sha256: createHash('sha256').update(whole).digest('hex'), truncated: kept.length < whole.length };
+    const found = {
+      bytes: whole.length,
+      sha256: createHash('sha256').update(whole).digest('hex'),
+      truncated: kept.length < whole.length,
+    };
     const by = { owner: ownerOf(about.principal), selectors: selectorsOf(about.principal) };
-    const row = { tool, ...found, truncated: Number(found.truncated), trust, ...by, created_at: clock.now() };
-    const { id } = await tables.write((tx) => tx.insertInto('skill_evidence').values(row).returning('id').executeTakeFirstOrThrow());
+    const row = {
+      tool,
+      ...found,
+      truncated: Number(found.truncated),
+      trust,
+      ...by,
+      created_at: clock.now(),
+    };
+    const { id } = await tables.write((tx) =>
+      tx.insertInto('skill_evidence').values(row).returning('id').executeTakeFirstOrThrow(),
+    );
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = this.#fileOf(id);
     const handle = await open(`${file}.part`, 'w', 0o600);
@@ -51,14 +71,26 @@ export class EvidenceStore {
    * The text of what the principal may read: their own, what no person has asked for, or everything for an administrator. Who sees some
    * devices alone reads what they have asked for under the same selectors.
    */
-  async read(name: string, principal: Principal): Promise<{ readonly evidence: Evidence; readonly text: string }> {
+  async read(
+    name: string,
+    principal: Principal,
+  ): Promise<{ readonly evidence: Evidence; readonly text: string }> {
     const id = /^E([1-9]\d{0,14})$/.exec(name)?.[1];
-    const row = id && (await this.#parts.tables.read.selectFrom('skill_evidence').selectAll().where('id', '=', Number(id)).executeTakeFirst());
+    const row =
+      id &&
+      (await this.#parts.tables.read
+        .selectFrom('skill_evidence')
+        .selectAll()
+        .where('id', '=', Number(id))
+        .executeTakeFirst());
     if (!row || !mayRead(principal, row)) {
       throw absent(name);
     }
     const { tool, bytes, sha256, truncated, trust } = row;
-    return { evidence: { id: name, tool, bytes, sha256, truncated: truncated === 1, trust }, text: await this.#text(row.id, name) };
+    return {
+      evidence: { id: name, tool, bytes, sha256, truncated: truncated === 1, trust },
+      text: await this.#text(row.id, name),
+    };
   }
 
   /** Removes what is too old, then the oldest until the rest has room; resolves with how many that were. */
@@ -66,7 +98,11 @@ export class EvidenceStore {
     const { tables, settings, clock } = this.#parts;
     const oldest = clock.now() - settings.get<number>('skill.evidence_days') * dayMs;
     let room = settings.get<number>('skill.evidence_mb') * 1_024 * 1_024;
-    const rows = await tables.read.selectFrom('skill_evidence').select(['id', 'bytes', 'created_at']).orderBy('id', 'desc').execute();
+    const rows = await tables.read
+      .selectFrom('skill_evidence')
+      .select(['id', 'bytes', 'created_at'])
+      .orderBy('id', 'desc')
+      .execute();
     const gone = rows.filter(({ bytes, created_at: at }) => {
       room -= Math.min(bytes, mostBytes);
       return room < 0 || at < oldest;
@@ -78,7 +114,13 @@ export class EvidenceStore {
   /** What tools have said that are there no more. */
   async forget(tools: readonly string[]): Promise<void> {
     if (tools.length > 0) {
-      await this.#remove(await this.#parts.tables.read.selectFrom('skill_evidence').select('id').where('tool', 'in', tools).execute());
+      await this.#remove(
+        await this.#parts.tables.read
+          .selectFrom('skill_evidence')
+          .select('id')
+          .where('tool', 'in', tools)
+          .execute(),
+      );
     }
   }
 
@@ -87,7 +129,9 @@ export class EvidenceStore {
       // A row without its file answers "not kept any more"; a file without its row would stay for good.
       await rm(this.#fileOf(id), { force: true });
       await rm(`${this.#fileOf(id)}.part`, { force: true });
-      await this.#parts.tables.write((tx) => tx.deleteFrom('skill_evidence').where('id', '=', id).execute());
+      await this.#parts.tables.write((tx) =>
+        tx.deleteFrom('skill_evidence').where('id', '=', id).execute(),
+      );
     }
   }
 
@@ -112,18 +156,27 @@ export class EvidenceStore {
   }
 }
 
-function mayRead(principal: Principal, { owner, selectors }: { readonly owner: string; readonly selectors: string | null }): boolean {
+function mayRead(
+  principal: Principal,
+  { owner, selectors }: { readonly owner: string; readonly selectors: string | null },
+): boolean {
   const own = owner === ownerOf(principal);
   if (principal.selectors !== undefined) {
     return own && selectors === selectorsOf(principal);
   }
-  return own || /^(?:system|plugin):/.test(owner) || principal.grants.some((grant) => covers(grant, '*'));
+  return (
+    own || /^(?:system|plugin):/.test(owner) || principal.grants.some((grant) => covers(grant, '*'))
+  );
 }
 
-const selectorsOf = ({ selectors }: Principal): string | null => (selectors === undefined ? null : JSON.stringify(selectors));
+const selectorsOf = ({ selectors }: Principal): string | null =>
+  selectors === undefined ? null : JSON.stringify(selectors);
 
 /** A person and their API tokens are the same owner. */
 const ownerOf = ({ kind, id }: Principal): string => `${kind === 'token' ? 'user' : kind}:${id}`;
 
 const absent = (name: string): SvcError =>
-  new SvcError('not_found', `there is no evidence ${name.slice(0, 40)} of yours; results are kept for skill.evidence_days, then asked for again`);
+  new SvcError(
+    'not_found',
+    `there is no evidence ${name.slice(0, 40)} of yours; results are kept for skill.evidence_days, then asked for again`,
+  );

@@ -35,26 +35,54 @@ export class ExecutionTrail {
 
   /** No row, no change. */
   begin(execution: Execution): Promise<void> {
-    return execution.tool.class === 'safe' ? Promise.resolve() : this.#append(execution, 'success', undefined, { phase: 'begin' });
+    return execution.tool.class === 'safe'
+      ? Promise.resolve()
+      : this.#append(execution, 'success', undefined, { phase: 'begin' });
   }
 
   end(execution: Execution, { status, error, duration_ms }: ExecutionEnd): Promise<void> {
     return this.#append(execution, status, error, { phase: 'end', duration_ms });
   }
 
-  async #append(execution: Execution, status: ExecutionEnd['status'], error: string | undefined, more: object): Promise<void> {
+  async #append(
+    execution: Execution,
+    status: ExecutionEnd['status'],
+    error: string | undefined,
+    more: object,
+  ): Promise<void> {
     const { tables, trail, clock } = this.#parts;
     const { id, tool, params, target, call } = execution;
-    if (tool.source === 'edge' || (call.origin === 'api' && call.approval === undefined) || !trail.available) {
+    if (
+      tool.source === 'edge' ||
+      (call.origin === 'api' && call.approval === undefined) ||
+      !trail.available
+    ) {
       return;
     }
     const { principal, origin, persona, approval } = call;
     await tables.write((tx) =>
       trail.get().append(tx, {
-        ...{ occurredAt: clock.now(), principal, ip: '', userAgent: '', action: 'skill:execute', status, httpStatus: 0, error, requestId: id, before: null },
+        ...{
+          occurredAt: clock.now(),
+          principal,
+          ip: '',
+          userAgent: '',
+          action: 'skill:execute',
+          status,
+          httpStatus: 0,
+          error,
+          requestId: id,
+          before: null,
+        },
         ...{ resourceType: 'skill', resourceId: tool.key },
         after: {
-          ...{ class: tool.class, params: redactValue(params), device_id: target.shown.id ?? null, origin, persona: persona?.name ?? null },
+          ...{
+            class: tool.class,
+            params: redactValue(params),
+            device_id: target.shown.id ?? null,
+            origin,
+            persona: persona?.name ?? null,
+          },
           ...{ approval_id: approval ?? null, execution_id: id },
           ...more,
         },

@@ -26,7 +26,9 @@ export class Executions implements SkillExecutor {
     const { runner } = this.#parts;
     const plan = await runner.plan(call);
     const { answer } = plan;
-    return answer.verdict === 'approval' ? { approval_id: await this.#ask(call, plan, answer.signatures) } : await runner.run(call);
+    return answer.verdict === 'approval'
+      ? { approval_id: await this.#ask(call, plan, answer.signatures) }
+      : await runner.run(call);
   }
 
   /** What was signed is run once; what cannot be reached stays approved, and is tried when it is told of again. */
@@ -39,8 +41,14 @@ export class Executions implements SkillExecutor {
       return;
     }
     const { kind, id: deviceId } = approval.target;
-    if (kind === 'device' && (!devices.available || (await devices.get().onlineEdge(deviceId!)) === undefined)) {
-      log.info({ approval_id: id, device_id: deviceId }, 'approved call waits for its device to come online');
+    if (
+      kind === 'device' &&
+      (!devices.available || (await devices.get().onlineEdge(deviceId!)) === undefined)
+    ) {
+      log.info(
+        { approval_id: id, device_id: deviceId },
+        'approved call waits for its device to come online',
+      );
       return;
     }
     try {
@@ -51,7 +59,15 @@ export class Executions implements SkillExecutor {
       return;
     }
     const call: ToolCall = {
-      ...{ principal, key: approval.tool, params: approval.args, device_id: deviceId, origin: 'api', approval: id, idempotencyKey: id },
+      ...{
+        principal,
+        key: approval.tool,
+        params: approval.args,
+        device_id: deviceId,
+        origin: 'api',
+        approval: id,
+        idempotencyKey: id,
+      },
       ...{ timeoutMs: approvedMs, signal },
     };
     await book.finish(id, await this.#outcome(call));
@@ -60,7 +76,11 @@ export class Executions implements SkillExecutor {
   async #outcome(call: ToolCall): Promise<{ ok: boolean; reason?: string; evidence_id?: string }> {
     try {
       const { status, error, evidence } = await this.#parts.runner.run(call);
-      return { ok: status === 'ok', ...(error !== undefined && { reason: error }), ...(evidence && { evidence_id: evidence.id }) };
+      return {
+        ok: status === 'ok',
+        ...(error !== undefined && { reason: error }),
+        ...(evidence && { evidence_id: evidence.id }),
+      };
     } catch (error) {
       if (!isSvcError(error)) {
         throw error;
@@ -69,14 +89,30 @@ export class Executions implements SkillExecutor {
     }
   }
 
-  async #ask(call: ToolCall, { tool, params, target, rendered }: CallPlan, signatures: 1 | 2): Promise<string> {
+  async #ask(
+    call: ToolCall,
+    { tool, params, target, rendered }: CallPlan,
+    signatures: 1 | 2,
+  ): Promise<string> {
     const { approvals, uuid } = this.#parts;
     if (!approvals.available) {
-      throw new SvcError('unavailable', `${tool.key} takes an approval, and the room that keeps approvals is away; see svc plugin list`);
+      throw new SvcError(
+        'unavailable',
+        `${tool.key} takes an approval, and the room that keeps approvals is away; see svc plugin list`,
+      );
     }
     const { kind, id, name, email, role } = call.principal;
     const { id: approval } = await approvals.get().request({
-      ...{ owner: { kind: 'skill', ref: uuid() }, tool: tool.key, class: tool.class, signatures, args: params, target, rendered, persona: undefined },
+      ...{
+        owner: { kind: 'skill', ref: uuid() },
+        tool: tool.key,
+        class: tool.class,
+        signatures,
+        args: params,
+        target,
+        rendered,
+        persona: undefined,
+      },
       requested_by: { kind, id, name: name ?? email ?? id, role },
     });
     return approval;
@@ -92,8 +128,23 @@ export class Executions implements SkillExecutor {
       return undefined;
     }
     const person = people.get().live(Number(id));
-    const { email, role: roleNow, grants, orgs, selectors } = person ?? { email: '', role, grants: [], orgs: [], selectors: [] };
-    return { kind: 'user', id, name, email, role: roleNow, grants, ...(orgs && { orgs }), ...(selectors && { selectors }) };
+    const {
+      email,
+      role: roleNow,
+      grants,
+      orgs,
+      selectors,
+    } = person ?? { email: '', role, grants: [], orgs: [], selectors: [] };
+    return {
+      kind: 'user',
+      id,
+      name,
+      email,
+      role: roleNow,
+      grants,
+      ...(orgs && { orgs }),
+      ...(selectors && { selectors }),
+    };
   }
 }
 

@@ -30,7 +30,11 @@ const RemoteSkills = defineService<FleetSkills>('edge.skills');
 const People = defineService<DirectoryContract>('iam.directory');
 const EdgeConnected = defineEvent<{ readonly edge_id: number }>('edge.connected');
 const EdgeRemoved = defineEvent<{ readonly edge_id: number }>('edge.removed');
-const ApprovalSettled = defineEvent<{ readonly id: string; readonly status: ApprovalStatus; readonly owner: ApprovalOwner }>('approval.settled');
+const ApprovalSettled = defineEvent<{
+  readonly id: string;
+  readonly status: ApprovalStatus;
+  readonly owner: ApprovalOwner;
+}>('approval.settled');
 
 /** Edges that come together are asked together. */
 const listSoonMs = 1_000;
@@ -47,9 +51,19 @@ export default definePlugin({
     const skills = services.maybe(RemoteSkills);
     const scopes = services.maybe(DeviceScopes);
 
-    const evidence = new EvidenceStore({ tables, folder: join(ctx.dataDir, 'evidence'), settings, clock });
+    const evidence = new EvidenceStore({
+      tables,
+      folder: join(ctx.dataDir, 'evidence'),
+      settings,
+      clock,
+    });
     const own: OwnTools = new OwnTools({ registry: () => registry, gate, evidence });
-    const registry = new Registry({ catalogue: services.use(Catalogue), sources: ctx.extend.open(ToolSources), scopes, own: own.list });
+    const registry = new Registry({
+      catalogue: services.use(Catalogue),
+      sources: ctx.extend.open(ToolSources),
+      scopes,
+      own: own.list,
+    });
     const runner = new Runner({
       ...{
         registry,
@@ -67,13 +81,22 @@ export default definePlugin({
       trail: new ExecutionTrail({ tables, trail: services.maybe(AuditTrail), clock }),
       runs: ctx.metrics.counter('runs_total', 'Runs of tools.', ['class', 'status']),
     });
-    const executions = new Executions({ runner, approvals, people: services.maybe(People), devices, uuid: () => ids.uuid(), log });
+    const executions = new Executions({
+      runner,
+      approvals,
+      people: services.maybe(People),
+      devices,
+      uuid: () => ids.uuid(),
+      log,
+    });
     services.provide(Skills, () => registry);
     services.provide(SkillRunner, () => runner);
     services.provide(SkillExecutor, () => executions);
     ctx.http.routes(skillRoutes(registry, executions));
 
-    ctx.extend.contribute(PackTraces, 'skill', { forget: async ({ tools, keepData }) => void (keepData || (await evidence.forget(tools))) });
+    ctx.extend.contribute(PackTraces, 'skill', {
+      forget: async ({ tools, keepData }) => void (keepData || (await evidence.forget(tools))),
+    });
 
     let isAsked = false;
     const edgeTools: EdgeTools = new EdgeTools({

@@ -17,24 +17,66 @@ export interface OwnToolParts {
 const mostSchemaBytes = 6_500;
 
 const Search = Type.Object({
-  query: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: 'What the tool should do, in words.' })),
-  select: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 10, description: 'Keys of tools whose schemas are wanted.' })),
+  query: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'What the tool should do, in words.',
+    }),
+  ),
+  select: Type.Optional(
+    Type.Array(Type.String({ maxLength: 100 }), {
+      minItems: 1,
+      maxItems: 10,
+      description: 'Keys of tools whose schemas are wanted.',
+    }),
+  ),
 });
 const EvidenceRead = Type.Object({
-  id: Type.String({ pattern: '^E[1-9][0-9]{0,14}$', description: 'As a result names it, such as E12.' }),
-  filter: Type.Optional(Type.String({ minLength: 1, maxLength: 300, description: 'RE2 pattern that a line must match, whatever the case.' })),
+  id: Type.String({
+    pattern: '^E[1-9][0-9]{0,14}$',
+    description: 'As a result names it, such as E12.',
+  }),
+  filter: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 300,
+      description: 'RE2 pattern that a line must match, whatever the case.',
+    }),
+  ),
   range: Type.Optional(
     Type.Object(
-      { from: Type.Optional(Type.Integer({ minimum: 1 })), to: Type.Optional(Type.Integer({ minimum: 1 })) },
+      {
+        from: Type.Optional(Type.Integer({ minimum: 1 })),
+        to: Type.Optional(Type.Integer({ minimum: 1 })),
+      },
       { additionalProperties: false, description: 'Numbers of lines.' },
     ),
   ),
 });
-const GuideRead = Type.Object({ key: Type.String({ maxLength: 100, description: 'Key of a guide.' }) });
+const GuideRead = Type.Object({
+  key: Type.String({ maxLength: 100, description: 'Key of a guide.' }),
+});
 
-const tool = (key: string, name: string, description: string, schema: object, trust: Tool['trust']): Tool => ({
+const tool = (
+  key: string,
+  name: string,
+  description: string,
+  schema: object,
+  trust: Tool['trust'],
+): Tool => ({
   // Results are kept for who asked, and read by them while they see the same devices.
-  ...{ key, name, description, scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed', source: 'skill', trust },
+  ...{
+    key,
+    name,
+    description,
+    scope: 'manager',
+    class: 'safe',
+    tier: 'core',
+    devices: 'narrowed',
+    source: 'skill',
+    trust,
+  },
   schema: schema as Tool['schema'],
 });
 
@@ -56,7 +98,13 @@ export class OwnTools {
       EvidenceRead,
       'untrusted',
     ),
-    tool('guide_read', 'Read a guide', 'The full text of a guide: how a kind of task is done here, and with which tools.', GuideRead, 'untrusted'),
+    tool(
+      'guide_read',
+      'Read a guide',
+      'The full text of a guide: how a kind of task is done here, and with which tools.',
+      GuideRead,
+      'untrusted',
+    ),
   ];
 
   constructor(parts: OwnToolParts) {
@@ -68,26 +116,43 @@ export class OwnTools {
       case 'tool_search':
         return await this.#search(call, params);
       case 'evidence_read': {
-        const { id, filter, range } = params as { id: string; filter?: string; range?: { from?: number; to?: number } };
+        const { id, filter, range } = params as {
+          id: string;
+          filter?: string;
+          range?: { from?: number; to?: number };
+        };
         const { evidence, text } = await this.#parts.evidence.read(id, call.principal);
-        return { id, tool: evidence.tool, truncated: evidence.truncated, ...readIn(text, { filter, ...range }) };
+        return {
+          id,
+          tool: evidence.tool,
+          truncated: evidence.truncated,
+          ...readIn(text, { filter, ...range }),
+        };
       }
       default:
         return this.#guide(String(params.key));
     }
   }
 
-  async #search(call: ToolCall, { query, select }: { query?: string; select?: readonly string[] }): Promise<object> {
+  async #search(
+    call: ToolCall,
+    { query, select }: { query?: string; select?: readonly string[] },
+  ): Promise<object> {
     if ((query === undefined) === (select === undefined)) {
       throw new SvcError('invalid_argument', 'tool_search takes either query or select');
     }
     const { registry, gate } = this.#parts;
     const { principal, origin, persona } = call;
     const skills = await registry().shownTo(principal);
-    const usable = skills.tools().filter((one) => gate.decide({ principal, origin, persona, tool: one }).verdict !== 'refused');
+    const usable = skills
+      .tools()
+      .filter(
+        (one) => gate.decide({ principal, origin, persona, tool: one }).verdict !== 'refused',
+      );
     // Prompts name a tool by its alias, results by its key.
     const wanted = new Set(select?.map((name) => skills.aliases().get(name)?.key ?? name));
-    const found = select === undefined ? ranked(query!, usable) : usable.filter(({ key }) => wanted.has(key));
+    const found =
+      select === undefined ? ranked(query!, usable) : usable.filter(({ key }) => wanted.has(key));
     let left = mostSchemaBytes;
     const shown = found.map(({ key, name, description, class: kind, scope, schema }) => {
       const whole = { key, name, description, class: kind, scope, schema };
@@ -95,8 +160,18 @@ export class OwnTools {
       return left >= 0 ? whole : { key, name };
     });
     const missing = [...wanted].filter((key) => !found.some((one) => one.key === key));
-    const guides = select === undefined ? ranked(query!, skills.guides()).map(({ key, description }) => ({ key, description: description.slice(0, 200) })) : [];
-    return { tools: shown, ...(missing.length > 0 && { not_available: missing }), ...(guides.length > 0 && { guides: guides.slice(0, mostGuides) }) };
+    const guides =
+      select === undefined
+        ? ranked(query!, skills.guides()).map(({ key, description }) => ({
+            key,
+            description: description.slice(0, 200),
+          }))
+        : [];
+    return {
+      tools: shown,
+      ...(missing.length > 0 && { not_available: missing }),
+      ...(guides.length > 0 && { guides: guides.slice(0, mostGuides) }),
+    };
   }
 
   #guide(key: string): Guide {

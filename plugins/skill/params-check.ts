@@ -4,15 +4,32 @@ import { type FieldProblem, messageOf, SvcError } from 'svc/sdk';
 
 import type { Tool } from './contract.ts';
 
-const usual: Options = { strict: false, meta: false, validateSchema: false, useDefaults: true, ownProperties: true, allErrors: true, logger: false };
+const usual: Options = {
+  strict: false,
+  meta: false,
+  validateSchema: false,
+  useDefaults: true,
+  ownProperties: true,
+  allErrors: true,
+  logger: false,
+};
 /** Patterns that are not ours run on an engine that no pattern can stall. */
-const linear: Options = { code: { regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 'RE2JS' }) } };
+const linear: Options = {
+  code: {
+    regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), {
+      code: 'RE2JS',
+    }),
+  },
+};
 const mostProblems = 10;
 const longestSchema = 64 * 1_024;
 
 /** Params of calls against the schemas of their tools, with defaults filled in. Each compiles when it is first needed. */
 export class ParamsCheck {
-  readonly #own = new Ajv({ ...usual, formats: { 'date-time': (text: string) => !Number.isNaN(Date.parse(text)) } });
+  readonly #own = new Ajv({
+    ...usual,
+    formats: { 'date-time': (text: string) => !Number.isNaN(Date.parse(text)) },
+  });
   readonly #foreign = new Ajv({ ...usual, ...linear, allErrors: false, validateFormats: false });
   readonly #checks = new WeakMap<object, ValidateFunction>();
 
@@ -34,17 +51,25 @@ export class ParamsCheck {
       }
       return (isForeign ? this.#foreign : this.#own).compile(closed(tool));
     } catch (error) {
-      throw new SvcError('upstream_error', `the schema of ${tool.key} cannot be used: ${messageOf(error).slice(0, 200)}; correct it at its source`, {
-        reason: 'skill.schema_broken',
-        cause: error,
-      });
+      throw new SvcError(
+        'upstream_error',
+        `the schema of ${tool.key} cannot be used: ${messageOf(error).slice(0, 200)}; correct it at its source`,
+        {
+          reason: 'skill.schema_broken',
+          cause: error,
+        },
+      );
     }
   }
 }
 
 /** A model invents params: a tool that lists its own takes no others, unless it says so. Servers that speak MCP may mean otherwise. */
 function closed({ schema, source }: Tool): object {
-  const isOpen = source.startsWith('mcp:') || ['additionalProperties', 'patternProperties', 'allOf', 'anyOf', 'oneOf', '$ref'].some((word) => word in schema);
+  const isOpen =
+    source.startsWith('mcp:') ||
+    ['additionalProperties', 'patternProperties', 'allOf', 'anyOf', 'oneOf', '$ref'].some(
+      (word) => word in schema,
+    );
   return isOpen ? schema : { ...schema, additionalProperties: false };
 }
 
@@ -55,18 +80,30 @@ function problemOf({ keyword, instancePath, params, message }: ErrorObject): Fie
     case 'required':
       return { path: `${instancePath}/${String(names.missingProperty)}`, message: 'is required' };
     case 'additionalProperties':
-      return { path: `${instancePath}/${String(names.additionalProperty).slice(0, 100)}`, message: 'is not a known field' };
+      return {
+        path: `${instancePath}/${String(names.additionalProperty).slice(0, 100)}`,
+        message: 'is not a known field',
+      };
     case 'enum':
-      return { path: instancePath, message: `must be one of ${(names.allowedValues as unknown[]).join(', ').slice(0, 300)}` };
+      return {
+        path: instancePath,
+        message: `must be one of ${(names.allowedValues as unknown[]).join(', ').slice(0, 300)}`,
+      };
     default:
       return { path: instancePath, message: message ?? 'is not valid' };
   }
 }
 
 function refusal(key: string, details: readonly FieldProblem[]): SvcError {
-  const sentences = details.map(({ path, message }) => (path === '' ? `they ${message}` : `${path.slice(1).replaceAll('/', '.')} ${message}`));
-  return new SvcError('invalid_argument', `the params of ${key} are not valid: ${sentences.join('; ')}`, {
-    reason: 'skill.params_invalid',
-    details: details.map(({ path, message }) => ({ path: `/params${path}`, message })),
-  });
+  const sentences = details.map(({ path, message }) =>
+    path === '' ? `they ${message}` : `${path.slice(1).replaceAll('/', '.')} ${message}`,
+  );
+  return new SvcError(
+    'invalid_argument',
+    `the params of ${key} are not valid: ${sentences.join('; ')}`,
+    {
+      reason: 'skill.params_invalid',
+      details: details.map(({ path, message }) => ({ path: `/params${path}`, message })),
+    },
+  );
 }

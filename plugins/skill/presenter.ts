@@ -22,24 +22,39 @@ export class Presenter {
   }
 
   /** `keep`: as evidence, however small. */
-  async present(value: unknown, { tool, principal, keep }: { readonly tool: Tool; readonly principal: Principal; readonly keep: boolean }): Promise<Presented> {
+  async present(
+    value: unknown,
+    {
+      tool,
+      principal,
+      keep,
+    }: { readonly tool: Tool; readonly principal: Principal; readonly keep: boolean },
+  ): Promise<Presented> {
     const result = guarded(value) ?? null;
     const isSmall = Buffer.byteLength(JSON.stringify(result)) <= mostBytes;
     if (isSmall && !keep) {
       return { result, evidence: undefined };
     }
     const text = typeof result === 'string' ? result : JSON.stringify(result, null, 1);
-    const evidence = await this.#evidence.keep(text, { tool: tool.key, trust: tool.trust, principal });
+    const evidence = await this.#evidence.keep(text, {
+      tool: tool.key,
+      trust: tool.trust,
+      principal,
+    });
     return { result: isSmall ? result : shortened(text, result, evidence), evidence };
   }
 }
 
 function shortened(text: string, result: unknown, { id, bytes }: Evidence): object {
-  const counts = Object.entries(Object(result) as object).flatMap(([name, item]) => (Array.isArray(item) ? [[name, item.length]] : []));
+  const counts = Object.entries(Object(result) as object).flatMap(([name, item]) =>
+    Array.isArray(item) ? [[name, item.length]] : [],
+  );
   return {
     evidence: id,
     bytes,
-    ...(Array.isArray(result) ? { items: result.length } : counts.length > 0 && { items: Object.fromEntries(counts.slice(0, 10)) }),
+    ...(Array.isArray(result)
+      ? { items: result.length }
+      : counts.length > 0 && { items: Object.fromEntries(counts.slice(0, 10)) }),
     ...digestOf(text),
     read_on: `evidence_read {"id":"${id}"} with a filter or a range of lines reads the rest`,
   };

@@ -24,11 +24,17 @@ const families = [
   ['templat', 'kind', 'pattern'],
   ['promql', 'prometheu'],
 ];
-const heads: ReadonlyMap<string, string> = new Map(families.flatMap(([head, ...others]) => others.map((word) => [word, head!] as const)));
+const heads: ReadonlyMap<string, string> = new Map(
+  families.flatMap(([head, ...others]) => others.map((word) => [word, head!] as const)),
+);
 
 /** Those that fit a question in words best: by how rare the words are that they share, and how many of its words that are. Those that share none are left out. */
 export function ranked<T extends Ranked>(query: string, tools: readonly T[]): readonly T[] {
-  const texts = tools.map((tool) => ({ tool, names: wordsOf(`${tool.key} ${tool.name}`), says: wordsOf(tool.description) }));
+  const texts = tools.map((tool) => ({
+    tool,
+    names: wordsOf(`${tool.key} ${tool.name}`),
+    says: wordsOf(tool.description),
+  }));
   const wanted = [...wordsOf(query)];
   const rarity = new Map(
     wanted.map((word) => {
@@ -39,7 +45,10 @@ export function ranked<T extends Ranked>(query: string, tools: readonly T[]): re
   return texts
     .map(({ tool, names, says }) => {
       const shared = wanted.filter((word) => names.has(word) || says.has(word));
-      const sum = shared.reduce((total, word) => total + rarity.get(word)! * (names.has(word) ? named : told), 0);
+      const sum = shared.reduce(
+        (total, word) => total + rarity.get(word)! * (names.has(word) ? named : told),
+        0,
+      );
       return { tool, score: sum * (1 + shared.length / Math.max(1, wanted.length)) };
     })
     .filter(({ score }) => score > 0)

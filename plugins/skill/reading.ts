@@ -23,21 +23,39 @@ export interface ReadAnswer {
 }
 
 /** Beginning, end and measures of a text that is too long to be given whole. */
-export function digestOf(text: string): { readonly lines: number; readonly head: string; readonly tail: string } {
+export function digestOf(text: string): {
+  readonly lines: number;
+  readonly head: string;
+  readonly tail: string;
+} {
   const lines = linesOf(text);
-  return { lines: lines.length, head: within(lines, headBytes).join('\n'), tail: within(lines.toReversed(), tailBytes).toReversed().join('\n') };
+  return {
+    lines: lines.length,
+    head: within(lines, headBytes).join('\n'),
+    tail: within(lines.toReversed(), tailBytes).toReversed().join('\n'),
+  };
 }
 
 /** Lines of a text, each behind its number: all, those of a range, those that match, as many as fit into one answer. */
-export function readIn(text: string, { filter, from = 1, to = Number.MAX_SAFE_INTEGER }: ReadAsk): ReadAnswer {
+export function readIn(
+  text: string,
+  { filter, from = 1, to = Number.MAX_SAFE_INTEGER }: ReadAsk,
+): ReadAnswer {
   const all = linesOf(text);
   const fits = filter === undefined ? () => true : matcherOf(filter);
-  const found = all.map((line, index) => ({ line, number: index + 1 })).filter(({ line, number }) => number >= from && number <= to && fits(line));
+  const found = all
+    .map((line, index) => ({ line, number: index + 1 }))
+    .filter(({ line, number }) => number >= from && number <= to && fits(line));
   const lines = within(
     found.map(({ line, number }) => `${number}: ${line}`),
     mostBytes,
   );
-  return { lines, total_lines: all.length, matching: found.length, next: found[lines.length]?.number ?? null };
+  return {
+    lines,
+    total_lines: all.length,
+    matching: found.length,
+    next: found[lines.length]?.number ?? null,
+  };
 }
 
 function linesOf(text: string): string[] {
@@ -62,6 +80,8 @@ function matcherOf(filter: string): (line: string) => boolean {
     const pattern = RE2JS.compile(filter, RE2JS.CASE_INSENSITIVE);
     return (line) => pattern.matcher(line).find();
   } catch (error) {
-    throw new SvcError('invalid_argument', `filter is no RE2 pattern: ${messageOf(error)}`, { cause: error });
+    throw new SvcError('invalid_argument', `filter is no RE2 pattern: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }

@@ -1,5 +1,15 @@
 import { type ScopeSource, scopeOf } from 'svc/query';
-import type { Contribution, DeclaredCatalogue, Handle, OpenPoint, Principal, PromptSkill, Skill, SkillClass, ToolSkill } from 'svc/sdk';
+import type {
+  Contribution,
+  DeclaredCatalogue,
+  Handle,
+  OpenPoint,
+  Principal,
+  PromptSkill,
+  Skill,
+  SkillClass,
+  ToolSkill,
+} from 'svc/sdk';
 
 import type { Guide, SkillList, SkillRegistry, Tool, ToolSource } from './contract.ts';
 
@@ -12,7 +22,10 @@ export interface RegistryParts {
 }
 
 /** How a tool is run: by this room, by the plugin that declared it, or by its source. */
-export type Runnable = { readonly by: 'room' } | { readonly by: 'plugin'; readonly skill: ToolSkill } | { readonly by: 'source'; readonly source: ToolSource };
+export type Runnable =
+  | { readonly by: 'room' }
+  | { readonly by: 'plugin'; readonly skill: ToolSkill }
+  | { readonly by: 'source'; readonly source: ToolSource };
 
 /** What there is, with how each of it is run. */
 export interface RunnableList extends SkillList {
@@ -32,7 +45,8 @@ const classes: Readonly<Record<string, SkillClass>> = {
 };
 
 /** The class by any of its names; what is not understood counts as dangerous. */
-export const classNamed = (name: string): SkillClass => (Object.hasOwn(classes, name) ? classes[name]! : 'dangerous');
+export const classNamed = (name: string): SkillClass =>
+  Object.hasOwn(classes, name) ? classes[name]! : 'dangerous';
 
 /** A key belongs to this room first, then to the host's table, then to the source that came first. */
 class List implements RunnableList {
@@ -79,7 +93,9 @@ export class Registry extends List implements SkillRegistry {
     if (seen === undefined) {
       return this;
     }
-    const lists = sources.list().map(({ value }) => ({ source: value, tools: value.listFor?.(seen) ?? value.list() }));
+    const lists = sources
+      .list()
+      .map(({ value }) => ({ source: value, tools: value.listFor?.(seen) ?? value.list() }));
     const edition = editionOf(own, catalogue.skills(), lists);
     return new List(() => edition);
   }
@@ -90,7 +106,10 @@ export class Registry extends List implements SkillRegistry {
     const declared = catalogue.skills();
     const lists = sources.list().map(({ value }) => ({ source: value, tools: value.list() }));
     const of = [declared, ...lists.flatMap(({ source, tools }) => [source, tools])];
-    if (of.length !== this.#kept?.of.length || of.some((part, index) => part !== this.#kept!.of[index])) {
+    if (
+      of.length !== this.#kept?.of.length ||
+      of.some((part, index) => part !== this.#kept!.of[index])
+    ) {
       this.#kept = { of, edition: editionOf(own, declared, lists) };
     }
     return this.#kept.edition;
@@ -102,20 +121,32 @@ interface Listed {
   readonly tools: readonly Tool[];
 }
 
-function editionOf(own: readonly Tool[], declared: readonly Contribution<Skill>[], lists: readonly Listed[]): Edition {
-  const byKey = new Map<string, { tool: Tool; runnable: Runnable }>(own.map((tool) => [tool.key, { tool, runnable: { by: 'room' } }]));
+function editionOf(
+  own: readonly Tool[],
+  declared: readonly Contribution<Skill>[],
+  lists: readonly Listed[],
+): Edition {
+  const byKey = new Map<string, { tool: Tool; runnable: Runnable }>(
+    own.map((tool) => [tool.key, { tool, runnable: { by: 'room' } }]),
+  );
   const guides: Guide[] = [];
   for (const { pluginId, value } of declared) {
     if (value.kind === 'prompt') {
       guides.push(guideOf(value, pluginId));
     } else if (!byKey.has(value.key)) {
-      byKey.set(value.key, { tool: toolOf(value, pluginId), runnable: { by: 'plugin', skill: value } });
+      byKey.set(value.key, {
+        tool: toolOf(value, pluginId),
+        runnable: { by: 'plugin', skill: value },
+      });
     }
   }
   for (const { source, tools: listed } of lists) {
     for (const tool of listed) {
       if (!byKey.has(tool.key)) {
-        byKey.set(tool.key, { tool: { ...tool, class: classNamed(tool.class) }, runnable: { by: 'source', source } });
+        byKey.set(tool.key, {
+          tool: { ...tool, class: classNamed(tool.class) },
+          runnable: { by: 'source', source },
+        });
       }
     }
   }
@@ -138,15 +169,35 @@ function aliasesOf(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   return aliases;
 }
 
-function toolOf({ key, name, description, scope, class: kind, tier, devices, params, result }: ToolSkill, source: string): Tool {
+function toolOf(
+  { key, name, description, scope, class: kind, tier, devices, params, result }: ToolSkill,
+  source: string,
+): Tool {
   const schema = params as unknown as Readonly<Record<string, unknown>>;
   const answers = result as unknown as Readonly<Record<string, unknown>> | undefined;
   // What plugins answer is mostly what machines and people have sent them.
   return {
-    ...{ key, name, description, scope, class: classNamed(kind), tier, schema, source, trust: 'untrusted' },
+    ...{
+      key,
+      name,
+      description,
+      scope,
+      class: classNamed(kind),
+      tier,
+      schema,
+      source,
+      trust: 'untrusted',
+    },
     ...(answers && { result_schema: answers }),
     ...(devices && { devices }),
   };
 }
 
-const guideOf = ({ key, name, description, tools, body }: PromptSkill, source: string): Guide => ({ key, name, description, tools, body, source });
+const guideOf = ({ key, name, description, tools, body }: PromptSkill, source: string): Guide => ({
+  key,
+  name,
+  description,
+  tools,
+  body,
+  source,
+});

@@ -5,12 +5,15 @@ const deepest = 40;
 
 /** Escape sequences of terminals: operating system commands and their like, then control sequences, then the short ones. */
 // oxlint-disable-next-line no-control-regex -- these are what is taken out
-const escapes = /[\u001b\u009d\u0090][\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
+const escapes =
+  /[\u001b\u009d\u0090][\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
 /** Controls but tab and line feed; what has no width, turns the direction of writing, or is a tag that nobody sees. */
 // oxlint-disable-next-line no-control-regex -- as above
-const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g;
+const unseen =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g;
 /** Keys of a row or a thing, such as rule_key, are no secrets; those that open something are. */
-const plainKey = /^(?:(?!api|access|private|signing|encryption|master|shared|account|ssh|session|license|auth|secret)[a-z]+[_-])*key$/i;
+const plainKey =
+  /^(?:(?!api|access|private|signing|encryption|master|shared|account|ssh|session|license|auth|secret)[a-z]+[_-])*key$/i;
 
 /**
  * The one way by which results of tools reach people, models, the disk: plain data, in which secrets are hidden by name and
@@ -53,7 +56,8 @@ export function guarded(value: unknown, depth = 0, isFieldTable = false): unknow
   );
 }
 
-const holdsValue = (item: unknown): boolean => item !== null && typeof item !== 'number' && typeof item !== 'boolean';
+const holdsValue = (item: unknown): boolean =>
+  item !== null && typeof item !== 'number' && typeof item !== 'boolean';
 
 /** As configurations and logs write a secret: `password: x`, `TOKEN = x`, `'secret' => 'x'`, `<password>x<`, and hashes of passwords. */
 const written: readonly (readonly [RegExp, string])[] = [
@@ -67,7 +71,10 @@ const written: readonly (readonly [RegExp, string])[] = [
 
 /** What is not seen goes first: it could part a secret in two. */
 export const guardedText = (text: string): string =>
-  written.reduce((safe, [shape, replacement]) => safe.replace(shape, replacement), redactText(visible(text)));
+  written.reduce(
+    (safe, [shape, replacement]) => safe.replace(shape, replacement),
+    redactText(visible(text)),
+  );
 
 export const visible = (text: string): string => text.replace(escapes, '').replace(unseen, '');
 

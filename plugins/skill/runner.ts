@@ -1,5 +1,16 @@
 import type { ScopeSource } from 'svc/query';
-import { type Clock, type Counter, type Handle, type Ids, isSvcError, type Logger, messageOf, nearest, SvcError, withDeadline } from 'svc/sdk';
+import {
+  type Clock,
+  type Counter,
+  type Handle,
+  type Ids,
+  isSvcError,
+  type Logger,
+  messageOf,
+  nearest,
+  SvcError,
+  withDeadline,
+} from 'svc/sdk';
 import { isDeepStrictEqual } from 'node:util';
 
 import type { ApprovalBook } from '../approval/contract.ts';
@@ -62,12 +73,20 @@ export class Runner implements SkillRunner {
     await trail.begin(execution);
     try {
       const outcome = await this.#carryOut(execution, prepared.runnable, took);
-      await trail.end(execution, { status: outcome.status === 'ok' ? 'success' : 'failure', error: outcome.error, duration_ms: outcome.duration_ms });
+      await trail.end(execution, {
+        status: outcome.status === 'ok' ? 'success' : 'failure',
+        error: outcome.error,
+        duration_ms: outcome.duration_ms,
+      });
       this.#parts.runs.add(1, { class: prepared.tool.class, status: outcome.status });
       return outcome;
     } catch (error) {
       const denied = isSvcError(error) && error.code === 'forbidden';
-      await trail.end(execution, { status: denied ? 'denied' : 'failure', error: messageOf(error), duration_ms: took() });
+      await trail.end(execution, {
+        status: denied ? 'denied' : 'failure',
+        error: messageOf(error),
+        duration_ms: took(),
+      });
       this.#parts.runs.add(1, { class: prepared.tool.class, status: 'refused' });
       throw error;
     }
@@ -82,11 +101,20 @@ export class Runner implements SkillRunner {
         call.key,
         skills.tools().map(({ key }) => key),
       );
-      throw new SvcError('not_found', `there is no tool ${call.key.slice(0, 100)}${near === undefined ? '' : `; perhaps ${near} is meant`}`);
+      throw new SvcError(
+        'not_found',
+        `there is no tool ${call.key.slice(0, 100)}${near === undefined ? '' : `; perhaps ${near} is meant`}`,
+      );
     }
     const { tool, runnable } = found;
     const { principal, origin, persona, tainted } = call;
-    const question = { principal, tool, origin, persona, ...(tainted !== undefined && { tainted }) };
+    const question = {
+      principal,
+      tool,
+      origin,
+      persona,
+      ...(tainted !== undefined && { tainted }),
+    };
     // Who may not use it at all learns nothing of its params, nor of devices.
     const right = gate.decide(question);
     if (right.verdict === 'refused') {
@@ -113,50 +141,90 @@ export class Runner implements SkillRunner {
         isDeepStrictEqual(approval.args, params) &&
         (answer.verdict === 'run' || approval.signatures >= answer.signatures);
       if (!covers) {
-        throw new SvcError('forbidden', `approval ${call.approval} does not cover this call of ${tool.key}; ask for a new one`, {
-          reason: 'skill.approval_mismatch',
-        });
+        throw new SvcError(
+          'forbidden',
+          `approval ${call.approval} does not cover this call of ${tool.key}; ask for a new one`,
+          {
+            reason: 'skill.approval_mismatch',
+          },
+        );
       }
     } else if (answer.verdict === 'approval') {
       const people = answer.signatures === 1 ? 'one person' : 'two people';
-      throw new SvcError('forbidden', `${tool.key} takes the approval of ${people} before it is run`, { reason: 'skill.approval_needed' });
+      throw new SvcError(
+        'forbidden',
+        `${tool.key} takes the approval of ${people} before it is run`,
+        { reason: 'skill.approval_needed' },
+      );
     }
   }
 
-  async #carryOut(execution: Execution, runnable: Runnable, took: () => number): Promise<ToolOutcome> {
+  async #carryOut(
+    execution: Execution,
+    runnable: Runnable,
+    took: () => number,
+  ): Promise<ToolOutcome> {
     const { id, tool, call } = execution;
     const about = { execution_id: id, trust: tool.trust };
     const failed = (status: 'error' | 'timeout', message: string): ToolOutcome => ({
       ...about,
-      ...{ status, result: null, error: guardedText(message).slice(0, longestError), duration_ms: took(), evidence: undefined },
+      ...{
+        status,
+        result: null,
+        error: guardedText(message).slice(0, longestError),
+        duration_ms: took(),
+        evidence: undefined,
+      },
     });
     const timeoutMs = Math.max(1, Math.min(mostMs, Math.floor(call.timeoutMs ?? usualMs)));
     const abort = new AbortController();
     const signal = call.signal ? AbortSignal.any([call.signal, abort.signal]) : abort.signal;
     const late = Symbol('late');
     try {
-      const result = await withDeadline(this.#invoke(execution, runnable, timeoutMs, signal), timeoutMs, () => {
-        abort.abort(new SvcError('unavailable', `${tool.key} ran out of time`));
-        return late;
-      });
+      const result = await withDeadline(
+        this.#invoke(execution, runnable, timeoutMs, signal),
+        timeoutMs,
+        () => {
+          abort.abort(new SvcError('unavailable', `${tool.key} ran out of time`));
+          return late;
+        },
+      );
       if (result === late) {
-        const effect = tool.class === 'safe' ? '' : '; whether it has taken effect is not known, so look before it is tried again';
+        const effect =
+          tool.class === 'safe'
+            ? ''
+            : '; whether it has taken effect is not known, so look before it is tried again';
         return failed('timeout', `${tool.key} did not end within ${timeoutMs} ms${effect}`);
       }
-      const shown = await this.#parts.presenter.present(result, { tool, principal: call.principal, keep: call.approval !== undefined });
+      const shown = await this.#parts.presenter.present(result, {
+        tool,
+        principal: call.principal,
+        keep: call.approval !== undefined,
+      });
       return { ...about, ...shown, status: 'ok', error: undefined, duration_ms: took() };
     } catch (error) {
       if (isSvcError(error) && refusals.has(error.code)) {
         throw error;
       }
       if (!isSvcError(error)) {
-        this.#parts.log.error({ event: 'skill.failed', tool: tool.key, execution_id: id, cause: messageOf(error) }, 'skill failed');
+        this.#parts.log.error(
+          { event: 'skill.failed', tool: tool.key, execution_id: id, cause: messageOf(error) },
+          'skill failed',
+        );
       }
-      return failed(isSvcError(error) && error.reason === 'skill.edge_timeout' ? 'timeout' : 'error', messageOf(error));
+      return failed(
+        isSvcError(error) && error.reason === 'skill.edge_timeout' ? 'timeout' : 'error',
+        messageOf(error),
+      );
     }
   }
 
-  async #invoke({ id, tool, params, target, call }: Execution, runnable: Runnable, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
+  async #invoke(
+    { id, tool, params, target, call }: Execution,
+    runnable: Runnable,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<unknown> {
     const { principal, approval } = call;
     switch (runnable.by) {
       case 'room':
@@ -166,17 +234,32 @@ export class Runner implements SkillRunner {
       case 'source': {
         const edge = await target.edge();
         if (target.shown.kind === 'device' && edge === undefined) {
-          throw new SvcError('unavailable', `${target.shown.name} cannot be reached: no edge that watches device ${target.shown.id} is online`);
+          throw new SvcError(
+            'unavailable',
+            `${target.shown.name} cannot be reached: no edge that watches device ${target.shown.id} is online`,
+          );
         }
-        const idempotencyKey = call.idempotencyKey ?? approval ?? (tool.class === 'safe' ? undefined : id);
+        const idempotencyKey =
+          call.idempotencyKey ?? approval ?? (tool.class === 'safe' ? undefined : id);
         return runnable.source.run(tool.key, params, {
-          ...{ principal, device_id: target.shown.id, edge_id: edge, timeoutMs, signal, idempotencyKey, approval, class: tool.class },
+          ...{
+            principal,
+            device_id: target.shown.id,
+            edge_id: edge,
+            timeoutMs,
+            signal,
+            idempotencyKey,
+            approval,
+            class: tool.class,
+          },
         });
       }
     }
   }
 }
 
-const refusedBy = (message: string): SvcError => new SvcError('forbidden', message, { reason: 'skill.refused' });
+const refusedBy = (message: string): SvcError =>
+  new SvcError('forbidden', message, { reason: 'skill.refused' });
 
-const targetIn = <T>(target: T | undefined): { target?: T } => (target === undefined ? {} : { target });
+const targetIn = <T>(target: T | undefined): { target?: T } =>
+  target === undefined ? {} : { target };

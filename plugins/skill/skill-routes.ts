@@ -13,13 +13,16 @@ const Item = Type.Object({
   key: Type.String(),
   name: Type.String(),
   description: Type.String(),
-  kind: Type.Enum(['tool', 'guide'], { description: 'A tool is run; a guide (SKILL.md) teaches and names the tools it needs.' }),
+  kind: Type.Enum(['tool', 'guide'], {
+    description: 'A tool is run; a guide (SKILL.md) teaches and names the tools it needs.',
+  }),
   scope: Type.Enum(['manager', 'edge']),
   class: Type.Enum(['safe', 'mutating', 'dangerous']),
   tier: Type.Enum(['core', 'specialty']),
   devices: Type.Optional(
     Type.Enum(['none', 'narrowed'], {
-      description: 'What it answers to members of an organization with a device selector: of no device, or of theirs. Absent: they are refused.',
+      description:
+        'What it answers to members of an organization with a device selector: of no device, or of theirs. Absent: they are refused.',
     }),
   ),
   schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of its params.' }),
@@ -27,36 +30,70 @@ const Item = Type.Object({
   source: Type.String({ description: 'Plugin, edge, pack:<id> or mcp:<server>.' }),
   requires: Type.Array(Type.String(), { description: 'Keys of tools.' }),
 });
-const Detail = Type.Object({ ...Item.properties, body: Type.Optional(Type.String({ description: 'Of a guide, byte for byte.' })) });
+const Detail = Type.Object({
+  ...Item.properties,
+  body: Type.Optional(Type.String({ description: 'Of a guide, byte for byte.' })),
+});
 const Filter = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 200 })),
   scope: Type.Optional(Type.Enum(['manager', 'edge'])),
-  class: Type.Optional(Type.Enum(['safe', 'mutating', 'dangerous', 'read', 'write', 'destructive'])),
+  class: Type.Optional(
+    Type.Enum(['safe', 'mutating', 'dangerous', 'read', 'write', 'destructive']),
+  ),
   kind: Type.Optional(Type.Enum(['tool', 'guide'])),
 });
 const Order = Type.Object({
   params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   device_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Of an edge skill.' })),
   edge_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Instead of device_id.' })),
-  timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: longestSeconds, default: 30, description: 'Seconds.' })),
+  timeout: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: longestSeconds, default: 30, description: 'Seconds.' }),
+  ),
 });
 const Executed = Type.Object({
   status: Type.Enum(['ok', 'error', 'timeout', 'approval']),
-  result: Type.Optional(Type.Unknown({ description: 'Whole when it is small, else its beginning and end, and how to read on.' })),
+  result: Type.Optional(
+    Type.Unknown({
+      description: 'Whole when it is small, else its beginning and end, and how to read on.',
+    }),
+  ),
   error: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   duration_ms: Type.Optional(Type.Integer()),
   execution_id: Type.Optional(Type.String()),
-  evidence: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'Under which a large result is kept.' })),
-  approval_id: Type.Optional(Type.String({ description: 'With status 202: it runs once it is signed.' })),
+  evidence: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: 'Under which a large result is kept.',
+    }),
+  ),
+  approval_id: Type.Optional(
+    Type.String({ description: 'With status 202: it runs once it is signed.' }),
+  ),
 });
 
-const itemOf = ({ trust: _trust, ...tool }: Tool) => ({ ...tool, kind: 'tool' as const, requires: [] as string[] });
+const itemOf = ({ trust: _trust, ...tool }: Tool) => ({
+  ...tool,
+  kind: 'tool' as const,
+  requires: [] as string[],
+});
 const guideOf = ({ key, name, description, tools, source }: Guide) => ({
-  ...{ key, name, description, source, kind: 'guide' as const, scope: 'manager' as const, class: 'safe' as const, tier: 'specialty' as const, schema: {} },
+  ...{
+    key,
+    name,
+    description,
+    source,
+    kind: 'guide' as const,
+    scope: 'manager' as const,
+    class: 'safe' as const,
+    tier: 'specialty' as const,
+    schema: {},
+  },
   requires: [...tools],
 });
 
-export const skillRoutes = (registry: SkillRegistry, executions: Executions): readonly RouteDeclaration[] => [
+export const skillRoutes = (
+  registry: SkillRegistry,
+  executions: Executions,
+): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
@@ -68,11 +105,16 @@ export const skillRoutes = (registry: SkillRegistry, executions: Executions): re
       const shown = await registry.shownTo(principal);
       const words = q?.toLowerCase();
       const fits = (item: ReturnType<typeof itemOf> | ReturnType<typeof guideOf>): boolean =>
-        (words === undefined || `${item.key} ${item.name} ${item.description}`.toLowerCase().includes(words)) &&
+        (words === undefined ||
+          `${item.key} ${item.name} ${item.description}`.toLowerCase().includes(words)) &&
         (scope === undefined || item.scope === scope) &&
         (kind === undefined || item.class === classNamed(kind)) &&
         (form === undefined || item.kind === form);
-      return pageOfList([...shown.tools().map(itemOf), ...shown.guides().map(guideOf)].filter(fits), ({ key, kind: of }) => `${key} ${of}`, page);
+      return pageOfList(
+        [...shown.tools().map(itemOf), ...shown.guides().map(guideOf)].filter(fits),
+        ({ key, kind: of }) => `${key} ${of}`,
+        page,
+      );
     },
   }),
   route({
@@ -93,7 +135,10 @@ export const skillRoutes = (registry: SkillRegistry, executions: Executions): re
           key,
           shown.tools().map((one) => one.key),
         );
-        throw new SvcError('not_found', `there is no skill ${key.slice(0, 100)}${near === undefined ? '' : `; perhaps ${near} is meant`}`);
+        throw new SvcError(
+          'not_found',
+          `there is no skill ${key.slice(0, 100)}${near === undefined ? '' : `; perhaps ${near} is meant`}`,
+        );
       }
       return tool ? itemOf(tool) : { ...guideOf(guide!), body: guide!.body };
     },
@@ -113,17 +158,54 @@ export const skillRoutes = (registry: SkillRegistry, executions: Executions): re
     timeoutMs: (longestSeconds + 10) * 1_000,
     action: 'skill:execute',
     errors: ['not_found', 'forbidden', 'invalid_argument', 'unavailable', 202],
-    async handle({ params: { key }, body: { params = {}, device_id, edge_id, timeout = 30 }, principal, signal, note, setStatus }) {
-      const end = await executions.execute({ principal, key, params, device_id, edge_id, timeoutMs: timeout * 1_000, signal, origin: 'api' });
+    async handle({
+      params: { key },
+      body: { params = {}, device_id, edge_id, timeout = 30 },
+      principal,
+      signal,
+      note,
+      setStatus,
+    }) {
+      const end = await executions.execute({
+        principal,
+        key,
+        params,
+        device_id,
+        edge_id,
+        timeoutMs: timeout * 1_000,
+        signal,
+        origin: 'api',
+      });
       const kind = registry.tool(key)?.class;
       if ('approval_id' in end) {
-        note({ resourceType: 'skill', resourceId: key, after: { class: kind, approval_id: end.approval_id } });
+        note({
+          resourceType: 'skill',
+          resourceId: key,
+          after: { class: kind, approval_id: end.approval_id },
+        });
         setStatus(202);
         return { status: 'approval' as const, approval_id: end.approval_id };
       }
       const { status, result, error, duration_ms, execution_id, evidence } = end;
-      note({ resourceType: 'skill', resourceId: key, after: { class: kind, status, execution_id, device_id: device_id ?? null, edge_id: edge_id ?? null } });
-      return { status, result, error: error ?? null, duration_ms, execution_id, evidence: evidence?.id ?? null };
+      note({
+        resourceType: 'skill',
+        resourceId: key,
+        after: {
+          class: kind,
+          status,
+          execution_id,
+          device_id: device_id ?? null,
+          edge_id: edge_id ?? null,
+        },
+      });
+      return {
+        status,
+        result,
+        error: error ?? null,
+        duration_ms,
+        execution_id,
+        evidence: evidence?.id ?? null,
+      };
     },
   }),
 ];

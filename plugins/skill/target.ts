@@ -14,7 +14,11 @@ export interface Target {
   readonly edge: () => Promise<number | undefined>;
 }
 
-const manager: Target = { shown: { kind: 'manager', id: undefined, name: 'this manager' }, gated: undefined, edge: () => Promise.resolve(undefined) };
+const manager: Target = {
+  shown: { kind: 'manager', id: undefined, name: 'this manager' },
+  gated: undefined,
+  edge: () => Promise.resolve(undefined),
+};
 
 export interface TargetParts {
   readonly devices: Handle<DeviceDirectory>;
@@ -22,7 +26,11 @@ export interface TargetParts {
 }
 
 /** The device that a call of an edge skill names, by its own number or by that of the edge that watches it; one that the caller does not see is not there. */
-export async function targetOf(tool: Tool, call: ToolCall, { devices, scopes }: TargetParts): Promise<Target> {
+export async function targetOf(
+  tool: Tool,
+  call: ToolCall,
+  { devices, scopes }: TargetParts,
+): Promise<Target> {
   const { device_id: deviceId, edge_id: edgeId } = call;
   if (tool.scope === 'manager') {
     if (deviceId !== undefined || edgeId !== undefined) {
@@ -34,14 +42,22 @@ export async function targetOf(tool: Tool, call: ToolCall, { devices, scopes }: 
     throw wrong(`${tool.key} runs on a device; name it by device_id or by edge_id`);
   }
   if (!devices.available) {
-    throw new SvcError('unavailable', `${tool.key} runs on a device, and the room of devices is away; see svc plugin list`);
+    throw new SvcError(
+      'unavailable',
+      `${tool.key} runs on a device, and the room of devices is away; see svc plugin list`,
+    );
   }
   const directory = devices.get();
   const id = deviceId ?? (await directory.deviceOf(edgeId!));
   const seen = (await scopeOf(scopes, call.principal))?.ids;
   const device = id === undefined || seen?.has(id) === false ? undefined : await directory.get(id);
   if (id === undefined || device === undefined) {
-    throw new SvcError('not_found', deviceId === undefined ? `edge ${edgeId} watches no device` : `there is no device ${deviceId}`);
+    throw new SvcError(
+      'not_found',
+      deviceId === undefined
+        ? `edge ${edgeId} watches no device`
+        : `there is no device ${deviceId}`,
+    );
   }
   return {
     shown: { kind: 'device', id, name: device.display_name },
@@ -51,8 +67,14 @@ export async function targetOf(tool: Tool, call: ToolCall, { devices, scopes }: 
 }
 
 /** What will run and where, as people sign it: everybody who is signed in reads it, so secrets are hidden. */
-export function rendered({ key }: Tool, params: Readonly<Record<string, unknown>>, { shown }: Target): string {
-  const words = Object.entries(guarded(params) as object).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+export function rendered(
+  { key }: Tool,
+  params: Readonly<Record<string, unknown>>,
+  { shown }: Target,
+): string {
+  const words = Object.entries(guarded(params) as object).map(
+    ([name, value]) => `${name}=${JSON.stringify(value)}`,
+  );
   return `${[key, ...words].join(' ')} on ${shown.name}${shown.id === undefined ? '' : ` (device ${shown.id})`}`;
 }
 

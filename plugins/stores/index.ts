@@ -15,7 +15,9 @@ const stores = ['metrics', 'logs', 'traces'] as const;
 const careMs = 31 * 60_000;
 
 /** By their ids: the rooms of the stores may be away. */
-const careTokens = stores.map((store) => [store, defineService<StoreCare>(`${store}.care`)] as const);
+const careTokens = stores.map(
+  (store) => [store, defineService<StoreCare>(`${store}.care`)] as const,
+);
 
 export default definePlugin({
   activate({ services, http }) {
@@ -32,7 +34,8 @@ const careRoutes = (cares: Cares): readonly RouteDeclaration[] => [
     path: '/api/v1/stores/check',
     access: 'admin',
     summary: 'Read every block of the stores through and say what is damaged',
-    description: 'A damaged part costs what it held and nothing else; files that were put back count again at once.',
+    description:
+      'A damaged part costs what it held and nothing else; files that were put back count again at once.',
     response: Report,
     status: 200,
     timeoutMs: careMs,
@@ -44,7 +47,8 @@ const careRoutes = (cares: Cares): readonly RouteDeclaration[] => [
     path: '/api/v1/stores/mend',
     access: 'admin',
     summary: 'Let go of what is gone for good, so that answers stop telling of it',
-    description: 'Damaged thinned copies are removed and made again; blocks without a file and lost records of the log are forgotten.',
+    description:
+      'Damaged thinned copies are removed and made again; blocks without a file and lost records of the log are forgotten.',
     response: Report,
     status: 200,
     timeoutMs: careMs,
@@ -55,7 +59,14 @@ const careRoutes = (cares: Cares): readonly RouteDeclaration[] => [
 
 /** One store after the other: each reads all that it has. */
 async function reportOf(cares: Cares, work: (care: StoreCare) => Promise<StoreReport>) {
-  const report = { blocks: 0, bytes: 0, damaged: 0, damage: [] as string[], removed: [] as string[], away: [] as string[] };
+  const report = {
+    blocks: 0,
+    bytes: 0,
+    damaged: 0,
+    damage: [] as string[],
+    removed: [] as string[],
+    away: [] as string[],
+  };
   for (const [store, care] of cares) {
     if (!care.available) {
       report.away.push(store);

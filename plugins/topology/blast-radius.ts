@@ -7,7 +7,13 @@ import type { TopologyDb } from './tables.ts';
 export const mostReached = 1_000;
 
 /** Breadth first, so that each node is reached on a shortest way; of several of those, on the one by the oldest relation. */
-export async function blastRadius(db: TopologyDb, nodeId: number, depth: number, seen: SeenDevices, most = mostReached): Promise<BlastRadius> {
+export async function blastRadius(
+  db: TopologyDb,
+  nodeId: number,
+  depth: number,
+  seen: SeenDevices,
+  most = mostReached,
+): Promise<BlastRadius> {
   const { steps } = relationStore(db, seen);
   const known = new Set([nodeId]);
   const reached: Reached[] = [];
@@ -21,7 +27,11 @@ export async function blastRadius(db: TopologyDb, nodeId: number, depth: number,
     const fitting = found.slice(0, most - reached.length);
     for (const { reached: id, relation, type, origin } of fitting) {
       known.add(id);
-      reached.push({ node_id: id, distance, via: { relation_id: relation, type, from_node_id: origin } });
+      reached.push({
+        node_id: id,
+        distance,
+        via: { relation_id: relation, type, from_node_id: origin },
+      });
     }
     if (fitting.length < found.length) {
       return { reached, complete: false };

@@ -7,7 +7,11 @@ export interface Reached {
   /** Steps from the node that failed. */
   readonly distance: number;
   /** The relation of the shortest way by which it is reached, and the node before it. */
-  readonly via: { readonly relation_id: number; readonly type: string; readonly from_node_id: number };
+  readonly via: {
+    readonly relation_id: number;
+    readonly type: string;
+    readonly from_node_id: number;
+  };
 }
 
 export interface BlastRadius {
@@ -39,7 +43,12 @@ export interface Neighbourhood {
     readonly distance: number;
   }[];
   /** When `cause_id` fails, `effect_id` does. */
-  readonly relations: readonly { readonly id: number; readonly type: string; readonly cause_id: number; readonly effect_id: number }[];
+  readonly relations: readonly {
+    readonly id: number;
+    readonly type: string;
+    readonly cause_id: number;
+    readonly effect_id: number;
+  }[];
   /** False when there is more. */
   readonly complete: boolean;
 }

@@ -64,7 +64,10 @@ export class HostMirror {
       if (!isSvcError(error)) {
         throw error;
       }
-      this.#log.warn({ event: 'topology.mirror_failed', cause: error.message }, 'updating host nodes from devices failed; retried');
+      this.#log.warn(
+        { event: 'topology.mirror_failed', cause: error.message },
+        'updating host nodes from devices failed; retried',
+      );
       return false;
     }
   }
@@ -75,7 +78,11 @@ export class HostMirror {
       (after: number) => nodeStore(this.#tables.read, undefined).mirrored(after, batch),
     ];
     for (const next of sources) {
-      for (let ids = await next(0); ids.length > 0 && !signal.aborted; ids = await next(ids.at(-1)!)) {
+      for (
+        let ids = await next(0);
+        ids.length > 0 && !signal.aborted;
+        ids = await next(ids.at(-1)!)
+      ) {
         await this.#mirror(ids);
       }
     }
@@ -90,13 +97,22 @@ export class HostMirror {
   }
 
   async #mirror(ids: readonly number[]): Promise<void> {
-    const entries = new Map((await this.#devices.get().many(ids)).map((entry) => [entry.id, entry]));
-    const nodes = new Map((await nodeStore(this.#tables.read, undefined).ofDevices(ids)).map((node) => [node.device_id!, node]));
+    const entries = new Map(
+      (await this.#devices.get().many(ids)).map((entry) => [entry.id, entry]),
+    );
+    const nodes = new Map(
+      (await nodeStore(this.#tables.read, undefined).ofDevices(ids)).map((node) => [
+        node.device_id!,
+        node,
+      ]),
+    );
     const wrong = ids.filter((id) => isWrong(entries.get(id), nodes.get(id)));
     if (wrong.length > 0) {
       await this.#tables.write(async (tx) => {
         // Looked at again: a generation that is on its way out may have been at it as well.
-        const there = new Map((await nodeStore(tx, undefined).ofDevices(wrong)).map((node) => [node.device_id!, node]));
+        const there = new Map(
+          (await nodeStore(tx, undefined).ofDevices(wrong)).map((node) => [node.device_id!, node]),
+        );
         for (const id of wrong) {
           await settle(tx, entries.get(id), there.get(id), this.#clock.now());
         }
@@ -105,7 +121,12 @@ export class HostMirror {
   }
 }
 
-async function settle(tx: TopologyDb, entry: DeviceEntry | undefined, node: NodeRow | undefined, now: number): Promise<void> {
+async function settle(
+  tx: TopologyDb,
+  entry: DeviceEntry | undefined,
+  node: NodeRow | undefined,
+  now: number,
+): Promise<void> {
   if (entry === undefined && node !== undefined) {
     await relationStore(tx, undefined).removeAt(node.id);
     await nodeStore(tx, undefined).remove(node.id);
@@ -113,11 +134,27 @@ async function settle(tx: TopologyDb, entry: DeviceEntry | undefined, node: Node
     return;
   } else if (node === undefined) {
     const { id, display_name: name, tags } = entry;
-    await nodeStore(tx, undefined).insert({ type: 'host', name, props: '{}', tags, device_id: id, created_at: now, updated_at: now });
+    await nodeStore(tx, undefined).insert({
+      type: 'host',
+      name,
+      props: '{}',
+      tags,
+      device_id: id,
+      created_at: now,
+      updated_at: now,
+    });
   } else {
-    await nodeStore(tx, undefined).update(node.id, { name: entry.display_name, tags: entry.tags }, now);
+    await nodeStore(tx, undefined).update(
+      node.id,
+      { name: entry.display_name, tags: entry.tags },
+      now,
+    );
   }
 }
 
 const isWrong = (entry: DeviceEntry | undefined, node: NodeRow | undefined): boolean =>
-  entry === undefined ? node !== undefined : node === undefined || node.name !== entry.display_name || node.tags !== JSON.stringify(entry.tags);
+  entry === undefined
+    ? node !== undefined
+    : node === undefined ||
+      node.name !== entry.display_name ||
+      node.tags !== JSON.stringify(entry.tags);

@@ -21,7 +21,9 @@ import { nodeTypeRoutes, relationTypeRoutes } from './type-routes.ts';
 /** By their ids: the folder of the devices may be taken away, and only types may be wanted of it. */
 const Devices = defineService<DeviceDirectory>('device.directory');
 const DeviceDetails = defineExtensionPoint<DeviceDetailSource>('device.details');
-const deviceEvents = ['device.created', 'device.changed', 'device.removed'].map((id) => defineEvent<{ readonly device_id: number }>(id));
+const deviceEvents = ['device.created', 'device.changed', 'device.removed'].map((id) =>
+  defineEvent<{ readonly device_id: number }>(id),
+);
 
 const lookMs = 250;
 
@@ -41,7 +43,13 @@ export default definePlugin({
       neighbourhood: (around, seen) => neighbourhood(tables.read, around, seen),
     }));
     ctx.extend.contribute(DeviceDetails, 'host-node', {
-      detailsOf: async (ids) => new Map((await nodeStore(tables.read, undefined).ofDevices(ids)).map(({ id, device_id }) => [device_id!, { node_id: id }])),
+      detailsOf: async (ids) =>
+        new Map(
+          (await nodeStore(tables.read, undefined).ofDevices(ids)).map(({ id, device_id }) => [
+            device_id!,
+            { node_id: id },
+          ]),
+        ),
     });
     ctx.http.routes([
       ...nodeTypeRoutes(new NodeTypes({ tables, check, clock })),

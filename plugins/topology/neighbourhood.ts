@@ -18,7 +18,11 @@ interface Link {
 }
 
 /** Relations that spread failures and touch any of these nodes, the oldest first. */
-async function linksAt(db: TopologyDb, nodes: readonly number[], seen: SeenDevices): Promise<readonly Link[]> {
+async function linksAt(
+  db: TopologyDb,
+  nodes: readonly number[],
+  seen: SeenDevices,
+): Promise<readonly Link[]> {
   const found = await sql<Link>`
     select r.id, r.type, r.src_id, r.dst_id, t.direction from topology_relations r join topology_relation_types t on t.name = r.type
     where t.propagates_failure = 1 and (r.src_id in ${among(nodes)} or r.dst_id in ${among(nodes)}) and ${betweenSeen(seen)} order by r.id limit ${mostRelations}`.execute(
@@ -27,7 +31,10 @@ async function linksAt(db: TopologyDb, nodes: readonly number[], seen: SeenDevic
   return found.rows;
 }
 
-const betweenSeen = (seen: SeenDevices) => (seen === undefined ? sql`true` : sql`r.src_id in ${hostsOf(seen)} and r.dst_id in ${hostsOf(seen)}`);
+const betweenSeen = (seen: SeenDevices) =>
+  seen === undefined
+    ? sql`true`
+    : sql`r.src_id in ${hostsOf(seen)} and r.dst_id in ${hostsOf(seen)}`;
 
 /** Everything within so many steps of some nodes, whichever way failure goes, and how it goes between them; nearest first. */
 export async function neighbourhood(
@@ -43,7 +50,11 @@ export async function neighbourhood(
           .where('name', 'in', [...names])
           .limit(mostNodes)
           .execute();
-  const start = [...given, ...(await nodeStore(db, seen).ofDevices(devices)).map(({ id }) => id), ...named.map(({ id }) => id)];
+  const start = [
+    ...given,
+    ...(await nodeStore(db, seen).ofDevices(devices)).map(({ id }) => id),
+    ...named.map(({ id }) => id),
+  ];
   const distances = new Map(start.map((id) => [id, 0]));
   const links = new Map<number, Link>();
   let edge: readonly number[] = [...distances.keys()];
@@ -52,7 +63,9 @@ export async function neighbourhood(
     const found = await linksAt(db, edge, seen);
     complete &&= found.length < mostRelations;
     found.forEach((link) => links.set(link.id, link));
-    const ends = [...new Set(found.flatMap(({ src_id, dst_id }) => [src_id, dst_id]))].filter((id) => !distances.has(id));
+    const ends = [...new Set(found.flatMap(({ src_id, dst_id }) => [src_id, dst_id]))].filter(
+      (id) => !distances.has(id),
+    );
     const fitting = ends.slice(0, Math.max(0, most - distances.size));
     complete &&= fitting.length === ends.length;
     fitting.forEach((id) => distances.set(id, distance));
@@ -62,15 +75,29 @@ export async function neighbourhood(
   const known = new Set(nodes.map(({ id }) => id));
   return {
     nodes: nodes
-      .map(({ id, type, name, device_id }) => ({ id, type, name, device_id, distance: distances.get(id)! }))
+      .map(({ id, type, name, device_id }) => ({
+        id,
+        type,
+        name,
+        device_id,
+        distance: distances.get(id)!,
+      }))
       .sort((a, b) => a.distance - b.distance || a.id - b.id),
-    relations: [...links.values()].filter(({ src_id, dst_id }) => known.has(src_id) && known.has(dst_id)).flatMap(spreads),
+    relations: [...links.values()]
+      .filter(({ src_id, dst_id }) => known.has(src_id) && known.has(dst_id))
+      .flatMap(spreads),
     complete,
   };
 }
 
 /** `cause_id` fails first, and `effect_id` with it; a relation that works both ways is two. */
-const spreads = ({ id, type, src_id: src, dst_id: dst, direction }: Link): Neighbourhood['relations'] => [
+const spreads = ({
+  id,
+  type,
+  src_id: src,
+  dst_id: dst,
+  direction,
+}: Link): Neighbourhood['relations'] => [
   ...(direction === 'dst_to_src' ? [] : [{ id, type, cause_id: src, effect_id: dst }]),
   ...(direction === 'src_to_dst' ? [] : [{ id, type, cause_id: dst, effect_id: src }]),
 ];

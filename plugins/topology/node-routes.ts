@@ -1,7 +1,16 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Nodes } from './nodes.ts';
-import { Blast, BlastQuery, ById, NodeDraft, NodeItem, NodePatch, NodeQuery, RemovalQuery } from './schema.ts';
+import {
+  Blast,
+  BlastQuery,
+  ById,
+  NodeDraft,
+  NodeItem,
+  NodePatch,
+  NodeQuery,
+  RemovalQuery,
+} from './schema.ts';
 
 const path = '/api/v1/topology/nodes';
 const usualDepth = 3;
@@ -14,7 +23,8 @@ export const nodeRoutes = (nodes: Nodes): readonly RouteDeclaration[] => [
     summary: 'List nodes, newest first',
     query: NodeQuery,
     items: NodeItem,
-    handle: ({ query: { type, tag = [], q }, page, principal }) => nodes.list(principal, { type, tags: tag.map(tagOf), q }, page),
+    handle: ({ query: { type, tag = [], q }, page, principal }) =>
+      nodes.list(principal, { type, tags: tag.map(tagOf), q }, page),
   }),
   route({
     method: 'POST',
@@ -74,7 +84,8 @@ export const nodeRoutes = (nodes: Nodes): readonly RouteDeclaration[] => [
     query: BlastQuery,
     response: Blast,
     errors: ['not_found'],
-    handle: ({ params, query, principal }) => nodes.blast(principal, params.id, query.depth ?? usualDepth),
+    handle: ({ params, query, principal }) =>
+      nodes.blast(principal, params.id, query.depth ?? usualDepth),
   }),
 ];
 

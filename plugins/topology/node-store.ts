@@ -1,4 +1,10 @@
-import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql } from 'kysely';
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Insertable,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import type { SeenDevices } from 'svc/query';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
@@ -13,21 +19,33 @@ export interface NodeFilter {
 
 export type Tags = Readonly<Record<string, string>>;
 
-type NewNode = Omit<Insertable<TopologyTables['topology_nodes']>, 'id' | 'tags'> & { readonly tags: Tags };
+type NewNode = Omit<Insertable<TopologyTables['topology_nodes']>, 'id' | 'tags'> & {
+  readonly tags: Tags;
+};
 
 /** The only statements about nodes and their tags. Who sees some devices alone sees their host nodes: any other may be of others. */
 export const nodeStore = (db: TopologyDb, seen: SeenDevices) => ({
-  list: (filter: NodeFilter, page: PageRequest): Promise<Page<NodeRow>> => pageOf(nodesSeen(db, seen).selectAll().where(fits(filter)), 'id', page),
+  list: (filter: NodeFilter, page: PageRequest): Promise<Page<NodeRow>> =>
+    pageOf(nodesSeen(db, seen).selectAll().where(fits(filter)), 'id', page),
 
-  find: (id: number): Promise<NodeRow | undefined> => nodesSeen(db, seen).selectAll().where('id', '=', id).executeTakeFirst(),
+  find: (id: number): Promise<NodeRow | undefined> =>
+    nodesSeen(db, seen).selectAll().where('id', '=', id).executeTakeFirst(),
 
-  many: (ids: readonly number[]): Promise<NodeRow[]> => nodesSeen(db, seen).selectAll().where('id', 'in', among(ids)).execute(),
+  many: (ids: readonly number[]): Promise<NodeRow[]> =>
+    nodesSeen(db, seen).selectAll().where('id', 'in', among(ids)).execute(),
 
-  ofDevices: (deviceIds: readonly number[]): Promise<NodeRow[]> => nodesSeen(db, seen).selectAll().where('device_id', 'in', among(deviceIds)).execute(),
+  ofDevices: (deviceIds: readonly number[]): Promise<NodeRow[]> =>
+    nodesSeen(db, seen).selectAll().where('device_id', 'in', among(deviceIds)).execute(),
 
   /** Devices that have a node, in the order of their ids. */
   async mirrored(after: number, limit: number): Promise<number[]> {
-    const rows = await db.selectFrom('topology_nodes').select('device_id').where('device_id', '>', after).orderBy('device_id').limit(limit).execute();
+    const rows = await db
+      .selectFrom('topology_nodes')
+      .select('device_id')
+      .where('device_id', '>', after)
+      .orderBy('device_id')
+      .limit(limit)
+      .execute();
     return rows.map(({ device_id }) => device_id!);
   },
 
@@ -51,14 +69,22 @@ export const nodeStore = (db: TopologyDb, seen: SeenDevices) => ({
   },
 
   /** `updated_at` grows with each change, also within a millisecond: it is the version that If-Match compares. */
-  async update(id: number, { tags, ...changes }: { name?: string; props?: string; tags?: Tags }, now: number): Promise<NodeRow> {
+  async update(
+    id: number,
+    { tags, ...changes }: { name?: string; props?: string; tags?: Tags },
+    now: number,
+  ): Promise<NodeRow> {
     if (tags !== undefined) {
       await db.deleteFrom('topology_node_tags').where('node_id', '=', id).execute();
       await putTags(db, id, tags);
     }
     return await db
       .updateTable('topology_nodes')
-      .set({ ...changes, ...(tags !== undefined && { tags: JSON.stringify(tags) }), updated_at: sql<number>`max(${now}, updated_at + 1)` })
+      .set({
+        ...changes,
+        ...(tags !== undefined && { tags: JSON.stringify(tags) }),
+        updated_at: sql<number>`max(${now}, updated_at + 1)`,
+      })
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow();
@@ -70,10 +96,13 @@ export const nodeStore = (db: TopologyDb, seen: SeenDevices) => ({
 });
 
 export const nodesSeen = (db: TopologyDb, seen: SeenDevices) =>
-  db.selectFrom('topology_nodes').$if(seen !== undefined, (query) => query.where('device_id', 'in', among(seen!.ids)));
+  db
+    .selectFrom('topology_nodes')
+    .$if(seen !== undefined, (query) => query.where('device_id', 'in', among(seen!.ids)));
 
 /** A list of any length as one parameter. */
-export const among = (values: Iterable<number>) => sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
+export const among = (values: Iterable<number>) =>
+  sql<number>`(select value from json_each(${JSON.stringify([...values])}))`;
 
 async function putTags(db: TopologyDb, id: number, tags: Tags): Promise<void> {
   const rows = Object.entries(tags).map(([key, value]) => ({ node_id: id, key, value }));
@@ -98,5 +127,7 @@ const fits =
             .$if(value !== undefined, (query) => query.where('value', '=', value!)),
         ),
       ),
-      ...(q === undefined ? [] : [sql<SqlBool>`name like ${`%${q.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`]),
+      ...(q === undefined
+        ? []
+        : [sql<SqlBool>`name like ${`%${q.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`]),
     ]);

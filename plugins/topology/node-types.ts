@@ -39,7 +39,10 @@ export class NodeTypes {
     return shownNodeType(await found(name, this.#tables.read));
   }
 
-  async create(by: By, { name, display_name: title = name, schema, tier }: Static<typeof NodeTypeDraft>): Promise<ShownNodeType> {
+  async create(
+    by: By,
+    { name, display_name: title = name, schema, tier }: Static<typeof NodeTypeDraft>,
+  ): Promise<ShownNodeType> {
     this.#check.assertSchema(schema);
     return await this.#tables.write(async (tx) => {
       const store = nodeTypeStore(tx);
@@ -47,9 +50,19 @@ export class NodeTypes {
         throw new SvcError('conflict', `there is a node type ${name} already`);
       }
       if ((await store.list(undefined, { limit: 1 })).total >= mostTypes) {
-        throw new SvcError('conflict', `there are ${mostTypes} node types already, which is the limit; delete some that are not needed`);
+        throw new SvcError(
+          'conflict',
+          `there are ${mostTypes} node types already, which is the limit; delete some that are not needed`,
+        );
       }
-      const row: NodeTypeRow = { name, display_name: title.trim(), schema: JSON.stringify(schema), tier, builtin: 0, created_at: this.#clock.now() };
+      const row: NodeTypeRow = {
+        name,
+        display_name: title.trim(),
+        schema: JSON.stringify(schema),
+        tier,
+        builtin: 0,
+        created_at: this.#clock.now(),
+      };
       await store.insert(row);
       by.note({ resourceId: name, after: shownNodeType(row) });
       return shownNodeType(row);
@@ -64,7 +77,10 @@ export class NodeTypes {
       }
       const used = await nodeStore(tx, undefined).count(name);
       if (used > 0) {
-        throw new SvcError('conflict', `the node type ${name} is in use by nodes: ${used}; delete them first`);
+        throw new SvcError(
+          'conflict',
+          `the node type ${name} is in use by nodes: ${used}; delete them first`,
+        );
       }
       await nodeTypeStore(tx).remove(name);
       by.note({ before: shownNodeType(row) });

@@ -1,5 +1,13 @@
 import type { SeenBy, SeenDevices } from 'svc/query';
-import { type Call, type Clock, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { blastRadius } from './blast-radius.ts';
@@ -38,7 +46,10 @@ export class Nodes {
   }
 
   async list(asker: Principal, filter: NodeFilter, page: PageRequest): Promise<Page<ShownNode>> {
-    const { items, ...rest } = await nodeStore(this.#tables.read, await this.#seenBy(asker)).list(filter, page);
+    const { items, ...rest } = await nodeStore(this.#tables.read, await this.#seenBy(asker)).list(
+      filter,
+      page,
+    );
     return { ...rest, items: items.map(shownNode) };
   }
 
@@ -46,17 +57,29 @@ export class Nodes {
     return shownNode(await found(id, this.#tables.read, await this.#seenBy(asker)));
   }
 
-  create(by: By, { type: typeName, name, props = {}, tags = {} }: Static<typeof NodeDraft>): Promise<ShownNode> {
+  create(
+    by: By,
+    { type: typeName, name, props = {}, tags = {} }: Static<typeof NodeDraft>,
+  ): Promise<ShownNode> {
     return this.#tables.write(async (tx) => {
       const store = nodeStore(tx, undefined);
       const type = await typed(typeName, tx);
       this.#check.assertFit(props, type);
       if ((await store.count()) >= mostNodes) {
-        throw new SvcError('conflict', `there are ${mostNodes} nodes already, which is the limit; delete some that are not needed`);
+        throw new SvcError(
+          'conflict',
+          `there are ${mostNodes} nodes already, which is the limit; delete some that are not needed`,
+        );
       }
       const now = this.#clock.now();
       const row = await store.insert({
-        ...{ type: type.name, name: name.trim(), props: JSON.stringify(props), tags, device_id: null },
+        ...{
+          type: type.name,
+          name: name.trim(),
+          props: JSON.stringify(props),
+          tags,
+          device_id: null,
+        },
         ...{ created_at: now, updated_at: now },
       });
       by.note({ resourceType: 'node', resourceId: row.id, after: shownNode(row) });
@@ -64,14 +87,21 @@ export class Nodes {
     });
   }
 
-  async update(by: By, id: number, { name, props, tags }: Static<typeof NodePatch>): Promise<ShownNode> {
+  async update(
+    by: By,
+    id: number,
+    { name, props, tags }: Static<typeof NodePatch>,
+  ): Promise<ShownNode> {
     const seen = await this.#seenBy(by.principal);
     return await this.#tables.write(async (tx) => {
       const row = await found(id, tx, seen);
       const before = shownNode(row);
       by.requireMatch(before);
       if (row.device_id !== null && (name !== undefined || tags !== undefined)) {
-        throw new SvcError('conflict', `node ${id} is the host node of device ${row.device_id}, and has its name and tags; change them at the device`);
+        throw new SvcError(
+          'conflict',
+          `node ${id} is the host node of device ${row.device_id}, and has its name and tags; change them at the device`,
+        );
       }
       if (props !== undefined) {
         this.#check.assertFit(props, await typed(row.type, tx));
@@ -94,11 +124,17 @@ export class Nodes {
       const before = shownNode(row);
       by.requireMatch(before);
       if (row.device_id !== null) {
-        throw new SvcError('conflict', `node ${id} is the host node of device ${row.device_id}; remove the device, and its node goes with it`);
+        throw new SvcError(
+          'conflict',
+          `node ${id} is the host node of device ${row.device_id}; remove the device, and its node goes with it`,
+        );
       }
       const relations = await relationStore(tx, undefined).count({ node_id: id });
       if (relations > 0 && !cascade) {
-        throw new SvcError('conflict', `node ${id} (${row.name}) has relations: ${relations}; delete them first, or ask with cascade=true`);
+        throw new SvcError(
+          'conflict',
+          `node ${id} (${row.name}) has relations: ${relations}; delete them first, or ask with cascade=true`,
+        );
       }
       await relationStore(tx, undefined).removeAt(id);
       await nodeStore(tx, seen).remove(id);
@@ -107,8 +143,14 @@ export class Nodes {
   }
 
   /** Of the host node of a device. */
-  async blastOfDevice(asker: Principal, deviceId: number, depth: number): Promise<Static<typeof Blast>> {
-    const [host] = await nodeStore(this.#tables.read, await this.#seenBy(asker)).ofDevices([deviceId]);
+  async blastOfDevice(
+    asker: Principal,
+    deviceId: number,
+    depth: number,
+  ): Promise<Static<typeof Blast>> {
+    const [host] = await nodeStore(this.#tables.read, await this.#seenBy(asker)).ofDevices([
+      deviceId,
+    ]);
     if (host === undefined) {
       throw new SvcError('not_found', `device ${deviceId} has no host node`);
     }
@@ -120,11 +162,18 @@ export class Nodes {
     const seen = await this.#seenBy(asker);
     const node = shownNode(await found(id, read, seen));
     const { reached, complete } = await blastRadius(read, id, depth, seen);
-    const nodes = new Map((await nodeStore(read, seen).many(reached.map(({ node_id }) => node_id))).map((row) => [row.id, shownNode(row)]));
+    const nodes = new Map(
+      (await nodeStore(read, seen).many(reached.map(({ node_id }) => node_id))).map((row) => [
+        row.id,
+        shownNode(row),
+      ]),
+    );
     return {
       ...{ node, depth, complete },
       // What was deleted in between is not there any more.
-      reached: reached.flatMap(({ node_id: at, distance, via }) => (nodes.has(at) ? [{ node: nodes.get(at)!, distance, via: { ...via } }] : [])),
+      reached: reached.flatMap(({ node_id: at, distance, via }) =>
+        nodes.has(at) ? [{ node: nodes.get(at)!, distance, via: { ...via } }] : [],
+      ),
     };
   }
 }
@@ -141,7 +190,9 @@ async function found(id: number, db: TopologyDb, seen: SeenDevices): Promise<Nod
 async function typed(name: string, db: TopologyDb): Promise<NodeTypeRow> {
   const type = await nodeTypeStore(db).find(name);
   if (type === undefined) {
-    throw new SvcError('invalid_argument', `there is no node type ${name}`, { details: [{ path: '/type', message: 'is no node type' }] });
+    throw new SvcError('invalid_argument', `there is no node type ${name}`, {
+      details: [{ path: '/type', message: 'is no node type' }],
+    });
   }
   return type;
 }

@@ -14,9 +14,12 @@ const mostCompiled = 200;
 
 const formats = {
   date: (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
-  'date-time': (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text)),
+  'date-time': (text: string) =>
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) &&
+    !Number.isNaN(Date.parse(text)),
   email: /^[^\s@]{1,64}@[^\s@.]{1,63}(\.[^\s@.]{1,63})+$/,
-  hostname: /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/,
+  hostname:
+    /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/,
   ipv4: isIPv4,
   ipv6: isIPv6,
   uri: (text: string) => /^[a-z][a-z0-9+.-]*:/i.test(text) && URL.canParse(text),
@@ -26,10 +29,22 @@ const formats = {
 /** Holds props against the schema of their type. */
 export class PropsCheck {
   readonly #ajv = new Ajv({
-    ...{ allErrors: true, ownProperties: true, allowUnionTypes: true, strictTypes: false, strictRequired: false, strictTuples: false, logger: false },
+    ...{
+      allErrors: true,
+      ownProperties: true,
+      allowUnionTypes: true,
+      strictTypes: false,
+      strictRequired: false,
+      strictTuples: false,
+      logger: false,
+    },
     formats,
     // A user who makes a type may write any pattern: it runs on an engine that none can stall.
-    code: { regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 'RE2JS' }) },
+    code: {
+      regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), {
+        code: 'RE2JS',
+      }),
+    },
   });
   /** By text: two types may share one. */
   readonly #compiled = new Map<string, ValidateFunction>();
@@ -44,14 +59,19 @@ export class PropsCheck {
     }
   }
 
-  assertFit(props: Props, { name, schema }: { readonly name: string; readonly schema: string }): void {
+  assertFit(
+    props: Props,
+    { name, schema }: { readonly name: string; readonly schema: string },
+  ): void {
     assertSize(props);
     const fits = this.#fitsOf(schema);
     if (!fits(props)) {
-      const details = (fits.errors ?? []).slice(0, mostProblems).map(({ instancePath, message = 'does not fit', params, keyword }) => ({
-        path: `/props${instancePath.slice(0, 200)}`,
-        message: message + hint(keyword, params),
-      }));
+      const details = (fits.errors ?? [])
+        .slice(0, mostProblems)
+        .map(({ instancePath, message = 'does not fit', params, keyword }) => ({
+          path: `/props${instancePath.slice(0, 200)}`,
+          message: message + hint(keyword, params),
+        }));
       throw new SvcError(
         'invalid_argument',
         `the props do not fit the node type ${name}: ${details.map(({ path, message }) => `${path.slice(1).replaceAll('/', '.')} ${message}`).join('; ')}`,
@@ -84,13 +104,18 @@ export class PropsCheck {
 export function assertSize(props: Props): void {
   if (JSON.stringify(props).length > longest) {
     const message = `are longer than ${longest / 1_024} KiB`;
-    throw new SvcError('invalid_argument', `props ${message}`, { details: [{ path: '/props', message }] });
+    throw new SvcError('invalid_argument', `props ${message}`, {
+      details: [{ path: '/props', message }],
+    });
   }
 }
 
 /** Names of fields and choices come from the schema or are the caller's own; a value is never repeated. */
 function hint(keyword: string, params: ErrorObject['params']): string {
-  const { additionalProperty, allowedValues } = params as { additionalProperty?: string; allowedValues?: unknown[] };
+  const { additionalProperty, allowedValues } = params as {
+    additionalProperty?: string;
+    allowedValues?: unknown[];
+  };
   return keyword === 'additionalProperties'
     ? `: ${String(additionalProperty).slice(0, 100)}`
     : keyword === 'enum'

@@ -1,4 +1,10 @@
-import { type Expression, type ExpressionBuilder, type Insertable, type SqlBool, sql } from 'kysely';
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Insertable,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import type { DeviceScope, SeenDevices } from 'svc/query';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
@@ -23,11 +29,17 @@ export interface Step {
 
 /** The only statements about relations. Who sees some devices alone sees what is between these. */
 export const relationStore = (db: TopologyDb, seen: SeenDevices) => ({
-  list: (filter: RelationFilter, page: PageRequest): Promise<Page<RelationRow>> => pageOf(relations(db, seen).selectAll().where(fits(filter)), 'id', page),
+  list: (filter: RelationFilter, page: PageRequest): Promise<Page<RelationRow>> =>
+    pageOf(relations(db, seen).selectAll().where(fits(filter)), 'id', page),
 
-  find: (id: number): Promise<RelationRow | undefined> => relations(db, seen).selectAll().where('id', '=', id).executeTakeFirst(),
+  find: (id: number): Promise<RelationRow | undefined> =>
+    relations(db, seen).selectAll().where('id', '=', id).executeTakeFirst(),
 
-  async same({ src_id: src, dst_id: dst, type }: Pick<RelationRow, 'src_id' | 'dst_id' | 'type'>): Promise<number | undefined> {
+  async same({
+    src_id: src,
+    dst_id: dst,
+    type,
+  }: Pick<RelationRow, 'src_id' | 'dst_id' | 'type'>): Promise<number | undefined> {
     const found = await db
       .selectFrom('topology_relations')
       .select('id')
@@ -47,11 +59,18 @@ export const relationStore = (db: TopologyDb, seen: SeenDevices) => ({
     return total;
   },
 
-  insert: (row: Omit<Insertable<TopologyTables['topology_relations']>, 'id'>): Promise<RelationRow> =>
+  insert: (
+    row: Omit<Insertable<TopologyTables['topology_relations']>, 'id'>,
+  ): Promise<RelationRow> =>
     db.insertInto('topology_relations').values(row).returningAll().executeTakeFirstOrThrow(),
 
   update: (id: number, changes: { type?: string; props?: string }): Promise<RelationRow> =>
-    db.updateTable('topology_relations').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow(),
+    db
+      .updateTable('topology_relations')
+      .set(changes)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow(),
 
   async remove(id: number): Promise<void> {
     await db.deleteFrom('topology_relations').where('id', '=', id).execute();
@@ -66,7 +85,11 @@ export const relationStore = (db: TopologyDb, seen: SeenDevices) => ({
 
   /** Where the failure of any of `from` spreads to in one step, each node once, by the oldest relation; none of `known`. */
   async steps(from: readonly number[], known: Iterable<number>, limit: number): Promise<Step[]> {
-    const way = (origin: 'src_id' | 'dst_id', reached: 'src_id' | 'dst_id', direction: string) => sql`
+    const way = (
+      origin: 'src_id' | 'dst_id',
+      reached: 'src_id' | 'dst_id',
+      direction: string,
+    ) => sql`
       select r.id as relation, r.type as type, ${sql.ref(`r.${origin}`)} as origin, ${sql.ref(`r.${reached}`)} as reached
       from topology_relations r join topology_relation_types t on t.name = r.type
       where t.propagates_failure = 1 and t.direction in (${direction}, 'bidirectional') and ${sql.ref(`r.${origin}`)} in ${among(from)}`;
@@ -80,10 +103,15 @@ export const relationStore = (db: TopologyDb, seen: SeenDevices) => ({
   },
 });
 
-export const hostsOf = ({ ids }: DeviceScope) => sql<number>`(select id from topology_nodes where device_id in ${among(ids)})`;
+export const hostsOf = ({ ids }: DeviceScope) =>
+  sql<number>`(select id from topology_nodes where device_id in ${among(ids)})`;
 
 const relations = (db: TopologyDb, seen: SeenDevices) =>
-  db.selectFrom('topology_relations').$if(seen !== undefined, (query) => query.where('src_id', 'in', hostsOf(seen!)).where('dst_id', 'in', hostsOf(seen!)));
+  db
+    .selectFrom('topology_relations')
+    .$if(seen !== undefined, (query) =>
+      query.where('src_id', 'in', hostsOf(seen!)).where('dst_id', 'in', hostsOf(seen!)),
+    );
 
 const fits =
   ({ type, src_id: src, dst_id: dst, node_id: node }: RelationFilter) =>

@@ -43,7 +43,10 @@ export class RelationTypes {
         throw new SvcError('conflict', `there is a relation type ${name} already`);
       }
       if ((await store.list({ limit: 1 })).total >= mostTypes) {
-        throw new SvcError('conflict', `there are ${mostTypes} relation types already, which is the limit; delete some that are not needed`);
+        throw new SvcError(
+          'conflict',
+          `there are ${mostTypes} relation types already, which is the limit; delete some that are not needed`,
+        );
       }
       const row: RelationTypeRow = {
         ...{ name, display_name: title.trim(), direction, propagates_failure: propagates ? 1 : 0 },
@@ -59,11 +62,17 @@ export class RelationTypes {
     return this.#tables.write(async (tx) => {
       const row = await found(name, tx);
       if (row.builtin === 1) {
-        throw new SvcError('conflict', `the relation type ${name} is built in and cannot be deleted`);
+        throw new SvcError(
+          'conflict',
+          `the relation type ${name} is built in and cannot be deleted`,
+        );
       }
       const used = await relationStore(tx, undefined).count({ type: name });
       if (used > 0) {
-        throw new SvcError('conflict', `the relation type ${name} is in use by relations: ${used}; delete them first`);
+        throw new SvcError(
+          'conflict',
+          `the relation type ${name} is in use by relations: ${used}; delete them first`,
+        );
       }
       await relationTypeStore(tx).remove(name);
       by.note({ before: shownRelationType(row) });

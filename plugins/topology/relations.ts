@@ -1,5 +1,13 @@
 import type { SeenBy, SeenDevices } from 'svc/query';
-import { type Call, type Clock, type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { nodeStore } from './node-store.ts';
@@ -32,8 +40,15 @@ export class Relations {
     this.#seenBy = seenBy;
   }
 
-  async list(asker: Principal, filter: RelationFilter, page: PageRequest): Promise<Page<ShownRelation>> {
-    const { items, ...rest } = await relationStore(this.#tables.read, await this.#seenBy(asker)).list(filter, page);
+  async list(
+    asker: Principal,
+    filter: RelationFilter,
+    page: PageRequest,
+  ): Promise<Page<ShownRelation>> {
+    const { items, ...rest } = await relationStore(
+      this.#tables.read,
+      await this.#seenBy(asker),
+    ).list(filter, page);
     return { ...rest, items: items.map(shownRelation) };
   }
 
@@ -41,7 +56,10 @@ export class Relations {
     return shownRelation(await found(id, this.#tables.read, await this.#seenBy(asker)));
   }
 
-  async create(by: By, { type, src_id: src, dst_id: dst, props = {} }: Static<typeof RelationDraft>): Promise<ShownRelation> {
+  async create(
+    by: By,
+    { type, src_id: src, dst_id: dst, props = {} }: Static<typeof RelationDraft>,
+  ): Promise<ShownRelation> {
     const seen = await this.#seenBy(by.principal);
     return await this.#tables.write(async (tx) => {
       const store = relationStore(tx, undefined);
@@ -54,16 +72,29 @@ export class Relations {
       await assertType(type, tx);
       await assertFree({ type, src_id: src, dst_id: dst }, tx);
       if ((await store.count()) >= mostRelations) {
-        throw new SvcError('conflict', `there are ${mostRelations} relations already, which is the limit; delete some that are not needed`);
+        throw new SvcError(
+          'conflict',
+          `there are ${mostRelations} relations already, which is the limit; delete some that are not needed`,
+        );
       }
-      const row = await store.insert({ type, src_id: src, dst_id: dst, props: JSON.stringify(props), created_at: this.#clock.now() });
+      const row = await store.insert({
+        type,
+        src_id: src,
+        dst_id: dst,
+        props: JSON.stringify(props),
+        created_at: this.#clock.now(),
+      });
       by.note({ resourceType: 'relation', resourceId: row.id, after: shownRelation(row) });
       return shownRelation(row);
     });
   }
 
   /** Its ends stay: between others it would be another relation. */
-  async update(by: By, id: number, { type, props }: Static<typeof RelationPatch>): Promise<ShownRelation> {
+  async update(
+    by: By,
+    id: number,
+    { type, props }: Static<typeof RelationPatch>,
+  ): Promise<ShownRelation> {
     const seen = await this.#seenBy(by.principal);
     return await this.#tables.write(async (tx) => {
       const before = await found(id, tx, seen);
@@ -74,7 +105,10 @@ export class Relations {
         await assertType(type, tx);
         await assertFree({ ...before, type }, tx);
       }
-      const after = await relationStore(tx, seen).update(id, { type: type ?? before.type, props: props === undefined ? before.props : JSON.stringify(props) });
+      const after = await relationStore(tx, seen).update(id, {
+        type: type ?? before.type,
+        props: props === undefined ? before.props : JSON.stringify(props),
+      });
       by.note({ before: shownRelation(before), after: shownRelation(after) });
       return shownRelation(after);
     });
@@ -99,7 +133,12 @@ async function found(id: number, db: TopologyDb, seen: SeenDevices): Promise<Rel
   return row;
 }
 
-async function assertNode(id: number, path: string, db: TopologyDb, seen: SeenDevices): Promise<void> {
+async function assertNode(
+  id: number,
+  path: string,
+  db: TopologyDb,
+  seen: SeenDevices,
+): Promise<void> {
   if ((await nodeStore(db, seen).find(id)) === undefined) {
     throw refusal(path, `is no node: there is no node ${id}`);
   }
@@ -111,11 +150,18 @@ async function assertType(name: string, db: TopologyDb): Promise<void> {
   }
 }
 
-async function assertFree(wanted: Pick<RelationRow, 'type' | 'src_id' | 'dst_id'>, db: TopologyDb): Promise<void> {
+async function assertFree(
+  wanted: Pick<RelationRow, 'type' | 'src_id' | 'dst_id'>,
+  db: TopologyDb,
+): Promise<void> {
   const same = await relationStore(db, undefined).same(wanted);
   if (same !== undefined) {
-    throw new SvcError('conflict', `relation ${same} says so already: ${wanted.src_id} ${wanted.type} ${wanted.dst_id}`);
+    throw new SvcError(
+      'conflict',
+      `relation ${same} says so already: ${wanted.src_id} ${wanted.type} ${wanted.dst_id}`,
+    );
   }
 }
 
-const refusal = (path: string, message: string): SvcError => new SvcError('invalid_argument', `${path.slice(1)} ${message}`, { details: [{ path, message }] });
+const refusal = (path: string, message: string): SvcError =>
+  new SvcError('invalid_argument', `${path.slice(1)} ${message}`, { details: [{ path, message }] });

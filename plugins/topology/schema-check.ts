@@ -2,11 +2,20 @@ import { SvcError } from 'svc/sdk';
 
 /** What stands below a keyword: a schema, a list of them, schemas by name, or a plain value. */
 const keywords: ReadonlyMap<string, 'schema' | 'schemas' | 'named' | 'value'> = new Map([
-  ...named('schema', 'not if then else additionalItems additionalProperties contains propertyNames'),
+  ...named(
+    'schema',
+    'not if then else additionalItems additionalProperties contains propertyNames',
+  ),
   ...named('schemas', 'allOf anyOf oneOf'),
   ...named('named', 'properties patternProperties'),
-  ...named('value', '$schema $comment title description default examples readOnly writeOnly type enum const format required pattern'),
-  ...named('value', 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems'),
+  ...named(
+    'value',
+    '$schema $comment title description default examples readOnly writeOnly type enum const format required pattern',
+  ),
+  ...named(
+    'value',
+    'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems',
+  ),
   ...named('value', 'minProperties maxProperties'),
 ]);
 
@@ -50,17 +59,28 @@ function partsOf([path, schema, depth]: Part): Part[] {
   }
   return Object.entries(schema).flatMap(([keyword, value]): Part[] => {
     const at = `${path}/${keyword}`;
-    switch (keyword === 'items' ? (Array.isArray(value) ? 'schemas' : 'schema') : keywords.get(keyword)) {
+    switch (
+      keyword === 'items' ? (Array.isArray(value) ? 'schemas' : 'schema') : keywords.get(keyword)
+    ) {
       case 'schema':
         return [[at, value, depth + 1]];
       case 'schemas':
-        return Array.isArray(value) ? value.map((part, index): Part => [`${at}/${index}`, part, depth + 1]) : refuse(at, 'must be a list of schemas');
+        return Array.isArray(value)
+          ? value.map((part, index): Part => [`${at}/${index}`, part, depth + 1])
+          : refuse(at, 'must be a list of schemas');
       case 'named':
-        return isObject(value) ? Object.entries(value).map(([name, part]): Part => [`${at}/${name}`, part, depth + 1]) : refuse(at, 'must be schemas by name');
+        return isObject(value)
+          ? Object.entries(value).map(([name, part]): Part => [`${at}/${name}`, part, depth + 1])
+          : refuse(at, 'must be schemas by name');
       case 'value':
         return (assertValue(at, keyword, value), []);
       default:
-        return refuse(at, /^\$|^id$/.test(keyword) ? 'is not taken: a schema here stands alone and refers to nothing' : 'is no keyword that is known here');
+        return refuse(
+          at,
+          /^\$|^id$/.test(keyword)
+            ? 'is not taken: a schema here stands alone and refers to nothing'
+            : 'is no keyword that is known here',
+        );
     }
   });
 }
@@ -76,11 +96,14 @@ function assertValue(at: string, keyword: string, value: unknown): void {
 
 export function refuse(path: string, message: string): never {
   const place = path.slice(0, 200);
-  throw new SvcError('invalid_argument', `schema${place.replaceAll('/', '.')} ${message}`, { details: [{ path: `/schema${place}`, message }] });
+  throw new SvcError('invalid_argument', `schema${place.replaceAll('/', '.')} ${message}`, {
+    details: [{ path: `/schema${place}`, message }],
+  });
 }
 
 function named<const K extends string>(kind: K, names: string): (readonly [string, K])[] {
   return names.split(' ').map((name) => [name, kind] as const);
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -7,25 +7,50 @@ const TypeName = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,62}$', examples: ['d
 /** One that is asked for: whatever it is, it may not be there. */
 const AnyName = Type.String({ minLength: 1, maxLength: 63 });
 const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
-const Props = Type.Record(Type.String(), Type.Unknown(), { description: 'what the schema of its type allows; at most 16 KiB' });
-const FreeProps = Type.Record(Type.String(), Type.Unknown(), { description: 'anything; at most 16 KiB' });
-const Tags = Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }), Type.String({ maxLength: 255 }), {
-  additionalProperties: false,
-  maxProperties: 50,
+const Props = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'what the schema of its type allows; at most 16 KiB',
 });
-const Depth = Type.Integer({ minimum: 1, maximum: 10, default: 3, description: 'steps from the node' });
-const DirectionOf = Type.Enum(['src_to_dst', 'dst_to_src', 'bidirectional'], { description: 'the way failure spreads' });
+const FreeProps = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'anything; at most 16 KiB',
+});
+const Tags = Type.Record(
+  Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }),
+  Type.String({ maxLength: 255 }),
+  {
+    additionalProperties: false,
+    maxProperties: 50,
+  },
+);
+const Depth = Type.Integer({
+  minimum: 1,
+  maximum: 10,
+  default: 3,
+  description: 'steps from the node',
+});
+const DirectionOf = Type.Enum(['src_to_dst', 'dst_to_src', 'bidirectional'], {
+  description: 'the way failure spreads',
+});
 
 export const ById = Type.Object({ id: Id });
 export const ByName = Type.Object({ name: AnyName });
 
-export const NodeTypeQuery = Type.Object({ tier: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })) });
+export const NodeTypeQuery = Type.Object({
+  tier: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
+});
 
 export const NodeTypeDraft = Type.Object({
   name: TypeName,
   display_name: Type.Optional(Title),
-  schema: Type.Record(Type.String(), Type.Unknown(), { default: {}, description: 'JSON Schema (draft-07, without references) of the props; at most 16 KiB' }),
-  tier: Type.String({ pattern: '^[a-z][a-z0-9_-]{0,62}$', examples: ['data'], default: 'custom', description: 'the layer that nodes of the type belong to' }),
+  schema: Type.Record(Type.String(), Type.Unknown(), {
+    default: {},
+    description: 'JSON Schema (draft-07, without references) of the props; at most 16 KiB',
+  }),
+  tier: Type.String({
+    pattern: '^[a-z][a-z0-9_-]{0,62}$',
+    examples: ['data'],
+    default: 'custom',
+    description: 'the layer that nodes of the type belong to',
+  }),
 });
 
 export const NodeTypeItem = Type.Object({
@@ -39,9 +64,14 @@ export const NodeTypeItem = Type.Object({
 export const NodeQuery = Type.Object({
   type: Type.Optional(AnyName),
   tag: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 320 }), { maxItems: 10, description: 'env or env=prod; given more than once, all must be there' }),
+    Type.Array(Type.String({ minLength: 1, maxLength: 320 }), {
+      maxItems: 10,
+      description: 'env or env=prod; given more than once, all must be there',
+    }),
   ),
-  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'a part of the name' })),
+  q: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'a part of the name' }),
+  ),
 });
 
 export const NodeDraft = Type.Object({
@@ -53,7 +83,11 @@ export const NodeDraft = Type.Object({
 
 export const NodePatch = Type.Object(
   { name: Type.Optional(Title), props: Type.Optional(Props), tags: Type.Optional(Tags) },
-  { minProperties: 1, description: 'what is given replaces what was; name and tags of a device are changed at the device' },
+  {
+    minProperties: 1,
+    description:
+      'what is given replaces what was; name and tags of a device are changed at the device',
+  },
 );
 
 export const NodeItem = Type.Object({
@@ -67,7 +101,9 @@ export const NodeItem = Type.Object({
   updated_at: Timestamp,
 });
 
-export const RemovalQuery = Type.Object({ cascade: Type.Optional(Type.Boolean({ description: 'with its relations' })) });
+export const RemovalQuery = Type.Object({
+  cascade: Type.Optional(Type.Boolean({ description: 'with its relations' })),
+});
 
 export const RelationTypeDraft = Type.Object({
   name: TypeName,
@@ -88,7 +124,9 @@ export const RelationQuery = Type.Object({
   type: Type.Optional(AnyName),
   src_id: Type.Optional(Id),
   dst_id: Type.Optional(Id),
-  node_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'either end' })),
+  node_id: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'either end' }),
+  ),
 });
 
 export const RelationDraft = Type.Object(
@@ -96,7 +134,10 @@ export const RelationDraft = Type.Object(
   { examples: [{ type: 'depends_on', src_id: 1, dst_id: 2 }] },
 );
 
-export const RelationPatch = Type.Object({ type: Type.Optional(AnyName), props: Type.Optional(FreeProps) }, { minProperties: 1 });
+export const RelationPatch = Type.Object(
+  { type: Type.Optional(AnyName), props: Type.Optional(FreeProps) },
+  { minProperties: 1 },
+);
 
 export const RelationItem = Type.Object({
   id: Id,
@@ -112,12 +153,18 @@ export const BlastQuery = Type.Object({ depth: Type.Optional(Depth) });
 export const Blast = Type.Object({
   node: NodeItem,
   depth: Type.Integer(),
-  complete: Type.Boolean({ description: 'false when there is more, beyond the depth or the number of nodes' }),
+  complete: Type.Boolean({
+    description: 'false when there is more, beyond the depth or the number of nodes',
+  }),
   reached: Type.Array(
     Type.Object({
       node: NodeItem,
       distance: Type.Integer(),
-      via: Type.Object({ relation_id: Type.Integer(), type: Type.String(), from_node_id: Type.Integer() }),
+      via: Type.Object({
+        relation_id: Type.Integer(),
+        type: Type.String(),
+        from_node_id: Type.Integer(),
+      }),
     }),
     { description: 'what fails with the node, nearest first' },
   ),

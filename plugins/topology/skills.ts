@@ -6,13 +6,17 @@ import type { Nodes } from './nodes.ts';
 const common = { scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' } as const;
 
 const Find = Type.Object({
-  q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'A part of the name.' })),
+  q: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'A part of the name.' }),
+  ),
   type: Type.Optional(Type.String({ maxLength: 100, description: 'Such as host or service.' })),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 30 }),
 });
 const Blast = Type.Object({
   node_id: Type.Optional(Type.Integer({ minimum: 1 })),
-  device_id: Type.Optional(Type.Integer({ minimum: 1, description: 'Instead of node_id: the host node of this device.' })),
+  device_id: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Instead of node_id: the host node of this device.' }),
+  ),
   depth: Type.Integer({ minimum: 1, maximum: 10, default: 3 }),
 });
 
@@ -33,13 +37,16 @@ export const topologySkills = (nodes: Nodes): readonly ToolSkill[] => [
     ...common,
     key: 'topology_blast_radius',
     name: 'Blast radius',
-    description: 'What a failure of a node reaches, nearest first, along relations that spread failures.',
+    description:
+      'What a failure of a node reaches, nearest first, along relations that spread failures.',
     params: Blast,
     run: async ({ node_id: node, device_id: device, depth }, { principal }) => {
       if ((node === undefined) === (device === undefined)) {
         throw new SvcError('invalid_argument', 'name a node by node_id or by device_id');
       }
-      return await (node === undefined ? nodes.blastOfDevice(principal, device!, depth) : nodes.blast(principal, node, depth));
+      return await (node === undefined
+        ? nodes.blastOfDevice(principal, device!, depth)
+        : nodes.blast(principal, node, depth));
     },
   }),
 ];

@@ -3,7 +3,14 @@ import type { Generated, Kysely, Selectable } from 'kysely';
 export type Direction = 'src_to_dst' | 'dst_to_src' | 'bidirectional';
 
 export interface TopologyTables {
-  topology_node_types: { name: string; display_name: string; schema: string; tier: string; builtin: number; created_at: number };
+  topology_node_types: {
+    name: string;
+    display_name: string;
+    schema: string;
+    tier: string;
+    builtin: number;
+    created_at: number;
+  };
   topology_nodes: {
     id: Generated<number>;
     type: string;
@@ -23,7 +30,14 @@ export interface TopologyTables {
     builtin: number;
     created_at: number;
   };
-  topology_relations: { id: Generated<number>; type: string; src_id: number; dst_id: number; props: string; created_at: number };
+  topology_relations: {
+    id: Generated<number>;
+    type: string;
+    src_id: number;
+    dst_id: number;
+    props: string;
+    created_at: number;
+  };
 }
 
 export type TopologyDb = Kysely<TopologyTables>;

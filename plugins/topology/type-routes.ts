@@ -2,7 +2,14 @@ import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { NodeTypes } from './node-types.ts';
 import type { RelationTypes } from './relation-types.ts';
-import { ByName, NodeTypeDraft, NodeTypeItem, NodeTypeQuery, RelationTypeDraft, RelationTypeItem } from './schema.ts';
+import {
+  ByName,
+  NodeTypeDraft,
+  NodeTypeItem,
+  NodeTypeQuery,
+  RelationTypeDraft,
+  RelationTypeItem,
+} from './schema.ts';
 
 const nodeTypePath = '/api/v1/topology/node-types';
 const relationTypePath = '/api/v1/topology/relation-types';

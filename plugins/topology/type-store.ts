@@ -12,7 +12,8 @@ export const nodeTypeStore = (db: TopologyDb) => ({
     return pageOf(all, 'name', page, 'asc');
   },
 
-  find: (name: string): Promise<NodeTypeRow | undefined> => db.selectFrom('topology_node_types').selectAll().where('name', '=', name).executeTakeFirst(),
+  find: (name: string): Promise<NodeTypeRow | undefined> =>
+    db.selectFrom('topology_node_types').selectAll().where('name', '=', name).executeTakeFirst(),
 
   async insert(row: NodeTypeRow): Promise<void> {
     await db.insertInto('topology_node_types').values(row).execute();
@@ -25,10 +26,15 @@ export const nodeTypeStore = (db: TopologyDb) => ({
 
 /** The only statements about the types of relations. */
 export const relationTypeStore = (db: TopologyDb) => ({
-  list: (page: PageRequest): Promise<Page<RelationTypeRow>> => pageOf(db.selectFrom('topology_relation_types').selectAll(), 'name', page, 'asc'),
+  list: (page: PageRequest): Promise<Page<RelationTypeRow>> =>
+    pageOf(db.selectFrom('topology_relation_types').selectAll(), 'name', page, 'asc'),
 
   find: (name: string): Promise<RelationTypeRow | undefined> =>
-    db.selectFrom('topology_relation_types').selectAll().where('name', '=', name).executeTakeFirst(),
+    db
+      .selectFrom('topology_relation_types')
+      .selectAll()
+      .where('name', '=', name)
+      .executeTakeFirst(),
 
   async insert(row: RelationTypeRow): Promise<void> {
     await db.insertInto('topology_relation_types').values(row).execute();

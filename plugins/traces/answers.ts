@@ -28,7 +28,12 @@ export function foundTrace(trace: SearchResult['traces'][number]): FoundTrace {
         startNanos: String(span.startNs),
         durationNanos: span.durationNs,
         attributes: recordOf(
-          attributes.map(({ key, value }) => [key, value.type === 'int' || value.type === 'float' || value.type === 'bool' ? value.value : valueText(value)]),
+          attributes.map(({ key, value }) => [
+            key,
+            value.type === 'int' || value.type === 'float' || value.type === 'bool'
+              ? value.value
+              : valueText(value),
+          ]),
         ),
       })),
     ),
@@ -36,7 +41,10 @@ export function foundTrace(trace: SearchResult['traces'][number]): FoundTrace {
   };
 }
 
-export function matrixOf({ answer: { times, series }, warnings }: Told<MetricsResult>): TracesMetrics {
+export function matrixOf({
+  answer: { times, series },
+  warnings,
+}: Told<MetricsResult>): TracesMetrics {
   const kept = series.map(({ labels, values }) => {
     const slots = [...values.keys()].filter((slot) => !Number.isNaN(values[slot]!));
     return {
@@ -45,7 +53,13 @@ export function matrixOf({ answer: { times, series }, warnings }: Told<MetricsRe
       values: Float64Array.from(slots, (slot) => values[slot]!),
     };
   });
-  return { type: 'matrix', labels: kept.map(({ labels }) => labels), times: kept.map((one) => one.times), values: kept.map((one) => one.values), warnings };
+  return {
+    type: 'matrix',
+    labels: kept.map(({ labels }) => labels),
+    times: kept.map((one) => one.times),
+    values: kept.map((one) => one.values),
+    warnings,
+  };
 }
 
 /** Keys are foreign: without a prototype, and `__proto__` is a key like any other. */
@@ -76,9 +90,15 @@ export function traceIdOf(text: string): Uint8Array {
 }
 
 /** The same of the store: what of it cannot be read is said, and a trace that may lie there is not called absent. */
-export function renderTold({ answer, warnings }: Told<TraceSpans | undefined>, input: TraceInput): Uint8Array | undefined {
+export function renderTold(
+  { answer, warnings }: Told<TraceSpans | undefined>,
+  input: TraceInput,
+): Uint8Array | undefined {
   if (answer === undefined && warnings.length > 0) {
-    throw new SvcError('unavailable', `the trace may lie in what cannot be read: ${warnings.join('; ')}`);
+    throw new SvcError(
+      'unavailable',
+      `the trace may lie in what cannot be read: ${warnings.join('; ')}`,
+    );
   }
   const rendered = renderTrace(answer, input);
   if (rendered === undefined || warnings.length === 0 || input.form === 'proto') {
@@ -96,13 +116,18 @@ export function renderTold({ answer, warnings }: Told<TraceSpans | undefined>, i
 }
 
 /** What the asker may see of a trace, in the form that was asked for. */
-export function renderTrace(trace: TraceSpans | undefined, { form, ...asked }: TraceInput): Uint8Array | undefined {
+export function renderTrace(
+  trace: TraceSpans | undefined,
+  { form, ...asked }: TraceInput,
+): Uint8Array | undefined {
   const visible = trace === undefined ? undefined : sightOf(matchersOf(asked)).visible(trace);
   switch (form) {
     case 'v1':
       return visible && moved(traceJson(visible, form));
     case 'v2':
-      return moved(visible === undefined ? Uint8Array.from(Buffer.from(noTrace)) : traceJson(visible, form));
+      return moved(
+        visible === undefined ? Uint8Array.from(Buffer.from(noTrace)) : traceJson(visible, form),
+      );
     case 'proto':
       return visible && moved(tracesProto([visible]));
     case 'proto2':
@@ -111,4 +136,5 @@ export function renderTrace(trace: TraceSpans | undefined, { form, ...asked }: T
 }
 
 /** Bytes that were made for the answer alone move to the caller. */
-export const moved = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => transferred(bytes, [bytes]);
+export const moved = (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
+  transferred(bytes, [bytes]);

@@ -1,7 +1,13 @@
 import { defineService } from 'svc/sdk';
 import type { StoreCare } from 'svc/store';
 
-import type { MatrixAnswer, Notes, PushAnswer, QueryOptions, Stamp } from '../metricsdb/contract.ts';
+import type {
+  MatrixAnswer,
+  Notes,
+  PushAnswer,
+  QueryOptions,
+  Stamp,
+} from '../metricsdb/contract.ts';
 
 export interface TraceWindow {
   /** Milliseconds. */
@@ -27,7 +33,9 @@ export interface FoundTrace {
   readonly durationMs: number;
   readonly matched: number;
   readonly spans: readonly FoundSpan[];
-  readonly services: Readonly<Record<string, { readonly spanCount: number; readonly errorCount: number }>>;
+  readonly services: Readonly<
+    Record<string, { readonly spanCount: number; readonly errorCount: number }>
+  >;
 }
 
 export interface FoundTraces {
@@ -53,9 +61,18 @@ export interface TraceQueries {
     window: TraceWindow,
     options?: Pick<QueryOptions, 'enforce' | 'asker'> & { readonly query?: string },
   ): Promise<readonly { readonly type: string; readonly value: string }[]>;
-  metrics(query: string, window: TraceWindow & { readonly step: number }, options?: QueryOptions): Promise<MatrixAnswer & Notes>;
+  metrics(
+    query: string,
+    window: TraceWindow & { readonly step: number },
+    options?: QueryOptions,
+  ): Promise<MatrixAnswer & Notes>;
   check(query: string): Promise<{ readonly printed: string }>;
-  status(): Promise<{ readonly driver: 'embedded' | 'remote'; readonly ok: boolean; readonly detail?: string; readonly delayMs: number }>;
+  status(): Promise<{
+    readonly driver: 'embedded' | 'remote';
+    readonly ok: boolean;
+    readonly detail?: string;
+    readonly delayMs: number;
+  }>;
 }
 
 export interface TraceIngest {
@@ -63,7 +80,12 @@ export interface TraceIngest {
     format: 'otlp-proto' | 'otlp-json',
     body: Uint8Array,
     /** `given`: the caller does not look at the body again, so it may move to the thread of the store instead of being copied. */
-    options: { readonly encoding?: string; readonly stamp?: Stamp; readonly signal?: AbortSignal; readonly given?: boolean },
+    options: {
+      readonly encoding?: string;
+      readonly stamp?: Stamp;
+      readonly signal?: AbortSignal;
+      readonly given?: boolean;
+    },
   ): Promise<PushAnswer>;
 }
 

@@ -19,9 +19,16 @@ export interface DriverStatus {
 /** Whoever keeps the spans and answers questions about them. */
 export interface TraceDriver extends Omit<TraceQueries, 'status' | 'check' | 'trace'> {
   /** A finished answer in Tempo's shape. */
-  answer(question: TempoQuestion, call: { readonly signal: AbortSignal } & Partial<Asking>): Promise<Uint8Array>;
+  answer(
+    question: TempoQuestion,
+    call: { readonly signal: AbortSignal } & Partial<Asking>,
+  ): Promise<Uint8Array>;
   /** Undefined: there is no such trace, and the form has no word for that. */
-  trace(traceId: string, form: TraceForm, options?: Parameters<TraceQueries['trace']>[1]): Promise<Uint8Array | undefined>;
+  trace(
+    traceId: string,
+    form: TraceForm,
+    options?: Parameters<TraceQueries['trace']>[1],
+  ): Promise<Uint8Array | undefined>;
   push(...pushed: Parameters<TraceIngest['push']>): Promise<PushAnswer>;
   status(): Promise<DriverStatus>;
 }

@@ -30,41 +30,81 @@ export class EmbeddedTraces implements TraceDriver {
     this.#clock = clock;
   }
 
-  answer(...[{ kind, input }, { signal, ...asking }]: Parameters<TraceDriver['answer']>): Promise<Uint8Array> {
+  answer(
+    ...[{ kind, input }, { signal, ...asking }]: Parameters<TraceDriver['answer']>
+  ): Promise<Uint8Array> {
     return this.#thread.call(methods[kind], { ...input, ...asking }, within(signal));
   }
 
-  trace(traceId: string, form: TraceForm, { signal, ...options }: QueryOptions = {}): Promise<Uint8Array | undefined> {
+  trace(
+    traceId: string,
+    form: TraceForm,
+    { signal, ...options }: QueryOptions = {},
+  ): Promise<Uint8Array | undefined> {
     return this.#thread.call('trace', { traceId, form, ...options }, within(signal));
   }
 
-  search(query: string, { start, end }: TraceWindow, { signal, ...options }: TraceSearchOptions = {}): ReturnType<TraceDriver['search']> {
+  search(
+    query: string,
+    { start, end }: TraceWindow,
+    { signal, ...options }: TraceSearchOptions = {},
+  ): ReturnType<TraceDriver['search']> {
     return this.#thread.call('search', { query, start, end, ...options }, within(signal));
   }
 
-  tagValues(...[tag, { start, end }, options = {}]: Parameters<TraceDriver['tagValues']>): ReturnType<TraceDriver['tagValues']> {
+  tagValues(
+    ...[tag, { start, end }, options = {}]: Parameters<TraceDriver['tagValues']>
+  ): ReturnType<TraceDriver['tagValues']> {
     return this.#thread.call('tagValues', { tag, start, end, ...options }, within(undefined));
   }
 
-  metrics(...[query, { start, end, step }, { signal, ...options } = {}]: Parameters<TraceDriver['metrics']>): ReturnType<TraceDriver['metrics']> {
+  metrics(
+    ...[query, { start, end, step }, { signal, ...options } = {}]: Parameters<
+      TraceDriver['metrics']
+    >
+  ): ReturnType<TraceDriver['metrics']> {
     return this.#thread.call('metrics', { query, start, end, step, ...options }, within(signal));
   }
 
-  push(...[format, body, { signal, given = false, ...options }]: Parameters<TraceDriver['push']>): Promise<PushAnswer> {
-    return this.#thread.call('push', { format, body, ...options }, { ...within(signal), transfer: given ? memoryOf(body) : [] });
+  push(
+    ...[format, body, { signal, given = false, ...options }]: Parameters<TraceDriver['push']>
+  ): Promise<PushAnswer> {
+    return this.#thread.call(
+      'push',
+      { format, body, ...options },
+      { ...within(signal), transfer: given ? memoryOf(body) : [] },
+    );
   }
 
   async status(): Promise<DriverStatus> {
     const began = this.#clock.monotonic();
     const state = { driver: 'embedded' } as const;
     try {
-      const { trouble, damage } = await this.#thread.call<StoreStatus>('status', undefined, { timeoutMs: statusMs });
-      const detail = [...(trouble === undefined ? [] : [trouble]), ...damage].slice(0, 3).join('; ');
-      return { ...state, ok: true, delayMs: this.#clock.monotonic() - began, ...(detail !== '' && { degraded: true, detail }) };
+      const { trouble, damage } = await this.#thread.call<StoreStatus>('status', undefined, {
+        timeoutMs: statusMs,
+      });
+      const detail = [...(trouble === undefined ? [] : [trouble]), ...damage]
+        .slice(0, 3)
+        .join('; ');
+      return {
+        ...state,
+        ok: true,
+        delayMs: this.#clock.monotonic() - began,
+        ...(detail !== '' && { degraded: true, detail }),
+      };
     } catch (error) {
-      return { ...state, ok: false, detail: messageOf(error), delayMs: this.#clock.monotonic() - began, ...(isSvcError(error) && { code: error.code }) };
+      return {
+        ...state,
+        ok: false,
+        detail: messageOf(error),
+        delayMs: this.#clock.monotonic() - began,
+        ...(isSvcError(error) && { code: error.code }),
+      };
     }
   }
 }
 
-const within = (signal: AbortSignal | undefined): ThreadCall => ({ timeoutMs: patienceMs, ...(signal && { signal }) });
+const within = (signal: AbortSignal | undefined): ThreadCall => ({
+  timeoutMs: patienceMs,
+  ...(signal && { signal }),
+});

@@ -1,5 +1,12 @@
 import { tempo as product, productTestRoute } from 'svc/connection';
-import { askingOf, DeviceScopes, driverOf, keepSettled, RemoteClient, remoteSettings } from 'svc/query';
+import {
+  askingOf,
+  DeviceScopes,
+  driverOf,
+  keepSettled,
+  RemoteClient,
+  remoteSettings,
+} from 'svc/query';
 import { defineExtensionPoint, definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
 import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
@@ -25,7 +32,8 @@ const tempo = {
   plugin: 'traces',
   name: 'the trace store',
   product: 'Tempo',
-  addresses: 'traces.remote_url the base address of a Tempo, and traces.remote_push_url where it takes OTLP',
+  addresses:
+    'traces.remote_url the base address of a Tempo, and traces.remote_push_url where it takes OTLP',
 };
 
 export default definePlugin({
@@ -39,9 +47,16 @@ export default definePlugin({
       () => remoteSettings(settings, 'traces'),
     );
     const timeoutMs = (): number => threadSettings(settings).query.timeoutMs;
-    const remote = new RemoteTraces({ client, pushAddress: () => pushAddress(settings), timeoutMs, thread, clock });
+    const remote = new RemoteTraces({
+      client,
+      pushAddress: () => pushAddress(settings),
+      timeoutMs,
+      thread,
+      clock,
+    });
     const embedded = new EmbeddedTraces(thread, clock);
-    const driver = (): TraceDriver => (driverOf(settings, 'traces') === 'remote' ? remote : embedded);
+    const driver = (): TraceDriver =>
+      driverOf(settings, 'traces') === 'remote' ? remote : embedded;
     keepSettled(ctx, thread, threadKeys, () => threadSettings(settings));
     relaySpanMetrics(ctx, thread);
 
@@ -55,15 +70,25 @@ export default definePlugin({
       () => clock.now(),
       () => searchRangeMs(settings),
     );
-    ctx.http.routes([...traceRoutes(driver, reader, asking), ...tempoRoutes(driver, reader, asking), connectionTest(ctx, driver)]);
+    ctx.http.routes([
+      ...traceRoutes(driver, reader, asking),
+      ...tempoRoutes(driver, reader, asking),
+      connectionTest(ctx, driver),
+    ]);
     ctx.health.check('the store of traces answers', () => driver().status());
-    ctx.extend.contribute(examinations, 'trace store', { look: () => examined(driver(), thread, settings) });
+    ctx.extend.contribute(examinations, 'trace store', {
+      look: () => examined(driver(), thread, settings),
+    });
     selfMetrics(ctx, thread);
   },
 });
 
 /** What svc keeps itself is looked at from inside, another store by whether it answers. */
-async function examined(driver: TraceDriver, thread: ThreadHandle, settings: PluginContext['settings']) {
+async function examined(
+  driver: TraceDriver,
+  thread: ThreadHandle,
+  settings: PluginContext['settings'],
+) {
   const { driver: name, ok, detail } = await driver.status();
   if (name === 'remote' || !ok) {
     return examinedAnswer({ ok, detail }, 'traces.remote_url');
@@ -71,7 +96,13 @@ async function examined(driver: TraceDriver, thread: ThreadHandle, settings: Plu
   const { blockBytes, damage, trouble } = await thread.call<StoreStatus>('status');
   const most = threadSettings(settings).limits.maxBytes;
   const beyond = 'the oldest traces go before their time';
-  return examinedStore({ damage, trouble, bounds: [{ used: blockBytes, most, what: 'bytes of spans', setting: 'traces.retention_bytes', beyond }] });
+  return examinedStore({
+    damage,
+    trouble,
+    bounds: [
+      { used: blockBytes, most, what: 'bytes of spans', setting: 'traces.retention_bytes', beyond },
+    ],
+  });
 }
 
 /** Whether the store that is set answers, or another one that is only tried. */
@@ -82,8 +113,14 @@ const connectionTest = ({ settings, clock, fetch }: PluginContext, driver: () =>
       summary: 'Test the connection to the trace store that is set, or to another one',
       action: 'tracestore:test',
     },
-    ...{ product, setting: 'traces.remote_url', clock, fetch: (url, request) => fetch(url, request) },
-    set: () => (driverOf(settings, 'traces') === 'remote' ? remoteSettings(settings, 'traces') : undefined),
+    ...{
+      product,
+      setting: 'traces.remote_url',
+      clock,
+      fetch: (url, request) => fetch(url, request),
+    },
+    set: () =>
+      driverOf(settings, 'traces') === 'remote' ? remoteSettings(settings, 'traces') : undefined,
     own: () => driver().status(),
   });
 
@@ -92,7 +129,12 @@ const queriesOf = (driver: () => TraceDriver, thread: ThreadHandle): TraceQuerie
   search: (...asked) => driver().search(...asked),
   async trace(traceId, options) {
     const found = await driver().trace(traceId, 'v1', options);
-    return found && { resourceSpans: (JSON.parse(Buffer.from(found).toString('utf8')) as { batches: unknown }).batches };
+    return (
+      found && {
+        resourceSpans: (JSON.parse(Buffer.from(found).toString('utf8')) as { batches: unknown })
+          .batches,
+      }
+    );
   },
   tagValues: (...asked) => driver().tagValues(...asked),
   metrics: (...asked) => driver().metrics(...asked),

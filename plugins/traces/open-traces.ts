@@ -3,27 +3,53 @@ import { type ThreadSetup, transferred } from 'svc/thread';
 
 import { foundTrace, matrixOf, moved, renderTold, renderTrace, traceIdOf } from './answers.ts';
 import { SpanMetricsNotices } from './span-metrics-writer.ts';
-import { metricsJson, searchJson, tagsJson, tagsJsonByScope, tagValuesJson, typedTagValuesJson, withWarnings } from './store/answer-json.ts';
+import {
+  metricsJson,
+  searchJson,
+  tagsJson,
+  tagsJsonByScope,
+  tagValuesJson,
+  typedTagValuesJson,
+  withWarnings,
+} from './store/answer-json.ts';
 import { Passing } from './store/passing.ts';
 import { gather, spanSource } from './store/scan.ts';
 import { openTracesStore } from './store/store.ts';
 import { fieldOf } from './store/tags.ts';
 import { matchersOf, StoreQueries, type Told } from './store-queries.ts';
 import type { EnforcedInput, TracesData, TracesMethods } from './thread-contract.ts';
-import { assertFieldsAlone, assertOneFilter, assertSpansAlone, enforcedQuery, parse, printQuery, type SearchResult, withNames } from './traceql/engine.ts';
+import {
+  assertFieldsAlone,
+  assertOneFilter,
+  assertSpansAlone,
+  enforcedQuery,
+  parse,
+  printQuery,
+  type SearchResult,
+  withNames,
+} from './traceql/engine.ts';
 
 export interface TracesService {
   readonly methods: TracesMethods;
   close(): Promise<void>;
 }
 
-export type TracesSetup = Pick<ThreadSetup, 'data' | 'log' | 'notify' | 'now' | 'every'> & { readonly monotonic?: () => number };
+export type TracesSetup = Pick<ThreadSetup, 'data' | 'log' | 'notify' | 'now' | 'every'> & {
+  readonly monotonic?: () => number;
+};
 
 const tendEveryMs = 5_000;
 const usualQuery = { timeoutMs: 30_000, cpuMs: 10_000, maxSamples: 50_000_000 };
 
 /** Store and language of the traces area, behind the methods that its thread answers. */
-export async function openTraces({ data, log, notify, now, monotonic, every }: TracesSetup): Promise<TracesService> {
+export async function openTraces({
+  data,
+  log,
+  notify,
+  now,
+  monotonic,
+  every,
+}: TracesSetup): Promise<TracesService> {
   const { folder, limits = {}, query = usualQuery, nativeBinding } = data as TracesData;
   const store = await openTracesStore({
     folder,
@@ -53,16 +79,32 @@ export async function openTraces({ data, log, notify, now, monotonic, every }: T
       return taken;
     },
     search: async (input, call) => foundIn(await queries.search(input, call)),
-    searchJson: async (input, call) => told(await queries.search(input, call), (found) => searchJson(found, { plain: (input.query ?? '').trim() === '' })),
-    trace: async (input, call) => renderTold(await queries.trace(traceIdOf(input.traceId), input, call), input),
+    searchJson: async (input, call) =>
+      told(await queries.search(input, call), (found) =>
+        searchJson(found, { plain: (input.query ?? '').trim() === '' }),
+      ),
+    trace: async (input, call) =>
+      renderTold(await queries.trace(traceIdOf(input.traceId), input, call), input),
     tagNames: async (input, call) => (await queries.tagNames(input, call)).answer,
     tagsJson: async (input, call) =>
-      told(await queries.tagNames(input, call), (names) => (input.version === 1 ? tagsJson : tagsJsonByScope)(names, input.scope)),
+      told(await queries.tagNames(input, call), (names) =>
+        (input.version === 1 ? tagsJson : tagsJsonByScope)(names, input.scope),
+      ),
     tagValues: async (input, call) => (await queries.tagValues(input, call)).answer,
-    tagValuesJson: async (input, call) => told(await queries.tagValues(input, call), input.version === 1 ? tagValuesJson : typedTagValuesJson),
+    tagValuesJson: async (input, call) =>
+      told(
+        await queries.tagValues(input, call),
+        input.version === 1 ? tagValuesJson : typedTagValuesJson,
+      ),
     metrics: async (input, call) => matrixOf(await queries.metrics(input, call, (found) => found)),
     metricsJson: async (input, call) => told(await queries.metrics(input, call, metricsJson), asIs),
-    instantJson: async (input, call) => told(await queries.instant(input, call, (found, budget) => metricsJson(found, budget, { instant: true })), asIs),
+    instantJson: async (input, call) =>
+      told(
+        await queries.instant(input, call, (found, budget) =>
+          metricsJson(found, budget, { instant: true }),
+        ),
+        asIs,
+      ),
     check: (input) => ({ printed: printQuery(parse(input.query)) }),
     async tend(input) {
       await tend(input?.now === true);
@@ -83,19 +125,26 @@ export async function openTraces({ data, log, notify, now, monotonic, every }: T
       return relayed.body === undefined ? relayed : transferred(relayed, [relayed.body]);
     },
     relayed: ({ ticket, sent }) => passing.end(ticket, sent),
-    render: (input) => renderTrace(gather(passing.tablesOf([input.body]), traceIdOf(input.traceId)), input),
-    judge: async (input, call) => foundIn(await queries.search(input, call, spanSource(passing.tablesOf(input.bodies)))),
+    render: (input) =>
+      renderTrace(gather(passing.tablesOf([input.body]), traceIdOf(input.traceId)), input),
+    judge: async (input, call) =>
+      foundIn(await queries.search(input, call, spanSource(passing.tablesOf(input.bodies)))),
     enforced: narrowed,
   };
   return { methods, close: () => store.close() };
 }
 
-const told = <T>({ answer, warnings }: Told<T>, written: (answer: T) => Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
-  moved(withWarnings(written(answer), warnings));
+const told = <T>(
+  { answer, warnings }: Told<T>,
+  written: (answer: T) => Uint8Array<ArrayBuffer>,
+): Uint8Array<ArrayBuffer> => moved(withWarnings(written(answer), warnings));
 
 const asIs = <T>(answer: T): T => answer;
 
-const foundIn = ({ answer: { traces, partial }, warnings }: Told<SearchResult>): Awaited<ReturnType<TracesMethods['search']>> => ({
+const foundIn = ({
+  answer: { traces, partial },
+  warnings,
+}: Told<SearchResult>): Awaited<ReturnType<TracesMethods['search']>> => ({
   partial: partial || warnings.length > 0,
   traces: traces.map(foundTrace),
   warnings,

@@ -33,7 +33,10 @@ export function selfMetrics({ metrics, scope, log }: PluginContext, thread: Thre
       running(status.queries.running);
       waiting(status.queries.waiting);
     } catch (error) {
-      log.debug({ cause: messageOf(error) }, 'could not read the figures of the trace store; read again in 15 s');
+      log.debug(
+        { cause: messageOf(error) },
+        'could not read the figures of the trace store; read again in 15 s',
+      );
     }
   });
 }

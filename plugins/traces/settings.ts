@@ -24,17 +24,24 @@ export const threadSettings = (settings: Settings): ThreadSettings => ({
     spanBytes: settings.get<number>('traces.max_span_bytes'),
     maxAgeMs: parseDuration(settings.get<string>('traces.retention_age')),
     maxBytes: settings.get<number>('traces.retention_bytes'),
-    metricSeries: settings.get<boolean>('traces.span_metrics') ? settings.get<number>('traces.max_metric_series') : 0,
+    metricSeries: settings.get<boolean>('traces.span_metrics')
+      ? settings.get<number>('traces.max_metric_series')
+      : 0,
   },
   query: {
-    timeoutMs: Math.min(longestQueryMs, parseDuration(settings.get<string>('traces.query_timeout'))),
+    timeoutMs: Math.min(
+      longestQueryMs,
+      parseDuration(settings.get<string>('traces.query_timeout')),
+    ),
     cpuMs: parseDuration(settings.get<string>('traces.query_cpu')),
     maxSamples: settings.get<number>('traces.max_query_spans'),
   },
 });
 
 /** Of one search; infinite where there is no limit. */
-export const searchRangeMs = (settings: Settings): number => parseDuration(settings.get<string>('traces.max_search_range')) || Infinity;
+export const searchRangeMs = (settings: Settings): number =>
+  parseDuration(settings.get<string>('traces.max_search_range')) || Infinity;
 
 /** Where a remote store takes spans, which need not be where it answers. */
-export const pushAddress = (settings: Settings): string => addressOf(settings, 'traces.remote_push_url') || addressOf(settings, 'traces.remote_url');
+export const pushAddress = (settings: Settings): string =>
+  addressOf(settings, 'traces.remote_push_url') || addressOf(settings, 'traces.remote_url');

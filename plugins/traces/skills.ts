@@ -5,11 +5,19 @@ import { type Static, Type } from 'typebox';
 import type { TraceQueries } from './contract.ts';
 import { spanLines } from './span-lines.ts';
 
-const Window = { last: Type.Optional(Type.Unsafe<string>(askedWindow.last)), until: Type.Optional(Type.Unsafe<string>(askedWindow.until)) };
+const Window = {
+  last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),
+  until: Type.Optional(Type.Unsafe<string>(askedWindow.until)),
+};
 const mostSpans = 300;
 
 const Search = Type.Object({
-  query: Type.String({ minLength: 1, maxLength: 4_000, default: '{}', description: 'TraceQL, such as { status = error && duration > 500ms }.' }),
+  query: Type.String({
+    minLength: 1,
+    maxLength: 4_000,
+    default: '{}',
+    description: 'TraceQL, such as { status = error && duration > 500ms }.',
+  }),
   ...Window,
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
 });
@@ -34,7 +42,8 @@ export class TraceSkills {
         ...common,
         key: 'traces_search',
         name: 'Search traces',
-        description: 'Traces that a TraceQL query selects within a window: where they began, how long they took, which services they passed.',
+        description:
+          'Traces that a TraceQL query selects within a window: where they began, how long they took, which services they passed.',
         params: Search,
         run: (params, run) => this.#search(params, run),
       }),
@@ -42,31 +51,61 @@ export class TraceSkills {
         ...common,
         key: 'trace_get',
         name: 'One trace',
-        description: 'The spans of one trace in the order of their beginnings: service, name, parent, duration, errors.',
+        description:
+          'The spans of one trace in the order of their beginnings: service, name, parent, duration, errors.',
         params: One,
         run: (params, run) => this.#one(params, run),
       }),
     ];
   }
 
-  async #search({ query, limit, ...asked }: Static<typeof Search>, { principal, signal }: SkillRun): Promise<object> {
+  async #search(
+    { query, limit, ...asked }: Static<typeof Search>,
+    { principal, signal }: SkillRun,
+  ): Promise<object> {
     const window = windowAsked(asked, this.#clock.now());
-    const { traces, partial } = await this.#queries.search(query, window, { limit, signal, ...(await this.#asking(principal)) });
+    const { traces, partial } = await this.#queries.search(query, window, {
+      limit,
+      signal,
+      ...(await this.#asking(principal)),
+    });
     return {
-      ...{ from: timestamp(window.start), to: timestamp(window.end), shown: traces.length, more: partial || traces.length >= limit },
-      traces: traces.map(({ traceId, rootService, rootName, startNanos, durationMs, matched, services }) => ({
-        ...{ trace_id: traceId, root_service: rootService, root_name: rootName, duration_ms: durationMs, matched_spans: matched, services },
-        started_at: timestamp(Number(BigInt(startNanos) / 1_000_000n)),
-      })),
+      ...{
+        from: timestamp(window.start),
+        to: timestamp(window.end),
+        shown: traces.length,
+        more: partial || traces.length >= limit,
+      },
+      traces: traces.map(
+        ({ traceId, rootService, rootName, startNanos, durationMs, matched, services }) => ({
+          ...{
+            trace_id: traceId,
+            root_service: rootService,
+            root_name: rootName,
+            duration_ms: durationMs,
+            matched_spans: matched,
+            services,
+          },
+          started_at: timestamp(Number(BigInt(startNanos) / 1_000_000n)),
+        }),
+      ),
     };
   }
 
-  async #one({ trace_id: id }: Static<typeof One>, { principal, signal }: SkillRun): Promise<object> {
+  async #one(
+    { trace_id: id }: Static<typeof One>,
+    { principal, signal }: SkillRun,
+  ): Promise<object> {
     const found = await this.#queries.trace(id, { signal, ...(await this.#asking(principal)) });
     if (found === undefined) {
       throw new SvcError('not_found', `there is no trace ${id}`);
     }
     const spans = spanLines(found);
-    return { trace_id: id, spans: spans.slice(0, mostSpans), total: spans.length, errors: spans.filter(({ error }) => error).length };
+    return {
+      trace_id: id,
+      spans: spans.slice(0, mostSpans),
+      total: spans.length,
+      errors: spans.filter(({ error }) => error).length,
+    };
   }
 }

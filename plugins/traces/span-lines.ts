@@ -41,23 +41,37 @@ const longestValue = 200;
 export function spanLines(trace: unknown): readonly SpanLine[] {
   const spans = ((trace as Otlp).resourceSpans ?? []).flatMap(({ resource, scopeSpans = [] }) => {
     const service = valueOf(resource?.attributes?.find(({ key }) => key === 'service.name'));
-    return scopeSpans.flatMap(({ spans: inner = [] }) => inner.map((span) => ({ service: typeof service === 'string' ? service : 'unknown', span })));
+    return scopeSpans.flatMap(({ spans: inner = [] }) =>
+      inner.map((span) => ({ service: typeof service === 'string' ? service : 'unknown', span })),
+    );
   });
   const begun = spans.reduce(
-    (first, { span }) => (nanos(span.startTimeUnixNano) < first ? nanos(span.startTimeUnixNano) : first),
+    (first, { span }) =>
+      nanos(span.startTimeUnixNano) < first ? nanos(span.startTimeUnixNano) : first,
     nanos(spans[0]?.span.startTimeUnixNano),
   );
-  return spans.map(({ service, span }) => lineOf(service, span, begun)).toSorted((a, b) => a.offset_ms - b.offset_ms);
+  return spans
+    .map(({ service, span }) => lineOf(service, span, begun))
+    .toSorted((a, b) => a.offset_ms - b.offset_ms);
 }
 
 function lineOf(service: string, span: Span, begun: bigint): SpanLine {
   const [start, end] = [nanos(span.startTimeUnixNano), nanos(span.endTimeUnixNano)];
   const code = span.status?.code;
   return {
-    ...{ span_id: span.spanId ?? '', parent_id: span.parentSpanId || null, service, name: span.name ?? '' },
+    ...{
+      span_id: span.spanId ?? '',
+      parent_id: span.parentSpanId || null,
+      service,
+      name: span.name ?? '',
+    },
     ...{ offset_ms: milliseconds(start - begun), duration_ms: milliseconds(end - start) },
     ...{ error: code === 2 || code === 'STATUS_CODE_ERROR', status: span.status?.message || null },
-    attributes: Object.fromEntries((span.attributes ?? []).slice(0, mostAttributes).map((attribute) => [attribute.key, valueOf(attribute)])),
+    attributes: Object.fromEntries(
+      (span.attributes ?? [])
+        .slice(0, mostAttributes)
+        .map((attribute) => [attribute.key, valueOf(attribute)]),
+    ),
   };
 }
 
@@ -66,5 +80,9 @@ const milliseconds = (span: bigint): number => Number(span / 1_000n) / 1_000;
 
 function valueOf(attribute: Attribute | undefined): unknown {
   const [value] = Object.values(attribute?.value ?? {});
-  return typeof value === 'string' ? value.slice(0, longestValue) : typeof value === 'object' ? JSON.stringify(value).slice(0, longestValue) : value;
+  return typeof value === 'string'
+    ? value.slice(0, longestValue)
+    : typeof value === 'object'
+      ? JSON.stringify(value).slice(0, longestValue)
+      : value;
 }

@@ -1,4 +1,12 @@
-import { defineService, type Handle, type Logger, messageOf, type Metrics, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import {
+  defineService,
+  type Handle,
+  type Logger,
+  messageOf,
+  type Metrics,
+  type PluginContext,
+  type ThreadHandle,
+} from 'svc/sdk';
 
 import type { MetricsIngest as MetricsIngestContract } from '../metricsdb/contract.ts';
 import type { SpanMetricsBody, SpanMetricsNotice } from './thread-contract.ts';
@@ -9,12 +17,20 @@ const MetricsIngest = defineService<Pick<MetricsIngestContract, 'push'>>('metric
 const mostWaiting = 4;
 
 /** Pushes what the thread counts of spans to where metrics are kept, while there is such a place. */
-export function relaySpanMetrics({ services, metrics, scope, log }: PluginContext, thread: ThreadHandle): void {
-  const lost = metrics.counter('span_metric_rows_lost_total', 'Samples of span metrics that could not be written.');
+export function relaySpanMetrics(
+  { services, metrics, scope, log }: PluginContext,
+  thread: ThreadHandle,
+): void {
+  const lost = metrics.counter(
+    'span_metric_rows_lost_total',
+    'Samples of span metrics that could not be written.',
+  );
   const relay = new SpanMetricsRelay(services.maybe(MetricsIngest), lost, log);
   scope.defer(
     'stop relaying span metrics',
-    thread.onNotice(({ kind, value }) => void (kind === 'span-metrics' && relay.add(value as SpanMetricsNotice))),
+    thread.onNotice(
+      ({ kind, value }) => void (kind === 'span-metrics' && relay.add(value as SpanMetricsNotice)),
+    ),
   );
 }
 
@@ -26,7 +42,11 @@ class SpanMetricsRelay {
   readonly #waiting: SpanMetricsNotice[] = [];
   #isWriting = false;
 
-  constructor(store: Handle<Pick<MetricsIngestContract, 'push'>>, lost: ReturnType<Metrics['counter']>, log: Logger) {
+  constructor(
+    store: Handle<Pick<MetricsIngestContract, 'push'>>,
+    lost: ReturnType<Metrics['counter']>,
+    log: Logger,
+  ) {
     this.#store = store;
     this.#lost = lost;
     this.#log = log;
@@ -47,7 +67,11 @@ class SpanMetricsRelay {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
-    for (let next = this.#waiting.shift(); next !== undefined && this.#store.available; next = this.#waiting.shift()) {
+    for (
+      let next = this.#waiting.shift();
+      next !== undefined && this.#store.available;
+      next = this.#waiting.shift()
+    ) {
       for (const body of next) {
         await this.#write(body);
       }

@@ -17,13 +17,19 @@ export class SpanMetricsWriter {
 
   bodies(rows: readonly MetricRow[]): SpanMetricsBody[] {
     const count = Math.ceil(rows.length / rowsPerBody);
-    return Array.from({ length: count }, (_, at) => this.#body(rows.slice(at * rowsPerBody, (at + 1) * rowsPerBody)));
+    return Array.from({ length: count }, (_, at) =>
+      this.#body(rows.slice(at * rowsPerBody, (at + 1) * rowsPerBody)),
+    );
   }
 
   #body(rows: readonly MetricRow[]): SpanMetricsBody {
     const request = this.#request.reset();
     for (const { labels, time, value } of rows) {
-      request.message(1, (series) => series.fields(this.#labelFields(labels)).message(2, (sample) => sample.double(1, value).uint(2, Math.floor(time))));
+      request.message(1, (series) =>
+        series
+          .fields(this.#labelFields(labels))
+          .message(2, (sample) => sample.double(1, value).uint(2, Math.floor(time))),
+      );
     }
     // A copy of its own size: it is sent to another thread.
     return { body: request.finish().slice(), rows: rows.length };

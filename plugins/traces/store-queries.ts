@@ -3,8 +3,23 @@ import { type Budget, matcher, type Matcher, type QueryRunner } from 'svc/query'
 
 import type { TracesStore } from './store/store.ts';
 import { type TagNames, tagNames, type TagValue, tagValues } from './store/tags.ts';
-import type { Asked, Call, InstantInput, MetricsInput, SearchInput, TagsInput, TagValuesInput } from './thread-contract.ts';
-import { metrics, type MetricsResult, parse, queryOfTags, search, type SearchResult } from './traceql/engine.ts';
+import type {
+  Asked,
+  Call,
+  InstantInput,
+  MetricsInput,
+  SearchInput,
+  TagsInput,
+  TagValuesInput,
+} from './thread-contract.ts';
+import {
+  metrics,
+  type MetricsResult,
+  parse,
+  queryOfTags,
+  search,
+  type SearchResult,
+} from './traceql/engine.ts';
 import type { SpanSource } from './traceql/source.ts';
 import type { TraceSpans } from './traceql/span.ts';
 
@@ -37,7 +52,9 @@ export class StoreQueries {
 
   /** Among the spans of the store, unless others are given. */
   async search(input: SearchInput, call: Call, source?: SpanSource): Promise<Told<SearchResult>> {
-    const query = parse(input.query !== undefined && input.query.trim() !== '' ? input.query : queryOfTags(input));
+    const query = parse(
+      input.query !== undefined && input.query.trim() !== '' ? input.query : queryOfTags(input),
+    );
     const options = {
       window: { startMs: input.start, endMs: input.end },
       limit: within(input.limit, 20, mostTraces, 'limit'),
@@ -53,21 +70,48 @@ export class StoreQueries {
   }
 
   /** `written` belongs to the question: it has its turns and its time. */
-  async metrics<T>(input: MetricsInput, call: Call, written: Written<T>, closed = false): Promise<Told<T>> {
+  async metrics<T>(
+    input: MetricsInput,
+    call: Call,
+    written: Written<T>,
+    closed = false,
+  ): Promise<Told<T>> {
     const query = parse(input.query);
     const { start, end, step, exemplars } = input;
-    const options = { start, end, step, closed, enforce: matchersOf(input), ...(exemplars !== undefined && { exemplars }) };
-    return this.#run(input, call, async (budget) => written(await metrics(this.#store.source(), query, options, budget), budget));
+    const options = {
+      start,
+      end,
+      step,
+      closed,
+      enforce: matchersOf(input),
+      ...(exemplars !== undefined && { exemplars }),
+    };
+    return this.#run(input, call, async (budget) =>
+      written(await metrics(this.#store.source(), query, options, budget), budget),
+    );
   }
 
   /** One point, at the end of the window, of all spans that start in it. */
-  async instant<T>({ start, end, ...asked }: InstantInput, call: Call, written: Written<T>): Promise<Told<T>> {
-    return this.metrics({ ...asked, start: end, end, step: Math.max(1, end - start) }, call, written, true);
+  async instant<T>(
+    { start, end, ...asked }: InstantInput,
+    call: Call,
+    written: Written<T>,
+  ): Promise<Told<T>> {
+    return this.metrics(
+      { ...asked, start: end, end, step: Math.max(1, end - start) },
+      call,
+      written,
+      true,
+    );
   }
 
   async tagNames(input: Omit<TagsInput, 'version' | 'scope'>, call: Call): Promise<Told<TagNames>> {
     const { start, end, query } = input;
-    const options = { window: { startMs: start, endMs: end }, enforce: matchersOf(input), ...(query !== undefined && { query }) };
+    const options = {
+      window: { startMs: start, endMs: end },
+      enforce: matchersOf(input),
+      ...(query !== undefined && { query }),
+    };
     return this.#run(input, call, (budget) => tagNames(this.#store.tables, options, budget));
   }
 
@@ -78,7 +122,9 @@ export class StoreQueries {
       limit: within(input.limit, mostValues, mostValues, 'limit'),
       ...(input.query !== undefined && { query: input.query }),
     };
-    return this.#run(input, call, (budget) => tagValues(this.#store.tables, input.tag, options, budget));
+    return this.#run(input, call, (budget) =>
+      tagValues(this.#store.tables, input.tag, options, budget),
+    );
   }
 
   async #run<T>(
@@ -87,12 +133,18 @@ export class StoreQueries {
     query: (budget: Budget) => Promise<T>,
     trace?: Uint8Array,
   ): Promise<Told<T>> {
-    const answer = await this.#runner.run({ signal, asker, timeoutMs, maxSamples }, (budget) => this.#store.read(() => query(budget)));
-    return { answer, warnings: this.#store.missing({ startMs: start - aroundMs, endMs: end + aroundMs }, trace) };
+    const answer = await this.#runner.run({ signal, asker, timeoutMs, maxSamples }, (budget) =>
+      this.#store.read(() => query(budget)),
+    );
+    return {
+      answer,
+      warnings: this.#store.missing({ startMs: start - aroundMs, endMs: end + aroundMs }, trace),
+    };
   }
 }
 
-export const matchersOf = ({ enforce = [] }: Asked): readonly Matcher[] => enforce.map(({ name, op, value }) => matcher(name, op, value));
+export const matchersOf = ({ enforce = [] }: Asked): readonly Matcher[] =>
+  enforce.map(({ name, op, value }) => matcher(name, op, value));
 
 function within(value: number | undefined, usual: number, most: number, name: string): number {
   if (value === undefined) {

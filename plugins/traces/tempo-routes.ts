@@ -1,4 +1,11 @@
-import { byteRoute, type Call, type ErrorWording, type RouteDeclaration, type ShownError, SvcError } from 'svc/sdk';
+import {
+  byteRoute,
+  type Call,
+  type ErrorWording,
+  type RouteDeclaration,
+  type ShownError,
+  SvcError,
+} from 'svc/sdk';
 import { type AskingOf, protocolQuery } from 'svc/query';
 import type { TObject, TSchema } from 'typebox';
 
@@ -13,9 +20,14 @@ const protobufType = 'application/protobuf';
 
 /** Tempo says what is wrong in plain text, and nothing at all of a trace that is not there. */
 export function tempoWording({ status, message, kind }: ShownError): ErrorWording {
-  const statuses: Readonly<Record<string, number>> = { too_large: 422, timeout: 504, canceled: 499 };
+  const statuses: Readonly<Record<string, number>> = {
+    too_large: 422,
+    timeout: 504,
+    canceled: 499,
+  };
   return {
-    status: (kind !== undefined && Object.hasOwn(statuses, kind) ? statuses[kind] : undefined) ?? status,
+    status:
+      (kind !== undefined && Object.hasOwn(statuses, kind) ? statuses[kind] : undefined) ?? status,
     type: textType,
     body: status === 404 ? '' : message,
   };
@@ -38,14 +50,24 @@ interface Shapes {
 }
 
 /** Tempo's API as far as it asks; spans come in by the data plane. */
-export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: AskingOf): readonly RouteDeclaration[] {
-  const question = (path: string, summary: string, shapes: Shapes, read: (list: ParameterList) => TempoQuestion): RouteDeclaration =>
+export function tempoRoutes(
+  driver: () => TraceDriver,
+  reader: Reader,
+  asking: AskingOf,
+): readonly RouteDeclaration[] {
+  const question = (
+    path: string,
+    summary: string,
+    shapes: Shapes,
+    read: (list: ParameterList) => TempoQuestion,
+  ): RouteDeclaration =>
     byteRoute({
       ...common,
       ...shapes,
       path: `/tempo/api/${path}`,
       summary: `${summary}, as Tempo answers it`,
-      handle: async ({ query, principal, signal }) => driver().answer(read(parametersOf(query)), { signal, ...(await asking(principal)) }),
+      handle: async ({ query, principal, signal }) =>
+        driver().answer(read(parametersOf(query)), { signal, ...(await asking(principal)) }),
     });
 
   const values = (path: string, version: 1 | 2): RouteDeclaration =>
@@ -56,7 +78,10 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: A
       summary: `Values of one tag, as version ${version} of Tempo's API answers it`,
       params: Tag,
       handle: async ({ params, query, principal, signal }) =>
-        driver().answer(reader.values(parametersOf(query), params.tag, version), { signal, ...(await asking(principal)) }),
+        driver().answer(reader.values(parametersOf(query), params.tag, version), {
+          signal,
+          ...(await asking(principal)),
+        }),
     });
 
   const trace = (path: string, version: 1 | 2): RouteDeclaration =>
@@ -69,7 +94,10 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: A
       async handle(call) {
         const proto = wantsProtobuf(call);
         const form = version === 1 ? (proto ? 'proto' : 'v1') : proto ? 'proto2' : 'v2';
-        const found = await driver().trace(call.params.trace_id, form, { signal: call.signal, ...(await asking(call.principal)) });
+        const found = await driver().trace(call.params.trace_id, form, {
+          signal: call.signal,
+          ...(await asking(call.principal)),
+        });
         if (found === undefined) {
           throw new SvcError('not_found', `there is no trace ${call.params.trace_id}`);
         }
@@ -83,21 +111,45 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: A
   return [
     question('search', 'Newest traces that match', spoken.search, (list) => reader.search(list)),
     question('search/tags', 'Names of tags', spoken.tags, (list) => reader.tags(list, 1)),
-    question('v2/search/tags', 'Names of tags by scope', spoken.scopedTags, (list) => reader.tags(list, 2)),
+    question('v2/search/tags', 'Names of tags by scope', spoken.scopedTags, (list) =>
+      reader.tags(list, 2),
+    ),
     values('search/tag', 1),
     values('v2/search/tag', 2),
     trace('traces', 1),
     trace('v2/traces', 2),
-    question('metrics/query_range', 'A metrics query over a window', spoken.range, (list) => reader.range(list)),
-    question('metrics/query', 'A metrics query with one value for the whole window', spoken.instant, (list) => reader.instant(list)),
-    byteRoute({ ...common, devices: 'none', path: '/tempo/api/echo', summary: 'Says echo, as Tempo does', produces: textType, handle: () => 'echo' }),
+    question('metrics/query_range', 'A metrics query over a window', spoken.range, (list) =>
+      reader.range(list),
+    ),
+    question(
+      'metrics/query',
+      'A metrics query with one value for the whole window',
+      spoken.instant,
+      (list) => reader.instant(list),
+    ),
+    byteRoute({
+      ...common,
+      devices: 'none',
+      path: '/tempo/api/echo',
+      summary: 'Says echo, as Tempo does',
+      produces: textType,
+      handle: () => 'echo',
+    }),
     byteRoute({
       ...common,
       path: '/tempo/api/status/buildinfo',
       devices: 'none',
       summary: 'Which API this speaks, as Tempo answers it',
       response: answered.buildInfo,
-      handle: () => JSON.stringify({ version: '2.10.8', revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' }),
+      handle: () =>
+        JSON.stringify({
+          version: '2.10.8',
+          revision: '',
+          branch: '',
+          buildUser: '',
+          buildDate: '',
+          goVersion: '',
+        }),
     }),
     byteRoute({
       ...common,
@@ -117,4 +169,6 @@ export function tempoRoutes(driver: () => TraceDriver, reader: Reader, asking: A
 }
 
 const wantsProtobuf = ({ headers }: Pick<Call, 'headers'>): boolean =>
-  (headers['accept'] ?? '').split(',').some((type) => type.split(';')[0]!.trim().toLowerCase() === protobufType);
+  (headers['accept'] ?? '')
+    .split(',')
+    .some((type) => type.split(';')[0]!.trim().toLowerCase() === protobufType);

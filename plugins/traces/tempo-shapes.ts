@@ -5,10 +5,16 @@ const window = {
   start: protocolParameter('begin of the window: seconds, nanoseconds or RFC 3339', '1700000000'),
   end: protocolParameter('end of the window; by default now', '1700000600'),
 };
-const filter = protocolParameter('TraceQL filter: values of other spans do not count', '{ status = error }');
+const filter = protocolParameter(
+  'TraceQL filter: values of other spans do not count',
+  '{ status = error }',
+);
 const q = protocolParameter('TraceQL of a metric', '{} | rate()');
 const limit = protocolParameter('most answers', '20');
-const scope = protocolParameter('resource, span, event, link, instrumentation or intrinsic', 'span');
+const scope = protocolParameter(
+  'resource, span, event, link, instrumentation or intrinsic',
+  'span',
+);
 
 /** What each question of Tempo's API reads. */
 const asked = {
@@ -35,13 +41,28 @@ const asked = {
 } as const;
 
 const told = {
-  status: Type.Optional(Type.Literal('PARTIAL', { description: 'some of the store could not be read' })),
+  status: Type.Optional(
+    Type.Literal('PARTIAL', { description: 'some of the store could not be read' }),
+  ),
   message: Type.Optional(Type.String()),
-  warnings: Type.Optional(Type.Array(Type.String(), { description: 'what the answer misses, such as damaged parts of the store' })),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'what the answer misses, such as damaged parts of the store',
+    }),
+  ),
 };
-const Attribute = Type.Object({ key: Type.String(), value: Type.Record(Type.String(), Type.Unknown()) });
+const Attribute = Type.Object({
+  key: Type.String(),
+  value: Type.Record(Type.String(), Type.Unknown()),
+});
 const Spanset = Type.Object({
-  spans: Type.Array(Type.Object({ spanID: Type.String(), startTimeUnixNano: Type.String(), durationNanos: Type.String() })),
+  spans: Type.Array(
+    Type.Object({
+      spanID: Type.String(),
+      startTimeUnixNano: Type.String(),
+      durationNanos: Type.String(),
+    }),
+  ),
   matched: Type.Integer(),
 });
 const Found = Type.Object({
@@ -54,7 +75,9 @@ const Found = Type.Object({
 });
 const Series = Type.Object({
   labels: Type.Array(Attribute),
-  samples: Type.Optional(Type.Array(Type.Object({ timestampMs: Type.String(), value: Type.Optional(Type.Unknown()) }))),
+  samples: Type.Optional(
+    Type.Array(Type.Object({ timestampMs: Type.String(), value: Type.Optional(Type.Unknown()) })),
+  ),
   value: Type.Optional(Type.Unknown({ description: 'of an instant: the one value' })),
   promLabels: Type.String(),
 });
@@ -63,14 +86,31 @@ const Batch = Type.Object({ resource: Type.Unknown(), scopeSpans: Type.Array(Typ
 /** What each of them answers with. */
 export const answered = {
   buildInfo: Type.Object({ version: Type.String(), revision: Type.String() }),
-  search: Type.Object({ traces: Type.Array(Found), metrics: Type.Record(Type.String(), Type.Unknown()), ...told }),
+  search: Type.Object({
+    traces: Type.Array(Found),
+    metrics: Type.Record(Type.String(), Type.Unknown()),
+    ...told,
+  }),
   tags: Type.Object({ tagNames: Type.Array(Type.String()), ...told }),
-  scopedTags: Type.Object({ scopes: Type.Array(Type.Object({ name: Type.String(), tags: Type.Array(Type.String()) })), ...told }),
+  scopedTags: Type.Object({
+    scopes: Type.Array(Type.Object({ name: Type.String(), tags: Type.Array(Type.String()) })),
+    ...told,
+  }),
   values: Type.Object({ tagValues: Type.Array(Type.String()), ...told }),
-  typedValues: Type.Object({ tagValues: Type.Array(Type.Object({ type: Type.String(), value: Type.String() })), ...told }),
-  metrics: Type.Object({ series: Type.Array(Series), metrics: Type.Optional(Type.Unknown()), ...told }),
+  typedValues: Type.Object({
+    tagValues: Type.Array(Type.Object({ type: Type.String(), value: Type.String() })),
+    ...told,
+  }),
+  metrics: Type.Object({
+    series: Type.Array(Series),
+    metrics: Type.Optional(Type.Unknown()),
+    ...told,
+  }),
   trace: Type.Object({ batches: Type.Array(Batch), ...told }),
-  wrappedTrace: Type.Object({ trace: Type.Object({ resourceSpans: Type.Optional(Type.Array(Batch)) }), ...told }),
+  wrappedTrace: Type.Object({
+    trace: Type.Object({ resourceSpans: Type.Optional(Type.Array(Batch)) }),
+    ...told,
+  }),
 } as const;
 
 /** Both, of each question. */

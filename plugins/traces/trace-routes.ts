@@ -11,7 +11,8 @@ export const jsonType = 'application/json';
 /** The thread's own deadline ends a query before this does. */
 export const answerMs = 5 * 60_000 + 15_000;
 
-const Text = (description: string, maxLength = 64) => Type.Optional(Type.String({ maxLength, description }));
+const Text = (description: string, maxLength = 64) =>
+  Type.Optional(Type.String({ maxLength, description }));
 const window = {
   start: Text('begin of the window: seconds, nanoseconds or RFC 3339'),
   end: Text('end of the window, by default now'),
@@ -21,14 +22,21 @@ const limit = Text('most answers', 20);
 const Search = Type.Object({
   ...window,
   q: Text('TraceQL', 65_536),
-  tags: Text('instead of TraceQL: keys and values as logfmt, such as service.name=shop http.status_code=500', 65_536),
+  tags: Text(
+    'instead of TraceQL: keys and values as logfmt, such as service.name=shop http.status_code=500',
+    65_536,
+  ),
   minDuration: Text('with tags: shortest span, such as 50ms'),
   maxDuration: Text('with tags: longest span'),
   limit,
   spss: Text('most spans shown of each set that matched, 3 by default', 20),
 });
 
-const Values = Type.Object({ ...window, q: Text('TraceQL filter: values of other spans do not count', 65_536), limit });
+const Values = Type.Object({
+  ...window,
+  q: Text('TraceQL filter: values of other spans do not count', 65_536),
+  limit,
+});
 
 export const TraceId = Type.Object({
   trace_id: Type.String({
@@ -38,10 +46,20 @@ export const TraceId = Type.Object({
     examples: ['4bf92f3577b34da6a3ce929d0e0e4736'],
   }),
 });
-export const Tag = Type.Object({ tag: Type.String({ minLength: 1, maxLength: 1024, description: 'such as resource.service.name, .http.method or status' }) });
+export const Tag = Type.Object({
+  tag: Type.String({
+    minLength: 1,
+    maxLength: 1024,
+    description: 'such as resource.service.name, .http.method or status',
+  }),
+});
 
 /** What the API itself offers; answers are Tempo's, errors are svc's. */
-export const traceRoutes = (driver: () => TraceDriver, reader: Reader, asking: AskingOf): readonly RouteDeclaration[] => [
+export const traceRoutes = (
+  driver: () => TraceDriver,
+  reader: Reader,
+  asking: AskingOf,
+): readonly RouteDeclaration[] => [
   byteRoute({
     method: 'GET',
     path: '/api/v1/traces/search',
@@ -53,7 +71,8 @@ export const traceRoutes = (driver: () => TraceDriver, reader: Reader, asking: A
     produces: jsonType,
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
-    handle: async ({ query, principal, signal }) => driver().answer(reader.search(parametersOf(query)), { signal, ...(await asking(principal)) }),
+    handle: async ({ query, principal, signal }) =>
+      driver().answer(reader.search(parametersOf(query)), { signal, ...(await asking(principal)) }),
   }),
   byteRoute({
     method: 'GET',
@@ -68,7 +87,10 @@ export const traceRoutes = (driver: () => TraceDriver, reader: Reader, asking: A
     timeoutMs: answerMs,
     errors: ['budget_exceeded', 'rate_limited', 'unavailable', 'upstream_error'],
     handle: async ({ params, query, principal, signal }) =>
-      driver().answer(reader.values(parametersOf(query), params.tag, 2), { signal, ...(await asking(principal)) }),
+      driver().answer(reader.values(parametersOf(query), params.tag, 2), {
+        signal,
+        ...(await asking(principal)),
+      }),
   }),
   byteRoute({
     method: 'GET',
@@ -82,7 +104,10 @@ export const traceRoutes = (driver: () => TraceDriver, reader: Reader, asking: A
     timeoutMs: answerMs,
     errors: ['not_found', 'rate_limited', 'unavailable', 'upstream_error'],
     async handle({ params, principal, signal }) {
-      const found = await driver().trace(params.trace_id, 'v1', { signal, ...(await asking(principal)) });
+      const found = await driver().trace(params.trace_id, 'v1', {
+        signal,
+        ...(await asking(principal)),
+      });
       if (found === undefined) {
         throw new SvcError('not_found', `there is no trace ${params.trace_id}`);
       }

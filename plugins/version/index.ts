@@ -1,7 +1,12 @@
 import { BuildInfo, definePlugin, route } from 'svc/sdk';
 import { Type } from 'typebox';
 
-const ManagerVersion = Type.Object({ manager_version: Type.String({ pattern: '^v\\d+\\.\\d+\\.\\d+', description: 'vX.Y.Z; edges compare theirs with it' }) });
+const ManagerVersion = Type.Object({
+  manager_version: Type.String({
+    pattern: '^v\\d+\\.\\d+\\.\\d+',
+    description: 'vX.Y.Z; edges compare theirs with it',
+  }),
+});
 
 export default definePlugin({
   activate(ctx) {

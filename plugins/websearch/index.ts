@@ -1,5 +1,13 @@
 import { ConnectionAnswer } from 'svc/connection';
-import { definePlugin, type Principal, route, type RouteDeclaration, SvcError, type ToolSkill, toolSkill } from 'svc/sdk';
+import {
+  definePlugin,
+  type Principal,
+  route,
+  type RouteDeclaration,
+  SvcError,
+  type ToolSkill,
+  toolSkill,
+} from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { providers } from './providers.ts';
@@ -8,10 +16,16 @@ import { Searches } from './searches.ts';
 export default definePlugin({
   activate(ctx) {
     const { settings, clock } = ctx;
-    const searches = new Searches({ settings, clock, providers, fetch: (url, request) => ctx.fetch(url, request) });
+    const searches = new Searches({
+      settings,
+      clock,
+      providers,
+      fetch: (url, request) => ctx.fetch(url, request),
+    });
     const live = ctx.live('web search');
     // Where nobody searches, agents do not see that it could be.
-    const settle = (): void => live.replace({ skills: searches.provider === undefined ? [] : webSkills(searches) });
+    const settle = (): void =>
+      live.replace({ skills: searches.provider === undefined ? [] : webSkills(searches) });
     settle();
     settings.watch('websearch.provider', settle);
     ctx.http.routes([testRoute(searches)]);
@@ -32,9 +46,12 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
     tier: 'specialty',
     params: Type.Object({
       query: Type.String({ minLength: 2, maxLength: 400 }),
-      count: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, description: 'most results; default 5' })),
+      count: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 10, description: 'most results; default 5' }),
+      ),
     }),
-    run: ({ query, count = 5 }, { principal, signal }) => searches.search(personOf(principal), query, count, signal),
+    run: ({ query, count = 5 }, { principal, signal }) =>
+      searches.search(personOf(principal), query, count, signal),
   }),
   toolSkill({
     key: 'web_read',
@@ -45,10 +62,22 @@ const webSkills = (searches: Searches): readonly ToolSkill[] => [
     class: 'safe',
     tier: 'specialty',
     params: Type.Object({
-      url: Type.String({ minLength: 8, maxLength: 2_000, description: 'exactly as it was found', 'x-checked-address': true }),
-      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 4_000_000, description: 'next_offset of the answer before' })),
+      url: Type.String({
+        minLength: 8,
+        maxLength: 2_000,
+        description: 'exactly as it was found',
+        'x-checked-address': true,
+      }),
+      offset: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 4_000_000,
+          description: 'next_offset of the answer before',
+        }),
+      ),
     }),
-    run: ({ url, offset = 0 }, { principal, signal }) => searches.read(personOf(principal), url, offset, signal),
+    run: ({ url, offset = 0 }, { principal, signal }) =>
+      searches.read(personOf(principal), url, offset, signal),
   }),
 ];
 
@@ -58,10 +87,20 @@ const testRoute = (searches: Searches): RouteDeclaration =>
     path: '/api/v1/integrations/websearch/test',
     access: 'admin',
     summary: 'Test the web search that is set, or another one',
-    description: 'Makes one search, which Tavily and Brave count. A provider that fails is an answer with ok false, not an error.',
+    description:
+      'Makes one search, which Tavily and Brave count. A provider that fails is an answer with ok false, not an error.',
     body: Type.Object({
-      provider: Type.Optional(Type.Enum(['searxng', 'tavily', 'brave'], { description: 'one other than what is set; it gets no stored key' })),
-      url: Type.Optional(Type.String({ maxLength: 500, description: 'of that one, where it has no address of its own' })),
+      provider: Type.Optional(
+        Type.Enum(['searxng', 'tavily', 'brave'], {
+          description: 'one other than what is set; it gets no stored key',
+        }),
+      ),
+      url: Type.Optional(
+        Type.String({
+          maxLength: 500,
+          description: 'of that one, where it has no address of its own',
+        }),
+      ),
       token: Type.Optional(Type.String({ maxLength: 1_000, description: 'key of that one' })),
     }),
     response: ConnectionAnswer,
@@ -70,10 +109,19 @@ const testRoute = (searches: Searches): RouteDeclaration =>
     action: 'websearch:test',
     async handle({ body: { provider, url = '', token = '' }, signal }) {
       if (provider === undefined && (url !== '' || token !== '')) {
-        throw new SvcError('invalid_argument', 'provider is needed: name who is tried with that address or token', {
-          details: [{ path: '/provider', message: 'is needed' }],
-        });
+        throw new SvcError(
+          'invalid_argument',
+          'provider is needed: name who is tried with that address or token',
+          {
+            details: [{ path: '/provider', message: 'is needed' }],
+          },
+        );
       }
-      return { ...(await searches.test(provider && { provider: providers[provider], url, key: token }, signal)) };
+      return {
+        ...(await searches.test(
+          provider && { provider: providers[provider], url, key: token },
+          signal,
+        )),
+      };
     },
   });

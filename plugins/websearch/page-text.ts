@@ -1,13 +1,53 @@
 /** What people do not read. Its text is passed over up to its own end. */
-const unread = new Set(['script', 'style', 'noscript', 'template', 'svg', 'math', 'title', 'iframe', 'object', 'canvas', 'select', 'textarea']);
+const unread = new Set([
+  'script',
+  'style',
+  'noscript',
+  'template',
+  'svg',
+  'math',
+  'title',
+  'iframe',
+  'object',
+  'canvas',
+  'select',
+  'textarea',
+]);
 const blocks = new Set(
   'address article aside blockquote br dd div dl dt fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table td th tr ul'.split(
     ' ',
   ),
 );
 const named: Readonly<Record<string, string>> = {
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', copy: '©', reg: '®', hellip: '…', mdash: '—', ndash: '–', laquo: '«', raquo: '»' },
-  ...{ lsquo: '‘', rsquo: '’', ldquo: '“', rdquo: '”', bull: '•', middot: '·', times: '×', rarr: '→', larr: '←', deg: '°', euro: '€', trade: '™' },
+  ...{
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    apos: "'",
+    nbsp: ' ',
+    copy: '©',
+    reg: '®',
+    hellip: '…',
+    mdash: '—',
+    ndash: '–',
+    laquo: '«',
+    raquo: '»',
+  },
+  ...{
+    lsquo: '‘',
+    rsquo: '’',
+    ldquo: '“',
+    rdquo: '”',
+    bull: '•',
+    middot: '·',
+    times: '×',
+    rarr: '→',
+    larr: '←',
+    deg: '°',
+    euro: '€',
+    trade: '™',
+  },
 };
 
 export interface PageText {
@@ -47,7 +87,10 @@ export function pageText(html: string): PageText {
       at = tagEnd(html, indexOr(lower, `</${name}`, at));
     }
   }
-  return { title: titled === null ? '' : tidy(decoded(titled[1]!)), text: tidy(decoded(parts.join(''))) };
+  return {
+    title: titled === null ? '' : tidy(decoded(titled[1]!)),
+    text: tidy(decoded(parts.join(''))),
+  };
 }
 
 /** A piece of text that may have marks in it. */
@@ -86,16 +129,22 @@ const indexOr = (text: string, sought: string, from: number): number => {
   return found < 0 ? text.length : found;
 };
 
-const behind = (text: string, sought: string, from: number): number => Math.min(text.length, indexOr(text, sought, from) + sought.length);
+const behind = (text: string, sought: string, from: number): number =>
+  Math.min(text.length, indexOr(text, sought, from) + sought.length);
 
 const decoded = (text: string): string =>
-  text.replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (whole: string, decimal?: string, hex?: string, name?: string) => {
-    if (name !== undefined) {
-      return Object.hasOwn(named, name.toLowerCase()) ? named[name.toLowerCase()]! : whole;
-    }
-    const code = decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal);
-    return code > 0 && code <= 0x10_ff_ff && (code < 0xd8_00 || code > 0xdf_ff) ? String.fromCodePoint(code) : '';
-  });
+  text.replaceAll(
+    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi,
+    (whole: string, decimal?: string, hex?: string, name?: string) => {
+      if (name !== undefined) {
+        return Object.hasOwn(named, name.toLowerCase()) ? named[name.toLowerCase()]! : whole;
+      }
+      const code = decimal === undefined ? Number.parseInt(hex!, 16) : Number(decimal);
+      return code > 0 && code <= 0x10_ff_ff && (code < 0xd8_00 || code > 0xdf_ff)
+        ? String.fromCodePoint(code)
+        : '';
+    },
+  );
 
 /** Without what controls a terminal or turns the direction of text, and without empty lines. */
 const tidy = (text: string): string =>

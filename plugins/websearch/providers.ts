@@ -14,7 +14,11 @@ export interface SearchProvider {
   /** Empty: only the administrator knows. */
   readonly url: string;
   readonly needsKey: boolean;
-  request(key: string, query: string, count: number): Pick<OutboundRequest, 'method' | 'headers' | 'body'> & { readonly path: string };
+  request(
+    key: string,
+    query: string,
+    count: number,
+  ): Pick<OutboundRequest, 'method' | 'headers' | 'body'> & { readonly path: string };
   /** The list of results; undefined where this is no answer of the provider. */
   results(json: Readonly<Record<string, unknown>>): unknown;
   readonly snippet: 'content' | 'description';
@@ -25,34 +29,62 @@ export interface SearchProvider {
 export const providers: Readonly<Record<'searxng' | 'tavily' | 'brave', SearchProvider>> = {
   searxng: {
     ...{ title: 'SearXNG', url: '', needsKey: false, snippet: 'content' },
-    request: (_, query) => ({ path: `/search?${new URLSearchParams({ q: query, format: 'json', safesearch: '1' }).toString()}` }),
+    request: (_, query) => ({
+      path: `/search?${new URLSearchParams({ q: query, format: 'json', safesearch: '1' }).toString()}`,
+    }),
     results: ({ results }) => results,
-    refusal: (status) => (status === 403 ? 'SearXNG answers no JSON: add json to search.formats in its settings.yml' : undefined),
+    refusal: (status) =>
+      status === 403
+        ? 'SearXNG answers no JSON: add json to search.formats in its settings.yml'
+        : undefined,
   },
   tavily: {
     ...{ title: 'Tavily', url: 'https://api.tavily.com', needsKey: true, snippet: 'content' },
     request: (key, query, count) => ({
-      ...{ path: '/search', method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } },
-      body: JSON.stringify({ query, max_results: count, search_depth: 'basic', include_answer: false, include_images: false }),
+      ...{
+        path: '/search',
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      },
+      body: JSON.stringify({
+        query,
+        max_results: count,
+        search_depth: 'basic',
+        include_answer: false,
+        include_images: false,
+      }),
     }),
     results: ({ results }) => results,
   },
   brave: {
-    ...{ title: 'Brave Search', url: 'https://api.search.brave.com', needsKey: true, snippet: 'description' },
+    ...{
+      title: 'Brave Search',
+      url: 'https://api.search.brave.com',
+      needsKey: true,
+      snippet: 'description',
+    },
     request: (key, query, count) => ({
       path: `/res/v1/web/search?${new URLSearchParams({ q: query, count: String(count), text_decorations: 'false' }).toString()}`,
       headers: { 'x-subscription-token': key },
     }),
     // Without a result the whole part is missing.
-    results: ({ type, web }) => (type !== 'search' ? undefined : ((web as { results?: unknown } | undefined)?.results ?? [])),
-    refusal: (status, text) => (status === 422 && /SUBSCRIPTION_TOKEN/.test(text) ? 'Brave does not know the key; check websearch.api_key' : undefined),
+    results: ({ type, web }) =>
+      type !== 'search' ? undefined : ((web as { results?: unknown } | undefined)?.results ?? []),
+    refusal: (status, text) =>
+      status === 422 && /SUBSCRIPTION_TOKEN/.test(text)
+        ? 'Brave does not know the key; check websearch.api_key'
+        : undefined,
   },
 };
 
 const longest = { title: 300, url: 2_000, snippet: 1_000 };
 
 /** What was found, without what is no page; undefined where the text is no answer of the provider. */
-export function foundIn(provider: SearchProvider, text: string, count: number): readonly Found[] | undefined {
+export function foundIn(
+  provider: SearchProvider,
+  text: string,
+  count: number,
+): readonly Found[] | undefined {
   const json = objectIn(text);
   const list = json && provider.results(json);
   if (!Array.isArray(list)) {
@@ -60,7 +92,11 @@ export function foundIn(provider: SearchProvider, text: string, count: number): 
   }
   return list
     .filter((item): item is Record<string, unknown> => typeof item === 'object' && item !== null)
-    .map((item) => ({ title: lineOf(item['title'], longest.title), url: addressIn(item['url']), snippet: lineOf(item[provider.snippet], longest.snippet) }))
+    .map((item) => ({
+      title: lineOf(item['title'], longest.title),
+      url: addressIn(item['url']),
+      snippet: lineOf(item[provider.snippet], longest.snippet),
+    }))
     .filter(({ url }) => url !== '')
     .slice(0, count);
 }
@@ -69,7 +105,11 @@ export function foundIn(provider: SearchProvider, text: string, count: number): 
 export function productOf(provider: SearchProvider, key: string): Product {
   const { path, ...request } = provider.request(key, 'svc', 1);
   const read = (text: string) => (foundIn(provider, text, 1) === undefined ? undefined : {});
-  return { name: provider.title, questions: [{ path, ...request, read }], ...(provider.refusal && { refusal: provider.refusal.bind(provider) }) };
+  return {
+    name: provider.title,
+    questions: [{ path, ...request, read }],
+    ...(provider.refusal && { refusal: provider.refusal.bind(provider) }),
+  };
 }
 
 /** Snippets hold marks of what was searched for. */

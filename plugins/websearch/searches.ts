@@ -1,8 +1,26 @@
-import { type ConnectionOutcome, type ConnectionParts, failureOf, hostOf, testConnection } from 'svc/connection';
-import { isSvcError, type OutboundReply, type OutboundRequest, type Settings, SvcError } from 'svc/sdk';
+import {
+  type ConnectionOutcome,
+  type ConnectionParts,
+  failureOf,
+  hostOf,
+  testConnection,
+} from 'svc/connection';
+import {
+  isSvcError,
+  type OutboundReply,
+  type OutboundRequest,
+  type Settings,
+  SvcError,
+} from 'svc/sdk';
 
 import { pageText } from './page-text.ts';
-import { type Found, foundIn, productOf, type providers as known, type SearchProvider } from './providers.ts';
+import {
+  type Found,
+  foundIn,
+  productOf,
+  type providers as known,
+  type SearchProvider,
+} from './providers.ts';
 
 export interface PageRead {
   readonly url: string;
@@ -42,23 +60,51 @@ export class Searches {
     return id === 'none' ? undefined : { ...this.#parts.providers[id], id };
   }
 
-  async search(person: string, query: string, count: number, signal: AbortSignal): Promise<{ readonly provider: string; readonly results: readonly Found[] }> {
+  async search(
+    person: string,
+    query: string,
+    count: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly provider: string; readonly results: readonly Found[] }> {
     const provider = this.provider;
     if (provider === undefined) {
-      throw new SvcError('conflict', 'websearch.provider is none: the administrator sets who searches', { reason: 'websearch.none' });
+      throw new SvcError(
+        'conflict',
+        'websearch.provider is none: the administrator sets who searches',
+        { reason: 'websearch.none' },
+      );
     }
     const { url, key } = this.#address(provider);
-    const missing = url === '' ? 'websearch.url' : provider.needsKey && key === '' ? 'websearch.api_key' : undefined;
+    const missing =
+      url === ''
+        ? 'websearch.url'
+        : provider.needsKey && key === ''
+          ? 'websearch.api_key'
+          : undefined;
     if (missing !== undefined) {
-      throw new SvcError('conflict', `${missing} is not set, and ${provider.title} needs it`, { reason: 'websearch.not_configured' });
+      throw new SvcError('conflict', `${missing} is not set, and ${provider.title} needs it`, {
+        reason: 'websearch.not_configured',
+      });
     }
     const { path, ...request } = provider.request(key, query, count);
-    const reply = await this.#fetch(`${url}${path}`, { ...request, timeoutMs: searchMs, signal }, provider.title);
+    const reply = await this.#fetch(
+      `${url}${path}`,
+      { ...request, timeoutMs: searchMs, signal },
+      provider.title,
+    );
     const text = Buffer.from(reply.body).toString('utf8');
     const results = reply.status === 200 ? foundIn(provider, text, count) : undefined;
     if (results === undefined) {
-      const why = provider.refusal?.(reply.status, text) ?? (reply.status === 200 ? 'its answer is none that svc knows' : `it answered ${reply.status}`);
-      throw new SvcError(reply.status === 429 ? 'rate_limited' : 'upstream_error', `${provider.title} did not search: ${why}`, { reason: 'websearch.refused' });
+      const why =
+        provider.refusal?.(reply.status, text) ??
+        (reply.status === 200
+          ? 'its answer is none that svc knows'
+          : `it answered ${reply.status}`);
+      throw new SvcError(
+        reply.status === 429 ? 'rate_limited' : 'upstream_error',
+        `${provider.title} did not search: ${why}`,
+        { reason: 'websearch.refused' },
+      );
     }
     results.forEach((found) => this.#remember(person, found.url));
     return { provider: provider.id, results };
@@ -77,35 +123,70 @@ export class Searches {
       );
     }
     const headers = { accept: 'text/html, text/plain;q=0.9, application/json;q=0.5' };
-    const reply = await this.#fetch(url, { headers, redirects: 3, timeoutMs: pageMs, maxBytes: mostPageBytes, signal }, 'the page');
+    const reply = await this.#fetch(
+      url,
+      { headers, redirects: 3, timeoutMs: pageMs, maxBytes: mostPageBytes, signal },
+      'the page',
+    );
     const type = reply.headers['content-type'] ?? 'text/html';
     if (reply.status !== 200 || !readable.test(type)) {
-      const why = reply.status === 200 ? `it is no text (${type.slice(0, 60)})` : `${hostOf(url)} answered ${reply.status}`;
-      throw new SvcError('upstream_error', `the page could not be read: ${why}`, { reason: 'websearch.page' });
+      const why =
+        reply.status === 200
+          ? `it is no text (${type.slice(0, 60)})`
+          : `${hostOf(url)} answered ${reply.status}`;
+      throw new SvcError('upstream_error', `the page could not be read: ${why}`, {
+        reason: 'websearch.page',
+      });
     }
     const page = textOf(reply, type);
     const end = offset + mostCharacters;
-    return { url: reply.url, title: page.title, text: page.text.slice(offset, end), next_offset: end < page.text.length ? end : null };
+    return {
+      url: reply.url,
+      title: page.title,
+      text: page.text.slice(offset, end),
+      next_offset: end < page.text.length ? end : null,
+    };
   }
 
   /** The provider that is set, or another one with a key of its own. */
-  test(trial: { readonly provider: SearchProvider; readonly url: string; readonly key: string } | undefined, signal: AbortSignal): Promise<ConnectionOutcome> {
+  test(
+    trial:
+      | { readonly provider: SearchProvider; readonly url: string; readonly key: string }
+      | undefined,
+    signal: AbortSignal,
+  ): Promise<ConnectionOutcome> {
     const provider = trial?.provider ?? this.provider;
     const unset = (setting: string): Promise<ConnectionOutcome> =>
-      Promise.resolve({ ok: false, code: 'not_configured', latency_ms: 0, detail: `${setting} is not set: set it, or name a provider to try` });
+      Promise.resolve({
+        ok: false,
+        code: 'not_configured',
+        latency_ms: 0,
+        detail: `${setting} is not set: set it, or name a provider to try`,
+      });
     if (provider === undefined) {
       return unset('websearch.provider');
     }
-    const { url, key } = trial === undefined ? this.#address(provider) : { url: trial.url || provider.url, key: trial.key };
+    const { url, key } =
+      trial === undefined
+        ? this.#address(provider)
+        : { url: trial.url || provider.url, key: trial.key };
     if (url === '' || (provider.needsKey && key === '')) {
       return unset(url === '' ? 'websearch.url' : 'websearch.api_key');
     }
-    return testConnection(this.#parts, productOf(provider, key), { url: url.replace(/\/+$/, ''), headers: { accept: 'application/json' } }, signal);
+    return testConnection(
+      this.#parts,
+      productOf(provider, key),
+      { url: url.replace(/\/+$/, ''), headers: { accept: 'application/json' } },
+      signal,
+    );
   }
 
   #address(provider: SearchProvider): { readonly url: string; readonly key: string } {
     const { settings } = this.#parts;
-    return { url: (settings.get<string>('websearch.url') || provider.url).replace(/\/+$/, ''), key: settings.get<string>('websearch.api_key') };
+    return {
+      url: (settings.get<string>('websearch.url') || provider.url).replace(/\/+$/, ''),
+      key: settings.get<string>('websearch.api_key'),
+    };
   }
 
   #remember(person: string, url: string): void {
@@ -124,12 +205,18 @@ export class Searches {
       if (request.signal?.aborted || !isSvcError(error)) {
         throw error;
       }
-      throw new SvcError('upstream_error', failureOf(error, { url }, { name }).detail, { reason: 'websearch.unreachable', cause: error });
+      throw new SvcError('upstream_error', failureOf(error, { url }, { name }).detail, {
+        reason: 'websearch.unreachable',
+        cause: error,
+      });
     }
   }
 }
 
-function textOf({ body }: OutboundReply, type: string): { readonly title: string; readonly text: string } {
+function textOf(
+  { body }: OutboundReply,
+  type: string,
+): { readonly title: string; readonly text: string } {
   const charset = /charset="?([\w-]{1,40})/i.exec(type)?.[1] ?? 'utf-8';
   let text: string;
   try {
@@ -138,5 +225,7 @@ function textOf({ body }: OutboundReply, type: string): { readonly title: string
     // A name of no encoding that is known: most pages are in this one.
     text = new TextDecoder().decode(body);
   }
-  return /html|^text\/(?!plain)/i.test(type) ? pageText(text) : { title: '', text: text.replaceAll(/[^\P{C}\n\t]/gu, '') };
+  return /html|^text\/(?!plain)/i.test(type)
+    ? pageText(text)
+    : { title: '', text: text.replaceAll(/[^\P{C}\n\t]/gu, '') };
 }

@@ -33,8 +33,13 @@ export class Authority {
   /** Whether the person sees this device at this moment. */
   async sees({ principal }: Standing, deviceId: number): Promise<boolean> {
     const { kind, id } = principal;
-    const selectors = kind === 'user' || kind === 'token' ? this.#directory.live(Number(id))?.selectors : principal.selectors;
-    return (await this.seenBy(selectors === undefined ? {} : { selectors }))?.has(deviceId) !== false;
+    const selectors =
+      kind === 'user' || kind === 'token'
+        ? this.#directory.live(Number(id))?.selectors
+        : principal.selectors;
+    return (
+      (await this.seenBy(selectors === undefined ? {} : { selectors }))?.has(deviceId) !== false
+    );
   }
 
   /** Undefined for a principal that may not. */
@@ -65,7 +70,10 @@ export class Authority {
     if (kind === 'operator') {
       return { version: undefined };
     }
-    const person = kind === 'user' || kind === 'token' ? this.#directory.live(Number(id)) : undefined;
-    return person?.status === 'active' && person.grants.some((grant) => covers(grant, shellAction)) ? { version: person.version } : undefined;
+    const person =
+      kind === 'user' || kind === 'token' ? this.#directory.live(Number(id)) : undefined;
+    return person?.status === 'active' && person.grants.some((grant) => covers(grant, shellAction))
+      ? { version: person.version }
+      : undefined;
   }
 }

@@ -25,11 +25,16 @@ export interface FirstFrameOptions {
 }
 
 /** Undefined when the browser has gone. */
-export function firstFrame({ socket, session }: Connection, { after, closed, next }: FirstFrameOptions): Promise<OpenFrame | AttachFrame | undefined> {
+export function firstFrame(
+  { socket, session }: Connection,
+  { after, closed, next }: FirstFrameOptions,
+): Promise<OpenFrame | AttachFrame | undefined> {
   const wanted = session === undefined ? 'open' : 'attach';
   return new Promise((resolve, reject) => {
     let isFirst = true;
-    const late = after(limits.openMs, () => reject(new SvcError('invalid_argument', 'the first frame did not arrive within 15 s')));
+    const late = after(limits.openMs, () =>
+      reject(new SvcError('invalid_argument', 'the first frame did not arrive within 15 s')),
+    );
     const stop = (): void => {
       isFirst = false;
       void late();

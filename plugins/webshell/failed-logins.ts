@@ -18,7 +18,9 @@ export class FailedLogins {
       this.#failures.delete(deviceId);
     }
     if (found.length >= limits.failedLogins) {
-      throw new SvcError('rate_limited', 'too many failed logins on this device; wait a minute', { retryAfterSeconds: 60 });
+      throw new SvcError('rate_limited', 'too many failed logins on this device; wait a minute', {
+        retryAfterSeconds: 60,
+      });
     }
   }
 
@@ -27,6 +29,8 @@ export class FailedLogins {
   }
 
   #recent(deviceId: number): number[] {
-    return (this.#failures.get(deviceId) ?? []).filter((at) => at > this.#clock.monotonic() - limits.failedLoginsMs);
+    return (this.#failures.get(deviceId) ?? []).filter(
+      (at) => at > this.#clock.monotonic() - limits.failedLoginsMs,
+    );
   }
 }

@@ -8,7 +8,11 @@ export interface Size {
 /** How a person proves to the SSH server who they are. Only ever in memory. */
 export type Login =
   | { readonly type: 'password'; readonly password: string }
-  | { readonly type: 'key'; readonly private_key: string; readonly passphrase?: string | undefined };
+  | {
+      readonly type: 'key';
+      readonly private_key: string;
+      readonly passphrase?: string | undefined;
+    };
 
 export interface OpenFrame extends Size {
   readonly type: 'open';
@@ -39,7 +43,11 @@ export type ServerFrame =
       readonly type: 'ready';
       readonly session_id: number;
       readonly user: string;
-      readonly host_key: { readonly algorithm: string; readonly fingerprint: string; readonly trust: 'known' | 'first_use' };
+      readonly host_key: {
+        readonly algorithm: string;
+        readonly fingerprint: string;
+        readonly trust: 'known' | 'first_use';
+      };
       readonly recorded: boolean;
     }
   | {
@@ -83,7 +91,9 @@ export function readFrame(text: string): ClientFrame | undefined {
       return size && { type: 'resize', ...size };
     }
     case 'ack':
-      return only(frame, ['type', 'bytes']) && isCount(frame['bytes']) ? { type: 'ack', bytes: frame['bytes'] } : undefined;
+      return only(frame, ['type', 'bytes']) && isCount(frame['bytes'])
+        ? { type: 'ack', bytes: frame['bytes'] }
+        : undefined;
     case 'close':
       return only(frame, ['type']) ? { type: 'close' } : undefined;
     default:
@@ -100,14 +110,24 @@ function readOpen(frame: Readonly<Record<string, unknown>>): OpenFrame | undefin
     (frame['user'] === undefined || matches(user, frame['user'])) &&
     (frame['acks'] === undefined || typeof frame['acks'] === 'boolean');
   return fits && size && auth
-    ? { type: 'open', ...size, term: frame['term'] as string, user: frame['user'] as string | undefined, auth, acks: frame['acks'] === true }
+    ? {
+        type: 'open',
+        ...size,
+        term: frame['term'] as string,
+        user: frame['user'] as string | undefined,
+        auth,
+        acks: frame['acks'] === true,
+      }
     : undefined;
 }
 
 function readAttach(frame: Readonly<Record<string, unknown>>): AttachFrame | undefined {
   const size = readSize(frame);
   const { from, acks = false } = frame;
-  const fits = only(frame, ['type', 'from', 'cols', 'rows', 'acks']) && isCount(from) && typeof acks === 'boolean';
+  const fits =
+    only(frame, ['type', 'from', 'cols', 'rows', 'acks']) &&
+    isCount(from) &&
+    typeof acks === 'boolean';
   return fits && size ? { type: 'attach', from, ...size, acks } : undefined;
 }
 
@@ -115,21 +135,42 @@ function readLogin(value: unknown): Login | undefined {
   if (typeof value !== 'object' || value === null) {
     return undefined;
   }
-  const { type, password, private_key: key, passphrase } = value as Readonly<Record<string, unknown>>;
+  const {
+    type,
+    password,
+    private_key: key,
+    passphrase,
+  } = value as Readonly<Record<string, unknown>>;
   if (type === 'password') {
-    return only(value, ['type', 'password']) && isText(password, longestPassword) ? { type, password } : undefined;
+    return only(value, ['type', 'password']) && isText(password, longestPassword)
+      ? { type, password }
+      : undefined;
   }
-  const fits = type === 'key' && only(value, ['type', 'private_key', 'passphrase']) && isText(key, limits.keyBytes);
-  return fits && (passphrase === undefined || isText(passphrase, longestPassword)) ? { type: 'key', private_key: key, passphrase } : undefined;
+  const fits =
+    type === 'key' &&
+    only(value, ['type', 'private_key', 'passphrase']) &&
+    isText(key, limits.keyBytes);
+  return fits && (passphrase === undefined || isText(passphrase, longestPassword))
+    ? { type: 'key', private_key: key, passphrase }
+    : undefined;
 }
 
 /** What a terminal may be; a browser window that is being dragged goes through every other size, too. */
 function readSize({ cols, rows }: Readonly<Record<string, unknown>>): Size | undefined {
-  return isCount(cols) && isCount(rows) ? { cols: within(limits.columns, cols), rows: within(limits.rows, rows) } : undefined;
+  return isCount(cols) && isCount(rows)
+    ? { cols: within(limits.columns, cols), rows: within(limits.rows, rows) }
+    : undefined;
 }
 
-const within = ({ min, max }: { readonly min: number; readonly max: number }, value: number): number => Math.min(max, Math.max(min, value));
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-const isText = (value: unknown, longest: number): value is string => typeof value === 'string' && value !== '' && value.length <= longest;
-const matches = (form: RegExp, value: unknown): value is string => typeof value === 'string' && form.test(value);
-const only = (frame: object, names: readonly string[]): boolean => Object.keys(frame).every((name) => names.includes(name));
+const within = (
+  { min, max }: { readonly min: number; readonly max: number },
+  value: number,
+): number => Math.min(max, Math.max(min, value));
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0;
+const isText = (value: unknown, longest: number): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= longest;
+const matches = (form: RegExp, value: unknown): value is string =>
+  typeof value === 'string' && form.test(value);
+const only = (frame: object, names: readonly string[]): boolean =>
+  Object.keys(frame).every((name) => names.includes(name));

@@ -6,12 +6,16 @@ import { AcceptBody, DeviceParams, HostKeyItem } from './schema.ts';
 
 const path = '/api/v1/webshell/host-keys';
 
-export const hostKeyRoutes = (hostKeys: HostKeys, authority: Authority): readonly RouteDeclaration[] => [
+export const hostKeyRoutes = (
+  hostKeys: HostKeys,
+  authority: Authority,
+): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: shellAction,
     devices: 'narrowed',
-    summary: 'List the keys of SSH servers that are trusted, and those that were refused in their place',
+    summary:
+      'List the keys of SSH servers that are trusted, and those that were refused in their place',
     items: HostKeyItem,
     handle: async ({ principal, page }) => hostKeys.list(await authority.seenBy(principal), page),
   }),
@@ -43,7 +47,11 @@ export const hostKeyRoutes = (hostKeys: HostKeys, authority: Authority): readonl
     errors: ['not_found'],
     async handle(call) {
       const { params } = call;
-      call.note({ resourceType: 'device', resourceId: params.device_id, before: await hostKeys.forget(params.device_id) });
+      call.note({
+        resourceType: 'device',
+        resourceId: params.device_id,
+        before: await hostKeys.forget(params.device_id),
+      });
     },
   }),
 ];

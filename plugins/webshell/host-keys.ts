@@ -1,4 +1,12 @@
-import { type Clock, type Page, pageOf, type PageRequest, SvcError, type Tables, timestamp } from 'svc/sdk';
+import {
+  type Clock,
+  type Page,
+  pageOf,
+  type PageRequest,
+  SvcError,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
 
 import type { Seen } from './authority.ts';
 import { isSeen } from './session-store.ts';
@@ -48,13 +56,23 @@ export class HostKeys {
   }
 
   /** Trusts the key that was refused; throws conflict unless it is the very one that the administrator has seen. */
-  accept(deviceId: number, fingerprint: string): Promise<{ readonly before: ShownHostKey; readonly after: ShownHostKey }> {
+  accept(
+    deviceId: number,
+    fingerprint: string,
+  ): Promise<{ readonly before: ShownHostKey; readonly after: ShownHostKey }> {
     return this.#tables.write(async (tx) => {
       const before = await requireKey(tx, deviceId);
       if (before.offered_fingerprint !== fingerprint) {
-        throw new SvcError('conflict', `the key that was refused last is ${before.offered_fingerprint ?? 'none'}, not ${fingerprint}`);
+        throw new SvcError(
+          'conflict',
+          `the key that was refused last is ${before.offered_fingerprint ?? 'none'}, not ${fingerprint}`,
+        );
       }
-      const after = await hostKeyStore(tx).replace(deviceId, { algorithm: before.offered_algorithm!, fingerprint }, this.#clock.now());
+      const after = await hostKeyStore(tx).replace(
+        deviceId,
+        { algorithm: before.offered_algorithm!, fingerprint },
+        this.#clock.now(),
+      );
       return { before: shown(before), after: shown(after) };
     });
   }
@@ -81,26 +99,49 @@ export class HostKeys {
 /** The only statements about the keys of SSH servers. */
 const hostKeyStore = (db: WebshellDb) => ({
   find: (deviceId: number): Promise<HostKeyRow | undefined> =>
-    db.selectFrom('webshell_host_keys').selectAll().where('device_id', '=', deviceId).executeTakeFirst(),
+    db
+      .selectFrom('webshell_host_keys')
+      .selectAll()
+      .where('device_id', '=', deviceId)
+      .executeTakeFirst(),
 
   list: (seen: Seen, page: PageRequest): Promise<Page<HostKeyRow>> =>
-    pageOf(db.selectFrom('webshell_host_keys').selectAll().where(isSeen(seen)), 'device_id', page, 'asc'),
+    pageOf(
+      db.selectFrom('webshell_host_keys').selectAll().where(isSeen(seen)),
+      'device_id',
+      page,
+      'asc',
+    ),
 
   /** Trusts the first key of a device; one that comes later and is another is only written beside it. */
   async meet(deviceId: number, { algorithm, fingerprint }: HostKey, now: number): Promise<void> {
     await db
       .insertInto('webshell_host_keys')
-      .values({ device_id: deviceId, algorithm, fingerprint, trusted_at: now, trusted_by: 'first_use' })
+      .values({
+        device_id: deviceId,
+        algorithm,
+        fingerprint,
+        trusted_at: now,
+        trusted_by: 'first_use',
+      })
       .onConflict((clash) =>
         clash
           .column('device_id')
-          .doUpdateSet({ offered_algorithm: algorithm, offered_fingerprint: fingerprint, offered_at: now })
+          .doUpdateSet({
+            offered_algorithm: algorithm,
+            offered_fingerprint: fingerprint,
+            offered_at: now,
+          })
           .where('webshell_host_keys.fingerprint', '!=', fingerprint),
       )
       .execute();
   },
 
-  replace: (deviceId: number, { algorithm, fingerprint }: HostKey, now: number): Promise<HostKeyRow> =>
+  replace: (
+    deviceId: number,
+    { algorithm, fingerprint }: HostKey,
+    now: number,
+  ): Promise<HostKeyRow> =>
     db
       .updateTable('webshell_host_keys')
       .set({
@@ -119,7 +160,10 @@ const hostKeyStore = (db: WebshellDb) => ({
 async function requireKey(db: WebshellDb, deviceId: number): Promise<HostKeyRow> {
   const row = await hostKeyStore(db).find(deviceId);
   if (!row) {
-    throw new SvcError('not_found', `no host key of device ${deviceId} is known; it is trusted when the first shell is opened`);
+    throw new SvcError(
+      'not_found',
+      `no host key of device ${deviceId} is known; it is trusted when the first shell is opened`,
+    );
   }
   return row;
 }
@@ -133,5 +177,9 @@ const shown = (row: HostKeyRow) => ({
   refused:
     row.offered_fingerprint === null
       ? null
-      : { algorithm: row.offered_algorithm!, fingerprint: row.offered_fingerprint, offered_at: timestamp(row.offered_at!) },
+      : {
+          algorithm: row.offered_algorithm!,
+          fingerprint: row.offered_fingerprint,
+          offered_at: timestamp(row.offered_at!),
+        },
 });

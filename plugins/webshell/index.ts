@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { DeviceScopes } from 'svc/query';
 import { AuditTrail, BuildInfo, definePlugin, defineService } from 'svc/sdk';
 
-import type { DeviceChanged, DeviceDirectory as Devices, DeviceRemoved } from '../device/contract.ts';
+import type {
+  DeviceChanged,
+  DeviceDirectory as Devices,
+  DeviceRemoved,
+} from '../device/contract.ts';
 import type { EdgeFleet as Fleet } from '../edge/contract.ts';
 import type { DirectoryContract, PersonChanged, RoleChanged } from '../iam/contract.ts';
 import type { Credentials, SessionEnded } from '../session/contract.ts';
@@ -49,12 +53,17 @@ export default definePlugin({
     const authority = new Authority(ctx.services.use(Directory), ctx.services.maybe(DeviceScopes));
     const note = noteTo(ctx.services.maybe(AuditTrail), clock, ids);
     const tickets = new Tickets({ clock, ids, authority });
-    const recordings = new Recordings({ folder: join(ctx.dataDir, 'recordings'), secrets: ctx.secrets, ids });
+    const recordings = new Recordings({
+      folder: join(ctx.dataDir, 'recordings'),
+      secrets: ctx.secrets,
+      ids,
+    });
     const retention = new Retention({ tables, recordings, settings, note, clock });
     const shells = new Shells({ clock, authority });
     const hostKeys = new HostKeys(tables, clock);
     const life = String(build.startedAt);
-    const after = (ms: number, work: () => void): (() => unknown) => scope.timeout('timer of a shell', ms, work);
+    const after = (ms: number, work: () => void): (() => unknown) =>
+      scope.timeout('timer of a shell', ms, work);
     const parts = {
       ...{
         devices,
@@ -67,23 +76,38 @@ export default definePlugin({
         turns: new Turns({ after, now: () => clock.monotonic() }),
         settings,
       },
-      ...{ journal: new SessionJournal({ tables, note, recordings, settings, clock, life }), clock, log },
+      ...{
+        journal: new SessionJournal({ tables, note, recordings, settings, clock, life }),
+        clock,
+        log,
+      },
       after,
     };
 
     ctx.extend.contribute(credentials, 'ticket', tickets);
     ctx.http.routes(shellRoutes({ ...parts, tickets, publicUrl: build.publicUrl }));
-    ctx.http.routes([...sessionRoutes(tables, shells, authority), ...recordingRoutes({ tables, recordings, retention, authority })]);
+    ctx.http.routes([
+      ...sessionRoutes(tables, shells, authority),
+      ...recordingRoutes({ tables, recordings, retention, authority }),
+    ]);
     ctx.http.routes(hostKeyRoutes(hostKeys, authority));
 
     ctx.events.on(personChanged, () => shells.recheck());
     ctx.events.on(roleChanged, () => shells.recheck());
     ctx.events.on(sessionEnded, async ({ session_id: session }) => {
       tickets.forget(session);
-      await shells.endWhere(({ standing }) => standing.principal.session === session, 'revoked', 'the session in which this shell was opened has ended');
+      await shells.endWhere(
+        ({ standing }) => standing.principal.session === session,
+        'revoked',
+        'the session in which this shell was opened has ended',
+      );
     });
     const lost = (id: number, edges: (edgeId: number) => boolean): Promise<void> =>
-      shells.endWhere(({ deviceId, edgeId }) => deviceId === id && edges(edgeId), 'device_lost', 'the device was removed, or is watched by another edge now');
+      shells.endWhere(
+        ({ deviceId, edgeId }) => deviceId === id && edges(edgeId),
+        'device_lost',
+        'the device was removed, or is watched by another edge now',
+      );
     ctx.events.on(deviceChanged, async ({ device_id: id }) => {
       if (shells.list().some(({ deviceId }) => deviceId === id)) {
         const edge = await devices.onlineEdge(id);
@@ -104,11 +128,17 @@ export default definePlugin({
     });
     const recovery = { tables, recordings, note, clock, log };
     scope.interval('close abandoned sessions', minuteMs, () =>
-      closeLeftBehind(recovery, ({ id, started_at: startedAt }) => shells.get(id) === undefined && startedAt < clock.now() - minuteMs),
+      closeLeftBehind(
+        recovery,
+        ({ id, started_at: startedAt }) =>
+          shells.get(id) === undefined && startedAt < clock.now() - minuteMs,
+      ),
     );
     scope.timeout('remove old recordings soon after the start', secondMs, () => retention.apply());
     scope.interval('remove old recordings', hourMs, () => retention.apply());
-    scope.defer('end the shells that are open', () => shells.endWhere(() => true, 'manager_restart', 'the service stops, or reloads its shells'));
+    scope.defer('end the shells that are open', () =>
+      shells.endWhere(() => true, 'manager_restart', 'the service stops, or reloads its shells'),
+    );
     return { closeOthers: () => closeLeftBehind(recovery, (row) => row.life !== life) };
   },
   start: (_ctx, { closeOthers }) => closeOthers(),

@@ -69,7 +69,10 @@ export class Input {
 
   #refill(): void {
     const at = this.#now();
-    this.#allowance = Math.min(limits.inputBytes, this.#allowance + ((at - this.#refilledAt) * limits.inputBytesPerSecond) / 1_000);
+    this.#allowance = Math.min(
+      limits.inputBytes,
+      this.#allowance + ((at - this.#refilledAt) * limits.inputBytesPerSecond) / 1_000,
+    );
     this.#refilledAt = at;
   }
 

@@ -40,14 +40,25 @@ export interface AcceptedLogin {
 }
 
 /** Through the tunnel and past the login of the SSH server; what it refuses is written down. */
-export async function logIn(parts: OpeningParts, connection: Connection, frame: OpenFrame): Promise<AcceptedLogin> {
+export async function logIn(
+  parts: OpeningParts,
+  connection: Connection,
+  frame: OpenFrame,
+): Promise<AcceptedLogin> {
   const { deviceId, standing } = connection;
   const { failedLogins, hostKeys, fleet, settings, journal, authority } = parts;
   const user = remoteUser(connection, frame);
   await assertLogin(frame.auth);
   failedLogins.check(deviceId);
   const { device, edgeId } = await reach(parts, standing.principal, deviceId);
-  const stream = await fleet.get().openStream(edgeId, 'tcp', { host: '127.0.0.1', port: portOf(device, settings) }, { timeoutMs: limits.sshMs });
+  const stream = await fleet
+    .get()
+    .openStream(
+      edgeId,
+      'tcp',
+      { host: '127.0.0.1', port: portOf(device, settings) },
+      { timeoutMs: limits.sshMs },
+    );
   let trust: 'known' | 'first_use' = 'known';
   let shown: HostKey | undefined;
   try {
@@ -70,7 +81,14 @@ export async function logIn(parts: OpeningParts, connection: Connection, frame: 
       if (error.code === 'unauthorized') {
         failedLogins.count(deviceId);
       }
-      await journal.refused({ connection, edgeId, user, auth: frame.auth.type, fingerprint: shown?.fingerprint, error });
+      await journal.refused({
+        connection,
+        edgeId,
+        user,
+        auth: frame.auth.type,
+        fingerprint: shown?.fingerprint,
+        error,
+      });
     }
     throw error;
   }
@@ -79,7 +97,10 @@ export async function logIn(parts: OpeningParts, connection: Connection, frame: 
 function remoteUser(connection: Connection, frame: OpenFrame): string {
   const user = connection.user ?? frame.user;
   if (user === undefined) {
-    throw new SvcError('invalid_argument', '"user" is missing: name the user to log in as, in the ticket or in the first frame');
+    throw new SvcError(
+      'invalid_argument',
+      '"user" is missing: name the user to log in as, in the ticket or in the first frame',
+    );
   }
   if (frame.user !== undefined && frame.user !== user) {
     throw new SvcError('invalid_argument', `the ticket is for ${user}`);
@@ -92,21 +113,53 @@ export async function openSession(
   parts: OpeningParts,
   connection: Connection,
   frame: OpenFrame,
-  { login: { device, edgeId, user, ssh, trust, typed }, ended }: { readonly login: AcceptedLogin; readonly ended: () => void },
+  {
+    login: { device, edgeId, user, ssh, trust, typed },
+    ended,
+  }: { readonly login: AcceptedLogin; readonly ended: () => void },
 ): Promise<LiveShell> {
   const { journal, shells, settings, clock, log, after } = parts;
   const { socket, standing, deviceId } = connection;
   try {
-    const kept = await journal.open({ connection, edgeId, user, auth: frame.auth.type, hostKey: ssh.hostKey, trust });
+    const kept = await journal.open({
+      connection,
+      edgeId,
+      user,
+      auth: frame.auth.type,
+      hostKey: ssh.hostKey,
+      trust,
+    });
     try {
       const shell = await LiveShell.start({
-        ...{ id: kept.id, deviceId, edgeId, attachment: { socket, standing, acks: frame.acks }, ssh, clock, log, after },
+        ...{
+          id: kept.id,
+          deviceId,
+          edgeId,
+          attachment: { socket, standing, acks: frame.acks },
+          ssh,
+          clock,
+          log,
+          after,
+        },
         typed,
         idleMs: () => settings.get<number>('webshell.idle_minutes') * 60_000,
         record:
           kept.record &&
-          ((reports) => kept.record!({ ...reports, term: frame.term, title: `${user}@${device.display_name}`, cols: frame.cols, rows: frame.rows })),
-        ready: { type: 'ready', session_id: kept.id, user, host_key: { ...ssh.hostKey, trust }, recorded: kept.record !== undefined },
+          ((reports) =>
+            kept.record!({
+              ...reports,
+              term: frame.term,
+              title: `${user}@${device.display_name}`,
+              cols: frame.cols,
+              rows: frame.rows,
+            })),
+        ready: {
+          type: 'ready',
+          session_id: kept.id,
+          user,
+          host_key: { ...ssh.hostKey, trust },
+          recorded: kept.record !== undefined,
+        },
         keep: async (end) => {
           try {
             await kept.close(end);
@@ -119,8 +172,19 @@ export async function openSession(
       shells.add(shell);
       return shell;
     } catch (error) {
-      await kept.close({ endedBy: 'record_failure', exitCode: null, bytesIn: 0, bytesOut: 0, durationMs: 0, recorded: 'failed' });
-      throw new SvcError('internal', 'the recording cannot be written, and without one there is no shell', { cause: error });
+      await kept.close({
+        endedBy: 'record_failure',
+        exitCode: null,
+        bytesIn: 0,
+        bytesOut: 0,
+        durationMs: 0,
+        recorded: 'failed',
+      });
+      throw new SvcError(
+        'internal',
+        'the recording cannot be written, and without one there is no shell',
+        { cause: error },
+      );
     }
   } catch (error) {
     ssh.close();

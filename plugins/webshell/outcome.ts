@@ -43,7 +43,9 @@ export class Outcome {
     if (endedBy === 'exit') {
       return { type: 'exit', exit_code: exit?.code ?? null, signal: exit?.signal ?? null };
     }
-    return endedBy === 'closed' ? undefined : { type: 'error', code: endedBy, message: message ?? '' };
+    return endedBy === 'closed'
+      ? undefined
+      : { type: 'error', code: endedBy, message: message ?? '' };
   }
 
   /** With which its socket is closed. */

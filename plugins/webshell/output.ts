@@ -93,7 +93,10 @@ export class Output {
 
   #isTooMuch(): boolean {
     const unsent = this.#socket?.bufferedBytes ?? 0;
-    return unsent > limits.unsentBytes || (this.#acks && this.#replay.end - this.#acknowledged > limits.unacknowledgedBytes);
+    return (
+      unsent > limits.unsentBytes ||
+      (this.#acks && this.#replay.end - this.#acknowledged > limits.unacknowledgedBytes)
+    );
   }
 
   #collect(bytes: Uint8Array): void {
@@ -101,7 +104,10 @@ export class Output {
     this.#pieces.push(bytes);
     this.#waiting += bytes.length;
     // The first keystroke after a pause is echoed at once; what follows it closely goes together, and so does a page of text.
-    if (this.#waiting >= limits.outputBytes || (this.#waiting <= limits.echoBytes && now() - this.#flushedAt >= limits.outputMs)) {
+    if (
+      this.#waiting >= limits.outputBytes ||
+      (this.#waiting <= limits.echoBytes && now() - this.#flushedAt >= limits.outputMs)
+    ) {
       this.#flush();
     } else if (!this.#isTimed) {
       this.#isTimed = true;
@@ -173,6 +179,9 @@ export class Replay {
     const from = this.nearest(place);
     const at = from % size;
     const length = this.#end - from;
-    return Buffer.concat([this.#ring.subarray(at, Math.min(size, at + length)), this.#ring.subarray(0, Math.max(0, at + length - size))]);
+    return Buffer.concat([
+      this.#ring.subarray(at, Math.min(size, at + length)),
+      this.#ring.subarray(0, Math.max(0, at + length - size)),
+    ]);
   }
 }

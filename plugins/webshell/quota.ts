@@ -34,4 +34,5 @@ export class ShellQuota {
 }
 
 /** A person and their API tokens are one. */
-export const userOf = ({ kind, id }: Principal): string => (kind === 'token' ? `user:${id}` : `${kind}:${id}`);
+export const userOf = ({ kind, id }: Principal): string =>
+  kind === 'token' ? `user:${id}` : `${kind}:${id}`;

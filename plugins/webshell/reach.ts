@@ -11,7 +11,11 @@ export interface ReachParts {
 }
 
 /** Where a device can be reached: unavailable when it cannot, forbidden when its owner allows no shells; one that the asker does not see is not there. */
-export async function reach({ devices, fleet, authority }: ReachParts, asker: Principal, deviceId: number): Promise<{ device: DeviceEntry; edgeId: number }> {
+export async function reach(
+  { devices, fleet, authority }: ReachParts,
+  asker: Principal,
+  deviceId: number,
+): Promise<{ device: DeviceEntry; edgeId: number }> {
   const isUnseen = (await authority.seenBy(asker))?.has(deviceId) === false;
   const device = isUnseen ? undefined : await devices.get(deviceId);
   if (!device) {
@@ -19,10 +23,16 @@ export async function reach({ devices, fleet, authority }: ReachParts, asker: Pr
   }
   const edgeId = await devices.onlineEdge(deviceId);
   if (edgeId === undefined || !fleet.available) {
-    throw new SvcError('unavailable', `device ${deviceId} is offline: no edge that watches it is connected`);
+    throw new SvcError(
+      'unavailable',
+      `device ${deviceId} is offline: no edge that watches it is connected`,
+    );
   }
   if (fleet.get().capabilities(edgeId)?.webshell === false) {
-    throw new SvcError('forbidden', `the owner of device ${deviceId} allows no shells: "webshell" of policy.yaml is false on its edge`);
+    throw new SvcError(
+      'forbidden',
+      `the owner of device ${deviceId} allows no shells: "webshell" of policy.yaml is false on its edge`,
+    );
   }
   return { device, edgeId };
 }
@@ -34,7 +44,10 @@ export function portOf({ tags }: DeviceEntry, settings: Settings): number {
     return settings.get<number>('webshell.ssh_port');
   }
   if (!/^[1-9]\d{0,4}$/.test(own) || Number(own) > 65_535) {
-    throw new SvcError('invalid_argument', `the tag ssh_port of this device is "${own.slice(0, 32)}"; it must be a port from 1 to 65535`);
+    throw new SvcError(
+      'invalid_argument',
+      `the tag ssh_port of this device is "${own.slice(0, 32)}"; it must be a port from 1 to 65535`,
+    );
   }
   return Number(own);
 }

@@ -15,7 +15,12 @@ export interface RecordingRouteParts {
   readonly authority: Authority;
 }
 
-export const recordingRoutes = ({ tables, recordings, retention, authority }: RecordingRouteParts): readonly RouteDeclaration[] => [
+export const recordingRoutes = ({
+  tables,
+  recordings,
+  retention,
+  authority,
+}: RecordingRouteParts): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/webshell/recordings',
     access: 'webshell:review',
@@ -24,8 +29,17 @@ export const recordingRoutes = ({ tables, recordings, retention, authority }: Re
     query: RecordingQuery,
     items: RecordingItem,
     async handle({ principal, query, page }) {
-      const filter = { state: 'all', recorded: true, deviceId: query.device_id, userId: query.user_id } as const;
-      const { items, ...rest } = await sessionStore(tables.read).list(await authority.seenBy(principal), filter, page);
+      const filter = {
+        state: 'all',
+        recorded: true,
+        deviceId: query.device_id,
+        userId: query.user_id,
+      } as const;
+      const { items, ...rest } = await sessionStore(tables.read).list(
+        await authority.seenBy(principal),
+        filter,
+        page,
+      );
       return { ...rest, items: items.map(shownRecording) };
     },
   }),
@@ -45,10 +59,16 @@ export const recordingRoutes = ({ tables, recordings, retention, authority }: Re
       const { params, query, principal } = call;
       const row = await recorded(tables, await authority.seenBy(principal), params.id);
       if (row.recording_state === 'recording') {
-        throw new SvcError('conflict', 'this shell is still open; download its recording when it has ended');
+        throw new SvcError(
+          'conflict',
+          'this shell is still open; download its recording when it has ended',
+        );
       }
       const form = query.format ?? 'gz';
-      call.setHeader('content-disposition', `attachment; filename="webshell-${row.id}.cast${form === 'gz' ? '.gz' : ''}"`);
+      call.setHeader(
+        'content-disposition',
+        `attachment; filename="webshell-${row.id}.cast${form === 'gz' ? '.gz' : ''}"`,
+      );
       if (form === 'cast') {
         call.setHeader('content-type', 'application/x-asciicast');
       }
@@ -69,13 +89,21 @@ export const recordingRoutes = ({ tables, recordings, retention, authority }: Re
       if (row.recording_state === 'recording') {
         throw new SvcError('conflict', 'this shell is still open; end it first');
       }
-      call.note({ resourceType: 'recording', resourceId: row.id, before: { device_id: row.device_id, user_id: row.user_id, sha256: row.recording_sha256 } });
+      call.note({
+        resourceType: 'recording',
+        resourceId: row.id,
+        before: { device_id: row.device_id, user_id: row.user_id, sha256: row.recording_sha256 },
+      });
       await retention.remove(row);
     },
   }),
 ];
 
-async function recorded({ read }: Tables<WebshellTables>, seen: Seen, id: number): Promise<SessionRow> {
+async function recorded(
+  { read }: Tables<WebshellTables>,
+  seen: Seen,
+  id: number,
+): Promise<SessionRow> {
   const row = await sessionStore(read).find(seen, id);
   if (!row || row.recording_key === null) {
     throw new SvcError('not_found', `there is no recording ${id}`);

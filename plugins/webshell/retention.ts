@@ -43,7 +43,8 @@ export class Retention {
       await this.#removeBy('webshell.recording_days', row);
     }
     await tables.write((tx) => sessionStore(tx).forgetBefore(oldest));
-    let excess = (await rows.recordedBytes()) - settings.get<number>('webshell.recordings_max_bytes');
+    let excess =
+      (await rows.recordedBytes()) - settings.get<number>('webshell.recordings_max_bytes');
     for (const row of excess > 0 ? await rows.recordedBefore(clock.now() + 1, batch) : []) {
       if (excess <= 0) {
         return;
@@ -56,7 +57,13 @@ export class Retention {
   #removeBy(why: string, row: SessionRow): Promise<void> {
     return this.remove(row, (tx) =>
       this.#parts.note(tx, {
-        ...{ action: 'webshell:remove-recording', principal: webshellItself, ip: '', userAgent: '', resource: { type: 'recording', id: row.id } },
+        ...{
+          action: 'webshell:remove-recording',
+          principal: webshellItself,
+          ip: '',
+          userAgent: '',
+          resource: { type: 'recording', id: row.id },
+        },
         after: { why, device_id: row.device_id, sha256: row.recording_sha256 },
       }),
     );

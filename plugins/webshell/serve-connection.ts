@@ -14,13 +14,26 @@ export interface ConnectionParts extends OpeningParts {
 /** A refusal after the upgrade, as its close code tells it. */
 const codeOfError = (error: SvcError): number =>
   ({
-    ...{ invalid_argument: closeCode.badFrame, unauthorized: closeCode.loginRefused, forbidden: closeCode.revoked, conflict: closeCode.hostKeyChanged },
-    ...{ rate_limited: closeCode.limit, unavailable: closeCode.offline, not_found: closeCode.offline, internal: closeCode.recordFailure },
+    ...{
+      invalid_argument: closeCode.badFrame,
+      unauthorized: closeCode.loginRefused,
+      forbidden: closeCode.revoked,
+      conflict: closeCode.hostKeyChanged,
+    },
+    ...{
+      rate_limited: closeCode.limit,
+      unavailable: closeCode.offline,
+      not_found: closeCode.offline,
+      internal: closeCode.recordFailure,
+    },
     ...{ budget_exceeded: closeCode.limit, upstream_error: closeCode.lost },
   })[error.code];
 
 /** Takes a browser from its first frame to a shell, and stays until it is gone. The shell may go on without it. */
-export async function serveConnection(parts: ConnectionParts, connection: Connection): Promise<void> {
+export async function serveConnection(
+  parts: ConnectionParts,
+  connection: Connection,
+): Promise<void> {
   const { socket, standing, deviceId, session } = connection;
   let hasClosed = false;
   const closed = new Promise<number>((resolve) =>
@@ -32,18 +45,24 @@ export async function serveConnection(parts: ConnectionParts, connection: Connec
   let shell: LiveShell | undefined;
   let early: (string | Uint8Array)[] | undefined = [];
   let release = (): void => {};
-  socket.onLeave(() => void shell?.end('manager_restart', 'the service stops, or reloads its shells'));
+  socket.onLeave(
+    () => void shell?.end('manager_restart', 'the service stops, or reloads its shells'),
+  );
   try {
     // A shell that is attached to again is counted already.
     release = session === undefined ? parts.quota.reserve(standing.principal, deviceId) : release;
-    const next = (data: string | Uint8Array): unknown => (shell ? shell.receive(socket, data) : early?.push(data));
+    const next = (data: string | Uint8Array): unknown =>
+      shell ? shell.receive(socket, data) : early?.push(data);
     const frame = await firstFrame(connection, { after: parts.after, closed, next });
     if (!frame) {
       return release();
     }
     // What comes before the shell is ready waits in the connection; what came along with the first frame waits here.
     socket.pause();
-    shell = frame.type === 'attach' ? await attach(parts, connection, frame) : await open(parts, connection, frame, { release, hasClosed: () => hasClosed });
+    shell =
+      frame.type === 'attach'
+        ? await attach(parts, connection, frame)
+        : await open(parts, connection, frame, { release, hasClosed: () => hasClosed });
     if (!shell) {
       return release();
     }
@@ -75,7 +94,11 @@ async function open(
 }
 
 /** To the shell that the ticket is for; written down before anything of it is shown. */
-async function attach({ shells, authority, journal }: ConnectionParts, connection: Connection, { from, cols, rows, acks }: AttachFrame): Promise<LiveShell> {
+async function attach(
+  { shells, authority, journal }: ConnectionParts,
+  connection: Connection,
+  { from, cols, rows, acks }: AttachFrame,
+): Promise<LiveShell> {
   const { socket, standing, session } = connection;
   const shell = shells.requireAttachable(session!);
   if (!authority.holds(standing) || !(await authority.sees(standing, shell.deviceId))) {
@@ -88,9 +111,14 @@ async function attach({ shells, authority, journal }: ConnectionParts, connectio
 }
 
 function refuse({ log }: ConnectionParts, { socket, deviceId }: Connection, error: unknown): void {
-  const shown = isSvcError(error) ? error : new SvcError('internal', 'the shell could not be opened');
+  const shown = isSvcError(error)
+    ? error
+    : new SvcError('internal', 'the shell could not be opened');
   if (!isSvcError(error)) {
-    log.error({ event: 'webshell.open_failed', device_id: deviceId, cause: messageOf(error) }, 'opening a shell failed');
+    log.error(
+      { event: 'webshell.open_failed', device_id: deviceId, cause: messageOf(error) },
+      'opening a shell failed',
+    );
   }
   // A paused socket would not receive the answer to being closed.
   socket.resume();

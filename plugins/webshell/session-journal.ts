@@ -27,7 +27,12 @@ export interface OpenEntry extends LoginEntry {
 export interface KeptSession {
   readonly id: number;
   /** Undefined where nothing is recorded. */
-  readonly record: ((wish: Pick<RecorderOptions, 'after' | 'term' | 'title' | 'counted' | 'failed' | 'drained'> & Size) => Promise<Recorder>) | undefined;
+  readonly record:
+    | ((
+        wish: Pick<RecorderOptions, 'after' | 'term' | 'title' | 'counted' | 'failed' | 'drained'> &
+          Size,
+      ) => Promise<Recorder>)
+    | undefined;
   close(end: End): Promise<void>;
 }
 
@@ -49,23 +54,50 @@ export class SessionJournal {
     this.#parts = parts;
   }
 
-  async refused({ fingerprint, error, ...entry }: LoginEntry & { readonly fingerprint: string | undefined; readonly error: SvcError }): Promise<void> {
+  async refused({
+    fingerprint,
+    error,
+    ...entry
+  }: LoginEntry & {
+    readonly fingerprint: string | undefined;
+    readonly error: SvcError;
+  }): Promise<void> {
     const { tables, note } = this.#parts;
     await tables.write((tx) =>
       note(tx, {
-        ...{ action: 'webshell:login', ...sourceOf(entry.connection), resource: { type: 'device', id: entry.connection.deviceId } },
-        failure: { status: error.code === 'upstream_error' || error.code === 'unavailable' ? 'failure' : 'denied', message: error.message },
+        ...{
+          action: 'webshell:login',
+          ...sourceOf(entry.connection),
+          resource: { type: 'device', id: entry.connection.deviceId },
+        },
+        failure: {
+          status:
+            error.code === 'upstream_error' || error.code === 'unavailable' ? 'failure' : 'denied',
+          message: error.message,
+        },
         after: { ...loginOf(entry), fingerprint: fingerprint ?? null },
       }),
     );
   }
 
   /** A shell that was opened before is shown again. */
-  async attached({ connection, shell, from }: { connection: Connection; shell: Pick<LiveShell, 'id' | 'edgeId'>; from: number }): Promise<void> {
+  async attached({
+    connection,
+    shell,
+    from,
+  }: {
+    connection: Connection;
+    shell: Pick<LiveShell, 'id' | 'edgeId'>;
+    from: number;
+  }): Promise<void> {
     const { tables, note } = this.#parts;
     await tables.write((tx) =>
       note(tx, {
-        ...{ action: 'webshell:re-attach', ...sourceOf(connection), resource: { type: 'session', id: shell.id } },
+        ...{
+          action: 'webshell:re-attach',
+          ...sourceOf(connection),
+          resource: { type: 'session', id: shell.id },
+        },
         after: { device_id: connection.deviceId, edge_id: shell.edgeId, from },
       }),
     );
@@ -84,7 +116,12 @@ export class SessionJournal {
         key &&
         (async (wish) => {
           const file = await recordings.create(id, key);
-          return await Recorder.start({ ...wish, file, clock, maxBytes: settings.get<number>('webshell.recording_max_bytes') });
+          return await Recorder.start({
+            ...wish,
+            file,
+            clock,
+            maxBytes: settings.get<number>('webshell.recording_max_bytes'),
+          });
         }),
       close: (end) => tables.write((tx) => this.#close(tx, id, entry, end)),
     };
@@ -97,38 +134,87 @@ export class SessionJournal {
     const resource = { type: 'device', id: deviceId } as const;
     const said = { ...loginOf(entry), fingerprint: hostKey.fingerprint };
     const { id } = await sessionStore(tx).insert({
-      ...{ life, user_kind: standing.principal.kind, user_id: userIdOf(standing.principal), device_id: deviceId, ip, started_at: clock.now(), ...said },
+      ...{
+        life,
+        user_kind: standing.principal.kind,
+        user_id: userIdOf(standing.principal),
+        device_id: deviceId,
+        ip,
+        started_at: clock.now(),
+        ...said,
+      },
       recording_state: isRecorded ? 'recording' : null,
     });
     if (trust === 'first_use') {
       const { algorithm, fingerprint } = hostKey;
-      await note(tx, { action: 'webshell:trust-host-key', ...sourceOf(connection), resource, after: { algorithm, fingerprint } });
+      await note(tx, {
+        action: 'webshell:trust-host-key',
+        ...sourceOf(connection),
+        resource,
+        after: { algorithm, fingerprint },
+      });
     }
-    await note(tx, { action: 'webshell:login', ...sourceOf(connection), resource, after: { session_id: id, recorded: isRecorded, ...said } });
+    await note(tx, {
+      action: 'webshell:login',
+      ...sourceOf(connection),
+      resource,
+      after: { session_id: id, recorded: isRecorded, ...said },
+    });
     return id;
   }
 
-  async #close(tx: WebshellDb, id: number, entry: OpenEntry, { endedBy, exitCode, bytesIn, bytesOut, durationMs, recorded }: End): Promise<void> {
+  async #close(
+    tx: WebshellDb,
+    id: number,
+    entry: OpenEntry,
+    { endedBy, exitCode, bytesIn, bytesOut, durationMs, recorded }: End,
+  ): Promise<void> {
     const { note, clock } = this.#parts;
     const rows = sessionStore(tx);
     const kept = recorded === 'failed' ? undefined : recorded;
     await rows.count(id, bytesIn, bytesOut);
     await rows.update(id, {
       ...{ ended_at: clock.now(), ended_by: endedBy, exit_code: exitCode },
-      ...(recorded !== undefined && { recording_state: kept ? 'complete' : 'failed', recording_ms: durationMs }),
+      ...(recorded !== undefined && {
+        recording_state: kept ? 'complete' : 'failed',
+        recording_ms: durationMs,
+      }),
       ...(kept && { recording_bytes: kept.bytes, recording_sha256: kept.sha256 }),
     });
     await note(tx, {
-      ...{ action: 'webshell:close', ...sourceOf(entry.connection), resource: { type: 'session', id } },
+      ...{
+        action: 'webshell:close',
+        ...sourceOf(entry.connection),
+        resource: { type: 'session', id },
+      },
       after: {
-        ...{ device_id: entry.connection.deviceId, ...loginOf(entry), fingerprint: entry.hostKey.fingerprint },
-        ...{ ended_by: endedBy, exit_code: exitCode, duration_ms: durationMs, bytes_in: bytesIn, bytes_out: bytesOut },
+        ...{
+          device_id: entry.connection.deviceId,
+          ...loginOf(entry),
+          fingerprint: entry.hostKey.fingerprint,
+        },
+        ...{
+          ended_by: endedBy,
+          exit_code: exitCode,
+          duration_ms: durationMs,
+          bytes_in: bytesIn,
+          bytes_out: bytesOut,
+        },
         recording: kept ? { bytes: kept.bytes, sha256: kept.sha256 } : (recorded ?? null),
       },
     });
   }
 }
 
-const sourceOf = ({ standing, ip, userAgent }: Connection) => ({ principal: standing.principal, ip, userAgent });
-const loginOf = ({ edgeId, user, auth }: LoginEntry) => ({ edge_id: edgeId, remote_user: user, auth });
-const userIdOf = ({ id }: Principal): number | null => (Number.isSafeInteger(Number(id)) ? Number(id) : null);
+const sourceOf = ({ standing, ip, userAgent }: Connection) => ({
+  principal: standing.principal,
+  ip,
+  userAgent,
+});
+const loginOf = ({ edgeId, user, auth }: LoginEntry) => ({
+  edge_id: edgeId,
+  remote_user: user,
+  auth,
+});
+const userIdOf = ({ id }: Principal): number | null =>
+  Number.isSafeInteger(Number(id)) ? Number(id) : null;

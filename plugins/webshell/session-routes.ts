@@ -7,7 +7,11 @@ import type { Shells } from './shells.ts';
 import { shownSession } from './shown.ts';
 import type { WebshellTables } from './tables.ts';
 
-export const sessionRoutes = (tables: Tables<WebshellTables>, shells: Shells, authority: Authority): readonly RouteDeclaration[] => [
+export const sessionRoutes = (
+  tables: Tables<WebshellTables>,
+  shells: Shells,
+  authority: Authority,
+): readonly RouteDeclaration[] => [
   listRoute({
     path: '/api/v1/webshell/sessions',
     access: 'any',
@@ -35,7 +39,10 @@ export const sessionRoutes = (tables: Tables<WebshellTables>, shells: Shells, au
     errors: ['not_found', 'conflict'],
     async handle(call) {
       const { params, principal } = call;
-      const row = await sessionStore(tables.read).find(await authority.seenBy(principal), params.id);
+      const row = await sessionStore(tables.read).find(
+        await authority.seenBy(principal),
+        params.id,
+      );
       if (!row) {
         throw new SvcError('not_found', `there is no session ${params.id}`);
       }
@@ -43,7 +50,11 @@ export const sessionRoutes = (tables: Tables<WebshellTables>, shells: Shells, au
       if (!shell) {
         throw new SvcError('conflict', `session ${params.id} has ended already`);
       }
-      call.note({ resourceType: 'session', resourceId: params.id, after: { device_id: row.device_id, user_id: row.user_id } });
+      call.note({
+        resourceType: 'session',
+        resourceId: params.id,
+        after: { device_id: row.device_id, user_id: row.user_id },
+      });
       await shell.end('killed', 'this session was ended over the API');
     },
   }),

@@ -1,4 +1,11 @@
-import { type Principal, route, type RouteDeclaration, socketRoute, SvcError, timestamp } from 'svc/sdk';
+import {
+  type Principal,
+  route,
+  type RouteDeclaration,
+  socketRoute,
+  SvcError,
+  timestamp,
+} from 'svc/sdk';
 
 import { shellAction } from './authority.ts';
 import { limits } from './limits.ts';
@@ -17,7 +24,10 @@ export interface ShellRouteParts extends ConnectionParts {
   readonly publicUrl: string;
 }
 
-export const shellRoutes = (parts: ShellRouteParts): readonly RouteDeclaration[] => [shellSocket(parts), ticketRoute(parts)];
+export const shellRoutes = (parts: ShellRouteParts): readonly RouteDeclaration[] => [
+  shellSocket(parts),
+  ticketRoute(parts),
+];
 
 const description =
   'Browsers show a ticket as the subprotocol svc.ticket.<ticket>, others an Authorization header. The first frame is the text ' +
@@ -49,7 +59,10 @@ function shellSocket(parts: ShellRouteParts): RouteDeclaration {
     async knock({ principal, params, headers }) {
       const ticket = tickets.of(principal);
       if (ticket && (ticket.deviceId !== params.device_id || ticket.origin !== headers['origin'])) {
-        throw new SvcError('unauthorized', 'this ticket is for another device, or for a page of another origin');
+        throw new SvcError(
+          'unauthorized',
+          'this ticket is for another device, or for a page of another origin',
+        );
       }
       if (ticket?.session !== undefined) {
         return void shells.requireAttachable(ticket.session);
@@ -64,7 +77,15 @@ function shellSocket(parts: ShellRouteParts): RouteDeclaration {
       const ticket = tickets.of(principal);
       const standing = ticket?.standing ?? authority.requireStanding(principal);
       const { user, session } = ticket ?? {};
-      return serveConnection(parts, { socket, standing, deviceId: params.device_id, user, session, ip, userAgent: headers['user-agent'] ?? '' });
+      return serveConnection(parts, {
+        socket,
+        standing,
+        deviceId: params.device_id,
+        user,
+        session,
+        ip,
+        userAgent: headers['user-agent'] ?? '',
+      });
     },
   });
 }
@@ -76,7 +97,8 @@ function ticketRoute(parts: ShellRouteParts): RouteDeclaration {
     path: '/api/v1/webshell/tickets',
     access: shellAction,
     devices: 'narrowed',
-    summary: 'A ticket for one shell, new or one of yours, for browsers: good for 30 s, once, for this device, page and address',
+    summary:
+      'A ticket for one shell, new or one of yours, for browsers: good for 30 s, once, for this device, page and address',
     body: TicketBody,
     response: TicketItem,
     errors: ['not_found', 'rate_limited'],
@@ -88,9 +110,20 @@ function ticketRoute(parts: ShellRouteParts): RouteDeclaration {
       } else {
         assertOwn(shells, principal, { deviceId, session, user });
       }
-      call.note({ resourceType: 'device', resourceId: deviceId, after: { remote_user: user ?? null, session_id: session ?? null } });
+      call.note({
+        resourceType: 'device',
+        resourceId: deviceId,
+        after: { remote_user: user ?? null, session_id: session ?? null },
+      });
       const origin = headers['origin'] ?? new URL(publicUrl).origin;
-      const { ticket: text, expiresAt } = tickets.issue({ principal, deviceId, user, session, origin, ip });
+      const { ticket: text, expiresAt } = tickets.issue({
+        principal,
+        deviceId,
+        user,
+        session,
+        origin,
+        ip,
+      });
       return {
         ticket: text,
         protocol: `svc.ticket.${text}`,
@@ -103,12 +136,22 @@ function ticketRoute(parts: ShellRouteParts): RouteDeclaration {
 }
 
 /** A shell is shown again to the person who opened it and to no other, and as the user as whom it was opened. */
-function assertOwn(shells: Shells, principal: Principal, { deviceId, session, user }: { deviceId: number; session: number; user: string | undefined }): void {
+function assertOwn(
+  shells: Shells,
+  principal: Principal,
+  { deviceId, session, user }: { deviceId: number; session: number; user: string | undefined },
+): void {
   const shell = shells.attachable(session);
   if (shell?.deviceId !== deviceId || userOf(shell.standing.principal) !== userOf(principal)) {
-    throw new SvcError('not_found', `you have no shell ${session} on device ${deviceId} to attach to`);
+    throw new SvcError(
+      'not_found',
+      `you have no shell ${session} on device ${deviceId} to attach to`,
+    );
   }
   if (user !== undefined) {
-    throw new SvcError('invalid_argument', 'a ticket for an open shell is for the user of that shell; leave "user" out');
+    throw new SvcError(
+      'invalid_argument',
+      'a ticket for an open shell is for the user of that shell; leave "user" out',
+    );
   }
 }

@@ -82,7 +82,12 @@ export class LiveShell {
     shell.#send(ready);
     terminal.output.attach(attachment.socket, { acks: attachment.acks, from: 0 });
     terminal.attachInput(attachment.socket);
-    terminal.show(() => shell.#stop(ssh.fate.exit ? 'exit' : 'device_lost', ssh.fate.exit ? undefined : 'the connection to the device is lost'));
+    terminal.show(() =>
+      shell.#stop(
+        ssh.fate.exit ? 'exit' : 'device_lost',
+        ssh.fate.exit ? undefined : 'the connection to the device is lost',
+      ),
+    );
     return shell;
   }
 
@@ -115,7 +120,9 @@ export class LiveShell {
     }
     if (typeof data === 'string') {
       const frame = readFrame(data);
-      return frame ? this.#obey(frame) : this.#stop('bad_frame', 'unknown text frame; svc.shell.v1 has resize, ack and close');
+      return frame
+        ? this.#obey(frame)
+        : this.#stop('bad_frame', 'unknown text frame; svc.shell.v1 has resize, ack and close');
     }
     this.#typedAt = this.#now();
     this.#isWarned = false;
@@ -129,7 +136,10 @@ export class LiveShell {
       throw new SvcError('not_found', 'this shell has ended');
     }
     if (from > this.bytesOut) {
-      throw new SvcError('invalid_argument', `"from" is ${from}, and this shell has printed ${this.bytesOut} bytes`);
+      throw new SvcError(
+        'invalid_argument',
+        `"from" is ${from}, and this shell has printed ${this.bytesOut} bytes`,
+      );
     }
   }
 
@@ -178,9 +188,18 @@ export class LiveShell {
       this.#stop('idle', 'no input for longer than webshell.idle_minutes');
     } else if (this.#leftAt !== undefined && now - this.#leftAt >= limits.detachedMs) {
       this.#stop('closed');
-    } else if (idle >= idleLimit - limits.warnMs && this.isAttached && !this.#isWarned && idle >= limits.warnMs / 2) {
+    } else if (
+      idle >= idleLimit - limits.warnMs &&
+      this.isAttached &&
+      !this.#isWarned &&
+      idle >= limits.warnMs / 2
+    ) {
       this.#isWarned = true;
-      this.#send({ type: 'notice', code: 'idle', message: 'no input: this shell ends within two minutes unless you type' });
+      this.#send({
+        type: 'notice',
+        code: 'idle',
+        message: 'no input: this shell ends within two minutes unless you type',
+      });
     }
   }
 
@@ -208,7 +227,10 @@ export class LiveShell {
         return this.#stop('closed');
       case 'open':
       case 'attach':
-        return this.#stop('bad_frame', `${frame.type} is for the first frame; this shell is open already`);
+        return this.#stop(
+          'bad_frame',
+          `${frame.type} is for the first frame; this shell is open already`,
+        );
     }
   }
 
@@ -216,7 +238,10 @@ export class LiveShell {
     if (why === 'full') {
       return this.#stop('record_full', 'the recording has reached webshell.recording_max_bytes');
     }
-    this.#options.log.error({ event: 'webshell.recording_failed', session: this.id, cause: messageOf(cause) }, 'writing the recording failed; the shell ends');
+    this.#options.log.error(
+      { event: 'webshell.recording_failed', session: this.id, cause: messageOf(cause) },
+      'writing the recording failed; the shell ends',
+    );
     this.#stop('record_failure', 'writing the recording failed');
   }
 
@@ -224,7 +249,10 @@ export class LiveShell {
   #stop(why: Ending, message?: string): void {
     const { log } = this.#options;
     this.end(why, message).catch((error: unknown) =>
-      log.error({ event: 'webshell.end_not_written', session: this.id, cause: messageOf(error) }, 'writing the end of the session failed'),
+      log.error(
+        { event: 'webshell.end_not_written', session: this.id, cause: messageOf(error) },
+        'writing the end of the session failed',
+      ),
     );
   }
 
@@ -235,7 +263,14 @@ export class LiveShell {
     this.#deliver(this.#outcome);
     const durationMs = Math.round(this.#now() - this.#startedAt);
     const recorded = await this.#terminal.finishRecording();
-    await this.#options.keep({ endedBy, exitCode: fate.exit?.code ?? null, bytesIn: this.bytesIn, bytesOut: this.bytesOut, durationMs, recorded });
+    await this.#options.keep({
+      endedBy,
+      exitCode: fate.exit?.code ?? null,
+      bytesIn: this.bytesIn,
+      bytesOut: this.bytesOut,
+      durationMs,
+      recorded,
+    });
   }
 
   #deliver(outcome: Outcome): void {
@@ -247,7 +282,15 @@ export class LiveShell {
   }
 
   /** What the browser has not read yet it may still read, unless it takes too long. */
-  #detach({ code, message, hasAll }: { readonly code: number; readonly message: string; readonly hasAll: boolean }): void {
+  #detach({
+    code,
+    message,
+    hasAll,
+  }: {
+    readonly code: number;
+    readonly message: string;
+    readonly hasAll: boolean;
+  }): void {
     const socket = this.#attachment?.socket;
     this.#attachment = undefined;
     socket?.resume();

@@ -75,7 +75,11 @@ export class Shells {
     }
   }
 
-  async endWhere(which: (shell: LiveShell) => boolean, ending: Ending, message: string): Promise<void> {
+  async endWhere(
+    which: (shell: LiveShell) => boolean,
+    ending: Ending,
+    message: string,
+  ): Promise<void> {
     await Promise.all(
       this.list()
         .filter(which)

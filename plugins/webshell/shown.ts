@@ -7,7 +7,10 @@ import type { SessionRow } from './tables.ts';
 type RecordingState = 'recording' | 'complete' | 'interrupted' | 'failed' | 'deleted';
 
 /** A session as people see it, with what it has come to by now. */
-export const shownSession = (row: SessionRow, live?: Pick<LiveShell, 'isAttached' | 'bytesIn' | 'bytesOut'>) => ({
+export const shownSession = (
+  row: SessionRow,
+  live?: Pick<LiveShell, 'isAttached' | 'bytesIn' | 'bytesOut'>,
+) => ({
   id: row.id,
   user_id: row.user_id,
   device_id: row.device_id,

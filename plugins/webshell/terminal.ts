@@ -12,7 +12,11 @@ export interface TerminalOptions {
   readonly after: (ms: number, work: () => void) => void;
   readonly now: () => number;
   /** Told the recorder what to do when it fails, and when it has room again. Undefined where nothing is recorded. */
-  readonly record: ((reports: Pick<RecorderOptions, 'after' | 'counted' | 'failed' | 'drained'>) => Promise<Recorder>) | undefined;
+  readonly record:
+    | ((
+        reports: Pick<RecorderOptions, 'after' | 'counted' | 'failed' | 'drained'>,
+      ) => Promise<Recorder>)
+    | undefined;
   /** Nothing more can be recorded. */
   readonly unrecordable: RecorderOptions['failed'];
 }

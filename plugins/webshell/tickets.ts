@@ -32,33 +32,62 @@ export class Tickets implements TicketVerifier {
   readonly #open = new Map<string, Ticket>();
   readonly #shown = new WeakMap<Principal, Ticket>();
 
-  constructor({ clock, ids, authority }: { readonly clock: Clock; readonly ids: Ids; readonly authority: Authority }) {
+  constructor({
+    clock,
+    ids,
+    authority,
+  }: {
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly authority: Authority;
+  }) {
     this.#clock = clock;
     this.#ids = ids;
     this.#authority = authority;
   }
 
-  issue({ principal, ...bounds }: Omit<Ticket, 'standing' | 'until'> & { readonly principal: Principal }): {
+  issue({
+    principal,
+    ...bounds
+  }: Omit<Ticket, 'standing' | 'until'> & { readonly principal: Principal }): {
     readonly ticket: string;
     readonly expiresAt: number;
   } {
     this.#dropExpired();
-    const own = [...this.#open.values()].filter(({ standing: { principal: holder } }) => holder.kind === principal.kind && holder.id === principal.id).length;
+    const own = [...this.#open.values()].filter(
+      ({ standing: { principal: holder } }) =>
+        holder.kind === principal.kind && holder.id === principal.id,
+    ).length;
     if (this.#open.size >= limits.tickets || own >= limits.ticketsPerUser) {
-      throw new SvcError('rate_limited', 'too many unused tickets; they expire within 30 s', { retryAfterSeconds: 30 });
+      throw new SvcError('rate_limited', 'too many unused tickets; they expire within 30 s', {
+        retryAfterSeconds: 30,
+      });
     }
     const standing = this.#authority.requireStanding(principal);
     const ticket = this.#ids.token(32);
-    this.#open.set(digest(ticket), { ...bounds, standing, until: this.#clock.monotonic() + limits.ticketMs });
+    this.#open.set(digest(ticket), {
+      ...bounds,
+      standing,
+      until: this.#clock.monotonic() + limits.ticketMs,
+    });
     return { ticket, expiresAt: this.#clock.now() + limits.ticketMs };
   }
 
   /** The principal may open a shell and nothing else. */
-  recognise(text: string, { ip, path }: { readonly ip: string; readonly path: string }): Principal | undefined {
+  recognise(
+    text: string,
+    { ip, path }: { readonly ip: string; readonly path: string },
+  ): Principal | undefined {
     const hash = form.test(text) ? digest(text) : '';
     const ticket = this.#open.get(hash);
     this.#open.delete(hash);
-    if (!ticket || ticket.until <= this.#clock.monotonic() || ticket.ip !== ip || !shellPath.test(path) || !this.#authority.holds(ticket.standing)) {
+    if (
+      !ticket ||
+      ticket.until <= this.#clock.monotonic() ||
+      ticket.ip !== ip ||
+      !shellPath.test(path) ||
+      !this.#authority.holds(ticket.standing)
+    ) {
       return undefined;
     }
     const principal = { ...ticket.standing.principal, grants: [shellAction] };

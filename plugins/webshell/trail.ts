@@ -4,7 +4,12 @@ import type { WebshellDb } from './tables.ts';
 
 /** What happens in a shell happens after its request: these rows no pipeline writes. */
 export interface ShellEvent {
-  readonly action: 'webshell:login' | 'webshell:re-attach' | 'webshell:close' | 'webshell:trust-host-key' | 'webshell:remove-recording';
+  readonly action:
+    | 'webshell:login'
+    | 'webshell:re-attach'
+    | 'webshell:close'
+    | 'webshell:trust-host-key'
+    | 'webshell:remove-recording';
   readonly principal: Principal;
   readonly ip: string;
   readonly userAgent: string;
@@ -18,7 +23,13 @@ export interface ShellEvent {
 export type Note = (tx: WebshellDb, event: ShellEvent) => Promise<void>;
 
 /** Acts where no request asked for it. */
-export const webshellItself: Principal = Object.freeze({ kind: 'system', id: 'webshell', name: 'webshell', role: 'none', grants: Object.freeze([]) });
+export const webshellItself: Principal = Object.freeze({
+  kind: 'system',
+  id: 'webshell',
+  name: 'webshell',
+  role: 'none',
+  grants: Object.freeze([]),
+});
 
 export const noteTo =
   (trail: Handle<AuditTrailContract>, clock: Clock, ids: Ids): Note =>
@@ -27,7 +38,13 @@ export const noteTo =
       await trail.get().append(tx, {
         ...{ occurredAt: clock.now(), principal, ip, userAgent: userAgent.slice(0, 512), action },
         ...{ resourceType: resource.type, resourceId: String(resource.id), requestId: ids.uuid() },
-        ...{ status: failure?.status ?? 'success', httpStatus: 0, error: failure?.message, before: undefined, after },
+        ...{
+          status: failure?.status ?? 'success',
+          httpStatus: 0,
+          error: failure?.message,
+          before: undefined,
+          after,
+        },
       });
     }
   };

@@ -34,7 +34,19 @@ test('a trusted proxy is believed, a stranger is not', () => {
 });
 
 test('a list that names no addresses stops with a sentence', () => {
-  for (const entry of ['proxy.example', '10.0.0.0/33', '10.0.0.0/x', '10.0.0.0/', '', '::1/129', '/8']) {
-    assert.throws(() => new ClientAddress([entry]), /SVC_TRUSTED_PROXIES names ".*", which is neither an address nor a range/, entry);
+  for (const entry of [
+    'proxy.example',
+    '10.0.0.0/33',
+    '10.0.0.0/x',
+    '10.0.0.0/',
+    '',
+    '::1/129',
+    '/8',
+  ]) {
+    assert.throws(
+      () => new ClientAddress([entry]),
+      /SVC_TRUSTED_PROXIES names ".*", which is neither an address nor a range/,
+      entry,
+    );
   }
 });

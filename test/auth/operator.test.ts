@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -35,9 +43,24 @@ test('what a crash left half written does not get in the way', () => {
 test('the token opens as a bearer and nothing else does', async () => {
   const { token } = createOperatorToken(dir, realIds);
   const authenticator = new OperatorAuthenticator(token);
-  const ask = (scheme: 'bearer' | 'basic' | 'ticket', value: string): unknown => authenticator.authenticate({ scheme, value, ip: '127.0.0.1' });
-  assert.deepEqual(ask('bearer', token), { kind: 'operator', id: 'operator', name: 'operator', role: 'admin', grants: ['*'] });
-  for (const forged of ['', 'svc_op_', token.slice(0, -1), `${token}x`, token.toUpperCase(), token.replace('svc_op_', ''), 'x'.repeat(100_000)]) {
+  const ask = (scheme: 'bearer' | 'basic' | 'ticket', value: string): unknown =>
+    authenticator.authenticate({ scheme, value, ip: '127.0.0.1' });
+  assert.deepEqual(ask('bearer', token), {
+    kind: 'operator',
+    id: 'operator',
+    name: 'operator',
+    role: 'admin',
+    grants: ['*'],
+  });
+  for (const forged of [
+    '',
+    'svc_op_',
+    token.slice(0, -1),
+    `${token}x`,
+    token.toUpperCase(),
+    token.replace('svc_op_', ''),
+    'x'.repeat(100_000),
+  ]) {
     assert.equal(ask('bearer', forged), undefined);
   }
   assert.equal(ask('basic', token), undefined);

@@ -6,7 +6,12 @@ import fc from 'fast-check';
 import { allows, anonymous, holds, operator } from '../../core/auth/index.ts';
 import type { Access, Principal } from '../../core/sdk/index.ts';
 
-const user = (grants: readonly string[], id = '7'): Principal => ({ kind: 'user', id, role: 'user', grants });
+const user = (grants: readonly string[], id = '7'): Principal => ({
+  kind: 'user',
+  id,
+  role: 'user',
+  grants,
+});
 const edge: Principal = { kind: 'edge', id: '1', role: 'edge', grants: ['*'] };
 const token: Principal = { kind: 'token', id: '7', role: 'user', grants: ['edge:create'] };
 
@@ -29,14 +34,19 @@ test('every kind of access lets in exactly whom it names', () => {
     ['machine', ['edge']],
     ['webshell', ['operator', 'admin', 'shell user']],
     ['edge:create', ['operator', 'admin', 'edge keeper', 'edge maker', 'token']],
-    [{ action: 'edge:create', machine: true }, ['operator', 'admin', 'edge keeper', 'edge maker', 'token', 'edge']],
+    [
+      { action: 'edge:create', machine: true },
+      ['operator', 'admin', 'edge keeper', 'edge maker', 'token', 'edge'],
+    ],
     ['edge:delete', ['operator', 'admin', 'edge keeper']],
     ['device:create', ['operator', 'admin']],
     ['nonsense' as Access, ['operator', 'admin']],
   ];
   for (const [access, names] of expected) {
     assert.deepEqual(
-      Object.entries(people).flatMap(([name, principal]) => (allows(principal, access) ? [name] : [])),
+      Object.entries(people).flatMap(([name, principal]) =>
+        allows(principal, access) ? [name] : [],
+      ),
       names,
       JSON.stringify(access),
     );
@@ -44,9 +54,11 @@ test('every kind of access lets in exactly whom it names', () => {
 });
 
 test('what every person may by signing in, a token may only in the areas whose reading it was given', () => {
-  const may = (grants: readonly string[], area: string): boolean => allows({ ...token, grants }, 'any', {}, area);
+  const may = (grants: readonly string[], area: string): boolean =>
+    allows({ ...token, grants }, 'any', {}, area);
   const areas = ['edge', 'device', 'edges', ''];
-  const open = (...grants: readonly string[]): string[] => areas.filter((area) => may(grants, area));
+  const open = (...grants: readonly string[]): string[] =>
+    areas.filter((area) => may(grants, area));
   assert.deepEqual(open(), []);
   assert.deepEqual(open('edge:create', 'device:read'), []);
   assert.deepEqual(open('read:edge'), ['edge']);
@@ -54,8 +66,12 @@ test('what every person may by signing in, a token may only in the areas whose r
   assert.deepEqual(open('read:*'), areas);
   assert.deepEqual(open('*'), areas);
   assert.equal(allows(user([]), 'any', {}, 'device'), true);
-  const acts = (grants: readonly string[]): boolean => allows({ ...token, grants }, 'any', {}, 'edge', true);
-  assert.deepEqual([['edge:create'], ['read:edge'], ['read:*'], ['*'], ['edges:create'], []].map(acts), [true, true, true, true, false, false]);
+  const acts = (grants: readonly string[]): boolean =>
+    allows({ ...token, grants }, 'any', {}, 'edge', true);
+  assert.deepEqual(
+    [['edge:create'], ['read:edge'], ['read:*'], ['*'], ['edges:create'], []].map(acts),
+    [true, true, true, true, false, false],
+  );
 });
 
 test('a user passes as self on their own id only, and a token of the same id does not', () => {
@@ -84,7 +100,10 @@ test('a wildcard covers its own area and no other, however grants are written', 
       word,
       (grants, area, verb) => {
         const action = `${area}:${verb}`;
-        assert.equal(holds(user(grants), action), grants.includes(`${area}:*`) || grants.includes(action));
+        assert.equal(
+          holds(user(grants), action),
+          grants.includes(`${area}:*`) || grants.includes(action),
+        );
       },
     ),
   );

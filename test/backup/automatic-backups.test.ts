@@ -10,12 +10,19 @@ import { verifyBackup } from '../../bin/backup/backup.ts';
 import type { Storage } from '../../core/storage/index.ts';
 import { inFolder, openIn } from '../storage/folder.ts';
 
-const first = { name: '001-init.sql', sql: 'create table notes_note (id integer primary key, text text not null) strict' };
-const second = { name: '002-more.sql', sql: "alter table notes_note add column author text not null default ''; update notes_note set author = 'nobody'" };
+const first = {
+  name: '001-init.sql',
+  sql: 'create table notes_note (id integer primary key, text text not null) strict',
+};
+const second = {
+  name: '002-more.sql',
+  sql: "alter table notes_note add column author text not null default ''; update notes_note set author = 'nobody'",
+};
 const product = (version: string) => ({ version, root: '' });
 
 /** Storage of a version of svc, as that makes its backups. */
-const openAs = (version: string, dir: string): Promise<Storage> => openIn(dir, { appVersion: version, safeguard: new AutomaticBackups(dir, product(version)) });
+const openAs = (version: string, dir: string): Promise<Storage> =>
+  openIn(dir, { appVersion: version, safeguard: new AutomaticBackups(dir, product(version)) });
 
 test('data that was there is backed up, verified, before the first migration of a boot — once', () =>
   inFolder(async (dir) => {
@@ -23,14 +30,18 @@ test('data that was there is backed up, verified, before the first migration of 
     let storage = await openAs('1.0.0', dir);
     await storage.migrate('notes', [first]);
     assert.throws(backups, /ENOENT/, 'new data is not worth a backup');
-    await storage.tables<object>('notes').write((tx) => sql`insert into notes_note (text) values ('before')`.execute(tx));
+    await storage
+      .tables<object>('notes')
+      .write((tx) => sql`insert into notes_note (text) values ('before')`.execute(tx));
     await storage.close();
 
     storage = await openAs('2.0.0', dir);
     await storage.migrate('notes', [first]);
     assert.throws(backups, /ENOENT/, 'nothing is pending');
     await storage.migrate('notes', [first, second]);
-    await storage.migrate('more', [{ name: '001-init.sql', sql: 'create table more_x (id integer primary key) strict' }]);
+    await storage.migrate('more', [
+      { name: '001-init.sql', sql: 'create table more_x (id integer primary key) strict' },
+    ]);
     assert.equal(backups().length, 1);
     assert.match(backups()[0]!, /-before-2\.0\.0$/);
     const manifest = await verifyBackup(join(dir, 'backups', backups()[0]!), product('2.0.0'));
@@ -49,7 +60,9 @@ test('the last three automatic backups are kept', () =>
   inFolder(async (dir) => {
     for (let boot = 0; boot < 6; boot++) {
       const storage = await openAs(`${boot}.0.0`, dir);
-      await storage.migrate(`p${boot}`, [{ name: '001-init.sql', sql: `create table p${boot}_x (id integer primary key) strict` }]);
+      await storage.migrate(`p${boot}`, [
+        { name: '001-init.sql', sql: `create table p${boot}_x (id integer primary key) strict` },
+      ]);
       await storage.close();
     }
     assert.deepEqual(

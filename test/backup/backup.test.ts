@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -33,7 +43,14 @@ const add = (storage: Storage, text: string): Promise<unknown> =>
   );
 
 const texts = async (storage: Storage): Promise<string[]> =>
-  (await storage.tables<Notes>('notes').read.selectFrom('notes_note').select('text').orderBy('id').execute()).map(({ text }) => text);
+  (
+    await storage
+      .tables<Notes>('notes')
+      .read.selectFrom('notes_note')
+      .select('text')
+      .orderBy('id')
+      .execute()
+  ).map(({ text }) => text);
 
 test('a backup made under full write load holds every write that was acknowledged before it began', () =>
   inFolder(async (dir) => {
@@ -60,7 +77,11 @@ test('a backup made under full write load holds every write that was acknowledge
     assert.deepEqual(await verifyBackup(join(dir, 'backup'), product), manifest);
     const restored = join(dir, 'elsewhere');
     assert.equal((await restoreBackup(join(dir, 'backup'), restored, product)).aside, undefined);
-    await assert.rejects(openIn(restored), /is gone/, 'the key is not in it, and another is not made in silence');
+    await assert.rejects(
+      openIn(restored),
+      /is gone/,
+      'the key is not in it, and another is not made in silence',
+    );
     const copy = await openIn(restored, { secretKeys: ['ab'.repeat(32)] });
     assert.equal((await texts(copy)).length, manifest.tables['notes_note']);
     await copy.close();
@@ -74,11 +95,22 @@ test('a manifest says what, when and by which version; the key stays out unless 
     assert.equal(plain.app_version, '1.0.0');
     assert.match(plain.sqlite, /^3\.\d+\.\d+$/);
     assert.match(plain.created_at, /^\d{4}-.*Z$/);
-    assert.deepEqual(plain.tables, { core_idempotency: 0, core_migrations: 3, core_outbox: 0, core_sealed_columns: 0, core_superseded_keys: 0, notes_note: 2 });
+    assert.deepEqual(plain.tables, {
+      core_idempotency: 0,
+      core_migrations: 3,
+      core_outbox: 0,
+      core_sealed_columns: 0,
+      core_superseded_keys: 0,
+      notes_note: 2,
+    });
     assert.equal(plain.files[0]!.bytes, statSync(join(dir, 'plain', 'svc.db')).size);
     await createBackup(join(dir, 'keyed'), { ...ofLive(dir), withKey: true });
     for (const name of ['.', 'svc.db', 'manifest.json', 'secret.key']) {
-      assert.equal(statSync(join(dir, 'keyed', name)).mode & 0o077, 0, `${name} is for its owner alone`);
+      assert.equal(
+        statSync(join(dir, 'keyed', name)).mode & 0o077,
+        0,
+        `${name} is for its owner alone`,
+      );
     }
     await assert.rejects(createBackup(join(dir, 'plain'), ofLive(dir)), /exists already/);
     await storage.close();
@@ -107,31 +139,61 @@ test('a restore brings the data and its secrets back, and keeps what was live as
 
     await restoreBackup(join(dir, 'backup'), other, product);
     storage = await openIn(other);
-    assert.equal(storage.secrets('notes').open(place, sealed), 'hush', 'the key came with the backup');
-    assert.equal(storage.secrets('notes').open(place, own), 'own', 'and did not push out the one that was there');
+    assert.equal(
+      storage.secrets('notes').open(place, sealed),
+      'hush',
+      'the key came with the backup',
+    );
+    assert.equal(
+      storage.secrets('notes').open(place, own),
+      'own',
+      'and did not push out the one that was there',
+    );
     await storage.close();
   }));
 
 const damages: [string, (backup: string) => void, RegExp][] = [
-  ['a flipped bit', (backup) => flip(join(backup, 'svc.db'), 5_000), /svc\.db is not the file that was backed up/],
-  ['a cut file', (backup) => truncateSync(join(backup, 'svc.db'), 8_192), /svc\.db is not the file/],
+  [
+    'a flipped bit',
+    (backup) => flip(join(backup, 'svc.db'), 5_000),
+    /svc\.db is not the file that was backed up/,
+  ],
+  [
+    'a cut file',
+    (backup) => truncateSync(join(backup, 'svc.db'), 8_192),
+    /svc\.db is not the file/,
+  ],
   ['a missing file', (backup) => rmSync(join(backup, 'svc.db')), /svc\.db is missing/],
   ['a missing manifest', (backup) => rmSync(join(backup, 'manifest.json')), /is not a backup/],
-  ['a garbled manifest', (backup) => writeFileSync(join(backup, 'manifest.json'), '{'), /is not a backup/],
-  ['an empty manifest', (backup) => writeFileSync(join(backup, 'manifest.json'), 'null'), /does not list the files/],
+  [
+    'a garbled manifest',
+    (backup) => writeFileSync(join(backup, 'manifest.json'), '{'),
+    /is not a backup/,
+  ],
+  [
+    'an empty manifest',
+    (backup) => writeFileSync(join(backup, 'manifest.json'), 'null'),
+    /does not list the files/,
+  ],
   [
     'a manifest that points elsewhere',
-    (backup) => edit(backup, (manifest) => ({ ...manifest, files: [...manifest.files, { name: '../../etc/passwd', sha256: '', bytes: 0 }] })),
+    (backup) =>
+      edit(backup, (manifest) => ({
+        ...manifest,
+        files: [...manifest.files, { name: '../../etc/passwd', sha256: '', bytes: 0 }],
+      })),
     /does not list the files/,
   ],
   [
     'a count that is wrong',
-    (backup) => edit(backup, (manifest) => ({ ...manifest, tables: { ...manifest.tables, notes_note: 3 } })),
+    (backup) =>
+      edit(backup, (manifest) => ({ ...manifest, tables: { ...manifest.tables, notes_note: 3 } })),
     /table notes_note has 1 rows instead of 3/,
   ],
   [
     'a table that is gone',
-    (backup) => edit(backup, (manifest) => ({ ...manifest, tables: { ...manifest.tables, notes_gone: 3 } })),
+    (backup) =>
+      edit(backup, (manifest) => ({ ...manifest, tables: { ...manifest.tables, notes_gone: 3 } })),
     /table notes_gone has no rows instead of 3/,
   ],
 ];
@@ -162,7 +224,10 @@ test('a restore under a running service is refused with its name', () =>
   inFolder(async (dir) => {
     const storage = await opened(join(dir, 'live'), ['one']);
     await createBackup(join(dir, 'backup'), ofLive(dir));
-    await assert.rejects(restoreBackup(join(dir, 'backup'), join(dir, 'live'), product), new RegExp(`in use by the svc process ${process.pid}`));
+    await assert.rejects(
+      restoreBackup(join(dir, 'backup'), join(dir, 'live'), product),
+      new RegExp(`in use by the svc process ${process.pid}`),
+    );
     assert.deepEqual(await texts(storage), ['one']);
     await storage.close();
   }));
@@ -191,7 +256,10 @@ test('the SQLite addon may stand in a file of its own, as in the single binary',
   inFolder(async (dir) => {
     const storage = await opened(join(dir, 'live'));
     const binary = { ...product, embedded: { nativeBinding: addonFile, plugins: new Map() } };
-    const manifest = await createBackup(join(dir, 'backup'), { dataDir: join(dir, 'live'), product: binary });
+    const manifest = await createBackup(join(dir, 'backup'), {
+      dataDir: join(dir, 'live'),
+      product: binary,
+    });
     assert.deepEqual(await verifyBackup(join(dir, 'backup'), binary), manifest);
     await storage.close();
   }));
@@ -203,7 +271,10 @@ test('damaged live data can be replaced, and is kept as it was found', () =>
     await createBackup(join(dir, 'backup'), ofLive(dir));
     await storage.close();
     writeFileSync(join(live, 'svc.db'), 'this is not a database at all, whatever it was');
-    await assert.rejects(openIn(live), /svc\.db is damaged \(file is not a database\): restore a backup/);
+    await assert.rejects(
+      openIn(live),
+      /svc\.db is damaged \(file is not a database\): restore a backup/,
+    );
     const { aside, damage } = await restoreBackup(join(dir, 'backup'), live, product);
     assert.match(damage!, /not a database/);
     assert.match(readFileSync(join(aside!, 'svc.db'), 'utf8'), /whatever it was/);

@@ -31,10 +31,16 @@ export async function run({
   rules = 10_000,
   storm = 5_000,
   recordings = 10_000,
-}: { readonly rules?: number; readonly storm?: number; readonly recordings?: number } = {}): Promise<Outcome> {
+}: {
+  readonly rules?: number;
+  readonly storm?: number;
+  readonly recordings?: number;
+} = {}): Promise<Outcome> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-bench-alert-'));
   const clock = new HandClock();
-  const hook = createServer((request, response) => request.resume().on('end', () => response.end('ok')));
+  const hook = createServer((request, response) =>
+    request.resume().on('end', () => response.end('ok')),
+  );
   await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
   const ends: (() => void | Promise<void>)[] = [];
   const t = { after: (end: () => void | Promise<void>) => void ends.push(end) };
@@ -43,10 +49,15 @@ export async function run({
       plugins: ['metricsdb', 'alert', 'notify'],
       clock,
       dataDir: dir,
-      environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_NOTIFY_WEBHOOK_URL: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook` },
+      environment: {
+        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+        SVC_NOTIFY_WEBHOOK_URL: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook`,
+      },
     });
     const values = new Float64Array(rules).fill(20);
-    const steps = [100, 1_000, judged.rules, 10_000, rules].sort((a, b) => a - b).filter((count, at, all) => count <= rules && all.indexOf(count) === at);
+    const steps = [100, 1_000, judged.rules, 10_000, rules]
+      .sort((a, b) => a - b)
+      .filter((count, at, all) => count <= rules && all.indexOf(count) === at);
     const cycles: Row[] = [];
     let made = 0;
     for (const count of steps) {
@@ -73,7 +84,9 @@ export async function run({
       cyclesOfStorm += 1;
       const { apiP99Ms } = await cycle(house, clock, values, rules);
       stormP99 = Math.max(stormP99, apiP99Ms);
-      ({ total } = await house.json<{ total: number }>('/api/v1/alerts/incidents?status=open&q=device%20rule&limit=1'));
+      ({ total } = await house.json<{ total: number }>(
+        '/api/v1/alerts/incidents?status=open&q=device%20rule&limit=1',
+      ));
     }
     const storedMs = performance.now() - began;
     const trouble = house.lines.filter((line) => line.includes('could not'));
@@ -86,12 +99,22 @@ export async function run({
     }
     const toldMs = performance.now() - began;
     const last = cycles.at(-1)!;
-    const cheap = cycles.find((row) => row['rules'] === judged.rules)?.['CPU of all threads, s a minute'];
+    const cheap = cycles.find((row) => row['rules'] === judged.rules)?.[
+      'CPU of all threads, s a minute'
+    ];
     const isCheap = cheap === undefined || Number(cheap) <= judged.cpuSecondsPerMinute;
     const recorded = recordings > 0 ? [await recordingCycle(t, recordings)] : [];
     return {
-      ok: isCheap && total === firing && ended.all === firing && ended.failed === 0 && toldMs < 60_000 && Number(last['cycle, ms']) < 30_000,
-      [`CPU s a minute of ${judged.rules} rules (at most ${judged.cpuSecondsPerMinute})`]: Number(cheap ?? Number.NaN),
+      ok:
+        isCheap &&
+        total === firing &&
+        ended.all === firing &&
+        ended.failed === 0 &&
+        toldMs < 60_000 &&
+        Number(last['cycle, ms']) < 30_000,
+      [`CPU s a minute of ${judged.rules} rules (at most ${judged.cpuSecondsPerMinute})`]: Number(
+        cheap ?? Number.NaN,
+      ),
       'incidents stored': total,
       'cycles it took': cyclesOfStorm,
       warnings: trouble.length,
@@ -114,7 +137,10 @@ export async function run({
 }
 
 /** So many recording rules, a hundred to a group, each over a series of its own. */
-async function recordingCycle(t: { readonly after: (end: () => void | Promise<void>) => void }, count: number): Promise<Row> {
+async function recordingCycle(
+  t: { readonly after: (end: () => void | Promise<void>) => void },
+  count: number,
+): Promise<Row> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-bench-recording-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const clock = new HandClock();
@@ -124,16 +150,27 @@ async function recordingCycle(t: { readonly after: (end: () => void | Promise<vo
     const numbers = Array.from({ length: Math.min(2_000, count - from) }, (_, at) => from + at + 1);
     const groups = Array.from({ length: Math.ceil(numbers.length / 100) }, (_, group) => {
       const own = numbers.slice(group * 100, group * 100 + 100);
-      return [`  - name: group ${from / 100 + group}`, '    rules:', ...own.flatMap(recordingOf)].join('\n');
+      return [
+        `  - name: group ${from / 100 + group}`,
+        '    rules:',
+        ...own.flatMap(recordingOf),
+      ].join('\n');
     });
-    await house.json('/api/v1/alert-rules/import', { method: 'POST', body: JSON.stringify({ content: `groups:\n${groups.join('\n')}\n` }) });
+    await house.json('/api/v1/alert-rules/import', {
+      method: 'POST',
+      body: JSON.stringify({ content: `groups:\n${groups.join('\n')}\n` }),
+    });
   }
   await cycle(house, clock, values, count);
   const { wallMs, cpuMs, apiP99Ms } = await cycle(house, clock, values, count);
-  const { items, total } = await house.json<{ items: { series: number; error: string | null }[]; total: number }>('/api/v1/recording-rules?limit=200');
+  const { items, total } = await house.json<{
+    items: { series: number; error: string | null }[];
+    total: number;
+  }>('/api/v1/recording-rules?limit=200');
   return {
     'recording rules': total,
-    'of the first 200 written': items.filter(({ series, error }) => series === 1 && error === null).length,
+    'of the first 200 written': items.filter(({ series, error }) => series === 1 && error === null)
+      .length,
     'cycle, ms': Math.round(wallMs),
     'CPU of all threads, s a minute': (cpuMs * 2) / 1_000,
     'API p99, ms': apiP99Ms,
@@ -146,15 +183,27 @@ const recordingOf = (device: number): readonly string[] => [
 ];
 
 /** What became of notices so far. */
-async function outcomes(house: TestHost): Promise<{ sent: number; failed: number; folded: number; all: number }> {
+async function outcomes(
+  house: TestHost,
+): Promise<{ sent: number; failed: number; folded: number; all: number }> {
   const text = await (await house.fetch('/metrics')).text();
-  const of = (result: string): number => Number(new RegExp(`^svc_notify_outcomes_total\\{result="${result}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  const of = (result: string): number =>
+    Number(
+      new RegExp(`^svc_notify_outcomes_total\\{result="${result}"\\} (\\d+)`, 'm').exec(
+        text,
+      )?.[1] ?? 0,
+    );
   const [sent, failed, folded] = [of('sent'), of('failed'), of('folded')];
   return { sent, failed, folded, all: sent + failed + folded };
 }
 
 /** Thirty ticks, a second apart by the clock of the house, with a push of all devices before every tenth. */
-async function cycle(house: TestHost, clock: HandClock, values: Float64Array, devices: number): Promise<Cycle> {
+async function cycle(
+  house: TestHost,
+  clock: HandClock,
+  values: Float64Array,
+  devices: number,
+): Promise<Cycle> {
   const ingest = house.service(MetricsIngest);
   const evaluator = house.service(AlertEvaluator);
   const times: number[] = [];
@@ -174,7 +223,11 @@ async function cycle(house: TestHost, clock: HandClock, values: Float64Array, de
     if (second % 10 === 0) {
       const time = clock.now() + 1_000;
       await ingest.write(
-        Array.from({ length: devices }, (_, at) => ({ labels: { __name__: 'bench_load', device_id: String(at + 1) }, time, value: values[at]! })),
+        Array.from({ length: devices }, (_, at) => ({
+          labels: { __name__: 'bench_load', device_id: String(at + 1) },
+          time,
+          value: values[at]!,
+        })),
       );
     }
     clock.advance(1_000);
@@ -185,7 +238,11 @@ async function cycle(house: TestHost, clock: HandClock, values: Float64Array, de
   over = true;
   await asking;
   times.sort((a, b) => a - b);
-  return { wallMs, cpuMs: (user + system) / 1_000, apiP99Ms: times[Math.floor(times.length * 0.99)] ?? 0 };
+  return {
+    wallMs,
+    cpuMs: (user + system) / 1_000,
+    apiP99Ms: times[Math.floor(times.length * 0.99)] ?? 0,
+  };
 }
 
 async function addRules(house: TestHost, from: number, to: number): Promise<void> {

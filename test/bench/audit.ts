@@ -26,8 +26,16 @@ function nth(n: number): string {
   return canonical(
     record({
       occurredAt: start + n * minute,
-      principal: { kind: 'user', id: String(person), email: `person-${person}@example.org`, name: `Person ${person}`, role: 'user', grants: [] },
-      userAgent: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Safari/537.36',
+      principal: {
+        kind: 'user',
+        id: String(person),
+        email: `person-${person}@example.org`,
+        name: `Person ${person}`,
+        role: 'user',
+        grants: [],
+      },
+      userAgent:
+        'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Safari/537.36',
       action: `${area}:${verbs[(mixed >>> 7) % verbs.length]!}`,
       resourceType: area,
       resourceId: String((mixed >>> 5) % 5_000),
@@ -40,7 +48,10 @@ function nth(n: number): string {
 }
 
 /** Pages with every kind of filter, verification and appending, over a trail of a million rows. */
-export async function run({ rows = 1_000_000, rounds = 8 }: { readonly rows?: number; readonly rounds?: number } = {}): Promise<Outcome> {
+export async function run({
+  rows = 1_000_000,
+  rounds = 8,
+}: { readonly rows?: number; readonly rounds?: number } = {}): Promise<Outcome> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-audit-bench-'));
   const undo: (() => unknown)[] = [];
   const scope = { after: (work: () => unknown) => void undo.unshift(work) };
@@ -74,7 +85,12 @@ export async function run({ rows = 1_000_000, rounds = 8 }: { readonly rows?: nu
     for (const [name, query] of Object.entries(cases)) {
       const times = await pageTimes(query, rounds);
       all.push(...times);
-      pages.push({ case: name, 'first page, ms': times[0], 'p50, ms': quantile(times, 0.5), 'max, ms': Math.max(...times) });
+      pages.push({
+        case: name,
+        'first page, ms': times[0],
+        'p50, ms': quantile(times, 0.5),
+        'max, ms': Math.max(...times),
+      });
     }
 
     const loop = monitorEventLoopDelay({ resolution: 1 });
@@ -101,7 +117,10 @@ export async function run({ rows = 1_000_000, rounds = 8 }: { readonly rows?: nu
       let cursor = '';
       for (let page = 0; page < count; page++) {
         const before = performance.now();
-        const { next_cursor } = await list(house, `?${query}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+        const { next_cursor } = await list(
+          house,
+          `?${query}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+        );
         times.push(performance.now() - before);
         cursor = next_cursor;
       }
@@ -121,9 +140,14 @@ function fill(dataDir: string, rows: number): number {
   const database = new Database(join(dataDir, 'svc.db'));
   database.pragma('synchronous = OFF');
   const sealed = database.prepare('select chain_key from audit_keys').pluck().get() as string;
-  const opened = new Seals('audit', new KeyRing(dataDir)).open({ table: 'audit_keys', row: '1', column: 'chain_key' }, sealed);
+  const opened = new Seals('audit', new KeyRing(dataDir)).open(
+    { table: 'audit_keys', row: '1', column: 'chain_key' },
+    sealed,
+  );
   const key = createSecretKey(Buffer.from(opened, 'base64url'));
-  const insert = database.prepare('insert into audit_log (seq, key_id, record, prev_hash, hash) values (?, 1, ?, ?, ?)');
+  const insert = database.prepare(
+    'insert into audit_log (seq, key_id, record, prev_hash, hash) values (?, 1, ?, ?, ?)',
+  );
   let previous = genesis.hash;
   database.transaction(() => {
     for (let seq = 1; seq <= rows; seq++) {

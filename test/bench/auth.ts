@@ -19,35 +19,70 @@ const mostMicros = 10;
 const mostDifference = 0.05;
 
 /** What it costs a request to be known and let in, and whether a login tells by its time which e-mails exist. */
-export async function run({ requests = 200_000, rounds = 8, logins = 20 }: Row = {}): Promise<Outcome> {
+export async function run({
+  requests = 200_000,
+  rounds = 8,
+  logins = 20,
+}: Row = {}): Promise<Outcome> {
   const accounts = people();
   accounts.add({ email: 'bob@example.org', role: 'user' });
   const services = { 'iam.directory': accounts.directory, 'iam.passwords': accounts.passwords };
   const cases = await inHouse({ plugins: ['session', lampFolder], services }, async (house) => {
-    const { access_token: jwt } = await ask(house, '/api/v1/auth/login', { email: 'bob@example.org', password: 'correct horse' });
-    const wish = { name: 'bench', expires_at: new Date(Date.now() + 3_600_000).toISOString(), actions: ['lamp:switch'] };
+    const { access_token: jwt } = await ask(house, '/api/v1/auth/login', {
+      email: 'bob@example.org',
+      password: 'correct horse',
+    });
+    const wish = {
+      name: 'bench',
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+      actions: ['lamp:switch'],
+    };
     const { token: pat } = await ask(house, '/api/v1/tokens', wish, jwt);
     return [
-      { case: 'access token', ...(await stages(house, jwt!, Number(requests))), ...(await wholeRequests(house, jwt!, Number(rounds))) },
-      { case: 'API token', ...(await stages(house, pat!, Number(requests))), ...(await wholeRequests(house, pat!, Number(rounds))) },
+      {
+        case: 'access token',
+        ...(await stages(house, jwt!, Number(requests))),
+        ...(await wholeRequests(house, jwt!, Number(rounds))),
+      },
+      {
+        case: 'API token',
+        ...(await stages(house, pat!, Number(requests))),
+        ...(await wholeRequests(house, pat!, Number(rounds))),
+      },
     ];
   });
   const difference = await timingOfEmails(Number(logins));
   return {
-    ok: cases.every((row) => row['authenticate + authorize, µs'] <= mostMicros) && (difference === undefined || difference <= mostDifference),
+    ok:
+      cases.every((row) => row['authenticate + authorize, µs'] <= mostMicros) &&
+      (difference === undefined || difference <= mostDifference),
     'at most, µs': mostMicros,
     'known against unknown e-mails, relative': difference ?? 'no plugins/iam to ask',
     cases,
   };
 }
 
-const lamp = { declaration: { access: 'lamp:switch', method: 'POST' }, owner: { pluginId: 'lamp' } } as unknown as CompiledRoute;
+const lamp = {
+  declaration: { access: 'lamp:switch', method: 'POST' },
+  owner: { pluginId: 'lamp' },
+} as unknown as CompiledRoute;
 
 /** The two stages of the pipeline by themselves, as it runs them. */
-async function stages(house: TestHost, token: string, requests: number): Promise<{ 'authenticate + authorize, µs': number }> {
-  const front = { operator: new OperatorAuthenticator(house.token), strike: () => undefined } as unknown as Front;
+async function stages(
+  house: TestHost,
+  token: string,
+  requests: number,
+): Promise<{ 'authenticate + authorize, µs': number }> {
+  const front = {
+    operator: new OperatorAuthenticator(house.token),
+    strike: () => undefined,
+  } as unknown as Front;
   const snapshot = house.registry.current;
-  const credential = () => ({ scheme: 'bearer' as const, value: `Bearer ${token}`.slice(7), ip: '127.0.0.1' });
+  const credential = () => ({
+    scheme: 'bearer' as const,
+    value: `Bearer ${token}`.slice(7),
+    ip: '127.0.0.1',
+  });
   await identify(front, snapshot, credential());
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 5; round++) {
@@ -65,14 +100,21 @@ async function stages(house: TestHost, token: string, requests: number): Promise
 }
 
 /** CPU of whole requests, client included, with and without a credential to look at: noisy, but nothing can hide from it. */
-async function wholeRequests(house: TestHost, token: string, rounds: number): Promise<{ 'public request, µs': number; 'guarded request, µs': number }> {
+async function wholeRequests(
+  house: TestHost,
+  token: string,
+  rounds: number,
+): Promise<{ 'public request, µs': number; 'guarded request, µs': number }> {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const batch = async (path: string): Promise<number> => {
     const before = process.cpuUsage();
     await Promise.all(
       Array.from({ length: 8 }, async () => {
         for (let i = 0; i < 250; i++) {
-          const [answer] = (await once(get(house.url + path, { agent, headers: { authorization: `Bearer ${token}` } }), 'response')) as [IncomingMessage];
+          const [answer] = (await once(
+            get(house.url + path, { agent, headers: { authorization: `Bearer ${token}` } }),
+            'response',
+          )) as [IncomingMessage];
           if (answer.statusCode !== 200) {
             throw new Error(`${path} answered ${answer.statusCode}`);
           }
@@ -104,7 +146,17 @@ async function timingOfEmails(logins: number): Promise<number | undefined> {
   }
   return await inHouse({ plugins: ['iam', 'session'] }, async (house) => {
     const passwords = house.service(Passwords);
-    await ask(house, '/api/v1/users', { email: 'known@example.org', display_name: 'Known', role: 'viewer', password: 'a password to know' }, house.token);
+    await ask(
+      house,
+      '/api/v1/users',
+      {
+        email: 'known@example.org',
+        display_name: 'Known',
+        role: 'viewer',
+        password: 'a password to know',
+      },
+      house.token,
+    );
     const times: Record<string, number[]> = { known: [], unknown: [] };
     for (let i = 0; i < logins; i++) {
       for (const who of ['known', 'unknown']) {
@@ -118,9 +170,15 @@ async function timingOfEmails(logins: number): Promise<number | undefined> {
   });
 }
 
-async function inHouse<R>(options: TestHostOptions, work: (house: TestHost) => Promise<R>): Promise<R> {
+async function inHouse<R>(
+  options: TestHostOptions,
+  work: (house: TestHost) => Promise<R>,
+): Promise<R> {
   const undo: (() => unknown)[] = [];
-  const house = await startTestHost({ after: (step) => void undo.push(step as () => unknown) }, options);
+  const house = await startTestHost(
+    { after: (step) => void undo.push(step as () => unknown) },
+    options,
+  );
   try {
     return await work(house);
   } finally {
@@ -130,8 +188,19 @@ async function inHouse<R>(options: TestHostOptions, work: (house: TestHost) => P
   }
 }
 
-const ask = (house: TestHost, path: string, body: object, token?: string): Promise<Record<string, string>> =>
-  house.json(path, { method: 'POST', body: JSON.stringify(body), ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }) });
+const ask = (
+  house: TestHost,
+  path: string,
+  body: object,
+  token?: string,
+): Promise<Record<string, string>> =>
+  house.json(path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
+  });
 
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;

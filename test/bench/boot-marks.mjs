@@ -8,7 +8,11 @@ const { mark } = performance;
 performance.mark = (name, options) => {
   if (name.startsWith(prefix)) {
     const { user, system } = process.cpuUsage();
-    marks.push({ step: name.slice(prefix.length), atMs: performance.now(), cpuMs: (user + system) / 1_000 });
+    marks.push({
+      step: name.slice(prefix.length),
+      atMs: performance.now(),
+      cpuMs: (user + system) / 1_000,
+    });
   }
   return mark.call(performance, name, options);
 };

@@ -33,14 +33,29 @@ interface Boot {
  * Starts the product with every shipped plugin and an agent of its own machine, first on an empty data folder, and tells where the
  * time goes. On a machine that does other work too, CPU figures are the ones to compare. `--binary` is what `npm run build` has made.
  */
-export async function run({ boots = 7, binary = built, idleSeconds = 20 }: { boots?: number; binary?: string; idleSeconds?: number }): Promise<Outcome> {
-  const [first, ...source] = await inNewFolder((dataDir) => bootsOf([process.execPath, '--import', marking, launcher], dataDir, boots, idleSeconds));
-  const single = existsSync(binary) ? (await inNewFolder((dataDir) => bootsOf([binary], dataDir, boots, 0))).slice(1) : [];
+export async function run({
+  boots = 7,
+  binary = built,
+  idleSeconds = 20,
+}: {
+  boots?: number;
+  binary?: string;
+  idleSeconds?: number;
+}): Promise<Outcome> {
+  const [first, ...source] = await inNewFolder((dataDir) =>
+    bootsOf([process.execPath, '--import', marking, launcher], dataDir, boots, idleSeconds),
+  );
+  const single = existsSync(binary)
+    ? (await inNewFolder((dataDir) => bootsOf([binary], dataDir, boots, 0))).slice(1)
+    : [];
   const best = (of: readonly Boot[]): number => Math.min(...of.map(({ readyMs }) => readyMs));
   const typical = middle(source, ({ cpuMs }) => cpuMs);
   const { idle } = source.at(-1)!;
   return {
-    ok: best(source) < goals.sourceMs && (single.length === 0 || best(single) < goals.binaryMs) && isIdle(idle!),
+    ok:
+      best(source) < goals.sourceMs &&
+      (single.length === 0 || best(single) < goals.binaryMs) &&
+      isIdle(idle!),
     boots,
     first_ready_ms: first!.readyMs,
     ...figures('source', source),
@@ -52,7 +67,8 @@ export async function run({ boots = 7, binary = built, idleSeconds = 20 }: { boo
   };
 }
 
-const isIdle = ({ mb, cpuPercent }: NonNullable<Boot['idle']>): boolean => mb < goals.idleMb && cpuPercent < goals.idleCpuPercent;
+const isIdle = ({ mb, cpuPercent }: NonNullable<Boot['idle']>): boolean =>
+  mb < goals.idleMb && cpuPercent < goals.idleCpuPercent;
 
 function figures(name: string, boots: readonly Boot[]): Row {
   if (boots.length === 0) {
@@ -66,7 +82,8 @@ function figures(name: string, boots: readonly Boot[]): Row {
   };
 }
 
-const middle = (boots: readonly Boot[], pick: (boot: Boot) => number): Boot => [...boots].sort((a, b) => pick(a) - pick(b))[Math.floor(boots.length / 2)]!;
+const middle = (boots: readonly Boot[], pick: (boot: Boot) => number): Boot =>
+  [...boots].sort((a, b) => pick(a) - pick(b))[Math.floor(boots.length / 2)]!;
 
 /** What each step took, by the clock and of the CPU; threads work beside it. */
 function stepsOf({ marks, readyMs, cpuMs }: Boot): Row[] {
@@ -86,7 +103,12 @@ async function inNewFolder<R>(work: (dataDir: string) => Promise<R>): Promise<R>
   }
 }
 
-async function bootsOf(command: readonly string[], dataDir: string, boots: number, idleSeconds: number): Promise<Boot[]> {
+async function bootsOf(
+  command: readonly string[],
+  dataDir: string,
+  boots: number,
+  idleSeconds: number,
+): Promise<Boot[]> {
   const measured: Boot[] = [];
   for (let boot = 1; boot <= boots; boot++) {
     measured.push(await bootOnce(command, dataDir, boot === boots ? idleSeconds : 0));
@@ -94,11 +116,22 @@ async function bootsOf(command: readonly string[], dataDir: string, boots: numbe
   return measured;
 }
 
-async function bootOnce([program, ...args]: readonly string[], dataDir: string, idleSeconds: number): Promise<Boot> {
+async function bootOnce(
+  [program, ...args]: readonly string[],
+  dataDir: string,
+  idleSeconds: number,
+): Promise<Boot> {
   const began = performance.now();
   const marksFile = join(dataDir, 'boot-marks.json');
   const child = spawn(program!, [...args, 'serve'], {
-    env: { PATH: process.env['PATH'], HOME: dataDir, SVC_DATA_DIR: dataDir, SVC_HTTP_ADDR: '127.0.0.1:0', SVC_LOG_LEVEL: 'error', BOOT_MARKS: marksFile },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: dataDir,
+      SVC_DATA_DIR: dataDir,
+      SVC_HTTP_ADDR: '127.0.0.1:0',
+      SVC_LOG_LEVEL: 'error',
+      BOOT_MARKS: marksFile,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let told = '';
@@ -107,23 +140,38 @@ async function bootOnce([program, ...args]: readonly string[], dataDir: string, 
   const pid = child.pid!;
   let measured: Omit<Boot, 'marks'>;
   try {
-    const url = await untilReady(dataDir, pid, () => child.exitCode === null && performance.now() - began < 60_000).catch(() => {
+    const url = await untilReady(
+      dataDir,
+      pid,
+      () => child.exitCode === null && performance.now() - began < 60_000,
+    ).catch(() => {
       throw new Error(`svc did not become ready: ${told}`);
     });
     const [readyMs, cpuMs] = [Math.round(performance.now() - began), cpuOf(pid)];
     const plugins = await pluginRows(url, dataDir);
-    measured = { readyMs, cpuMs, plugins, idle: idleSeconds > 0 ? await idleOf(pid, idleSeconds) : undefined };
+    measured = {
+      readyMs,
+      cpuMs,
+      plugins,
+      idle: idleSeconds > 0 ? await idleOf(pid, idleSeconds) : undefined,
+    };
   } finally {
     child.kill('SIGTERM');
     await ended;
   }
-  return { ...measured, marks: existsSync(marksFile) ? (JSON.parse(readFileSync(marksFile, 'utf8')) as Mark[]) : [] };
+  return {
+    ...measured,
+    marks: existsSync(marksFile) ? (JSON.parse(readFileSync(marksFile, 'utf8')) as Mark[]) : [],
+  };
 }
 
 async function untilReady(dataDir: string, pid: number, goesOn: () => boolean): Promise<string> {
   for (; goesOn(); await pause(2)) {
     try {
-      const running = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as { pid: number; url: string };
+      const running = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as {
+        pid: number;
+        url: string;
+      };
       if (running.pid === pid && (await fetch(`${running.url}/readyz`)).ok) {
         return running.url;
       }
@@ -136,14 +184,23 @@ async function untilReady(dataDir: string, pid: number, goesOn: () => boolean): 
 
 /** What each plugin took, by the stages of its start in milliseconds, the dearest first. */
 async function pluginRows(url: string, dataDir: string): Promise<Row[]> {
-  const headers = { authorization: `Bearer ${readFileSync(join(dataDir, 'keys', 'operator.token'), 'utf8').trim()}` };
-  const get = async <T>(path: string): Promise<T> => (await (await fetch(`${url}${path}`, { headers })).json()) as T;
+  const headers = {
+    authorization: `Bearer ${readFileSync(join(dataDir, 'keys', 'operator.token'), 'utf8').trim()}`,
+  };
+  const get = async <T>(path: string): Promise<T> =>
+    (await (await fetch(`${url}${path}`, { headers })).json()) as T;
   const { items } = await get<{ items: { id: string }[] }>('/api/v1/plugins?limit=200');
   const rows = await Promise.all(
     items.map(async ({ id }) => {
-      const { last_attempt } = await get<{ last_attempt: { timings_ms: Record<string, number> } | null }>(`/api/v1/plugins/${id}`);
+      const { last_attempt } = await get<{
+        last_attempt: { timings_ms: Record<string, number> } | null;
+      }>(`/api/v1/plugins/${id}`);
       const stages = last_attempt?.timings_ms ?? {};
-      return { plugin: id, total: Math.round(Object.values(stages).reduce((sum, ms) => sum + ms, 0) * 10) / 10, ...stages };
+      return {
+        plugin: id,
+        total: Math.round(Object.values(stages).reduce((sum, ms) => sum + ms, 0) * 10) / 10,
+        ...stages,
+      };
     }),
   );
   return rows.sort((a, b) => b.total - a.total);
@@ -153,7 +210,9 @@ async function idleOf(pid: number, seconds: number): Promise<Boot['idle']> {
   await pause(settleMs);
   const before = cpuOf(pid);
   await pause(seconds * 1_000);
-  const mb = Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
+  const mb = Math.round(
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
+  );
   return { mb, cpuPercent: (cpuOf(pid) - before) / (seconds * 10) };
 }
 

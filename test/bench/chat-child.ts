@@ -15,7 +15,12 @@ async function* speaking(): AsyncGenerator<ModelPart> {
     await pause(1_000 / perSecond);
     yield { type: 'text', delta: `${performance.timeOrigin + performance.now()} ` };
   }
-  yield { type: 'end', finish: 'stop', usage: { input_tokens: 1, output_tokens: tokens, cached_tokens: 0, estimated: false }, model: 'bench/one' };
+  yield {
+    type: 'end',
+    finish: 'stop',
+    usage: { input_tokens: 1, output_tokens: tokens, cached_tokens: 0, estimated: false },
+    model: 'bench/one',
+  };
 }
 
 const tools = registry();
@@ -25,9 +30,17 @@ const house = await startTestHost(
     plugins: ['chat'],
     services: {
       [Authenticator.id]: {
-        authenticate: ({ value }: { value: string }): Principal => ({ kind: 'user', id: value, role: 'user', grants: [] }),
+        authenticate: ({ value }: { value: string }): Principal => ({
+          kind: 'user',
+          id: value,
+          role: 'user',
+          grants: [],
+        }),
       },
-      'model.stream': { usable: () => ({ ok: true, model: 'bench/one', context: 32_000 }), stream: speaking },
+      'model.stream': {
+        usable: () => ({ ok: true, model: 'bench/one', context: 32_000 }),
+        stream: speaking,
+      },
       'persona.directory': directory(persona()),
       'skill.registry': tools,
       'skill.run': new ScriptedRunner(tools, () => Promise.resolve('')),

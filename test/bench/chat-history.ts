@@ -14,24 +14,44 @@ const goalMs = 30;
 const day = 86_400_000;
 
 /** How long lists and histories take among many sessions, and what one more message costs in a session that has become long. */
-export async function run({ sessions = 10_000, messages = 200, asked = 300, long = 5_000, turns = 40 }: Row = {}): Promise<Outcome> {
+export async function run({
+  sessions = 10_000,
+  messages = 200,
+  asked = 300,
+  long = 5_000,
+  turns = 40,
+}: Row = {}): Promise<Outcome> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-chat-history-'));
   try {
     const first = await house(dataDir);
     const [young, old] = [await open(first), await open(first)];
     await first.stop();
-    fill(join(dataDir, 'svc.db'), { sessions: Number(sessions), messages: Number(messages), long: Number(long), old });
+    fill(join(dataDir, 'svc.db'), {
+      sessions: Number(sessions),
+      messages: Number(messages),
+      long: Number(long),
+      old,
+    });
     const kit = await house(dataDir);
     const fresh = (): Times => ({ wall: [], cpu: [] });
     const times = { list: fresh(), deep: fresh(), history: fresh() };
     let cursor = '';
     for (let at = 0; at < Number(asked); at++) {
       await timed(times.list, () => get(kit, '/api/v1/chat/sessions?limit=50'));
-      cursor = (await timed(times.deep, () => get(kit, `/api/v1/chat/sessions?limit=50${cursor === '' ? '' : `&cursor=${cursor}`}`)))['next_cursor'] as string;
+      cursor = (
+        await timed(times.deep, () =>
+          get(kit, `/api/v1/chat/sessions?limit=50${cursor === '' ? '' : `&cursor=${cursor}`}`),
+        )
+      )['next_cursor'] as string;
       const session = `s-${String((at * 7_919) % Number(sessions)).padStart(6, '0')}`;
-      await timed(times.history, () => get(kit, `/api/v1/chat/sessions/${session}/messages?limit=50`));
+      await timed(times.history, () =>
+        get(kit, `/api/v1/chat/sessions/${session}/messages?limit=50`),
+      );
     }
-    const [short, grown] = [await cost(kit, young, Number(turns)), await cost(kit, old, Number(turns))];
+    const [short, grown] = [
+      await cost(kit, young, Number(turns)),
+      await cost(kit, old, Number(turns)),
+    ];
     await kit.stop();
     const figures = Object.entries(times).map(([what, { wall, cpu }]) => ({
       what,
@@ -63,7 +83,14 @@ function house(dataDir: string): Promise<TestHost> {
       dataDir,
       plugins: ['chat'],
       services: {
-        [Authenticator.id]: { authenticate: ({ value }: { value: string }): Principal => ({ kind: 'user', id: value, role: 'user', grants: [] }) },
+        [Authenticator.id]: {
+          authenticate: ({ value }: { value: string }): Principal => ({
+            kind: 'user',
+            id: value,
+            role: 'user',
+            grants: [],
+          }),
+        },
         'model.stream': {
           usable: () => ({ ok: true, model: 'bench/one', context: 32_000 }),
           async *stream() {
@@ -116,7 +143,15 @@ async function cost(kit: TestHost, session: string, turns: number): Promise<numb
 }
 
 /** Rows as the room writes them; what they say is as long as people and models are. */
-function fill(file: string, { sessions, messages, long, old }: { sessions: number; messages: number; long: number; old: string }): void {
+function fill(
+  file: string,
+  {
+    sessions,
+    messages,
+    long,
+    old,
+  }: { sessions: number; messages: number; long: number; old: string },
+): void {
   const db = new Database(file);
   db.pragma('synchronous = off');
   const session = db.prepare(
@@ -126,7 +161,10 @@ function fill(file: string, { sessions, messages, long, old }: { sessions: numbe
   const message = db.prepare(
     `insert into chat_messages (session_id, run_id, role, content, tool_calls, usage, finish_reason, created_at) values (?, ?, ?, ?, '[]', null, null, ?)`,
   );
-  const said = 'The disk of db-3 fills up at 2 GB an hour since 02:00, when the rotation of its logs stopped; see [E12]. '.repeat(3);
+  const said =
+    'The disk of db-3 fills up at 2 GB an hour since 02:00, when the rotation of its logs stopped; see [E12]. '.repeat(
+      3,
+    );
   const talk = (id: string, count: number): void => {
     for (let at = 0; at < count; at++) {
       message.run(id, `r-${at >> 1}`, at % 2 === 0 ? 'user' : 'assistant', said, at);
@@ -160,5 +198,7 @@ async function timed<T>({ wall, cpu }: Times, work: () => Promise<T>): Promise<T
 
 function percentile(all: readonly number[], share: number): number {
   const sorted = all.toSorted((a, b) => a - b);
-  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]! * 10) / 10;
+  return (
+    Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]! * 10) / 10
+  );
 }

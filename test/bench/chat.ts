@@ -23,8 +23,17 @@ interface Usage extends NodeJS.MemoryUsage {
  * How much later a token reaches its reader than the model has said it, with many streams at once, of which some are never read;
  * round after round in the same sessions, so that what is kept shows as growth.
  */
-export async function run({ streams = 1_000, unread = 100, tokens = 200, rate = 20, rounds = 5 }: Row = {}): Promise<Outcome> {
-  const server = fork(child, [String(tokens), String(rate)], { execArgv: ['--expose-gc', '--import', 'tsx'], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+export async function run({
+  streams = 1_000,
+  unread = 100,
+  tokens = 200,
+  rate = 20,
+  rounds = 5,
+}: Row = {}): Promise<Outcome> {
+  const server = fork(child, [String(tokens), String(rate)], {
+    execArgv: ['--expose-gc', '--import', 'tsx'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
   const [url] = (await once(createInterface({ input: server.stdout! }), 'line')) as [string];
   const agent = new Agent({ keepAlive: false });
   try {
@@ -41,7 +50,9 @@ export async function run({ streams = 1_000, unread = 100, tokens = 200, rate = 
     const after: Usage[] = [];
     let kept: Usage | undefined;
     for (const _ of counted(Number(rounds), 'rounds')) {
-      const reading = sessions.map((session, at) => follow(url, agent, session, `${at + 1}`, at >= Number(unread), late));
+      const reading = sessions.map((session, at) =>
+        follow(url, agent, session, `${at + 1}`, at >= Number(unread), late),
+      );
       await Promise.all(reading);
       after.push(await usageOf(server, 'usage'));
       kept ??= await usageOf(server, 'collected');
@@ -49,11 +60,15 @@ export async function run({ streams = 1_000, unread = 100, tokens = 200, rate = 
     const tookMs = performance.now() - began;
     const end = await usageOf(server, 'collected');
     late.sort((a, b) => a - b);
-    const at = (share: number): number => Math.round((late[Math.floor(late.length * share)] ?? Number.NaN) * 10) / 10;
-    const cpu = (after.at(-1)!.cpu.user + after.at(-1)!.cpu.system - before.cpu.user - before.cpu.system) / 1_000;
+    const at = (share: number): number =>
+      Math.round((late[Math.floor(late.length * share)] ?? Number.NaN) * 10) / 10;
+    const cpu =
+      (after.at(-1)!.cpu.user + after.at(-1)!.cpu.system - before.cpu.user - before.cpu.system) /
+      1_000;
     const said = (Number(streams) - Number(unread)) * Number(tokens) * Number(rounds);
     return {
-      ok: at(0.99) < mostAddedMs && late.length === said && end.heapUsed < kept!.heapUsed + mostKept,
+      ok:
+        at(0.99) < mostAddedMs && late.length === said && end.heapUsed < kept!.heapUsed + mostKept,
       streams: Number(streams),
       'never read': Number(unread),
       'tokens said to readers': said,
@@ -99,7 +114,14 @@ async function openSession(url: string, who: string): Promise<string> {
 }
 
 /** Reads one reply to its end, or only its head. */
-function follow(url: string, agent: Agent, session: string, who: string, isRead: boolean, late: number[]): Promise<void> {
+function follow(
+  url: string,
+  agent: Agent,
+  session: string,
+  who: string,
+  isRead: boolean,
+  late: number[],
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const asked = request(`${url}/api/v1/chat/sessions/${session}/messages/stream`, {
       method: 'POST',
@@ -111,7 +133,11 @@ function follow(url: string, agent: Agent, session: string, who: string, isRead:
     asked.on('error', reject);
     asked.on('response', (response) => {
       if (response.statusCode !== 200) {
-        response.setEncoding('utf8').on('data', (said: string) => reject(new Error(`a message was answered with ${response.statusCode}: ${said}`)));
+        response
+          .setEncoding('utf8')
+          .on('data', (said: string) =>
+            reject(new Error(`a message was answered with ${response.statusCode}: ${said}`)),
+          );
         return;
       }
       if (!isRead) {

@@ -51,11 +51,19 @@ export async function drawLive(page: Page, house: WholeHouse): Promise<Row> {
     return performance.now() - began;
   };
   const ms = await move(watchedMs);
-  const { count, longest, over50 } = await page.evaluate<{ count: number; longest: number; over50: number }>('frames');
+  const { count, longest, over50 } = await page.evaluate<{
+    count: number;
+    longest: number;
+    over50: number;
+  }>('frames');
   isOver = true;
   await pushing;
   return {
-    ...{ lines: result.length, points: result[0]?.values.length ?? 0, pictures_per_second: Math.round((count / ms) * 10_000) / 10 },
+    ...{
+      lines: result.length,
+      points: result[0]?.values.length ?? 0,
+      pictures_per_second: Math.round((count / ms) * 10_000) / 10,
+    },
     ...{ longest_ms: Math.round(longest), over_50_ms: over50 },
   };
 }

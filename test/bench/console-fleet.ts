@@ -21,15 +21,34 @@ export function writeDevices(dataDir: string, devices: number): void {
   const role = database.prepare('INSERT INTO device_roles (device_id, role) VALUES (?, ?)');
   const edge = database.prepare(`INSERT INTO edge_edges
     (name, description, labels, access_key, device_id, created_by, created_at, updated_at) VALUES (?, '', '{}', ?, ?, 'bench', ?, ?)`);
-  const bound = database.prepare('INSERT INTO device_edges (edge_id, device_id, machine_uuid, bound_at) VALUES (?, ?, ?, ?)');
+  const bound = database.prepare(
+    'INSERT INTO device_edges (edge_id, device_id, machine_uuid, bound_at) VALUES (?, ?, ?, ?)',
+  );
   database.transaction(() => {
     for (let number = 1; number <= devices; number += 1) {
-      const [name, machine, place] = [hostName(number), `machine-${number}`, places[number % places.length]!];
+      const [name, machine, place] = [
+        hostName(number),
+        `machine-${number}`,
+        places[number % places.length]!,
+      ];
       const address = `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
-      const id = device.run(machine, name, address, JSON.stringify({ place }), now - number, now, now).lastInsertRowid;
+      const id = device.run(
+        machine,
+        name,
+        address,
+        JSON.stringify({ place }),
+        now - number,
+        now,
+        now,
+      ).lastInsertRowid;
       tag.run(id, 'place', place);
       role.run(id, 'web');
-      bound.run(edge.run(name, `svc_ak_bench_${number}`, id, now, now).lastInsertRowid, id, machine, now);
+      bound.run(
+        edge.run(name, `svc_ak_bench_${number}`, id, now, now).lastInsertRowid,
+        id,
+        machine,
+        now,
+      );
     }
   })();
   database.close();
@@ -37,7 +56,8 @@ export function writeDevices(dataDir: string, devices: number): void {
 
 const places = ['berlin', 'lisbon', 'osaka', 'quito', 'nairobi'];
 
-export const hostName = (number: number): string => `${places[number % places.length]!}-web-${String(number).padStart(6, '0')}`;
+export const hostName = (number: number): string =>
+  `${places[number % places.length]!}-web-${String(number).padStart(6, '0')}`;
 
 /** More series than are let in by default, where a fleet is that large. */
 export async function letIn(house: WholeHouse, series: number): Promise<void> {
@@ -52,24 +72,40 @@ export async function letIn(house: WholeHouse, series: number): Promise<void> {
 }
 
 /** What every device measures at this moment, and one more series for each of so many incidents. */
-export async function pushFigures(house: WholeHouse, devices: number, incidents: number): Promise<void> {
+export async function pushFigures(
+  house: WholeHouse,
+  devices: number,
+  incidents: number,
+): Promise<void> {
   const lines = Array.from({ length: devices }, (_, at) => {
     const labels = `{device_id="${at + 1}",instance="${hostName(at + 1)}"}`;
-    return [`node_cpu_usage_percent${labels} ${(at * 7) % 97}`, `node_memory_used_percent${labels} ${(at * 13) % 89}`, `node_load1${labels} ${(at % 40) / 10}`];
+    return [
+      `node_cpu_usage_percent${labels} ${(at * 7) % 97}`,
+      `node_memory_used_percent${labels} ${(at * 13) % 89}`,
+      `node_load1${labels} ${(at % 40) / 10}`,
+    ];
   }).flat();
   const hot = Array.from(
     { length: incidents },
-    (_, at) => `bench_hot{device_id="${(at % devices) + 1}",instance="${hostName((at % devices) + 1)}",part="${at}",lot="${Math.floor(at / lot)}"} 1`,
+    (_, at) =>
+      `bench_hot{device_id="${(at % devices) + 1}",instance="${hostName((at % devices) + 1)}",part="${at}",lot="${Math.floor(at / lot)}"} 1`,
   );
   await push(house, [...lines, ...hot]);
 }
 
 /** So many lines of a chart with so many points each, up to now. */
-export async function pushLines(house: WholeHouse, { lines, points, stepMs }: Lines): Promise<void> {
+export async function pushLines(
+  house: WholeHouse,
+  { lines, points, stepMs }: Lines,
+): Promise<void> {
   const end = Math.floor(Date.now() / stepMs) * stepMs;
   await push(
     house,
-    Array.from({ length: lines }, (_, line) => Array.from({ length: points }, (_unused, at) => sampleOf(line, end - (points - 1 - at) * stepMs))).flat(),
+    Array.from({ length: lines }, (_, line) =>
+      Array.from({ length: points }, (_unused, at) =>
+        sampleOf(line, end - (points - 1 - at) * stepMs),
+      ),
+    ).flat(),
   );
 }
 
@@ -85,9 +121,15 @@ export const sampleOf = (line: number, at: number): string =>
 export async function push(house: WholeHouse, lines: readonly string[]): Promise<void> {
   for (let from = 0; from < lines.length; from += mostLines) {
     const body = `${lines.slice(from, from + mostLines).join('\n')}\n`;
-    const answer = await house.fetch('/api/v1/import/prometheus', { method: 'POST', headers: { 'content-type': 'text/plain' }, body });
+    const answer = await house.fetch('/api/v1/import/prometheus', {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body,
+    });
     if (!answer.ok) {
-      throw new Error(`a push was refused: ${answer.status} ${(await answer.text()).slice(0, 300)}`);
+      throw new Error(
+        `a push was refused: ${answer.status} ${(await answer.text()).slice(0, 300)}`,
+      );
     }
   }
 }
@@ -99,8 +141,18 @@ export async function raise(house: WholeHouse, incidents: number): Promise<void>
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
-        ...{ rule_key: `bench_${at}`, name: `Hot ${at}`, kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all' },
-        ...{ severity: (['critical', 'warning', 'info'] as const)[at % 3], dimensions: ['instance', 'part'] },
+        ...{
+          rule_key: `bench_${at}`,
+          name: `Hot ${at}`,
+          kind: 'metric_raw',
+          source_type: 'svc_builtin',
+          scope_type: 'global',
+          join_mode: 'all',
+        },
+        ...{
+          severity: (['critical', 'warning', 'info'] as const)[at % 3],
+          dimensions: ['instance', 'part'],
+        },
         conditions: [{ expr: `max_over_time(bench_hot{lot="${at}"}[1h]) > 0` }],
         annotations: { summary: '{{ $labels.instance }} is hot' },
       }),
@@ -110,7 +162,9 @@ export async function raise(house: WholeHouse, incidents: number): Promise<void>
     }
   }
   for (const deadline = Date.now() + 300_000; Date.now() < deadline; await pause(500)) {
-    const { total } = (await (await house.fetch('/api/v1/alerts/incidents?limit=1')).json()) as { total: number };
+    const { total } = (await (await house.fetch('/api/v1/alerts/incidents?limit=1')).json()) as {
+      total: number;
+    };
     if (total >= incidents) {
       return;
     }

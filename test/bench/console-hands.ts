@@ -18,17 +18,31 @@ export interface Interaction extends Row {
 }
 
 /** Uses the page as hands would, and says how long each thing took until it was seen. */
-export async function useConsole(page: Page, url: string, devices: number): Promise<readonly Interaction[]> {
+export async function useConsole(
+  page: Page,
+  url: string,
+  devices: number,
+): Promise<readonly Interaction[]> {
   const found: Interaction[] = [];
-  const step = async (interaction: string, act: () => Promise<unknown>, answered: () => Promise<unknown>): Promise<void> => {
+  const step = async (
+    interaction: string,
+    act: () => Promise<unknown>,
+    answered: () => Promise<unknown>,
+  ): Promise<void> => {
     await page.evaluate('globalThis.slowest = 0');
     const began = performance.now();
     await act();
     await answered();
     const answeredMs = performance.now() - began;
     // Entries come a picture later; one that is not there took less than 16 ms.
-    await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))');
-    found.push({ interaction, paint_ms: Number(await page.evaluate('globalThis.slowest')), answered_ms: Math.round(answeredMs) });
+    await page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))',
+    );
+    found.push({
+      interaction,
+      paint_ms: Number(await page.evaluate('globalThis.slowest')),
+      answered_ms: Math.round(answeredMs),
+    });
   };
   const rows = (name: string | RegExp) => page.getByRole('row', { name }).first().waitFor();
   const footer = (text: RegExp) => page.locator('main footer').getByText(text).waitFor();

@@ -50,14 +50,19 @@ export async function run({
   if (executablePath === undefined) {
     throw new Error('chromium is not installed (Debian: apt-get install chromium)');
   }
-  const browser = await chromium.launch({ executablePath, args: ['--headless', '--no-sandbox', '--disable-gpu'] });
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--headless', '--no-sandbox', '--disable-gpu'],
+  });
   try {
     const all = [];
     for (const factor of times > 1 ? [1, times] : [1]) {
       all.push(await oneFleet(browser, devices * factor, incidents * factor));
     }
     const [own] = all;
-    const firstPageKib = own!.visits.find(({ page, visit }) => page === '/' && visit === 'first')!.code_kib;
+    const firstPageKib = own!.visits.find(
+      ({ page, visit }) => page === '/' && visit === 'first',
+    )!.code_kib;
     const slowestPaintMs = Math.max(...own!.hands.map(({ paint_ms: ms }) => Number(ms)));
     return {
       ok: firstPageKib <= goals.firstPageKib && slowestPaintMs <= goals.paintMs,
@@ -94,7 +99,10 @@ async function oneFleet(browser: Browser, devices: number, incidents: number) {
 }
 
 async function measured(browser: Browser, house: WholeHouse, devices: number) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    locale: 'en-US',
+  });
   const page = await context.newPage();
   await page.goto(`${house.url}/`);
   await page.getByLabel('E-mail').fill(email);
@@ -112,13 +120,19 @@ async function measured(browser: Browser, house: WholeHouse, devices: number) {
       visits.push({ devices, page: address, visit, ...(await open(page, house.url + address)) });
     }
   }
-  const hands = (await useConsole(page, house.url, devices)).map((row): Row => ({ devices, ...row }));
+  const hands = (await useConsole(page, house.url, devices)).map((row): Row => ({
+    devices,
+    ...row,
+  }));
   const chart: Row = { devices, ...(await drawLive(page, house)) };
   await context.close();
   return { visits, hands, chart };
 }
 
-async function open(page: Page, url: string): Promise<Pick<Visit, 'code_kib' | 'kib' | 'requests' | 'painted_ms' | 'useful_ms'>> {
+async function open(
+  page: Page,
+  url: string,
+): Promise<Pick<Visit, 'code_kib' | 'kib' | 'requests' | 'painted_ms' | 'useful_ms'>> {
   const began = performance.now();
   await page.goto(url);
   await page.locator('main h1').first().waitFor();
@@ -134,5 +148,11 @@ async function open(page: Page, url: string): Promise<Pick<Visit, 'code_kib' | '
     })()`,
   );
   const kib = (size: number): number => Math.round(size / 102.4) / 10;
-  return { code_kib: kib(code), kib: kib(bytes), requests, painted_ms: Math.round(painted), useful_ms: Math.round(usefulMs) };
+  return {
+    code_kib: kib(code),
+    kib: kib(bytes),
+    requests,
+    painted_ms: Math.round(painted),
+    useful_ms: Math.round(usefulMs),
+  };
 }

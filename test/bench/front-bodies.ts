@@ -24,21 +24,45 @@ export interface Rates {
 /** How often each host is scraped: more often than in earnest, so that the fleet need not be as large as the rate. */
 const scrapeMs = 500;
 
-const write = { path: '/api/v1/write', headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' } };
+const write = {
+  path: '/api/v1/write',
+  headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' },
+};
 
 /** What comes in within `seconds`, for each signal in the order in which it is sent; the first second of it is what a server that has just started sees. */
-export function parcels({ samples, lines, spans }: Rates, seconds: number, startMs: number): Readonly<Record<Parcel['signal'], Parcel[]>> {
+export function parcels(
+  { samples, lines, spans }: Rates,
+  seconds: number,
+  startMs: number,
+): Readonly<Record<Parcel['signal'], Parcel[]>> {
   const hosts = fleet(Math.max(1, Math.round((samples * scrapeMs) / 1_000 / seriesPerHost)));
   const metrics = Array.from({ length: (seconds * 1_000) / scrapeMs }, (_, round) =>
-    hosts.requests(startMs + round * scrapeMs).map(({ body, samples: count }, at) => ({ signal: 'metrics', ...as(at + 1, write), body, count }) as const),
+    hosts
+      .requests(startMs + round * scrapeMs)
+      .map(
+        ({ body, samples: count }, at) =>
+          ({ signal: 'metrics', ...as(at + 1, write), body, count }) as const,
+      ),
   ).flat();
   const push = { path: '/loki/api/v1/push', headers: { 'content-type': 'application/json' } };
-  const logs = [...pushBodies(lines * seconds, { each: 500, endMs: startMs + seconds * 1_000, stepUs: 1e6 / lines })].map(
-    (body, at) => ({ signal: 'logs', ...as((at % 40) + 1, push), body, count: 500 }) as const,
-  );
+  const logs = [
+    ...pushBodies(lines * seconds, {
+      each: 500,
+      endMs: startMs + seconds * 1_000,
+      stepUs: 1e6 / lines,
+    }),
+  ].map((body, at) => ({ signal: 'logs', ...as((at % 40) + 1, push), body, count: 500 }) as const);
   const { bodies, spans: made } = bodiesOf(Math.round((spans * seconds) / 8), 0, 1);
   const exported = { path: '/v1/traces', headers: { 'content-type': 'application/x-protobuf' } };
-  const traces = bodies.map((body, at) => ({ signal: 'traces', ...as((at % 40) + 1, exported), body, count: made / bodies.length }) as const);
+  const traces = bodies.map(
+    (body, at) =>
+      ({
+        signal: 'traces',
+        ...as((at % 40) + 1, exported),
+        body,
+        count: made / bodies.length,
+      }) as const,
+  );
   return { metrics, logs, traces };
 }
 
@@ -50,14 +74,25 @@ export function history(devices: number, nowMs: number): Parcel[] {
     const out = new ProtoWriter(1024 * 1024);
     for (const labels of drawn) {
       out.message(1, (series) => {
-        Object.entries(labels).forEach(([name, value]) => series.message(1, (label) => label.string(1, name).string(2, value)));
+        Object.entries(labels).forEach(([name, value]) =>
+          series.message(1, (label) => label.string(1, name).string(2, value)),
+        );
         for (let step = 0; step < steps; step++) {
           const value = 50 + 40 * Math.sin(step / 30 + device) + ((step * 7 + device) % 10);
-          series.message(2, (sample) => sample.double(1, Math.round(value * 100) / 100).int64(2, nowMs - (steps - step) * stepMs));
+          series.message(2, (sample) =>
+            sample
+              .double(1, Math.round(value * 100) / 100)
+              .int64(2, nowMs - (steps - step) * stepMs),
+          );
         }
       });
     }
-    return { signal: 'metrics', ...as(device + 1, write), body: snappyEncode(out.finish()), count: drawn.length * steps } as const;
+    return {
+      signal: 'metrics',
+      ...as(device + 1, write),
+      body: snappyEncode(out.finish()),
+      count: drawn.length * steps,
+    } as const;
   });
 }
 
@@ -73,10 +108,23 @@ const drawn: readonly Readonly<Record<string, string>>[] = [
     'disk_io_utilization_percent',
     'open_fds_percent',
   ].map((name) => ({ __name__: `node_${name}` })),
-  ...['receive', 'transmit'].flatMap((way) => ['eth0', 'eth1'].map((device) => ({ __name__: `node_network_${way}_bytes_per_second`, device }))),
-  ...['used_percent', 'avail_bytes'].flatMap((what) => ['/', '/boot', '/var'].map((mountpoint) => ({ __name__: `node_filesystem_${what}`, mountpoint }))),
+  ...['receive', 'transmit'].flatMap((way) =>
+    ['eth0', 'eth1'].map((device) => ({
+      __name__: `node_network_${way}_bytes_per_second`,
+      device,
+    })),
+  ),
+  ...['used_percent', 'avail_bytes'].flatMap((what) =>
+    ['/', '/boot', '/var'].map((mountpoint) => ({
+      __name__: `node_filesystem_${what}`,
+      mountpoint,
+    })),
+  ),
 ];
 
-function as(number: number, { path, headers }: { path: string; headers: Record<string, string> }): { path: string; headers: Record<string, string> } {
+function as(
+  number: number,
+  { path, headers }: { path: string; headers: Record<string, string> },
+): { path: string; headers: Record<string, string> } {
   return { path, headers: { ...headers, authorization: edge(number) } };
 }

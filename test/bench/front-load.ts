@@ -41,7 +41,9 @@ async function serve({ url, seconds, devices, rates }: LoadOrder): Promise<void>
   process.send!({ t: 'ready' });
   await new Promise((resolve) => process.once('message', resolve));
   const cpu = process.cpuUsage();
-  const sent = await Promise.all((['metrics', 'logs', 'traces'] as const).map((signal) => send(url, made[signal], seconds)));
+  const sent = await Promise.all(
+    (['metrics', 'logs', 'traces'] as const).map((signal) => send(url, made[signal], seconds)),
+  );
   const { user, system } = process.cpuUsage(cpu);
   process.send!({ t: 'sent', sent, cpuSeconds: (user + system) / 1e6 });
 }
@@ -98,14 +100,31 @@ async function deliver(url: string, parcel: Parcel): Promise<number> {
   }
 }
 
-function post(url: string, { signal, path, headers, body }: Parcel): Promise<{ status: number; retryAfter: number; text: string }> {
+function post(
+  url: string,
+  { signal, path, headers, body }: Parcel,
+): Promise<{ status: number; retryAfter: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const req = request(url + path, { method: 'POST', agent: agents[signal], headers: { ...headers, 'content-length': body.length } }, (res) => {
-      let text = '';
-      res.on('data', (chunk) => (text += String(chunk)));
-      res.on('end', () => resolve({ status: res.statusCode!, retryAfter: Number(res.headers['retry-after'] ?? 1), text }));
-      res.on('error', reject);
-    });
+    const req = request(
+      url + path,
+      {
+        method: 'POST',
+        agent: agents[signal],
+        headers: { ...headers, 'content-length': body.length },
+      },
+      (res) => {
+        let text = '';
+        res.on('data', (chunk) => (text += String(chunk)));
+        res.on('end', () =>
+          resolve({
+            status: res.statusCode!,
+            retryAfter: Number(res.headers['retry-after'] ?? 1),
+            text,
+          }),
+        );
+        res.on('error', reject);
+      },
+    );
     req.on('error', reject).end(body);
   });
 }

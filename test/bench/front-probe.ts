@@ -21,7 +21,13 @@ export interface Probed {
   readonly waitedMs: number;
 }
 
-const cheap = ['/healthz', '/api/v1/version', '/api/v1/plugins/monitor', '/api/v1/observability/dashboards?limit=20', '/api/v1/users?limit=20'];
+const cheap = [
+  '/healthz',
+  '/api/v1/version',
+  '/api/v1/plugins/monitor',
+  '/api/v1/observability/dashboards?limit=20',
+  '/api/v1/users?limit=20',
+];
 
 /** Asks cheap routes a hundred times a second on a few connections. */
 async function probe({ url, token, forMs }: ProbeOrder): Promise<Probed> {
@@ -45,11 +51,20 @@ async function probe({ url, token, forMs }: ProbeOrder): Promise<Probed> {
   await Promise.all(open);
   agent.destroy();
   if (failures.length > 0) {
-    throw new Error(`${failures.length} of ${open.length} cheap requests failed: ${messageOf(failures[0])}`);
+    throw new Error(
+      `${failures.length} of ${open.length} cheap requests failed: ${messageOf(failures[0])}`,
+    );
   }
   took.sort((a, b) => a - b);
-  const at = (share: number): number => took[Math.min(took.length - 1, Math.floor(took.length * share))]!;
-  return { p50: at(0.5), p99: at(0.99), slowest: at(1), count: took.length, waitedMs: waitedMs() - waited };
+  const at = (share: number): number =>
+    took[Math.min(took.length - 1, Math.floor(took.length * share))]!;
+  return {
+    p50: at(0.5),
+    p99: at(0.99),
+    slowest: at(1),
+    count: took.length,
+    waitedMs: waitedMs() - waited,
+  };
 }
 
 function get(agent: Agent, url: string, token: string): Promise<void> {
@@ -65,7 +80,8 @@ function get(agent: Agent, url: string, token: string): Promise<void> {
   });
 }
 
-const waitedMs = (): number => Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e6;
+const waitedMs = (): number =>
+  Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e6;
 
 process.on('message', (order) => {
   probe(order as ProbeOrder).then(

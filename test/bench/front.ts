@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Outcome } from '../exercise.ts';
-import { productWithEdges, startWholeHouse, threadCpuSeconds, type WholeHouse } from '../whole-house.ts';
+import {
+  productWithEdges,
+  startWholeHouse,
+  threadCpuSeconds,
+  type WholeHouse,
+} from '../whole-house.ts';
 import type { LoadOrder, Sent } from './front-load.ts';
 import type { Probed, ProbeOrder } from './front-probe.ts';
 
@@ -36,7 +41,11 @@ export async function run({
 } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-front-'));
   const execArgv = profile === '' ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
-  const house = await startWholeHouse({ dataDir: join(folder, 'data'), product: productWithEdges(join(folder, 'product')), execArgv });
+  const house = await startWholeHouse({
+    dataDir: join(folder, 'data'),
+    product: productWithEdges(join(folder, 'product')),
+    execArgv,
+  });
   const load = helper('front-load.ts');
   // In earnest they are elsewhere: they must not take a core from whoever answers. That all of it arrives is looked at below.
   setPriority(load.pid!, sendersStandBack);
@@ -46,7 +55,12 @@ export async function run({
     return told(asking, 'probed', forMs + 60_000);
   };
   try {
-    load.send({ url: house.url, seconds, devices, rates: { samples, lines, spans } } satisfies LoadOrder);
+    load.send({
+      url: house.url,
+      seconds,
+      devices,
+      rates: { samples, lines, spans },
+    } satisfies LoadOrder);
     await told(load, 'ready', 300_000);
     const heaviest = await heaviestOf(house);
     const idle = await probe(2_000);
@@ -55,7 +69,11 @@ export async function run({
     const boxBefore = boxCpu();
     const began = performance.now();
     load.send('go');
-    const sending = told<{ sent: readonly Sent[]; cpuSeconds: number }>(load, 'sent', (seconds + 120) * 1_000);
+    const sending = told<{ sent: readonly Sent[]; cpuSeconds: number }>(
+      load,
+      'sent',
+      (seconds + 120) * 1_000,
+    );
     const watching = new AbortController();
     const [busy, loop, polls, { sent, cpuSeconds: senders }] = await Promise.all([
       probe(seconds * 1_000),
@@ -77,7 +95,9 @@ export async function run({
         'CPU seconds': round(row.seconds),
         cores: round(row.seconds / lasted),
       }));
-    const kept = sent.every(({ acknowledged, offered, failed }) => failed === 0 && acknowledged > offered * 0.8);
+    const kept = sent.every(
+      ({ acknowledged, offered, failed }) => failed === 0 && acknowledged > offered * 0.8,
+    );
     return {
       ok: kept && busy.p99 < 50,
       seconds: Math.round(lasted * 10) / 10,
@@ -115,10 +135,14 @@ const sendersStandBack = 10;
 
 /** Another process of this bench. */
 const helper = (file: string): ChildProcess =>
-  spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, file)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, file)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
 
 async function told<T>(child: ChildProcess, kind: string, withinMs: number): Promise<T> {
-  const [message] = (await once(child, 'message', { signal: AbortSignal.timeout(withinMs) })) as [T & { t: string }];
+  const [message] = (await once(child, 'message', { signal: AbortSignal.timeout(withinMs) })) as [
+    T & { t: string },
+  ];
   if (message.t !== kind) {
     throw new Error(`a helper said ${message.t} instead of ${kind}`);
   }
@@ -135,13 +159,20 @@ async function heaviestOf(house: WholeHouse): Promise<{ path: string; ms: number
     if (!answer.ok) {
       throw new Error(`${path} answered ${answer.status}: ${text.slice(0, 300)}`);
     }
-    found.push({ path, ms: Math.round(performance.now() - began), kb: Math.round(text.length / 1_000) });
+    found.push({
+      path,
+      ms: Math.round(performance.now() - began),
+      kb: Math.round(text.length / 1_000),
+    });
   }
   return found.sort((a, b) => b.ms - a.ms)[0]!;
 }
 
 /** How late the event loop of the server ran, by its own account, second by second. */
-async function watchLoop(house: WholeHouse, seconds: number): Promise<{ median: number; worst: number }> {
+async function watchLoop(
+  house: WholeHouse,
+  seconds: number,
+): Promise<{ median: number; worst: number }> {
   const late: number[] = [];
   for (let second = 0; second < seconds; second++) {
     await pause(1_000);
@@ -153,7 +184,11 @@ async function watchLoop(house: WholeHouse, seconds: number): Promise<{ median: 
 }
 
 /** Somebody looks at it all the time, as a page that refreshes each second. */
-async function openDashboard(house: WholeHouse, path: string, until: AbortSignal): Promise<number[]> {
+async function openDashboard(
+  house: WholeHouse,
+  path: string,
+  until: AbortSignal,
+): Promise<number[]> {
   const took: number[] = [];
   while (!until.aborted) {
     const began = performance.now();
@@ -171,20 +206,34 @@ const ticksPerSecond = 100;
 
 /** Seconds of CPU that a process and each of its threads have used. */
 function cpuOf(pid: number): { all: number; threads: ReadonlyMap<number, number> } {
-  const threads = new Map(readdirSync(`/proc/${pid}/task`).map((thread) => [Number(thread), threadCpuSeconds(pid, thread)]));
+  const threads = new Map(
+    readdirSync(`/proc/${pid}/task`).map((thread) => [
+      Number(thread),
+      threadCpuSeconds(pid, thread),
+    ]),
+  );
   return { all: [...threads.values()].reduce((sum, used) => sum + used, 0), threads };
 }
 
 /** How long the main thread of a process was ready to run and had no core. */
-const waitedMs = (pid: number): number => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+const waitedMs = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
 
 function boxCpu(): number {
-  const [user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'utf8').split('\n')[0]!.split(/\s+/).slice(1).map(Number);
+  const [user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'utf8')
+    .split('\n')[0]!
+    .split(/\s+/)
+    .slice(1)
+    .map(Number);
   return (user! + nice! + system! + irq! + softirq!) / ticksPerSecond;
 }
 
-const rssMb = (pid: number): number => Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
+const rssMb = (pid: number): number =>
+  Math.round(
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
+  );
 
-const at = (sorted: readonly number[], share: number): number => round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+const at = (sorted: readonly number[], share: number): number =>
+  round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
 
 const round = (value: number): number => Math.round(value * 10) / 10;

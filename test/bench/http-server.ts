@@ -10,7 +10,13 @@ import Type from 'typebox';
 import { OperatorAuthenticator } from '../../core/auth/index.ts';
 import { checkRoute, HttpServer } from '../../core/http/index.ts';
 import { Draft, Registry } from '../../core/registry/index.ts';
-import { listRoute, type Page, type Principal, route, type RouteDeclaration } from '../../core/sdk/index.ts';
+import {
+  listRoute,
+  type Page,
+  type Principal,
+  route,
+  type RouteDeclaration,
+} from '../../core/sdk/index.ts';
 import { MemoryChanges, realClock, realIds } from '../http/house.ts';
 import { generationOf } from '../registry/fixtures.ts';
 
@@ -56,7 +62,9 @@ db.transaction(() => {
     );
   }
 })();
-const select = db.prepare<[number, number], Device>('select * from device where id < ? order by id desc limit ?');
+const select = db.prepare<[number, number], Device>(
+  'select * from device where id < ? order by id desc limit ?',
+);
 
 function listDevices(limit: number, after: number): Page<Device> {
   const items = select.all(after, limit);
@@ -73,20 +81,38 @@ function listenBare(): Promise<number> {
   const server = createServer((_req, res) => {
     requests += 1;
     const page = listDevices(50, Number.MAX_SAFE_INTEGER);
-    const text = JSON.stringify({ items: page.items, next_cursor: String(page.next), total: page.total });
-    res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+    const text = JSON.stringify({
+      items: page.items,
+      next_cursor: String(page.next),
+      total: page.total,
+    });
+    res.writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+    });
     res.end(text);
   });
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)));
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
+  );
 }
 
 function listenPipeline(): Promise<number> {
   const registry = new Registry();
   const changes = new MemoryChanges();
-  const user: Principal = { kind: 'user', id: '7', email: 'a@example.com', role: 'user', grants: ['device:*'] };
+  const user: Principal = {
+    kind: 'user',
+    id: '7',
+    email: 'a@example.com',
+    role: 'user',
+    grants: ['device:*'],
+  };
   const sessions = new Map([['bench-token', user]]);
   const core = new Draft(generationOf('core'));
-  core.add('services', 'auth.authenticator', { version: '1.0.0', instance: { authenticate: ({ value }: { value: string }) => sessions.get(value) } });
+  core.add('services', 'auth.authenticator', {
+    version: '1.0.0',
+    instance: { authenticate: ({ value }: { value: string }) => sessions.get(value) },
+  });
   core.add('services', 'audit.trail', { version: '1.0.0', instance: changes.trail });
   const area = new Draft(generationOf('device'));
   for (const declaration of [devices, ...neighbours()]) {
@@ -115,18 +141,29 @@ const devices = listRoute({
   summary: 'Devices',
   query: Type.Object({ online: Type.Optional(Type.Boolean()), tag: Type.Optional(Type.String()) }),
   items: Type.Object({ id: Type.Integer() }),
-  handle: ({ page }) => listDevices(page.limit, (page.after?.[0] as number | undefined) ?? Number.MAX_SAFE_INTEGER),
+  handle: ({ page }) =>
+    listDevices(page.limit, (page.after?.[0] as number | undefined) ?? Number.MAX_SAFE_INTEGER),
 });
 
 /** As many routes as the whole product has, so that finding one is not free. */
 const neighbours = (): RouteDeclaration[] =>
   Array.from({ length: 160 }, (_, index) =>
-    route({ method: 'GET', path: `/api/v1/area-${index}/{id}/part`, access: 'any', summary: 'Neighbour', handle: () => {} }),
+    route({
+      method: 'GET',
+      path: `/api/v1/area-${index}/{id}/part`,
+      access: 'any',
+      summary: 'Neighbour',
+      handle: () => {},
+    }),
   );
 
 process.on('message', () => {
   const { user, system } = process.cpuUsage();
-  process.send!({ requests, cpuMicros: user + system, rssMb: Math.round(process.memoryUsage.rss() / 1024 / 1024) });
+  process.send!({
+    requests,
+    cpuMicros: user + system,
+    rssMb: Math.round(process.memoryUsage.rss() / 1024 / 1024),
+  });
 });
 process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
 process.on('disconnect', () => process.exit(0));

@@ -20,8 +20,15 @@ interface Round {
 }
 
 /** The same list handler on bare node:http and through the whole pipeline. Both servers live through the same run and take turns; what counts is their CPU time per request, which neighbours cannot spoil. */
-export async function run({ seconds = 3, rounds = 4, connections = 32, limit = 1.4 }: Row = {}): Promise<Outcome> {
-  const servers = new Map(await Promise.all(kinds.map(async (kind) => [kind, await start(kind)] as const)));
+export async function run({
+  seconds = 3,
+  rounds = 4,
+  connections = 32,
+  limit = 1.4,
+}: Row = {}): Promise<Outcome> {
+  const servers = new Map(
+    await Promise.all(kinds.map(async (kind) => [kind, await start(kind)] as const)),
+  );
   const results = new Map(kinds.map((kind) => [kind, [] as Round[]]));
   try {
     for (let round = 0; round <= Number(rounds); round += 1) {
@@ -36,14 +43,25 @@ export async function run({ seconds = 3, rounds = 4, connections = 32, limit = 1
     const figures = await Promise.all(
       kinds.map(async (kind) => ({
         server: kind,
-        'CPU µs per request': Math.round(median(results.get(kind)!.map((round) => round.cpuPerRequest))),
-        'requests per second': Math.round(median(results.get(kind)!.map((round) => round.perSecond))),
+        'CPU µs per request': Math.round(
+          median(results.get(kind)!.map((round) => round.cpuPerRequest)),
+        ),
+        'requests per second': Math.round(
+          median(results.get(kind)!.map((round) => round.perSecond)),
+        ),
         'RSS MB': (await reading(servers.get(kind)!.child)).rssMb,
       })),
     );
-    const [bare, pipeline] = kinds.map((kind) => median(results.get(kind)!.map((round) => round.cpuPerRequest)));
+    const [bare, pipeline] = kinds.map((kind) =>
+      median(results.get(kind)!.map((round) => round.cpuPerRequest)),
+    );
     const ratio = pipeline! / bare!;
-    return { ok: ratio <= Number(limit), 'pipeline / bare': ratio, 'at most': Number(limit), servers: figures };
+    return {
+      ok: ratio <= Number(limit),
+      'pipeline / bare': ratio,
+      'at most': Number(limit),
+      servers: figures,
+    };
   } finally {
     for (const { child } of servers.values()) {
       child.disconnect();
@@ -57,9 +75,17 @@ interface Server {
 }
 
 async function start(kind: (typeof kinds)[number]): Promise<Server> {
-  const command = onCore(0, [process.execPath, '--import', 'tsx', join(import.meta.dirname, 'http-server.ts'), kind]);
+  const command = onCore(0, [
+    process.execPath,
+    '--import',
+    'tsx',
+    join(import.meta.dirname, 'http-server.ts'),
+    kind,
+  ]);
   const child = spawn('env', command, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const [{ port }] = (await once(child, 'message', { signal: AbortSignal.timeout(30_000) })) as [{ port: number }];
+  const [{ port }] = (await once(child, 'message', { signal: AbortSignal.timeout(30_000) })) as [
+    { port: number },
+  ];
   return { child, port };
 }
 
@@ -68,7 +94,10 @@ async function measure(server: Server, seconds: number, connections: number): Pr
   await load(`http://127.0.0.1:${server.port}/api/v1/devices?limit=50`, seconds, connections);
   const after = await reading(server.child);
   const requests = after.requests - before.requests;
-  return { cpuPerRequest: (after.cpuMicros - before.cpuMicros) / requests, perSecond: requests / seconds };
+  return {
+    cpuPerRequest: (after.cpuMicros - before.cpuMicros) / requests,
+    perSecond: requests / seconds,
+  };
 }
 
 async function reading(child: ChildProcess): Promise<Reading> {
@@ -79,11 +108,21 @@ async function reading(child: ChildProcess): Promise<Reading> {
 }
 
 function load(url: string, seconds: number, connections: number): Promise<void> {
-  return installed('wrk') ? loadByWrk(url, seconds, connections) : loadByNode(url, seconds, connections);
+  return installed('wrk')
+    ? loadByWrk(url, seconds, connections)
+    : loadByNode(url, seconds, connections);
 }
 
 async function loadByWrk(url: string, seconds: number, connections: number): Promise<void> {
-  const command = onCore(1, ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-H', 'Authorization: Bearer bench-token', url]);
+  const command = onCore(1, [
+    'wrk',
+    '-t1',
+    `-c${connections}`,
+    `-d${seconds}s`,
+    '-H',
+    'Authorization: Bearer bench-token',
+    url,
+  ]);
   const wrk = spawn('env', command, { stdio: ['ignore', 'pipe', 'inherit'] });
   let report = '';
   wrk.stdout.on('data', (chunk: Buffer) => (report += chunk.toString()));
@@ -114,8 +153,12 @@ async function loadByNode(url: string, seconds: number, connections: number): Pr
 
 /** Server and load on a core of their own, where there are two. */
 const onCore = (core: number, command: readonly string[]): readonly string[] =>
-  availableParallelism() > 1 && installed('taskset') ? ['taskset', '-c', String(core), ...command] : command;
+  availableParallelism() > 1 && installed('taskset')
+    ? ['taskset', '-c', String(core), ...command]
+    : command;
 
-const installed = (command: string): boolean => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
+const installed = (command: string): boolean =>
+  spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;

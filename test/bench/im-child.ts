@@ -5,6 +5,11 @@ import { imHouse } from '../plugins/imbridge/office.ts';
 const [model] = process.argv.slice(2) as [string];
 
 /** The rooms of chat platforms as they ship, for the bench to ask how it fares. */
-const { house } = await imHouse({ after: () => undefined }, { model, environment: { SVC_IM_MOST_WAITING: '1000000' } });
+const { house } = await imHouse(
+  { after: () => undefined },
+  { model, environment: { SVC_IM_MOST_WAITING: '1000000' } },
+);
 writeSync(1, `${house.url}\n`);
-process.on('message', () => process.send!({ rss: process.memoryUsage().rss, cpu: process.cpuUsage() }));
+process.on('message', () =>
+  process.send!({ rss: process.memoryUsage().rss, cpu: process.cpuUsage() }),
+);

@@ -14,11 +14,18 @@ const goalMs = 100;
 const mebibyte = 2 ** 20;
 
 /** How soon a platform is told that its message is taken, at a steady rate, and whether each message is answered in the end. */
-export async function run({ rate = 500, seconds = 60, patience = 600 }: Row = {}): Promise<Outcome> {
+export async function run({
+  rate = 500,
+  seconds = 60,
+  patience = 600,
+}: Row = {}): Promise<Outcome> {
   const model = await FakeModel.start({ rules: [{ reply: { text: 'All is well.' } }] });
   const secrets = secretsOf('slack');
   const fake = await startFake('slack', secrets);
-  const server = fork(child, [model.url], { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const server = fork(child, [model.url], {
+    execArgv: ['--import', 'tsx'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   try {
     const [url] = (await once(createInterface({ input: server.stdout! }), 'line')) as [string];
@@ -41,25 +48,40 @@ export async function run({ rate = 500, seconds = 60, patience = 600 }: Row = {}
         await pause(due - performance.now());
       }
       // A conversation of its own for each: it is the door that is measured.
-      const { headers, body } = callback('slack', secrets, { text: '/help', key: `b${sent}`, from: `U${sent}` }, Date.now());
+      const { headers, body } = callback(
+        'slack',
+        secrets,
+        { text: '/help', key: `b${sent}`, from: `U${sent}` },
+        Date.now(),
+      );
       open.push(
-        post(agent, `${url}/api/v1/im/slack/events?app=${id}`, headers, body).then(({ status, ms }) => {
-          late.push(ms);
-          refused += status === 200 ? 0 : 1;
-        }),
+        post(agent, `${url}/api/v1/im/slack/events?app=${id}`, headers, body).then(
+          ({ status, ms }) => {
+            late.push(ms);
+            refused += status === 200 ? 0 : 1;
+          },
+        ),
       );
     }
     await Promise.all(open);
     const loaded = await usageOf(server);
     const answered = () => new Set(fake.standing.map(({ to }) => to)).size;
-    for (let waited = 0; answered() < total - refused && waited < Number(patience) * 1_000; waited += 500) {
+    for (
+      let waited = 0;
+      answered() < total - refused && waited < Number(patience) * 1_000;
+      waited += 500
+    ) {
       await pause(500);
     }
     late.sort((a, b) => a - b);
-    const at = (share: number): number => Math.round(late[Math.min(late.length - 1, Math.floor(late.length * share))]! * 10) / 10;
+    const at = (share: number): number =>
+      Math.round(late[Math.min(late.length - 1, Math.floor(late.length * share))]! * 10) / 10;
     const after = await usageOf(server);
     return {
-      ok: at(0.99) < goalMs && answered() === total - refused && fake.standing.length === total - refused,
+      ok:
+        at(0.99) < goalMs &&
+        answered() === total - refused &&
+        fake.standing.length === total - refused,
       'messages a second': Number(rate),
       messages: total,
       refused,
@@ -82,13 +104,24 @@ export async function run({ rate = 500, seconds = 60, patience = 600 }: Row = {}
   }
 }
 
-function post(agent: Agent, url: string, headers: Readonly<Record<string, string>>, body: string): Promise<{ readonly status: number; readonly ms: number }> {
+function post(
+  agent: Agent,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<{ readonly status: number; readonly ms: number }> {
   const began = performance.now();
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method: 'POST', agent, headers: { ...headers, 'content-length': Buffer.byteLength(body) } }, (incoming) => {
-      incoming.resume();
-      incoming.once('end', () => resolve({ status: incoming.statusCode!, ms: performance.now() - began }));
-    });
+    const outgoing = request(
+      url,
+      { method: 'POST', agent, headers: { ...headers, 'content-length': Buffer.byteLength(body) } },
+      (incoming) => {
+        incoming.resume();
+        incoming.once('end', () =>
+          resolve({ status: incoming.statusCode!, ms: performance.now() - began }),
+        );
+      },
+    );
     outgoing.once('error', reject);
     outgoing.end(body);
   });

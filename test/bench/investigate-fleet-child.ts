@@ -14,26 +14,57 @@ const { devices, directory } = pretendDevices(count);
 const house = await startTestHost(
   { after: () => undefined },
   {
-    plugins: ['iam', 'session', 'setting', 'ingest', 'metricsdb', 'logs', 'traces', 'alert', 'topology', 'changes', 'investigate'],
+    plugins: [
+      'iam',
+      'session',
+      'setting',
+      'ingest',
+      'metricsdb',
+      'logs',
+      'traces',
+      'alert',
+      'topology',
+      'changes',
+      'investigate',
+    ],
     services: { 'device.directory': directory },
     environment: { SVC_INVESTIGATE_MOST_PER_RULE: '100' },
   },
 );
 // More than the store takes by default: exporters and vitals together are 254,000, and none is to be refused.
-await house.json('/api/v1/system-settings/metricsdb/max_series', { method: 'PUT', body: JSON.stringify({ value: 400_000 }) });
+await house.json('/api/v1/system-settings/metricsdb/max_series', {
+  method: 'PUT',
+  body: JSON.stringify({ value: 400_000 }),
+});
 const random = seeded('fleet', 1);
 /** What rules and checks look at; the one host breaks when it is told to. */
 let brokenFrom = Infinity;
 const vitals = (id: number, time: number): SampleRow[] => {
   const isBad = id === bad && time >= brokenFrom;
   const values = {
-    ...{ node_cpu_usage_percent: isBad ? 98 : 20 + 8 * random(), node_memory_used_percent: 40 + 2 * random(), node_filesystem_used_percent: 50 },
-    ...{ node_disk_io_utilization_percent: 5 + 4 * random(), node_open_fds_percent: 2 + random(), node_swap_used_percent: 0 },
-    ...{ node_network_receive_bytes_per_second: 1e6 * (1 + random()), node_network_transmit_bytes_per_second: 1e6 * (1 + random()) },
+    ...{
+      node_cpu_usage_percent: isBad ? 98 : 20 + 8 * random(),
+      node_memory_used_percent: 40 + 2 * random(),
+      node_filesystem_used_percent: 50,
+    },
+    ...{
+      node_disk_io_utilization_percent: 5 + 4 * random(),
+      node_open_fds_percent: 2 + random(),
+      node_swap_used_percent: 0,
+    },
+    ...{
+      node_network_receive_bytes_per_second: 1e6 * (1 + random()),
+      node_network_transmit_bytes_per_second: 1e6 * (1 + random()),
+    },
   };
-  return Object.entries(values).map(([name, value]) => ({ labels: { __name__: name, device_id: String(id) }, time, value }));
+  return Object.entries(values).map(([name, value]) => ({
+    labels: { __name__: name, device_id: String(id) },
+    time,
+    value,
+  }));
 };
-const write = (time: number): Promise<unknown> => house.service(MetricsIngest).write(devices.flatMap(({ id }) => vitals(id, time)));
+const write = (time: number): Promise<unknown> =>
+  house.service(MetricsIngest).write(devices.flatMap(({ id }) => vitals(id, time)));
 for (let time = Date.now() - hours * 60 * minute; time < Date.now(); time += minute) {
   await write(time);
 }

@@ -23,7 +23,13 @@ export async function run({
   hours = 3,
   reports = 5,
   rounds = 3,
-}: { readonly hosts?: number; readonly series?: number; readonly hours?: number; readonly reports?: number; readonly rounds?: number } = {}): Promise<Outcome> {
+}: {
+  readonly hosts?: number;
+  readonly series?: number;
+  readonly hours?: number;
+  readonly reports?: number;
+  readonly rounds?: number;
+} = {}): Promise<Outcome> {
   const bad = Math.ceil(hosts / 2);
   const house = await start([hosts, hours, bad]);
   // As many exporters on the devices as make the series that each is to have.
@@ -35,7 +41,15 @@ export async function run({
   try {
     await draw(house, hosts);
     await house.json('/api/v1/alert-rules', {
-      ...{ rule_key: 'hot', name: 'Hot', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'host', join_mode: 'all', severity: 'critical' },
+      ...{
+        rule_key: 'hot',
+        name: 'Hot',
+        kind: 'metric_raw',
+        source_type: 'svc_builtin',
+        scope_type: 'host',
+        join_mode: 'all',
+        severity: 'critical',
+      },
       conditions: [{ expr: 'node_cpu_usage_percent > 90' }],
     });
     load.begin();
@@ -54,9 +68,23 @@ export async function run({
     const slowest = Math.max(...cases.map((row) => Number(row['seconds'])));
     const most = Math.max(...cases.map((row) => Number(row['cores more'])));
     return {
-      ok: slowest <= 20 && most <= 1 && cases.every((row) => row['right'] === true) && load.failed === 0,
-      ...{ hosts, series: pushed.series, 'samples a second': Math.round(load.samples / load.seconds), 'pushes refused': load.failed, why: load.why },
-      ...{ 'cores while samples are taken': rounded(cores), 'slowest, s': slowest, 'most cores more': most },
+      ok:
+        slowest <= 20 &&
+        most <= 1 &&
+        cases.every((row) => row['right'] === true) &&
+        load.failed === 0,
+      ...{
+        hosts,
+        series: pushed.series,
+        'samples a second': Math.round(load.samples / load.seconds),
+        'pushes refused': load.failed,
+        why: load.why,
+      },
+      ...{
+        'cores while samples are taken': rounded(cores),
+        'slowest, s': slowest,
+        'most cores more': most,
+      },
       reports: cases,
     };
   } finally {
@@ -76,7 +104,9 @@ interface House {
 }
 
 async function start(args: readonly number[]): Promise<House> {
-  const running = spawn(process.execPath, ['--import', 'tsx', child, ...args.map(String)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const running = spawn(process.execPath, ['--import', 'tsx', child, ...args.map(String)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const [line] = (await Promise.race([
     once(createInterface({ input: running.stdout }), 'line'),
     once(running, 'exit').then(() => {
@@ -161,9 +191,17 @@ class Load {
 
   async #push(body: Uint8Array, samples: number): Promise<void> {
     const { url, token } = this.#house;
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' };
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/x-protobuf',
+      'content-encoding': 'snappy',
+    };
     try {
-      const answer = await fetch(`${url}/api/v1/write`, { method: 'POST', headers, body: Buffer.from(body) });
+      const answer = await fetch(`${url}/api/v1/write`, {
+        method: 'POST',
+        headers,
+        body: Buffer.from(body),
+      });
       const text = await answer.text();
       this.samples += answer.ok ? samples : 0;
       this.failed += answer.ok ? 0 : 1;
@@ -185,7 +223,11 @@ async function draw(house: House, hosts: number): Promise<void> {
   }
   for (let at = 1; at <= hosts; at += 1) {
     for (const other of [2 * at, 2 * at + 1].filter((number) => number <= hosts)) {
-      await house.json('/api/v1/topology/relations', { type: 'depends_on', src_id: nodes.get(String(at))!, dst_id: nodes.get(String(other))! });
+      await house.json('/api/v1/topology/relations', {
+        type: 'depends_on',
+        src_id: nodes.get(String(at))!,
+        dst_id: nodes.get(String(other))!,
+      });
     }
   }
 }
@@ -199,7 +241,9 @@ async function hostNodes(house: House): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   let cursor = '';
   do {
-    const page = await house.json<Nodes>(`/api/v1/topology/nodes?type=host&limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    const page = await house.json<Nodes>(
+      `/api/v1/topology/nodes?type=host&limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+    );
     page.items.forEach(({ id, device_id: device }) => found.set(String(device), id));
     cursor = page.next_cursor;
   } while (cursor !== '');
@@ -208,7 +252,9 @@ async function hostNodes(house: House): Promise<Map<string, number>> {
 
 async function fired(house: House): Promise<number> {
   for (let tries = 0; tries < 1_200; tries += 1) {
-    const { items } = await house.json<{ readonly items: readonly { readonly id: number }[] }>('/api/v1/alerts/incidents?rule=hot');
+    const { items } = await house.json<{ readonly items: readonly { readonly id: number }[] }>(
+      '/api/v1/alerts/incidents?rule=hot',
+    );
     if (items[0] !== undefined) {
       return items[0].id;
     }
@@ -220,7 +266,17 @@ async function fired(house: House): Promise<number> {
 /** From the start by a person, or by the alert for the first, to the report. */
 async function one(
   house: House,
-  { incident, bad, cores, again }: { readonly incident: number; readonly bad: number; readonly cores: number; readonly again: boolean },
+  {
+    incident,
+    bad,
+    cores,
+    again,
+  }: {
+    readonly incident: number;
+    readonly bad: number;
+    readonly cores: number;
+    readonly again: boolean;
+  },
 ): Promise<Row> {
   const spent = house.spent();
   const begun = performance.now();
@@ -235,9 +291,18 @@ async function one(
       const cpu = house.spent() - spent;
       const { usage, root_cause: cause, evidence, not_seen: notSeen } = report;
       return {
-        ...{ id: report.id ?? 0, seconds: usage.seconds, 'wall, s': rounded(wall), 'CPU, s': rounded(cpu) },
+        ...{
+          id: report.id ?? 0,
+          seconds: usage.seconds,
+          'wall, s': rounded(wall),
+          'CPU, s': rounded(cpu),
+        },
         // A core is a second of it in a second: what takes two threads for a tenth of one leaves the rest of that second to others.
-        ...{ 'cores more': rounded(Math.max(0, (cpu - cores * wall) / Math.max(1, wall))), evidence: evidence.length, 'not seen': notSeen.length },
+        ...{
+          'cores more': rounded(Math.max(0, (cpu - cores * wall) / Math.max(1, wall))),
+          evidence: evidence.length,
+          'not seen': notSeen.length,
+        },
         right: cause?.node.id === `device:${bad}`,
       };
     }

@@ -24,12 +24,20 @@ class Texts {
   #seed = 1;
 
   constructor() {
-    const files = readdirSync(join(root, 'vault'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
-    this.#words = files.flatMap((name) => readFileSync(join(root, 'vault', name), 'utf8').match(/[A-Za-z_]{2,}/g) ?? []);
+    const files = readdirSync(join(root, 'vault'), { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.md'),
+    );
+    this.#words = files.flatMap(
+      (name) => readFileSync(join(root, 'vault', name), 'utf8').match(/[A-Za-z_]{2,}/g) ?? [],
+    );
   }
 
   change(id: number): Change {
-    const sections = Array.from({ length: perDoc }, (_, index) => `## ${this.#some(4)} ${index}\n\n${this.#some(90)} host-${this.#next() % 50_000}\n`);
+    const sections = Array.from(
+      { length: perDoc },
+      (_, index) =>
+        `## ${this.#some(4)} ${index}\n\n${this.#some(90)} host-${this.#next() % 50_000}\n`,
+    );
     const content = sections.join('\n');
     const place = {
       path: `bench/${id % 500}/${id}.md`,
@@ -41,12 +49,21 @@ class Texts {
       tags: '[]',
       version: 1,
     } as const;
-    const made = { size_bytes: content.length, origin_digest: null, created_by: 'bench', created_at: 0, updated_at: 0 };
+    const made = {
+      size_bytes: content.length,
+      origin_digest: null,
+      created_by: 'bench',
+      created_at: 0,
+      updated_at: 0,
+    };
     return { seq: id, id, doc: { id, ...place, ...made, content } };
   }
 
   #some(count: number): string {
-    return Array.from({ length: count }, () => this.#words[this.#next() % this.#words.length]!).join(' ');
+    return Array.from(
+      { length: count },
+      () => this.#words[this.#next() % this.#words.length]!,
+    ).join(' ');
   }
 
   #next(): number {
@@ -56,12 +73,14 @@ class Texts {
 }
 
 /** Searches one after the other while the index is made anew; `--chunks 1000000` is ten times as much. */
-export async function run({ chunks = 100_000, searches = 1_000 }: { readonly chunks?: number; readonly searches?: number } = {}): Promise<Outcome> {
+export async function run({
+  chunks = 100_000,
+  searches = 1_000,
+}: { readonly chunks?: number; readonly searches?: number } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-knowledge-'));
-  const [index, search] = (await Promise.all(['index', 'search'].map((name) => startThreadForTest(undefined, worker(name), { folder })))) as [
-    TestThread,
-    TestThread,
-  ];
+  const [index, search] = (await Promise.all(
+    ['index', 'search'].map((name) => startThreadForTest(undefined, worker(name), { folder })),
+  )) as [TestThread, TestThread];
   try {
     const docs = Math.ceil(chunks / perDoc);
     const first = await fill(index, docs);
@@ -100,12 +119,17 @@ export async function run({ chunks = 100_000, searches = 1_000 }: { readonly chu
   }
 }
 
-async function fill(index: TestThread, docs: number): Promise<{ readonly perSecond: number; readonly early: number; readonly late: number }> {
+async function fill(
+  index: TestThread,
+  docs: number,
+): Promise<{ readonly perSecond: number; readonly early: number; readonly late: number }> {
   await index.call('begin', { lineage: 'bench' });
   const texts = new Texts();
   let [chunks, tookMs, early] = [0, 0, 0];
   for (let id = 1; id <= docs; id += perBatch) {
-    const changes = Array.from({ length: Math.min(perBatch, docs - id + 1) }, (_, at) => texts.change(id + at));
+    const changes = Array.from({ length: Math.min(perBatch, docs - id + 1) }, (_, at) =>
+      texts.change(id + at),
+    );
     const began = performance.now();
     chunks += await index.call<number>('apply', { which: 'next', changes }, { timeoutMs: 60_000 });
     tookMs += performance.now() - began;
@@ -125,7 +149,9 @@ interface Figures {
 }
 
 async function ask(search: TestThread, most: number, goesOn: () => boolean): Promise<Figures> {
-  const questions = JSON.parse(readFileSync(join(root, 'test/fixtures/knowledge/questions.json'), 'utf8')) as readonly Question[];
+  const questions = JSON.parse(
+    readFileSync(join(root, 'test/fixtures/knowledge/questions.json'), 'utf8'),
+  ) as readonly Question[];
   const times: number[] = [];
   let found = 0;
   for (let turn = 0; turn < most && goesOn(); turn++) {
@@ -144,6 +170,7 @@ async function ask(search: TestThread, most: number, goesOn: () => boolean): Pro
     found += items.length > 0 ? 1 : 0;
   }
   times.sort((a, b) => a - b);
-  const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+  const at = (share: number): number =>
+    times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
   return { p50: at(0.5), p99: at(0.99), longest: times.at(-1) ?? 0, count: times.length, found };
 }

@@ -11,7 +11,12 @@ import type { Outcome } from '../exercise.ts';
 import { lineMaker, pushBodies } from '../plugins/logs/lines.ts';
 import { cpuSeconds, ReferenceLoad } from './reference-load.ts';
 
-const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const quiet = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 const endMs = 1_795_200_000_000;
 const now = (): number => endMs;
 const megabyte = 1e6;
@@ -21,7 +26,9 @@ const megabyte = 1e6;
  * times as many. The goals are for an idle box: rates are checked after they were scaled by what a reference load in the
  * same run tells of this one, taking in by JSON.parse and searching by unpacking; the measured ones stand beside them.
  */
-export async function run({ thousands = 200 }: { readonly thousands?: number } = {}): Promise<Outcome> {
+export async function run({
+  thousands = 200,
+}: { readonly thousands?: number } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-logs-'));
   const store = await openLogStore({ folder: join(folder, 'store'), log: quiet, now });
   const load = new ReferenceLoad();
@@ -38,9 +45,16 @@ export async function run({ thousands = 200 }: { readonly thousands?: number } =
     const perSecond = count / seconds;
     const perLine = blockBytes / count;
     const scan = scans.find(({ case: name }) => name.startsWith('absent'))!;
-    const calibrated = { lines: perSecond * load.factor('parse'), scan: scan['MB/s'] * load.factor('unpack') };
+    const calibrated = {
+      lines: perSecond * load.factor('parse'),
+      scan: scan['MB/s'] * load.factor('unpack'),
+    };
     return {
-      ok: calibrated.lines >= 400_000 && perLine <= 40 && calibrated.scan >= 300 && large - small < 150 * megabyte,
+      ok:
+        calibrated.lines >= 400_000 &&
+        perLine <= 40 &&
+        calibrated.scan >= 300 &&
+        large - small < 150 * megabyte,
       lines: count,
       'mean line, bytes': (first.bytes + rest.bytes) / count,
       'k lines/cpu-s, measured': Math.round(perSecond / 1_000),
@@ -62,7 +76,13 @@ export async function run({ thousands = 200 }: { readonly thousands?: number } =
 }
 
 /** Push bodies of 500 lines, eight at a time, until all of it is in blocks. They are made in another process, and reading them is not counted. */
-async function ingest(store: LogStore, count: number, seed: number, folder: string, load: ReferenceLoad): Promise<{ seconds: number; bytes: number }> {
+async function ingest(
+  store: LogStore,
+  count: number,
+  seed: number,
+  folder: string,
+  load: ReferenceLoad,
+): Promise<{ seconds: number; bytes: number }> {
   let seconds = 0;
   let bytes = 0;
   const timed = async (work: () => Promise<unknown>): Promise<void> => {
@@ -72,7 +92,11 @@ async function ingest(store: LogStore, count: number, seed: number, folder: stri
   };
   const path = join(folder, 'bodies');
   const maker = join(import.meta.dirname, 'logs-child.ts');
-  execFileSync(process.execPath, ['--import', 'tsx', maker, path, String(count), String(seed), String(endMs)], { stdio: 'inherit' });
+  execFileSync(
+    process.execPath,
+    ['--import', 'tsx', maker, path, String(count), String(seed), String(endMs)],
+    { stdio: 'inherit' },
+  );
   for (const bodies of bodiesIn(path)) {
     load.run(bodies[0]!, sample);
     await timed(async () => {
@@ -83,10 +107,17 @@ async function ingest(store: LogStore, count: number, seed: number, folder: stri
   }
   await timed(() => store.flush());
   const ample = budget({ timeoutMs: 600_000, now: () => performance.now() });
-  for await (const size of store.directory.sizes([], { start: { ms: 0, ns: 0 }, end: { ms: 2e12, ns: 0 } }, ample)) {
+  for await (const size of store.directory.sizes(
+    [],
+    { start: { ms: 0, ns: 0 }, end: { ms: 2e12, ns: 0 } },
+    ample,
+  )) {
     bytes += size.bytes;
   }
-  return { seconds, bytes: seed === 1 ? bytes : bytes - (bytes / (count + count / 9)) * (count / 9) };
+  return {
+    seconds,
+    bytes: seed === 1 ? bytes : bytes - (bytes / (count + count / 9)) * (count / 9),
+  };
 }
 
 /** Forty at a time, in the same memory every time. */
@@ -144,7 +175,12 @@ async function search(store: LogStore, load: ReferenceLoad): Promise<Search[]> {
   const body = [...pushBodies(500)][0]!;
   for (const [name, work] of cases) {
     load.run(body, sample);
-    const limits = budget({ timeoutMs: 600_000, maxSamples: Infinity, maxBytes: Infinity, now: () => performance.now() });
+    const limits = budget({
+      timeoutMs: 600_000,
+      maxSamples: Infinity,
+      maxBytes: Infinity,
+      now: () => performance.now(),
+    });
     const before = process.cpuUsage();
     const began = performance.now();
     const count = await work(limits);
@@ -160,9 +196,21 @@ async function search(store: LogStore, load: ReferenceLoad): Promise<Search[]> {
   return found;
 }
 
-async function selected(store: LogStore, contains: readonly string[], limits: Budget): Promise<number> {
+async function selected(
+  store: LogStore,
+  contains: readonly string[],
+  limits: Budget,
+): Promise<number> {
   let count = 0;
-  const everything = store.source().select([matcher('app', '=~', '.+')], { ms: 0, ns: 0 }, { ms: 2e12, ns: 0 }, { direction: 'backward', contains }, limits);
+  const everything = store
+    .source()
+    .select(
+      [matcher('app', '=~', '.+')],
+      { ms: 0, ns: 0 },
+      { ms: 2e12, ns: 0 },
+      { direction: 'backward', contains },
+      limits,
+    );
   for await (const { entries } of everything) {
     count += entries.length;
   }
@@ -170,4 +218,10 @@ async function selected(store: LogStore, contains: readonly string[], limits: Bu
 }
 
 const newest = async (store: LogStore, query: string, limits: Budget): Promise<number> =>
-  (await lines(store.source(), { query, start: { ms: 0, ns: 0 }, end: { ms: 2e12, ns: 0 }, limit: 100, now }, limits)).lines.length;
+  (
+    await lines(
+      store.source(),
+      { query, start: { ms: 0, ns: 0 }, end: { ms: 2e12, ns: 0 }, limit: 100, now },
+      limits,
+    )
+  ).lines.length;

@@ -5,7 +5,12 @@ import type { ThreadData } from '../../plugins/metricsdb/thread-contract.ts';
 
 /** The thread of the plugin behind bare HTTP, in a process of its own: what it costs can be read off the process. */
 const [folder] = process.argv.slice(2);
-const log = { debug: () => undefined, info: () => undefined, warn: console.error, error: console.error };
+const log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: console.error,
+  error: console.error,
+};
 const data: ThreadData = {
   folder: folder!,
   store: {},
@@ -50,7 +55,9 @@ async function serve(): Promise<void> {
     if (pathname === '/api/v1/write') {
       const input = { format: 'remote-write', body: await bodyOf(request), encoding: 'snappy' };
       const taken = (await methods['push']!(input, { signal })) as { rejected: number };
-      response.writeHead(taken.rejected === 0 ? 204 : 400).end(taken.rejected === 0 ? '' : JSON.stringify(taken));
+      response
+        .writeHead(taken.rejected === 0 ? 204 : 400)
+        .end(taken.rejected === 0 ? '' : JSON.stringify(taken));
     } else if (pathname === '/maintain') {
       await Promise.all(repeats.map((work) => work()));
       response.end(JSON.stringify(await methods['stats']!({}, { signal })));
@@ -60,7 +67,12 @@ async function serve(): Promise<void> {
     }
   }
 
-  const server = createServer((request, response) => void answer(request, response).catch((error: unknown) => response.writeHead(500).end(String(error))));
+  const server = createServer(
+    (request, response) =>
+      void answer(request, response).catch((error: unknown) =>
+        response.writeHead(500).end(String(error)),
+      ),
+  );
   server.listen(0, '127.0.0.1', () => console.log((server.address() as { port: number }).port));
 }
 

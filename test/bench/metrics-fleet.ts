@@ -12,7 +12,8 @@ interface Kind {
 }
 
 const same: Behaviour = (value) => value;
-const round = (value: number, places: number): number => Math.round(value * 10 ** places) / 10 ** places;
+const round = (value: number, places: number): number =>
+  Math.round(value * 10 ** places) / 10 ** places;
 const counter =
   (chance: number, most: number, places = 0): Behaviour =>
   (value, random) =>
@@ -26,8 +27,10 @@ const noise =
   (_value, random) =>
     round(random() * scale, places);
 
-const each = (name: string, values: readonly string[]): (readonly [string, string])[][] => values.map((value) => [[name, value] as const]);
-const numbered = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+const each = (name: string, values: readonly string[]): (readonly [string, string])[][] =>
+  values.map((value) => [[name, value] as const]);
+const numbered = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => `${prefix}${i}`);
 
 const cpuModes = ['idle', 'iowait', 'irq', 'nice', 'softirq', 'steal', 'system', 'user'];
 const memory = [
@@ -69,9 +72,20 @@ const still = [
 const kinds: readonly Kind[] = [
   {
     name: 'node_cpu_seconds_total',
-    labels: numbered('', 4).flatMap((cpu) => cpuModes.map((mode) => [['cpu', cpu] as const, ['mode', mode] as const])),
+    labels: numbered('', 4).flatMap((cpu) =>
+      cpuModes.map((mode) => [['cpu', cpu] as const, ['mode', mode] as const]),
+    ),
     start: (random) => round(random() * 1e6, 2),
-    next: [counter(1, 15, 2), counter(0.3, 0.05, 2), same, same, counter(0.3, 0.03, 2), counter(0.1, 0.02, 2), counter(0.8, 0.3, 2), counter(0.9, 0.8, 2)],
+    next: [
+      counter(1, 15, 2),
+      counter(0.3, 0.05, 2),
+      same,
+      same,
+      counter(0.3, 0.03, 2),
+      counter(0.1, 0.02, 2),
+      counter(0.8, 0.3, 2),
+      counter(0.9, 0.8, 2),
+    ],
   },
   ...memory.map((name, i): Kind => ({
     name: `node_memory_${name}_bytes`,
@@ -79,13 +93,20 @@ const kinds: readonly Kind[] = [
     start: (random) => Math.round(random() * 4e6) * 4_096,
     next: [i === 0 ? same : walk(0.6, 400, 4_096)],
   })),
-  ...still.map((name): Kind => ({ name: `node_memory_${name}_bytes`, labels: [[]], start: (random) => Math.round(random() * 1e5) * 4_096, next: [same] })),
-  ...['receive_bytes', 'transmit_bytes', 'receive_packets', 'transmit_packets'].map((name): Kind => ({
-    name: `node_network_${name}_total`,
-    labels: each('device', ['lo', 'eth0', 'docker0']),
-    start: (random) => Math.round(random() * 1e10),
-    next: [counter(0.5, 2_000), counter(1, 90_000), same],
+  ...still.map((name): Kind => ({
+    name: `node_memory_${name}_bytes`,
+    labels: [[]],
+    start: (random) => Math.round(random() * 1e5) * 4_096,
+    next: [same],
   })),
+  ...['receive_bytes', 'transmit_bytes', 'receive_packets', 'transmit_packets'].map(
+    (name): Kind => ({
+      name: `node_network_${name}_total`,
+      labels: each('device', ['lo', 'eth0', 'docker0']),
+      start: (random) => Math.round(random() * 1e10),
+      next: [counter(0.5, 2_000), counter(1, 90_000), same],
+    }),
+  ),
   ...[
     'receive_errs',
     'transmit_errs',
@@ -103,7 +124,15 @@ const kinds: readonly Kind[] = [
     start: (random) => Math.round(random() * 100),
     next: [same],
   })),
-  ...['reads_completed', 'writes_completed', 'read_bytes', 'written_bytes', 'reads_merged', 'writes_merged', 'io_now'].map((name): Kind => ({
+  ...[
+    'reads_completed',
+    'writes_completed',
+    'read_bytes',
+    'written_bytes',
+    'reads_merged',
+    'writes_merged',
+    'io_now',
+  ].map((name): Kind => ({
     name: `node_disk_${name}_total`,
     labels: each('device', ['vda', 'vdb', 'sr0']),
     start: (random) => Math.round(random() * 1e9),
@@ -115,13 +144,29 @@ const kinds: readonly Kind[] = [
     start: (random) => round(random() * 1e5, 3),
     next: [counter(0.4, 0.5, 3), same, same],
   })),
-  ...['size_bytes', 'avail_bytes', 'free_bytes', 'files', 'files_free', 'readonly', 'device_error'].map((name, i): Kind => ({
+  ...[
+    'size_bytes',
+    'avail_bytes',
+    'free_bytes',
+    'files',
+    'files_free',
+    'readonly',
+    'device_error',
+  ].map((name, i): Kind => ({
     name: `node_filesystem_${name}`,
     labels: each('mountpoint', ['/', '/boot', '/run', '/tmp', '/var']),
     start: (random) => Math.round(random() * 2e7) * 4_096,
-    next: i === 1 || i === 2 ? [walk(0.4, 60, 4_096), same, walk(0.1, 4, 4_096), same, walk(0.3, 40, 4_096)] : [same],
+    next:
+      i === 1 || i === 2
+        ? [walk(0.4, 60, 4_096), same, walk(0.1, 4, 4_096), same, walk(0.3, 40, 4_096)]
+        : [same],
   })),
-  ...['load1', 'load5', 'load15'].map((name): Kind => ({ name: `node_${name}`, labels: [[]], start: () => 0.5, next: [noise(2, 2)] })),
+  ...['load1', 'load5', 'load15'].map((name): Kind => ({
+    name: `node_${name}`,
+    labels: [[]],
+    start: () => 0.5,
+    next: [noise(2, 2)],
+  })),
   ...[
     'context_switches_total',
     'intr_total',
@@ -133,22 +178,55 @@ const kinds: readonly Kind[] = [
     'netstat_Tcp_OutSegs',
     'netstat_Udp_InDatagrams',
     'netstat_Ip_Forwarding',
-  ].map((name): Kind => ({ name: `node_${name}`, labels: [[]], start: (random) => Math.round(random() * 1e9), next: [counter(0.9, 9_000)] })),
-  { name: 'node_scrape_collector_duration_seconds', labels: each('collector', numbered('collector', 30)), start: () => 0.001, next: [noise(0.01, 9)] },
-  { name: 'node_scrape_collector_success', labels: each('collector', numbered('collector', 30)), start: () => 1, next: [same] },
+  ].map((name): Kind => ({
+    name: `node_${name}`,
+    labels: [[]],
+    start: (random) => Math.round(random() * 1e9),
+    next: [counter(0.9, 9_000)],
+  })),
+  {
+    name: 'node_scrape_collector_duration_seconds',
+    labels: each('collector', numbered('collector', 30)),
+    start: () => 0.001,
+    next: [noise(0.01, 9)],
+  },
+  {
+    name: 'node_scrape_collector_success',
+    labels: each('collector', numbered('collector', 30)),
+    start: () => 1,
+    next: [same],
+  },
   {
     name: 'node_systemd_unit_state',
     labels: numbered('unit', 20).flatMap((unit) =>
-      ['active', 'failed', 'inactive'].map((state) => [['name', `${unit}.service`] as const, ['state', state] as const]),
+      ['active', 'failed', 'inactive'].map((state) => [
+        ['name', `${unit}.service`] as const,
+        ['state', state] as const,
+      ]),
     ),
     start: (random) => (random() < 0.3 ? 1 : 0),
     next: [same],
   },
-  { name: 'node_cooling_device_cur_state', labels: each('name', numbered('', 8)), start: () => 0, next: [same] },
+  {
+    name: 'node_cooling_device_cur_state',
+    labels: each('name', numbered('', 8)),
+    start: () => 0,
+    next: [same],
+  },
   { name: 'node_sockstat_sockets_used', labels: [[]], start: () => 300, next: [walk(0.5, 10, 1)] },
   { name: 'node_boot_time_seconds', labels: [[]], start: () => 1_795_000_000, next: [same] },
-  { name: 'node_time_seconds', labels: [[]], start: () => 1_795_100_000, next: [(value, random) => round(value + 15 + (random() - 0.5) / 100, 7)] },
-  ...numbered('sysctl_', 60).map((name): Kind => ({ name: `node_${name}`, labels: [[]], start: (random) => Math.round(random() * 1e6), next: [same] })),
+  {
+    name: 'node_time_seconds',
+    labels: [[]],
+    start: () => 1_795_100_000,
+    next: [(value, random) => round(value + 15 + (random() - 0.5) / 100, 7)],
+  },
+  ...numbered('sysctl_', 60).map((name): Kind => ({
+    name: `node_${name}`,
+    labels: [[]],
+    start: (random) => Math.round(random() * 1e6),
+    next: [same],
+  })),
 ];
 
 export const seriesPerHost = kinds.reduce((sum, { labels }) => sum + labels.length, 0);
@@ -184,7 +262,10 @@ export function fleet(hosts: number, seed = 1, names = scraped): Fleet {
       const requests: { body: Uint8Array; samples: number }[] = [];
       for (let from = 0; from < hosts; from += hostsPerRequest) {
         const some = all.slice(from, from + hostsPerRequest);
-        requests.push({ body: snappyEncode(scrapes(some, at, random)), samples: some.length * seriesPerHost });
+        requests.push({
+          body: snappyEncode(scrapes(some, at, random)),
+          samples: some.length * seriesPerHost,
+        });
       }
       return requests;
     },
@@ -197,10 +278,14 @@ function host(names: ReturnType<Names>, random: () => number): Host {
   const next: Behaviour[] = [];
   for (const kind of kinds) {
     kind.labels.forEach((own, i) => {
-      const pairs = [['__name__', kind.name] as const, ...own, ...names].map(([name, value]): [string, string] => [name, value]);
+      const pairs = [['__name__', kind.name] as const, ...own, ...names].map(
+        ([name, value]): [string, string] => [name, value],
+      );
       pairs.sort(([a], [b]) => (a < b ? -1 : 1));
       const out = new ProtoWriter();
-      pairs.forEach(([name, value]) => out.message(1, (label) => label.string(1, name).string(2, value)));
+      pairs.forEach(([name, value]) =>
+        out.message(1, (label) => label.string(1, name).string(2, value)),
+      );
       labels.push(out.finish().slice());
       starts.push(kind.start(random));
       next.push(kind.next[i % kind.next.length]!);
@@ -211,7 +296,12 @@ function host(names: ReturnType<Names>, random: () => number): Host {
 
 /** Written by hand: a generator that is slower than what it measures would measure itself. */
 function scrapes(hosts: readonly Host[], at: number, random: () => number): Uint8Array {
-  const out = Buffer.alloc(hosts.reduce((sum, { labels }) => sum + labels.reduce((bytes, { length }) => bytes + length + 30, 0), 0));
+  const out = Buffer.alloc(
+    hosts.reduce(
+      (sum, { labels }) => sum + labels.reduce((bytes, { length }) => bytes + length + 30, 0),
+      0,
+    ),
+  );
   let end = 0;
   for (const { phase, labels, values, next } of hosts) {
     const time = at + phase + Math.round((random() + random() + random() - 1.5) * 3);

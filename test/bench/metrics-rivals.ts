@@ -35,12 +35,25 @@ export interface OwnEngine extends Engine {
 export async function startOurs(folder: string): Promise<OwnEngine> {
   const program = join(folder, 'child.cjs');
   await build({
-    ...{ entryPoints: [child], outfile: program, bundle: true, external: ['better-sqlite3'], logLevel: 'error' },
+    ...{
+      entryPoints: [child],
+      outfile: program,
+      bundle: true,
+      external: ['better-sqlite3'],
+      logLevel: 'error',
+    },
     ...{ platform: 'node', target: 'node20', format: 'cjs' },
   });
-  const env = { ...process.env, NODE_OPTIONS: '', NODE_PATH: fileURLToPath(new URL('../../node_modules', import.meta.url)) };
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: '',
+    NODE_PATH: fileURLToPath(new URL('../../node_modules', import.meta.url)),
+  };
   const launch = async (): Promise<{ process: ChildProcess; url: string }> => {
-    const running = spawn(process.execPath, [asInThread, program, join(folder, 'data')], { stdio: ['ignore', 'pipe', 'inherit'], env });
+    const running = spawn(process.execPath, [asInThread, program, join(folder, 'data')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env,
+    });
     const [port] = (await once(createInterface({ input: running.stdout }), 'line')) as [string];
     return { process: running, url: `http://127.0.0.1:${port}` };
   };
@@ -54,7 +67,9 @@ export async function startOurs(folder: string): Promise<OwnEngine> {
       return now.process;
     },
     async bytesPerSample() {
-      const { store } = (await (await fetch(`${now.url}/maintain`)).json()) as { store: { blockBytes: number; blockSamples: number } };
+      const { store } = (await (await fetch(`${now.url}/maintain`)).json()) as {
+        store: { blockBytes: number; blockSamples: number };
+      };
       return store.blockSamples === 0 ? undefined : store.blockBytes / store.blockSamples;
     },
     stop: () => stop(now.process),
@@ -96,7 +111,9 @@ export async function startPrometheus(binary: string, folder: string): Promise<E
       let samples = 0;
       for (const name of readdirSync(data)) {
         try {
-          const { stats } = JSON.parse(readFileSync(join(data, name, 'meta.json'), 'utf8')) as { stats: { numSamples: number } };
+          const { stats } = JSON.parse(readFileSync(join(data, name, 'meta.json'), 'utf8')) as {
+            stats: { numSamples: number };
+          };
           bytes += sizeOf(join(data, name));
           samples += stats.numSamples;
         } catch {
@@ -114,7 +131,13 @@ export async function startVictoria(binary: string, folder: string): Promise<Eng
   const url = `http://127.0.0.1:${port}`;
   const running = spawn(
     binary,
-    [`-storageDataPath=${join(folder, 'data')}`, `-httpListenAddr=127.0.0.1:${port}`, '-retentionPeriod=12', '-loggerLevel=ERROR', '-search.latencyOffset=0s'],
+    [
+      `-storageDataPath=${join(folder, 'data')}`,
+      `-httpListenAddr=127.0.0.1:${port}`,
+      '-retentionPeriod=12',
+      '-loggerLevel=ERROR',
+      '-search.latencyOffset=0s',
+    ],
     { stdio: 'ignore' },
   );
   await answers(`${url}/health`);
@@ -139,12 +162,16 @@ export function cpuSeconds({ process: running }: Engine): number {
 }
 
 export function residentMiB({ process: running }: Engine): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${running.pid}/status`, 'utf8'))![1]) / 1_024;
+  return (
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${running.pid}/status`, 'utf8'))![1]) / 1_024
+  );
 }
 
 function sizeOf(path: string): number {
   const found = statSync(path);
-  return found.isDirectory() ? readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0) : found.size;
+  return found.isDirectory()
+    ? readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
+    : found.size;
 }
 
 async function freePort(): Promise<number> {

@@ -7,7 +7,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Outcome, Row } from '../exercise.ts';
 import { findPeer, type Peer } from '../peers.ts';
 import { fleet, seriesPerHost } from './metrics-fleet.ts';
-import { cpuSeconds, residentMiB, startOurs, startPrometheus, startVictoria, type Engine } from './metrics-rivals.ts';
+import {
+  cpuSeconds,
+  residentMiB,
+  startOurs,
+  startPrometheus,
+  startVictoria,
+  type Engine,
+} from './metrics-rivals.ts';
 
 const scrapeMs = 15_000;
 const hour = 3_600_000;
@@ -34,14 +41,19 @@ export async function run({
   hosts = 63,
   hours = 6,
   growth = 10,
-}: { readonly hosts?: number; readonly hours?: number; readonly growth?: number } = {}): Promise<Outcome> {
+}: {
+  readonly hosts?: number;
+  readonly hours?: number;
+  readonly growth?: number;
+} = {}): Promise<Outcome> {
   const found: Found[] = [];
   for (const start of starters()) {
     found.push(await measure(start, hosts, hours));
   }
   const [ours, ...others] = found;
   const ready = await measureReady(hosts, fullMs);
-  const grown = growth > 1 ? await measure(startOurs, hosts * growth, Math.min(hours, 1)) : undefined;
+  const grown =
+    growth > 1 ? await measure(startOurs, hosts * growth, Math.min(hours, 1)) : undefined;
   const prometheus = others.find(({ engine }) => engine === 'Prometheus');
   const targets = [
     target('bytes a sample', ours!.bytesPerSample ?? Infinity, mostBytesPerSample),
@@ -50,8 +62,16 @@ export async function run({
     ...(prometheus === undefined
       ? []
       : [
-          target('CPU to take samples, of Prometheus', prometheus.msamplesPerCpuS / ours!.msamplesPerCpuS, 1 / 3),
-          target('bytes a sample, of Prometheus', ours!.bytesPerSample! / prometheus.bytesPerSample!, 1 / 2),
+          target(
+            'CPU to take samples, of Prometheus',
+            prometheus.msamplesPerCpuS / ours!.msamplesPerCpuS,
+            1 / 3,
+          ),
+          target(
+            'bytes a sample, of Prometheus',
+            ours!.bytesPerSample! / prometheus.bytesPerSample!,
+            1 / 2,
+          ),
           target('rate() wall, of Prometheus', ours!.rateMs / prometheus.rateMs, 1),
           target('RSS, of Prometheus', ours!.rssMiB / prometheus.rssMiB, 1),
         ]),
@@ -72,11 +92,17 @@ export async function run({
       instant: ours!.instantMs / other.instantMs,
     })),
     targets,
-    ...(grown === undefined ? {} : { grown: [{ series: hosts * growth * seriesPerHost, ...shown(grown) }] }),
+    ...(grown === undefined
+      ? {}
+      : { grown: [{ series: hosts * growth * seriesPerHost, ...shown(grown) }] }),
   };
 }
 
-const target = (of: string, is: number, atMost: number): { of: string; is: number; 'at most': number; met: boolean } => ({
+const target = (
+  of: string,
+  is: number,
+  atMost: number,
+): { of: string; is: number; 'at most': number; met: boolean } => ({
   ...{ of, is, 'at most': atMost },
   met: is <= atMost,
 });
@@ -92,14 +118,25 @@ const shown = (found: Found): Row => ({
 });
 
 function starters(): ((folder: string) => Promise<Engine>)[] {
-  const peer = (name: Peer, start: (binary: string, folder: string) => Promise<Engine>): ((folder: string) => Promise<Engine>)[] => {
+  const peer = (
+    name: Peer,
+    start: (binary: string, folder: string) => Promise<Engine>,
+  ): ((folder: string) => Promise<Engine>)[] => {
     const binary = findPeer(name);
     return binary === undefined ? [] : [(folder) => start(binary, folder)];
   };
-  return [startOurs, ...peer('prometheus', startPrometheus), ...peer('victoria-metrics', startVictoria)];
+  return [
+    startOurs,
+    ...peer('prometheus', startPrometheus),
+    ...peer('victoria-metrics', startVictoria),
+  ];
 }
 
-async function measure(start: (folder: string) => Promise<Engine>, hosts: number, hours: number): Promise<Found> {
+async function measure(
+  start: (folder: string) => Promise<Engine>,
+  hosts: number,
+  hours: number,
+): Promise<Found> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-metrics-'));
   const engine = await start(folder);
   try {
@@ -116,12 +153,28 @@ async function measure(start: (folder: string) => Promise<Engine>, hosts: number
     const query = `rate(node_cpu_seconds_total{${instance}}[5m])`;
     const before = cpuSeconds(engine);
     const rateMs = await median(7, 3, () =>
-      send(engine, `/api/v1/query_range?query=${encodeURIComponent(query)}&start=${begin / 1_000}&end=${end / 1_000}&step=60`),
+      send(
+        engine,
+        `/api/v1/query_range?query=${encodeURIComponent(query)}&start=${begin / 1_000}&end=${end / 1_000}&step=60`,
+      ),
     );
     // Three rounds go before the seven that count.
     const rateCpuMs = ((cpuSeconds(engine) - before) / 10) * 1_000;
-    const instantMs = await median(15, 30, () => send(engine, `/api/v1/query?query=${encodeURIComponent(`sum by (mode) (${query})`)}&time=${end / 1_000}`));
-    return { engine: engine.name, msamplesPerCpuS: samples / taken / 1e6, bytesPerSample, rssMiB, rateMs, rateCpuMs, instantMs };
+    const instantMs = await median(15, 30, () =>
+      send(
+        engine,
+        `/api/v1/query?query=${encodeURIComponent(`sum by (mode) (${query})`)}&time=${end / 1_000}`,
+      ),
+    );
+    return {
+      engine: engine.name,
+      msamplesPerCpuS: samples / taken / 1e6,
+      bytesPerSample,
+      rssMiB,
+      rateMs,
+      rateCpuMs,
+      instantMs,
+    };
   } finally {
     await engine.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -143,7 +196,10 @@ async function pour(engine: Engine, hosts: number, begin: number, end: number): 
 }
 
 /** A head that is about to be cut, killed and started again. */
-async function measureReady(hosts: number, span: number): Promise<{ readonly seconds: number; readonly samples: number }> {
+async function measureReady(
+  hosts: number,
+  span: number,
+): Promise<{ readonly seconds: number; readonly samples: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-metrics-'));
   const engine = await startOurs(folder);
   try {
@@ -170,7 +226,11 @@ async function settledSize(engine: Engine, samples: number): Promise<number | un
 }
 
 /** After some that do not count: a server that runs for months is warm. */
-async function median(times: number, before: number, work: () => Promise<unknown>): Promise<number> {
+async function median(
+  times: number,
+  before: number,
+  work: () => Promise<unknown>,
+): Promise<number> {
   const took: number[] = [];
   for (let i = 0; i < before; i++) {
     await work();
@@ -191,7 +251,13 @@ function send(engine: Engine, path: string, body?: Uint8Array): Promise<Buffer> 
         agent,
         method: body === undefined ? 'GET' : 'POST',
         headers:
-          body === undefined ? {} : { 'content-encoding': 'snappy', 'content-type': 'application/x-protobuf', 'x-prometheus-remote-write-version': '0.1.0' },
+          body === undefined
+            ? {}
+            : {
+                'content-encoding': 'snappy',
+                'content-type': 'application/x-protobuf',
+                'x-prometheus-remote-write-version': '0.1.0',
+              },
       },
       (response) => {
         const parts: Buffer[] = [];
@@ -199,7 +265,11 @@ function send(engine: Engine, path: string, body?: Uint8Array): Promise<Buffer> 
         response.on('end', () => {
           const answer = Buffer.concat(parts);
           if (response.statusCode! >= 300) {
-            reject(new Error(`${engine.name} answered ${response.statusCode} to ${path.slice(0, 60)}: ${answer.toString('utf8', 0, 300)}`));
+            reject(
+              new Error(
+                `${engine.name} answered ${response.statusCode} to ${path.slice(0, 60)}: ${answer.toString('utf8', 0, 300)}`,
+              ),
+            );
           } else {
             resolve(answer);
           }

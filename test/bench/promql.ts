@@ -1,6 +1,11 @@
 import { budget, labelsOf } from 'svc/query';
 
-import { instant, range, type Series, type SeriesSource } from '../../plugins/metricsdb/promql/index.ts';
+import {
+  instant,
+  range,
+  type Series,
+  type SeriesSource,
+} from '../../plugins/metricsdb/promql/index.ts';
 import type { Outcome } from '../exercise.ts';
 
 interface Options {
@@ -24,11 +29,18 @@ const queries = [
 ];
 
 /** The engine alone, over samples in memory: figures hold for what a store adds to. */
-export async function run({ series = 1_008, hours = 6, intervalSeconds = 15, rounds = 3 }: Options): Promise<Outcome> {
+export async function run({
+  series = 1_008,
+  hours = 6,
+  intervalSeconds = 15,
+  rounds = 3,
+}: Options): Promise<Outcome> {
   const end = 1_800_000_000_000;
   const start = end - hours * 3_600_000;
   const data = counters(series, start - 3_600_000, end, intervalSeconds * 1000);
-  const source: SeriesSource = { select: async (_matchers, mint, maxt) => data.map((one) => within(one, mint, maxt)) };
+  const source: SeriesSource = {
+    select: async (_matchers, mint, maxt) => data.map((one) => within(one, mint, maxt)),
+  };
   const step = Math.max(15_000, Math.floor((end - start) / 360));
   const rows = [];
   for (const query of queries) {
@@ -38,10 +50,16 @@ export async function run({ series = 1_008, hours = 6, intervalSeconds = 15, rou
       instant_ms: await best(rounds, () => instant(source, { query, time: end }, allowance())),
     });
   }
-  return { series, samples: series * data[0]!.length, steps: Math.floor((end - start) / step) + 1, queries: rows };
+  return {
+    series,
+    samples: series * data[0]!.length,
+    steps: Math.floor((end - start) / step) + 1,
+    queries: rows,
+  };
 }
 
-const allowance = () => budget({ timeoutMs: 120_000, maxSamples: 1e9, maxBytes: 1e12, now: () => performance.now() });
+const allowance = () =>
+  budget({ timeoutMs: 120_000, maxSamples: 1e9, maxBytes: 1e12, now: () => performance.now() });
 
 async function best(rounds: number, work: () => Promise<unknown>): Promise<number> {
   let least = Infinity;
@@ -91,5 +109,10 @@ function within({ labels, times, values, length }: Series, mint: number, maxt: n
   };
   const from = above(mint);
   const to = above(maxt);
-  return { labels, times: times.subarray(from, to), values: values.subarray(from, to), length: to - from };
+  return {
+    labels,
+    times: times.subarray(from, to),
+    values: values.subarray(from, to),
+    length: to - from,
+  };
 }

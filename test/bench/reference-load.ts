@@ -46,8 +46,14 @@ export class ReferenceLoad {
 
   /** For the output: measured and idle, so that whoever reads a calibrated figure can undo it. */
   get row(): Readonly<Record<string, string | number>> {
-    const line = (load: Load): string => `${Math.round(this.rate(load))} here, ${onIdleBox[load]} on the idle box`;
-    return { 'MB/cpu-s': 'reference load', 'JSON.parse of push bodies': line('parse'), 'brotli packing': line('pack'), 'brotli unpacking': line('unpack') };
+    const line = (load: Load): string =>
+      `${Math.round(this.rate(load))} here, ${onIdleBox[load]} on the idle box`;
+    return {
+      'MB/cpu-s': 'reference load',
+      'JSON.parse of push bodies': line('parse'),
+      'brotli packing': line('pack'),
+      'brotli unpacking': line('unpack'),
+    };
   }
 }
 

@@ -15,16 +15,30 @@ const migration = {
   sql: 'create table bench_row (id integer primary key, name text not null, state text not null, note text not null, created_at integer not null) strict',
 };
 
-const row = (id: number): Rows['bench_row'] => ({ id, name: `row ${id}`, state: 'open', note: 'x'.repeat(130), created_at: id });
+const row = (id: number): Rows['bench_row'] => ({
+  id,
+  name: `row ${id}`,
+  state: 'open',
+  note: 'x'.repeat(130),
+  created_at: id,
+});
 
 /** Acknowledged writes a second, sharing commits and not; time of one read and of a page of 50. */
 export async function run({
   seconds = 2,
   callers = 64,
   rows = 20_000,
-}: { readonly seconds?: number; readonly callers?: number; readonly rows?: number } = {}): Promise<Outcome> {
-  const alone = await inStorage({ groupUnits: 1 }, (storage) => writesPerSecond(storage, 1, seconds));
-  const apart = await inStorage({ groupUnits: 1 }, (storage) => writesPerSecond(storage, callers, seconds));
+}: {
+  readonly seconds?: number;
+  readonly callers?: number;
+  readonly rows?: number;
+} = {}): Promise<Outcome> {
+  const alone = await inStorage({ groupUnits: 1 }, (storage) =>
+    writesPerSecond(storage, 1, seconds),
+  );
+  const apart = await inStorage({ groupUnits: 1 }, (storage) =>
+    writesPerSecond(storage, callers, seconds),
+  );
   const shared = await inStorage({}, (storage) => writesPerSecond(storage, callers, seconds));
   const reads = await inStorage({}, (storage) => readTimes(storage, rows));
   return {
@@ -33,7 +47,11 @@ export async function run({
     writes: [
       { case: 'one caller', 'writes/s': Math.round(alone), ratio: alone / apart },
       { case: `${callers} callers, each its own commit`, 'writes/s': Math.round(apart), ratio: 1 },
-      { case: `${callers} callers, sharing commits`, 'writes/s': Math.round(shared), ratio: shared / apart },
+      {
+        case: `${callers} callers, sharing commits`,
+        'writes/s': Math.round(shared),
+        ratio: shared / apart,
+      },
     ],
     reads: [
       { case: 'get by id', µs: reads.get },
@@ -42,7 +60,10 @@ export async function run({
   };
 }
 
-async function inStorage<R>(writes: { groupUnits?: number }, work: (storage: Storage) => Promise<R>): Promise<R> {
+async function inStorage<R>(
+  writes: { groupUnits?: number },
+  work: (storage: Storage) => Promise<R>,
+): Promise<R> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const storage = await openIn(dir, { writes });
   try {
@@ -54,7 +75,11 @@ async function inStorage<R>(writes: { groupUnits?: number }, work: (storage: Sto
   }
 }
 
-async function writesPerSecond(storage: Storage, callers: number, seconds: number): Promise<number> {
+async function writesPerSecond(
+  storage: Storage,
+  callers: number,
+  seconds: number,
+): Promise<number> {
   const tables = storage.tables<Rows>('bench');
   const began = performance.now();
   const until = began + seconds * 1_000;
@@ -79,13 +104,25 @@ async function readTimes(storage: Storage, rows: number): Promise<{ get: number;
         .execute(),
     );
   }
-  const get = (id: number): Promise<unknown> => read.selectFrom('bench_row').selectAll().where('id', '=', id).executeTakeFirst();
-  const page = (id: number): Promise<unknown> => read.selectFrom('bench_row').selectAll().where('id', '<', id).orderBy('id', 'desc').limit(50).execute();
+  const get = (id: number): Promise<unknown> =>
+    read.selectFrom('bench_row').selectAll().where('id', '=', id).executeTakeFirst();
+  const page = (id: number): Promise<unknown> =>
+    read
+      .selectFrom('bench_row')
+      .selectAll()
+      .where('id', '<', id)
+      .orderBy('id', 'desc')
+      .limit(50)
+      .execute();
   return { get: await bestOf(rows, 3_000, get), page: await bestOf(rows, 500, page) };
 }
 
 /** Microseconds of one call; the best of five rounds, since the machine has other work too. */
-async function bestOf(rows: number, calls: number, call: (id: number) => Promise<unknown>): Promise<number> {
+async function bestOf(
+  rows: number,
+  calls: number,
+  call: (id: number) => Promise<unknown>,
+): Promise<number> {
   let best = Infinity;
   for (let round = 0; round < 5; round++) {
     const began = performance.now();

@@ -16,7 +16,16 @@ setFlagsFromString('--expose-gc');
 /** What the making of the bodies left behind is not the store's. Once only: a forced collection also throws compiled code away. */
 const collectGarbage = runInNewContext('gc') as () => void;
 
-const services = ['frontend', 'checkout', 'cart', 'payment', 'catalog', 'shipping', 'email', 'postgres'];
+const services = [
+  'frontend',
+  'checkout',
+  'cart',
+  'payment',
+  'catalog',
+  'shipping',
+  'email',
+  'postgres',
+];
 const startMs = 1_795_200_000_000;
 const mostGrownMiB = 150;
 
@@ -39,7 +48,8 @@ interface Made {
 export function bodiesOf(traces: number, from: number, seed: number): Made {
   const random = numbers(seed);
   const pick = (count: number): number => Math.floor(random() * count);
-  const bytes = (size: number): Buffer => Buffer.from(Array.from({ length: size }, () => pick(256)));
+  const bytes = (size: number): Buffer =>
+    Buffer.from(Array.from({ length: size }, () => pick(256)));
   const bodies: Uint8Array[] = [];
   const ids: string[] = [];
   let spans = 0;
@@ -70,14 +80,23 @@ export function bodiesOf(traces: number, from: number, seed: number): Made {
             .fixed64(8, at + duration);
           attribute(span, 'http.method', (value) => value.string(1, i % 3 === 0 ? 'POST' : 'GET'));
           attribute(span, 'http.status_code', (value) => value.int64(3, status));
-          attribute(span, 'http.url', (value) => value.string(1, `https://shop.example/${service}/${pick(100_000)}`));
+          attribute(span, 'http.url', (value) =>
+            value.string(1, `https://shop.example/${service}/${pick(100_000)}`),
+          );
           attribute(span, 'user.id', (value) => value.string(1, `u${pick(20_000)}`));
-          attribute(span, 'net.peer.ip', (value) => value.string(1, `10.0.${pick(3)}.${pick(250)}`));
+          attribute(span, 'net.peer.ip', (value) =>
+            value.string(1, `10.0.${pick(3)}.${pick(250)}`),
+          );
           attribute(span, 'db.rows', (value) => value.int64(3, pick(100)));
           if (error) {
             span.message(11, (event) => {
               event.fixed64(1, at + duration).string(2, 'exception');
-              attribute(event, 'exception.message', (value) => value.string(1, `boom ${pick(30)}`), 3);
+              attribute(
+                event,
+                'exception.message',
+                (value) => value.string(1, `boom ${pick(30)}`),
+                3,
+              );
             });
             span.message(15, (code) => code.uint(3, 2));
           }
@@ -104,7 +123,12 @@ export function bodiesOf(traces: number, from: number, seed: number): Made {
   return { bodies, spans, ids };
 }
 
-function attribute(writer: ProtoWriter, key: string, write: (value: ProtoWriter) => void, field = 9): void {
+function attribute(
+  writer: ProtoWriter,
+  key: string,
+  write: (value: ProtoWriter) => void,
+  field = 9,
+): void {
   writer.message(field, (pair) => pair.string(1, key).message(2, write));
 }
 
@@ -113,7 +137,9 @@ function attribute(writer: ProtoWriter, key: string, write: (value: ProtoWriter)
  * all of the data. The goals are for an idle box: the rate is checked after it was scaled by what a reference load in
  * the same run, JSON.parse of push bodies, tells of this one; the time of a trace by id is checked as it was measured.
  */
-export async function run({ traces = 100_000 }: { readonly traces?: number } = {}): Promise<Outcome> {
+export async function run({
+  traces = 100_000,
+}: { readonly traces?: number } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-traces-'));
   const service = await openTraces({
     data: { folder: join(folder, 'store') },
@@ -163,11 +189,14 @@ export async function run({ traces = 100_000 }: { readonly traces?: number } = {
     const window = { start: startMs - 1000, end: startMs + traces };
     const byId = await times(ids, (traceId) => methods.trace({ traceId, form: 'v1' }, noCall));
     const asked: Record<string, string> = {
-      'newest 20 of a service over 50 ms': '{ resource.service.name = "checkout" && duration > 50ms }',
-      'all rows: duration > 254 ms': '{ duration > 254ms && span.db.rows = 7 && resource.service.name = "email" }',
+      'newest 20 of a service over 50 ms':
+        '{ resource.service.name = "checkout" && duration > 50ms }',
+      'all rows: duration > 254 ms':
+        '{ duration > 254ms && span.db.rows = 7 && resource.service.name = "email" }',
       'one user': '{ span.user.id = "u123" }',
       'one that nobody is': '{ span.user.id = "nobody" }',
-      structural: '{ resource.service.name = "frontend" } >> { status = error && span.http.status_code = 500 }',
+      structural:
+        '{ resource.service.name = "frontend" } >> { status = error && span.http.status_code = 500 }',
       'count() > 3': '{ status = error } | count() > 3',
     };
     const cases: { case: string; ms: number; traces: number }[] = [];
@@ -177,8 +206,15 @@ export async function run({ traces = 100_000 }: { readonly traces?: number } = {
       cases.push({ case: label, ms: performance.now() - began, traces: found.length });
     }
     const began = performance.now();
-    const { labels } = await methods.metrics({ query: '{ } | rate() by (resource.service.name)', ...window, step: 10_000 }, noCall);
-    cases.push({ case: 'rate() by service, all spans', ms: performance.now() - began, traces: labels.length });
+    const { labels } = await methods.metrics(
+      { query: '{ } | rate() by (resource.service.name)', ...window, step: 10_000 },
+      noCall,
+    );
+    cases.push({
+      case: 'rate() by service, all spans',
+      ms: performance.now() - began,
+      traces: labels.length,
+    });
     const rate = spans / cpu;
     const calibrated = rate * load.factor('parse');
     const grown = memory.at(-1)! - memory[0]!;
@@ -212,7 +248,10 @@ function bodiesIn(bytes: Buffer, lengths: readonly number[]): Buffer[] {
 }
 
 /** As a sender does: when it is told to wait, it waits. */
-async function pushPatiently(methods: { push(input: { format: 'otlp-proto'; body: Uint8Array }): Promise<unknown> }, body: Uint8Array): Promise<void> {
+async function pushPatiently(
+  methods: { push(input: { format: 'otlp-proto'; body: Uint8Array }): Promise<unknown> },
+  body: Uint8Array,
+): Promise<void> {
   for (;;) {
     try {
       await methods.push({ format: 'otlp-proto', body });
@@ -226,7 +265,10 @@ async function pushPatiently(methods: { push(input: { format: 'otlp-proto'; body
   }
 }
 
-async function times<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<{ median: number; p95: number }> {
+async function times<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<unknown>,
+): Promise<{ median: number; p95: number }> {
   const took: number[] = [];
   for (const item of items) {
     const began = performance.now();

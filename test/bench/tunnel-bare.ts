@@ -10,13 +10,22 @@ import type { Broadcast, ManagerFigures, Sample } from './tunnel-house.ts';
  * Bare sessions over real WebSockets: the manager's side in a process of its own, `edges` of them in another. What a tunnel costs
  * before anybody does anything with it: memory, CPU while each pings and sends a snapshot of its host every 15 s, calls, a call to all.
  */
-export async function run({ edges = 10_000, seconds = 20, calls = 2_000, perSecond = 500 }: Row = {}): Promise<Outcome> {
+export async function run({
+  edges = 10_000,
+  seconds = 20,
+  calls = 2_000,
+  perSecond = 500,
+}: Row = {}): Promise<Outcome> {
   const manager = await start<{ port: number }>('tunnel-house.ts', []);
   let fleet: Started<{ ready: true }> | undefined;
   try {
     const empty = await ask<ManagerFigures>(manager.child, 'figures');
     const begun = performance.now();
-    fleet = await start<{ ready: true }>('tunnel-fleet.ts', [String(manager.told.port), String(edges), String(perSecond)]);
+    fleet = await start<{ ready: true }>('tunnel-fleet.ts', [
+      String(manager.told.port),
+      String(edges),
+      String(perSecond),
+    ]);
     let came = await ask<ManagerFigures>(manager.child, 'figures');
     while (came.sessions < Number(edges)) {
       if (performance.now() - begun > 120_000 + (Number(edges) / Number(perSecond)) * 1_000) {
@@ -40,7 +49,12 @@ export async function run({ edges = 10_000, seconds = 20, calls = 2_000, perSeco
     const toAllMs = Math.max(...broadcasts.map(({ ms }) => ms));
     const failed = sample.failed + broadcasts.reduce((sum, { failed: lost }) => sum + lost, 0);
     return {
-      ok: end.sessions === Number(edges) && failed === 0 && end.rssMb <= 600 && sample.p99Ms <= 100 && toAllMs <= 2_000,
+      ok:
+        end.sessions === Number(edges) &&
+        failed === 0 &&
+        end.rssMb <= 600 &&
+        sample.p99Ms <= 100 &&
+        toAllMs <= 2_000,
       edges: end.sessions,
       'all in after s': round1(allInMs / 1_000),
       'manager RSS MB': after.rssMb,
@@ -68,7 +82,9 @@ interface Started<T> {
 
 async function start<T>(file: string, args: readonly string[]): Promise<Started<T>> {
   const command = ['--expose-gc', '--import', 'tsx', join(import.meta.dirname, file), ...args];
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = spawn(process.execPath, command, {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const [told] = (await once(child, 'message', { signal: AbortSignal.timeout(30_000) })) as [T];
   return { child, told };
 }

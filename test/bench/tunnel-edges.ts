@@ -4,7 +4,10 @@ import { type Credentials, keysOf } from 'svc/tunnel';
 
 /** What both processes of the bench need and know: the time, and the keys of every edge, which follow from its number. */
 export const bareClock = { now: () => Date.now(), monotonic: () => performance.now() };
-export const bareIds = { uuid: () => randomUUID(), token: (bytes = 32) => randomBytes(bytes).toString('base64url') };
+export const bareIds = {
+  uuid: () => randomUUID(),
+  token: (bytes = 32) => randomBytes(bytes).toString('base64url'),
+};
 const silent = (): void => undefined;
 export const bareLog = {
   debug: silent,

@@ -14,10 +14,14 @@ setInterval(() => sweeper.tick(), sweepMs);
 /** About as large as the real one. */
 const snapshot = (edge: number): object => ({
   sampled_at: bareClock.now(),
-  metrics: Object.fromEntries(Array.from({ length: 13 }, (_, at) => [`node_some_canonical_metric_${at}`, edge * 1.37 + at])),
+  metrics: Object.fromEntries(
+    Array.from({ length: 13 }, (_, at) => [`node_some_canonical_metric_${at}`, edge * 1.37 + at]),
+  ),
 });
 
-const handlersOf = (edge: number) => ({ methods: new Map([['host_snapshot', { handle: () => snapshot(edge) }]]) });
+const handlersOf = (edge: number) => ({
+  methods: new Map([['host_snapshot', { handle: () => snapshot(edge) }]]),
+});
 let sessions = 0;
 
 async function come(edge: number): Promise<void> {
@@ -29,7 +33,13 @@ async function come(edge: number): Promise<void> {
       ids: bareIds,
       accessKey,
       secretKey: keysOfEdge(accessKey).secret_key,
-      hello: { agent_id: `agent-${edge}`, boot_id: 'boot-1', agent_version: '0.1.0', caps: ['hostmetrics'], purpose: 'serve' },
+      hello: {
+        agent_id: `agent-${edge}`,
+        boot_id: 'boot-1',
+        agent_version: '0.1.0',
+        caps: ['hostmetrics'],
+        purpose: 'serve',
+      },
     },
     session: { log: bareLog, random: Math.random, handlers: handlersOf(edge) },
   });
@@ -58,7 +68,12 @@ async function ramp(): Promise<void> {
   }
 }
 
-process.on('message', () => process.send!({ sessions, rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20) } satisfies FleetFigures));
+process.on('message', () =>
+  process.send!({
+    sessions,
+    rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20),
+  } satisfies FleetFigures),
+);
 process.on('disconnect', () => process.exit());
 process.send!({ ready: true });
 void ramp();

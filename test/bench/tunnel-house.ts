@@ -4,7 +4,16 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import { type WebSocket, WebSocketServer } from 'ws';
 
-import { type Credentials, maxMessageBytes, openSession, openSweeper, serverHandshake, sweepMs, tunnelProtocol, type TunnelSession } from 'svc/tunnel';
+import {
+  type Credentials,
+  maxMessageBytes,
+  openSession,
+  openSweeper,
+  serverHandshake,
+  sweepMs,
+  tunnelProtocol,
+  type TunnelSession,
+} from 'svc/tunnel';
 import { WebSocketTransport } from '../../plugins/lib/tunnel/web-socket.ts';
 import { bareClock, bareIds, bareLog, keysOfEdge } from './tunnel-edges.ts';
 
@@ -47,8 +56,19 @@ const sockets = new WebSocketServer({
 
 async function greet(ws: WebSocket): Promise<void> {
   const transport = new WebSocketTransport(ws);
-  await serverHandshake<Credentials>(transport, { sweeper, ids: bareIds, find: (accessKey) => [keysOfEdge(accessKey)], admit: () => ({}) });
-  const session = openSession(transport, { side: 'manager', sweeper, log: bareLog, random: Math.random, handlers });
+  await serverHandshake<Credentials>(transport, {
+    sweeper,
+    ids: bareIds,
+    find: (accessKey) => [keysOfEdge(accessKey)],
+    admit: () => ({}),
+  });
+  const session = openSession(transport, {
+    side: 'manager',
+    sweeper,
+    log: bareLog,
+    random: Math.random,
+    handlers,
+  });
   sessions.add(session);
   await session.closed;
   sessions.delete(session);
@@ -81,7 +101,8 @@ async function sample(calls: number): Promise<Sample> {
   };
   await Promise.all(Array.from({ length: 8 }, lane));
   const sorted = times.filter((ms) => ms !== undefined).sort((a, b) => a - b);
-  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Infinity;
+  const at = (part: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Infinity;
   return { p50Ms: at(0.5), p99Ms: at(0.99), failed: times.length - sorted.length };
 }
 
@@ -95,13 +116,22 @@ function figures(): ManagerFigures {
   const { user, system } = process.cpuUsage();
   const loopP99Ms = delay.percentile(99) / 1e6 - 10;
   delay.reset();
-  return { sessions: sessions.size, rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20), cpuMs: (user + system) / 1_000, events, loopP99Ms };
+  return {
+    sessions: sessions.size,
+    rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20),
+    cpuMs: (user + system) / 1_000,
+    events,
+    loopP99Ms,
+  };
 }
 
 process.on('message', (what: string) => {
   const [verb, count] = what.split(' ');
-  const answer = verb === 'sample' ? sample(Number(count)) : verb === 'all' ? all() : Promise.resolve(figures());
+  const answer =
+    verb === 'sample' ? sample(Number(count)) : verb === 'all' ? all() : Promise.resolve(figures());
   void answer.then((told) => process.send!(told));
 });
 process.on('disconnect', () => process.exit());
-server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, () => process.send!({ port: (server.address() as AddressInfo).port }));
+server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, () =>
+  process.send!({ port: (server.address() as AddressInfo).port }),
+);

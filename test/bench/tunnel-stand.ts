@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -45,17 +54,29 @@ const sayMs = 10_000;
 const begun = performance.now();
 
 /** How far it is, to whoever waits. */
-export const say = (text: string): void => console.error(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(5)} s  ${text}`);
+export const say = (text: string): void =>
+  console.error(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(5)} s  ${text}`);
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+export const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The product with one plugin more, which tells the bench what happens inside. */
 export function productWithProbe(folder: string): string {
   const copy = join(folder, 'svc');
-  for (const name of ['bin', 'core', 'config', 'plugins', 'package.json', 'package-lock.json', 'tsconfig.json']) {
+  for (const name of [
+    'bin',
+    'core',
+    'config',
+    'plugins',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+  ]) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
-  cpSync(join(root, 'test', 'bench', 'tunnel-probe'), join(copy, 'plugins', 'tunnel-probe'), { recursive: true });
+  cpSync(join(root, 'test', 'bench', 'tunnel-probe'), join(copy, 'plugins', 'tunnel-probe'), {
+    recursive: true,
+  });
   mkdirSync(join(copy, 'node_modules'));
   const installed = join(root, 'node_modules');
   for (const name of readdirSync(installed).filter((entry) => entry !== '.cache')) {
@@ -81,11 +102,24 @@ export class Manager {
   }
 
   async start(): Promise<void> {
-    const env = { ...environment(), SVC_HTTP_ADDR: this.url.slice('http://'.length), SVC_EDGE_LOCAL: 'false', SVC_LOG_LEVEL: 'error', SVC_LOG_FORMAT: 'json' };
-    const args = [...this.#nodeArgs, join(this.#product, 'bin', 'svc'), 'serve', '--data', this.#dataDir];
+    const env = {
+      ...environment(),
+      SVC_HTTP_ADDR: this.url.slice('http://'.length),
+      SVC_EDGE_LOCAL: 'false',
+      SVC_LOG_LEVEL: 'error',
+      SVC_LOG_FORMAT: 'json',
+    };
+    const args = [
+      ...this.#nodeArgs,
+      join(this.#product, 'bin', 'svc'),
+      'serve',
+      '--data',
+      this.#dataDir,
+    ];
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
-    const note = (chunk: Buffer): void => void (this.#said = (this.#said + chunk.toString('utf8')).slice(-20_000));
+    const note = (chunk: Buffer): void =>
+      void (this.#said = (this.#said + chunk.toString('utf8')).slice(-20_000));
     child.stdout.on('data', note);
     child.stderr.on('data', note);
     for (const deadline = performance.now() + bootMs; ; await pause(20)) {
@@ -133,7 +167,11 @@ export class Manager {
   /** As somebody who opens the page now: on a connection of its own, which stands in line with those of all edges. */
   async askAnew(path: string): Promise<void> {
     const token = readFileSync(join(this.#dataDir, 'keys', 'operator.token'), 'utf8').trim();
-    const asked = request(this.url + path, { agent: false, headers: { authorization: `Bearer ${token}` }, timeout: 60_000 }).end();
+    const asked = request(this.url + path, {
+      agent: false,
+      headers: { authorization: `Bearer ${token}` },
+      timeout: 60_000,
+    }).end();
     const [response] = (await once(asked, 'response')) as [IncomingMessage];
     await once(response.resume(), 'end');
     if (response.statusCode !== 200) {
@@ -143,7 +181,9 @@ export class Manager {
 
   /** The value of an instant query that has one. */
   async value(query: string): Promise<number | undefined> {
-    const answer = await this.ask<{ data: { result: { value: [number, string] }[] } }>(`/prometheus/api/v1/query?query=${encodeURIComponent(query)}`);
+    const answer = await this.ask<{ data: { result: { value: [number, string] }[] } }>(
+      `/prometheus/api/v1/query?query=${encodeURIComponent(query)}`,
+    );
     const [first] = answer.data.result;
     return first && Number(first.value[1]);
   }
@@ -155,7 +195,11 @@ export class Manager {
       return (Number(fields[11]) + Number(fields[12])) * jiffyMs;
     };
     const rssKb = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-    return { rssMb: Math.round(rssKb / 1_024), cpuMs: ticks(`/proc/${pid}/stat`), mainMs: ticks(`/proc/${pid}/task/${pid}/stat`) };
+    return {
+      rssMb: Math.round(rssKb / 1_024),
+      cpuMs: ticks(`/proc/${pid}/stat`),
+      mainMs: ticks(`/proc/${pid}/task/${pid}/stat`),
+    };
   }
 
   /** CPU of each thread by its name and id, in milliseconds. */
@@ -165,7 +209,10 @@ export class Manager {
       readdirSync(`/proc/${pid}/task`).map((task) => {
         const text = readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8');
         const fields = text.slice(text.lastIndexOf(') ') + 2).split(' ');
-        return [`${text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'))} ${task}`, (Number(fields[11]) + Number(fields[12])) * jiffyMs];
+        return [
+          `${text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'))} ${task}`,
+          (Number(fields[11]) + Number(fields[12])) * jiffyMs,
+        ];
       }),
     );
   }
@@ -186,12 +233,20 @@ export class Simulator {
   #told: Told | undefined;
   #said = '';
 
-  constructor(product: string, dataDir: string, options: Readonly<Record<string, string | number>>) {
+  constructor(
+    product: string,
+    dataDir: string,
+    options: Readonly<Record<string, string | number>>,
+  ) {
     const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    this.#child = spawn(process.execPath, [join(product, 'bin', 'svc'), 'edge-sim', '--json', '--data', dataDir, ...flags], {
-      env: environment(),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    this.#child = spawn(
+      process.execPath,
+      [join(product, 'bin', 'svc'), 'edge-sim', '--json', '--data', dataDir, ...flags],
+      {
+        env: environment(),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     createInterface(this.#child.stderr!).on('line', (line) => {
       try {
         this.#told = JSON.parse(line) as Told;
@@ -221,10 +276,14 @@ export class Simulator {
       if (this.#told && performance.now() - saidAt > sayMs) {
         saidAt = performance.now();
         const { enrolled, connected, refused, pushes, problem } = this.#told;
-        say(`${what}: ${enrolled} enrolled, ${connected} connected, ${refused} refused, ${pushes.ok} pushes, ${problem ?? 'no problem'}`);
+        say(
+          `${what}: ${enrolled} enrolled, ${connected} connected, ${refused} refused, ${pushes.ok} pushes, ${problem ?? 'no problem'}`,
+        );
       }
       if (this.#child.exitCode !== null || performance.now() > deadline) {
-        throw new Error(`${what} did not happen in time: ${JSON.stringify(this.#told)} ${this.#said}`);
+        throw new Error(
+          `${what} did not happen in time: ${JSON.stringify(this.#told)} ${this.#said}`,
+        );
       }
       if (this.#told && holds(this.#told)) {
         say(`${what}: done`);
@@ -242,7 +301,9 @@ export class Simulator {
       await ended;
       clearTimeout(giveUp);
     }
-    return this.#child.exitCode === 0 ? (JSON.parse(this.#said.slice(this.#said.indexOf('{'))) as Told) : undefined;
+    return this.#child.exitCode === 0
+      ? (JSON.parse(this.#said.slice(this.#said.indexOf('{'))) as Told)
+      : undefined;
   }
 }
 
@@ -253,7 +314,10 @@ export interface Stand {
 }
 
 /** Both processes, and nothing of them is left afterwards. */
-export async function withStand<T>(nodeArgs: readonly string[], work: (stand: Stand) => Promise<T>): Promise<T> {
+export async function withStand<T>(
+  nodeArgs: readonly string[],
+  work: (stand: Stand) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-tunnel-'));
   const product = productWithProbe(folder);
   const manager = new Manager(product, join(folder, 'manager'), await freePort(), nodeArgs);
@@ -263,8 +327,15 @@ export async function withStand<T>(nodeArgs: readonly string[], work: (stand: St
     return await work({
       manager,
       async simulate(count, options) {
-        const { token } = await manager.ask<{ token: string }>('/api/v1/edges/enrolments', { max_uses: count });
-        const simulator = new Simulator(product, join(folder, 'simulator'), { manager: manager.url, token, count, ...options });
+        const { token } = await manager.ask<{ token: string }>('/api/v1/edges/enrolments', {
+          max_uses: count,
+        });
+        const simulator = new Simulator(product, join(folder, 'simulator'), {
+          manager: manager.url,
+          token,
+          count,
+          ...options,
+        });
         simulators.push(simulator);
         return simulator;
       },
@@ -285,4 +356,7 @@ function freePort(): Promise<number> {
   });
 }
 
-const environment = (): NodeJS.ProcessEnv => Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SVC_|NODE_OPTIONS$)/.test(name)));
+const environment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(SVC_|NODE_OPTIONS$)/.test(name)),
+  );

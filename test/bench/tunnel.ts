@@ -1,5 +1,13 @@
 import type { Outcome, Row } from '../exercise.ts';
-import { type Loop, type Manager, pause, say, type Simulator, type Timed, withStand } from './tunnel-stand.ts';
+import {
+  type Loop,
+  type Manager,
+  pause,
+  say,
+  type Simulator,
+  type Timed,
+  withStand,
+} from './tunnel-stand.ts';
 
 /** How long edges are awaited after a restart, at most; only then whoever did not come is told to be offline. */
 const awaitedMs = 65_000;
@@ -10,33 +18,67 @@ const enrolMs = 900_000;
  * A whole fleet at the real manager, as shipped: every edge enrolled, bound to a device, pinging each 20 s and pushing a snapshot of its
  * host each 15 s into the metrics store. Manager and simulator have a process each. `--metrics full` pushes about forty series instead of a snapshot's thirteen; `--profile folder` writes CPU profiles of the manager.
  */
-export async function run({ count = 10_000, seconds = 30, ramp = 0, calls = 2_000, profile = '', metrics = 'snapshot' }: Row = {}): Promise<Outcome> {
+export async function run({
+  count = 10_000,
+  seconds = 30,
+  ramp = 0,
+  calls = 2_000,
+  profile = '',
+  metrics = 'snapshot',
+}: Row = {}): Promise<Outcome> {
   const edges = Number(count);
-  const nodeArgs = profile === '' ? [] : ['--cpu-prof', `--cpu-prof-dir=${String(profile)}`, '--cpu-prof-interval=500'];
+  const nodeArgs =
+    profile === ''
+      ? []
+      : ['--cpu-prof', `--cpu-prof-dir=${String(profile)}`, '--cpu-prof-interval=500'];
   return await withStand(nodeArgs, async ({ manager, simulate }) => {
     const empty = manager.usage();
     const begun = performance.now();
     // First they enrol and get their devices, which happens once in the life of a fleet; what they push then would only be in the way.
-    const newcomers = await simulate(edges, { ramp: Number(ramp) || Math.ceil(edges / 200), interval: 3_600, metrics: String(metrics) });
+    const newcomers = await simulate(edges, {
+      ramp: Number(ramp) || Math.ceil(edges / 200),
+      interval: 3_600,
+      metrics: String(metrics),
+    });
     await newcomers.until('the first enrolment', ({ enrolled }) => enrolled > 0, 120_000);
     const first = performance.now();
     const atFirst = newcomers.told.enrolled;
-    await newcomers.until('the enrolment of all edges', ({ enrolled }) => enrolled === edges, enrolMs);
+    await newcomers.until(
+      'the enrolment of all edges',
+      ({ enrolled }) => enrolled === edges,
+      enrolMs,
+    );
     const enrolledPerSecond = round1((edges - atFirst) / ((performance.now() - first) / 1_000));
-    await newcomers.until('a tunnel for each edge', ({ connected }) => connected === edges, enrolMs);
+    await newcomers.until(
+      'a tunnel for each edge',
+      ({ connected }) => connected === edges,
+      enrolMs,
+    );
     await introduced(manager);
     const boundSeconds = seconds1(performance.now() - begun);
     await newcomers.end();
     const again = performance.now();
-    const simulator = await simulate(edges, { ramp: Math.ceil(edges / 500), interval: intervalSeconds, metrics: String(metrics) });
-    await simulator.until('the arrival of all edges', ({ connected }) => connected === edges, 600_000);
+    const simulator = await simulate(edges, {
+      ramp: Math.ceil(edges / 500),
+      interval: intervalSeconds,
+      metrics: String(metrics),
+    });
+    await simulator.until(
+      'the arrival of all edges',
+      ({ connected }) => connected === edges,
+      600_000,
+    );
     const allInSeconds = seconds1(performance.now() - again);
     // Every host has pushed twice by then, and what has changed by its coming is written down.
     await pause(2 * intervalSeconds * 1_000);
-    say(`measuring while nothing happens; ${JSON.stringify((await manager.ask<Loop>('/api/v1/tunnel-probe')).memory)}`);
+    say(
+      `measuring while nothing happens; ${JSON.stringify((await manager.ask<Loop>('/api/v1/tunnel-probe')).memory)}`,
+    );
     const steady = await watch(manager, simulator, Number(seconds));
     say('asking edges');
-    const sample = await manager.ask<Timed>('/api/v1/tunnel-probe/sample', { calls: Number(calls) });
+    const sample = await manager.ask<Timed>('/api/v1/tunnel-probe/sample', {
+      calls: Number(calls),
+    });
     const broadcasts: Timed[] = [];
     for (let round = 0; round < 3; round += 1) {
       broadcasts.push(await manager.ask<Timed>('/api/v1/tunnel-probe/all', {}));
@@ -47,10 +89,20 @@ export async function run({ count = 10_000, seconds = 30, ramp = 0, calls = 2_00
     const told = await simulator.end();
     const failed = sample.failed + broadcasts.reduce((sum, { failed: lost }) => sum + lost, 0);
     const inBounds =
-      [steady.rssMb, asked.rssMb].every((mb) => mb <= 600) && steady.cpu <= 50 && steady.loop.loop_p99_ms <= 50 && sample.p99_ms <= 100 && toAllMs <= 2_000;
-    const isBack = back !== undefined && back.seconds <= 60 && back.apiP99Ms < 500 && back.offline === 0;
+      [steady.rssMb, asked.rssMb].every((mb) => mb <= 600) &&
+      steady.cpu <= 50 &&
+      steady.loop.loop_p99_ms <= 50 &&
+      sample.p99_ms <= 100 &&
+      toAllMs <= 2_000;
+    const isBack =
+      back !== undefined && back.seconds <= 60 && back.apiP99Ms < 500 && back.offline === 0;
     return {
-      ok: failed === 0 && steady.limited + steady.failed === 0 && steady.stored === edges && inBounds && isBack,
+      ok:
+        failed === 0 &&
+        steady.limited + steady.failed === 0 &&
+        steady.stored === edges &&
+        inBounds &&
+        isBack,
       edges,
       'all enrolled and bound to devices, s': boundSeconds,
       'enrolments per second': enrolledPerSecond,
@@ -91,7 +143,9 @@ export async function run({ count = 10_000, seconds = 30, ramp = 0, calls = 2_00
 async function introduced(manager: Manager): Promise<void> {
   for (const deadline = performance.now() + 600_000; ; await pause(1_000)) {
     const { total } = await manager.ask<{ total: number }>('/api/v1/devices?limit=1');
-    const { total: online } = await manager.ask<{ total: number }>('/api/v1/edges?limit=1&status=online');
+    const { total: online } = await manager.ask<{ total: number }>(
+      '/api/v1/edges?limit=1&status=online',
+    );
     if (total >= online) {
       return;
     }
@@ -103,13 +157,28 @@ async function introduced(manager: Manager): Promise<void> {
 
 async function watch(manager: Manager, simulator: Simulator, seconds: number) {
   await manager.ask<Loop>('/api/v1/tunnel-probe');
-  const before = { ...manager.usage(), threads: manager.threads(), told: simulator.told, simulator: simulator.cpuMs, at: performance.now() };
+  const before = {
+    ...manager.usage(),
+    threads: manager.threads(),
+    told: simulator.told,
+    simulator: simulator.cpuMs,
+    at: performance.now(),
+  };
   await pause(seconds * 1_000);
-  const after = { ...manager.usage(), threads: manager.threads(), told: simulator.told, simulator: simulator.cpuMs, at: performance.now() };
+  const after = {
+    ...manager.usage(),
+    threads: manager.threads(),
+    told: simulator.told,
+    simulator: simulator.cpuMs,
+    at: performance.now(),
+  };
   const loop = await manager.ask<Loop>('/api/v1/tunnel-probe');
   const percent = (ms: number): number => round1((100 * ms) / (after.at - before.at));
   const told = after.told.seconds - before.told.seconds;
-  const threads = [...after.threads].map(([thread, ms]) => ({ thread, 'CPU %': percent(ms - (before.threads.get(thread) ?? 0)) }));
+  const threads = [...after.threads].map(([thread, ms]) => ({
+    thread,
+    'CPU %': percent(ms - (before.threads.get(thread) ?? 0)),
+  }));
   return {
     loop,
     rssMb: after.rssMb,
@@ -118,9 +187,16 @@ async function watch(manager: Manager, simulator: Simulator, seconds: number) {
     simulator: percent(after.simulator - before.simulator),
     perSecond: round1((after.told.pushes.ok - before.told.pushes.ok) / told),
     limited: after.told.pushes.limited - before.told.pushes.limited,
-    failed: after.told.pushes.failed - before.told.pushes.failed + after.told.pushes.skipped - before.told.pushes.skipped,
+    failed:
+      after.told.pushes.failed -
+      before.told.pushes.failed +
+      after.told.pushes.skipped -
+      before.told.pushes.skipped,
     pushP99Ms: after.told.push_p99_ms ?? -1,
-    stored: (await manager.value('count(count by (edge_id) (last_over_time(node_load1{device_id!=""}[30s])))')) ?? 0,
+    stored:
+      (await manager.value(
+        'count(count by (edge_id) (last_over_time(node_load1{device_id!=""}[30s])))',
+      )) ?? 0,
     threads: threads.sort((a, b) => b['CPU %'] - a['CPU %']).slice(0, 6),
   };
 }
@@ -136,21 +212,30 @@ async function killed(manager: Manager, simulator: Simulator, edges: number) {
   const asking = (async () => {
     while (!over) {
       const asked = performance.now();
-      await manager.askAnew(times.length % 2 === 0 ? '/api/v1/edges?limit=20' : '/api/v1/devices?limit=20');
+      await manager.askAnew(
+        times.length % 2 === 0 ? '/api/v1/edges?limit=20' : '/api/v1/devices?limit=20',
+      );
       times.push(performance.now() - asked);
       await pause(50);
     }
   })();
   const { connects } = simulator.told;
-  await simulator.until('the loss of all', ({ lost, connects: now }) => lost >= edges || now > connects, 60_000);
+  await simulator.until(
+    'the loss of all',
+    ({ lost, connects: now }) => lost >= edges || now > connects,
+    60_000,
+  );
   await simulator.until('the return of all edges', ({ connected }) => connected === edges, 300_000);
   const backMs = performance.now() - began;
   over = true;
   await asking;
   await pause(Math.max(0, awaitedMs + readyMs - (performance.now() - began)));
   const { offline } = await manager.ask<Loop>('/api/v1/tunnel-probe');
-  const { total: shownOffline } = await manager.ask<{ total: number }>('/api/v1/edges?limit=1&status=offline');
-  const storedOffline = (await manager.value('count(min_over_time(svc_edge_online[2m]) == 0)')) ?? 0;
+  const { total: shownOffline } = await manager.ask<{ total: number }>(
+    '/api/v1/edges?limit=1&status=offline',
+  );
+  const storedOffline =
+    (await manager.value('count(min_over_time(svc_edge_online[2m]) == 0)')) ?? 0;
   times.sort((a, b) => a - b);
   return {
     readySeconds: seconds1(readyMs),

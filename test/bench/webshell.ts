@@ -21,22 +21,39 @@ export async function run({
   seconds = 60,
   megabytes = 200,
   direct = false,
-}: { readonly samples?: number; readonly seconds?: number; readonly megabytes?: number; readonly direct?: boolean } = {}): Promise<Outcome> {
+}: {
+  readonly samples?: number;
+  readonly seconds?: number;
+  readonly megabytes?: number;
+  readonly direct?: boolean;
+} = {}): Promise<Outcome> {
   const [load = 0] = loadavg();
   const ends: (() => unknown)[] = [];
-  const sshd = await startSshd({ after: (end: () => unknown) => void ends.unshift(end), skip: (why?: string) => console.error(why) });
+  const sshd = await startSshd({
+    after: (end: () => unknown) => void ends.unshift(end),
+    skip: (why?: string) => console.error(why),
+  });
   if (!sshd) {
     throw new Error('this needs openssh-server');
   }
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-shell-'));
-  const child = fork(join(import.meta.dirname, 'webshell-child.ts'), [String(sshd.port), folder, direct ? 'direct' : 'agent'], {
-    execArgv: ['--import', 'tsx', '--expose-gc'],
-  });
+  const child = fork(
+    join(import.meta.dirname, 'webshell-child.ts'),
+    [String(sshd.port), folder, direct ? 'direct' : 'agent'],
+    {
+      execArgv: ['--import', 'tsx', '--expose-gc'],
+    },
+  );
   try {
-    const [{ url, token, device }] = (await told(child)) as [{ url: string; token: string; device: number }];
+    const [{ url, token, device }] = (await told(child)) as [
+      { url: string; token: string; device: number },
+    ];
     const open = async (acks = false): Promise<Terminal> => {
       const first = { user: sshd.user, auth: { type: 'key', private_key: sshd.privateKey } };
-      const shell = await openTerminal(`${url.replace('http', 'ws')}/api/v1/devices/${device}/shell`, { bearer: token, first, acks });
+      const shell = await openTerminal(
+        `${url.replace('http', 'ws')}/api/v1/devices/${device}/shell`,
+        { bearer: token, first, acks },
+      );
       await shell.frame('ready');
       return shell;
     };
@@ -82,7 +99,9 @@ export async function run({
     silent.ws.terminate();
 
     const text = await transfer(await open(true), join(folder, 'text'), megabytes, () => page);
-    const bulk = await transfer(await open(true), join(folder, 'bytes'), megabytes, () => randomBytes(page.length));
+    const bulk = await transfer(await open(true), join(folder, 'bytes'), megabytes, () =>
+      randomBytes(page.length),
+    );
     const growth = Math.round((most - before.rssMb) * 10) / 10;
     return {
       ok: beside.p99 < 20 && growth < 20 && isBlocked && text.same && bulk.same,
@@ -155,14 +174,23 @@ async function echo(shell: Terminal, samples: number): Promise<{ p50: number; p9
   shell.type('\u0015');
   await pause(200);
   took.sort((a, b) => a - b);
-  const at = (share: number): number => Math.round(took[Math.floor(share * (took.length - 1))]! * 100) / 100;
+  const at = (share: number): number =>
+    Math.round(took[Math.floor(share * (took.length - 1))]! * 100) / 100;
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-const page = Buffer.alloc(1024 * 1024, 'drwxr-xr-x  2 root root  4096 Nov 22 07:10 a folder, as a listing shows it\n');
+const page = Buffer.alloc(
+  1024 * 1024,
+  'drwxr-xr-x  2 root root  4096 Nov 22 07:10 a folder, as a listing shows it\n',
+);
 
 /** What `cat` prints, told apart from what the terminal says itself by where it begins. */
-async function transfer(shell: Terminal, path: string, megabytes: number, next: () => Buffer): Promise<{ same: boolean; rate: number }> {
+async function transfer(
+  shell: Terminal,
+  path: string,
+  megabytes: number,
+  next: () => Buffer,
+): Promise<{ same: boolean; rate: number }> {
   const wanted = createHash('sha256');
   await pipeline(async function* () {
     for (let part = 0; part < megabytes; part += 1) {

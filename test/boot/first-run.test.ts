@@ -8,10 +8,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { agentsOf } from '../local-agents.ts';
 import { startWholeHouse, type WholeHouse } from '../whole-house.ts';
 
-const asked = (path: string, parameters: Readonly<Record<string, string>>): string => `${path}?${new URLSearchParams(parameters).toString()}`;
-const aMinute = (): Record<string, string> => ({ start: String(Date.now() / 1_000 - 60), end: String(Date.now() / 1_000 + 60), step: '5' });
+const asked = (path: string, parameters: Readonly<Record<string, string>>): string =>
+  `${path}?${new URLSearchParams(parameters).toString()}`;
+const aMinute = (): Record<string, string> => ({
+  start: String(Date.now() / 1_000 - 60),
+  end: String(Date.now() / 1_000 + 60),
+  step: '5',
+});
 
-async function until(house: WholeHouse, path: () => string, holds: (text: string) => boolean): Promise<void> {
+async function until(
+  house: WholeHouse,
+  path: () => string,
+  holds: (text: string) => boolean,
+): Promise<void> {
   for (const deadline = Date.now() + 60_000; ; await pause(200)) {
     const answer = await house.fetch(path());
     const text = await answer.text();
@@ -19,38 +28,75 @@ async function until(house: WholeHouse, path: () => string, holds: (text: string
     if (holds(text)) {
       return;
     }
-    assert.ok(Date.now() < deadline, `within 60 s: ${path()} has something to tell; last: ${text.slice(0, 500)}`);
+    assert.ok(
+      Date.now() < deadline,
+      `within 60 s: ${path()} has something to tell; last: ${text.slice(0, 500)}`,
+    );
   }
 }
 
-test('with nothing but an empty data folder, PromQL, LogQL, TraceQL and a dashboard tell about the manager itself', { timeout: 120_000 }, async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-first-run-'));
-  const house = await startWholeHouse({ dataDir, environment: { SVC_LOG_LEVEL: 'info' } });
-  t.after(async () => {
-    await house.end();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-  const has = (part: string) => (text: string) => text.includes(part);
-  await Promise.all([
-    until(house, () => asked('/prometheus/api/v1/query', { query: 'svc_process_uptime_seconds' }), has('"job":"svc"')),
-    until(house, () => asked('/prometheus/api/v1/query_range', { query: 'svc_process_uptime_seconds', ...aMinute() }), has('"values":[[')),
-    until(house, () => asked('/loki/api/v1/query_range', { query: '{service_name="svc"}' }), has('"values":[[')),
-    until(house, () => asked('/api/v1/logs/query_range', { query: '{service_name="svc"}' }), has('"values":[[')),
-    until(house, () => asked('/tempo/api/search', { q: '{ resource.service.name = "svc" }' }), has('"traceID"')),
-    until(house, () => asked('/api/v1/traces/search', { q: '{ resource.service.name = "svc" }' }), has('"traceID"')),
-    until(
-      house,
-      () => '/api/v1/observability/dashboards/manager',
-      (text) => {
-        const { panels } = JSON.parse(text) as { panels: { title: string; error?: unknown; missing?: unknown }[] };
-        return ['Up for', 'Active plugins', 'Event loop delay, p99'].every((title) => {
-          const panel = panels.find((one) => one.title === title)!;
-          return panel.error === undefined && panel.missing === undefined;
-        });
-      },
-    ),
-  ]);
-});
+test(
+  'with nothing but an empty data folder, PromQL, LogQL, TraceQL and a dashboard tell about the manager itself',
+  { timeout: 120_000 },
+  async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-first-run-'));
+    const house = await startWholeHouse({ dataDir, environment: { SVC_LOG_LEVEL: 'info' } });
+    t.after(async () => {
+      await house.end();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
+    const has = (part: string) => (text: string) => text.includes(part);
+    await Promise.all([
+      until(
+        house,
+        () => asked('/prometheus/api/v1/query', { query: 'svc_process_uptime_seconds' }),
+        has('"job":"svc"'),
+      ),
+      until(
+        house,
+        () =>
+          asked('/prometheus/api/v1/query_range', {
+            query: 'svc_process_uptime_seconds',
+            ...aMinute(),
+          }),
+        has('"values":[['),
+      ),
+      until(
+        house,
+        () => asked('/loki/api/v1/query_range', { query: '{service_name="svc"}' }),
+        has('"values":[['),
+      ),
+      until(
+        house,
+        () => asked('/api/v1/logs/query_range', { query: '{service_name="svc"}' }),
+        has('"values":[['),
+      ),
+      until(
+        house,
+        () => asked('/tempo/api/search', { q: '{ resource.service.name = "svc" }' }),
+        has('"traceID"'),
+      ),
+      until(
+        house,
+        () => asked('/api/v1/traces/search', { q: '{ resource.service.name = "svc" }' }),
+        has('"traceID"'),
+      ),
+      until(
+        house,
+        () => '/api/v1/observability/dashboards/manager',
+        (text) => {
+          const { panels } = JSON.parse(text) as {
+            panels: { title: string; error?: unknown; missing?: unknown }[];
+          };
+          return ['Up for', 'Active plugins', 'Event loop delay, p99'].every((title) => {
+            const panel = panels.find((one) => one.title === title)!;
+            return panel.error === undefined && panel.missing === undefined;
+          });
+        },
+      ),
+    ]);
+  },
+);
 
 interface Panel {
   readonly title: string;
@@ -77,9 +123,17 @@ test(
     await until(house, () => '/api/v1/observability/dashboards/device', filled);
     await until(house, () => '/api/v1/observability/dashboards/overview', filled);
 
-    const overview = (await (await house.fetch('/api/v1/observability/dashboards/overview')).json()) as { panels: Panel[] };
-    assert.equal(overview.panels.find(({ title }) => title === 'Devices that report')!.data.result[0]!.value![1], '1');
-    const series = await house.fetch(asked('/prometheus/api/v1/series', { 'match[]': 'node_load1' }));
+    const overview = (await (
+      await house.fetch('/api/v1/observability/dashboards/overview')
+    ).json()) as { panels: Panel[] };
+    assert.equal(
+      overview.panels.find(({ title }) => title === 'Devices that report')!.data.result[0]!
+        .value![1],
+      '1',
+    );
+    const series = await house.fetch(
+      asked('/prometheus/api/v1/series', { 'match[]': 'node_load1' }),
+    );
     const { data } = (await series.json()) as { data: Record<string, string>[] };
     assert.deepEqual(
       data.map(({ instance, ...labels }) => ({ ...labels, hasInstance: instance === hostname() })),

@@ -24,10 +24,18 @@ test('a start with what the engine made of the texts of the one before brings up
   for (const start of ['first', 'second']) {
     const house = await startWholeHouse({ dataDir });
     try {
-      const { items } = (await (await house.fetch('/api/v1/plugins?limit=200')).json()) as { items: { id: string; state: string }[] };
-      const down = items.filter(({ state }) => state !== 'active' && state !== 'discovered').map(({ id, state }) => `${id} ${state}`);
+      const { items } = (await (await house.fetch('/api/v1/plugins?limit=200')).json()) as {
+        items: { id: string; state: string }[];
+      };
+      const down = items
+        .filter(({ state }) => state !== 'active' && state !== 'discovered')
+        .map(({ id, state }) => `${id} ${state}`);
       assert.deepEqual(down, [], `${start} start`);
-      for (const deadline = Date.now() + 60_000; !isKept(join(root, 'plugins/webshell/index.ts')); await pause(50)) {
+      for (
+        const deadline = Date.now() + 60_000;
+        !isKept(join(root, 'plugins/webshell/index.ts'));
+        await pause(50)
+      ) {
         assert.ok(Date.now() < deadline, `nothing is kept below ${compiled}: ${house.output()}`);
       }
     } finally {

@@ -13,7 +13,8 @@ import { sourceBundler } from '../../bin/bundler/sources.ts';
 import { watchFolders } from '../../bin/watcher/watch.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const persona = (name: string, body = 'You help.'): string => `---\nname: ${name}\ndescription: Helps.\nwhen_to_use: When help is needed.\n---\n${body}\n`;
+const persona = (name: string, body = 'You help.'): string =>
+  `---\nname: ${name}\ndescription: Helps.\nwhen_to_use: When help is needed.\n---\n${body}\n`;
 
 interface Shown {
   readonly name: string;
@@ -23,15 +24,29 @@ interface Shown {
 }
 
 const manifest = (id: string, more: object = {}): string =>
-  JSON.stringify({ id, version: '1.0.0', title: id, description: 'Of a test.', engines: { host: '^1.0.0' }, ...more });
+  JSON.stringify({
+    id,
+    version: '1.0.0',
+    title: id,
+    description: 'Of a test.',
+    engines: { host: '^1.0.0' },
+    ...more,
+  });
 
 async function liveHouse(
   t: TestContext,
   prepare: (product: string) => void = () => undefined,
-): Promise<{ house: RunningCore; product: string; outside: string; shown: (nameOrFile: string) => Promise<Shown | undefined> }> {
+): Promise<{
+  house: RunningCore;
+  product: string;
+  outside: string;
+  shown: (nameOrFile: string) => Promise<Shown | undefined>;
+}> {
   const product = mkdtempSync(join(tmpdir(), 'svc-live-'));
   const outside = join(product, 'outside');
-  cpSync(join(root, 'plugins', 'drop-ins'), join(product, 'plugins', 'drop-ins'), { recursive: true });
+  cpSync(join(root, 'plugins', 'drop-ins'), join(product, 'plugins', 'drop-ins'), {
+    recursive: true,
+  });
   for (const folder of ['agents', 'skills', 'outside']) {
     mkdirSync(join(product, folder));
   }
@@ -44,7 +59,11 @@ async function liveHouse(
     bundler: sourceBundler,
     watch: watchFolders,
     product: { version: '0.0.1', root: product },
-    environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: join(product, 'data'), SVC_AGENTS_EXTERNAL_DIRS: outside },
+    environment: {
+      SVC_HTTP_ADDR: '127.0.0.1:0',
+      SVC_DATA_DIR: join(product, 'data'),
+      SVC_AGENTS_EXTERNAL_DIRS: outside,
+    },
     writeLog: () => undefined,
     checkResponses: true,
   });
@@ -53,8 +72,12 @@ async function liveHouse(
     rmSync(product, { recursive: true, force: true });
   });
   const shown = async (nameOrFile: string): Promise<Shown | undefined> => {
-    const answer = await fetch(`${house.url}/api/v1/drop-ins`, { headers: { authorization: `Bearer ${house.operatorToken}` } });
-    return ((await answer.json()) as { items: Shown[] }).items.find(({ name, file }) => [name, file].includes(nameOrFile));
+    const answer = await fetch(`${house.url}/api/v1/drop-ins`, {
+      headers: { authorization: `Bearer ${house.operatorToken}` },
+    });
+    return ((await answer.json()) as { items: Shown[] }).items.find(({ name, file }) =>
+      [name, file].includes(nameOrFile),
+    );
   };
   return { house, product, outside, shown };
 }
@@ -69,7 +92,8 @@ describe('a file dropped into a running house', () => {
   test('is picked up, changed, kept at its last good version when broken, and withdrawn', async (t) => {
     const { house, outside, shown } = await liveHouse(t);
     const file = join(outside, 'night-watch.md');
-    const body = (): string | undefined => house.registry.current.personas.get('night-watch')?.value.body;
+    const body = (): string | undefined =>
+      house.registry.current.personas.get('night-watch')?.value.body;
 
     writeFileSync(file, persona('night-watch', 'Version one.'));
     await eventually('the new persona serves', () => body() === 'Version one.\n');
@@ -79,7 +103,10 @@ describe('a file dropped into a running house', () => {
     await eventually('the edit serves', () => body() === 'Version two.\n');
 
     writeFileSync(file, persona('night-watch').replace('description: Helps.\n', ''));
-    await eventually('the listing says why', async () => (await shown('night-watch'))?.state === 'stale');
+    await eventually(
+      'the listing says why',
+      async () => (await shown('night-watch'))?.state === 'stale',
+    );
     assert.match((await shown('night-watch'))!.error!, /night-watch\.md.*description/);
     assert.equal(body(), 'Version two.\n', 'the last good version still serves');
 
@@ -90,25 +117,43 @@ describe('a file dropped into a running house', () => {
   test('may be a skill, and gives way to a plugin that brings one of the same name', async (t) => {
     const { house, product, shown } = await liveHouse(t);
     mkdirSync(join(product, 'skills', 'count-sheep'));
-    writeFileSync(join(product, 'skills', 'count-sheep', 'SKILL.md'), '---\nname: count-sheep\ndescription: Counts sheep.\n---\nOne, two.\n');
+    writeFileSync(
+      join(product, 'skills', 'count-sheep', 'SKILL.md'),
+      '---\nname: count-sheep\ndescription: Counts sheep.\n---\nOne, two.\n',
+    );
     await eventually('the skill serves', () => house.registry.current.skills.has('count-sheep'));
 
     const guest = join(product, 'guest');
     mkdirSync(join(guest, 'agents'), { recursive: true });
     writeFileSync(
       join(guest, 'plugin.json'),
-      JSON.stringify({ id: 'guest', version: '1.0.0', title: 'Guest', description: 'Brings a persona.', engines: { host: '^1.0.0' } }),
+      JSON.stringify({
+        id: 'guest',
+        version: '1.0.0',
+        title: 'Guest',
+        description: 'Brings a persona.',
+        engines: { host: '^1.0.0' },
+      }),
     );
     writeFileSync(join(guest, 'agents', 'taken.md'), persona('taken'));
     renameSync(guest, join(product, 'plugins', 'guest'));
-    await eventually('the persona of the plugin serves', () => house.registry.current.personas.get('taken')?.value.source === 'builtin');
+    await eventually(
+      'the persona of the plugin serves',
+      () => house.registry.current.personas.get('taken')?.value.source === 'builtin',
+    );
 
     writeFileSync(join(product, 'agents', 'taken.md'), persona('taken'));
-    await eventually('the live file is told', async () => (await shown(join(product, 'agents', 'taken.md')))?.state === 'broken');
+    await eventually(
+      'the live file is told',
+      async () => (await shown(join(product, 'agents', 'taken.md')))?.state === 'broken',
+    );
     assert.match((await shown(join(product, 'agents', 'taken.md')))!.error!, /guest/);
 
     rmSync(join(product, 'plugins', 'guest'), { recursive: true });
-    await eventually('the name is free again', () => house.registry.current.personas.get('taken')?.value.source === 'disk');
+    await eventually(
+      'the name is free again',
+      () => house.registry.current.personas.get('taken')?.value.source === 'disk',
+    );
   });
 
   test('is picked up also when it comes while the house starts', async (t) => {
@@ -116,7 +161,10 @@ describe('a file dropped into a running house', () => {
       mkdirSync(join(product, 'guest'));
       writeFileSync(join(product, 'guest', 'plugin.json'), manifest('guest'));
       mkdirSync(join(product, 'plugins', 'sower'));
-      writeFileSync(join(product, 'plugins', 'sower', 'plugin.json'), manifest('sower', { entry: 'index.ts' }));
+      writeFileSync(
+        join(product, 'plugins', 'sower', 'plugin.json'),
+        manifest('sower', { entry: 'index.ts' }),
+      );
       writeFileSync(
         join(product, 'plugins', 'sower', 'index.ts'),
         `import { renameSync, writeFileSync } from 'node:fs';
@@ -156,7 +204,8 @@ describe('a file dropped into a running house', () => {
       'interface Nothing {\n  readonly no: true;\n}\nexport function where(_nothing?: Nothing): string {\n  return new Error("here").stack!;\n}\n',
     );
     writeFileSync(join(folder, 'index.ts'), source(1));
-    const self = (): { n: number; where(): string } | undefined => house.registry.current.services.get('fresh.self')?.value.instance as never;
+    const self = (): { n: number; where(): string } | undefined =>
+      house.registry.current.services.get('fresh.self')?.value.instance as never;
     await eventually('it is picked up', () => self()?.n === 1);
     assert.match(self()!.where(), /where\.ts:5:\d+/);
     writeFileSync(join(folder, 'index.ts'), source(2));

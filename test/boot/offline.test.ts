@@ -24,7 +24,11 @@ test('without a key and without a network everything works but free chat, which 
     rmSync(dataDir, { recursive: true, force: true });
   });
   // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
-  const ask = async (method: string, path: string, body?: object): Promise<{ status: number; body: any; text: string }> => {
+  const ask = async (
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; body: any; text: string }> => {
     const answer = await house.fetch(`/api/v1${path}`, {
       method,
       headers: { 'content-type': 'application/json' },
@@ -34,9 +38,14 @@ test('without a key and without a network everything works but free chat, which 
     return { status: answer.status, text, body: text.startsWith('{') ? JSON.parse(text) : {} };
   };
 
-  const plugins = (await ask('GET', '/plugins?limit=200')).body.items as { id: string; state: string }[];
+  const plugins = (await ask('GET', '/plugins?limit=200')).body.items as {
+    id: string;
+    state: string;
+  }[];
   assert.deepEqual(
-    plugins.filter(({ state }) => state !== 'active' && state !== 'discovered').map(({ id, state }) => `${id} ${state}`),
+    plugins
+      .filter(({ state }) => state !== 'active' && state !== 'discovered')
+      .map(({ id, state }) => `${id} ${state}`),
     [],
   );
   const works: readonly (readonly [method: string, path: string, body?: object])[] = [
@@ -59,13 +68,19 @@ test('without a key and without a network everything works but free chat, which 
     const answer = await ask(method, path, body);
     assert.equal(answer.status, 200, `${path}: ${answer.text.slice(0, 300)}`);
   }
-  const query = (await ask('POST', '/aiops/query-translate', { dialect: 'promql', prompt: 'cpu usage by host' })).body;
+  const query = (
+    await ask('POST', '/aiops/query-translate', { dialect: 'promql', prompt: 'cpu usage by host' })
+  ).body;
   assert.equal(query.valid, true, JSON.stringify(query));
 
   const session = (await ask('POST', '/chat/sessions', {})).body.id as string;
-  const plain = await ask('POST', `/chat/sessions/${session}/messages`, { content: 'How are things?' });
+  const plain = await ask('POST', `/chat/sessions/${session}/messages`, {
+    content: 'How are things?',
+  });
   assert.deepEqual([plain.status, plain.body.error], [409, 'conflict']);
   assert.match(plain.body.message, /llm\.\w+/, 'it names a setting');
-  const streamed = await ask('POST', `/chat/sessions/${session}/messages/stream`, { content: 'How are things?' });
+  const streamed = await ask('POST', `/chat/sessions/${session}/messages/stream`, {
+    content: 'How are things?',
+  });
   assert.match(streamed.text, /event: error\n[^]*llm\.\w+[^]*event: finish\n/);
 });

@@ -7,24 +7,42 @@ import { test } from 'node:test';
 import { startTestHost } from '../kit/index.ts';
 import { buildZoo } from '../fixtures/zoo.ts';
 
-const area = (body: string): string => `import { definePlugin } from 'svc/sdk';\nexport default definePlugin({ activate(ctx) { ${body} } });\n`;
+const area = (body: string): string =>
+  `import { definePlugin } from 'svc/sdk';\nexport default definePlugin({ activate(ctx) { ${body} } });\n`;
 
 test('readiness tells of storage, disk and plugins, and fails for what makes the house unfit', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-ready-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const plugins = buildZoo(folder, [
-    { id: 'broken', manifest: { entry: 'index.ts' }, files: { 'index.ts': area(`throw new Error('no');`) }, state: 'failed', cause: /no/ },
+    {
+      id: 'broken',
+      manifest: { entry: 'index.ts' },
+      files: { 'index.ts': area(`throw new Error('no');`) },
+      state: 'failed',
+      cause: /no/,
+    },
     {
       id: 'moody',
       manifest: { entry: 'index.ts' },
-      files: { 'index.ts': area(`ctx.health.check('mood', () => ({ ok: false, detail: 'sulking' }));`) },
+      files: {
+        'index.ts': area(`ctx.health.check('mood', () => ({ ok: false, detail: 'sulking' }));`),
+      },
       state: 'active',
       cause: /^$/,
     },
-    { id: 'heart', manifest: { entry: 'index.ts', critical: true }, files: { 'index.ts': area('') }, state: 'active', cause: /^$/ },
+    {
+      id: 'heart',
+      manifest: { entry: 'index.ts', critical: true },
+      files: { 'index.ts': area('') },
+      state: 'active',
+      cause: /^$/,
+    },
   ]);
   const house = await startTestHost(t, { plugins });
-  const ask = async (): Promise<{ status: number; body: { parts?: unknown; message?: string; details?: { path: string; message: string }[] } }> => {
+  const ask = async (): Promise<{
+    status: number;
+    body: { parts?: unknown; message?: string; details?: { path: string; message: string }[] };
+  }> => {
     const answer = await fetch(`${house.url}/readyz`);
     return { status: answer.status, body: (await answer.json()) as never };
   };

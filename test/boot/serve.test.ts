@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -14,29 +23,51 @@ interface Serving {
   readonly dataDir: string;
   output(): string;
   /** Waits for the banner, then fetches as the operator. */
-  get(path: string): Promise<{ status: number; body: { status?: string; state?: string; cause?: string } }>;
+  get(
+    path: string,
+  ): Promise<{ status: number; body: { status?: string; state?: string; cause?: string } }>;
   ended(): Promise<number | null>;
 }
 
 /** A product folder with the shipped `host` room and one plugin of the test. */
-function serving(t: TestContext, environment: Record<string, string> = {}, plugin?: string): Serving {
+function serving(
+  t: TestContext,
+  environment: Record<string, string> = {},
+  plugin?: string,
+): Serving {
   const product = mkdtempSync(join(tmpdir(), 'svc-serve-'));
   cpSync(join(root, 'plugins', 'host'), join(product, 'plugins', 'host'), { recursive: true });
   if (plugin !== undefined) {
     mkdirSync(join(product, 'plugins', 'guest'), { recursive: true });
     writeFileSync(
       join(product, 'plugins', 'guest', 'plugin.json'),
-      JSON.stringify({ id: 'guest', version: '1.0.0', title: 'Guest', description: 'A guest.', entry: 'index.ts', engines: { host: '^1.0.0' } }),
+      JSON.stringify({
+        id: 'guest',
+        version: '1.0.0',
+        title: 'Guest',
+        description: 'A guest.',
+        entry: 'index.ts',
+        engines: { host: '^1.0.0' },
+      }),
     );
     writeFileSync(join(product, 'plugins', 'guest', 'index.ts'), plugin);
   }
   const dataDir = environment['SVC_DATA_DIR'] ?? join(product, 'data');
   let output = '';
-  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'test/boot/serving-child.ts'), product], {
-    cwd: root,
-    env: { PATH: process.env['PATH'], SVC_DATA_DIR: dataDir, SVC_HTTP_ADDR: '127.0.0.1:0', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', join(root, 'test/boot/serving-child.ts'), product],
+    {
+      cwd: root,
+      env: {
+        PATH: process.env['PATH'],
+        SVC_DATA_DIR: dataDir,
+        SVC_HTTP_ADDR: '127.0.0.1:0',
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   child.stdout.on('data', (chunk) => (output += String(chunk)));
   child.stderr.on('data', (chunk) => (output += String(chunk)));
   const exit = new Promise<number | null>((resolve) => child.on('exit', resolve));
@@ -55,7 +86,9 @@ function serving(t: TestContext, environment: Record<string, string> = {}, plugi
         assert.ok(Date.now() < deadline && child.exitCode === null, output);
         await pause(10);
       }
-      const { url } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as { url: string };
+      const { url } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as {
+        url: string;
+      };
       const token = readFileSync(join(dataDir, 'keys', 'operator.token'), 'utf8').trim();
       const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
       return { status: answer.status, body: (await answer.json()) as { state?: string } };
@@ -100,7 +133,10 @@ describe('svc in the foreground', () => {
       assert.equal(nice(main), getPriority());
       const others = readdirSync(tasks).filter((thread) => thread !== main);
       // Four that compile and collect garbage, four for files at least; the writer of the database stays beside the first.
-      assert.ok(others.filter((thread) => nice(thread) === Math.min(19, getPriority() + 10)).length >= 8, others.map(nice).join(' '));
+      assert.ok(
+        others.filter((thread) => nice(thread) === Math.min(19, getPriority() + 10)).length >= 8,
+        others.map(nice).join(' '),
+      );
     },
   );
 
@@ -114,14 +150,26 @@ describe('svc in the foreground', () => {
   });
 
   for (const [what, environment, sentence] of [
-    ['an unknown name', { SVC_HTTP_ADR: '127.0.0.1:0' }, /environment: SVC_HTTP_ADR is not a setting of svc; did you mean SVC_HTTP_ADDR\?/],
+    [
+      'an unknown name',
+      { SVC_HTTP_ADR: '127.0.0.1:0' },
+      /environment: SVC_HTTP_ADR is not a setting of svc; did you mean SVC_HTTP_ADDR\?/,
+    ],
     [
       'a value of the wrong shape',
       { SVC_HTTP_ADDR: 'everywhere' },
       /environment: SVC_HTTP_ADDR must be written like 127\.0\.0\.1:8080 .*Address and port to listen on/,
     ],
-    ['a value that is not on the list', { SVC_LOG_LEVEL: 'loud' }, /SVC_LOG_LEVEL must be equal to one of the allowed values: debug, info, warn, error/],
-    ['a secret that does not fit, without repeating it', { SVC_SECRET_KEY: 'hunter2' }, /^(?!.*hunter2).*SVC_SECRET_KEY must be written like what openssl/s],
+    [
+      'a value that is not on the list',
+      { SVC_LOG_LEVEL: 'loud' },
+      /SVC_LOG_LEVEL must be equal to one of the allowed values: debug, info, warn, error/,
+    ],
+    [
+      'a secret that does not fit, without repeating it',
+      { SVC_SECRET_KEY: 'hunter2' },
+      /^(?!.*hunter2).*SVC_SECRET_KEY must be written like what openssl/s,
+    ],
   ] as const) {
     test(`stops at ${what} in the environment, with one sentence and no stack`, async (t) => {
       const house = serving(t, environment);
@@ -137,7 +185,10 @@ describe('svc in the foreground', () => {
     writeFileSync(join(dataDir, 'svc.yaml'), 'log:\n  levle: debug\n');
     const house = serving(t, { SVC_DATA_DIR: dataDir });
     assert.equal(await house.ended(), 1);
-    assert.match(house.output(), /svc\.yaml: log\.levle is not a setting of svc; did you mean log\.level\?/);
+    assert.match(
+      house.output(),
+      /svc\.yaml: log\.levle is not a setting of svc; did you mean log\.level\?/,
+    );
   });
 
   test('puts an error that nobody caught on the account of the plugin that caused it', async (t) => {

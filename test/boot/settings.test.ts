@@ -14,16 +14,34 @@ import { ajvSchemas } from '../../core/boot/settings/schemas.ts';
 import { type Environment, Settings } from '../../core/boot/settings/settings.ts';
 import { readSettingsFile } from '../../core/boot/settings/read-settings.ts';
 
-const limit: SettingDeclaration = { schema: { type: 'integer', minimum: 1 }, default: 10, env: 'SVC_LAMP_LIMIT', description: 'How many lamps.' };
-const name: SettingDeclaration = { schema: { type: 'string', minLength: 2 }, default: 'lamp', description: 'What it is called.' };
+const limit: SettingDeclaration = {
+  schema: { type: 'integer', minimum: 1 },
+  default: 10,
+  env: 'SVC_LAMP_LIMIT',
+  description: 'How many lamps.',
+};
+const name: SettingDeclaration = {
+  schema: { type: 'string', minLength: 2 },
+  default: 'lamp',
+  description: 'What it is called.',
+};
 
-function settingsOf(declarations: Record<string, SettingDeclaration>, environment: Environment = {}, file: Record<string, unknown> = {}): Settings {
-  const settings = new Settings(environment, new Map(Object.entries(file)), { schemas: ajvSchemas });
+function settingsOf(
+  declarations: Record<string, SettingDeclaration>,
+  environment: Environment = {},
+  file: Record<string, unknown> = {},
+): Settings {
+  const settings = new Settings(environment, new Map(Object.entries(file)), {
+    schemas: ajvSchemas,
+  });
   settings.declare('lamp', declarations);
   return settings;
 }
 
-const sourced = (settings: Settings, key: string): unknown[] => [settings.find(key)?.value, settings.find(key)?.source];
+const sourced = (settings: Settings, key: string): unknown[] => [
+  settings.find(key)?.value,
+  settings.find(key)?.source,
+];
 
 describe('where a value comes from', () => {
   test('the environment goes before the database, the database before the file, the file before the default', () => {
@@ -48,8 +66,14 @@ describe('where a value comes from', () => {
     const chosen = new Settings({}, new Map([['lamp.limit', 7]]), { schemas: ajvSchemas, shipped });
     chosen.declare('lamp', { 'lamp.limit': limit });
     assert.deepEqual(sourced(chosen, 'lamp.limit'), [7, 'file']);
-    const broken = new Settings({}, new Map(), { schemas: ajvSchemas, shipped: new Map([['lamp.limit', 'six']]) });
-    assert.throws(() => broken.declare('lamp', { 'lamp.limit': limit }), /the defaults file: lamp\.limit must be integer/);
+    const broken = new Settings({}, new Map(), {
+      schemas: ajvSchemas,
+      shipped: new Map([['lamp.limit', 'six']]),
+    });
+    assert.throws(
+      () => broken.declare('lamp', { 'lamp.limit': limit }),
+      /the defaults file: lamp\.limit must be integer/,
+    );
   });
 
   test('a file named in the environment is read once: it may be gone later', (t) => {
@@ -60,8 +84,17 @@ describe('where a value comes from', () => {
     const settings = settingsOf({ 'lamp.limit': limit }, { SVC_LAMP_LIMIT_FILE: file });
     rmSync(file);
     assert.deepEqual(sourced(settings, 'lamp.limit'), [7, 'env']);
-    assert.throws(() => settingsOf({ 'lamp.limit': limit }, { SVC_LAMP_LIMIT_FILE: file }), /SVC_LAMP_LIMIT_FILE names .*limit, which cannot be read/);
-    assert.deepEqual(sourced(settingsOf({ 'lamp.limit': limit }, { SVC_LAMP_LIMIT: '8', SVC_LAMP_LIMIT_FILE: file }), 'lamp.limit'), [8, 'env']);
+    assert.throws(
+      () => settingsOf({ 'lamp.limit': limit }, { SVC_LAMP_LIMIT_FILE: file }),
+      /SVC_LAMP_LIMIT_FILE names .*limit, which cannot be read/,
+    );
+    assert.deepEqual(
+      sourced(
+        settingsOf({ 'lamp.limit': limit }, { SVC_LAMP_LIMIT: '8', SVC_LAMP_LIMIT_FILE: file }),
+        'lamp.limit',
+      ),
+      [8, 'env'],
+    );
   });
 
   for (const [type, text, value] of [
@@ -72,7 +105,10 @@ describe('where a value comes from', () => {
     ['string', '12', '12'],
   ] as const) {
     test(`the text ${text} is read as ${type}`, () => {
-      const settings = settingsOf({ 'lamp.x': { schema: { type }, env: 'SVC_LAMP_X', description: 'x' } }, { SVC_LAMP_X: text });
+      const settings = settingsOf(
+        { 'lamp.x': { schema: { type }, env: 'SVC_LAMP_X', description: 'x' } },
+        { SVC_LAMP_X: text },
+      );
       assert.strictEqual(settings.get('lamp.x'), value);
     });
   }
@@ -80,10 +116,17 @@ describe('where a value comes from', () => {
   test('a list is separated by commas, a list of folders like PATH', () => {
     const list = { schema: { type: 'array', items: { type: 'string' } }, description: 'x' };
     const settings = settingsOf(
-      { 'lamp.names': { ...list, env: 'SVC_LAMP_NAMES' }, 'lamp.dirs': { ...list, env: 'SVC_LAMP_DIRS' }, 'lamp.none': { ...list, env: 'SVC_LAMP_NONE' } },
+      {
+        'lamp.names': { ...list, env: 'SVC_LAMP_NAMES' },
+        'lamp.dirs': { ...list, env: 'SVC_LAMP_DIRS' },
+        'lamp.none': { ...list, env: 'SVC_LAMP_NONE' },
+      },
       { SVC_LAMP_NAMES: 'a, b', SVC_LAMP_DIRS: '/a,b:/c', SVC_LAMP_NONE: '' },
     );
-    assert.deepEqual([settings.get('lamp.names'), settings.get('lamp.dirs'), settings.get('lamp.none')], [['a', 'b'], ['/a,b', '/c'], []]);
+    assert.deepEqual(
+      [settings.get('lamp.names'), settings.get('lamp.dirs'), settings.get('lamp.none')],
+      [['a', 'b'], ['/a,b', '/c'], []],
+    );
   });
 });
 
@@ -94,47 +137,101 @@ describe('what does not fit', () => {
       () => settingsOf({ 'lamp.limit': limit }, { SVC_LAMP_LIMIT: 'many' }),
       /^environment: SVC_LAMP_LIMIT must be integer \(lamp\.limit: How many lamps\.\)$/,
     ],
-    ['the file', () => settingsOf({ 'lamp.limit': limit }, {}, { 'lamp.limit': 0 }), /^configuration file: lamp\.limit must be >= 1/],
-    ['the declaration itself', () => settingsOf({ 'lamp.limit': { ...limit, default: 'x' } }), /^the declared default of lamp\.limit must be integer/],
-    ['the database', () => settingsOf({ 'lamp.limit': limit }).override('lamp.limit', -3), /^the value must be >= 1/],
+    [
+      'the file',
+      () => settingsOf({ 'lamp.limit': limit }, {}, { 'lamp.limit': 0 }),
+      /^configuration file: lamp\.limit must be >= 1/,
+    ],
+    [
+      'the declaration itself',
+      () => settingsOf({ 'lamp.limit': { ...limit, default: 'x' } }),
+      /^the declared default of lamp\.limit must be integer/,
+    ],
+    [
+      'the database',
+      () => settingsOf({ 'lamp.limit': limit }).override('lamp.limit', -3),
+      /^the value must be >= 1/,
+    ],
   ] as const) {
     test(`in ${where} is refused by a sentence that names place, reason and meaning`, () => {
-      assert.throws(make, (error: Error & { code?: string }) => error.code === 'invalid_argument' && sentence.test(error.message));
+      assert.throws(
+        make,
+        (error: Error & { code?: string }) =>
+          error.code === 'invalid_argument' && sentence.test(error.message),
+      );
     });
   }
 
   test('is named down to the field, and never repeated', () => {
-    const settings = settingsOf({ 'lamp.keys': { schema: { type: 'array', items: { type: 'string', pattern: '^k' } }, description: 'Keys.' } });
+    const settings = settingsOf({
+      'lamp.keys': {
+        schema: { type: 'array', items: { type: 'string', pattern: '^k' } },
+        description: 'Keys.',
+      },
+    });
     assert.throws(() => settings.check('lamp.keys', ['k1', 'hunter2']), {
       message: 'the value (1) must match pattern "^k" (lamp.keys: Keys.)',
       details: [{ path: '/value/1', message: 'must match pattern "^k"' }],
     });
-    const shown = settingsOf({ 'lamp.key': { schema: { type: 'string', pattern: '^k', examples: ['k7'] }, description: 'Key.' } });
-    assert.throws(() => shown.check('lamp.key', 'hunter2'), { message: 'the value must be written like k7 (lamp.key: Key.)' });
+    const shown = settingsOf({
+      'lamp.key': {
+        schema: { type: 'string', pattern: '^k', examples: ['k7'] },
+        description: 'Key.',
+      },
+    });
+    assert.throws(() => shown.check('lamp.key', 'hunter2'), {
+      message: 'the value must be written like k7 (lamp.key: Key.)',
+    });
   });
 
   test('a pattern that would take for ever is answered at once', () => {
-    const settings = settingsOf({ 'lamp.x': { schema: { type: 'string', pattern: '^(a+)+$' }, description: 'x' } });
+    const settings = settingsOf({
+      'lamp.x': { schema: { type: 'string', pattern: '^(a+)+$' }, description: 'x' },
+    });
     assert.throws(() => settings.check('lamp.x', `${'a'.repeat(5_000)}!`), /must match pattern/);
   });
 
   test('a name that nobody declared is answered with the nearest one', () => {
     const settings = settingsOf({ 'lamp.limit': limit }, { SVC_LAMP_LIMT: '3' });
-    assert.throws(() => settings.check('lamp.limt', 3), { code: 'not_found', message: 'there is no setting "lamp.limt"; did you mean lamp.limit?' });
-    assert.throws(() => settings.get('nothing.like_it'), { code: 'not_found', message: 'there is no setting "nothing.like_it"' });
-    assert.throws(() => settings.assertAllKnown(new Set(), [], 'svc.yaml'), /SVC_LAMP_LIMT is not a setting of svc; did you mean SVC_LAMP_LIMIT\?/);
+    assert.throws(() => settings.check('lamp.limt', 3), {
+      code: 'not_found',
+      message: 'there is no setting "lamp.limt"; did you mean lamp.limit?',
+    });
+    assert.throws(() => settings.get('nothing.like_it'), {
+      code: 'not_found',
+      message: 'there is no setting "nothing.like_it"',
+    });
     assert.throws(
-      () => settingsOf({ 'lamp.limit': limit }).assertAllKnown(new Set(), ['lamp.limits'], 'svc.yaml'),
+      () => settings.assertAllKnown(new Set(), [], 'svc.yaml'),
+      /SVC_LAMP_LIMT is not a setting of svc; did you mean SVC_LAMP_LIMIT\?/,
+    );
+    assert.throws(
+      () =>
+        settingsOf({ 'lamp.limit': limit }).assertAllKnown(new Set(), ['lamp.limits'], 'svc.yaml'),
       /svc\.yaml: lamp\.limits is not a setting .*lamp\.limit\?/,
     );
   });
 
   test('a setting that must differ from another stops the start when it does not, however it is written', () => {
-    const who: SettingDeclaration = { schema: { type: 'string' }, default: '', env: 'SVC_LAMP_WHO', at_start: true, description: 'Who.' };
-    const word: SettingDeclaration = { ...who, env: 'SVC_LAMP_WORD', differs_from: 'lamp.who', description: 'Not the name.' };
+    const who: SettingDeclaration = {
+      schema: { type: 'string' },
+      default: '',
+      env: 'SVC_LAMP_WHO',
+      at_start: true,
+      description: 'Who.',
+    };
+    const word: SettingDeclaration = {
+      ...who,
+      env: 'SVC_LAMP_WORD',
+      differs_from: 'lamp.who',
+      description: 'Not the name.',
+    };
     const declared = { 'lamp.who': who, 'lamp.word': word };
     assert.equal(settingsOf(declared).get('lamp.word'), '', 'nothing said of both');
-    assert.equal(settingsOf(declared, { SVC_LAMP_WHO: 'ann', SVC_LAMP_WORD: 'bob' }).get('lamp.word'), 'bob');
+    assert.equal(
+      settingsOf(declared, { SVC_LAMP_WHO: 'ann', SVC_LAMP_WORD: 'bob' }).get('lamp.word'),
+      'bob',
+    );
     for (const [environment, file] of [
       [{ SVC_LAMP_WHO: 'ann', SVC_LAMP_WORD: ' Ann' }, {}],
       [{ SVC_LAMP_WORD: 'ANN' }, { 'lamp.who': 'ann' }],
@@ -143,14 +240,18 @@ describe('what does not fit', () => {
         message: 'SVC_LAMP_WORD must not be the same as SVC_LAMP_WHO (lamp.word: Not the name.)',
       });
     }
-    assert.throws(() => settingsOf({ 'lamp.word': word }), /both must be declared together, and be at_start/);
+    assert.throws(
+      () => settingsOf({ 'lamp.word': word }),
+      /both must be declared together, and be at_start/,
+    );
   });
 
   test('a setting that is only read at the start cannot be stored, and says where it can be set', () => {
     const settings = settingsOf({ ...coreSettings });
     assert.throws(() => settings.override('http.addr', '127.0.0.1:1'), {
       code: 'conflict',
-      message: 'http.addr is read once, at the start: set it in SVC_HTTP_ADDR or svc.yaml and start svc again',
+      message:
+        'http.addr is read once, at the start: set it in SVC_HTTP_ADDR or svc.yaml and start svc again',
     });
     settings.override('log.level', 'debug');
     assert.equal(settings.get('log.level'), 'debug');
@@ -159,7 +260,10 @@ describe('what does not fit', () => {
   test('one secret key is accepted, and several with the newest last', () => {
     const key = Buffer.alloc(32, 7).toString('base64');
     for (const text of ['', key, `${key},${key}`, `${key}, ${key}\n${key}`]) {
-      assert.equal(settingsOf({ ...coreSettings }, { SVC_SECRET_KEY: text }).get('data.secret_key'), text);
+      assert.equal(
+        settingsOf({ ...coreSettings }, { SVC_SECRET_KEY: text }).get('data.secret_key'),
+        text,
+      );
     }
     for (const text of ['hunter2', `${key},`, `${key}${key}`]) {
       assert.throws(
@@ -197,7 +301,12 @@ describe('watching', () => {
 
   test('a listener that fails is logged and hinders no other', async () => {
     const lines: string[] = [];
-    const log: Logger = { debug() {}, info() {}, warn() {}, error: (_fields, message) => void lines.push(message) };
+    const log: Logger = {
+      debug() {},
+      info() {},
+      warn() {},
+      error: (_fields, message) => void lines.push(message),
+    };
     const settings = new Settings({}, new Map(), { schemas: ajvSchemas, log: () => log });
     settings.declare('lamp', { 'lamp.limit': limit });
     let heard = 0;
@@ -216,7 +325,10 @@ describe('generations of a plugin', () => {
     const settings = settingsOf({ 'lamp.limit': limit });
     const heard: unknown[] = [];
     settings.watch('lamp.limit', (value) => heard.push(value));
-    const withdraw = settings.declare('lamp', { 'lamp.limit': { ...limit, default: 20 }, 'lamp.name': name });
+    const withdraw = settings.declare('lamp', {
+      'lamp.limit': { ...limit, default: 20 },
+      'lamp.name': name,
+    });
     assert.equal(settings.get('lamp.limit'), 20);
     await withdraw();
     await turn();
@@ -243,7 +355,9 @@ describe('generations of a plugin', () => {
     settings.override('lamp.limit', 500);
     let read: unknown;
     settings.onDeclared(() => (read = settings.get('lamp.limit')));
-    settings.declare('lamp', { 'lamp.limit': { ...limit, schema: { type: 'integer', maximum: 100 } } });
+    settings.declare('lamp', {
+      'lamp.limit': { ...limit, schema: { type: 'integer', maximum: 100 } },
+    });
     assert.deepEqual([read, ...sourced(settings, 'lamp.limit')], [10, 10, 'default']);
   });
 
@@ -301,13 +415,19 @@ describe('a settings file', () => {
     t.after(() => rmSync(dataDir, { recursive: true }));
     const environment = { SVC_TORCH_PIN: '7' };
     const torch = fileURLToPath(new URL('../plugins/setting/torch', import.meta.url));
-    await assert.rejects(startTestHost(t, { plugins: [], dataDir, environment }), /SVC_TORCH_PIN is not a setting/);
+    await assert.rejects(
+      startTestHost(t, { plugins: [], dataDir, environment }),
+      /SVC_TORCH_PIN is not a setting/,
+    );
     const met = await startTestHost(t, { plugins: [torch], dataDir, environment });
     await met.stop();
     const without = await startTestHost(t, { plugins: [], dataDir, environment });
     const warnings = without.lines.filter((line) => line.includes('settings.plugin_absent'));
     assert.equal(warnings.length, 1);
-    assert.match(warnings[0]!, /SVC_TORCH_PIN has no effect: plugin \\"torch\\", which it belongs to, is not installed/);
+    assert.match(
+      warnings[0]!,
+      /SVC_TORCH_PIN has no effect: plugin \\"torch\\", which it belongs to, is not installed/,
+    );
   });
 
   test('every default that ships fits its own schema, since a start does not look', () => {
@@ -316,7 +436,10 @@ describe('a settings file', () => {
     const settings = new Settings({}, new Map(), { schemas: ajvSchemas });
     settings.declare('core', coreSettings);
     for (const file of manifests.filter((path) => existsSync(path))) {
-      const { id, settings: declared = {} } = JSON.parse(readFileSync(file, 'utf8')) as { id: string; settings?: Record<string, SettingDeclaration> };
+      const { id, settings: declared = {} } = JSON.parse(readFileSync(file, 'utf8')) as {
+        id: string;
+        settings?: Record<string, SettingDeclaration>;
+      };
       settings.declare(id, declared);
     }
     assert.ok(settings.size.keys > 100);

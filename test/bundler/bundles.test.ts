@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -11,7 +20,11 @@ import { cachedBundle, keepBundle } from '../../bin/bundler/bundle-cache.ts';
 import { splitMap } from '../../bin/stack-maps.ts';
 
 /** An installation with one plugin in it. */
-function installation(t: TestContext): { sources: BundleSources; write(name: string, text: string): string; kept(): readonly string[] } {
+function installation(t: TestContext): {
+  sources: BundleSources;
+  write(name: string, text: string): string;
+  kept(): readonly string[];
+} {
   const root = mkdtempSync(join(tmpdir(), 'svc-bundles-'));
   t.after(() => rmSync(root, { recursive: true, force: true }));
   const write = (name: string, text: string): string => {
@@ -23,7 +36,11 @@ function installation(t: TestContext): { sources: BundleSources; write(name: str
   write('package-lock.json', '{}');
   const cache = join(root, 'cache');
   mkdirSync(cache);
-  return { sources: { ...bundleSources, root, cacheDirs: [cache] }, write, kept: () => readdirSync(cache) };
+  return {
+    sources: { ...bundleSources, root, cacheDirs: [cache] },
+    write,
+    kept: () => readdirSync(cache),
+  };
 }
 
 /** As if the files had been left alone for a while when the bundle was begun. */
@@ -58,7 +75,12 @@ test('the map of a kept bundle lies beside it, and those of a few bundles before
   const withMap = (generation: number): string =>
     `text ${generation}\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(`{"generation":${generation}}`).toString('base64')}\n`;
   for (const generation of [1, 2, 3, 4, 5]) {
-    keepBundle(sources, 'key', { code: withMap(generation), filename: entry, inputs: [entry] }, later());
+    keepBundle(
+      sources,
+      'key',
+      { code: withMap(generation), filename: entry, inputs: [entry] },
+      later(),
+    );
     const { text, map } = splitMap(cachedBundle(sources, 'key')!.code);
     assert.equal(text, `text ${generation}\n`);
     assert.equal(readFileSync(map as string, 'utf8'), `{"generation":${generation}}`);
@@ -96,7 +118,11 @@ test('nothing is kept of files that are being changed, of plugins from elsewhere
 
   const next = { ...sources, cacheDirs: [...taken.cacheDirs, join(sources.root, 'cache')] };
   keepBundle(next, 'key', bundle, later());
-  assert.equal(cachedBundle(next, 'key')?.code, 'the code', 'the next place that can be written has it');
+  assert.equal(
+    cachedBundle(next, 'key')?.code,
+    'the code',
+    'the next place that can be written has it',
+  );
 });
 
 test('a plugin keeps its imports of lent modules, a thread brings them along and leaves the database outside', async (t) => {
@@ -106,11 +132,17 @@ test('a plugin keeps its imports of lent modules, a thread brings them along and
   const entry = write('plugins/a/a-worker.ts', text);
   const thread = await bundleThread(entry, 'a', sources);
   assert.deepEqual(
-    [...thread.code.matchAll(/require\("([^"]+)"\)/g)].map(([, name]) => name).filter((name) => !['process', 'buffer'].includes(name!)),
+    [...thread.code.matchAll(/require\("([^"]+)"\)/g)]
+      .map(([, name]) => name)
+      .filter((name) => !['process', 'buffer'].includes(name!)),
     ['better-sqlite3'],
   );
   assert.ok(thread.inputs.includes(sources.modules.get('svc/sdk')!));
-  const plugin = await bundlePlugin(write('plugins/a/index.ts', text.replace(/.*better-sqlite3.*\n/, '').replace('Database, ', '')), 'a', sources);
+  const plugin = await bundlePlugin(
+    write('plugins/a/index.ts', text.replace(/.*better-sqlite3.*\n/, '').replace('Database, ', '')),
+    'a',
+    sources,
+  );
   assert.match(plugin.code, /require\("svc\/sdk"\)/);
   assert.match(plugin.code, /require\("yaml"\)/);
 });

@@ -14,7 +14,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 for (const minify of [false, true]) {
   test(`places of a ${minify ? 'minified ' : ''}bundle come from where Node says they do`, async () => {
     const { outputFiles } = await build({
-      ...{ entryPoints: [join(root, 'bin/stack-maps.ts'), join(root, 'core/http/index.ts')], outdir: '/out', bundle: true, write: false, minify },
+      ...{
+        entryPoints: [join(root, 'bin/stack-maps.ts'), join(root, 'core/http/index.ts')],
+        outdir: '/out',
+        bundle: true,
+        write: false,
+        minify,
+      },
       ...{ platform: 'node', format: 'cjs', packages: 'external', sourcemap: 'external' },
     });
     for (const { path, text } of outputFiles.filter(({ path: name }) => name.endsWith('.map'))) {
@@ -29,7 +35,11 @@ for (const minify of [false, true]) {
       const expected = places.map(({ line, column }) => {
         const entry = oracle.findEntry(line - 1, column - 1);
         return 'originalSource' in entry && entry.originalSource !== undefined
-          ? { source: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 }
+          ? {
+              source: entry.originalSource,
+              line: entry.originalLine + 1,
+              column: entry.originalColumn + 1,
+            }
           : undefined;
       });
       assert.deepEqual(originsOf(map, places), expected);

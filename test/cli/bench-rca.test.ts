@@ -41,20 +41,28 @@ async function firstIs(one: Case, node: string): Promise<void> {
 }
 
 test('PetShop: three rows of heads, an adjacency matrix, the quiet day before the incident', async (t) => {
-  const head = 'microservice,front,back\nmetric,latency,latency\nstatistic,Average,Average\nunix_timestamp,,\n';
+  const head =
+    'microservice,front,back\nmetric,latency,latency\nstatistic,Average,Average\nunix_timestamp,,\n';
   const rows = (count: number, from: number, value: (at: number) => string): string =>
     Array.from({ length: count }, (_, at) => `${from + at * 300},${value(at)}`).join('\n');
   const dir = folder(t, {
     'low/graph.csv': ',front,back\nfront,0.0,1.0\nback,0.0,0.0\n',
     'low/noissue/metrics.csv': head + rows(100, 9_000_000, (at) => `${wave(at)},${wave(at + 2)}`),
-    'low/test/issue_0/metrics.csv': head + rows(5, 1_000_000, (at) => (at < 2 ? `${wave(at)},${wave(at)}` : `${0.9 + at / 50},${0.85 + at / 50}`)),
+    'low/test/issue_0/metrics.csv':
+      head +
+      rows(5, 1_000_000, (at) =>
+        at < 2 ? `${wave(at)},${wave(at)}` : `${0.9 + at / 50},${0.85 + at / 50}`,
+      ),
     'low/test/issue_0/target.json': JSON.stringify({
       target: { node: 'front', metric: 'latency', agg: 'Average', timestamp: 1_000_605 },
       root_cause: { node: 'back', metric: null },
     }),
   });
   const one = await only(petshopCases(dir));
-  assert.equal(one.snapshot.symptom.series, one.snapshot.series.find(({ node }) => node === 'front')!.id);
+  assert.equal(
+    one.snapshot.symptom.series,
+    one.snapshot.series.find(({ node }) => node === 'front')!.id,
+  );
   assert.deepEqual(
     one.snapshot.edges.map(({ from, to }) => [from, to]),
     [['front', 'back']],
@@ -65,18 +73,24 @@ test('PetShop: three rows of heads, an adjacency matrix, the quiet day before th
 test('RCAEval: columns of services, the time of the fault, spans and lines', async (t) => {
   const injected = 1_700_003_600;
   const times = Array.from({ length: 600 }, (_, at) => injected - 3_600 + at * 7);
-  const late = (time: number, value: number, more: number): number => (time >= injected ? value + more : value);
+  const late = (time: number, value: number, more: number): number =>
+    time >= injected ? value + more : value;
   const dir = folder(t, {
     'RE2-OB/cart_cpu/1/inject_time.txt': `${injected}\n`,
     'RE2-OB/cart_cpu/1/simple_metrics.csv': `time,frontend_latency-90,cart_latency-90,cart_cpu,shop_cpu\n${times.map((time, at) => [time, late(time, wave(at), 0.8), late(time, wave(at + 1), 0.75), late(time, 1 + wave(at), 6), 2 + wave(at)].join(',')).join('\n')}`,
-    'RE2-OB/cart_cpu/1/traces.csv': 'time,traceID,spanID,serviceName,parentSpanID\n1,t,a,frontend,\n1,t,b,cart,a\n1,t,c,shop,a\n',
+    'RE2-OB/cart_cpu/1/traces.csv':
+      'time,traceID,spanID,serviceName,parentSpanID\n1,t,a,frontend,\n1,t,b,cart,a\n1,t,c,shop,a\n',
     'RE2-OB/cart_cpu/1/logs.csv': `time,container_name,message\n${injected + 5},cart,"took 17 ms, slow"\n${injected + 6},cart,"took 19 ms, slow"\n`,
   });
   const one = await only(rcaevalCases(dir));
   assert.equal(one.truth.fault, 'cpu');
   assert.equal(one.snapshot.symptom.node, 'frontend');
   assert.deepEqual(
-    one.snapshot.logs.map(({ node, template, counts }) => [node, template, counts.reduce((sum, count) => sum + count, 0)]),
+    one.snapshot.logs.map(({ node, template, counts }) => [
+      node,
+      template,
+      counts.reduce((sum, count) => sum + count, 0),
+    ]),
     [['cart', 'took <*> ms, slow', 2]],
   );
   await firstIs(one, 'cart');
@@ -86,7 +100,8 @@ test('OpenRCA: records of faults, long and wide metric files, spans', async (t) 
   // 10:00 at UTC+8.
   const at = Date.UTC(2021, 2, 4, 2, 0) / 1_000;
   const minutes = Array.from({ length: 250 }, (_, minute) => at - 235 * 60 + minute * 60);
-  const late = (time: number, value: number, more: number): number => (time >= at ? value + more : value);
+  const late = (time: number, value: number, more: number): number =>
+    time >= at ? value + more : value;
   const dir = folder(t, {
     'Bank/record.csv': `level,component,timestamp,datetime,reason\npod,Tomcat01,${at},2021-03-04 10:00:00,high CPU usage\n`,
     'Bank/telemetry/2021_03_04/metric/metric_app.csv': `timestamp,rr,sr,cnt,mrt,tc\n${minutes.map((time, index) => `${time},100,100,20,${late(time, wave(index), 1)},Gate`).join('\n')}`,
@@ -95,7 +110,10 @@ test('OpenRCA: records of faults, long and wide metric files, spans', async (t) 
   });
   const one = await only(openrcaCases(dir));
   assert.equal(one.truth.fault, 'high CPU usage');
-  assert.deepEqual(one.snapshot.edges.map(({ from, to }) => `${from} ${to}`).sort(), ['Gate Tomcat01', 'Gate Tomcat02']);
+  assert.deepEqual(one.snapshot.edges.map(({ from, to }) => `${from} ${to}`).sort(), [
+    'Gate Tomcat01',
+    'Gate Tomcat02',
+  ]);
   await firstIs(one, 'Tomcat01');
 });
 
@@ -107,7 +125,17 @@ test('simulated incidents are the same from the same seed, and others from anoth
 });
 
 test('the command prints the table, or all of it as JSON, and says what a format needs', async () => {
-  const told = await svc(['bench', 'rca', '--seeds', '1', '--from', '8', '--drop-edges', '0.3', '--json']);
+  const told = await svc([
+    'bench',
+    'rca',
+    '--seeds',
+    '1',
+    '--from',
+    '8',
+    '--drop-edges',
+    '0.3',
+    '--json',
+  ]);
   assert.equal(told.code, 0, told.stderr);
   const table = JSON.parse(told.stdout) as Table;
   assert.deepEqual(

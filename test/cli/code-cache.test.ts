@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -19,7 +27,9 @@ interface Loaded {
 
 function load(cache: CodeCache, code = text, filename = '/made/up.cjs'): Loaded {
   const exports = {};
-  cache.functionOf(code, filename)!.call(exports, exports, (name: string) => `asked for ${name}`, { exports }, filename, '/made');
+  cache
+    .functionOf(code, filename)!
+    .call(exports, exports, (name: string) => `asked for ${name}`, { exports }, filename, '/made');
   return exports as Loaded;
 }
 
@@ -29,7 +39,11 @@ test('a text is the same with and without what the engine made of it before', as
   const early = load(first);
   assert.equal(early.twice(21), 42);
   assert.equal(await first.keep(), 1);
-  assert.equal(first.functionOf(text, '/made/up.cjs'), undefined, 'what is loaded later is not kept, and is compiled for itself');
+  assert.equal(
+    first.functionOf(text, '/made/up.cjs'),
+    undefined,
+    'what is loaded later is not kept, and is compiled for itself',
+  );
 
   const second = new CodeCache(folder);
   const late = load(second);
@@ -42,8 +56,9 @@ test('a text is the same with and without what the engine made of it before', as
 });
 
 test('places on the first line of a text are those of the text', () => {
-  assert.throws(load(new CodeCache(undefined), "exports.fail = () => { throw new Error('here'); };").fail, ({ stack }: Error) =>
-    stack!.includes('/made/up.cjs:1:30'),
+  assert.throws(
+    load(new CodeCache(undefined), "exports.fail = () => { throw new Error('here'); };").fail,
+    ({ stack }: Error) => stack!.includes('/made/up.cjs:1:30'),
   );
 });
 
@@ -81,14 +96,18 @@ test('where nothing can be written a start goes on without', async (t) => {
   assert.equal(await none.keep(), 0);
 });
 
-test('a program that was forgotten while a svc ran from its folder is made again', { timeout: 300_000 }, async (t) => {
-  const root = checkout(t, 'version');
-  assert.equal((await svc(['version'], { root })).code, 0);
-  const home = join(root, 'node_modules/.cache/svc');
-  const [name] = readdirSync(home);
-  rmSync(join(home, name!), { recursive: true });
-  mkdirSync(join(home, name!, 'code'), { recursive: true });
-  const again = await svc(['version'], { root });
-  assert.equal(again.code, 0, again.stderr);
-  assert.ok(existsSync(join(home, name!, 'svc.cjs')));
-});
+test(
+  'a program that was forgotten while a svc ran from its folder is made again',
+  { timeout: 300_000 },
+  async (t) => {
+    const root = checkout(t, 'version');
+    assert.equal((await svc(['version'], { root })).code, 0);
+    const home = join(root, 'node_modules/.cache/svc');
+    const [name] = readdirSync(home);
+    rmSync(join(home, name!), { recursive: true });
+    mkdirSync(join(home, name!, 'code'), { recursive: true });
+    const again = await svc(['version'], { root });
+    assert.equal(again.code, 0, again.stderr);
+    assert.ok(existsSync(join(home, name!, 'svc.cjs')));
+  },
+);

@@ -12,17 +12,38 @@ interface Finding {
   readonly fix: string | null;
 }
 
-async function findings(data: string, env: Record<string, string> = {}): Promise<{ code: number | null; of: (subject: string) => Finding }> {
-  const { code, json } = await svc(['doctor', '--data', data, '--json'], { env: { SVC_HTTP_ADDR: '127.0.0.1:0', ...env } });
+async function findings(
+  data: string,
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; of: (subject: string) => Finding }> {
+  const { code, json } = await svc(['doctor', '--data', data, '--json'], {
+    env: { SVC_HTTP_ADDR: '127.0.0.1:0', ...env },
+  });
   const all = json<{ findings: Finding[] }>().findings;
-  assert.ok(all.every(({ verdict, fix }) => ['ok', 'not tried'].includes(verdict) === (fix === null)));
+  assert.ok(
+    all.every(({ verdict, fix }) => ['ok', 'not tried'].includes(verdict) === (fix === null)),
+  );
   return { code, of: (subject) => all.find((finding) => finding.subject === subject)! };
 }
 
 test('before the first start everything is in order', async (t) => {
-  const { code, stdout } = await svc(['doctor', '--data', join(scratch(t), 'data')], { env: { SVC_HTTP_ADDR: '127.0.0.1:0' } });
+  const { code, stdout } = await svc(['doctor', '--data', join(scratch(t), 'data')], {
+    env: { SVC_HTTP_ADDR: '127.0.0.1:0' },
+  });
   assert.equal(code, 0);
-  const subjects = ['node', 'sqlite', 'settings', 'clock', 'open files', 'file watching', 'data folder', 'free disk', 'secret key', 'private files', 'lock'];
+  const subjects = [
+    'node',
+    'sqlite',
+    'settings',
+    'clock',
+    'open files',
+    'file watching',
+    'data folder',
+    'free disk',
+    'secret key',
+    'private files',
+    'lock',
+  ];
   for (const subject of [...subjects, 'database', 'update', 'address']) {
     assert.match(stdout, new RegExp(`^(ok|warn) +${subject} +\\S`, 'm'));
   }
@@ -46,18 +67,28 @@ test('each thing that is wrong with a data folder is found, with what to do abou
     symlinkSync(others, join(data, 'keys', 'link'));
     const { code, of } = await findings(data);
     assert.equal(code, 1);
-    assert.deepEqual([of('data folder').verdict, of('data folder').fix], ['warn', `run "chmod 700 ${data}"`]);
+    assert.deepEqual(
+      [of('data folder').verdict, of('data folder').fix],
+      ['warn', `run "chmod 700 ${data}"`],
+    );
     assert.equal(of('secret key').verdict, 'fail');
     assert.match(of('secret key').detail, /chmod 600/);
     assert.match(of('private files').detail, /secret\.key can be read by others$/);
     const listed = await svc(['doctor', '--fix', '--data', data]);
     assert.equal(listed.code, 1);
-    assert.match(listed.stdout, /--fix --yes" does it:\n {2}data folder: chmod 700 .+\n {2}private files: take .+secret\.key from others/);
+    assert.match(
+      listed.stdout,
+      /--fix --yes" does it:\n {2}data folder: chmod 700 .+\n {2}private files: take .+secret\.key from others/,
+    );
     assert.equal(statSync(data).mode & 0o777, 0o755, 'a list changes nothing');
-    const done = await svc(['doctor', '--fix', '--yes', '--data', data, '--json'], { env: { SVC_HTTP_ADDR: '127.0.0.1:0' } });
+    const done = await svc(['doctor', '--fix', '--yes', '--data', data, '--json'], {
+      env: { SVC_HTTP_ADDR: '127.0.0.1:0' },
+    });
     assert.equal(done.code, 0, done.stdout);
     assert.deepEqual(
-      done.json<{ repairs: { subject: string; done: boolean }[] }>().repairs.map((repair) => [repair.subject, repair.done]),
+      done
+        .json<{ repairs: { subject: string; done: boolean }[] }>()
+        .repairs.map((repair) => [repair.subject, repair.done]),
       [
         ['data folder', true],
         ['private files', true],
@@ -80,7 +111,10 @@ test('each thing that is wrong with a data folder is found, with what to do abou
   });
 
   await t.test('a database that is damaged', async () => {
-    writeFileSync(join(data, 'svc.db'), 'not a database at all, but long enough to look at: '.repeat(100));
+    writeFileSync(
+      join(data, 'svc.db'),
+      'not a database at all, but long enough to look at: '.repeat(100),
+    );
     const { code, of } = await findings(data);
     assert.equal(code, 1);
     assert.match(of('database').detail, /is damaged/);
@@ -100,34 +134,49 @@ test('a svc that claims to run but cannot be reached is a finding, not a crash',
   const data = scratch(t);
   mkdirSync(join(data, 'keys'));
   writeFileSync(join(data, 'keys', 'operator.token'), 'svc_op_planted\n');
-  writeFileSync(join(data, 'run.json'), JSON.stringify({ pid: process.pid, url: 'http://127.0.0.1:1' }));
+  writeFileSync(
+    join(data, 'run.json'),
+    JSON.stringify({ pid: process.pid, url: 'http://127.0.0.1:1' }),
+  );
   const { code, of } = await findings(data);
   assert.equal(code, 1);
   assert.match(of('plugins').detail, /does not answer/);
   assert.match(of('lock').detail, /without holding its lock/);
 });
 
-test('a plugin that fails is named, and started again when that is asked for', { timeout: 300_000 }, async (t) => {
-  const root = checkout(t, 'host', 'version');
-  const folder = join(root, 'plugins', 'lamp');
-  mkdirSync(folder);
-  const manifest = { id: 'lamp', version: '1.0.0', title: 'Lamp', description: 'A lamp.', entry: 'index.ts', engines: { host: '^1.0.0' } };
-  writeFileSync(join(folder, 'plugin.json'), JSON.stringify(manifest));
-  // Fails as long as that file is there, which no watch of plugins sees.
-  const dark = join(root, 'dark');
-  writeFileSync(dark, '');
-  const code = `import { existsSync } from 'node:fs';
+test(
+  'a plugin that fails is named, and started again when that is asked for',
+  { timeout: 300_000 },
+  async (t) => {
+    const root = checkout(t, 'host', 'version');
+    const folder = join(root, 'plugins', 'lamp');
+    mkdirSync(folder);
+    const manifest = {
+      id: 'lamp',
+      version: '1.0.0',
+      title: 'Lamp',
+      description: 'A lamp.',
+      entry: 'index.ts',
+      engines: { host: '^1.0.0' },
+    };
+    writeFileSync(join(folder, 'plugin.json'), JSON.stringify(manifest));
+    // Fails as long as that file is there, which no watch of plugins sees.
+    const dark = join(root, 'dark');
+    writeFileSync(dark, '');
+    const code = `import { existsSync } from 'node:fs';
 import { definePlugin } from 'svc/sdk';
 export default definePlugin({ activate() { if (existsSync(${JSON.stringify(dark)})) throw new Error('no light'); } });`;
-  writeFileSync(join(folder, 'index.ts'), code);
-  const here = await serving(t, join(scratch(t), 'data'), { root });
-  const doctor = (...args: readonly string[]) => svc(['doctor', ...args, '--data', here.dataDir], { root });
-  const listed = await doctor('--fix');
-  assert.equal(listed.code, 1);
-  assert.match(listed.stdout, /^fail +plugins +lamp is failed \(no light\)$/m);
-  assert.match(listed.stdout, /--fix --yes" does it:\n {2}plugins: start lamp again$/m);
-  rmSync(dark);
-  const mended = await doctor('--fix', '--yes');
-  assert.equal(mended.code, 0, mended.stdout);
-  assert.match(mended.stdout, /^ok +plugins +\d+ active$/m);
-});
+    writeFileSync(join(folder, 'index.ts'), code);
+    const here = await serving(t, join(scratch(t), 'data'), { root });
+    const doctor = (...args: readonly string[]) =>
+      svc(['doctor', ...args, '--data', here.dataDir], { root });
+    const listed = await doctor('--fix');
+    assert.equal(listed.code, 1);
+    assert.match(listed.stdout, /^fail +plugins +lamp is failed \(no light\)$/m);
+    assert.match(listed.stdout, /--fix --yes" does it:\n {2}plugins: start lamp again$/m);
+    rmSync(dark);
+    const mended = await doctor('--fix', '--yes');
+    assert.equal(mended.code, 0, mended.stdout);
+    assert.match(mended.stdout, /^ok +plugins +\d+ active$/m);
+  },
+);

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -18,14 +26,22 @@ test('enrolling keeps the keys for the owner alone, and says what to do when the
   const asked: Record<string, unknown>[] = [];
   let answer: { status: number; body: object } = {
     status: 201,
-    body: { edge_id: 3, name: 'box', access_key: 'svc_ak_x', secret_key: 'svc_sk_x', tunnel_path: '/internal/tunnel' },
+    body: {
+      edge_id: 3,
+      name: 'box',
+      access_key: 'svc_ak_x',
+      secret_key: 'svc_sk_x',
+      tunnel_path: '/internal/tunnel',
+    },
   };
   const manager = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString()));
     request.on('end', () => {
       asked.push(JSON.parse(text) as Record<string, unknown>);
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+      response
+        .writeHead(answer.status, { 'content-type': 'application/json' })
+        .end(JSON.stringify(answer.body));
     });
   }).listen(0, '127.0.0.1');
   await once(manager, 'listening');
@@ -37,7 +53,10 @@ test('enrolling keeps the keys for the owner alone, and says what to do when the
   const url = `http://127.0.0.1:${(manager.address() as AddressInfo).port}`;
   const token = 'svc_en_0123456789abcdef';
 
-  assert.deepEqual(await enrol(dataDir, { manager: url, token, name: 'box' }), { edge_id: 3, name: 'box' });
+  assert.deepEqual(await enrol(dataDir, { manager: url, token, name: 'box' }), {
+    edge_id: 3,
+    name: 'box',
+  });
   const kept = join(dataDir, 'edge.json');
   assert.equal(statSync(kept).mode & 0o777, 0o600);
   assert.deepEqual(JSON.parse(readFileSync(kept, 'utf8')), {
@@ -53,19 +72,34 @@ test('enrolling keeps the keys for the owner alone, and says what to do when the
   assert.equal(asked[0]!['hostname'], 'box');
 
   answer = { status: 401, body: { error: 'unauthorized', message: 'the token is over' } };
-  await assert.rejects(enrol(dataDir, { manager: url, token }), /the token is over; make another one/);
+  await assert.rejects(
+    enrol(dataDir, { manager: url, token }),
+    /the token is over; make another one/,
+  );
   answer = { status: 404, body: {} };
   await assert.rejects(enrol(dataDir, { manager: url, token }), /no svc manager: check --manager/);
-  await assert.rejects(enrol(dataDir, { manager: 'http://127.0.0.1:1', token }), /nothing listens there/);
+  await assert.rejects(
+    enrol(dataDir, { manager: 'http://127.0.0.1:1', token }),
+    /nothing listens there/,
+  );
   await assert.rejects(enrol(dataDir, { manager: url, token, pin: 'abc' }), /--pin is sha256/);
 });
 
 test('the unit is one that systemd understands', (t) => {
-  const text = unitText({ command: ['/usr/bin/node', '--no-opt', '/opt/my svc/$x%n', 'edge'], dataDir: '/tmp', user: 'root', groups: [] });
+  const text = unitText({
+    command: ['/usr/bin/node', '--no-opt', '/opt/my svc/$x%n', 'edge'],
+    dataDir: '/tmp',
+    user: 'root',
+    groups: [],
+  });
   assert.match(text, /^ExecStart=\/usr\/bin\/node --no-opt "\/opt\/my svc\/\$\$x%%n" edge$/m);
   assert.doesNotMatch(text, /SupplementaryGroups/);
   // The release that brought each directive; what is not named is older than 219.
-  const since: Record<string, number> = { RestrictNamespaces: 233, LockPersonality: 235, RestrictSUIDSGID: 242 };
+  const since: Record<string, number> = {
+    RestrictNamespaces: 233,
+    LockPersonality: 235,
+    RestrictSUIDSGID: 242,
+  };
   const old = new Set(
     'Description Wants After Type User Group ExecStart WorkingDirectory Environment Restart RestartSec TimeoutStopSec UMask LimitNOFILE Nice WantedBy NoNewPrivileges PrivateTmp ProtectSystem ProtectHome CapabilityBoundingSet SystemCallArchitectures RestrictAddressFamilies'.split(
       ' ',
@@ -86,12 +120,22 @@ test('the unit is one that systemd understands', (t) => {
   const unit = join(folder, 'svc-edge.service');
   const said = (content: string): string => {
     writeFileSync(unit, content);
-    const { status, stdout, stderr } = spawnSync(program, ['verify', '--man=no', unit], { encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(program, ['verify', '--man=no', unit], {
+      encoding: 'utf8',
+    });
     return `${status}${stdout}${stderr}`;
   };
-  const real = unitText({ command: [process.execPath, '--no-opt', join(folder, 'my $x%n'), 'edge'], dataDir: folder, user: 'root', groups: ['adm'] });
+  const real = unitText({
+    command: [process.execPath, '--no-opt', join(folder, 'my $x%n'), 'edge'],
+    dataDir: folder,
+    user: 'root',
+    groups: ['adm'],
+  });
   assert.equal(said(real), '0', 'it takes every line, and warns of none');
-  assert.match(said(real.replace('LockPersonality', 'LockPersonalities')), /Unknown key(?: name)? 'LockPersonalities'/);
+  assert.match(
+    said(real.replace('LockPersonality', 'LockPersonalities')),
+    /Unknown key(?: name)? 'LockPersonalities'/,
+  );
 });
 
 test('a program that the user of the service cannot reach is no service', (t) => {

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -51,10 +60,18 @@ export interface Serving {
 }
 
 /** A house that serves `dataDir` on a free port, until the test ends. */
-export async function serving(t: TestContext, dataDir: string, options: CallOptions = {}): Promise<Serving> {
+export async function serving(
+  t: TestContext,
+  dataDir: string,
+  options: CallOptions = {},
+): Promise<Serving> {
   // The whole product would start the agent of this machine as well.
-  const alone = options.root === undefined && options.program === undefined ? { SVC_EDGE_LOCAL: 'false' } : {};
-  const child = start(['serve', '--data', dataDir], { ...options, env: { SVC_HTTP_ADDR: '127.0.0.1:0', ...alone, ...options.env } });
+  const alone =
+    options.root === undefined && options.program === undefined ? { SVC_EDGE_LOCAL: 'false' } : {};
+  const child = start(['serve', '--data', dataDir], {
+    ...options,
+    env: { SVC_HTTP_ADDR: '127.0.0.1:0', ...alone, ...options.env },
+  });
   const ended = endOf(child);
   const out = gathered(child, 'stdout');
   const err = gathered(child, 'stderr');
@@ -75,13 +92,20 @@ export async function serving(t: TestContext, dataDir: string, options: CallOpti
   return { dataDir, url, pid, token, fetch: ask, said, end };
 }
 
-async function runFile(dataDir: string, child: ChildProcess, said: () => string): Promise<{ url: string; pid: number }> {
+async function runFile(
+  dataDir: string,
+  child: ChildProcess,
+  said: () => string,
+): Promise<{ url: string; pid: number }> {
   for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; await pause(25)) {
     if (child.exitCode !== null) {
       throw new Error(`svc ended with ${child.exitCode} before it served: ${said()}`);
     }
     if (existsSync(join(dataDir, 'run.json'))) {
-      return JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as { url: string; pid: number };
+      return JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as {
+        url: string;
+        pid: number;
+      };
     }
   }
   throw new Error(`svc did not serve in time: ${said()}`);
@@ -130,7 +154,13 @@ export function checkout(t: TestContext, ...plugins: string[]): string {
 
 function start(
   args: readonly string[],
-  { root = projectRoot, cwd, env, stdin, program = [process.execPath, join(root, 'bin', 'svc')] }: CallOptions,
+  {
+    root = projectRoot,
+    cwd,
+    env,
+    stdin,
+    program = [process.execPath, join(root, 'bin', 'svc')],
+  }: CallOptions,
 ): ChildProcess {
   const [command, ...first] = program;
   const child = spawn(command, [...first, ...args], {
@@ -147,7 +177,11 @@ function start(
 
 /** Nothing of the machine's own svc, and nothing of the test run around. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SVC_|NODE_TEST_|NODE_OPTIONS$|NO_COLOR$)/.test(name)));
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(SVC_|NODE_TEST_|NODE_OPTIONS$|NO_COLOR$)/.test(name),
+    ),
+  );
 }
 
 function gathered(child: ChildProcess, stream: 'stdout' | 'stderr'): () => string {
@@ -163,11 +197,18 @@ const endOf = (child: ChildProcess): Promise<number | null> =>
   });
 
 /** Accepts what a pack asks for as soon as the svc over `dataDir` has seen it. */
-export async function accepted(id: string, dataDir: string, options: CallOptions = {}): Promise<void> {
+export async function accepted(
+  id: string,
+  dataDir: string,
+  options: CallOptions = {},
+): Promise<void> {
   for (const deadline = Date.now() + 30_000; ; await pause(200)) {
     const rights = await svc(['pack', 'rights', id, '--data', dataDir, '--json'], options);
     if (rights.code === 0) {
-      const accept = await svc(['pack', 'accept', id, rights.json<{ hash: string }>().hash, '--data', dataDir], options);
+      const accept = await svc(
+        ['pack', 'accept', id, rights.json<{ hash: string }>().hash, '--data', dataDir],
+        options,
+      );
       assert.equal(accept.code, 0, accept.stderr + accept.stdout);
       return;
     }

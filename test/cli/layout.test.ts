@@ -24,7 +24,10 @@ test('a tree shows who owns what', () => {
       { label: 'timers', children: [leaf('tidy up')] },
     ],
   });
-  assert.equal(drawn, ['a#1', '├─ routes', '│  ├─ GET /x', '│  └─ GET /y', '└─ timers', '   └─ tidy up'].join('\n'));
+  assert.equal(
+    drawn,
+    ['a#1', '├─ routes', '│  ├─ GET /x', '│  └─ GET /y', '└─ timers', '   └─ tidy up'].join('\n'),
+  );
 });
 
 test('text of plugins cannot move the cursor, break the line or turn the text around', () => {
@@ -32,5 +35,12 @@ test('text of plugins cannot move the cursor, break the line or turn the text ar
 });
 
 test('sizes are told in the unit a person would use', () => {
-  assert.deepEqual([0, 1, 1023, 1024, 1_572_864, 250 * 2 ** 30].map(sizeOf), ['0 B', '1 B', '1023 B', '1.0 KiB', '1.5 MiB', '250 GiB']);
+  assert.deepEqual([0, 1, 1023, 1024, 1_572_864, 250 * 2 ** 30].map(sizeOf), [
+    '0 B',
+    '1 B',
+    '1023 B',
+    '1.0 KiB',
+    '1.5 MiB',
+    '250 GiB',
+  ]);
 });

@@ -8,7 +8,9 @@ import { scratch, svc } from './launcher.ts';
 
 const page = readFileSync(new URL('../../docs/marketplace.md', import.meta.url), 'utf8');
 /** The commands of the page that need no running svc, in their order. */
-const commands = [...page.matchAll(/^svc (pack .+?)(?:\s+#.*)?$/gm)].map(([, words]) => words!.trim().split(/\s+/));
+const commands = [...page.matchAll(/^svc (pack .+?)(?:\s+#.*)?$/gm)].map(([, words]) =>
+  words!.trim().split(/\s+/),
+);
 
 test('the page on publishing leads from nothing to an installed, signed pack', async (t) => {
   const cwd = scratch(t);
@@ -23,8 +25,16 @@ test('the page on publishing leads from nothing to an installed, signed pack', a
     key = words[1] === 'sign' ? (JSON.parse(stdout) as { public_key: string }).public_key : key;
   }
   const house = await startMarket(t);
-  const added = await ask(house, 'POST', '/registries', { name: 'ours', url: join(cwd, 'registry'), public_key: key });
-  assert.deepEqual([added.status, added.body.packs, added.body.signed], [201, 1, true], JSON.stringify(added.body));
+  const added = await ask(house, 'POST', '/registries', {
+    name: 'ours',
+    url: join(cwd, 'registry'),
+    public_key: key,
+  });
+  assert.deepEqual(
+    [added.status, added.body.packs, added.body.signed],
+    [201, 1, true],
+    JSON.stringify(added.body),
+  );
   const wanted = { registry: 'ours', pack_id: 'greeter' };
   const { body } = await ask(house, 'POST', '/install', wanted);
   const installed = await ask(house, 'POST', '/install', { ...wanted, confirm: confirmOf(body) });

@@ -19,16 +19,33 @@ function toolbox(t: TestContext, id = 'toolbox'): string {
   };
   write(
     'plugin.json',
-    JSON.stringify({ $schema: './x.json', id, version: '1.0.0', title: 'T', description: 'D', entry: 'index.ts', engines: { host: '^1.0.0' } }),
+    JSON.stringify({
+      $schema: './x.json',
+      id,
+      version: '1.0.0',
+      title: 'T',
+      description: 'D',
+      entry: 'index.ts',
+      engines: { host: '^1.0.0' },
+    }),
   );
   write(
     'index.ts',
     `import { definePlugin } from 'svc/sdk';\nimport { Type } from 'typebox';\nimport { tools } from './tools.ts';\nexport default definePlugin({ activate() { void [tools, Type]; } });\n`,
   );
   write('tools.ts', `export const tools: readonly string[] = ['hammer'];\n`);
-  write('migrations/001-init.sql', 'create table toolbox_tools (id integer primary key, name text not null) strict;\n');
-  write('agents/smith.md', '---\nname: smith\ndescription: Works.\nwhen_to_use: When iron is hot.\n---\nYou forge.\n');
-  write('skills/forging/SKILL.md', '---\nname: forging\ndescription: How to forge.\n---\nHit it.\n');
+  write(
+    'migrations/001-init.sql',
+    'create table toolbox_tools (id integer primary key, name text not null) strict;\n',
+  );
+  write(
+    'agents/smith.md',
+    '---\nname: smith\ndescription: Works.\nwhen_to_use: When iron is hot.\n---\nYou forge.\n',
+  );
+  write(
+    'skills/forging/SKILL.md',
+    '---\nname: forging\ndescription: How to forge.\n---\nHit it.\n',
+  );
   write('test/toolbox.test.ts', 'throw new Error();\n');
   write('tsconfig.json', '{}');
   return folder;
@@ -38,7 +55,10 @@ const contentOf = (folder: string): Map<string, string> =>
   new Map(
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
-      .map((entry): [string, string] => [join(entry.parentPath, entry.name).slice(folder.length + 1), readFileSync(join(entry.parentPath, entry.name), 'utf8')])
+      .map((entry): [string, string] => [
+        join(entry.parentPath, entry.name).slice(folder.length + 1),
+        readFileSync(join(entry.parentPath, entry.name), 'utf8'),
+      ])
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 
@@ -49,22 +69,44 @@ test('a build holds one file of code, the data and the hashes of both, the same 
     assert.equal(code, 0, stderr);
   }
   const built = contentOf(join(one, 'dist', 'toolbox'));
-  assert.deepEqual([...built.keys()], ['agents/smith.md', 'index.cjs', 'migrations/001-init.sql', 'plugin.json', 'skills/forging/SKILL.md']);
+  assert.deepEqual(
+    [...built.keys()],
+    [
+      'agents/smith.md',
+      'index.cjs',
+      'migrations/001-init.sql',
+      'plugin.json',
+      'skills/forging/SKILL.md',
+    ],
+  );
   assert.deepEqual(built, contentOf(join(two, 'dist', 'toolbox')));
-  const manifest = JSON.parse(built.get('plugin.json')!) as { entry: string; integrity: Record<string, string>; $schema?: string };
+  const manifest = JSON.parse(built.get('plugin.json')!) as {
+    entry: string;
+    integrity: Record<string, string>;
+    $schema?: string;
+  };
   assert.equal(manifest.entry, 'index.cjs');
   assert.equal(manifest.$schema, undefined);
   assert.deepEqual(
     Object.keys(manifest.integrity),
     [...built.keys()].filter((name) => name !== 'plugin.json'),
   );
-  assert.match(built.get('index.cjs')!, /require\("typebox"\)/, 'what the house lends stays outside');
+  assert.match(
+    built.get('index.cjs')!,
+    /require\("typebox"\)/,
+    'what the house lends stays outside',
+  );
   assert.match(built.get('index.cjs')!, /hammer/);
 
   assert.equal((await svc(['plugin', 'check', join(one, 'dist', 'toolbox')])).code, 0);
   assert.equal((await svc(['plugin', 'build', one])).code, 0, 'an earlier build is replaced');
   assert.deepEqual(contentOf(join(one, 'dist', 'toolbox')), built);
-  assert.equal((await svc(['plugin', 'build', join(one, 'dist', 'toolbox'), '--out', join(two, 'again')])).code, 0, 'a build can be built');
+  assert.equal(
+    (await svc(['plugin', 'build', join(one, 'dist', 'toolbox'), '--out', join(two, 'again')]))
+      .code,
+    0,
+    'a build can be built',
+  );
   assert.deepEqual(contentOf(join(two, 'again')), built);
 });
 
@@ -94,7 +136,10 @@ test('check names every problem with its file', async (t) => {
   writeFileSync(join(folder, 'tools.ts'), 'export const tools = ;\n');
   writeFileSync(join(folder, 'migrations', '001-init.sql'), 'drop table toolbox_tools;\n');
   writeFileSync(join(folder, 'agents', 'smith.md'), 'no header\n');
-  writeFileSync(join(folder, 'skills', 'forging', 'SKILL.md'), '---\nname: other\ndescription: x\n---\n');
+  writeFileSync(
+    join(folder, 'skills', 'forging', 'SKILL.md'),
+    '---\nname: other\ndescription: x\n---\n',
+  );
   const { code, json } = await svc(['plugin', 'check', folder, '--json']);
   assert.equal(code, 1);
   const { ok, problems } = json<{ ok: boolean; problems: Problem[] }>();
@@ -115,7 +160,14 @@ test('check names every problem with its file', async (t) => {
 test('check says what is wrong with a manifest, and that of two kinds only one may come through the data folder', async (t) => {
   const folder = toolbox(t);
   const manifest = join(folder, 'plugin.json');
-  const wrong = { id: 'toolbox', version: '1', title: 'T', description: 'D', engines: { host: '^1.0.0' }, requries: [] };
+  const wrong = {
+    id: 'toolbox',
+    version: '1',
+    title: 'T',
+    description: 'D',
+    engines: { host: '^1.0.0' },
+    requries: [],
+  };
   writeFileSync(manifest, JSON.stringify(wrong));
   const bad = await svc(['plugin', 'check', folder]);
   assert.equal(bad.code, 1);
@@ -156,7 +208,10 @@ test('check finds a build that was touched, and code that is none', async (t) =>
   assert.match(touched.stdout, /^integrity: .*extra\.txt is not listed/m);
   assert.match(touched.stdout, /^compile: .*index\.cjs is not JavaScript/m);
   symlinkSync('/etc/passwd', join(built, 'link'));
-  assert.match((await svc(['plugin', 'check', built])).stdout, /^files: .*link is a symbolic link/m);
+  assert.match(
+    (await svc(['plugin', 'check', built])).stdout,
+    /^files: .*link is a symbolic link/m,
+  );
 });
 
 test('a folder that is no plugin is a mistake in typing', async (t) => {

@@ -14,16 +14,23 @@ const execute = promisify(execFile);
 
 /** Runs a tool of the checkout on some of its files; its complaint is the failure. */
 async function tool(root: string, name: string, ...args: string[]): Promise<void> {
-  await execute(join(root, 'node_modules', '.bin', name), args, { cwd: root, timeout: 120_000 }).catch((error: { stdout: string; stderr: string }) =>
+  await execute(join(root, 'node_modules', '.bin', name), args, {
+    cwd: root,
+    timeout: 120_000,
+  }).catch((error: { stdout: string; stderr: string }) =>
     assert.fail(`${name}: ${error.stdout}${error.stderr}`),
   );
 }
 
 async function passes(root: string, file: string): Promise<void> {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NODE_TEST_|SVC_)/.test(name)));
-  const { stdout } = await execute(process.execPath, ['--import', 'tsx', '--test', file], { cwd: root, env, timeout: 120_000 }).catch(
-    (error: { stdout: string; stderr: string }) => assert.fail(error.stdout + error.stderr),
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(NODE_TEST_|SVC_)/.test(name)),
   );
+  const { stdout } = await execute(process.execPath, ['--import', 'tsx', '--test', file], {
+    cwd: root,
+    env,
+    timeout: 120_000,
+  }).catch((error: { stdout: string; stderr: string }) => assert.fail(error.stdout + error.stderr));
   assert.match(stdout, /^(?:#|ℹ) pass 1$/m);
 }
 
@@ -35,7 +42,10 @@ test('a new area works at once', async (t) => {
 
   await t.test('it is made from anywhere in the tree', async () => {
     for (const id of ids) {
-      const { code, stderr, stdout } = await svc(['plugin', 'new', id], { root, cwd: join(root, 'core') });
+      const { code, stderr, stdout } = await svc(['plugin', 'new', id], {
+        root,
+        cwd: join(root, 'core'),
+      });
       assert.equal(code, 0, stderr);
       assert.match(stdout, new RegExp(`^Next: npm test -- plugins/${id}$`, 'm'));
     }
@@ -45,12 +55,23 @@ test('a new area works at once', async (t) => {
 
   await t.test('it keeps every rule of the house', async () => {
     for (const id of ids) {
-      const files = ['index.ts', 'routes.ts', 'schema.ts'].map((name) => `plugins/${id}/${name}`).concat(`test/plugins/${id}.test.ts`);
+      const files = ['index.ts', 'routes.ts', 'schema.ts']
+        .map((name) => `plugins/${id}/${name}`)
+        .concat(`test/plugins/${id}.test.ts`);
       const sources = files.map((path) => source(path, readFileSync(join(root, path), 'utf8')));
       assert.deepEqual([...trespasses(sources), ...sources.flatMap(blemishes)], []);
-      assert.equal(readmeProblem(`plugins/${id}`, readFileSync(join(root, 'plugins', id, 'README.md'), 'utf8')), undefined);
+      assert.equal(
+        readmeProblem(
+          `plugins/${id}`,
+          readFileSync(join(root, 'plugins', id, 'README.md'), 'utf8'),
+        ),
+        undefined,
+      );
     }
-    writeFileSync(join(root, 'tsconfig.new.json'), JSON.stringify({ extends: './tsconfig.json', include: made }));
+    writeFileSync(
+      join(root, 'tsconfig.new.json'),
+      JSON.stringify({ extends: './tsconfig.json', include: made }),
+    );
     await tool(root, 'tsc', '-p', 'tsconfig.new.json');
     await tool(root, 'oxlint', '--type-aware', '--deny-warnings', ...made);
     await tool(root, 'oxfmt', '--check', ...made);
@@ -70,13 +91,19 @@ test('a new area works at once', async (t) => {
     };
     assert.match(await attempt('version'), /exists already/);
     assert.match(await attempt('plugins'), /host already has the path \/api\/v1\/plugins/);
-    assert.match(await attempt('version', '--dir', join(root, '..')), /the plugin version already has this id/);
+    assert.match(
+      await attempt('version', '--dir', join(root, '..')),
+      /the plugin version already has this id/,
+    );
   });
 });
 
 test('anywhere else it is a pack: its test passes there, and built it serves from a data folder', async (t) => {
   const folder = scratch(t);
-  const { code, stderr, json } = await svc(['plugin', 'new', 'greeter', '--dir', 'packs', '--json'], { cwd: folder });
+  const { code, stderr, json } = await svc(
+    ['plugin', 'new', 'greeter', '--dir', 'packs', '--json'],
+    { cwd: folder },
+  );
   assert.equal(code, 0, stderr);
   const { form, files } = json<{ form: string; files: string[] }>();
   const pack = join(folder, 'packs', 'greeter');
@@ -87,11 +114,17 @@ test('anywhere else it is a pack: its test passes there, and built it serves fro
   assert.equal((await svc(['plugin', 'check', '.'], { cwd: pack })).code, 0);
   assert.equal((await svc(['plugin', 'build', '.'], { cwd: pack })).code, 0);
   const here = await serving(t, join(folder, 'data'));
-  cpSync(join(pack, 'dist', 'greeter'), join(folder, 'data', 'packs', 'greeter'), { recursive: true });
+  cpSync(join(pack, 'dist', 'greeter'), join(folder, 'data', 'packs', 'greeter'), {
+    recursive: true,
+  });
   await accepted('greeter', join(folder, 'data'));
   const deadline = Date.now() + 30_000;
   let answer = await here.fetch('/api/v1/greeter');
-  for (; answer.status !== 200 && Date.now() < deadline; answer = await here.fetch('/api/v1/greeter')) {
+  for (
+    ;
+    answer.status !== 200 && Date.now() < deadline;
+    answer = await here.fetch('/api/v1/greeter')
+  ) {
     await answer.arrayBuffer();
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -18,7 +18,15 @@ interface Shown {
 /** Two areas, one of which needs what the other offers. */
 function lampAndReader(root: string): void {
   const manifest = (id: string, more: object): string =>
-    JSON.stringify({ id, version: '1.0.0', title: id, description: `The ${id}.`, entry: 'index.ts', engines: { host: '^1.0.0' }, ...more });
+    JSON.stringify({
+      id,
+      version: '1.0.0',
+      title: id,
+      description: `The ${id}.`,
+      entry: 'index.ts',
+      engines: { host: '^1.0.0' },
+      ...more,
+    });
   const add = (id: string, more: object, code: string): void => {
     mkdirSync(join(root, 'plugins', id), { recursive: true });
     writeFileSync(join(root, 'plugins', id, 'plugin.json'), manifest(id, more));
@@ -37,7 +45,9 @@ function lampAndReader(root: string): void {
   );
 }
 
-async function house(t: TestContext): Promise<{ here: Serving; root: string; call: (...args: string[]) => Promise<Outcome> }> {
+async function house(
+  t: TestContext,
+): Promise<{ here: Serving; root: string; call: (...args: string[]) => Promise<Outcome> }> {
   const root = checkout(t, 'host', 'version');
   lampAndReader(root);
   const here = await serving(t, join(scratch(t), 'data'), { root });
@@ -46,7 +56,8 @@ async function house(t: TestContext): Promise<{ here: Serving; root: string; cal
 
 test('a person sees, explains, reloads, disables and enables the plugins of the svc that runs', async (t) => {
   const { here, root, call } = await house(t);
-  const one = async (id: string): Promise<Shown> => (await call('plugin', 'why', id, '--json')).json<Shown & Record<string, unknown>>();
+  const one = async (id: string): Promise<Shown> =>
+    (await call('plugin', 'why', id, '--json')).json<Shown & Record<string, unknown>>();
 
   await t.test('list shows each of them with its state, as a table and as a document', async () => {
     const { code, stdout } = await call('plugin', 'list');
@@ -60,44 +71,68 @@ test('a person sees, explains, reloads, disables and enables the plugins of the 
     );
   });
 
-  await t.test('why draws what a plugin owns, names who needs it and what its start cost', async () => {
-    const { code, stdout } = await call('plugin', 'why', 'lamp');
-    assert.equal(code, 0);
-    assert.match(stdout, /^lamp 1\.0\.0 {2}active since .*, generation 1$/m);
-    assert.match(stdout, /^offers +lamp\.light 1\.0\.0$/m);
-    assert.match(stdout, /^needed by +reader$/m);
-    assert.match(stdout, /^took +[\d.]+ ms: .*compile [\d.]+ ms.*commit/m);
-    assert.match(stdout, /^lamp#1\n(?:[│├└].*\n)*[├└]─ .*flicker/m);
-    assert.ok(!stdout.includes('\u001b'), 'a label of a plugin does not reach the terminal as it is');
-  });
+  await t.test(
+    'why draws what a plugin owns, names who needs it and what its start cost',
+    async () => {
+      const { code, stdout } = await call('plugin', 'why', 'lamp');
+      assert.equal(code, 0);
+      assert.match(stdout, /^lamp 1\.0\.0 {2}active since .*, generation 1$/m);
+      assert.match(stdout, /^offers +lamp\.light 1\.0\.0$/m);
+      assert.match(stdout, /^needed by +reader$/m);
+      assert.match(stdout, /^took +[\d.]+ ms: .*compile [\d.]+ ms.*commit/m);
+      assert.match(stdout, /^lamp#1\n(?:[│├└].*\n)*[├└]─ .*flicker/m);
+      assert.ok(
+        !stdout.includes('\u001b'),
+        'a label of a plugin does not reach the terminal as it is',
+      );
+    },
+  );
 
-  await t.test('reload brings up a new generation, or says why the old one goes on serving', async () => {
-    assert.match((await call('plugin', 'reload', 'lamp')).stdout, /^lamp is reloaded: generation 2 serves, up in [\d.]+ ms$/m);
-    writeFileSync(join(root, 'plugins', 'version', 'index.ts'), 'export default 1 +;');
-    const failed = await call('plugin', 'reload', 'version');
-    assert.equal(failed.code, 4);
-    assert.match(failed.stderr, /^svc: version failed in compile: .*index\.ts:1.*still serves\n$/);
-    const { stdout } = await call('plugin', 'why', 'version');
-    assert.match(stdout, /^last start +generation \d+ failed in compile/m);
-  });
+  await t.test(
+    'reload brings up a new generation, or says why the old one goes on serving',
+    async () => {
+      assert.match(
+        (await call('plugin', 'reload', 'lamp')).stdout,
+        /^lamp is reloaded: generation 2 serves, up in [\d.]+ ms$/m,
+      );
+      writeFileSync(join(root, 'plugins', 'version', 'index.ts'), 'export default 1 +;');
+      const failed = await call('plugin', 'reload', 'version');
+      assert.equal(failed.code, 4);
+      assert.match(
+        failed.stderr,
+        /^svc: version failed in compile: .*index\.ts:1.*still serves\n$/,
+      );
+      const { stdout } = await call('plugin', 'why', 'version');
+      assert.match(stdout, /^last start +generation \d+ failed in compile/m);
+    },
+  );
 
-  await t.test('disable is refused while another plugin needs it, unless that one may fall, too', async () => {
-    const refused = await call('plugin', 'disable', 'lamp', '--json');
-    assert.equal(refused.code, 4);
-    assert.equal(refused.json()['error'], 'conflict');
-    assert.match(String(refused.json()['message']), /needed by reader/);
-    const disabled = await call('plugin', 'disable', 'lamp', '--cascade');
-    assert.equal(disabled.code, 0);
-    assert.equal(disabled.stdout, 'lamp is disabled; without it these are blocked: reader\n');
-    assert.deepEqual([(await one('lamp')).state, (await one('reader')).state], ['disabled', 'blocked']);
-    assert.match((await call('plugin', 'why', 'reader')).stdout, /^cause +.*lamp\.light/m);
-  });
+  await t.test(
+    'disable is refused while another plugin needs it, unless that one may fall, too',
+    async () => {
+      const refused = await call('plugin', 'disable', 'lamp', '--json');
+      assert.equal(refused.code, 4);
+      assert.equal(refused.json()['error'], 'conflict');
+      assert.match(String(refused.json()['message']), /needed by reader/);
+      const disabled = await call('plugin', 'disable', 'lamp', '--cascade');
+      assert.equal(disabled.code, 0);
+      assert.equal(disabled.stdout, 'lamp is disabled; without it these are blocked: reader\n');
+      assert.deepEqual(
+        [(await one('lamp')).state, (await one('reader')).state],
+        ['disabled', 'blocked'],
+      );
+      assert.match((await call('plugin', 'why', 'reader')).stdout, /^cause +.*lamp\.light/m);
+    },
+  );
 
   await t.test('doctor names the plugin that is not up', async () => {
     const { code, stdout } = await call('doctor');
     assert.equal(code, 0, 'blocked is a warning');
     assert.match(stdout, /^warn +plugins +reader is blocked \(.*\n.*run "svc plugin why reader"/m);
-    assert.match(stdout, new RegExp(`^ok +lock +held by the svc process ${here.pid} at ${here.url}$`, 'm'));
+    assert.match(
+      stdout,
+      new RegExp(`^ok +lock +held by the svc process ${here.pid} at ${here.url}$`, 'm'),
+    );
   });
 
   await t.test('enable says whether it came up', async () => {
@@ -118,7 +153,10 @@ test('a person sees, explains, reloads, disables and enables the plugins of the 
   });
 
   await t.test('a second svc on the same data folder is told who has it', async () => {
-    const { code, stderr } = await svc(['serve', '--data', here.dataDir], { root, env: { SVC_HTTP_ADDR: '127.0.0.1:0' } });
+    const { code, stderr } = await svc(['serve', '--data', here.dataDir], {
+      root,
+      env: { SVC_HTTP_ADDR: '127.0.0.1:0' },
+    });
     assert.equal(code, 1);
     assert.match(stderr, new RegExp(`in use by the svc process ${here.pid} at ${here.url}`));
     assert.equal((await here.fetch('/readyz')).status, 200);
@@ -137,9 +175,14 @@ test('what svc left behind when it was killed, or another program on its port, i
   const plant = (url: string, pid = process.pid): void => {
     mkdirSync(join(data, 'keys'), { recursive: true });
     writeFileSync(join(data, 'keys', 'operator.token'), 'svc_op_planted\n');
-    writeFileSync(join(data, 'run.json'), JSON.stringify({ pid, url, started_at: '2026-01-01T00:00:00.000Z' }));
+    writeFileSync(
+      join(data, 'run.json'),
+      JSON.stringify({ pid, url, started_at: '2026-01-01T00:00:00.000Z' }),
+    );
   };
-  const stranger = createServer((request, response) => response.end(request.url === '/hang' ? '' : '<h1>Hello</h1>'));
+  const stranger = createServer((request, response) =>
+    response.end(request.url === '/hang' ? '' : '<h1>Hello</h1>'),
+  );
   await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
   t.after(() => stranger.close());
   const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
@@ -156,5 +199,8 @@ test('what svc left behind when it was killed, or another program on its port, i
   assert.match(String(silent.json()['message']), /does not answer \(ECONNREFUSED\)/);
 
   plant(url, 2 ** 22 + 1);
-  assert.match((await svc(['plugin', 'list', '--data', data])).stderr, /no svc serves the data folder/);
+  assert.match(
+    (await svc(['plugin', 'list', '--data', data])).stderr,
+    /no svc serves the data folder/,
+  );
 });

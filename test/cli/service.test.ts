@@ -20,19 +20,33 @@ test('the units of the manager are ones that systemd understands', (t) => {
   const folder = scratch(t);
   const command = [process.execPath];
   const units = {
-    'svc.service': unitText({ command, dataDir: folder, groups: ['adm'], credentials: ['SVC_SECRET_KEY:/etc/hostname'] }),
+    'svc.service': unitText({
+      command,
+      dataDir: folder,
+      groups: ['adm'],
+      credentials: ['SVC_SECRET_KEY:/etc/hostname'],
+    }),
     ...backupUnitTexts({ command, dataDir: folder }),
   };
   const said = (texts: Readonly<Record<string, string>>): string => {
     // The user is made by "svc install", and not by a test.
-    Object.entries(texts).forEach(([name, text]) => writeFileSync(join(folder, name), text.replaceAll(/^(User|Group)=svc$/gm, '$1=root')));
-    const { status, stdout, stderr } = spawnSync(program, ['verify', '--man=no', ...Object.keys(texts).map((name) => join(folder, name))], {
-      encoding: 'utf8',
-    });
+    Object.entries(texts).forEach(([name, text]) =>
+      writeFileSync(join(folder, name), text.replaceAll(/^(User|Group)=svc$/gm, '$1=root')),
+    );
+    const { status, stdout, stderr } = spawnSync(
+      program,
+      ['verify', '--man=no', ...Object.keys(texts).map((name) => join(folder, name))],
+      {
+        encoding: 'utf8',
+      },
+    );
     return `${status}${stdout}${stderr}`;
   };
   assert.equal(said(units), '0', 'it takes every line, and warns of none');
-  assert.match(said({ ...units, 'svc.service': units['svc.service'].replace('OOMPolicy', 'OOMPolitics') }), /Unknown key(?: name)? 'OOMPolitics'/);
+  assert.match(
+    said({ ...units, 'svc.service': units['svc.service'].replace('OOMPolicy', 'OOMPolitics') }),
+    /Unknown key(?: name)? 'OOMPolitics'/,
+  );
 });
 
 test('install shows its units, and says why it can set up none here', async (t) => {
@@ -42,8 +56,14 @@ test('install shows its units, and says why it can set up none here', async (t) 
   const units = shown.json<Record<string, string>>();
   assert.deepEqual(Object.keys(units), ['svc.service', 'svc-backup.service', 'svc-backup.timer']);
   assert.match(units['svc.service']!, /^ExecStart=.* serve --data ".*my data"$/m);
-  assert.match(units['svc-backup.service']!, /^ExecStart=.* backup create --in ".*my data\/backups" --keep 7 --data ".*my data"$/m);
-  assert.deepEqual(Object.keys((await svc(['install', '--print', '--no-backups', '--json'])).json()), ['svc.service']);
+  assert.match(
+    units['svc-backup.service']!,
+    /^ExecStart=.* backup create --in ".*my data\/backups" --keep 7 --data ".*my data"$/m,
+  );
+  assert.deepEqual(
+    Object.keys((await svc(['install', '--print', '--no-backups', '--json'])).json()),
+    ['svc.service'],
+  );
   const uninstalled = await svc(['uninstall', '--data', folder], { env: { PATH: '/nowhere' } });
   assert.equal(uninstalled.code, 1);
   assert.match(uninstalled.stderr, /no service to remove, since/);
@@ -51,7 +71,9 @@ test('install shows its units, and says why it can set up none here', async (t) 
 
 test('systemd is told when svc is ready, then that it goes round, and its credentials are variables', async (t) => {
   const folder = scratch(t);
-  writeFileSync(join(folder, 'systemd-notify'), `#!/bin/sh\necho "$@" >>${folder}/told\n`, { mode: 0o755 });
+  writeFileSync(join(folder, 'systemd-notify'), `#!/bin/sh\necho "$@" >>${folder}/told\n`, {
+    mode: 0o755,
+  });
   mkdirSync(join(folder, 'credentials'));
   writeFileSync(join(folder, 'credentials', 'svc_SVC_PUBLIC_URL'), 'https://svc.example.org\n');
   writeFileSync(join(folder, 'credentials', 'other'), 'not ours');
@@ -62,7 +84,10 @@ test('systemd is told when svc is ready, then that it goes round, and its creden
     CREDENTIALS_DIRECTORY: join(folder, 'credentials'),
   };
   const here = await serving(t, join(folder, 'data'), { root: checkout(t, 'setting'), env });
-  const told = (): string[] => (existsSync(join(folder, 'told')) ? readFileSync(join(folder, 'told'), 'utf8').trim().split('\n') : []);
+  const told = (): string[] =>
+    existsSync(join(folder, 'told'))
+      ? readFileSync(join(folder, 'told'), 'utf8').trim().split('\n')
+      : [];
   for (const deadline = Date.now() + 20_000; told().length < 3; await pause(50)) {
     assert.ok(Date.now() < deadline, here.said());
   }
@@ -70,7 +95,10 @@ test('systemd is told when svc is ready, then that it goes round, and its creden
   assert.equal(told()[0], 'READY=1');
   const shown = await svc(['setting', 'get', 'http.public_url', '--data', here.dataDir]);
   assert.match(shown.stdout, /https:\/\/svc\.example\.org/, shown.stderr);
-  assert.deepEqual(withCredentials({ ...env, SVC_PUBLIC_URL: 'https://own.example' })['SVC_PUBLIC_URL'], 'https://own.example');
+  assert.deepEqual(
+    withCredentials({ ...env, SVC_PUBLIC_URL: 'https://own.example' })['SVC_PUBLIC_URL'],
+    'https://own.example',
+  );
   assert.equal(withCredentials({ CREDENTIALS_DIRECTORY: '/nowhere' })['SVC_PUBLIC_URL'], undefined);
 });
 
@@ -86,13 +114,23 @@ test('a Debian package has program, units and a user, and the same files make th
     const workshop = join(folder, `${name}-work`);
     mkdirSync(workshop);
     const out = join(folder, `${name}.deb`);
-    await debianPackage({ binary, version: '1.2.3', arch: 'arm64', licence: 'licence\n', out, workshop });
+    await debianPackage({
+      binary,
+      version: '1.2.3',
+      arch: 'arm64',
+      licence: 'licence\n',
+      out,
+      workshop,
+    });
     return out;
   };
   const [one, two] = [await pack('one'), await pack('two')];
   assert.deepEqual(readFileSync(one), readFileSync(two));
   const run = (...args: string[]): string => spawnSync(program, args, { encoding: 'utf8' }).stdout;
-  assert.equal(run('--field', one, 'Package', 'Version', 'Architecture'), 'Package: svc\nVersion: 1.2.3\nArchitecture: arm64\n');
+  assert.equal(
+    run('--field', one, 'Package', 'Version', 'Architecture'),
+    'Package: svc\nVersion: 1.2.3\nArchitecture: arm64\n',
+  );
   const contents = run('--contents', one);
   for (const line of [
     /^-rwxr-xr-x root\/root .* \.\/usr\/bin\/svc$/m,
@@ -103,11 +141,24 @@ test('a Debian package has program, units and a user, and the same files make th
   }
   const there = join(folder, 'there');
   run('--raw-extract', one, there);
-  assert.match(readFileSync(join(there, 'lib/systemd/system/svc.service'), 'utf8'), /^ExecStart=\/usr\/bin\/svc serve --data \/var\/lib\/svc$/m);
+  assert.match(
+    readFileSync(join(there, 'lib/systemd/system/svc.service'), 'utf8'),
+    /^ExecStart=\/usr\/bin\/svc serve --data \/var\/lib\/svc$/m,
+  );
   for (const script of ['postinst', 'prerm', 'postrm']) {
     assert.equal(spawnSync('/bin/sh', ['-n', join(there, 'DEBIAN', script)]).status, 0, script);
   }
-  await assert.rejects(debianPackage({ binary, version: '1.2.3', arch: 'mips', licence: '', out: one, workshop: there }), /no architecture for mips/);
+  await assert.rejects(
+    debianPackage({
+      binary,
+      version: '1.2.3',
+      arch: 'mips',
+      licence: '',
+      out: one,
+      workshop: there,
+    }),
+    /no architecture for mips/,
+  );
 });
 
 test('the image starts svc as svc wants to be started', () => {
@@ -132,7 +183,16 @@ test('backups in one folder build on each other, and only the last ones stay', a
   mkdirSync(join(kept, 'mine'), { recursive: true });
   const nodes = new Set<number>();
   for (let made = 1; made <= 3; made++) {
-    const { code, stderr } = await svc(['backup', 'create', '--in', kept, '--keep', '2', '--data', dataDir]);
+    const { code, stderr } = await svc([
+      'backup',
+      'create',
+      '--in',
+      kept,
+      '--keep',
+      '2',
+      '--data',
+      dataDir,
+    ]);
     assert.equal(code, 0, stderr);
     const names = readdirSync(kept).filter((name) => name !== 'mine');
     assert.equal(names.length, Math.min(made, 2));
@@ -145,6 +205,10 @@ test('backups in one folder build on each other, and only the last ones stay', a
     ['--in', kept, '--keep', '0'],
     [join(folder, 'x'), '--in', kept, '--keep', '1'],
   ]) {
-    assert.equal((await svc(['backup', 'create', ...wrong, '--data', dataDir])).code, 2, wrong.join(' '));
+    assert.equal(
+      (await svc(['backup', 'create', ...wrong, '--data', dataDir])).code,
+      2,
+      wrong.join(' '),
+    );
   }
 });

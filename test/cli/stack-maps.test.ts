@@ -48,7 +48,10 @@ before(async () => {
       `${'interface Gone {}\n'.repeat(generation)}export const here = (): Error =>\n  new Error('at ${generation}');\n`,
     );
     const { code } = await bundlePlugin(index, 'lamp', { ...bundleSources, cacheDirs: [] });
-    made.push([generation === 1 ? index : `${index}#${generation}`, generation % 2 === 0 ? mapApart(code, generation) : code]);
+    made.push([
+      generation === 1 ? index : `${index}#${generation}`,
+      generation % 2 === 0 ? mapApart(code, generation) : code,
+    ]);
   }
   texts = join(folder, 'texts.json');
   writeFileSync(texts, JSON.stringify(made));
@@ -63,14 +66,28 @@ function mapApart(code: string, generation: number): string {
 }
 
 test('a stack names the lines of the sources, each generation by its own map; the oldest is forgotten', () => {
-  const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program, texts], { encoding: 'utf8' });
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '-e', program, texts],
+    { encoding: 'utf8' },
+  );
   assert.equal(stderr, '');
-  const { told, carried, odd } = JSON.parse(stdout) as { told: string[]; carried: string; odd: string };
+  const { told, carried, odd } = JSON.parse(stdout) as {
+    told: string[];
+    carried: string;
+    odd: string;
+  };
   const part = join(folder, 'lamp', 'part.ts');
-  assert.match(told[0]!, /^Error: at 1\|.*lamp\/index\.ts:\d+/, 'the fifth generation lets the map of the first go');
+  assert.match(
+    told[0]!,
+    /^Error: at 1\|.*lamp\/index\.ts:\d+/,
+    'the fifth generation lets the map of the first go',
+  );
   assert.deepEqual(
     told.slice(1),
-    [2, 3, 4, 5].map((generation) => `Error: at ${generation}|    at here (${part}:${generation + 2}:3)`),
+    [2, 3, 4, 5].map(
+      (generation) => `Error: at ${generation}|    at here (${part}:${generation + 2}:3)`,
+    ),
   );
   assert.equal(carried, told[4], 'a stack of another thread is read the same way');
   assert.equal(odd, 'Error');

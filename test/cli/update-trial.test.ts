@@ -12,12 +12,25 @@ test('a start whose program was read before the switch ends, and leaves the data
   const program = join(dataDir, 'svc');
   writeFileSync(program, '1.0.0');
   const record: UpdateRecord = {
-    ...{ id: 'a', state: 'trial', from: '2.0.0', to: '1.0.0', dataDir, beganAt: Date.now(), deadlineMs: 9_000, holdMs: 9_000, starts: 0 },
+    ...{
+      id: 'a',
+      state: 'trial',
+      from: '2.0.0',
+      to: '1.0.0',
+      dataDir,
+      beganAt: Date.now(),
+      deadlineMs: 9_000,
+      holdMs: 9_000,
+      starts: 0,
+    },
     restore: join(dataDir, 'backups', 'nowhere'),
   };
   writeRecord(program, record);
   writeMark(dataDir, { id: 'a', program });
-  assert.throws(() => beginTrial(dataDir, '2.0.0', undefined), /svc 2\.0\.0 was replaced by 1\.0\.0 while it started/);
+  assert.throws(
+    () => beginTrial(dataDir, '2.0.0', undefined),
+    /svc 2\.0\.0 was replaced by 1\.0\.0 while it started/,
+  );
   assert.deepEqual(readRecord(program), record);
 
   const { restore: _none, ...rest } = record;

@@ -9,7 +9,9 @@ import { offered } from '../../bin/cli/verbs/offered.ts';
 import { paintFor } from '../../bin/cli/paint.ts';
 import { projectRoot, scratch, svc } from './launcher.ts';
 
-const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+  version: string;
+};
 
 test('svc without a word shows every command, the options of all of them and the exit codes', async () => {
   const { code, stdout, stderr } = await svc([]);
@@ -38,14 +40,22 @@ test('every command has a page with its usage and an example that it can read', 
 });
 
 test('"svc help plugin" lists what can be done with plugins', async () => {
-  const { commands } = (await svc(['help', 'plugin', '--json'])).json<{ commands: { name: string }[] }>();
+  const { commands } = (await svc(['help', 'plugin', '--json'])).json<{
+    commands: { name: string }[];
+  }>();
   assert.ok(commands.length > 5);
   assert.ok(commands.every(({ name }) => name.startsWith('plugin ')));
-  assert.deepEqual((await svc(['plugin', '--help', '--json'])).json<{ commands: { name: string }[] }>().commands, commands);
+  assert.deepEqual(
+    (await svc(['plugin', '--help', '--json'])).json<{ commands: { name: string }[] }>().commands,
+    commands,
+  );
 });
 
 test('svc version says which one it is, to people and to scripts', async () => {
-  assert.match((await svc(['version'])).stdout, new RegExp(`^svc ${version} \\(from source, node v`));
+  assert.match(
+    (await svc(['version'])).stdout,
+    new RegExp(`^svc ${version} \\(from source, node v`),
+  );
   assert.equal((await svc(['--version'])).stdout, (await svc(['version'])).stdout);
   assert.deepEqual((await svc(['version', '--json'])).json(), {
     version,
@@ -95,16 +105,21 @@ test('with --json an error is a document, too, whatever else was misspelt', asyn
 
 test('a value that the environment holds wrongly stops a command with its name, and never with a stack', async (t) => {
   const data = scratch(t);
-  const { code, stderr } = await svc(['plugin', 'list', '--data', data], { env: { SVC_LOG_LEVEL: 'loud' } });
+  const { code, stderr } = await svc(['plugin', 'list', '--data', data], {
+    env: { SVC_LOG_LEVEL: 'loud' },
+  });
   assert.equal(code, 1);
   assert.match(stderr, /^svc: .*SVC_LOG_LEVEL.*debug, info, warn, error.*\n$/);
-  const unknown = await svc(['doctor', '--json', '--data', data], { env: { SVC_HTTP_ADR: '127.0.0.1:0' } });
+  const unknown = await svc(['doctor', '--json', '--data', data], {
+    env: { SVC_HTTP_ADR: '127.0.0.1:0' },
+  });
   assert.equal(unknown.code, 1);
   assert.match(unknown.stdout, /SVC_HTTP_ADR.*did you mean SVC_HTTP_ADDR/);
 });
 
 test('colours go to a terminal only, and not where they are declined', () => {
-  const red = (stream: { isTTY?: boolean }, environment: Record<string, string>): boolean => paintFor(stream, environment).bad('x') !== 'x';
+  const red = (stream: { isTTY?: boolean }, environment: Record<string, string>): boolean =>
+    paintFor(stream, environment).bad('x') !== 'x';
   assert.equal(red({ isTTY: true }, {}), true);
   assert.equal(red({}, {}), false);
   assert.equal(red({ isTTY: true }, { NO_COLOR: '1' }), false);
@@ -113,9 +128,15 @@ test('colours go to a terminal only, and not where they are declined', () => {
 });
 
 test('a reader that leaves early is no failure', async () => {
-  const { code, stderr } = await svc(['-c', `"${process.execPath}" "${join(projectRoot, 'bin', 'svc')}" help | true; exit \${PIPESTATUS[0]}`], {
-    program: ['bash'],
-    cwd: projectRoot,
-  });
+  const { code, stderr } = await svc(
+    [
+      '-c',
+      `"${process.execPath}" "${join(projectRoot, 'bin', 'svc')}" help | true; exit \${PIPESTATUS[0]}`,
+    ],
+    {
+      program: ['bash'],
+      cwd: projectRoot,
+    },
+  );
   assert.deepEqual([code, stderr], [0, '']);
 });

@@ -23,7 +23,10 @@ const lampList = {
   example: 'svc lamp list',
   method: 'GET',
   path: '/api/v1/lamps',
-  options: { lit: { about: 'only those that are lit' }, room: { about: 'only those of a room', value: 'name' } },
+  options: {
+    lit: { about: 'only those that are lit' },
+    room: { about: 'only those of a room', value: 'name' },
+  },
   list: {
     columns: [
       { header: 'LAMP', text: '{name}' },
@@ -39,7 +42,10 @@ const lampSwitch = {
   method: 'PUT',
   path: '/api/v1/lamps/{id}',
   operands: [{ name: 'id', type: 'integer', complaint: 'a lamp is named by its number' }],
-  options: { to: { about: 'lit or dark', value: 'state', as: 'state' }, 'fade-in': { about: 'in seconds', value: 'seconds', type: 'integer', default: '1' } },
+  options: {
+    to: { about: 'lit or dark', value: 'state', as: 'state' },
+    'fade-in': { about: 'in seconds', value: 'seconds', type: 'integer', default: '1' },
+  },
   text: ['{name} is ', { text: '{state}' }, { text: ' after {fade_in} s', when: 'fade_in' }],
   expect: { field: 'state', value: 'lit' },
 };
@@ -49,7 +55,11 @@ const lampBreak = {
   method: 'POST',
   path: '/api/v1/lamps/{id}/break',
   operands: [{ name: 'id' }],
-  options: { confirm: { about: 'the word', value: 'word' }, reason: { about: 'why', value: 'text' }, hard: { about: 'at once' } },
+  options: {
+    confirm: { about: 'the word', value: 'word' },
+    reason: { about: 'why', value: 'text' },
+    hard: { about: 'at once' },
+  },
   confirm: 'confirm',
   text: ['{name} is broken'],
 };
@@ -57,8 +67,18 @@ const lampBreak = {
 /** A folder as somebody might write it, with these commands. */
 function plugin(at: string, verbs: object, more: object = {}): string {
   mkdirSync(at, { recursive: true });
-  const manifest = { id: 'lamp', version: '1.0.0', title: 'Lamp', description: 'A lamp.', engines: { host: '^1.0.0' }, mounts: ['/api/v1/lamps'] };
-  writeFileSync(join(at, 'plugin.json'), JSON.stringify({ ...manifest, ...more, contributes: { 'cli.verbs': verbs } }));
+  const manifest = {
+    id: 'lamp',
+    version: '1.0.0',
+    title: 'Lamp',
+    description: 'A lamp.',
+    engines: { host: '^1.0.0' },
+    mounts: ['/api/v1/lamps'],
+  };
+  writeFileSync(
+    join(at, 'plugin.json'),
+    JSON.stringify({ ...manifest, ...more, contributes: { 'cli.verbs': verbs } }),
+  );
   return at;
 }
 
@@ -68,31 +88,51 @@ function folder(t: TestContext): string {
   return path;
 }
 
-const read = (path: string, id = 'lamp'): Readonly<Record<string, Verb>> => verbsOf(readManifest(folderOnDisk(id, path, 'shipped')));
+const read = (path: string, id = 'lamp'): Readonly<Record<string, Verb>> =>
+  verbsOf(readManifest(folderOnDisk(id, path, 'shipped')));
 
 test('a command of a plugin is there as long as the folder of the plugin is, without a svc that runs', async (t) => {
   const root = checkout(t, 'host', 'version');
-  plugin(join(root, 'plugins', 'lamp'), { 'lamp list': lampList, 'plugin list': { ...lampList, example: 'svc plugin list' } });
+  plugin(join(root, 'plugins', 'lamp'), {
+    'lamp list': lampList,
+    'plugin list': { ...lampList, example: 'svc plugin list' },
+  });
   const data = scratch(t);
   const help = async (): Promise<string> => (await svc(['help', '--data', data], { root })).stdout;
   assert.match(await help(), /^ {2}lamp list +Every lamp$/m);
-  assert.match(await help(), /^ {2}plugin list +Every plugin and where it stands$/m, 'no plugin takes the command of another');
-  assert.doesNotMatch(await help(), /^ {2}user |^ {2}audit |^ {2}login /m, 'areas that are not there have no commands');
+  assert.match(
+    await help(),
+    /^ {2}plugin list +Every plugin and where it stands$/m,
+    'no plugin takes the command of another',
+  );
+  assert.doesNotMatch(
+    await help(),
+    /^ {2}user |^ {2}audit |^ {2}login /m,
+    'areas that are not there have no commands',
+  );
   const page = (await svc(['lamp', 'list', '--help'], { root })).stdout;
   assert.match(page, /^ {2}svc lamp list \[--lit\] \[--room <name>\] \[--profile <name>\]/m);
 
   rmSync(join(root, 'plugins', 'lamp'), { recursive: true });
   rmSync(join(root, 'plugins', 'host'), { recursive: true });
   const gone = await svc(['lamp', 'list', '--data', data], { root });
-  assert.deepEqual([gone.code, gone.stderr], [2, 'svc: there is no command "lamp"; "svc help" lists them all\n']);
+  assert.deepEqual(
+    [gone.code, gone.stderr],
+    [2, 'svc: there is no command "lamp"; "svc help" lists them all\n'],
+  );
   assert.doesNotMatch(await help(), /lamp|plugin (?:list|why|reload)/);
 
-  plugin(join(data, 'packs', 'lamp'), { 'lamp list': { ...lampList, summary: 'Every\u001b[2J lamp' } });
+  plugin(join(data, 'packs', 'lamp'), {
+    'lamp list': { ...lampList, summary: 'Every\u001b[2J lamp' },
+  });
   writeFileSync(join(data, 'packs', 'broken'), '');
   assert.match(await help(), /^ {2}lamp list +Every \[2J lamp$/m);
   const broken = await svc(['lamp', 'list', '--data', data], { root });
   assert.equal(broken.code, 1);
-  assert.match(broken.stderr, /plugin\.json of lamp: contributes\["cli\.verbs"\]: lamp list\.summary must match pattern/);
+  assert.match(
+    broken.stderr,
+    /plugin\.json of lamp: contributes\["cli\.verbs"\]: lamp list\.summary must match pattern/,
+  );
 });
 
 test('a verb becomes one request, and its answer a sentence, a table or fields; a misfit is refused before anything is sent', async (t) => {
@@ -108,11 +148,27 @@ test('a verb becomes one request, and its answer a sentence, a table or fields; 
     example: 'svc lamp show 7',
     method: 'GET',
     path: '/api/v1/lamps/{id}',
-    operands: [{ name: 'id', type: 'integer', named: { list: '/api/v1/lamps', by: 'name' }, complaint: 'a lamp is named by its number or its name' }],
+    operands: [
+      {
+        name: 'id',
+        type: 'integer',
+        named: { list: '/api/v1/lamps', by: 'name' },
+        complaint: 'a lamp is named by its number or its name',
+      },
+    ],
     fields,
   };
   const manifest = { actions: { 'lamp:switch': 'Switch lamps.' }, entry: 'index.ts' };
-  plugin(lamp, { 'lamp list': lampList, 'lamp switch': lampSwitch, 'lamp show': show, 'lamp break': lampBreak }, manifest);
+  plugin(
+    lamp,
+    {
+      'lamp list': lampList,
+      'lamp switch': lampSwitch,
+      'lamp show': show,
+      'lamp break': lampBreak,
+    },
+    manifest,
+  );
   writeFileSync(
     join(lamp, 'index.ts'),
     `import { definePlugin, listRoute, route, SvcError } from 'svc/sdk';
@@ -141,57 +197,126 @@ export default definePlugin({ activate(ctx) {
   const here = await serving(t, join(scratch(t), 'data'), { root });
   const call = (...args: string[]) => svc([...args, '--data', here.dataDir], { root });
 
-  assert.equal((await call('lamp', 'list')).stdout, 'LAMP      STATE  SINCE\nhall [2J  lit    ever\n');
-  assert.equal((await call('lamp', 'list', '--lit', '--room', 'cellar')).stdout, 'There is no lamp\n');
+  assert.equal(
+    (await call('lamp', 'list')).stdout,
+    'LAMP      STATE  SINCE\nhall [2J  lit    ever\n',
+  );
+  assert.equal(
+    (await call('lamp', 'list', '--lit', '--room', 'cellar')).stdout,
+    'There is no lamp\n',
+  );
   assert.equal((await call('lamp', 'list', '--json')).json<{ items: unknown[] }>().items.length, 1);
   assert.equal((await call('lamp', 'show', '7')).stdout, 'name   hall [2J\nstate  lit\n');
   const lit = await call('lamp', 'switch', '7', '--to', 'lit', '--fade-in', '3');
   assert.deepEqual([lit.code, lit.stdout], [0, 'hall [2J is lit after 3 s\n'], lit.stderr);
   const dark = await call('lamp', 'switch', '7', '--to', 'dark');
-  assert.deepEqual([dark.code, dark.stdout], [1, 'hall [2J is dark after 1 s\n'], 'an option that is not given has its default');
+  assert.deepEqual(
+    [dark.code, dark.stdout],
+    [1, 'hall [2J is dark after 1 s\n'],
+    'an option that is not given has its default',
+  );
   const question = await call('lamp', 'break', '7', '--hard');
   assert.equal(question.code, 5, question.stderr);
   assert.equal(
     question.stdout.replaceAll(here.dataDir, 'DATA'),
     `the lamp is not broken yet\n\nhard   as a stone\nneeds  a hammer\n       gloves\nstate  lit\n\nTo agree:\n  svc lamp break 7 --hard --data DATA --confirm 'yes it is' --reason '<why it goes>'\n`,
   );
-  assert.equal((await call('lamp', 'break', '7', '--json')).json<{ error: string }>().error, 'conflict');
-  assert.equal((await call('lamp', 'break', '7', '--confirm', 'yes it is', '--reason', 'because')).stdout, 'hall [2J is broken\n');
-  assert.equal((await call('lamp', 'switch', 'seven')).stderr, 'svc: a lamp is named by its number\n');
-  assert.equal((await call('lamp', 'switch', '7', '--fade-in', 'soon')).stderr, 'svc: --fade-in must be a whole number\n');
-  assert.equal((await call('lamp', 'show', '..')).stderr, 'svc: a lamp is named by its number or its name\n');
+  assert.equal(
+    (await call('lamp', 'break', '7', '--json')).json<{ error: string }>().error,
+    'conflict',
+  );
+  assert.equal(
+    (await call('lamp', 'break', '7', '--confirm', 'yes it is', '--reason', 'because')).stdout,
+    'hall [2J is broken\n',
+  );
+  assert.equal(
+    (await call('lamp', 'switch', 'seven')).stderr,
+    'svc: a lamp is named by its number\n',
+  );
+  assert.equal(
+    (await call('lamp', 'switch', '7', '--fade-in', 'soon')).stderr,
+    'svc: --fade-in must be a whole number\n',
+  );
+  assert.equal(
+    (await call('lamp', 'show', '..')).stderr,
+    'svc: a lamp is named by its number or its name\n',
+  );
   assert.equal((await call('lamp', 'break', '..')).stderr, 'svc: <id> cannot be ".."\n');
   assert.equal((await call('lamp', 'show', 'hall 1')).stdout, 'name   hall [2J\nstate  lit\n');
   const two = await call('lamp', 'show', 'desk');
-  assert.deepEqual([two.code, two.stderr], [2, 'svc: a lamp is named by its number or its name; "desk" is the name of 8, 9: say which number\n']);
-  assert.equal((await call('lamp', 'show', 'hall')).stderr, 'svc: a lamp is named by its number or its name; nothing there is called "hall"\n');
-  assert.equal((await call('lamp', 'show')).stderr, 'svc: "svc lamp show" needs <id>; "svc help lamp show" shows an example\n');
+  assert.deepEqual(
+    [two.code, two.stderr],
+    [
+      2,
+      'svc: a lamp is named by its number or its name; "desk" is the name of 8, 9: say which number\n',
+    ],
+  );
+  assert.equal(
+    (await call('lamp', 'show', 'hall')).stderr,
+    'svc: a lamp is named by its number or its name; nothing there is called "hall"\n',
+  );
+  assert.equal(
+    (await call('lamp', 'show')).stderr,
+    'svc: "svc lamp show" needs <id>; "svc help lamp show" shows an example\n',
+  );
 });
 
 const faults: readonly [what: string, change: object, sentence: RegExp][] = [
-  ['two ways to show', { fields: [{ header: 'x', text: '{x}' }] }, /must have exactly one of "list", "fields" and "text"/],
+  [
+    'two ways to show',
+    { fields: [{ header: 'x', text: '{x}' }] },
+    /must have exactly one of "list", "fields" and "text"/,
+  ],
   ['a list of what is changed', { method: 'PATCH' }, /lists what PATCH answers/],
-  ['the route of another plugin', { path: '/api/v1/users' }, /asks \/api\/v1\/users, which is not below "mounts"/],
+  [
+    'the route of another plugin',
+    { path: '/api/v1/users' },
+    /asks \/api\/v1\/users, which is not below "mounts"/,
+  ],
   ['a route that only begins alike', { path: '/api/v1/lampshades' }, /not below "mounts"/],
   [
     'a name that another plugin knows',
     { operands: [{ name: 'a', type: 'integer', named: { list: '/api/v1/users', by: 'name' } }] },
     /asks \/api\/v1\/users, which is not below/,
   ],
-  ['a name for what is no number', { operands: [{ name: 'a', named: { list: '/api/v1/lamps', by: 'name' } }] }, /"named" that is no integer/],
-  ['a path that nothing fills', { path: '/api/v1/lamps/{id}' }, /has \{id\} in its path, and no operand/],
-  ['an operand behind an optional one', { operands: [{ name: 'a', optional: true }, { name: 'b' }] }, /behind one that need not/],
+  [
+    'a name for what is no number',
+    { operands: [{ name: 'a', named: { list: '/api/v1/lamps', by: 'name' } }] },
+    /"named" that is no integer/,
+  ],
+  [
+    'a path that nothing fills',
+    { path: '/api/v1/lamps/{id}' },
+    /has \{id\} in its path, and no operand/,
+  ],
+  [
+    'an operand behind an optional one',
+    { operands: [{ name: 'a', optional: true }, { name: 'b' }] },
+    /behind one that need not/,
+  ],
   ['one name for two', { operands: [{ name: 'lit' }] }, /calls an operand and an option "lit"/],
   [
     'an unknown format',
     { list: { columns: [{ header: 'X', text: '{x|loud}' }], empty: 'None' } },
     /shows \{x\|loud\}; .*\|plain, \|value, \|lines, \|size, \|duration/,
   ],
-  ['a body where there is none', { options: { lit: { about: 'x', in: 'body' } } }, /puts a value into the body of a GET/],
-  ['another example', { example: 'svc lamp lists' }, /example that does not begin with "svc lamp list"/],
+  [
+    'a body where there is none',
+    { options: { lit: { about: 'x', in: 'body' } } },
+    /puts a value into the body of a GET/,
+  ],
+  [
+    'another example',
+    { example: 'svc lamp lists' },
+    /example that does not begin with "svc lamp list"/,
+  ],
   ['an unknown field', { colour: 'red' }, /unknown field "colour"/],
   ['no request', { path: undefined }, /lacks "path"/],
-  ['an escape in a text', { list: { columns: [{ header: 'X', text: '\u001b[2J{x}' }], empty: 'None' } }, /text must match pattern/],
+  [
+    'an escape in a text',
+    { list: { columns: [{ header: 'X', text: '\u001b[2J{x}' }], empty: 'None' } },
+    /text must match pattern/,
+  ],
 ];
 
 for (const [what, change, sentence] of faults) {
@@ -215,7 +340,9 @@ test('every command that the product brings is sound, and says how it is called'
 test('every command that tests a connection fails where the connection does', () => {
   const plugins = join(import.meta.dirname, '../../plugins');
   const shipped = readdirSync(plugins).filter((id) => existsSync(join(plugins, id, 'plugin.json')));
-  const tests = shipped.flatMap((id) => Object.entries(read(join(plugins, id), id)).filter(([, verb]) => verb.path.endsWith('/test')));
+  const tests = shipped.flatMap((id) =>
+    Object.entries(read(join(plugins, id), id)).filter(([, verb]) => verb.path.endsWith('/test')),
+  );
   assert.ok(tests.length >= 3);
   for (const [words, { expect }] of tests) {
     assert.deepEqual(expect, { field: 'ok', value: true }, words);
@@ -223,7 +350,10 @@ test('every command that tests a connection fails where the connection does', ()
 });
 
 test('values are written for people: lists, sizes, durations, nothing, and no more than fits', () => {
-  const verb = (text: Verb['text']): Verb => ({ ...({ method: 'GET', path: '/x', operands: [], options: {} } as unknown as Verb), text: text! });
+  const verb = (text: Verb['text']): Verb => ({
+    ...({ method: 'GET', path: '/x', operands: [], options: {} } as unknown as Verb),
+    text: text!,
+  });
   const answer = {
     list: ['a', 'b'],
     bytes: 1536,
@@ -255,6 +385,13 @@ test('values are written for people: lists, sizes, durations, nothing, and no mo
     assert.equal(shown(verb([piece]), answer, plain), text, JSON.stringify(piece));
   }
   const colours = paintFor({ isTTY: true }, {});
-  assert.equal(shown(verb([{ text: '{deep.er}', paint: { '*': 'bad' } }]), answer, colours), colours.bad('down'));
-  assert.equal(commandOf({ ...verb(['x']), operands: [{ name: 'id', type: 'text', optional: true }] }, 'x').operands[0], '[id]');
+  assert.equal(
+    shown(verb([{ text: '{deep.er}', paint: { '*': 'bad' } }]), answer, colours),
+    colours.bad('down'),
+  );
+  assert.equal(
+    commandOf({ ...verb(['x']), operands: [{ name: 'id', type: 'text', optional: true }] }, 'x')
+      .operands[0],
+    '[id]',
+  );
 });

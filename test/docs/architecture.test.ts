@@ -16,9 +16,16 @@ const page = read('docs/architecture.md');
 const sessions = /^```(?:sh|ts)\n[^]*?^```$/gm;
 
 const pathsIn = (text: string): readonly string[] => [
-  ...new Set([...text.matchAll(/(?<![\w./-])(?:core|plugins|bin|test|config|docs|agents|skills|vault)\/[\w./-]*\w\/?(?![\w*<-])/g)].map(([path]) => path)),
+  ...new Set(
+    [
+      ...text.matchAll(
+        /(?<![\w./-])(?:core|plugins|bin|test|config|docs|agents|skills|vault)\/[\w./-]*\w\/?(?![\w*<-])/g,
+      ),
+    ].map(([path]) => path),
+  ),
 ];
-const quoted = (text: string): readonly string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
+const quoted = (text: string): readonly string[] =>
+  [...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
 
 /** The text between one heading and the next of its rank or above. */
 function section(heading: string): string {
@@ -41,24 +48,35 @@ for (const path of ['docs/architecture.md', 'README.md']) {
 }
 
 test('the table of imports is the one that is enforced', () => {
-  const rows = [...section('## Who may import whom').matchAll(/^\| `([^`]+)` +\| (.+?) +\|$/gm)].map(([, who, whom]) => [
+  const rows = [
+    ...section('## Who may import whom').matchAll(/^\| `([^`]+)` +\| (.+?) +\|$/gm),
+  ].map(([, who, whom]) => [
     who,
     whom === 'nothing' ? [] : whom === 'all of core' ? ['core/*'] : quoted(whom!),
   ]);
-  const ofCore = Object.entries(arrows).map(([room, others]) => [`core/${room}`, others.map((name) => `core/${name}`)]);
-  const ofLibraries = Object.entries(libraries).map(([name, below]) => [`plugins/lib/${name}`, ['svc/sdk', ...below.map((other) => `svc/${other}`)]]);
+  const ofCore = Object.entries(arrows).map(([room, others]) => [
+    `core/${room}`,
+    others.map((name) => `core/${name}`),
+  ]);
+  const ofLibraries = Object.entries(libraries).map(([name, below]) => [
+    `plugins/lib/${name}`,
+    ['svc/sdk', ...below.map((other) => `svc/${other}`)],
+  ]);
   assert.deepEqual(rows, [...ofCore, ...ofLibraries]);
 });
 
 test('the packages of plugins and the trusted plugins are those that are enforced', () => {
-  const [, packages, trustedOnes] = /\nPackages: a plugin may use ([^.]+)\.[^]*?as `trusted`: ([^.]+)\./.exec(page) ?? [];
+  const [, packages, trustedOnes] =
+    /\nPackages: a plugin may use ([^.]+)\.[^]*?as `trusted`: ([^.]+)\./.exec(page) ?? [];
   assert.deepEqual(quoted(packages ?? ''), pluginPackages);
   assert.deepEqual(quoted(trustedOnes ?? '').toSorted(), Object.keys(trusted).toSorted());
 });
 
 test('the way of an HTTP body counts its files, and does not grow', () => {
   const [, count] = /\n### HTTP body to row \((\d+) files\)/.exec(page) ?? [];
-  const files = [...section('### HTTP body to row').matchAll(/^\d+\. `([^`]+)`/gm)].map(([, path]) => path);
+  const files = [...section('### HTTP body to row').matchAll(/^\d+\. `([^`]+)`/gm)].map(
+    ([, path]) => path,
+  );
   assert.equal(new Set(files).size, Number(count));
   assert.ok(files.length <= mostFilesToRow, `${files.length} files, which were ${mostFilesToRow}`);
 });

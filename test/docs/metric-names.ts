@@ -11,10 +11,15 @@ const hardware = {
   '/proc/net/dev': `Inter-|\n face |\n  eth0: ${Array.from({ length: 16 }, (_, i) => i).join(' ')}\n`,
   '/sys/class/net/eth0/operstate': 'up\n',
   ...Object.fromEntries(
-    ['carrier', 'carrier_changes', 'carrier_up_count', 'carrier_down_count', 'mtu', 'speed', 'tx_queue_len'].map((file) => [
-      `/sys/class/net/eth0/${file}`,
-      '1\n',
-    ]),
+    [
+      'carrier',
+      'carrier_changes',
+      'carrier_up_count',
+      'carrier_down_count',
+      'mtu',
+      'speed',
+      'tx_queue_len',
+    ].map((file) => [`/sys/class/net/eth0/${file}`, '1\n']),
   ),
 };
 
@@ -22,9 +27,14 @@ const hardware = {
 export async function metricNames(): Promise<ReadonlySet<string>> {
   const undo: (() => void)[] = [];
   try {
-    const boxes = [new Box('/', { network: { device_exclude: '' } }), new Box(rootOf({ after: (end: () => void) => undo.push(end) }, hardware).root)];
+    const boxes = [
+      new Box('/', { network: { device_exclude: '' } }),
+      new Box(rootOf({ after: (end: () => void) => undo.push(end) }, hardware).root),
+    ];
     const measured = await Promise.all(boxes.map((box) => box.measure()));
-    const hosts = measured.flatMap((samples) => [...samples.keys()].map((key) => key.split('{', 1)[0]!));
+    const hosts = measured.flatMap((samples) =>
+      [...samples.keys()].map((key) => key.split('{', 1)[0]!),
+    );
     return new Set([...hosts, ...processNames(), ...declaredNames()]);
   } finally {
     undo.forEach((end) => end());
@@ -34,8 +44,21 @@ export async function metricNames(): Promise<ReadonlySet<string>> {
 function processNames(): string[] {
   const names = new Set<string>();
   const totals = new GroupTotals({ mostGroups: 10, pageSize: 4_096, files: true, io: true });
-  const stat = { pid: 1, startTime: 1, state: 'S', threads: 1, residentPages: 1, virtualBytes: 1, userTime: 0, systemTime: 0, majorFaults: 0, minorFaults: 0 };
-  const member = { stat, detail: {}, group: 'init' } as unknown as Parameters<GroupTotals['add']>[0][number];
+  const stat = {
+    pid: 1,
+    startTime: 1,
+    state: 'S',
+    threads: 1,
+    residentPages: 1,
+    virtualBytes: 1,
+    userTime: 0,
+    systemTime: 0,
+    majorFaults: 0,
+    minorFaults: 0,
+  };
+  const member = { stat, detail: {}, group: 'init' } as unknown as Parameters<
+    GroupTotals['add']
+  >[0][number];
   totals.add([member], { uptime: 10, boot: 1 }, { add: (name) => void names.add(name) });
   return [...names];
 }
@@ -47,14 +70,20 @@ function declaredNames(): string[] {
     .filter((path) => path.endsWith('.ts'))
     .flatMap((path) => {
       const text = readFileSync(join(projectRoot, path), 'utf8');
-      const whole = [...text.matchAll(/'((?:node|svc|traces)_[a-z0-9_]+)'/g)].map(([, name]) => name!);
+      const whole = [...text.matchAll(/'((?:node|svc|traces)_[a-z0-9_]+)'/g)].map(
+        ([, name]) => name!,
+      );
       const prefix = path.startsWith('plugins/')
         ? `svc_${path.split('/')[1]!.replaceAll('-', '_')}_`
         : path.endsWith('process-metrics.ts')
           ? 'svc_process_'
           : 'svc_';
-      const declared = [...text.matchAll(/\b(?:counter|gauge|read|(histogram))\(\s*'([a-z0-9_]+)'/g)].flatMap(([, histogram, name]) =>
-        (histogram === undefined ? [''] : ['_bucket', '_sum', '_count']).map((end) => `${prefix}${name}${end}`),
+      const declared = [
+        ...text.matchAll(/\b(?:counter|gauge|read|(histogram))\(\s*'([a-z0-9_]+)'/g),
+      ].flatMap(([, histogram, name]) =>
+        (histogram === undefined ? [''] : ['_bucket', '_sum', '_count']).map(
+          (end) => `${prefix}${name}${end}`,
+        ),
       );
       return [...whole, ...declared, ...(/\.add\('up'/.test(text) ? ['up'] : [])];
     });

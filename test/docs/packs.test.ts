@@ -21,8 +21,18 @@ const lookout = join(home, 'lookout');
 function herald(): string {
   const folder = join(home, 'herald');
   mkdirSync(folder);
-  const manifest = { id: 'herald', version: '1.0.0', title: 'Herald', description: 'Emits.', engines: { host: '^1.0.0' }, entry: 'index.ts' };
-  writeFileSync(join(folder, 'plugin.json'), JSON.stringify({ ...manifest, mounts: ['/api/v1/herald'] }));
+  const manifest = {
+    id: 'herald',
+    version: '1.0.0',
+    title: 'Herald',
+    description: 'Emits.',
+    engines: { host: '^1.0.0' },
+    entry: 'index.ts',
+  };
+  writeFileSync(
+    join(folder, 'plugin.json'),
+    JSON.stringify({ ...manifest, mounts: ['/api/v1/herald'] }),
+  );
   writeFileSync(
     join(folder, 'index.ts'),
     `import { defineEvent, definePlugin, route } from 'svc/sdk';
@@ -38,7 +48,8 @@ interface Items {
   readonly items: readonly { readonly edge_id: number; readonly at: number }[];
 }
 
-const seen = async (house: TestHost): Promise<readonly number[]> => (await house.json<Items>('/api/v1/lookout')).items.map(({ edge_id: id }) => id);
+const seen = async (house: TestHost): Promise<readonly number[]> =>
+  (await house.json<Items>('/api/v1/lookout')).items.map(({ edge_id: id }) => id);
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 30_000; !(await holds()); await pause(20)) {
@@ -50,38 +61,62 @@ test('the pack of docs/packs.md hears, remembers, answers, is a tool, follows it
   const house = await startTestHost(t, {
     plugins: ['packs', 'gate', 'skill', 'setting', 'drop-ins', herald()],
     packs: [lookout],
-    services: { 'iam.directory': { live: () => undefined }, 'audit.trail': { append: async () => undefined } },
+    services: {
+      'iam.directory': { live: () => undefined },
+      'audit.trail': { append: async () => undefined },
+    },
   });
   useNoLeaks(t, house);
-  const { hash, rights } = await house.json<{ hash: string; rights: string[] }>('/api/v1/packs/lookout');
+  const { hash, rights } = await house.json<{ hash: string; rights: string[] }>(
+    '/api/v1/packs/lookout',
+  );
   assert.ok(
     rights.some((right) => right === 'is told of every event edge.offline'),
     rights.join('\n'),
   );
   assert.ok(rights.some((right) => right === 'keeps tables of its own, up to 16 MB'));
-  await house.json('/api/v1/packs/lookout/accept', { method: 'POST', body: JSON.stringify({ hash }) });
+  await house.json('/api/v1/packs/lookout/accept', {
+    method: 'POST',
+    body: JSON.stringify({ hash }),
+  });
   assert.equal(house.host.explain('lookout').state, 'active', house.host.explain('lookout').cause);
 
-  const lose = (id: number): Promise<unknown> => house.json('/api/v1/herald', { method: 'POST', body: JSON.stringify({ edge_id: id }) });
+  const lose = (id: number): Promise<unknown> =>
+    house.json('/api/v1/herald', { method: 'POST', body: JSON.stringify({ edge_id: id }) });
   await lose(1);
   await lose(2);
   await until('both are remembered', async () => (await seen(house)).join() === '2,1');
 
-  const { result } = await house.json<{ result: unknown }>('/api/v1/skills/lookout-latest/execute', {
-    method: 'POST',
-    body: JSON.stringify({ params: { count: 1 } }),
-  });
+  const { result } = await house.json<{ result: unknown }>(
+    '/api/v1/skills/lookout-latest/execute',
+    {
+      method: 'POST',
+      body: JSON.stringify({ params: { count: 1 } }),
+    },
+  );
   assert.deepEqual(result, [{ edge_id: 2, at: 7 }]);
-  const wrong = await house.fetch('/api/v1/skills/lookout-latest/execute', { method: 'POST', body: JSON.stringify({ params: { count: 0 } }) });
+  const wrong = await house.fetch('/api/v1/skills/lookout-latest/execute', {
+    method: 'POST',
+    body: JSON.stringify({ params: { count: 0 } }),
+  });
   assert.equal(wrong.status, 400);
 
-  await house.json('/api/v1/system-settings/lookout/most', { method: 'PUT', body: JSON.stringify({ value: 1 }) });
+  await house.json('/api/v1/system-settings/lookout/most', {
+    method: 'PUT',
+    body: JSON.stringify({ value: 1 }),
+  });
   await until('the setting has reached it', async () => (await seen(house)).join() === '2');
 
-  assert.ok([...house.registry.current.personas.keys()].includes('lookout-clerk'), 'its persona is there');
+  assert.ok(
+    [...house.registry.current.personas.keys()].includes('lookout-clerk'),
+    'its persona is there',
+  );
 
   // Reloads under fire: every call is answered, every event is kept.
-  await house.json('/api/v1/system-settings/lookout/most', { method: 'PUT', body: JSON.stringify({ value: 1000 }) });
+  await house.json('/api/v1/system-settings/lookout/most', {
+    method: 'PUT',
+    body: JSON.stringify({ value: 1000 }),
+  });
   let over = false;
   let answered = 0;
   const asking = (async () => {
@@ -96,7 +131,10 @@ test('the pack of docs/packs.md hears, remembers, answers, is a tool, follows it
   over = true;
   await asking;
   const sent = answered;
-  await until('every event is remembered', async () => (await seen(house)).filter((id) => id >= 100).length === sent);
+  await until(
+    'every event is remembered',
+    async () => (await seen(house)).filter((id) => id >= 100).length === sent,
+  );
   assert.ok(sent > 0);
 });
 
@@ -117,13 +155,24 @@ test('its types are right', () => {
   const config = {
     extends: join(projectRoot, 'tsconfig.json'),
     include: [join(lookout, '*.ts')],
-    compilerOptions: { rootDir: '/', paths: { 'svc/sdk': [join(projectRoot, 'core/sdk/index.ts')] } },
+    compilerOptions: {
+      rootDir: '/',
+      paths: { 'svc/sdk': [join(projectRoot, 'core/sdk/index.ts')] },
+    },
   };
   writeFileSync(join(home, 'package.json'), '{"type":"module"}');
   writeFileSync(join(home, 'tsconfig.json'), JSON.stringify(config));
   const { status, stdout } = spawnSync(
     join(projectRoot, 'node_modules', '.bin', 'tsc'),
-    ['-p', home, '--noEmit', '--typeRoots', join(projectRoot, 'node_modules', '@types'), '--pretty', 'false'],
+    [
+      '-p',
+      home,
+      '--noEmit',
+      '--typeRoots',
+      join(projectRoot, 'node_modules', '@types'),
+      '--pretty',
+      'false',
+    ],
     {
       encoding: 'utf8',
     },

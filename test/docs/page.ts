@@ -7,7 +7,12 @@ const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 /** Files that a page shows whole: fenced blocks that say `file=<path>`, by that path. */
 export function filesOf(page: string): ReadonlyMap<string, string> {
   const text = readFileSync(join(docs, page), 'utf8');
-  return new Map([...text.matchAll(/^```\w+ file=(\S+)\n([^]*?)^```$/gm)].map(([, path, content]) => [path!, content!]));
+  return new Map(
+    [...text.matchAll(/^```\w+ file=(\S+)\n([^]*?)^```$/gm)].map(([, path, content]) => [
+      path!,
+      content!,
+    ]),
+  );
 }
 
 /** Puts the files of a page below a folder, as a reader would. */

@@ -17,28 +17,44 @@ test('the plugins of docs/plugins.md work as the page shows them', async (t) => 
   writeFiles(files, root);
 
   await t.test('its test passes', () => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '--test', 'test/plugins/handover.test.ts'], {
-      cwd: root,
-      encoding: 'utf8',
-      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
-    });
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--import', 'tsx', '--test', 'test/plugins/handover.test.ts'],
+      {
+        cwd: root,
+        encoding: 'utf8',
+        env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+      },
+    );
     assert.equal(status, 0, stdout + stderr);
   });
 
   await t.test('its types are right, and it keeps every rule of the house', () => {
-    const config = { extends: './tsconfig.json', include: ['plugins/handover', 'plugins/briefing', 'test/plugins'] };
+    const config = {
+      extends: './tsconfig.json',
+      include: ['plugins/handover', 'plugins/briefing', 'test/plugins'],
+    };
     writeFileSync(join(root, 'tsconfig.page.json'), JSON.stringify(config));
-    const { status, stdout } = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.page.json', '--pretty', 'false'], {
-      cwd: root,
-      encoding: 'utf8',
-    });
+    const { status, stdout } = spawnSync(
+      join(root, 'node_modules', '.bin', 'tsc'),
+      ['-p', 'tsconfig.page.json', '--pretty', 'false'],
+      {
+        cwd: root,
+        encoding: 'utf8',
+      },
+    );
     assert.equal(status, 0, stdout);
-    const sources = [...files].filter(([path]) => path.endsWith('.ts')).map(([path, text]) => source(path, text));
+    const sources = [...files]
+      .filter(([path]) => path.endsWith('.ts'))
+      .map(([path, text]) => source(path, text));
     assert.deepEqual(trespasses(sources), []);
   });
 
   await t.test('svc plugin check finds nothing wrong with it', async () => {
-    const { code, stderr, stdout } = await svc(['plugin', 'check', join(root, 'plugins', 'handover')], { root });
+    const { code, stderr, stdout } = await svc(
+      ['plugin', 'check', join(root, 'plugins', 'handover')],
+      { root },
+    );
     assert.equal(code, 0, stdout + stderr);
   });
 
@@ -51,9 +67,13 @@ test('the plugins of docs/plugins.md work as the page shows them', async (t) => 
       body: JSON.stringify({ text: 'quiet night' }),
     });
     assert.equal(left.status, 201);
-    const command = (...words: string[]) => svc(['handover', ...words, '--data', house.dataDir], { root });
+    const command = (...words: string[]) =>
+      svc(['handover', ...words, '--data', house.dataDir], { root });
     assert.match((await command('add', 'and a loud morning')).stdout, /^Note 2 is left by \S+\n$/);
-    assert.match((await command('list')).stdout, /^ID +AT +BY +NOTE\n2 .* and a loud morning\n1 .* quiet night\n$/);
+    assert.match(
+      (await command('list')).stdout,
+      /^ID +AT +BY +NOTE\n2 .* and a loud morning\n1 .* quiet night\n$/,
+    );
     const file = join(root, 'plugins', 'handover', 'routes.ts');
     writeFileSync(
       file,
@@ -62,7 +82,9 @@ test('the plugins of docs/plugins.md work as the page shows them', async (t) => 
         .replace('...note, at:', "...note, shift: 'night', at:"),
     );
     const deadline = Date.now() + 20_000;
-    const shift = async () => ((await (await house.fetch('/api/v1/handover')).json()) as { items: { shift?: string }[] }).items[0]?.shift;
+    const shift = async () =>
+      ((await (await house.fetch('/api/v1/handover')).json()) as { items: { shift?: string }[] })
+        .items[0]?.shift;
     while ((await shift()) !== 'night') {
       assert.ok(Date.now() < deadline, `the edit is not served: ${house.said().slice(-2_000)}`);
       await pause(50);

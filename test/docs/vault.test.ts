@@ -32,17 +32,33 @@ const playbooks: readonly Playbook[] = filesIn('vault')
 
 const fences = (language: string): readonly { readonly path: string; readonly query: string }[] =>
   playbooks.flatMap(({ path, body }) =>
-    [...body.matchAll(new RegExp(`^ *\`\`\`${language}\\n([^]*?)^ *\`\`\`$`, 'gm'))].map(([, query]) => ({ path, query: query!.trim() })),
+    [...body.matchAll(new RegExp(`^ *\`\`\`${language}\\n([^]*?)^ *\`\`\`$`, 'gm'))].map(
+      ([, query]) => ({ path, query: query!.trim() }),
+    ),
   );
 
-const headings = ['Symptom', 'First three readings', 'Causes, likeliest first', 'Fix', 'How to see that it worked', 'How to prevent it'];
+const headings = [
+  'Symptom',
+  'First three readings',
+  'Causes, likeliest first',
+  'Fix',
+  'How to see that it worked',
+  'How to prevent it',
+];
 
 test('there are sixty playbooks or more, each with a title of its own, tags, all headings in their order, and as much as a tired person reads', () => {
   assert.ok(playbooks.length >= 60, `${playbooks.length} playbooks`);
-  assert.equal(new Set(playbooks.map(({ title }) => title)).size, playbooks.length, 'two playbooks have one title');
+  assert.equal(
+    new Set(playbooks.map(({ title }) => title)).size,
+    playbooks.length,
+    'two playbooks have one title',
+  );
   for (const { path, text, title, tags, body } of playbooks) {
     assert.match(path, /^vault\/[a-z]+\/[a-z0-9-]+\.md$/);
-    assert.ok(title.length > 5 && title.length < 80 && tags.length >= 2, `${path} has no title and tags`);
+    assert.ok(
+      title.length > 5 && title.length < 80 && tags.length >= 2,
+      `${path} has no title and tags`,
+    );
     assert.deepEqual(
       [...body.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading),
       headings,
@@ -50,9 +66,15 @@ test('there are sixty playbooks or more, each with a title of its own, tags, all
     );
     const lines = text.split('\n').length - 1;
     assert.ok(lines >= 40 && lines <= 95, `${path} has ${lines} lines`);
-    const readings = body.slice(body.indexOf(`## ${headings[1]}`), body.indexOf(`## ${headings[2]}`));
+    const readings = body.slice(
+      body.indexOf(`## ${headings[1]}`),
+      body.indexOf(`## ${headings[2]}`),
+    );
     assert.deepEqual(readings.match(/^\d(?=\. )/gm), ['1', '2', '3'], `${path} has three readings`);
-    assert.ok((readings.match(/^ *```(?:promql|logql|traceql)$/gm) ?? []).length >= 3, `${path} has no query for each reading`);
+    assert.ok(
+      (readings.match(/^ *```(?:promql|logql|traceql)$/gm) ?? []).length >= 3,
+      `${path} has no query for each reading`,
+    );
   }
 });
 
@@ -61,7 +83,11 @@ test('no paragraph stands in two playbooks', () => {
   for (const { path, body } of playbooks) {
     const prose = body.replaceAll(/^ *```[^]*?^ *```$/gm, '').split(/\n{2,}/);
     for (const paragraph of prose.filter((text) => text.length > 120)) {
-      assert.equal(seen.get(paragraph), undefined, `${path} says word for word: ${paragraph.slice(0, 60)}`);
+      assert.equal(
+        seen.get(paragraph),
+        undefined,
+        `${path} says word for word: ${paragraph.slice(0, 60)}`,
+      );
       seen.set(paragraph, path);
     }
   }
@@ -74,7 +100,9 @@ test('every LogQL and TraceQL query parses', () => {
   ] as const) {
     const queries = fences(language);
     assert.ok(queries.length > 15, `${queries.length} queries of ${language}`);
-    queries.forEach(({ path, query }) => assert.doesNotThrow(() => parse(query), `${path}: ${query}`));
+    queries.forEach(({ path, query }) =>
+      assert.doesNotThrow(() => parse(query), `${path}: ${query}`),
+    );
   }
 });
 
@@ -89,7 +117,8 @@ describe('metrics', () => {
       const names = namesIn(parsePromql(query));
       assert.ok(names.length > 0, `${path}: ${query} names no metric`);
       for (const name of names) {
-        const found = typeof name === 'string' ? known.has(name) : [...known].some((one) => name.test(one));
+        const found =
+          typeof name === 'string' ? known.has(name) : [...known].some((one) => name.test(one));
         assert.ok(found, `${path} asks for ${String(name)}, which nothing makes`);
       }
     }
@@ -107,15 +136,23 @@ describe('metrics', () => {
 test('each rule that comes with svc links to a playbook, which has short steps for messages as well', () => {
   const steps = JSON.parse(read('plugins/alert/rules/runbooks.json')) as Record<string, string[]>;
   const rules = ['hosts', 'network', 'pipelines', 'system'].flatMap(
-    (name) => JSON.parse(read(`plugins/alert/rules/${name}.json`)) as { rule_key: string; runbook_url: string }[],
+    (name) =>
+      JSON.parse(read(`plugins/alert/rules/${name}.json`)) as {
+        rule_key: string;
+        runbook_url: string;
+      }[],
   );
   assert.ok(rules.length > 30);
   for (const { rule_key: key, runbook_url: url } of rules) {
     const [, path = ''] = /^playbook:\/\/(.+)$/.exec(url) ?? [];
-    assert.ok(existsSync(join(projectRoot, 'vault', path)) && path !== '', `${key} links to ${url}`);
+    assert.ok(
+      existsSync(join(projectRoot, 'vault', path)) && path !== '',
+      `${key} links to ${url}`,
+    );
     assert.ok((steps[path]?.length ?? 0) >= 3, `${path} has no steps in runbooks.json`);
     assert.ok(
-      read(`vault/${path}`).includes(`\`${key}\``) || rules.filter(({ runbook_url: other }) => other === url).length > 1,
+      read(`vault/${path}`).includes(`\`${key}\``) ||
+        rules.filter(({ runbook_url: other }) => other === url).length > 1,
       `${path} does not name ${key}`,
     );
   }
@@ -126,11 +163,19 @@ test('each rule that comes with svc links to a playbook, which has short steps f
 });
 
 test('each host check of the investigator links to a playbook that exists', () => {
-  const checks = Object.entries(JSON.parse(read('plugins/investigate/checks/host-checks.json')) as Record<string, { runbook?: string }>);
+  const checks = Object.entries(
+    JSON.parse(read('plugins/investigate/checks/host-checks.json')) as Record<
+      string,
+      { runbook?: string }
+    >,
+  );
   assert.ok(checks.length >= 30);
   for (const [name, { runbook = '' }] of checks) {
     const [, path = ''] = /^playbook:\/\/(.+)$/.exec(runbook) ?? [];
-    assert.ok(path !== '' && existsSync(join(projectRoot, 'vault', path)), `${name} links to ${runbook}`);
+    assert.ok(
+      path !== '' && existsSync(join(projectRoot, 'vault', path)),
+      `${name} links to ${runbook}`,
+    );
   }
 });
 
@@ -151,7 +196,10 @@ test('the labelled questions name playbooks that exist, a third is held back, an
     assert.ok(!titles.has(question.toLowerCase()), question);
     assert.ok(Object.values(answers).includes(3), `${question} has no right answer`);
     Object.entries(answers).forEach(([path, grade]) =>
-      assert.ok([1, 2, 3].includes(grade) && existsSync(join(projectRoot, 'vault', path)), `${question}: ${path}`),
+      assert.ok(
+        [1, 2, 3].includes(grade) && existsSync(join(projectRoot, 'vault', path)),
+        `${question}: ${path}`,
+      ),
     );
   }
 });
@@ -165,10 +213,15 @@ function namesIn(node: unknown): (string | RegExp)[] {
     return node.flatMap(namesIn);
   }
   if ((node as { node?: string }).node === 'selector') {
-    const { name, matchers } = node as { name: string; matchers: readonly { name: string; op: string; value: string }[] };
+    const { name, matchers } = node as {
+      name: string;
+      matchers: readonly { name: string; op: string; value: string }[];
+    };
     const pattern = matchers.find((matcher) => matcher.name === '__name__' && matcher.op === '=~');
     // A selector of no name asks for whatever has its labels.
-    return name !== '' ? [name] : [pattern === undefined ? /^up$/ : new RegExp(`^(?:${pattern.value})$`)];
+    return name !== ''
+      ? [name]
+      : [pattern === undefined ? /^up$/ : new RegExp(`^(?:${pattern.value})$`)];
   }
   return Object.values(node).flatMap(namesIn);
 }

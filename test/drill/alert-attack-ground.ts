@@ -7,7 +7,11 @@ import type { Ends } from './alert-prometheus-units.ts';
 
 interface Entry {
   readonly event: string;
-  readonly incident: { readonly labels: Readonly<Record<string, string>>; readonly event_count: number; readonly ended_because?: string };
+  readonly incident: {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly event_count: number;
+    readonly ended_because?: string;
+  };
   readonly rule: { readonly rule_key: string };
 }
 
@@ -52,7 +56,11 @@ export class Ground {
       request.on('data', (piece: Buffer) => pieces.push(piece));
       request.on('end', () => {
         const channel = (request.url ?? '').slice(1);
-        this.#take(channel, String(request.headers['idempotency-key']), JSON.parse(Buffer.concat(pieces).toString('utf8')));
+        this.#take(
+          channel,
+          String(request.headers['idempotency-key']),
+          JSON.parse(Buffer.concat(pieces).toString('utf8')),
+        );
         const answer = (): void => void response.end('ok');
         (this.moods.get(channel) ?? ((say) => say()))(answer);
       });
@@ -84,14 +92,22 @@ export class Ground {
   told(channel: string, rule: string): readonly string[] {
     const seen = new Set<string>();
     return this.said
-      .filter((one) => one.channel === channel && one.rule === rule && !seen.has(one.key + one.unit) && seen.add(one.key + one.unit))
+      .filter(
+        (one) =>
+          one.channel === channel &&
+          one.rule === rule &&
+          !seen.has(one.key + one.unit) &&
+          seen.add(one.key + one.unit),
+      )
       .map(({ event, unit, round }) => `${event} ${unit}.${round}`);
   }
 
   /** Messages about a rule that came more than once, and how often at most. */
   again(channel: string, rule: string): readonly number[] {
     const times = new Map<string, number>();
-    this.said.filter((one) => one.channel === channel && one.rule === rule).forEach(({ key, unit }) => times.set(key + unit, (times.get(key + unit) ?? 0) + 1));
+    this.said
+      .filter((one) => one.channel === channel && one.rule === rule)
+      .forEach(({ key, unit }) => times.set(key + unit, (times.get(key + unit) ?? 0) + 1));
     return [...times.values()].filter((count) => count > 1);
   }
 
@@ -115,11 +131,24 @@ export class Ground {
     this.messages += 1;
     for (const { event, incident, rule } of body.notices ?? [body]) {
       const { scene = '', unit = '' } = incident.labels;
-      const said = event === 'resolved' && incident.ended_because !== undefined ? 'over' : (event as Said['event']);
-      this.said.push({ at, key, channel, rule: rule.rule_key, event: said, unit, round: incident.event_count });
+      const said =
+        event === 'resolved' && incident.ended_because !== undefined
+          ? 'over'
+          : (event as Said['event']);
+      this.said.push({
+        at,
+        key,
+        channel,
+        rule: rule.rule_key,
+        event: said,
+        unit,
+        round: incident.event_count,
+      });
       const claims = said === 'resolved' ? false : said === 'over' ? undefined : true;
       if (claims !== undefined && !this.#wasSo(`${scene} ${unit}`, claims, at)) {
-        this.faults.push(`a lie to ${channel}: ${rule.rule_key} ${event} of unit ${unit}, which ${claims ? 'is well' : 'burns'}`);
+        this.faults.push(
+          `a lie to ${channel}: ${rule.rule_key} ${event} of unit ${unit}, which ${claims ? 'is well' : 'burns'}`,
+        );
       }
     }
   }
@@ -127,7 +156,12 @@ export class Ground {
   /** Whether it was so at any moment just before. */
   #wasSo(series: string, burns: boolean, at: number): boolean {
     const changes = this.#truth.get(series) ?? [];
-    return changes.some((change, index) => change.burns === burns && change.at <= at && (changes[index + 1]?.at ?? Infinity) >= at - graceMs);
+    return changes.some(
+      (change, index) =>
+        change.burns === burns &&
+        change.at <= at &&
+        (changes[index + 1]?.at ?? Infinity) >= at - graceMs,
+    );
   }
 
   async #push(): Promise<void> {
@@ -137,11 +171,17 @@ export class Ground {
       const more = this.churn.get(scene)?.() ?? '';
       return this.away.has(scene)
         ? []
-        : [`attack_heat{scene="${scene}",unit="${unit}",job="${scene}",instance="${scene}:1"${more}} ${changes.at(-1)!.burns ? 5 : 0} ${now}\n`];
+        : [
+            `attack_heat{scene="${scene}",unit="${unit}",job="${scene}",instance="${scene}:1"${more}} ${changes.at(-1)!.burns ? 5 : 0} ${now}\n`,
+          ];
     });
     if (this.house !== undefined && lines.length > 0) {
       await this.house
-        .fetch('/api/v1/import/prometheus', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: lines.join('') })
+        .fetch('/api/v1/import/prometheus', {
+          method: 'POST',
+          headers: { 'content-type': 'text/plain' },
+          body: lines.join(''),
+        })
         .then((answer) => answer.text())
         .catch(() => undefined);
     }

@@ -9,9 +9,17 @@ export async function rulesThatAreEdited(scene: Scene): Promise<void> {
   const told = (): readonly string[] => ground.told('edited', rule);
   const { id } = await begin(scene, 'edited');
   const edit = (more: object) => faked.put(`/api/v1/alert-rules/${id}`, ruleOf('edited', more));
-  const above = (threshold: number, more: object = {}) => ({ conditions: [{ expr: `attack_heat{scene="edited"} > ${threshold}`, ...more }] });
+  const above = (threshold: number, more: object = {}) => ({
+    conditions: [{ expr: `attack_heat{scene="edited"} > ${threshold}`, ...more }],
+  });
   await ground.until('edited', 'it is told', () => told().length === 1);
-  for (const harmless of [above(2), { name: 'Another name' }, { labels: { team: 'db' } }, above(3, { for: '4s' }), { annotations: { summary: 'hot' } }]) {
+  for (const harmless of [
+    above(2),
+    { name: 'Another name' },
+    { labels: { team: 'db' } },
+    above(3, { for: '4s' }),
+    { annotations: { summary: 'hot' } },
+  ]) {
     await edit(harmless);
     await pause(6_000);
   }
@@ -25,15 +33,25 @@ export async function rulesThatAreEdited(scene: Scene): Promise<void> {
   await ground.until('edited', 'the end of the rule is told', () => told().length === 4);
   await pause(8_000);
   const [first, second, third, last] = told();
-  ground.expect('edited', [first, second?.split(' ')[1], third, last, told().length], ['firing 1.1', '1.1', 'firing 1.2', 'over 1.2', 4]);
-  ground.said.filter((one) => one.rule === rule && one.event === 'resolved').forEach(() => ground.faults.push('edited: RESOLVED was said of what burned'));
+  ground.expect(
+    'edited',
+    [first, second?.split(' ')[1], third, last, told().length],
+    ['firing 1.1', '1.1', 'firing 1.2', 'over 1.2', 4],
+  );
+  ground.said
+    .filter((one) => one.rule === rule && one.event === 'resolved')
+    .forEach(() => ground.faults.push('edited: RESOLVED was said of what burned'));
 }
 
 /** It fires muted, its source goes, the silence ends: nothing is told to be over, and what burns is told, at the latest once its source is back. */
 export async function aSilenceThatEndsInAnOutage(scene: Scene): Promise<void> {
   const { ground, faked } = scene;
   const told = (): readonly string[] => ground.told('outage', 'attack_outage');
-  await faked.post('/api/v1/alerts/silences', { matchers: [{ name: 'scene', value: 'outage' }], duration: '40s', reason: 'drill' });
+  await faked.post('/api/v1/alerts/silences', {
+    matchers: [{ name: 'scene', value: 'outage' }],
+    duration: '40s',
+    reason: 'drill',
+  });
   await begin(scene, 'outage');
   await pause(20_000);
   ground.expect('outage, muted', told(), []);
@@ -55,26 +73,62 @@ export async function aSilenceThatEndsInAnOutage(scene: Scene): Promise<void> {
 export async function equalLabels(scene: Scene): Promise<void> {
   const { ground, faked } = scene;
   const { id } = await begin(scene, 'equal', { labels: { service: 'shop' } });
-  await ground.until('equal', 'the critical one is told', () => ground.told('equal', 'attack_equal').length === 1);
+  await ground.until(
+    'equal',
+    'the critical one is told',
+    () => ground.told('equal', 'attack_equal').length === 1,
+  );
   const labels = { labels: { service: 'shop' } };
-  await faked.post('/api/v1/alert-rules', { ...ruleOf('equal', { ...labels, severity: 'warning' }), rule_key: 'attack_equal_too', name: 'Equal too' });
-  await faked.post('/api/v1/alert-rules', { ...ruleOf('equal', labels), rule_key: 'attack_equal_third', name: 'Equal third' });
-  await ground.until('equal', 'another critical one is told', () => ground.told('equal', 'attack_equal_third').length === 1);
+  await faked.post('/api/v1/alert-rules', {
+    ...ruleOf('equal', { ...labels, severity: 'warning' }),
+    rule_key: 'attack_equal_too',
+    name: 'Equal too',
+  });
+  await faked.post('/api/v1/alert-rules', {
+    ...ruleOf('equal', labels),
+    rule_key: 'attack_equal_third',
+    name: 'Equal third',
+  });
+  await ground.until(
+    'equal',
+    'another critical one is told',
+    () => ground.told('equal', 'attack_equal_third').length === 1,
+  );
   await pause(10_000);
   ground.expect('equal, inhibited', ground.told('equal', 'attack_equal_too'), []);
   await faked.remove(`/api/v1/alert-rules/${id}`);
-  await ground.until('equal', 'the end of the first is told', () => ground.told('equal', 'attack_equal').length === 2);
+  await ground.until(
+    'equal',
+    'the end of the first is told',
+    () => ground.told('equal', 'attack_equal').length === 2,
+  );
   await pause(6_000);
   ground.expect('equal, still inhibited', ground.told('equal', 'attack_equal_too'), []);
-  const third = await faked.get<{ items: { id: number; rule_key: string }[] }>('/api/v1/alert-rules?q=Equal%20third');
+  const third = await faked.get<{ items: { id: number; rule_key: string }[] }>(
+    '/api/v1/alert-rules?q=Equal%20third',
+  );
   await faked.remove(`/api/v1/alert-rules/${third.items[0]!.id}`);
-  await ground.until('equal', 'the warning is told', () => ground.told('equal', 'attack_equal_too').length === 1);
+  await ground.until(
+    'equal',
+    'the warning is told',
+    () => ground.told('equal', 'attack_equal_too').length === 1,
+  );
   ground.set('equal', '1', false);
-  await ground.until('equal', 'the end of the warning is told', () => ground.told('equal', 'attack_equal_too').length === 2);
+  await ground.until(
+    'equal',
+    'the end of the warning is told',
+    () => ground.told('equal', 'attack_equal_too').length === 2,
+  );
   await pause(5_000);
   ground.expect('equal', ground.told('equal', 'attack_equal'), ['firing 1.1', 'over 1.1']);
-  ground.expect('equal third', ground.told('equal', 'attack_equal_third'), ['firing 1.1', 'over 1.1']);
-  ground.expect('equal too', ground.told('equal', 'attack_equal_too'), ['firing 1.1', 'resolved 1.1']);
+  ground.expect('equal third', ground.told('equal', 'attack_equal_third'), [
+    'firing 1.1',
+    'over 1.1',
+  ]);
+  ground.expect('equal too', ground.told('equal', 'attack_equal_too'), [
+    'firing 1.1',
+    'resolved 1.1',
+  ]);
 }
 
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toISOString();
@@ -98,7 +152,9 @@ export async function overlappingSilences(scene: Scene): Promise<void> {
   await ground.until('silences', 'it is told', () => told().length === 1);
   const first = ground.said.find(({ channel }) => channel === 'silences');
   if (first !== undefined && first.at - since < 14_000) {
-    ground.faults.push(`silences: told ${since + 15_000 - first.at} ms before the end of the silence`);
+    ground.faults.push(
+      `silences: told ${since + 15_000 - first.at} ms before the end of the silence`,
+    );
   }
   ground.set('silences', '1', false);
   await ground.until('silences', 'its end is told', () => told().length === 2);
@@ -111,8 +167,12 @@ const mostUnits = 100;
 
 /** A hundred series of one incident whose labels change every few seconds, while it burns on. */
 export async function churningSeries({ ground, faked }: Scene): Promise<void> {
-  const of = (event: string): number => ground.said.filter(({ channel, event: said }) => channel === 'churn' && said === event).length;
-  await faked.post('/api/v1/notification-channels', channelOf(ground, 'churn', { group_interval: '5s' }));
+  const of = (event: string): number =>
+    ground.said.filter(({ channel, event: said }) => channel === 'churn' && said === event).length;
+  await faked.post(
+    '/api/v1/notification-channels',
+    channelOf(ground, 'churn', { group_interval: '5s' }),
+  );
   await faked.post('/api/v1/alert-rules', ruleOf('churn', { dimensions: ['scene'] }));
   ground.churn.set('churn', () => `,run="${Math.floor(Date.now() / 4_000)}"`);
   for (let unit = 0; unit < mostUnits; unit += 1) {

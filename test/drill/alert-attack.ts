@@ -4,7 +4,13 @@ import type { Outcome } from '../exercise.ts';
 import { counted } from '../counted.ts';
 import { findPeer, peers } from '../peers.ts';
 import { Ground } from './alert-attack-ground.ts';
-import { aSilenceThatEndsInAnOutage, churningSeries, equalLabels, overlappingSilences, rulesThatAreEdited } from './alert-attack-rules.ts';
+import {
+  aSilenceThatEndsInAnOutage,
+  churningSeries,
+  equalLabels,
+  overlappingSilences,
+  rulesThatAreEdited,
+} from './alert-attack-rules.ts';
 import { begin, channelOf, ruleOf, type Scene } from './alert-attack-scene.ts';
 import { FakedHouse } from './alert-truth-house.ts';
 
@@ -16,10 +22,17 @@ export async function run({
   kills = 10,
   steps = 6,
   only = '',
-}: { readonly kills?: number; readonly steps?: number; readonly only?: string } = {}): Promise<Outcome> {
+}: {
+  readonly kills?: number;
+  readonly steps?: number;
+  readonly only?: string;
+} = {}): Promise<Outcome> {
   const faketime = findPeer('libfaketimeMT.so.1');
   if (faketime === undefined) {
-    return { ok: false, why: `libfaketime is not installed (Debian: apt-get install ${peers['libfaketimeMT.so.1']})` };
+    return {
+      ok: false,
+      why: `libfaketime is not installed (Debian: apt-get install ${peers['libfaketimeMT.so.1']})`,
+    };
   }
   const ends: (() => unknown)[] = [];
   const t = { after: (end: () => unknown) => void ends.push(end) };
@@ -28,7 +41,10 @@ export async function run({
     const ground = await new Ground().listen(t);
     const faked = new FakedHouse(t, ground, faketime);
     await faked.start();
-    const play = async ([scene, work]: readonly [string, (scene: Scene) => Promise<void>]): Promise<void> => {
+    const play = async ([scene, work]: readonly [
+      string,
+      (scene: Scene) => Promise<void>,
+    ]): Promise<void> => {
       if (new RegExp(only).test(scene)) {
         const began = performance.now();
         await work({ ground, faked });
@@ -39,7 +55,13 @@ export async function run({
     await play(['kills', (scene) => killed(scene, kills)]);
     await play(['clock', (scene) => steppingClock(scene, steps)]);
     const { messages, said, faults } = ground;
-    return { ok: faults.length === 0, messages, said: said.length, passed, ...(faults.length > 0 && { faults: faults.join('; ') }) };
+    return {
+      ok: faults.length === 0,
+      messages,
+      said: said.length,
+      passed,
+      ...(faults.length > 0 && { faults: faults.join('; ') }),
+    };
   } finally {
     for (const end of ends.toReversed()) {
       await end();
@@ -96,10 +118,20 @@ async function channelsThatChange({ ground, faked }: Scene): Promise<void> {
       ground.set(scene, '1', true);
       await pause(12_000);
       await change(id, good);
-      await ground.until(scene, 'it is told', () => ground.told(scene, `attack_${scene}`).length > 0, 120_000);
+      await ground.until(
+        scene,
+        'it is told',
+        () => ground.told(scene, `attack_${scene}`).length > 0,
+        120_000,
+      );
       await pause(10_000);
       ground.set(scene, '1', false);
-      await ground.until(scene, 'its end is told', () => ground.told(scene, `attack_${scene}`).length > 1, 120_000);
+      await ground.until(
+        scene,
+        'its end is told',
+        () => ground.told(scene, `attack_${scene}`).length > 1,
+        120_000,
+      );
       await pause(10_000);
       ground.expect(scene, ground.told(scene, `attack_${scene}`), ['firing 1.1', 'resolved 1.1']);
     }),
@@ -128,7 +160,12 @@ async function killed(scene: Scene, kills: number): Promise<void> {
     await faked.stop('SIGKILL');
     ground.moods.delete('kills');
     await faked.start();
-    await ground.until('kills', 'it is told again', () => ground.again('kills', rule).length === wanted.length, 90_000);
+    await ground.until(
+      'kills',
+      'it is told again',
+      () => ground.again('kills', rule).length === wanted.length,
+      90_000,
+    );
   }
   await pause(5_000);
   ground.expect('kills', ground.told('kills', rule), wanted);
@@ -144,7 +181,11 @@ async function steppingClock(scene: Scene, steps: number): Promise<void> {
   const { ground, faked } = scene;
   await begin(scene, 'clock');
   ground.set('clock', '2', false);
-  await ground.until('clock', 'it is told', () => ground.told('clock', 'attack_clock').length === 1);
+  await ground.until(
+    'clock',
+    'it is told',
+    () => ground.told('clock', 'attack_clock').length === 1,
+  );
   const wanted = ['firing 1.1'];
   for (let step = 0; step < steps; step += 1) {
     const by = (step % 4 === 0 || step % 4 === 3 ? 1 : -1) * (3_600 + 0.123_456 * (step + 1));
@@ -158,7 +199,12 @@ async function steppingClock(scene: Scene, steps: number): Promise<void> {
       const burns = wanted.length % 2 === 1;
       ground.set('clock', '2', burns);
       wanted.push(`${burns ? 'firing' : 'resolved'} 2.${Math.ceil(wanted.length / 2)}`);
-      await ground.until('clock', `${wanted.at(-1)} is told`, () => ground.told('clock', 'attack_clock').length === wanted.length, 90_000);
+      await ground.until(
+        'clock',
+        `${wanted.at(-1)} is told`,
+        () => ground.told('clock', 'attack_clock').length === wanted.length,
+        90_000,
+      );
     }
   }
   ground.expect('clock', ground.told('clock', 'attack_clock'), wanted);

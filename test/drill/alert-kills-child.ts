@@ -5,12 +5,22 @@ import { startTestHost } from 'svc/testing';
 import { stormStore } from './alert-kills-model.ts';
 
 const [dataDir, hook, calm] = process.argv.slice(2) as [string, string, string];
-const environment = { SVC_ALERT_EVAL_INTERVAL: '1s', SVC_ALERT_COOLDOWN: '0s', SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_NOTIFY_WEBHOOK_URL: hook };
+const environment = {
+  SVC_ALERT_EVAL_INTERVAL: '1s',
+  SVC_ALERT_COOLDOWN: '0s',
+  SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+  SVC_NOTIFY_WEBHOOK_URL: hook,
+};
 
 /** A house in a storm, until it is killed; a calm one tells when nothing is left to do. */
 const house = await startTestHost(
   { after: () => undefined },
-  { plugins: ['alert', 'notify'], dataDir, environment, services: { 'metrics.queries': stormStore(calm === 'calm') } },
+  {
+    plugins: ['alert', 'notify'],
+    dataDir,
+    environment,
+    services: { 'metrics.queries': stormStore(calm === 'calm') },
+  },
 );
 const { total } = await house.json<{ total: number }>('/api/v1/alert-rules?q=storm&limit=1');
 for (let rule = total; rule < 3; rule++) {

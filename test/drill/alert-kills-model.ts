@@ -11,7 +11,11 @@ export function stormStore(calm: boolean): MetricsQueries {
       const rule = /^storm_(\d)/.exec(query);
       const wave = Math.floor(time / waveMs);
       const hot =
-        rule === null || calm ? [] : Array.from({ length: devices }, (_, device) => device).filter((device) => (device + wave + Number(rule[1])) % 3 === 0);
+        rule === null || calm
+          ? []
+          : Array.from({ length: devices }, (_, device) => device).filter(
+              (device) => (device + wave + Number(rule[1])) % 3 === 0,
+            );
       return {
         type: 'vector',
         labels: hot.map((device) => ({ device_id: `${device}` })),

@@ -42,7 +42,9 @@ export async function run({ kills = 100 }: { readonly kills?: number } = {}): Pr
     }
     const last = await house(dir, hook, 'calm');
     const ask = async <T>(path: string): Promise<T> => {
-      const answer = await fetch(last.url + path, { headers: { authorization: `Bearer ${last.token}` } });
+      const answer = await fetch(last.url + path, {
+        headers: { authorization: `Bearer ${last.token}` },
+      });
       assert.equal(answer.status, 200, path);
       return (await answer.json()) as T;
     };
@@ -70,13 +72,31 @@ export async function run({ kills = 100 }: { readonly kills?: number } = {}): Pr
 }
 
 type Ask = <T>(path: string) => Promise<T>;
-type Row = { readonly type: string; readonly data: { readonly result: string; readonly notice_id: string; readonly channel_id: number } };
+type Row = {
+  readonly type: string;
+  readonly data: {
+    readonly result: string;
+    readonly notice_id: string;
+    readonly channel_id: number;
+  };
+};
 
 /** Waits until every incident is over and every notice has ended, then counts what their timelines say. */
-async function settled(ask: Ask): Promise<{ incidents: number; firings: number; sent: number; failed: number; folded: number; overtaken: number }> {
+async function settled(
+  ask: Ask,
+): Promise<{
+  incidents: number;
+  firings: number;
+  sent: number;
+  failed: number;
+  folded: number;
+  overtaken: number;
+}> {
   const until = Date.now() + calmMs;
   for (;;) {
-    const { items } = await ask<{ items: { id: number; status: string; rule: string; event_count: number }[] }>('/api/v1/alerts/incidents?q=storm&limit=200');
+    const { items } = await ask<{
+      items: { id: number; status: string; rule: string; event_count: number }[];
+    }>('/api/v1/alerts/incidents?q=storm&limit=200');
     const counts = { sent: 0, failed: 0, folded: 0, overtaken: 0 };
     let firings = 0;
     const missing: string[] = [];
@@ -86,20 +106,31 @@ async function settled(ask: Ask): Promise<{ incidents: number; firings: number; 
       const outcomes = rows.filter(({ type }) => type.startsWith('notification_'));
       outcomes.forEach(({ data }) => (counts[data.result as keyof typeof counts] += 1));
       const ended = new Map<string, number>();
-      outcomes.forEach(({ data }) => ended.set(data.notice_id, (ended.get(data.notice_id) ?? 0) + 1));
+      outcomes.forEach(({ data }) =>
+        ended.set(data.notice_id, (ended.get(data.notice_id) ?? 0) + 1),
+      );
       missing.push(...(status === 'resolved' ? [] : [`incident ${id} is ${status}`]));
       for (let seq = 1; seq <= count; seq++) {
         for (const kind of ['firing', 'resolved']) {
           const times = ended.get(`incident-${id}-${seq}-${kind}`) ?? 0;
-          missing.push(...(times === 1 ? [] : [`${kind} ${seq} of incident ${id} has ended ${times} times`]));
+          missing.push(
+            ...(times === 1 ? [] : [`${kind} ${seq} of incident ${id} has ended ${times} times`]),
+          );
         }
       }
-      assert.equal(rows.filter(({ type }) => type === 'firing').length, count, `incident ${id} has one row for each of its firings`);
+      assert.equal(
+        rows.filter(({ type }) => type === 'firing').length,
+        count,
+        `incident ${id} has one row for each of its firings`,
+      );
     }
     if (missing.length === 0 && items.length > 0) {
       return { incidents: items.length, firings, ...counts };
     }
-    assert.ok(Date.now() < until, `still, after the storm: ${missing.slice(0, 5).join('; ')} and ${Math.max(0, missing.length - 5)} more`);
+    assert.ok(
+      Date.now() < until,
+      `still, after the storm: ${missing.slice(0, 5).join('; ')} and ${Math.max(0, missing.length - 5)} more`,
+    );
     await pause(2_000);
   }
 }
@@ -123,7 +154,10 @@ function assertOrder(told: readonly Told[]): void {
   for (const { event, incident } of told) {
     const place = incident.event_count * 2 + (event === 'resolved' ? 1 : 0);
     const before = places.get(incident.id) ?? 0;
-    assert.ok(place >= before, `incident ${incident.id}: ${event} ${incident.event_count} came after a later event`);
+    assert.ok(
+      place >= before,
+      `incident ${incident.id}: ${event} ${incident.event_count} came after a later event`,
+    );
     places.set(incident.id, place);
   }
 }
@@ -133,7 +167,9 @@ async function listen(heard: Heard): Promise<Server> {
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(pieces).toString('utf8')) as Partial<Told> & { readonly notices?: readonly Told[] };
+      const body = JSON.parse(Buffer.concat(pieces).toString('utf8')) as Partial<Told> & {
+        readonly notices?: readonly Told[];
+      };
       heard.keys.push(String(request.headers['idempotency-key']));
       // Entries of a digest are put worst first, not in their order.
       heard.told.push(...(body.incident ? [body as Told] : []));
@@ -150,7 +186,9 @@ async function house(
   hook: string,
   mood: 'storm' | 'calm',
 ): Promise<{ process: ChildProcess; url: string; token: string; ended: Promise<unknown> }> {
-  const started = spawn(process.execPath, ['--import', 'tsx', child, dir, hook, mood], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const started = spawn(process.execPath, ['--import', 'tsx', child, dir, hook, mood], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = once(started, 'exit');
   for await (const line of createInterface({ input: started.stdout })) {
     const [url = '', token = ''] = line.split(' ');

@@ -12,7 +12,12 @@ import { freePort } from '../plugins/ingest/nginx.ts';
 import type { Ends } from './alert-prometheus-units.ts';
 
 /** The same words mean the same to both. */
-export const grouping = { group_by: ['alertname'], group_wait: '5s', group_interval: '20s', repeat_interval: '3m' };
+export const grouping = {
+  group_by: ['alertname'],
+  group_wait: '5s',
+  group_interval: '20s',
+  repeat_interval: '3m',
+};
 
 /**
  * How far apart both may be: a message waits for the next interval of its group, the evaluations of both lie apart by one, and
@@ -23,9 +28,17 @@ const slackMs = 20_000 + 3 * 5_000;
 export async function startAlertmanager(t: Ends, program: string, hook: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-alertmanager-'));
   const address = `127.0.0.1:${await freePort()}`;
-  const config = { route: { receiver: 'hook', ...grouping }, receivers: [{ name: 'hook', webhook_configs: [{ url: hook, send_resolved: true }] }] };
+  const config = {
+    route: { receiver: 'hook', ...grouping },
+    receivers: [{ name: 'hook', webhook_configs: [{ url: hook, send_resolved: true }] }],
+  };
   writeFileSync(join(folder, 'alertmanager.yml'), JSON.stringify(config));
-  const options = [`--config.file=${folder}/alertmanager.yml`, `--storage.path=${folder}/data`, `--web.listen-address=${address}`, '--cluster.listen-address='];
+  const options = [
+    `--config.file=${folder}/alertmanager.yml`,
+    `--storage.path=${folder}/data`,
+    `--web.listen-address=${address}`,
+    '--cluster.listen-address=',
+  ];
   const child = spawn(program, options, { stdio: 'ignore' });
   const ended = once(child, 'exit');
   t.after(async () => {
@@ -88,7 +101,9 @@ export class Heard {
     this.messages += 1;
     const entries = body.notices ?? [body];
     // Of one incident a digest may hold a firing and its end: what came last of it counts.
-    for (const { event, incident, rule } of entries.toSorted((a, b) => Number(a.event === 'resolved') - Number(b.event === 'resolved'))) {
+    for (const { event, incident, rule } of entries.toSorted(
+      (a, b) => Number(a.event === 'resolved') - Number(b.event === 'resolved'),
+    )) {
       const burning = this.#burning.get(rule.name) ?? new Set();
       this.#burning.set(rule.name, burning);
       if (event === 'resolved') {
@@ -102,9 +117,19 @@ export class Heard {
     }
   }
 
-  #takeTheirs({ status, groupLabels }: { status: string; groupLabels: Record<string, string> }): void {
+  #takeTheirs({
+    status,
+    groupLabels,
+  }: {
+    status: string;
+    groupLabels: Record<string, string>;
+  }): void {
     this.messages += 1;
-    this.told.push({ at: Date.now(), group: groupLabels['alertname']!, burns: status === 'firing' });
+    this.told.push({
+      at: Date.now(),
+      group: groupLabels['alertname']!,
+      burns: status === 'firing',
+    });
   }
 }
 
@@ -132,12 +157,19 @@ function spellsOf(told: readonly Told[]): readonly Spell[] {
 }
 
 /** Second by second: what one receiver takes for burning, the other must take for it within the slack. */
-function agreement(mine: readonly Spell[], yours: readonly Spell[], { from, to }: { readonly from: number; readonly to: number }) {
+function agreement(
+  mine: readonly Spell[],
+  yours: readonly Spell[],
+  { from, to }: { readonly from: number; readonly to: number },
+) {
   const counts = { seconds: 0, agreed: 0 };
   const apart = new Map<string, number>();
   for (const one of mine) {
     for (let at = Math.max(one.from, from); at < Math.min(one.to, to); at += 1_000) {
-      const agrees = yours.some(({ group, ...other }) => group === one.group && other.from - slackMs <= at && at <= other.to + slackMs);
+      const agrees = yours.some(
+        ({ group, ...other }) =>
+          group === one.group && other.from - slackMs <= at && at <= other.to + slackMs,
+      );
       counts.seconds += 1;
       counts.agreed += agrees ? 1 : 0;
       if (!agrees) {
@@ -149,13 +181,20 @@ function agreement(mine: readonly Spell[], yours: readonly Spell[], { from, to }
 }
 
 /** The same groups, burning at the same times, and said again as often while nothing changes. */
-export function comparedGroups(ours: Heard, theirs: Heard, window: { readonly from: number; readonly to: number }): Outcome {
+export function comparedGroups(
+  ours: Heard,
+  theirs: Heard,
+  window: { readonly from: number; readonly to: number },
+): Outcome {
   const [mine, yours] = [spellsOf(ours.told), spellsOf(theirs.told)];
-  const groupsOf = (spells: readonly Spell[]): string => [...new Set(spells.map(({ group }) => group))].toSorted().join(' ');
+  const groupsOf = (spells: readonly Spell[]): string =>
+    [...new Set(spells.map(({ group }) => group))].toSorted().join(' ');
   assert.equal(groupsOf(mine), groupsOf(yours), 'the same groups are told');
   const [forth, back] = [agreement(mine, yours, window), agreement(yours, mine, window)];
-  const percent = Math.round(((forth.agreed + back.agreed) * 10_000) / (forth.seconds + back.seconds)) / 100;
-  const times = (told: readonly Told[]): number => told.filter(({ group }) => group === 'Always').length;
+  const percent =
+    Math.round(((forth.agreed + back.agreed) * 10_000) / (forth.seconds + back.seconds)) / 100;
+  const times = (told: readonly Told[]): number =>
+    told.filter(({ group }) => group === 'Always').length;
   const apart = [...forth.apart].map(([group, count]) => `${group}: ${count} s ours alone`);
   apart.push(...[...back.apart].map(([group, count]) => `${group}: ${count} s theirs alone`));
   return {

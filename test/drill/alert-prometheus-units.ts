@@ -15,7 +15,9 @@ export const units = 12;
 /** Values that wander and stay for a while, counters that begin anew, units that are gone for a while, and runs of which each is a series of its own. */
 export async function exporter(t: Ends): Promise<string> {
   const random = numbers(7);
-  const values = Array.from({ length: units }, () => Array.from({ length: 1_000 }, () => random(80)));
+  const values = Array.from({ length: units }, () =>
+    Array.from({ length: 1_000 }, () => random(80)),
+  );
   const work = Array.from({ length: units }, () => ({ done: 0, failed: 0 }));
   const began = Date.now();
   let last = began;

@@ -20,12 +20,20 @@ const evaluationMs = 5_000;
 /** A rule file as one would import it: plain series, rates, groups, absence, labels that are templates, series that come and go. */
 const rules = [
   { alert: 'AtOnce', expr: 'temperature > 50' },
-  { alert: 'TenSeconds', expr: 'temperature > 40', for: '10s', labels: { level: '{{ if gt $value 60.0 }}high{{ else }}low{{ end }}', team: 'infra' } },
+  {
+    alert: 'TenSeconds',
+    expr: 'temperature > 40',
+    for: '10s',
+    labels: { level: '{{ if gt $value 60.0 }}high{{ else }}low{{ end }}', team: 'infra' },
+  },
   { alert: 'HalfAMinute', expr: 'temperature > 30', for: '30s' },
   { alert: 'Kept', expr: 'temperature > 60', keep_firing_for: '15s' },
   { alert: 'ByZone', expr: 'max by (zone) (temperature) > 70', for: '10s' },
   { alert: 'Busy', expr: 'rate(work_total[15s]) > 5', for: '5s' },
-  { alert: 'Failing', expr: 'sum by (zone) (rate(errors_total[15s])) / sum by (zone) (rate(work_total[15s])) > 0.3' },
+  {
+    alert: 'Failing',
+    expr: 'sum by (zone) (rate(errors_total[15s])) / sum by (zone) (rate(work_total[15s])) > 0.3',
+  },
   { alert: 'Gone', expr: 'absent(temperature{unit="3"})' },
   { alert: 'Run', expr: 'run_failed == 1' },
   // For the groups: now and then, seldom, and always.
@@ -45,20 +53,44 @@ type Cells = ReadonlyMap<string, ReadonlySet<number>>;
 export async function run({ seconds = 240 }: { readonly seconds?: number } = {}): Promise<Outcome> {
   const [program, manager] = [findPeer('prometheus'), findPeer('prometheus-alertmanager')];
   if (program === undefined || manager === undefined) {
-    return { ok: false, why: 'a peer is not installed (Debian: apt-get install prometheus prometheus-alertmanager)' };
+    return {
+      ok: false,
+      why: 'a peer is not installed (Debian: apt-get install prometheus prometheus-alertmanager)',
+    };
   }
   const ends: (() => unknown)[] = [];
   const t = { after: (end: () => unknown) => void ends.push(end) };
   try {
-    const [ourHook, theirHook] = [await Heard.listen(t, 'svc'), await Heard.listen(t, 'alertmanager')];
-    const environment = { SVC_ALERT_EVAL_INTERVAL: '5s', SVC_ALERT_COOLDOWN: '0s', SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' };
+    const [ourHook, theirHook] = [
+      await Heard.listen(t, 'svc'),
+      await Heard.listen(t, 'alertmanager'),
+    ];
+    const environment = {
+      SVC_ALERT_EVAL_INTERVAL: '5s',
+      SVC_ALERT_COOLDOWN: '0s',
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+    };
     const plugins = ['iam', 'session', 'ingest', edgeFleet, 'metricsdb', 'alert', 'notify'];
-    const house = await startTestHost(t, { plugins, environment, services: { 'test.fleet': new PretendFleet() } });
-    await house.json('/api/v1/alert-rules/import', { method: 'POST', body: JSON.stringify({ content: ruleFile() }) });
+    const house = await startTestHost(t, {
+      plugins,
+      environment,
+      services: { 'test.fleet': new PretendFleet() },
+    });
+    await house.json('/api/v1/alert-rules/import', {
+      method: 'POST',
+      body: JSON.stringify({ content: ruleFile() }),
+    });
     const channel = { name: 'hook', channel_type: 'webhook', endpoint: ourHook.url, ...grouping };
-    await house.json('/api/v1/notification-channels', { method: 'POST', body: JSON.stringify(channel) });
+    await house.json('/api/v1/notification-channels', {
+      method: 'POST',
+      body: JSON.stringify(channel),
+    });
     const alertmanager = await startAlertmanager(t, manager, theirHook.url);
-    const prometheus = await startPrometheus(t, program, { house, target: await exporter(t), alertmanager });
+    const prometheus = await startPrometheus(t, program, {
+      house,
+      target: await exporter(t),
+      alertmanager,
+    });
     const began = Date.now();
     await pause(seconds * 1_000);
     // Both begin at some time, and the last evaluations may not be written yet.
@@ -67,7 +99,15 @@ export async function run({ seconds = 240 }: { readonly seconds?: number } = {})
     const ours = await cellsOf('/prometheus/api/v1/query_range', window, (url) => house.fetch(url));
     const cells = compared(ours, theirs);
     const groups = comparedGroups(ourHook, theirHook, window);
-    return { seconds, rules: rules.length, units, load: loadavg()[0]!.toFixed(1), ...cells, ...groups, ok: cells.ok === true && groups.ok === true };
+    return {
+      seconds,
+      rules: rules.length,
+      units,
+      load: loadavg()[0]!.toFixed(1),
+      ...cells,
+      ...groups,
+      ok: cells.ok === true && groups.ok === true,
+    };
   } finally {
     for (const end of ends) {
       await end();
@@ -75,7 +115,8 @@ export async function run({ seconds = 240 }: { readonly seconds?: number } = {})
   }
 }
 
-const ruleFile = (): string => JSON.stringify({ groups: [{ name: 'g', interval: `${evaluationMs / 1_000}s`, rules }] });
+const ruleFile = (): string =>
+  JSON.stringify({ groups: [{ name: 'g', interval: `${evaluationMs / 1_000}s`, rules }] });
 
 interface Around {
   readonly house: TestHost;
@@ -83,10 +124,17 @@ interface Around {
   readonly alertmanager: string;
 }
 
-async function startPrometheus(t: Ends, program: string, { house, target, alertmanager }: Around): Promise<string> {
+async function startPrometheus(
+  t: Ends,
+  program: string,
+  { house, target, alertmanager }: Around,
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-prometheus-'));
   const address = `127.0.0.1:${await freePort()}`;
-  const write = { url: `${house.url}/api/v1/write`, basic_auth: { username: 'svc_ak_seven', password: 'svc_sk_seven' } };
+  const write = {
+    url: `${house.url}/api/v1/write`,
+    basic_auth: { username: 'svc_ak_seven', password: 'svc_sk_seven' },
+  };
   writeFileSync(join(folder, 'rules.yml'), ruleFile());
   writeFileSync(
     join(folder, 'prometheus.yml'),
@@ -100,14 +148,28 @@ async function startPrometheus(t: Ends, program: string, { house, target, alertm
           ...write,
           queue_config: { batch_send_deadline: '200ms' },
           // Its own alerts stay with it: ours are what is compared.
-          write_relabel_configs: [{ source_labels: ['__name__'], regex: 'temperature|work_total|errors_total|run_failed', action: 'keep' }],
+          write_relabel_configs: [
+            {
+              source_labels: ['__name__'],
+              regex: 'temperature|work_total|errors_total|run_failed',
+              action: 'keep',
+            },
+          ],
         },
       ],
     }),
   );
-  const child = spawn(program, [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/data`, `--web.listen-address=${address}`], {
-    stdio: 'ignore',
-  });
+  const child = spawn(
+    program,
+    [
+      `--config.file=${folder}/prometheus.yml`,
+      `--storage.tsdb.path=${folder}/data`,
+      `--web.listen-address=${address}`,
+    ],
+    {
+      stdio: 'ignore',
+    },
+  );
   const ended = once(child, 'exit');
   t.after(async () => {
     child.kill('SIGKILL');
@@ -118,12 +180,28 @@ async function startPrometheus(t: Ends, program: string, { house, target, alertm
 }
 
 /** Labels that only one of both puts on what it is given. */
-const ofOneSide = new Set(['__name__', 'alertstate', 'severity', 'rule_key', 'device_id', 'edge_id']);
+const ofOneSide = new Set([
+  '__name__',
+  'alertstate',
+  'severity',
+  'rule_key',
+  'device_id',
+  'edge_id',
+]);
 
-async function cellsOf(address: string, { from, to }: { readonly from: number; readonly to: number }, ask: (url: string) => Promise<Response>): Promise<Cells> {
+async function cellsOf(
+  address: string,
+  { from, to }: { readonly from: number; readonly to: number },
+  ask: (url: string) => Promise<Response>,
+): Promise<Cells> {
   const step = evaluationMs / 1_000;
   const [start, end] = [from, to].map((time) => String(Math.floor(time / evaluationMs) * step));
-  const query = new URLSearchParams({ query: 'ALERTS{alertstate="firing"}', start: start!, end: end!, step: String(step) });
+  const query = new URLSearchParams({
+    query: 'ALERTS{alertstate="firing"}',
+    start: start!,
+    end: end!,
+    step: String(step),
+  });
   const answer = (await (await ask(`${address}?${query.toString()}`)).json()) as {
     data: { result: { metric: Record<string, string>; values: [number, string][] }[] };
   };
@@ -146,7 +224,10 @@ function compared(ours: Cells, theirs: Cells): Outcome {
   const counts = { theirs: 0, same: 0, near: 0, all: 0 };
   const missing = new Map<string, number>();
   for (const key of new Set([...ours.keys(), ...theirs.keys()])) {
-    const [mine, yours] = [ours.get(key) ?? new Set<number>(), theirs.get(key) ?? new Set<number>()];
+    const [mine, yours] = [
+      ours.get(key) ?? new Set<number>(),
+      theirs.get(key) ?? new Set<number>(),
+    ];
     counts.theirs += yours.size;
     for (const time of new Set([...mine, ...yours])) {
       const other = mine.has(time) ? yours : mine;
@@ -167,6 +248,8 @@ function compared(ours: Cells, theirs: Cells): Outcome {
     'firing cells': counts.all,
     'with a counterpart, %': percent(counts.near),
     'at the very evaluation, %': percent(counts.same),
-    ...(worst.length > 0 && { 'without one': worst.map(([key, count]) => `${key}: ${count}`).join('; ') }),
+    ...(worst.length > 0 && {
+      'without one': worst.map(([key, count]) => `${key}: ${count}`).join('; '),
+    }),
   };
 }

@@ -65,7 +65,14 @@ export class StormReceiver {
     if (body.incident !== null) {
       const { event, rule, incident, link } = body;
       const unit = incident.labels['unit'];
-      this.said.push({ event, rule: rule.rule_key, at, link, units: unit === undefined ? [] : [unit], count: incident.firing_instances ?? 1 });
+      this.said.push({
+        event,
+        rule: rule.rule_key,
+        at,
+        link,
+        units: unit === undefined ? [] : [unit],
+        count: incident.firing_instances ?? 1,
+      });
       return;
     }
     const entries = body.notices ?? [];
@@ -75,7 +82,14 @@ export class StormReceiver {
       const own = entries.filter((entry) => entry.rule.rule_key === rule && entry.event === event);
       // What is left out cannot be told apart where a message is about several things.
       const rest = kinds.size === 1 ? (body.omitted ?? 0) : Number.NaN;
-      this.said.push({ event, rule, at, link: body.link, units: own.map(({ incident }) => incident.labels['unit'] ?? ''), count: own.length + rest });
+      this.said.push({
+        event,
+        rule,
+        at,
+        link: body.link,
+        units: own.map(({ incident }) => incident.labels['unit'] ?? ''),
+        count: own.length + rest,
+      });
     }
   }
 }

@@ -26,7 +26,10 @@ const reads = ['/api/v1/alerts/incidents?limit=50', '/api/v1/devices?limit=20'];
  * The real server with one rule over thousands of instances that all begin to burn at once, and later are all well at once:
  * everybody is told of each of them within a minute, in few messages, and others read meanwhile as ever. `rule`: that one alone.
  */
-export async function run({ instances = 10_000, rule: only }: { readonly instances?: number; readonly rule?: string } = {}): Promise<Outcome> {
+export async function run({
+  instances = 10_000,
+  rule: only,
+}: { readonly instances?: number; readonly rule?: string } = {}): Promise<Outcome> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-alert-storm-'));
   const ends: (() => unknown)[] = [];
   const t = { after: (end: () => unknown) => void ends.push(end) };
@@ -34,7 +37,10 @@ export async function run({ instances = 10_000, rule: only }: { readonly instanc
     const receiver = await new StormReceiver().listen(t);
     const cases: Row[] = [];
     for (const rule of rules.filter(({ rule_key: key }) => only === undefined || key === only)) {
-      const house = await startWholeHouse({ dataDir: join(dir, rule.rule_key), environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' } });
+      const house = await startWholeHouse({
+        dataDir: join(dir, rule.rule_key),
+        environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' },
+      });
       try {
         cases.push(...(await play(house, receiver, { rule, instances })));
       } finally {
@@ -55,12 +61,34 @@ interface Storm {
   readonly instances: number;
 }
 
-async function play(house: WholeHouse, receiver: StormReceiver, { rule, instances }: Storm): Promise<Row[]> {
-  const frame = { name: rule.rule_key, kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all', severity: 'critical' };
+async function play(
+  house: WholeHouse,
+  receiver: StormReceiver,
+  { rule, instances }: Storm,
+): Promise<Row[]> {
+  const frame = {
+    name: rule.rule_key,
+    kind: 'metric_raw',
+    source_type: 'svc_builtin',
+    scope_type: 'global',
+    join_mode: 'all',
+    severity: 'critical',
+  };
   const annotations = { summary: 'heat {{ $value }} of {{ $labels.unit }}' };
-  await post(house, '/api/v1/alert-rules', { ...frame, ...rule, annotations, conditions: [{ expr: 'storm_heat > 1' }] });
-  await post(house, '/api/v1/notification-channels', { name: 'hook', channel_type: 'webhook', endpoint: receiver.hook });
-  const readers = await Promise.all(reads.map(async (path, at) => new Reader(house, path, await person(house, `reader${at}`))));
+  await post(house, '/api/v1/alert-rules', {
+    ...frame,
+    ...rule,
+    annotations,
+    conditions: [{ expr: 'storm_heat > 1' }],
+  });
+  await post(house, '/api/v1/notification-channels', {
+    name: 'hook',
+    channel_type: 'webhook',
+    endpoint: receiver.hook,
+  });
+  const readers = await Promise.all(
+    reads.map(async (path, at) => new Reader(house, path, await person(house, `reader${at}`))),
+  );
   let value = 0;
   let isOver = false;
   const sending = (async () => {
@@ -71,7 +99,9 @@ async function play(house: WholeHouse, receiver: StormReceiver, { rule, instance
   })();
   try {
     await pause(40_000);
-    const rows: Row[] = [{ rule: rule.rule_key, event: 'nothing', ok: true, ...latencyOf(readers) }];
+    const rows: Row[] = [
+      { rule: rule.rule_key, event: 'nothing', ok: true, ...latencyOf(readers) },
+    ];
     for (const event of ['firing', 'resolved'] as const) {
       value = event === 'firing' ? 5 : 0;
       const [began, cpu] = [performance.now(), cpuSeconds(house.pid)];
@@ -105,12 +135,22 @@ async function play(house: WholeHouse, receiver: StormReceiver, { rule, instance
   }
 }
 
-const latencyOf = (readers: readonly Reader[]): Row => Object.fromEntries(readers.map((one) => one.take()));
+const latencyOf = (readers: readonly Reader[]): Row =>
+  Object.fromEntries(readers.map((one) => one.take()));
 
 /** When its instances began to fire, or were found to be well; they are of one evaluation. */
-async function changedAt(house: WholeHouse, rule: string, event: 'firing' | 'resolved'): Promise<number> {
+async function changedAt(
+  house: WholeHouse,
+  rule: string,
+  event: 'firing' | 'resolved',
+): Promise<number> {
   const answer = await house.fetch(`/api/v1/alerts/incidents?rule=${rule}&limit=1`);
-  const { items } = (await answer.json()) as { readonly items: readonly { readonly last_fired_at: string; readonly resolved_at: string | null }[] };
+  const { items } = (await answer.json()) as {
+    readonly items: readonly {
+      readonly last_fired_at: string;
+      readonly resolved_at: string | null;
+    }[];
+  };
   return Date.parse((event === 'firing' ? items[0]?.last_fired_at : items[0]?.resolved_at) ?? '');
 }
 
@@ -128,11 +168,18 @@ interface Telling {
 async function told(
   house: WholeHouse,
   receiver: StormReceiver,
-  { rule, event, instances }: { readonly rule: string; readonly event: 'firing' | 'resolved'; readonly instances: number },
+  {
+    rule,
+    event,
+    instances,
+  }: { readonly rule: string; readonly event: 'firing' | 'resolved'; readonly instances: number },
 ): Promise<Telling> {
   const until = performance.now() + patienceMs;
   const isTogether = rule === 'storm_together';
-  const all = (): number => receiver.of(rule, event).reduce((sum, { count }) => (isTogether ? Math.max(sum, count) : sum + count), 0);
+  const all = (): number =>
+    receiver
+      .of(rule, event)
+      .reduce((sum, { count }) => (isTogether ? Math.max(sum, count) : sum + count), 0);
   // The end of one incident is said once for all of it.
   const enough = isTogether && event === 'resolved' ? 1 : instances;
   while (all() < enough && performance.now() < until) {
@@ -157,7 +204,14 @@ async function told(
     ...(all() === enough ? [] : [`${all()} of ${enough} were told`]),
     ...(linked.size === instances ? [] : [`the links lead to ${linked.size} of ${instances}`]),
   ];
-  return { at, wallMs, messages: said.length, named: new Set(said.flatMap(({ units }) => units)).size, linked: linked.size, why: why.join('; ') };
+  return {
+    at,
+    wallMs,
+    messages: said.length,
+    named: new Set(said.flatMap(({ units }) => units)).size,
+    linked: linked.size,
+    why: why.join('; '),
+  };
 }
 
 /** One person who asks for one page again and again. */
@@ -176,7 +230,10 @@ class Reader {
   take(): readonly [name: string, p99: number] {
     const times = this.#times.toSorted((a, b) => a - b);
     this.#times = [];
-    return [`p99 of ${this.#path}, ms`, Math.round(times[Math.floor(times.length * 0.99)] ?? Number.NaN)];
+    return [
+      `p99 of ${this.#path}, ms`,
+      Math.round(times[Math.floor(times.length * 0.99)] ?? Number.NaN),
+    ];
   }
 
   async end(): Promise<void> {
@@ -187,7 +244,9 @@ class Reader {
   async #read(house: WholeHouse, token: string): Promise<void> {
     while (!this.#isOver) {
       const began = performance.now();
-      const answer = await house.fetch(this.#path, { headers: { authorization: `Bearer ${token}` } });
+      const answer = await house.fetch(this.#path, {
+        headers: { authorization: `Bearer ${token}` },
+      });
       await answer.arrayBuffer();
       this.#times.push(answer.ok ? performance.now() - began : Infinity);
       await pause(50);
@@ -197,15 +256,30 @@ class Reader {
 
 async function push(house: WholeHouse, instances: number, value: number): Promise<void> {
   const now = Date.now();
-  const lines = Array.from({ length: instances }, (_, unit) => `storm_heat{unit="u${unit}",job="drill",instance="drill:1"} ${value} ${now}\n`);
-  const answer = await house.fetch('/api/v1/import/prometheus', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: lines.join('') });
+  const lines = Array.from(
+    { length: instances },
+    (_, unit) => `storm_heat{unit="u${unit}",job="drill",instance="drill:1"} ${value} ${now}\n`,
+  );
+  const answer = await house.fetch('/api/v1/import/prometheus', {
+    method: 'POST',
+    headers: { 'content-type': 'text/plain' },
+    body: lines.join(''),
+  });
   if (!answer.ok) {
     throw new Error(`a push was answered ${answer.status}: ${await answer.text()}`);
   }
 }
 
-async function post(house: WholeHouse, path: string, body: object): Promise<{ readonly access_token?: string }> {
-  const answer = await house.fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+async function post(
+  house: WholeHouse,
+  path: string,
+  body: object,
+): Promise<{ readonly access_token?: string }> {
+  const answer = await house.fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
   if (!answer.ok) {
     throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
   }

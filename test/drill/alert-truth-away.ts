@@ -22,17 +22,41 @@ interface Incident {
 }
 
 /** A real agent whose host burns goes away for longer than a rule looks back, and comes back. */
-export async function edgeAway({ t, world, faked, faketime }: Stage, seconds: number): Promise<void> {
+export async function edgeAway(
+  { t, world, faked, faketime }: Stage,
+  seconds: number,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-alert-truth-edge-'));
-  const { token } = await faked.post<{ token: string }>('/api/v1/edges/enrolments', { name: 'drill' });
+  const { token } = await faked.post<{ token: string }>('/api/v1/edges/enrolments', {
+    name: 'drill',
+  });
   await enrol(folder, { manager: faked.house.url, token, name: 'drill' });
-  const rule = { rule_key: 'truth_edge', name: 'Truth of an edge', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'host', join_mode: 'all' };
-  await faked.post('/api/v1/alert-rules', { ...rule, severity: 'warning', conditions: [{ expr: 'node_memory_used_percent > 0' }] });
+  const rule = {
+    rule_key: 'truth_edge',
+    name: 'Truth of an edge',
+    kind: 'metric_raw',
+    source_type: 'svc_builtin',
+    scope_type: 'host',
+    join_mode: 'all',
+  };
+  await faked.post('/api/v1/alert-rules', {
+    ...rule,
+    severity: 'warning',
+    conditions: [{ expr: 'node_memory_used_percent > 0' }],
+  });
   let agent: ChildProcess | undefined;
   const start = (): void => {
     // The time of all has moved on in the scenarios before: an agent with another one is a different story.
-    const clock = { LD_PRELOAD: faketime, FAKETIME: `+${Math.round(world.offsetMs / 1_000)}s`, DONT_FAKE_MONOTONIC: '1', NO_FAKE_STAT: '1' };
-    agent = spawn(process.execPath, [program, 'edge', '--data', folder], { stdio: 'ignore', env: { ...process.env, ...clock } });
+    const clock = {
+      LD_PRELOAD: faketime,
+      FAKETIME: `+${Math.round(world.offsetMs / 1_000)}s`,
+      DONT_FAKE_MONOTONIC: '1',
+      NO_FAKE_STAT: '1',
+    };
+    agent = spawn(process.execPath, [program, 'edge', '--data', folder], {
+      stdio: 'ignore',
+      env: { ...process.env, ...clock },
+    });
   };
   const kill = async (): Promise<void> => {
     const ended = once(agent!, 'exit');
@@ -43,12 +67,18 @@ export async function edgeAway({ t, world, faked, faketime }: Stage, seconds: nu
     await kill();
     rmSync(folder, { recursive: true, force: true });
   });
-  const found = async (): Promise<Incident | undefined> => (await faked.get<{ items: Incident[] }>('/api/v1/alerts/incidents?rule=truth_edge')).items[0];
-  const until = async (what: string, is: (incident: Incident | undefined) => boolean): Promise<void> => {
+  const found = async (): Promise<Incident | undefined> =>
+    (await faked.get<{ items: Incident[] }>('/api/v1/alerts/incidents?rule=truth_edge')).items[0];
+  const until = async (
+    what: string,
+    is: (incident: Incident | undefined) => boolean,
+  ): Promise<void> => {
     const deadline = performance.now() + deadlineMs;
     while (!is(await found())) {
       if (performance.now() > deadline) {
-        world.faults.push(`an edge that goes away: ${what} is not so: ${JSON.stringify(await found())}`);
+        world.faults.push(
+          `an edge that goes away: ${what} is not so: ${JSON.stringify(await found())}`,
+        );
         return;
       }
       await pause(500);
@@ -58,9 +88,15 @@ export async function edgeAway({ t, world, faked, faketime }: Stage, seconds: nu
   await until('it fires', (incident) => incident?.status === 'open');
   await kill();
   await pause(seconds * 1_000);
-  await until('it is stale', (incident) => incident?.status === 'open' && incident.stale_since !== null);
+  await until(
+    'it is stale',
+    (incident) => incident?.status === 'open' && incident.stale_since !== null,
+  );
   start();
-  await until('it is heard again', (incident) => incident?.status === 'open' && incident.stale_since === null);
+  await until(
+    'it is heard again',
+    (incident) => incident?.status === 'open' && incident.stale_since === null,
+  );
   if (world.others.includes('truth_edge resolved')) {
     world.faults.push('false resolved: what fires on an edge that goes away');
   }
@@ -75,7 +111,12 @@ export async function storeAway({ t, world, faketime }: Stage, seconds: number):
   }
   const folder = mkdtempSync(join(tmpdir(), 'svc-alert-truth-store-'));
   const address = `127.0.0.1:${await freePort()}`;
-  const options = ['--config.file=/dev/null', '--web.enable-remote-write-receiver', `--storage.tsdb.path=${folder}`, `--web.listen-address=${address}`];
+  const options = [
+    '--config.file=/dev/null',
+    '--web.enable-remote-write-receiver',
+    `--storage.tsdb.path=${folder}`,
+    `--web.listen-address=${address}`,
+  ];
   let store = spawn(prometheus, options, { stdio: 'ignore' });
   const kill = async (): Promise<void> => {
     const ended = once(store, 'exit');

@@ -16,7 +16,12 @@ export class FakedHouse {
   #offsetSeconds = 0;
   house!: WholeHouse;
 
-  constructor(t: Ends, world: Pick<World, 'house'>, faketime: string, environment: Readonly<Record<string, string>> = {}) {
+  constructor(
+    t: Ends,
+    world: Pick<World, 'house'>,
+    faketime: string,
+    environment: Readonly<Record<string, string>> = {},
+  ) {
     this.#world = world;
     const control = join(this.#folder, 'clock');
     this.#environment = {
@@ -38,7 +43,10 @@ export class FakedHouse {
   }
 
   async start(): Promise<void> {
-    this.house = await startWholeHouse({ dataDir: join(this.#folder, 'data'), environment: this.#environment });
+    this.house = await startWholeHouse({
+      dataDir: join(this.#folder, 'data'),
+      environment: this.#environment,
+    });
     this.#world.house = this.house;
   }
 
@@ -54,8 +62,18 @@ export class FakedHouse {
       join_mode: 'all',
       severity: 'critical',
     };
-    await this.post('/api/v1/alert-rules', { ...rule, dimensions: ['unit'], conditions: [{ expr: 'truth_heat > 1', for: '2s' }] });
-    await this.post('/api/v1/notification-channels', { name: 'hook', channel_type: 'webhook', endpoint: hook, group_wait: '1s', group_interval: '1s' });
+    await this.post('/api/v1/alert-rules', {
+      ...rule,
+      dimensions: ['unit'],
+      conditions: [{ expr: 'truth_heat > 1', for: '2s' }],
+    });
+    await this.post('/api/v1/notification-channels', {
+      name: 'hook',
+      channel_type: 'webhook',
+      endpoint: hook,
+      group_wait: '1s',
+      group_interval: '1s',
+    });
   }
 
   async stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
@@ -75,19 +93,31 @@ export class FakedHouse {
       if (Math.abs(told - Date.now() - offsetMs) < 30_000) {
         return;
       }
-      assert.ok(performance.now() < deadline, `the clock of the house is ${(told - Date.now()) / 1_000} s from ours, not ${offsetMs / 1_000}`);
+      assert.ok(
+        performance.now() < deadline,
+        `the clock of the house is ${(told - Date.now()) / 1_000} s from ours, not ${offsetMs / 1_000}`,
+      );
     }
   }
 
   /** Whether cycles of the evaluator go on, none of whose rules fails. */
   async isEvaluating(when: string): Promise<boolean> {
     const info = () =>
-      this.get<{ last_cycle: { started_at: string; rules_failed: number } | null; failing: readonly unknown[] }>('/api/v1/alerts/runtime-info');
+      this.get<{
+        last_cycle: { started_at: string; rules_failed: number } | null;
+        failing: readonly unknown[];
+      }>('/api/v1/alerts/runtime-info');
     const seen = new Set<string>();
-    for (const deadline = performance.now() + 30_000; performance.now() < deadline; await pause(250)) {
+    for (
+      const deadline = performance.now() + 30_000;
+      performance.now() < deadline;
+      await pause(250)
+    ) {
       const { last_cycle: last, failing } = await info();
       if (last !== null && last.rules_failed > 0) {
-        throw new Error(`${when}: ${last.rules_failed} rules failed at ${last.started_at}, such as ${JSON.stringify(failing[0])}`);
+        throw new Error(
+          `${when}: ${last.rules_failed} rules failed at ${last.started_at}, such as ${JSON.stringify(failing[0])}`,
+        );
       }
       seen.add(last?.started_at ?? '');
       if (seen.size > 3) {
@@ -119,7 +149,10 @@ export class FakedHouse {
   }
 
   async #ask<T>(path: string, method: string, body?: object): Promise<T> {
-    const sent = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const sent = body && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
     const answer = await this.house.fetch(path, { method, ...sent });
     const text = await answer.text();
     if (!answer.ok) {

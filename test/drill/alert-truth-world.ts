@@ -7,7 +7,10 @@ import type { Ends } from './alert-prometheus-units.ts';
 
 interface Notice {
   readonly event: string;
-  readonly incident: { readonly labels: Readonly<Record<string, string>>; readonly event_count: number };
+  readonly incident: {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly event_count: number;
+  };
   readonly rule: { readonly rule_key: string };
 }
 
@@ -30,7 +33,12 @@ const pushMs = 500;
  * how it is, so that whatever is told otherwise is false.
  */
 export class World {
-  readonly units = new Map<string, Unit>(Array.from({ length: 10 }, (_, unit) => [String(unit), { burns: unit === churning, told: 'nothing', place: 0 }]));
+  readonly units = new Map<string, Unit>(
+    Array.from({ length: 10 }, (_, unit) => [
+      String(unit),
+      { burns: unit === churning, told: 'nothing', place: 0 },
+    ]),
+  );
   readonly faults: string[] = [];
   readonly counts = { firings: 0, resolves: 0, messages: 0 };
   /** How far the clocks of the senders are from that of this process. */
@@ -48,7 +56,12 @@ export class World {
       const pieces: Buffer[] = [];
       request.on('data', (piece: Buffer) => pieces.push(piece));
       request.on('end', () => {
-        this.#take(String(request.headers['idempotency-key']), JSON.parse(Buffer.concat(pieces).toString('utf8')) as Notice & { notices?: readonly Notice[] });
+        this.#take(
+          String(request.headers['idempotency-key']),
+          JSON.parse(Buffer.concat(pieces).toString('utf8')) as Notice & {
+            notices?: readonly Notice[];
+          },
+        );
         response.end('ok');
       });
     });
@@ -84,7 +97,9 @@ export class World {
     const until = performance.now() + withinMs;
     while (![...this.units.values()].every(isKnown)) {
       if (performance.now() > until) {
-        const lost = [...this.units].filter(([, unit]) => !isKnown(unit)).map(([id, { burns, told }]) => `${id} ${burns ? 'burns' : 'is well'}, told ${told}`);
+        const lost = [...this.units]
+          .filter(([, unit]) => !isKnown(unit))
+          .map(([id, { burns, told }]) => `${id} ${burns ? 'burns' : 'is well'}, told ${told}`);
         this.faults.push(`${when}: lost: ${lost.join('; ')}`);
         return;
       }
@@ -99,7 +114,9 @@ export class World {
     }
     this.#keys.add(key);
     this.counts.messages += 1;
-    const entries = (body.notices ?? [body]).filter(({ incident }) => incident !== null && incident !== undefined);
+    const entries = (body.notices ?? [body]).filter(
+      ({ incident }) => incident !== null && incident !== undefined,
+    );
     for (const { event, incident, rule } of entries.toSorted((a, b) => placeOf(a) - placeOf(b))) {
       const unit = rule.rule_key === ruleKey ? this.units.get(incident.labels['unit']!) : undefined;
       if (unit === undefined) {
@@ -114,7 +131,9 @@ export class World {
       unit.told = event === 'resolved' ? 'resolved' : 'firing';
       this.counts[event === 'resolved' ? 'resolves' : 'firings'] += 1;
       if (!isKnown(unit)) {
-        this.faults.push(`false ${event}: unit ${incident.labels['unit']} ${unit.burns ? 'burns' : 'is well'}`);
+        this.faults.push(
+          `false ${event}: unit ${incident.labels['unit']} ${unit.burns ? 'burns' : 'is well'}`,
+        );
       }
     }
   }
@@ -130,11 +149,16 @@ export class World {
     }
     // Refused or not: a sender whose clock is an hour away is not always taken.
     await this.house
-      .fetch('/api/v1/import/prometheus', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: lines.join('') })
+      .fetch('/api/v1/import/prometheus', {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain' },
+        body: lines.join(''),
+      })
       .then((answer) => answer.text())
       .catch(() => undefined);
   }
 }
 
 const isKnown = ({ burns, told }: Unit): boolean => (burns ? told === 'firing' : told !== 'firing');
-const placeOf = ({ event, incident }: Pick<Notice, 'event' | 'incident'>): number => incident.event_count * 2 + (event === 'resolved' ? 1 : 0);
+const placeOf = ({ event, incident }: Pick<Notice, 'event' | 'incident'>): number =>
+  incident.event_count * 2 + (event === 'resolved' ? 1 : 0);

@@ -33,10 +33,18 @@ export interface Stage {
  * that go away: no RESOLVED is told of what burns, and no firing is lost. `away`: seconds for which an edge and a store are gone,
  * 0: neither is tried; `only`: a part of the names of scenarios that are played besides the first.
  */
-export async function run({ kills = 50, hold = 60, away = 420, only = '' }: Options = {}): Promise<Outcome> {
+export async function run({
+  kills = 50,
+  hold = 60,
+  away = 420,
+  only = '',
+}: Options = {}): Promise<Outcome> {
   const faketime = findPeer('libfaketimeMT.so.1');
   if (faketime === undefined) {
-    return { ok: false, why: `libfaketime is not installed (Debian: apt-get install ${peers['libfaketimeMT.so.1']})` };
+    return {
+      ok: false,
+      why: `libfaketime is not installed (Debian: apt-get install ${peers['libfaketimeMT.so.1']})`,
+    };
   }
   const ends: (() => unknown)[] = [];
   const t = { after: (end: () => unknown) => void ends.push(end) };
@@ -45,15 +53,26 @@ export async function run({ kills = 50, hold = 60, away = 420, only = '' }: Opti
     const world = await new World().listen(t);
     const faked = new FakedHouse(t, world, faketime);
     const stage: Stage = { t, world, faked, faketime, holdMs: hold * 1_000 };
-    const chosen = scenes({ kills, away }).filter(([name], at) => at === 0 || new RegExp(only).test(name));
+    const chosen = scenes({ kills, away }).filter(
+      ([name], at) => at === 0 || new RegExp(only).test(name),
+    );
     for (const [scenario, play] of chosen) {
       const began = performance.now();
       const before = world.faults.length;
       await play(stage);
       await world.isTold(scenario, toldMs);
-      passed.push({ scenario, seconds: Math.round((performance.now() - began) / 1_000), faults: world.faults.length - before });
+      passed.push({
+        scenario,
+        seconds: Math.round((performance.now() - began) / 1_000),
+        faults: world.faults.length - before,
+      });
     }
-    return { ok: world.faults.length === 0, ...world.counts, passed, ...(world.faults.length > 0 && { faults: world.faults.slice(0, 10).join('; ') }) };
+    return {
+      ok: world.faults.length === 0,
+      ...world.counts,
+      passed,
+      ...(world.faults.length > 0 && { faults: world.faults.slice(0, 10).join('; ') }),
+    };
   } finally {
     for (const end of ends.toReversed()) {
       await end();
@@ -63,7 +82,13 @@ export async function run({ kills = 50, hold = 60, away = 420, only = '' }: Opti
 
 type Scene = readonly [name: string, play: (stage: Stage) => Promise<unknown>];
 
-const scenes = ({ kills, away }: { readonly kills: number; readonly away: number }): readonly Scene[] => [
+const scenes = ({
+  kills,
+  away,
+}: {
+  readonly kills: number;
+  readonly away: number;
+}): readonly Scene[] => [
   [
     'first firings',
     async ({ world, faked }) => {
@@ -82,11 +107,20 @@ const scenes = ({ kills, away }: { readonly kills: number; readonly away: number
   ['everybody’s clock +1 h', resumed],
   ...(away === 0
     ? []
-    : [[`edge away, and store away, for ${away} s`, (stage) => Promise.all([edgeAway(stage, away), storeAway(stage, away)])] satisfies Scene]),
+    : [
+        [
+          `edge away, and store away, for ${away} s`,
+          (stage) => Promise.all([edgeAway(stage, away), storeAway(stage, away)]),
+        ] satisfies Scene,
+      ]),
 ];
 
 /** The house is down while the time of all moves on, one unit recovers and another begins to burn; its senders are back later than it. */
-async function outage({ world, faked, holdMs }: Stage, seconds: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+async function outage(
+  { world, faked, holdMs }: Stage,
+  seconds: number,
+  signal: 'SIGTERM' | 'SIGKILL',
+): Promise<void> {
   await world.isTold('before the outage', toldMs);
   await faked.stop(signal);
   faked.stepClock(seconds);

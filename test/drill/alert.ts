@@ -2,7 +2,10 @@ import type { Outcome } from '../exercise.ts';
 import { walk } from '../plugins/alert/random.ts';
 
 /** The alert engine against its model, for as many random operations as one likes; a failure names its seed. */
-export async function run({ operations = 100_000, seed = 1 }: { readonly operations?: number; readonly seed?: number } = {}): Promise<Outcome> {
+export async function run({
+  operations = 100_000,
+  seed = 1,
+}: { readonly operations?: number; readonly seed?: number } = {}): Promise<Outcome> {
   const each = 5_000;
   const sums = { operations: 0, events: 0, notices: 0, restarts: 0, jumps: 0 };
   for (let at = 0; sums.operations < operations; at++) {

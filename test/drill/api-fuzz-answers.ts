@@ -4,8 +4,16 @@ import type { Schema } from './api-fuzz-values.ts';
 
 export interface DocumentedOperation {
   readonly operationId: string;
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean; readonly schema: Schema }[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly schema: Schema;
+  }[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
   readonly responses: Readonly<Record<string, Documented | { readonly $ref: string }>>;
   readonly security: readonly object[];
 }
@@ -16,7 +24,10 @@ interface Documented {
 
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>>; readonly responses: Readonly<Record<string, Documented>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Documented>>;
+  };
 }
 
 export interface Answer {
@@ -34,20 +45,31 @@ export class Answers {
   readonly #compiled = new Map<Schema, ValidateFunction>();
 
   constructor(document: ApiDocument) {
-    this.#ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false, validateFormats: false });
+    this.#ajv = new Ajv2020({
+      strict: false,
+      validateSchema: false,
+      logger: false,
+      validateFormats: false,
+    });
     this.#responses = document.components.responses;
     this.#ajv.addSchema({ $id: 'svc:/document', components: document.components });
   }
 
   /** In what the answer is not as the document says; undefined when it is. */
-  violation(operation: DocumentedOperation, { status, type, bytes, json }: Answer): string | undefined {
+  violation(
+    operation: DocumentedOperation,
+    { status, type, bytes, json }: Answer,
+  ): string | undefined {
     const said = operation.responses[status];
-    const documented = said && '$ref' in said ? this.#responses[said.$ref.split('/').at(-1)!] : said;
+    const documented =
+      said && '$ref' in said ? this.#responses[said.$ref.split('/').at(-1)!] : said;
     if (documented === undefined) {
       return `${status} is not in the document (${type})`;
     }
     if (documented.content === undefined) {
-      return bytes === 0 ? undefined : `${status} has a body of ${type}, which is not in the document`;
+      return bytes === 0
+        ? undefined
+        : `${status} has a body of ${type}, which is not in the document`;
     }
     if (bytes === 0 && type === '') {
       return `${status} has no body, the document says ${Object.keys(documented.content).join(', ')}`;
@@ -61,7 +83,10 @@ export class Answers {
     }
     const validate = this.#validator(content.schema);
     const [error] = validate(json) ? [] : validate.errors!;
-    return error && `${status} ${error.instancePath.replace(/\/\d+/g, '/#') || '/'} ${error.message} ${JSON.stringify(error.params)}`;
+    return (
+      error &&
+      `${status} ${error.instancePath.replace(/\/\d+/g, '/#') || '/'} ${error.message} ${JSON.stringify(error.params)}`
+    );
   }
 
   #validator(schema: Schema): ValidateFunction {
@@ -73,4 +98,6 @@ export class Answers {
 
 /** References point into the document, whose address the validator knows. */
 const whole = (schema: unknown): unknown =>
-  JSON.parse(JSON.stringify(schema), (key, value: unknown) => (key === '$ref' && typeof value === 'string' ? `svc:/document${value}` : value)) as unknown;
+  JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
+    key === '$ref' && typeof value === 'string' ? `svc:/document${value}` : value,
+  ) as unknown;

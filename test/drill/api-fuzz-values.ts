@@ -86,7 +86,10 @@ export class Values {
       return this.#of(this.pick(branches), name, depth);
     }
     if (Array.isArray(schema.allOf)) {
-      return Object.assign({}, ...(schema.allOf as Schema[]).map((part) => this.#of(part, name, depth)));
+      return Object.assign(
+        {},
+        ...(schema.allOf as Schema[]).map((part) => this.#of(part, name, depth)),
+      );
     }
     switch ([schema.type].flat()[0]) {
       case 'object':
@@ -110,8 +113,12 @@ export class Values {
   #object(schema: Schema, depth: number): unknown {
     const required = (schema.required ?? []) as readonly string[];
     const made: Record<string, unknown> = {};
-    for (const [name, shape] of Object.entries((schema.properties ?? {}) as Record<string, Schema>)) {
-      const wanted = required.includes(name) ? this.#sound || this.#below(12) > 0 : depth < 4 && this.#below(2) === 0;
+    for (const [name, shape] of Object.entries(
+      (schema.properties ?? {}) as Record<string, Schema>,
+    )) {
+      const wanted = required.includes(name)
+        ? this.#sound || this.#below(12) > 0
+        : depth < 4 && this.#below(2) === 0;
       if (wanted) {
         made[name] = this.#of(shape, name, depth + 1);
       }
@@ -127,7 +134,8 @@ export class Values {
       return (schema.prefixItems as Schema[]).map((item) => this.#of(item, name, depth + 1));
     }
     const least = Number(schema.minItems ?? 0);
-    const length = depth > 4 ? least : Math.min(Number(schema.maxItems ?? 3), least + this.#below(3));
+    const length =
+      depth > 4 ? least : Math.min(Number(schema.maxItems ?? 3), least + this.#below(3));
     return Array.from({ length }, () => this.#of((schema.items ?? {}) as Schema, name, depth + 1));
   }
 
@@ -144,7 +152,12 @@ export class Values {
       return this.pick(format);
     }
     const known = words[name.replace('[]', '')];
-    const text = known !== undefined && this.#below(3) > 0 ? this.pick(known) : `${this.pick(['a', 'x-1', 'job', 'web'])}${this.#below(1_000)}`;
-    return text.padEnd(Number(schema.minLength ?? 0), 'x').slice(0, Number(schema.maxLength ?? 4_000));
+    const text =
+      known !== undefined && this.#below(3) > 0
+        ? this.pick(known)
+        : `${this.pick(['a', 'x-1', 'job', 'web'])}${this.#below(1_000)}`;
+    return text
+      .padEnd(Number(schema.minLength ?? 0), 'x')
+      .slice(0, Number(schema.maxLength ?? 4_000));
   }
 }

@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { type Answer, Answers, type ApiDocument, type DocumentedOperation } from './api-fuzz-answers.ts';
+import {
+  type Answer,
+  Answers,
+  type ApiDocument,
+  type DocumentedOperation,
+} from './api-fuzz-answers.ts';
 import { type Schema, Values } from './api-fuzz-values.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { numbers } from './seeded.ts';
@@ -18,7 +23,13 @@ interface Target {
 const neverReal = /^\/api\/v1\/(plugins|system-settings|packs|tokens|keys)\//;
 
 /** Every operation of the document, asked as it says and as it does not: each answer has to be one that the document knows. */
-export async function run({ requests = 30_000, seed = 1, at = '', token = '', only = '' } = {}): Promise<Outcome> {
+export async function run({
+  requests = 30_000,
+  seed = 1,
+  at = '',
+  token = '',
+  only = '',
+} = {}): Promise<Outcome> {
   if (at !== '') {
     return await fuzz({ url: at, token, requests, seed, only });
   }
@@ -41,9 +52,15 @@ interface Plan {
 }
 
 async function fuzz({ url, token, requests, seed, only }: Plan): Promise<Outcome> {
-  const document = (await (await fetch(`${url}/api/v1/openapi.json`, { headers: { authorization: `Bearer ${token}` } })).json()) as ApiDocument;
+  const document = (await (
+    await fetch(`${url}/api/v1/openapi.json`, { headers: { authorization: `Bearer ${token}` } })
+  ).json()) as ApiDocument;
   const targets = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): Target => ({ method: method.toUpperCase(), path, operation })),
+    Object.entries(methods).map(([method, operation]): Target => ({
+      method: method.toUpperCase(),
+      path,
+      operation,
+    })),
   );
   const asked = targets.filter(({ path }) => path.includes(only));
   const fuzzer = new Fuzzer(url, token, seed);
@@ -68,7 +85,9 @@ async function fuzz({ url, token, requests, seed, only }: Plan): Promise<Outcome
     }
   };
   await Promise.all(Array.from({ length: 4 }, worker));
-  const rows: Row[] = [...violations].sort(([a], [b]) => (a < b ? -1 : 1)).map(([violation, times]) => ({ violation, times }));
+  const rows: Row[] = [...violations]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([violation, times]) => ({ violation, times }));
   return {
     ok: rows.length === 0 && failed === 0,
     operations: asked.length,
@@ -98,7 +117,9 @@ class Fuzzer {
 
   async ask({ method, path, operation }: Target): Promise<Answer> {
     const target = this.#path(path, operation) + this.#search(operation);
-    const headers: Record<string, string> = this.#rarely(20) ? {} : { authorization: `Bearer ${this.#token}` };
+    const headers: Record<string, string> = this.#rarely(20)
+      ? {}
+      : { authorization: `Bearer ${this.#token}` };
     const etag = this.#etags.get(target);
     if (etag !== undefined && this.#rarely(3)) {
       headers['if-none-match'] = etag;
@@ -106,10 +127,17 @@ class Fuzzer {
     if (method === 'POST' && this.#rarely(30)) {
       headers['idempotency-key'] = `key-${this.#below(20)}`;
     }
-    const body = method === 'GET' || method === 'DELETE' ? undefined : this.#body(operation, headers);
+    const body =
+      method === 'GET' || method === 'DELETE' ? undefined : this.#body(operation, headers);
     const leave = new AbortController();
     const late = setTimeout(() => leave.abort(), 40_000);
-    const response = await fetch(this.#url + target, { method, headers, signal: leave.signal, redirect: 'manual', ...(body !== undefined && { body }) });
+    const response = await fetch(this.#url + target, {
+      method,
+      headers,
+      signal: leave.signal,
+      redirect: 'manual',
+      ...(body !== undefined && { body }),
+    });
     try {
       return await this.#read(response, path, target);
     } finally {
@@ -128,11 +156,17 @@ class Fuzzer {
     if (etag !== null) {
       this.#etags.set(target, etag);
     }
-    const json = type === 'application/json' && text !== '' ? (JSON.parse(text) as unknown) : undefined;
+    const json =
+      type === 'application/json' && text !== '' ? (JSON.parse(text) as unknown) : undefined;
     if (response.ok) {
       this.#learn(path, json);
     }
-    return { status: response.status, type: text === '' && response.status !== 200 ? '' : type, bytes: text.length, json };
+    return {
+      status: response.status,
+      type: text === '' && response.status !== 200 ? '' : type,
+      bytes: text.length,
+      json,
+    };
   }
 
   #learn(path: string, json: unknown): void {
@@ -150,20 +184,33 @@ class Fuzzer {
   #path(path: string, operation: DocumentedOperation): string {
     return path.replace(/\{(\w+)\}/g, (part, name: string, offset: number) => {
       const known = [...(this.#ids.get(path.slice(0, offset - 1)) ?? [])];
-      const schema = operation.parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema ?? {};
+      const schema =
+        operation.parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)
+          ?.schema ?? {};
       const isReal = known.length > 0 && !neverReal.test(path) && !this.#rarely(4);
-      const id = isReal ? this.#values.pick(known) : this.#rarely(3) ? this.#values.twisted(schema, name) : this.#values.sound(schema, name);
+      const id = isReal
+        ? this.#values.pick(known)
+        : this.#rarely(3)
+          ? this.#values.twisted(schema, name)
+          : this.#values.sound(schema, name);
       const text = typeof id === 'string' ? id : JSON.stringify(id);
       // oxlint-disable-next-line no-control-regex -- what no client can put into a path
-      return encodeURIComponent(text.slice(0, 200).replace(/[/\\\u0000-\u001f]/g, '')) || part.slice(1, -1);
+      return (
+        encodeURIComponent(text.slice(0, 200).replace(/[/\\\u0000-\u001f]/g, '')) ||
+        part.slice(1, -1)
+      );
     });
   }
 
   #search(operation: DocumentedOperation): string {
     const search = new URLSearchParams();
-    for (const { name, required, schema } of operation.parameters.filter((parameter) => parameter.in === 'query')) {
+    for (const { name, required, schema } of operation.parameters.filter(
+      (parameter) => parameter.in === 'query',
+    )) {
       if (required ? !this.#rarely(15) : this.#rarely(3)) {
-        const value = this.#rarely(6) ? this.#values.twisted(schema, name) : this.#values.sound(schema, name);
+        const value = this.#rarely(6)
+          ? this.#values.twisted(schema, name)
+          : this.#values.sound(schema, name);
         for (const one of [value].flat()) {
           search.append(name, typeof one === 'string' ? one : JSON.stringify(one));
         }
@@ -177,10 +224,16 @@ class Fuzzer {
 
   #body({ requestBody }: DocumentedOperation, headers: Record<string, string>): string | undefined {
     if (requestBody === undefined) {
-      return this.#rarely(20) ? (Object.assign(headers, { 'content-type': 'application/json' }), '{"a":1}') : undefined;
+      return this.#rarely(20)
+        ? (Object.assign(headers, { 'content-type': 'application/json' }), '{"a":1}')
+        : undefined;
     }
     const type = this.#values.pick(Object.keys(requestBody.content));
-    headers['content-type'] = this.#rarely(30) ? 'text/x-nothing' : type === '*/*' ? 'application/octet-stream' : type;
+    headers['content-type'] = this.#rarely(30)
+      ? 'text/x-nothing'
+      : type === '*/*'
+        ? 'application/octet-stream'
+        : type;
     if (this.#rarely(40)) {
       return '{"cut';
     }

@@ -27,7 +27,11 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       const { url, running } = await start(folder);
       const before = known.length;
       const stop = new AbortController();
-      const working = Promise.allSettled([ask(url, kill, known, stop.signal), sign(url, 'bob', stop.signal), sign(url, 'carl', stop.signal)]);
+      const working = Promise.allSettled([
+        ask(url, kill, known, stop.signal),
+        sign(url, 'bob', stop.signal),
+        sign(url, 'carl', stop.signal),
+      ]);
       // However slow the machine is: something waits, and then some.
       for (let waited = 0; known.length < before + 2 && waited < 20_000; waited += 10) {
         await pause(10);
@@ -40,7 +44,10 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
     }
     const { url, running } = await start(folder);
     const stop = new AbortController();
-    const signing = Promise.allSettled([sign(url, 'bob', stop.signal), sign(url, 'carl', stop.signal)]);
+    const signing = Promise.allSettled([
+      sign(url, 'bob', stop.signal),
+      sign(url, 'carl', stop.signal),
+    ]);
     const ends = await settle(url);
     stop.abort();
     await signing;
@@ -51,14 +58,24 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
   }
 }
 
-async function start(folder: string): Promise<{ readonly url: string; readonly running: ChildProcess }> {
-  const running = spawn(process.execPath, ['--import', 'tsx', child, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function start(
+  folder: string,
+): Promise<{ readonly url: string; readonly running: ChildProcess }> {
+  const running = spawn(process.execPath, ['--import', 'tsx', child, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [url] = (await once(createInterface({ input: running.stdout }), 'line')) as [string];
   return { url, running };
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the caller's assertion says
-async function call(url: string, who: string, method: string, path: string, body?: object): Promise<any> {
+async function call(
+  url: string,
+  who: string,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<any> {
   const answer = await fetch(`${url}/api/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${who}`, 'content-type': 'application/json' },
@@ -71,7 +88,13 @@ async function call(url: string, who: string, method: string, path: string, body
 async function ask(url: string, kill: number, known: Known[], stop: AbortSignal): Promise<void> {
   for (let number = 0; !stop.aborted; number++) {
     const host = `host-${kill}-${number}`;
-    const { approval_id: id } = await call(url, 'anna', 'POST', '/skills/sample_dangerous/execute', { params: { host } });
+    const { approval_id: id } = await call(
+      url,
+      'anna',
+      'POST',
+      '/skills/sample_dangerous/execute',
+      { params: { host } },
+    );
     known.push({ host, id });
     await pause(Math.random() * 40);
   }
@@ -94,23 +117,39 @@ async function settle(url: string): Promise<ReadonlyMap<string, string>> {
   for (let waited = 0; ; waited += 100) {
     const all = new Map<string, string>();
     for (let cursor = ''; ;) {
-      const page = await call(url, 'anna', 'GET', `/approvals?limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`);
-      page.items.forEach(({ args, status }: { args: { host: string }; status: string }) => all.set(args.host, status));
+      const page = await call(
+        url,
+        'anna',
+        'GET',
+        `/approvals?limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      );
+      page.items.forEach(({ args, status }: { args: { host: string }; status: string }) =>
+        all.set(args.host, status),
+      );
       cursor = page.next_cursor;
       if (cursor === '') {
         break;
       }
     }
-    const open = [...all].filter(([, status]) => ['pending', 'partially_signed', 'approved', 'executing'].includes(status));
+    const open = [...all].filter(([, status]) =>
+      ['pending', 'partially_signed', 'approved', 'executing'].includes(status),
+    );
     if (open.length === 0) {
       return all;
     }
-    assert.ok(waited < 60_000, `${open.length} approvals do not end: ${open.slice(0, 5).join('; ')}`);
+    assert.ok(
+      waited < 60_000,
+      `${open.length} approvals do not end: ${open.slice(0, 5).join('; ')}`,
+    );
     await pause(100);
   }
 }
 
-function judge(folder: string, known: readonly Known[], ends: ReadonlyMap<string, string>): Record<string, number> {
+function judge(
+  folder: string,
+  known: readonly Known[],
+  ends: ReadonlyMap<string, string>,
+): Record<string, number> {
   const lines = readFileSync(join(folder, 'effects'), 'utf8').split('\n').filter(Boolean);
   for (const { host } of known) {
     assert.ok(ends.has(host), `the approval of ${host} was acknowledged and is gone`);
@@ -118,9 +157,21 @@ function judge(folder: string, known: readonly Known[], ends: ReadonlyMap<string
   for (const [host, status] of ends) {
     const made = lines.filter((line) => line === host).length;
     assert.ok(made <= 1, `the change of ${host} was made ${made} times; its approval is ${status}`);
-    assert.ok(made === 1 || status !== 'executed', `the change of ${host} is told as made, and was not`);
-    assert.ok(made === 0 || status === 'executed' || status === 'unknown', `${host} was changed, and its approval is ${status}`);
+    assert.ok(
+      made === 1 || status !== 'executed',
+      `the change of ${host} is told as made, and was not`,
+    );
+    assert.ok(
+      made === 0 || status === 'executed' || status === 'unknown',
+      `${host} was changed, and its approval is ${status}`,
+    );
   }
-  const count = (status: string): number => [...ends.values()].filter((one) => one === status).length;
-  return { approvals: ends.size, changes: lines.length, executed: count('executed'), unknown: count('unknown') };
+  const count = (status: string): number =>
+    [...ends.values()].filter((one) => one === status).length;
+  return {
+    approvals: ends.size,
+    changes: lines.length,
+    executed: count('executed'),
+    unknown: count('unknown'),
+  };
 }

@@ -10,7 +10,9 @@ async function call(writer: number): Promise<never> {
   for (let turn = 0; ; turn++) {
     const requestId = `${process.pid}-${writer}-${turn}`;
     const kind = (writer + turn) % 4;
-    const init = { headers: { ...as(kind === 3 ? 'vera' : 'anna').headers, 'x-request-id': requestId } };
+    const init = {
+      headers: { ...as(kind === 3 ? 'vera' : 'anna').headers, 'x-request-id': requestId },
+    };
     const { status } =
       kind === 2
         ? await post(house, 'sign-in', { email: 'anna@example.org', password: 'wrong' }, init)

@@ -25,14 +25,26 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       found = await openAndVerify(dataDir, round);
       compare(dataDir, answered, round);
     }
-    return { ok: true, kills: rounds, 'answered calls': answered.size, rows: found.rows, checkpoints: found.checkpoints };
+    return {
+      ok: true,
+      kills: rounds,
+      'answered calls': answered.size,
+      rows: found.rows,
+      checkpoints: found.checkpoints,
+    };
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
-async function callUntilKilled(dataDir: string, afterMs: number, answered: Map<string, number>): Promise<void> {
-  const house = spawn(process.execPath, ['--import', 'tsx', child, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function callUntilKilled(
+  dataDir: string,
+  afterMs: number,
+  answered: Map<string, number>,
+): Promise<void> {
+  const house = spawn(process.execPath, ['--import', 'tsx', child, dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: house.stdout });
   let first: (() => void) | undefined;
   const begun = new Promise<void>((resolve, reject) => {
@@ -52,9 +64,15 @@ async function callUntilKilled(dataDir: string, afterMs: number, answered: Map<s
   await read;
 }
 
-async function openAndVerify(dataDir: string, round: number): Promise<{ rows: number; checkpoints: number }> {
+async function openAndVerify(
+  dataDir: string,
+  round: number,
+): Promise<{ rows: number; checkpoints: number }> {
   const undo: (() => unknown)[] = [];
-  const house = await auditHouse({ after: (work: () => unknown) => void undo.push(work) }, { dataDir });
+  const house = await auditHouse(
+    { after: (work: () => unknown) => void undo.push(work) },
+    { dataDir },
+  );
   try {
     const found = await verify(house);
     assert.ok(found.ok, `round ${round}: ${JSON.stringify(found)}`);
@@ -77,7 +95,11 @@ function compare(dataDir: string, answered: ReadonlyMap<string, number>, round: 
   const statusOf = new Map(rows.map(({ id, status }) => [id, status]));
   assert.equal(statusOf.size, rows.length, `round ${round}: a call has two rows`);
   for (const [id, status] of answered) {
-    assert.equal(statusOf.get(id), status, `round ${round}: call ${id} was answered with ${status}`);
+    assert.equal(
+      statusOf.get(id),
+      status,
+      `round ${round}: call ${id} was answered with ${status}`,
+    );
   }
   const made = rows.filter(({ status }) => status === 201).map(({ id }) => id);
   assert.deepEqual(made.sort(), changes.sort(), `round ${round}: rows and changes differ`);

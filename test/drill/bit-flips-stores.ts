@@ -29,9 +29,20 @@ const metrics: FlippedStore = {
   name: 'metrics',
   async fill(folder) {
     let now = began;
-    const store = await openMetricsStore({ folder, now: () => now, monotonic: () => now, log: silent, disk, seed: 1 });
+    const store = await openMetricsStore({
+      folder,
+      now: () => now,
+      monotonic: () => now,
+      log: silent,
+      disk,
+      seed: 1,
+    });
     for (; now < began + 60 * hour; now += hour) {
-      const rows = Array.from({ length: 100 }, (_, host) => ({ labels: { __name__: 'm', host: String(host) }, time: now, value: host + now / hour }));
+      const rows = Array.from({ length: 100 }, (_, host) => ({
+        labels: { __name__: 'm', host: String(host) },
+        time: now,
+        value: host + now / hour,
+      }));
       await store.write(rows);
       await store.maintain();
     }
@@ -40,13 +51,31 @@ const metrics: FlippedStore = {
   },
   async ask(folder) {
     const now = began + 60 * hour;
-    const store = await openMetricsStore({ folder, now: () => now, monotonic: () => now, log: silent, disk, seed: 1 });
+    const store = await openMetricsStore({
+      folder,
+      now: () => now,
+      monotonic: () => now,
+      log: silent,
+      disk,
+      seed: 1,
+    });
     try {
       const cost = free();
       const asked = { start: began, end: began + 60 * hour, step: hour, lookbackMs: 5 * 60_000 };
       const all = await range(store.source(), { ...asked, query: 'm' }, cost);
-      const thinned = await range(store.source(), { ...asked, query: 'count_over_time(m[1h])' }, cost);
-      return { text: JSON.stringify([all, thinned].map(({ series }) => series.map(({ labels, values }) => [labels, [...values]]))), warnings: cost.warnings };
+      const thinned = await range(
+        store.source(),
+        { ...asked, query: 'count_over_time(m[1h])' },
+        cost,
+      );
+      return {
+        text: JSON.stringify(
+          [all, thinned].map(({ series }) =>
+            series.map(({ labels, values }) => [labels, [...values]]),
+          ),
+        ),
+        warnings: cost.warnings,
+      };
     } finally {
       await store.close();
     }
@@ -56,21 +85,44 @@ const metrics: FlippedStore = {
 const logs: FlippedStore = {
   name: 'logs',
   async fill(folder) {
-    const store = await openLogStore({ folder, now: () => began + hour, monotonic: () => 0, log: silent, disk });
+    const store = await openLogStore({
+      folder,
+      now: () => began + hour,
+      monotonic: () => 0,
+      log: silent,
+      disk,
+    });
     const written = (from: number) =>
-      Array.from({ length: 400 }, (_, i) => ({ labels: { app: `a${i % 8}` }, at: { ms: began + from + i, ns: 0 }, line: `line ${from + i} of something` }));
+      Array.from({ length: 400 }, (_, i) => ({
+        labels: { app: `a${i % 8}` },
+        at: { ms: began + from + i, ns: 0 },
+        line: `line ${from + i} of something`,
+      }));
     await store.write(written(0));
     await store.flush();
     await store.write(written(1_000));
     await store.close();
   },
   async ask(folder) {
-    const store = await openLogStore({ folder, now: () => began + hour, monotonic: () => 0, log: silent, disk });
+    const store = await openLogStore({
+      folder,
+      now: () => began + hour,
+      monotonic: () => 0,
+      log: silent,
+      disk,
+    });
     try {
       const cost = free();
       const window = { start: { ms: began - 1, ns: 0 }, end: { ms: began + hour, ns: 0 } };
-      const found = await lines(store.source(), { query: '{app=~".+"}', ...window, limit: 5_000, now: () => began + hour }, cost);
-      return { text: JSON.stringify(found.lines.map(({ ms, line }) => [ms, line])), warnings: cost.warnings };
+      const found = await lines(
+        store.source(),
+        { query: '{app=~".+"}', ...window, limit: 5_000, now: () => began + hour },
+        cost,
+      );
+      return {
+        text: JSON.stringify(found.lines.map(({ ms, line }) => [ms, line])),
+        warnings: cost.warnings,
+      };
     } finally {
       await store.close();
     }
@@ -82,7 +134,10 @@ const traces: FlippedStore = {
   async fill(folder) {
     const service = await opened(folder);
     for (let trace = 1; trace <= 60; trace++) {
-      await service.methods.push({ format: 'otlp-proto', body: bodyOf({ 'service.name': `s${trace % 5}` }, span(trace, { n: trace })) });
+      await service.methods.push({
+        format: 'otlp-proto',
+        body: bodyOf({ 'service.name': `s${trace % 5}` }, span(trace, { n: trace })),
+      });
       if (trace === 20 || trace === 40) {
         await service.methods.tend({ now: true });
       }
@@ -94,7 +149,10 @@ const traces: FlippedStore = {
     try {
       const call = { signal: new AbortController().signal };
       const window = { start: 0, end: 4e12 };
-      const found = await service.methods.search({ query: '{ span.n > 0 }', limit: 1_000, ...window }, call);
+      const found = await service.methods.search(
+        { query: '{ span.n > 0 }', limit: 1_000, ...window },
+        call,
+      );
       return { text: JSON.stringify(found.traces), warnings: found.warnings ?? [] };
     } finally {
       await service.close();
@@ -109,6 +167,13 @@ const span = (number: number, attributes: Sent['attributes'] = {}): Sent => ({
   attributes,
 });
 
-const opened = (folder: string) => openTraces({ data: { folder }, log: silent, notify: () => undefined, now: () => Date.now(), every: () => () => undefined });
+const opened = (folder: string) =>
+  openTraces({
+    data: { folder },
+    log: silent,
+    notify: () => undefined,
+    now: () => Date.now(),
+    every: () => () => undefined,
+  });
 
 export const flippedStores: readonly FlippedStore[] = [metrics, logs, traces];

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { closeSync, cpSync, mkdtempSync, openSync, readdirSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -21,7 +31,10 @@ interface Tally {
  * Flips one bit after another in the files of each store: every answer is what it was, or says that it misses something; the
  * store goes on; and with the bit put back all is there again.
  */
-export async function run({ flips = 1_000, seed = 13 }: { readonly flips?: number; readonly seed?: number } = {}): Promise<Outcome> {
+export async function run({
+  flips = 1_000,
+  seed = 13,
+}: { readonly flips?: number; readonly seed?: number } = {}): Promise<Outcome> {
   const stores: Row[] = [];
   for (const store of flippedStores) {
     const folder = mkdtempSync(join(tmpdir(), 'svc-flips-'));
@@ -34,7 +47,12 @@ export async function run({ flips = 1_000, seed = 13 }: { readonly flips?: numbe
   return { ok: stores.every(({ ok }) => ok === true), flips, stores };
 }
 
-async function flipThrough(store: FlippedStore, folder: string, flips: number, seed: number): Promise<Row[]> {
+async function flipThrough(
+  store: FlippedStore,
+  folder: string,
+  flips: number,
+  seed: number,
+): Promise<Row[]> {
   const whole = join(folder, 'whole');
   await store.fill(whole);
   const expected = await store.ask(whole);
@@ -65,13 +83,23 @@ async function flipThrough(store: FlippedStore, folder: string, flips: number, s
       rmSync(copy, { recursive: true });
     }
     const ok = tally.wrong === 0 && tally.failed === 0;
-    rows.push({ store: store.name, file: kind, ok, ...tally, ...(wrongs.length > 0 && { examples: wrongs.slice(0, 3).join(', ') }) });
+    rows.push({
+      store: store.name,
+      file: kind,
+      ok,
+      ...tally,
+      ...(wrongs.length > 0 && { examples: wrongs.slice(0, 3).join(', ') }),
+    });
   }
   return rows;
 }
 
 /** `isRight` is undefined when the store does not open or does not answer at all. */
-async function judged(store: FlippedStore, folder: string, expected: Answer): Promise<{ readonly isWarned: boolean; readonly isRight: boolean | undefined }> {
+async function judged(
+  store: FlippedStore,
+  folder: string,
+  expected: Answer,
+): Promise<{ readonly isWarned: boolean; readonly isRight: boolean | undefined }> {
   try {
     const { text, warnings } = await store.ask(folder);
     return { isWarned: warnings.length > 0, isRight: text === expected.text };
@@ -81,16 +109,29 @@ async function judged(store: FlippedStore, folder: string, expected: Answer): Pr
 }
 
 const filesOf = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile() && !/catalogue\.db/.test(name));
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => statSync(join(folder, name)).isFile() && !/catalogue\.db/.test(name),
+  );
 
-const kindOf = (file: string): string => (file.startsWith('wal') ? 'log' : file.includes('thin') ? 'thinned block' : 'block');
+const kindOf = (file: string): string =>
+  file.startsWith('wal') ? 'log' : file.includes('thin') ? 'thinned block' : 'block';
 
 /** Evenly over all bytes of the files, shifted by the seed. */
-function places(folder: string, files: readonly string[], most: number, seed: number): [file: string, at: number][] {
+function places(
+  folder: string,
+  files: readonly string[],
+  most: number,
+  seed: number,
+): [file: string, at: number][] {
   const sizes = files.map((file) => [file, statSync(join(folder, file)).size] as const);
   const total = sizes.reduce((sum, [, size]) => sum + size, 0);
   const stride = Math.max(1, Math.min(strideBytes, total), Math.floor(total / most));
-  return sizes.flatMap(([file, size]) => Array.from({ length: Math.ceil(size / stride) }, (_, i): [string, number] => [file, (i * stride + seed) % size]));
+  return sizes.flatMap(([file, size]) =>
+    Array.from({ length: Math.ceil(size / stride) }, (_, i): [string, number] => [
+      file,
+      (i * stride + seed) % size,
+    ]),
+  );
 }
 
 function flip(path: string, at: number): void {

@@ -17,11 +17,17 @@ const doors = [
 ];
 
 /** Small bodies that unpack to hundreds of megabytes, in a row: each is refused, and the memory is back where it was. */
-export async function run({ bombs = 100, megabytes = 300 }: { readonly bombs?: number; readonly megabytes?: number } = {}): Promise<Outcome> {
+export async function run({
+  bombs = 100,
+  megabytes = 300,
+}: { readonly bombs?: number; readonly megabytes?: number } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bombs-'));
   const bomb = gzipSync(Buffer.alloc(megabytes * 1_048_576));
   const kinds = { 'in one part': bomb, 'in two parts': Buffer.concat([bomb, gzipSync('end')]) };
-  const house = await startWholeHouse({ dataDir: join(folder, 'data'), product: productWithEdges(join(folder, 'product')) });
+  const house = await startWholeHouse({
+    dataDir: join(folder, 'data'),
+    product: productWithEdges(join(folder, 'product')),
+  });
   try {
     // A house that has taken bodies before: its heaps have grown to what they need.
     await explode(house, bomb, 60);
@@ -33,9 +39,19 @@ export async function run({ bombs = 100, megabytes = 300 }: { readonly bombs?: n
       await pause(settleMs);
       const growthMb = Math.round(rssMb(house) - before);
       const refused = statuses.filter((status) => status === 413).length;
-      cases.push({ kind, ok: refused === statuses.length && growthMb <= mostGrowthMb, bombs: statuses.length, refused, 'RSS growth, MB': growthMb });
+      cases.push({
+        kind,
+        ok: refused === statuses.length && growthMb <= mostGrowthMb,
+        bombs: statuses.length,
+        refused,
+        'RSS growth, MB': growthMb,
+      });
     }
-    return { ok: cases.every(({ ok }) => ok === true), 'RSS growth at most, MB': mostGrowthMb, kinds: cases };
+    return {
+      ok: cases.every(({ ok }) => ok === true),
+      'RSS growth at most, MB': mostGrowthMb,
+      kinds: cases,
+    };
   } finally {
     await house.end('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -47,7 +63,11 @@ async function explode(house: WholeHouse, packed: Uint8Array, bombs: number): Pr
   const statuses: number[] = [];
   for (let at = 0; at < bombs; at++) {
     const { path, type } = doors[at % doors.length]!;
-    const headers = { 'content-type': type, 'content-encoding': 'gzip', authorization: edge((at % 20) + 1) };
+    const headers = {
+      'content-type': type,
+      'content-encoding': 'gzip',
+      authorization: edge((at % 20) + 1),
+    };
     const answer = await house.fetch(path, { method: 'POST', headers, body });
     await answer.arrayBuffer();
     statuses.push(answer.status);
@@ -55,4 +75,5 @@ async function explode(house: WholeHouse, packed: Uint8Array, bombs: number): Pr
   return statuses;
 }
 
-const rssMb = ({ pid }: WholeHouse): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;
+const rssMb = ({ pid }: WholeHouse): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;

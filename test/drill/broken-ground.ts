@@ -21,7 +21,11 @@ interface Ground {
   readonly name: string;
   /** Before the start; `disk` is mounted at the folder that holds `data`. */
   readonly spoil: (place: Place) => void | Promise<void>;
-  readonly launch?: (place: Place) => { readonly program?: readonly string[]; readonly environment?: Readonly<Record<string, string>>; readonly uid?: number };
+  readonly launch?: (place: Place) => {
+    readonly program?: readonly string[];
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly uid?: number;
+  };
   readonly mend?: (place: Place) => void;
   /** Serves: signs in and reads, and changes what `writes` says. Otherwise ends with one sentence that says this. */
   readonly expects: { readonly writes: 201 | 503 } | { readonly sentence: RegExp };
@@ -37,8 +41,18 @@ interface Place {
 const serving = (port: number): string => `http://127.0.0.1:${port}`;
 
 export const grounds: readonly Ground[] = [
-  { name: 'disk full to the last byte', spoil: ({ disk }) => fill(disk, 0), mend: ({ disk }) => rmSync(join(disk, 'filler')), expects: { writes: 503 } },
-  { name: 'disk nearly full', spoil: ({ disk }) => fill(disk, 100), mend: ({ disk }) => rmSync(join(disk, 'filler')), expects: { writes: 503 } },
+  {
+    name: 'disk full to the last byte',
+    spoil: ({ disk }) => fill(disk, 0),
+    mend: ({ disk }) => rmSync(join(disk, 'filler')),
+    expects: { writes: 503 },
+  },
+  {
+    name: 'disk nearly full',
+    spoil: ({ disk }) => fill(disk, 100),
+    mend: ({ disk }) => rmSync(join(disk, 'filler')),
+    expects: { writes: 503 },
+  },
   {
     name: 'data folder on a disk that is read-only',
     spoil: ({ disk }) => void execFileSync('mount', ['-o', 'remount,ro', disk]),
@@ -49,7 +63,18 @@ export const grounds: readonly Ground[] = [
     name: 'disk that reports input/output errors',
     spoil: () => undefined,
     launch: ({ data }) => ({
-      program: ['strace', '-f', '-qq', '-o', '/dev/null', '-P', join(data, 'svc.db-wal'), '-e', 'inject=fsync,fdatasync:error=EIO', process.execPath],
+      program: [
+        'strace',
+        '-f',
+        '-qq',
+        '-o',
+        '/dev/null',
+        '-P',
+        join(data, 'svc.db-wal'),
+        '-e',
+        'inject=fsync,fdatasync:error=EIO',
+        process.execPath,
+      ],
     }),
     expects: { writes: 503 },
   },
@@ -59,7 +84,11 @@ export const grounds: readonly Ground[] = [
     launch: () => ({ uid: nobody }),
     expects: { sentence: /run svc as the owner of the data folder/ },
   },
-  { name: 'master key that is gone', spoil: ({ data }) => rmSync(join(data, 'keys/secret.key')), expects: { sentence: /is gone: put .* back from a backup/ } },
+  {
+    name: 'master key that is gone',
+    spoil: ({ data }) => rmSync(join(data, 'keys/secret.key')),
+    expects: { sentence: /is gone: put .* back from a backup/ },
+  },
   {
     name: 'clock ten years ahead',
     spoil: () => undefined,
@@ -100,7 +129,11 @@ export async function run({ only }: { readonly only?: readonly string[] } = {}):
 /** A data folder that has been in use and was killed. */
 async function furnish(data: string, passwordFile: string): Promise<void> {
   const port = await free();
-  const house = launch({ data, port, environment: { SVC_ADMIN_EMAIL: email, SVC_ADMIN_PASSWORD_FILE: passwordFile } });
+  const house = launch({
+    data,
+    port,
+    environment: { SVC_ADMIN_EMAIL: email, SVC_ADMIN_PASSWORD_FILE: passwordFile },
+  });
   try {
     if (!(await house.serves())) {
       throw new Error(`a house on good ground did not start: ${house.output()}`);
@@ -115,12 +148,23 @@ async function furnish(data: string, passwordFile: string): Promise<void> {
 async function stand(ground: Ground, given: string, folder: string): Promise<Row> {
   const disk = mkdtempSync(join(folder, 'disk-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMb}m`, 'tmpfs', disk]);
-  const place: Place = { disk, data: join(disk, 'data'), password: join(folder, 'password'), port: await free() };
+  const place: Place = {
+    disk,
+    data: join(disk, 'data'),
+    password: join(folder, 'password'),
+    port: await free(),
+  };
   try {
     cpSync(given, place.data, { recursive: true });
     await ground.spoil(place);
     const { program, environment, uid } = ground.launch?.(place) ?? {};
-    const house = launch({ data: place.data, port: place.port, ...(program && { program }), ...(environment && { environment }), ...(uid && { uid }) });
+    const house = launch({
+      data: place.data,
+      port: place.port,
+      ...(program && { program }),
+      ...(environment && { environment }),
+      ...(uid && { uid }),
+    });
     try {
       return await look(ground, house, place);
     } finally {
@@ -149,15 +193,26 @@ async function look({ name, expects }: Ground, house: House, { port }: Place): P
   const signIn = await ask(port, 'POST', '/api/v1/auth/login', undefined, { email, password });
   const token = signIn.body?.access_token as string | undefined;
   const reads = await Promise.all(
-    ['/api/v1/me', '/api/v1/devices', '/api/v1/alerts/incidents', '/prometheus/api/v1/query?query=1'].map((path) => ask(port, 'GET', path, token)),
+    [
+      '/api/v1/me',
+      '/api/v1/devices',
+      '/api/v1/alerts/incidents',
+      '/prometheus/api/v1/query?query=1',
+    ].map((path) => ask(port, 'GET', path, token)),
   );
   const before = await cycle(port, token);
   const write = await ask(port, 'POST', '/api/v1/edges', token, { name: 'x' });
   const turns = await until(async () => (await cycle(port, token)) !== before);
   const ready = await ask(port, 'GET', '/readyz', undefined);
   const statuses = reads.map(({ status }) => status);
-  const ok = 'writes' in expects && signIn.status === 200 && statuses.every((status) => status === 200) && write.status === expects.writes && turns;
-  const tells = write.status === 201 ? '' : JSON.stringify(write.body?.['message'] ?? write.text).slice(0, 300);
+  const ok =
+    'writes' in expects &&
+    signIn.status === 200 &&
+    statuses.every((status) => status === 200) &&
+    write.status === expects.writes &&
+    turns;
+  const tells =
+    write.status === 201 ? '' : JSON.stringify(write.body?.['message'] ?? write.text).slice(0, 300);
   return {
     ground: name,
     ok,
@@ -196,22 +251,37 @@ function launch({ data, port, program = [process.execPath], environment, uid }: 
     cwd: root,
     detached: true,
     env: {
-      ...{ PATH: process.env['PATH'], HOME: '/nonexistent', SVC_DATA_DIR: data, SVC_HTTP_ADDR: `127.0.0.1:${port}`, SVC_EDGE_LOCAL: 'false' },
+      ...{
+        PATH: process.env['PATH'],
+        HOME: '/nonexistent',
+        SVC_DATA_DIR: data,
+        SVC_HTTP_ADDR: `127.0.0.1:${port}`,
+        SVC_EDGE_LOCAL: 'false',
+      },
       ...{ SVC_LOG_LEVEL: 'error', SVC_ALERT_EVAL_INTERVAL: '5s', ...environment },
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });
   let output = '';
-  [child.stdout, child.stderr].forEach((stream) => stream.on('data', (text: Buffer) => (output += text.toString())));
+  [child.stdout, child.stderr].forEach((stream) =>
+    stream.on('data', (text: Buffer) => (output += text.toString())),
+  );
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let ended = false;
   void gone.then(() => (ended = true));
   return {
     output: () => output,
     async serves() {
-      for (const deadline = Date.now() + startMs; Date.now() < deadline && !ended; await pause(100)) {
-        if ((await ask(port, 'GET', '/healthz', undefined).catch(() => undefined))?.status === 200 && output.includes('Ready in')) {
+      for (
+        const deadline = Date.now() + startMs;
+        Date.now() < deadline && !ended;
+        await pause(100)
+      ) {
+        if (
+          (await ask(port, 'GET', '/healthz', undefined).catch(() => undefined))?.status === 200 &&
+          output.includes('Ready in')
+        ) {
           return true;
         }
       }
@@ -227,11 +297,20 @@ function launch({ data, port, program = [process.execPath], environment, uid }: 
   };
 }
 
-async function ask(port: number, method: string, path: string, token: string | undefined, body?: object) {
+async function ask(
+  port: number,
+  method: string,
+  path: string,
+  token: string | undefined,
+  body?: object,
+) {
   const answer = await fetch(serving(port) + path, {
     method,
     signal: AbortSignal.timeout(30_000),
-    headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...(body && { 'content-type': 'application/json' }) },
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body && { 'content-type': 'application/json' }),
+    },
     ...(body && { body: JSON.stringify(body) }),
   });
   const text = await answer.text();

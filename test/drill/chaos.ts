@@ -1,5 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, renameSync, rmSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -28,13 +38,20 @@ export async function run({
   seed = 1,
   hold = 4,
   only = '',
-}: { readonly steps?: number; readonly seed?: number; readonly hold?: number; readonly only?: string } = {}): Promise<Outcome> {
+}: {
+  readonly steps?: number;
+  readonly seed?: number;
+  readonly hold?: number;
+  readonly only?: string;
+} = {}): Promise<Outcome> {
   const chaos = await Chaos.begin();
   const draw = numbers(Number(seed));
   const random = (): number => draw(1_000_000) / 1_000_000;
   const rows: Row[] = [];
   try {
-    const names = (Object.keys(misfortunes) as (keyof typeof misfortunes)[]).filter((name) => name.includes(String(only)) && chaos.can(name));
+    const names = (Object.keys(misfortunes) as (keyof typeof misfortunes)[]).filter(
+      (name) => name.includes(String(only)) && chaos.can(name),
+    );
     for (let step = 1; step <= Number(steps); step++) {
       const name = names[Math.floor(random() * names.length)]!;
       const row = await chaos.step(step, name, random, Number(hold));
@@ -50,7 +67,14 @@ export async function run({
         'slowest back, s': Math.max(0, ...all.map((row) => Number(row['back, s']))),
       };
     });
-    return { ok: rows.every(({ ok }) => ok === true), steps, seed, ...chaos.acknowledged, refused: chaos.refused, kinds };
+    return {
+      ok: rows.every(({ ok }) => ok === true),
+      steps,
+      seed,
+      ...chaos.acknowledged,
+      refused: chaos.refused,
+      kinds,
+    };
   } finally {
     await chaos.end();
   }
@@ -75,8 +99,10 @@ const misfortunes = {
   'full disk': async (chaos, _random, holdMs) => await chaos.fill(holdMs, false),
   'full disk and a kill': async (chaos, _random, holdMs) => await chaos.fill(holdMs, true),
   'slow disk': async (chaos, _random, holdMs) => await chaos.slowDisk(holdMs * 2),
-  'clock ahead': async (chaos, random, holdMs) => await chaos.jump(60 + Math.round(random() * 7_200), holdMs),
-  'clock behind': async (chaos, random, holdMs) => await chaos.jump(-60 - Math.round(random() * 7_200), holdMs),
+  'clock ahead': async (chaos, random, holdMs) =>
+    await chaos.jump(60 + Math.round(random() * 7_200), holdMs),
+  'clock behind': async (chaos, random, holdMs) =>
+    await chaos.jump(-60 - Math.round(random() * 7_200), holdMs),
   'model cut off': async (chaos, _random, holdMs) => await chaos.cutModel(holdMs),
 } satisfies Readonly<Record<string, Misfortune>>;
 
@@ -116,7 +142,13 @@ class Chaos {
       ...ledgerEnvironment(join(this.#folder, 'password')),
       ...{ SVC_LLM_COMPATIBLE_BASE_URL: model.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
       ...(this.#faketime !== undefined && {
-        ...{ LD_PRELOAD: this.#faketime, FAKETIME_TIMESTAMP_FILE: clock, FAKETIME_NO_CACHE: '1', DONT_FAKE_MONOTONIC: '1', NO_FAKE_STAT: '1' },
+        ...{
+          LD_PRELOAD: this.#faketime,
+          FAKETIME_TIMESTAMP_FILE: clock,
+          FAKETIME_NO_CACHE: '1',
+          DONT_FAKE_MONOTONIC: '1',
+          NO_FAKE_STAT: '1',
+        },
       }),
     };
     this.#setClock();
@@ -143,7 +175,12 @@ class Chaos {
     return needs;
   }
 
-  async step(step: number, name: keyof typeof misfortunes, random: () => number, hold: number): Promise<Row> {
+  async step(
+    step: number,
+    name: keyof typeof misfortunes,
+    random: () => number,
+    hold: number,
+  ): Promise<Row> {
     // One misfortune that it does not outlive is one failure, and not all that come after.
     if (!existsSync(`/proc/${this.pid}`)) {
       await this.#start();
@@ -160,7 +197,11 @@ class Chaos {
     const back = failed === '' && (await this.#isBack());
     const backSeconds = (performance.now() - over) / 1_000;
     await writes.end();
-    const lost = back ? await this.#ledger.lost().catch((error: unknown) => [`nothing could be read: ${messageOf(error)}`]) : ['everything'];
+    const lost = back
+      ? await this.#ledger
+          .lost()
+          .catch((error: unknown) => [`nothing could be read: ${messageOf(error)}`])
+      : ['everything'];
     return {
       step,
       misfortune: name,
@@ -186,16 +227,30 @@ class Chaos {
   }
 
   async #start(): Promise<void> {
-    this.#house = await startWholeHouse({ dataDir: join(this.#disk, 'data'), environment: this.#environment, startMs });
+    this.#house = await startWholeHouse({
+      dataDir: join(this.#disk, 'data'),
+      environment: this.#environment,
+      startMs,
+    });
     this.#ledger.signOut();
   }
 
   /** It is ready, and takes each kind of write again. */
   async #isBack(): Promise<boolean> {
-    for (const deadline = performance.now() + settleMs; performance.now() < deadline; await pause(100)) {
+    for (
+      const deadline = performance.now() + settleMs;
+      performance.now() < deadline;
+      await pause(100)
+    ) {
       const ready = await this.#house.fetch('/readyz').catch(() => undefined);
       const body = JSON.stringify({ name: `back-${performance.now()}` });
-      const taken = await this.#house.fetch('/api/v1/edges', { method: 'POST', headers: { 'content-type': 'application/json' }, body }).catch(() => undefined);
+      const taken = await this.#house
+        .fetch('/api/v1/edges', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body,
+        })
+        .catch(() => undefined);
       if (ready?.ok === true && taken?.status === 201) {
         return true;
       }
@@ -236,9 +291,24 @@ class Chaos {
   /** Each sync of the disk takes a fifth of a second longer. */
   async slowDisk(holdMs: number): Promise<void> {
     const inject = 'inject=fsync,fdatasync:delay_enter=200000';
-    const tracer = spawn(this.#strace!, ['-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync', '-e', inject, '-p', String(this.pid)], {
-      stdio: 'ignore',
-    });
+    const tracer = spawn(
+      this.#strace!,
+      [
+        '-f',
+        '-qq',
+        '-o',
+        '/dev/null',
+        '-e',
+        'trace=fsync,fdatasync',
+        '-e',
+        inject,
+        '-p',
+        String(this.pid),
+      ],
+      {
+        stdio: 'ignore',
+      },
+    );
     await pause(holdMs);
     const gone = new Promise((resolve) => tracer.once('exit', resolve));
     tracer.kill('SIGINT');
@@ -271,7 +341,9 @@ class Chaos {
 
 function mounted(disk: string): boolean {
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMb}m`, 'tmpfs', disk], { stdio: 'pipe' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMb}m`, 'tmpfs', disk], {
+      stdio: 'pipe',
+    });
     return true;
   } catch {
     // Not root: the disk of the machine itself is not filled.

@@ -13,8 +13,16 @@ const kit = await skillHouse(
   {
     dataDir: join(folder, 'data'),
     plugins: ['gate', 'approval', 'skill', 'setting', 'model', 'chat', tools],
-    services: { 'persona.directory': directory(persona({ name: 'sre', permission_mode: 'dual-sign-required' })) },
-    environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_LLM_COMPATIBLE_BASE_URL: model, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
+    services: {
+      'persona.directory': directory(
+        persona({ name: 'sre', permission_mode: 'dual-sign-required' }),
+      ),
+    },
+    environment: {
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+      SVC_LLM_COMPATIBLE_BASE_URL: model,
+      SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
+    },
   },
 );
 kit.effect = (_tool, params) => {

@@ -33,7 +33,16 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
         reply: ({ messages }) => {
           const asked = messages.findLast(({ role }) => role === 'user')!;
           const isTold = messages.at(-1)!.role === 'tool';
-          return isTold ? { text: 'Done.' } : { tool_calls: [{ name: 'sample_mutating', arguments: { host: /host-\d+-\d+/.exec(textOf(asked))![0] } }] };
+          return isTold
+            ? { text: 'Done.' }
+            : {
+                tool_calls: [
+                  {
+                    name: 'sample_mutating',
+                    arguments: { host: /host-\d+-\d+/.exec(textOf(asked))![0] },
+                  },
+                ],
+              };
         },
       },
     ],
@@ -44,7 +53,10 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       const { url, running } = await start(folder, fake.url);
       const until = performance.now() + 100 + Math.random() * 900;
       const stop = new AbortController();
-      const working = Promise.allSettled([ask(url, kill, asked, stop.signal), sign(url, stop.signal)]);
+      const working = Promise.allSettled([
+        ask(url, kill, asked, stop.signal),
+        sign(url, stop.signal),
+      ]);
       await pause(until - performance.now());
       running.kill('SIGKILL');
       await once(running, 'exit');
@@ -65,14 +77,25 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
   }
 }
 
-async function start(folder: string, model: string): Promise<{ readonly url: string; readonly running: ChildProcess }> {
-  const running = spawn(process.execPath, ['--import', 'tsx', child, folder, model], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function start(
+  folder: string,
+  model: string,
+): Promise<{ readonly url: string; readonly running: ChildProcess }> {
+  const running = spawn(process.execPath, ['--import', 'tsx', child, folder, model], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [url] = (await once(createInterface({ input: running.stdout }), 'line')) as [string];
   return { url, running };
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the caller's assertion says
-async function call(url: string, who: string, method: string, path: string, body?: object): Promise<any> {
+async function call(
+  url: string,
+  who: string,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<any> {
   const answer = await fetch(`${url}/api/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${who}`, 'content-type': 'application/json' },
@@ -122,9 +145,12 @@ async function settle(url: string, asked: readonly Asked[]): Promise<readonly En
     for (let waited = 0; ; waited += 50) {
       const { items } = await call(url, 'anna', 'GET', `/chat/sessions/${session}/runs`);
       if (items.every(({ state }: { state: string }) => state === 'ended')) {
-        const messages = (await call(url, 'anna', 'GET', `/chat/sessions/${session}/messages`)).items;
+        const messages = (await call(url, 'anna', 'GET', `/chat/sessions/${session}/messages`))
+          .items;
         assert.equal(messages.length, 2 * items.length, `${host}: ${JSON.stringify(messages)}`);
-        const calls = messages.flatMap(({ tool_calls: each }: { tool_calls: { status: string }[] }) => each);
+        const calls = messages.flatMap(
+          ({ tool_calls: each }: { tool_calls: { status: string }[] }) => each,
+        );
         ended.push({ host, statuses: calls.map(({ status }: { status: string }) => status) });
         break;
       }
@@ -137,12 +163,27 @@ async function settle(url: string, asked: readonly Asked[]): Promise<readonly En
 
 function judge(folder: string, ended: readonly Ended[]): Record<string, number> {
   const lines = readFileSync(join(folder, 'effects'), 'utf8').split('\n').filter(Boolean);
-  const count = (status: string): number => ended.filter(({ statuses }) => statuses.includes(status)).length;
+  const count = (status: string): number =>
+    ended.filter(({ statuses }) => statuses.includes(status)).length;
   for (const { host, statuses } of ended) {
     const made = lines.filter((line) => line === host).length;
-    assert.ok(made <= 1, `the change of ${host} was made ${made} times; its calls: ${statuses.join(', ')}`);
-    assert.ok(made === 1 || !statuses.includes('ok'), `the change of ${host} is told as made, and was not`);
-    assert.ok(made === 0 || statuses.some((status) => status === 'ok' || status === 'unknown'), `${host} was changed, and its run says ${statuses.join(', ')}`);
+    assert.ok(
+      made <= 1,
+      `the change of ${host} was made ${made} times; its calls: ${statuses.join(', ')}`,
+    );
+    assert.ok(
+      made === 1 || !statuses.includes('ok'),
+      `the change of ${host} is told as made, and was not`,
+    );
+    assert.ok(
+      made === 0 || statuses.some((status) => status === 'ok' || status === 'unknown'),
+      `${host} was changed, and its run says ${statuses.join(', ')}`,
+    );
   }
-  return { runs: ended.filter(({ statuses }) => statuses.length > 0).length, changes: lines.length, 'told as made': count('ok'), unknown: count('unknown') };
+  return {
+    runs: ended.filter(({ statuses }) => statuses.length > 0).length,
+    changes: lines.length,
+    'told as made': count('ok'),
+    unknown: count('unknown'),
+  };
 }

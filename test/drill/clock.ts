@@ -22,10 +22,16 @@ interface Tokens {
  * is there afterwards, who was signed in still is, and rules are evaluated all the time. `hold`: seconds until it is looked
  * after a start, which is longer than the first tidying up takes to come; a quarter of them after a step.
  */
-export async function run({ hold = 40, jump = tenYears }: { readonly hold?: number; readonly jump?: number } = {}): Promise<Outcome> {
+export async function run({
+  hold = 40,
+  jump = tenYears,
+}: { readonly hold?: number; readonly jump?: number } = {}): Promise<Outcome> {
   const faketime = findPeer('libfaketimeMT.so.1');
   if (faketime === undefined) {
-    return { ok: false, why: `libfaketime is not installed (Debian: apt-get install ${peers['libfaketimeMT.so.1']})` };
+    return {
+      ok: false,
+      why: `libfaketime is not installed (Debian: apt-get install ${peers['libfaketimeMT.so.1']})`,
+    };
   }
   const ends: (() => unknown)[] = [];
   const t = { after: (end: () => unknown) => void ends.push(end) };
@@ -38,9 +44,27 @@ export async function run({ hold = 40, jump = tenYears }: { readonly hold?: numb
     const look = async (clock: string, step: number, seconds: number): Promise<void> => {
       await faked.isClock(step * 1_000);
       await pause(seconds * 1_000);
-      const [found, stays, evaluates] = [await count(faked, stored.at), await staysIn(faked, signedIn), await faked.isEvaluating(clock)];
-      const row = { clock, ...found, 'access token': stays.access, 'API token': stays.token, 'rules evaluated': evaluates };
-      cases.push({ ...row, ok: found.samples === samples && found.lines === samples && stays.access === 200 && stays.token === 200 && evaluates });
+      const [found, stays, evaluates] = [
+        await count(faked, stored.at),
+        await staysIn(faked, signedIn),
+        await faked.isEvaluating(clock),
+      ];
+      const row = {
+        clock,
+        ...found,
+        'access token': stays.access,
+        'API token': stays.token,
+        'rules evaluated': evaluates,
+      };
+      cases.push({
+        ...row,
+        ok:
+          found.samples === samples &&
+          found.lines === samples &&
+          stays.access === 200 &&
+          stays.token === 200 &&
+          evaluates,
+      });
     };
     for (const step of [jump, -jump]) {
       await faked.stop('SIGTERM');
@@ -73,22 +97,39 @@ async function fill(faked: FakedHouse): Promise<{ readonly at: number }> {
   const at = Math.floor(Date.now() / 1_000) * 1_000;
   const times = Array.from({ length: samples }, (_, back) => at - (samples - 1 - back) * 60_000);
   const push = async (path: string, type: string, body: string): Promise<void> => {
-    const answer = await faked.house.fetch(path, { method: 'POST', headers: { 'content-type': type }, body });
+    const answer = await faked.house.fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body,
+    });
     if (!answer.ok) {
       throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
     }
   };
-  await push('/api/v1/import/prometheus', 'text/plain', times.map((time) => `clock_kept{job="drill"} 1 ${time}\n`).join(''));
+  await push(
+    '/api/v1/import/prometheus',
+    'text/plain',
+    times.map((time) => `clock_kept{job="drill"} 1 ${time}\n`).join(''),
+  );
   const values = times.map((time) => [`${time}000000`, 'kept']);
-  await push('/loki/api/v1/push', 'application/json', JSON.stringify({ streams: [{ stream: { app: 'clock' }, values }] }));
+  await push(
+    '/loki/api/v1/push',
+    'application/json',
+    JSON.stringify({ streams: [{ stream: { app: 'clock' }, values }] }),
+  );
   return { at };
 }
 
 /** Asked for by the time of the data, whatever the clock of the house says. */
-async function count(faked: FakedHouse, at: number): Promise<{ readonly samples: number; readonly lines: number }> {
+async function count(
+  faked: FakedHouse,
+  at: number,
+): Promise<{ readonly samples: number; readonly lines: number }> {
   const time = String(at / 1_000);
   const ask = async (path: string, query: string): Promise<number> => {
-    const answer = await faked.get<{ data: { result: { value: [number, string] }[] } }>(`${path}?${new URLSearchParams({ query, time }).toString()}`);
+    const answer = await faked.get<{ data: { result: { value: [number, string] }[] } }>(
+      `${path}?${new URLSearchParams({ query, time }).toString()}`,
+    );
     return Number(answer.data.result[0]?.value[1] ?? 0);
   };
   return {
@@ -100,16 +141,29 @@ async function count(faked: FakedHouse, at: number): Promise<{ readonly samples:
 /** Somebody with a session and a program with a token. */
 async function signIn(faked: FakedHouse): Promise<{ tokens: Tokens; readonly program: string }> {
   await faked.post('/api/v1/users', { email, display_name: 'vera', role: 'viewer', password });
-  const { user, ...tokens } = await faked.post<Tokens & { readonly user: { readonly id: number } }>('/api/v1/auth/login', { email, password });
+  const { user, ...tokens } = await faked.post<Tokens & { readonly user: { readonly id: number } }>(
+    '/api/v1/auth/login',
+    { email, password },
+  );
   const expires_at = new Date(Date.now() + 300 * day * 1_000).toISOString();
-  const { token } = await faked.post<{ token: string }>('/api/v1/tokens', { name: 'drill', actions: ['read:*'], expires_at, user_id: user.id });
+  const { token } = await faked.post<{ token: string }>('/api/v1/tokens', {
+    name: 'drill',
+    actions: ['read:*'],
+    expires_at,
+    user_id: user.id,
+  });
   return { tokens, program: token };
 }
 
 /** As a page does it: an access token that is over is exchanged, and the next one has to do. */
-async function staysIn(faked: FakedHouse, session: { tokens: Tokens; readonly program: string }): Promise<{ readonly access: number; readonly token: number }> {
+async function staysIn(
+  faked: FakedHouse,
+  session: { tokens: Tokens; readonly program: string },
+): Promise<{ readonly access: number; readonly token: number }> {
   const ask = async (token: string): Promise<number> => {
-    const answer = await faked.house.fetch('/api/v1/devices', { headers: { authorization: `Bearer ${token}` } });
+    const answer = await faked.house.fetch('/api/v1/devices', {
+      headers: { authorization: `Bearer ${token}` },
+    });
     await answer.text();
     return answer.status;
   };

@@ -39,7 +39,9 @@ export async function run({ only = '', folder = '' }: Options = {}): Promise<Out
   const t = { after: (end: () => unknown) => void ends.push(end), skip: () => undefined };
   try {
     const browser = await openBrowser(t);
-    return browser === undefined ? { ok: false, why: 'chromium is not installed' } : await press(browser, t, { only, folder });
+    return browser === undefined
+      ? { ok: false, why: 'chromium is not installed' }
+      : await press(browser, t, { only, folder });
   } finally {
     for (const end of ends.toReversed()) {
       await end();
@@ -47,10 +49,16 @@ export async function run({ only = '', folder = '' }: Options = {}): Promise<Out
   }
 }
 
-async function press(browser: Browser, t: { after(end: () => unknown): void }, { only, folder: pictures }: Required<Options>): Promise<Outcome> {
+async function press(
+  browser: Browser,
+  t: { after(end: () => unknown): void },
+  { only, folder: pictures }: Required<Options>,
+): Promise<Outcome> {
   const model = await FakeModel.start();
   t.after(() => model.close());
-  const hook = createServer((request, answer) => request.resume().on('end', () => answer.writeHead(400).end('no'))).listen(0, '127.0.0.1');
+  const hook = createServer((request, answer) =>
+    request.resume().on('end', () => answer.writeHead(400).end('no')),
+  ).listen(0, '127.0.0.1');
   t.after(() => hook.close());
   const folder = mkdtempSync(join(tmpdir(), 'svc-console-packs-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -73,20 +81,30 @@ async function press(browser: Browser, t: { after(end: () => unknown): void }, {
     assert.ok(answer.ok, `${method} ${path} ${text}`);
     return (text === '' ? {} : JSON.parse(text)) as T;
   };
-  await seed({ house, ask, folder, hook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/` });
+  await seed({
+    house,
+    ask,
+    folder,
+    hook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`,
+  });
   const view = await openView(browser, house.url);
   const presses = new Presses();
   await presses.follow(view.page);
   await signIn(view, house.url, account.email, account.password);
   const hands: Hands = { page: view.page, url: house.url, presses, ask };
   const faults: string[] = [];
-  for (const [name, step] of Object.entries({ ...watchSteps, ...workSteps, ...runSteps }).filter(([name]) => new RegExp(only).test(name))) {
+  for (const [name, step] of Object.entries({ ...watchSteps, ...workSteps, ...runSteps }).filter(
+    ([name]) => new RegExp(only).test(name),
+  )) {
     const fault = await step(hands).then(
       () => undefined,
       (error: unknown) => stripVTControlCharacters(messageOf(error)).replaceAll(/\s+/g, ' '),
     );
     view.forgive(expected);
-    faults.push(...(fault === undefined ? [] : [`${name}: ${fault.slice(0, 300)}`]), ...view.complaints.map((complaint) => `${name}: ${complaint}`));
+    faults.push(
+      ...(fault === undefined ? [] : [`${name}: ${fault.slice(0, 300)}`]),
+      ...view.complaints.map((complaint) => `${name}: ${complaint}`),
+    );
     view.forgive(/./);
     say(`${name}: ${fault ?? 'pressed'}`);
     if (fault !== undefined && pictures !== '') {
@@ -121,10 +139,22 @@ function neverSeen(all: ReadonlySet<string>): readonly string[] {
 
 /** What the buttons and forms of a page may say, as far as it stands in its words; what is put together is left to the eye of the page. */
 function labelsIn(source: string): readonly string[] {
-  const words = new Map([...source.matchAll(/^ {2}(\w+): '((?:[^'\\]|\\.)*)',/gm)].map(([, key, text]) => [key!, text!]));
-  const buttons = [...withoutWork(source).matchAll(/<Button\b[\s\S]*?(?:<\/Button>|\/>)/g)].map(([whole]) => whole);
-  const used = [...buttons.flatMap((whole) => [...whole.matchAll(/\btext\.(\w+)/g)]), ...source.matchAll(/\bsubmit=\{text\.(\w+)\}/g)];
-  return [...new Set(used.map(([, key]) => words.get(key!)))].filter((text): text is string => text !== undefined && !text.includes('{'));
+  const words = new Map(
+    [...source.matchAll(/^ {2}(\w+): '((?:[^'\\]|\\.)*)',/gm)].map(([, key, text]) => [
+      key!,
+      text!,
+    ]),
+  );
+  const buttons = [...withoutWork(source).matchAll(/<Button\b[\s\S]*?(?:<\/Button>|\/>)/g)].map(
+    ([whole]) => whole,
+  );
+  const used = [
+    ...buttons.flatMap((whole) => [...whole.matchAll(/\btext\.(\w+)/g)]),
+    ...source.matchAll(/\bsubmit=\{text\.(\w+)\}/g),
+  ];
+  return [...new Set(used.map(([, key]) => words.get(key!)))].filter(
+    (text): text is string => text !== undefined && !text.includes('{'),
+  );
 }
 
 /** What a button does may say more, such as that it is done; that is not its name. */

@@ -13,7 +13,11 @@ const windows = 2;
 
 /** What was found in one round of all pages. */
 interface Round {
-  readonly shown: readonly { readonly page: string; readonly refuses: boolean; readonly shown: number }[];
+  readonly shown: readonly {
+    readonly page: string;
+    readonly refuses: boolean;
+    readonly shown: number;
+  }[];
   readonly faults: readonly Row[];
   readonly complaints: readonly string[];
 }
@@ -23,9 +27,18 @@ interface Round {
  * every answer a refusal in such words. `strings` does fewer of the rounds, `from` leaves out the first of them. CI goes through one round of
  * both (`every-page.test.ts`).
  */
-export async function run({ strings = hostile.length, from = 0 }: { readonly strings?: number; readonly from?: number }): Promise<Outcome> {
+export async function run({
+  strings = hostile.length,
+  from = 0,
+}: {
+  readonly strings?: number;
+  readonly from?: number;
+}): Promise<Outcome> {
   const endings: (() => unknown)[] = [];
-  const browser = await openBrowser({ after: (end: () => unknown) => void endings.push(end), skip: () => undefined });
+  const browser = await openBrowser({
+    after: (end: () => unknown) => void endings.push(end),
+    skip: () => undefined,
+  });
   if (!browser) {
     throw new Error('chromium is not installed (Debian: apt-get install chromium)');
   }
@@ -36,7 +49,9 @@ export async function run({ strings = hostile.length, from = 0 }: { readonly str
   const work = async (): Promise<void> => {
     for (let string = left.shift(); string !== undefined; string = left.shift()) {
       rounds.push(await goRound(browser, house, string));
-      say(`${rounds.length} of ${strings} rounds, ${rounds.reduce((sum, { faults }) => sum + faults.length, 0)} faults`);
+      say(
+        `${rounds.length} of ${strings} rounds, ${rounds.reduce((sum, { faults }) => sum + faults.length, 0)} faults`,
+      );
     }
   };
   try {
@@ -62,9 +77,21 @@ async function goRound(browser: Browser, house: ConsoleHouse, string: number): P
         await goToPage(view.page, { ...one, sign: undefined });
         const look = await lookedAt(view.page);
         shown.push({ page: one.name, refuses, shown: look.shown });
-        faults.push(...look.faults.map((fault) => ({ page: one.name, string, refuses, fault: fault.slice(0, 200) })));
+        faults.push(
+          ...look.faults.map((fault) => ({
+            page: one.name,
+            string,
+            refuses,
+            fault: fault.slice(0, 200),
+          })),
+        );
       } catch (error) {
-        faults.push({ page: one.name, string, refuses, fault: String(error).split('\n')[0]!.slice(0, 200) });
+        faults.push({
+          page: one.name,
+          string,
+          refuses,
+          fault: String(error).split('\n')[0]!.slice(0, 200),
+        });
       }
     }
   }
@@ -78,7 +105,8 @@ function outcomeOf(rounds: readonly Round[]): Outcome {
   const faults = rounds.flatMap((round) => round.faults);
   const complaints = rounds.flatMap((round) => round.complaints);
   const all = rounds.flatMap((round) => round.shown);
-  const sum = (of: readonly { readonly shown: number }[]): number => of.reduce((total, { shown }) => total + shown, 0);
+  const sum = (of: readonly { readonly shown: number }[]): number =>
+    of.reduce((total, { shown }) => total + shown, 0);
   return {
     ok: faults.length === 0 && complaints.length === 0,
     ...{ strings: rounds.length, shown: sum(all), complaints: complaints.slice(0, 5).join(' | ') },

@@ -28,23 +28,41 @@ interface Demo {
  * A picture of every page, of each width, in light and dark, in `folder`; of `svc demo` once its incident is investigated, or of the svc at
  * `url`. `only` names pages, `widths` picks widths, both separated by commas.
  */
-export async function run({ folder = 'pictures', only = '', widths = '', url = '', email = '', password = '' }: Options): Promise<Outcome> {
+export async function run({
+  folder = 'pictures',
+  only = '',
+  widths = '',
+  url = '',
+  email = '',
+  password = '',
+}: Options): Promise<Outcome> {
   const executablePath = findPeer('chromium');
   if (executablePath === undefined) {
     throw new Error('chromium is not installed (Debian: apt-get install chromium)');
   }
   mkdirSync(folder, { recursive: true });
   const own = url === '' ? await startDemo() : undefined;
-  const browser = await chromium.launch({ executablePath, args: ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars'] });
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars'],
+  });
   try {
-    const wanted = String(widths) === '' ? sizes : sizes.filter(({ width }) => String(widths).split(',').includes(String(width)));
+    const wanted =
+      String(widths) === ''
+        ? sizes
+        : sizes.filter(({ width }) => String(widths).split(',').includes(String(width)));
     const cases = wanted.flatMap((size) => [false, true].map((dark) => ({ size, dark })));
     const failures: Row[] = [];
     let pictures = 0;
     const all = own === undefined ? everyPage : [...everyPage, await furnish(own.demo)];
     const pages = only === '' ? all : all.filter(({ name }) => only.split(',').includes(name));
     for (const { size, dark } of cases) {
-      const missed = await picture(browser, own?.demo ?? { url, email, password }, { size, dark, folder, pages });
+      const missed = await picture(browser, own?.demo ?? { url, email, password }, {
+        size,
+        dark,
+        folder,
+        pages,
+      });
       failures.push(...missed.failures);
       pictures += missed.pictures;
     }
@@ -71,8 +89,16 @@ interface Shot {
   readonly pages: readonly OnePage[];
 }
 
-async function picture(browser: Browser, { url, email, password }: Demo, { size, dark, folder, pages }: Shot) {
-  const context = await browser.newContext({ viewport: size, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
+async function picture(
+  browser: Browser,
+  { url, email, password }: Demo,
+  { size, dark, folder, pages }: Shot,
+) {
+  const context = await browser.newContext({
+    viewport: size,
+    colorScheme: dark ? 'dark' : 'light',
+    reducedMotion: 'reduce',
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const failures: Row[] = [];
@@ -87,10 +113,17 @@ async function picture(browser: Browser, { url, email, password }: Demo, { size,
       await openPage(page, url, one);
       // Figures of a list are asked for once its rows are known.
       await page.waitForTimeout(400);
-      await page.screenshot({ path: join(folder, `${one.name}-${size.width}-${dark ? 'dark' : 'light'}.png`) });
+      await page.screenshot({
+        path: join(folder, `${one.name}-${size.width}-${dark ? 'dark' : 'light'}.png`),
+      });
       pictures += 1;
     } catch (error) {
-      failures.push({ page: one.name, width: size.width, dark, cause: String(error).split('\n')[0]!.slice(0, 120) });
+      failures.push({
+        page: one.name,
+        width: size.width,
+        dark,
+        cause: String(error).split('\n')[0]!.slice(0, 120),
+      });
     }
   }
   await context.close();
@@ -112,20 +145,34 @@ async function furnish({ url, email, password }: Demo): Promise<OnePage> {
     }
     return JSON.parse(text) as T;
   };
-  const { access_token: token } = await post<{ access_token: string }>('/auth/login', { email, password });
+  const { access_token: token } = await post<{ access_token: string }>('/auth/login', {
+    email,
+    password,
+  });
   authorization = { authorization: `Bearer ${token}` };
-  await post('/monitor/panels', { dashboard_uid: 'mine', title: 'Processor', type: 'timeseries', query: 'avg(node_cpu_usage_percent)' });
+  await post('/monitor/panels', {
+    dashboard_uid: 'mine',
+    title: 'Processor',
+    type: 'timeseries',
+    query: 'avg(node_cpu_usage_percent)',
+  });
   const { id } = await post<{ id: string }>('/chat/sessions', {});
-  await post(`/chat/sessions/${id}/messages`, { content: 'What is wrong with the shop? call incidents_list {}' });
+  await post(`/chat/sessions/${id}/messages`, {
+    content: 'What is wrong with the shop? call incidents_list {}',
+  });
   return { name: 'chat', address: `/ui/chat/${id}`, sign: /What is wrong/ };
 }
 
 /** `svc demo` on a port of its own, until its story has been told. */
 async function startDemo(): Promise<{ readonly demo: Demo; readonly end: () => Promise<void> }> {
-  const child: ChildProcess = spawn(process.execPath, [join(root, 'bin/svc'), 'demo', '--port', '0', '--hosts', '16', '--fault-after', '10'], {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'pipe'],
-  });
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [join(root, 'bin/svc'), 'demo', '--port', '0', '--hosts', '16', '--fault-after', '10'],
+    {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'pipe'],
+    },
+  );
   const end = async (): Promise<void> => {
     const gone = once(child, 'exit');
     child.kill('SIGINT');

@@ -51,7 +51,13 @@ export function perform(storage: Storage, writer: number, operation: number): Pr
           async beforeCommit(tx) {
             await tx
               .insertInto('core_idempotency')
-              .values({ key: String(operation), principal: String(writer), route: 'drill', request_hash: '', created_at: 0 })
+              .values({
+                key: String(operation),
+                principal: String(writer),
+                route: 'drill',
+                request_hash: '',
+                created_at: 0,
+              })
               .execute();
           },
         },
@@ -62,7 +68,11 @@ export function perform(storage: Storage, writer: number, operation: number): Pr
 
 export function expectedAfter(operations: number): WriterState {
   const all = Array.from({ length: operations }, (_, index) => index + 1);
-  return { operations, rows: all.filter((operation) => operation % 7 !== 4 || operation + 3 > operations), witnessed: Math.floor(operations / 3) };
+  return {
+    operations,
+    rows: all.filter((operation) => operation % 7 !== 4 || operation + 3 > operations),
+    witnessed: Math.floor(operations / 3),
+  };
 }
 
 export async function stateOf(storage: Storage): Promise<Map<number, WriterState>> {
@@ -70,10 +80,28 @@ export async function stateOf(storage: Storage): Promise<Map<number, WriterState
   const { read } = storage.tables<CrashTables>('crash');
   const states = new Map<number, WriterState>();
   for (const writer of writers) {
-    const counted = await read.selectFrom('crash_writer').select('operations').where('writer', '=', writer).executeTakeFirst();
-    const rows = await read.selectFrom('crash_row').select('operation').where('writer', '=', writer).orderBy('operation').execute();
-    const witnessed = await storage.core().read.selectFrom('core_idempotency').select('key').where('principal', '=', String(writer)).execute();
-    states.set(writer, { operations: counted?.operations ?? 0, rows: rows.map(({ operation }) => operation), witnessed: witnessed.length });
+    const counted = await read
+      .selectFrom('crash_writer')
+      .select('operations')
+      .where('writer', '=', writer)
+      .executeTakeFirst();
+    const rows = await read
+      .selectFrom('crash_row')
+      .select('operation')
+      .where('writer', '=', writer)
+      .orderBy('operation')
+      .execute();
+    const witnessed = await storage
+      .core()
+      .read.selectFrom('core_idempotency')
+      .select('key')
+      .where('principal', '=', String(writer))
+      .execute();
+    states.set(writer, {
+      operations: counted?.operations ?? 0,
+      rows: rows.map(({ operation }) => operation),
+      witnessed: witnessed.length,
+    });
   }
   return states;
 }

@@ -39,8 +39,15 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
         const heard = acknowledged.get(writer)!;
         const { operations } = found.get(writer)!;
         // One write of each may be on disk without its acknowledgement; none may be missing.
-        assert.ok(operations === heard || operations === heard + 1, `round ${round}: writer ${writer} was told of ${heard} writes and ${operations} are there`);
-        assert.deepEqual(found.get(writer), expectedAfter(operations), `round ${round}: writer ${writer}`);
+        assert.ok(
+          operations === heard || operations === heard + 1,
+          `round ${round}: writer ${writer} was told of ${heard} writes and ${operations} are there`,
+        );
+        assert.deepEqual(
+          found.get(writer),
+          expectedAfter(operations),
+          `round ${round}: writer ${writer}`,
+        );
         unheard += operations - heard;
         acknowledged.set(writer, operations);
       }
@@ -58,13 +65,21 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
   }
 }
 
-async function writeUntilKilled(dir: string, afterMs: number, acknowledged: Map<number, number>): Promise<void> {
-  const process_ = spawn(process.execPath, ['--import', 'tsx', child, dir], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function writeUntilKilled(
+  dir: string,
+  afterMs: number,
+  acknowledged: Map<number, number>,
+): Promise<void> {
+  const process_ = spawn(process.execPath, ['--import', 'tsx', child, dir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: process_.stdout });
   let first: (() => void) | undefined;
   const begun = new Promise<void>((resolve, reject) => {
     first = resolve;
-    process_.once('exit', (code) => reject(new Error(`the writing process ended by itself (${code})`)));
+    process_.once('exit', (code) =>
+      reject(new Error(`the writing process ended by itself (${code})`)),
+    );
   });
   lines.on('line', (line) => {
     const [writer, operation] = line.split(' ').map(Number);

@@ -8,7 +8,12 @@ import { type Budget, budget, labelsRecord } from 'svc/query';
 import { instant as instantOfLogs } from '../../plugins/logs/logql/index.ts';
 import { openLogStore } from '../../plugins/logs/store/store.ts';
 import { instant } from '../../plugins/metricsdb/promql/index.ts';
-import { tagsJson, tagsJsonByScope, tagValuesJson, typedTagValuesJson } from '../../plugins/traces/store/answer-json.ts';
+import {
+  tagsJson,
+  tagsJsonByScope,
+  tagValuesJson,
+  typedTagValuesJson,
+} from '../../plugins/traces/store/answer-json.ts';
 import { valueText } from '../../plugins/traces/store/otlp-values.ts';
 import { openTracesStore, type TracesStore } from '../../plugins/traces/store/store.ts';
 import { tagNames, tagValues } from '../../plugins/traces/store/tags.ts';
@@ -52,12 +57,18 @@ export const window = { start: startMs - 1_000, end: startMs + 3_600_000 };
 const span = { startMs: window.start, endMs: window.end };
 
 /** As the interface answers, but for the fields that every span has. */
-async function tagsOf({ tables }: TracesStore, { kind, query, tag = '', version = 1 }: DrillQuestion, allowance: Budget): Promise<string[]> {
+async function tagsOf(
+  { tables }: TracesStore,
+  { kind, query, tag = '', version = 1 }: DrillQuestion,
+  allowance: Budget,
+): Promise<string[]> {
   if (kind === 'values') {
     const values = await tagValues(tables, tag, { window: span, query, limit: 100_000 }, allowance);
     return version === 1
       ? jsonOf(tagValuesJson(values)).tagValues
-      : jsonOf(typedTagValuesJson(values)).tagValues.map(({ type, value }: { type: string; value: string }) => `${type} ${value}`);
+      : jsonOf(typedTagValuesJson(values)).tagValues.map(
+          ({ type, value }: { type: string; value: string }) => `${type} ${value}`,
+        );
   }
   const names = await tagNames(tables, { window: span, query }, allowance);
   return version === 1
@@ -75,7 +86,11 @@ export const openers: Readonly<Record<Signal, (folder: string) => Promise<DrillS
       tend: () => store.maintain(),
       async ask({ query, time = 0 }) {
         const found = await instant(store.source(), { query, time }, budget({ timeoutMs: 60_000 }));
-        return new Map(found.type === 'vector' ? found.samples.map(({ labels, value }) => [keyOf(labelsRecord(labels)), value]) : []);
+        return new Map(
+          found.type === 'vector'
+            ? found.samples.map(({ labels, value }) => [keyOf(labelsRecord(labels)), value])
+            : [],
+        );
       },
       end: () => store.close(),
     };
@@ -87,11 +102,19 @@ export const openers: Readonly<Record<Signal, (folder: string) => Promise<DrillS
       tend: (atOnce) => (atOnce ? store.flush() : store.tidy()),
       async ask({ query, time = 0 }) {
         const allowance = budget({ timeoutMs: 60_000 });
-        const found = await instantOfLogs(store.source(), { query, time, now: () => time }, allowance);
+        const found = await instantOfLogs(
+          store.source(),
+          { query, time, now: () => time },
+          allowance,
+        );
         if (allowance.warnings.length > 0) {
           throw new Error(allowance.warnings.join('; '));
         }
-        return new Map(found.type === 'vector' ? found.samples.map(({ labels, value }) => [keyOf(labelsRecord(labels)), value]) : []);
+        return new Map(
+          found.type === 'vector'
+            ? found.samples.map(({ labels, value }) => [keyOf(labelsRecord(labels)), value])
+            : [],
+        );
       },
       end: () => store.close(),
     };
@@ -99,7 +122,12 @@ export const openers: Readonly<Record<Signal, (folder: string) => Promise<DrillS
   async traces(folder) {
     // Moves on, as blocks are named by it.
     let clock = startMs + 3_600_000;
-    const store = await openTracesStore({ folder, log: quiet, now: () => clock++, limits: { headSpans: 2_000 } });
+    const store = await openTracesStore({
+      folder,
+      log: quiet,
+      now: () => clock++,
+      limits: { headSpans: 2_000 },
+    });
     return {
       push: async (body) => void (await store.push('otlp-proto', body)),
       tend: (atOnce) => store.tend({ now: atOnce }),
@@ -107,19 +135,39 @@ export const openers: Readonly<Record<Signal, (folder: string) => Promise<DrillS
         const { kind, query } = question;
         const allowance = budget({ timeoutMs: 60_000 });
         if (kind === 'names' || kind === 'values') {
-          return new Map((await store.read(() => tagsOf(store, question, allowance))).map((one) => [one, 1]));
+          return new Map(
+            (await store.read(() => tagsOf(store, question, allowance))).map((one) => [one, 1]),
+          );
         }
         if (kind === 'search' || kind === 'tags') {
           const options = { window: span, limit: 100_000, spansPerSpanset: 1 };
           const asked = parse(kind === 'tags' ? queryOfTags({ ...question, tags: query }) : query);
-          const { traces } = await store.read(() => search(store.source(), asked, options, allowance));
-          return new Map(traces.map(({ traceId, spansets }) => [traceId, spansets.reduce((sum, { matched }) => sum + matched, 0)]));
+          const { traces } = await store.read(() =>
+            search(store.source(), asked, options, allowance),
+          );
+          return new Map(
+            traces.map(({ traceId, spansets }) => [
+              traceId,
+              spansets.reduce((sum, { matched }) => sum + matched, 0),
+            ]),
+          );
         }
         const options = { start: window.end, end: window.end, step: window.end - window.start };
-        const { series } = await store.read(() => metrics(store.source(), parse(query), options, allowance));
+        const { series } = await store.read(() =>
+          metrics(store.source(), parse(query), options, allowance),
+        );
         return new Map(
           series.flatMap(({ labels, values }) =>
-            Number.isNaN(values[0]!) ? [] : [[labels.flatMap(({ key, value }) => (key === '__name__' ? [] : [valueText(value)])).join(), values[0]!] as const],
+            Number.isNaN(values[0]!)
+              ? []
+              : [
+                  [
+                    labels
+                      .flatMap(({ key, value }) => (key === '__name__' ? [] : [valueText(value)]))
+                      .join(),
+                    values[0]!,
+                  ] as const,
+                ],
           ),
         );
       },
@@ -143,15 +191,29 @@ export interface ChildAnswer {
 const child = fileURLToPath(new URL('./differential-child.ts', import.meta.url));
 
 /** The same in a process that ends by a kill, a moment after it was told to write blocks. */
-export async function openKilled(signal: Signal, folder: string, random: Random): Promise<DrillStore> {
-  const process_ = fork(child, [signal, folder], { execArgv: ['--import', 'tsx'], serialization: 'advanced' });
+export async function openKilled(
+  signal: Signal,
+  folder: string,
+  random: Random,
+): Promise<DrillStore> {
+  const process_ = fork(child, [signal, folder], {
+    execArgv: ['--import', 'tsx'],
+    serialization: 'advanced',
+  });
   const waiting = new Map<number, (answer: ChildAnswer) => void>();
   const gone = once(process_, 'exit');
   let ids = 0;
   let killed = false;
   process_.on('message', (answer: ChildAnswer) => waiting.get(answer.id)?.(answer));
-  process_.once('exit', () => waiting.forEach((answered, id) => answered({ id, error: killed ? 'killed' : 'the process of the store ended by itself' })));
-  const call = async (method: ChildCall['method'], input: unknown): Promise<Map<string, number> | undefined> => {
+  process_.once('exit', () =>
+    waiting.forEach((answered, id) =>
+      answered({ id, error: killed ? 'killed' : 'the process of the store ended by itself' }),
+    ),
+  );
+  const call = async (
+    method: ChildCall['method'],
+    input: unknown,
+  ): Promise<Map<string, number> | undefined> => {
     const id = ++ids;
     const answered = new Promise<ChildAnswer>((resolve) => waiting.set(id, resolve));
     process_.send({ id, method, input } satisfies ChildCall);

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -38,7 +47,13 @@ export async function run({ rounds = 10 }: { readonly rounds?: number } = {}): P
       await fillAndFree(join(dir, `data-${round}`), round % 2 === 0, tally);
     }
     const { acknowledged, refused, slowestRecoveryMs } = tally;
-    return { ok: true, rounds, 'acknowledged writes': acknowledged, refused, 'slowest recovery, ms': Math.round(slowestRecoveryMs) };
+    return {
+      ok: true,
+      rounds,
+      'acknowledged writes': acknowledged,
+      refused,
+      'slowest recovery, ms': Math.round(slowestRecoveryMs),
+    };
   } finally {
     execFileSync('umount', ['--lazy', dir]);
     rmSync(dir, { recursive: true });
@@ -64,7 +79,10 @@ async function fillAndFree(dataDir: string, guarded: boolean, tally: Tally): Pro
     }
     // Four writers until each has been refused.
     await Promise.all([0, 1, 2, 3].map((lane) => writeUntilRefused(storage, lane)));
-    assert.match(storage.writable() ?? '', /read-only because (only \d+ MiB are free|the disk is full)/);
+    assert.match(
+      storage.writable() ?? '',
+      /read-only because (only \d+ MiB are free|the disk is full)/,
+    );
     assert.equal(storage.disk().ok, false);
     const kept = await count(storage);
     assert.equal(kept, last, 'what was acknowledged is there, and nothing else');
@@ -106,7 +124,10 @@ async function fillAndFree(dataDir: string, guarded: boolean, tally: Tally): Pro
 }
 
 /** What frees space has room for itself once the log is folded in, for which there is the ballast. */
-async function reclaim(storage: Storage, work: Parameters<ReturnType<typeof storage.tables<Notes>>['write']>[0]): Promise<void> {
+async function reclaim(
+  storage: Storage,
+  work: Parameters<ReturnType<typeof storage.tables<Notes>>['write']>[0],
+): Promise<void> {
   for (const deadline = performance.now() + 10_000; ; await pause(20)) {
     try {
       await storage.reclaim(() => storage.tables<Notes>('notes').write(work));
@@ -166,7 +187,12 @@ function fillUp(file: string, leave = 0): void {
 }
 
 const ballastLaid = (dataDir: string): Promise<void> =>
-  until(() => existsSync(join(dataDir, 'ballast')) && statSync(join(dataDir, 'ballast')).size === ballastBytes, 'the ballast is laid');
+  until(
+    () =>
+      existsSync(join(dataDir, 'ballast')) &&
+      statSync(join(dataDir, 'ballast')).size === ballastBytes,
+    'the ballast is laid',
+  );
 
 async function until(ready: () => boolean, what: string, withinMs = 10_000): Promise<void> {
   const deadline = performance.now() + withinMs;

@@ -29,7 +29,12 @@ function killPerhaps(): void {
   }
 }
 
-const spec = specOf({ files: [{ paths: [join(folder, 'logs/*.log')] }], rescan_seconds: 1, max_line_bytes: 4_096, journal: { enabled: false } });
+const spec = specOf({
+  files: [{ paths: [join(folder, 'logs/*.log')] }],
+  rescan_seconds: 1,
+  max_line_bytes: 4_096,
+  journal: { enabled: false },
+});
 const logs = await Logs.open({
   spec,
   groups: spec.files.map((group) => makeGroup(group, 'drill')),

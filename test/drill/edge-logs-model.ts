@@ -1,6 +1,18 @@
-import { appendFileSync, copyFileSync, existsSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs';
 
-export const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+export const quiet = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 export type Rotation = 'rename' | 'copy' | 'none';
 
@@ -28,14 +40,20 @@ export class Writer {
       this.written += 1;
       text += `line ${this.written} ${'x'.repeat(Math.random() < 0.01 ? 3_000 : this.written % 60)}\n`;
     }
-    const cut = Math.random() < 0.3 ? text.length - 1 - Math.floor(Math.random() * 10) : text.length;
+    const cut =
+      Math.random() < 0.3 ? text.length - 1 - Math.floor(Math.random() * 10) : text.length;
     this.#rest = text.slice(cut);
     appendFileSync(this.path, text.slice(0, cut));
   }
 
   /** Only between lines, as programs that reopen their file do it. */
   rotatePerhaps(): void {
-    if (this.#rotation === 'none' || this.#rest !== '' || Math.random() > 0.05 || performance.now() - this.#rotatedAt < leastPauseMs) {
+    if (
+      this.#rotation === 'none' ||
+      this.#rest !== '' ||
+      Math.random() > 0.05 ||
+      performance.now() - this.#rotatedAt < leastPauseMs
+    ) {
       return;
     }
     this.#rotatedAt = performance.now();

@@ -26,10 +26,16 @@ export async function run({
   seconds = 60,
   'away-seconds': awaySeconds = seconds / 2,
   'life-seconds': lifeSeconds = 0.5,
-}: { readonly seconds?: number; readonly 'away-seconds'?: number; readonly 'life-seconds'?: number } = {}): Promise<Outcome> {
+}: {
+  readonly seconds?: number;
+  readonly 'away-seconds'?: number;
+  readonly 'life-seconds'?: number;
+} = {}): Promise<Outcome> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-edge-logs-drill-')));
   ['logs', 'state', 'buffer', 'store'].forEach((name) => mkdirSync(join(folder, name)));
-  const writers = (['rename', 'copy', 'none'] as const).map((rotation) => new Writer(join(folder, 'logs', `${rotation}.log`), rotation));
+  const writers = (['rename', 'copy', 'none'] as const).map(
+    (rotation) => new Writer(join(folder, 'logs', `${rotation}.log`), rotation),
+  );
   const agent = new Agent(folder);
   const manager = new Manager(folder);
   await manager.open();
@@ -60,7 +66,10 @@ export async function run({
         cameAt = performance.now();
       } else {
         missing = await manager.missing(writers);
-        assert.ok(missing === '' || performance.now() < cameAt + patienceMs, `nothing comes any more, and ${missing}`);
+        assert.ok(
+          missing === '' || performance.now() < cameAt + patienceMs,
+          `nothing comes any more, and ${missing}`,
+        );
       }
     }
     await agent.end();
@@ -75,7 +84,13 @@ export async function run({
       );
     }
     const rotations = writers.reduce((sum, writer) => sum + writer.rotations, 0);
-    return { ok: true, lines: writers.reduce((sum, { written }) => sum + written, 0), rotations, kills: agent.kills, 'pushed again': manager.repeated };
+    return {
+      ok: true,
+      lines: writers.reduce((sum, { written }) => sum + written, 0),
+      rotations,
+      kills: agent.kills,
+      'pushed again': manager.repeated,
+    };
   } finally {
     await agent.end();
     await manager.close();
@@ -100,7 +115,11 @@ class Agent {
   /** Unless it runs. */
   start(deadly: number): void {
     if (this.#process === undefined) {
-      const running = spawn(process.execPath, ['--import', 'tsx', child, this.#folder, String(deadly)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+      const running = spawn(
+        process.execPath,
+        ['--import', 'tsx', child, this.#folder, String(deadly)],
+        { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
+      );
       this.#process = running;
       this.#reads = false;
       running.once('message', () => (this.#reads = true));
@@ -115,7 +134,11 @@ class Agent {
   }
 
   async ready(): Promise<void> {
-    for (const deadline = performance.now() + 30_000; !readdirSync(join(this.#folder, 'state')).includes('checkpoint'); await pause(20)) {
+    for (
+      const deadline = performance.now() + 30_000;
+      !readdirSync(join(this.#folder, 'state')).includes('checkpoint');
+      await pause(20)
+    ) {
       assert.ok(performance.now() < deadline, 'the reader is there within 30 s');
     }
   }
@@ -170,7 +193,9 @@ class Manager {
       const body = readFileSync(join(this.#folder, 'buffer', String(number)));
       const again = Math.random() < 0.1;
       for (let i = 0; i < (again ? 2 : 1); i++) {
-        const { rejected, reasons } = await this.#store!.push('loki-json', body, { encoding: 'gzip' });
+        const { rejected, reasons } = await this.#store!.push('loki-json', body, {
+          encoding: 'gzip',
+        });
         assert.equal(rejected, 0, reasons.join('; '));
         await this.#store!.tidy();
       }
@@ -186,7 +211,9 @@ class Manager {
       const found = new Set(await this.numbers(path));
       const lost = upTo(written).filter((number) => !found.has(number));
       if (lost.length > 0) {
-        gaps.push(`${lost.length} of ${written} lines of ${path} are missing, the first is ${lost[0]}`);
+        gaps.push(
+          `${lost.length} of ${written} lines of ${path} are missing, the first is ${lost[0]}`,
+        );
       }
     }
     return gaps.join('; ');
@@ -194,7 +221,13 @@ class Manager {
 
   async numbers(path: string): Promise<number[]> {
     const limits = budget({ timeoutMs: 120_000, now: () => performance.now() });
-    const selected = this.#store!.source().select([matcher('filename', '=', path)], { ms: 0, ns: 0 }, { ms: 4e12, ns: 0 }, { direction: 'forward' }, limits);
+    const selected = this.#store!.source().select(
+      [matcher('filename', '=', path)],
+      { ms: 0, ns: 0 },
+      { ms: 4e12, ns: 0 },
+      { direction: 'forward' },
+      limits,
+    );
     const numbers: number[] = [];
     for await (const { entries } of selected) {
       numbers.push(...entries.map(({ line }) => Number(line.split(' ')[1])));

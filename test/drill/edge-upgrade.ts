@@ -24,7 +24,10 @@ export async function run({
   const after = (step: unknown): void => void undo.push(step as () => unknown);
   const rows: Row[] = [];
   try {
-    const one = await rig({ after }, { installed: agentProgram('1.0.0', 'ulimit -f 2048'), trialSeconds });
+    const one = await rig(
+      { after },
+      { installed: agentProgram('1.0.0', 'ulimit -f 2048'), trialSeconds },
+    );
     const { order, offer, ended, serves, launched, dataDir } = one;
     const plan = join(dataDir, 'kill-plan');
     await serves('1.0.0');
@@ -43,7 +46,9 @@ export async function run({
           writeFileSync(plan, `${step} ${when}`);
           const ordered = make(offer);
           // The kill may come before the answer does: what was kept is done all the same, and the first step is what keeps it.
-          await order(ordered).catch((error: unknown) => assert.ok(isSvcError(error), String(error)));
+          await order(ordered).catch((error: unknown) =>
+            assert.ok(isSvcError(error), String(error)),
+          );
           if (!(step === 0 && when === 'before')) {
             const end = await ended(ordered.job_id);
             assert.equal(end.state, state, `${name}, killed ${when} step ${step}: ${end.error}`);
@@ -58,7 +63,11 @@ export async function run({
           kills++;
         }
       }
-      assert.deepEqual(readdirSync(join(dataDir, 'versions')), leaves, 'nothing is left of it that is of no use');
+      assert.deepEqual(
+        readdirSync(join(dataDir, 'versions')),
+        leaves,
+        'nothing is left of it that is of no use',
+      );
       rows.push({ payload: name, kills, end: state });
       console.error(`${rows.length} of ${bad.length + 1} payloads: ${name}, ${kills} kills`);
     }
@@ -73,9 +82,15 @@ export async function run({
         writeFileSync(otherPlan, `${step} ${when}`);
         const next = `${when === 'before' ? 2 : 3}.0.${step}`;
         const ordered = other.offer(agentProgram(next));
-        await other.order(ordered).catch((error: unknown) => assert.ok(isSvcError(error), String(error)));
+        await other
+          .order(ordered)
+          .catch((error: unknown) => assert.ok(isSvcError(error), String(error)));
         const end = await other.ended(ordered.job_id);
-        assert.equal(end.state, 'succeeded', `a good one, killed ${when} step ${step}: ${end.error}`);
+        assert.equal(
+          end.state,
+          'succeeded',
+          `a good one, killed ${when} step ${step}: ${end.error}`,
+        );
         await other.serves(next);
         if (existsSync(otherPlan)) {
           rmSync(otherPlan);
@@ -85,7 +100,11 @@ export async function run({
       }
     }
     rows.push({ payload: 'a good one', kills, end: 'succeeded' });
-    return { ok: true, kills: rows.reduce((sum, row) => sum + Number(row['kills']), 0), payloads: rows };
+    return {
+      ok: true,
+      kills: rows.reduce((sum, row) => sum + Number(row['kills']), 0),
+      payloads: rows,
+    };
   } finally {
     for (const step of undo.reverse()) {
       await step();

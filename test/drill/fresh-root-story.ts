@@ -17,8 +17,18 @@ const [model, inbox] = ['http://127.0.0.1:11500', 'http://127.0.0.1:9999'];
 const [email, password] = ['you@example.org', 'a long enough passphrase'];
 const patienceMs = 120_000;
 const environment = {
-  ...{ SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_LLM_COMPATIBLE_BASE_URL: `${model}/v1`, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
-  ...{ SVC_INVESTIGATE_ASSIST: 'false', SVC_ALERT_EVAL_INTERVAL: '2s', SVC_ALERT_COOLDOWN: '0s', SVC_LOG_LEVEL: 'warn', SVC_EDGE_LOCAL: 'false' },
+  ...{
+    SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+    SVC_LLM_COMPATIBLE_BASE_URL: `${model}/v1`,
+    SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
+  },
+  ...{
+    SVC_INVESTIGATE_ASSIST: 'false',
+    SVC_ALERT_EVAL_INTERVAL: '2s',
+    SVC_ALERT_COOLDOWN: '0s',
+    SVC_LOG_LEVEL: 'warn',
+    SVC_EDGE_LOCAL: 'false',
+  },
 };
 
 /** A root with the binary in it; nothing of ours is called by its programs but `/svc`. */
@@ -32,20 +42,30 @@ class Root {
   }
 
   svc(args: readonly string[], input = ''): Record<string, unknown> {
-    const ran = spawnSync('/usr/sbin/chroot', [this.folder, '/svc', ...args, '--json'], { env: {}, encoding: 'utf8', input, timeout: patienceMs });
+    const ran = spawnSync('/usr/sbin/chroot', [this.folder, '/svc', ...args, '--json'], {
+      env: {},
+      encoding: 'utf8',
+      input,
+      timeout: patienceMs,
+    });
     assert.equal(ran.status, 0, `svc ${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
     return JSON.parse(ran.stdout) as Record<string, unknown>;
   }
 
   keep(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
-    const child = spawn('/usr/sbin/chroot', [this.folder, '/svc', ...args], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+    const child = spawn('/usr/sbin/chroot', [this.folder, '/svc', ...args], {
+      env,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
     // What it says goes to standard error: the last line of standard output is the story's.
     this.#children.push(child);
     return child;
   }
 
   async end(): Promise<void> {
-    for (const child of this.#children.splice(0).filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
+    for (const child of this.#children
+      .splice(0)
+      .filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
       const gone = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
       await gone;
@@ -66,7 +86,10 @@ async function seen<T>(what: string, look: () => Promise<T | undefined | false>)
 let token = '';
 const ask: Asked = async (path, body, type = 'application/json') => {
   const answer = await fetch(url + path, {
-    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': type }) },
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body !== undefined && { 'content-type': type }),
+    },
     ...(body !== undefined && { method: 'POST', body }),
   });
   const bytes = Buffer.from(await answer.arrayBuffer());
@@ -74,7 +97,8 @@ const ask: Asked = async (path, body, type = 'application/json') => {
   return bytes;
 };
 // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the story says
-const json = async <T = any>(path: string, body?: object): Promise<T> => JSON.parse(String(await ask(path, body && JSON.stringify(body))) || 'null') as T;
+const json = async <T = any>(path: string, body?: object): Promise<T> =>
+  JSON.parse(String(await ask(path, body && JSON.stringify(body))) || 'null') as T;
 
 async function signIn(): Promise<void> {
   const answer = await fetch(`${url}/api/v1/auth/login`, {
@@ -86,7 +110,8 @@ async function signIn(): Promise<void> {
   token = ((await answer.json()) as { access_token: string }).access_token;
 }
 
-const ready = (): Promise<boolean> => seen('it is ready', async () => (await fetch(`${url}/readyz`)).ok);
+const ready = (): Promise<boolean> =>
+  seen('it is ready', async () => (await fetch(`${url}/readyz`)).ok);
 
 const steps: Row[] = [];
 async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
@@ -100,7 +125,9 @@ async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
 
 async function tell(folder: string): Promise<Told> {
   execFileSync('ip', ['link', 'set', 'lo', 'up']);
-  const [manager, host, elsewhere] = ['manager', 'host', 'elsewhere'].map((name) => new Root(join(folder, name))) as [Root, Root, Root];
+  const [manager, host, elsewhere] = ['manager', 'host', 'elsewhere'].map(
+    (name) => new Root(join(folder, name)),
+  ) as [Root, Root, Root];
   const notices: unknown[] = [];
   const receiver = createServer((req, res) => {
     let body = '';
@@ -110,7 +137,9 @@ async function tell(folder: string): Promise<Told> {
       res.end('{}');
     });
   });
-  await new Promise<void>((resolve) => receiver.listen(Number(new URL(inbox).port), '127.0.0.1', resolve));
+  await new Promise<void>((resolve) =>
+    receiver.listen(Number(new URL(inbox).port), '127.0.0.1', resolve),
+  );
 
   await step('runs', async () => {
     manager.keep(['fake-model']);
@@ -128,7 +157,11 @@ async function tell(folder: string): Promise<Told> {
   const recording = await step('a shell, recorded', () => shell(folder, device));
   await step('the agent is gone', async () => {
     await host.end();
-    await seen('its last samples are kept', async () => (await json(`/api/v1/edges`)).items.every((edge: { status: string }) => edge.status !== 'online'));
+    await seen('its last samples are kept', async () =>
+      (await json(`/api/v1/edges`)).items.every(
+        (edge: { status: string }) => edge.status !== 'online',
+      ),
+    );
   });
 
   const at = Date.now();
@@ -150,7 +183,10 @@ async function tell(folder: string): Promise<Told> {
   const after = await step('the same questions', () => answers(subject));
   await step('secrets are open', async () => {
     const told = notices.length;
-    const [channel] = (await json('/api/v1/notification-channels')).items as { id: number; name: string }[];
+    const [channel] = (await json('/api/v1/notification-channels')).items as {
+      id: number;
+      name: string;
+    }[];
     await json(`/api/v1/notification-channels/${channel!.id}/test`, {});
     await seen('the channel reaches its address', async () => notices.length > told);
   });
@@ -168,12 +204,34 @@ async function tell(folder: string): Promise<Told> {
 }
 
 async function agent(manager: Root, host: Root): Promise<number> {
-  const { token: enrolment } = manager.svc(['edge', 'enrol', '--name', 'far', '--data', '/data']) as { token: string };
-  host.svc(['edge', 'install', '--manager', url, '--token', enrolment, '--no-service', '--data', '/edge']);
+  const { token: enrolment } = manager.svc([
+    'edge',
+    'enrol',
+    '--name',
+    'far',
+    '--data',
+    '/data',
+  ]) as { token: string };
+  host.svc([
+    'edge',
+    'install',
+    '--manager',
+    url,
+    '--token',
+    enrolment,
+    '--no-service',
+    '--data',
+    '/edge',
+  ]);
   host.keep(['edge', '--data', '/edge']);
-  const device = await seen('the host is a device', async () => ((await json('/api/v1/edges')).items[0].device_id as number | null) ?? undefined);
+  const device = await seen(
+    'the host is a device',
+    async () => ((await json('/api/v1/edges')).items[0].device_id as number | null) ?? undefined,
+  );
   await seen('its metrics are here', async () => {
-    const { data } = await json(`/prometheus/api/v1/query?query=${encodeURIComponent(`count({device_id="${device}",__name__=~"node_.+"})`)}`);
+    const { data } = await json(
+      `/prometheus/api/v1/query?query=${encodeURIComponent(`count({device_id="${device}",__name__=~"node_.+"})`)}`,
+    );
     return Number(data.result[0]?.value[1]) > 20;
   });
   return device;
@@ -182,7 +240,10 @@ async function agent(manager: Root, host: Root): Promise<number> {
 async function telemetry(): Promise<void> {
   await ask('/api/v1/import/prometheus', 'fresh{lane="1"} 42\nfresh{lane="2"} 43\n', 'text/plain');
   const now = Date.now();
-  const values = Array.from({ length: 50 }, (_, at) => [`${now - 50 + at}000000`, at === 25 ? 'a needle' : `line ${at}`]);
+  const values = Array.from({ length: 50 }, (_, at) => [
+    `${now - 50 + at}000000`,
+    at === 25 ? 'a needle' : `line ${at}`,
+  ]);
   await json('/loki/api/v1/push', { streams: [{ stream: { app: 'fresh' }, values }] });
   const span = (id: string, name: string) => ({
     ...{ traceId: '0af7651916cd43dd8448eb211c80319c', spanId: id, name, kind: 2 },
@@ -199,19 +260,41 @@ async function telemetry(): Promise<void> {
 }
 
 async function alert(notices: readonly unknown[]): Promise<number> {
-  await json('/api/v1/notification-channels', { name: 'phone', channel_type: 'webhook', endpoint: `${inbox}/told`, secret: 'signs' });
+  await json('/api/v1/notification-channels', {
+    name: 'phone',
+    channel_type: 'webhook',
+    endpoint: `${inbox}/told`,
+    secret: 'signs',
+  });
   await json('/api/v1/alert-rules', {
-    ...{ rule_key: 'fresh_heat', name: 'Heat', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all', severity: 'critical' },
+    ...{
+      rule_key: 'fresh_heat',
+      name: 'Heat',
+      kind: 'metric_raw',
+      source_type: 'svc_builtin',
+      scope_type: 'global',
+      join_mode: 'all',
+      severity: 'critical',
+    },
     conditions: [{ expr: 'heat > 0' }],
   });
-  const heat = (value: number): Promise<unknown> => ask('/api/v1/import/prometheus', `heat ${value}\n`, 'text/plain');
+  const heat = (value: number): Promise<unknown> =>
+    ask('/api/v1/import/prometheus', `heat ${value}\n`, 'text/plain');
   await heat(1);
   const incident = await seen('it fires', async () => {
     await heat(1);
-    return ((await json('/api/v1/alerts/incidents?rule=fresh_heat')).items[0]?.id as number | undefined) ?? undefined;
+    return (
+      ((await json('/api/v1/alerts/incidents?rule=fresh_heat')).items[0]?.id as
+        | number
+        | undefined) ?? undefined
+    );
   });
   await seen('somebody is told', async () => notices.length > 0);
-  await seen('it is investigated', async () => (await json(`/api/v1/alerts/incidents/${incident}/investigation`)).status === 'ready');
+  await seen(
+    'it is investigated',
+    async () =>
+      (await json(`/api/v1/alerts/incidents/${incident}/investigation`)).status === 'ready',
+  );
   await seen('it is over', async () => {
     await heat(0);
     return (await json(`/api/v1/alerts/incidents/${incident}`)).status === 'resolved';
@@ -237,21 +320,46 @@ async function shell(folder: string, device: number): Promise<number> {
   }
   cpSync(join(own, 'login.pub'), join(own, 'authorized'));
   chmodSync(join(own, 'authorized'), 0o600);
-  const lines = ['Port 22', 'ListenAddress 127.0.0.1', `HostKey ${join(own, 'host')}`, `AuthorizedKeysFile ${join(own, 'authorized')}`, 'StrictModes no'];
-  writeFileSync(join(own, 'config'), [...lines, 'UsePAM no', 'PermitRootLogin yes', 'PrintMotd no', `PidFile ${join(own, 'pid')}`, ''].join('\n'));
+  const lines = [
+    'Port 22',
+    'ListenAddress 127.0.0.1',
+    `HostKey ${join(own, 'host')}`,
+    `AuthorizedKeysFile ${join(own, 'authorized')}`,
+    'StrictModes no',
+  ];
+  writeFileSync(
+    join(own, 'config'),
+    [
+      ...lines,
+      'UsePAM no',
+      'PermitRootLogin yes',
+      'PrintMotd no',
+      `PidFile ${join(own, 'pid')}`,
+      '',
+    ].join('\n'),
+  );
   const server = spawn(sshd, ['-D', '-f', join(own, 'config')], { stdio: 'ignore' });
   await seen('sshd runs', async () => existsSync(join(own, 'pid')));
-  const terminal = await openTerminal(`${url.replace('http', 'ws')}/api/v1/devices/${device}/shell`, {
-    bearer: token,
-    first: { user: 'root', auth: { type: 'key', private_key: readFileSync(join(own, 'login'), 'utf8') } },
-  });
+  const terminal = await openTerminal(
+    `${url.replace('http', 'ws')}/api/v1/devices/${device}/shell`,
+    {
+      bearer: token,
+      first: {
+        user: 'root',
+        auth: { type: 'key', private_key: readFileSync(join(own, 'login'), 'utf8') },
+      },
+    },
+  );
   await terminal.frame('ready');
   terminal.type('echo fresh-root; exit 0\n');
   await terminal.frame('exit');
   await terminal.closed;
   server.kill('SIGKILL');
   return await seen('it is recorded', async () => {
-    const [one] = (await json('/api/v1/webshell/recordings')).items as { id: number; sha256?: string }[];
+    const [one] = (await json('/api/v1/webshell/recordings')).items as {
+      id: number;
+      sha256?: string;
+    }[];
     return one?.id;
   });
 }
@@ -261,7 +369,9 @@ async function answers(subject: Parameters<typeof questions>[1]): Promise<Answer
   return Object.fromEntries(
     Object.entries(given).map(([question, text]) => [
       question,
-      text.length > 200 ? `${createHash('sha256').update(text).digest('hex')} of ${text.length}` : text,
+      text.length > 200
+        ? `${createHash('sha256').update(text).digest('hex')} of ${text.length}`
+        : text,
     ]),
   );
 }

@@ -23,7 +23,10 @@ export interface Told {
  * A fresh root with nothing but the C library: the binary is copied there and run, with a first administrator, the agent in a second root, an
  * alert, its report and a backup, which is restored in a third root, where twenty questions are answered as before. There is no network.
  */
-export async function run({ binary = '', keep = false }: { readonly binary?: string; readonly keep?: boolean } = {}): Promise<Outcome> {
+export async function run({
+  binary = '',
+  keep = false,
+}: { readonly binary?: string; readonly keep?: boolean } = {}): Promise<Outcome> {
   if (process.getuid?.() !== 0) {
     return { ok: false, why: 'only root can change roots' };
   }
@@ -36,7 +39,16 @@ export async function run({ binary = '', keep = false }: { readonly binary?: str
     say('three roots are made');
     const { questions, steps } = await story(folder);
     const right = questions.filter(({ ok }) => ok === true).length;
-    return { ok: right === questions.length && questions.length === 20 && steps.every(({ ok }) => ok === true), right, of: questions.length, steps, questions };
+    return {
+      ok:
+        right === questions.length &&
+        questions.length === 20 &&
+        steps.every(({ ok }) => ok === true),
+      right,
+      of: questions.length,
+      steps,
+      questions,
+    };
   } finally {
     if (!keep) {
       rmSync(folder, { recursive: true, force: true });
@@ -46,14 +58,21 @@ export async function run({ binary = '', keep = false }: { readonly binary?: str
 
 function built(folder: string): string {
   const out = join(folder, 'svc');
-  execFileSync(process.execPath, ['--import', 'tsx', join(root, 'bin/build.ts'), '--out', out], { cwd: root, timeout: buildMs, stdio: 'ignore' });
+  execFileSync(process.execPath, ['--import', 'tsx', join(root, 'bin/build.ts'), '--out', out], {
+    cwd: root,
+    timeout: buildMs,
+    stdio: 'ignore',
+  });
   return out;
 }
 
 /** `dpkg` says which files are of a package; only what is loaded by a program is taken. */
 function freshRoot(folder: string, program: string): void {
   const files = execFileSync('dpkg', ['-L', ...libraries], { encoding: 'utf8' }).split('\n');
-  for (const file of files.filter((path) => /^\/(usr\/)?lib[^/]*\/.*\.so(\.[\d.]+)?$/.test(path) && !/gconv|audit|python|gdb/.test(path))) {
+  for (const file of files.filter(
+    (path) =>
+      /^\/(usr\/)?lib[^/]*\/.*\.so(\.[\d.]+)?$/.test(path) && !/gconv|audit|python|gdb/.test(path),
+  )) {
     mkdirSync(join(folder, dirname(file)), { recursive: true });
     cpSync(file, join(folder, file), { dereference: true });
   }
@@ -74,12 +93,27 @@ function freshRoot(folder: string, program: string): void {
 /** In namespaces of its own: the loopback is all the network there is, and what is mounted goes with it. */
 async function story(folder: string): Promise<Told> {
   const script = fileURLToPath(new URL('fresh-root-story.ts', import.meta.url));
-  const child = spawn('unshare', ['--net', '--mount', '--pid', '--fork', '--kill-child', process.execPath, '--import', 'tsx', script, folder], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: storyMs,
-    killSignal: 'SIGKILL',
-  });
+  const child = spawn(
+    'unshare',
+    [
+      '--net',
+      '--mount',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      process.execPath,
+      '--import',
+      'tsx',
+      script,
+      folder,
+    ],
+    {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      timeout: storyMs,
+      killSignal: 'SIGKILL',
+    },
+  );
   let said = '';
   child.stdout.on('data', (chunk) => (said += String(chunk)));
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));

@@ -13,7 +13,14 @@ import { FakeModel } from '../../bin/fake-model/fake-model.ts';
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
 import type { FakePlatform } from '../plugins/imbridge/fakes.ts';
-import { callback, deliver, draftOf, providers, secretsOf, startFake } from '../plugins/imbridge/office.ts';
+import {
+  callback,
+  deliver,
+  draftOf,
+  providers,
+  secretsOf,
+  startFake,
+} from '../plugins/imbridge/office.ts';
 
 const child = fileURLToPath(new URL('./im-crash-child.ts', import.meta.url));
 const patienceMs = 90_000;
@@ -37,7 +44,13 @@ interface Asked {
 export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-im-crash-'));
   const model = await FakeModel.start({
-    rules: [{ reply: ({ messages }) => ({ text: `Answer to ${/tag-\d+-\d+/.exec(textOf(messages.findLast(({ role }) => role === 'user')!))![0]}.` }) }],
+    rules: [
+      {
+        reply: ({ messages }) => ({
+          text: `Answer to ${/tag-\d+-\d+/.exec(textOf(messages.findLast(({ role }) => role === 'user')!))![0]}.`,
+        }),
+      },
+    ],
   });
   const fakes = new Map<Provider, FakePlatform>();
   for (const provider of providers) {
@@ -50,12 +63,16 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       const { url, running, token } = await start(folder, model.url);
       await connect(url, token, fakes, apps);
       const stop = new AbortController();
-      const working = Promise.allSettled(Array.from({ length: atOnce }, () => ask(url, kill, apps, asked, stop.signal)));
+      const working = Promise.allSettled(
+        Array.from({ length: atOnce }, () => ask(url, kill, apps, asked, stop.signal)),
+      );
       await pause(150 + Math.random() * 900);
       running.kill('SIGKILL');
       await once(running, 'exit');
       stop.abort();
-      const [broken] = (await working).flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+      const [broken] = (await working).flatMap((each) =>
+        each.status === 'rejected' ? [each.reason as Error] : [],
+      );
       assert.ifError(broken);
     }
     const { running } = await start(folder, model.url);
@@ -69,15 +86,28 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
   }
 }
 
-async function start(folder: string, model: string): Promise<{ readonly url: string; readonly running: ChildProcess; readonly token: string }> {
-  const running = spawn(process.execPath, ['--import', 'tsx', child, folder, model], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function start(
+  folder: string,
+  model: string,
+): Promise<{ readonly url: string; readonly running: ChildProcess; readonly token: string }> {
+  const running = spawn(process.execPath, ['--import', 'tsx', child, folder, model], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [url] = (await once(createInterface({ input: running.stdout }), 'line')) as [string];
   return { url, running, token: 'bob' };
 }
 
-async function connect(url: string, token: string, fakes: ReadonlyMap<Provider, FakePlatform>, apps: Map<Provider, string>): Promise<void> {
+async function connect(
+  url: string,
+  token: string,
+  fakes: ReadonlyMap<Provider, FakePlatform>,
+  apps: Map<Provider, string>,
+): Promise<void> {
   for (const provider of apps.size > 0 ? [] : providers) {
-    const body = JSON.stringify({ ...draftOf(provider, fakes.get(provider)!.url), allow_from: provider === 'telegram' ? people : ['*'] });
+    const body = JSON.stringify({
+      ...draftOf(provider, fakes.get(provider)!.url),
+      allow_from: provider === 'telegram' ? people : ['*'],
+    });
     const answer = await fetch(`${url}/api/v1/im/apps`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -99,18 +129,31 @@ const atOnce = 8;
  * Messages to all platforms, each sent up to a hundred times at once as platforms do that are in doubt, and again behind later ones,
  * also behind a kill.
  */
-async function ask(url: string, kill: number, apps: ReadonlyMap<Provider, string>, asked: Asked[], stop: AbortSignal): Promise<void> {
+async function ask(
+  url: string,
+  kill: number,
+  apps: ReadonlyMap<Provider, string>,
+  asked: Asked[],
+  stop: AbortSignal,
+): Promise<void> {
   while (!stop.aborted) {
     const number = asked.length;
     const provider = providers[number % providers.length]!;
     const from = people[(kill * 7 + number) % people.length]!;
     const tag = `tag-${kill}-${number}`;
-    const signed = callback(provider, secretsOf(provider), { text: `What of ${tag}?`, key: `${100_000 + number}`, from }, Date.now());
+    const signed = callback(
+      provider,
+      secretsOf(provider),
+      { text: `What of ${tag}?`, key: `${100_000 + number}`, from },
+      Date.now(),
+    );
     const fresh: Asked = { tag, provider, signed, sent: 0, accepted: false };
     const late = asked.slice(-remembered).filter(() => Math.random() < 0.05);
     asked.push(fresh);
     const times = number % stormEach === 1 ? storm : 1 + (number % 3);
-    await Promise.all([...late, ...Array.from({ length: times }, () => fresh)].map((one) => tell(url, apps, one)));
+    await Promise.all(
+      [...late, ...Array.from({ length: times }, () => fresh)].map((one) => tell(url, apps, one)),
+    );
     await pause(Math.random() * 40);
   }
 }
@@ -118,7 +161,11 @@ async function ask(url: string, kill: number, apps: ReadonlyMap<Provider, string
 /** One delivery; a 200 means that svc has taken the message. */
 async function tell(url: string, apps: ReadonlyMap<Provider, string>, one: Asked): Promise<void> {
   one.sent += 1;
-  const answer = await deliver(url, { provider: one.provider, id: apps.get(one.provider)! }, one.signed).catch(() => undefined);
+  const answer = await deliver(
+    url,
+    { provider: one.provider, id: apps.get(one.provider)! },
+    one.signed,
+  ).catch(() => undefined);
   if (answer !== undefined) {
     assert.equal(answer.status, 200);
     one.accepted = true;
@@ -128,7 +175,10 @@ async function tell(url: string, apps: ReadonlyMap<Provider, string>, one: Asked
 const answersTo = ({ tag, provider }: Asked, fakes: ReadonlyMap<Provider, FakePlatform>): number =>
   fakes.get(provider)!.standing.filter(({ text }) => text === `Answer to ${tag}.`).length;
 
-async function settle(asked: readonly Asked[], fakes: ReadonlyMap<Provider, FakePlatform>): Promise<void> {
+async function settle(
+  asked: readonly Asked[],
+  fakes: ReadonlyMap<Provider, FakePlatform>,
+): Promise<void> {
   for (let waited = 0; waited < patienceMs; waited += 100) {
     if (asked.every((one) => !one.accepted || answersTo(one, fakes) > 0)) {
       break;
@@ -138,12 +188,21 @@ async function settle(asked: readonly Asked[], fakes: ReadonlyMap<Provider, Fake
   await pause(500);
 }
 
-function judge(asked: readonly Asked[], fakes: ReadonlyMap<Provider, FakePlatform>): Record<string, number> {
+function judge(
+  asked: readonly Asked[],
+  fakes: ReadonlyMap<Provider, FakePlatform>,
+): Record<string, number> {
   const accepted = asked.filter((one) => one.accepted);
-  const silent = accepted.filter((one) => answersTo(one, fakes) === 0).map(({ tag, provider }) => `${provider} ${tag}`);
-  const twice = asked.filter((one) => answersTo(one, fakes) > 1).map(({ tag, provider }) => `${provider} ${tag}`);
+  const silent = accepted
+    .filter((one) => answersTo(one, fakes) === 0)
+    .map(({ tag, provider }) => `${provider} ${tag}`);
+  const twice = asked
+    .filter((one) => answersTo(one, fakes) > 1)
+    .map(({ tag, provider }) => `${provider} ${tag}`);
   assert.deepEqual({ silent, twice }, { silent: [], twice: [] });
-  const left = [...fakes.values()].flatMap(({ standing }) => standing).filter(({ text }) => !text.startsWith('Answer to')).length;
+  const left = [...fakes.values()]
+    .flatMap(({ standing }) => standing)
+    .filter(({ text }) => !text.startsWith('Answer to')).length;
   return {
     messages: asked.length,
     sent: asked.reduce((sum, { sent }) => sum + sent, 0),

@@ -8,11 +8,16 @@ import { decoded, specOf } from '../plugins/edge-hostmetrics/box.ts';
 const [dataDir = '', url = '', ...seconds] = process.argv.slice(2);
 
 const spec = {
-  ...specOf<object>('edge-hostmetrics', { targets: seconds.map((every) => ({ job: `every${every}`, url, interval: '5s' })) }),
+  ...specOf<object>('edge-hostmetrics', {
+    targets: seconds.map((every) => ({ job: `every${every}`, url, interval: '5s' })),
+  }),
   // Shorter than what the manager lets through.
   interval: '1s',
 };
-const targets = (spec as unknown as { targets: readonly object[] }).targets.map((target, at) => ({ ...target, interval: `${seconds[at]!}s` }));
+const targets = (spec as unknown as { targets: readonly object[] }).targets.map((target, at) => ({
+  ...target,
+  interval: `${seconds[at]!}s`,
+}));
 
 const told: Readonly<Record<string, string>> = { node: 'measured every 1' };
 

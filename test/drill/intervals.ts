@@ -20,20 +20,34 @@ const leastShare = 0.99;
  * Lets an agent measure its machine and scrape an exporter at several intervals while every core has two endless loops: the samples
  * that come, and how far their times have moved against the clock by the end.
  */
-export async function run({ minutes = 10, busy = 2 }: { readonly minutes?: number; readonly busy?: number } = {}): Promise<Outcome> {
+export async function run({
+  minutes = 10,
+  busy = 2,
+}: { readonly minutes?: number; readonly busy?: number } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-intervals-'));
   const exporter = createServer((_request, reply) => reply.end('a 1\n')).listen(0, '127.0.0.1');
   await once(exporter, 'listening');
   const intervals = usual.filter((seconds) => seconds <= minutes * 60);
   const url = `http://127.0.0.1:${(exporter.address() as AddressInfo).port}/metrics`;
-  const loops = Array.from({ length: busy * availableParallelism() }, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
-  const agent = spawn(process.execPath, ['--import', 'tsx', child, folder, url, ...intervals.map(String)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const loops = Array.from({ length: busy * availableParallelism() }, () =>
+    spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+  );
+  const agent = spawn(
+    process.execPath,
+    ['--import', 'tsx', child, folder, url, ...intervals.map(String)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   try {
     const times = await timesOf(agent, minutes * 60_000);
     const until = Math.min(...[...times.values()].map(([at]) => at!)) + minutes * 60_000;
     const rows = [...times].map(([what, at]) => judged(what, at, until));
     const complete = rows.length === intervals.length + 1;
-    return { ok: complete && rows.every(({ ok }) => ok === true), minutes, 'load at the end': Math.round(loadavg()[0]! * 10) / 10, intervals: rows };
+    return {
+      ok: complete && rows.every(({ ok }) => ok === true),
+      minutes,
+      'load at the end': Math.round(loadavg()[0]! * 10) / 10,
+      intervals: rows,
+    };
   } finally {
     await Promise.all([agent, ...loops].map(gone));
     exporter.close();
@@ -42,7 +56,10 @@ export async function run({ minutes = 10, busy = 2 }: { readonly minutes?: numbe
 }
 
 /** Times of the samples by what took them, from the first sample on for so long. */
-async function timesOf(agent: ChildProcess, ms: number): Promise<ReadonlyMap<string, readonly number[]>> {
+async function timesOf(
+  agent: ChildProcess,
+  ms: number,
+): Promise<ReadonlyMap<string, readonly number[]>> {
   const times = new Map<string, number[]>();
   const lines = createInterface({ input: agent.stdout! });
   const begun = once(lines, 'line');
@@ -66,8 +83,12 @@ function judged(what: string, all: readonly number[], until: number): Row {
   // Against the first one: the phase of each sample, and the slot that it fills.
   const late = times.map((time) => time - first - Math.round((time - first) / period) * period);
   const due = Math.floor((until - first) / period) + 1;
-  const slots = new Set(times.map((time) => Math.round((time - first) / period)).filter((slot) => slot < due));
-  const drift = median(late.slice(-Math.max(1, Math.floor(late.length / 10)))) - median(late.slice(0, Math.max(1, Math.floor(late.length / 10))));
+  const slots = new Set(
+    times.map((time) => Math.round((time - first) / period)).filter((slot) => slot < due),
+  );
+  const drift =
+    median(late.slice(-Math.max(1, Math.floor(late.length / 10)))) -
+    median(late.slice(0, Math.max(1, Math.floor(late.length / 10))));
   const share = slots.size / due;
   return {
     what,
@@ -82,9 +103,14 @@ function judged(what: string, all: readonly number[], until: number): Row {
 
 /** Of two that follow each other too soon, the later one is that of the rhythm. */
 const withoutSecondLook = (times: readonly number[], period: number): readonly number[] =>
-  times.slice(1).filter((time, at, kept) => at === kept.length - 1 || at > 5 || kept[at + 1]! - time > period / 2);
+  times
+    .slice(1)
+    .filter(
+      (time, at, kept) => at === kept.length - 1 || at > 5 || kept[at + 1]! - time > period / 2,
+    );
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 
 async function gone(process: ChildProcess): Promise<void> {
   if (process.exitCode === null && process.signalCode === null) {

@@ -25,7 +25,11 @@ export async function run({
   rounds = 3,
   incidents = 12,
   kinds = points.length,
-}: { readonly rounds?: number; readonly incidents?: number; readonly kinds?: number } = {}): Promise<Outcome> {
+}: {
+  readonly rounds?: number;
+  readonly incidents?: number;
+  readonly kinds?: number;
+} = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-investigate-crash-'));
   let kills = 0;
   try {
@@ -34,7 +38,9 @@ export async function run({
       for (const point of points.toReversed().slice(0, kinds)) {
         const { running } = await start(folder, incidents, point, 1 + round);
         const [, signal] = await Promise.race([
-          running.exitCode === null && running.signalCode === null ? once(running, 'exit') : [0, 'SIGKILL'],
+          running.exitCode === null && running.signalCode === null
+            ? once(running, 'exit')
+            : [0, 'SIGKILL'],
           quiet(running),
         ]);
         kills += signal === 'SIGKILL' ? 1 : 0;
@@ -43,7 +49,8 @@ export async function run({
     const { running, line } = await start(folder, incidents, 'never', 1);
     const runs = await settled(await line, incidents);
     // What has just ended is told behind that.
-    const toldOf = (): readonly string[] => readFileSync(join(folder, 'timeline'), 'utf8').split('\n').filter(Boolean);
+    const toldOf = (): readonly string[] =>
+      readFileSync(join(folder, 'timeline'), 'utf8').split('\n').filter(Boolean);
     for (let tries = 0; tries < 100 && toldOf().length < incidents; tries += 1) {
       await pause(50);
     }
@@ -52,10 +59,22 @@ export async function run({
     const told = toldOf();
     const ready = runs.filter(({ status }) => status === 'ready').length;
     const failed = runs.filter(({ status }) => status === 'failed').length;
-    assert.equal(new Set(runs.map(({ incident_id: id }) => id)).size, runs.length, 'an incident was investigated twice');
-    assert.equal(ready + failed, incidents, `${runs.length} of ${incidents} investigations are there`);
+    assert.equal(
+      new Set(runs.map(({ incident_id: id }) => id)).size,
+      runs.length,
+      'an incident was investigated twice',
+    );
+    assert.equal(
+      ready + failed,
+      incidents,
+      `${runs.length} of ${incidents} investigations are there`,
+    );
     assert.equal(new Set(told).size, told.length, 'a timeline was told twice');
-    assert.equal(told.length, ready + failed, `${ready} reports are ready, ${failed} are given up, and ${told.length} timelines were told`);
+    assert.equal(
+      told.length,
+      ready + failed,
+      `${ready} reports are ready, ${failed} are given up, and ${told.length} timelines were told`,
+    );
     return { ok: kills > 0, kills, incidents, ready, 'given up, and said so': failed };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -75,10 +94,16 @@ async function start(
   point: string,
   calls: number,
 ): Promise<{ readonly running: ChildProcess; readonly line: Promise<string> }> {
-  const running = spawn(process.execPath, ['--import', 'tsx', child, folder, String(incidents), point, String(calls)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const line = once(createInterface({ input: running.stdout }), 'line').then(([text]) => String(text));
+  const running = spawn(
+    process.execPath,
+    ['--import', 'tsx', child, folder, String(incidents), point, String(calls)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const line = once(createInterface({ input: running.stdout }), 'line').then(([text]) =>
+    String(text),
+  );
   await Promise.race([line, once(running, 'exit')]);
   return { running, line };
 }
@@ -86,9 +111,14 @@ async function start(
 async function settled(line: string, incidents: number): Promise<readonly Run[]> {
   const [url, token] = line.split(' ');
   for (let tries = 0; tries < 600; tries += 1) {
-    const answer = await fetch(`${url}/api/v1/investigations?limit=200`, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetch(`${url}/api/v1/investigations?limit=200`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     const { items } = (await answer.json()) as { items: readonly Run[] };
-    if (items.length >= incidents && items.every(({ status }) => status !== 'pending' && status !== 'running')) {
+    if (
+      items.length >= incidents &&
+      items.every(({ status }) => status !== 'pending' && status !== 'running')
+    ) {
       return items;
     }
     await pause(100);

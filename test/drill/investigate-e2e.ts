@@ -5,7 +5,12 @@ import { hour, minute } from '../plugins/alert/engine-house.ts';
 import { type FedHouse, fedHouse } from '../plugins/investigate/fed-house.ts';
 
 /** Words by which a report is known to have seen what is broken. */
-const shows: Readonly<Record<FaultKind, RegExp>> = { cpu: /cpu|load|processor/i, memory: /memory/i, disk: /filesystem|disk|file system/i, io: /disk|io/i };
+const shows: Readonly<Record<FaultKind, RegExp>> = {
+  cpu: /cpu|load|processor/i,
+  memory: /memory/i,
+  disk: /filesystem|disk|file system/i,
+  io: /disk|io/i,
+};
 
 /** What makes the dependencies known: people who draw them, or traces that pass through them. */
 const ways = ['topology', 'traces'] as const;
@@ -19,7 +24,12 @@ export async function run({
   first = 1,
   hosts = 8,
   hours = 2,
-}: { readonly seeds?: number; readonly first?: number; readonly hosts?: number; readonly hours?: number } = {}): Promise<Outcome> {
+}: {
+  readonly seeds?: number;
+  readonly first?: number;
+  readonly hosts?: number;
+  readonly hours?: number;
+} = {}): Promise<Outcome> {
   const cases = [];
   let right = 0;
   for (let seed = first; seed < first + seeds; seed += 1) {
@@ -40,8 +50,18 @@ async function one(seed: number, hosts: number, hours: number) {
     const house = await fedHouse(
       { after: (end: () => unknown) => void ends.unshift(end) },
       {
-        ...{ seed: String(seed), count: hosts, requestsPerMinute: 20, logsPerSecond: 0.05, traced: way === 'traces' },
-        fault: { kind, host: broken, after: hours * hour + (1 + Math.floor(random() * 4)) * minute },
+        ...{
+          seed: String(seed),
+          count: hosts,
+          requestsPerMinute: 20,
+          logsPerSecond: 0.05,
+          traced: way === 'traces',
+        },
+        fault: {
+          kind,
+          host: broken,
+          after: hours * hour + (1 + Math.floor(random() * 4)) * minute,
+        },
       },
     );
     if (way === 'topology') {
@@ -54,8 +74,15 @@ async function one(seed: number, hosts: number, hours: number) {
     const told = [report.root_cause?.indicator?.name, report.root_cause?.text].join(' ');
     return {
       ...{ seed, way, kind, host: broken, steps: report.propagation.length },
-      right: report.root_cause?.node.id === `device:${house.devices.get(broken)!.id}` && shows[kind].test(told),
-      ...{ verdict: report.verdict ?? '', confidence: report.confidence?.value ?? 0, seconds: report.usage.seconds, summary: report.summary.slice(0, 140) },
+      right:
+        report.root_cause?.node.id === `device:${house.devices.get(broken)!.id}` &&
+        shows[kind].test(told),
+      ...{
+        verdict: report.verdict ?? '',
+        confidence: report.confidence?.value ?? 0,
+        seconds: report.usage.seconds,
+        summary: report.summary.slice(0, 140),
+      },
     };
   } finally {
     for (const end of ends) {
@@ -66,19 +93,43 @@ async function one(seed: number, hosts: number, hours: number) {
 
 /** A rule on the host or the service where people come in, which is never the one that breaks. */
 async function watch(house: FedHouse, way: (typeof ways)[number], kind: FaultKind): Promise<void> {
-  const usual = { rule_key: 'suffers', name: 'Suffers', source_type: 'svc_builtin', join_mode: 'all', severity: 'critical' };
+  const usual = {
+    rule_key: 'suffers',
+    name: 'Suffers',
+    source_type: 'svc_builtin',
+    join_mode: 'all',
+    severity: 'critical',
+  };
   const service = house.application.serviceOf(1);
   const rule =
     way === 'topology'
-      ? { kind: 'metric_raw', scope_type: 'host', conditions: [{ expr: 'node_open_fds_percent > 15', for: '1m' }] }
+      ? {
+          kind: 'metric_raw',
+          scope_type: 'host',
+          conditions: [{ expr: 'node_open_fds_percent > 15', for: '1m' }],
+        }
       : kind === 'disk'
-        ? { kind: 'trace_error_rate', scope_type: 'global', conditions: [{ service, above_percent: 10, window: '5m' }] }
+        ? {
+            kind: 'trace_error_rate',
+            scope_type: 'global',
+            conditions: [{ service, above_percent: 10, window: '5m' }],
+          }
         : {
             kind: 'trace_latency',
             scope_type: 'global',
-            conditions: [{ service, percentile: 95, above_ms: 1.5 * (await usualMs(house, service)), window: '5m' }],
+            conditions: [
+              {
+                service,
+                percentile: 95,
+                above_ms: 1.5 * (await usualMs(house, service)),
+                window: '5m',
+              },
+            ],
           };
-  await house.json('/api/v1/alert-rules', { method: 'POST', body: JSON.stringify({ ...usual, ...rule }) });
+  await house.json('/api/v1/alert-rules', {
+    method: 'POST',
+    body: JSON.stringify({ ...usual, ...rule }),
+  });
 }
 
 async function usualMs(house: FedHouse, service: string): Promise<number> {

@@ -7,19 +7,31 @@ import { fedHouse } from '../plugins/investigate/fed-house.ts';
  * every piece of their evidence is asked again from its own text, and must have the digest that was stored: of the whole answer, or
  * of all of it up to where the report said that samples were on their way.
  */
-export async function run({ reports = 100, hours = 2 }: { readonly reports?: number; readonly hours?: number } = {}): Promise<Outcome> {
+export async function run({
+  reports = 100,
+  hours = 2,
+}: { readonly reports?: number; readonly hours?: number } = {}): Promise<Outcome> {
   const ends: (() => unknown)[] = [];
   try {
     const house = await fedHouse(
       { after: (end: () => unknown) => void ends.unshift(end) },
-      { seed: 'evidence', count: 4, requestsPerMinute: 20, logsPerSecond: 0.05, fault: { kind: 'disk', host: 2, after: hours * hour } },
+      {
+        seed: 'evidence',
+        count: 4,
+        requestsPerMinute: 20,
+        logsPerSecond: 0.05,
+        fault: { kind: 'disk', host: 2, after: hours * hour },
+      },
     );
     await house.pass(hours * hour);
     const incident = await house.watchFailures();
     const made = [(await house.report(incident)).id!];
     while (made.length < reports) {
       await house.pass(minute / 2, minute / 2);
-      await house.json(`/api/v1/alerts/incidents/${incident}/investigation`, { method: 'POST', body: '{}' });
+      await house.json(`/api/v1/alerts/incidents/${incident}/investigation`, {
+        method: 'POST',
+        body: '{}',
+      });
       made.push((await house.report(incident)).id!);
     }
     await house.pass(30 * minute);

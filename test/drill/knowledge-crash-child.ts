@@ -20,7 +20,10 @@ async function write(writer: number): Promise<never> {
       form.set('path', path);
       answer = await house.fetch('/api/v1/knowledge/upload', { method: 'POST', body: form });
     } else {
-      answer = await house.fetch('/api/v1/knowledge/docs', { method: 'POST', body: JSON.stringify({ path, content }) });
+      answer = await house.fetch('/api/v1/knowledge/docs', {
+        method: 'POST',
+        body: JSON.stringify({ path, content }),
+      });
     }
     if (answer.status !== 201) {
       throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);

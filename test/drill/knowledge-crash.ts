@@ -29,7 +29,9 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       written.push(...(await writeUntilKilled(dataDir, 5 + Math.random() * 400)));
     }
     const { lost, torn, unfound, documents } = await examine(dataDir, written);
-    const left = readdirSync(join(dataDir, 'plugins/knowledge/index')).filter((name) => name.endsWith('.db'));
+    const left = readdirSync(join(dataDir, 'plugins/knowledge/index')).filter((name) =>
+      name.endsWith('.db'),
+    );
     return {
       ok: lost === 0 && torn === 0 && unfound === 0 && left.length === 1,
       kills: rounds,
@@ -46,7 +48,9 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
 }
 
 async function writeUntilKilled(dataDir: string, afterMs: number): Promise<Written[]> {
-  const house = spawn(process.execPath, ['--import', 'tsx', child, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const house = spawn(process.execPath, ['--import', 'tsx', child, dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: house.stdout });
   const written: Written[] = [];
   const begun = new Promise<void>((resolve, reject) => {
@@ -66,8 +70,14 @@ async function writeUntilKilled(dataDir: string, afterMs: number): Promise<Writt
 }
 
 /** After the last kill: what was acknowledged is there and says all that was written; each document is found, at its beginning and at its end. */
-async function examine(dataDir: string, written: readonly Written[]): Promise<{ lost: number; torn: number; unfound: number; documents: number }> {
-  const house = await startTestHost({ after() {} }, { plugins: ['knowledge', 'programs'], dataDir });
+async function examine(
+  dataDir: string,
+  written: readonly Written[],
+): Promise<{ lost: number; torn: number; unfound: number; documents: number }> {
+  const house = await startTestHost(
+    { after() {} },
+    { plugins: ['knowledge', 'programs'], dataDir },
+  );
   try {
     let index: { state: string; behind: number; documents: number };
     do {
@@ -83,7 +93,9 @@ async function examine(dataDir: string, written: readonly Written[]): Promise<{ 
       const { content } = (await answer.json()) as { content: string };
       torn += content.startsWith(`# ${mark}\n`) && content.endsWith(`${mark}end`) ? 0 : 1;
       for (const question of [mark, `${mark}end`]) {
-        const { items } = await house.json<{ items: { doc_id: number }[] }>(`/api/v1/knowledge/search?q=${question}`);
+        const { items } = await house.json<{ items: { doc_id: number }[] }>(
+          `/api/v1/knowledge/search?q=${question}`,
+        );
         unfound += items.some(({ doc_id }) => doc_id === id) ? 0 : 1;
       }
     }

@@ -41,7 +41,13 @@ export class Ledger {
   readonly #epoch = Date.now() - 6 * 3_600_000;
   readonly #kept: Kept = {
     telemetry: { metrics: new Set(), logs: new Set(), traces: new Set() },
-    ...{ edges: new Set(), users: new Set(), incidents: new Set(), messages: new Map(), setting: 0 },
+    ...{
+      edges: new Set(),
+      users: new Set(),
+      incidents: new Set(),
+      messages: new Map(),
+      setting: 0,
+    },
   };
   #number = 0;
   #setting = 0;
@@ -60,7 +66,14 @@ export class Ledger {
   get acknowledged(): Readonly<Record<string, number>> {
     const { telemetry, edges, users, incidents, messages } = this.#kept;
     const pushes = Object.fromEntries(signals.map((signal) => [signal, telemetry[signal].size]));
-    return { ...pushes, edges: edges.size, users: users.size, incidents: incidents.size, messages: messages.size, settings: this.#kept.setting };
+    return {
+      ...pushes,
+      edges: edges.size,
+      users: users.size,
+      incidents: incidents.size,
+      messages: messages.size,
+      settings: this.#kept.setting,
+    };
   }
 
   /** A rule that fires for each lane of `drill_heat` that is hot. */
@@ -76,7 +89,11 @@ export class Ledger {
     };
     // On a busy machine a house that has just begun may ask to come again.
     for (const deadline = performance.now() + furnishMs; ; await pause(1_000)) {
-      const answer = await this.#post('/api/v1/alert-rules', { ...rule, dimensions: ['lane'], conditions: [{ expr: 'drill_heat > 0' }] });
+      const answer = await this.#post('/api/v1/alert-rules', {
+        ...rule,
+        dimensions: ['lane'],
+        conditions: [{ expr: 'drill_heat > 0' }],
+      });
       if (answer.ok) {
         return;
       }
@@ -92,7 +109,10 @@ export class Ledger {
     const number = this.#number++;
     for (const signal of signals) {
       const { path, type, encoding, body } = parcelOf(signal, number, this.#epoch);
-      const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }) };
+      const headers = {
+        'content-type': type,
+        ...(encoding !== undefined && { 'content-encoding': encoding }),
+      };
       const answer = await this.#tried(path, { method: 'POST', headers, body });
       if (answer !== undefined && answer.status < 300) {
         this.#kept.telemetry[signal].add(number);
@@ -107,19 +127,33 @@ export class Ledger {
 
   /** Lanes are hot and cold by turns, so that incidents begin and end. */
   async #heat(number: number): Promise<void> {
-    const hot = Array.from({ length: lanes }, (_, lane) => `drill_heat{lane="${lane}"} ${Math.floor(number / 20) % lanes === lane ? 1 : 0}\n`).join('');
-    await this.#tried('/api/v1/import/prometheus', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: hot });
+    const hot = Array.from(
+      { length: lanes },
+      (_, lane) =>
+        `drill_heat{lane="${lane}"} ${Math.floor(number / 20) % lanes === lane ? 1 : 0}\n`,
+    ).join('');
+    await this.#tried('/api/v1/import/prometheus', {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: hot,
+    });
     const shown = await this.#told<Items<{ id: number }>>('/api/v1/alerts/incidents?limit=50');
     shown?.items.forEach(({ id }) => this.#kept.incidents.add(id));
   }
 
   async #rows(number: number): Promise<void> {
-    const made = await this.#post('/api/v1/edges', { name: `edge-${number}` }).catch(() => undefined);
+    const made = await this.#post('/api/v1/edges', { name: `edge-${number}` }).catch(
+      () => undefined,
+    );
     if (made?.status === 201) {
       this.#kept.edges.add(`edge-${number}`);
     }
     const value = ++this.#setting;
-    const set = await this.#tried('/api/v1/system-settings/self/slow_ms', { method: 'PUT', headers: json, body: JSON.stringify({ value }) });
+    const set = await this.#tried('/api/v1/system-settings/self/slow_ms', {
+      method: 'PUT',
+      headers: json,
+      body: JSON.stringify({ value }),
+    });
     if (set === undefined) {
       this.#givenUp.add(value);
     } else if (set.ok) {
@@ -127,7 +161,12 @@ export class Ledger {
       this.#answered = `${set.status} ${await set.text().catch(messageOf)}`;
     }
     if (number % 10 === 0) {
-      const user = { email: `user-${number}@example.org`, display_name: 'drill', role: 'viewer', password };
+      const user = {
+        email: `user-${number}@example.org`,
+        display_name: 'drill',
+        role: 'viewer',
+        password,
+      };
       const added = await this.#post('/api/v1/users', user).catch(() => undefined);
       if (added?.status === 201) {
         this.#kept.users.add(user.email);
@@ -143,13 +182,23 @@ export class Ledger {
       return;
     }
     if (number % 50 === 0 || this.#session === undefined) {
-      this.#session = (await this.#told<{ id: number }>('/api/v1/chat/sessions', { method: 'POST', headers, body: '{}' }))?.id;
+      this.#session = (
+        await this.#told<{ id: number }>('/api/v1/chat/sessions', {
+          method: 'POST',
+          headers,
+          body: '{}',
+        })
+      )?.id;
       this.#token = this.#session === undefined ? undefined : token;
     }
     if (this.#session !== undefined) {
       const content = `Message ${number} of the drill.`;
       const path = `/api/v1/chat/sessions/${this.#session}/messages/stream`;
-      const sent = await this.#tried(path, { method: 'POST', headers, body: JSON.stringify({ content }) });
+      const sent = await this.#tried(path, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ content }),
+      });
       if (sent?.ok === true) {
         this.#kept.messages.set(content, this.#session);
       }
@@ -160,7 +209,13 @@ export class Ledger {
   async #signedIn(): Promise<string | undefined> {
     if (this.#token === undefined) {
       const [headers, body] = [{ ...json, authorization: '' }, JSON.stringify({ email, password })];
-      this.#token = (await this.#told<{ access_token: string }>('/api/v1/auth/login', { method: 'POST', headers, body }))?.access_token;
+      this.#token = (
+        await this.#told<{ access_token: string }>('/api/v1/auth/login', {
+          method: 'POST',
+          headers,
+          body,
+        })
+      )?.access_token;
     }
     return this.#token;
   }
@@ -173,19 +228,46 @@ export class Ledger {
   /** What was acknowledged and is not there, by its kind and name. */
   async lost(): Promise<readonly string[]> {
     const { telemetry, edges, users, incidents, messages } = this.#kept;
-    const expected = { ...Object.fromEntries(signals.map((signal) => [signal, new Set(telemetry[signal])])) } as Record<Signal, Set<number>>;
-    const [theirEdges, theirUsers, theirIncidents, setting] = [new Set(edges), new Set(users), new Set(incidents), this.#kept.setting];
+    const expected = {
+      ...Object.fromEntries(signals.map((signal) => [signal, new Set(telemetry[signal])])),
+    } as Record<Signal, Set<number>>;
+    const [theirEdges, theirUsers, theirIncidents, setting] = [
+      new Set(edges),
+      new Set(users),
+      new Set(incidents),
+      this.#kept.setting,
+    ];
     const lost: string[] = [];
     const missing = (kind: string, wanted: Iterable<unknown>, there: ReadonlySet<unknown>): void =>
-      void lost.push(...[...wanted].filter((one) => !there.has(one)).map((one) => `${kind} ${String(one)}`));
+      void lost.push(
+        ...[...wanted].filter((one) => !there.has(one)).map((one) => `${kind} ${String(one)}`),
+      );
     const house = { fetch: this.#ask } as WholeHouse;
     for (const signal of signals) {
-      missing(signal, expected[signal], await readBack(house, signal, { from: 0, to: this.#number, epoch: this.#epoch }));
+      missing(
+        signal,
+        expected[signal],
+        await readBack(house, signal, { from: 0, to: this.#number, epoch: this.#epoch }),
+      );
     }
-    missing('edge', theirEdges, new Set((await this.#all<{ name: string }>('/api/v1/edges')).map(({ name }) => name)));
-    missing('user', theirUsers, new Set((await this.#all<{ email: string }>('/api/v1/users')).map((user) => user.email)));
-    missing('incident', theirIncidents, new Set((await this.#all<{ id: number }>('/api/v1/alerts/incidents')).map(({ id }) => id)));
-    const settings = await this.#all<{ category: string; key: string; value: number }>('/api/v1/system-settings');
+    missing(
+      'edge',
+      theirEdges,
+      new Set((await this.#all<{ name: string }>('/api/v1/edges')).map(({ name }) => name)),
+    );
+    missing(
+      'user',
+      theirUsers,
+      new Set((await this.#all<{ email: string }>('/api/v1/users')).map((user) => user.email)),
+    );
+    missing(
+      'incident',
+      theirIncidents,
+      new Set((await this.#all<{ id: number }>('/api/v1/alerts/incidents')).map(({ id }) => id)),
+    );
+    const settings = await this.#all<{ category: string; key: string; value: number }>(
+      '/api/v1/system-settings',
+    );
     const listed = settings.find(({ category, key }) => category === 'self' && key === 'slow_ms');
     if ((listed?.value ?? 0) < setting && !this.#givenUp.has(listed?.value ?? 0)) {
       lost.push(`setting ${setting}, answered ${this.#answered}, listed ${JSON.stringify(listed)}`);
@@ -199,22 +281,34 @@ export class Ledger {
     if (sessions.size > 0) {
       this.signOut();
       // On a busy machine a sign-in may be asked to come again.
-      for (const deadline = performance.now() + furnishMs; (await this.#signedIn()) === undefined && performance.now() < deadline;) {
+      for (
+        const deadline = performance.now() + furnishMs;
+        (await this.#signedIn()) === undefined && performance.now() < deadline;
+      ) {
         await pause(1_000);
       }
       const authorization = `Bearer ${this.#token}`;
       for (const session of sessions) {
-        const all = await this.#all<{ content: string }>(`/api/v1/chat/sessions/${session}/messages`, { authorization });
+        const all = await this.#all<{ content: string }>(
+          `/api/v1/chat/sessions/${session}/messages`,
+          { authorization },
+        );
         all.forEach(({ content }) => said.add(content));
       }
     }
     return said;
   }
 
-  async #all<T>(path: string, headers: Readonly<Record<string, string>> = {}): Promise<readonly T[]> {
+  async #all<T>(
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<readonly T[]> {
     const items: T[] = [];
     for (let cursor = ''; ;) {
-      const answer = await this.#ask(`${path}?limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`, { headers });
+      const answer = await this.#ask(
+        `${path}?limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+        { headers },
+      );
       const page = (await answer.json()) as Items<T> & { readonly next_cursor?: string };
       if (!answer.ok) {
         throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(page).slice(0, 300)}`);
@@ -234,7 +328,9 @@ export class Ledger {
   /** What it answered; nothing where it refused, or was cut off in the middle of its answer. */
   async #told<T>(path: string, init?: RequestInit): Promise<T | undefined> {
     const answer = await this.#tried(path, init);
-    return answer?.ok === true ? await (answer.json() as Promise<T>).catch(() => undefined) : undefined;
+    return answer?.ok === true
+      ? await (answer.json() as Promise<T>).catch(() => undefined)
+      : undefined;
   }
 
   async #tried(path: string, init: RequestInit = {}): Promise<Response | undefined> {

@@ -10,7 +10,11 @@ const store = await openLogStore({ folder, ...crashOptions });
 async function write(writer: number): Promise<never> {
   for (let push = Number(begin[writer]) + 1; ; push++) {
     const values = [0, 1, 2].map((line) => lineOf(writer, push, line));
-    await store.push('loki-json', Buffer.from(JSON.stringify({ streams: [{ stream: { app: `w${writer}` }, values }] })), {});
+    await store.push(
+      'loki-json',
+      Buffer.from(JSON.stringify({ streams: [{ stream: { app: `w${writer}` }, values }] })),
+      {},
+    );
     writeSync(1, `${writer} ${push}\n`);
     if (push % 50 === 0) {
       await store.tidy();

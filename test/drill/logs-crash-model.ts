@@ -1,4 +1,9 @@
-const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const quiet = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 export const writers = [0, 1, 2, 3, 4, 5];
 
@@ -24,5 +29,8 @@ const firstMs = 1_795_190_000_000;
 /** Times go back and forth, so that chunks overlap. */
 export function lineOf(writer: number, push: number, line: number): [string, string] {
   const ms = firstMs + (push ^ 5) * 3 + line;
-  return [`${ms}000000`, `writer ${writer} push ${push} line ${line} ${'x'.repeat((push * 7) % 90)}`];
+  return [
+    `${ms}000000`,
+    `writer ${writer} push ${push} line ${line} ${'x'.repeat((push * 7) % 90)}`,
+  ];
 }

@@ -34,7 +34,15 @@ export async function run({ rounds = 25 }: { readonly rounds?: number } = {}): P
       lines = 0;
       for (const writer of writers) {
         const found = new Map<string, number>();
-        const selected = store.source().select([matcher('app', '=', `w${writer}`)], { ms: 0, ns: 0 }, { ms: 2e12, ns: 0 }, { direction: 'forward' }, limits);
+        const selected = store
+          .source()
+          .select(
+            [matcher('app', '=', `w${writer}`)],
+            { ms: 0, ns: 0 },
+            { ms: 2e12, ns: 0 },
+            { direction: 'forward' },
+            limits,
+          );
         let last = 0;
         for await (const { entries } of selected) {
           for (const { ms, line } of entries) {
@@ -46,7 +54,11 @@ export async function run({ rounds = 25 }: { readonly rounds?: number } = {}): P
         for (let push = 1; push <= acknowledged[writer]!; push++) {
           for (const line of [0, 1, 2]) {
             const [, text] = lineOf(writer, push, line);
-            assert.equal(found.get(text), 1, `round ${round}: "${text}" was acknowledged and is there ${found.get(text) ?? 0} times`);
+            assert.equal(
+              found.get(text),
+              1,
+              `round ${round}: "${text}" was acknowledged and is there ${found.get(text) ?? 0} times`,
+            );
           }
         }
         // One push of each writer may be on disk without its acknowledgement.
@@ -62,19 +74,35 @@ export async function run({ rounds = 25 }: { readonly rounds?: number } = {}): P
       blocks = status.blocks;
       await store.close();
     }
-    return { ok: true, kills: rounds, lines, blocks, 'slowest open, ms': Math.round(slowestOpenMs) };
+    return {
+      ok: true,
+      kills: rounds,
+      lines,
+      blocks,
+      'slowest open, ms': Math.round(slowestOpenMs),
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function writeUntilKilled(folder: string, afterMs: number, acknowledged: number[]): Promise<void> {
-  const writing = spawn(process.execPath, ['--import', 'tsx', child, folder, ...acknowledged.map(String)], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function writeUntilKilled(
+  folder: string,
+  afterMs: number,
+  acknowledged: number[],
+): Promise<void> {
+  const writing = spawn(
+    process.execPath,
+    ['--import', 'tsx', child, folder, ...acknowledged.map(String)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   const told = createInterface({ input: writing.stdout });
   let first!: () => void;
   const begun = new Promise<void>((resolve, reject) => {
     first = resolve;
-    writing.once('exit', (code) => reject(new Error(`the writing process ended by itself (${code})`)));
+    writing.once('exit', (code) =>
+      reject(new Error(`the writing process ended by itself (${code})`)),
+    );
   });
   told.on('line', (line) => {
     const [writer, push] = line.split(' ').map(Number);

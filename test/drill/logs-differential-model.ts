@@ -23,7 +23,8 @@ export const parsers: Readonly<Record<Format, string>> = {
   nginx: '| pattern `<_> - - [<level>] "GET <path> HTTP/1.1" <status> <size> <took> <_>`',
   json: '| json',
   logfmt: '| logfmt',
-  plain: '| regexp `^\\[(?P<level>\\w+)\\] (?P<status>\\d+) in (?P<took>[\\d.]+) of (?P<size>\\d+) at (?P<path>\\S+) `',
+  plain:
+    '| regexp `^\\[(?P<level>\\w+)\\] (?P<status>\\d+) in (?P<took>[\\d.]+) of (?P<size>\\d+) at (?P<path>\\S+) `',
   java: '| regexp `(?s)^(?P<level>[a-z]+) com\\.example\\.Servlet: (?P<status>\\d+) (?P<path>\\S+) took (?P<took>[\\d.]+) size (?P<size>\\d+).*`',
 };
 
@@ -33,7 +34,13 @@ export type Random = (below: number) => number;
 export function eventAt(ms: number, random: Random): Event {
   const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
   const format = pick(formats);
-  const fields = { level: pick(levels), status: pick(statuses), took: String(random(4_000) / 4), size: String(random(10_000)), path: pick(paths) };
+  const fields = {
+    level: pick(levels),
+    status: pick(statuses),
+    took: String(random(4_000) / 4),
+    size: String(random(10_000)),
+    path: pick(paths),
+  };
   const broken = format === 'json' && random(20) === 0;
   return {
     ms,
@@ -44,12 +51,23 @@ export function eventAt(ms: number, random: Random): Event {
   };
 }
 
-function lineOf(format: Format, { level, status, took, size, path }: Readonly<Record<Field, string>>, word: string): string {
+function lineOf(
+  format: Format,
+  { level, status, took, size, path }: Readonly<Record<Field, string>>,
+  word: string,
+): string {
   switch (format) {
     case 'nginx':
       return `10.0.0.1 - - [${level}] "GET ${path} HTTP/1.1" ${status} ${size} ${took} ${word}`;
     case 'json':
-      return JSON.stringify({ level, status: Number(status), took: Number(took), size: Number(size), path, note: word });
+      return JSON.stringify({
+        level,
+        status: Number(status),
+        took: Number(took),
+        size: Number(size),
+        path,
+        note: word,
+      });
     case 'logfmt':
       return `level=${level} status=${status} took=${took} size=${size} path="${path}" note="a ${word} b"`;
     case 'plain':
@@ -82,7 +100,10 @@ const quantile =
     const order = values.toSorted((a, b) => a - b);
     const rank = q * (order.length - 1);
     const low = order[Math.floor(rank)]!;
-    return low + (order[Math.min(order.length - 1, Math.floor(rank) + 1)]! - low) * (rank - Math.floor(rank));
+    return (
+      low +
+      (order[Math.min(order.length - 1, Math.floor(rank) + 1)]! - low) * (rank - Math.floor(rank))
+    );
   };
 
 /** Of the numbers that a label holds; in the order of time. */
@@ -92,7 +113,10 @@ const unwrapped: readonly (readonly [text: (lines: string) => string, fold: Fold
   [(lines) => `min_over_time(${lines})`, (values) => Math.min(...values)],
   [(lines) => `max_over_time(${lines})`, (values) => Math.max(...values)],
   [(lines) => `stdvar_over_time(${lines})`, variance],
-  [(lines) => `stddev_over_time(${lines})`, (values, seconds) => Math.sqrt(variance(values, seconds))],
+  [
+    (lines) => `stddev_over_time(${lines})`,
+    (values, seconds) => Math.sqrt(variance(values, seconds)),
+  ],
   [(lines) => `first_over_time(${lines})`, (values) => values[0]!],
   [(lines) => `last_over_time(${lines})`, (values) => values.at(-1)!],
   [(lines) => `quantile_over_time(0.9, ${lines})`, quantile(0.9)],
@@ -100,12 +124,17 @@ const unwrapped: readonly (readonly [text: (lines: string) => string, fold: Fold
 ];
 
 /** Of the lines themselves. */
-const counting: readonly (readonly [name: string, value: (event: Event) => number, fold: Fold])[] = [
-  ['count_over_time', () => 1, sum],
-  ['rate', () => 1, (values, seconds) => sum(values, 1) / seconds],
-  ['bytes_over_time', ({ line }) => Buffer.byteLength(line), sum],
-  ['bytes_rate', ({ line }) => Buffer.byteLength(line), (values, seconds) => sum(values, 1) / seconds],
-];
+const counting: readonly (readonly [name: string, value: (event: Event) => number, fold: Fold])[] =
+  [
+    ['count_over_time', () => 1, sum],
+    ['rate', () => 1, (values, seconds) => sum(values, 1) / seconds],
+    ['bytes_over_time', ({ line }) => Buffer.byteLength(line), sum],
+    [
+      'bytes_rate',
+      ({ line }) => Buffer.byteLength(line),
+      (values, seconds) => sum(values, 1) / seconds,
+    ],
+  ];
 
 const compare: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '>': (a, b) => a > b,
@@ -142,7 +171,13 @@ export function questionFrom(start: number, end: number, random: Random): Questi
   const seconds = pick([30, 60, 300, 900, 3_600]);
   const offset = random(4) === 0 ? pick([10, 120]) : 0;
   const at = start + random(end - start + 60_000);
-  const by = pick<readonly ('app' | Field)[]>([['app'], ['level'], ['app', 'status'], ['path'], []]);
+  const by = pick<readonly ('app' | Field)[]>([
+    ['app'],
+    ['level'],
+    ['app', 'status'],
+    ['path'],
+    [],
+  ]);
   const window = `[${seconds}s]${offset === 0 ? '' : ` offset ${offset}s`}`;
   const inside = (event: Event): event is Row =>
     event.format === format &&
@@ -150,8 +185,13 @@ export function questionFrom(start: number, end: number, random: Random): Questi
     event.ms > at - (offset + seconds) * 1_000 &&
     event.ms <= at - offset * 1_000 &&
     tests.every((test) => test(event as Row));
-  const label = ({ app, fields }: Row, name: 'app' | Field): string => (name === 'app' ? app : fields[name]);
-  const grouped = (events: readonly Event[], value: (row: Row) => number, fold: Fold): Map<string, number> => {
+  const label = ({ app, fields }: Row, name: 'app' | Field): string =>
+    name === 'app' ? app : fields[name];
+  const grouped = (
+    events: readonly Event[],
+    value: (row: Row) => number,
+    fold: Fold,
+  ): Map<string, number> => {
     const groups = new Map<string, number[]>();
     for (const row of events.filter(inside)) {
       const key = by
@@ -167,14 +207,27 @@ export function questionFrom(start: number, end: number, random: Random): Questi
     const [text, fold] = pick(unwrapped);
     const call = text(`${pipeline} | unwrap ${field} ${window}`);
     // A sum takes its grouping around it, the others at their end.
-    const query = call.startsWith('sum_over_time') ? `sum by (${by.join(', ')}) (${call})` : `${call} by (${by.join(', ')})`;
-    return { query, at, answer: (events) => grouped(events, ({ fields }) => Number(fields[field]), fold) };
+    const query = call.startsWith('sum_over_time')
+      ? `sum by (${by.join(', ')}) (${call})`
+      : `${call} by (${by.join(', ')})`;
+    return {
+      query,
+      at,
+      answer: (events) => grouped(events, ({ fields }) => Number(fields[field]), fold),
+    };
   }
   const [name, value, fold] = pick(counting);
-  return { query: `sum by (${by.join(', ')}) (${name}(${pipeline} ${window}))`, at, answer: (events) => grouped(events, value, fold) };
+  return {
+    query: `sum by (${by.join(', ')}) (${name}(${pipeline} ${window}))`,
+    at,
+    answer: (events) => grouped(events, value, fold),
+  };
 }
 
-type Filter = (pick: <T>(list: readonly T[]) => T, random: Random) => readonly [text: string, test: (row: Row) => boolean];
+type Filter = (
+  pick: <T>(list: readonly T[]) => T,
+  random: Random,
+) => readonly [text: string, test: (row: Row) => boolean];
 
 const filterOnNumber: Filter = (pick, random) => {
   const [field, wanted] = pick([
@@ -183,17 +236,25 @@ const filterOnNumber: Filter = (pick, random) => {
     ['size', random(10_000)],
   ] as const);
   const sign = pick(Object.keys(compare));
-  return [`${field} ${sign} ${wanted}`, ({ fields }) => compare[sign]!(Number(fields[field]), wanted)];
+  return [
+    `${field} ${sign} ${wanted}`,
+    ({ fields }) => compare[sign]!(Number(fields[field]), wanted),
+  ];
 };
 
 const filterOnText: Filter = (pick, random) => {
   const level = pick(levels);
-  return random(3) === 0 ? [`level != "${level}"`, ({ fields }) => fields.level !== level] : [`level = "${level}"`, ({ fields }) => fields.level === level];
+  return random(3) === 0
+    ? [`level != "${level}"`, ({ fields }) => fields.level !== level]
+    : [`level = "${level}"`, ({ fields }) => fields.level === level];
 };
 
 const filterOnPattern: Filter = (pick) =>
   pick<readonly [string, (row: Row) => boolean]>([
     ['path =~ "/a(/b)?"', ({ fields }) => fields.path === '/a' || fields.path === '/a/b'],
     ['status !~ "[45].."', ({ fields }) => !/^[45]..$/.test(fields.status)],
-    ['(level = "warn" or status = 500)', ({ fields }) => fields.level === 'warn' || fields.status === '500'],
+    [
+      '(level = "warn" or status = 500)',
+      ({ fields }) => fields.level === 'warn' || fields.status === '500',
+    ],
   ]);

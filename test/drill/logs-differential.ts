@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
 import { type DrillStore, openers, openKilled } from './differential-stores.ts';
-import { type Event, eventAt, type Question, questionFrom, type Random } from './logs-differential-model.ts';
+import {
+  type Event,
+  eventAt,
+  type Question,
+  questionFrom,
+  type Random,
+} from './logs-differential-model.ts';
 import { numbers } from './seeded.ts';
 
 const firstMs = 1_795_190_000_000;
@@ -22,11 +28,16 @@ export async function run({
   questions = 10_000,
   seed = 1,
   kills = false,
-}: { readonly questions?: number; readonly seed?: number; readonly kills?: boolean } = {}): Promise<Outcome> {
+}: {
+  readonly questions?: number;
+  readonly seed?: number;
+  readonly kills?: boolean;
+} = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-logs-differential-'));
   const random = numbers(seed);
   const events: Event[] = [];
-  const open = (): Promise<DrillStore> => (kills ? openKilled('logs', folder, random) : openers.logs(folder));
+  const open = (): Promise<DrillStore> =>
+    kills ? openKilled('logs', folder, random) : openers.logs(folder);
   let store = await open();
   let series = 0;
   try {
@@ -46,7 +57,14 @@ export async function run({
       }
       series += question.answer(events).size;
     }
-    return { ok: true, questions, seed, kills: kills ? Math.ceil(questions / perRound) : 0, lines: events.length, 'series compared': series };
+    return {
+      ok: true,
+      questions,
+      seed,
+      kills: kills ? Math.ceil(questions / perRound) : 0,
+      lines: events.length,
+      'series compared': series,
+    };
   } finally {
     await store.end();
     rmSync(folder, { recursive: true, force: true });
@@ -54,7 +72,9 @@ export async function run({
 }
 
 async function push(store: DrillStore, events: Event[], random: Random): Promise<void> {
-  const fresh = Array.from({ length: perPush }, (_, at) => eventAt(firstMs + (events.length + at) * betweenMs, random));
+  const fresh = Array.from({ length: perPush }, (_, at) =>
+    eventAt(firstMs + (events.length + at) * betweenMs, random),
+  );
   const streams = new Map<string, Event[]>();
   for (const event of fresh) {
     const key = `${event.app} ${event.format}`;
@@ -70,13 +90,21 @@ async function push(store: DrillStore, events: Event[], random: Random): Promise
   events.push(...fresh);
 }
 
-async function difference(store: DrillStore, question: Question, events: readonly Event[]): Promise<string | undefined> {
+async function difference(
+  store: DrillStore,
+  question: Question,
+  events: readonly Event[],
+): Promise<string | undefined> {
   const got = await store.ask({ query: question.query, time: question.at });
   const wanted = question.answer(events);
   const keys = new Set([...got.keys(), ...wanted.keys()]);
   const off = [...keys].find((key) => !close(got.get(key), wanted.get(key)));
-  return off === undefined ? undefined : `{${off}} is ${got.get(off)} instead of ${wanted.get(off)}`;
+  return off === undefined
+    ? undefined
+    : `{${off}} is ${got.get(off)} instead of ${wanted.get(off)}`;
 }
 
 const close = (a: number | undefined, b: number | undefined): boolean =>
-  a !== undefined && b !== undefined && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
+  a !== undefined &&
+  b !== undefined &&
+  Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));

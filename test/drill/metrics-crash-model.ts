@@ -7,22 +7,43 @@ const epoch = Date.UTC(2026, 0, 1);
 const stepMs = 45_000;
 const hosts = 40;
 
-const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
-export const openIn = (folder: string, now: () => number = () => epoch + 1e9 * stepMs): Promise<MetricsStore> =>
-  openMetricsStore({ folder, now, log, disk: { minFreeShare: 0, minFreeBytes: 0 }, limits: { maxAgeMs: 1e15, headBytes: 2_097_152 } });
+export const openIn = (
+  folder: string,
+  now: () => number = () => epoch + 1e9 * stepMs,
+): Promise<MetricsStore> =>
+  openMetricsStore({
+    folder,
+    now,
+    log,
+    disk: { minFreeShare: 0, minFreeBytes: 0 },
+    limits: { maxAgeMs: 1e15, headBytes: 2_097_152 },
+  });
 
 export const timeOf = (batch: number): number => epoch + batch * stepMs;
 
 /** Some samples of a batch come late: their time lies before the last batch. */
-const shiftOf = (batch: number, host: number): number => ((batch + host) % 7 === 0 ? -stepMs - 1 - host : host);
+const shiftOf = (batch: number, host: number): number =>
+  (batch + host) % 7 === 0 ? -stepMs - 1 - host : host;
 
-export const valueOf = (batch: number, host: number): number => Math.round(Math.sin(batch * 31 + host) * 1e6) / 100;
+export const valueOf = (batch: number, host: number): number =>
+  Math.round(Math.sin(batch * 31 + host) * 1e6) / 100;
 
-export function rowsOf(batch: number): { labels: Record<string, string>; time: number; value: number }[] {
+export function rowsOf(
+  batch: number,
+): { labels: Record<string, string>; time: number; value: number }[] {
   return Array.from({ length: hosts }, (_, host) => ({
     // Some series live only for a while.
-    labels: { __name__: 'm', host: host % 10 === 9 ? `${host}-${Math.floor(batch / 100)}` : String(host) },
+    labels: {
+      __name__: 'm',
+      host: host % 10 === 9 ? `${host}-${Math.floor(batch / 100)}` : String(host),
+    },
     time: timeOf(batch) + shiftOf(batch, host),
     value: valueOf(batch, host),
   }));
@@ -31,7 +52,9 @@ export function rowsOf(batch: number): { labels: Record<string, string>; time: n
 /** Batches that are in the store, counted from 0; throws when one is there in part, changed, or when one before it is missing. */
 export async function batchesIn(store: MetricsStore): Promise<number> {
   const cost = budget({ timeoutMs: 120_000, now: () => performance.now() });
-  const series = await store.source().select([matcher('__name__', '=', 'm')], -8e15, 8e15, {}, cost);
+  const series = await store
+    .source()
+    .select([matcher('__name__', '=', 'm')], -8e15, 8e15, {}, cost);
   const found = new Map<string, Map<number, number>>();
   let samples = 0;
   for (const { labels, times, values, length } of series) {
@@ -40,7 +63,9 @@ export async function batchesIn(store: MetricsStore): Promise<number> {
   }
   let batch = 0;
   for (; ; batch++) {
-    const there = rowsOf(batch).filter(({ labels, time, value }) => found.get(labels['host']!)?.get(time) === value).length;
+    const there = rowsOf(batch).filter(
+      ({ labels, time, value }) => found.get(labels['host']!)?.get(time) === value,
+    ).length;
     if (there !== 0 && there !== hosts) {
       throw new Error(`of batch ${batch} only ${there} of ${hosts} samples are there`);
     }
@@ -49,7 +74,9 @@ export async function batchesIn(store: MetricsStore): Promise<number> {
     }
   }
   if (samples !== batch * hosts) {
-    throw new Error(`${samples} samples are there, and the first ${batch} batches have ${batch * hosts}`);
+    throw new Error(
+      `${samples} samples are there, and the first ${batch} batches have ${batch * hosts}`,
+    );
   }
   return batch;
 }

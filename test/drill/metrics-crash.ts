@@ -29,7 +29,10 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
       slowestOpenMs = Math.max(slowestOpenMs, performance.now() - before);
       try {
         const found = await batchesIn(store);
-        assert.ok(found === heard + 1 || found === heard + 2, `round ${round}: batch ${heard} was acknowledged and ${found} batches are there`);
+        assert.ok(
+          found === heard + 1 || found === heard + 2,
+          `round ${round}: batch ${heard} was acknowledged and ${found} batches are there`,
+        );
         assert.deepEqual(store.damage(), [], `round ${round}`);
         unheard += found - heard - 1;
         batches = found;
@@ -53,13 +56,17 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
 
 /** The number of the last batch that was acknowledged. */
 async function writeUntilKilled(folder: string, afterMs: number): Promise<number> {
-  const process_ = spawn(process.execPath, ['--import', 'tsx', child, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const process_ = spawn(process.execPath, ['--import', 'tsx', child, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: process_.stdout });
   let last = -1;
   let first: (() => void) | undefined;
   const begun = new Promise<void>((resolve, reject) => {
     first = resolve;
-    process_.once('exit', (code) => reject(new Error(`the writing process ended by itself (${code})`)));
+    process_.once('exit', (code) =>
+      reject(new Error(`the writing process ended by itself (${code})`)),
+    );
   });
   lines.on('line', (line) => {
     last = Number(line);

@@ -18,19 +18,34 @@ export const seriesOf: readonly Labels[] = hosts.flatMap((host, at): Labels[] =>
     [['__name__', 'temperature'], ...own],
     [['__name__', 'work_total'], ...own],
     [['__name__', 'errors_total'], ...own],
-    ...bounds.map((le): Labels => [['__name__', 'took_seconds_bucket'], own[0], ['le', le], own[1]]),
+    ...bounds.map((le): Labels => [
+      ['__name__', 'took_seconds_bucket'],
+      own[0],
+      ['le', le],
+      own[1],
+    ]),
   ];
 });
 
 /** Values of one step by series: gauges wander, counters grow and begin anew now and then, some are missing for a while. */
-export function samplesAt(step: number, values: Map<string, number>, random: Random): [series: number, value: number][] {
+export function samplesAt(
+  step: number,
+  values: Map<string, number>,
+  random: Random,
+): [series: number, value: number][] {
   const samples: [number, number][] = [];
   for (const [index, labels] of seriesOf.entries()) {
     const name = labels[0]![1];
     const key = String(index);
     const before = values.get(key) ?? 0;
     const grown =
-      name === 'temperature' ? random(4_000) / 40 - 20 : name.endsWith('_bucket') ? before + random(3) : random(200) === 0 ? random(5) : before + random(20);
+      name === 'temperature'
+        ? random(4_000) / 40 - 20
+        : name.endsWith('_bucket')
+          ? before + random(3)
+          : random(200) === 0
+            ? random(5)
+            : before + random(20);
     values.set(key, grown);
     if ((step + index * 31) % 97 > 6) {
       samples.push([index, grown]);
@@ -67,13 +82,22 @@ const counters = ['increase', 'rate', 'irate', 'delta', 'changes', 'resets'];
  */
 export function questionFrom(random: Random): string {
   const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
-  const matchers = pick(['', '{host="a"}', '{zone=~"e.*"}', '{host!="b"}', '{host=~"a|c",zone!=""}', '{nope=""}']);
+  const matchers = pick([
+    '',
+    '{host="a"}',
+    '{zone=~"e.*"}',
+    '{host!="b"}',
+    '{host=~"a|c",zone!=""}',
+    '{nope=""}',
+  ]);
   const offset = random(4) === 0 ? ` offset ${pick(['1m', '20m', '2h'])}` : '';
   const inner = pick([
     () => `temperature${matchers}${offset}`,
     () => `${pick(overTime)}(temperature${matchers}[${pick(ranges)}]${offset})`,
-    () => `${pick(counters.slice(2))}(${pick(['work_total', 'errors_total'])}${matchers}[${pick(ranges.slice(1))}]${offset})`,
-    () => `quantile_over_time(${pick(['0.1', '0.5', '0.95'])}, temperature${matchers}[${pick(ranges)}]${offset})`,
+    () =>
+      `${pick(counters.slice(2))}(${pick(['work_total', 'errors_total'])}${matchers}[${pick(ranges.slice(1))}]${offset})`,
+    () =>
+      `quantile_over_time(${pick(['0.1', '0.5', '0.95'])}, temperature${matchers}[${pick(ranges)}]${offset})`,
     () => `max_over_time(temperature${matchers}[${pick(['17m', '1h'])}:${pick(['1m', '90s'])}])`,
     () => `deriv(temperature${matchers}[${pick(ranges.slice(1))}])`,
     () => `errors_total${matchers} / on (host) group_left work_total${matchers}`,
@@ -90,9 +114,11 @@ export function questionFrom(random: Random): string {
   return pick([
     () => inner,
     () => inner,
-    () => `${pick(['sum', 'avg', 'min', 'max', 'count', 'group', 'stddev', 'stdvar'])}${by} (${inner})`,
+    () =>
+      `${pick(['sum', 'avg', 'min', 'max', 'count', 'group', 'stddev', 'stdvar'])}${by} (${inner})`,
     () => `quantile${by} (0.${1 + random(9)}, ${inner})`,
-    () => `histogram_quantile(${pick(['0.5', '0.9', '0.99'])}, sum by (le${pick(['', ', zone', ', host'])}) (took_seconds_bucket${pick(['', '{host="a"}'])}))`,
+    () =>
+      `histogram_quantile(${pick(['0.5', '0.9', '0.99'])}, sum by (le${pick(['', ', zone', ', host'])}) (took_seconds_bucket${pick(['', '{host="a"}'])}))`,
   ])();
 }
 

@@ -13,7 +13,14 @@ import { numbers } from './seeded.ts';
 import { findPeer } from '../peers.ts';
 import { freePort } from '../plugins/ingest/nginx.ts';
 import { type DrillStore, openers, openKilled } from './differential-stores.ts';
-import { keyOf, questionFrom, type Random, samplesAt, seriesOf, stepMs } from './metrics-differential-model.ts';
+import {
+  keyOf,
+  questionFrom,
+  type Random,
+  samplesAt,
+  seriesOf,
+  stepMs,
+} from './metrics-differential-model.ts';
 
 const perRound = 100;
 /** Hours of samples that come between two rounds: heads are cut, blocks are merged and thinned. */
@@ -25,7 +32,11 @@ export async function run({
   questions = 10_000,
   seed = 1,
   kills = false,
-}: { readonly questions?: number; readonly seed?: number; readonly kills?: boolean } = {}): Promise<Outcome> {
+}: {
+  readonly questions?: number;
+  readonly seed?: number;
+  readonly kills?: boolean;
+} = {}): Promise<Outcome> {
   const program = findPeer('prometheus');
   if (program === undefined) {
     return { ok: false, why: 'prometheus is not installed (Debian: apt-get install prometheus)' };
@@ -34,7 +45,8 @@ export async function run({
   const random = numbers(seed);
   const peer = await startPrometheus(program, join(folder, 'theirs'));
   const ours = join(folder, 'ours');
-  const open = (): Promise<DrillStore> => (kills ? openKilled('metrics', ours, random) : openers.metrics(ours));
+  const open = (): Promise<DrillStore> =>
+    kills ? openKilled('metrics', ours, random) : openers.metrics(ours);
   let store = await open();
   const values = new Map<string, number>();
   const wrong: string[] = [];
@@ -47,15 +59,23 @@ export async function run({
           await store.end();
           store = await open();
         }
-        const upTo = Math.min(step + stepsPerRound, Math.floor((Date.now() - firstMs) / stepMs) - 1);
+        const upTo = Math.min(
+          step + stepsPerRound,
+          Math.floor((Date.now() - firstMs) / stepMs) - 1,
+        );
         await push(store, peer.url, step, upTo, values, random);
         await store.tend(false);
         step = upTo;
       }
       const at = firstMs + random(Math.max(1, step * stepMs)) + 137;
       const query = questionFrom(random);
-      const [ours, theirs] = await Promise.all([store.ask({ query, time: at }), theirAnswer(peer.url, query, at)]);
-      const off = [...new Set([...ours.keys(), ...theirs.keys()])].find((key) => !close(ours.get(key), theirs.get(key)));
+      const [ours, theirs] = await Promise.all([
+        store.ask({ query, time: at }),
+        theirAnswer(peer.url, query, at),
+      ]);
+      const off = [...new Set([...ours.keys(), ...theirs.keys()])].find(
+        (key) => !close(ours.get(key), theirs.get(key)),
+      );
       compared += theirs.size;
       if (off !== undefined) {
         wrong.push(`${query} at ${at}: ${off} is ${ours.get(off)}, theirs ${theirs.get(off)}`);
@@ -79,7 +99,14 @@ export async function run({
   }
 }
 
-async function push(store: DrillStore, url: string, from: number, to: number, values: Map<string, number>, random: Random): Promise<void> {
+async function push(
+  store: DrillStore,
+  url: string,
+  from: number,
+  to: number,
+  values: Map<string, number>,
+  random: Random,
+): Promise<void> {
   const request = new ProtoWriter();
   const bySeries = new Map<number, [number, number][]>();
   for (let step = from; step < to; step++) {
@@ -92,7 +119,9 @@ async function push(store: DrillStore, url: string, from: number, to: number, va
       for (const [name, value] of seriesOf[series]!) {
         message.message(1, (label) => label.string(1, name).string(2, value));
       }
-      samples.forEach(([ms, value]) => message.message(2, (sample) => sample.double(1, value).int64(2, ms)));
+      samples.forEach(([ms, value]) =>
+        message.message(2, (sample) => sample.double(1, value).int64(2, ms)),
+      );
     });
   }
   const body = snappyEncode(request.finish());
@@ -100,7 +129,11 @@ async function push(store: DrillStore, url: string, from: number, to: number, va
   const answer = await fetch(`${url}/api/v1/write`, {
     method: 'POST',
     body: Uint8Array.from(body),
-    headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy', 'x-prometheus-remote-write-version': '0.1.0' },
+    headers: {
+      'content-type': 'application/x-protobuf',
+      'content-encoding': 'snappy',
+      'x-prometheus-remote-write-version': '0.1.0',
+    },
   });
   if (!answer.ok) {
     throw new Error(`Prometheus refused the samples: ${answer.status} ${await answer.text()}`);
@@ -110,25 +143,47 @@ async function push(store: DrillStore, url: string, from: number, to: number, va
 type Answer = ReadonlyMap<string, number>;
 
 async function theirAnswer(url: string, query: string, time: number): Promise<Answer> {
-  const answer = await fetch(`${url}/api/v1/query`, { method: 'POST', body: new URLSearchParams({ query, time: String(time / 1_000) }) });
-  const body = (await answer.json()) as { status: string; error?: string; data: { result: { metric: Record<string, string>; value: [number, string] }[] } };
+  const answer = await fetch(`${url}/api/v1/query`, {
+    method: 'POST',
+    body: new URLSearchParams({ query, time: String(time / 1_000) }),
+  });
+  const body = (await answer.json()) as {
+    status: string;
+    error?: string;
+    data: { result: { metric: Record<string, string>; value: [number, string] }[] };
+  };
   if (body.status !== 'success') {
     throw new Error(`Prometheus refused ${query}: ${body.error}`);
   }
   return new Map(
-    body.data.result.map(({ metric, value: [, text] }) => [keyOf(metric), text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text)]),
+    body.data.result.map(({ metric, value: [, text] }) => [
+      keyOf(metric),
+      text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text),
+    ]),
   );
 }
 
 const close = (a: number | undefined, b: number | undefined): boolean =>
-  a !== undefined && b !== undefined && (Object.is(a, b) || a === b || Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b)));
+  a !== undefined &&
+  b !== undefined &&
+  (Object.is(a, b) || a === b || Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b)));
 
-async function startPrometheus(program: string, folder: string): Promise<{ url: string; end(): Promise<unknown> }> {
+async function startPrometheus(
+  program: string,
+  folder: string,
+): Promise<{ url: string; end(): Promise<unknown> }> {
   const address = `127.0.0.1:${await freePort()}`;
   const config = `${folder}.yml`;
   writeFileSync(config, '{}');
-  const options = [`--config.file=${config}`, `--storage.tsdb.path=${folder}`, `--web.listen-address=${address}`, '--web.enable-remote-write-receiver'];
-  const child = spawn(program, [...options, '--storage.tsdb.retention.time=30d'], { stdio: 'ignore' });
+  const options = [
+    `--config.file=${config}`,
+    `--storage.tsdb.path=${folder}`,
+    `--web.listen-address=${address}`,
+    '--web.enable-remote-write-receiver',
+  ];
+  const child = spawn(program, [...options, '--storage.tsdb.retention.time=30d'], {
+    stdio: 'ignore',
+  });
   const ended = once(child, 'exit');
   const url = `http://${address}`;
   for (const deadline = Date.now() + 30_000; ; await pause(100)) {

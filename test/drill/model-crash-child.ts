@@ -6,7 +6,11 @@ import { ModelRuns } from '../../plugins/model/contract.ts';
 import { requestOf, user } from '../plugins/model/stand.ts';
 
 const [dataDir, modelUrl] = process.argv.slice(2) as [string, string];
-const environment = { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_LLM_COMPATIBLE_BASE_URL: modelUrl, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' };
+const environment = {
+  SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+  SVC_LLM_COMPATIBLE_BASE_URL: modelUrl,
+  SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
+};
 const house = await startTestHost({ after() {} }, { plugins: ['model'], dataDir, environment });
 const models = house.service(ModelRuns);
 const callers = 6;
@@ -14,7 +18,11 @@ const callers = 6;
 /** One call after another, each told to the parent once it has ended, until the process is killed. */
 async function call(caller: number): Promise<never> {
   for (let turn = 0; ; turn++) {
-    const budget = { run: `${process.pid}-${caller}-${turn}`, session: `s${caller}`, persona: 'sre' };
+    const budget = {
+      run: `${process.pid}-${caller}-${turn}`,
+      session: `s${caller}`,
+      persona: 'sre',
+    };
     const messages = [user(`${turn % 3 === 0 ? 'slow' : 'quick'} ${'x'.repeat(turn % 50)}`)];
     for await (const part of models.stream(requestOf({ budget, messages }))) {
       if (part.type === 'end') {

@@ -33,7 +33,11 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
     for (const round of counted(rounds, 'kills')) {
       ended += await callUntilKilled(dataDir, fake.url, 5 + Math.random() * 200);
       const { used, left } = inFile(dataDir);
-      assert.equal(used, expected(fake, assumed, new Set(left.map(({ id }) => id))), `round ${round}`);
+      assert.equal(
+        used,
+        expected(fake, assumed, new Set(left.map(({ id }) => id))),
+        `round ${round}`,
+      );
       left.forEach(({ id, tokens }) => assumed.set(id, tokens));
     }
     await (await startTestHost({ after() {} }, { plugins: ['model'], dataDir })).stop();
@@ -67,17 +71,28 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
 }
 
 /** What the provider counted for calls that were settled, and all that the others could have cost, but for those still open. */
-function expected(fake: FakeModel, assumed: ReadonlyMap<string, number>, open: ReadonlySet<string>): number {
-  const counts = fake.requests.map(({ headers, usage }) => [String(headers['x-client-request-id']), usage!.total_tokens] as const);
+function expected(
+  fake: FakeModel,
+  assumed: ReadonlyMap<string, number>,
+  open: ReadonlySet<string>,
+): number {
+  const counts = fake.requests.map(
+    ({ headers, usage }) => [String(headers['x-client-request-id']), usage!.total_tokens] as const,
+  );
   for (const [id, count] of counts) {
-    assert.ok((assumed.get(id) ?? count) >= count, `call ${id} was taken for ${assumed.get(id)} tokens, and the provider counted ${count}`);
+    assert.ok(
+      (assumed.get(id) ?? count) >= count,
+      `call ${id} was taken for ${assumed.get(id)} tokens, and the provider counted ${count}`,
+    );
   }
   const settled = counts.filter(([id]) => !assumed.has(id) && !open.has(id));
   return [...settled, ...assumed].reduce((sum, [, tokens]) => sum + tokens, 0);
 }
 
 async function callUntilKilled(dataDir: string, url: string, afterMs: number): Promise<number> {
-  const house = spawn(process.execPath, ['--import', 'tsx', child, dataDir, url], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const house = spawn(process.execPath, ['--import', 'tsx', child, dataDir, url], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: house.stdout });
   let ended = 0;
   const begun = new Promise<void>((resolve, reject) => {
@@ -96,13 +111,22 @@ async function callUntilKilled(dataDir: string, url: string, afterMs: number): P
   return ended;
 }
 
-function inFile(dataDir: string): { used: number; estimated: number; left: readonly { id: string; tokens: number }[] } {
+function inFile(dataDir: string): {
+  used: number;
+  estimated: number;
+  left: readonly { id: string; tokens: number }[];
+} {
   const database = new Database(join(dataDir, 'svc.db'), { readonly: true });
   try {
     const sums =
       "select coalesce(sum(input_tokens + output_tokens), 0) as used, coalesce(sum(estimated_tokens), 0) as estimated from model_usage where scope = 'model'";
-    const left = database.prepare('select id, input_tokens + output_tokens as tokens from model_reservations').all();
-    return { ...(database.prepare(sums).get() as { used: number; estimated: number }), left: left as { id: string; tokens: number }[] };
+    const left = database
+      .prepare('select id, input_tokens + output_tokens as tokens from model_reservations')
+      .all();
+    return {
+      ...(database.prepare(sums).get() as { used: number; estimated: number }),
+      left: left as { id: string; tokens: number }[],
+    };
   } finally {
     database.close();
   }

@@ -11,7 +11,12 @@ import { noticeOf, shipped as types } from '../plugins/notify/office.ts';
 import { openIn } from '../storage/folder.ts';
 import { fastClock, type LedgerTables, prepare } from './notify-crash-model.ts';
 
-const [folder, origin, first, mode] = process.argv.slice(2) as [string, string, string, 'storm' | 'drain'];
+const [folder, origin, first, mode] = process.argv.slice(2) as [
+  string,
+  string,
+  string,
+  'storm' | 'drain',
+];
 const clock = fastClock(Number(origin));
 const storage = await openIn(folder);
 await prepare(storage);
@@ -19,7 +24,12 @@ const tables = storage.tables<NotifyTables>('notify');
 const ledger = storage.tables<LedgerTables>('ledger');
 const allowed = parseAllowed(['127.0.0.0/8']);
 const outbound = new Outbound(() => allowed);
-const log = { debug() {}, info() {}, warn() {}, error: (_fields: unknown, message: string) => void writeSync(2, `${message}\n`) };
+const log = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: (_fields: unknown, message: string) => void writeSync(2, `${message}\n`),
+};
 const never = new AbortController().signal;
 const ids = { uuid: () => crypto.randomUUID() };
 const settings = { get: <T>() => '' as T };
@@ -30,11 +40,27 @@ const source = {
     burning: async () => [],
     background: async () => undefined,
     instances: async () => ({ items: [], total: 0 }),
-    async record(outcomes: readonly { delivery_id: string; notice_id: string; channel_id: number; result: string }[]) {
+    async record(
+      outcomes: readonly {
+        delivery_id: string;
+        notice_id: string;
+        channel_id: number;
+        result: string;
+      }[],
+    ) {
       await ledger.write((tx) =>
         tx
           .insertInto('ledger_outcomes')
-          .values(outcomes.map(({ delivery_id: delivery, notice_id: notice, channel_id: channel, result }) => ({ delivery, notice, channel, result })))
+          .values(
+            outcomes.map(
+              ({ delivery_id: delivery, notice_id: notice, channel_id: channel, result }) => ({
+                delivery,
+                notice,
+                channel,
+                result,
+              }),
+            ),
+          )
           .onConflict((conflict) => conflict.columns(['delivery', 'result']).doNothing())
           .execute(),
       );
@@ -45,9 +71,25 @@ const source = {
 const devices = { ...source, available: false } as never;
 const knowledge = new Knowledge({ source, devices, findings: devices, clock, log });
 const sender = new Sender({
-  ...{ tables, types, clock, log, addresses: new Addresses(storage.secrets('notify'), settings), linkOf: () => 'https://svc.example/', knowledge },
-  ...{ fetch: (url, request) => outbound.fetch(url, { ...request, timeoutMs: 300 }), uuid: ids.uuid, random: Math.random },
-  ...{ process: String(process.pid) + String(performance.timeOrigin), generation: 'g', signal: never },
+  ...{
+    tables,
+    types,
+    clock,
+    log,
+    addresses: new Addresses(storage.secrets('notify'), settings),
+    linkOf: () => 'https://svc.example/',
+    knowledge,
+  },
+  ...{
+    fetch: (url, request) => outbound.fetch(url, { ...request, timeoutMs: 300 }),
+    uuid: ids.uuid,
+    random: Math.random,
+  },
+  ...{
+    process: String(process.pid) + String(performance.timeOrigin),
+    generation: 'g',
+    signal: never,
+  },
 });
 const publisher = new OutcomePublisher({ tables, source, clock, log, announce: () => undefined });
 const dispatcher = new Dispatcher({ tables, clock, ids, types });

@@ -34,16 +34,23 @@ const channelCount = 2;
 export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-notify-crash-'));
   const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
-  const scope = { after: (end: () => unknown) => void ends.unshift(end) } as Parameters<typeof startReceiver>[0];
+  const scope = { after: (end: () => unknown) => void ends.unshift(end) } as Parameters<
+    typeof startReceiver
+  >[0];
   const origin = String(Date.now());
   const accepted = new Set<string>();
   const progress = { next: 1 };
   try {
-    const platforms = await Promise.all(Array.from({ length: channelCount }, () => startReceiver(scope)));
+    const platforms = await Promise.all(
+      Array.from({ length: channelCount }, () => startReceiver(scope)),
+    );
     const office = await openOffice(scope, { dataDir: folder });
     await prepare(office.storage);
     for (const platform of platforms) {
-      const grouped = channelCount > 1 && platform === platforms[1] ? { group_by: [], group_wait: '200ms', group_interval: '500ms' } : {};
+      const grouped =
+        channelCount > 1 && platform === platforms[1]
+          ? { group_by: [], group_wait: '200ms', group_interval: '500ms' }
+          : {};
       await office.channel({ channel_type: 'webhook', endpoint: platform.url, ...grouped });
     }
     await office.close();
@@ -65,9 +72,16 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
 }
 
 const start = (...args: readonly (string | number)[]): ChildProcess =>
-  spawn(process.execPath, ['--import', 'tsx', child, ...args.map(String)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  spawn(process.execPath, ['--import', 'tsx', child, ...args.map(String)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
 
-async function listen(running: ChildProcess, accepted: Set<string>, progress: { next: number }, afterMs: number): Promise<void> {
+async function listen(
+  running: ChildProcess,
+  accepted: Set<string>,
+  progress: { next: number },
+  afterMs: number,
+): Promise<void> {
   const told = createInterface({ input: running.stdout! });
   let first!: () => void;
   const begun = new Promise<void>((resolve, reject) => {
@@ -95,34 +109,55 @@ interface Heard {
 
 const ranks: Readonly<Record<string, number>> = { firing: 0, reminder: 1, resolved: 2 };
 
-async function judge(folder: string, platforms: readonly Platform[], accepted: ReadonlySet<string>, kills: number): Promise<Record<string, number>> {
+async function judge(
+  folder: string,
+  platforms: readonly Platform[],
+  accepted: ReadonlySet<string>,
+  kills: number,
+): Promise<Record<string, number>> {
   const storage = await openIn(folder);
-  const outcomes = await storage.tables<LedgerTables>('ledger').read.selectFrom('ledger_outcomes').selectAll().execute();
+  const outcomes = await storage
+    .tables<LedgerTables>('ledger')
+    .read.selectFrom('ledger_outcomes')
+    .selectAll()
+    .execute();
   await storage.close();
   const byPlace = new Map<string, string[]>();
-  for (const { notice, channel, result } of outcomes.filter((outcome) => outcome.result !== 'delayed')) {
+  for (const { notice, channel, result } of outcomes.filter(
+    (outcome) => outcome.result !== 'delayed',
+  )) {
     byPlace.set(`${notice} ${channel}`, [...(byPlace.get(`${notice} ${channel}`) ?? []), result]);
   }
-  byPlace.forEach((found, place) => assert.equal(found.length, 1, `${place} ended as ${found.join(' and ')}`));
+  byPlace.forEach((found, place) =>
+    assert.equal(found.length, 1, `${place} ended as ${found.join(' and ')}`),
+  );
 
   let repeated = 0;
   for (const [index, platform] of platforms.entries()) {
     const channel = index + 1;
     for (const notice of accepted) {
       // Reminders and resolves concern only those who heard of the firing.
-      assert.ok(!notice.includes('firing') || byPlace.has(`${notice} ${channel}`), `${notice} was accepted and has no end on channel ${channel}`);
+      assert.ok(
+        !notice.includes('firing') || byPlace.has(`${notice} ${channel}`),
+        `${notice} was accepted and has no end on channel ${channel}`,
+      );
     }
     const heard = new Map<number, number>();
     let again = 0;
     for (const { body } of platform.agreed) {
-      const notices: Heard[] = (body.event === 'digest' ? body.notices : [body]).map(({ event, incident }: { event: string; incident: { id: number } }) => ({
-        event,
-        incident: incident.id,
-      }));
+      const notices: Heard[] = (body.event === 'digest' ? body.notices : [body]).map(
+        ({ event, incident }: { event: string; incident: { id: number } }) => ({
+          event,
+          incident: incident.id,
+        }),
+      );
       let isRepeat = false;
       for (const { incident, event } of notices) {
         const before = heard.get(incident) ?? -1;
-        assert.ok(ranks[event]! >= before, `channel ${channel} heard ${event} of incident ${incident} after a later notice of it`);
+        assert.ok(
+          ranks[event]! >= before,
+          `channel ${channel} heard ${event} of incident ${incident} after a later notice of it`,
+        );
         isRepeat ||= ranks[event]! === before && event !== 'reminder';
         heard.set(incident, ranks[event]!);
       }
@@ -138,13 +173,21 @@ async function judge(folder: string, platforms: readonly Platform[], accepted: R
       }
       // Who gets a firing and its reminder in one message is told that it fires.
       const least = result === 'folded' && kind === 'reminder' ? ranks['firing']! : ranks[kind]!;
-      assert.ok(!['sent', 'folded'].includes(result!) || (heard.get(Number(incident)) ?? -1) >= least, `${place} is called ${result}, and nobody heard of it`);
+      assert.ok(
+        !['sent', 'folded'].includes(result!) || (heard.get(Number(incident)) ?? -1) >= least,
+        `${place} is called ${result}, and nobody heard of it`,
+      );
       // Nothing stays open on a screen for ever: who heard of the firing hears of its end, unless that failed.
-      const stuck = kind === 'resolved' && result === 'overtaken' && heard.has(Number(incident)) && heard.get(Number(incident))! < ranks['resolved']!;
+      const stuck =
+        kind === 'resolved' &&
+        result === 'overtaken' &&
+        heard.has(Number(incident)) &&
+        heard.get(Number(incident))! < ranks['resolved']!;
       assert.ok(!stuck, `${place} was overtaken although the channel had heard of the firing`);
     }
   }
-  const count = (result: string): number => outcomes.filter((outcome) => outcome.result === result).length;
+  const count = (result: string): number =>
+    outcomes.filter((outcome) => outcome.result === result).length;
   return {
     accepted: accepted.size,
     sent: count('sent'),

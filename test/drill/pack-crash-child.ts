@@ -3,7 +3,15 @@ import { syncBuiltinESMExports } from 'node:module';
 import { Worker } from 'node:worker_threads';
 
 import { contentsOf } from '../plugins/marketplace/contents.ts';
-import { ask, cleaned, manifest, personaText, skillText, startMarket, upload } from '../plugins/marketplace/market.ts';
+import {
+  ask,
+  cleaned,
+  manifest,
+  personaText,
+  skillText,
+  startMarket,
+  upload,
+} from '../plugins/marketplace/market.ts';
 
 const [dataDir = '', point = '0'] = process.argv.slice(2);
 let left = Infinity;
@@ -37,19 +45,37 @@ const say = (word: string): void => void fs.writeSync(1, `${word}\n`);
 
 const house = await startMarket({ after() {} }, { dataDir });
 // The row of changes comes after what a kill has left.
-await ask(house, 'PUT', '/installed/none/ceiling', { classes: [], tools: [], hosts: [], labels: [] });
+await ask(house, 'PUT', '/installed/none/ceiling', {
+  classes: [],
+  tools: [],
+  hosts: [],
+  labels: [],
+});
 const { status, body } = await ask(house, 'GET', '/installed/crashy');
 await house.settled();
 const folder = `${dataDir}/packs/crashy`;
-const onDisk = fs.existsSync(folder) ? (JSON.parse(fs.readFileSync(`${folder}/plugin.json`, 'utf8')) as { version: string }).version : 'none';
-const text = fs.existsSync(folder) ? fs.readFileSync(`${folder}/skills/crashy/SKILL.md`, 'utf8') : 'Version none.';
+const onDisk = fs.existsSync(folder)
+  ? (JSON.parse(fs.readFileSync(`${folder}/plugin.json`, 'utf8')) as { version: string }).version
+  : 'none';
+const text = fs.existsSync(folder)
+  ? fs.readFileSync(`${folder}/skills/crashy/SKILL.md`, 'utf8')
+  : 'Version none.';
 const serves = house.registry.current.generations.get('crashy')?.manifest.version ?? 'none';
 const known = status === 404 ? 'none' : `${body.version}`;
-const staged = fs.existsSync(`${dataDir}/plugins/marketplace/staging`) ? fs.readdirSync(`${dataDir}/plugins/marketplace/staging`) : [];
+const staged = fs.existsSync(`${dataDir}/plugins/marketplace/staging`)
+  ? fs.readdirSync(`${dataDir}/plugins/marketplace/staging`)
+  : [];
 // Of one that is not there nothing may be left, but for the history of it.
 await cleaned(house);
-const residue = known === 'none' ? [...contentsOf(dataDir)].filter((line) => /crashy/.test(line) && !/^row (?:marketplace_history|audit_)/.test(line)) : [];
-say(`found ${known} ${onDisk} ${serves} ${text.includes(`Version ${onDisk}.`) ? 'whole' : 'torn'} ${staged.length} ${JSON.stringify(residue)}`);
+const residue =
+  known === 'none'
+    ? [...contentsOf(dataDir)].filter(
+        (line) => /crashy/.test(line) && !/^row (?:marketplace_history|audit_)/.test(line),
+      )
+    : [];
+say(
+  `found ${known} ${onDisk} ${serves} ${text.includes(`Version ${onDisk}.`) ? 'whole' : 'torn'} ${staged.length} ${JSON.stringify(residue)}`,
+);
 
 if (status !== 404) {
   await ask(house, 'DELETE', '/installed/crashy');

@@ -24,7 +24,11 @@ export async function run({
   from = 1,
   step = 1,
   most = 1_000,
-}: { readonly from?: number; readonly step?: number; readonly most?: number } = {}): Promise<Outcome> {
+}: {
+  readonly from?: number;
+  readonly step?: number;
+  readonly most?: number;
+} = {}): Promise<Outcome> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-pack-crash-'));
   const found = { old: 0, new: 0 };
   let last = 'end';
@@ -32,22 +36,42 @@ export async function run({
   let kills = 0;
   try {
     for (const round of counted(most, 'kills')) {
-      const { stdout, stderr, signal } = spawnSync(process.execPath, ['--import', 'tsx', child, dataDir, String(from + round * step)], { encoding: 'utf8' });
+      const { stdout, stderr, signal } = spawnSync(
+        process.execPath,
+        ['--import', 'tsx', child, dataDir, String(from + round * step)],
+        { encoding: 'utf8' },
+      );
       const lines = stdout.trim().split('\n');
       const [, known = '', onDisk, serves, shape, staged, ...residue] = (lines[0] ?? '').split(' ');
-      assert.ok(lines[0]?.startsWith('found'), `round ${round}: the house did not come up: ${stderr.slice(-2_000)}`);
-      assert.deepEqual([known, onDisk, serves, shape, staged, residue.join(' ')], [known, known, known, 'whole', '0', '[]'], `round ${round}, after "${last}"`);
+      assert.ok(
+        lines[0]?.startsWith('found'),
+        `round ${round}: the house did not come up: ${stderr.slice(-2_000)}`,
+      );
+      assert.deepEqual(
+        [known, onDisk, serves, shape, staged, residue.join(' ')],
+        [known, known, known, 'whole', '0', '[]'],
+        `round ${round}, after "${last}"`,
+      );
       assert.ok(afterwards[last]!.includes(known), `round ${round}: ${known} after "${last}"`);
       found[afterwards[last]![0] === known ? 'old' : 'new'] += 1;
       last = lines.at(-1)!.split(' ')[0]!;
       if (signal === null) {
         writes = Number(lines.at(-1)!.split(' ')[1]);
-        assert.ok(last === 'end', `round ${round} ended by itself after "${last}": ${stderr.slice(-2_000)}`);
+        assert.ok(
+          last === 'end',
+          `round ${round} ended by itself after "${last}": ${stderr.slice(-2_000)}`,
+        );
         break;
       }
       kills += 1;
     }
-    return { ok: true, kills, 'writes in all': writes, 'found the old': found.old, 'found the new': found.new };
+    return {
+      ok: true,
+      kills,
+      'writes in all': writes,
+      'found the old': found.old,
+      'found the new': found.new,
+    };
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }

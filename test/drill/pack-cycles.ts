@@ -5,19 +5,39 @@ import Database from 'better-sqlite3';
 
 import { counted } from '../counted.ts';
 import type { Outcome } from '../exercise.ts';
-import { ask, cleaned, manifest, personaText, skillText, startMarket, type Texts, upload, uploadConfirmed } from '../plugins/marketplace/market.ts';
+import {
+  ask,
+  cleaned,
+  manifest,
+  personaText,
+  skillText,
+  startMarket,
+  type Texts,
+  upload,
+  uploadConfirmed,
+} from '../plugins/marketplace/market.ts';
 
 type House = Awaited<ReturnType<typeof startMarket>>;
 
 const texts = (version: string): Texts => ({
   'plugin.json': manifest('cycle', { version }),
   'agents/cycle-clerk.md': personaText('cycle-clerk'),
-  ...Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`skills/cycle-${index}/SKILL.md`, skillText(`cycle-${index}`, `Version ${version}.`)])),
+  ...Object.fromEntries(
+    Array.from({ length: 10 }, (_, index) => [
+      `skills/cycle-${index}/SKILL.md`,
+      skillText(`cycle-${index}`, `Version ${version}.`),
+    ]),
+  ),
 });
 
 const route = { method: 'GET', path: '/api/v1/wheel', access: 'any', summary: 'Turns.' };
 const wheel = (version: string): Texts => ({
-  'plugin.json': manifest('wheel', { version, entry: 'index.js', mounts: ['/api/v1/wheel'], routes: [route] }),
+  'plugin.json': manifest('wheel', {
+    version,
+    entry: 'index.js',
+    mounts: ['/api/v1/wheel'],
+    routes: [route],
+  }),
   'index.js': `import { definePack } from 'svc/sdk'; export default definePack({ routes: { 'GET /api/v1/wheel': () => ({ version: '${version}' }) } });`,
 });
 
@@ -26,9 +46,16 @@ export async function run({
   cycles = 300,
   guns = 4,
   codeEvery = 10,
-}: { readonly cycles?: number; readonly guns?: number; readonly codeEvery?: number } = {}): Promise<Outcome> {
+}: {
+  readonly cycles?: number;
+  readonly guns?: number;
+  readonly codeEvery?: number;
+} = {}): Promise<Outcome> {
   const undo: (() => unknown)[] = [];
-  const house = await startMarket({ after: (step) => void undo.push(step as () => unknown) }, { environment: { SVC_LOG_LEVEL: 'error' } });
+  const house = await startMarket(
+    { after: (step) => void undo.push(step as () => unknown) },
+    { environment: { SVC_LOG_LEVEL: 'error' } },
+  );
   const times: number[] = [];
   let wrong = 0;
   try {
@@ -79,8 +106,17 @@ export async function run({
   }
 }
 
-async function fire(house: House, guns: number, battle: () => Promise<void>): Promise<{ requests: number; failed: number }> {
-  const paths = ['/api/v1/wheel', '/api/v1/marketplace/installed', '/api/v1/agents', '/api/v1/skills'];
+async function fire(
+  house: House,
+  guns: number,
+  battle: () => Promise<void>,
+): Promise<{ requests: number; failed: number }> {
+  const paths = [
+    '/api/v1/wheel',
+    '/api/v1/marketplace/installed',
+    '/api/v1/agents',
+    '/api/v1/skills',
+  ];
   let [over, requests, failed] = [false, 0, 0];
   const gun = async (path: string): Promise<void> => {
     while (!over) {
@@ -90,7 +126,9 @@ async function fire(house: House, guns: number, battle: () => Promise<void>): Pr
       failed += reply.status === 200 ? 0 : 1;
     }
   };
-  const firing = Promise.all(Array.from({ length: guns }, (_, index) => gun(paths[index % paths.length]!)));
+  const firing = Promise.all(
+    Array.from({ length: guns }, (_, index) => gun(paths[index % paths.length]!)),
+  );
   await battle();
   over = true;
   await firing;
@@ -99,7 +137,9 @@ async function fire(house: House, guns: number, battle: () => Promise<void>): Pr
 
 /** All that could be left: effects in the process, files, rows. */
 function stateOf(house: House): ReadonlyMap<string, string> {
-  const state = new Map(Object.entries(house.census()).map(([what, count]) => [`census ${what}`, String(count)]));
+  const state = new Map(
+    Object.entries(house.census()).map(([what, count]) => [`census ${what}`, String(count)]),
+  );
   for (const file of readdirSync(house.dataDir, { recursive: true, encoding: 'utf8' })) {
     // Copies and kept versions are named by their content.
     const plain = file.replaceAll(/[0-9a-f]{16,64}/g, '#');
@@ -108,15 +148,25 @@ function stateOf(house: House): ReadonlyMap<string, string> {
     }
   }
   const db = new Database(join(house.dataDir, 'svc.db'), { readonly: true });
-  const tables = db.prepare("select name from sqlite_master where type = 'table'").pluck().all() as string[];
-  for (const table of tables.filter((name) => !/^(?:sqlite_|audit_|marketplace_history)/.test(name))) {
+  const tables = db
+    .prepare("select name from sqlite_master where type = 'table'")
+    .pluck()
+    .all() as string[];
+  for (const table of tables.filter(
+    (name) => !/^(?:sqlite_|audit_|marketplace_history)/.test(name),
+  )) {
     state.set(`rows ${table}`, String(db.prepare(`select count(*) from "${table}"`).pluck().get()));
   }
   db.close();
   return state;
 }
 
-const differences = (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly string[] =>
+const differences = (
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): readonly string[] =>
   [...new Set([...before.keys(), ...after.keys()])].flatMap((key) =>
-    before.get(key) === after.get(key) ? [] : [`${key}: ${before.get(key) ?? 'none'}, then ${after.get(key) ?? 'none'}`],
+    before.get(key) === after.get(key)
+      ? []
+      : [`${key}: ${before.get(key) ?? 'none'}, then ${after.get(key) ?? 'none'}`],
   );

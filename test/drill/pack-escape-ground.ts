@@ -33,7 +33,16 @@ export class Ground {
     mkdirSync(join(this.home, 'keys'));
     mkdirSync(this.writable);
     writeFileSync(this.secret, loot);
-    writeFileSync(`${this.secret}.map`, JSON.stringify({ version: 3, sources: [loot], sourcesContent: [loot], names: [], mappings: 'AAAA' }));
+    writeFileSync(
+      `${this.secret}.map`,
+      JSON.stringify({
+        version: 3,
+        sources: [loot],
+        sourcesContent: [loot],
+        names: [],
+        mappings: 'AAAA',
+      }),
+    );
     writeFileSync(join(this.home, 'keys', `${loot}.js`), `module.exports = '${loot}'`);
     process.env['PACK_ESCAPE'] = loot;
   }
@@ -59,7 +68,9 @@ export class Ground {
   escape(told: string): string | undefined {
     const written = readdirSync(this.writable);
     if (written.length > 0) {
-      written.forEach((name) => rmSync(join(this.writable, name), { recursive: true, force: true }));
+      written.forEach((name) =>
+        rmSync(join(this.writable, name), { recursive: true, force: true }),
+      );
       return `wrote ${written.join(', ')}`;
     }
     if (this.#knocks > 0) {

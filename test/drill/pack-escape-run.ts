@@ -152,13 +152,23 @@ const bodies: Readonly<Record<string, string>> = {
 };
 
 /** What a pack gets out of the process it runs in. */
-export async function runTries(ground: Ground): Promise<{ readonly tries: readonly Try[]; readonly end: () => Promise<void> }> {
+export async function runTries(
+  ground: Ground,
+): Promise<{ readonly tries: readonly Try[]; readonly end: () => Promise<void> }> {
   const own = join(ground.home, 'own');
   mkdirSync(own);
   mkdirSync(`${own}-twin`);
   writeFileSync(join(own, 'own.txt'), 'mine');
   writeFileSync(join(`${own}-twin`, 'k.txt'), loot);
-  const known = { secret: ground.secret, own, out: join(ground.writable, 'out'), port: ground.port, udp: ground.udpPort, pipe: ground.pipe, host: process.pid };
+  const known = {
+    secret: ground.secret,
+    own,
+    out: join(ground.writable, 'out'),
+    port: ground.port,
+    udp: ground.udpPort,
+    pipe: ground.pipe,
+    host: process.pid,
+  };
   const child = await startedChild(
     own,
     Object.entries(bodies)
@@ -166,11 +176,18 @@ export async function runTries(ground: Ground): Promise<{ readonly tries: readon
       .join(',\n'),
     join(ground.home, 'cache'),
   );
-  const tries = Object.keys(bodies).map((name): Try => ({ stage: 'run', name, attempt: () => asked(child, name) }));
+  const tries = Object.keys(bodies).map((name): Try => ({
+    stage: 'run',
+    name,
+    attempt: () => asked(child, name),
+  }));
   const untouched: Try = {
     stage: 'run',
     name: 'its files afterwards',
-    attempt: async () => (readFileSync(join(own, 'own.txt'), 'utf8') === 'mine' && realpathSync(own) === own ? '' : loot),
+    attempt: async () =>
+      readFileSync(join(own, 'own.txt'), 'utf8') === 'mine' && realpathSync(own) === own
+        ? ''
+        : loot,
   };
   return { tries: [...tries, untouched], end: () => child.stop() };
 }
@@ -179,7 +196,11 @@ const asFunction = (name: string, body: string, known: object): string =>
   `${JSON.stringify(name)}: async () => { const fs = require('node:fs'); const { secret, own, out, port, udp, pipe, host } = ${JSON.stringify(known)}; const got = ${JSON.stringify(` ${loot}`)}; ${body} }`;
 
 async function startedChild(own: string, routes: string, cacheDir: string): Promise<Child> {
-  const { code: program } = await bundleThread(fileURLToPath(new URL('../../plugins/packs/pack-worker.ts', import.meta.url)), 'packs', bundleSources);
+  const { code: program } = await bundleThread(
+    fileURLToPath(new URL('../../plugins/packs/pack-worker.ts', import.meta.url)),
+    'packs',
+    bundleSources,
+  );
   const quiet = (): void => undefined;
   const child = startChild({
     label: 'thief',

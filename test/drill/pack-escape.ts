@@ -16,7 +16,9 @@ export interface PackEscape {
 }
 
 /** Packs that try to get out of their build, of their manifest, and of their process. */
-export async function run({ stages = 'build,load,run' }: { stages?: string } = {}): Promise<PackEscape> {
+export async function run({
+  stages = 'build,load,run',
+}: { stages?: string } = {}): Promise<PackEscape> {
   const began = performance.now();
   const ground = new Ground();
   await ground.open();

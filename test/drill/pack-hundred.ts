@@ -22,7 +22,11 @@ export async function run({ packs = 100 }: { readonly packs?: number } = {}): Pr
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-pack-hundred-'));
   const ids = Array.from({ length: packs }, (_, index) => `many-${index}`);
   try {
-    const empty = await within(dataDir, async (house, startMs) => ({ startMs, mb: residentMb(), processes: await processesOf(house) }));
+    const empty = await within(dataDir, async (house, startMs) => ({
+      startMs,
+      mb: residentMb(),
+      processes: await processesOf(house),
+    }));
     await within(dataDir, async (house) => {
       for (const id of ids) {
         const { status, body } = await uploadConfirmed(house, pack(id));
@@ -30,7 +34,9 @@ export async function run({ packs = 100 }: { readonly packs?: number } = {}): Pr
       }
     });
     return await within(dataDir, async (house, startMs) => {
-      const { items } = (await ask(house, 'GET', '/installed?limit=200')).body as { items: { state: string }[] };
+      const { items } = (await ask(house, 'GET', '/installed?limit=200')).body as {
+        items: { state: string }[];
+      };
       const active = items.filter(({ state }) => state === 'active').length;
       const [mb, processes] = [residentMb(), await processesOf(house)];
       const firsts: number[] = [];
@@ -55,10 +61,16 @@ export async function run({ packs = 100 }: { readonly packs?: number } = {}): Pr
   }
 }
 
-async function within<T>(dataDir: string, work: (house: House, startMs: number) => Promise<T>): Promise<T> {
+async function within<T>(
+  dataDir: string,
+  work: (house: House, startMs: number) => Promise<T>,
+): Promise<T> {
   const undo: (() => unknown)[] = [];
   const began = performance.now();
-  const house = await startMarket({ after: (step) => void undo.push(step as () => unknown) }, { dataDir, environment: { SVC_LOG_LEVEL: 'error' } });
+  const house = await startMarket(
+    { after: (step) => void undo.push(step as () => unknown) },
+    { dataDir, environment: { SVC_LOG_LEVEL: 'error' } },
+  );
   try {
     return await work(house, performance.now() - began);
   } finally {
@@ -69,9 +81,14 @@ async function within<T>(dataDir: string, work: (house: House, startMs: number) 
 }
 
 async function processesOf(house: House): Promise<number> {
-  const { items } = await house.json<{ items: { process: { pid: number | null } | null }[] }>('/api/v1/packs?limit=200');
+  const { items } = await house.json<{ items: { process: { pid: number | null } | null }[] }>(
+    '/api/v1/packs?limit=200',
+  );
   return items.filter(({ process }) => process !== null && process.pid !== null).length;
 }
 
 /** Of svc itself. */
-const residentMb = (): number => Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1'))![1]) / 1024);
+const residentMb = (): number =>
+  Math.round(
+    Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1'))![1]) / 1024,
+  );

@@ -20,7 +20,11 @@ const misdeeds: readonly Misdeed[] = [
     code: `await svc.db.all('with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c');`,
     ends: /^endless-statement$/,
   },
-  { does: 'leaks', code: 'const all = []; for (;;) { all.push(Buffer.alloc(8e6, 1)); await new Promise((r) => setTimeout(r, 5)); }', ends: /^out-of-memory$/ },
+  {
+    does: 'leaks',
+    code: 'const all = []; for (;;) { all.push(Buffer.alloc(8e6, 1)); await new Promise((r) => setTimeout(r, 5)); }',
+    ends: /^out-of-memory$/,
+  },
   {
     does: 'floods RPC',
     code: `const say = (id) => { const text = Buffer.from(JSON.stringify({ t: 'ask', id, method: 'all', input: [] })); const head = Buffer.alloc(4); head.writeUInt32BE(text.length);
@@ -28,24 +32,48 @@ const misdeeds: readonly Misdeed[] = [
       require('node:fs').writeSync(3, Buffer.concat(Array.from({ length: 500 }, (_, id) => say(id)))); await new Promise(() => {});`,
     ends: /^flooding$/,
   },
-  { does: 'forks', code: `require('node:child_process').fork('x');`, ends: /^denied ChildProcess$/ },
+  {
+    does: 'forks',
+    code: `require('node:child_process').fork('x');`,
+    ends: /^denied ChildProcess$/,
+  },
   { does: 'exits', code: 'process.exit(7);', ends: /^exited$/ },
-  { does: 'answers garbage', code: `require('node:fs').writeSync(3, Buffer.from([0, 0, 0, 3, 1, 2, 3])); await new Promise(() => {});`, ends: /^garbage$/ },
+  {
+    does: 'answers garbage',
+    code: `require('node:fs').writeSync(3, Buffer.from([0, 0, 0, 3, 1, 2, 3])); await new Promise(() => {});`,
+    ends: /^garbage$/,
+  },
   { does: 'never answers', code: 'await new Promise(() => {});', ends: /^late$/ },
   {
     does: 'writes 1 GB',
     code: `const file = require('node:fs').openSync('/tmp/gigabyte', 'w'); for (let at = 0; at < 1e9; at += 1e6) require('node:fs').writeSync(file, Buffer.alloc(1e6));`,
     ends: /^denied FileSystemWrite$/,
   },
-  { does: 'reads svc.db', code: `return require('node:fs').readFileSync(call.body.file).length;`, ends: /^denied FileSystemRead$/ },
-  { does: 'opens a socket', code: `require('node:net').connect(call.body.port, '127.0.0.1');`, ends: /^denied Net$/ },
+  {
+    does: 'reads svc.db',
+    code: `return require('node:fs').readFileSync(call.body.file).length;`,
+    ends: /^denied FileSystemRead$/,
+  },
+  {
+    does: 'opens a socket',
+    code: `require('node:net').connect(call.body.port, '127.0.0.1');`,
+    ends: /^denied Net$/,
+  },
 ];
 
 const pack = (id: string, { code }: Misdeed) => ({
   'plugin.json': manifest(id, {
     entry: 'index.js',
     mounts: [`/api/v1/${id}`],
-    routes: [{ method: 'POST', path: `/api/v1/${id}`, access: 'any', summary: 'Does it.', body: { type: 'object' } }],
+    routes: [
+      {
+        method: 'POST',
+        path: `/api/v1/${id}`,
+        access: 'any',
+        summary: 'Does it.',
+        body: { type: 'object' },
+      },
+    ],
     limits: { rss_mb: 160, call_ms: 8_000 },
     permissions: { disk_mb: 4 },
   }),
@@ -54,14 +82,24 @@ const pack = (id: string, { code }: Misdeed) => ({
 });
 
 /** Eleven packs that misbehave, one after the other, while others are served: how each ends, and what the others felt. */
-export async function run({ quietMs = 2_000, most = Infinity }: { readonly quietMs?: number; readonly most?: number } = {}): Promise<Outcome> {
+export async function run({
+  quietMs = 2_000,
+  most = Infinity,
+}: { readonly quietMs?: number; readonly most?: number } = {}): Promise<Outcome> {
   const undo: (() => unknown)[] = [];
-  const house = await startMarket({ after: (step) => void undo.push(step as () => unknown) }, { environment: { SVC_LOG_LEVEL: 'error' } });
+  const house = await startMarket(
+    { after: (step) => void undo.push(step as () => unknown) },
+    { environment: { SVC_LOG_LEVEL: 'error' } },
+  );
   const rows: Row[] = [];
   try {
     const chosen = misdeeds.slice(0, most);
     for (const [index, misdeed] of chosen.entries()) {
-      const { status, body } = await uploadConfirmed(house, pack(`misdeed-${index}`, misdeed), 'a drill of packs that misbehave');
+      const { status, body } = await uploadConfirmed(
+        house,
+        pack(`misdeed-${index}`, misdeed),
+        'a drill of packs that misbehave',
+      );
       assert.equal(status, 201, JSON.stringify(body));
     }
     const quiet: number[] = [];
@@ -70,7 +108,10 @@ export async function run({ quietMs = 2_000, most = Infinity }: { readonly quiet
       const id = `misdeed-${index}`;
       let ended = '';
       const before = await firedAt(house, () => sleep(quietMs));
-      const during = await firedAt(house, async () => void ([ended] = await Promise.all([endOf(house, id), sleep(quietMs)])));
+      const during = await firedAt(
+        house,
+        async () => void ([ended] = await Promise.all([endOf(house, id), sleep(quietMs)])),
+      );
       quiet.push(...before.times);
       busy.push(...during.times);
       rows.push({
@@ -83,7 +124,9 @@ export async function run({ quietMs = 2_000, most = Infinity }: { readonly quiet
         failed: during.failed,
       });
     }
-    const { items } = (await ask(house, 'GET', '/installed')).body as { items: { pack_id: string; state: string }[] };
+    const { items } = (await ask(house, 'GET', '/installed')).body as {
+      items: { pack_id: string; state: string }[];
+    };
     const unnamed = rows.filter(({ named }) => named !== true).length;
     const failed = rows.reduce((sum, row) => sum + Number(row['failed']), 0);
     return {
@@ -104,12 +147,22 @@ export async function run({ quietMs = 2_000, most = Infinity }: { readonly quiet
 
 /** How it ended, in a word: of the process where that is over, else of the answer. */
 async function endOf(house: House, id: string): Promise<string> {
-  const reply = await house.fetch(`/api/v1/${id}`, { method: 'POST', body: JSON.stringify({ file: `${house.dataDir}/svc.db`, port: 1 }) });
+  const reply = await house.fetch(`/api/v1/${id}`, {
+    method: 'POST',
+    body: JSON.stringify({ file: `${house.dataDir}/svc.db`, port: 1 }),
+  });
   const { message = '' } = (await reply.json()) as { message?: string };
   const [, permission] = /denied what it has no right to: (\w+)/.exec(message) ?? [];
-  const answered = permission !== undefined ? `denied ${permission}` : /did not answer route within/.test(message) ? 'late' : undefined;
+  const answered =
+    permission !== undefined
+      ? `denied ${permission}`
+      : /did not answer route within/.test(message)
+        ? 'late'
+        : undefined;
   for (let look = 0; look < 10; look += 1) {
-    const { process } = await house.json<{ process: { ended: string | null } | null }>(`/api/v1/packs/${id}`);
+    const { process } = await house.json<{ process: { ended: string | null } | null }>(
+      `/api/v1/packs/${id}`,
+    );
     if (process?.ended) {
       return process.ended;
     }
@@ -122,7 +175,10 @@ async function endOf(house: House, id: string): Promise<string> {
 }
 
 /** Requests of others during `work`: how long each took, and how many failed. */
-async function firedAt(house: House, work: () => Promise<unknown>): Promise<{ readonly times: readonly number[]; readonly failed: number }> {
+async function firedAt(
+  house: House,
+  work: () => Promise<unknown>,
+): Promise<{ readonly times: readonly number[]; readonly failed: number }> {
   const times: number[] = [];
   let [over, failed] = [false, 0];
   const gun = async (path: string): Promise<void> => {

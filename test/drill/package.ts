@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,7 +29,10 @@ const patienceMs = 120_000;
  * removed with the data kept, purged with nothing left. `debian`: a folder with such a root, which is left as it was, or `this`: the system of this
  * machine under a layer that takes all changes; made by debootstrap otherwise, which needs a network.
  */
-export async function run({ debian = '', binary = '' }: { readonly debian?: string; readonly binary?: string } = {}): Promise<Outcome> {
+export async function run({
+  debian = '',
+  binary = '',
+}: { readonly debian?: string; readonly binary?: string } = {}): Promise<Outcome> {
   if (process.getuid?.() !== 0) {
     return { ok: false, why: 'only root can change roots' };
   }
@@ -30,7 +42,11 @@ export async function run({ debian = '', binary = '' }: { readonly debian?: stri
   const step = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
     const began = performance.now();
     const done = await work();
-    rows.push({ step: name, ok: true, seconds: Math.round((performance.now() - began) / 100) / 10 });
+    rows.push({
+      step: name,
+      ok: true,
+      seconds: Math.round((performance.now() - began) / 100) / 10,
+    });
     say(JSON.stringify(rows.at(-1)));
     return done;
   };
@@ -63,7 +79,10 @@ function freshDebian(fresh: string, from: string): void {
   if (from === 'this') {
     overThisMachine(fresh, `${fresh}.layer`);
   } else if (from === '') {
-    execFileSync('debootstrap', ['--variant=minbase', '--include=passwd', 'bookworm', fresh], { timeout: longMs, stdio: 'ignore' });
+    execFileSync('debootstrap', ['--variant=minbase', '--include=passwd', 'bookworm', fresh], {
+      timeout: longMs,
+      stdio: 'ignore',
+    });
   } else {
     execFileSync('cp', ['-a', from, fresh]);
   }
@@ -74,7 +93,14 @@ function overThisMachine(fresh: string, layer: string): void {
   [fresh, layer].forEach((folder) => mkdirSync(folder));
   execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', layer]);
   ['upper', 'work'].forEach((name) => mkdirSync(join(layer, name)));
-  execFileSync('mount', ['-t', 'overlay', 'overlay', '-o', `lowerdir=/,upperdir=${layer}/upper,workdir=${layer}/work`, fresh]);
+  execFileSync('mount', [
+    '-t',
+    'overlay',
+    'overlay',
+    '-o',
+    `lowerdir=/,upperdir=${layer}/upper,workdir=${layer}/work`,
+    fresh,
+  ]);
   for (const [name, number] of [
     ['null', '3'],
     ['zero', '5'],
@@ -88,13 +114,24 @@ function overThisMachine(fresh: string, layer: string): void {
 async function twoPackages(folder: string, given: string): Promise<readonly string[]> {
   const binary = given === '' ? join(folder, 'svc') : given;
   if (given === '') {
-    await promisify(execFile)(process.execPath, ['--import', 'tsx', 'bin/build.ts', '--out', binary], { cwd: root, timeout: longMs });
+    await promisify(execFile)(
+      process.execPath,
+      ['--import', 'tsx', 'bin/build.ts', '--out', binary],
+      { cwd: root, timeout: longMs },
+    );
   }
   const packages: string[] = [];
   for (const version of ['1.0.0', '1.1.0']) {
     const out = join(folder, `svc_${version}_amd64.deb`);
     const workshop = mkdtempSync(join(folder, 'workshop-'));
-    await debianPackage({ binary, version, arch: process.arch, licence: readFileSync(join(root, 'LICENSE'), 'utf8'), out, workshop });
+    await debianPackage({
+      binary,
+      version,
+      arch: process.arch,
+      licence: readFileSync(join(root, 'LICENSE'), 'utf8'),
+      out,
+      workshop,
+    });
     packages.push(out);
   }
   return packages;
@@ -110,7 +147,11 @@ class Machine {
   /** What a program of that root says; it must end well. */
   run(command: string, args: readonly string[], input = ''): string {
     const ran = spawnSync('chroot', [this.folder, command, ...args], {
-      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', DEBIAN_FRONTEND: 'noninteractive', HOME: '/root' },
+      env: {
+        PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
+        DEBIAN_FRONTEND: 'noninteractive',
+        HOME: '/root',
+      },
       encoding: 'utf8',
       timeout: patienceMs,
       input,
@@ -127,9 +168,20 @@ class Machine {
 function installed(machine: Machine, file: string): void {
   machine.run('dpkg', ['-i', `/root/${basename(file)}`]);
   assert.match(machine.run('dpkg', ['-s', 'svc']), /^Status: install ok installed$/m);
-  assert.match(machine.run('getent', ['passwd', 'svc']), /^svc:x:\d+:\d+::\/var\/lib\/svc:\/usr\/sbin\/nologin$/m);
+  assert.match(
+    machine.run('getent', ['passwd', 'svc']),
+    /^svc:x:\d+:\d+::\/var\/lib\/svc:\/usr\/sbin\/nologin$/m,
+  );
   const mode = (path: string): string => (statSync(machine.path(path)).mode & 0o777).toString(8);
-  assert.deepEqual([mode('var/lib/svc'), mode('etc/svc/credentials'), mode('usr/bin/svc'), mode('etc/svc/svc.env')], ['700', '700', '755', '644']);
+  assert.deepEqual(
+    [
+      mode('var/lib/svc'),
+      mode('etc/svc/credentials'),
+      mode('usr/bin/svc'),
+      mode('etc/svc/svc.env'),
+    ],
+    ['700', '700', '755', '644'],
+  );
   assert.match(machine.run('svc', ['version']), /^svc /m);
   assert.equal(machine.run('dpkg', ['--verify', 'svc']), '', 'every file is as it was packed');
 }
@@ -139,23 +191,35 @@ async function serves(machine: Machine): Promise<void> {
   const unit = readFileSync(machine.path('lib/systemd/system/svc.service'), 'utf8');
   const [, command = ''] = /^ExecStart=(.+)$/m.exec(unit) ?? [];
   const [program = '', ...args] = command.split(' ');
-  const child = spawn('/usr/sbin/chroot', ['--userspec=svc:svc', machine.folder, program, ...args], {
-    env: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_EDGE_LOCAL: 'false', SVC_LOG_FORMAT: 'json' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    '/usr/sbin/chroot',
+    ['--userspec=svc:svc', machine.folder, program, ...args],
+    {
+      env: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_EDGE_LOCAL: 'false', SVC_LOG_FORMAT: 'json' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let said = '';
-  [child.stdout, child.stderr].forEach((stream) => stream.on('data', (chunk) => (said += String(chunk))));
+  [child.stdout, child.stderr].forEach((stream) =>
+    stream.on('data', (chunk) => (said += String(chunk))),
+  );
   const gone = new Promise<number | null>((resolve) => child.once('exit', resolve));
   try {
     const file = machine.path('var/lib/svc/run.json');
     for (const deadline = Date.now() + patienceMs; ; await pause(200)) {
       assert.ok(Date.now() < deadline && child.exitCode === null, said.slice(-3_000));
-      const url = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { url: string }).url : undefined;
+      const url = existsSync(file)
+        ? (JSON.parse(readFileSync(file, 'utf8')) as { url: string }).url
+        : undefined;
       if (url !== undefined && (await fetch(`${url}/readyz`).catch(() => undefined))?.ok === true) {
         break;
       }
     }
-    machine.run('svc', ['user', 'create', 'you@example.org', '--role', 'admin', '--data', '/var/lib/svc'], 'a long enough passphrase\n');
+    machine.run(
+      'svc',
+      ['user', 'create', 'you@example.org', '--role', 'admin', '--data', '/var/lib/svc'],
+      'a long enough passphrase\n',
+    );
   } finally {
     child.kill('SIGTERM');
   }
@@ -177,7 +241,10 @@ function removed(machine: Machine): void {
   machine.run('dpkg', ['-r', 'svc']);
   assert.equal(existsSync(machine.path('usr/bin/svc')), false);
   assert.equal(existsSync(machine.path('lib/systemd/system/svc.service')), false);
-  assert.ok(existsSync(machine.path('var/lib/svc/svc.db')) && existsSync(machine.path('etc/svc/svc.env')), 'data and settings stay');
+  assert.ok(
+    existsSync(machine.path('var/lib/svc/svc.db')) && existsSync(machine.path('etc/svc/svc.env')),
+    'data and settings stay',
+  );
 }
 
 function purged(machine: Machine): void {

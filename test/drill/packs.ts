@@ -5,23 +5,39 @@ import type { Outcome, Row } from '../exercise.ts';
 import { ask, confirmOf, startMarket } from '../plugins/marketplace/market.ts';
 
 /** Looks at, installs and takes away every pack of the marketplaces below a folder; one row for each. */
-export async function run({ dir = '.', least = 0 }: { readonly dir?: string; readonly least?: number } = {}): Promise<Outcome> {
+export async function run({
+  dir = '.',
+  least = 0,
+}: { readonly dir?: string; readonly least?: number } = {}): Promise<Outcome> {
   const undo: (() => unknown)[] = [];
-  const house = await startMarket({ after: (step) => void undo.push(step as () => unknown) }, { environment: { SVC_LOG_LEVEL: 'error' } });
+  const house = await startMarket(
+    { after: (step) => void undo.push(step as () => unknown) },
+    { environment: { SVC_LOG_LEVEL: 'error' } },
+  );
   const rows: Row[] = [];
   const counts = { installed: 0, elsewhere: 0, refused: 0, left: 0, skills: 0, personas: 0 };
   try {
-    await house.json('/api/v1/system-settings/marketplace/allow_blocked', { method: 'PUT', body: JSON.stringify({ value: true }) });
+    await house.json('/api/v1/system-settings/marketplace/allow_blocked', {
+      method: 'PUT',
+      body: JSON.stringify({ value: true }),
+    });
     for (const [index, folder] of marketplacesIn(resolve(dir)).entries()) {
       const registry = `r${index}`;
-      await house.json('/api/v1/marketplace/registries', { method: 'POST', body: JSON.stringify({ name: registry, url: folder }) });
+      await house.json('/api/v1/marketplace/registries', {
+        method: 'POST',
+        body: JSON.stringify({ name: registry, url: folder }),
+      });
       for (const pack of await offersOf(house, registry)) {
         const wanted = { registry, pack_id: pack };
         const { status, body } = await ask(house, 'POST', '/preview', wanted);
         if (status !== 200) {
           // Other repositories are not fetched by a drill.
           counts[
-            /^the address|lies beside|outbound|leads to|ENOTFOUND|EAI_AGAIN|cannot be reached|did not answer/.test(body.message) ? 'elsewhere' : 'refused'
+            /^the address|lies beside|outbound|leads to|ENOTFOUND|EAI_AGAIN|cannot be reached|did not answer/.test(
+              body.message,
+            )
+              ? 'elsewhere'
+              : 'refused'
           ] += 1;
           rows.push({ pack, outcome: String(body.message).slice(0, 110) });
           continue;
@@ -29,7 +45,11 @@ export async function run({ dir = '.', least = 0 }: { readonly dir?: string; rea
         const first = await ask(house, 'POST', '/install', wanted);
         const done =
           first.status === 409
-            ? await ask(house, 'POST', '/install', { ...wanted, confirm: confirmOf(first.body), reason: 'a drill over public packs' })
+            ? await ask(house, 'POST', '/install', {
+                ...wanted,
+                confirm: confirmOf(first.body),
+                reason: 'a drill over public packs',
+              })
             : first;
         if (done.status === 201) {
           counts.installed += 1;
@@ -37,7 +57,8 @@ export async function run({ dir = '.', least = 0 }: { readonly dir?: string; rea
           counts.personas += body.agents.length;
           rows.push({ pack, outcome: done.body.state, ...listing(body) });
           const { status: gone } = await ask(house, 'DELETE', `/installed/${body.pack_id}`);
-          counts.left += gone === 204 && !existsSync(join(house.dataDir, 'packs', body.pack_id)) ? 0 : 1;
+          counts.left +=
+            gone === 204 && !existsSync(join(house.dataDir, 'packs', body.pack_id)) ? 0 : 1;
         } else {
           counts.refused += 1;
           rows.push({ pack, outcome: String(done.body.message).slice(0, 110), ...listing(body) });
@@ -53,7 +74,16 @@ export async function run({ dir = '.', least = 0 }: { readonly dir?: string; rea
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- an answer of the house
-const listing = ({ verdict, findings, skills, agents, mcp_servers: servers, files, ignored, needs }: any): Row => ({
+const listing = ({
+  verdict,
+  findings,
+  skills,
+  agents,
+  mcp_servers: servers,
+  files,
+  ignored,
+  needs,
+}: any): Row => ({
   verdict,
   findings: findings.length,
   first: findings[0] === undefined ? '' : `${findings[0].rule} in ${findings[0].file}`.slice(0, 60),
@@ -67,14 +97,27 @@ const listing = ({ verdict, findings, skills, agents, mcp_servers: servers, file
 
 /** The folder itself, and those in it. */
 function marketplacesIn(dir: string): readonly string[] {
-  const below = readdirSync(dir, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [join(dir, entry.name)] : []));
-  return [dir, ...below].filter((folder) => existsSync(join(folder, '.claude-plugin', 'marketplace.json')) || existsSync(join(folder, 'index.json')));
+  const below = readdirSync(dir, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [join(dir, entry.name)] : [],
+  );
+  return [dir, ...below].filter(
+    (folder) =>
+      existsSync(join(folder, '.claude-plugin', 'marketplace.json')) ||
+      existsSync(join(folder, 'index.json')),
+  );
 }
 
-async function offersOf(house: Parameters<typeof ask>[0], registry: string): Promise<readonly string[]> {
+async function offersOf(
+  house: Parameters<typeof ask>[0],
+  registry: string,
+): Promise<readonly string[]> {
   const names: string[] = [];
   for (let cursor = ''; ;) {
-    const { body } = await ask(house, 'GET', `/search?registry=${registry}&limit=200${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+    const { body } = await ask(
+      house,
+      'GET',
+      `/search?registry=${registry}&limit=200${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+    );
     names.push(...body.items.map(({ pack_id: id }: { pack_id: string }) => id));
     if (!body.next_cursor) {
       return names;

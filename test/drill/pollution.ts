@@ -16,10 +16,18 @@ export interface Pollution {
 const poisons = ['__proto__', 'constructor', 'prototype'];
 
 /** Sends random bodies with poisonous keys at any depth into every route that writes, as somebody who may do everything. */
-export async function run({ bodies = 10_000, seed = 1 }: { bodies?: number; seed?: number } = {}): Promise<Pollution> {
+export async function run({
+  bodies = 10_000,
+  seed = 1,
+}: { bodies?: number; seed?: number } = {}): Promise<Pollution> {
   const undo: (() => unknown)[] = [];
-  const people = await household({ after: (step) => void undo.push(step as () => unknown) }, { environment: { SVC_LOG_LEVEL: 'error' } });
-  const routes = [...people.house.registry.current.routes.values()].map(({ value }) => value).filter(({ body }) => body !== undefined);
+  const people = await household(
+    { after: (step) => void undo.push(step as () => unknown) },
+    { environment: { SVC_LOG_LEVEL: 'error' } },
+  );
+  const routes = [...people.house.registry.current.routes.values()]
+    .map(({ value }) => value)
+    .filter(({ body }) => body !== undefined);
   const random = numbers(seed);
   const examples: string[] = [];
   let failures = 0;
@@ -27,7 +35,12 @@ export async function run({ bodies = 10_000, seed = 1 }: { bodies?: number; seed
   const send = async (number: number): Promise<void> => {
     const route = routes[number % routes.length]!;
     const path = route.path.replaceAll(/\{[^}]+\}/g, '1');
-    const { status, text } = await people.ask(route.method, path, people.house.token, poisoned(random, route.body));
+    const { status, text } = await people.ask(
+      route.method,
+      path,
+      people.house.token,
+      poisoned(random, route.body),
+    );
     if (status >= 500 || status < 300) {
       examples.push(`${route.method} ${path} ${status} ${text.slice(0, 100)}`);
     }
@@ -39,14 +52,25 @@ export async function run({ bodies = 10_000, seed = 1 }: { bodies?: number; seed
   for (const step of undo) {
     await step();
   }
-  return { ok: failures + taken === 0 && !polluted, bodies, routes: routes.length, failures, taken, polluted, examples: examples.slice(0, 3).join(' | ') };
+  return {
+    ok: failures + taken === 0 && !polluted,
+    bodies,
+    routes: routes.length,
+    failures,
+    taken,
+    polluted,
+    examples: examples.slice(0, 3).join(' | '),
+  };
 }
 
 /** A JSON text, since an object literal cannot carry `__proto__` as a key of its own: mostly what the route wants, poisoned somewhere. */
 function poisoned(random: () => number, schema: unknown): string {
   const properties = Object.keys((schema as { properties?: object }).properties ?? {});
   const poison = poisons[Math.floor(random() * poisons.length)]!;
-  const payload = random() < 0.5 ? '{"polluted":true,"role":"admin","grants":["*"]}' : '{"prototype":{"polluted":true}}';
+  const payload =
+    random() < 0.5
+      ? '{"polluted":true,"role":"admin","grants":["*"]}'
+      : '{"prototype":{"polluted":true}}';
   let text = `{${JSON.stringify(poison)}:${payload}}`;
   for (let depth = Math.floor(random() * 6); depth > 0; depth--) {
     const key = properties[Math.floor(random() * properties.length)] ?? 'x';
@@ -56,10 +80,13 @@ function poisoned(random: () => number, schema: unknown): string {
   const others = properties
     .filter((name) => !text.startsWith(`{${JSON.stringify(name)}:`) && random() < 0.5)
     .map((name) => `${JSON.stringify(name)}:${JSON.stringify(value(random))}`);
-  return text.startsWith('{') && others.length > 0 ? `${text.slice(0, -1)},${others.join(',')}}` : text;
+  return text.startsWith('{') && others.length > 0
+    ? `${text.slice(0, -1)},${others.join(',')}}`
+    : text;
 }
 
-const value = (random: () => number): unknown => ['text', 7, true, null, 'admin', ['*'], { a: 1 }][Math.floor(random() * 7)];
+const value = (random: () => number): unknown =>
+  ['text', 7, true, null, 'admin', ['*'], { a: 1 }][Math.floor(random() * 7)];
 
 const isPolluted = (): boolean => 'polluted' in {} || 'polluted' in [] || 'polluted' in Object;
 
@@ -68,7 +95,11 @@ async function rolesChanged({ ask, house }: Household): Promise<boolean> {
   return body.total !== 0;
 }
 
-async function inParallel(lanes: number, count: number, work: (number: number) => Promise<void>): Promise<void> {
+async function inParallel(
+  lanes: number,
+  count: number,
+  work: (number: number) => Promise<void>,
+): Promise<void> {
   let next = 0;
   const lane = async (): Promise<void> => {
     while (next < count) {

@@ -25,10 +25,14 @@ interface Shot {
   readonly body: { route?: number; first?: number; second?: number };
 }
 
-const fixture = (id: string): string => fileURLToPath(new URL(`../fixtures/plugins/${id}`, import.meta.url));
+const fixture = (id: string): string =>
+  fileURLToPath(new URL(`../fixtures/plugins/${id}`, import.meta.url));
 
 /** Reloads a plugin again and again while requests come in, to its own route and to one that uses its service. */
-export async function run({ reloads = 1_000, guns = 8 }: { reloads?: number; guns?: number } = {}): Promise<UnderFire> {
+export async function run({
+  reloads = 1_000,
+  guns = 8,
+}: { reloads?: number; guns?: number } = {}): Promise<UnderFire> {
   const undo: (() => unknown)[] = [];
   const house = await startTestHost(
     { after: (step) => void undo.push(step as () => unknown) },
@@ -49,9 +53,15 @@ export async function run({ reloads = 1_000, guns = 8 }: { reloads?: number; gun
     await step();
   }
   const failed = [...calm, ...shots].filter(({ status }) => status !== 200).length;
-  const wrongGeneration = shots.filter(({ before, after, body }) => Object.values(body).some((seen) => seen < before || seen > after)).length;
+  const wrongGeneration = shots.filter(({ before, after, body }) =>
+    Object.values(body).some((seen) => seen < before || seen > after),
+  ).length;
   const torn = shots.filter(({ body }) => body.first !== body.second).length;
-  const [reloadMedianMs, p99CalmMs, p99FireMs] = [quantile(times, 0.5), latency(calm), latency(shots)];
+  const [reloadMedianMs, p99CalmMs, p99FireMs] = [
+    quantile(times, 0.5),
+    latency(calm),
+    latency(shots),
+  ];
   return {
     ok: failed + wrongGeneration + torn === 0 && reloadMedianMs < 50 && p99FireMs < 2 * p99CalmMs,
     reloads,
@@ -87,13 +97,23 @@ function shoot(house: TestHost, agent: Agent, path: string): Promise<Shot> {
   const serving = (): number => house.registry.current.generations.get('target')?.number ?? -1;
   const [began, before] = [performance.now(), serving()];
   return new Promise((resolve, reject) => {
-    const asked = request(house.url + path, { agent, headers: { authorization: `Bearer ${house.token}` } }, (answer) => {
-      let text = '';
-      answer.on('data', (chunk) => (text += String(chunk)));
-      answer.on('end', () =>
-        resolve({ ms: performance.now() - began, status: answer.statusCode ?? 0, before, after: serving(), body: JSON.parse(text) as Shot['body'] }),
-      );
-    });
+    const asked = request(
+      house.url + path,
+      { agent, headers: { authorization: `Bearer ${house.token}` } },
+      (answer) => {
+        let text = '';
+        answer.on('data', (chunk) => (text += String(chunk)));
+        answer.on('end', () =>
+          resolve({
+            ms: performance.now() - began,
+            status: answer.statusCode ?? 0,
+            before,
+            after: serving(),
+            body: JSON.parse(text) as Shot['body'],
+          }),
+        );
+      },
+    );
     asked.on('error', reject);
     asked.end();
   });
@@ -109,5 +129,9 @@ const latency = (shots: readonly Shot[]): number =>
 
 function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
-  return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 100) / 100;
+  return (
+    Math.round(
+      (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 100,
+    ) / 100
+  );
 }

@@ -9,7 +9,10 @@ const { house } = await knowledgeHouse(
   { after: () => undefined },
   {
     plugins: ['programs', 'knowledge'],
-    environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8,::1', SVC_KNOWLEDGE_GIT_AUTHORITIES: authorities },
+    environment: {
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8,::1',
+      SVC_KNOWLEDGE_GIT_AUTHORITIES: authorities,
+    },
     dataDir,
   },
 );

@@ -28,7 +28,10 @@ export interface GitHouse {
  */
 export async function run({ rounds = 50, historyMb = 200, pages = 400 } = {}): Promise<Outcome> {
   const ends: (() => unknown)[] = [];
-  const scope = { after: (end: () => unknown) => void ends.unshift(end), skip: (why: string) => console.log(why) } as unknown as TestContext;
+  const scope = {
+    after: (end: () => unknown) => void ends.unshift(end),
+    skip: (why: string) => console.log(why),
+  } as unknown as TestContext;
   const folder = mkdtempSync(join(tmpdir(), 'svc-repo-crash-'));
   ends.push(() => rmSync(folder, { recursive: true, force: true }));
   try {
@@ -38,13 +41,19 @@ export async function run({ rounds = 50, historyMb = 200, pages = 400 } = {}): P
     }
     const origin = server.origin('wiki.git');
     grow(origin, historyMb);
-    const written = new Map<string, number>(Array.from({ length: pages }, (_, i) => [`p/${i}.md`, 0]));
+    const written = new Map<string, number>(
+      Array.from({ length: pages }, (_, i) => [`p/${i}.md`, 0]),
+    );
     origin.commit(filesOf(written));
     for (let i = 0; i < 20; i++) {
       origin.commit({ 'count.txt': String(i) });
     }
     let house = await begin(folder, server.authority, scope);
-    const { id } = await house.ask('POST', '/repos', { url: server.url('wiki.git'), mount: 'wiki', sync_interval: 0 });
+    const { id } = await house.ask('POST', '/repos', {
+      url: server.url('wiki.git'),
+      mount: 'wiki',
+      sync_interval: 0,
+    });
     const first = await settled(house);
     assert.equal(first.status, 'ready', first.last_error);
     let interrupted = 0;
@@ -59,14 +68,23 @@ export async function run({ rounds = 50, historyMb = 200, pages = 400 } = {}): P
       await judge(house, written, round + 1);
     }
     const last = await settled(house);
-    assert.deepEqual([last.status, last.last_commit], ['ready', origin.git('rev-parse', 'main').trim()]);
+    assert.deepEqual(
+      [last.status, last.last_commit],
+      ['ready', origin.git('rev-parse', 'main').trim()],
+    );
     const docs = await documents(house);
-    assert.deepEqual([...docs.keys()].filter((path) => path.startsWith('p/')).toSorted(), [...written.keys()].toSorted());
+    assert.deepEqual(
+      [...docs.keys()].filter((path) => path.startsWith('p/')).toSorted(),
+      [...written.keys()].toSorted(),
+    );
     for (const [path, round] of written) {
       assert.equal(docs.get(path), textOf(path, round));
     }
     const own = join(folder, 'plugins', 'knowledge');
-    assert.ok(!existsSync(join(own, 'run')) || readdirSync(join(own, 'run')).length === 0, 'nothing of a sync is left');
+    assert.ok(
+      !existsSync(join(own, 'run')) || readdirSync(join(own, 'run')).length === 0,
+      'nothing of a sync is left',
+    );
     const onDisk = sizeOf(join(own, 'repos'));
     return {
       ok: true,
@@ -120,7 +138,11 @@ function change(origin: Origin, pages: Map<string, number>, round: number): void
 }
 
 /** Between two commits: what both have is there, and every document is what one of them says. */
-async function judge(house: GitHouse, pages: ReadonlyMap<string, number>, round: number): Promise<void> {
+async function judge(
+  house: GitHouse,
+  pages: ReadonlyMap<string, number>,
+  round: number,
+): Promise<void> {
   const docs = await documents(house);
   for (const path of pages.keys()) {
     const text = docs.get(path);
@@ -156,7 +178,10 @@ async function repoOf(house: GitHouse, id?: number): Promise<Json> {
 export async function settled(house: GitHouse, id?: number): Promise<Json> {
   for (const deadline = Date.now() + 300_000; ; await pause(50)) {
     const repo = await repoOf(house, id);
-    if (repo.status === 'ready' || (repo.status === 'failed' && repo.last_error_code !== 'interrupted')) {
+    if (
+      repo.status === 'ready' ||
+      (repo.status === 'failed' && repo.last_error_code !== 'interrupted')
+    ) {
       return repo;
     }
     assert.ok(Date.now() < deadline, JSON.stringify(repo));
@@ -164,8 +189,14 @@ export async function settled(house: GitHouse, id?: number): Promise<Json> {
 }
 
 /** A house in a process of its own. */
-export async function begin(folder: string, authorities: string, scope: Pick<TestContext, 'after'>): Promise<GitHouse> {
-  const started = spawn(process.execPath, ['--import', 'tsx', child, folder, authorities], { stdio: ['ignore', 'pipe', 'inherit'] });
+export async function begin(
+  folder: string,
+  authorities: string,
+  scope: Pick<TestContext, 'after'>,
+): Promise<GitHouse> {
+  const started = spawn(process.execPath, ['--import', 'tsx', child, folder, authorities], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   scope.after(() => void started.kill('SIGKILL'));
   for await (const line of createInterface({ input: started.stdout })) {
     if (line.startsWith('{"url"')) {
@@ -174,8 +205,15 @@ export async function begin(folder: string, authorities: string, scope: Pick<Tes
         process: started,
         async ask(method, path, body, orStatus) {
           const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-          const answer = await fetch(`${url}/api/v1/knowledge${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
-          assert.ok(answer.ok || answer.status === orStatus, `${method} ${path} was answered ${answer.status}`);
+          const answer = await fetch(`${url}/api/v1/knowledge${path}`, {
+            method,
+            headers,
+            ...(body !== undefined && { body: JSON.stringify(body) }),
+          });
+          assert.ok(
+            answer.ok || answer.status === orStatus,
+            `${method} ${path} was answered ${answer.status}`,
+          );
           return await answer.json();
         },
       };
@@ -185,4 +223,7 @@ export async function begin(folder: string, authorities: string, scope: Pick<Tes
 }
 
 export const sizeOf = (folder: string): number =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).reduce(
+    (sum, name) => sum + statSync(join(folder, name)).size,
+    0,
+  );

@@ -19,7 +19,10 @@ const goals = { houseMb: 450, growthMb: 128, gitMb: 256 };
  */
 export async function run({ historyMb = 200, files = 5_000 } = {}): Promise<Outcome> {
   const ends: (() => unknown)[] = [];
-  const scope = { after: (end: () => unknown) => void ends.unshift(end), skip: (why: string) => console.log(why) } as unknown as TestContext;
+  const scope = {
+    after: (end: () => unknown) => void ends.unshift(end),
+    skip: (why: string) => console.log(why),
+  } as unknown as TestContext;
   const folder = mkdtempSync(join(tmpdir(), 'svc-repo-large-'));
   ends.push(() => rmSync(folder, { recursive: true, force: true }));
   try {
@@ -29,10 +32,18 @@ export async function run({ historyMb = 200, files = 5_000 } = {}): Promise<Outc
     }
     const origins = longOnes(folder, historyMb, files);
     const house = await begin(join(folder, 'data'), '', scope);
-    const { id: identity } = await house.ask('POST', '/ssh-identities', { name: 'deploy', private_key: sshd.privateKey });
+    const { id: identity } = await house.ask('POST', '/ssh-identities', {
+      name: 'deploy',
+      private_key: sshd.privateKey,
+    });
     const read = async (name: string): Promise<Json> => {
       const url = `ssh://${sshd.user}@127.0.0.1:${sshd.port}${join(folder, name)}`;
-      const { id } = await house.ask('POST', '/repos', { url, mount: name.replace('.git', ''), ssh_identity_id: identity, sync_interval: 0 });
+      const { id } = await house.ask('POST', '/repos', {
+        url,
+        mount: name.replace('.git', ''),
+        ssh_identity_id: identity,
+        sync_interval: 0,
+      });
       const found = await watched(house, () => settled(house, id));
       assert.equal(found.result.status, 'ready', found.result.last_error);
       return { ...found.result, ...found };
@@ -48,11 +59,20 @@ export async function run({ historyMb = 200, files = 5_000 } = {}): Promise<Outc
       return await settled(house, many.id);
     });
     const { added, changed, removed, unchanged } = again.result.last_result;
-    assert.deepEqual([added, changed, removed, unchanged], [0, 1, 1, files - 2], 'only what changed is read again');
+    assert.deepEqual(
+      [added, changed, removed, unchanged],
+      [0, 1, 1, files - 2],
+      'only what changed is read again',
+    );
     const gitMb = Math.max(long.gitMb, few.gitMb, many.gitMb, again.gitMb);
     const growth = many.houseMb - few.houseMb;
     return {
-      ok: many.doc_count === files && cloneMb < Math.max(10, historyMb / 4) && many.houseMb < goals.houseMb && growth < goals.growthMb && gitMb < goals.gitMb,
+      ok:
+        many.doc_count === files &&
+        cloneMb < Math.max(10, historyMb / 4) &&
+        many.houseMb < goals.houseMb &&
+        growth < goals.growthMb &&
+        gitMb < goals.gitMb,
       'history, MiB': historyMb,
       'of it here, MiB': Number(cloneMb.toFixed(1)),
       files,
@@ -80,7 +100,12 @@ function longOnes(folder: string, historyMb: number, files: number): { readonly 
     long.commit({ 'count.txt': String(at) });
   }
   const pages = (count: number): Record<string, string> =>
-    Object.fromEntries(Array.from({ length: count }, (_, at) => [`p/${at}.md`, `# Page ${at}\n\n${`words of page ${at} `.repeat(120)}`]));
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [
+        `p/${at}.md`,
+        `# Page ${at}\n\n${`words of page ${at} `.repeat(120)}`,
+      ]),
+    );
   new Origin(join(folder, 'few.git')).commit(pages(files / 10));
   const many = new Origin(join(folder, 'many.git'));
   many.commit(pages(files));
@@ -88,7 +113,10 @@ function longOnes(folder: string, historyMb: number, files: number): { readonly 
 }
 
 /** What the work took: seconds, the most memory of the house so far, and the most of the programs below it at one moment. */
-async function watched(house: GitHouse, work: () => Promise<Json>): Promise<{ result: Json; houseMb: number; gitMb: number; seconds: number }> {
+async function watched(
+  house: GitHouse,
+  work: () => Promise<Json>,
+): Promise<{ result: Json; houseMb: number; gitMb: number; seconds: number }> {
   const { pid } = house.process;
   let gitKb = 0;
   const timer = setInterval(() => (gitKb = Math.max(gitKb, memoryBelow(pid!))), 40);
@@ -96,7 +124,12 @@ async function watched(house: GitHouse, work: () => Promise<Json>): Promise<{ re
   try {
     const result = await work();
     const houseMb = Math.round(statusOf(pid!, 'VmHWM') / 1024);
-    return { result, houseMb, gitMb: Math.round(gitKb / 1024), seconds: Math.round((performance.now() - began) / 100) / 10 };
+    return {
+      result,
+      houseMb,
+      gitMb: Math.round(gitKb / 1024),
+      seconds: Math.round((performance.now() - began) / 100) / 10,
+    };
   } finally {
     clearInterval(timer);
   }
@@ -104,7 +137,11 @@ async function watched(house: GitHouse, work: () => Promise<Json>): Promise<{ re
 
 function statusOf(pid: number | string, field: string): number {
   try {
-    return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+    return Number(
+      new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(
+        readFileSync(`/proc/${pid}/status`, 'utf8'),
+      )?.[1] ?? 0,
+    );
   } catch {
     // It has ended meanwhile.
     return 0;
@@ -112,7 +149,11 @@ function statusOf(pid: number | string, field: string): number {
 }
 
 function memoryBelow(root: number): number {
-  const parents = new Map(readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [[Number(name), statusOf(name, 'PPid')] as const] : [])));
+  const parents = new Map(
+    readdirSync('/proc').flatMap((name) =>
+      /^\d+$/.test(name) ? [[Number(name), statusOf(name, 'PPid')] as const] : [],
+    ),
+  );
   const isBelow = (pid: number): boolean => {
     const parent = parents.get(pid) ?? 0;
     return parent === root || (parent > 1 && isBelow(parent));

@@ -22,7 +22,10 @@ export interface Residue {
  * Loads, uses and unloads a plugin that uses every method of ctx, again and again, and counts what stays. The warm-up is
  * long because V8 keeps compiling for some hundred cycles, and its code counts as heap.
  */
-export async function run({ cycles = 1_000, warmUp = 500 }: { cycles?: number; warmUp?: number } = {}): Promise<Residue> {
+export async function run({
+  cycles = 1_000,
+  warmUp = 500,
+}: { cycles?: number; warmUp?: number } = {}): Promise<Residue> {
   // On Node 22 and later compiled text stays in a cache until memory is short; that is no leak, but looks like one.
   v8.setFlagsFromString('--no-compilation-cache');
   v8.setFlagsFromString('--expose-gc');
@@ -69,7 +72,14 @@ export async function run({ cycles = 1_000, warmUp = 500 }: { cycles?: number; w
   for (const step of undo) {
     await step();
   }
-  return { ok: growth.length === 0 && heapBytesPerCycle < 2_048 && collectedPercent > 99, cycles, refused, growth, heapBytesPerCycle, collectedPercent };
+  return {
+    ok: growth.length === 0 && heapBytesPerCycle < 2_048 && collectedPercent > 99,
+    cycles,
+    refused,
+    growth,
+    heapBytesPerCycle,
+    collectedPercent,
+  };
 }
 
 /** One request, and now and then a stream that is still open when the plugin goes. */

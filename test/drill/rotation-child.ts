@@ -17,7 +17,14 @@ function step(): void {
 }
 
 const storage = await openIn(dir);
-for (const name of ['openSync', 'writeFileSync', 'fsyncSync', 'closeSync', 'renameSync', 'rmSync'] as const) {
+for (const name of [
+  'openSync',
+  'writeFileSync',
+  'fsyncSync',
+  'closeSync',
+  'renameSync',
+  'rmSync',
+] as const) {
   const original = fs[name] as (...args: unknown[]) => unknown;
   Object.assign(fs, {
     [name]: (...args: unknown[]) => {

@@ -22,7 +22,11 @@ export const sealed = [
 ];
 
 const vaultPlace = (id: number) => ({ table: 'drill_vault', row: String(id), column: 'secret' });
-const pairPlace = (left: string, right: string) => ({ table: 'drill_pair', row: `${left}|${right}`, column: 'secret' });
+const pairPlace = (left: string, right: string) => ({
+  table: 'drill_pair',
+  row: `${left}|${right}`,
+  column: 'secret',
+});
 
 /** Makes the tables of a plugin that seals in two of them, with more rows than one step of a rotation takes. */
 export async function fill(storage: Storage, rows = 150): Promise<void> {
@@ -37,7 +41,11 @@ export async function fill(storage: Storage, rows = 150): Promise<void> {
     for (const left of ['a', 'b', 'c']) {
       await tx
         .insertInto('drill_pair')
-        .values({ left, right: 'set', secret: secrets.seal(pairPlace(left, 'set'), `pair ${left}`) })
+        .values({
+          left,
+          right: 'set',
+          secret: secrets.seal(pairPlace(left, 'set'), `pair ${left}`),
+        })
         .execute();
       await tx.insertInto('drill_pair').values({ left, right: 'empty', secret: null }).execute();
     }
@@ -45,7 +53,8 @@ export async function fill(storage: Storage, rows = 150): Promise<void> {
 }
 
 /** The id of the key that seals now. */
-export const newestKey = (storage: Storage): string => keyOf(storage.secrets('drill').seal(vaultPlace(0), ''));
+export const newestKey = (storage: Storage): string =>
+  keyOf(storage.secrets('drill').seal(vaultPlace(0), ''));
 
 /** Opens every secret, and tells how many each key has sealed; throws at the first that is not what was put in. */
 export async function openAll(storage: Storage): Promise<ReadonlyMap<string, number>> {
@@ -64,7 +73,11 @@ export async function openAll(storage: Storage): Promise<ReadonlyMap<string, num
       throw new Error('a column that holds no secrets was touched');
     }
   }
-  for (const { left, right, secret } of await read.selectFrom('drill_pair').selectAll().where('secret', 'is not', null).execute()) {
+  for (const { left, right, secret } of await read
+    .selectFrom('drill_pair')
+    .selectAll()
+    .where('secret', 'is not', null)
+    .execute()) {
     look(secret!, secrets.open(pairPlace(left, right), secret!), `pair ${left}`);
   }
   return counts;

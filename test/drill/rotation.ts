@@ -33,7 +33,13 @@ export async function run({ rounds = 40 }: { readonly rounds?: number } = {}): P
       assert.equal(await rotate(dir, dieAt), undefined, `it outlived step ${dieAt}`);
       unfinished += await recovered(dir, old, secrets, `killed at step ${dieAt} of ${whole.steps}`);
     }
-    return { ok: true, kills: rounds, 'steps of a rotation': whole.steps, secrets, 'starts that had something to finish': unfinished };
+    return {
+      ok: true,
+      kills: rounds,
+      'steps of a rotation': whole.steps,
+      secrets,
+      'starts that had something to finish': unfinished,
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -43,7 +49,9 @@ export async function run({ rounds = 40 }: { readonly rounds?: number } = {}): P
 function pointsOf(steps: number, count: number): readonly number[] {
   const early = Math.floor(count / 2);
   const later = count - early;
-  return Array.from({ length: count }, (_, index) => (index < early ? index + 1 : steps - Math.floor(((count - 1 - index) * (steps - early)) / later)));
+  return Array.from({ length: count }, (_, index) =>
+    index < early ? index + 1 : steps - Math.floor(((count - 1 - index) * (steps - early)) / later),
+  );
 }
 
 /** The next start opens everything, goes on by itself, and the one after that has only one key. */
@@ -57,7 +65,11 @@ async function recovered(dir: string, old: string, secrets: number, when: string
     when,
   );
   void rotationOf(storage).resume();
-  for (const deadline = Date.now() + 20_000; (await openAll(storage)).get(newest) !== secrets; await pause(5)) {
+  for (
+    const deadline = Date.now() + 20_000;
+    (await openAll(storage)).get(newest) !== secrets;
+    await pause(5)
+  ) {
     assert.ok(Date.now() < deadline, `${when}: not finished in time`);
   }
   await storage.close();
@@ -76,11 +88,19 @@ function copyOf(seed: string, folder: string, name: string): string {
 }
 
 /** Undefined when it was killed. */
-async function rotate(dir: string, dieAt = 0): Promise<{ steps: number; resealed: number } | undefined> {
-  const process_ = spawn(process.execPath, ['--import', 'tsx', child, dir, String(dieAt)], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function rotate(
+  dir: string,
+  dieAt = 0,
+): Promise<{ steps: number; resealed: number } | undefined> {
+  const process_ = spawn(process.execPath, ['--import', 'tsx', child, dir, String(dieAt)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   process_.stdout.on('data', (chunk) => (output += String(chunk)));
   const [code, signal] = (await once(process_, 'close')) as [number | null, NodeJS.Signals | null];
-  assert.ok(code === 0 || signal === 'SIGKILL', `the rotating process ended with ${code ?? signal}`);
+  assert.ok(
+    code === 0 || signal === 'SIGKILL',
+    `the rotating process ended with ${code ?? signal}`,
+  );
   return code === 0 ? (JSON.parse(output) as { steps: number; resealed: number }) : undefined;
 }

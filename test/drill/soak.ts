@@ -1,5 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -47,12 +55,20 @@ export async function run({
   hours = 3,
   hosts = 20,
   warm = 0.3,
-}: { readonly hours?: number; readonly hosts?: number; readonly warm?: number } = {}): Promise<Outcome> {
+}: {
+  readonly hours?: number;
+  readonly hosts?: number;
+  readonly warm?: number;
+} = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-soak-'));
   const [passwordFile, dataDir] = [join(folder, 'password'), join(folder, 'data')];
   writeFileSync(passwordFile, ledgerPassword, { mode: 0o600 });
   const model = await FakeModel.start();
-  const environment = { ...ledgerEnvironment(passwordFile), SVC_LLM_COMPATIBLE_BASE_URL: model.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' };
+  const environment = {
+    ...ledgerEnvironment(passwordFile),
+    SVC_LLM_COMPATIBLE_BASE_URL: model.url,
+    SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
+  };
   const house = await startWholeHouse({ dataDir, environment, startMs });
   let fleet: ChildProcess | undefined;
   try {
@@ -101,18 +117,48 @@ export async function run({
 /** Hosts of their own process, so that what they take is not counted. */
 async function simulated(house: WholeHouse, hosts: number, folder: string): Promise<ChildProcess> {
   const headers = { 'content-type': 'application/json' };
-  const enrolment = await house.fetch('/api/v1/edges/enrolments', { method: 'POST', headers, body: JSON.stringify({ max_uses: hosts }) });
-  const { token } = (await enrolment.json()) as { token: string };
-  const options = ['--count', String(hosts), '--logs-per-second', '0.5', '--requests-per-minute', '30', '--interval', '10', '--ramp', '5'];
-  return spawn(process.execPath, [join(root, 'bin/svc'), 'edge-sim', '--manager', house.url, '--token', token, ...options, '--data', folder], {
-    cwd: root,
-    stdio: 'ignore',
+  const enrolment = await house.fetch('/api/v1/edges/enrolments', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ max_uses: hosts }),
   });
+  const { token } = (await enrolment.json()) as { token: string };
+  const options = [
+    '--count',
+    String(hosts),
+    '--logs-per-second',
+    '0.5',
+    '--requests-per-minute',
+    '30',
+    '--interval',
+    '10',
+    '--ramp',
+    '5',
+  ];
+  return spawn(
+    process.execPath,
+    [
+      join(root, 'bin/svc'),
+      'edge-sim',
+      '--manager',
+      house.url,
+      '--token',
+      token,
+      ...options,
+      '--data',
+      folder,
+    ],
+    {
+      cwd: root,
+      stdio: 'ignore',
+    },
+  );
 }
 
 function look(house: WholeHouse, dataDir: string, ledger: Ledger): Figures {
   const status = readFileSync(`/proc/${house.pid}/status`, 'utf8');
-  const number = (name: string): number => Number(new RegExp(`^${name}:\\s*(\\d+)`, 'm').exec(status)?.[1]);
+  const number = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s*(\\d+)`, 'm').exec(status)?.[1]);
   const { metrics: _metrics, logs: _logs, traces: _traces, ...rows } = ledger.acknowledged;
   return {
     at: performance.now(),
@@ -137,10 +183,15 @@ function openFiles(pid: number): number {
   }).length;
 }
 
-function judged(all: readonly Figures[], warm: number, good: boolean): { readonly ok: boolean; readonly figures: readonly Row[] } {
+function judged(
+  all: readonly Figures[],
+  warm: number,
+  good: boolean,
+): { readonly ok: boolean; readonly figures: readonly Row[] } {
   const kept = all.slice(Math.floor(all.length * warm));
   const hours = (kept.at(-1)!.at - kept[0]!.at) / 3_600_000;
-  const grown = (figure: keyof Figures): number => slope(kept.map((one) => [one.at, one[figure]] as const)) * (kept.at(-1)!.at - kept[0]!.at);
+  const grown = (figure: keyof Figures): number =>
+    slope(kept.map((one) => [one.at, one[figure]] as const)) * (kept.at(-1)!.at - kept[0]!.at);
   const row = (figure: keyof Figures, bound: number): Row => ({
     figure,
     ok: grown(figure) <= bound,
@@ -160,7 +211,8 @@ function judged(all: readonly Figures[], warm: number, good: boolean): { readonl
 
 /** Of the straight line that lies nearest. */
 function slope(points: readonly (readonly [x: number, y: number])[]): number {
-  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const mean = (values: readonly number[]): number =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
   const [x, y] = [mean(points.map(([at]) => at)), mean(points.map(([, value]) => value))];
   return (
     points.reduce((sum, [at, value]) => sum + (at - x) * (value - y), 0) /

@@ -52,7 +52,10 @@ export async function run({ edges = 10_000, seconds = 60 }: Row = {}): Promise<O
       }
     });
     // In a thread of its own: what a busy fleet makes it wait for here is not the manager's doing.
-    const people = new Worker(asking, { eval: true, workerData: { url: `${house.url}/api/v1/devices`, token: house.token, askEveryMs } });
+    const people = new Worker(asking, {
+      eval: true,
+      workerData: { url: `${house.url}/api/v1/devices`, token: house.token, askEveryMs },
+    });
     people.on('message', ({ ms, status }: { ms: number; status: number }) => {
       waits.push(ms);
       unserved.push(...(status === 200 ? [] : [status]));
@@ -70,7 +73,11 @@ export async function run({ edges = 10_000, seconds = 60 }: Row = {}): Promise<O
     .split('\n')
     .filter((line) => line.includes('http.request_unserved')).length;
   return {
-    ok: !ends.has('reset') && !ends.has('told nothing') && unserved.length === 0 && lines <= Number(seconds) * 2 + 30,
+    ok:
+      !ends.has('reset') &&
+      !ends.has('told nothing') &&
+      unserved.length === 0 &&
+      lines <= Number(seconds) * 2 + 30,
     edges,
     ...Object.fromEntries([...ends].map(([end, count]) => [end, count])),
     'people asked': waits.length,
@@ -85,7 +92,12 @@ export async function run({ edges = 10_000, seconds = 60 }: Row = {}): Promise<O
 function dial(url: string): Promise<End> {
   return new Promise((resolve) => {
     const headers = {
-      ...{ connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' },
+      ...{
+        connection: 'upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+      },
       'sec-websocket-protocol': tunnelProtocol,
     };
     const asked = request(`${url}/internal/tunnel`, { headers, agent: false, timeout: dialMs });
@@ -99,7 +111,11 @@ function dial(url: string): Promise<End> {
     asked.once('response', (response) => {
       response.resume();
       response.once('end', () =>
-        resolve(response.statusCode === 503 && response.headers['retry-after'] !== undefined ? 'told when to come back' : 'told nothing'),
+        resolve(
+          response.statusCode === 503 && response.headers['retry-after'] !== undefined
+            ? 'told when to come back'
+            : 'told nothing',
+        ),
       );
       response.once('error', () => resolve('reset'));
     });

@@ -41,12 +41,24 @@ export function parcelOf(signal: Signal, number: number, epoch: number): Parcel 
           series.message(2, (sample) => sample.double(1, number).int64(2, time));
         });
       }
-      return { path: '/api/v1/write', type: 'application/x-protobuf', encoding: 'snappy', body: snappyEncode(out.finish()) };
+      return {
+        path: '/api/v1/write',
+        type: 'application/x-protobuf',
+        encoding: 'snappy',
+        body: snappyEncode(out.finish()),
+      };
     }
     case 'logs': {
-      const values = Array.from({ length: linesPerPush }, (_, line) => [`${time}00000${line}`, `push ${number} line ${line} ${'x'.repeat(number % 90)}`]);
+      const values = Array.from({ length: linesPerPush }, (_, line) => [
+        `${time}00000${line}`,
+        `push ${number} line ${line} ${'x'.repeat(number % 90)}`,
+      ]);
       const streams = [{ stream: { app: 'drill', lane: String(number % 3) }, values }];
-      return { path: '/loki/api/v1/push', type: 'application/json', body: Buffer.from(JSON.stringify({ streams })) };
+      return {
+        path: '/loki/api/v1/push',
+        type: 'application/json',
+        body: Buffer.from(JSON.stringify({ streams })),
+      };
     }
     case 'traces': {
       const id = traceId(0xd1 * 2 ** 32 + number);
@@ -57,7 +69,11 @@ export function parcelOf(signal: Signal, number: number, epoch: number): Parcel 
         startMs: time,
         attributes: { number },
       }));
-      return { path: '/v1/traces', type: 'application/x-protobuf', body: bodyOf({ 'service.name': 'drill' }, ...spans) };
+      return {
+        path: '/v1/traces',
+        type: 'application/x-protobuf',
+        body: bodyOf({ 'service.name': 'drill' }, ...spans),
+      };
     }
   }
 }
@@ -69,7 +85,11 @@ interface Window {
 }
 
 /** Pushes of that window that the query API knows; throws when one is there in part or more than once. */
-export async function readBack(house: WholeHouse, signal: Signal, { from, to, epoch }: Window): Promise<ReadonlySet<number>> {
+export async function readBack(
+  house: WholeHouse,
+  signal: Signal,
+  { from, to, epoch }: Window,
+): Promise<ReadonlySet<number>> {
   const found = new Map<number, number>();
   const parts = { metrics: samplesPerPush, logs: linesPerPush, traces: spansPerPush }[signal];
   const add = (number: number): void => void found.set(number, (found.get(number) ?? 0) + 1);
@@ -77,10 +97,18 @@ export async function readBack(house: WholeHouse, signal: Signal, { from, to, ep
   const atOnce = signal === 'traces' ? 500 : 1_000;
   for (let first = from; first < to; first += atOnce) {
     const last = Math.min(to, first + atOnce) - 1;
-    await readers[signal](house, { first, last, start: timeOf(first, epoch), end: timeOf(last, epoch) }, add);
+    await readers[signal](
+      house,
+      { first, last, start: timeOf(first, epoch), end: timeOf(last, epoch) },
+      add,
+    );
   }
   for (const [number, count] of found) {
-    assert.equal(count, parts, `${signal}: ${count} of the ${parts} parts of push ${number} are there`);
+    assert.equal(
+      count,
+      parts,
+      `${signal}: ${count} of the ${parts} parts of push ${number} are there`,
+    );
   }
   return new Set(found.keys());
 }
@@ -93,51 +121,89 @@ interface Part {
   readonly end: number;
 }
 
-const readers: Readonly<Record<Signal, (house: WholeHouse, part: Part, add: (number: number) => void) => Promise<void>>> = {
+const readers: Readonly<
+  Record<Signal, (house: WholeHouse, part: Part, add: (number: number) => void) => Promise<void>>
+> = {
   async metrics(house, { start, end }, add) {
     // A window does not hold its own beginning.
     const query = `drill[${end - start + 1}ms]`;
-    const { data } = await asked<{ data: { result: { values: [number, string][] }[] } }>(house, '/prometheus/api/v1/query', {
-      query,
-      time: String(end / 1_000),
-    });
+    const { data } = await asked<{ data: { result: { values: [number, string][] }[] } }>(
+      house,
+      '/prometheus/api/v1/query',
+      {
+        query,
+        time: String(end / 1_000),
+      },
+    );
     data.result.forEach(({ values }) => values.forEach(([, value]) => add(Number(value))));
   },
   async logs(house, { start, end }, add) {
-    const window = { start: `${start}000000`, end: `${end + 1}000000`, limit: '5000', direction: 'forward' };
-    const { data } = await asked<{ data: { result: { values: [string, string][] }[] } }>(house, '/loki/api/v1/query_range', {
-      query: '{app="drill"}',
-      ...window,
-    });
-    data.result.forEach(({ values }) => values.forEach(([, line]) => add(Number(line.split(' ')[1]))));
+    const window = {
+      start: `${start}000000`,
+      end: `${end + 1}000000`,
+      limit: '5000',
+      direction: 'forward',
+    };
+    const { data } = await asked<{ data: { result: { values: [string, string][] }[] } }>(
+      house,
+      '/loki/api/v1/query_range',
+      {
+        query: '{app="drill"}',
+        ...window,
+      },
+    );
+    data.result.forEach(({ values }) =>
+      values.forEach(([, line]) => add(Number(line.split(' ')[1]))),
+    );
   },
   async traces(house, { first, last, start, end }, add) {
-    const { traces } = await asked<{ traces: { spanSets: { spans: FoundSpan[] }[] }[] }>(house, '/tempo/api/search', {
-      q: `{ resource.service.name = "drill" && span.number >= ${first} && span.number <= ${last} }`,
-      start: String(Math.floor(start / 1_000)),
-      end: String(Math.ceil(end / 1_000) + 1),
-      limit: String(last - first + 1),
-      spss: '10',
-    });
+    const { traces } = await asked<{ traces: { spanSets: { spans: FoundSpan[] }[] }[] }>(
+      house,
+      '/tempo/api/search',
+      {
+        q: `{ resource.service.name = "drill" && span.number >= ${first} && span.number <= ${last} }`,
+        start: String(Math.floor(start / 1_000)),
+        end: String(Math.ceil(end / 1_000) + 1),
+        limit: String(last - first + 1),
+        spss: '10',
+      },
+    );
     traces.forEach(({ spanSets }) =>
-      spanSets.forEach(({ spans }) => spans.forEach(({ attributes }) => add(Number(attributes.find(({ key }) => key === 'number')!.value.intValue)))),
+      spanSets.forEach(({ spans }) =>
+        spans.forEach(({ attributes }) =>
+          add(Number(attributes.find(({ key }) => key === 'number')!.value.intValue)),
+        ),
+      ),
     );
   },
 };
 
 interface FoundSpan {
-  readonly attributes: readonly { readonly key: string; readonly value: { readonly intValue: string } }[];
+  readonly attributes: readonly {
+    readonly key: string;
+    readonly value: { readonly intValue: string };
+  }[];
 }
 
-async function asked<T>(house: WholeHouse, path: string, parameters: Readonly<Record<string, string>>): Promise<T> {
+async function asked<T>(
+  house: WholeHouse,
+  path: string,
+  parameters: Readonly<Record<string, string>>,
+): Promise<T> {
   const answer = await house.fetch(`${path}?${new URLSearchParams(parameters).toString()}`);
   const text = await answer.text();
-  assert.equal(answer.status, 200, `${path}: ${text.slice(0, 500)}${answer.status === 503 ? await whyNotServing(house) : ''}`);
+  assert.equal(
+    answer.status,
+    200,
+    `${path}: ${text.slice(0, 500)}${answer.status === 503 ? await whyNotServing(house) : ''}`,
+  );
   return JSON.parse(text) as T;
 }
 
 /** Stage and cause of each plugin that is not active: a 503 alone does not tell what a kill has broken. */
 async function whyNotServing(house: WholeHouse): Promise<string> {
-  const { items } = (await (await house.fetch('/api/v1/plugins')).json()) as { items: { id: string; state: string }[] };
+  const { items } = (await (await house.fetch('/api/v1/plugins')).json()) as {
+    items: { id: string; state: string }[];
+  };
   return `\n${JSON.stringify(items.filter(({ state }) => state !== 'active'))}`;
 }

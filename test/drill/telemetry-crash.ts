@@ -8,7 +8,15 @@ import type { Outcome } from '../exercise.ts';
 import { counted } from '../counted.ts';
 import { parcels } from '../bench/front-bodies.ts';
 import { cpuSeconds, startWholeHouse, type WholeHouse } from '../whole-house.ts';
-import { linesPerPush, parcelOf, readBack, samplesPerPush, type Signal, signals, spansPerPush } from './telemetry-crash-model.ts';
+import {
+  linesPerPush,
+  parcelOf,
+  readBack,
+  samplesPerPush,
+  type Signal,
+  signals,
+  spansPerPush,
+} from './telemetry-crash-model.ts';
 
 /** Numbers of the pushes that were acknowledged, and how many were sent at all. */
 interface Told {
@@ -26,7 +34,10 @@ const heardWithinMs = 60_000;
  * Kills the whole house while metrics, logs and traces come in by HTTP, again and again: after each start everything that was
  * acknowledged is answered by the query APIs. `fill` seconds of a fleet's data lie in memory before the first kill.
  */
-export async function run({ rounds = 100, fill = 3 }: { readonly rounds?: number; readonly fill?: number } = {}): Promise<Outcome> {
+export async function run({
+  rounds = 100,
+  fill = 3,
+}: { readonly rounds?: number; readonly fill?: number } = {}): Promise<Outcome> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-telemetry-crash-'));
   const ledger: Ledger = {
     metrics: { acknowledged: new Set(), sent: 0 },
@@ -40,7 +51,9 @@ export async function run({ rounds = 100, fill = 3 }: { readonly rounds?: number
     house = await startWholeHouse({ dataDir });
     await fillUp(house, fill);
     for (const round of counted(rounds, 'kills')) {
-      const before = Object.fromEntries(signals.map((signal) => [signal, ledger[signal].sent])) as Record<Signal, number>;
+      const before = Object.fromEntries(
+        signals.map((signal) => [signal, ledger[signal].sent]),
+      ) as Record<Signal, number>;
       await pushUntilKilled(house, ledger, epoch, 150 + Math.random() * 600);
       const began = performance.now();
       house = await startWholeHouse({ dataDir });
@@ -73,16 +86,32 @@ export async function run({ rounds = 100, fill = 3 }: { readonly rounds?: number
 }
 
 /** Everything acknowledged from push `from` on is there, whole and once. */
-async function demandAll(house: WholeHouse, signal: Signal, told: Told, from: number, epoch: number, round: number, answered: () => void): Promise<void> {
+async function demandAll(
+  house: WholeHouse,
+  signal: Signal,
+  told: Told,
+  from: number,
+  epoch: number,
+  round: number,
+  answered: () => void,
+): Promise<void> {
   const found = await readBack(house, signal, { from, to: told.sent, epoch });
   answered();
   for (const number of told.acknowledged) {
-    assert.ok(number < from || found.has(number), `round ${round}: push ${number} of ${signal} was acknowledged and is not there`);
+    assert.ok(
+      number < from || found.has(number),
+      `round ${round}: push ${number} of ${signal} was acknowledged and is not there`,
+    );
   }
 }
 
 /** Two senders of each signal, each push told as soon as it is acknowledged, until the process is gone: `afterMs` after all were heard. */
-async function pushUntilKilled(house: WholeHouse, ledger: Ledger, epoch: number, afterMs: number): Promise<void> {
+async function pushUntilKilled(
+  house: WholeHouse,
+  ledger: Ledger,
+  epoch: number,
+  afterMs: number,
+): Promise<void> {
   let killed = false;
   const before = signals.map((signal) => ledger[signal].acknowledged.size);
   const areHeard = async (): Promise<void> => {
@@ -99,7 +128,10 @@ async function pushUntilKilled(house: WholeHouse, ledger: Ledger, epoch: number,
       const number = told.sent++;
       const { path, type, encoding, body } = parcelOf(signal, number, epoch);
       try {
-        const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }) };
+        const headers = {
+          'content-type': type,
+          ...(encoding !== undefined && { 'content-encoding': encoding }),
+        };
         const answer = await house.fetch(path, { method: 'POST', headers, body });
         const text = await answer.text();
         assert.ok(answer.ok || answer.status === 429, `${path} answered ${answer.status}: ${text}`);
@@ -128,15 +160,26 @@ export async function fillUp(house: WholeHouse, seconds: number): Promise<void> 
   if (seconds === 0) {
     return;
   }
-  const made = parcels({ samples: 200_000, lines: 20_000, spans: 10_000 }, seconds, Date.now() - 600_000);
+  const made = parcels(
+    { samples: 200_000, lines: 20_000, spans: 10_000 },
+    seconds,
+    Date.now() - 600_000,
+  );
   for (const { path, headers, body } of signals.flatMap((signal) => made[signal])) {
     for (;;) {
-      const answer = await house.fetch(path, { method: 'POST', headers: { ...headers, authorization: `Bearer ${house.token}` }, body });
+      const answer = await house.fetch(path, {
+        method: 'POST',
+        headers: { ...headers, authorization: `Bearer ${house.token}` },
+        body,
+      });
       const text = await answer.text();
       if (answer.ok) {
         break;
       }
-      assert.ok(answer.status === 429 || answer.status === 503, `${path} answered ${answer.status}: ${text}`);
+      assert.ok(
+        answer.status === 429 || answer.status === 503,
+        `${path} answered ${answer.status}: ${text}`,
+      );
       await pause(1_000 * Number(answer.headers.get('retry-after')));
     }
   }

@@ -20,7 +20,9 @@ const diskMiB = 450;
 export async function run({ rounds = 5 }: { readonly rounds?: number } = {}): Promise<Outcome> {
   const dir = mkdtempSync(join(tmpdir(), 'svc-telemetry-full-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMiB}m`, 'none', dir], { stdio: 'pipe' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMiB}m`, 'none', dir], {
+      stdio: 'pipe',
+    });
   } catch (error) {
     rmSync(dir, { recursive: true });
     return { ok: true, skipped: `a small disk cannot be mounted here: ${messageOf(error)}` };
@@ -36,7 +38,11 @@ export async function run({ rounds = 5 }: { readonly rounds?: number } = {}): Pr
     for (const round of counted(rounds, 'rounds')) {
       for (let push = 0; push < 20; push++) {
         for (const signal of signals) {
-          assert.equal((await send(house, signal, sent[signal]++, epoch)).status < 300, true, `round ${round}: there is room`);
+          assert.equal(
+            (await send(house, signal, sent[signal]++, epoch)).status < 300,
+            true,
+            `round ${round}: there is room`,
+          );
         }
       }
       for (const leave of [100 * mebibyte, 0]) {
@@ -44,7 +50,11 @@ export async function run({ rounds = 5 }: { readonly rounds?: number } = {}): Pr
         for (const signal of signals) {
           refused += await untilRefused(house, signal, sent, epoch);
           const found = await readBack(house, signal, { from: 0, to: sent[signal], epoch });
-          assert.equal(found.size, sent[signal], `round ${round}: all of ${signal} can be read with ${leave} bytes free`);
+          assert.equal(
+            found.size,
+            sent[signal],
+            `round ${round}: all of ${signal} can be read with ${leave} bytes free`,
+          );
         }
         assert.equal((await house.fetch('/api/v1/observability/dashboards/manager')).status, 200);
       }
@@ -58,9 +68,19 @@ export async function run({ rounds = 5 }: { readonly rounds?: number } = {}): Pr
     await house.end('SIGKILL');
     house = await startWholeHouse({ dataDir: join(dir, 'data') });
     for (const signal of signals) {
-      assert.equal((await readBack(house, signal, { from: 0, to: sent[signal], epoch })).size, sent[signal], `${signal} after a kill`);
+      assert.equal(
+        (await readBack(house, signal, { from: 0, to: sent[signal], epoch })).size,
+        sent[signal],
+        `${signal} after a kill`,
+      );
     }
-    return { ok: true, rounds, 'acknowledged pushes': sent.metrics + sent.logs + sent.traces, refused, 'slowest recovery, ms': Math.round(slowestRecoveryMs) };
+    return {
+      ok: true,
+      rounds,
+      'acknowledged pushes': sent.metrics + sent.logs + sent.traces,
+      refused,
+      'slowest recovery, ms': Math.round(slowestRecoveryMs),
+    };
   } finally {
     await house?.end('SIGKILL');
     execFileSync('umount', ['--lazy', dir]);
@@ -68,15 +88,32 @@ export async function run({ rounds = 5 }: { readonly rounds?: number } = {}): Pr
   }
 }
 
-async function send(house: WholeHouse, signal: Signal, number: number, epoch: number): Promise<{ status: number; retryAfter: string | null; text: string }> {
+async function send(
+  house: WholeHouse,
+  signal: Signal,
+  number: number,
+  epoch: number,
+): Promise<{ status: number; retryAfter: string | null; text: string }> {
   const { path, type, encoding, body } = parcelOf(signal, number, epoch);
-  const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }) };
+  const headers = {
+    'content-type': type,
+    ...(encoding !== undefined && { 'content-encoding': encoding }),
+  };
   const answer = await house.fetch(path, { method: 'POST', headers, body });
-  return { status: answer.status, retryAfter: answer.headers.get('retry-after'), text: await answer.text() };
+  return {
+    status: answer.status,
+    retryAfter: answer.headers.get('retry-after'),
+    text: await answer.text(),
+  };
 }
 
 /** Stores look at the disk now and then: what they still take in before is acknowledged, and counts. */
-async function untilRefused(house: WholeHouse, signal: Signal, sent: Record<Signal, number>, epoch: number): Promise<number> {
+async function untilRefused(
+  house: WholeHouse,
+  signal: Signal,
+  sent: Record<Signal, number>,
+  epoch: number,
+): Promise<number> {
   for (const deadline = performance.now() + 30_000; ; await pause(50)) {
     const { status, retryAfter, text } = await send(house, signal, sent[signal], epoch);
     if (status >= 300) {
@@ -89,7 +126,12 @@ async function untilRefused(house: WholeHouse, signal: Signal, sent: Record<Sign
   }
 }
 
-async function untilTaken(house: WholeHouse, signal: Signal, sent: Record<Signal, number>, epoch: number): Promise<void> {
+async function untilTaken(
+  house: WholeHouse,
+  signal: Signal,
+  sent: Record<Signal, number>,
+  epoch: number,
+): Promise<void> {
   for (const deadline = performance.now() + 60_000; ; await pause(50)) {
     const { status, text } = await send(house, signal, sent[signal], epoch);
     if (status < 300) {

@@ -15,8 +15,16 @@ const mebibyte = 1024 * 1024;
 const mostMs = 5_000;
 const mostSlackBytes = 64 * mebibyte;
 const markers = 5;
-const events: Readonly<Record<Signal, string>> = { metrics: 'metricsdb.opened', logs: 'logs.opened', traces: 'traces.opened' };
-const plugins: Readonly<Record<Signal, string>> = { metrics: 'metricsdb', logs: 'logs', traces: 'traces' };
+const events: Readonly<Record<Signal, string>> = {
+  metrics: 'metricsdb.opened',
+  logs: 'logs.opened',
+  traces: 'traces.opened',
+};
+const plugins: Readonly<Record<Signal, string>> = {
+  metrics: 'metricsdb',
+  logs: 'logs',
+  traces: 'traces',
+};
 
 /**
  * Kills the whole house amid pushes while each store has so many megabytes of blocks: how long until it is ready and all three
@@ -26,7 +34,11 @@ export async function run({
   megabytes = 1024,
   fill = 10,
   kills = 3,
-}: { readonly megabytes?: number; readonly fill?: number; readonly kills?: number } = {}): Promise<Outcome> {
+}: {
+  readonly megabytes?: number;
+  readonly fill?: number;
+  readonly kills?: number;
+} = {}): Promise<Outcome> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-telemetry-restart-'));
   const now = Date.now();
   let house: WholeHouse | undefined;
@@ -43,7 +55,12 @@ export async function run({
     for (let kill = 1; kill <= kills; kill++) {
       const epoch = now + kill * 1_000;
       await pushMarkers(house, epoch);
-      const logBytes = Object.fromEntries(signals.map((signal) => [`${signal} log, MB`, Math.round(bytesIn(dataDir, signal) / mebibyte)]));
+      const logBytes = Object.fromEntries(
+        signals.map((signal) => [
+          `${signal} log, MB`,
+          Math.round(bytesIn(dataDir, signal) / mebibyte),
+        ]),
+      );
       await killAmidPushes(house);
       const began = performance.now();
       const beganAt = Date.now();
@@ -57,7 +74,13 @@ export async function run({
       );
       const answeredMs = performance.now() - began;
       const allCpu = cpuSeconds(house.pid);
-      steps.push(...answered.map(([signal, ms]) => ({ kill, ...stepsOf(house!.output(), signal, beganAt), 'answers, ms': Math.round(ms) })));
+      steps.push(
+        ...answered.map(([signal, ms]) => ({
+          kill,
+          ...stepsOf(house!.output(), signal, beganAt),
+          'answers, ms': Math.round(ms),
+        })),
+      );
       starts.push({
         kill,
         'ready, ms': Math.round(house.readyMs),
@@ -99,23 +122,38 @@ export async function run({
 function stepsOf(output: string, signal: Signal, beganAt: number): Row {
   const line = output.split('\n').find((text) => text.includes(`"event":"${events[signal]}"`));
   assert.ok(line !== undefined, `${signal}: the store told of its opening`);
-  const told = JSON.parse(line.slice(line.indexOf('{'))) as Readonly<Record<string, string | number>>;
-  const steps = ['open', 'catalogue', 'wal', 'blocks', 'streams', 'replay'].map((step) => [`${step}, ms`, told[`${step}_ms`] ?? 0] as const);
-  return { store: signal, 'open at, ms': new Date(told['time']!).getTime() - beganAt, records: told['records'] ?? 0, ...Object.fromEntries(steps) };
+  const told = JSON.parse(line.slice(line.indexOf('{'))) as Readonly<
+    Record<string, string | number>
+  >;
+  const steps = ['open', 'catalogue', 'wal', 'blocks', 'streams', 'replay'].map(
+    (step) => [`${step}, ms`, told[`${step}_ms`] ?? 0] as const,
+  );
+  return {
+    store: signal,
+    'open at, ms': new Date(told['time']!).getTime() - beganAt,
+    records: told['records'] ?? 0,
+    ...Object.fromEntries(steps),
+  };
 }
 
 const mb = (bytes: number): number => Math.round((bytes / mebibyte) * 10) / 10;
 
 function bytesIn(dataDir: string, signal: Signal): number {
   const folder = join(dataDir, 'plugins', plugins[signal], 'wal');
-  return readdirSync(folder).reduce((sum, file) => sum + (statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0), 0);
+  return readdirSync(folder).reduce(
+    (sum, file) => sum + (statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
 }
 
 async function pushMarkers(house: WholeHouse, epoch: number): Promise<void> {
   for (const signal of signals) {
     for (let number = 0; number < markers; number++) {
       const { path, type, encoding, body } = parcelOf(signal, number, epoch);
-      const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }) };
+      const headers = {
+        'content-type': type,
+        ...(encoding !== undefined && { 'content-encoding': encoding }),
+      };
       const answer = await house.fetch(path, { method: 'POST', headers, body });
       const text = await answer.text();
       assert.ok(answer.ok, `${path} answered ${answer.status}: ${text}`);
@@ -129,10 +167,16 @@ async function killAmidPushes(house: WholeHouse): Promise<void> {
   const sent = signals
     .flatMap((signal) => made[signal])
     .map(({ path, headers, body }) =>
-      house.fetch(path, { method: 'POST', headers: { ...headers, authorization: `Bearer ${house.token}` }, body }).then(
-        async (answer) => void (await answer.arrayBuffer()),
-        () => undefined,
-      ),
+      house
+        .fetch(path, {
+          method: 'POST',
+          headers: { ...headers, authorization: `Bearer ${house.token}` },
+          body,
+        })
+        .then(
+          async (answer) => void (await answer.arrayBuffer()),
+          () => undefined,
+        ),
     );
   await pause(100);
   await house.end('SIGKILL');
@@ -140,21 +184,45 @@ async function killAmidPushes(house: WholeHouse): Promise<void> {
 }
 
 /** Of the blocks and of what was acknowledged last. */
-async function demandAnswers(house: WholeHouse, signal: Signal, epoch: number, old: number): Promise<void> {
+async function demandAnswers(
+  house: WholeHouse,
+  signal: Signal,
+  epoch: number,
+  old: number,
+): Promise<void> {
   const found = await readBack(house, signal, { from: 0, to: markers, epoch });
   assert.equal(found.size, markers, `${signal}: what was acknowledged last is there`);
   const [path, query, told] = questions(old)[signal];
   const answer = await house.fetch(`${path}?${String(new URLSearchParams(query))}`);
   const text = await answer.text();
-  assert.ok(answer.ok && told.test(text), `${path} answered ${answer.status}: ${text.slice(0, 300)}`);
+  assert.ok(
+    answer.ok && told.test(text),
+    `${path} answered ${answer.status}: ${text.slice(0, 300)}`,
+  );
 }
 
-const questions = (at: number): Readonly<Record<Signal, readonly [path: string, query: Record<string, string>, told: RegExp]>> => {
+const questions = (
+  at: number,
+): Readonly<
+  Record<Signal, readonly [path: string, query: Record<string, string>, told: RegExp]>
+> => {
   const seconds = (ms: number): string => String(Math.floor(ms / 1_000));
   const window = { start: seconds(at - 1_800_000), end: seconds(at + 1_800_000) };
   return {
-    metrics: ['/prometheus/api/v1/query', { query: 'count(filled)', time: seconds(at) }, /"value":\[\d+,"2000"\]/],
-    logs: ['/loki/api/v1/query_range', { ...window, query: '{filled="yes"}', limit: '10' }, /"totalEntriesReturned":10/],
-    traces: ['/tempo/api/search', { ...window, q: '{ resource.service.name =~ "filled.*" }', limit: '5' }, /"traceID"/],
+    metrics: [
+      '/prometheus/api/v1/query',
+      { query: 'count(filled)', time: seconds(at) },
+      /"value":\[\d+,"2000"\]/,
+    ],
+    logs: [
+      '/loki/api/v1/query_range',
+      { ...window, query: '{filled="yes"}', limit: '10' },
+      /"totalEntriesReturned":10/,
+    ],
+    traces: [
+      '/tempo/api/search',
+      { ...window, q: '{ resource.service.name =~ "filled.*" }', limit: '5' },
+      /"traceID"/,
+    ],
   };
 };

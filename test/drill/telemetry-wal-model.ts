@@ -7,7 +7,8 @@ export const writers: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7];
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Segments so small that a kill often meets a change from one to the next. */
-export const openIn = (folder: string): Promise<Wal> => openWal({ folder, segmentBytes: 64 * 1024, log: silent });
+export const openIn = (folder: string): Promise<Wal> =>
+  openWal({ folder, segmentBytes: 64 * 1024, log: silent });
 
 /** A record in two parts, as a sender's stamp and body are, of a size that both of them know. */
 export function recordOf(writer: number, operation: number): [Buffer, Buffer] {
@@ -23,8 +24,15 @@ export async function replayed(wal: Wal): Promise<Map<number, number>> {
   await wal.replay((record) => {
     const writer = record.readUInt32LE(0);
     const operation = record.readUInt32LE(4);
-    assert.equal(operation, counts.get(writer)! + 1, `writer ${writer} has operation ${operation} behind ${counts.get(writer)}`);
-    assert.ok(record.equals(Buffer.concat(recordOf(writer, operation))), `operation ${operation} of writer ${writer} is whole`);
+    assert.equal(
+      operation,
+      counts.get(writer)! + 1,
+      `writer ${writer} has operation ${operation} behind ${counts.get(writer)}`,
+    );
+    assert.ok(
+      record.equals(Buffer.concat(recordOf(writer, operation))),
+      `operation ${operation} of writer ${writer} is whole`,
+    );
     counts.set(writer, operation);
   });
   assert.deepEqual(wal.damage, []);

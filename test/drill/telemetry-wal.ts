@@ -31,24 +31,41 @@ export async function run({ rounds = 50 }: { readonly rounds?: number } = {}): P
         const heard = acknowledged.get(writer)!;
         const there = found.get(writer)!;
         // One append of each may be on disk without its acknowledgement; none may be missing.
-        assert.ok(there === heard || there === heard + 1, `round ${round}: writer ${writer} was told of ${heard} appends and ${there} are there`);
+        assert.ok(
+          there === heard || there === heard + 1,
+          `round ${round}: writer ${writer} was told of ${heard} appends and ${there} are there`,
+        );
         unheard += there - heard;
         acknowledged.set(writer, there);
       }
     }
     const all = [...acknowledged.values()].reduce((sum, count) => sum + count, 0);
-    return { ok: true, kills: rounds, 'acknowledged appends': all - unheard, 'on disk but unheard of': unheard, segments };
+    return {
+      ok: true,
+      kills: rounds,
+      'acknowledged appends': all - unheard,
+      'on disk but unheard of': unheard,
+      segments,
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function writeUntilKilled(folder: string, afterMs: number, acknowledged: Map<number, number>): Promise<void> {
-  const writing = spawn(process.execPath, ['--import', 'tsx', child, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function writeUntilKilled(
+  folder: string,
+  afterMs: number,
+  acknowledged: Map<number, number>,
+): Promise<void> {
+  const writing = spawn(process.execPath, ['--import', 'tsx', child, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: writing.stdout });
   const begun = new Promise<void>((resolve, reject) => {
     lines.once('line', () => resolve());
-    writing.once('exit', (code) => reject(new Error(`the writing process ended by itself (${code})`)));
+    writing.once('exit', (code) =>
+      reject(new Error(`the writing process ended by itself (${code})`)),
+    );
   });
   lines.on('line', (line) => {
     const [writer, operation] = line.split(' ').map(Number);

@@ -27,7 +27,9 @@ export async function run({ rounds = 1_500 }: { readonly rounds?: number } = {})
     const kinds = Object.values(damages);
     for (const round of counted(rounds, 'cases')) {
       // A prime apart from page and frame sizes, so that every part of a frame is hit.
-      const at = Math.floor((round / kinds.length) * (wal.length / (rounds / kinds.length)) + (round % 97)) % wal.length;
+      const at =
+        Math.floor((round / kinds.length) * (wal.length / (rounds / kinds.length)) + (round % 97)) %
+        wal.length;
       const damaged = kinds[round % kinds.length]!(wal, at);
       const found = recoveredFrom(join(scratch, 'svc.db'), database, damaged);
       const sure = ends.filter((end) => end <= at).length;
@@ -37,7 +39,10 @@ export async function run({ rounds = 1_500 }: { readonly rounds?: number } = {})
         Array.from({ length: found.ids.length }, (_, index) => index + 1),
         `damage ${round} at byte ${at}: commits in order`,
       );
-      assert.ok(found.ids.length >= sure, `damage ${round} at byte ${at}: ${sure} commits end before it, ${found.ids.length} are there`);
+      assert.ok(
+        found.ids.length >= sure,
+        `damage ${round} at byte ${at}: ${sure} commits end before it, ${found.ids.length} are there`,
+      );
     }
     return { ok: true, cases: rounds, commits: ends.length, 'log, bytes': wal.length };
   } finally {
@@ -63,12 +68,20 @@ async function recorded(dir: string): Promise<{ database: Buffer; wal: Buffer; e
     );
     ends.push(statSync(join(dir, 'svc.db-wal')).size);
   }
-  const files = { database: readFileSync(join(dir, 'svc.db')), wal: readFileSync(join(dir, 'svc.db-wal')), ends };
+  const files = {
+    database: readFileSync(join(dir, 'svc.db')),
+    wal: readFileSync(join(dir, 'svc.db-wal')),
+    ends,
+  };
   await storage.close();
   return files;
 }
 
-function recoveredFrom(file: string, database: Buffer, wal: Buffer): { integrity: unknown[]; ids: unknown[] } {
+function recoveredFrom(
+  file: string,
+  database: Buffer,
+  wal: Buffer,
+): { integrity: unknown[]; ids: unknown[] } {
   rmSync(`${file}-shm`, { force: true });
   writeFileSync(file, database);
   writeFileSync(`${file}-wal`, wal);

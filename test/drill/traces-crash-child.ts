@@ -5,7 +5,12 @@ import { bodyOf, spanId, startMs, traceId } from '../plugins/traces/bodies.ts';
 import { quiet } from '../plugins/traces/store-house.ts';
 
 const [, , folder, from] = process.argv;
-const store = await openTracesStore({ folder: folder!, log: quiet, now: () => startMs, limits: { headSpans: 200 } });
+const store = await openTracesStore({
+  folder: folder!,
+  log: quiet,
+  now: () => startMs,
+  limits: { headSpans: 200 },
+});
 let next = Number(from);
 const writers = 8;
 
@@ -17,7 +22,15 @@ async function write(): Promise<never> {
       await patiently(() =>
         store.push(
           'otlp-proto',
-          bodyOf({ 'service.name': `s${number % 5}` }, { trace: traceId(number), id: spanId(part), startMs: startMs + number, attributes: { n: number } }),
+          bodyOf(
+            { 'service.name': `s${number % 5}` },
+            {
+              trace: traceId(number),
+              id: spanId(part),
+              startMs: startMs + number,
+              attributes: { n: number },
+            },
+          ),
         ),
       );
       writeSync(1, `${number} ${part}\n`);

@@ -37,24 +37,44 @@ export async function run({ rounds = 40 }: { readonly rounds?: number } = {}): P
           const trace = await store.trace(Buffer.from(traceId(number), 'hex'));
           const ids = new Set(trace?.spans.map(({ id }) => id));
           for (let part = 1; part <= parts; part++) {
-            assert.ok(ids.has(spanId(part)), `round ${round}: part ${part} of trace ${number} was acknowledged and is gone`);
+            assert.ok(
+              ids.has(spanId(part)),
+              `round ${round}: part ${part} of trace ${number} was acknowledged and is gone`,
+            );
           }
-          assert.equal(ids.size, trace!.spans.length, `round ${round}: trace ${number} has a span twice`);
+          assert.equal(
+            ids.size,
+            trace!.spans.length,
+            `round ${round}: trace ${number} has a span twice`,
+          );
         }
         await onceEach(store, next, round);
-        Object.assign(found, { spans: stats.blockSpans + stats.headSpans, blocks: stats.blocks, head: stats.headSpans });
+        Object.assign(found, {
+          spans: stats.blockSpans + stats.headSpans,
+          blocks: stats.blocks,
+          head: stats.headSpans,
+        });
       } finally {
         await store.close();
       }
     }
-    return { ok: true, kills: rounds, 'acknowledged spans': [...told.values()].reduce((sum, parts) => sum + parts, 0), ...found };
+    return {
+      ok: true,
+      kills: rounds,
+      'acknowledged spans': [...told.values()].reduce((sum, parts) => sum + parts, 0),
+      ...found,
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /** No span lies in a block and in the log, too: counting them one by one comes to as many as there are. */
-async function onceEach(store: Awaited<ReturnType<typeof openTracesStore>>, next: number, round: number): Promise<void> {
+async function onceEach(
+  store: Awaited<ReturnType<typeof openTracesStore>>,
+  next: number,
+  round: number,
+): Promise<void> {
   const window = { start: startMs + next, end: startMs + next, step: next + 1000 };
   const { series } = await metrics(
     store.source(),
@@ -65,11 +85,21 @@ async function onceEach(store: Awaited<ReturnType<typeof openTracesStore>>, next
   const counted = series.reduce((sum, { values }) => sum + values[0]!, 0);
   const { headSpans, blockSpans } = store.stats();
   assert.equal(counted, headSpans + blockSpans, `round ${round}`);
-  assert.ok(counted <= 2 * next, `round ${round}: ${counted} spans of at most ${2 * next} that were sent`);
+  assert.ok(
+    counted <= 2 * next,
+    `round ${round}: ${counted} spans of at most ${2 * next} that were sent`,
+  );
 }
 
-async function pushUntilKilled(folder: string, from: number, afterMs: number, told: Map<number, number>): Promise<number> {
-  const process_ = spawn(process.execPath, ['--import', 'tsx', child, folder, String(from)], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function pushUntilKilled(
+  folder: string,
+  from: number,
+  afterMs: number,
+  told: Map<number, number>,
+): Promise<number> {
+  const process_ = spawn(process.execPath, ['--import', 'tsx', child, folder, String(from)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: process_.stdout });
   let next = from;
   let first: (() => void) | undefined;

@@ -30,7 +30,8 @@ export interface Question extends Asked {
 const services = ['shop', 'cart', 'pay'];
 const names = ['GET /', 'query', 'publish', 'render'];
 const routes = ['/a', '/a/b', '/c'];
-const hex = (random: Random, bytes: number): string => Array.from({ length: bytes }, () => (random(255) + 1).toString(16).padStart(2, '0')).join('');
+const hex = (random: Random, bytes: number): string =>
+  Array.from({ length: bytes }, () => (random(255) + 1).toString(16).padStart(2, '0')).join('');
 
 /** A tree of up to eight spans. */
 export function traceFrom(random: Random): Sketch[] {
@@ -42,9 +43,22 @@ export function traceFrom(random: Random): Sketch[] {
     const [kind, status, ms] = [1 + random(5), random(3), (1 + random(4_000)) / 4];
     const size = random(3) === 0 ? undefined : random(1_000);
     const route = random(3) === 0 ? undefined : routes[random(3)]!;
-    const attributes = { ...(size !== undefined && { size }), ...(route !== undefined && { route }) };
+    const attributes = {
+      ...(size !== undefined && { size }),
+      ...(route !== undefined && { route }),
+    };
     const at0 = startMs + random(3_000_000);
-    const sent: Sent = { trace, id, ...(parent !== undefined && { parent }), name, kind, status, startMs: at0, ms, attributes };
+    const sent: Sent = {
+      trace,
+      id,
+      ...(parent !== undefined && { parent }),
+      name,
+      kind,
+      status,
+      startMs: at0,
+      ms,
+      attributes,
+    };
     return { sent, trace, id, parent, service, name, kind, status, ms, size, route };
   });
 }
@@ -68,7 +82,12 @@ function condition(random: Random, depth = 0): readonly [text: string, test: Tes
       : [`(${left[0]} || ${right[0]})`, (span) => left[1](span) || right[1](span)];
   }
   const sign = Object.keys(signs)[random(6)]!;
-  const [service, name, route, number] = [services[random(3)]!, names[random(4)]!, routes[random(3)]!, random(1_000)];
+  const [service, name, route, number] = [
+    services[random(3)]!,
+    names[random(4)]!,
+    routes[random(3)]!,
+    random(1_000),
+  ];
   const forms: readonly (readonly [string, Test])[] = [
     [`resource.service.name = "${service}"`, (span) => span.service === service],
     [`name = "${name}"`, (span) => span.name === name],
@@ -88,7 +107,8 @@ const filter = (random: Random): readonly [text: string, test: Test] => {
   return random(8) === 0 ? ['{ }', () => true] : [`{ ${text} }`, test];
 };
 
-export const questionFrom = (random: Random): Question => (random(2) === 0 ? searchFrom(random) : metricsFrom(random));
+export const questionFrom = (random: Random): Question =>
+  random(2) === 0 ? searchFrom(random) : metricsFrom(random);
 
 function searchFrom(random: Random): Question {
   const [left, right] = [filter(random), filter(random)];
@@ -103,7 +123,8 @@ function searchFrom(random: Random): Question {
       const found = new Map<string, number>();
       for (const [trace, own] of byTrace(spans)) {
         const a = own.filter(left[1]);
-        const count = operator === undefined ? a.length : combined(operator, own, a, own.filter(right[1])).size;
+        const count =
+          operator === undefined ? a.length : combined(operator, own, a, own.filter(right[1])).size;
         if (count > (least ?? 0)) {
           found.set(trace, count);
         }
@@ -113,7 +134,12 @@ function searchFrom(random: Random): Question {
   };
 }
 
-function combined(operator: string, own: readonly Sketch[], left: readonly Sketch[], right: readonly Sketch[]): Set<Sketch> {
+function combined(
+  operator: string,
+  own: readonly Sketch[],
+  left: readonly Sketch[],
+  right: readonly Sketch[],
+): Set<Sketch> {
   const above = (span: Sketch): Sketch | undefined => own.find(({ id }) => id === span.parent);
   const isBelow = (span: Sketch, other: Sketch): boolean => {
     for (let up = above(span); up !== undefined; up = above(up)) {
@@ -123,7 +149,8 @@ function combined(operator: string, own: readonly Sketch[], left: readonly Sketc
     }
     return false;
   };
-  const keep = (related: (span: Sketch, other: Sketch) => boolean): Set<Sketch> => new Set(right.filter((span) => left.some((other) => related(span, other))));
+  const keep = (related: (span: Sketch, other: Sketch) => boolean): Set<Sketch> =>
+    new Set(right.filter((span) => left.some((other) => related(span, other))));
   switch (operator) {
     case '&&':
       return left.length === 0 || right.length === 0 ? new Set() : new Set([...left, ...right]);
@@ -138,7 +165,10 @@ function combined(operator: string, own: readonly Sketch[], left: readonly Sketc
     case '<<':
       return keep((span, other) => isBelow(other, span));
     default:
-      return keep((span, other) => span !== other && span.parent !== undefined && span.parent === other.parent);
+      return keep(
+        (span, other) =>
+          span !== other && span.parent !== undefined && span.parent === other.parent,
+      );
   }
 }
 
@@ -173,7 +203,8 @@ function metricsFrom(random: Random): Question {
   const names_ = Object.keys(folds);
   const fold = names_[random(names_.length)]!;
   const field = random(2) === 0 ? 'duration' : 'span.size';
-  const value = (span: Sketch): number | undefined => (!measured ? 1 : field === 'duration' ? span.ms / 1_000 : span.size);
+  const value = (span: Sketch): number | undefined =>
+    !measured ? 1 : field === 'duration' ? span.ms / 1_000 : span.size;
   return {
     kind: 'metrics',
     query: `${text} | ${measured ? `${fold}(${field})` : 'count_over_time()'}${by}`,
@@ -187,7 +218,9 @@ function metricsFrom(random: Random): Question {
           found.set(keyOf(span), own);
         }
       }
-      return new Map([...found].map(([key, values]) => [key, measured ? folds[fold]!(values) : values.length]));
+      return new Map(
+        [...found].map(([key, values]) => [key, measured ? folds[fold]!(values) : values.length]),
+      );
     },
   };
 }

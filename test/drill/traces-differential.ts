@@ -21,11 +21,16 @@ export async function run({
   questions = 10_000,
   seed = 1,
   kills = false,
-}: { readonly questions?: number; readonly seed?: number; readonly kills?: boolean } = {}): Promise<Outcome> {
+}: {
+  readonly questions?: number;
+  readonly seed?: number;
+  readonly kills?: boolean;
+} = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-traces-differential-'));
   const random = numbers(seed);
   const spans: Sketch[] = [];
-  const open = (): Promise<DrillStore> => (kills ? openKilled('traces', folder, random) : openers.traces(folder));
+  const open = (): Promise<DrillStore> =>
+    kills ? openKilled('traces', folder, random) : openers.traces(folder);
   let store = await open();
   let compared = 0;
   try {
@@ -38,16 +43,32 @@ export async function run({
         await push(store, spans, random);
         await store.tend(random(3) === 0);
       }
-      const { answer, ...question } = random(4) === 0 ? tagQuestionFrom(random) : questionFrom(random);
+      const { answer, ...question } =
+        random(4) === 0 ? tagQuestionFrom(random) : questionFrom(random);
       const wanted = answer(spans);
       const got = await store.ask(question);
-      const off = [...new Set([...wanted.keys(), ...got.keys()])].find((key) => !close(wanted.get(key), got.get(key)));
+      const off = [...new Set([...wanted.keys(), ...got.keys()])].find(
+        (key) => !close(wanted.get(key), got.get(key)),
+      );
       if (off !== undefined) {
-        return { ok: false, question: number, seed, asked: JSON.stringify(question), wrong: `${off} is ${got.get(off)} instead of ${wanted.get(off)}` };
+        return {
+          ok: false,
+          question: number,
+          seed,
+          asked: JSON.stringify(question),
+          wrong: `${off} is ${got.get(off)} instead of ${wanted.get(off)}`,
+        };
       }
       compared += wanted.size;
     }
-    return { ok: true, questions, seed, kills: kills ? Math.ceil(questions / perRound) : 0, spans: spans.length, 'values compared': compared };
+    return {
+      ok: true,
+      questions,
+      seed,
+      kills: kills ? Math.ceil(questions / perRound) : 0,
+      spans: spans.length,
+      'values compared': compared,
+    };
   } finally {
     await store.end();
     rmSync(folder, { recursive: true, force: true });
@@ -58,7 +79,10 @@ export async function run({
 async function push(store: DrillStore, spans: Sketch[], random: Random): Promise<void> {
   const fresh = Array.from({ length: tracesPerPush }, () => traceFrom(random)).flat();
   for (const service of new Set(fresh.map((span) => span.service))) {
-    const body = bodyOf({ 'service.name': service }, ...fresh.filter((span) => span.service === service).map(({ sent }) => sent));
+    const body = bodyOf(
+      { 'service.name': service },
+      ...fresh.filter((span) => span.service === service).map(({ sent }) => sent),
+    );
     for (let times = random(4) === 0 ? 2 : 1; times > 0; times--) {
       await store.push(body);
     }
@@ -67,4 +91,6 @@ async function push(store: DrillStore, spans: Sketch[], random: Random): Promise
 }
 
 const close = (a: number | undefined, b: number | undefined): boolean =>
-  a !== undefined && b !== undefined && Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
+  a !== undefined &&
+  b !== undefined &&
+  Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));

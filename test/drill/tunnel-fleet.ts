@@ -1,4 +1,11 @@
-import { type Loop, type Manager, pause, say, type Timed, withStand } from '../bench/tunnel-stand.ts';
+import {
+  type Loop,
+  type Manager,
+  pause,
+  say,
+  type Timed,
+  withStand,
+} from '../bench/tunnel-stand.ts';
 import type { Outcome, Row } from '../exercise.ts';
 
 /** Longer than edges are awaited after a restart: whoever was forgotten is told to be offline by then. */
@@ -11,24 +18,55 @@ const stepMs = 180_000;
  * is stored; every one is asked; the manager is killed, and all come back without one of them being told to be offline. Judges what
  * happened, not how fast: figures are those of `npm run bench tunnel`.
  */
-export async function run({ count = 1_000, interval = 5, fail = 0.002 }: Row = {}): Promise<Outcome> {
+export async function run({
+  count = 1_000,
+  interval = 5,
+  fail = 0.002,
+}: Row = {}): Promise<Outcome> {
   const edges = Number(count);
   return await withStand([], async ({ manager, simulate }) => {
-    const simulator = await simulate(edges, { ramp: Math.ceil(edges / 100), interval: Number(interval), 'fail-prob': Number(fail), 'logs-per-second': 0.2 });
-    await simulator.until('the arrival of all edges', ({ enrolled, connects }) => enrolled === edges && connects >= edges, stepMs);
-    await until('a device for each', async () => (await manager.ask<{ total: number }>('/api/v1/devices?limit=1')).total === edges);
-    await until('samples of each', async () => (await manager.value('count(count by (device_id) (node_load1{device_id!=""}))')) === edges);
+    const simulator = await simulate(edges, {
+      ramp: Math.ceil(edges / 100),
+      interval: Number(interval),
+      'fail-prob': Number(fail),
+      'logs-per-second': 0.2,
+    });
+    await simulator.until(
+      'the arrival of all edges',
+      ({ enrolled, connects }) => enrolled === edges && connects >= edges,
+      stepMs,
+    );
+    await until(
+      'a device for each',
+      async () => (await manager.ask<{ total: number }>('/api/v1/devices?limit=1')).total === edges,
+    );
+    await until(
+      'samples of each',
+      async () =>
+        (await manager.value('count(count by (device_id) (node_load1{device_id!=""}))')) === edges,
+    );
     // Some are away at any moment, and some answers are late on purpose; nobody is lost.
     const all = await manager.ask<Timed>('/api/v1/tunnel-probe/all', {});
     await simulator.until('log lines', ({ lines }) => lines > edges, stepMs);
     const early = await offlineOf(manager);
     const told = await simulator.end();
     // The same hosts without faults: one that is cut on purpose while it waits longer and longer is rightly told to be offline.
-    const steady = await simulate(edges, { ramp: Math.ceil(edges / 200), interval: Number(interval) });
-    const { connects } = await steady.until('the return of the same edges', ({ connected }) => connected === edges, stepMs);
+    const steady = await simulate(edges, {
+      ramp: Math.ceil(edges / 200),
+      interval: Number(interval),
+    });
+    const { connects } = await steady.until(
+      'the return of the same edges',
+      ({ connected }) => connected === edges,
+      stepMs,
+    );
     await manager.end('SIGKILL');
     await manager.start();
-    await steady.until('the return of all edges after kill -9', (now) => now.connects >= connects + edges && now.connected === edges, stepMs);
+    await steady.until(
+      'the return of all edges after kill -9',
+      (now) => now.connects >= connects + edges && now.connected === edges,
+      stepMs,
+    );
     say('waiting until those that stayed away are told');
     await pause(awaitedMs);
     const falsely = await offlineOf(manager);
@@ -55,7 +93,8 @@ export async function run({ count = 1_000, interval = 5, fail = 0.002 }: Row = {
   });
 }
 
-const offlineOf = async (manager: Manager): Promise<number> => (await manager.ask<Loop>('/api/v1/tunnel-probe')).offline;
+const offlineOf = async (manager: Manager): Promise<number> =>
+  (await manager.ask<Loop>('/api/v1/tunnel-probe')).offline;
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   for (const deadline = performance.now() + stepMs; !(await holds()); await pause(500)) {

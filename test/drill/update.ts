@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -29,7 +38,13 @@ export async function run({
   when: only = 'before,after',
   kills = 6,
   keep = '',
-}: { readonly steps?: number; readonly from?: number; readonly when?: string; readonly kills?: number; readonly keep?: string } = {}): Promise<Outcome> {
+}: {
+  readonly steps?: number;
+  readonly from?: number;
+  readonly when?: string;
+  readonly kills?: number;
+  readonly keep?: string;
+} = {}): Promise<Outcome> {
   const folder = keep === '' ? mkdtempSync(join(tmpdir(), 'svc-update-')) : String(keep);
   const began = performance.now();
   const [one, two] = [await built(folder, '1.0.0'), await built(folder, '2.0.0')];
@@ -41,7 +56,10 @@ export async function run({
     .filter((name) => name === 'data' || /^svc(\.|$)/.test(name))
     .forEach((name) => rmSync(join(folder, name), { recursive: true }));
   cpSync(one, program);
-  const kept = new KeptProgram(program, dataDir, { SVC_EDGE_LOCAL: 'false', XDG_CACHE_HOME: join(folder, 'cache') });
+  const kept = new KeptProgram(program, dataDir, {
+    SVC_EDGE_LOCAL: 'false',
+    XDG_CACHE_HOME: join(folder, 'cache'),
+  });
   const load = new Load(kept);
   const plan = killPlan(folder, program);
   const rows: Row[] = [];
@@ -52,7 +70,14 @@ export async function run({
     for (const when of (['before', 'after'] as const).filter((one) => String(only).includes(one))) {
       for (let step = Number(from); step < Number(steps); step++) {
         plan.set(step, when);
-        const row = await round(`${when} ${step}`, { program, dataDir, two, kept, load, options: plan.options });
+        const row = await round(`${when} ${step}`, {
+          program,
+          dataDir,
+          two,
+          kept,
+          load,
+          options: plan.options,
+        });
         rows.push(row);
         say(JSON.stringify(row));
         if (plan.left()) {
@@ -61,7 +86,14 @@ export async function run({
       }
     }
     for (let kill = 0; kill < kills; kill++) {
-      const row = await round(`server ${kill}`, { program, dataDir, two, kept, load, killAfterMs: 1_000 + kill * 1_500 });
+      const row = await round(`server ${kill}`, {
+        program,
+        dataDir,
+        two,
+        kept,
+        load,
+        killAfterMs: 1_000 + kill * 1_500,
+      });
       rows.push(row);
       say(JSON.stringify(row));
     }
@@ -97,12 +129,23 @@ interface Round {
 }
 
 /** One update that is killed, finished by another where that is needed, and taken back. */
-async function round(name: string, { program, dataDir, two, kept, load, options, killAfterMs }: Round): Promise<Row> {
+async function round(
+  name: string,
+  { program, dataDir, two, kept, load, options, killAfterMs }: Round,
+): Promise<Row> {
   const update = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
-    finished(program, ['update', ...args, '--data', dataDir, '--program', program, '--hold', '1'], environment);
+    finished(
+      program,
+      ['update', ...args, '--data', dataDir, '--program', program, '--hold', '1'],
+      environment,
+    );
   const before = load.acknowledged;
-  const killing = killAfterMs === undefined ? undefined : pause(killAfterMs).then(() => kept.kill());
-  const first = await update([two, '--unsigned'], options === undefined ? {} : { NODE_OPTIONS: options });
+  const killing =
+    killAfterMs === undefined ? undefined : pause(killAfterMs).then(() => kept.kill());
+  const first = await update(
+    [two, '--unsigned'],
+    options === undefined ? {} : { NODE_OPTIONS: options },
+  );
   await killing;
   const served = await kept.version();
   await settled(program, kept);
@@ -135,7 +178,10 @@ async function settled(program: string, kept: KeptProgram): Promise<void> {
     if (record === undefined || existsSync(`${program}.next`)) {
       return;
     }
-    assert.ok(Date.now() < deadline, `an update is not settled: ${JSON.stringify(record)} ${kept.said.slice(-2_000)}`);
+    assert.ok(
+      Date.now() < deadline,
+      `an update is not settled: ${JSON.stringify(record)} ${kept.said.slice(-2_000)}`,
+    );
     if (!ended && record.starts === 0 && Date.now() > deadline - 55_000) {
       ended = true;
       kept.kill();
@@ -148,7 +194,10 @@ async function finished(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<{ code: number | null; said: string }> {
-  const child = spawn(program, args, { env: { ...process.env, SVC_HTTP_ADDR: '127.0.0.1:0', ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, {
+    env: { ...process.env, SVC_HTTP_ADDR: '127.0.0.1:0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => (said += String(chunk)));
@@ -161,7 +210,11 @@ async function finished(
 class Load {
   readonly #kept: KeptProgram;
   readonly #epoch = Date.now() - 3_600_000;
-  readonly #pushed: Record<Signal, Set<number>> = { metrics: new Set(), logs: new Set(), traces: new Set() };
+  readonly #pushed: Record<Signal, Set<number>> = {
+    metrics: new Set(),
+    logs: new Set(),
+    traces: new Set(),
+  };
   readonly #edges = new Set<string>();
   #number = 0;
   #ended = false;
@@ -190,31 +243,46 @@ class Load {
     const number = this.#number++;
     for (const signal of signals) {
       const { path, type, encoding, body } = parcelOf(signal, number, this.#epoch);
-      const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }) };
-      const answer = await this.#kept.fetch(path, { method: 'POST', headers, body }).catch(() => undefined);
+      const headers = {
+        'content-type': type,
+        ...(encoding !== undefined && { 'content-encoding': encoding }),
+      };
+      const answer = await this.#kept
+        .fetch(path, { method: 'POST', headers, body })
+        .catch(() => undefined);
       if (answer !== undefined && answer.status < 300) {
         this.#pushed[signal].add(number);
       }
     }
     const name = `edge-${number}`;
-    const made = await this.#kept.fetch('/api/v1/edges', { method: 'POST', body: JSON.stringify({ name }) }).catch(() => undefined);
+    const made = await this.#kept
+      .fetch('/api/v1/edges', { method: 'POST', body: JSON.stringify({ name }) })
+      .catch(() => undefined);
     if (made?.status === 201) {
       this.#edges.add(name);
     }
   }
 
   async lost(): Promise<number> {
-    const house = { fetch: (path: string, init?: RequestInit) => this.#kept.fetch(path, init) } as WholeHouse;
+    const house = {
+      fetch: (path: string, init?: RequestInit) => this.#kept.fetch(path, init),
+    } as WholeHouse;
     let lost = 0;
     for (const signal of signals) {
       const expected = new Set(this.#pushed[signal]);
-      const found = await readBack(house, signal, { from: 0, to: this.#number, epoch: this.#epoch });
+      const found = await readBack(house, signal, {
+        from: 0,
+        to: this.#number,
+        epoch: this.#epoch,
+      });
       lost += [...expected].filter((number) => !found.has(number)).length;
     }
     const edges = new Set(this.#edges);
     const names = new Set<string>();
     for (let cursor: string | undefined = ''; cursor !== undefined;) {
-      const page = (await (await this.#kept.fetch(`/api/v1/edges?limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`)).json()) as EdgePage;
+      const page = (await (
+        await this.#kept.fetch(`/api/v1/edges?limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      ).json()) as EdgePage;
       page.items.forEach(({ name }) => names.add(name));
       // Empty on the last page.
       cursor = page.next_cursor || undefined;
@@ -234,14 +302,19 @@ async function built(folder: string, number: string): Promise<string> {
   if (existsSync(out)) {
     return out;
   }
-  for (const name of readdirSync(root).filter((entry) => !['node_modules', '.git', 'dist', 'data', 'docs', 'test'].includes(entry))) {
+  for (const name of readdirSync(root).filter(
+    (entry) => !['node_modules', '.git', 'dist', 'data', 'docs', 'test'].includes(entry),
+  )) {
     cpSync(join(root, name), join(checkout, name), { recursive: true });
   }
   cpSync(join(root, 'docs'), join(checkout, 'docs'), { recursive: true });
   cpSync(join(root, 'test/kit'), join(checkout, 'test/kit'), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'));
   const file = join(checkout, 'package.json');
-  writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), version: number }));
+  writeFileSync(
+    file,
+    JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), version: number }),
+  );
   if (number !== '1.0.0') {
     const migrations = join(checkout, 'plugins/edge/migrations');
     const next = String(readdirSync(migrations).length + 1).padStart(3, '0');
@@ -250,6 +323,9 @@ async function built(folder: string, number: string): Promise<string> {
       'ALTER TABLE edge_edges ADD COLUMN colour TEXT;\nCREATE TABLE edge_colours (id INTEGER PRIMARY KEY) STRICT;\n',
     );
   }
-  await promisify(execFile)(process.execPath, ['--import', 'tsx', 'bin/build.ts', '--out', out], { cwd: checkout, timeout: 300_000 });
+  await promisify(execFile)(process.execPath, ['--import', 'tsx', 'bin/build.ts', '--out', out], {
+    cwd: checkout,
+    timeout: 300_000,
+  });
   return out;
 }

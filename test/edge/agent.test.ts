@@ -21,24 +21,41 @@ test('an edge has the same host of plugins, leaves those of the manager alone, a
   assert.equal(edge.host.explain('setting').state, 'discovered');
   assert.match(edge.host.explain('iam').cause!, /runs on manager only/);
   assert.equal(edge.service(Plugins).explain('edge-uplink').state, 'active');
-  const told = (await askEdge(edge.dataDir)) as { plugins: { id: string }[]; ok: boolean; checks: { detail?: string }[] };
+  const told = (await askEdge(edge.dataDir)) as {
+    plugins: { id: string }[];
+    ok: boolean;
+    checks: { detail?: string }[];
+  };
   assert.deepEqual(
     told.plugins.map(({ id }) => id),
     ['edge-uplink'],
   );
   assert.ok(told.checks.some(({ detail }) => detail?.includes('not enrolled')));
-  await assert.rejects(startTestEdge(t, { plugins: ['setting'], dataDir: edge.dataDir }), /in use by another svc edge/);
+  await assert.rejects(
+    startTestEdge(t, { plugins: ['setting'], dataDir: edge.dataDir }),
+    /in use by another svc edge/,
+  );
   await edge.stop();
   assert.equal(await askEdge(edge.dataDir), undefined);
-  await assert.rejects(startTestEdge(t, { plugins: ['setting'], environment: { SVC_HTTP_ADDR: '127.0.0.1:0' } }), /SVC_HTTP_ADDR is not a setting/);
+  await assert.rejects(
+    startTestEdge(t, { plugins: ['setting'], environment: { SVC_HTTP_ADDR: '127.0.0.1:0' } }),
+    /SVC_HTTP_ADDR is not a setting/,
+  );
 });
 
 test('the small check of schemas comes to the verdicts of the large one, with the same defaults', () => {
   const small = new Ajv({ useDefaults: true }).compile(pluginSchema);
-  const large = new PackageAjv({ useDefaults: true, allErrors: true, strict: false }).compile(pluginSchema);
+  const large = new PackageAjv({ useDefaults: true, allErrors: true, strict: false }).compile(
+    pluginSchema,
+  );
   const manifests = readdirSync(plugins).flatMap((id) => {
     try {
-      return [JSON.parse(readFileSync(join(plugins, id, 'plugin.json'), 'utf8')) as Record<string, unknown>];
+      return [
+        JSON.parse(readFileSync(join(plugins, id, 'plugin.json'), 'utf8')) as Record<
+          string,
+          unknown
+        >,
+      ];
     } catch {
       return [];
     }
@@ -55,7 +72,8 @@ test('the small check of schemas comes to the verdicts of the large one, with th
     (manifest) => (manifest['requires'] = [{ service: 'x' }]),
     (manifest) => (manifest['limits'] = { activate_ms: 1, call_ms: 1.5 }),
     (manifest) => (manifest['actions'] = { Nonsense: 'x' }),
-    (manifest) => (manifest['settings'] = { 'a.b': { schema: {}, description: 'x', visible: 'some' } }),
+    (manifest) =>
+      (manifest['settings'] = { 'a.b': { schema: {}, description: 'x', visible: 'some' } }),
     (manifest) => (manifest['mounts'] = 'not a list'),
   ];
   for (const manifest of manifests) {
@@ -67,7 +85,11 @@ test('the small check of schemas comes to the verdicts of the large one, with th
       assert.equal(small(mine), large(theirs), where);
       assert.deepEqual(mine, theirs, where);
       const said = (errors: typeof small.errors | typeof large.errors): string[] =>
-        [...new Set((errors ?? []).map(({ instancePath, keyword }) => `${instancePath} ${keyword}`))].sort();
+        [
+          ...new Set(
+            (errors ?? []).map(({ instancePath, keyword }) => `${instancePath} ${keyword}`),
+          ),
+        ].sort();
       assert.deepEqual(said(small.errors), said(large.errors), where);
     }
   }
@@ -88,7 +110,9 @@ test('metrics of an edge are bounded, and leave with the plugin that declared th
   const samples = metrics.samples();
   assert.equal(samples.find(({ labels }) => labels['room'] === 'other')?.value, 50);
   assert.deepEqual(
-    samples.filter(({ name }) => name.startsWith('svc_edge_lamp_watts')).map(({ name, labels, value }) => [name, labels['le'] ?? '', value]),
+    samples
+      .filter(({ name }) => name.startsWith('svc_edge_lamp_watts'))
+      .map(({ name, labels, value }) => [name, labels['le'] ?? '', value]),
     [
       ['svc_edge_lamp_watts_bucket', '10', 0],
       ['svc_edge_lamp_watts_bucket', '100', 1],

@@ -36,8 +36,17 @@ function house(options: Partial<BusOptions<Owner>> = {}) {
     dropped: { add: (_amount, labels) => void dropped.push(labels!['subscriber']!) },
     ...options,
   });
-  const listen = (key: string, type: string, listener: (event: never) => unknown, owner: Owner = { id: key.split('/')[0]! }) => {
-    table = new Map(table).set(key, { key, owner, value: { type, listener: listener as () => void } });
+  const listen = (
+    key: string,
+    type: string,
+    listener: (event: never) => unknown,
+    owner: Owner = { id: key.split('/')[0]! },
+  ) => {
+    table = new Map(table).set(key, {
+      key,
+      owner,
+      value: { type, listener: listener as () => void },
+    });
   };
   const leave = (key: string) => {
     const next = new Map(table);
@@ -107,7 +116,10 @@ test('what is not plain data is refused where it is told', () => {
   const { bus } = house();
   const cycle: Record<string, unknown> = {};
   cycle['self'] = cycle;
-  assert.throws(() => bus.emit('x', { when: new Date() }), /event x carries a Date at \/when; an event is plain data/);
+  assert.throws(
+    () => bus.emit('x', { when: new Date() }),
+    /event x carries a Date at \/when; an event is plain data/,
+  );
   assert.throws(() => bus.emit('x', [() => 1]), /carries a function at \/0/);
   assert.throws(() => bus.emit('x', cycle), /nested deeper than 32 levels/);
   bus.emit('x', Object.assign(Object.create(null), { __proto__: 1 }));

@@ -9,7 +9,14 @@ import type { Outbox } from 'svc/sdk';
 
 import { Outboxes, type OutboxOptions } from '../../core/events/index.ts';
 import type { Storage } from '../../core/storage/index.ts';
-import { inFolder, type Notes, notesMigration, openIn, silent, withStorage } from '../storage/folder.ts';
+import {
+  inFolder,
+  type Notes,
+  notesMigration,
+  openIn,
+  silent,
+  withStorage,
+} from '../storage/folder.ts';
 
 const system = { now: () => Date.now(), monotonic: () => performance.now() };
 
@@ -49,10 +56,15 @@ function account(outboxes: Outboxes, plugin = 'mail') {
   return { outbox, scope };
 }
 
-const send = (outbox: Outbox, topic: string, payload: unknown, options?: { key?: string; delayMs?: number }) =>
-  outbox.enqueue(undefined as never, topic, payload, options);
+const send = (
+  outbox: Outbox,
+  topic: string,
+  payload: unknown,
+  options?: { key?: string; delayMs?: number },
+) => outbox.enqueue(undefined as never, topic, payload, options);
 
-const rowsOf = (storage: Storage) => storage.core().read.selectFrom('core_outbox').selectAll().orderBy('enqueued_at').execute();
+const rowsOf = (storage: Storage) =>
+  storage.core().read.selectFrom('core_outbox').selectAll().orderBy('enqueued_at').execute();
 
 async function until(what: () => boolean | Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 15_000; !(await what());) {
@@ -73,7 +85,10 @@ test('a message is delivered once its transaction is committed, and its row is g
     await until(async () => heard.length > 0 && (await rowsOf(storage)).length === 0);
     const [message] = heard as { enqueuedAt: number }[];
     assert.ok(message!.enqueuedAt >= before);
-    assert.deepEqual({ ...message, enqueuedAt: 0 }, { id, topic: 'mail/send', payload: { to: 'ada' }, attempt: 1, enqueuedAt: 0 });
+    assert.deepEqual(
+      { ...message, enqueuedAt: 0 },
+      { id, topic: 'mail/send', payload: { to: 'ada' }, attempt: 1, enqueuedAt: 0 },
+    );
     await outboxes.stop();
   }));
 
@@ -135,7 +150,10 @@ test('messages of one key keep their order through retries, others overtake', ()
       heard.filter((name) => name.startsWith('b')),
       ['b1', 'b2'],
     );
-    assert.ok(heard.indexOf('free') < heard.indexOf('a1') && heard.indexOf('b2') < heard.indexOf('a1'), heard.join());
+    assert.ok(
+      heard.indexOf('free') < heard.indexOf('a1') && heard.indexOf('b2') < heard.indexOf('a1'),
+      heard.join(),
+    );
     await outboxes.stop();
   }));
 
@@ -206,7 +224,11 @@ test('a message that fails every time is given up, its owner is told, the reason
         tries.push(attempt);
         throw new Error('cannot reach https://hook/CANARY');
       },
-      { attempts: 3, backoffMs: 10, exhausted: async ({ payload, attempt }, cause) => void told.push([payload, attempt, cause]) },
+      {
+        attempts: 3,
+        backoffMs: 10,
+        exhausted: async ({ payload, attempt }, cause) => void told.push([payload, attempt, cause]),
+      },
     );
     await send(outbox, 'send', { to: 'ada' }, { key: 'k' });
     const next = await send(outbox, 'other', 1);
@@ -230,7 +252,10 @@ test('an owner that cannot take note of a failure does not stop the queue', () =
   withStorage(async (storage) => {
     const outboxes = open(storage);
     const { outbox } = account(outboxes);
-    outbox.deliver('send', () => Promise.reject(new Error('no')), { attempts: 1, exhausted: () => Promise.reject(new Error('neither')) });
+    outbox.deliver('send', () => Promise.reject(new Error('no')), {
+      attempts: 1,
+      exhausted: () => Promise.reject(new Error('neither')),
+    });
     await send(outbox, 'send', 1);
     await outboxes.start();
     await until(async () => (await rowsOf(storage))[0]?.state === 'failed');
@@ -240,7 +265,10 @@ test('an owner that cannot take note of a failure does not stop the queue', () =
 test('the waits between tries grow with jitter and stay below five minutes', () =>
   withStorage(async (storage) => {
     let now = Date.now();
-    const outboxes = open(storage, { clock: { now: () => now, monotonic: system.monotonic }, random: () => 1 });
+    const outboxes = open(storage, {
+      clock: { now: () => now, monotonic: system.monotonic },
+      random: () => 1,
+    });
     const { outbox } = account(outboxes);
     const waits: number[] = [];
     let last = now;
@@ -274,16 +302,24 @@ test('a try that hangs ends at its deadline and is told to stop', () =>
     const outboxes = open(storage);
     const { outbox } = account(outboxes);
     const aborted: unknown[] = [];
-    outbox.deliver('send', (_message, signal) => new Promise(() => signal.addEventListener('abort', () => aborted.push(1))), {
-      timeoutMs: 50,
-      attempts: 2,
-      backoffMs: 10,
-    });
+    outbox.deliver(
+      'send',
+      (_message, signal) =>
+        new Promise(() => signal.addEventListener('abort', () => aborted.push(1))),
+      {
+        timeoutMs: 50,
+        attempts: 2,
+        backoffMs: 10,
+      },
+    );
     await send(outbox, 'send', 1);
     await outboxes.start();
     await until(async () => (await rowsOf(storage))[0]?.state === 'failed');
     assert.equal(aborted.length, 2);
-    assert.match((await rowsOf(storage))[0]!.last_error!, /the handler of mail\/send did not finish within 50 ms/);
+    assert.match(
+      (await rowsOf(storage))[0]!.last_error!,
+      /the handler of mail\/send did not finish within 50 ms/,
+    );
     await outboxes.stop();
   }));
 
@@ -315,11 +351,27 @@ test('a clock that goes back delays no retry for ever and frees what was leased'
     await storage.core().write(async (tx) => {
       await tx
         .insertInto('core_outbox')
-        .values({ ...row, id: 'retry', payload: '"retry"', attempt: 1, due_at: now, lease_until: null, state: 'waiting' })
+        .values({
+          ...row,
+          id: 'retry',
+          payload: '"retry"',
+          attempt: 1,
+          due_at: now,
+          lease_until: null,
+          state: 'waiting',
+        })
         .execute();
       await tx
         .insertInto('core_outbox')
-        .values({ ...row, id: 'leased', payload: '"leased"', attempt: 1, due_at: now, lease_until: now, state: 'leased' })
+        .values({
+          ...row,
+          id: 'leased',
+          payload: '"leased"',
+          attempt: 1,
+          due_at: now,
+          lease_until: now,
+          state: 'leased',
+        })
         .execute();
       now -= 7_200_000;
     });
@@ -336,7 +388,9 @@ test('while a plugin is reloaded only the generation that serves delivers, and a
     const heard: string[] = [];
     old.outbox.deliver('send', (message, signal) => {
       heard.push(`old ${message.attempt}`);
-      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('ending'))));
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('ending'))),
+      );
     });
     next.outbox.deliver('send', async (message) => void heard.push(`new ${message.attempt}`));
     await outboxes.start();
@@ -383,7 +437,9 @@ test('stopping tells a try that takes too long to end, and its message is delive
     let begun = false;
     before.outbox.deliver('send', (_message, signal) => {
       begun = true;
-      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('ending'))));
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('ending'))),
+      );
     });
     await send(before.outbox, 'send', 1);
     await first.start();
@@ -406,9 +462,15 @@ test('a disk that takes no writes for a while loses nothing and delivers nothing
   withStorage(async (storage) => {
     const tables = storage.core();
     let full = false;
-    const guarded: typeof tables = { read: tables.read, write: (work) => (full ? Promise.reject(new Error('disk is full')) : tables.write(work)) };
+    const guarded: typeof tables = {
+      read: tables.read,
+      write: (work) => (full ? Promise.reject(new Error('disk is full')) : tables.write(work)),
+    };
     const complaints: string[] = [];
-    const outboxes = open(storage, { tables: guarded, log: { ...silent, error: (_fields, message) => void complaints.push(message) } });
+    const outboxes = open(storage, {
+      tables: guarded,
+      log: { ...silent, error: (_fields, message) => void complaints.push(message) },
+    });
     const { outbox } = account(outboxes);
     const heard: unknown[] = [];
     outbox.deliver('send', async ({ payload }) => {
@@ -429,7 +491,11 @@ test('a disk that takes no writes for a while loses nothing and delivers nothing
 test('a process that is killed in the middle of a try loses no message; what kills it each time is given up', () =>
   inFolder(async (dir) => {
     const child = fileURLToPath(new URL('outbox-child.ts', import.meta.url));
-    const run = (...more: string[]) => spawnSync(process.execPath, ['--import', 'tsx', child, dir, ...more], { encoding: 'utf8', timeout: 30_000 });
+    const run = (...more: string[]) =>
+      spawnSync(process.execPath, ['--import', 'tsx', child, dir, ...more], {
+        encoding: 'utf8',
+        timeout: 30_000,
+      });
     const first = run('enqueue');
     assert.equal(first.signal, 'SIGKILL', first.stderr);
     assert.match(first.stdout, /acknowledged/);
@@ -439,16 +505,27 @@ test('a process that is killed in the middle of a try loses no message; what kil
       const deadly = (await rowsOf(storage)).find((row) => JSON.parse(row.payload).n === 2)!;
       assert.equal(deadly.attempt, 2);
       // The others were only in the same process.
-      await storage.core().write((tx) => tx.updateTable('core_outbox').set({ attempt: 1 }).where('id', '!=', deadly.id).execute());
+      await storage
+        .core()
+        .write((tx) =>
+          tx.updateTable('core_outbox').set({ attempt: 1 }).where('id', '!=', deadly.id).execute(),
+        );
       const strict = open(storage);
       const heard: number[] = [];
       const given: unknown[] = [];
-      account(strict).outbox.deliver<{ n: number }>('send', async ({ payload }) => void heard.push(payload.n), {
-        attempts: 2,
-        exhausted: async ({ payload }, cause) => void given.push([payload.n, cause]),
-      });
+      account(strict).outbox.deliver<{ n: number }>(
+        'send',
+        async ({ payload }) => void heard.push(payload.n),
+        {
+          attempts: 2,
+          exhausted: async ({ payload }, cause) => void given.push([payload.n, cause]),
+        },
+      );
       await strict.start();
-      await until(async () => heard.length === 2 && (await rowsOf(storage)).every((row) => row.state === 'failed'));
+      await until(
+        async () =>
+          heard.length === 2 && (await rowsOf(storage)).every((row) => row.state === 'failed'),
+      );
       assert.deepEqual(new Set(heard), new Set([1, 3]));
       assert.deepEqual(given, [[2, 'the process ended during the last try']]);
       await strict.stop();
@@ -462,8 +539,14 @@ test('a message that could not be stored or read is refused with a sentence', ()
     const outboxes = open(storage);
     const { outbox } = account(outboxes);
     await assert.rejects(send(outbox, 'send', 1n), /a message of send cannot be written as JSON/);
-    await assert.rejects(send(outbox, 'send', 'x'.repeat(1024 * 1024)), /has 1048578 bytes, 1048576 are allowed/);
+    await assert.rejects(
+      send(outbox, 'send', 'x'.repeat(1024 * 1024)),
+      /has 1048578 bytes, 1048576 are allowed/,
+    );
     await assert.rejects(send(outbox, 'x'.repeat(300), 1), /1 to 200 characters/);
-    await assert.rejects(send(outbox, 'send', 1, { key: '' }), /a key of the outbox has 1 to 200 characters/);
+    await assert.rejects(
+      send(outbox, 'send', 1, { key: '' }),
+      /a key of the outbox has 1 to 200 characters/,
+    );
     assert.deepEqual(await rowsOf(storage), []);
   }));

@@ -93,7 +93,10 @@ class Reader {
       }
       this.#at += 1;
       const right = this.#operand();
-      left = sign === '+' && typeof left === 'string' && typeof right === 'string' ? left + right : { call: sign, args: [left, right] };
+      left =
+        sign === '+' && typeof left === 'string' && typeof right === 'string'
+          ? left + right
+          : { call: sign, args: [left, right] };
     }
   }
 
@@ -123,7 +126,11 @@ class Reader {
       this.skipBlock();
       return { name: 'func' };
     }
-    return this.#named(this.#matched(/(?:\[[^\]]*\]|map\[[^\]]*\])*\*?(?:[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*)(?:\[\w+\])?/uy));
+    return this.#named(
+      this.#matched(
+        /(?:\[[^\]]*\]|map\[[^\]]*\])*\*?(?:[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*)(?:\[\w+\])?/uy,
+      ),
+    );
   }
 
   #named(name: string): GoValue {
@@ -143,7 +150,9 @@ class Reader {
           this.#take(',');
         }
         // What a builder is given comes behind what it has so far.
-        value = isBuilder(value) ? { ...value, args: [...value.args, ...args] } : { call: name, args };
+        value = isBuilder(value)
+          ? { ...value, args: [...value.args, ...args] }
+          : { call: name, args };
       } else if (this.#text[this.#at] === '.') {
         const method = this.#matched(/\.\w+/y);
         value = { call: method, args: [value] };
@@ -187,12 +196,24 @@ class Reader {
   }
 }
 
-const plain: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v' };
+const plain: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+};
 
 function unescaped(text: string): string {
   return text.replace(
     /\\(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|([0-7]{3})|(.))/gi,
     (_, x?: string, u?: string, long?: string, octal?: string, one?: string) =>
-      one === undefined ? String.fromCodePoint(octal === undefined ? parseInt((x ?? u ?? long)!, 16) : parseInt(octal, 8)) : (plain[one] ?? one),
+      one === undefined
+        ? String.fromCodePoint(
+            octal === undefined ? parseInt((x ?? u ?? long)!, 16) : parseInt(octal, 8),
+          )
+        : (plain[one] ?? one),
   );
 }

@@ -29,7 +29,8 @@ export function dropFolder(t: TestContext): {
 export const persona = (name: string, description = 'a test agent', more = ''): string =>
   `---\nname: ${name}\ndescription: ${description}\nwhen_to_use: in tests\n${more}---\nYou are ${name}.\n`;
 
-export const skill = (name: string, description = 'teaches a test'): string => `---\nname: ${name}\ndescription: ${description}\n---\n# ${name}\n`;
+export const skill = (name: string, description = 'teaches a test'): string =>
+  `---\nname: ${name}\ndescription: ${description}\n---\n# ${name}\n`;
 
 /** What people are promised: a change shows within a second; a loaded test machine gets two. */
 export async function shows(what: string, isSo: () => boolean): Promise<void> {
@@ -49,5 +50,11 @@ export function listening(): Logger & { readonly lines: string[] } {
     (level: string) =>
     (_fields: object, message: string): void =>
       void lines.push(`${level}: ${message}`);
-  return { lines, debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
+  return {
+    lines,
+    debug: keep('debug'),
+    info: keep('info'),
+    warn: keep('warn'),
+    error: keep('error'),
+  };
 }

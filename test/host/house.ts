@@ -60,7 +60,11 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     tables: () => ({}) as never,
     secrets: () => ({ seal: (_place, plain) => plain, open: (_place, sealed) => sealed }),
     outbox: () => ({ enqueue: async () => 'id', deliver: () => undefined }),
-    metrics: () => ({ counter: () => ({ add: () => undefined }), gauge: () => ({ set: () => undefined }), histogram: () => ({ observe: () => undefined }) }),
+    metrics: () => ({
+      counter: () => ({ add: () => undefined }),
+      gauge: () => ({ set: () => undefined }),
+      histogram: () => ({ observe: () => undefined }),
+    }),
     addressOf: async (host) => {
       throw new Error(`no network in this test, not even for ${host}`);
     },
@@ -89,7 +93,14 @@ export function testHouse(t: TestContext, overrides: Partial<HostPorts> = {}): T
     pluginsDir,
     plugin(id, manifest, files = {}) {
       const all: Record<string, string> = {
-        'plugin.json': JSON.stringify({ id, version: '1.0.0', title: id, description: `Fixture ${id}.`, engines: { host: '^1.0.0' }, ...manifest }),
+        'plugin.json': JSON.stringify({
+          id,
+          version: '1.0.0',
+          title: id,
+          description: `Fixture ${id}.`,
+          engines: { host: '^1.0.0' },
+          ...manifest,
+        }),
         ...files,
       };
       for (const [name, content] of Object.entries(all)) {
@@ -125,4 +136,6 @@ export const activating = (body: string, more = ''): string =>
 
 /** Source of a plugin that provides `service`, with a method that names version and generation. */
 export const providing = (service: string, text = 'v'): string =>
-  activating(`ctx.services.provide(sdk.defineService<{ name(): string }>('${service}'), () => ({ name: () => '${text}' + ctx.generation }));`);
+  activating(
+    `ctx.services.provide(sdk.defineService<{ name(): string }>('${service}'), () => ({ name: () => '${text}' + ctx.generation }));`,
+  );

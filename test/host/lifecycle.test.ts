@@ -7,13 +7,20 @@ import { serviceHandle } from '../../core/registry/index.ts';
 import { activating, providing, testHouse } from './house.ts';
 
 const entry = { entry: 'index.ts' };
-const provides = (service: string, version = '1.0.0') => ({ ...entry, provides: [{ service, version }] });
+const provides = (service: string, version = '1.0.0') => ({
+  ...entry,
+  provides: [{ service, version }],
+});
 const requires = (service: string, range = '^1.0.0') => ({ requires: [{ service, range }] });
 
 describe('a house of plugins', () => {
   test('brings providers up before those who use them, whatever their names', async (t) => {
     const house = testHouse(t);
-    house.plugin('aaa', { ...entry, ...requires('zzz.store') }, { 'index.ts': activating(`ctx.services.use(sdk.defineService('zzz.store'));`) });
+    house.plugin(
+      'aaa',
+      { ...entry, ...requires('zzz.store') },
+      { 'index.ts': activating(`ctx.services.use(sdk.defineService('zzz.store'));`) },
+    );
     house.plugin('zzz', provides('zzz.store'), { 'index.ts': providing('zzz.store') });
     await house.host.start();
     assert.deepEqual(
@@ -31,7 +38,10 @@ describe('a house of plugins', () => {
     house.plugin('user', { ...entry, ...requires('base.store') }, { 'index.ts': activating('') });
     await house.host.start();
     assert.equal(house.host.explain('user').state, 'blocked');
-    assert.match(house.host.explain('user').cause!, /needs service base\.store \^1\.0\.0, which no installed plugin provides/);
+    assert.match(
+      house.host.explain('user').cause!,
+      /needs service base\.store \^1\.0\.0, which no installed plugin provides/,
+    );
     house.plugin('base', provides('base.store'), { 'index.ts': providing('base.store') });
     await house.host.refresh(new Set());
     assert.equal(house.host.explain('user').state, 'active');
@@ -46,16 +56,28 @@ describe('a house of plugins', () => {
     house.plugin('base', provides('base.store'), { 'index.ts': providing('base.store') });
     house.plugin('user', { ...entry, ...requires('base.store') }, { 'index.ts': activating('') });
     await house.host.start();
-    house.plugin('user', { ...entry, ...requires('base.store', '^2.0.0') }, { 'index.ts': activating('') });
-    const sentence = /a change waits: needs service base\.store \^2\.0\.0, provided in 1\.0\.0 by base; generation 1 still serves/;
+    house.plugin(
+      'user',
+      { ...entry, ...requires('base.store', '^2.0.0') },
+      { 'index.ts': activating('') },
+    );
+    const sentence =
+      /a change waits: needs service base\.store \^2\.0\.0, provided in 1\.0\.0 by base; generation 1 still serves/;
     await assert.rejects(house.host.reload('user'), sentence);
     assert.equal(house.host.explain('user').state, 'active');
     assert.match(house.host.explain('user').cause!, sentence);
-    assert.equal(house.lines.filter((line) => sentence.test(line)).length, 1, 'the log says it once');
+    assert.equal(
+      house.lines.filter((line) => sentence.test(line)).length,
+      1,
+      'the log says it once',
+    );
     house.plugin('base', provides('base.store', '2.0.0'), { 'index.ts': providing('base.store') });
     await house.host.refresh(new Set());
     await house.host.reload('base');
-    assert.deepEqual([house.host.explain('user').generation, house.host.explain('user').cause], [2, undefined]);
+    assert.deepEqual(
+      [house.host.explain('user').generation, house.host.explain('user').cause],
+      [2, undefined],
+    );
   });
 
   test('every generation has the source map of its own text, also while another one serves', async (t) => {
@@ -64,7 +86,9 @@ describe('a house of plugins', () => {
     t.after(() => delete (globalThis as Record<string, unknown>)['svcSeen']);
     const lines: number[] = [];
     for (let edit = 1; edit <= 5; edit++) {
-      const code = activating(`${'\n'.repeat(edit)}(globalThis as any).svcSeen.push(() => new Error('here').stack!.split('\\n')[1]!);`);
+      const code = activating(
+        `${'\n'.repeat(edit)}(globalThis as any).svcSeen.push(() => new Error('here').stack!.split('\\n')[1]!);`,
+      );
       lines.push(code.slice(0, code.indexOf('new Error')).split('\n').length);
       house.plugin('lamp', entry, { 'index.ts': code });
       await (edit === 1 ? house.host.start() : house.host.reload('lamp'));
@@ -77,8 +101,16 @@ describe('a house of plugins', () => {
 
   test('reports a cycle of required services as a path', async (t) => {
     const house = testHouse(t);
-    house.plugin('one', { ...provides('one.x'), ...requires('two.x') }, { 'index.ts': providing('one.x') });
-    house.plugin('two', { ...provides('two.x'), ...requires('one.x') }, { 'index.ts': providing('two.x') });
+    house.plugin(
+      'one',
+      { ...provides('one.x'), ...requires('two.x') },
+      { 'index.ts': providing('one.x') },
+    );
+    house.plugin(
+      'two',
+      { ...provides('two.x'), ...requires('one.x') },
+      { 'index.ts': providing('two.x') },
+    );
     await house.host.start();
     assert.equal(house.host.explain('one').state, 'blocked');
     assert.match(house.host.explain('one').cause!, /requirement cycle: one → two → one/);
@@ -111,10 +143,18 @@ describe('a house of plugins', () => {
     const house = testHouse(t);
     house.plugin('base', provides('base.store'), { 'index.ts': providing('base.store') });
     await house.host.start();
-    house.plugin('base', provides('base.store'), { 'index.ts': activating(`throw new Error('no luck');`) });
-    await assert.rejects(house.host.reload('base'), { code: 'conflict', message: /failed in activate: no luck; generation 1 still serves/ });
+    house.plugin('base', provides('base.store'), {
+      'index.ts': activating(`throw new Error('no luck');`),
+    });
+    await assert.rejects(house.host.reload('base'), {
+      code: 'conflict',
+      message: /failed in activate: no luck; generation 1 still serves/,
+    });
     const report = house.host.explain('base');
-    assert.deepEqual([report.state, report.generation, report.lastAttempt?.ok, report.lastAttempt?.stage], ['active', 1, false, 'activate']);
+    assert.deepEqual(
+      [report.state, report.generation, report.lastAttempt?.ok, report.lastAttempt?.stage],
+      ['active', 1, false, 'activate'],
+    );
     assert.equal(serviceHandle<{ name(): string }>(house.registry, 'base.store').name(), 'v1');
   });
 
@@ -123,15 +163,22 @@ describe('a house of plugins', () => {
     house.plugin('base', provides('base.store'), { 'index.ts': providing('base.store') });
     await house.host.start();
     const provideThenFail = `ctx.services.provide(sdk.defineService('base.store'), () => ({ name: () => 'new' }));`;
-    house.plugin('base', provides('base.store'), { 'index.ts': activating(provideThenFail, `start() { throw new Error('cold'); }`) });
-    await assert.rejects(house.host.reload('base'), /failed in start: cold; generation 1 still serves/);
+    house.plugin('base', provides('base.store'), {
+      'index.ts': activating(provideThenFail, `start() { throw new Error('cold'); }`),
+    });
+    await assert.rejects(
+      house.host.reload('base'),
+      /failed in start: cold; generation 1 still serves/,
+    );
     assert.equal(serviceHandle<{ name(): string }>(house.registry, 'base.store').name(), 'v1');
     assert.equal(house.registry.current.generations.get('base')?.number, 1);
   });
 
   test('lets a self-test veto the commit', async (t) => {
     const house = testHouse(t);
-    house.plugin('base', entry, { 'index.ts': activating('', `selfTest() { throw new Error('table is empty'); }`) });
+    house.plugin('base', entry, {
+      'index.ts': activating('', `selfTest() { throw new Error('table is empty'); }`),
+    });
     await house.host.start();
     const { state, stage, cause } = house.host.explain('base');
     assert.deepEqual([state, stage, cause], ['failed', 'self-test', 'table is empty']);
@@ -143,17 +190,28 @@ describe('a house of plugins', () => {
     house.plugin('base', provides('base.store'), { 'index.ts': providing('base.store') });
     house.plugin('user', { ...entry, ...requires('base.store') }, { 'index.ts': activating('') });
     await house.host.start();
-    await assert.rejects(house.host.disable('base'), { code: 'conflict', message: /needed by user/ });
+    await assert.rejects(house.host.disable('base'), {
+      code: 'conflict',
+      message: /needed by user/,
+    });
     await house.host.disable('base', { cascade: true });
-    assert.deepEqual([house.host.explain('base').state, house.host.explain('user').state], ['disabled', 'blocked']);
+    assert.deepEqual(
+      [house.host.explain('base').state, house.host.explain('user').state],
+      ['disabled', 'blocked'],
+    );
     await assert.rejects(house.host.reload('base'), /is disabled; enable it first/);
     await house.host.enable('base');
-    assert.deepEqual([house.host.explain('base').state, house.host.explain('user').state], ['active', 'active']);
+    assert.deepEqual(
+      [house.host.explain('base').state, house.host.explain('user').state],
+      ['active', 'active'],
+    );
   });
 
   test('coalesces wishes that come while it works, and never interleaves two transitions', async (t) => {
     const house = testHouse(t);
-    house.plugin('slow', entry, { 'index.ts': activating(`await new Promise((r) => setTimeout(r, 30));`) });
+    house.plugin('slow', entry, {
+      'index.ts': activating(`await new Promise((r) => setTimeout(r, 30));`),
+    });
     await house.host.start();
     const reloads = Array.from({ length: 20 }, () => house.host.reload('slow'));
     await Promise.all(reloads);
@@ -165,7 +223,11 @@ describe('a house of plugins', () => {
     let meanwhile = (): void => undefined;
     const house = testHouse(t, { migrate: async () => meanwhile() });
     const write = (version: string, text: string): void =>
-      house.plugin('base', { ...provides('base.store'), version }, { 'index.ts': providing('base.store', text), 'migrations/0001_none.sql': 'select 1;' });
+      house.plugin(
+        'base',
+        { ...provides('base.store'), version },
+        { 'index.ts': providing('base.store', text), 'migrations/0001_none.sql': 'select 1;' },
+      );
     write('1.0.0', 'old');
     let seen: Promise<void> | undefined;
     meanwhile = () => {
@@ -184,7 +246,11 @@ describe('a house of plugins', () => {
     house.plugin(
       'shaky',
       { ...entry, mounts: ['/api/v1/shaky'] },
-      { 'index.ts': activating(`ctx.scope.interval('poll', 1, () => { throw new Error('boom'); });`) },
+      {
+        'index.ts': activating(
+          `ctx.scope.interval('poll', 1, () => { throw new Error('boom'); });`,
+        ),
+      },
     );
     await house.host.start();
     while (house.host.explain('shaky').state !== 'quarantined') {
@@ -202,7 +268,11 @@ describe('a house of plugins', () => {
     while (house.host.explain('shaky').state !== 'quarantined') {
       await pause(2);
     }
-    assert.equal(house.host.explain('shaky').quarantine?.retryAt, house.clock.time + 60_000, 'the wait has doubled');
+    assert.equal(
+      house.host.explain('shaky').quarantine?.retryAt,
+      house.clock.time + 60_000,
+      'the wait has doubled',
+    );
     await house.host.reload('shaky');
     assert.equal(house.memory.quarantined().size, 0, 'a reload by hand forgets the past');
   });
@@ -221,7 +291,10 @@ describe('a house of plugins', () => {
     await house.host.refresh(new Set());
     house.plugin('liar', { contributes: { 'owner.notifier': { fax: { name: 'no title' } } } });
     await house.host.refresh(new Set());
-    assert.match(house.host.explain('liar').cause!, /liar contributes "fax" to owner\.notifier: the value must have required property 'title'/);
+    assert.match(
+      house.host.explain('liar').cause!,
+      /liar contributes "fax" to owner\.notifier: the value must have required property 'title'/,
+    );
     house.remove('guest');
     await house.host.refresh(new Set());
     assert.deepEqual(seen, ['+mail -', '+ -mail']);
@@ -229,16 +302,34 @@ describe('a house of plugins', () => {
 
   test('says at boot which critical plugin is missing', async (t) => {
     const house = testHouse(t);
-    house.plugin('heart', { ...entry, critical: true }, { 'index.ts': activating(`throw new Error('no pulse');`) });
-    await assert.rejects(house.host.start(), { code: 'unavailable', message: 'plugin "heart" is critical and is failed: no pulse' });
+    house.plugin(
+      'heart',
+      { ...entry, critical: true },
+      { 'index.ts': activating(`throw new Error('no pulse');`) },
+    );
+    await assert.rejects(house.host.start(), {
+      code: 'unavailable',
+      message: 'plugin "heart" is critical and is failed: no pulse',
+    });
   });
 
   test('starts without a plugin that killed the last two boots', async (t) => {
-    const house = testHouse(t, { memory: { ...(await import('./house.ts')).volatileMemory(), lastDeath: () => ({ id: 'killer', boots: 2 }) } });
+    const house = testHouse(t, {
+      memory: {
+        ...(await import('./house.ts')).volatileMemory(),
+        lastDeath: () => ({ id: 'killer', boots: 2 }),
+      },
+    });
     house.plugin('killer', entry, { 'index.ts': activating(`process.exit(9);`) });
     house.plugin('other', entry, { 'index.ts': activating('') });
     await house.host.start();
-    assert.deepEqual([house.host.explain('killer').state, house.host.explain('other').state], ['disabled', 'active']);
-    assert.match(house.host.explain('killer').cause!, /safe mode: the last 2 starts died while killer was brought up/);
+    assert.deepEqual(
+      [house.host.explain('killer').state, house.host.explain('other').state],
+      ['disabled', 'active'],
+    );
+    assert.match(
+      house.host.explain('killer').cause!,
+      /safe mode: the last 2 starts died while killer was brought up/,
+    );
   });
 });

@@ -4,7 +4,15 @@ import { describe, test } from 'node:test';
 import { isSvcError, type LiveSet, type PromptSkill } from '../../core/sdk/index.ts';
 import { activating, type TestHouse, testHouse } from './house.ts';
 
-const lesson = (key: string, body = ''): PromptSkill => ({ kind: 'prompt', key, name: key, description: 'Teaches.', tools: [], extra: {}, body });
+const lesson = (key: string, body = ''): PromptSkill => ({
+  kind: 'prompt',
+  key,
+  name: key,
+  description: 'Teaches.',
+  tools: [],
+  extra: {},
+  body,
+});
 
 /** A plugin that fills a live set while it activates, and hands it out. */
 const school = (skills: readonly PromptSkill[], more = ''): Record<string, string> => ({
@@ -15,10 +23,15 @@ const school = (skills: readonly PromptSkill[], more = ''): Record<string, strin
     more,
   ),
 });
-const manifest = (id: string) => ({ entry: 'index.ts', provides: [{ service: `${id}.live`, version: '1.0.0' }] });
+const manifest = (id: string) => ({
+  entry: 'index.ts',
+  provides: [{ service: `${id}.live`, version: '1.0.0' }],
+});
 
-const served = ({ registry }: TestHouse): string[] => [...registry.current.skills.values()].map(({ key, owner }) => `${key} of ${owner.label}`);
-const liveOf = ({ registry }: TestHouse, id: string): LiveSet => registry.current.services.get(`${id}.live`)!.value.instance as LiveSet;
+const served = ({ registry }: TestHouse): string[] =>
+  [...registry.current.skills.values()].map(({ key, owner }) => `${key} of ${owner.label}`);
+const liveOf = ({ registry }: TestHouse, id: string): LiveSet =>
+  registry.current.services.get(`${id}.live`)!.value.instance as LiveSet;
 
 describe('a live set', () => {
   test('is seen with the commit, replaced in one step while its plugin serves, and leaves with it', async (t) => {
@@ -40,7 +53,9 @@ describe('a live set', () => {
     await house.host.start();
     const old = liveOf(house, 'school');
     const gaps: number[] = [];
-    house.registry.onPublish((next) => void gaps.push(...(next.skills.has('sums') ? [] : [next.serial])));
+    house.registry.onPublish(
+      (next) => void gaps.push(...(next.skills.has('sums') ? [] : [next.serial])),
+    );
     const undo = house.registry.onPublish((next) => {
       if (next.generations.get('school')?.number === 2) {
         undo();
@@ -58,7 +73,11 @@ describe('a live set', () => {
     house.plugin('school', manifest('school'), school([lesson('sums')]));
     await house.host.start();
     liveOf(house, 'school').replace({ skills: [lesson('letters')] });
-    house.plugin('school', manifest('school'), school([lesson('songs')], `start() { throw new Error('no teacher'); }`));
+    house.plugin(
+      'school',
+      manifest('school'),
+      school([lesson('songs')], `start() { throw new Error('no teacher'); }`),
+    );
     await assert.rejects(house.host.reload('school'), /no teacher/);
     assert.deepEqual(served(house), ['letters of school#1']);
   });
@@ -77,12 +96,23 @@ describe('a live set', () => {
         isSvcError(error) &&
         error.code === 'conflict' &&
         JSON.stringify(error.details?.map(({ path, message }) => `${path} ${message}`)) ===
-          JSON.stringify(['/skills/sums plugin "academy" brings one of this name', '/skills/logic plugin "academy" brings one of this name']),
+          JSON.stringify([
+            '/skills/sums plugin "academy" brings one of this name',
+            '/skills/logic plugin "academy" brings one of this name',
+          ]),
     );
-    assert.deepEqual(served(house).toSorted(), ['logic of academy#1', 'songs of school#1', 'sums of academy#1']);
+    assert.deepEqual(served(house).toSorted(), [
+      'logic of academy#1',
+      'songs of school#1',
+      'sums of academy#1',
+    ]);
     liveOf(house, 'academy').replace({ skills: [lesson('sums')] });
     assert.equal(told, 1);
     live.replace({ skills: [lesson('letters'), lesson('logic')] });
-    assert.deepEqual(served(house).toSorted(), ['letters of school#1', 'logic of school#1', 'sums of academy#1']);
+    assert.deepEqual(served(house).toSorted(), [
+      'letters of school#1',
+      'logic of school#1',
+      'sums of academy#1',
+    ]);
   });
 });

@@ -39,9 +39,11 @@ async function workshop(t: TestContext): Promise<Workshop> {
   };
 }
 
-const who = (house: TestHost) => house.service(Loom).call<{ colour: string; generation: number }>('who');
+const who = (house: TestHost) =>
+  house.service(Loom).call<{ colour: string; generation: number }>('who');
 
-const labels = (house: TestHost): readonly string[] => house.host.explain('loom').effects!.children.map(({ label }) => label);
+const labels = (house: TestHost): readonly string[] =>
+  house.host.explain('loom').effects!.children.map(({ label }) => label);
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 20_000; !(await holds()); await pause(10)) {
@@ -49,7 +51,8 @@ async function until(what: string, holds: () => boolean | Promise<boolean>): Pro
   }
 }
 
-const health = async (house: TestHost): Promise<unknown> => await house.registry.current.checks.get('loom/thread weaver')!.value.probe();
+const health = async (house: TestHost): Promise<unknown> =>
+  await house.registry.current.checks.get('loom/thread weaver')!.value.probe();
 
 test('a thread starts with its plugin, is shown among its effects, and leaves with it', async (t) => {
   const { house } = await workshop(t);
@@ -88,7 +91,11 @@ test('a changed worker file is a new generation, whose thread takes over while i
   await until('green answers', () => seen.has('green 3'));
   asking = false;
   await Promise.all(askers);
-  assert.deepEqual([...seen], ['red 1', 'blue 2', 'green 3'], 'no call was lost, and no two threads were there at once');
+  assert.deepEqual(
+    [...seen],
+    ['red 1', 'blue 2', 'green 3'],
+    'no call was lost, and no two threads were there at once',
+  );
   await house.settled();
   assert.equal(old.state, 'stopped');
 });
@@ -104,9 +111,16 @@ test('the work a thread has begun is finished before its successor starts', asyn
 test('a new generation whose thread cannot open is not taken, and the thread before it is started again', async (t) => {
   const { house, edit } = await workshop(t);
   await house.service(Loom).call('keep', 'madder');
-  edit('weave.ts', `const { folder, generation }`, `throw new Error('no wool');\n  const { folder, generation }`);
+  edit(
+    'weave.ts',
+    `const { folder, generation }`,
+    `throw new Error('no wool');\n  const { folder, generation }`,
+  );
   const waiting: Promise<unknown>[] = [];
-  const reloading = assert.rejects(house.reload('loom'), /failed in start: thread weaver of loom could not open: no wool; generation 1 still serves/);
+  const reloading = assert.rejects(
+    house.reload('loom'),
+    /failed in start: thread weaver of loom could not open: no wool; generation 1 still serves/,
+  );
   for (let at = 0; at < 200; at++) {
     waiting.push(house.service(Loom).call('who'));
     await pause(1);
@@ -122,7 +136,11 @@ test('a new generation whose thread cannot open is not taken, and the thread bef
 test('a new generation that fails in start() gives the thread back', async (t) => {
   const { house, edit } = await workshop(t);
   await who(house);
-  edit('index.ts', 'export default definePlugin({', `export default definePlugin({\n  start() { throw new Error('too early'); },`);
+  edit(
+    'index.ts',
+    'export default definePlugin({',
+    `export default definePlugin({\n  start() { throw new Error('too early'); },`,
+  );
   await assert.rejects(house.reload('loom'), /failed in start: too early/);
   assert.deepEqual(await who(house), { colour: 'red', generation: 1 });
 });
@@ -130,7 +148,10 @@ test('a new generation that fails in start() gives the thread back', async (t) =
 test('worker code that does not compile leaves everything as it was', async (t) => {
   const { house, edit } = await workshop(t);
   edit('weave.ts', `const colour = 'red';`, 'const colour = ;');
-  await assert.rejects(house.reload('loom'), /failed in compile: loom does not compile: .*weave\.ts:\d+/);
+  await assert.rejects(
+    house.reload('loom'),
+    /failed in compile: loom does not compile: .*weave\.ts:\d+/,
+  );
   assert.deepEqual(await who(house), { colour: 'red', generation: 1 });
 });
 
@@ -155,11 +176,17 @@ test('a thread that dies is an error of its plugin, ill until it is back, and to
     strikes.map(({ label, cause }) => [label, cause]),
     [['thread weaver', 'thread weaver exited with code 3']],
   );
-  assert.deepEqual(await health(house), { ok: false, detail: 'backing-off: it exited with code 3' });
+  assert.deepEqual(await health(house), {
+    ok: false,
+    detail: 'backing-off: it exited with code 3',
+  });
   assert.ok(labels(house).includes('thread weaver: backing-off (exited with code 3)'));
   assert.deepEqual(await who(house), { colour: 'red', generation: 1 }, 'the next thread answers');
   assert.deepEqual(await health(house), { ok: true, detail: 'running' });
-  assert.match(await (await house.fetch('/metrics')).text(), /svc_thread_restarts_total\{plugin="loom",thread="weaver"\} 1/);
+  assert.match(
+    await (await house.fetch('/metrics')).text(),
+    /svc_thread_restarts_total\{plugin="loom",thread="weaver"\} 1/,
+  );
   await die();
   await who(house);
   await die();
@@ -206,21 +233,32 @@ test('a thread is declared in activate(), once, from a worker file that is there
   const given = `ctx.threads.start('weaver', 'loom-worker.ts', { folder: ctx.dataDir, generation: ctx.generation }, { heapMb: 64 })`;
   let written = given;
   for (const [call, complaint] of [
-    [`ctx.threads.start('weaver', 'index.ts', {})`, /names "index\.ts", which is no \*-worker\.ts beside its plugin\.json; there is loom-worker\.ts/],
+    [
+      `ctx.threads.start('weaver', 'index.ts', {})`,
+      /names "index\.ts", which is no \*-worker\.ts beside its plugin\.json; there is loom-worker\.ts/,
+    ],
     [`ctx.threads.start('We aver', 'loom-worker.ts', {})`, /names a thread "We aver"/],
     [`ctx.threads.start('weaver', 'loom-worker.ts', {}, { heapMb: 1 })`, /a heap of 1 MB/],
     [`ctx.threads.start('weaver', 'loom-worker.ts', () => 1)`, /could not be cloned/],
-    [`(ctx.threads.start('weaver', 'loom-worker.ts', {}), ${given})`, /"loom\/thread weaver" twice/],
+    [
+      `(ctx.threads.start('weaver', 'loom-worker.ts', {}), ${given})`,
+      /"loom\/thread weaver" twice/,
+    ],
   ] as const) {
     edit('index.ts', written, call);
     written = call;
-    await assert.rejects(house.reload('loom'), (error) => isSvcError(error) && complaint.test(error.message));
+    await assert.rejects(
+      house.reload('loom'),
+      (error) => isSvcError(error) && complaint.test(error.message),
+    );
     assert.deepEqual(await who(house), { colour: 'red', generation: 1 });
   }
 });
 
 test('a built plugin carries its threads as texts of their own, covered by its hashes, the same bytes wherever it is made', async (t) => {
-  const homes = ['a', 'somewhere/else'].map((name) => join(mkdtempSync(join(tmpdir(), 'svc-loom-')), name, 'loom'));
+  const homes = ['a', 'somewhere/else'].map((name) =>
+    join(mkdtempSync(join(tmpdir(), 'svc-loom-')), name, 'loom'),
+  );
   const builds = await Promise.all(
     homes.map(async (home) => {
       t.after(() => rmSync(home, { recursive: true, force: true }));
@@ -231,7 +269,9 @@ test('a built plugin carries its threads as texts of their own, covered by its h
   const [one, two] = builds;
   assert.deepEqual([...one!.keys()], ['plugin.json', 'index.cjs', 'loom-worker.cjs']);
   assert.deepEqual(one, two);
-  const { integrity } = JSON.parse(one!.get('plugin.json')!.toString()) as { integrity: Record<string, string> };
+  const { integrity } = JSON.parse(one!.get('plugin.json')!.toString()) as {
+    integrity: Record<string, string>;
+  };
   assert.deepEqual(Object.keys(integrity), ['index.cjs', 'loom-worker.cjs']);
 
   const built = join(homes[0]!, '..', 'built', 'loom');
@@ -244,5 +284,7 @@ test('a built plugin carries its threads as texts of their own, covered by its h
   const house = await startTestHost(t, { plugins: [built] });
   useNoLeaks(t, house);
   assert.deepEqual(await who(house), { colour: 'red', generation: 1 });
-  await assert.rejects(house.service(Loom).call('tangle'), (error: Error) => /weave\.ts:\d+/.test(error.stack!));
+  await assert.rejects(house.service(Loom).call('tangle'), (error: Error) =>
+    /weave\.ts:\d+/.test(error.stack!),
+  );
 });

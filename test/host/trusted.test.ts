@@ -12,12 +12,18 @@ const signals = `import process from 'node:process';\nimport { spawnSync } from 
 
 test('a plugin of the product is lent the closed modules that it is trusted with, and their globals as they are', async (t) => {
   const house = testHouse(t);
-  house.plugin('runs', { entry: 'index.ts', trusted: ['child_process', 'process', 'timers'] }, { 'index.ts': signals });
+  house.plugin(
+    'runs',
+    { entry: 'index.ts', trusted: ['child_process', 'process', 'timers'] },
+    { 'index.ts': signals },
+  );
   house.plugin('half', { entry: 'index.ts', trusted: ['child_process'] }, { 'index.ts': signals });
   house.plugin('none', { entry: 'index.ts', trusted: ['timers'] }, { 'index.ts': signals });
   await house.host.start();
   assert.deepEqual(
-    ['runs', 'half', 'none'].map((id) => house.host.explain(id)).map(({ state, stage }) => [state, stage]),
+    ['runs', 'half', 'none']
+      .map((id) => house.host.explain(id))
+      .map(({ state, stage }) => [state, stage]),
     [
       ['active', undefined],
       ['failed', 'activate'],
@@ -33,9 +39,18 @@ test('what lies in the data folder is trusted with nothing, whatever it says', a
   const data = mkdtempSync(join(tmpdir(), 'svc-trusted-'));
   t.after(() => rmSync(data, { recursive: true, force: true }));
   mkdirSync(join(data, 'sly'));
-  const manifest = { id: 'sly', version: '1.0.0', title: 'Sly', description: 'Sly.', engines: { host: '^1.0.0' }, trusted: ['child_process'] };
+  const manifest = {
+    id: 'sly',
+    version: '1.0.0',
+    title: 'Sly',
+    description: 'Sly.',
+    engines: { host: '^1.0.0' },
+    trusted: ['child_process'],
+  };
   writeFileSync(join(data, 'sly', 'plugin.json'), JSON.stringify(manifest));
-  const house = testHouse(t, { sources: { roots: [{ path: data, origin: 'data' }], embedded: [] } });
+  const house = testHouse(t, {
+    sources: { roots: [{ path: data, origin: 'data' }], embedded: [] },
+  });
   await house.host.start();
   const { state, cause } = house.host.explain('sly');
   assert.equal(state, 'invalid');

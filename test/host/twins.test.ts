@@ -17,7 +17,13 @@ test('of two plugins of one id the first serves, and the log says where both are
   const house = await startTestHost(t, { plugins: ['version', twin, 'version'] });
   assert.equal((await house.fetch('/api/v1/version')).status, 200);
   // The same folder twice is one plugin.
-  assert.equal(house.lines.filter((line) => line.includes('two plugins have the id \\"version\\"') && line.includes(`${twin} does not`)).length, 1);
+  assert.equal(
+    house.lines.filter(
+      (line) =>
+        line.includes('two plugins have the id \\"version\\"') && line.includes(`${twin} does not`),
+    ).length,
+    1,
+  );
 });
 
 test('a second plugin of an id that comes while the house serves is told of once, and the first goes on serving', async (t) => {
@@ -35,6 +41,8 @@ test('a second plugin of an id that comes while the house serves is told of once
   assert.equal(house.host.explain('lamp').state, 'active');
   assert.deepEqual(
     house.lines.filter((line) => /two plugins/.test(line)),
-    [`two plugins have the id "lamp": ${house.pluginsDir}/lamp serves, and ${later}/lamp does not; rename or remove one of them`],
+    [
+      `two plugins have the id "lamp": ${house.pluginsDir}/lamp serves, and ${later}/lamp does not; rename or remove one of them`,
+    ],
   );
 });

@@ -11,11 +11,16 @@ import { type Animal, buildZoo, laterZoo, packZoo, zoo } from '../fixtures/zoo.t
 async function houseWith(t: TestContext, animals: readonly Animal[]): Promise<TestHost> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-zoo-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return await startTestHost(t, { plugins: ['version', 'drop-ins', 'packs', ...buildZoo(folder, animals)] });
+  return await startTestHost(t, {
+    plugins: ['version', 'drop-ins', 'packs', ...buildZoo(folder, animals)],
+  });
 }
 
 async function assertTheRestServes(house: TestHost): Promise<void> {
-  assert.match((await house.json<{ manager_version: string }>('/api/v1/version')).manager_version, /^v\d/);
+  assert.match(
+    (await house.json<{ manager_version: string }>('/api/v1/version')).manager_version,
+    /^v\d/,
+  );
 }
 
 describe('a plugin that misbehaves', () => {
@@ -29,8 +34,14 @@ describe('a plugin that misbehaves', () => {
         assert.equal(stage, animal.stage, animal.id);
       }
     }
-    assert.equal((globalThis as Record<string, unknown>)['svcOwned'], undefined, 'front matter was not evaluated');
-    const { items } = await house.json<{ items: { name: string; state: string; error: string }[] }>('/api/v1/drop-ins');
+    assert.equal(
+      (globalThis as Record<string, unknown>)['svcOwned'],
+      undefined,
+      'front matter was not evaluated',
+    );
+    const { items } = await house.json<{ items: { name: string; state: string; error: string }[] }>(
+      '/api/v1/drop-ins',
+    );
     assert.deepEqual(
       items.map(({ name, state }) => `${name} ${state}`),
       ['evil broken'],
@@ -42,7 +53,10 @@ describe('a plugin that misbehaves', () => {
   test('while it serves is put into quarantine, and the rest serves', async (t) => {
     const house = await houseWith(t, laterZoo);
     for (const animal of laterZoo) {
-      await until(`${animal.id} is ${animal.state}`, () => house.host.explain(animal.id).state === animal.state);
+      await until(
+        `${animal.id} is ${animal.state}`,
+        () => house.host.explain(animal.id).state === animal.state,
+      );
       assert.match(house.host.explain(animal.id).cause ?? '', animal.cause);
     }
     await assertTheRestServes(house);
@@ -55,7 +69,9 @@ describe('a plugin that misbehaves', () => {
       const answer = await house.fetch(`/api/v1/${id}`);
       const { error } = (await answer.json()) as { error: string };
       assert.deepEqual([answer.status, error], [503, 'unavailable'], id);
-      await until(`${id} has its end on its account`, () => house.host.explain(id).strikes.some(({ label }) => label === 'pack process'));
+      await until(`${id} has its end on its account`, () =>
+        house.host.explain(id).strikes.some(({ label }) => label === 'pack process'),
+      );
       await assertTheRestServes(house);
     }
   });
@@ -79,7 +95,10 @@ describe('a plugin that misbehaves', () => {
     await house.settled();
     const { state, cause } = house.host.explain('sticky');
     assert.equal(state, 'unload-failed');
-    assert.match(cause!, /generation 1 could not be unloaded: glue \(stuck\); a restart of svc frees what it kept/);
+    assert.match(
+      cause!,
+      /generation 1 could not be unloaded: glue \(stuck\); a restart of svc frees what it kept/,
+    );
     await house.host.enable('sticky');
     assert.equal(house.host.explain('sticky').state, 'active');
     await assertTheRestServes(house);
@@ -92,18 +111,26 @@ test('a plugin that sets timers or listeners past its scope is told so by name w
   const leaky = (id: string, body: string) => ({
     id,
     manifest: { entry: 'index.ts' },
-    files: { 'index.ts': `import { definePlugin } from 'svc/sdk';\nexport default definePlugin({ activate() { ${body} } });\n` },
+    files: {
+      'index.ts': `import { definePlugin } from 'svc/sdk';\nexport default definePlugin({ activate() { ${body} } });\n`,
+    },
     state: 'active',
     cause: /^$/,
   });
   const plugins = buildZoo(folder, [
-    leaky('leaks-timer', 'setInterval(() => undefined, 1_000); clearTimeout(setTimeout(() => undefined, 1_000));'),
+    leaky(
+      'leaks-timer',
+      'setInterval(() => undefined, 1_000); clearTimeout(setTimeout(() => undefined, 1_000));',
+    ),
     leaky('leaks-listener', `process.on('SIGUSR2', () => undefined);`),
   ]);
   const house = await startTestHost(t, { plugins: ['version', ...plugins] });
   const before = process.listenerCount('SIGUSR2');
   for (const [id, what] of [
-    ['leaks-timer', /what was set past ctx \(setInterval: stopped by the host; use ctx\.scope instead\)/],
+    [
+      'leaks-timer',
+      /what was set past ctx \(setInterval: stopped by the host; use ctx\.scope instead\)/,
+    ],
     ['leaks-listener', /process\.on\('SIGUSR2'\): stopped by the host/],
   ] as const) {
     assert.equal(house.host.explain(id).state, 'active', house.host.explain(id).cause);

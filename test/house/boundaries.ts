@@ -34,19 +34,35 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What a plugin may import by the name of the product: of core the contract and the far side of a thread, and every library. */
-const pluginModules = ['svc/sdk', 'svc/ssh', 'svc/thread', ...Object.keys(libraries).map((name) => `svc/${name}`)];
+const pluginModules = [
+  'svc/sdk',
+  'svc/ssh',
+  'svc/thread',
+  ...Object.keys(libraries).map((name) => `svc/${name}`),
+];
 
 /** Packages that libraries bundle; those that a plugin is lent are fine as well. */
 const libraryPackages = ['ajv', 'better-sqlite3', 'gray-matter', 're2js', 'typebox', 'ws', 'yaml'];
 
 /** Packages a plugin may use beside the contract: they compute, and touch nothing. */
-export const pluginPackages = ['typebox', 'kysely', 'yaml', 'semver', 're2js', 'ajv', 'jsonwebtoken', 'unpdf', 'marked'];
+export const pluginPackages = [
+  'typebox',
+  'kysely',
+  'yaml',
+  'semver',
+  're2js',
+  'ajv',
+  'jsonwebtoken',
+  'unpdf',
+  'marked',
+];
 
 /** Packages for browsers; what is loaded there meets nothing of the house but its public routes. */
 export const browserPackages = ['preact', 'uplot', '@xterm/xterm', '@xterm/addon-fit'];
 
 /** Parts of node that start something which no scope owns, or reach around the context. */
-const closedToPlugins = /^node:(child_process|cluster|worker_threads|vm|module|inspector|repl|process|timers|v8)(?:\/.*)?$/;
+const closedToPlugins =
+  /^node:(child_process|cluster|worker_threads|vm|module|inspector|repl|process|timers|v8)(?:\/.*)?$/;
 
 /** Which plugins are lent closed parts of node, with their globals, and why; as their plugin.json says, so that another one is seen in review. */
 export const trusted: Readonly<Record<string, readonly string[]>> = {
@@ -57,48 +73,98 @@ export const trusted: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What a plugin says instead of reaching for the world; `part` of node is what one must be trusted with to say it all the same. */
-const pluginEffects: readonly { readonly form: RegExp; readonly part?: string; readonly instead: string }[] = [
-  { form: /(?<![.\w])setInterval\b/, part: 'timers', instead: 'setInterval: use ctx.scope.interval, or setup.every in a thread' },
-  { form: /(?<![.\w])setTimeout\b/, part: 'timers', instead: 'setTimeout: use ctx.scope.timeout, or setup.after in a thread' },
-  { form: /(?<![.\w])(?:setImmediate|queueMicrotask)\b/, part: 'timers', instead: 'setImmediate and queueMicrotask: use ctx.scope.task' },
-  { form: /\bglobalThis\b|(?<![.\w])global\b\s*[.[]/, instead: 'globalThis: keep state in an object that activate() makes' },
+const pluginEffects: readonly {
+  readonly form: RegExp;
+  readonly part?: string;
+  readonly instead: string;
+}[] = [
+  {
+    form: /(?<![.\w])setInterval\b/,
+    part: 'timers',
+    instead: 'setInterval: use ctx.scope.interval, or setup.every in a thread',
+  },
+  {
+    form: /(?<![.\w])setTimeout\b/,
+    part: 'timers',
+    instead: 'setTimeout: use ctx.scope.timeout, or setup.after in a thread',
+  },
+  {
+    form: /(?<![.\w])(?:setImmediate|queueMicrotask)\b/,
+    part: 'timers',
+    instead: 'setImmediate and queueMicrotask: use ctx.scope.task',
+  },
+  {
+    form: /\bglobalThis\b|(?<![.\w])global\b\s*[.[]/,
+    instead: 'globalThis: keep state in an object that activate() makes',
+  },
   {
     form: /(?<![.\w])process\s*(?:\?\.|\.)?\s*(?:\[|(?:on|once|addListener|prependListener|emit|exit|abort|kill|chdir|env|nextTick|stdout|stderr)\b)/,
     part: 'process',
     instead: 'process: use ctx.scope and ctx.settings',
   },
   { form: /(?<![.\w])console\b/, instead: 'console: use ctx.log' },
-  { form: /(?<![.\w])watch\s*\(|\bfs\s*\.\s*watch\b|\bwatchFile\s*\(/, instead: 'fs.watch: declare a setting, or use ctx.scope.interval' },
-  { form: /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(?:\(\s*\)|(?!\s*\())|\bperformance\s*\.\s*now\b/, instead: 'the clock: use ctx.clock' },
-  { form: /\bMath\s*\.\s*random\b|\brandomUUID\b|\brandomBytes\b/, instead: 'randomness: use ctx.ids' },
-  { form: /(?:^|[\s(])@[A-Za-z]\w*/, instead: 'decorators: a global map would pin every reloaded class; use ctx.services.provide' },
+  {
+    form: /(?<![.\w])watch\s*\(|\bfs\s*\.\s*watch\b|\bwatchFile\s*\(/,
+    instead: 'fs.watch: declare a setting, or use ctx.scope.interval',
+  },
+  {
+    form: /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(?:\(\s*\)|(?!\s*\())|\bperformance\s*\.\s*now\b/,
+    instead: 'the clock: use ctx.clock',
+  },
+  {
+    form: /\bMath\s*\.\s*random\b|\brandomUUID\b|\brandomBytes\b/,
+    instead: 'randomness: use ctx.ids',
+  },
+  {
+    form: /(?:^|[\s(])@[A-Za-z]\w*/,
+    instead: 'decorators: a global map would pin every reloaded class; use ctx.services.provide',
+  },
 ];
 
 /** Files that may build a pattern at run time, and why that is safe there. All others use literals, or RE2 for what users type. */
 export const patternBuilders: Readonly<Record<string, string>> = {
   'bin/edge/schemas.ts': 'what an edge loads has come with the product, its patterns too',
   'core/observe/redact.ts': 'joins its own constants',
-  'plugins/lib/query/regex-native.ts': 'writes every character anew from what was parsed, and only forms whose work is bounded',
+  'plugins/lib/query/regex-native.ts':
+    'writes every character anew from what was parsed, and only forms whose work is bounded',
 };
 
-const singleHomes: Readonly<Record<string, { readonly homes: readonly string[]; readonly why: string }>> = {
-  'gray-matter': { homes: ['plugins/lib/markdown-file/front-matter.ts'], why: 'it runs code in front matter unless it is called with care' },
-  jsonwebtoken: { homes: ['plugins/session/access-tokens.ts', 'core/boot/shared-modules.ts'], why: 'who signs and verifies decides who anybody is' },
-  ssh2: { homes: ['core/boot/ssh.ts'], why: 'who speaks SSH sees passwords, and must bring the stream itself' },
-  'reflect-metadata': { homes: ['bin/svc.ts', 'bin/edge.ts', 'test/kit/index.ts'], why: 'it must come first, once, in whoever starts a process' },
+const singleHomes: Readonly<
+  Record<string, { readonly homes: readonly string[]; readonly why: string }>
+> = {
+  'gray-matter': {
+    homes: ['plugins/lib/markdown-file/front-matter.ts'],
+    why: 'it runs code in front matter unless it is called with care',
+  },
+  jsonwebtoken: {
+    homes: ['plugins/session/access-tokens.ts', 'core/boot/shared-modules.ts'],
+    why: 'who signs and verifies decides who anybody is',
+  },
+  ssh2: {
+    homes: ['core/boot/ssh.ts'],
+    why: 'who speaks SSH sees passwords, and must bring the stream itself',
+  },
+  'reflect-metadata': {
+    homes: ['bin/svc.ts', 'bin/edge.ts', 'test/kit/index.ts'],
+    why: 'it must come first, once, in whoever starts a process',
+  },
 };
 
 /** Every import or effect that runs against the plan of the house, as a sentence that says where and what is allowed. */
 export function trespasses(sources: readonly Source[]): string[] {
-  return sources.flatMap((file) => rules.flatMap((rule) => rule(file).map((what) => `${file.path}: ${what}`)));
+  return sources.flatMap((file) =>
+    rules.flatMap((rule) => rule(file).map((what) => `${file.path}: ${what}`)),
+  );
 }
 
 type Rule = (file: Source) => string[];
 
 const roomOf = (path: string): string | undefined => /^core\/([^/]+)\//.exec(path)?.[1];
 const libraryOf = (path: string): string | undefined => /^plugins\/lib\/([^/]+)\//.exec(path)?.[1];
-const pluginOf = (path: string): string | undefined => (path.startsWith('plugins/lib/') ? undefined : /^plugins\/([^/]+)\//.exec(path)?.[1]);
-const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+const pluginOf = (path: string): string | undefined =>
+  path.startsWith('plugins/lib/') ? undefined : /^plugins\/([^/]+)\//.exec(path)?.[1];
+const packageOf = (specifier: string): string =>
+  specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
 const coreKeepsItsArrows: Rule = ({ path, imports }) => {
   const room = roomOf(path);
@@ -107,12 +173,16 @@ const coreKeepsItsArrows: Rule = ({ path, imports }) => {
   }
   const allowed = arrows[room];
   if (allowed === undefined) {
-    return [`core/${room} is no room of the house; add it to the table in test/house/boundaries.ts and to the architecture`];
+    return [
+      `core/${room} is no room of the house; add it to the table in test/house/boundaries.ts and to the architecture`,
+    ];
   }
   return imports.flatMap(({ specifier }) => {
     const leadsTo = target(path, specifier);
     if (leadsTo === undefined) {
-      return packageOf(specifier) === 'svc' ? [`imports ${specifier}; core uses the relative path, the name is for plugins and tests`] : [];
+      return packageOf(specifier) === 'svc'
+        ? [`imports ${specifier}; core uses the relative path, the name is for plugins and tests`]
+        : [];
     }
     const other = roomOf(leadsTo);
     if (other === room || /^(?:config\/.+\.json|package\.json)$/.test(leadsTo)) {
@@ -123,7 +193,9 @@ const coreKeepsItsArrows: Rule = ({ path, imports }) => {
         `imports ${specifier}; core/${room} may import ${allowed.length === 0 ? 'nothing' : allowed.map((name) => (name === '*' ? 'core' : `core/${name}`)).join(', ')}`,
       ];
     }
-    return leadsTo === `core/${other}/index.ts` ? [] : [`imports ${specifier}; another room is entered by its index.ts`];
+    return leadsTo === `core/${other}/index.ts`
+      ? []
+      : [`imports ${specifier}; another room is entered by its index.ts`];
   });
 };
 
@@ -131,15 +203,23 @@ const contractNeedsNothing: Rule = ({ path, imports }) =>
   roomOf(path) !== 'sdk'
     ? []
     : imports
-        .filter(({ specifier, typeOnly }) => target(path, specifier) === undefined && !(typeOnly && ['typebox', 'kysely'].includes(specifier)))
-        .map(({ specifier }) => `imports ${specifier}; the contract needs nothing at run time, and only the types of typebox and kysely`);
+        .filter(
+          ({ specifier, typeOnly }) =>
+            target(path, specifier) === undefined &&
+            !(typeOnly && ['typebox', 'kysely'].includes(specifier)),
+        )
+        .map(
+          ({ specifier }) =>
+            `imports ${specifier}; the contract needs nothing at run time, and only the types of typebox and kysely`,
+        );
 
 const isOpenTo = (plugin: string, specifier: string): boolean => {
   const part = closedToPlugins.exec(specifier)?.[1];
   return part === undefined || isTrusted(plugin, part);
 };
 
-const isTrusted = (plugin: string, part: string): boolean => trusted[plugin]?.includes(part) === true;
+const isTrusted = (plugin: string, part: string): boolean =>
+  trusted[plugin]?.includes(part) === true;
 
 /** Runs in the restricted process of a pack and never in this one, so it may do there what it likes. */
 const isInsidePack = (path: string): boolean => path.startsWith('plugins/packs/inside/');
@@ -161,7 +241,10 @@ const browsersKnowOnlyThePage: Rule = ({ path, code, imports }) => {
   if (home === undefined) {
     return imports
       .filter(({ specifier }) => isForBrowsers(target(path, specifier) ?? ''))
-      .map(({ specifier }) => `imports ${specifier}; what is for browsers is reached by "browser:./web/…" only`);
+      .map(
+        ({ specifier }) =>
+          `imports ${specifier}; what is for browsers is reached by "browser:./web/…" only`,
+      );
   }
   return [
     ...imports
@@ -169,10 +252,18 @@ const browsersKnowOnlyThePage: Rule = ({ path, code, imports }) => {
         ({ specifier }) =>
           !(
             target(path, specifier)?.startsWith(home) ??
-            browserPackages.some((name) => specifier === name || specifier.startsWith(`${name}/`) || specifier === 'uplot/dist/uPlot.min.css')
+            browserPackages.some(
+              (name) =>
+                specifier === name ||
+                specifier.startsWith(`${name}/`) ||
+                specifier === 'uplot/dist/uPlot.min.css',
+            )
           ),
       )
-      .map(({ specifier }) => `imports ${specifier}; code for browsers may import its own folder and ${browserPackages.join(', ')}`),
+      .map(
+        ({ specifier }) =>
+          `imports ${specifier}; code for browsers may import its own folder and ${browserPackages.join(', ')}`,
+      ),
     ...(/\b(?:dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|srcdoc)\b/.test(code)
       ? ['writes HTML; text of others stays text, so build elements instead']
       : []),
@@ -185,7 +276,10 @@ const insideOfPacksStaysThere: Rule = ({ path, imports }) =>
     ? []
     : imports
         .filter(({ specifier }) => isInsidePack(target(path, specifier) ?? ''))
-        .map(({ specifier }) => `imports ${specifier}; what runs in the process of a pack is reached through pack-worker.ts only`);
+        .map(
+          ({ specifier }) =>
+            `imports ${specifier}; what runs in the process of a pack is reached through pack-worker.ts only`,
+        );
 
 const pluginsKnowOnlyTheContract: Rule = ({ path, imports }) => {
   const plugin = pluginOf(path);
@@ -217,7 +311,9 @@ const librariesStandBelowPlugins: Rule = ({ path, imports }) => {
   }
   const below = libraries[library];
   if (below === undefined) {
-    return [`plugins/lib/${library} is no library of the product; add it to the table in test/house/boundaries.ts, and to "exports" in package.json`];
+    return [
+      `plugins/lib/${library} is no library of the product; add it to the table in test/house/boundaries.ts, and to "exports" in package.json`,
+    ];
   }
   const names = ['svc/sdk', ...below.map((name) => `svc/${name}`)];
   return imports.flatMap(({ specifier }) => {
@@ -226,11 +322,14 @@ const librariesStandBelowPlugins: Rule = ({ path, imports }) => {
       leadsTo === undefined
         ? names.includes(specifier) ||
           libraryPackages.includes(packageOf(specifier)) ||
-          (specifier.startsWith('node:') && (!closedToPlugins.test(specifier) || specifier === 'node:timers/promises'))
+          (specifier.startsWith('node:') &&
+            (!closedToPlugins.test(specifier) || specifier === 'node:timers/promises'))
         : libraryOf(leadsTo) === library;
     return allowed
       ? []
-      : [`imports ${specifier}; this library may import ${names.join(', ')}, its own files, harmless node: modules and ${libraryPackages.join(', ')}`];
+      : [
+          `imports ${specifier}; this library may import ${names.join(', ')}, its own files, harmless node: modules and ${libraryPackages.join(', ')}`,
+        ];
   });
 };
 
@@ -238,12 +337,24 @@ const librariesStandBelowPlugins: Rule = ({ path, imports }) => {
 const workersOnlyServe: Rule = ({ path, code, imports }) => {
   const isWorker = /^plugins\/[^/]+\/[^/]+-worker\.ts$/.test(path);
   if (isWorker) {
-    const statements = code.split('\n').filter((line) => line.trim() !== '' && !/^(?:import\b|\s|\})/.test(line));
-    const serves = /^(?:void )?serve(?:Thread|Pack|Tables|Parser)\(/.test(statements[0] ?? '') && !/^(?:export|const|let|function|class)\b/m.test(code);
-    return serves ? [] : ['does more than to call serveThread; keep the open function in a file beside it, so that tests can run it without a thread'];
+    const statements = code
+      .split('\n')
+      .filter((line) => line.trim() !== '' && !/^(?:import\b|\s|\})/.test(line));
+    const serves =
+      /^(?:void )?serve(?:Thread|Pack|Tables|Parser)\(/.test(statements[0] ?? '') &&
+      !/^(?:export|const|let|function|class)\b/m.test(code);
+    return serves
+      ? []
+      : [
+          'does more than to call serveThread; keep the open function in a file beside it, so that tests can run it without a thread',
+        ];
   }
-  return pluginOf(path) !== undefined && (/\bserveThread\b/.test(code) || imports.some(({ specifier }) => specifier.endsWith('-worker.ts')))
-    ? ['serves a thread or imports a worker file; only the *-worker.ts beside plugin.json calls serveThread, and only ctx.threads starts it']
+  return pluginOf(path) !== undefined &&
+    (/\bserveThread\b/.test(code) ||
+      imports.some(({ specifier }) => specifier.endsWith('-worker.ts')))
+    ? [
+        'serves a thread or imports a worker file; only the *-worker.ts beside plugin.json calls serveThread, and only ctx.threads starts it',
+      ]
     : [];
 };
 
@@ -251,15 +362,25 @@ const contractsOfPluginsAreTypes: Rule = ({ path, imports }) =>
   !/^plugins\/[^/]+\/contract\.ts$/.test(path)
     ? []
     : imports
-        .filter(({ specifier, typeOnly }) => !typeOnly && !['svc/sdk', 'typebox'].includes(specifier) && !specifier.endsWith('/contract.ts'))
-        .map(({ specifier }) => `imports ${specifier}; what a contract imports is bundled into everyone who uses it, so only types may come from there`);
+        .filter(
+          ({ specifier, typeOnly }) =>
+            !typeOnly &&
+            !['svc/sdk', 'typebox'].includes(specifier) &&
+            !specifier.endsWith('/contract.ts'),
+        )
+        .map(
+          ({ specifier }) =>
+            `imports ${specifier}; what a contract imports is bundled into everyone who uses it, so only types may come from there`,
+        );
 
 const pluginsOwnTheirEffects: Rule = ({ path, code }) => {
   const plugin = pluginOf(path);
   return plugin === undefined || isInsidePack(path) || isForBrowsers(path)
     ? []
     : pluginEffects
-        .filter(({ form, part }) => form.test(code) && !(part !== undefined && isTrusted(plugin, part)))
+        .filter(
+          ({ form, part }) => form.test(code) && !(part !== undefined && isTrusted(plugin, part)),
+        )
         .map(({ instead }) => `uses what no scope owns. ${instead}`);
 };
 
@@ -267,11 +388,19 @@ const pluginImportsAreReadable: Rule = ({ path, code }) =>
   pluginOf(path) !== undefined &&
   !isInsidePack(path) &&
   !isForBrowsers(path) &&
-  /\bimport\s*\((?!\s*['"])|(?<![.\w])require\b|\bcreateRequire\b|\beval\s*\(|\bnew\s+Function\b/.test(code)
-    ? ['loads code by a computed name or from text; imports are literal, so that this test can read them']
+  /\bimport\s*\((?!\s*['"])|(?<![.\w])require\b|\bcreateRequire\b|\beval\s*\(|\bnew\s+Function\b/.test(
+    code,
+  )
+    ? [
+        'loads code by a computed name or from text; imports are literal, so that this test can read them',
+      ]
     : [];
 
-const afterInstallation: ReadonlySet<string> = new Set(['bin/compile.mjs esbuild', 'bin/start.mjs tsx/esm/api', 'bin/start.mjs ./svc.ts']);
+const afterInstallation: ReadonlySet<string> = new Set([
+  'bin/compile.mjs esbuild',
+  'bin/start.mjs tsx/esm/api',
+  'bin/start.mjs ./svc.ts',
+]);
 
 const scriptsNeedNothing: Rule = ({ path, imports }) =>
   !/^bin\/[^/]+\.mjs$/.test(path)
@@ -279,8 +408,13 @@ const scriptsNeedNothing: Rule = ({ path, imports }) =>
     : imports
         // What comes after the installation.
         .filter(({ specifier }) => !afterInstallation.has(`${path} ${specifier}`))
-        .filter(({ specifier }) => !specifier.startsWith('node:') && !/^\.\/[^/]+\.mjs$/.test(specifier))
-        .map(({ specifier }) => `imports ${specifier}; bin/*.mjs must run on a bare clone, so node: and each other is all there is`);
+        .filter(
+          ({ specifier }) => !specifier.startsWith('node:') && !/^\.\/[^/]+\.mjs$/.test(specifier),
+        )
+        .map(
+          ({ specifier }) =>
+            `imports ${specifier}; bin/*.mjs must run on a bare clone, so node: and each other is all there is`,
+        );
 
 const productIgnoresTests: Rule = ({ path, imports }) =>
   path.startsWith('test/')
@@ -299,8 +433,11 @@ const binUsesTheHouse: Rule = ({ path, imports }) =>
 const packagesStayAtHome: Rule = ({ path, imports }) =>
   imports.flatMap(({ specifier, typeOnly }) => {
     const home = singleHomes[packageOf(specifier)];
-    const atHome = home === undefined || home.homes.includes(path) || path.startsWith('test/') || typeOnly;
-    return atHome ? [] : [`imports ${specifier}; only ${home.homes.join(' and ')} may, because ${home.why}`];
+    const atHome =
+      home === undefined || home.homes.includes(path) || path.startsWith('test/') || typeOnly;
+    return atHome
+      ? []
+      : [`imports ${specifier}; only ${home.homes.join(' and ')} may, because ${home.why}`];
   });
 
 const patternsAreLiterals: Rule = ({ path, code }) =>
@@ -309,8 +446,12 @@ const patternsAreLiterals: Rule = ({ path, code }) =>
     : [];
 
 const injectionIsExplicit: Rule = ({ path, code }) =>
-  roomOf(path) !== undefined && /@(?:injectable|singleton|scoped)\s*\(/.test(code) && undecoratedParameter(code)
-    ? ['has a constructor parameter without @inject(TOKEN); esbuild emits no types for tsyringe to go by']
+  roomOf(path) !== undefined &&
+  /@(?:injectable|singleton|scoped)\s*\(/.test(code) &&
+  undecoratedParameter(code)
+    ? [
+        'has a constructor parameter without @inject(TOKEN); esbuild emits no types for tsyringe to go by',
+      ]
     : [];
 
 /** Whether a constructor of a decorated class takes something that is not introduced by a decorator. */

@@ -13,9 +13,23 @@ const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 /** Three files, each importing the one before it by way of an `exports` name or a path. */
 const clean = {
   'package.json': JSON.stringify({ name: 'svc', type: 'module', exports: { './lib': './lib.ts' } }),
-  'tsconfig.json': JSON.stringify({ compilerOptions: { target: 'ES2023', module: 'NodeNext', noEmit: true, strict: true, allowImportingTsExtensions: true } }),
-  '.oxlintrc.json': JSON.stringify({ ignorePatterns: ['node_modules'], rules: { 'typescript/no-floating-promises': 'error' } }),
-  '.oxfmtrc.json': JSON.stringify({ singleQuote: true, ignorePatterns: ['node_modules', '**/*.json'] }),
+  'tsconfig.json': JSON.stringify({
+    compilerOptions: {
+      target: 'ES2023',
+      module: 'NodeNext',
+      noEmit: true,
+      strict: true,
+      allowImportingTsExtensions: true,
+    },
+  }),
+  '.oxlintrc.json': JSON.stringify({
+    ignorePatterns: ['node_modules'],
+    rules: { 'typescript/no-floating-promises': 'error' },
+  }),
+  '.oxfmtrc.json': JSON.stringify({
+    singleQuote: true,
+    ignorePatterns: ['node_modules', '**/*.json'],
+  }),
   'lib.ts': 'export const work = (): number => 1;\n',
   'room/middle.ts': "export { work } from 'svc/lib';\n",
   'room/user.ts': "import { work } from './middle.ts';\n\nwork();\n",
@@ -40,7 +54,9 @@ function project(t: TestContext) {
     stale: () => staleFiles(root, record).files?.toSorted(),
     /** Names of the tools that complain. */
     async complaints(all = false): Promise<string[]> {
-      return (await runChecks(root, { all, cache })).filter(({ code }) => code !== 0).map(({ name }) => name);
+      return (await runChecks(root, { all, cache }))
+        .filter(({ code }) => code !== 0)
+        .map(({ name }) => name);
     },
   };
 }
@@ -71,7 +87,13 @@ test('what an earlier check has found never hides what a change makes wrong else
 test('a change of the configuration, the packages or a declaration file makes every file stale, and so does the wish for all', async (t) => {
   const { put, stale, complaints } = project(t);
   put('room/user.ts', "import { work } from './middle.ts';\n\nvoid work();\nPromise.resolve(1);\n");
-  put('.oxlintrc.json', JSON.stringify({ ignorePatterns: ['node_modules'], rules: { 'typescript/no-floating-promises': 'off' } }));
+  put(
+    '.oxlintrc.json',
+    JSON.stringify({
+      ignorePatterns: ['node_modules'],
+      rules: { 'typescript/no-floating-promises': 'off' },
+    }),
+  );
   assert.deepEqual(await complaints(), []);
   assert.deepEqual(stale(), []);
   put('.oxlintrc.json');
@@ -80,7 +102,10 @@ test('a change of the configuration, the packages or a declaration file makes ev
 
   put('room/user.ts');
   assert.deepEqual(await complaints(), []);
-  put('room/stranger.ts', 'export {};\n\ndeclare global {\n  interface Array<T> {\n    own: T;\n  }\n}\n');
+  put(
+    'room/stranger.ts',
+    'export {};\n\ndeclare global {\n  interface Array<T> {\n    own: T;\n  }\n}\n',
+  );
   assert.equal(stale(), undefined);
   put('room/stranger.ts');
   assert.deepEqual(await complaints(true), []);

@@ -14,9 +14,17 @@ interface Row {
 type Versions = Readonly<Record<string, string>>;
 
 const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
-const project = JSON.parse(read('package.json')) as { dependencies: Versions; devDependencies: Versions; allowScripts: Readonly<Record<string, boolean>> };
-const lock = JSON.parse(read('package-lock.json')) as { packages: Readonly<Record<string, { version?: string; hasInstallScript?: boolean }>> };
-const [runTime, development] = read('docs/dependencies.md').split('## For development').map(rowsOf) as [Row[], Row[]];
+const project = JSON.parse(read('package.json')) as {
+  dependencies: Versions;
+  devDependencies: Versions;
+  allowScripts: Readonly<Record<string, boolean>>;
+};
+const lock = JSON.parse(read('package-lock.json')) as {
+  packages: Readonly<Record<string, { version?: string; hasInstallScript?: boolean }>>;
+};
+const [runTime, development] = read('docs/dependencies.md')
+  .split('## For development')
+  .map(rowsOf) as [Row[], Row[]];
 
 /** The table rows of a part of the page. */
 function rowsOf(part: string): Row[] {
@@ -28,7 +36,8 @@ function rowsOf(part: string): Row[] {
     .map((cells) => ({ name: cells[1]!, version: cells[2]!, script: cells.at(-2)! }));
 }
 
-const versionsOn = (rows: readonly Row[]): Versions => Object.fromEntries(rows.map(({ name, version }) => [name, version]));
+const versionsOn = (rows: readonly Row[]): Versions =>
+  Object.fromEntries(rows.map(({ name, version }) => [name, version]));
 
 test('docs/dependencies.md explains exactly the packages of package.json, in their versions', () => {
   assert.deepEqual(versionsOn(runTime), project.dependencies);
@@ -36,9 +45,20 @@ test('docs/dependencies.md explains exactly the packages of package.json, in the
 });
 
 test('every version is exact and is the one the lockfile installs', () => {
-  for (const [name, version] of Object.entries({ ...project.dependencies, ...project.devDependencies })) {
-    assert.match(version, /^\d+\.\d+\.\d+(?:-[\w.]+)?$/, `${name} is asked for as "${version}"; pin it`);
-    assert.equal(lock.packages[`node_modules/${name}`]?.version, version, `package-lock.json and package.json differ about ${name}; run "npm install"`);
+  for (const [name, version] of Object.entries({
+    ...project.dependencies,
+    ...project.devDependencies,
+  })) {
+    assert.match(
+      version,
+      /^\d+\.\d+\.\d+(?:-[\w.]+)?$/,
+      `${name} is asked for as "${version}"; pin it`,
+    );
+    assert.equal(
+      lock.packages[`node_modules/${name}`]?.version,
+      version,
+      `package-lock.json and package.json differ about ${name}; run "npm install"`,
+    );
   }
 });
 
@@ -49,7 +69,11 @@ test('no package runs an install script that nobody has judged, and the page tel
   assert.deepEqual([...new Set(scripted)].sort(), Object.keys(project.allowScripts).sort());
   for (const { name, script } of [...runTime, ...development]) {
     const verdict = project.allowScripts[name];
-    assert.match(script, verdict === undefined ? /^none$/ : verdict ? /^allowed: / : /^denied: /, `the install script of ${name}`);
+    assert.match(
+      script,
+      verdict === undefined ? /^none$/ : verdict ? /^allowed: / : /^denied: /,
+      `the install script of ${name}`,
+    );
   }
 });
 

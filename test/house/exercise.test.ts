@@ -34,7 +34,8 @@ async function bench(...args: string[]): Promise<Ended> {
         process.execPath,
         ['--import', 'tsx', '--input-type=module', '-e', script, '--', ...args],
         { cwd: projectRoot, timeout: 60_000 },
-        (error, stdout, stderr) => settle({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+        (error, stdout, stderr) =>
+          settle({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
       );
     });
   } finally {
@@ -66,7 +67,15 @@ test('a bench prints its figures lined up, and as one line of JSON', async () =>
     { case: 'bare', ratio: 1 / 3 },
     { case: 'dressed', ratio: 12 },
   ];
-  assert.deepEqual(JSON.parse(lines.at(-1)!), { bench: 'sum', node: process.version, until: 4, good: true, ok: true, label: 'all', cases });
+  assert.deepEqual(JSON.parse(lines.at(-1)!), {
+    bench: 'sum',
+    node: process.version,
+    until: 4,
+    good: true,
+    ok: true,
+    label: 'all',
+    cases,
+  });
 });
 
 test('a bench that is not good enough, or throws, fails its command', async () => {

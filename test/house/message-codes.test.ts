@@ -9,13 +9,18 @@ const ofLines = /\blog\??\.(?:debug|info|warn|error)\(\s*\{\s*event: '([^']*)'/g
 const ofErrors = /\breason: '([^']*\.[^']*)'/g;
 
 const codes = sourcesIn('core', 'plugins', 'bin').flatMap(({ path, text }: Source) =>
-  [...text.matchAll(ofLines), ...text.matchAll(ofErrors)].map((match) => ({ path, code: match[1]! })),
+  [...text.matchAll(ofLines), ...text.matchAll(ofErrors)].map((match) => ({
+    path,
+    code: match[1]!,
+  })),
 );
 
 test('every warning and every error has a code', () => {
   const call = /\blog(?:ger)?(?:\('[a-z.-]+'\))?\??\s*\.\s*(?:warn|error)\(\s*\{(?!\s*event)/g;
   const bare = sourcesIn('core', 'plugins', 'bin').flatMap(({ path, text }: Source) =>
-    [...text.matchAll(call)].map(({ index }) => `${path}:${text.slice(0, index).split('\n').length}`),
+    [...text.matchAll(call)].map(
+      ({ index }) => `${path}:${text.slice(0, index).split('\n').length}`,
+    ),
   );
   assert.deepEqual(bare, []);
 });
@@ -29,7 +34,9 @@ test('a message code is an area and what happened there', () => {
 });
 
 test('a message code names one sentence: it stands at one place of the sources', () => {
-  const shared = codes.filter(({ code }, index) => codes.findIndex((other) => other.code === code) !== index);
+  const shared = codes.filter(
+    ({ code }, index) => codes.findIndex((other) => other.code === code) !== index,
+  );
   assert.deepEqual(shared, []);
 });
 
@@ -38,7 +45,10 @@ const vague = /\b(?:any|every|no|some)body\b|\bwhoever\b|\bsomething\b/i;
 
 test('an error names who and what is meant', () => {
   const errors = sourcesIn('core', 'plugins', 'bin').flatMap(({ path, text }: Source) =>
-    [...text.matchAll(/new (?:SvcError|Error|UsageError)\(([^;]*?)\);/g)].map((match) => ({ path, said: match[1]! })),
+    [...text.matchAll(/new (?:SvcError|Error|UsageError)\(([^;]*?)\);/g)].map((match) => ({
+      path,
+      said: match[1]!,
+    })),
   );
   assert.deepEqual(
     errors.filter(({ said }) => vague.test(said.replaceAll(/\/\/[^\n]*/g, ''))),

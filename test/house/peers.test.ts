@@ -24,11 +24,15 @@ test('a missing peer is a skip that names its Debian package', () => {
 });
 
 test('a missing peer is a failure where all of them are required', () => {
-  assert.throws(() => lookWithout({ SVC_TEST_PEERS: 'required' }), /apt-get install wrk\), and SVC_TEST_PEERS=required forbids to skip/);
+  assert.throws(
+    () => lookWithout({ SVC_TEST_PEERS: 'required' }),
+    /apt-get install wrk\), and SVC_TEST_PEERS=required forbids to skip/,
+  );
 });
 
 test('.ci/run installs exactly the packages that the peers come from', () => {
-  const list = /packages=\(\n([^]*?)\n\)/.exec(readFileSync(join(projectRoot, '.ci/run'), 'utf8'))?.[1] ?? '';
+  const list =
+    /packages=\(\n([^]*?)\n\)/.exec(readFileSync(join(projectRoot, '.ci/run'), 'utf8'))?.[1] ?? '';
   const packages = list.split('\n').map((line) => line.trim().split(/\s/)[0]);
   assert.deepEqual(packages, [...new Set(Object.values(peers))].sort());
 });

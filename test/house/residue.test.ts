@@ -16,7 +16,10 @@ describe('a plugin that comes and goes', () => {
       residue.heapBytesPerCycle < 16_384,
       `${residue.heapBytesPerCycle} bytes of heap a cycle; the drill, which is long enough to tell, holds it to 2,048`,
     );
-    assert.ok(residue.collectedPercent > 98, `${residue.collectedPercent} % of its generations were collected`);
+    assert.ok(
+      residue.collectedPercent > 98,
+      `${residue.collectedPercent} % of its generations were collected`,
+    );
   });
 
   test('is seen and named for each effect whose undo is lost', async (t) => {
@@ -57,16 +60,26 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/^(every|after) /, 'scope timers'],
 ];
 
-const kindOf = (label: string): string => kinds.find(([form]) => form.test(label))?.[1] ?? `nothing known for "${label}"`;
+const kindOf = (label: string): string =>
+  kinds.find(([form]) => form.test(label))?.[1] ?? `nothing known for "${label}"`;
 
 /** Effects that only forget memory of the plugin's own; the collected generations of the other test cover them. */
-const ownMemory = new Set(['ballast', 'service container', 'task: follow', 'what was set past ctx']);
+const ownMemory = new Set([
+  'ballast',
+  'service container',
+  'task: follow',
+  'what was set past ctx',
+]);
 
 async function effectLabels(): Promise<string[]> {
   const undo: (() => unknown)[] = [];
-  const house = await startTestHost({ after: (step) => void undo.push(step as () => unknown) }, { plugins: [everyFixture] });
+  const house = await startTestHost(
+    { after: (step) => void undo.push(step as () => unknown) },
+    { plugins: [everyFixture] },
+  );
   const tables = new Set(Object.keys(house.registry.current));
-  const flatten = (node: EffectNode): string[] => (node.children.length === 0 ? [node.label] : node.children.flatMap(flatten));
+  const flatten = (node: EffectNode): string[] =>
+    node.children.length === 0 ? [node.label] : node.children.flatMap(flatten);
   const labels = house.host
     .explain('every')
     .effects!.children.filter(({ label }) => !tables.has(label))

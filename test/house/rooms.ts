@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
@@ -20,10 +28,15 @@ export const halves = [rooms.slice(0, half), rooms.slice(half)] as const;
 /** Rooms of the agent have a house of their own. */
 function runsOn(id: string): readonly string[] {
   const file = join(root, 'plugins', id, 'plugin.json');
-  return existsSync(file) ? ((JSON.parse(readFileSync(file, 'utf8')) as { runs_on?: readonly string[] }).runs_on ?? ['manager']) : [];
+  return existsSync(file)
+    ? ((JSON.parse(readFileSync(file, 'utf8')) as { runs_on?: readonly string[] }).runs_on ?? [
+        'manager',
+      ])
+    : [];
 }
 
-const ownRooms = ({ host }: RunningCore): ReturnType<RunningCore['host']['list']> => host.list().filter(({ id }) => rooms.includes(id));
+const ownRooms = ({ host }: RunningCore): ReturnType<RunningCore['host']['list']> =>
+  host.list().filter(({ id }) => rooms.includes(id));
 
 /** Each of these rooms is missing at a start, and is put back while the house serves. */
 export function serveWithout(missing: readonly string[]): void {
@@ -54,7 +67,9 @@ export function serveWithout(missing: readonly string[]): void {
       }
       await until(
         `${room} and all that need it are active again`,
-        () => ownRooms(house).length === rooms.length && ownRooms(house).every(({ state }) => state === 'active'),
+        () =>
+          ownRooms(house).length === rooms.length &&
+          ownRooms(house).every(({ state }) => state === 'active'),
       );
       await everyRouteAnswers(house, asked);
     });
@@ -82,7 +97,9 @@ async function houseOf(t: TestContext, product: string): Promise<RunningCore> {
 
 /** Whoever is not active lacks a service, and says which. */
 function assertBlocked(house: RunningCore): void {
-  for (const { id, state, cause } of ownRooms(house).filter((plugin) => plugin.state !== 'active')) {
+  for (const { id, state, cause } of ownRooms(house).filter(
+    (plugin) => plugin.state !== 'active',
+  )) {
     assert.equal(state, 'blocked', `${id} is ${state}: ${cause}`);
     assert.match(cause!, /needs service [a-z.]+/);
   }
@@ -90,7 +107,9 @@ function assertBlocked(house: RunningCore): void {
 
 async function assertOutages({ registry, url, operatorToken }: RunningCore): Promise<void> {
   for (const { mount } of registry.current.outages) {
-    const answer = await fetch(url + mount, { headers: { authorization: `Bearer ${operatorToken}` } });
+    const answer = await fetch(url + mount, {
+      headers: { authorization: `Bearer ${operatorToken}` },
+    });
     const { error, message } = (await answer.json()) as { error: string; message: string };
     assert.deepEqual([answer.status, error], [503, 'unavailable']);
     assert.match(message, /is blocked: it needs service/);
@@ -107,13 +126,19 @@ async function everyRouteAnswers(house: RunningCore, asked: Set<string>): Promis
     const path = value.path.replaceAll(/\{[^}]+\}/g, '999999');
     const answer = await fetch(house.url + path, {
       method: value.method,
-      headers: { authorization: `Bearer ${house.operatorToken}`, ...(value.method !== 'GET' && { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${house.operatorToken}`,
+        ...(value.method !== 'GET' && { 'content-type': 'application/json' }),
+      },
       ...(value.method !== 'GET' && value.body && { body: '{}' }),
     });
     const body = await answer.text();
     assert.ok(answer.status < 500, `${value.method} ${path} answered ${answer.status}: ${body}`);
     // A protocol that words its errors itself may say nothing at all of what is not there.
-    assert.ok(answer.status !== 404 || body.includes('not_found') || value.wording !== undefined, `${value.method} ${path} is gone`);
+    assert.ok(
+      answer.status !== 404 || body.includes('not_found') || value.wording !== undefined,
+      `${value.method} ${path} is gone`,
+    );
   }
 }
 

@@ -12,12 +12,17 @@ interface Part {
 
 type Settings = Readonly<Record<string, { readonly schema: object; readonly sensitive?: boolean }>>;
 
-const json = (...path: string[]): unknown => JSON.parse(readFileSync(join(projectRoot, ...path), 'utf8'));
+const json = (...path: string[]): unknown =>
+  JSON.parse(readFileSync(join(projectRoot, ...path), 'utf8'));
 
 function* allSettings(): Iterable<[key: string, setting: Settings[string]]> {
   yield* Object.entries(json('config', 'core-settings.json') as Settings);
-  for (const plugin of readdirSync(join(projectRoot, 'plugins')).filter((id) => existsSync(join(projectRoot, 'plugins', id, 'plugin.json')))) {
-    yield* Object.entries((json('plugins', plugin, 'plugin.json') as { settings?: Settings }).settings ?? {});
+  for (const plugin of readdirSync(join(projectRoot, 'plugins')).filter((id) =>
+    existsSync(join(projectRoot, 'plugins', id, 'plugin.json')),
+  )) {
+    yield* Object.entries(
+      (json('plugins', plugin, 'plugin.json') as { settings?: Settings }).settings ?? {},
+    );
   }
 }
 
@@ -38,9 +43,15 @@ test('a setting whose values have a form shows it by an example, since a refusal
   for (const [key, { schema, sensitive }] of allSettings()) {
     for (const { pattern, examples } of partsWithPattern(schema)) {
       seen += 1;
-      assert.ok(examples !== undefined && examples.length > 0, `${key}: add "examples" beside "pattern": "${pattern}"`);
+      assert.ok(
+        examples !== undefined && examples.length > 0,
+        `${key}: add "examples" beside "pattern": "${pattern}"`,
+      );
       // The example of a secret would be set by somebody: it may be words about it.
-      assert.ok(sensitive === true || new RegExp(pattern, 'u').test(examples[0]!), `${key}: the example ${examples[0]} does not fit "${pattern}"`);
+      assert.ok(
+        sensitive === true || new RegExp(pattern, 'u').test(examples[0]!),
+        `${key}: the example ${examples[0]} does not fit "${pattern}"`,
+      );
     }
   }
   assert.ok(seen > 50);

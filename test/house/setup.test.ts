@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -32,23 +41,40 @@ function bareClone(t: TestContext): string {
 /** Writes a package.json and the lockfile for it; `preinstall` is run by npm. */
 function demand(root: string, version: string, preinstall = 'echo once >> runs'): void {
   const dependencies = { 'better-sqlite3': 'file:./local' };
-  writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'tiny', version, dependencies, scripts: { preinstall } }));
+  writeFileSync(
+    join(root, 'package.json'),
+    JSON.stringify({ name: 'tiny', version, dependencies, scripts: { preinstall } }),
+  );
   const packages = {
     '': { name: 'tiny', version, dependencies },
     local: { name: 'better-sqlite3', version },
     'node_modules/better-sqlite3': { resolved: 'local', link: true },
   };
-  writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ name: 'tiny', version, lockfileVersion: 3, requires: true, packages }));
+  writeFileSync(
+    join(root, 'package-lock.json'),
+    JSON.stringify({ name: 'tiny', version, lockfileVersion: 3, requires: true, packages }),
+  );
 }
 
-const runs = (root: string): number => (existsSync(join(root, 'runs')) ? readFileSync(join(root, 'runs'), 'utf8').trim().split('\n').length : 0);
+const runs = (root: string): number =>
+  existsSync(join(root, 'runs'))
+    ? readFileSync(join(root, 'runs'), 'utf8').trim().split('\n').length
+    : 0;
 
 /** One start of svc, as far as its set-up goes. */
 function start(root: string): Promise<Ended> {
   const script = `import('./bin/setup.mjs').then((setup) => setup.ensureInstalled(process.argv[1])).catch((error) => { console.error(error.message); process.exitCode = 1; })`;
   return new Promise((settle) => {
-    execFile(process.execPath, ['-e', script, root], { cwd: projectRoot, timeout: 120_000 }, (error, stdout, stderr) =>
-      settle({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, stdout, stderr }),
+    execFile(
+      process.execPath,
+      ['-e', script, root],
+      { cwd: projectRoot, timeout: 120_000 },
+      (error, stdout, stderr) =>
+        settle({
+          code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1,
+          stdout,
+          stderr,
+        }),
     );
   });
 }
@@ -74,12 +100,19 @@ test('what has to be compiled is told when that begins, with how long it takes',
   );
 });
 
-test('the headers that came with this Node are compiled against, where there are any', { skip: !existsSync(headers) }, async (t) => {
-  const root = bareClone(t);
-  demand(root, '1.0.0', 'echo "$npm_config_nodedir" > headers');
-  assert.equal((await start(root)).code, 0);
-  assert.equal(join(readFileSync(join(root, 'headers'), 'utf8').trim(), 'include/node/node_version.h'), headers);
-});
+test(
+  'the headers that came with this Node are compiled against, where there are any',
+  { skip: !existsSync(headers) },
+  async (t) => {
+    const root = bareClone(t);
+    demand(root, '1.0.0', 'echo "$npm_config_nodedir" > headers');
+    assert.equal((await start(root)).code, 0);
+    assert.equal(
+      join(readFileSync(join(root, 'headers'), 'utf8').trim(), 'include/node/node_version.h'),
+      headers,
+    );
+  },
+);
 
 test('two starts at once install once', async (t) => {
   const root = bareClone(t);
@@ -126,14 +159,20 @@ test('a failure shows what npm said, names the cause and leaves no lock', async 
   demand(root, '1.0.0', 'echo no room left >&2 && exit 3');
   const { code, stderr } = await start(root);
   assert.equal(code, 1);
-  assert.match(stderr, /no room left[^]*"npm install" in .* did not succeed: npm ended with exit code \d+\. Its output is above/);
+  assert.match(
+    stderr,
+    /no room left[^]*"npm install" in .* did not succeed: npm ended with exit code \d+\. Its output is above/,
+  );
   assert.equal(existsSync(join(root, '.setup.lock')), false);
 });
 
 test('the lock of a start that was killed does not hold up the next one', async (t) => {
   const root = bareClone(t);
   const gone = spawnSync(process.execPath, ['-e', '']).pid;
-  writeFileSync(join(root, '.setup.lock'), JSON.stringify({ pid: gone, host: hostname(), token: 'x' }));
+  writeFileSync(
+    join(root, '.setup.lock'),
+    JSON.stringify({ pid: gone, host: hostname(), token: 'x' }),
+  );
   assert.equal((await start(root)).code, 0);
   assert.equal(runs(root), 1);
 });
@@ -141,21 +180,38 @@ test('the lock of a start that was killed does not hold up the next one', async 
 test('a Node.js that is too old, and a missing lockfile, stop at a sentence', async (t) => {
   for (const program of ['bin/svc', 'bin/setup.mjs']) {
     // The file that is loaded first makes this Node say that it is another one.
-    const pretend = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'18.20.4'})";
-    const { status, stderr } = spawnSync(process.execPath, ['--import', pretend, program, 'version'], { cwd: projectRoot, encoding: 'utf8' });
+    const pretend =
+      "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'18.20.4'})";
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--import', pretend, program, 'version'],
+      { cwd: projectRoot, encoding: 'utf8' },
+    );
     assert.equal(status, 1);
-    assert.match(stderr, /^svc needs Node\.js 20\.19 or newer, and .* is 18\.20\.4\. Install .* and start again\.\n$/);
+    assert.match(
+      stderr,
+      /^svc needs Node\.js 20\.19 or newer, and .* is 18\.20\.4\. Install .* and start again\.\n$/,
+    );
   }
   const root = bareClone(t);
   rmSync(join(root, 'package-lock.json'));
-  assert.match((await start(root)).stderr, /package-lock\.json is missing, .* "git checkout package-lock\.json"/);
+  assert.match(
+    (await start(root)).stderr,
+    /package-lock\.json is missing, .* "git checkout package-lock\.json"/,
+  );
 });
 
 test('the lockfile names the packages of every platform, so that "npm ci" takes it', () => {
-  assert.deepEqual(missingPlatforms(JSON.parse(readFileSync(join(projectRoot, 'package-lock.json'), 'utf8'))), [], 'npm run lock-platforms');
+  assert.deepEqual(
+    missingPlatforms(JSON.parse(readFileSync(join(projectRoot, 'package-lock.json'), 'utf8'))),
+    [],
+    'npm run lock-platforms',
+  );
 });
 
 test('npm start becomes the process that serves, so that a signal to npm reaches it', () => {
-  const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+  const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
   assert.equal(scripts['start'], 'exec node bin/svc serve');
 });

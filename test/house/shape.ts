@@ -27,7 +27,9 @@ export interface Shape {
 const linesOf = ({ text }: Source): number => text.split('\n').length - 1;
 
 /** The names that the product's own modules are imported by, and their files. */
-const named: ReadonlyMap<string, string> = new Map(Object.entries(project.exports).map(([name, file]) => [name.replace('.', 'svc'), file.slice(2)]));
+const named: ReadonlyMap<string, string> = new Map(
+  Object.entries(project.exports).map(([name, file]) => [name.replace('.', 'svc'), file.slice(2)]),
+);
 
 export function shapeOf(sources: readonly Source[]): Shape {
   const known = new Set(sources.map(({ path }) => path));
@@ -42,24 +44,34 @@ export function shapeOf(sources: readonly Source[]): Shape {
   const inCore = sources.filter(({ path }) => path.startsWith('core/'));
   return {
     coreLines: inCore.reduce((sum, source) => sum + linesOf(source), 0),
-    coreLibraries: [...named].filter(([name, file]) => name !== 'svc/sdk' && /^core\/[^/]+\/index\.ts$/.test(file)).map(([name]) => name),
+    coreLibraries: [...named]
+      .filter(([name, file]) => name !== 'svc/sdk' && /^core\/[^/]+\/index\.ts$/.test(file))
+      .map(([name]) => name),
     roomCircles: circles(arrows.map(([from, to]) => [roomOf(from), roomOf(to)])),
     // The catalogue of commands loads those that ask it what there is.
     fileCircles: circles(arrows.filter(([from]) => !from.startsWith('bin/'))),
     longestFile: Math.max(...sources.map(linesOf)),
     longFunctions: longFunctions(),
     smallFiles: sources
-      .filter((source) => !source.path.startsWith('bin/') && linesOf(source) < smallFile && importers.get(source.path)?.size === 1)
+      .filter(
+        (source) =>
+          !source.path.startsWith('bin/') &&
+          linesOf(source) < smallFile &&
+          importers.get(source.path)?.size === 1,
+      )
       .map(({ path }) => path),
   };
 }
 
-const roomOf = (path: string): string => /^(?:plugins\/lib\/[^/]+|(?:core|plugins)\/[^/]+|bin)/.exec(path)![0];
+const roomOf = (path: string): string =>
+  /^(?:plugins\/lib\/[^/]+|(?:core|plugins)\/[^/]+|bin)/.exec(path)![0];
 
 /** Groups that can all be reached from each other, each as one line. */
 function circles(arrows: readonly (readonly [from: string, to: string])[]): string[] {
   const next = new Map<string, Set<string>>();
-  arrows.filter(([from, to]) => from !== to).forEach(([from, to]) => next.set(from, (next.get(from) ?? new Set()).add(to)));
+  arrows
+    .filter(([from, to]) => from !== to)
+    .forEach(([from, to]) => next.set(from, (next.get(from) ?? new Set()).add(to)));
   const reached = new Map<string, ReadonlySet<string>>();
   const reach = (start: string): ReadonlySet<string> => {
     const seen = new Set<string>();
@@ -91,17 +103,28 @@ function longFunctions(): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'svc-shape-'));
   try {
     const config = join(folder, 'oxlint.json');
-    const rules = { 'eslint/max-lines-per-function': ['warn', { max: longFunction, skipBlankLines: false, skipComments: false }] };
+    const rules = {
+      'eslint/max-lines-per-function': [
+        'warn',
+        { max: longFunction, skipBlankLines: false, skipComments: false },
+      ],
+    };
     writeFileSync(config, JSON.stringify({ rules, categories: { correctness: 'off' } }));
-    const { stdout } = spawnSync(join(projectRoot, 'node_modules', '.bin', 'oxlint'), ['-c', config, '--format', 'json', 'core', 'plugins', 'bin'], {
-      cwd: projectRoot,
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-    });
+    const { stdout } = spawnSync(
+      join(projectRoot, 'node_modules', '.bin', 'oxlint'),
+      ['-c', config, '--format', 'json', 'core', 'plugins', 'bin'],
+      {
+        cwd: projectRoot,
+        encoding: 'utf8',
+        maxBuffer: 64 * 1024 * 1024,
+      },
+    );
     const { diagnostics } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as {
       diagnostics: { code: string; filename: string; labels: { span: { line: number } }[] }[];
     };
-    return diagnostics.filter(({ code }) => code.includes('max-lines-per-function')).map(({ filename, labels }) => `${filename}:${labels[0]?.span.line}`);
+    return diagnostics
+      .filter(({ code }) => code.includes('max-lines-per-function'))
+      .map(({ filename, labels }) => `${filename}:${labels[0]?.span.line}`);
   } finally {
     rmSync(folder, { recursive: true });
   }

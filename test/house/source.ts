@@ -60,7 +60,10 @@ function importsOf(text: string, code: string): Import[] {
       const open = match.index + match[0].length;
       const close = code.indexOf(match[2]!, open);
       // `import('x').Name` is a type; the value would stand behind an `await`.
-      return { specifier: text.slice(open, close), typeOnly: Boolean(match[1]) || /^.\)\s*\.\s*[A-Z]/.test(code.slice(close)) };
+      return {
+        specifier: text.slice(open, close),
+        typeOnly: Boolean(match[1]) || /^.\)\s*\.\s*[A-Z]/.test(code.slice(close)),
+      };
     }),
   );
 }
@@ -83,7 +86,10 @@ function codeOf(text: string): string {
   while (code.length < text.length) {
     const char = text[code.length]!;
     const remark = next(comment);
-    const literal = remark === undefined ? (next(quoted) ?? (char === '/' && patternMayStand(code) ? next(pattern) : undefined)) : undefined;
+    const literal =
+      remark === undefined
+        ? (next(quoted) ?? (char === '/' && patternMayStand(code) ? next(pattern) : undefined))
+        : undefined;
     const chunk = char === '`' || (char === '}' && holes.at(-1) === 0) ? next(template) : undefined;
     if (remark !== undefined) {
       code += blank(remark);
@@ -112,4 +118,6 @@ const blank = (text: string): string => text.replaceAll(/[^\n]/g, ' ');
 
 /** A `/` opens a regular expression where a value may begin; after a value it divides. */
 const patternMayStand = (code: string): boolean =>
-  /(?:^|[(,=:[!&|?{};+\-*%<>~^]|\b(?:return|typeof|case|in|of|void|yield|await|delete|throw|else|do))$/.test(code.trimEnd().slice(-20));
+  /(?:^|[(,=:[!&|?{};+\-*%<>~^]|\b(?:return|typeof|case|in|of|void|yield|await|delete|throw|else|do))$/.test(
+    code.trimEnd().slice(-20),
+  );

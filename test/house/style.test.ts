@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { filesIn, projectRoot, source, sourcesIn } from './source.ts';
 import { blemishes, longestFile, longFiles, readmeProblem, topLevel } from './style.ts';
 
-const read = (path: string): string | undefined => (existsSync(join(projectRoot, path)) ? readFileSync(join(projectRoot, path), 'utf8') : undefined);
+const read = (path: string): string | undefined =>
+  existsSync(join(projectRoot, path)) ? readFileSync(join(projectRoot, path), 'utf8') : undefined;
 
 test('every source file keeps the style of the house', () => {
   assert.deepEqual(sourcesIn('core', 'plugins', 'bin', 'test').flatMap(blemishes), []);
@@ -14,7 +15,10 @@ test('every source file keeps the style of the house', () => {
 
 test('a file that is excused for its length still needs the excuse', () => {
   for (const path of Object.keys(longFiles)) {
-    assert.ok((read(path) ?? '').split('\n').length > longestFile, `${path} is short by now; take it out of longFiles in test/house/style.ts`);
+    assert.ok(
+      (read(path) ?? '').split('\n').length > longestFile,
+      `${path} is short by now; take it out of longFiles in test/house/style.ts`,
+    );
   }
 });
 
@@ -22,15 +26,24 @@ test('every room and every plugin introduces itself in a short README', () => {
   const rooms = ['core', 'plugins', 'plugins/lib']
     .flatMap((top) => readdirSync(join(projectRoot, top)).map((name) => `${top}/${name}`))
     .filter((folder) => folder !== 'plugins/lib');
-  const inhabited = ['bin', ...rooms].filter((folder) => filesIn(folder).some((path) => /\.(ts|mjs|json)$/.test(path)));
+  const inhabited = ['bin', ...rooms].filter((folder) =>
+    filesIn(folder).some((path) => /\.(ts|mjs|json)$/.test(path)),
+  );
   assert.deepEqual(
-    inhabited.map((folder) => readmeProblem(folder, read(`${folder}/README.md`))).filter((problem) => problem !== undefined),
+    inhabited
+      .map((folder) => readmeProblem(folder, read(`${folder}/README.md`)))
+      .filter((problem) => problem !== undefined),
     [],
   );
 });
 
 test('the top level of the repository is the one the plan draws', () => {
-  const found = readdirSync(projectRoot).filter((name) => !name.startsWith('.') && !['node_modules', 'data', 'dist'].includes(name) && !name.endsWith('.log'));
+  const found = readdirSync(projectRoot).filter(
+    (name) =>
+      !name.startsWith('.') &&
+      !['node_modules', 'data', 'dist'].includes(name) &&
+      !name.endsWith('.log'),
+  );
   assert.deepEqual(
     found.filter((name) => !topLevel.includes(name)),
     [],
@@ -45,7 +58,11 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
   ['plugins/iam/common/user.ts', '', /says nothing/],
   ['core/http/pipeline.ts', `// ${'TO' + 'DO'}: later`, /finish it/],
   ['test/http/pipeline.test.ts', `test.only('one', () => {});`, /keeps other tests from running/],
-  ['test/http/pipeline.test.ts', `test('one', { only: true }, () => {});`, /keeps other tests from running/],
+  [
+    'test/http/pipeline.test.ts',
+    `test('one', { only: true }, () => {});`,
+    /keeps other tests from running/,
+  ],
   ['plugins/iam/users.test.ts', `test('one', () => {});`, /outside test\//],
 ];
 
@@ -56,7 +73,10 @@ for (const [path, text, complaint] of planted) {
 }
 
 test('names that only contain such a word pass, and so do words in strings', () => {
-  assert.deepEqual(blemishes(source('core/host/manifest-reader.ts', `const said = 'test.only(x)';`)), []);
+  assert.deepEqual(
+    blemishes(source('core/host/manifest-reader.ts', `const said = 'test.only(x)';`)),
+    [],
+  );
   assert.deepEqual(blemishes(source('plugins/im/communities.ts', '')), []);
 });
 

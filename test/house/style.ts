@@ -40,12 +40,18 @@ export function blemishes({ path, text, code }: Source): string[] {
       !path.startsWith('test/') &&
       !(path in longFiles) &&
       `has ${lines} lines; past ${longestFile} it holds two nouns, or belongs into longFiles with a reason`,
-    nameless.test(path) && 'has a name that says nothing; name it after the noun of this domain that it holds',
+    nameless.test(path) &&
+      'has a name that says nothing; name it after the noun of this domain that it holds',
     leftover.test(text) && `holds a ${leftover.exec(text)![0]}; finish it, or open an issue`,
-    /\.(?:only|todo)\s*\(|\b(?:only|todo)\s*:\s*true\b/.test(code) && 'keeps other tests from running, or promises one',
-    path.endsWith('.test.ts') && !path.startsWith('test/') && 'is a test outside test/, where "npm test" does not look',
+    /\.(?:only|todo)\s*\(|\b(?:only|todo)\s*:\s*true\b/.test(code) &&
+      'keeps other tests from running, or promises one',
+    path.endsWith('.test.ts') &&
+      !path.startsWith('test/') &&
+      'is a test outside test/, where "npm test" does not look',
   ];
-  return found.filter((complaint) => complaint !== false).map((complaint) => `${path}: ${complaint}`);
+  return found
+    .filter((complaint) => complaint !== false)
+    .map((complaint) => `${path}: ${complaint}`);
 }
 
 /** What is wrong with a room's README: it is read before the code, so it must be short enough to be read. */
@@ -54,5 +60,7 @@ export function readmeProblem(folder: string, text: string | undefined): string 
     return `${folder}/README.md is missing; at most ${longestReadme} lines: what this is, what it owns, what must stay true`;
   }
   const lines = text.trimEnd().split('\n').length;
-  return lines > longestReadme ? `${folder}/README.md has ${lines} lines; ${longestReadme} are enough` : undefined;
+  return lines > longestReadme
+    ? `${folder}/README.md has ${lines} lines; ${longestReadme} are enough`
+    : undefined;
 }

@@ -17,8 +17,16 @@ function node(...args: string[]): Promise<Ended> {
   // Inside a test, node's runner would take a second one for part of the first.
   const { NODE_TEST_CONTEXT: _thisRun, ...env } = process.env;
   return new Promise((settle) => {
-    execFile(process.execPath, args, { cwd: projectRoot, env, timeout: 60_000 }, (error, stdout, stderr) =>
-      settle({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, stdout, stderr }),
+    execFile(
+      process.execPath,
+      args,
+      { cwd: projectRoot, env, timeout: 60_000 },
+      (error, stdout, stderr) =>
+        settle({
+          code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1,
+          stdout,
+          stderr,
+        }),
     );
   });
 }
@@ -29,30 +37,51 @@ async function run(texts: Readonly<Record<string, string>>, deadlineMs = 30_000)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   for (const [name, text] of Object.entries(texts)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), `import assert from 'node:assert/strict';\nimport { test } from 'node:test';\n${text}`);
+    writeFileSync(
+      join(folder, name),
+      `import assert from 'node:assert/strict';\nimport { test } from 'node:test';\n${text}`,
+    );
   }
   try {
-    return await node('--import', 'tsx', 'bin/test-run.mjs', String(deadlineMs), ...Object.keys(texts).map((name) => join(folder, name)));
+    return await node(
+      '--import',
+      'tsx',
+      'bin/test-run.mjs',
+      String(deadlineMs),
+      ...Object.keys(texts).map((name) => join(folder, name)),
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
 test('files run in the order given, as one run with one set of closing lines', async () => {
-  const { code, stdout, stderr } = await run({ 'z.test.ts': `test('first', () => {});`, 'a.test.ts': `test('second', () => {});` });
+  const { code, stdout, stderr } = await run({
+    'z.test.ts': `test('first', () => {});`,
+    'a.test.ts': `test('second', () => {});`,
+  });
   assert.equal(code, 0, stderr);
   assert.match(stdout, /first[^]*second[^]*# tests 2\n[^]*# pass 2\n# fail 0\n/);
   assert.equal(stdout.match(/^# pass/gm)?.length, 1);
 });
 
 test('a failed test fails the run and is named at its end, with its cause', async () => {
-  const { code, stderr } = await run({ 'a.test.ts': `test('adds up', () => assert.equal(1 + 1, 3));`, 'b.test.ts': `test('stands', () => {});` });
+  const { code, stderr } = await run({
+    'a.test.ts': `test('adds up', () => assert.equal(1 + 1, 3));`,
+    'b.test.ts': `test('stands', () => {});`,
+  });
   assert.equal(code, 1);
-  assert.match(stderr, /Failed:\n.*a\.test\.ts: adds up \(Expected values to be strictly equal: 2 !== 3\)\n$/);
+  assert.match(
+    stderr,
+    /Failed:\n.*a\.test\.ts: adds up \(Expected values to be strictly equal: 2 !== 3\)\n$/,
+  );
 });
 
 test('a file that holds no test, or breaks while it loads, fails the run', async () => {
-  const { code, stderr } = await run({ 'a.test.ts': '', 'b.test.ts': `throw new Error('broken');` });
+  const { code, stderr } = await run({
+    'a.test.ts': '',
+    'b.test.ts': `throw new Error('broken');`,
+  });
   assert.equal(code, 1);
   assert.match(stderr, /b\.test\.ts: ended badly[^\n]*\n.*a\.test\.ts: holds no test/);
 });
@@ -76,7 +105,10 @@ test('files of one area share a process: each counts by its own name, and one th
 
 test('a file that does not end is stopped at its deadline and named, and the others still count', async () => {
   const { code, stdout, stderr } = await run(
-    { 'a.test.ts': `test('hangs', () => new Promise(() => setInterval(() => {}, 1000)));`, 'b.test.ts': `test('stands', () => {});` },
+    {
+      'a.test.ts': `test('hangs', () => new Promise(() => setInterval(() => {}, 1000)));`,
+      'b.test.ts': `test('stands', () => {});`,
+    },
     3_000,
   );
   assert.equal(code, 1);

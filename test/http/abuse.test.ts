@@ -14,7 +14,14 @@ const canary = 'CANARY-7f3a';
 before(async () => {
   house = await openHouse(
     [
-      route({ method: 'GET', path: '/healthz', access: 'public', summary: 'Public', response: Type.String(), handle: () => 'fine' }),
+      route({
+        method: 'GET',
+        path: '/healthz',
+        access: 'public',
+        summary: 'Public',
+        response: Type.String(),
+        handle: () => 'fine',
+      }),
       route({
         method: 'GET',
         path: '/api/v1/public/{name}',
@@ -23,8 +30,22 @@ before(async () => {
         response: Type.String(),
         handle: ({ params }) => params.name!,
       }),
-      route({ method: 'GET', path: '/api/v1/private/{name}', access: 'any', summary: 'Private', response: Type.String(), handle: () => canary }),
-      route({ method: 'GET', path: '/api/v1/private', access: 'admin', summary: 'Private', response: Type.String(), handle: () => canary }),
+      route({
+        method: 'GET',
+        path: '/api/v1/private/{name}',
+        access: 'any',
+        summary: 'Private',
+        response: Type.String(),
+        handle: () => canary,
+      }),
+      route({
+        method: 'GET',
+        path: '/api/v1/private',
+        access: 'admin',
+        summary: 'Private',
+        response: Type.String(),
+        handle: () => canary,
+      }),
       route({
         method: 'POST',
         path: '/api/v1/write',
@@ -76,13 +97,22 @@ before(async () => {
         },
       }),
     ],
-    { limits: { headersTimeoutMs: 400, requestTimeoutMs: 300, unreadMs: 300, connectionsPerAddress: 120 } },
+    {
+      limits: {
+        headersTimeoutMs: 400,
+        requestTimeoutMs: 300,
+        unreadMs: 300,
+        connectionsPerAddress: 120,
+      },
+    },
   );
 });
 after(() => house.close());
 
-const get = (path: string, more = ''): Promise<string> => exchangeRaw(house.port, `GET ${path} HTTP/1.1\r\nhost: x\r\n${more}connection: close\r\n\r\n`);
-const bodyOf = (text: string): { error: string; message: string } => JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as { error: string; message: string };
+const get = (path: string, more = ''): Promise<string> =>
+  exchangeRaw(house.port, `GET ${path} HTTP/1.1\r\nhost: x\r\n${more}connection: close\r\n\r\n`);
+const bodyOf = (text: string): { error: string; message: string } =>
+  JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as { error: string; message: string };
 
 describe('odd paths', () => {
   test('with two readings are refused in one', async () => {
@@ -138,11 +168,15 @@ describe('odd paths', () => {
       '%70rivate',
     );
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom('/healthz', '/api/v1/public/'), fc.array(pieces, { maxLength: 6 }), async (start, parts) => {
-        const text = await get((start + parts.join('/')).replaceAll('#', '%23'));
-        assert.doesNotMatch(text, new RegExp(canary));
-        assert.match(text, /^HTTP\/1\.1 (200|400|401|404)/);
-      }),
+      fc.asyncProperty(
+        fc.constantFrom('/healthz', '/api/v1/public/'),
+        fc.array(pieces, { maxLength: 6 }),
+        async (start, parts) => {
+          const text = await get((start + parts.join('/')).replaceAll('#', '%23'));
+          assert.doesNotMatch(text, new RegExp(canary));
+          assert.match(text, /^HTTP\/1\.1 (200|400|401|404)/);
+        },
+      ),
       { numRuns: 250 },
     );
   });
@@ -202,7 +236,10 @@ describe('hostile connections', () => {
       assert.equal(bodyOf(reply).error, 'invalid_argument', text);
       assert.equal(reply.split('HTTP/1.1').length, 2, text);
     }
-    assert.match(await exchangeRaw(house.port, 'GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n'), /400[^]*no Host header/);
+    assert.match(
+      await exchangeRaw(house.port, 'GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n'),
+      /400[^]*no Host header/,
+    );
   });
 
   test('an expectation that nobody knows is passed over', async () => {
@@ -210,7 +247,10 @@ describe('hostile connections', () => {
   });
 
   test('headers beyond 208 KiB are refused', async () => {
-    const reply = await exchangeRaw(house.port, `GET /healthz HTTP/1.1\r\nhost: x\r\nx-large: ${'a'.repeat(300_000)}\r\n\r\n`);
+    const reply = await exchangeRaw(
+      house.port,
+      `GET /healthz HTTP/1.1\r\nhost: x\r\nx-large: ${'a'.repeat(300_000)}\r\n\r\n`,
+    );
     assert.match(reply, /^HTTP\/1\.1 431[^]*"error":"invalid_argument"/);
   });
 
@@ -238,12 +278,20 @@ describe('hostile connections', () => {
     ];
     for (const text of sent) {
       const few = await openRaw(small.port);
-      few.send(`POST /api/v1/write HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`);
+      few.send(
+        `POST /api/v1/write HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`,
+      );
       await few.read((received) => received.startsWith('HTTP/1.1 204'));
       const many = await Promise.all(Array.from({ length: 20 }, () => openRaw(small.port)));
       many.forEach((raw) => raw.send(text));
       await until(() => many.filter((raw) => raw.socket.destroyed).length === 15);
-      assert.match(await exchangeRaw(small.port, `GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`), /^HTTP\/1\.1 404/);
+      assert.match(
+        await exchangeRaw(
+          small.port,
+          `GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+        ),
+        /^HTTP\/1\.1 404/,
+      );
       assert.equal(few.socket.destroyed, false);
       [few, ...many].forEach((raw) => raw.socket.destroy());
       await until(() => small.server.open === 0);
@@ -252,7 +300,9 @@ describe('hostile connections', () => {
     const kept = await openRaw(small.port);
     const body = JSON.stringify({ text: 'b'.repeat(100 * 1024) });
     for (let n = 1; n <= 20; n++) {
-      kept.send(`POST /api/v1/write HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+      kept.send(
+        `POST /api/v1/write HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      );
       await kept.read((received) => received.split('HTTP/1.1 204').length > n);
     }
     kept.socket.destroy();
@@ -286,7 +336,9 @@ describe('hostile connections', () => {
 
   test('pipelined requests of a client that leaves give their pins back', async () => {
     const raw = await openRaw(house.port);
-    raw.send(`GET /api/v1/whoami HTTP/1.1\r\nhost: x\r\nauthorization: Bearer user-1\r\n\r\n`.repeat(10));
+    raw.send(
+      `GET /api/v1/whoami HTTP/1.1\r\nhost: x\r\nauthorization: Bearer user-1\r\n\r\n`.repeat(10),
+    );
     raw.socket.destroy();
     await until(() => house.server.open === 0);
     assert.equal(house.registry.leases.size, 0);
@@ -297,7 +349,12 @@ test('many callers at once each see themselves', async () => {
   house.authenticator.slow = true;
   const callers = Array.from({ length: 50 }, (_, index) => String(index + 1));
   for (let round = 0; round < 8; round += 1) {
-    const answers = await Promise.all(callers.map(async (id) => [id, (await house.call('GET', '/api/v1/whoami', { token: `user-${id}` })).body] as const));
+    const answers = await Promise.all(
+      callers.map(
+        async (id) =>
+          [id, (await house.call('GET', '/api/v1/whoami', { token: `user-${id}` })).body] as const,
+      ),
+    );
     assert.deepEqual(
       answers.filter(([id, seen]) => id !== seen),
       [],
@@ -316,7 +373,10 @@ test('a hundred inner errors show nothing of the inside', async () => {
 });
 
 test('random bodies never break anything and never reach a prototype', async () => {
-  const name = fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom('__proto__', 'constructor', 'prototype', 'name'));
+  const name = fc.oneof(
+    fc.string({ maxLength: 8 }),
+    fc.constantFrom('__proto__', 'constructor', 'prototype', 'name'),
+  );
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 4 },
@@ -329,7 +389,10 @@ test('random bodies never break anything and never reach a prototype', async () 
   await fc.assert(
     fc.asyncProperty(value, async (body) => {
       const text = JSON.stringify(body);
-      const { status } = await house.call('POST', '/api/v1/write', { body: text, headers: { 'content-type': 'application/json' } });
+      const { status } = await house.call('POST', '/api/v1/write', {
+        body: text,
+        headers: { 'content-type': 'application/json' },
+      });
       assert.ok(status === 204 || status === 400, `${status} for ${text}`);
     }),
     { numRuns: 200 },

@@ -28,7 +28,13 @@ before(async () => {
         return { id: made, secret: 'svc_sk_shown-once' };
       },
     }),
-    route({ ...common, method: 'POST', path: '/api/v1/things/idle', summary: 'Writes nothing', handle: () => ({ id: (made += 1) }) }),
+    route({
+      ...common,
+      method: 'POST',
+      path: '/api/v1/things/idle',
+      summary: 'Writes nothing',
+      handle: () => ({ id: (made += 1) }),
+    }),
     route({
       ...common,
       method: 'POST',
@@ -112,7 +118,13 @@ before(async () => {
           after: { name: 'b', token: 't', token_type: 'Bearer' },
         }),
     }),
-    route({ method: 'POST', path: '/api/v1/edges/{id}/rotate-secret', access: 'edge:rotate', summary: 'Rotate', handle: () => {} }),
+    route({
+      method: 'POST',
+      path: '/api/v1/edges/{id}/rotate-secret',
+      access: 'edge:rotate',
+      summary: 'Rotate',
+      handle: () => {},
+    }),
     route({
       method: 'GET',
       path: '/api/v1/settings/{key}',
@@ -123,7 +135,14 @@ before(async () => {
       response: Type.String(),
       handle: () => 'secret',
     }),
-    route({ method: 'POST', path: '/api/v1/preview', access: 'any', audited: false, summary: 'Not a change', handle: () => {} }),
+    route({
+      method: 'POST',
+      path: '/api/v1/preview',
+      access: 'any',
+      audited: false,
+      summary: 'Not a change',
+      handle: () => {},
+    }),
     route({
       method: 'POST',
       path: '/api/v1/auth/login',
@@ -136,23 +155,51 @@ before(async () => {
         return { id: made };
       },
     }),
-    route({ method: 'GET', path: '/api/v1/read', access: 'any', summary: 'Read', handle: () => {} }),
-    route({ method: 'GET', path: '/api/v1/guarded', access: 'thing:look', summary: 'Look', handle: () => {} }),
+    route({
+      method: 'GET',
+      path: '/api/v1/read',
+      access: 'any',
+      summary: 'Read',
+      handle: () => {},
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/guarded',
+      access: 'thing:look',
+      summary: 'Look',
+      handle: () => {},
+    }),
   ]);
 });
 after(() => house.close());
 beforeEach(() => {
-  Object.assign(house.changes, { rows: [], blocked: undefined, failAudit: false, failCommit: false, auditDelayMs: 0 });
+  Object.assign(house.changes, {
+    rows: [],
+    blocked: undefined,
+    failAudit: false,
+    failCommit: false,
+    auditDelayMs: 0,
+  });
   house.changes.answers.clear();
   made = 0;
 });
 
-const post = (path: string, headers: Record<string, string> = {}, name: unknown = 'x', token?: string): ReturnType<House['call']> =>
+const post = (
+  path: string,
+  headers: Record<string, string> = {},
+  name: unknown = 'x',
+  token?: string,
+): ReturnType<House['call']> =>
   house.call('POST', `/api/v1/things${path}`, { body: { name }, headers, token });
 
 describe('the trail', () => {
   test('a change and its row are one transaction, with everything a reader asks for', async () => {
-    const reply = await post('', { 'x-request-id': 'r-1', 'user-agent': 'curl/8' }, 'x', 'user-7=thing:*');
+    const reply = await post(
+      '',
+      { 'x-request-id': 'r-1', 'user-agent': 'curl/8' },
+      'x',
+      'user-7=thing:*',
+    );
     assert.equal(reply.status, 201);
     assert.deepEqual(
       house.changes.rows.map((row) => row.kind),
@@ -196,14 +243,20 @@ describe('the trail', () => {
     assert.deepEqual(house.changes.rows, []);
     await house.call('GET', '/api/v1/settings/llm-key');
     const [row] = house.changes.audit;
-    assert.deepEqual([row!.action, row!.resourceType, row!.resourceId], ['setting:reveal', 'setting', 'llm-key']);
+    assert.deepEqual(
+      [row!.action, row!.resourceType, row!.resourceId],
+      ['setting:reveal', 'setting', 'llm-key'],
+    );
   });
 
   test('action and resource come from the declaration; a note sharpens them, and secrets are blanked', async () => {
     await house.call('POST', '/api/v1/edges/12/rotate-secret');
     await house.call('PUT', '/api/v1/things/9', { body: { name: 'b' } });
     const [rotate, update] = house.changes.audit;
-    assert.deepEqual([rotate!.action, rotate!.resourceType, rotate!.resourceId, rotate!.httpStatus], ['edge:rotate-secret', 'edge', '12', 204]);
+    assert.deepEqual(
+      [rotate!.action, rotate!.resourceType, rotate!.resourceId, rotate!.httpStatus],
+      ['edge:rotate-secret', 'edge', '12', 204],
+    );
     assert.deepEqual([update!.action, update!.resourceId], ['thing:update', 'thing-9']);
     assert.deepEqual(update!.before, { name: 'a', password: '••••', nested: { api_key: '••••' } });
     assert.deepEqual(update!.after, { name: 'b', token: '••••', token_type: 'Bearer' });
@@ -269,7 +322,15 @@ describe('the trail', () => {
   });
 
   test('one stranger fills no more than sixty rows a minute; the rest is counted', async () => {
-    const flooded = await openHouse([route({ ...common, method: 'POST', path: '/api/v1/things', summary: 'Create', handle: () => ({ id: 1 }) })]);
+    const flooded = await openHouse([
+      route({
+        ...common,
+        method: 'POST',
+        path: '/api/v1/things',
+        summary: 'Create',
+        handle: () => ({ id: 1 }),
+      }),
+    ]);
     for (let call = 0; call < 70; call++) {
       await flooded.call('POST', '/api/v1/things', { token: '' });
     }
@@ -289,16 +350,30 @@ describe('the trail', () => {
   });
 
   test('a trail that hangs does not keep a refused caller waiting for long, and a flood is bounded', async () => {
-    const hung = await openHouse([route({ ...common, method: 'POST', path: '/api/v1/things', summary: 'Create', handle: () => ({ id: 1 }) })]);
+    const hung = await openHouse([
+      route({
+        ...common,
+        method: 'POST',
+        path: '/api/v1/things',
+        summary: 'Create',
+        handle: () => ({ id: 1 }),
+      }),
+    ]);
     hung.changes.auditDelayMs = 3_000;
     const from = performance.now();
-    const replies = await Promise.all(Array.from({ length: 400 }, () => hung.call('POST', '/api/v1/things', { token: '' })));
+    const replies = await Promise.all(
+      Array.from({ length: 400 }, () => hung.call('POST', '/api/v1/things', { token: '' })),
+    );
     assert.ok(replies.every((reply) => reply.status === 401));
     assert.ok(performance.now() - from < 9_000);
     assert.ok(hung.logs.some((line) => line.fields['event'] === 'audit.refusal_counted'));
     hung.changes.auditDelayMs = 0;
     // Rows that were on their way tell, once they are written, of those that were not.
-    await until(() => hung.changes.audit.some((row) => row.action === 'audit:overflow' && /more refused calls came/.test(row.error ?? '')));
+    await until(() =>
+      hung.changes.audit.some(
+        (row) => row.action === 'audit:overflow' && /more refused calls came/.test(row.error ?? ''),
+      ),
+    );
     await hung.close();
   });
 
@@ -320,7 +395,10 @@ describe('a repeated request', () => {
   test('gets the first answer again, byte for byte, and nothing happens twice', async () => {
     const first = await post('', key);
     const again = await post('', key);
-    assert.deepEqual([again.status, again.text, again.headers.get('idempotency-replayed')], [201, first.text, 'true']);
+    assert.deepEqual(
+      [again.status, again.text, again.headers.get('idempotency-replayed')],
+      [201, first.text, 'true'],
+    );
     assert.equal(first.headers.get('idempotency-replayed'), null);
     assert.equal(made, 1);
     assert.deepEqual(
@@ -361,7 +439,9 @@ describe('a repeated request', () => {
 
   test('of which the answer was lost is told so instead of being run again', async () => {
     await post('', key);
-    const [[place, row]] = [...house.changes.answers] as [[string, typeof house.changes.answers extends Map<string, infer R> ? R : never]];
+    const [[place, row]] = [...house.changes.answers] as [
+      [string, typeof house.changes.answers extends Map<string, infer R> ? R : never],
+    ];
     house.changes.answers.set(place, { ...row, answer: undefined });
     const { status, body } = await post('', key);
     assert.equal(status, 409);
@@ -375,7 +455,10 @@ describe('a repeated request', () => {
     const half = { 'idempotency-key': 'k-3' };
     const failed = await post('/half', half);
     const again = await post('/half', half);
-    assert.deepEqual([again.status, again.text, again.headers.get('idempotency-replayed')], [502, failed.text, 'true']);
+    assert.deepEqual(
+      [again.status, again.text, again.headers.get('idempotency-replayed')],
+      [502, failed.text, 'true'],
+    );
     assert.deepEqual(
       house.changes.changes.filter((change) => change === 'half'),
       ['half'],
@@ -393,7 +476,11 @@ describe('a repeated request', () => {
 
   test('never replays between callers without a name, keeps no secret in the clear, and takes sane keys only', async () => {
     for (let round = 0; round < 2; round += 1) {
-      await house.call('POST', '/api/v1/auth/login', { token: '', body: { name: 'x' }, headers: key });
+      await house.call('POST', '/api/v1/auth/login', {
+        token: '',
+        body: { name: 'x' },
+        headers: key,
+      });
     }
     assert.equal(made, 2);
     await post('', key);

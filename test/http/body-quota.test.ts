@@ -3,13 +3,25 @@ import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { type Arrival, byteRoute, type ErrorWording, type BodyQuota, type RequestHeaders, route, type ShownError, SvcError } from '../../core/sdk/index.ts';
+import {
+  type Arrival,
+  byteRoute,
+  type ErrorWording,
+  type BodyQuota,
+  type RequestHeaders,
+  route,
+  type ShownError,
+  SvcError,
+} from '../../core/sdk/index.ts';
 import { openHouse } from './house.ts';
 
 const type = 'application/octet-stream';
 
 /** A route that keeps a book about who came, what they brought, and that they left. */
-function watchedRoute(book: unknown[], refusal: { enter?: Error; take?: Error; leave?: Error } = {}) {
+function watchedRoute(
+  book: unknown[],
+  refusal: { enter?: Error; take?: Error; leave?: Error } = {},
+) {
   const admit = ({ principal, announcedBytes, headers }: Arrival): BodyQuota => {
     book.push(['enter', principal.id, announcedBytes, headers['content-type']]);
     if (refusal.enter) {
@@ -35,7 +47,14 @@ function watchedRoute(book: unknown[], refusal: { enter?: Error; take?: Error; l
     body: Buffer.from(`${status} ${headers['x-tongue'] ?? '-'} ${message}`),
   });
   return byteRoute({
-    ...{ method: 'POST', path: '/push', access: { action: 'ingest:push', machine: true }, summary: 'Push', consumes: [type], produces: 'text/plain' },
+    ...{
+      method: 'POST',
+      path: '/push',
+      access: { action: 'ingest:push', machine: true },
+      summary: 'Push',
+      consumes: [type],
+      produces: 'text/plain',
+    },
     ...{ audited: false, maxBodyBytes: 100_000, admit, wording },
     handle: ({ body, headers }) => {
       book.push(['handle', body.length]);
@@ -54,27 +73,55 @@ describe('a route that has a say about bodies', () => {
     const book: unknown[] = [];
     const house = await openHouse([watchedRoute(book)]);
     t.after(() => house.close());
-    const answer = await fetch(`${house.url}/push`, { method: 'POST', body: Buffer.alloc(10), headers: { authorization: edge, 'content-type': type } });
+    const answer = await fetch(`${house.url}/push`, {
+      method: 'POST',
+      body: Buffer.alloc(10),
+      headers: { authorization: edge, 'content-type': type },
+    });
     assert.deepEqual([answer.status, await answer.text()], [200, 'ok']);
     await pause(10);
     assert.deepEqual(book, [['enter', '1', 10, type], ['take', 10], ['handle', 10], 'leave']);
     book.length = 0;
-    assert.equal((await fetch(`${house.url}/push`, { method: 'POST', headers: { authorization: edge } })).status, 200);
+    assert.equal(
+      (await fetch(`${house.url}/push`, { method: 'POST', headers: { authorization: edge } }))
+        .status,
+      200,
+    );
     assert.deepEqual(book, [['handle', 0]], 'what brings nothing passes');
-    assert.equal((await fetch(`${house.url}/push`, { method: 'POST', body: Buffer.alloc(10), headers: { 'content-type': type } })).status, 401);
+    assert.equal(
+      (
+        await fetch(`${house.url}/push`, {
+          method: 'POST',
+          body: Buffer.alloc(10),
+          headers: { 'content-type': type },
+        })
+      ).status,
+      401,
+    );
     assert.equal(book.length, 1, 'and strangers are not asked about');
   });
 
   test('refuses with its own words, at the door or on the way', async (t) => {
     const book: unknown[] = [];
-    const refusal: Parameters<typeof watchedRoute>[1] = { enter: new SvcError('rate_limited', 'later', { retryAfterSeconds: 7 }) };
+    const refusal: Parameters<typeof watchedRoute>[1] = {
+      enter: new SvcError('rate_limited', 'later', { retryAfterSeconds: 7 }),
+    };
     const house = await openHouse([watchedRoute(book, refusal)]);
     t.after(() => house.close());
     const push = (): Promise<Response> =>
-      fetch(`${house.url}/push`, { method: 'POST', body: Buffer.alloc(10), headers: { authorization: edge, 'content-type': type, 'x-tongue': 'fr' } });
+      fetch(`${house.url}/push`, {
+        method: 'POST',
+        body: Buffer.alloc(10),
+        headers: { authorization: edge, 'content-type': type, 'x-tongue': 'fr' },
+      });
     const first = await push();
     assert.deepEqual(
-      [first.status, first.headers.get('retry-after'), first.headers.get('content-type'), await first.text()],
+      [
+        first.status,
+        first.headers.get('retry-after'),
+        first.headers.get('content-type'),
+        await first.text(),
+      ],
       [429, '7', 'text/x-own', '429 fr later'],
     );
     Object.assign(refusal, { enter: undefined, take: new SvcError('rate_limited', 'no more') });
@@ -90,7 +137,11 @@ describe('a route that has a say about bodies', () => {
     const house = await openHouse([watchedRoute(book, refusal)]);
     t.after(() => house.close());
     const push = (): Promise<Response> =>
-      fetch(`${house.url}/push`, { method: 'POST', body: Buffer.alloc(10), headers: { authorization: edge, 'content-type': type } });
+      fetch(`${house.url}/push`, {
+        method: 'POST',
+        body: Buffer.alloc(10),
+        headers: { authorization: edge, 'content-type': type },
+      });
     const first = await push();
     assert.equal(first.status, 500);
     assert.doesNotMatch(await first.text(), /oops/);
@@ -105,7 +156,9 @@ describe('a route that has a say about bodies', () => {
     const house = await openHouse([watchedRoute(book)]);
     t.after(() => house.close());
     const socket = connect(house.port, '127.0.0.1');
-    socket.write(`POST /push HTTP/1.1\r\nHost: x\r\nAuthorization: ${edge}\r\nContent-Type: ${type}\r\nContent-Length: 1000\r\n\r\nhalf`);
+    socket.write(
+      `POST /push HTTP/1.1\r\nHost: x\r\nAuthorization: ${edge}\r\nContent-Type: ${type}\r\nContent-Length: 1000\r\n\r\nhalf`,
+    );
     while (book.length < 2) {
       await pause(5);
     }
@@ -118,14 +171,20 @@ describe('a route that has a say about bodies', () => {
 });
 
 test('an error may bring headers of its protocol, and each path knows its methods by 405', async (t) => {
-  const house = await openHouse([watchedRoute([]), route({ method: 'POST', path: '/own', access: 'any', summary: 'Own', handle: () => {} })]);
+  const house = await openHouse([
+    watchedRoute([]),
+    route({ method: 'POST', path: '/own', access: 'any', summary: 'Own', handle: () => {} }),
+  ]);
   t.after(() => house.close());
   const failed = await fetch(`${house.url}/push`, {
     method: 'POST',
     body: Buffer.alloc(1),
     headers: { authorization: edge, 'content-type': type, 'x-fail': '1' },
   });
-  assert.deepEqual([failed.status, failed.headers.get('x-written'), await failed.text()], [400, '3', '400 - half of it']);
+  assert.deepEqual(
+    [failed.status, failed.headers.get('x-written'), await failed.text()],
+    [400, '3', '400 - half of it'],
+  );
   const get = await fetch(`${house.url}/push`);
   assert.deepEqual([get.status, get.headers.get('allow')], [405, 'POST, OPTIONS']);
   const own = await fetch(`${house.url}/own`);
@@ -140,7 +199,10 @@ test('a route for edges and for people with an action is refused to others, and 
     return [code, text];
   };
   assert.equal((await status('user-1=ingest:push'))[0], 200);
-  assert.deepEqual(await status('user-1=edge:create'), [403, '403 - your role does not hold ingest:push']);
+  assert.deepEqual(await status('user-1=edge:create'), [
+    403,
+    '403 - your role does not hold ingest:push',
+  ]);
   await assert.rejects(
     () => openHouse([{ ...watchedRoute([]), access: { action: 'admin', machine: true } as never }]),
     /lets edges through beside administrators/,

@@ -23,25 +23,41 @@ after(() => house.close());
 
 test('health is public; readiness names what is not ready and when to ask again', async () => {
   assert.deepEqual((await house.call('GET', '/healthz', { token: '' })).body, { status: 'ok' });
-  assert.deepEqual((await house.call('GET', '/readyz', { token: '' })).body, { status: 'ready', parts: fit.map((part) => ({ ...part, state: 'ready' })) });
+  assert.deepEqual((await house.call('GET', '/readyz', { token: '' })).body, {
+    status: 'ready',
+    parts: fit.map((part) => ({ ...part, state: 'ready' })),
+  });
   for (const path of ['/readyz?verbose', '/readyz?t=1', '/healthz?t=1&verbose']) {
     assert.equal((await house.call('GET', path, { token: '' })).status, 200, path);
   }
   parts = [...fit.slice(0, 2), { part: 'disk', ok: false, detail: 'only 100 MB left' }];
   const { status, body, headers } = await house.call('GET', '/readyz', { token: '' });
   parts = fit;
-  assert.deepEqual([status, body.error, body.details, headers.get('retry-after')], [503, 'unavailable', [{ path: '/disk', message: 'only 100 MB left' }], '5']);
+  assert.deepEqual(
+    [status, body.error, body.details, headers.get('retry-after')],
+    [503, 'unavailable', [{ path: '/disk', message: 'only 100 MB left' }], '5'],
+  );
 });
 
 test('metrics are for who may read them', async () => {
   assert.equal((await house.call('GET', '/metrics', { token: '' })).status, 401);
   assert.equal((await house.call('GET', '/metrics', { token: 'user-1' })).status, 403);
   const { text, headers } = await house.call('GET', '/metrics', { token: 'user-1=host:metrics' });
-  assert.deepEqual([text, headers.get('content-type')], ['svc_up 1\n', 'text/plain; version=0.0.4; charset=utf-8']);
+  assert.deepEqual(
+    [text, headers.get('content-type')],
+    ['svc_up 1\n', 'text/plain; version=0.0.4; charset=utf-8'],
+  );
 });
 
 describe('a declaration', () => {
-  const good = { kind: 'json', method: 'GET', path: '/api/v1/x/{id}', access: 'any', summary: 'x', handle: () => {} } as const;
+  const good = {
+    kind: 'json',
+    method: 'GET',
+    path: '/api/v1/x/{id}',
+    access: 'any',
+    summary: 'x',
+    handle: () => {},
+  } as const;
   const broken = (more: object): RouteDeclaration => ({ ...good, ...more });
 
   test('that can be served has a key without parameter names', () => {
@@ -75,8 +91,14 @@ describe('a declaration', () => {
       [{ path: '/api/{Id}' }, /one whole parameter/],
       [{ path: '/api/*' }, /path segment "\*"/],
       [{ path: '/x/{id}/y/{id}' }, /names the parameter \{id\} twice/],
-      [{ params: Type.Object({ key: Type.String() }) }, /has the parameter \{id\} in its path but not in its params schema/],
-      [{ params: Type.Object({ id: Type.String(), key: Type.String() }) }, /describes the parameter "key" that its path does not have/],
+      [
+        { params: Type.Object({ key: Type.String() }) },
+        /has the parameter \{id\} in its path but not in its params schema/,
+      ],
+      [
+        { params: Type.Object({ id: Type.String(), key: Type.String() }) },
+        /describes the parameter "key" that its path does not have/,
+      ],
       [{ body: Type.Object({}) }, /is a GET with a body/],
       [{ method: 'HEAD' }, /has no method that can be declared/],
       [{ summary: '' }, /has no summary/],
@@ -85,19 +107,29 @@ describe('a declaration', () => {
       [{ kind: 'list' }, /list without an items schema/],
       [{ kind: 'bytes' }, /which media type it produces/],
       [{ kind: 'socket', method: 'POST' }, /always a GET/],
-      [{ timeoutMS: 5 }, /has the key "timeoutMS", which a json route does not know; did you mean "timeoutMs"\?/],
+      [
+        { timeoutMS: 5 },
+        /has the key "timeoutMS", which a json route does not know; did you mean "timeoutMs"\?/,
+      ],
       [{ maxMessageBytes: 5 }, /has the key "maxMessageBytes", which a json route does not know/],
       [{ xyz: 1 }, /does not know; it knows kind, method, path/],
-      [{ kind: 'list', items: Type.Object({}), body: Type.Object({}) }, /which a list route does not know/],
+      [
+        { kind: 'list', items: Type.Object({}), body: Type.Object({}) },
+        /which a list route does not know/,
+      ],
       [{ kind: 'socket', timeoutMs: 5 }, /which a socket route does not know/],
       [{ kind: 'socket', maxMesageBytes: 5 }, /did you mean "maxMessageBytes"\?/],
       [{ kind: 'events', produce: 'text/plain' }, /which an event route does not know/],
-      [{ kind: 'bytes', produces: 'text/plain', consume: [] }, /which a byte route does not know; did you mean "consumes"\?/],
+      [
+        { kind: 'bytes', produces: 'text/plain', consume: [] },
+        /which a byte route does not know; did you mean "consumes"\?/,
+      ],
     ];
     for (const [more, sentence] of cases) {
       assert.throws(
         () => checkRoute(broken(more)),
-        (error: Error & { code?: string }) => error.code === 'invalid_argument' && sentence.test(error.message),
+        (error: Error & { code?: string }) =>
+          error.code === 'invalid_argument' && sentence.test(error.message),
         JSON.stringify(more),
       );
     }

@@ -8,15 +8,28 @@ import { openHouse, operatorToken } from './house.ts';
 const silentMs = 20_000;
 
 const routes = [
-  socketRoute({ path: '/api/v1/tunnel', access: 'public', summary: 'Tunnel', handle: () => undefined }),
-  route({ method: 'GET', path: '/api/v1/read', access: 'any', summary: 'Read', handle: () => undefined }),
+  socketRoute({
+    path: '/api/v1/tunnel',
+    access: 'public',
+    summary: 'Tunnel',
+    handle: () => undefined,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/read',
+    access: 'any',
+    summary: 'Read',
+    handle: () => undefined,
+  }),
 ];
 
 /** The answer to a request on a connection of its own; empty when it was reset or closed without one. */
 function say(port: number, head: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';
-    const stream: Stream = connect(port, '127.0.0.1', () => stream.write(`${head}\r\nhost: x\r\n\r\n`));
+    const stream: Stream = connect(port, '127.0.0.1', () =>
+      stream.write(`${head}\r\nhost: x\r\n\r\n`),
+    );
     stream.on('data', (bytes: Buffer) => {
       answer += bytes.toString();
       if (answer.includes('\r\n\r\n')) {
@@ -53,7 +66,10 @@ test('where a fleet and people stand behind one address, machines are told when 
     assert.match(answer, /^HTTP\/1\.1 503 .*\r\n/);
     const [, wait] = /retry-after: (\d+)/i.exec(answer)!;
     assert.ok(Number(wait) >= 2 && Number(wait) <= 10, wait);
-    const person = await say(house.port, `GET /api/v1/read HTTP/1.1\r\nauthorization: Bearer ${operatorToken}`);
+    const person = await say(
+      house.port,
+      `GET /api/v1/read HTTP/1.1\r\nauthorization: Bearer ${operatorToken}`,
+    );
     assert.match(person, /^HTTP\/1\.1 204 .*connection: close/is);
   }
   const unserved = house.logs.filter(({ fields }) => fields['event'] === 'http.request_unserved');
@@ -64,8 +80,17 @@ test('where a fleet and people stand behind one address, machines are told when 
   silent.on('data', (bytes: Buffer) => (told += bytes.toString()));
   await Promise.race([
     new Promise((resolve) => silent.once('close', resolve)),
-    new Promise((_, reject) => setTimeout(() => reject(new Error('a silent connection beyond the bound stays')), silentMs).unref()),
+    new Promise((_, reject) =>
+      setTimeout(
+        () => reject(new Error('a silent connection beyond the bound stays')),
+        silentMs,
+      ).unref(),
+    ),
   ]);
-  assert.match(told, /^HTTP\/1\.1 503 .*retry-after: \d/is, 'who says nothing is told, too, and not cut');
+  assert.match(
+    told,
+    /^HTTP\/1\.1 503 .*retry-after: \d/is,
+    'who says nothing is told, too, and not cut',
+  );
   idle.forEach((stream) => stream.destroy());
 });

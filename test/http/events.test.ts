@@ -15,7 +15,13 @@ let returned = 0;
 let signals: AbortSignal[] = [];
 const limits = { heartbeatMs: 40, unreadMs: 300, recheckMs: 60, streamsPerPrincipal: 3 };
 
-async function* count({ lastEventId, signal }: { lastEventId: string | undefined; signal: AbortSignal }): AsyncGenerator<ServerEvent> {
+async function* count({
+  lastEventId,
+  signal,
+}: {
+  lastEventId: string | undefined;
+  signal: AbortSignal;
+}): AsyncGenerator<ServerEvent> {
   signals.push(signal);
   try {
     for (let id = Number(lastEventId ?? 0) + 1; id <= 3; id += 1) {
@@ -30,7 +36,9 @@ async function* quiet({ signal }: { signal: AbortSignal }): AsyncGenerator<Serve
   signals.push(signal);
   yield { data: 'hello' };
   try {
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    await new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
   } finally {
     returned += 1;
   }
@@ -45,7 +53,14 @@ async function* flood({ signal }: { signal: AbortSignal }): AsyncGenerator<Serve
 }
 
 const routes = [
-  eventRoute({ method: 'GET', path: '/api/v1/count', access: 'any', summary: 'Count', headers: { 'x-stream': 'v1' }, handle: (call) => count(call) }),
+  eventRoute({
+    method: 'GET',
+    path: '/api/v1/count',
+    access: 'any',
+    summary: 'Count',
+    headers: { 'x-stream': 'v1' },
+    handle: (call) => count(call),
+  }),
   eventRoute({
     method: 'POST',
     path: '/api/v1/ask',
@@ -57,9 +72,27 @@ const routes = [
       yield { data: '[DONE]' };
     },
   }),
-  eventRoute({ method: 'GET', path: '/api/v1/quiet', access: 'any', summary: 'Quiet', handle: (call) => quiet(call) }),
-  eventRoute({ method: 'GET', path: '/api/v1/open', access: 'public', summary: 'Public', handle: (call) => quiet(call) }),
-  eventRoute({ method: 'GET', path: '/api/v1/flood', access: 'any', summary: 'Flood', handle: (call) => flood(call) }),
+  eventRoute({
+    method: 'GET',
+    path: '/api/v1/quiet',
+    access: 'any',
+    summary: 'Quiet',
+    handle: (call) => quiet(call),
+  }),
+  eventRoute({
+    method: 'GET',
+    path: '/api/v1/open',
+    access: 'public',
+    summary: 'Public',
+    handle: (call) => quiet(call),
+  }),
+  eventRoute({
+    method: 'GET',
+    path: '/api/v1/flood',
+    access: 'any',
+    summary: 'Flood',
+    handle: (call) => flood(call),
+  }),
   eventRoute({
     method: 'GET',
     path: '/api/v1/broken',
@@ -85,7 +118,12 @@ const routes = [
     access: 'any',
     summary: 'Pins',
     async *handle() {
-      yield { data: { snapshot: currentPin()?.snapshot?.serial ?? null, owner: currentPin()?.owner?.label } };
+      yield {
+        data: {
+          snapshot: currentPin()?.snapshot?.serial ?? null,
+          owner: currentPin()?.owner?.label,
+        },
+      };
     },
   }),
 ];
@@ -100,11 +138,18 @@ afterEach(async () => {
   signals = [];
 });
 
-const listen = (path: string, headers: Record<string, string> = {}, token = operatorToken): Promise<Response> =>
+const listen = (
+  path: string,
+  headers: Record<string, string> = {},
+  token = operatorToken,
+): Promise<Response> =>
   fetch(house.url + path, { headers: { authorization: `Bearer ${token}`, ...headers } });
 
 /** Reads until `done` is content or the stream ends. */
-async function readUntil(response: Response, done: (text: string) => boolean): Promise<{ text: string; cancel: () => Promise<void> }> {
+async function readUntil(
+  response: Response,
+  done: (text: string) => boolean,
+): Promise<{ text: string; cancel: () => Promise<void> }> {
   const reader = response.body!.getReader();
   let text = '';
   while (!done(text)) {
@@ -122,14 +167,24 @@ describe('an event stream', () => {
     const response = await listen('/api/v1/count');
     assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
     assert.deepEqual(
-      [response.headers.get('x-stream'), response.headers.get('cache-control'), response.headers.get('x-accel-buffering')],
+      [
+        response.headers.get('x-stream'),
+        response.headers.get('cache-control'),
+        response.headers.get('x-accel-buffering'),
+      ],
       ['v1', 'no-store, no-transform', 'no'],
     );
-    assert.equal(await response.text(), [1, 2, 3].map((id) => `event: tick\nid: ${id}\ndata: {"id":${id}}\n\n`).join(''));
+    assert.equal(
+      await response.text(),
+      [1, 2, 3].map((id) => `event: tick\nid: ${id}\ndata: {"id":${id}}\n\n`).join(''),
+    );
   });
 
   test('goes on after the event that a returning client has seen', async () => {
-    assert.equal(await (await listen('/api/v1/count', { 'last-event-id': '2' })).text(), 'event: tick\nid: 3\ndata: {"id":3}\n\n');
+    assert.equal(
+      await (await listen('/api/v1/count', { 'last-event-id': '2' })).text(),
+      'event: tick\nid: 3\ndata: {"id":3}\n\n',
+    );
   });
 
   test('can answer a question that was posted, and leaves an audit row', async () => {
@@ -139,23 +194,36 @@ describe('an event stream', () => {
   });
 
   test('says ping while nothing happens', async () => {
-    const { text, cancel } = await readUntil(await listen('/api/v1/quiet'), (received) => received.split(': ping\n\n').length > 3);
+    const { text, cancel } = await readUntil(
+      await listen('/api/v1/quiet'),
+      (received) => received.split(': ping\n\n').length > 3,
+    );
     assert.ok(text.startsWith('data: hello\n\n'));
     await cancel();
   });
 
   test('ends its source when the client goes away', async () => {
     returned = 0;
-    const { cancel } = await readUntil(await listen('/api/v1/quiet'), (text) => text.includes('hello'));
+    const { cancel } = await readUntil(await listen('/api/v1/quiet'), (text) =>
+      text.includes('hello'),
+    );
     await cancel();
     await until(() => returned === 1 && signals[0]!.aborted);
   });
 
   test('holds its generation and no snapshot', async () => {
-    assert.equal(await (await listen('/api/v1/pins')).text(), 'data: {"snapshot":null,"owner":"area#1"}\n\n');
-    const { cancel } = await readUntil(await listen('/api/v1/quiet'), (text) => text.includes('hello'));
+    assert.equal(
+      await (await listen('/api/v1/pins')).text(),
+      'data: {"snapshot":null,"owner":"area#1"}\n\n',
+    );
+    const { cancel } = await readUntil(await listen('/api/v1/quiet'), (text) =>
+      text.includes('hello'),
+    );
     const generation = house.registry.current.generations.get('area')!;
-    assert.deepEqual([generation.holds, house.registry.leases.users(generation), house.registry.leases.size], [1, 1, 0]);
+    assert.deepEqual(
+      [generation.holds, house.registry.leases.users(generation), house.registry.leases.size],
+      [1, 1, 0],
+    );
     await cancel();
     await until(() => generation.holds === 0);
   });
@@ -174,7 +242,10 @@ describe('an event stream', () => {
   });
 
   test('HEAD shows the headers only', async () => {
-    const response = await fetch(`${house.url}/api/v1/quiet`, { method: 'HEAD', headers: { authorization: `Bearer ${operatorToken}` } });
+    const response = await fetch(`${house.url}/api/v1/quiet`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${operatorToken}` },
+    });
     assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
     assert.equal(signals.length, 0);
   });
@@ -185,7 +256,9 @@ describe('a stream costs others nothing', () => {
     produced = 0;
     const raw = await openRaw(house.port);
     raw.socket.pause();
-    raw.send(`GET /api/v1/flood HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${operatorToken}\r\n\r\n`);
+    raw.send(
+      `GET /api/v1/flood HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${operatorToken}\r\n\r\n`,
+    );
     await until(() => produced > 0);
     let before = -1;
     await until(() => {
@@ -202,7 +275,10 @@ describe('a stream costs others nothing', () => {
   test('one caller has a few at once; another still gets theirs', async () => {
     const open = await Promise.all([1, 2, 3].map(() => listen('/api/v1/quiet', {}, 'user-1')));
     const fourth = await listen('/api/v1/quiet', {}, 'user-1');
-    assert.deepEqual([fourth.status, ((await fourth.json()) as { error: string }).error], [429, 'rate_limited']);
+    assert.deepEqual(
+      [fourth.status, ((await fourth.json()) as { error: string }).error],
+      [429, 'rate_limited'],
+    );
     const other = await listen('/api/v1/quiet', {}, 'user-2');
     assert.equal(other.status, 200);
     await Promise.all([...open, other].map((response) => response.body!.cancel()));
@@ -235,7 +311,9 @@ describe('a stream costs others nothing', () => {
     const warnings: Error[] = [];
     const note = (warning: Error): void => void warnings.push(warning);
     process.on('warning', note);
-    const open = await Promise.all(Array.from({ length: 30 }, (_, index) => listen('/api/v1/quiet', {}, `user-${index + 100}`)));
+    const open = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => listen('/api/v1/quiet', {}, `user-${index + 100}`)),
+    );
     await Promise.all(open.map((response) => response.body!.cancel()));
     process.off('warning', note);
     assert.deepEqual(warnings, []);
@@ -244,7 +322,13 @@ describe('a stream costs others nothing', () => {
 
 test('when its plugin retires, a stream tells its client to come back and ends', async () => {
   const generation = house.publish('guest', [
-    eventRoute({ method: 'GET', path: '/api/v1/guest', access: 'public', summary: 'Guest', handle: (call) => quiet(call) }),
+    eventRoute({
+      method: 'GET',
+      path: '/api/v1/guest',
+      access: 'public',
+      summary: 'Guest',
+      handle: (call) => quiet(call),
+    }),
   ]);
   const response = await fetch(`${house.url}/api/v1/guest`);
   setTimeout(() => generation.scope.announceEnd('reload'), 20);

@@ -3,15 +3,36 @@ import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 
 import { OperatorAuthenticator } from '../../core/auth/index.ts';
-import { type ChangePort, type ChangeWitness, checkRoute, type HttpOptions, HttpServer, type IdempotencyRow, type Transaction } from '../../core/http/index.ts';
+import {
+  type ChangePort,
+  type ChangeWitness,
+  checkRoute,
+  type HttpOptions,
+  HttpServer,
+  type IdempotencyRow,
+  type Transaction,
+} from '../../core/http/index.ts';
 import { Draft, type Generation, type Outage, Registry } from '../../core/registry/index.ts';
-import type { AuditRecord, AuthenticatorContract, Clock, Credential, Ids, Logger, PluginManifest, Principal, RouteDeclaration } from '../../core/sdk/index.ts';
+import type {
+  AuditRecord,
+  AuthenticatorContract,
+  Clock,
+  Credential,
+  Ids,
+  Logger,
+  PluginManifest,
+  Principal,
+  RouteDeclaration,
+} from '../../core/sdk/index.ts';
 import { generationOf } from '../registry/fixtures.ts';
 
 export const operatorToken = 'svc_op_test';
 
 export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
-export const realIds: Ids = { uuid: () => randomUUID(), token: (bytes = 32) => randomBytes(bytes).toString('base64url') };
+export const realIds: Ids = {
+  uuid: () => randomUUID(),
+  token: (bytes = 32) => randomBytes(bytes).toString('base64url'),
+};
 
 type Row =
   | { readonly kind: 'audit'; readonly record: AuditRecord }
@@ -106,9 +127,14 @@ export class TestAuthenticator implements AuthenticatorContract {
   readonly revoked = new Set<string>();
   slow = false;
 
-  authenticate({ scheme, value }: Credential): Principal | undefined | Promise<Principal | undefined> {
+  authenticate({
+    scheme,
+    value,
+  }: Credential): Principal | undefined | Promise<Principal | undefined> {
     const principal = this.#find(scheme, value);
-    return this.slow ? new Promise((resolve) => setTimeout(resolve, 5)).then(() => principal) : principal;
+    return this.slow
+      ? new Promise((resolve) => setTimeout(resolve, 5)).then(() => principal)
+      : principal;
   }
 
   #find(scheme: Credential['scheme'], value: string): Principal | undefined {
@@ -116,13 +142,19 @@ export class TestAuthenticator implements AuthenticatorContract {
       return undefined;
     }
     if (scheme === 'basic') {
-      return value === 'edge-1:secret' ? { kind: 'edge', id: '1', role: 'edge', grants: [] } : undefined;
+      return value === 'edge-1:secret'
+        ? { kind: 'edge', id: '1', role: 'edge', grants: [] }
+        : undefined;
     }
     if (scheme === 'ticket') {
-      return value === 'good' ? { kind: 'user', id: '1', role: 'user', grants: ['webshell'] } : undefined;
+      return value === 'good'
+        ? { kind: 'user', id: '1', role: 'user', grants: ['webshell'] }
+        : undefined;
     }
     const [, id, grants] = /^user-(\d+)(?:=(.*))?$/.exec(value) ?? [];
-    return id === undefined ? undefined : { kind: 'user', id, role: 'user', grants: grants?.split(',') ?? [] };
+    return id === undefined
+      ? undefined
+      : { kind: 'user', id, role: 'user', grants: grants?.split(',') ?? [] };
   }
 }
 
@@ -167,7 +199,11 @@ export interface Answer {
 }
 
 /** A real server on a loopback port over a registry made by hand; `core` provides authenticator and trail. */
-export async function openHouse(routes: readonly RouteDeclaration[], options: Partial<HttpOptions> = {}, wanted = 0): Promise<House> {
+export async function openHouse(
+  routes: readonly RouteDeclaration[],
+  options: Partial<HttpOptions> = {},
+  wanted = 0,
+): Promise<House> {
   const registry = new Registry();
   const changes = new MemoryChanges();
   const authenticator = new TestAuthenticator();
@@ -226,11 +262,20 @@ export async function openHouse(routes: readonly RouteDeclaration[], options: Pa
   };
 }
 
-async function call(url: string, method: string, path: string, { token = operatorToken, body, headers = {} }: CallOptions): Promise<Answer> {
+async function call(
+  url: string,
+  method: string,
+  path: string,
+  { token = operatorToken, body, headers = {} }: CallOptions,
+): Promise<Answer> {
   const json = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array);
   const response = await fetch(url + path, {
     method,
-    headers: { ...(token !== '' && { authorization: `Bearer ${token}` }), ...(json && { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      ...(token !== '' && { authorization: `Bearer ${token}` }),
+      ...(json && { 'content-type': 'application/json' }),
+      ...headers,
+    },
     ...(body !== undefined && { body: json ? JSON.stringify(body) : (body as string) }),
   });
   const text = await response.text();

@@ -11,7 +11,15 @@ import { type House, openHouse, operatorToken } from './house.ts';
 const lines = Array.from({ length: 4_000 }, (_, at) => `line ${at} of many`).join('\n');
 const page = `<p>${lines}</p>`;
 const bytes = (path: string, produces: string, body: string | Uint8Array, status?: number) =>
-  byteRoute({ method: 'GET', path, access: 'any', summary: 'Bytes', produces, ...(status && { status }), handle: () => body });
+  byteRoute({
+    method: 'GET',
+    path,
+    access: 'any',
+    summary: 'Bytes',
+    produces,
+    ...(status && { status }),
+    handle: () => body,
+  });
 
 interface Received {
   readonly status: number;
@@ -22,7 +30,10 @@ interface Received {
 const unpack: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   gzip: (body) => zlib.gunzipSync(body),
   br: (body) => zlib.brotliDecompressSync(body),
-  ...('zstdDecompressSync' in zlib && { zstd: (body: Buffer) => (zlib as unknown as { zstdDecompressSync(packed: Buffer): Buffer }).zstdDecompressSync(body) }),
+  ...('zstdDecompressSync' in zlib && {
+    zstd: (body: Buffer) =>
+      (zlib as unknown as { zstdDecompressSync(packed: Buffer): Buffer }).zstdDecompressSync(body),
+  }),
 };
 const best = 'zstd' in unpack ? 'zstd' : 'gzip';
 
@@ -52,7 +63,13 @@ describe('an answer that is packed', () => {
       bytes('/blob', 'application/octet-stream', lines),
       bytes('/part', 'text/plain', lines, 206),
       byteRoute({
-        ...{ method: 'GET', path: '/own', access: 'any', summary: 'Packed by its handler', produces: 'text/plain' },
+        ...{
+          method: 'GET',
+          path: '/own',
+          access: 'any',
+          summary: 'Packed by its handler',
+          produces: 'text/plain',
+        },
         handle: (call) => {
           call.setHeader('content-encoding', 'gzip');
           return zlib.gzipSync(lines);
@@ -65,12 +82,17 @@ describe('an answer that is packed', () => {
   /** Unlike fetch, shows the bytes as they were sent. */
   const ask = (path: string, accepted?: string, method = 'GET'): Promise<Received> =>
     new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${operatorToken}`, ...(accepted !== undefined && { 'accept-encoding': accepted }) };
+      const headers = {
+        authorization: `Bearer ${operatorToken}`,
+        ...(accepted !== undefined && { 'accept-encoding': accepted }),
+      };
       get(house.url + path, { headers, method }, (res) => {
         const chunks: Buffer[] = [];
         res
           .on('data', (chunk: Buffer) => chunks.push(chunk))
-          .once('end', () => resolve({ status: res.statusCode!, headers: res.headers, body: Buffer.concat(chunks) }));
+          .once('end', () =>
+            resolve({ status: res.statusCode!, headers: res.headers, body: Buffer.concat(chunks) }),
+          );
       }).once('error', reject);
     });
 
@@ -87,9 +109,15 @@ describe('an answer that is packed', () => {
     test(`${path} for a client that takes ${accepted}: ${coding}`, async () => {
       const plain = await ask(path);
       const { headers, body } = await ask(path, accepted);
-      assert.deepEqual([headers['content-encoding'], headers.vary, headers['content-length']], [coding, 'accept-encoding', String(body.length)]);
+      assert.deepEqual(
+        [headers['content-encoding'], headers.vary, headers['content-length']],
+        [coding, 'accept-encoding', String(body.length)],
+      );
       assert.deepEqual(unpack[coding]!(body), plain.body);
-      assert.ok(body.length < plain.body.length / 3, `${body.length} of ${plain.body.length} bytes`);
+      assert.ok(
+        body.length < plain.body.length / 3,
+        `${body.length} of ${plain.body.length} bytes`,
+      );
     });
   }
 
@@ -110,21 +138,39 @@ describe('an answer that is packed', () => {
 
   test('what its handler has packed is not packed again, and HEAD is answered without a body', async () => {
     const { headers, body } = await ask('/own', 'gzip, br, zstd');
-    assert.deepEqual([headers['content-encoding'], zlib.gunzipSync(body).toString()], ['gzip', lines]);
+    assert.deepEqual(
+      [headers['content-encoding'], zlib.gunzipSync(body).toString()],
+      ['gzip', lines],
+    );
     const head = await ask('/text', 'gzip', 'HEAD');
-    assert.deepEqual([head.status, head.body.length, head.headers['content-length']], [200, 0, String(Buffer.byteLength(lines))]);
+    assert.deepEqual(
+      [head.status, head.body.length, head.headers['content-length']],
+      [200, 0, String(Buffer.byteLength(lines))],
+    );
   });
 });
 
 test('a path that nothing serves is unknown in the words of the protocol around it', async (t) => {
-  const wording = ({ status, message }: { readonly status: number; readonly message: string }) => ({ type: 'text/x-peer', body: `peer ${status} ${message}` });
+  const wording = ({ status, message }: { readonly status: number; readonly message: string }) => ({
+    type: 'text/x-peer',
+    body: `peer ${status} ${message}`,
+  });
   const peer = (path: string) => ({ ...bytes(path, 'text/plain', ''), wording });
-  const house = await openHouse([peer('/peer/api/query'), peer('/peer/api/{name}/values'), peer('/mixed/a'), bytes('/mixed/b', 'text/plain', '')]);
+  const house = await openHouse([
+    peer('/peer/api/query'),
+    peer('/peer/api/{name}/values'),
+    peer('/mixed/a'),
+    bytes('/mixed/b', 'text/plain', ''),
+  ]);
   t.after(() => house.close());
-  const words = async (path: string, method = 'GET'): Promise<string> => (await house.call(method, path)).text;
+  const words = async (path: string, method = 'GET'): Promise<string> =>
+    (await house.call(method, path)).text;
   assert.equal(await words('/peer/api/nope/at/all'), 'peer 404 there is no such route');
   assert.equal(await words('/peer'), 'peer 404 there is no such route');
-  assert.equal(await words('/peer/api/query', 'DELETE'), 'peer 405 this route does not answer DELETE; it answers GET, HEAD, OPTIONS');
+  assert.equal(
+    await words('/peer/api/query', 'DELETE'),
+    'peer 405 this route does not answer DELETE; it answers GET, HEAD, OPTIONS',
+  );
   for (const path of ['/', '/nope', '/mixed', '/mixed/c']) {
     assert.equal((JSON.parse(await words(path)) as { error: string }).error, 'not_found', path);
   }

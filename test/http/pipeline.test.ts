@@ -7,7 +7,10 @@ import { byteRoute, listRoute, route, SvcError, timestamp } from '../../core/sdk
 import { type House, openHouse, until } from './house.ts';
 
 const Thing = Type.Object({ id: Type.Integer(), name: Type.String() });
-const rows = Array.from({ length: 120 }, (_, index) => ({ id: 120 - index, name: `thing ${120 - index}` }));
+const rows = Array.from({ length: 120 }, (_, index) => ({
+  id: 120 - index,
+  name: `thing ${120 - index}`,
+}));
 let house: House;
 /** State that nobody changes by hand. */
 let lit = false;
@@ -30,7 +33,14 @@ const routes = [
     response: Thing,
     handle: ({ params }) => ({ id: params.id, name: 'x' }),
   }),
-  route({ method: 'GET', path: '/api/v1/things/mine', access: 'any', summary: 'Mine', response: Type.String(), handle: () => 'mine' }),
+  route({
+    method: 'GET',
+    path: '/api/v1/things/mine',
+    access: 'any',
+    summary: 'Mine',
+    response: Type.String(),
+    handle: () => 'mine',
+  }),
   route({
     method: 'POST',
     path: '/api/v1/things',
@@ -45,17 +55,36 @@ const routes = [
     response: Thing,
     handle: ({ body }) => ({ id: 1, name: body.name }),
   }),
-  route({ method: 'PUT', path: '/api/v1/things/{id}', access: 'thing:update', summary: 'Change', body: Type.Object({}), handle: () => {} }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/things/{id}',
+    access: 'thing:update',
+    summary: 'Change',
+    body: Type.Object({}),
+    handle: () => {},
+  }),
   listRoute({
     path: '/api/v1/things',
     access: 'any',
     summary: 'All',
-    query: Type.Object({ q: Type.Optional(Type.String()), tag: Type.Optional(Type.Array(Type.String())), on: Type.Optional(Type.Boolean()) }),
+    query: Type.Object({
+      q: Type.Optional(Type.String()),
+      tag: Type.Optional(Type.Array(Type.String())),
+      on: Type.Optional(Type.Boolean()),
+    }),
     items: Thing,
     handle({ page, query }) {
-      const from = rows.filter((row) => row.id < ((page.after?.[0] as number | undefined) ?? Infinity) && row.name.includes(query.q ?? ''));
+      const from = rows.filter(
+        (row) =>
+          row.id < ((page.after?.[0] as number | undefined) ?? Infinity) &&
+          row.name.includes(query.q ?? ''),
+      );
       const items = from.slice(0, page.limit);
-      return { items, total: rows.length, next: from.length > items.length ? [items.at(-1)!.id] : undefined };
+      return {
+        items,
+        total: rows.length,
+        next: from.length > items.length ? [items.at(-1)!.id] : undefined,
+      };
     },
   }),
   route({
@@ -82,9 +111,17 @@ const routes = [
     access: 'any',
     summary: 'Slow',
     timeoutMs: 50,
-    handle: ({ signal }) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+    handle: ({ signal }) =>
+      new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
   }),
-  route({ method: 'GET', path: '/api/v1/wrong', access: 'any', summary: 'Wrong shape', response: Thing, handle: () => ({ id: 1, name: 'x', password: 'y' }) }),
+  route({
+    method: 'GET',
+    path: '/api/v1/wrong',
+    access: 'any',
+    summary: 'Wrong shape',
+    response: Thing,
+    handle: () => ({ id: 1, name: 'x', password: 'y' }),
+  }),
   route({
     method: 'GET',
     path: '/api/v1/versioned',
@@ -161,8 +198,21 @@ const routes = [
       yield Buffer.from('two');
     },
   }),
-  route({ method: 'DELETE', path: '/api/v1/users/{id}', access: { action: 'admin', self: 'id' }, summary: 'Self or admin', handle: () => {} }),
-  route({ method: 'GET', path: '/api/v1/agents/custom/parts', access: 'any', summary: 'Literal branch', response: Type.String(), handle: () => 'literal' }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/users/{id}',
+    access: { action: 'admin', self: 'id' },
+    summary: 'Self or admin',
+    handle: () => {},
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/agents/custom/parts',
+    access: 'any',
+    summary: 'Literal branch',
+    response: Type.String(),
+    handle: () => 'literal',
+  }),
   route({
     method: 'GET',
     path: '/api/v1/agents/{name}/memory',
@@ -179,7 +229,13 @@ const routes = [
     response: Type.Unknown(),
     handle: ({ ip, requestId, headers }) => ({ ip, requestId, agent: headers['user-agent'] }),
   }),
-  route({ method: 'GET', path: '/internal/ingest', access: 'machine', summary: 'Edges only', handle: () => {} }),
+  route({
+    method: 'GET',
+    path: '/internal/ingest',
+    access: 'machine',
+    summary: 'Edges only',
+    handle: () => {},
+  }),
 ];
 
 before(async () => {
@@ -189,7 +245,9 @@ after(() => house.close());
 
 describe('a call', () => {
   test('can be taken apart: each of its functions works without it', async () => {
-    const { status, headers, body } = await house.call('PUT', '/api/v1/apart', { headers: { 'if-match': '*' } });
+    const { status, headers, body } = await house.call('PUT', '/api/v1/apart', {
+      headers: { 'if-match': '*' },
+    });
     assert.deepEqual([status, headers.get('x-apart'), body], [203, 'yes', { ok: true }]);
     assert.equal(house.changes.audit.at(-1)!.resourceId, 'apart-1');
     const stale = await house.call('PUT', '/api/v1/apart', { headers: { 'if-match': '"1"' } });
@@ -208,13 +266,23 @@ describe('finding a route', () => {
     const { status, body, headers } = await house.call('GET', '/api/v1/nowhere', { token: '' });
     assert.equal(status, 404);
     assert.deepEqual(Object.keys(body), ['error', 'message', 'request_id']);
-    assert.deepEqual([body.error, headers.get('x-svc-reason')], ['not_found', 'http.route_unknown']);
+    assert.deepEqual(
+      [body.error, headers.get('x-svc-reason')],
+      ['not_found', 'http.route_unknown'],
+    );
   });
 
   test('a wrong method is 405, names the methods and carries Allow, signed in or not', async () => {
     for (const token of [undefined, '']) {
-      const { status, body, headers } = await house.call('DELETE', '/api/v1/things', token === undefined ? {} : { token });
-      assert.deepEqual([status, body.error, headers.get('allow')], [405, 'not_found', 'GET, POST, HEAD, OPTIONS']);
+      const { status, body, headers } = await house.call(
+        'DELETE',
+        '/api/v1/things',
+        token === undefined ? {} : { token },
+      );
+      assert.deepEqual(
+        [status, body.error, headers.get('allow')],
+        [405, 'not_found', 'GET, POST, HEAD, OPTIONS'],
+      );
       assert.match(body.message, /GET, POST/);
     }
   });
@@ -224,7 +292,10 @@ describe('finding a route', () => {
     assert.deepEqual([head.status, head.text], [200, '']);
     assert.ok(Number(head.headers.get('content-length')) > 0);
     const options = await house.call('OPTIONS', '/api/v1/things', { token: '' });
-    assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, POST, HEAD, OPTIONS']);
+    assert.deepEqual(
+      [options.status, options.headers.get('allow')],
+      [204, 'GET, POST, HEAD, OPTIONS'],
+    );
     assert.equal(options.headers.get('access-control-allow-origin'), null);
   });
 
@@ -236,11 +307,26 @@ describe('finding a route', () => {
       message: 'alert waits for the service metrics.query',
       retryAfterSeconds: 7,
     } as const;
-    house.publish('other', [route({ method: 'GET', path: '/api/v1/{anything}/{id}', access: 'any', summary: 'Wide', handle: () => {} })], {
-      outages: [outage],
-    });
+    house.publish(
+      'other',
+      [
+        route({
+          method: 'GET',
+          path: '/api/v1/{anything}/{id}',
+          access: 'any',
+          summary: 'Wide',
+          handle: () => {},
+        }),
+      ],
+      {
+        outages: [outage],
+      },
+    );
     const { status, body, headers } = await house.call('GET', '/api/v1/alerts/7');
-    assert.deepEqual([status, body.error, body.message, headers.get('retry-after')], [503, 'unavailable', outage.message, '7']);
+    assert.deepEqual(
+      [status, body.error, body.message, headers.get('retry-after')],
+      [503, 'unavailable', outage.message, '7'],
+    );
     assert.equal((await house.call('GET', '/api/v1/nowhere/7')).status, 204);
     house.registry.publish({ remove: ['other'], outages: [] });
   });
@@ -250,17 +336,34 @@ describe('who may call', () => {
   test('without a credential it is 401, with one that holds too little 403, with enough it runs', async () => {
     const body = { name: 'a' };
     const none = await house.call('POST', '/api/v1/things', { token: '', body });
-    assert.deepEqual([none.status, none.body.error, none.headers.get('www-authenticate')], [401, 'unauthorized', 'Bearer realm="svc"']);
-    assert.equal((await house.call('POST', '/api/v1/things', { token: 'nobody', body })).status, 401);
+    assert.deepEqual(
+      [none.status, none.body.error, none.headers.get('www-authenticate')],
+      [401, 'unauthorized', 'Bearer realm="svc"'],
+    );
+    assert.equal(
+      (await house.call('POST', '/api/v1/things', { token: 'nobody', body })).status,
+      401,
+    );
     const little = await house.call('POST', '/api/v1/things', { token: 'user-1=device:*', body });
-    assert.deepEqual([little.status, little.body.message], [403, 'your role does not hold thing:create']);
+    assert.deepEqual(
+      [little.status, little.body.message],
+      [403, 'your role does not hold thing:create'],
+    );
     for (const token of ['user-1=thing:create', 'user-1=thing:*', 'user-1=*', 'svc_op_test']) {
-      assert.equal((await house.call('POST', '/api/v1/things', { token, body })).status, 201, token);
+      assert.equal(
+        (await house.call('POST', '/api/v1/things', { token, body })).status,
+        201,
+        token,
+      );
     }
   });
 
   test('the decision comes before the body is looked at', async () => {
-    const { status } = await house.call('POST', '/api/v1/things', { token: 'user-1', body: 'not json', headers: { 'content-type': 'text/plain' } });
+    const { status } = await house.call('POST', '/api/v1/things', {
+      token: 'user-1',
+      body: 'not json',
+      headers: { 'content-type': 'text/plain' },
+    });
     assert.equal(status, 403);
   });
 
@@ -279,7 +382,10 @@ describe('who may call', () => {
 
   test('an authenticator that answers later is waited for; one that breaks is unavailable and struck', async () => {
     house.authenticator.slow = true;
-    assert.deepEqual((await house.call('GET', '/api/v1/me', { token: 'user-3' })).body, { kind: 'user', id: '3' });
+    assert.deepEqual((await house.call('GET', '/api/v1/me', { token: 'user-3' })).body, {
+      kind: 'user',
+      id: '3',
+    });
     house.authenticator.slow = false;
     const original = house.authenticator.authenticate;
     house.authenticator.authenticate = () => {
@@ -295,20 +401,31 @@ describe('who may call', () => {
 
 describe('what is sent', () => {
   test('an unknown field is refused by name, wherever it stands', async () => {
-    const post = (body: unknown): ReturnType<House['call']> => house.call('POST', '/api/v1/things', { body });
+    const post = (body: unknown): ReturnType<House['call']> =>
+      house.call('POST', '/api/v1/things', { body });
     const top = await post({ name: 'a', admin: true });
     assert.equal(top.status, 400);
     assert.deepEqual(top.body.details, [{ path: '/admin', message: 'is not a known field' }]);
     assert.match(top.body.message, /admin is not a known field/);
     const nested = await post({ name: 'a', owner: { email: 'a@b.io', role: 'admin' } });
-    assert.deepEqual(nested.body.details, [{ path: '/owner/role', message: 'is not a known field' }]);
+    assert.deepEqual(nested.body.details, [
+      { path: '/owner/role', message: 'is not a known field' },
+    ]);
     assert.equal((await post({ name: 'a', labels: { anything: 'goes' } })).status, 201);
   });
 
   test('each problem is a sentence about its field', async () => {
-    const { body } = await house.call('POST', '/api/v1/things', { body: { colour: 'green', owner: { email: 'nobody' } } });
-    const byPath = Object.fromEntries(body.details.map((entry: { path: string; message: string }) => [entry.path, entry.message]));
-    assert.deepEqual(byPath, { '/name': 'is required', '/colour': 'must be one of red, blue', '/owner/email': 'must be a valid email' });
+    const { body } = await house.call('POST', '/api/v1/things', {
+      body: { colour: 'green', owner: { email: 'nobody' } },
+    });
+    const byPath = Object.fromEntries(
+      body.details.map((entry: { path: string; message: string }) => [entry.path, entry.message]),
+    );
+    assert.deepEqual(byPath, {
+      '/name': 'is required',
+      '/colour': 'must be one of red, blue',
+      '/owner/email': 'must be a valid email',
+    });
   });
 
   test('path and query are text that becomes what their schema asks for', async () => {
@@ -318,7 +435,9 @@ describe('what is sent', () => {
     assert.equal((await house.call('GET', '/api/v1/things?on=true&tag=a&tag=b')).status, 200);
     assert.equal((await house.call('GET', '/api/v1/things?tag=a')).status, 200);
     assert.equal((await house.call('GET', '/api/v1/things?on=maybe')).status, 400);
-    assert.deepEqual((await house.call('GET', '/api/v1/things?colour=red')).body.details, [{ path: '/colour', message: 'is not a known field' }]);
+    assert.deepEqual((await house.call('GET', '/api/v1/things?colour=red')).body.details, [
+      { path: '/colour', message: 'is not a known field' },
+    ]);
     assert.equal((await house.call('GET', '/api/v1/me?x=1')).status, 400);
     assert.equal((await house.call('GET', '/api/v1/me?%zz=1')).status, 400);
   });
@@ -326,16 +445,32 @@ describe('what is sent', () => {
   test('a body must be JSON, in UTF-8, uncompressed and within its limit', async () => {
     const post = (body: string, type: string, headers = {}): ReturnType<House['call']> =>
       house.call('POST', '/api/v1/things', { body, headers: { 'content-type': type, ...headers } });
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+    ]) {
       const { status, body } = await post('{"name":"a"}', type);
       assert.deepEqual([status, body.error], [415, 'invalid_argument'], type);
     }
     assert.equal((await post('{"name":"a"}', 'application/json; charset=latin1')).status, 415);
-    assert.equal((await post('{"name":"a"}', 'application/json', { 'content-encoding': 'gzip' })).status, 415);
+    assert.equal(
+      (await post('{"name":"a"}', 'application/json', { 'content-encoding': 'gzip' })).status,
+      415,
+    );
     assert.equal((await post('{"name":', 'application/json')).status, 400);
-    const large = await post(JSON.stringify({ name: 'a'.repeat(2 * 1024 * 1024) }), 'application/json');
-    assert.deepEqual([large.status, large.body.error, large.body.message], [413, 'invalid_argument', 'the body is larger than 1 MiB']);
-    const stranger = await house.call('POST', '/api/v1/things', { body: Buffer.from([0x22, 0xff, 0x22]), headers: { 'content-type': 'application/json' } });
+    const large = await post(
+      JSON.stringify({ name: 'a'.repeat(2 * 1024 * 1024) }),
+      'application/json',
+    );
+    assert.deepEqual(
+      [large.status, large.body.error, large.body.message],
+      [413, 'invalid_argument', 'the body is larger than 1 MiB'],
+    );
+    const stranger = await house.call('POST', '/api/v1/things', {
+      body: Buffer.from([0x22, 0xff, 0x22]),
+      headers: { 'content-type': 'application/json' },
+    });
     assert.match(stranger.body.message, /UTF-8/);
   });
 
@@ -359,15 +494,33 @@ describe('what is sent', () => {
 
   test('an upload route has its own limit and types and gets the bytes as they came', async () => {
     const headers = { 'content-type': 'application/gzip', 'content-encoding': 'gzip' };
-    assert.equal((await house.call('POST', '/api/v1/upload', { body: Buffer.alloc(2_000_000), headers })).text, '2000000');
-    assert.equal((await house.call('POST', '/api/v1/upload', { body: Buffer.alloc(9), headers: { 'content-type': 'text/plain' } })).status, 415);
-    assert.equal((await house.call('POST', '/api/v1/upload', { body: Buffer.alloc(5_000_000), headers })).status, 413);
+    assert.equal(
+      (await house.call('POST', '/api/v1/upload', { body: Buffer.alloc(2_000_000), headers })).text,
+      '2000000',
+    );
+    assert.equal(
+      (
+        await house.call('POST', '/api/v1/upload', {
+          body: Buffer.alloc(9),
+          headers: { 'content-type': 'text/plain' },
+        })
+      ).status,
+      415,
+    );
+    assert.equal(
+      (await house.call('POST', '/api/v1/upload', { body: Buffer.alloc(5_000_000), headers }))
+        .status,
+      413,
+    );
   });
 
   test('a route without a body takes none, or an empty object', async () => {
     assert.equal((await house.call('POST', '/api/v1/reload')).status, 202);
     assert.equal((await house.call('POST', '/api/v1/reload', { body: {} })).status, 202);
-    assert.match((await house.call('POST', '/api/v1/reload', { body: { force: true } })).body.message, /"force"/);
+    assert.match(
+      (await house.call('POST', '/api/v1/reload', { body: { force: true } })).body.message,
+      /"force"/,
+    );
   });
 
   test('keys that reach for a prototype are refused at any depth and change nothing', async () => {
@@ -379,7 +532,10 @@ describe('what is sent', () => {
           ['PUT', '/api/v1/things/1'],
           ['POST', '/api/v1/reload'],
         ] as const) {
-          const { status } = await house.call(method, path, { body: text, headers: { 'content-type': 'application/json' } });
+          const { status } = await house.call(method, path, {
+            body: text,
+            headers: { 'content-type': 'application/json' },
+          });
           assert.equal(status, 400, `${method} ${path} ${text}`);
         }
       }
@@ -405,43 +561,79 @@ describe('what is sent', () => {
 describe('what is answered', () => {
   test('every reply carries the security headers, and only a page replaces its policy', async () => {
     const { headers } = await house.call('GET', '/api/v1/me');
-    assert.match(headers.get('content-security-policy')!, /default-src 'none'; frame-ancestors 'none'/);
+    assert.match(
+      headers.get('content-security-policy')!,
+      /default-src 'none'; frame-ancestors 'none'/,
+    );
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
     assert.equal(headers.get('referrer-policy'), 'no-referrer');
     assert.equal(headers.get('cache-control'), 'no-store');
     assert.equal(headers.get('access-control-allow-origin'), null);
     assert.equal(headers.get('x-powered-by'), null);
-    assert.match((await house.call('GET', '/api/v1/nowhere')).headers.get('content-security-policy')!, /'none'/);
-    assert.equal((await house.call('GET', '/api/v1/page', { token: '' })).headers.get('content-security-policy'), "default-src 'self'");
+    assert.match(
+      (await house.call('GET', '/api/v1/nowhere')).headers.get('content-security-policy')!,
+      /'none'/,
+    );
+    assert.equal(
+      (await house.call('GET', '/api/v1/page', { token: '' })).headers.get(
+        'content-security-policy',
+      ),
+      "default-src 'self'",
+    );
   });
 
   test('a sane request id is kept and echoed, any other is replaced', async () => {
-    const kept = await house.call('GET', '/api/v1/echo', { headers: { 'x-request-id': 'trace-1.A_b' } });
-    assert.deepEqual([kept.headers.get('x-request-id'), kept.body.requestId], ['trace-1.A_b', 'trace-1.A_b']);
+    const kept = await house.call('GET', '/api/v1/echo', {
+      headers: { 'x-request-id': 'trace-1.A_b' },
+    });
+    assert.deepEqual(
+      [kept.headers.get('x-request-id'), kept.body.requestId],
+      ['trace-1.A_b', 'trace-1.A_b'],
+    );
     for (const id of ['a b', '<script>', 'x'.repeat(129)]) {
-      assert.match((await house.call('GET', '/api/v1/echo', { headers: { 'x-request-id': id } })).headers.get('x-request-id')!, /^[0-9a-f-]{36}$/);
+      assert.match(
+        (await house.call('GET', '/api/v1/echo', { headers: { 'x-request-id': id } })).headers.get(
+          'x-request-id',
+        )!,
+        /^[0-9a-f-]{36}$/,
+      );
     }
   });
 
   test('behind a trusted proxy the last stranger is the caller', async () => {
-    assert.equal((await house.call('GET', '/api/v1/echo', { headers: { 'x-forwarded-for': '6.6.6.6, 9.9.9.9, 127.0.0.1' } })).body.ip, '9.9.9.9');
+    assert.equal(
+      (
+        await house.call('GET', '/api/v1/echo', {
+          headers: { 'x-forwarded-for': '6.6.6.6, 9.9.9.9, 127.0.0.1' },
+        })
+      ).body.ip,
+      '9.9.9.9',
+    );
     assert.equal((await house.call('GET', '/api/v1/echo')).body.ip, '127.0.0.1');
   });
 
   test('an inner error shows nothing of the inside, is in the log with its stack, and strikes its plugin', async () => {
-    const { status, body } = await house.call('GET', '/api/v1/crash', { headers: { 'x-request-id': 'find-me' } });
+    const { status, body } = await house.call('GET', '/api/v1/crash', {
+      headers: { 'x-request-id': 'find-me' },
+    });
     assert.deepEqual([status, body.error, body.request_id], [500, 'internal', 'find-me']);
     assert.doesNotMatch(JSON.stringify(body), /hunter2|SELECT|\.ts|Error/);
     const line = house.logs.findLast((entry) => entry.level === 'error')!;
     assert.equal(line.fields.request_id, 'find-me');
     assert.match(String(line.fields.stack), /hunter2/);
-    assert.deepEqual([house.strikes.at(-1)!.owner, house.strikes.at(-1)!.label], ['area#1', 'GET /api/v1/crash']);
+    assert.deepEqual(
+      [house.strikes.at(-1)!.owner, house.strikes.at(-1)!.label],
+      ['area#1', 'GET /api/v1/crash'],
+    );
   });
 
   test('an error of the table is passed on and strikes nobody', async () => {
     const before = house.strikes.length;
     const { status, body, headers } = await house.call('GET', '/api/v1/refuse');
-    assert.deepEqual([status, body.error, body.message, headers.get('retry-after')], [429, 'rate_limited', 'slowly, please', '3']);
+    assert.deepEqual(
+      [status, body.error, body.message, headers.get('retry-after')],
+      [429, 'rate_limited', 'slowly, please', '3'],
+    );
     assert.equal(house.strikes.length, before);
   });
 
@@ -454,7 +646,10 @@ describe('what is answered', () => {
 
   test('under test, a reply with an undeclared field is an error that names the path', async () => {
     assert.equal((await house.call('GET', '/api/v1/wrong')).status, 500);
-    assert.match(String(house.logs.findLast((entry) => entry.level === 'error')!.fields.cause), /GET \/api\/v1\/wrong does not fit its schema: \/password/);
+    assert.match(
+      String(house.logs.findLast((entry) => entry.level === 'error')!.fields.cause),
+      /GET \/api\/v1\/wrong does not fit its schema: \/password/,
+    );
   });
 
   test('bytes come whole or in pieces', async () => {
@@ -475,7 +670,9 @@ describe('versions', () => {
     const first = await house.call('GET', '/api/v1/versioned');
     const tag = first.headers.get('etag')!;
     assert.match(tag, /^"2023-11-14T22:13:20\.000Z;[\w-]{22}"$/);
-    const again = await house.call('GET', '/api/v1/versioned', { headers: { 'if-none-match': tag } });
+    const again = await house.call('GET', '/api/v1/versioned', {
+      headers: { 'if-none-match': tag },
+    });
     assert.deepEqual([again.status, again.text, again.headers.get('etag')], [304, '', tag]);
   });
 
@@ -483,27 +680,50 @@ describe('versions', () => {
     const tag = (await house.call('GET', '/api/v1/versioned')).headers.get('etag')!;
     lit = true;
     t.after(() => (lit = false));
-    const { status, body, headers } = await house.call('GET', '/api/v1/versioned', { headers: { 'if-none-match': tag } });
+    const { status, body, headers } = await house.call('GET', '/api/v1/versioned', {
+      headers: { 'if-none-match': tag },
+    });
     assert.deepEqual([status, body.lit, headers.get('etag') === tag], [200, true, false]);
     for (const held of [tag, `W/${tag}`, `"old", ${tag}`, headers.get('etag')!]) {
-      assert.equal((await house.call('PUT', '/api/v1/versioned', { headers: { 'if-match': held } })).status, 200, held);
+      assert.equal(
+        (await house.call('PUT', '/api/v1/versioned', { headers: { 'if-match': held } })).status,
+        200,
+        held,
+      );
     }
     const another = tag.replace(':20.', ':19.');
-    assert.equal((await house.call('PUT', '/api/v1/versioned', { headers: { 'if-match': another } })).status, 409);
+    assert.equal(
+      (await house.call('PUT', '/api/v1/versioned', { headers: { 'if-match': another } })).status,
+      409,
+    );
   });
 
   test('If-Match of another version is a conflict; the right one, a weakened one, * and none pass', async () => {
-    const put = (tag?: string): ReturnType<House['call']> => house.call('PUT', '/api/v1/versioned', { headers: tag === undefined ? {} : { 'if-match': tag } });
+    const put = (tag?: string): ReturnType<House['call']> =>
+      house.call('PUT', '/api/v1/versioned', {
+        headers: tag === undefined ? {} : { 'if-match': tag },
+      });
     assert.equal((await put('"old"')).status, 409);
-    for (const tag of ['"2023-11-14T22:13:20.000Z"', 'W/"2023-11-14T22:13:20.000Z"', '"old", "2023-11-14T22:13:20.000Z"', '*', undefined]) {
+    for (const tag of [
+      '"2023-11-14T22:13:20.000Z"',
+      'W/"2023-11-14T22:13:20.000Z"',
+      '"old", "2023-11-14T22:13:20.000Z"',
+      '*',
+      undefined,
+    ]) {
       const { status, headers } = await put(tag);
-      assert.deepEqual([status, headers.get('etag')?.split(';')[0]], [200, '"2023-11-14T22:13:21.000Z'], tag);
+      assert.deepEqual(
+        [status, headers.get('etag')?.split(';')[0]],
+        [200, '"2023-11-14T22:13:21.000Z'],
+        tag,
+      );
     }
   });
 });
 
 describe('lists', () => {
-  const list = (query = '', token = 'user-1'): ReturnType<House['call']> => house.call('GET', `/api/v1/things${query}`, { token });
+  const list = (query = '', token = 'user-1'): ReturnType<House['call']> =>
+    house.call('GET', `/api/v1/things${query}`, { token });
 
   test('50 by default, at most 200, never fewer than one', async () => {
     const { body } = await list();

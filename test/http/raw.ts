@@ -35,7 +35,11 @@ export async function openRaw(port: number): Promise<Raw> {
   };
 }
 
-export async function exchangeRaw(port: number, text: string, deadlineMs?: number): Promise<string> {
+export async function exchangeRaw(
+  port: number,
+  text: string,
+  deadlineMs?: number,
+): Promise<string> {
   const raw = await openRaw(port);
   raw.send(text);
   try {

@@ -10,7 +10,10 @@ import { generationOf } from '../registry/fixtures.ts';
 const area = generationOf('area');
 
 function problems(body: TSchema, value: unknown, owner = area): readonly FieldProblem[] {
-  const shapes = new RouteShapes(route({ method: 'POST', path: '/x', access: 'any', summary: 'x', body, handle: () => {} }), owner);
+  const shapes = new RouteShapes(
+    route({ method: 'POST', path: '/x', access: 'any', summary: 'x', body, handle: () => {} }),
+    owner,
+  );
   try {
     shapes.checkBody(value, 100);
     return [];
@@ -27,7 +30,10 @@ describe('a body schema', () => {
       free: Type.Unknown(),
     });
     assert.deepEqual(problems(open, { spec: { a: 1 }, labels: { b: 'c' }, free: { d: 1 } }), []);
-    assert.deepEqual(problems(Type.Array(Type.Object({ a: Type.Number() })), [{ a: 1 }, { a: 1, b: 2 }]), [{ path: '/1/b', message: 'is not a known field' }]);
+    assert.deepEqual(
+      problems(Type.Array(Type.Object({ a: Type.Number() })), [{ a: 1 }, { a: 1, b: 2 }]),
+      [{ path: '/1/b', message: 'is not a known field' }],
+    );
   });
 
   test('names a field of any length in a bounded way', () => {
@@ -38,22 +44,41 @@ describe('a body schema', () => {
       [Type.Record(Type.String(), Type.Object({})), { [long]: { [long]: 1 } }],
     ] as const) {
       const found = problems(schema, value);
-      assert.ok(found.length === 1 && found[0]!.path.length <= 301, JSON.stringify(found).slice(0, 500));
+      assert.ok(
+        found.length === 1 && found[0]!.path.length <= 301,
+        JSON.stringify(found).slice(0, 500),
+      );
     }
   });
 
   test('that joins two shapes accepts the fields of both and no others', () => {
-    const both = Type.Intersect([Type.Object({ a: Type.Number() }), Type.Object({ b: Type.Object({ c: Type.Number() }) })]);
+    const both = Type.Intersect([
+      Type.Object({ a: Type.Number() }),
+      Type.Object({ b: Type.Object({ c: Type.Number() }) }),
+    ]);
     assert.deepEqual(problems(both, { a: 1, b: { c: 1 } }), []);
-    assert.deepEqual(problems(both, { a: 1, b: { c: 1 }, d: 1 }), [{ path: '/d', message: 'is not a known field' }]);
-    assert.deepEqual(problems(both, { a: 1, b: { c: 1, d: 1 } }), [{ path: '/b/d', message: 'is not a known field' }]);
+    assert.deepEqual(problems(both, { a: 1, b: { c: 1 }, d: 1 }), [
+      { path: '/d', message: 'is not a known field' },
+    ]);
+    assert.deepEqual(problems(both, { a: 1, b: { c: 1, d: 1 } }), [
+      { path: '/b/d', message: 'is not a known field' },
+    ]);
   });
 
   test('of alternatives says what is wrong with the one that was meant', () => {
-    const either = Type.Union([Type.Object({ kind: Type.Literal('a'), size: Type.Number() }), Type.Object({ kind: Type.Literal('b'), name: Type.String() })]);
+    const either = Type.Union([
+      Type.Object({ kind: Type.Literal('a'), size: Type.Number() }),
+      Type.Object({ kind: Type.Literal('b'), name: Type.String() }),
+    ]);
     assert.deepEqual(problems(either, { kind: 'b', name: 'x' }), []);
-    assert.ok(problems(either, { kind: 'a', size: 'large' }).some(({ path, message }) => path === '/size' && message === 'must be a number'));
-    assert.deepEqual(problems(Type.Union([Type.String(), Type.Number()]), true), [{ path: '', message: 'fits none of the accepted shapes' }]);
+    assert.ok(
+      problems(either, { kind: 'a', size: 'large' }).some(
+        ({ path, message }) => path === '/size' && message === 'must be a number',
+      ),
+    );
+    assert.deepEqual(problems(Type.Union([Type.String(), Type.Number()]), true), [
+      { path: '', message: 'fits none of the accepted shapes' },
+    ]);
   });
 
   test('may have tuples, formats and defaults', () => {
@@ -70,10 +95,15 @@ describe('a body schema', () => {
     ];
     for (const [format, good, bad] of formats) {
       assert.deepEqual(problems(Type.String({ format }), good), [], format);
-      assert.deepEqual(problems(Type.String({ format }), bad), [{ path: '', message: `must be a valid ${format}` }]);
+      assert.deepEqual(problems(Type.String({ format }), bad), [
+        { path: '', message: `must be a valid ${format}` },
+      ]);
     }
     const filled: { step?: string } = {};
-    assert.deepEqual(problems(Type.Object({ step: Type.Optional(Type.String({ default: '30s' })) }), filled), []);
+    assert.deepEqual(
+      problems(Type.Object({ step: Type.Optional(Type.String({ default: '30s' })) }), filled),
+      [],
+    );
     assert.equal(filled.step, '30s');
   });
 

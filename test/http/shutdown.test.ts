@@ -22,13 +22,22 @@ const routes = [
       return 'done';
     },
   }),
-  route({ method: 'GET', path: '/stuck', access: 'public', summary: 'Stuck', handle: () => new Promise<void>(() => {}) }),
+  route({
+    method: 'GET',
+    path: '/stuck',
+    access: 'public',
+    summary: 'Stuck',
+    handle: () => new Promise<void>(() => {}),
+  }),
   route({
     method: 'GET',
     path: '/stuck-until-left',
     access: 'public',
     summary: 'Stuck until its caller leaves',
-    handle: ({ signal }) => new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+    handle: ({ signal }) =>
+      new Promise<void>((_, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      ),
   }),
   eventRoute({
     method: 'GET',
@@ -99,12 +108,17 @@ describe('a server that closes', () => {
     const house = await openHouse(routes);
     const unused = await openRaw(house.port);
     const leave = new AbortController();
-    const asked = Array.from({ length: 4 }, () => fetch(`${house.url}/stuck-until-left`, { signal: leave.signal }));
+    const asked = Array.from({ length: 4 }, () =>
+      fetch(`${house.url}/stuck-until-left`, { signal: leave.signal }),
+    );
     await until(() => house.server.open === 4);
     leave.abort();
     await Promise.allSettled(asked);
     await until(() => house.server.open === 0);
-    const outcome = await Promise.race([house.server.close(60_000).then(() => 'closed'), new Promise((resolve) => setTimeout(resolve, 20_000).unref())]);
+    const outcome = await Promise.race([
+      house.server.close(60_000).then(() => 'closed'),
+      new Promise((resolve) => setTimeout(resolve, 20_000).unref()),
+    ]);
     assert.equal(outcome, 'closed', 'long before its grace is over');
     unused.socket.destroy();
   });
@@ -118,9 +132,18 @@ describe('a server that closes', () => {
 });
 
 test('settings that cannot be meant stop the server with a sentence; an empty public address means none', async () => {
-  await assert.rejects(openHouse([], { publicUrl: 'ops.example.com' }), /SVC_PUBLIC_URL is "ops.example.com", which is not an address/);
-  await assert.rejects(openHouse([], { trustedProxies: ['everyone'] }), /SVC_TRUSTED_PROXIES names "everyone"/);
-  await assert.rejects(openHouse([], { cursorKey: createSecretKey(Buffer.alloc(16)) }), /must have 32 bytes/);
+  await assert.rejects(
+    openHouse([], { publicUrl: 'ops.example.com' }),
+    /SVC_PUBLIC_URL is "ops.example.com", which is not an address/,
+  );
+  await assert.rejects(
+    openHouse([], { trustedProxies: ['everyone'] }),
+    /SVC_TRUSTED_PROXIES names "everyone"/,
+  );
+  await assert.rejects(
+    openHouse([], { cursorKey: createSecretKey(Buffer.alloc(16)) }),
+    /must have 32 bytes/,
+  );
   const house = await openHouse(routes, { publicUrl: '' });
   const ws = new WebSocket(`ws://127.0.0.1:${house.port}/socket`, { origin: house.url });
   await new Promise((resolve, reject) => ws.on('open', resolve).on('error', reject));
@@ -129,7 +152,10 @@ test('settings that cannot be meant stop the server with a sentence; an empty pu
 
 test('a port that is taken is a sentence with the fix in it', async () => {
   const house = await openHouse([]);
-  await assert.rejects(openHouse([], {}, house.port), /in use by another process; stop it or set SVC_HTTP_ADDR/);
+  await assert.rejects(
+    openHouse([], {}, house.port),
+    /in use by another process; stop it or set SVC_HTTP_ADDR/,
+  );
   await house.close();
 });
 

@@ -43,7 +43,10 @@ before(async () => {
 after(() => house.close());
 
 async function dial(path: string, options: { autoPong?: boolean } = {}): Promise<WebSocket> {
-  const ws = new WebSocket(`ws://127.0.0.1:${house.port}${path}`, { headers: { authorization: `Bearer ${operatorToken}` }, ...options });
+  const ws = new WebSocket(`ws://127.0.0.1:${house.port}${path}`, {
+    headers: { authorization: `Bearer ${operatorToken}` },
+    ...options,
+  });
   ws.on('error', () => {}); // Told by 'close', too.
   await new Promise((resolve, reject) => ws.on('open', resolve).on('close', reject));
   return ws;

@@ -23,7 +23,9 @@ const routes = [
     handle(call, socket) {
       live = socket;
       call.signal.addEventListener('abort', () => (aborted += 1));
-      socket.onMessage((data) => socket.send(typeof data === 'string' ? `${call.params.room}: ${data}` : data));
+      socket.onMessage((data) =>
+        socket.send(typeof data === 'string' ? `${call.params.room}: ${data}` : data),
+      );
     },
   }),
   socketRoute({
@@ -35,7 +37,13 @@ const routes = [
       socket.onMessage((data) => socket.send(data));
     },
   }),
-  socketRoute({ path: '/api/v1/shell', access: 'webshell', audited: true, summary: 'Shell', handle: (_call, socket) => socket.send('ready') }),
+  socketRoute({
+    path: '/api/v1/shell',
+    access: 'webshell',
+    audited: true,
+    summary: 'Shell',
+    handle: (_call, socket) => socket.send('ready'),
+  }),
   socketRoute({
     path: '/api/v1/throws',
     access: 'any',
@@ -67,7 +75,10 @@ const routes = [
     path: '/api/v1/apart',
     access: 'any',
     summary: 'Takes its socket apart',
-    handle: (_call, { send, close, terminate, pause, resume, onMessage, onClose, onDrain, onLeave }) => {
+    handle: (
+      _call,
+      { send, close, terminate, pause, resume, onMessage, onClose, onDrain, onLeave },
+    ) => {
       onClose((code) => code === 4000 && (live = undefined));
       onLeave(() => terminate());
       onDrain(() => undefined);
@@ -79,11 +90,21 @@ const routes = [
       });
     },
   }),
-  route({ method: 'GET', path: '/api/v1/plain', access: 'any', summary: 'Plain', response: Type.Object({ ok: Type.Boolean() }), handle: () => ({ ok: true }) }),
+  route({
+    method: 'GET',
+    path: '/api/v1/plain',
+    access: 'any',
+    summary: 'Plain',
+    response: Type.Object({ ok: Type.Boolean() }),
+    handle: () => ({ ok: true }),
+  }),
 ];
 
 before(async () => {
-  house = await openHouse(routes, { publicUrl: 'https://ops.example.com', limits: { pingMs: 50, recheckMs: 60, socketBufferBytes: 1_000_000 } });
+  house = await openHouse(routes, {
+    publicUrl: 'https://ops.example.com',
+    limits: { pingMs: 50, recheckMs: 60, socketBufferBytes: 1_000_000 },
+  });
 });
 after(() => house.close());
 afterEach(async () => {
@@ -106,7 +127,12 @@ function dial(
     headers = {},
     token = operatorToken,
     ...more
-  }: { protocols?: string[]; headers?: Record<string, string>; token?: string; autoPong?: boolean } = {},
+  }: {
+    protocols?: string[];
+    headers?: Record<string, string>;
+    token?: string;
+    autoPong?: boolean;
+  } = {},
 ): Outcome {
   const ws = new WebSocket(`ws://127.0.0.1:${house.port}${path}`, protocols, {
     headers: { ...(token !== '' && { authorization: `Bearer ${token}` }), ...headers },
@@ -118,7 +144,9 @@ function dial(
     ws.on('close', (code, text) => resolve({ code, text: text.toString() }));
     ws.on('unexpected-response', (_req, res) => {
       let text = '';
-      res.on('data', (chunk: Buffer) => (text += chunk.toString())).on('end', () => resolve({ code: res.statusCode!, text }));
+      res
+        .on('data', (chunk: Buffer) => (text += chunk.toString()))
+        .on('end', () => resolve({ code: res.statusCode!, text }));
     });
   });
   ws.on('error', () => {}); // Each error is followed by the close that `ended` tells of.
@@ -128,7 +156,9 @@ function dial(
 
 describe('an upgrade', () => {
   test('passes the stages of every request and then speaks', async () => {
-    const { ws, messages, opened, ended } = dial('/api/v1/echo/7', { protocols: ['svc.v1', 'svc.v2'] });
+    const { ws, messages, opened, ended } = dial('/api/v1/echo/7', {
+      protocols: ['svc.v1', 'svc.v2'],
+    });
     await opened;
     assert.equal(ws.protocol, 'svc.v2');
     ws.send('hello');
@@ -158,14 +188,21 @@ describe('an upgrade', () => {
       [dial('/api/v1/nowhere'), 404, /not_found/],
       [dial('/api/v1/echo/x', { protocols: ['svc.v1'] }), 400, /invalid_argument/],
       [dial('/api/v1/echo/7', { protocols: ['other'] }), 400, /svc\.v2, svc\.v1/],
-      [dial('/api/v1/slow', { headers: { origin: 'https://evil.example' } }), 403, /SVC_PUBLIC_URL/],
+      [
+        dial('/api/v1/slow', { headers: { origin: 'https://evil.example' } }),
+        403,
+        /SVC_PUBLIC_URL/,
+      ],
       [dial('/api/v1/slow', { headers: { origin: 'null' } }), 403, /forbidden/],
     ];
     for (const [{ ended }, status, text] of refusals) {
       const answer = await ended;
       assert.equal(answer.code, status, answer.text);
       assert.match(answer.text, text);
-      assert.deepEqual(Object.keys(JSON.parse(answer.text) as object).slice(0, 2), ['error', 'message']);
+      assert.deepEqual(Object.keys(JSON.parse(answer.text) as object).slice(0, 2), [
+        'error',
+        'message',
+      ]);
     }
   });
 
@@ -178,8 +215,14 @@ describe('an upgrade', () => {
   });
 
   test('can carry a ticket as a subprotocol, which is never echoed, and leaves an audit row', async () => {
-    const { ws, opened, messages } = dial('/api/v1/shell', { token: '', protocols: ['svc.ticket.bad'] });
-    assert.equal((await dial('/api/v1/shell', { token: '', protocols: ['svc.ticket.bad'] }).ended).code, 401);
+    const { ws, opened, messages } = dial('/api/v1/shell', {
+      token: '',
+      protocols: ['svc.ticket.bad'],
+    });
+    assert.equal(
+      (await dial('/api/v1/shell', { token: '', protocols: ['svc.ticket.bad'] }).ended).code,
+      401,
+    );
     ws.terminate();
     void opened;
     void messages;
@@ -190,7 +233,10 @@ describe('an upgrade', () => {
     const text = await good.read((received) => received.includes('ready'));
     assert.match(text, /^HTTP\/1.1 101/);
     assert.doesNotMatch(text, /ticket/);
-    assert.deepEqual([house.changes.audit.at(-1)!.httpStatus, house.changes.audit.at(-1)!.status], [101, 'success']);
+    assert.deepEqual(
+      [house.changes.audit.at(-1)!.httpStatus, house.changes.audit.at(-1)!.status],
+      [101, 'success'],
+    );
     good.socket.destroy();
   });
 
@@ -206,7 +252,9 @@ describe('an upgrade', () => {
 
   test('to anything but a WebSocket is not granted, and the request is answered as it is', async () => {
     const raw = await openRaw(house.port);
-    raw.send(`GET /api/v1/plain HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${operatorToken}\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n`);
+    raw.send(
+      `GET /api/v1/plain HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${operatorToken}\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n`,
+    );
     assert.match(await raw.read(), /^HTTP\/1.1 200[^]*\{"ok":true\}/);
   });
 });
@@ -232,7 +280,10 @@ describe('a socket', () => {
     assert.deepEqual(await throws.ended, { code: 1011, text: 'internal error' });
     assert.equal(house.strikes.at(-1)!.label, 'GET /api/v1/throws');
 
-    assert.deepEqual(await dial('/api/v1/refuses').ended, { code: 1008, text: 'this device is busy' });
+    assert.deepEqual(await dial('/api/v1/refuses').ended, {
+      code: 1008,
+      text: 'this device is busy',
+    });
   });
 
   test('is cut when its client does not read, does not answer pings, or floods with its own', async () => {
@@ -268,7 +319,9 @@ describe('a socket', () => {
   });
 
   test('is closed with 1012 when its plugin retires', async () => {
-    const generation = house.publish('guest', [socketRoute({ path: '/api/v1/guest', access: 'public', summary: 'Guest', handle: () => {} })]);
+    const generation = house.publish('guest', [
+      socketRoute({ path: '/api/v1/guest', access: 'public', summary: 'Guest', handle: () => {} }),
+    ]);
     const { opened, ended } = dial('/api/v1/guest');
     await opened;
     generation.scope.announceEnd('reload');
@@ -311,7 +364,9 @@ describe('a socket', () => {
     ]);
     const refused = new WebSocket(`${house.url.replace('http', 'ws')}/api/v1/guest`);
     const [status, after] = await new Promise<[number | undefined, string | undefined]>((resolve) =>
-      refused.on('unexpected-response', (_request, response) => resolve([response.statusCode, response.headers['retry-after']])),
+      refused.on('unexpected-response', (_request, response) =>
+        resolve([response.statusCode, response.headers['retry-after']]),
+      ),
     );
     refused.on('error', () => undefined);
     refused.terminate();

@@ -18,7 +18,10 @@ import { addonFile } from '../addon.ts';
 
 const worker = fileURLToPath(new URL('../fixtures/plugins/loom/loom-worker.ts', import.meta.url));
 
-async function loom(t: TestContext, options: { heapMb?: number; drainMs?: number; idleMs?: number } = {}): Promise<TestThread & { folder: string }> {
+async function loom(
+  t: TestContext,
+  options: { heapMb?: number; drainMs?: number; idleMs?: number } = {},
+): Promise<TestThread & { folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-thread-'));
   const thread = await startThreadForTest(t, worker, { folder, generation: 1 }, options);
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -40,7 +43,9 @@ async function until(what: string, holds: () => boolean | Promise<boolean>): Pro
 test('a call goes to the thread and its result comes back; what it kept is in its database', async (t) => {
   const thread = await loom(t);
   assert.equal(thread.state, 'running');
-  assert.deepEqual(await thread.call('echo', { deep: [1, new Date(0), new Map([['a', 1n]])] }), { deep: [1, new Date(0), new Map([['a', 1n]])] });
+  assert.deepEqual(await thread.call('echo', { deep: [1, new Date(0), new Map([['a', 1n]])] }), {
+    deep: [1, new Date(0), new Map([['a', 1n]])],
+  });
   await thread.call('keep', 'indigo');
   assert.deepEqual(await thread.call('kept'), ['indigo']);
   assert.ok(Math.abs((await thread.call<number>('now')) - Date.now()) < 60_000);
@@ -53,7 +58,11 @@ test(
     const before = getPriority();
     const thread = await loom(t);
     const open = Math.min(19, before + 10);
-    assert.deepEqual(await thread.call('priority'), { opening: before, open }, 'an opening, which requests wait for, does not stand back');
+    assert.deepEqual(
+      await thread.call('priority'),
+      { opening: before, open },
+      'an opening, which requests wait for, does not stand back',
+    );
     assert.equal(getPriority(), before, 'that of this thread stays');
   },
 );
@@ -74,7 +83,11 @@ test('a thread that runs for calls alone starts with the first one, ends when no
 test('buffers move both ways instead of being copied', async (t) => {
   const thread = await loom(t);
   const values = new Float64Array([1, 2, 3]);
-  const answer = await thread.call<{ values: Float64Array; bytes: number }>('double', { values }, { transfer: [values.buffer] });
+  const answer = await thread.call<{ values: Float64Array; bytes: number }>(
+    'double',
+    { values },
+    { transfer: [values.buffer] },
+  );
   assert.deepEqual([...answer.values], [2, 4, 6]);
   assert.equal(answer.bytes, 24);
   assert.equal(values.byteLength, 0, 'the caller has it no more');
@@ -83,7 +96,10 @@ test('buffers move both ways instead of being copied', async (t) => {
 test('small bytes, which lie in memory that node shares among many, come as they are', async (t) => {
   const thread = await loom(t);
   for (const times of [0, 1, 500, 5_000, 50_000]) {
-    assert.equal(Buffer.from(await thread.call<Uint8Array>('spell', { word: 'weft', times })).toString(), 'weft'.repeat(times));
+    assert.equal(
+      Buffer.from(await thread.call<Uint8Array>('spell', { word: 'weft', times })).toString(),
+      'weft'.repeat(times),
+    );
   }
 });
 
@@ -111,7 +127,10 @@ test('errors keep what users and callers need: code, reason, message, details, r
   assert.match((await failure(thread.call('nothing'))).message, /no method nothing/);
   assert.match((await failure(thread.call('toString'))).message, /no method toString/);
   assert.match((await failure(thread.call('unclonable'))).message, /could not be cloned/);
-  assert.match((await failure(thread.call('echo', () => undefined))).message, /takes plain data only/);
+  assert.match(
+    (await failure(thread.call('echo', () => undefined))).message,
+    /takes plain data only/,
+  );
   assert.equal(await thread.call('echo', 'still here'), 'still here');
 });
 
@@ -128,7 +147,10 @@ test('a caller that gives up aborts the method, and so does a deadline', async (
   assert.equal(late.code, 'unavailable');
   assert.match(late.message, /did not answer wait within 20 ms$/);
   await until('the method was aborted', async () => (await thread.call('aborted')) === 2);
-  assert.equal((await failure(thread.call('echo', 1, { signal: abort.signal }))).message, 'changed my mind');
+  assert.equal(
+    (await failure(thread.call('echo', 1, { signal: abort.signal }))).message,
+    'changed my mind',
+  );
 });
 
 test('a thread that dies fails the calls it worked on, and is started again', async (t) => {
@@ -146,23 +168,38 @@ test('a thread that dies fails the calls it worked on, and is started again', as
     assert.match(error.message, cause);
     assert.equal(thread.state, 'backing-off');
     assert.match(thread.cause!, cause);
-    assert.match((await failure(thread.call('echo', 1, { timeoutMs: 1 }))).message, /is backing-off: it/, 'no thread will be there in time');
-    assert.deepEqual(await thread.call('kept'), ['indigo'], 'a call with more time waits for the next thread');
+    assert.match(
+      (await failure(thread.call('echo', 1, { timeoutMs: 1 }))).message,
+      /is backing-off: it/,
+      'no thread will be there in time',
+    );
+    assert.deepEqual(
+      await thread.call('kept'),
+      ['indigo'],
+      'a call with more time waits for the next thread',
+    );
     assert.equal(thread.cause, undefined);
     await fatal;
   }
-  assert.ok(thread.lines.some((line) => /thread thread of test ended: it exited with code 3/.test(line)));
+  assert.ok(
+    thread.lines.some((line) => /thread thread of test ended: it exited with code 3/.test(line)),
+  );
 });
 
 test('a thread that takes more memory than it may is ended and says so', async (t) => {
   const thread = await loom(t, { heapMb: 32 });
-  assert.match((await failure(thread.call('hog'))).message, /out of memory: the heap grew beyond 32 MB/);
+  assert.match(
+    (await failure(thread.call('hog'))).message,
+    /out of memory: the heap grew beyond 32 MB/,
+  );
   assert.equal(await thread.call('echo', 'back'), 'back');
 });
 
 test('a thread that cannot open says why', async (t) => {
   const thread = await loom(t);
-  const second = await failure(startThreadForTest(t, worker, { folder: thread.folder, generation: 2 }));
+  const second = await failure(
+    startThreadForTest(t, worker, { folder: thread.folder, generation: 2 }),
+  );
   assert.match(second.message, /could not open: EEXIST/);
 });
 
@@ -177,8 +214,14 @@ test('notices and log lines come in order, however many; repeated work ends with
   await thread.call('tick');
   await thread.call('stumble');
   await until('it ticks', () => thread.notices.filter(({ kind }) => kind === 'tick').length >= 3);
-  await until('errors are told', () => thread.notices.filter(({ kind }) => kind === 'error').length >= 2);
-  assert.deepEqual(thread.notices.find(({ kind }) => kind === 'error')!.value, { where: 'ravel (every 5 ms)', message: 'the yarn broke' });
+  await until(
+    'errors are told',
+    () => thread.notices.filter(({ kind }) => kind === 'error').length >= 2,
+  );
+  assert.deepEqual(thread.notices.find(({ kind }) => kind === 'error')!.value, {
+    where: 'ravel (every 5 ms)',
+    message: 'the yarn broke',
+  });
   assert.ok(thread.lines.includes('error in a thread, ravel (every 5 ms): the yarn broke'));
   await thread.close();
   assert.equal(thread.notices.at(-1)!.kind, 'closed', 'closing is the last it does');
@@ -207,19 +250,49 @@ test('calls beyond ten thousand are refused at once, and of a flood of notices t
 
   const other = await loom(t);
   await other.call('tell', { kind: 'flood', count: 12_000 });
-  await until('the loss is told', () => other.lines.some((line) => line.startsWith('2001 notices and log lines of a thread were dropped')));
+  await until('the loss is told', () =>
+    other.lines.some((line) =>
+      line.startsWith('2001 notices and log lines of a thread were dropped'),
+    ),
+  );
   assert.equal(other.notices.length, 10_000);
 });
 
 /** A thread by hand, for what `startThreadForTest` leaves as it is. */
 async function claimed(t: TestContext, options: Partial<ConstructorParameters<typeof Threads>[0]>) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-thread-'));
-  const { code, filename } = await bundleThread(worker, 'loom', { ...bundleSources, portable: true });
-  const threads = new Threads({ clock: systemClock, packagesFrom: join(bundleSources.root, 'package.json'), ...options });
-  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  const { code, filename } = await bundleThread(worker, 'loom', {
+    ...bundleSources,
+    portable: true,
+  });
+  const threads = new Threads({
+    clock: systemClock,
+    packagesFrom: join(bundleSources.root, 'package.json'),
+    ...options,
+  });
+  const log = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: () => undefined,
+  };
   const stumbles: string[] = [];
-  const told = { onStumble: (cause: string) => stumbles.push(cause), onHeap: () => undefined, deliver: (work: () => void) => work() };
-  const claim = { owner: 'loom', name: 'weaver', code, filename, data: { folder, generation: 1 }, heapMb: 64, drainMs: 1_000, log, ...told };
+  const told = {
+    onStumble: (cause: string) => stumbles.push(cause),
+    onHeap: () => undefined,
+    deliver: (work: () => void) => work(),
+  };
+  const claim = {
+    owner: 'loom',
+    name: 'weaver',
+    code,
+    filename,
+    data: { folder, generation: 1 },
+    heapMb: 64,
+    drainMs: 1_000,
+    log,
+    ...told,
+  };
   const thread = threads.claim(claim);
   t.after(async () => {
     await thread.release();
@@ -233,14 +306,20 @@ async function claimed(t: TestContext, options: Partial<ConstructorParameters<ty
 test('a thread in an endless loop is ended and started again', async (t) => {
   const { thread, stumbles } = await claimed(t, { timing: { pingMs: 20, stuckMs: 2_000 } });
   await thread.call('who');
-  assert.match((await failure(thread.call('spin'))).message, /did not answer for 2000 ms, as in an endless loop/);
+  assert.match(
+    (await failure(thread.call('spin'))).message,
+    /did not answer for 2000 ms, as in an endless loop/,
+  );
   assert.deepEqual(stumbles, ['did not answer for 2000 ms, as in an endless loop']);
   assert.equal(await thread.call('echo', 'back'), 'back');
 });
 
 test('in the single binary a thread uses the database that the binary carries', async (t) => {
   const text = await programText('bin/packaging/sqlite.ts', bundleSources.root);
-  const { thread, threads } = await claimed(t, { packagesFrom: '/nowhere', sqlite: { text, nativeBinding: addonFile } });
+  const { thread, threads } = await claimed(t, {
+    packagesFrom: '/nowhere',
+    sqlite: { text, nativeBinding: addonFile },
+  });
   await thread.call('keep', 'woad');
   assert.deepEqual(await thread.call('kept'), ['woad']);
   assert.equal(threads.size, 1);

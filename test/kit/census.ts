@@ -3,7 +3,13 @@ import { folderWatches } from '../../bin/watcher/watch.ts';
 import type { HttpServer } from '../../core/http/index.ts';
 import type { Threads } from '../../core/isolate/index.ts';
 import type { Observers, SelfMetrics } from '../../core/observe/index.ts';
-import { type Generation, type Registry, scopeOccupants, scopeTimers, tableNames } from '../../core/registry/index.ts';
+import {
+  type Generation,
+  type Registry,
+  scopeOccupants,
+  scopeTimers,
+  tableNames,
+} from '../../core/registry/index.ts';
 import type { Settings } from '../../core/boot/settings/settings.ts';
 
 export type Census = Readonly<Record<string, number>>;
@@ -20,7 +26,16 @@ export interface Counted {
 }
 
 /** Counts everything a plugin can have added, so that what one leaves behind has a name. */
-export function census({ registry, settings, metrics, outboxes, bus, http, threads, observers }: Counted): Census {
+export function census({
+  registry,
+  settings,
+  metrics,
+  outboxes,
+  bus,
+  http,
+  threads,
+  observers,
+}: Counted): Census {
   const { current, leases } = registry;
   return {
     ...Object.fromEntries(tableNames.map((name) => [name, current[name].size])),
@@ -38,7 +53,9 @@ export function census({ registry, settings, metrics, outboxes, bus, http, threa
     'open requests': http.open,
     threads: threads.size,
     observers: observers.size,
-    'process listeners': process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
+    'process listeners': process
+      .eventNames()
+      .reduce((sum, name) => sum + process.listenerCount(name), 0),
   };
 }
 

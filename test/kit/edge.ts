@@ -38,7 +38,10 @@ export interface TestEdge {
 }
 
 /** Starts the house of an edge with these plugins alone; it stops by itself when the test `t` ends. */
-export async function startTestEdge(t: Pick<TestContext, 'after'>, options: TestEdgeOptions): Promise<TestEdge> {
+export async function startTestEdge(
+  t: Pick<TestContext, 'after'>,
+  options: TestEdgeOptions,
+): Promise<TestEdge> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-edge-'));
   const lines: string[] = [];
   const house = await bootAgent({
@@ -70,7 +73,9 @@ export async function startTestEdge(t: Pick<TestContext, 'after'>, options: Test
       return provider.value.instance as T;
     },
     contributions: <T>(point: { readonly id: string }) =>
-      [...house.registry.current.contributions.values()].filter(({ value }) => value.point === point.id).map(({ value }) => value.value as T),
+      [...house.registry.current.contributions.values()]
+        .filter(({ value }) => value.point === point.id)
+        .map(({ value }) => value.value as T),
     reload: (id) => house.host.reload(id),
     settled: () => house.host.settled(),
     stop,

@@ -69,12 +69,18 @@ function emptyProduct(dataDir: string): string {
   const sqlite = join(root, 'node_modules/better-sqlite3');
   mkdirSync(sqlite, { recursive: true });
   // No link to the packages: tests look at all that is in a data folder.
-  writeFileSync(join(sqlite, 'index.js'), `module.exports = require(${JSON.stringify(join(testedRoot, 'node_modules/better-sqlite3'))});\n`);
+  writeFileSync(
+    join(sqlite, 'index.js'),
+    `module.exports = require(${JSON.stringify(join(testedRoot, 'node_modules/better-sqlite3'))});\n`,
+  );
   return root;
 }
 
 /** Starts a house with these plugins alone; it stops by itself when the test `t` ends. */
-export async function startTestHost(t: Pick<TestContext, 'after'>, options: TestHostOptions): Promise<TestHost> {
+export async function startTestHost(
+  t: Pick<TestContext, 'after'>,
+  options: TestHostOptions,
+): Promise<TestHost> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-test-'));
   const lines: string[] = [];
   let empty: Census = {};
@@ -85,10 +91,19 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
     },
     bundler: sourceBundler,
     product: { ...productFromSource(testedRoot), root: emptyProduct(dataDir) },
-    environment: { SVC_HTTP_ADDR: '127.0.0.1:0', SVC_DATA_DIR: dataDir, SVC_LOG_FORMAT: 'json', ...options.environment },
+    environment: {
+      SVC_HTTP_ADDR: '127.0.0.1:0',
+      SVC_DATA_DIR: dataDir,
+      SVC_LOG_FORMAT: 'json',
+      ...options.environment,
+    },
     sources: {
       embedded: [],
-      roots: [...options.plugins.map(rootOf), ...(options.packs ?? []).map(packRootOf), { path: join(dataDir, 'packs'), origin: 'data' }],
+      roots: [
+        ...options.plugins.map(rootOf),
+        ...(options.packs ?? []).map(packRootOf),
+        { path: join(dataDir, 'packs'), origin: 'data' },
+      ],
     },
     checkResponses: true,
     ...(options.watch === true && { watch: watchFolders }),
@@ -134,7 +149,9 @@ export async function startTestHost(t: Pick<TestContext, 'after'>, options: Test
     async json<T>(path: string, init?: RequestInit) {
       const answer = await fetchPath(path, init);
       if (!answer.ok) {
-        throw new Error(`${init?.method ?? 'GET'} ${path} answered ${answer.status}: ${await answer.text()}`);
+        throw new Error(
+          `${init?.method ?? 'GET'} ${path} answered ${answer.status}: ${await answer.text()}`,
+        );
       }
       return (answer.status === 204 ? undefined : await answer.json()) as T;
     },

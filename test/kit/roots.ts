@@ -6,7 +6,11 @@ import type { PluginRoot } from '../../core/host/discover.ts';
 import { SvcError } from '../../core/sdk/index.ts';
 
 /** A pack that somebody put into the data folder: what it asks for waits for an administrator. */
-export const packRootOf = (folder: string): PluginRoot => ({ path: dirname(folder), origin: 'data', only: [basename(folder)] });
+export const packRootOf = (folder: string): PluginRoot => ({
+  path: dirname(folder),
+  origin: 'data',
+  only: [basename(folder)],
+});
 
 /** The checkout whose tests run. */
 export const testedRoot = fileURLToPath(new URL('../..', import.meta.url));
@@ -15,7 +19,10 @@ export const testedRoot = fileURLToPath(new URL('../..', import.meta.url));
 export function rootOf(plugin: string): PluginRoot {
   const folder = isAbsolute(plugin) ? plugin : join(testedRoot, 'plugins', plugin);
   if (!existsSync(join(folder, 'plugin.json'))) {
-    throw new SvcError('not_found', `${folder} has no plugin.json; name a shipped plugin or give the absolute path of a plugin's folder`);
+    throw new SvcError(
+      'not_found',
+      `${folder} has no plugin.json; name a shipped plugin or give the absolute path of a plugin's folder`,
+    );
   }
   return { path: dirname(folder), origin: 'shipped', only: [basename(folder)] };
 }

@@ -20,13 +20,21 @@ export async function startThreadForTest(
   t: Pick<TestContext, 'after'> | undefined,
   file: string,
   data: unknown,
-  { heapMb = 512, drainMs = 5_000, idleMs }: { heapMb?: number; drainMs?: number; idleMs?: number } = {},
+  {
+    heapMb = 512,
+    drainMs = 5_000,
+    idleMs,
+  }: { heapMb?: number; drainMs?: number; idleMs?: number } = {},
 ): Promise<TestThread> {
   const { code, filename } = await bundleThread(file, 'test', bundleSources);
   const lines: string[] = [];
   const notices: ThreadNotice[] = [];
   const line = (_fields: object, message: string): void => void lines.push(message);
-  const thread = pluginThreads({ product: { version: '0', root: bundleSources.root }, clock: systemClock, bundler: undefined }).claim({
+  const thread = pluginThreads({
+    product: { version: '0', root: bundleSources.root },
+    clock: systemClock,
+    bundler: undefined,
+  }).claim({
     owner: 'test',
     name: 'thread',
     code,

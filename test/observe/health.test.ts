@@ -55,7 +55,11 @@ test('a probe that is late is only busy for a minute, then dead; asking again do
     });
   };
   const later = { now: Date.now, monotonic: () => performance.now() + aheadMs };
-  const health = new HealthChecks({ clock: later, checks: () => [{ label: 'slow', probe }], deadlineMs: 20 });
+  const health = new HealthChecks({
+    clock: later,
+    checks: () => [{ label: 'slow', probe }],
+    deadlineMs: 20,
+  });
   const verdict = async () => {
     const { ok, checks } = await health.ask();
     return [ok, checks[0]!.degraded];

@@ -16,11 +16,23 @@ const request: SelfRequest = {
   traceparent: undefined,
 };
 
-function watched(): { observers: Observers; broken: unknown[]; log: ReturnType<Logs['logger']>; written: string[] } {
+function watched(): {
+  observers: Observers;
+  broken: unknown[];
+  log: ReturnType<Logs['logger']>;
+  written: string[];
+} {
   const broken: unknown[] = [];
   const written: string[] = [];
   const observers = new Observers((error) => void broken.push(error));
-  const logs = new Logs({ level: 'info', format: 'pretty', colour: false, clock, observers, write: (line) => void written.push(line) });
+  const logs = new Logs({
+    level: 'info',
+    format: 'pretty',
+    colour: false,
+    clock,
+    observers,
+    write: (line) => void written.push(line),
+  });
   return { observers, broken, written, log: logs.logger('alert') };
 }
 
@@ -37,8 +49,16 @@ describe('who watches the house', () => {
     const [{ text, ...rest }] = lines as [SelfLine];
     assert.deepEqual(rest, { at: clock.now(), level: 'warn', component: 'alert' });
     const { time, message, ...fields } = JSON.parse(text) as Record<string, unknown>;
-    assert.deepEqual(fields, { level: 'warn', component: 'alert', password: '[redacted]', rule: 7 });
-    assert.deepEqual([time, message], ['2026-11-20T18:09:00.000Z', 'told to Bearer [redacted]\u0007']);
+    assert.deepEqual(fields, {
+      level: 'warn',
+      component: 'alert',
+      password: '[redacted]',
+      rule: 7,
+    });
+    assert.deepEqual(
+      [time, message],
+      ['2026-11-20T18:09:00.000Z', 'told to Bearer [redacted]\u0007'],
+    );
     assert.doesNotMatch(text, /CANARY/);
   });
 
@@ -51,12 +71,17 @@ describe('who watches the house', () => {
     assert.equal(observers.wantsLines, false);
     const told = (): string[] => {
       const texts: string[] = [];
-      observers.onLine(({ text }) => void texts.push((JSON.parse(text) as { message: string }).message));
+      observers.onLine(
+        ({ text }) => void texts.push((JSON.parse(text) as { message: string }).message),
+      );
       return texts;
     };
     const [first, second] = [told(), told()];
     log.info({}, 'now');
-    assert.deepEqual([first.length, first[0], first[255], first[256]], [257, 'line 1', 'line 256', 'now']);
+    assert.deepEqual(
+      [first.length, first[0], first[255], first[256]],
+      [257, 'line 1', 'line 256', 'now'],
+    );
     assert.deepEqual(second, ['now']);
   });
 
@@ -65,7 +90,11 @@ describe('who watches the house', () => {
     const requests: SelfRequest[] = [];
     assert.equal(observers.wantsRequests, false);
     const leave = observers.onRequest((one) => void requests.push(one));
-    assert.deepEqual([observers.wantsRequests, observers.wantsLines, observers.size], [true, true, 1], 'lines are kept for who comes first');
+    assert.deepEqual(
+      [observers.wantsRequests, observers.wantsLines, observers.size],
+      [true, true, 1],
+      'lines are kept for who comes first',
+    );
     observers.request(request);
     leave();
     observers.request(request);
@@ -113,7 +142,8 @@ test('metrics are given as values, histograms as what a scrape would see', async
   own.counter('rules_total', 'Rules.', ['state']).add(3, { state: 'on' });
   own.histogram('seconds', 'Time.', [0.5, 1]).observe(0.7);
   const samples = await metrics.samples();
-  const of = (name: string): unknown => samples.filter((sample) => sample.name === name).map(({ labels, value }) => [labels, value]);
+  const of = (name: string): unknown =>
+    samples.filter((sample) => sample.name === name).map(({ labels, value }) => [labels, value]);
   assert.deepEqual(of('svc_build_info'), [[{ version: '1.2.3' }, 1]]);
   assert.deepEqual(of('svc_alert_rules_total'), [[{ state: 'on' }, 3]]);
   assert.deepEqual(of('svc_alert_seconds_bucket'), [

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 
 import { isSecretName, redact, redactText } from '../../core/observe/index.ts';
 
-const pem = '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\nCANARY\n-----END OPENSSH PRIVATE KEY-----';
+const pem =
+  '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\nCANARY\n-----END OPENSSH PRIVATE KEY-----';
 
 /** Ways a secret gets into a log line; each holds CANARY where the secret is. */
 const leaks: Record<string, unknown> = {
@@ -47,9 +48,14 @@ const leaks: Record<string, unknown> = {
   'a Telegram address': 'https://api.telegram.org/bot123456:CANARY/sendMessage',
   'a Slack webhook': 'POST https://hooks.slack.com/services/T1/B1/CANARY failed',
   'an error message': new Error('Bearer CANARY refused'),
-  'an error cause': new Error('outer', { cause: new Error('inner', { cause: { headers: { authorization: 'CANARY' } } }) }),
+  'an error cause': new Error('outer', {
+    cause: new Error('inner', { cause: { headers: { authorization: 'CANARY' } } }),
+  }),
   'an aggregate': new AggregateError([new Error('https://u:CANARY@h')], 'all failed'),
-  'an error with its request': Object.assign(new Error('socket closed'), { code: 'UND_ERR_SOCKET', request: { headers: 'authorization: Bearer CANARY\r\n' } }),
+  'an error with its request': Object.assign(new Error('socket closed'), {
+    code: 'UND_ERR_SOCKET',
+    request: { headers: 'authorization: Bearer CANARY\r\n' },
+  }),
   'a key that is a secret': { 'Bearer CANARY': 1 },
   bytes: { body: Buffer.from('CANARY') },
 };
@@ -77,7 +83,11 @@ test('what is not a secret stays readable', () => {
 });
 
 test('an error keeps its story', () => {
-  const told = redact(Object.assign(new Error('cannot connect', { cause: new Error('refused') }), { code: 'ECONNREFUSED' })) as Record<string, unknown>;
+  const told = redact(
+    Object.assign(new Error('cannot connect', { cause: new Error('refused') }), {
+      code: 'ECONNREFUSED',
+    }),
+  ) as Record<string, unknown>;
   assert.equal(told['message'], 'cannot connect');
   assert.equal(told['code'], 'ECONNREFUSED');
   assert.equal((told['cause'] as Record<string, unknown>)['message'], 'refused');
@@ -87,7 +97,10 @@ test('an error keeps its story', () => {
 test('a cycle, a thrower, a deep tree and a wide one are written in bounds', () => {
   const cycle: Record<string, unknown> = { name: 'a' };
   cycle['self'] = cycle;
-  const thrower = Object.defineProperty({}, 'x', { enumerable: true, get: () => assert.fail('read') });
+  const thrower = Object.defineProperty({}, 'x', {
+    enumerable: true,
+    get: () => assert.fail('read'),
+  });
   const deep = Array.from({ length: 100 }).reduce<unknown>((inner) => ({ inner }), 'bottom');
   const wide = Array.from({ length: 10_000 }, (_, at) => ({ at, list: [1, 2, 3] }));
   const { proxy, revoke } = Proxy.revocable({}, {});
@@ -103,7 +116,9 @@ test('long text is cut, and a secret at the cut does not survive in part', () =>
   const text = redactText(`${'x '.repeat(8_185)}svc_sk_CANARYCANARYCANARY`);
   assert.ok(text.length < 9_000);
   assert.match(text, /characters\)$/);
-  const shrunk = redactText(`${pem.replace('CANARY', 'A'.repeat(12_000))} ${'y '.repeat(2_130)}svc_sk_CANARYCANARY`);
+  const shrunk = redactText(
+    `${pem.replace('CANARY', 'A'.repeat(12_000))} ${'y '.repeat(2_130)}svc_sk_CANARYCANARY`,
+  );
   assert.doesNotMatch(shrunk, /CANARY|svc_sk/);
 });
 
@@ -114,7 +129,17 @@ test('a name such as __proto__ changes nothing but the copy', () => {
 });
 
 test('names are recognised however they are spelt', () => {
-  for (const name of ['password', 'PASSWD', 'db_password', 'X-Auth-Token', 'refreshToken', 'private_key', 'encrypt_key', 'set-cookie', 'clientSecret']) {
+  for (const name of [
+    'password',
+    'PASSWD',
+    'db_password',
+    'X-Auth-Token',
+    'refreshToken',
+    'private_key',
+    'encrypt_key',
+    'set-cookie',
+    'clientSecret',
+  ]) {
     assert.equal(isSecretName(name), true, name);
   }
   for (const name of ['name', 'rule_key', 'access_key', 'public_key', 'token_type', 'passenger']) {
@@ -149,9 +174,19 @@ test('hostile text of the largest size is redacted within a moment', () => {
 
 test('any value at all can be redacted and written', () => {
   fc.assert(
-    fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true, withNullPrototype: true }), (value) => {
-      JSON.stringify(redact(value));
-    }),
+    fc.property(
+      fc.anything({
+        withBigInt: true,
+        withDate: true,
+        withMap: true,
+        withSet: true,
+        withTypedArray: true,
+        withNullPrototype: true,
+      }),
+      (value) => {
+        JSON.stringify(redact(value));
+      },
+    ),
     { numRuns: 300 },
   );
 });

@@ -16,7 +16,10 @@ const leadsTo =
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     );
 
-async function peer(t: TestContext, listener: RequestListener): Promise<{ url: string; port: number; seen: number }> {
+async function peer(
+  t: TestContext,
+  listener: RequestListener,
+): Promise<{ url: string; port: number; seen: number }> {
   const state = { url: '', port: 0, seen: 0 };
   const server = createServer((req, res) => {
     state.seen++;
@@ -32,14 +35,24 @@ async function peer(t: TestContext, listener: RequestListener): Promise<{ url: s
   return state;
 }
 
-function outbound(t: TestContext, list: readonly string[] = [], resolve: Resolve = nowhere): Outbound {
+function outbound(
+  t: TestContext,
+  list: readonly string[] = [],
+  resolve: Resolve = nowhere,
+): Outbound {
   const networks = parseAllowed(list);
   const out = new Outbound(() => networks, resolve);
   t.after(() => out.close());
   return out;
 }
 
-const refuses = (out: Outbound, url: string, message: RegExp, request?: OutboundRequest, code: ErrorCode = 'invalid_argument'): Promise<void> =>
+const refuses = (
+  out: Outbound,
+  url: string,
+  message: RegExp,
+  request?: OutboundRequest,
+  code: ErrorCode = 'invalid_argument',
+): Promise<void> =>
   assert.rejects(out.fetch(url, request), (error: { code?: string; message: string }) => {
     assert.equal(error.code, code, error.message);
     assert.match(error.message, message);
@@ -48,7 +61,9 @@ const refuses = (out: Outbound, url: string, message: RegExp, request?: Outbound
 
 describe('a request to an address that somebody typed', () => {
   it('reaches a listed network and answers with status, headers and body', async (t) => {
-    const { url } = await peer(t, (_req, res) => res.writeHead(207, { 'X-Kind': 'a' }).end('hello'));
+    const { url } = await peer(t, (_req, res) =>
+      res.writeHead(207, { 'X-Kind': 'a' }).end('hello'),
+    );
     const reply = await outbound(t, ['127.0.0.0/8']).fetch(`${url}/x`);
     assert.equal(reply.status, 207);
     assert.equal(reply.headers['x-kind'], 'a');
@@ -71,7 +86,9 @@ describe('a request to an address that somebody typed', () => {
         },
     });
     assert.deepEqual([taken, reply.body.length], [['206 one', '206 two'], 0]);
-    const refusing = outbound(t, ['127.0.0.0/8']).fetch(url, { onBody: () => () => Promise.reject(new Error('enough')) });
+    const refusing = outbound(t, ['127.0.0.0/8']).fetch(url, {
+      onBody: () => () => Promise.reject(new Error('enough')),
+    });
     await assert.rejects(refusing, /enough/);
   });
 
@@ -82,7 +99,13 @@ describe('a request to an address that somebody typed', () => {
       }
     });
     for (const path of ['/head', '/body']) {
-      await refuses(outbound(t, ['127.0.0.0/8']), url + path, /was silent for 0\.05 s/, { idleMs: 50 }, 'upstream_error');
+      await refuses(
+        outbound(t, ['127.0.0.0/8']),
+        url + path,
+        /was silent for 0\.05 s/,
+        { idleMs: 50 },
+        'upstream_error',
+      );
     }
   });
 
@@ -143,9 +166,14 @@ describe('a request to an address that somebody typed', () => {
 
   it('refuses a name of which one address is refused, and connects to the address that was checked', async (t) => {
     const { port, seen } = await peer(t, (_req, res) => res.end());
-    await refuses(outbound(t, ['10.0.0.0/8'], leadsTo('10.0.0.1', '127.0.0.1')), `http://two.example:${port}/`, /this machine/);
+    await refuses(
+      outbound(t, ['10.0.0.0/8'], leadsTo('10.0.0.1', '127.0.0.1')),
+      `http://two.example:${port}/`,
+      /this machine/,
+    );
     let turn = 0;
-    const liar: Resolve = (_host, done) => done(null, [{ address: turn++ === 0 ? '127.0.0.1' : '169.254.169.254', family: 4 }]);
+    const liar: Resolve = (_host, done) =>
+      done(null, [{ address: turn++ === 0 ? '127.0.0.1' : '169.254.169.254', family: 4 }]);
     const reply = await outbound(t, ['127.0.0.0/8'], liar).fetch(`http://rebind.example:${port}/`);
     assert.equal(reply.status, 200);
     assert.equal(turn, 1);
@@ -155,16 +183,36 @@ describe('a request to an address that somebody typed', () => {
   it('checks each redirect again, counts them, and leaves credentials behind when the origin changes', async (t) => {
     const last = await peer(t, (req, res) => res.end(JSON.stringify(req.headers)));
     const first = await peer(t, (req, res) =>
-      res.writeHead(302, { location: req.url === '/bad' ? 'http://169.254.169.254/' : req.url === '/loop' ? '/loop' : last.url }).end(),
+      res
+        .writeHead(302, {
+          location:
+            req.url === '/bad'
+              ? 'http://169.254.169.254/'
+              : req.url === '/loop'
+                ? '/loop'
+                : last.url,
+        })
+        .end(),
     );
     const out = outbound(t, ['127.0.0.0/8']);
-    const options = { redirects: 2, headers: { authorization: 'Bearer x', 'x-api-key': 'y', accept: 'text/plain' } };
-    const arrived = JSON.parse(Buffer.from((await out.fetch(`${first.url}/`, options)).body).toString()) as Record<string, string>;
+    const options = {
+      redirects: 2,
+      headers: { authorization: 'Bearer x', 'x-api-key': 'y', accept: 'text/plain' },
+    };
+    const arrived = JSON.parse(
+      Buffer.from((await out.fetch(`${first.url}/`, options)).body).toString(),
+    ) as Record<string, string>;
     assert.equal(arrived['authorization'], undefined);
     assert.equal(arrived['x-api-key'], undefined);
     assert.equal(arrived['accept'], 'text/plain');
     await refuses(out, `${first.url}/bad`, /never called/, options);
-    await refuses(out, `${first.url}/loop`, /redirects more than 2 times/, options, 'upstream_error');
+    await refuses(
+      out,
+      `${first.url}/loop`,
+      /redirects more than 2 times/,
+      options,
+      'upstream_error',
+    );
     assert.equal((await out.fetch(`${first.url}/`)).status, 302);
   });
 
@@ -173,7 +221,13 @@ describe('a request to an address that somebody typed', () => {
     const silent = await peer(t, () => undefined);
     const out = outbound(t, ['127.0.0.0/8']);
     await refuses(out, large.url, /larger than 1000 bytes/, { maxBytes: 1_000 }, 'upstream_error');
-    await refuses(out, silent.url, /did not answer within 0.0495 s/, { timeoutMs: 49.5 }, 'upstream_error');
+    await refuses(
+      out,
+      silent.url,
+      /did not answer within 0.0495 s/,
+      { timeoutMs: 49.5 },
+      'upstream_error',
+    );
     const owner = new AbortController();
     const call = out.fetch(silent.url, {}, owner.signal);
     owner.abort();
@@ -212,47 +266,74 @@ describe('a request to an address that somebody typed', () => {
     assert.equal((await out.fetch(url)).status, 200);
     networks = parseAllowed([]);
     await refuses(out, url, /allow_private/);
-    await refuses(out, url.replace('127.0.0.1', '8.8.8.8'), /not this machine/, { reach: 'loopback' });
+    await refuses(out, url.replace('127.0.0.1', '8.8.8.8'), /not this machine/, {
+      reach: 'loopback',
+    });
     assert.equal((await out.fetch(url, { reach: 'loopback' })).status, 200);
   });
 
   it('repeats at once what a peer has hung up on, where the peer can tell that it is the same', async (t) => {
     const answered = new WeakSet<Socket>();
-    const { url } = await peer(t, (req, res) => void (answered.has(req.socket) ? req.socket.destroy() : (answered.add(req.socket), res.end('new'))));
+    const { url } = await peer(
+      t,
+      (req, res) =>
+        void (answered.has(req.socket)
+          ? req.socket.destroy()
+          : (answered.add(req.socket), res.end('new'))),
+    );
     const out = outbound(t, ['127.0.0.0/8']);
     const keyed = { method: 'POST', body: '{}', headers: { 'Idempotency-Key': 'one' } } as const;
     for (const request of [{}, {}, keyed, keyed]) {
       assert.equal(Buffer.from((await out.fetch(url, request)).body).toString(), 'new');
     }
     await out.fetch(url);
-    await refuses(out, url, /could not be called/, { method: 'POST', body: '{}' }, 'upstream_error');
+    await refuses(
+      out,
+      url,
+      /could not be called/,
+      { method: 'POST', body: '{}' },
+      'upstream_error',
+    );
   });
 
   it('repeats nothing on a connection that was new', async (t) => {
     const state = await peer(t, (req) => void req.socket.destroy());
-    await refuses(outbound(t, ['127.0.0.0/8']), state.url, /could not be called/, {}, 'upstream_error');
+    await refuses(
+      outbound(t, ['127.0.0.0/8']),
+      state.url,
+      /could not be called/,
+      {},
+      'upstream_error',
+    );
     assert.equal(state.seen, 1);
   });
 
   it('can be stopped while the last piece of a whole answer is looked at', async (t) => {
     const { url } = await peer(t, (_req, res) => res.end('all of it'));
     const stop = new AbortController();
-    const call = outbound(t, ['127.0.0.0/8']).fetch(url, { signal: stop.signal, onBody: () => () => stop.abort() });
+    const call = outbound(t, ['127.0.0.0/8']).fetch(url, {
+      signal: stop.signal,
+      onBody: () => () => stop.abort(),
+    });
     await Promise.allSettled([call]);
     // What nobody listens for ends the process one turn later.
     await new Promise((resolve) => setTimeout(resolve, 20));
   });
 
-  it('ends a kept connection before the time that its peer has announced', { timeout: 60_000 }, async (t) => {
-    const sockets: Socket[] = [];
-    const { url } = await peer(t, (req, res) => {
-      // The peer itself never ends it.
-      sockets.push(req.socket.setTimeout(0));
-      res.writeHead(200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' }).end();
-    });
-    await outbound(t, ['127.0.0.0/8']).fetch(url);
-    await once(sockets[0]!, 'end');
-  });
+  it(
+    'ends a kept connection before the time that its peer has announced',
+    { timeout: 60_000 },
+    async (t) => {
+      const sockets: Socket[] = [];
+      const { url } = await peer(t, (req, res) => {
+        // The peer itself never ends it.
+        sockets.push(req.socket.setTimeout(0));
+        res.writeHead(200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' }).end();
+      });
+      await outbound(t, ['127.0.0.0/8']).fetch(url);
+      await once(sockets[0]!, 'end');
+    },
+  );
 
   it('names the entry of the list that is no network', () => {
     for (const text of ['10.0.0.0/33', 'lan', '10.0.0.0/8/8', '::/129', '']) {

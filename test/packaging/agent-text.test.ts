@@ -15,8 +15,13 @@ test('every text that an agent of the single binary keeps in memory fits one byt
     ['entry', await entryText(root)],
     ['edge', await agentText(root)],
   ]);
-  for (const folder of discover({ roots: [{ path: join(root, 'plugins'), origin: 'shipped' }], embedded: [] }).values()) {
-    const { runs_on: runsOn } = JSON.parse(folder.read('plugin.json')!.toString('utf8')) as { runs_on?: readonly string[] };
+  for (const folder of discover({
+    roots: [{ path: join(root, 'plugins'), origin: 'shipped' }],
+    embedded: [],
+  }).values()) {
+    const { runs_on: runsOn } = JSON.parse(folder.read('plugin.json')!.toString('utf8')) as {
+      runs_on?: readonly string[];
+    };
     if (runsOn?.includes('edge')) {
       const code = [...(await prebuild(folder))].filter(([name]) => name.endsWith('.cjs'));
       code.forEach(([name, bytes]) => texts.set(`${folder.id}/${name}`, bytes));

@@ -1,6 +1,17 @@
 /** Patterns that ruin engines which go back and try again, or that grow when they are compiled. */
 export const evil: readonly string[] = [
-  ...['(a+)+$', '(a*)*$', '(a|a)*$', '(a|aa)+$', '(.*a){25}$', '([a-z]+)*$', '(a?){60}a{60}', '((a+)+)+$', '(x+x+)+y', '^(([a-z])+.)+[A-Z]([a-z])+$'],
+  ...[
+    '(a+)+$',
+    '(a*)*$',
+    '(a|a)*$',
+    '(a|aa)+$',
+    '(.*a){25}$',
+    '([a-z]+)*$',
+    '(a?){60}a{60}',
+    '((a+)+)+$',
+    '(x+x+)+y',
+    '^(([a-z])+.)+[A-Z]([a-z])+$',
+  ],
   ...[
     '(?:a|b|ab)*c',
     '(.+)+(.+)+x',

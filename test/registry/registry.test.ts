@@ -18,7 +18,10 @@ describe('the registry', () => {
     const registry = new Registry();
     registry.publish({ add: [draftOf('one', 1, ['shared.thing'])] });
     const before = registry.current;
-    assert.throws(() => registry.publish({ add: [draftOf('two', 1, ['two.own', 'shared.thing'])] }), /two and one both declare services "shared.thing"/);
+    assert.throws(
+      () => registry.publish({ add: [draftOf('two', 1, ['two.own', 'shared.thing'])] }),
+      /two and one both declare services "shared.thing"/,
+    );
     assert.equal(registry.current, before);
   });
 
@@ -34,7 +37,10 @@ describe('the registry', () => {
     const draft = draftOf('one', 1, ['a.x']);
     assert.throws(() => draft.add('services', 'a.x', { version: '1.0.0', instance: {} }), /twice/);
     draft.seal();
-    assert.throws(() => draft.add('services', 'a.z', { version: '1.0.0', instance: {} }), /after activate\(\) has returned/);
+    assert.throws(
+      () => draft.add('services', 'a.z', { version: '1.0.0', instance: {} }),
+      /after activate\(\) has returned/,
+    );
   });
 
   test('keeps one view of the house for the whole of a unit of work', async () => {
@@ -59,10 +65,17 @@ describe('a lease', () => {
     const old = draftOf('one');
     registry.publish({ add: [old] });
     let finish!: () => void;
-    const working = registry.pinned(old.generation, () => new Promise<void>((resolve) => (finish = resolve)));
+    const working = registry.pinned(
+      old.generation,
+      () => new Promise<void>((resolve) => (finish = resolve)),
+    );
     registry.publish({ add: [draftOf('one', 2)] });
     assert.equal(registry.leases.users(old.generation), 1);
-    assert.equal(await registry.leases.idle(old.generation, 5), false, 'the deadline passes while it is in use');
+    assert.equal(
+      await registry.leases.idle(old.generation, 5),
+      false,
+      'the deadline passes while it is in use',
+    );
     const idle = registry.leases.idle(old.generation, 5_000);
     finish();
     assert.equal(await idle, true);
@@ -87,7 +100,10 @@ describe('a service handle', () => {
   test('follows its provider through a reload without being made again', () => {
     const registry = new Registry();
     const handle = serviceHandle<{ name(): string; from: string }>(registry, 'a.x');
-    assert.throws(() => handle.name(), { code: 'unavailable', message: /service a\.x has no provider/ });
+    assert.throws(() => handle.name(), {
+      code: 'unavailable',
+      message: /service a\.x has no provider/,
+    });
     registry.publish({ add: [draftOf('one', 1, ['a.x'])] });
     const { name } = handle;
     registry.publish({ add: [draftOf('one', 2, ['a.x'])] });
@@ -121,6 +137,10 @@ describe('a service handle', () => {
     registry.publish({ remove: ['one'] });
     undo.forEach((disposer) => disposer());
     registry.publish({ add: [draftOf('one', 3, ['a.x'])] });
-    assert.deepEqual(seen, ['up', 'down'], 'a reload is not felt, and nothing is told after the watch ended');
+    assert.deepEqual(
+      seen,
+      ['up', 'down'],
+      'a reload is not felt, and nothing is told after the watch ended',
+    );
   });
 });

@@ -99,7 +99,9 @@ describe('a scope', () => {
       starts.join(' '),
     );
     // The phase is the one of the first that was in time; where it begins is up to the grid of all timers.
-    const inTime = starts.map((first) => starts.filter((at) => (((at - first) % 40) + 42) % 40 < 12).length);
+    const inTime = starts.map(
+      (first) => starts.filter((at) => (((at - first) % 40) + 42) % 40 < 12).length,
+    );
     assert.ok(Math.max(...inTime) >= 4, `the phase is kept: ${starts.map(Math.round).join(' ')}`);
   });
 

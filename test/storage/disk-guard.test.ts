@@ -13,13 +13,18 @@ test('below the floor reads go on and writes are refused with the reason; what f
   inFolder(async (dir) => {
     const roomy = await openIn(dir);
     await roomy.migrate('notes', [notesMigration]);
-    await roomy.tables<Notes>('notes').write((tx) => tx.insertInto('notes_note').values({ id: 1, text: 'kept' }).execute());
+    await roomy
+      .tables<Notes>('notes')
+      .write((tx) => tx.insertInto('notes_note').values({ id: 1, text: 'kept' }).execute());
     await roomy.close();
 
     const storage = await openIn(dir, { disk: { readOnlyBelowBytes: endless } });
     const notes = storage.tables<Notes>('notes');
     const drop = (): Promise<unknown> => notes.write((tx) => tx.deleteFrom('notes_note').execute());
-    assert.match(storage.writable()!, /is read-only because only \d+ MiB are free: free some space there, writing goes on by itself/);
+    assert.match(
+      storage.writable()!,
+      /is read-only because only \d+ MiB are free: free some space there, writing goes on by itself/,
+    );
     assert.deepEqual(storage.disk(), { ok: false, detail: storage.writable() });
     await assert.rejects(drop(), { code: 'unavailable', message: storage.writable()! });
     assert.equal((await notes.read.selectFrom('notes_note').selectAll().execute()).length, 1);
@@ -29,7 +34,10 @@ test('below the floor reads go on and writes are refused with the reason; what f
   }));
 
 test('health warns while there still is space, and says nothing when there is plenty', async () => {
-  await withStorage(async (storage) => assert.match(storage.disk().detail!, /^\d+ MiB free under /), { disk: { lowBelowBytes: endless } });
+  await withStorage(
+    async (storage) => assert.match(storage.disk().detail!, /^\d+ MiB free under /),
+    { disk: { lowBelowBytes: endless } },
+  );
   await withStorage(async (storage) => assert.equal(storage.disk().ok, true));
 });
 
@@ -52,7 +60,12 @@ test('the ballast is laid in the background, has its size, and comes back when s
 test('a disk that is full ends writing at once, trims, and gives the ballast up', () =>
   inFolder(async (dir) => {
     let trims = 0;
-    const guard = await DiskGuard.open(dir, { readOnlyBelowBytes: 0, ballastBytes: 1_000, everyMs: 3_600_000 }, silent, async () => void (trims += 1));
+    const guard = await DiskGuard.open(
+      dir,
+      { readOnlyBelowBytes: 0, ballastBytes: 1_000, everyMs: 3_600_000 },
+      silent,
+      async () => void (trims += 1),
+    );
     await guard.check();
     assert.ok(existsSync(join(dir, 'ballast')));
     guard.report('SQLITE_CONSTRAINT_UNIQUE');
@@ -69,9 +82,17 @@ test('a disk that is full ends writing at once, trims, and gives the ballast up'
 
 test('after an input/output error nothing is written until the next start, however much space there is', () =>
   inFolder(async (dir) => {
-    const guard = await DiskGuard.open(dir, { readOnlyBelowBytes: 0, ballastBytes: 0, everyMs: 3_600_000 }, silent, async () => {});
+    const guard = await DiskGuard.open(
+      dir,
+      { readOnlyBelowBytes: 0, ballastBytes: 0, everyMs: 3_600_000 },
+      silent,
+      async () => {},
+    );
     guard.report('SQLITE_IOERR_FSYNC');
-    assert.match(guard.refusal!, /SQLite reported SQLITE_IOERR_FSYNC: check the disk, then start svc again/);
+    assert.match(
+      guard.refusal!,
+      /SQLite reported SQLITE_IOERR_FSYNC: check the disk, then start svc again/,
+    );
     await guard.check();
     assert.match(guard.refusal!, /SQLITE_IOERR_FSYNC/);
     await guard.stop();
@@ -84,7 +105,12 @@ test('damage that a read meets ends writing, and what is not damaged still reads
     await before.tables<Notes>('notes').write((tx) =>
       tx
         .insertInto('notes_note')
-        .values(Array.from({ length: 500 }, (_, index) => ({ id: index + 1, text: `${index} ${'x'.repeat(400)}` })))
+        .values(
+          Array.from({ length: 500 }, (_, index) => ({
+            id: index + 1,
+            text: `${index} ${'x'.repeat(400)}`,
+          })),
+        )
         .execute(),
     );
     await before.close();
@@ -93,12 +119,17 @@ test('damage that a read meets ends writing, and what is not damaged still reads
     writeFileSync(file, bytes.fill(0xff, bytes.length - 20 * 4_096));
     const storage = await openIn(dir);
     const notes = storage.tables<Notes>('notes');
-    await assert.rejects(notes.read.selectFrom('notes_note').selectAll().execute(), { code: 'unavailable' });
+    await assert.rejects(notes.read.selectFrom('notes_note').selectAll().execute(), {
+      code: 'unavailable',
+    });
     assert.match(storage.writable()!, /SQLITE_CORRUPT/);
     await assert.rejects(
       notes.write((tx) => tx.deleteFrom('notes_note').execute()),
       { code: 'unavailable' },
     );
-    assert.equal((await storage.core().read.selectFrom('core_migrations').selectAll().execute()).length, 3);
+    assert.equal(
+      (await storage.core().read.selectFrom('core_migrations').selectAll().execute()).length,
+      3,
+    );
     await storage.close();
   }));

@@ -33,9 +33,26 @@ test('no write is acknowledged before the fsync of its commit', (t) =>
     const child = fileURLToPath(new URL('./acknowledging-child.ts', import.meta.url));
     const trace = join(dir, 'trace');
     const calls = 'trace=pwrite64,fsync,fdatasync,write';
-    await promisify(execFile)(strace, ['-f', '-y', '-e', calls, '-o', trace, process.execPath, '--import', 'tsx', child, join(dir, 'data'), String(writes)], {
-      env: { ...process.env, NODE_OPTIONS: '' },
-    });
+    await promisify(execFile)(
+      strace,
+      [
+        '-f',
+        '-y',
+        '-e',
+        calls,
+        '-o',
+        trace,
+        process.execPath,
+        '--import',
+        'tsx',
+        child,
+        join(dir, 'data'),
+        String(writes),
+      ],
+      {
+        env: { ...process.env, NODE_OPTIONS: '' },
+      },
+    );
     const events = readFileSync(trace, 'utf8').split('\n').map(eventOf);
     const acknowledged = events.filter((event) => event === 'acknowledged').length;
     assert.equal(acknowledged, writes);
@@ -48,7 +65,11 @@ test('no write is acknowledged before the fsync of its commit', (t) =>
       } else if (event === 'synced') {
         unsynced = 0;
       } else if (event === 'acknowledged') {
-        assert.equal(unsynced, 0, 'what was written to the log is synced before anybody hears of it');
+        assert.equal(
+          unsynced,
+          0,
+          'what was written to the log is synced before anybody hears of it',
+        );
         assert.ok(written > 0, 'each write reached the log');
         written = 0;
       }
@@ -63,14 +84,17 @@ function eventOf(line: string): 'written' | 'synced' | 'acknowledged' | undefine
   if (/pwrite64\(\d+<[^>]*svc\.db-wal>/.test(line)) {
     return 'written';
   }
-  return /(fsync|fdatasync)(\(\d+<[^>]*svc\.db-wal>\)| resumed>\)) += 0$/.test(line) ? 'synced' : undefined;
+  return /(fsync|fdatasync)(\(\d+<[^>]*svc\.db-wal>\)| resumed>\)) += 0$/.test(line)
+    ? 'synced'
+    : undefined;
 }
 
 test('the connections are set as durability needs them', () =>
   inFolder(async (dir) => {
     const file = join(dir, 'svc.db');
     const writer = connectWriter(file);
-    const value = (connection: typeof writer, pragma: string): unknown => connection.pragma(pragma, { simple: true });
+    const value = (connection: typeof writer, pragma: string): unknown =>
+      connection.pragma(pragma, { simple: true });
     assert.equal(value(writer, 'journal_mode'), 'wal');
     assert.equal(value(writer, 'synchronous'), 2, 'FULL');
     assert.equal(value(writer, 'foreign_keys'), 1);
@@ -79,7 +103,10 @@ test('the connections are set as durability needs them', () =>
     const reader = connectReader(file);
     assert.equal(value(reader, 'query_only'), 1);
     assert.throws(() => reader.exec('create table x (y)'), /readonly/);
-    assert.throws(() => assertSqlite(reader, '3.999.0'), /is too old for safe concurrent commits: reinstall better-sqlite3/);
+    assert.throws(
+      () => assertSqlite(reader, '3.999.0'),
+      /is too old for safe concurrent commits: reinstall better-sqlite3/,
+    );
     assertSqlite(reader, '3.9.0');
     reader.close();
     writer.close();

@@ -13,7 +13,8 @@ const entry = fileURLToPath(new URL('../../core/storage/writer-worker.ts', impor
 export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** The thread port as the composition root wires it. */
-export const startWriter: StorageOptions['startWriter'] = (workerData) => startWorker({ entry, workerData });
+export const startWriter: StorageOptions['startWriter'] = (workerData) =>
+  startWorker({ entry, workerData });
 
 /** Storage on a real file; no ballast and no floor unless a test is about them. */
 export function openIn(dataDir: string, options: Partial<StorageOptions> = {}): Promise<Storage> {
@@ -38,7 +39,10 @@ export async function inFolder(work: (dir: string) => Promise<void>): Promise<vo
   }
 }
 
-export async function withStorage(work: (storage: Storage, dir: string) => Promise<void>, options: Partial<StorageOptions> = {}): Promise<void> {
+export async function withStorage(
+  work: (storage: Storage, dir: string) => Promise<void>,
+  options: Partial<StorageOptions> = {},
+): Promise<void> {
   await inFolder(async (dir) => {
     const storage = await openIn(dir, options);
     try {
@@ -53,4 +57,7 @@ export interface Notes {
   notes_note: { id: number; text: string };
 }
 
-export const notesMigration = { name: '001-init.sql', sql: 'CREATE TABLE notes_note (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT' };
+export const notesMigration = {
+  name: '001-init.sql',
+  sql: 'CREATE TABLE notes_note (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT',
+};

@@ -14,13 +14,17 @@ const holder = fileURLToPath(new URL('./holding-child.ts', import.meta.url));
 
 test('a second process is refused at once and told which process holds the folder, and where it listens', () =>
   inFolder(async (dir) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', holder, dir], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--import', 'tsx', holder, dir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     try {
       await once(child.stdout, 'data');
       const before = performance.now();
       assert.throws(
         () => new DataLock(dir, { now }),
-        new RegExp(`is in use by the svc process ${child.pid} at http://127\\.0\\.0\\.1:4711, which holds it since 2026-.*SVC_DATA_DIR`),
+        new RegExp(
+          `is in use by the svc process ${child.pid} at http://127\\.0\\.0\\.1:4711, which holds it since 2026-.*SVC_DATA_DIR`,
+        ),
       );
       assert.ok(performance.now() - before < 1_000);
     } finally {
@@ -34,7 +38,10 @@ test('a second process is refused at once and told which process holds the folde
 test('the same process cannot take a folder twice, and can again after it let go', () =>
   inFolder(async (dir) => {
     const lock = new DataLock(dir, { now });
-    assert.throws(() => new DataLock(dir, { now }), new RegExp(`svc process ${process.pid}, which`));
+    assert.throws(
+      () => new DataLock(dir, { now }),
+      new RegExp(`svc process ${process.pid}, which`),
+    );
     lock.announce('http://[::1]:1');
     assert.throws(() => new DataLock(dir, { now }), /at http:\/\/\[::1\]:1/);
     lock.release();
@@ -65,7 +72,10 @@ test('a network folder is refused by name, unless it is forced', () =>
       [0xfe534d42, 'SMB'],
       [0x01021997, '9p'],
     ] as const) {
-      assert.throws(() => new DataLock(dir, { now, fileSystemType: () => type }), new RegExp(`is on ${name}, where file locks`));
+      assert.throws(
+        () => new DataLock(dir, { now, fileSystemType: () => type }),
+        new RegExp(`is on ${name}, where file locks`),
+      );
       new DataLock(dir, { now, fileSystemType: () => type, forceNetworkFolder: true }).release();
     }
     new DataLock(dir, { now, fileSystemType: () => 0xef53 }).release();

@@ -13,11 +13,21 @@ import { loadMigrations } from '../../core/storage/index.ts';
 import { inFolder, openIn, startWriter, withStorage } from './folder.ts';
 import { migrationsOfChild } from './migrating-child.ts';
 
-const first = { name: '001-init.sql', sql: 'create table notes_note (id integer primary key, text text not null) strict' };
-const second = { name: '002-more.sql', sql: "alter table notes_note add column author text not null default ''; update notes_note set author = 'nobody'" };
+const first = {
+  name: '001-init.sql',
+  sql: 'create table notes_note (id integer primary key, text text not null) strict',
+};
+const second = {
+  name: '002-more.sql',
+  sql: "alter table notes_note add column author text not null default ''; update notes_note set author = 'nobody'",
+};
 
 async function columns(storage: Awaited<ReturnType<typeof openIn>>): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`select name from pragma_table_info('notes_note')`.execute(storage.tables<object>('notes').read);
+  const { rows } = await sql<{
+    name: string;
+  }>`select name from pragma_table_info('notes_note')`.execute(
+    storage.tables<object>('notes').read,
+  );
   return rows.map(({ name }) => name);
 }
 
@@ -27,7 +37,12 @@ test('migrations run once, in order, each with the row that says so', () =>
     await storage.migrate('notes', [first]);
     await storage.migrate('notes', [first, second]);
     assert.deepEqual(await columns(storage), ['id', 'text', 'author']);
-    const rows = await storage.core().read.selectFrom('core_migrations').select(['number', 'name', 'app_version']).where('plugin', '=', 'notes').execute();
+    const rows = await storage
+      .core()
+      .read.selectFrom('core_migrations')
+      .select(['number', 'name', 'app_version'])
+      .where('plugin', '=', 'notes')
+      .execute();
     assert.deepEqual(rows, [
       { number: 1, name: '001-init.sql', app_version: '1.0.0' },
       { number: 2, name: '002-more.sql', app_version: '1.0.0' },
@@ -36,38 +51,76 @@ test('migrations run once, in order, each with the row that says so', () =>
 
 test('a migration that fails leaves nothing behind and can be run again', () =>
   withStorage(async (storage) => {
-    const broken = { name: '002-more.sql', sql: 'alter table notes_note add column author text; insert into notes_note (nonsense) values (1)' };
-    await assert.rejects(storage.migrate('notes', [first, broken]), /migration 002-more.sql of notes failed and was rolled back: .*nonsense/);
+    const broken = {
+      name: '002-more.sql',
+      sql: 'alter table notes_note add column author text; insert into notes_note (nonsense) values (1)',
+    };
+    await assert.rejects(
+      storage.migrate('notes', [first, broken]),
+      /migration 002-more.sql of notes failed and was rolled back: .*nonsense/,
+    );
     assert.deepEqual(await columns(storage), ['id', 'text']);
     await storage.migrate('notes', [first, second]);
     assert.deepEqual(await columns(storage), ['id', 'text', 'author']);
   }));
 
 const refused: [string, string, RegExp][] = [
-  ['001-x.sql', 'create table notes_x (id integer primary key)', /table notes_x must be declared STRICT/],
-  ['001-x.sql', 'create table other_x (id integer primary key) strict', /other_x must be named notes_/],
+  [
+    '001-x.sql',
+    'create table notes_x (id integer primary key)',
+    /table notes_x must be declared STRICT/,
+  ],
+  [
+    '001-x.sql',
+    'create table other_x (id integer primary key) strict',
+    /other_x must be named notes_/,
+  ],
   ['001-x.sql', 'create view other_v as select 1', /other_v must be named notes_/],
   ['001-x.sql', 'drop table notes_note', /removes or renames/],
   ['001-x.sql', 'ALTER/**/TABLE "notes_note" DROP COLUMN text', /removes or renames/],
   ['001-x.sql', 'alter table notes_note rename to notes_other', /removes or renames/],
   ['001-x.sql', 'alter table notes_note rename column text to words', /removes or renames/],
-  ['001-x.sql', 'create table notes_x (id integer primary key) strict; commit', /"commit" is not for migrations/],
+  [
+    '001-x.sql',
+    'create table notes_x (id integer primary key) strict; commit',
+    /"commit" is not for migrations/,
+  ],
   ['001-x.sql', 'pragma foreign_keys = off', /is not for migrations/],
   ['001-x.sql', "attach '/tmp/x.db' as x", /is not for migrations/],
   ['001-x.sql', 'create temp table notes_x (id integer) strict', /is not for migrations/],
   ['001-x.sql', 'vacuum', /is not for migrations/],
   ['001-x.sql', 'create table notes_x (a integer unique on conflict rollback) strict', /use ABORT/],
-  ['001-x.sql', 'create table notes_x (a integer references notes_note (id) deferrable initially deferred) strict', /immediate foreign key/],
-  ['001-x.sql', 'insert into core_outbox select * from core_outbox', /names core_outbox, which belongs to another/],
+  [
+    '001-x.sql',
+    'create table notes_x (a integer references notes_note (id) deferrable initially deferred) strict',
+    /immediate foreign key/,
+  ],
+  [
+    '001-x.sql',
+    'insert into core_outbox select * from core_outbox',
+    /names core_outbox, which belongs to another/,
+  ],
   ['001-x.sql', "create view notes_v as select * from 'core_migrations'", /names core_migrations/],
   ['001-add-x.sql', "update notes_note set text = ''", /does more than to add/],
-  ['001-add-x.sql', 'create table notes_x (id integer primary key) strict; insert into notes_x values (1)', /"insert into .*does more than to add/],
+  [
+    '001-add-x.sql',
+    'create table notes_x (id integer primary key) strict; insert into notes_x values (1)',
+    /"insert into .*does more than to add/,
+  ],
   ['001-add-x.sql', 'delete from notes_note', /does more than to add/],
   ['001-add-x.sql', 'drop index notes_i', /does more than to add/],
   ['001-add-x.sql', 'create unique index notes_i on notes_note (text)', /does more than to add/],
   ['001-add-x.sql', 'create view notes_v as select 1', /does more than to add/],
-  ['001-add-x.sql', 'create trigger notes_t after insert on notes_note begin delete from notes_note; end', /does more than to add/],
-  ['001-add-x.sql', 'create table notes_x (id integer primary key, note integer references notes_note (id)) strict', /does more than to add/],
+  [
+    '001-add-x.sql',
+    'create trigger notes_t after insert on notes_note begin delete from notes_note; end',
+    /does more than to add/,
+  ],
+  [
+    '001-add-x.sql',
+    'create table notes_x (id integer primary key, note integer references notes_note (id)) strict',
+    /does more than to add/,
+  ],
   ['002-x.sql', 'select 1', /should be number 001/],
   ['1-x.sql', 'select 1', /should be number 001/],
   ['001-X y.sql', 'select 1', /should be number 001/],
@@ -87,17 +140,25 @@ test('what would hurt others, or the version before, is refused with the file an
 
 test('a new plugin cannot take over the tables of another', () =>
   withStorage(async (storage) => {
-    await storage.migrate('notes', [{ name: '001-init.sql', sql: 'create table notes_extra_x (id integer primary key) strict' }]);
+    await storage.migrate('notes', [
+      { name: '001-init.sql', sql: 'create table notes_extra_x (id integer primary key) strict' },
+    ]);
     await assert.rejects(
-      storage.migrate('notes-extra', [{ name: '001-init.sql', sql: 'create table notes_extra_y (id integer primary key) strict' }]),
+      storage.migrate('notes-extra', [
+        { name: '001-init.sql', sql: 'create table notes_extra_y (id integer primary key) strict' },
+      ]),
       /notes_extra_x belongs to another plugin/,
     );
   }));
 
 test('tables of another whose name goes on where ours ends are not in the way of a plugin that comes later', () =>
   withStorage(async (storage) => {
-    await storage.migrate('notes-extra', [{ name: '001-init.sql', sql: 'create table notes_extra_y (id integer primary key) strict' }]);
-    await storage.migrate('notes', [{ name: '001-init.sql', sql: 'create table notes_x (id integer primary key) strict' }]);
+    await storage.migrate('notes-extra', [
+      { name: '001-init.sql', sql: 'create table notes_extra_y (id integer primary key) strict' },
+    ]);
+    await storage.migrate('notes', [
+      { name: '001-init.sql', sql: 'create table notes_x (id integer primary key) strict' },
+    ]);
     await assert.rejects(
       storage.migrate('notes', [
         { name: '001-init.sql', sql: 'create table notes_x (id integer primary key) strict' },
@@ -119,7 +180,10 @@ test('whoever keeps data safe is asked before migrations of data that was there,
     storage = await openIn(dir, { appVersion: '2.0.0', safeguard });
     await storage.migrate('notes', [first]);
     assert.equal(asked, 0, 'nothing is pending');
-    const failing = { beforeMigration: () => Promise.reject(new Error('no room for a copy')), wayBack: () => undefined };
+    const failing = {
+      beforeMigration: () => Promise.reject(new Error('no room for a copy')),
+      wayBack: () => undefined,
+    };
     await storage.close();
     storage = await openIn(dir, { appVersion: '2.0.0', safeguard: failing });
     await assert.rejects(storage.migrate('notes', [first, second]), /no room for a copy/);
@@ -131,13 +195,16 @@ test('whoever keeps data safe is asked before migrations of data that was there,
     await storage.close();
 
     storage = await openIn(dir, { safeguard });
-    const refusal = 'written by version 2.0.0 (migration 002-more.sql), which is newer than this one, 1.0.0: start version 2.0.0 again, or';
+    const refusal =
+      'written by version 2.0.0 (migration 002-more.sql), which is newer than this one, 1.0.0: start version 2.0.0 again, or';
     for (const [way, text] of [
       ['go back', 'go back'],
       [undefined, 'restore a backup of the earlier version'],
     ] as const) {
       wayBack = way;
-      await assert.rejects(storage.migrate('notes', [first]), (error: Error) => error.message.endsWith(`${refusal} ${text}`));
+      await assert.rejects(storage.migrate('notes', [first]), (error: Error) =>
+        error.message.endsWith(`${refusal} ${text}`),
+      );
     }
     await storage.close();
   }));
@@ -154,7 +221,9 @@ test('a migration that was changed after it was applied is refused with its name
 test('migrations are read from a folder in order; a plugin without the folder has none', () =>
   inFolder(async (dir) => {
     assert.deepEqual(loadMigrations(join(dir, 'nothing')), []);
-    const core = loadMigrations(fileURLToPath(new URL('../../core/storage/migrations', import.meta.url)));
+    const core = loadMigrations(
+      fileURLToPath(new URL('../../core/storage/migrations', import.meta.url)),
+    );
     assert.deepEqual(
       core.map(({ name }) => name),
       core.map(({ name }) => name).toSorted(),
@@ -194,7 +263,9 @@ test('from the files as they are at any step of the migrations, the next start c
           if (message.kind !== 'close') {
             const stop = join(dir, `stop-${stops.length}`);
             mkdirSync(stop);
-            ['svc.db', 'svc.db-wal'].filter((name) => existsSync(join(live, name))).forEach((name) => copyFileSync(join(live, name), join(stop, name)));
+            ['svc.db', 'svc.db-wal']
+              .filter((name) => existsSync(join(live, name)))
+              .forEach((name) => copyFileSync(join(live, name), join(stop, name)));
             cpSync(join(live, 'keys'), join(stop, 'keys'), { recursive: true });
             stops.push(stop);
           }
@@ -216,10 +287,12 @@ test('kill -9 during the migrations: the next start completes them to the same s
   inFolder(async (dir) => {
     const child = fileURLToPath(new URL('./migrating-child.ts', import.meta.url));
     const run = async (folder: string, dieAt: number): Promise<NodeJS.Signals | null> => {
-      const [, signal] = (await once(spawn(process.execPath, ['--import', 'tsx', child, folder, String(dieAt)], { stdio: 'inherit' }), 'exit')) as [
-        number | null,
-        NodeJS.Signals | null,
-      ];
+      const [, signal] = (await once(
+        spawn(process.execPath, ['--import', 'tsx', child, folder, String(dieAt)], {
+          stdio: 'inherit',
+        }),
+        'exit',
+      )) as [number | null, NodeJS.Signals | null];
       return signal;
     };
     const clean = join(dir, 'clean');

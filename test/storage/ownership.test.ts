@@ -89,7 +89,10 @@ test('a shorter id does not own what a longer one does', () =>
     for (const owner of ['alert', 'alert-extra'] as const) {
       await storage.migrate(owner, [{ name: '001-init.sql', sql: migrations[owner] }]);
     }
-    await assert.rejects(sql`select * from alert_extra_thing`.execute(storage.tables<object>('alert').read), /touches alert_extra_thing/);
+    await assert.rejects(
+      sql`select * from alert_extra_thing`.execute(storage.tables<object>('alert').read),
+      /touches alert_extra_thing/,
+    );
     await sql`select * from alert_extra_thing`.execute(storage.tables<object>('alert-extra').read);
   }));
 
@@ -103,7 +106,10 @@ test('the tables of the host belong to nobody else', () =>
 
 test('more than one statement in a text is refused', () =>
   withStorage(async (storage) => {
-    await assert.rejects(sql.raw('select 1; select 2').execute(storage.tables<object>('iam').read), /more than one statement/);
+    await assert.rejects(
+      sql.raw('select 1; select 2').execute(storage.tables<object>('iam').read),
+      /more than one statement/,
+    );
   }));
 
 test('every way to write a name is found in a text', () => {
@@ -136,10 +142,15 @@ test('every way to write a name is found in a text', () => {
     ';',
   );
   fc.assert(
-    fc.property(fc.array(around), fc.constantFrom(...ways), fc.array(around), (before, way, after) => {
-      const text = `${before.join('')} ${way('iam_user')} ${after.join('')}`;
-      assert.ok([...names(text)].includes('iam_user'), text);
-    }),
+    fc.property(
+      fc.array(around),
+      fc.constantFrom(...ways),
+      fc.array(around),
+      (before, way, after) => {
+        const text = `${before.join('')} ${way('iam_user')} ${after.join('')}`;
+        assert.ok([...names(text)].includes('iam_user'), text);
+      },
+    ),
   );
 });
 

@@ -10,15 +10,31 @@ import { inFolder, openIn, withStorage } from './folder.ts';
 import { undeclaredSeals } from './sealed-places.ts';
 
 const declarations: readonly [what: string, declared: SealedTable, sentence: RegExp][] = [
-  ['a table of another plugin', { table: 'core_outbox', row: 'id', columns: ['payload'] }, /the table core_outbox, which is not its own/],
-  ['a table that is not there', { table: 'drill_none', row: 'id', columns: ['secret'] }, /the table drill_none, which its migrations do not make/],
-  ['a column that is not there', { table: 'drill_vault', row: 'id', columns: ['secrets'] }, /drill_vault\.secrets, which its migrations do not make/],
+  [
+    'a table of another plugin',
+    { table: 'core_outbox', row: 'id', columns: ['payload'] },
+    /the table core_outbox, which is not its own/,
+  ],
+  [
+    'a table that is not there',
+    { table: 'drill_none', row: 'id', columns: ['secret'] },
+    /the table drill_none, which its migrations do not make/,
+  ],
+  [
+    'a column that is not there',
+    { table: 'drill_vault', row: 'id', columns: ['secrets'] },
+    /drill_vault\.secrets, which its migrations do not make/,
+  ],
   [
     'a row that is not unique',
     { table: 'drill_vault', row: 'note', columns: ['secret'] },
     /note of drill_vault as its row, which is neither the primary key nor unique/,
   ],
-  ['half of a row', { table: 'drill_pair', row: 'left', columns: ['secret'] }, /left of drill_pair as its row/],
+  [
+    'half of a row',
+    { table: 'drill_pair', row: 'left', columns: ['secret'] },
+    /left of drill_pair as its row/,
+  ],
 ];
 
 for (const [what, declared, sentence] of declarations) {
@@ -27,7 +43,8 @@ for (const [what, declared, sentence] of declarations) {
       await fill(storage);
       await assert.rejects(
         storage.declareSealed('drill', [declared]),
-        (error: Error & { code: string }) => error.code === 'invalid_argument' && sentence.test(error.message),
+        (error: Error & { code: string }) =>
+          error.code === 'invalid_argument' && sentence.test(error.message),
       );
     }));
 }
@@ -37,18 +54,29 @@ test('a plugin can seal only where it has declared, and what was slipped past is
     let storage: Storage = await openIn(dir);
     await fill(storage);
     const elsewhere = { table: 'drill_vault', row: '1', column: 'note' };
-    const secrets = onlyDeclared(storage.secrets('drill'), 'drill', [{ table: 'drill_vault', row: 'id', columns: ['secret'] }]);
+    const secrets = onlyDeclared(storage.secrets('drill'), 'drill', [
+      { table: 'drill_vault', row: 'id', columns: ['secret'] },
+    ]);
     assert.throws(() => secrets.seal(elsewhere, 'hush'), {
       code: 'internal',
-      message: /^drill seals into drill_vault\.note, which its plugin\.json does not list; add it to "sealed"/,
+      message:
+        /^drill seals into drill_vault\.note, which its plugin\.json does not list; add it to "sealed"/,
     });
-    assert.equal(secrets.open({ ...elsewhere, column: 'secret' }, secrets.seal({ ...elsewhere, column: 'secret' }, 'hush')), 'hush');
+    assert.equal(
+      secrets.open(
+        { ...elsewhere, column: 'secret' },
+        secrets.seal({ ...elsewhere, column: 'secret' }, 'hush'),
+      ),
+      'hush',
+    );
     await storage.close();
     assert.deepEqual(undeclaredSeals(join(dir, 'svc.db')), []);
 
     storage = await openIn(dir);
     const note = JSON.stringify({ copied: storage.secrets('drill').seal(elsewhere, 'hush') });
-    await storage.tables<RotationTables>('drill').write((tx) => tx.updateTable('drill_vault').set({ note }).where('id', '=', 1).execute());
+    await storage
+      .tables<RotationTables>('drill')
+      .write((tx) => tx.updateTable('drill_vault').set({ note }).where('id', '=', 1).execute());
     await storage.close();
     assert.deepEqual(undeclaredSeals(join(dir, 'svc.db')), ['drill_vault.note']);
   }));

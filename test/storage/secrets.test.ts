@@ -13,7 +13,11 @@ const hex = (byte: string): string => byte.repeat(32);
 test('a secret comes back as it was, and is never twice the same in the database', () =>
   withStorage(async (storage) => {
     const secrets = storage.secrets('iam');
-    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (plain) => assert.equal(secrets.open(place, secrets.seal(place, plain)), plain)));
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (plain) =>
+        assert.equal(secrets.open(place, secrets.seal(place, plain)), plain),
+      ),
+    );
     assert.notEqual(secrets.seal(place, 'x'), secrets.seal(place, 'x'));
     assert.match(secrets.seal(place, 'x'), /^v1\.[0-9a-f]{8}\.[\w-]{16}\.[\w-]+\.[\w-]{22}$/);
   }));
@@ -39,16 +43,28 @@ test('an altered value does not open, whichever part was altered, and the messag
     const secrets = storage.secrets('iam');
     const sealed = secrets.seal(place, 'hush');
     fc.assert(
-      fc.property(fc.nat(sealed.length - 1), fc.constantFrom('A', 'x', '.', '-', '9'), (at, letter) => {
-        fc.pre(sealed[at] !== letter);
-        const altered = sealed.slice(0, at) + letter + sealed.slice(at + 1);
-        // The last letter of a part may carry unused bits.
-        fc.pre(!altered.split('.').every((part, index) => Buffer.from(part, 'base64url').equals(Buffer.from(sealed.split('.')[index] ?? '', 'base64url'))));
-        assert.throws(
-          () => secrets.open(place, altered),
-          (error: Error) => !error.message.includes('hush'),
-        );
-      }),
+      fc.property(
+        fc.nat(sealed.length - 1),
+        fc.constantFrom('A', 'x', '.', '-', '9'),
+        (at, letter) => {
+          fc.pre(sealed[at] !== letter);
+          const altered = sealed.slice(0, at) + letter + sealed.slice(at + 1);
+          // The last letter of a part may carry unused bits.
+          fc.pre(
+            !altered
+              .split('.')
+              .every((part, index) =>
+                Buffer.from(part, 'base64url').equals(
+                  Buffer.from(sealed.split('.')[index] ?? '', 'base64url'),
+                ),
+              ),
+          );
+          assert.throws(
+            () => secrets.open(place, altered),
+            (error: Error) => !error.message.includes('hush'),
+          );
+        },
+      ),
     );
     for (const nonsense of ['', 'v1', 'v2.a.b.c.d', 'v1....', `${sealed}.x`, 'hush']) {
       assert.throws(() => secrets.open(place, nonsense));
@@ -74,7 +90,11 @@ test('the key file is made once, for its owner only, and a start with a readable
     const key = readFileSync(file, 'utf8').trim();
     for (const mode of [0o640, 0o604, 0o644]) {
       chmodSync(file, mode);
-      await assert.rejects(openIn(dir), (error: Error) => /can be read by others .*chmod 600/.test(error.message) && !error.message.includes(key));
+      await assert.rejects(
+        openIn(dir),
+        (error: Error) =>
+          /can be read by others .*chmod 600/.test(error.message) && !error.message.includes(key),
+      );
     }
     chmodSync(file, 0o600);
     writeFileSync(file, '');
@@ -90,7 +110,9 @@ test('a given key needs no file, the newest seals, and older ones still open', (
     await given.close();
     assert.ok(!existsSync(join(dir, 'keys', 'secret.key')));
 
-    const rotated = await openIn(dir, { secretKeys: [hex('ab'), Buffer.alloc(32, 7).toString('base64')] });
+    const rotated = await openIn(dir, {
+      secretKeys: [hex('ab'), Buffer.alloc(32, 7).toString('base64')],
+    });
     const fresh = rotated.secrets('iam').seal(place, 'new');
     assert.notEqual(fresh.split('.')[1], old.split('.')[1]);
     assert.equal(rotated.secrets('iam').open(place, old), 'old');
@@ -100,7 +122,9 @@ test('a given key needs no file, the newest seals, and older ones still open', (
     for (const bad of ['', 'short', hex('zz'), 'ä'.repeat(40)]) {
       await assert.rejects(
         openIn(dir, { secretKeys: [bad] }),
-        (error: Error) => /SVC_SECRET_KEY does not hold a key/.test(error.message) && (bad === '' || !error.message.includes(bad)),
+        (error: Error) =>
+          /SVC_SECRET_KEY does not hold a key/.test(error.message) &&
+          (bad === '' || !error.message.includes(bad)),
       );
     }
   }));
@@ -114,7 +138,9 @@ test('with the key lost there is no start until it is put back or given up, and 
     const key = readFileSync(file);
     rmSync(file);
     await assert.rejects(openIn(dir), (error: Error) =>
-      /is gone: put \S+secret\.key back from a backup.*openssl rand.* or set SVC_SECRET_KEY/.test(error.message),
+      /is gone: put \S+secret\.key back from a backup.*openssl rand.* or set SVC_SECRET_KEY/.test(
+        error.message,
+      ),
     );
     assert.ok(!existsSync(file), 'no other key has taken its place');
 

@@ -9,7 +9,10 @@ import { inFolder } from './folder.ts';
 
 test('a thread runs TypeScript with what it imports, and its errors name the line of the source', () =>
   inFolder(async (dir) => {
-    writeFileSync(join(dir, 'part.ts'), 'export interface Unused {}\n\nexport function fail(): never {\n  throw new Error("from the thread");\n}\n');
+    writeFileSync(
+      join(dir, 'part.ts'),
+      'export interface Unused {}\n\nexport function fail(): never {\n  throw new Error("from the thread");\n}\n',
+    );
     const entry = join(dir, 'entry.ts');
     writeFileSync(
       entry,
@@ -23,7 +26,11 @@ test('a thread runs TypeScript with what it imports, and its errors name the lin
   }));
 
 test('a text that was bundled ahead runs as it is, under the limits that are given', async () => {
-  const text = "const { parentPort, resourceLimits } = require('node:worker_threads'); parentPort.postMessage(resourceLimits.maxOldGenerationSizeMb);";
-  const [limit] = (await once(startWorker({ entry: '/nowhere.ts', text, resourceLimits: { maxOldGenerationSizeMb: 32 } }), 'message')) as [number];
+  const text =
+    "const { parentPort, resourceLimits } = require('node:worker_threads'); parentPort.postMessage(resourceLimits.maxOldGenerationSizeMb);";
+  const [limit] = (await once(
+    startWorker({ entry: '/nowhere.ts', text, resourceLimits: { maxOldGenerationSizeMb: 32 } }),
+    'message',
+  )) as [number];
   assert.equal(limit, 32);
 });

@@ -9,9 +9,13 @@ import { isSvcError, type SvcError } from 'svc/sdk';
 import type { Storage, StorageOptions } from '../../core/storage/index.ts';
 import { type Notes, notesMigration, startWriter, withStorage } from './folder.ts';
 
-const unavailable = (part: RegExp) => (error: SvcError) => isSvcError(error) && error.code === 'unavailable' && part.test(error.message);
+const unavailable = (part: RegExp) => (error: SvcError) =>
+  isSvcError(error) && error.code === 'unavailable' && part.test(error.message);
 
-async function withNotes(work: (storage: Storage) => Promise<void>, options: Partial<StorageOptions> = {}): Promise<void> {
+async function withNotes(
+  work: (storage: Storage) => Promise<void>,
+  options: Partial<StorageOptions> = {},
+): Promise<void> {
   await withStorage(async (storage) => {
     await storage.migrate('notes', [notesMigration]);
     await work(storage);
@@ -27,10 +31,21 @@ const add = (storage: Storage, text: string): Promise<unknown> =>
   );
 
 const texts = async (storage: Storage): Promise<string[]> =>
-  (await storage.tables<Notes>('notes').read.selectFrom('notes_note').select('text').orderBy('id').execute()).map(({ text }) => text);
+  (
+    await storage
+      .tables<Notes>('notes')
+      .read.selectFrom('notes_note')
+      .select('text')
+      .orderBy('id')
+      .execute()
+  ).map(({ text }) => text);
 
 /** Counts what the main thread asks of the writer. */
-function counted(): { startWriter: StorageOptions['startWriter']; steps: string[]; workers: Worker[] } {
+function counted(): {
+  startWriter: StorageOptions['startWriter'];
+  steps: string[];
+  workers: Worker[];
+} {
   const steps: string[] = [];
   const workers: Worker[] = [];
   return {
@@ -60,8 +75,16 @@ test('writes that come together share commits, and each still is its own', async
   await withNotes(
     async (storage) => {
       steps.length = 0;
-      const results = await Promise.allSettled(Array.from({ length: 100 }, (_, index) => add(storage, index % 10 === 3 ? 'same' : `note ${index}`)));
-      assert.equal(results.filter(({ status }) => status === 'rejected').length, 9, 'nine of the ten equal texts break the unique index');
+      const results = await Promise.allSettled(
+        Array.from({ length: 100 }, (_, index) =>
+          add(storage, index % 10 === 3 ? 'same' : `note ${index}`),
+        ),
+      );
+      assert.equal(
+        results.filter(({ status }) => status === 'rejected').length,
+        9,
+        'nine of the ten equal texts break the unique index',
+      );
       assert.equal((await texts(storage)).length, 91);
       const commits = steps.filter((step) => step === 'commit').length;
       assert.ok(commits < 50, `100 writes took ${commits} commits`);
@@ -93,7 +116,9 @@ test('a write inside a write joins it, and can fail alone', () =>
     const notes = storage.tables<Notes>('notes');
     await notes.write(async (tx) => {
       await tx.insertInto('notes_note').values({ id: 1, text: 'outer' }).execute();
-      await notes.write((inner) => inner.insertInto('notes_note').values({ id: 2, text: 'inner' }).execute());
+      await notes.write((inner) =>
+        inner.insertInto('notes_note').values({ id: 2, text: 'inner' }).execute(),
+      );
       await assert.rejects(
         notes.write(async (inner) => {
           await inner.insertInto('notes_note').values({ id: 3, text: 'undone' }).execute();
@@ -104,7 +129,9 @@ test('a write inside a write joins it, and can fail alone', () =>
     assert.deepEqual(await texts(storage), ['outer', 'inner']);
     await assert.rejects(
       notes.write(async () => {
-        await notes.write((inner) => inner.insertInto('notes_note').values({ id: 4, text: 'lost with the outer' }).execute());
+        await notes.write((inner) =>
+          inner.insertInto('notes_note').values({ id: 4, text: 'lost with the outer' }).execute(),
+        );
         throw new Error('no');
       }),
     );
@@ -121,7 +148,9 @@ test('an inner write that fails takes nothing of the outer along, even when both
           await pause(20);
           throw new Error('no');
         }),
-        notes.write((inner) => inner.insertInto('notes_note').values({ id: 2, text: 'sibling' }).execute()),
+        notes.write((inner) =>
+          inner.insertInto('notes_note').values({ id: 2, text: 'sibling' }).execute(),
+        ),
         tx.insertInto('notes_note').values({ id: 3, text: 'outer' }).execute(),
       ]);
     });
@@ -131,7 +160,11 @@ test('an inner write that fails takes nothing of the outer along, even when both
 test('an inner write may use the transaction of the outer one without a deadlock', () =>
   withNotes(async (storage) => {
     const notes = storage.tables<Notes>('notes');
-    await notes.write((tx) => notes.write(() => tx.insertInto('notes_note').values({ id: 1, text: 'through the outer' }).execute()));
+    await notes.write((tx) =>
+      notes.write(() =>
+        tx.insertInto('notes_note').values({ id: 1, text: 'through the outer' }).execute(),
+      ),
+    );
     assert.deepEqual(await texts(storage), ['through the outer']);
   }));
 
@@ -163,11 +196,16 @@ test('a read transaction that is left open ends by itself, and more than a few a
       const { read } = storage.tables<Notes>('notes');
       await read.transaction().execute(async (view) => {
         await assert.rejects(
-          read.transaction().execute(async (other) => other.selectFrom('notes_note').selectAll().execute()),
+          read
+            .transaction()
+            .execute(async (other) => other.selectFrom('notes_note').selectAll().execute()),
           unavailable(/1 read transactions are open already/),
         );
         await pause(700);
-        await assert.rejects(view.selectFrom('notes_note').selectAll().execute(), unavailable(/has ended/));
+        await assert.rejects(
+          view.selectFrom('notes_note').selectAll().execute(),
+          unavailable(/has ended/),
+        );
       });
     },
     { reads: { views: 1, viewMs: 500 } },
@@ -176,7 +214,10 @@ test('a read transaction that is left open ends by itself, and more than a few a
 test('a reader cannot write, and nothing streams', () =>
   withNotes(async (storage) => {
     const { read } = storage.tables<Notes>('notes');
-    await assert.rejects(read.insertInto('notes_note').values({ id: 1, text: 'x' }).execute(), unavailable(/cannot be written/));
+    await assert.rejects(
+      read.insertInto('notes_note').values({ id: 1, text: 'x' }).execute(),
+      unavailable(/cannot be written/),
+    );
     await assert.rejects(async () => {
       for await (const _row of read.selectFrom('notes_note').selectAll().stream()) {
         // Never reached.
@@ -257,11 +298,16 @@ test('an outer write that throws while its inner one runs leaves nothing of eith
 
 test('a transaction that is kept after its write is refused', () =>
   withNotes(async (storage) => {
-    let kept: Parameters<Parameters<ReturnType<typeof storage.tables<Notes>>['write']>[0]>[0] | undefined;
+    let kept:
+      | Parameters<Parameters<ReturnType<typeof storage.tables<Notes>>['write']>[0]>[0]
+      | undefined;
     await storage.tables<Notes>('notes').write(async (tx) => {
       kept = tx;
     });
-    await assert.rejects(kept!.selectFrom('notes_note').selectAll().execute(), unavailable(/this write has ended/));
+    await assert.rejects(
+      kept!.selectFrom('notes_note').selectAll().execute(),
+      unavailable(/this write has ended/),
+    );
   }));
 
 test('work that goes on in the background after a write starts writes of its own', () =>
@@ -278,8 +324,14 @@ test('work that goes on in the background after a write starts writes of its own
 test('more writes than may wait are refused at once', () =>
   withNotes(
     async (storage) => {
-      const results = await Promise.allSettled(Array.from({ length: 8 }, (_, index) => add(storage, `note ${index}`)));
-      const refused = results.filter((result) => result.status === 'rejected' && unavailable(/4 writes are waiting already/)(result.reason as SvcError));
+      const results = await Promise.allSettled(
+        Array.from({ length: 8 }, (_, index) => add(storage, `note ${index}`)),
+      );
+      const refused = results.filter(
+        (result) =>
+          result.status === 'rejected' &&
+          unavailable(/4 writes are waiting already/)(result.reason as SvcError),
+      );
       assert.ok(refused.length >= 3, `${refused.length} of 8 were refused`);
     },
     { writes: { waiting: 4 } },
@@ -340,7 +392,9 @@ test('when a commit fails, every write of the group hears why', () =>
           undone: () => void (undone += 1),
           async beforeCommit(tx) {
             await sql`pragma defer_foreign_keys = on`.execute(tx);
-            await sql`create table notes_child (id integer primary key, note integer references notes_note (id)) strict`.execute(tx);
+            await sql`create table notes_child (id integer primary key, note integer references notes_note (id)) strict`.execute(
+              tx,
+            );
             await sql`insert into notes_child (note) values (99)`.execute(tx);
           },
         },
@@ -363,14 +417,22 @@ test('a witness has the last word in each outermost write, in its transaction an
           seen.push((await tx.selectFrom('notes_note').selectAll().execute()).length);
           await tx
             .insertInto('core_idempotency')
-            .values({ key: `k${seen.length}`, principal: 'p', route: 'r', request_hash: 'h', created_at: 1 })
+            .values({
+              key: `k${seen.length}`,
+              principal: 'p',
+              route: 'r',
+              request_hash: 'h',
+              created_at: 1,
+            })
             .execute();
         },
       },
       async () => {
         const notes = storage.tables<Notes>('notes');
         await notes.write(async (tx) => {
-          await notes.write((inner) => inner.insertInto('notes_note').values({ id: 1, text: 'inner' }).execute());
+          await notes.write((inner) =>
+            inner.insertInto('notes_note').values({ id: 1, text: 'inner' }).execute(),
+          );
           await tx.insertInto('notes_note').values({ id: 2, text: 'outer' }).execute();
         });
         await add(storage, 'second write');
@@ -378,7 +440,10 @@ test('a witness has the last word in each outermost write, in its transaction an
     );
     await add(storage, 'not witnessed');
     assert.deepEqual(seen, [2, 3]);
-    assert.equal((await storage.core().read.selectFrom('core_idempotency').selectAll().execute()).length, 2);
+    assert.equal(
+      (await storage.core().read.selectFrom('core_idempotency').selectAll().execute()).length,
+      2,
+    );
   }));
 
 test('a witness that throws undoes the write', () =>
@@ -399,10 +464,17 @@ test('a witness that throws undoes the write', () =>
 
 test('bytes written and returned are Buffers on both ways', () =>
   withStorage(async (storage) => {
-    await storage.migrate('blobs', [{ name: '001-init.sql', sql: 'create table blobs_blob (id integer primary key, data blob) strict' }]);
+    await storage.migrate('blobs', [
+      {
+        name: '001-init.sql',
+        sql: 'create table blobs_blob (id integer primary key, data blob) strict',
+      },
+    ]);
     const blobs = storage.tables<{ blobs_blob: { id: number; data: Buffer } }>('blobs');
     const data = Buffer.from([1, 2, 255]);
-    const [returned] = await blobs.write((tx) => tx.insertInto('blobs_blob').values({ id: 1, data }).returningAll().execute());
+    const [returned] = await blobs.write((tx) =>
+      tx.insertInto('blobs_blob').values({ id: 1, data }).returningAll().execute(),
+    );
     const [read] = await blobs.read.selectFrom('blobs_blob').selectAll().execute();
     for (const row of [returned, read]) {
       assert.ok(Buffer.isBuffer(row!.data));

@@ -13,7 +13,9 @@ export interface Area {
    */
   readonly routes: string;
   /** Collections whose ids belong to somebody: makes one for them. A collection is the word before the id in a path. */
-  readonly owned?: Readonly<Record<string, (owner: Twin) => string | number | Promise<string | number>>>;
+  readonly owned?: Readonly<
+    Record<string, (owner: Twin) => string | number | Promise<string | number>>
+  >;
   /** Collections that are the same for everybody in the house. */
   readonly houseWide?: readonly string[];
   /** The collection of ids in fields, parameters and queries that are named for it: `user_id` is one of `users`. */
@@ -47,7 +49,10 @@ export interface Row {
 const rooms = ['core', ...shippedPlugins];
 
 /** The tables of every room; a room without one is a sentence in `missing`. */
-export async function areas(): Promise<{ readonly all: ReadonlyMap<string, Area>; readonly missing: readonly string[] }> {
+export async function areas(): Promise<{
+  readonly all: ReadonlyMap<string, Area>;
+  readonly missing: readonly string[];
+}> {
   const all = new Map<string, Area>();
   const missing: string[] = [];
   for (const room of rooms) {
@@ -70,14 +75,26 @@ export const rowsOf = (plugin: string, { routes }: Area): Row[] =>
     .filter((line) => line !== '')
     .map((line) => {
       const [method = '', path = '', who = '', stance, ...more] = line.split(/\s+/);
-      const isRow = /^(GET|POST|PUT|PATCH|DELETE)$/.test(method) && path.startsWith('/') && isAudience(who) && more.length === 0;
-      if (!isRow || !(['public', 'admin', 'machine'].includes(who) ? stance === undefined : isStance(stance))) {
-        throw new Error(`test/trust/routes/${plugin}.ts: "${line}" is not "METHOD /path who stance", the last as test/trust/area.ts says`);
+      const isRow =
+        /^(GET|POST|PUT|PATCH|DELETE)$/.test(method) &&
+        path.startsWith('/') &&
+        isAudience(who) &&
+        more.length === 0;
+      if (
+        !isRow ||
+        !(['public', 'admin', 'machine'].includes(who) ? stance === undefined : isStance(stance))
+      ) {
+        throw new Error(
+          `test/trust/routes/${plugin}.ts: "${line}" is not "METHOD /path who stance", the last as test/trust/area.ts says`,
+        );
       }
       return { method, path, who, stance: isStance(stance) ? stance : undefined, plugin };
     });
 
-const isStance = (word: string | undefined): word is Stance => word === 'none' || word === 'narrowed' || word === 'refused';
+const isStance = (word: string | undefined): word is Stance =>
+  word === 'none' || word === 'narrowed' || word === 'refused';
 
 const isAudience = (who: string): boolean =>
-  /^(public|known|any|machine|webshell|(admin|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*)(\|self)?|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*\|machine)$/.test(who);
+  /^(public|known|any|machine|webshell|(admin|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*)(\|self)?|[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*\|machine)$/.test(
+    who,
+  );

@@ -8,7 +8,9 @@ import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing'
 const pluginsFolder = fileURLToPath(new URL('../../plugins', import.meta.url));
 
 /** Every area that ships. */
-export const shippedPlugins: readonly string[] = readdirSync(pluginsFolder).filter((id) => readdirSync(join(pluginsFolder, id)).includes('plugin.json'));
+export const shippedPlugins: readonly string[] = readdirSync(pluginsFolder).filter((id) =>
+  readdirSync(join(pluginsFolder, id)).includes('plugin.json'),
+);
 
 export interface SignedIn {
   readonly id: number;
@@ -39,11 +41,17 @@ export interface Answer {
 export const password = 'a long enough passphrase';
 
 /** The whole product in a test, with people in it. */
-export async function household(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}): Promise<Household> {
+export async function household(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<TestHostOptions> = {},
+): Promise<Household> {
   const clock = { ahead: 0 };
   const house = await startTestHost(t, {
     plugins: shippedPlugins,
-    clock: { now: () => Date.now() + clock.ahead, monotonic: () => performance.now() + clock.ahead },
+    clock: {
+      now: () => Date.now() + clock.ahead,
+      monotonic: () => performance.now() + clock.ahead,
+    },
     environment: { SVC_LOG_LEVEL: 'debug' },
     ...options,
   });
@@ -51,7 +59,9 @@ export async function household(t: Pick<TestContext, 'after'>, options: Partial<
     const answer = await fetch(house.url + path, {
       method,
       headers: {
-        ...(token !== undefined && { authorization: token.includes(' ') ? token : `Bearer ${token}` }),
+        ...(token !== undefined && {
+          authorization: token.includes(' ') ? token : `Bearer ${token}`,
+        }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -86,7 +96,9 @@ export async function household(t: Pick<TestContext, 'after'>, options: Partial<
     },
     async role(name, grants) {
       const { status } = await ask('GET', `/api/v1/roles/${name}`, house.token);
-      await (status === 200 ? must('PATCH', `/api/v1/roles/${name}`, { grants }) : must('POST', '/api/v1/roles', { name, description: name, grants }));
+      await (status === 200
+        ? must('PATCH', `/api/v1/roles/${name}`, { grants })
+        : must('POST', '/api/v1/roles', { name, description: name, grants }));
     },
   };
 }

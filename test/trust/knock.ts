@@ -3,8 +3,14 @@ import { WebSocket } from 'ws';
 import type { Answer } from './household.ts';
 
 /** Asks for a WebSocket and leaves at once: the answer is the refusal, or 101. */
-export function knock(url: string, authorization: string | undefined, protocols: readonly string[] = []): Promise<Answer> {
-  const socket = new WebSocket(url.replace(/^http/, 'ws'), [...protocols.slice(0, 1)], { headers: { ...(authorization !== undefined && { authorization }) } });
+export function knock(
+  url: string,
+  authorization: string | undefined,
+  protocols: readonly string[] = [],
+): Promise<Answer> {
+  const socket = new WebSocket(url.replace(/^http/, 'ws'), [...protocols.slice(0, 1)], {
+    headers: { ...(authorization !== undefined && { authorization }) },
+  });
   return new Promise((resolve, reject) => {
     socket.once('error', reject);
     socket.once('open', () => {
@@ -17,7 +23,11 @@ export function knock(url: string, authorization: string | undefined, protocols:
       response.on('end', () => {
         socket.off('error', reject).on('error', () => undefined);
         socket.terminate();
-        resolve({ status: response.statusCode ?? 0, body: text.startsWith('{') ? JSON.parse(text) : undefined, text });
+        resolve({
+          status: response.statusCode ?? 0,
+          body: text.startsWith('{') ? JSON.parse(text) : undefined,
+          text,
+        });
       });
     });
   });

@@ -23,7 +23,10 @@ function byways({ at }: TwoCustomers, own: Customer, other: Customer): string[] 
       'up unless on() vector(0)',
       `{device_id="${other.device}"} or {__name__=~".+",device_id=""} or {edge_id=~".+"}`,
       'ALERTS or ALERTS_FOR_STATE or {__name__=~"svc_.+|traces_.+"}',
-    ].map((query) => `${query.startsWith('~') ? '~' : ''}/prometheus/api/v1/query?stats=all&time=${end / 1_000}&query=${q(query.replace('~', ''))}`),
+    ].map(
+      (query) =>
+        `${query.startsWith('~') ? '~' : ''}/prometheus/api/v1/query?stats=all&time=${end / 1_000}&query=${q(query.replace('~', ''))}`,
+    ),
     `/prometheus/api/v1/label/device_id/values?${seconds}`,
     `/prometheus/api/v1/labels?match[]=${q(`{device_id="${other.device}"}`)}`,
     `/prometheus/api/v1/series?match[]=${q('{device_id=~".+"}')}&match[]=${q(`{instance=~"${other.name}.*"}`)}`,
@@ -40,7 +43,9 @@ function byways({ at }: TwoCustomers, own: Customer, other: Customer): string[] 
     `/loki/api/v1/query_range?${logs}&query=${q(`${all} | device_id="${other.device}"`)}`,
     `/loki/api/v1/label/device_id/values?${logs}`,
     `/loki/api/v1/series?${logs}&match[]=${q(`{device_id="${other.device}"}`)}&match[]=${q(all)}`,
-    ...['targetLabels=app&', 'aggregateBy=labels&', ''].map((more) => `/loki/api/v1/index/volume?${more}${logs}&query=${q(all)}`),
+    ...['targetLabels=app&', 'aggregateBy=labels&', ''].map(
+      (more) => `/loki/api/v1/index/volume?${more}${logs}&query=${q(all)}`,
+    ),
     `/loki/api/v1/detected_labels?${logs}`,
     `/loki/api/v1/detected_field/field_${other.name}/values?${logs}&query=${q(all)}`,
     ...[
@@ -51,7 +56,9 @@ function byways({ at }: TwoCustomers, own: Customer, other: Customer): string[] 
       '{ } | by(resource.service.name) | select(span.customer)',
       `{ trace:id = "${other.trace}" }`,
     ].map((query) => `/tempo/api/search?${seconds}&spss=10&q=${q(query)}`),
-    ...['resource', 'span', 'intrinsic'].map((scope) => `/tempo/api/v2/search/tags?scope=${scope}&${seconds}`),
+    ...['resource', 'span', 'intrinsic'].map(
+      (scope) => `/tempo/api/v2/search/tags?scope=${scope}&${seconds}`,
+    ),
     `/tempo/api/v2/search/tag/resource.device_id/values?${seconds}`,
     `/tempo/api/v2/search/tag/name/values?${seconds}&q=${q(`{ span.customer = "${other.name}" }`)}`,
     ...[
@@ -105,7 +112,9 @@ function questions({ at }: TwoCustomers, own: Customer, other: Customer): string
     `~/api/v1/logs/query_range?${logs}&query=${q('{app=~".+"}')}`,
     `~/api/v1/logs/labels?${logs}`,
     `~/api/v1/logs/labels/app/values?${logs}`,
-    ...['labels', 'label', 'series', 'detected_labels'].map((path) => `~/loki/api/v1/${path}?${logs}`),
+    ...['labels', 'label', 'series', 'detected_labels'].map(
+      (path) => `~/loki/api/v1/${path}?${logs}`,
+    ),
     `~/loki/api/v1/label/app/values?${logs}`,
     ...['index/stats', 'index/volume', 'index/volume_range', 'patterns', 'detected_fields'].map(
       (path) => `/loki/api/v1/${path}?${logs}&query=${q('{app=~".+"}')}`,
@@ -141,11 +150,20 @@ test('a member is told of their own devices, and of those of another customer no
       const ids = new RegExp(
         `"(device_id|resource.device_id)":("${other.device}"|\\{"stringValue":"${other.device}")|"value":\\{"stringValue":"${other.device}"\\}`,
       );
-      if (text.replaceAll(path, '').includes(other.name) || ids.test(text) || text.includes(other.trace)) {
+      if (
+        text.replaceAll(path, '').includes(other.name) ||
+        ids.test(text) ||
+        text.includes(other.trace)
+      ) {
         wrong.push(`${own.name} is told of ${other.name} by ${path}: ${text.slice(0, 300)}`);
       }
-      if (status !== 200 || (marked.startsWith('~') && !text.includes(own.name) && !text.includes(own.trace))) {
-        wrong.push(`${own.name} is not told of themselves by ${path}: ${status} ${text.slice(0, 300)}`);
+      if (
+        status !== 200 ||
+        (marked.startsWith('~') && !text.includes(own.name) && !text.includes(own.trace))
+      ) {
+        wrong.push(
+          `${own.name} is not told of themselves by ${path}: ${status} ${text.slice(0, 300)}`,
+        );
       }
     }
   }
@@ -156,7 +174,8 @@ test('counts and sums are made of what one sees, and ids of others are ids that 
   const all = await twoCustomers(t);
   const { acme, bravo, at, house, ask } = all;
   const value = async (customer: Customer, query: string): Promise<string | undefined> =>
-    (await customer.ask('GET', `/prometheus/api/v1/query?time=${at / 1_000 + 1}&query=${q(query)}`)).body.data.result[0]?.value[1];
+    (await customer.ask('GET', `/prometheus/api/v1/query?time=${at / 1_000 + 1}&query=${q(query)}`))
+      .body.data.result[0]?.value[1];
   for (const [query, ...counts] of [
     ['count(up)', '3', '5'],
     ['count({__name__=~".+"})', '4', '6'],
@@ -190,17 +209,32 @@ test('counts and sums are made of what one sees, and ids of others are ids that 
     assert.equal(await edgeOf(bravo.edge), await edgeOf(999_999), more);
     assert.match(await edgeOf(bravo.edge), /^404 /);
   }
-  const traceOf = async (id: string): Promise<string> => JSON.stringify((await acme.ask('GET', `/api/v1/traces/${id}`)).body.message).replaceAll(id, '#');
+  const traceOf = async (id: string): Promise<string> =>
+    JSON.stringify((await acme.ask('GET', `/api/v1/traces/${id}`)).body.message).replaceAll(
+      id,
+      '#',
+    );
   assert.equal(await traceOf(bravo.trace), await traceOf('9'.repeat(32)));
 
-  await t.test('a tag that is taken off or given is felt by the next question, and no device means none', async () => {
-    const tagged = (tags: object) => ask('PATCH', `/api/v1/devices/${acme.device}`, house.token, { tags });
-    assert.equal((await tagged({})).status, 200);
-    assert.deepEqual([await value(acme, 'count(up)'), (await acme.ask('GET', '/api/v1/devices')).body.total], [undefined, 0]);
-    assert.equal(await value(acme, 'count({device_id="",__name__=~".+"})'), undefined, 'nor what has no device');
-    await tagged({ customer: 'acme' });
-    assert.equal(await value(acme, 'count(up)'), '3');
-  });
+  await t.test(
+    'a tag that is taken off or given is felt by the next question, and no device means none',
+    async () => {
+      const tagged = (tags: object) =>
+        ask('PATCH', `/api/v1/devices/${acme.device}`, house.token, { tags });
+      assert.equal((await tagged({})).status, 200);
+      assert.deepEqual(
+        [await value(acme, 'count(up)'), (await acme.ask('GET', '/api/v1/devices')).body.total],
+        [undefined, 0],
+      );
+      assert.equal(
+        await value(acme, 'count({device_id="",__name__=~".+"})'),
+        undefined,
+        'nor what has no device',
+      );
+      await tagged({ customer: 'acme' });
+      assert.equal(await value(acme, 'count(up)'), '3');
+    },
+  );
 
   await t.test('while the plugin of the devices is away all is refused', async () => {
     await house.host.disable('device', { cascade: true });

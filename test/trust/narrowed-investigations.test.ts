@@ -17,23 +17,47 @@ test('an investigation of a member looks at their devices alone, and they are sh
   };
   for (const scope_type of ['host', 'global']) {
     await must('POST', '/api/v1/alert-rules', {
-      ...{ rule_key: `up_${scope_type}`, name: 'up', kind: 'metric_raw', source_type: 'svc_builtin', scope_type, join_mode: 'all', severity: 'critical' },
+      ...{
+        rule_key: `up_${scope_type}`,
+        name: 'up',
+        kind: 'metric_raw',
+        source_type: 'svc_builtin',
+        scope_type,
+        join_mode: 'all',
+        severity: 'critical',
+      },
       conditions: [{ expr: 'up == 1' }],
     });
   }
   // Each hangs on the other, and something of both was changed: there is much to tell that is not theirs.
-  const nodes: { id: number; device_id: number }[] = (await must('GET', '/api/v1/topology/nodes?limit=100')).items;
-  const nodeOf = ({ device }: Customer): number => nodes.find(({ device_id: id }) => id === device)!.id;
-  await must('POST', '/api/v1/topology/relations', { type: 'depends_on', src_id: nodeOf(acme), dst_id: nodeOf(bravo) });
-  await must('POST', '/api/v1/topology/relations', { type: 'depends_on', src_id: nodeOf(bravo), dst_id: nodeOf(acme) });
+  const nodes: { id: number; device_id: number }[] = (
+    await must('GET', '/api/v1/topology/nodes?limit=100')
+  ).items;
+  const nodeOf = ({ device }: Customer): number =>
+    nodes.find(({ device_id: id }) => id === device)!.id;
+  await must('POST', '/api/v1/topology/relations', {
+    type: 'depends_on',
+    src_id: nodeOf(acme),
+    dst_id: nodeOf(bravo),
+  });
+  await must('POST', '/api/v1/topology/relations', {
+    type: 'depends_on',
+    src_id: nodeOf(bravo),
+    dst_id: nodeOf(acme),
+  });
   await must('POST', '/api/v1/changes', { summary: 'new firmware for acme and bravo' });
   let found: { id: number; rule: string; scope_id: string }[] = [];
-  for (let round = 0; round < 12 && found.filter(({ rule }) => rule.startsWith('up_')).length < 3; round += 1) {
+  for (
+    let round = 0;
+    round < 12 && found.filter(({ rule }) => rule.startsWith('up_')).length < 3;
+    round += 1
+  ) {
     clock.ahead += 10_000;
     await house.service(AlertEvaluator).tick();
     found = (await must('GET', '/api/v1/alerts/incidents?limit=200')).items;
   }
-  const incidentOf = ({ device }: Customer): number => found.find(({ rule, scope_id: id }) => rule === 'up_host' && id === String(device))!.id;
+  const incidentOf = ({ device }: Customer): number =>
+    found.find(({ rule, scope_id: id }) => rule === 'up_host' && id === String(device))!.id;
   type Asks = (method: string, at: string, body?: unknown) => ReturnType<Customer['ask']>;
   const asHouse: Asks = (method, at, body) => ask(method, at, house.token, body);
   const investigated = async (by: Asks, incident: number): Promise<number> => {
@@ -50,12 +74,19 @@ test('an investigation of a member looks at their devices alone, and they are sh
   };
 
   const whole = await investigated(asHouse, incidentOf(acme));
-  assert.match((await asHouse('GET', `${path}/${whole}`)).text, /bravo/, 'who sees all devices is told of the neighbour');
+  assert.match(
+    (await asHouse('GET', `${path}/${whole}`)).text,
+    /bravo/,
+    'who sees all devices is told of the neighbour',
+  );
   const before = await acme.ask('GET', ofIncident(incidentOf(acme)));
   assert.equal(before.body.status, 'not_started', 'what has looked at everything is not theirs');
   assert.equal((await acme.ask('GET', path)).body.total, 0);
 
-  const own = { acme: await investigated(acme.ask, incidentOf(acme)), bravo: await investigated(bravo.ask, incidentOf(bravo)) };
+  const own = {
+    acme: await investigated(acme.ask, incidentOf(acme)),
+    bravo: await investigated(bravo.ask, incidentOf(bravo)),
+  };
   const wrong: string[] = [];
   for (const [mine, other] of [
     [acme, bravo],
@@ -97,7 +128,9 @@ test('an investigation of a member looks at their devices alone, and they are sh
   };
   for (const [method, at, id, body] of [
     ...[own.bravo, whole].flatMap((of) => [
-      ...['', '/markdown', '/replay', '/evidence/E1/again'].map((more) => ['GET', `${path}/#${more}`, of] as const),
+      ...['', '/markdown', '/replay', '/evidence/E1/again'].map(
+        (more) => ['GET', `${path}/#${more}`, of] as const,
+      ),
       ['POST', `${path}/#/feedback`, of, { verdict: 'wrong' }] as const,
     ]),
     ['GET', ofIncident(0).replace('/0/', '/#/'), incidentOf(bravo)],
@@ -108,5 +141,9 @@ test('an investigation of a member looks at their devices alone, and they are sh
     assert.match(said, /^404 /);
   }
   const shared = found.find(({ rule }) => rule === 'up_global')!.id;
-  assert.equal((await acme.ask('POST', ofIncident(shared), {})).status, 403, 'one of several devices is not investigated for one of them');
+  assert.equal(
+    (await acme.ask('POST', ofIncident(shared), {})).status,
+    403,
+    'one of several devices is not investigated for one of them',
+  );
 });

@@ -15,13 +15,19 @@ const rooms = ['webshell', 'chat', 'skill', 'mcp', 'mention', 'knowledge', 'mode
 function asker({ house }: TwoCustomers) {
   const asked = new Set<string>();
   const fill = (path: string, values: Readonly<Record<string, string | number>>): string =>
-    path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(values[name] ?? 'none')));
+    path.replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
+      encodeURIComponent(String(values[name] ?? 'none')),
+    );
   return {
     asked,
     async as(
       customer: Customer,
       route: string,
-      { path = {}, query = '', body }: { path?: Record<string, string | number>; query?: string; body?: object } = {},
+      {
+        path = {},
+        query = '',
+        body,
+      }: { path?: Record<string, string | number>; query?: string; body?: object } = {},
     ) {
       asked.add(route);
       const [method = '', template = ''] = route.split(' ');
@@ -39,7 +45,9 @@ const q = (text: string): string => encodeURIComponent(text);
 test('shells, agents, tools and documents are narrowed to the devices of an organization', async (t) => {
   const all = await roomsStand(t);
   await t.test('on every route that takes an id or a question', () => everyRoute(all));
-  await t.test('for a model that asks its tools about the devices of another customer', () => nosyModel(all));
+  await t.test('for a model that asks its tools about the devices of another customer', () =>
+    nosyModel(all),
+  );
   await t.test('a run ends once its person sees other devices', () => leftRun(all));
 });
 
@@ -47,25 +55,51 @@ async function everyRoute(all: Stand): Promise<void> {
   const { asked, as } = asker(all);
   const wrong: string[] = [];
   /** `own`: the answer names the asker's own things. */
-  const told = async (own: Customer, other: Customer, route: string, sent: Parameters<typeof as>[2] = {}, mark: 'own' | 'any' = 'any'): Promise<Answer> => {
+  const told = async (
+    own: Customer,
+    other: Customer,
+    route: string,
+    sent: Parameters<typeof as>[2] = {},
+    mark: 'own' | 'any' = 'any',
+  ): Promise<Answer> => {
     const answer = await as(own, route, sent);
-    const question = [sent.query ?? '', JSON.stringify(sent.body ?? {}), ...Object.values(sent.path ?? {}).map(String)];
-    const text = question.reduce((left, part) => (part.length > 2 ? left.replaceAll(part, '').replaceAll(decodeURIComponent(part), '') : left), answer.text);
+    const question = [
+      sent.query ?? '',
+      JSON.stringify(sent.body ?? {}),
+      ...Object.values(sent.path ?? {}).map(String),
+    ];
+    const text = question.reduce(
+      (left, part) =>
+        part.length > 2 ? left.replaceAll(part, '').replaceAll(decodeURIComponent(part), '') : left,
+      answer.text,
+    );
     // It may say again which document or word was asked for.
     const rest =
-      answer.status === 404 || route.endsWith('/execute') || route.endsWith('translate') || route.endsWith('/mcp')
+      answer.status === 404 ||
+      route.endsWith('/execute') ||
+      route.endsWith('translate') ||
+      route.endsWith('/mcp')
         ? text.replaceAll(/\b(shelf|notes)\/\w+\.md/g, '')
         : text;
     if (rest.includes(other.name) || rest.includes(`"device_id":${other.device},`)) {
-      wrong.push(`${own.name} is told of ${other.name} by ${route} ${JSON.stringify(sent)}: ${answer.text.slice(0, 400)}`);
+      wrong.push(
+        `${own.name} is told of ${other.name} by ${route} ${JSON.stringify(sent)}: ${answer.text.slice(0, 400)}`,
+      );
     }
     if (mark === 'own' && (answer.status !== 200 || !answer.text.includes(own.name))) {
-      wrong.push(`${own.name} is not told of themselves by ${route} ${JSON.stringify(sent)}: ${answer.status} ${answer.text.slice(0, 300)}`);
+      wrong.push(
+        `${own.name} is not told of themselves by ${route} ${JSON.stringify(sent)}: ${answer.status} ${answer.text.slice(0, 300)}`,
+      );
     }
     return answer;
   };
   /** What is not seen is answered as what never was. */
-  const absent = async (own: Customer, route: string, theirs: Parameters<typeof as>[2], nobodys: Parameters<typeof as>[2]): Promise<void> => {
+  const absent = async (
+    own: Customer,
+    route: string,
+    theirs: Parameters<typeof as>[2],
+    nobodys: Parameters<typeof as>[2],
+  ): Promise<void> => {
     const words = ({ status, body, text }: Answer): string =>
       `${status} ${String(body?.message ?? text).replaceAll(/[\w-]*\d[\w-]*|shelf\/\w+\.md|folder \w+/g, '#')}`;
     const [one, two] = [words(await as(own, route, theirs)), words(await as(own, route, nobodys))];
@@ -80,24 +114,60 @@ async function everyRoute(all: Stand): Promise<void> {
     const [mine, theirs] = [all.things[own.name], all.things[other.name]];
 
     await told(own, other, 'GET /api/v1/webshell/sessions', { query: '?state=all' }, 'own');
-    const foreign = await told(own, other, 'GET /api/v1/webshell/sessions', { query: `?state=all&device_id=${other.device}` });
+    const foreign = await told(own, other, 'GET /api/v1/webshell/sessions', {
+      query: `?state=all&device_id=${other.device}`,
+    });
     assert.deepEqual([foreign.body.total, foreign.body.items], [0, []]);
-    assert.equal((await told(own, other, 'GET /api/v1/webshell/sessions', { query: `?state=all&limit=1` })).body.total, 1);
+    assert.equal(
+      (await told(own, other, 'GET /api/v1/webshell/sessions', { query: `?state=all&limit=1` }))
+        .body.total,
+      1,
+    );
     await told(own, other, 'GET /api/v1/webshell/recordings', {}, 'own');
-    await told(own, other, 'GET /api/v1/webshell/recordings', { query: `?user_id=${other.member.id}` });
+    await told(own, other, 'GET /api/v1/webshell/recordings', {
+      query: `?user_id=${other.member.id}`,
+    });
     await told(own, other, 'GET /api/v1/webshell/host-keys', {}, 'own');
-    await absent(own, 'GET /api/v1/webshell/recordings/{id}', { path: { id: theirs.shell } }, { path: { id: 999_999 } });
-    await absent(own, 'DELETE /api/v1/webshell/sessions/{id}', { path: { id: theirs.shell } }, { path: { id: 999_999 } });
-    await absent(own, 'POST /api/v1/webshell/tickets', { body: { device_id: other.device } }, { body: { device_id: 999_999 } });
-    await absent(own, 'GET /api/v1/devices/{device_id}/shell', { path: { device_id: other.device } }, { path: { device_id: 999_999 } });
+    await absent(
+      own,
+      'GET /api/v1/webshell/recordings/{id}',
+      { path: { id: theirs.shell } },
+      { path: { id: 999_999 } },
+    );
+    await absent(
+      own,
+      'DELETE /api/v1/webshell/sessions/{id}',
+      { path: { id: theirs.shell } },
+      { path: { id: 999_999 } },
+    );
+    await absent(
+      own,
+      'POST /api/v1/webshell/tickets',
+      { body: { device_id: other.device } },
+      { body: { device_id: 999_999 } },
+    );
+    await absent(
+      own,
+      'GET /api/v1/devices/{device_id}/shell',
+      { path: { device_id: other.device } },
+      { path: { device_id: 999_999 } },
+    );
 
-    for (const query of ['', `?q=${other.name}`, `?q=${other.name}&type=device`, `?q=${other.edge}&type=edge`]) {
+    for (const query of [
+      '',
+      `?q=${other.name}`,
+      `?q=${other.name}&type=device`,
+      `?q=${other.edge}&type=edge`,
+    ]) {
       await told(own, other, 'GET /api/v1/aiops/mentions/search', { query });
     }
-    await told(own, other, 'GET /api/v1/aiops/mentions/search', { query: `?q=${own.name}&type=edge` });
+    await told(own, other, 'GET /api/v1/aiops/mentions/search', {
+      query: `?q=${own.name}&type=edge`,
+    });
 
     const execute = 'POST /api/v1/skills/{key}/execute';
-    const tool = (key: string, params: object, mark: 'own' | 'any' = 'any') => told(own, other, execute, { path: { key }, body: { params } }, mark);
+    const tool = (key: string, params: object, mark: 'own' | 'any' = 'any') =>
+      told(own, other, execute, { path: { key }, body: { params } }, mark);
     await tool('devices_list', {}, 'own');
     await tool('devices_list', { tag: `customer=${other.name}` });
     await tool('metrics_query', { query: 'up' }, 'own');
@@ -117,7 +187,10 @@ async function everyRoute(all: Stand): Promise<void> {
       { path: { key: 'device_get' }, body: { params: { device_id: other.device } } },
       { path: { key: 'device_get' }, body: { params: { device_id: 999_999 } } },
     );
-    const readShelf = (name: string) => ({ path: { key: 'knowledge.read' }, body: { params: { document: `shelf/${name}.md` } } });
+    const readShelf = (name: string) => ({
+      path: { key: 'knowledge.read' },
+      body: { params: { document: `shelf/${name}.md` } },
+    });
     await absent(own, execute, readShelf(other.name), readShelf('none'));
     await absent(
       own,
@@ -126,16 +199,40 @@ async function everyRoute(all: Stand): Promise<void> {
       { path: { key: 'evidence_read' }, body: { params: { id: 'E999' } } },
     );
 
-    const rpc = (method: string, params: object) => ({ body: { jsonrpc: '2.0', id: 1, method, params } });
+    const rpc = (method: string, params: object) => ({
+      body: { jsonrpc: '2.0', id: 1, method, params },
+    });
     const list = await told(own, other, 'POST /mcp', rpc('tools/list', {}));
     const offered = (list.body.result.tools as { name: string }[]).map(({ name }) => name);
-    assert.ok(offered.includes('devices_list') && !offered.includes('changes_list'), offered.join());
-    await told(own, other, 'POST /mcp', rpc('tools/call', { name: 'devices_list', arguments: {} }), 'own');
-    await told(own, other, 'POST /mcp', rpc('tools/call', { name: 'logs_query', arguments: { query: '{app=~".+"}' } }), 'own');
-    await told(own, other, 'POST /mcp', rpc('tools/call', { name: 'device_get', arguments: { device_id: other.device } }));
+    assert.ok(
+      offered.includes('devices_list') && !offered.includes('changes_list'),
+      offered.join(),
+    );
+    await told(
+      own,
+      other,
+      'POST /mcp',
+      rpc('tools/call', { name: 'devices_list', arguments: {} }),
+      'own',
+    );
+    await told(
+      own,
+      other,
+      'POST /mcp',
+      rpc('tools/call', { name: 'logs_query', arguments: { query: '{app=~".+"}' } }),
+      'own',
+    );
+    await told(
+      own,
+      other,
+      'POST /mcp',
+      rpc('tools/call', { name: 'device_get', arguments: { device_id: other.device } }),
+    );
     await told(own, other, 'POST /mcp', rpc('tools/call', { name: 'changes_list', arguments: {} }));
 
-    const translated = await told(own, other, 'POST /api/v1/aiops/query-translate', { body: { dialect: 'promql', prompt: 'metric of the customer' } });
+    const translated = await told(own, other, 'POST /api/v1/aiops/query-translate', {
+      body: { dialect: 'promql', prompt: 'metric of the customer' },
+    });
     assert.equal(translated.status, 200, translated.text);
     const names = textOf(all.fake.requests.at(-1)!.body.messages.at(-1)!);
     assert.ok(names.includes(`${own.name}_metric`) && !names.includes(other.name), names);
@@ -145,27 +242,65 @@ async function everyRoute(all: Stand): Promise<void> {
     const shelved = await told(own, other, `GET ${docs}`, { query: '?path_prefix=shelf' });
     assert.deepEqual([shelved.body.total, shelved.body.items], [0, []]);
     await told(own, other, 'GET /api/v1/knowledge/paths', { query: '?limit=200' });
-    await told(own, other, 'GET /api/v1/knowledge/search', { query: `?q=${q(`note ${own.name}`)}` }, 'own');
-    await told(own, other, 'GET /api/v1/knowledge/search', { query: `?q=${q('report disk full')}` });
+    await told(
+      own,
+      other,
+      'GET /api/v1/knowledge/search',
+      { query: `?q=${q(`note ${own.name}`)}` },
+      'own',
+    );
+    await told(own, other, 'GET /api/v1/knowledge/search', {
+      query: `?q=${q('report disk full')}`,
+    });
     for (const doc of [theirs.report, theirs.note, mine.report]) {
       const at = { path: { id: doc, version: 1 } };
       const nobodys = { path: { id: 999_999, version: 1 } };
       await absent(own, `GET ${docs}/{id}`, at, nobodys);
       await absent(own, `GET ${docs}/{id}/versions`, at, nobodys);
       await absent(own, `GET ${docs}/{id}/versions/{version}`, at, nobodys);
-      await absent(own, `PATCH ${docs}/{id}`, { ...at, body: { title: 'Mine' } }, { ...nobodys, body: { title: 'Mine' } });
-      await absent(own, `PATCH ${docs}/{id}/move`, { ...at, body: { path: 'x.md' } }, { ...nobodys, body: { path: 'x.md' } });
+      await absent(
+        own,
+        `PATCH ${docs}/{id}`,
+        { ...at, body: { title: 'Mine' } },
+        { ...nobodys, body: { title: 'Mine' } },
+      );
+      await absent(
+        own,
+        `PATCH ${docs}/{id}/move`,
+        { ...at, body: { path: 'x.md' } },
+        { ...nobodys, body: { path: 'x.md' } },
+      );
       await absent(own, `DELETE ${docs}/{id}`, at, nobodys);
-      await absent(own, 'GET /api/v1/knowledge/document', { query: `?doc=${doc}` }, { query: '?doc=999999' });
+      await absent(
+        own,
+        'GET /api/v1/knowledge/document',
+        { query: `?doc=${doc}` },
+        { query: '?doc=999999' },
+      );
     }
-    await absent(own, 'POST /api/v1/knowledge/paths/move', { body: { from: 'shelf', to: 'mine' } }, { body: { from: 'nothing', to: 'mine' } }).catch(
-      () => undefined,
+    await absent(
+      own,
+      'POST /api/v1/knowledge/paths/move',
+      { body: { from: 'shelf', to: 'mine' } },
+      { body: { from: 'nothing', to: 'mine' } },
+    ).catch(() => undefined);
+    const houseWide = await as(own, `POST ${docs}`, {
+      body: { path: 'notes/all.md', content: '# All' },
+    });
+    assert.deepEqual(
+      [houseWide.status, /write into an organization of yours/.test(houseWide.text)],
+      [403, true],
     );
-    const houseWide = await as(own, `POST ${docs}`, { body: { path: 'notes/all.md', content: '# All' } });
-    assert.deepEqual([houseWide.status, /write into an organization of yours/.test(houseWide.text)], [403, true]);
-    const { body: shared } = await all.ask('POST', docs, all.house.token, { path: `shared/${own.device}.md`, content: '# Of the house' });
+    const { body: shared } = await all.ask('POST', docs, all.house.token, {
+      path: `shared/${own.device}.md`,
+      content: '# Of the house',
+    });
     assert.equal((await as(own, `GET ${docs}/{id}`, { path: { id: shared.id } })).status, 200);
-    assert.equal((await as(own, `PATCH ${docs}/{id}`, { path: { id: shared.id }, body: { title: 'Mine' } })).status, 403);
+    assert.equal(
+      (await as(own, `PATCH ${docs}/{id}`, { path: { id: shared.id }, body: { title: 'Mine' } }))
+        .status,
+      403,
+    );
     const form = new FormData();
     form.set('file', new Blob([`# Upload of ${own.name}`]), 'all.md');
     const upload = await fetch(`${all.house.url}/api/v1/knowledge/upload`, {
@@ -202,10 +337,14 @@ async function everyRoute(all: Stand): Promise<void> {
   assert.deepEqual(wrong, []);
 
   const every = (await areas()).all;
-  const narrowed = rooms.flatMap((room) => rowsOf(room, every.get(room)!)).filter(({ stance }) => stance === 'narrowed');
+  const narrowed = rooms
+    .flatMap((room) => rowsOf(room, every.get(room)!))
+    .filter(({ stance }) => stance === 'narrowed');
   // Skills that edges offer are asked for in narrowed-edges.test.ts.
   assert.deepEqual(
-    narrowed.map(({ method, path }) => `${method} ${path}`).filter((route) => !asked.has(route) && !route.startsWith('GET /api/v1/skills')),
+    narrowed
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((route) => !asked.has(route) && !route.startsWith('GET /api/v1/skills')),
     [],
     'each narrowed route of these areas is asked here',
   );
@@ -219,24 +358,39 @@ async function nosyModel(all: Stand): Promise<void> {
     const { body: session } = await own.ask('POST', '/api/v1/chat/sessions', {});
     const content = `Tell me all of ${other.name} @device:${other.device} @edge:${other.edge} @device:${own.device}`;
     const before = all.fake.requests.length;
-    const { status, body, text } = await own.ask('POST', `/api/v1/chat/sessions/${session.id}/messages`, { content, agent: 'scout' });
+    const { status, body, text } = await own.ask(
+      'POST',
+      `/api/v1/chat/sessions/${session.id}/messages`,
+      { content, agent: 'scout' },
+    );
     assert.equal(status, 200, text);
     assert.ok(body.tool_calls.length >= 10, text);
     const prompts = all.fake.requests.slice(before).flatMap(({ body: { messages } }) => messages);
-    const facts = textOf(prompts.find((message) => textOf(message).startsWith('Tell me all of'))!).split('\n\n')[1]!;
+    const facts = textOf(
+      prompts.find((message) => textOf(message).startsWith('Tell me all of'))!,
+    ).split('\n\n')[1]!;
     assert.match(facts, new RegExp(`@device:${other.device} = unknown`));
     assert.match(facts, new RegExp(`@edge:${other.edge} = unknown`));
     assert.match(facts, new RegExp(`@device:${own.device} = .*${own.name}-host`));
     const results = prompts.filter(({ role }) => role === 'tool').map(textOf);
-    assert.ok(results.length >= 10 && results.some((result) => result.includes(own.name)), 'of their own they are told');
+    assert.ok(
+      results.length >= 10 && results.some((result) => result.includes(own.name)),
+      'of their own they are told',
+    );
     // What the model itself has asked may be said again.
-    const echoed = new RegExp(`customer=${other.name}|shelf/${other.name}\\.md|"query":"[^"]*"`, 'g');
+    const echoed = new RegExp(
+      `customer=${other.name}|shelf/${other.name}\\.md|"query":"[^"]*"`,
+      'g',
+    );
     assert.deepEqual(
       results.filter((result) => result.replaceAll(echoed, '').includes(other.name)),
       [],
     );
     const refused = body.tool_calls.find(({ name }: { name: string }) => name === 'changes_list');
-    assert.match(JSON.stringify(refused ?? 'not offered'), /cannot be narrowed|not available|not offered/);
+    assert.match(
+      JSON.stringify(refused ?? 'not offered'),
+      /cannot be narrowed|not available|not offered/,
+    );
   }
 }
 
@@ -244,16 +398,35 @@ async function leftRun(all: Stand): Promise<void> {
   const { house, ask, acme, fake } = all;
   const { body: session } = await acme.ask('POST', '/api/v1/chat/sessions', {});
   // As one that was asked while they saw all devices, and that a killed process has left.
-  const { body: said } = await acme.ask('POST', `/api/v1/chat/sessions/${session.id}/messages`, { content: 'Hello', agent: 'scout' });
+  const { body: said } = await acme.ask('POST', `/api/v1/chat/sessions/${session.id}/messages`, {
+    content: 'Hello',
+    agent: 'scout',
+  });
   const id = crypto.randomUUID();
   await beside(all, (db) => {
-    const row = db.prepare('SELECT * FROM chat_runs WHERE id = ?').get(said.run_id) as Record<string, unknown>;
-    const { selectors: _those, ...then } = JSON.parse(String(row['principal'])) as Record<string, unknown>;
-    const ended = { state: 'running', finish_reason: null, ended_at: null, holder: null, held_until: 0 };
+    const row = db.prepare('SELECT * FROM chat_runs WHERE id = ?').get(said.run_id) as Record<
+      string,
+      unknown
+    >;
+    const { selectors: _those, ...then } = JSON.parse(String(row['principal'])) as Record<
+      string,
+      unknown
+    >;
+    const ended = {
+      state: 'running',
+      finish_reason: null,
+      ended_at: null,
+      holder: null,
+      held_until: 0,
+    };
     const left = { ...row, id, principal: JSON.stringify(then), ...ended };
     const names = Object.keys(left);
-    db.prepare(`INSERT INTO chat_runs (${names.join()}) VALUES (${names.map((name) => `@${name}`).join()})`).run(left);
-    db.prepare(`INSERT INTO chat_journal SELECT ?, seq, at, entry FROM chat_journal WHERE run_id = ? AND seq = 1`).run(id, said.run_id);
+    db.prepare(
+      `INSERT INTO chat_runs (${names.join()}) VALUES (${names.map((name) => `@${name}`).join()})`,
+    ).run(left);
+    db.prepare(
+      `INSERT INTO chat_journal SELECT ?, seq, at, entry FROM chat_journal WHERE run_id = ? AND seq = 1`,
+    ).run(id, said.run_id);
   });
   const before = fake.requests.length;
   await house.reload('chat');
@@ -261,7 +434,10 @@ async function leftRun(all: Stand): Promise<void> {
   for (let waited = 0; ; waited += 20) {
     const { status, body, text } = await ask('GET', url, acme.member.access);
     if (body.finish_reason !== 'background') {
-      assert.deepEqual([status, body.message], [502, 'the devices that you see have changed since this was asked; ask again']);
+      assert.deepEqual(
+        [status, body.message],
+        [502, 'the devices that you see have changed since this was asked; ask again'],
+      );
       break;
     }
     assert.ok(waited < 20_000, text);

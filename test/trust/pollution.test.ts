@@ -5,5 +5,9 @@ import { run } from '../drill/pollution.ts';
 
 test('no body with __proto__, constructor or prototype at any depth is taken, fails, or pollutes', async () => {
   const { failures, taken, polluted, examples } = await run({ bodies: 1_000 });
-  assert.deepEqual({ failures, taken, polluted }, { failures: 0, taken: 0, polluted: false }, examples);
+  assert.deepEqual(
+    { failures, taken, polluted },
+    { failures: 0, taken: 0, polluted: false },
+    examples,
+  );
 });

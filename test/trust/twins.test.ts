@@ -14,27 +14,55 @@ interface Owner extends Twin {
 /** An organization with one member, who owns one thing of every kind, holds every action, and is nowhere else. */
 async function owner(people: Household, every: readonly Area[], name: string): Promise<Owner> {
   const { house, ask } = people;
-  const actions = [...house.registry.current.generations.values()].flatMap(({ manifest }) => Object.keys(manifest.actions));
+  const actions = [...house.registry.current.generations.values()].flatMap(({ manifest }) =>
+    Object.keys(manifest.actions),
+  );
   await people.role('everything-but-admin', [...new Set(actions)]);
   const { id, email } = await people.person(name, 'everything-but-admin');
   const { body: org } = await ask('POST', '/api/v1/orgs', house.token, { name: `Org of ${name}` });
-  assert.equal((await ask('POST', `/api/v1/orgs/${org.id}/members`, house.token, { user_id: id, role: 'org_admin' })).status, 201);
+  assert.equal(
+    (
+      await ask('POST', `/api/v1/orgs/${org.id}/members`, house.token, {
+        user_id: id,
+        role: 'org_admin',
+      })
+    ).status,
+    201,
+  );
   const { body: orgs } = await ask('GET', '/api/v1/orgs', house.token);
   const home = orgs.items.find(({ name: other }: { name: string }) => other === 'default');
-  assert.equal((await ask('DELETE', `/api/v1/orgs/${home.id}/members/${id}`, house.token)).status, 204);
+  assert.equal(
+    (await ask('DELETE', `/api/v1/orgs/${home.id}/members/${id}`, house.token)).status,
+    204,
+  );
   const person = await people.signIn(email);
-  const twin: Twin = { person, orgId: org.id, ask: (method, path, body) => ask(method, path, person.access, body) };
+  const twin: Twin = {
+    person,
+    orgId: org.id,
+    ask: (method, path, body) => ask(method, path, person.access, body),
+  };
   const ids: Record<string, string | number> = {};
   for (const [collection, make] of every.flatMap(({ owned }) => Object.entries(owned ?? {}))) {
     ids[collection] = await make(twin);
-    assert.ok(['string', 'number'].includes(typeof ids[collection]), `the room that owns "${collection}" makes one and tells its id`);
+    assert.ok(
+      ['string', 'number'].includes(typeof ids[collection]),
+      `the room that owns "${collection}" makes one and tells its id`,
+    );
   }
   return { ...twin, ids };
 }
 
 /** Asks with ids of one's own everywhere but in one place. */
-async function askWith(twin: Owner, route: RouteDeclaration, places: readonly IdPlace[], odd: IdPlace, id: string | number, good: object): Promise<Answer> {
-  const idAt = (place: IdPlace): string | number => (place === odd ? id : (twin.ids[place.collection] ?? 'none'));
+async function askWith(
+  twin: Owner,
+  route: RouteDeclaration,
+  places: readonly IdPlace[],
+  odd: IdPlace,
+  id: string | number,
+  good: object,
+): Promise<Answer> {
+  const idAt = (place: IdPlace): string | number =>
+    place === odd ? id : (twin.ids[place.collection] ?? 'none');
   let path = route.path;
   let body: unknown = good;
   for (const place of places) {
@@ -52,7 +80,10 @@ async function askWith(twin: Owner, route: RouteDeclaration, places: readonly Id
 /** What an answer says, whichever id it was asked with. */
 function told({ status, body, text }: Answer, id: string | number): string {
   const { request_id: _its, message, ...rest } = (body ?? { text }) as Record<string, unknown>;
-  const said = typeof message === 'string' ? message.replaceAll(String(id), '#').replaceAll(/\d+/g, '#') : message;
+  const said =
+    typeof message === 'string'
+      ? message.replaceAll(String(id), '#').replaceAll(/\d+/g, '#')
+      : message;
   return `${status} ${JSON.stringify({ ...rest, ...(said !== undefined && { message: said }) })}`;
 }
 
@@ -81,15 +112,22 @@ describe('two organizations that know nothing of each other', () => {
           continue;
         }
         const good = area.bodies?.[key]?.(a.ids) ?? {};
-        const [strange, absent] = [await askWith(a, route, places, place, foreign, good), await askWith(a, route, places, place, nobodys(foreign), good)];
+        const [strange, absent] = [
+          await askWith(a, route, places, place, foreign, good),
+          await askWith(a, route, places, place, nobodys(foreign), good),
+        ];
         asked += 1;
         const shown = `${key}, ${where} ${at.join('.')}`;
         if (told(strange, foreign) !== told(absent, nobodys(foreign))) {
-          wrong.push(`${shown}: ${told(strange, foreign)} where ${told(absent, nobodys(foreign))} is said of an id that no row has`);
+          wrong.push(
+            `${shown}: ${told(strange, foreign)} where ${told(absent, nobodys(foreign))} is said of an id that no row has`,
+          );
         } else if (where !== 'query' && strange.status < 400) {
           wrong.push(`${shown} is taken: ${strange.status}`);
         } else if (/^the (body|query) is not valid/.test(strange.body?.message)) {
-          wrong.push(`${shown} is refused for another reason (${strange.body.message}): give it a good body in test/trust/routes/${plugin.pluginId}.ts`);
+          wrong.push(
+            `${shown} is refused for another reason (${strange.body.message}): give it a good body in test/trust/routes/${plugin.pluginId}.ts`,
+          );
         }
       }
     }

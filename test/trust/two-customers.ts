@@ -31,7 +31,10 @@ export interface TwoCustomers extends Household {
 }
 
 /** Writes beside the house, of which a write may wait for this very thread: whoever finds it locked lets go and tries again. */
-export async function beside<R>({ house }: Pick<Household, 'house'>, work: (db: Database.Database) => R): Promise<R> {
+export async function beside<R>(
+  { house }: Pick<Household, 'house'>,
+  work: (db: Database.Database) => R,
+): Promise<R> {
   const db = new Database(join(house.dataDir, 'svc.db'), { timeout: 0 });
   try {
     for (;;) {
@@ -50,14 +53,21 @@ export async function beside<R>({ house }: Pick<Household, 'house'>, work: (db: 
 }
 
 /** The whole product with two customers, and members who may do whatever is no administrator's. */
-export async function twoCustomers(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}): Promise<TwoCustomers> {
+export async function twoCustomers(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<TestHostOptions> = {},
+): Promise<TwoCustomers> {
   const people = await household(t, options);
   const { house, ask, person, role } = people;
-  const actions = [...house.registry.current.generations.values()].flatMap(({ manifest }) => Object.keys(manifest.actions));
+  const actions = [...house.registry.current.generations.values()].flatMap(({ manifest }) =>
+    Object.keys(manifest.actions),
+  );
   await role('everything-but-admin', [...new Set(actions)]);
   const at = Date.now() - 5_000;
   const customer = async (name: Customer['name'], number: number): Promise<Customer> => {
-    const { status, body: enrolled } = await ask('POST', '/api/v1/edges', house.token, { name: `${name}-edge` });
+    const { status, body: enrolled } = await ask('POST', '/api/v1/edges', house.token, {
+      name: `${name}-edge`,
+    });
     assert.equal(status, 201, JSON.stringify(enrolled));
     const edge: number = enrolled.id ?? enrolled.edge.id;
     const bound = await house.service(DeviceDirectory).bind({
@@ -66,14 +76,47 @@ export async function twoCustomers(t: Pick<TestContext, 'after'>, options: Parti
     });
     const device = bound.device_id;
     // As its agent would be noted, once it has told which machine it is.
-    await beside(people, (db) => db.prepare('UPDATE edge_edges SET device_id = ? WHERE id = ?').run(device, edge));
-    assert.equal((await ask('PATCH', `/api/v1/devices/${device}`, house.token, { tags: { customer: name, [`only-${name}`]: 'x' } })).status, 200);
+    await beside(people, (db) =>
+      db.prepare('UPDATE edge_edges SET device_id = ? WHERE id = ?').run(device, edge),
+    );
+    assert.equal(
+      (
+        await ask('PATCH', `/api/v1/devices/${device}`, house.token, {
+          tags: { customer: name, [`only-${name}`]: 'x' },
+        })
+      ).status,
+      200,
+    );
     const trace = String(number).repeat(32);
-    await measured({ house }, name, { device: String(device), trace, at, count: number === 1 ? 3 : 5 });
-    const { body: org } = await ask('POST', '/api/v1/orgs', house.token, { name: `Org ${name}`, device_selector: `customer=${name}` });
+    await measured({ house }, name, {
+      device: String(device),
+      trace,
+      at,
+      count: number === 1 ? 3 : 5,
+    });
+    const { body: org } = await ask('POST', '/api/v1/orgs', house.token, {
+      name: `Org ${name}`,
+      device_selector: `customer=${name}`,
+    });
     const member = await person(`member-${number}`, 'everything-but-admin');
-    assert.equal((await ask('POST', `/api/v1/orgs/${org.id}/members`, house.token, { user_id: member.id, role: 'org_admin' })).status, 201);
-    return { name, orgId: org.id, edge, device, trace, member, ask: (method, path, body) => ask(method, path, member.access, body) };
+    assert.equal(
+      (
+        await ask('POST', `/api/v1/orgs/${org.id}/members`, house.token, {
+          user_id: member.id,
+          role: 'org_admin',
+        })
+      ).status,
+      201,
+    );
+    return {
+      name,
+      orgId: org.id,
+      edge,
+      device,
+      trace,
+      member,
+      ask: (method, path, body) => ask(method, path, member.access, body),
+    };
   };
   const [acme, bravo] = [await customer('acme', 1), await customer('bravo', 2)];
   return { ...people, acme, bravo, at };
@@ -86,7 +129,11 @@ interface Measured {
   readonly count: number;
 }
 
-async function measured({ house }: Pick<Household, 'house'>, name: string, { device, trace, at, count }: Measured): Promise<void> {
+async function measured(
+  { house }: Pick<Household, 'house'>,
+  name: string,
+  { device, trace, at, count }: Measured,
+): Promise<void> {
   const own = Array.from({ length: count }, (_, index) => ({
     labels: { __name__: 'up', device_id: device, instance: `${name}-${index}` },
     time: at,
@@ -94,7 +141,18 @@ async function measured({ house }: Pick<Household, 'house'>, name: string, { dev
   }));
   await house
     .service(MetricsIngest)
-    .write([...own, { labels: { __name__: `${name}_metric`, device_id: device, [`label_${name}`]: `value-${name}` }, time: at, value: 7 }]);
+    .write([
+      ...own,
+      {
+        labels: {
+          __name__: `${name}_metric`,
+          device_id: device,
+          [`label_${name}`]: `value-${name}`,
+        },
+        time: at,
+        value: 7,
+      },
+    ]);
   await house.service(LogIngest).write([
     {
       at: { ms: at, ns: 0 },
@@ -114,11 +172,18 @@ async function measured({ house }: Pick<Household, 'house'>, name: string, { dev
   const body = JSON.stringify({
     resourceSpans: [
       {
-        resource: { attributes: [attribute('service.name', `service-${name}`), attribute(`attribute.${name}`, 'x')] },
+        resource: {
+          attributes: [
+            attribute('service.name', `service-${name}`),
+            attribute(`attribute.${name}`, 'x'),
+          ],
+        },
         scopeSpans: [{ spans: [{ ...span, attributes: [attribute('customer', name)] }] }],
       },
     ],
   });
-  const { accepted } = await house.service(TraceIngest).push('otlp-json', new TextEncoder().encode(body), { stamp: { device_id: device } });
+  const { accepted } = await house
+    .service(TraceIngest)
+    .push('otlp-json', new TextEncoder().encode(body), { stamp: { device_id: device } });
   assert.equal(accepted, 1);
 }

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import fs, { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import fs, {
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,13 +17,27 @@ import type { WatchOptions } from '../../core/host/index.ts';
 import { dropFolder, listening, shows } from '../host/drop-folder.ts';
 
 /** Watches `roots` and keeps every path that was told, until `forget`. */
-async function watching(t: TestContext, roots: readonly string[], options: Partial<WatchOptions> = {}) {
+async function watching(
+  t: TestContext,
+  roots: readonly string[],
+  options: Partial<WatchOptions> = {},
+) {
   const told = new Set<string>();
   const log = listening();
-  const watch = watchFolders({ roots, log, onChange: (paths) => paths.forEach((path) => told.add(path)), ...options });
+  const watch = watchFolders({
+    roots,
+    log,
+    onChange: (paths) => paths.forEach((path) => told.add(path)),
+    ...options,
+  });
   t.after(() => watch.close());
   await watch.ready;
-  return { told, log, watch, tells: (path: string) => shows(`told of ${path}`, () => told.delete(path)) };
+  return {
+    told,
+    log,
+    watch,
+    tells: (path: string) => shows(`told of ${path}`, () => told.delete(path)),
+  };
 }
 
 describe('watching folders', () => {
@@ -47,8 +69,20 @@ describe('watching folders', () => {
   test('says nothing about what was there, nor about dot files, node_modules, editor leavings and what it was told to ignore', async (t) => {
     const folder = dropFolder(t);
     folder.write('old.md', '1');
-    const { told, tells } = await watching(t, [folder.path], { ignore: (path) => path === folder.at('dist') });
-    for (const name of ['.hidden.md', '.git/HEAD', 'node_modules/x/index.js', 'a.md~', '.a.md.swp', 'a.md.tmp', '#a.md#', '4913', 'dist/a.md']) {
+    const { told, tells } = await watching(t, [folder.path], {
+      ignore: (path) => path === folder.at('dist'),
+    });
+    for (const name of [
+      '.hidden.md',
+      '.git/HEAD',
+      'node_modules/x/index.js',
+      'a.md~',
+      '.a.md.swp',
+      'a.md.tmp',
+      '#a.md#',
+      '4913',
+      'dist/a.md',
+    ]) {
       folder.write(name, 'x');
     }
     folder.write('last.md', 'x');
@@ -122,7 +156,9 @@ describe('watching folders', () => {
   test('tells many changes together, and the root instead when they are too many to name', async (t) => {
     const folder = dropFolder(t);
     const batches: number[] = [];
-    const { watch } = await watching(t, [folder.path], { onChange: (paths) => void batches.push(paths.size) });
+    const { watch } = await watching(t, [folder.path], {
+      onChange: (paths) => void batches.push(paths.size),
+    });
     for (let file = 0; file < 1_500; file += 1) {
       folder.write(`${file}.md`, 'x');
     }
@@ -143,7 +179,9 @@ describe('watching folders', () => {
         await delay(10);
       }
     })();
-    await shows('told while it is being written', () => told.has(folder.at('busy.md'))).finally(() => (writing = false));
+    await shows('told while it is being written', () => told.has(folder.at('busy.md'))).finally(
+      () => (writing = false),
+    );
     await writer;
   });
 
@@ -168,7 +206,9 @@ describe('watching folders', () => {
     folder.write('a/b/c.md', '1');
     const watch = fs.watch;
     fs.watch = () => {
-      throw Object.assign(new Error('ENOSPC: System limit for number of file watchers reached'), { code: 'ENOSPC' });
+      throw Object.assign(new Error('ENOSPC: System limit for number of file watchers reached'), {
+        code: 'ENOSPC',
+      });
     };
     syncBuiltinESMExports();
     t.after(() => {
@@ -181,7 +221,9 @@ describe('watching folders', () => {
     await tells(folder.at('a/b/c.md'));
     folder.write('new.md', '1');
     await tells(folder.at('new.md'));
-    assert.deepEqual(log.lines, ['warn: no file watches left, so this folder is polled; raise fs.inotify.max_user_watches or ulimit -n']);
+    assert.deepEqual(log.lines, [
+      'warn: no file watches left, so this folder is polled; raise fs.inotify.max_user_watches or ulimit -n',
+    ]);
   });
 
   test('is silent once closed, also when it is closed before it is ready, and closes twice', async (t) => {
@@ -194,7 +236,11 @@ describe('watching folders', () => {
     await delay(400);
     assert.deepEqual([...told], []);
 
-    const early = watchFolders({ roots: [folder.path], log: listening(), onChange: () => assert.fail('told after the end') });
+    const early = watchFolders({
+      roots: [folder.path],
+      log: listening(),
+      onChange: () => assert.fail('told after the end'),
+    });
     await early.close();
     await early.ready;
   });

@@ -21,7 +21,9 @@ export function commandOf(verb: Verb, words: string): Command {
       const ask = () => send(verb, given, client);
       let answer: Readonly<Record<string, unknown>>;
       try {
-        answer = (await (progress === undefined ? ask() : withProgress(progress, ask))) as typeof answer;
+        answer = (await (progress === undefined
+          ? ask()
+          : withProgress(progress, ask))) as typeof answer;
       } catch (error) {
         const question = questionOf(error, words, verb, call);
         if (question === undefined) {

@@ -11,7 +11,9 @@ import type { Command } from '../command.ts';
 export async function offered(environment: Environment): Promise<Catalogue> {
   const product = await currentProduct();
   const plugins = discover(pluginSources(product, resolve(environment['SVC_DATA_DIR'] ?? 'data')));
-  const own = Object.entries(builtIn).filter(([, { area }]) => area === undefined || plugins.has(area));
+  const own = Object.entries(builtIn).filter(
+    ([, { area }]) => area === undefined || plugins.has(area),
+  );
   const entries = new Map<string, Entry>();
   for (const [words, entry] of [...plugins.values()].flatMap(entriesOf)) {
     if (!entries.has(words) && !Object.hasOwn(builtIn, words)) {
@@ -23,7 +25,10 @@ export async function offered(environment: Environment): Promise<Catalogue> {
 
 /** Looked at lightly, so that one broken manifest hides its own commands only; the whole of it is checked when one is called. */
 function entriesOf(folder: PluginFolder): readonly [words: string, entry: Entry][] {
-  return Object.entries(summariesIn(folder)).map(([words, summary]) => [words, { summary, load: () => loaded(folder, words) }]);
+  return Object.entries(summariesIn(folder)).map(([words, summary]) => [
+    words,
+    { summary, load: () => loaded(folder, words) },
+  ]);
 }
 
 async function loaded(folder: PluginFolder, words: string): Promise<{ readonly command: Command }> {
@@ -38,8 +43,15 @@ async function loaded(folder: PluginFolder, words: string): Promise<{ readonly c
 
 function summariesIn(folder: PluginFolder): Readonly<Record<string, string>> {
   try {
-    const { contributes } = JSON.parse(String(folder.read('plugin.json'))) as { contributes?: Record<string, Record<string, { summary: unknown }>> };
-    return Object.fromEntries(Object.entries(contributes?.[verbPoint] ?? {}).map(([words, verb]) => [words, String(verb.summary)]));
+    const { contributes } = JSON.parse(String(folder.read('plugin.json'))) as {
+      contributes?: Record<string, Record<string, { summary: unknown }>>;
+    };
+    return Object.fromEntries(
+      Object.entries(contributes?.[verbPoint] ?? {}).map(([words, verb]) => [
+        words,
+        String(verb.summary),
+      ]),
+    );
   } catch {
     // "svc plugin check" and svc say what is wrong with it.
     return {};

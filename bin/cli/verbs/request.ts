@@ -13,7 +13,10 @@ export function givenTo(verb: Verb, call: Call): Given {
   verb.operands.forEach((operand, index) => {
     const text = call.optionalOperand(index);
     if (text !== undefined) {
-      given[operand.name] = operand.named !== undefined && !isInteger(text) ? text : valueOf(`<${operand.name}>`, text, operand);
+      given[operand.name] =
+        operand.named !== undefined && !isInteger(text)
+          ? text
+          : valueOf(`<${operand.name}>`, text, operand);
     }
   });
   for (const [name, option] of Object.entries(verb.options)) {
@@ -25,23 +28,34 @@ export function givenTo(verb: Verb, call: Call): Given {
   for (const name of namesIn(verb.path)) {
     // A URL would leave out such a part of its path, and the request would mean another thing.
     if (/^\.{0,2}$/.test(String(given[name]))) {
-      throw usageFailure(verb.operands.find((operand) => operand.name === name)?.complaint ?? `<${name}> cannot be "${String(given[name])}"`);
+      throw usageFailure(
+        verb.operands.find((operand) => operand.name === name)?.complaint ??
+          `<${name}> cannot be "${String(given[name])}"`,
+      );
     }
   }
   return given;
 }
 
 /** With the numbers of what was called by its name. */
-export async function numbered({ operands }: Verb, given: Given, client: Pick<ApiClient, 'list'>): Promise<Given> {
+export async function numbered(
+  { operands }: Verb,
+  given: Given,
+  client: Pick<ApiClient, 'list'>,
+): Promise<Given> {
   const numbers: Record<string, Value> = {};
   for (const { name, named, complaint } of operands) {
     const text = given[name];
     if (named !== undefined && typeof text === 'string') {
-      const found = await client.list<Readonly<Record<string, unknown>>>(`${named.list}?${new URLSearchParams({ q: text }).toString()}`);
+      const found = await client.list<Readonly<Record<string, unknown>>>(
+        `${named.list}?${new URLSearchParams({ q: text }).toString()}`,
+      );
       const ids = found.filter((item) => item[named.by] === text).map(({ id }) => Number(id));
       if (ids.length !== 1) {
         const who =
-          ids.length === 0 ? `nothing there is called "${text}"` : `"${text}" is the name of ${ids.toSorted((a, b) => a - b).join(', ')}: say which number`;
+          ids.length === 0
+            ? `nothing there is called "${text}"`
+            : `"${text}" is the name of ${ids.toSorted((a, b) => a - b).join(', ')}: say which number`;
         throw usageFailure(`${complaint ?? `<${name}> is a number, or a name`}; ${who}`);
       }
       numbers[name] = ids[0]!;
@@ -75,12 +89,20 @@ export async function send(verb: Verb, given: Given, client: ApiClient): Promise
   const body = Object.fromEntries(placed(verb, given, 'body'));
   switch (verb.method) {
     case 'GET':
-      return verb.list?.paged ? { items: await client.list(path) } : await client.get(path, verb.within_ms);
+      return verb.list?.paged
+        ? { items: await client.list(path) }
+        : await client.get(path, verb.within_ms);
     case 'DELETE':
       await client.delete(path);
       return given;
     case 'POST':
-      return (await client.post(path, Object.keys(body).length === 0 ? undefined : body, verb.within_ms)) ?? given;
+      return (
+        (await client.post(
+          path,
+          Object.keys(body).length === 0 ? undefined : body,
+          verb.within_ms,
+        )) ?? given
+      );
     case 'PUT':
       return (await client.put(path, body)) ?? given;
     case 'PATCH':
@@ -89,19 +111,35 @@ export async function send(verb: Verb, given: Given, client: ApiClient): Promise
 }
 
 const pathOf = ({ path }: Verb, given: Given): string =>
-  namesIn(path).reduce((filled, name) => filled.replace(`{${name}}`, () => encodeURIComponent(String(given[name]))), path);
+  namesIn(path).reduce(
+    (filled, name) => filled.replace(`{${name}}`, () => encodeURIComponent(String(given[name]))),
+    path,
+  );
 
 function queryOf(values: readonly (readonly [name: string, value: Value])[]): string {
-  const query = new URLSearchParams(values.flatMap(([name, value]) => [value].flat().map((item): [string, string] => [name, String(item)])));
+  const query = new URLSearchParams(
+    values.flatMap(([name, value]) =>
+      [value].flat().map((item): [string, string] => [name, String(item)]),
+    ),
+  );
   return query.size === 0 ? '' : `?${query.toString()}`;
 }
 
 /** What goes into one part of the request, by the names that it has there. */
-function placed({ method, path, operands, options }: Verb, given: Given, part: 'query' | 'body'): [string, Value][] {
+function placed(
+  { method, path, operands, options }: Verb,
+  given: Given,
+  part: 'query' | 'body',
+): [string, Value][] {
   const usual = method === 'GET' || method === 'DELETE' ? 'query' : 'body';
-  const declared: readonly (readonly [string, Typed])[] = [...operands.map((operand) => [operand.name, operand] as const), ...Object.entries(options)];
+  const declared: readonly (readonly [string, Typed])[] = [
+    ...operands.map((operand) => [operand.name, operand] as const),
+    ...Object.entries(options),
+  ];
   const inPath = namesIn(path);
   return declared
-    .filter(([name, typed]) => name in given && !inPath.includes(name) && (typed.in ?? usual) === part)
+    .filter(
+      ([name, typed]) => name in given && !inPath.includes(name) && (typed.in ?? usual) === part,
+    )
     .map(([name, typed]) => [typed.as ?? name.replaceAll('-', '_'), given[name]!]);
 }

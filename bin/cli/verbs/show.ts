@@ -11,12 +11,26 @@ export function shown({ list, fields, text }: Verb, answer: Document, paint: Pai
   if (list) {
     const items = answer['items'] as readonly Document[];
     const rows = items.map((item) => list.columns.map((column) => cell(column, item, paint)));
-    return items.length === 0 ? list.empty : table([list.columns.map(({ header }) => header), ...rows]);
+    return items.length === 0
+      ? list.empty
+      : table([list.columns.map(({ header }) => header), ...rows]);
   }
   if (fields) {
-    return table(fields.filter((field) => isThere(field, answer)).map((field) => [paint.faint(field.header), cell(field, answer, paint)]));
+    return table(
+      fields
+        .filter((field) => isThere(field, answer))
+        .map((field) => [paint.faint(field.header), cell(field, answer, paint)]),
+    );
   }
-  return text!.map((piece) => (typeof piece === 'string' ? filled(piece, answer) : isThere(piece, answer) ? cell(piece, answer, paint) : '')).join('');
+  return text!
+    .map((piece) =>
+      typeof piece === 'string'
+        ? filled(piece, answer)
+        : isThere(piece, answer)
+          ? cell(piece, answer, paint)
+          : '',
+    )
+    .join('');
 }
 
 function isThere({ when }: Piece, answer: Document): boolean {
@@ -24,7 +38,11 @@ function isThere({ when }: Piece, answer: Document): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
-function cell({ text, none = '', width, paint: brushes = {} }: Piece | Field, answer: Document, paint: Paint): string {
+function cell(
+  { text, none = '', width, paint: brushes = {} }: Piece | Field,
+  answer: Document,
+  paint: Paint,
+): string {
   const full = filled(text, answer) || none;
   const cut = width !== undefined && full.length > width ? `${full.slice(0, width - 1)}…` : full;
   const brush = brushes[full] ?? brushes['*'];
@@ -38,9 +56,15 @@ const filled = (text: string, answer: Document): string =>
 
 /** `last_attempt.stage` is the field `stage` of the field `last_attempt`. */
 const fieldOf = (answer: Document, name: string): unknown =>
-  name.split('.').reduce<unknown>((value, part) => (isDocument(value) && Object.hasOwn(value, part) ? value[part] : undefined), answer);
+  name
+    .split('.')
+    .reduce<unknown>(
+      (value, part) => (isDocument(value) && Object.hasOwn(value, part) ? value[part] : undefined),
+      answer,
+    );
 
-const isDocument = (value: unknown): value is Document => typeof value === 'object' && value !== null;
+const isDocument = (value: unknown): value is Document =>
+  typeof value === 'object' && value !== null;
 
 const formats: Readonly<Record<Format, (value: unknown) => string>> = {
   plain: (value) => (Array.isArray(value) ? value.map(plain).join(', ') : plain(value)),
@@ -50,9 +74,18 @@ const formats: Readonly<Record<Format, (value: unknown) => string>> = {
   lines: (value) => plain(value).trimEnd(),
   size: (value) => (typeof value === 'number' ? sizeOf(value) : ''),
   /** Of milliseconds, or of stages that have some each. */
-  duration: (value) => (value === null || value === undefined ? '' : milliseconds(isDocument(value) ? sum(Object.values(value)) : Number(value))),
+  duration: (value) =>
+    value === null || value === undefined
+      ? ''
+      : milliseconds(isDocument(value) ? sum(Object.values(value)) : Number(value)),
 };
 
-const plain = (value: unknown): string => (value === undefined || value === null ? '' : typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+const plain = (value: unknown): string =>
+  value === undefined || value === null
+    ? ''
+    : typeof value === 'string'
+      ? value
+      : (JSON.stringify(value) ?? '');
 
-const sum = (values: readonly unknown[]): number => values.reduce<number>((total, value) => total + Number(value), 0);
+const sum = (values: readonly unknown[]): number =>
+  values.reduce<number>((total, value) => total + Number(value), 0);

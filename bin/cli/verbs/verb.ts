@@ -19,7 +19,11 @@ export interface Verb {
   /** Said on standard error while it takes its time. */
   readonly progress?: string;
   /** `paged`: the answer of a GET goes on with a cursor; false: one answer holds all. */
-  readonly list?: { readonly columns: readonly Field[]; readonly empty: string; readonly paged: boolean };
+  readonly list?: {
+    readonly columns: readonly Field[];
+    readonly empty: string;
+    readonly paged: boolean;
+  };
   readonly fields?: readonly Field[];
   readonly text?: readonly (string | Piece)[];
   /** The exit code is 1 unless this field of the answer has this value. */
@@ -76,12 +80,17 @@ export interface Field extends Piece {
 
 /** The commands of a manifest, by their words; throws where one could not work, or asks other plugins for a change. */
 export function verbsOf(manifest: PluginManifest): Readonly<Record<string, Verb>> {
-  const verbs = structuredClone(manifest.contributes[verbPoint] ?? {}) as Readonly<Record<string, Verb>>;
+  const verbs = structuredClone(manifest.contributes[verbPoint] ?? {}) as Readonly<
+    Record<string, Verb>
+  >;
   const where = `plugin.json of ${manifest.id}: contributes["${verbPoint}"]`;
   // Here and not with the manifest: a svc that starts has no use for commands.
   const misfits = ajvSchemas.compile(verbsSchema, { defaults: true })(verbs);
   if (misfits.length > 0) {
-    throw new SvcError('invalid_argument', `${where}: ${misfits.slice(0, 3).map(sentence).join('; ')}`);
+    throw new SvcError(
+      'invalid_argument',
+      `${where}: ${misfits.slice(0, 3).map(sentence).join('; ')}`,
+    );
   }
   for (const [words, verb] of Object.entries(verbs)) {
     const problem = problemOf(words, verb, manifest);
@@ -107,7 +116,9 @@ function problemOf(
   const nameless = (route: string): string => route.replaceAll(/\{[^}]*\}/g, '{}');
   const own = [...manifest.mounts, ...manifest.routes.map((route) => route.path)].map(nameless);
   const asked = [path, ...operands.flatMap(({ named }) => named?.list ?? [])];
-  const foreign = asked.find((one) => !own.some((mount) => nameless(one) === mount || nameless(one).startsWith(`${mount}/`)));
+  const foreign = asked.find(
+    (one) => !own.some((mount) => nameless(one) === mount || nameless(one).startsWith(`${mount}/`)),
+  );
   if (foreign !== undefined) {
     return `asks ${foreign}, which is not below "mounts": a command speaks to its own plugin`;
   }
@@ -119,16 +130,24 @@ function problemOf(
   if (unfilled !== undefined) {
     return `has {${unfilled}} in its path, and no operand of that name that must be given`;
   }
-  if (operands.some(({ optional }, index) => !optional && index > 0 && operands[index - 1]!.optional)) {
+  if (
+    operands.some(({ optional }, index) => !optional && index > 0 && operands[index - 1]!.optional)
+  ) {
     return 'has an operand that must be given behind one that need not';
   }
   const malformed = [...(list?.columns ?? []), ...(fields ?? []), ...(text ?? [])]
     .flatMap((piece) => namesIn(typeof piece === 'string' ? piece : piece.text))
-    .find((name) => !/^[a-z][\w.-]*$/i.test(name.replace(/\|\w+$/, '')) || !(formatNames as readonly string[]).includes(name.split('|')[1] ?? 'plain'));
+    .find(
+      (name) =>
+        !/^[a-z][\w.-]*$/i.test(name.replace(/\|\w+$/, '')) ||
+        !(formatNames as readonly string[]).includes(name.split('|')[1] ?? 'plain'),
+    );
   if (malformed !== undefined) {
     return `shows {${malformed}}; it must be the name of a field, alone or with one of the formats ${formatNames.map((name) => `|${name}`).join(', ')}`;
   }
-  const unsent = [...operands, ...Object.values(options)].some((typed) => typed.in === 'body') && ['GET', 'DELETE'].includes(method);
+  const unsent =
+    [...operands, ...Object.values(options)].some((typed) => typed.in === 'body') &&
+    ['GET', 'DELETE'].includes(method);
   if (unsent) {
     return `puts a value into the body of a ${method}, which has none`;
   }
@@ -139,7 +158,10 @@ function problemOf(
   if (taken !== undefined) {
     return `calls an operand and an option "${taken}"`;
   }
-  return example === `svc ${words}` || example.startsWith(`svc ${words} `) ? undefined : `has an example that does not begin with "svc ${words}"`;
+  return example === `svc ${words}` || example.startsWith(`svc ${words} `)
+    ? undefined
+    : `has an example that does not begin with "svc ${words}"`;
 }
 
-export const namesIn = (path: string): readonly string[] => [...path.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1]!);
+export const namesIn = (path: string): readonly string[] =>
+  [...path.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1]!);

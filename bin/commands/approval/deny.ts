@@ -11,7 +11,10 @@ export const command: Command = {
   async run(call) {
     const client = await openClient(call);
     const approval = await waiting(client, call.operand(0));
-    const denied = await client.post<{ status: string }>(`${approvalPath(approval.id)}/deny`, { args_sha256: approval.args_sha256, reason: call.operand(1) });
+    const denied = await client.post<{ status: string }>(`${approvalPath(approval.id)}/deny`, {
+      args_sha256: approval.args_sha256,
+      reason: call.operand(1),
+    });
     return { data: denied, text: () => `The change is ${denied.status}` };
   },
 };

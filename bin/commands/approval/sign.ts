@@ -12,7 +12,8 @@ export const command: Command = {
     comment: { value: 'text', about: 'kept with the signature' },
     ...clientOptions,
   },
-  about: 'Shows what will run, word for word, and signs exactly that: changed arguments need another signature. You sign as the person who is signed in.',
+  about:
+    'Shows what will run, word for word, and signs exactly that: changed arguments need another signature. You sign as the person who is signed in.',
   example: 'svc approval sign 01a20a37-4cfa-7f32-99a8-ccbe072cf8e5',
 
   async run(call) {
@@ -20,7 +21,9 @@ export const command: Command = {
     const approval = await waiting(client, call.operand(0));
     const hash = call.value('sha256');
     if (hash !== undefined && hash !== approval.args_sha256) {
-      throw usageFailure('--sha256 is not that of the change as it waits now: look at it again with "svc approval list"');
+      throw usageFailure(
+        '--sha256 is not that of the change as it waits now: look at it again with "svc approval list"',
+      );
     }
     if (!call.has('yes')) {
       process.stderr.write(`${describe(approval)}\n`);
@@ -29,11 +32,16 @@ export const command: Command = {
         throw usageFailure('nothing was signed: only "yes" signs');
       }
     } else if (hash === undefined) {
-      throw usageFailure('--yes needs --sha256: what is signed unseen must be named by its hash, which "svc approval list --json" shows');
+      throw usageFailure(
+        '--yes needs --sha256: what is signed unseen must be named by its hash, which "svc approval list --json" shows',
+      );
     }
     const comment = call.value('comment');
     const body = { args_sha256: approval.args_sha256, ...(comment !== undefined && { comment }) };
-    const signed = await client.post<{ status: string }>(`${approvalPath(approval.id)}/approve`, body);
+    const signed = await client.post<{ status: string }>(
+      `${approvalPath(approval.id)}/approve`,
+      body,
+    );
     return { data: signed, text: () => `Signed; the change is ${signed.status}` };
   },
 };

@@ -10,7 +10,10 @@ import { withProgress } from '../../cli/progress.ts';
 
 const filters = {
   actor: { value: 'who', about: 'an e-mail address, a user id, or kind:id such as token:7' },
-  action: { value: 'name', about: 'such as edge:create; edge:* is everything that happens to edges' },
+  action: {
+    value: 'name',
+    about: 'such as edge:create; edge:* is everything that happens to edges',
+  },
   'resource-type': { value: 'type', about: 'such as edge' },
   'resource-id': { value: 'id', about: 'of what it happened to' },
   status: { value: 'status', about: 'success, failure or denied' },
@@ -21,13 +24,17 @@ const filters = {
 export const command: Command = {
   operands: [],
   options: {
-    format: { value: 'jsonl|csv', about: 'one JSON document a line (default), or CSV for spreadsheets' },
+    format: {
+      value: 'jsonl|csv',
+      about: 'one JSON document a line (default), or CSV for spreadsheets',
+    },
     out: { value: 'file', about: 'where to, instead of standard output; readable by you only' },
     ...filters,
     ...clientOptions,
   },
   about: 'Oldest row first. The export itself becomes a row of the trail.',
-  example: "svc audit export --format csv --out audit.csv --action 'edge:*' --from 2026-11-01T00:00:00Z",
+  example:
+    "svc audit export --format csv --out audit.csv --action 'edge:*' --from 2026-11-01T00:00:00Z",
 
   async run(call) {
     const client = await openClient(call);
@@ -38,7 +45,9 @@ export const command: Command = {
       return { data: undefined, text: () => '' };
     }
     const file = resolve(out);
-    await withProgress('Exporting the audit trail', async () => save(await client.download(path), file));
+    await withProgress('Exporting the audit trail', async () =>
+      save(await client.download(path), file),
+    );
     return { data: { file }, text: () => file };
   },
 };

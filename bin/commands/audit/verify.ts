@@ -26,15 +26,21 @@ export const command: Command = {
   example: 'svc audit verify',
 
   async run(call) {
-    const ask = (client: ApiClient): Promise<Verdict> => client.get<Verdict>('/api/v1/admin/audit-logs/verify', withinMs);
+    const ask = (client: ApiClient): Promise<Verdict> =>
+      client.get<Verdict>('/api/v1/admin/audit-logs/verify', withinMs);
     const verdict = await withProgress('Verifying the audit trail', async () =>
-      (await isIdleFolder(call)) ? await askCopy('audit', call.environment, ask) : await ask(await openClient(call)),
+      (await isIdleFolder(call))
+        ? await askCopy('audit', call.environment, ask)
+        : await ask(await openClient(call)),
     );
     return { data: verdict, text: (paint) => page(verdict, paint), code: verdict.ok ? 0 : 1 };
   },
 };
 
-function page({ ok, rows, first_bad_seq, reason = 'no cause known', checkpoints, anchors }: Verdict, paint: Paint): string {
+function page(
+  { ok, rows, first_bad_seq, reason = 'no cause known', checkpoints, anchors }: Verdict,
+  paint: Paint,
+): string {
   if (ok) {
     return `${paint.good('ok')} rows that are as they were written: ${rows}, held against checkpoints: ${checkpoints}, anchors: ${anchors}`;
   }

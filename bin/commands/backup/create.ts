@@ -18,12 +18,27 @@ const keyApart =
 export const command: Command = {
   operands: ['[dir]'],
   options: {
-    'with-key': { about: 'put the secret key in too: such a backup opens every secret, so keep it like one' },
-    'passphrase-file': { about: 'seal the key that is put in with the passphrase in this file', value: 'file' },
+    'with-key': {
+      about: 'put the secret key in too: such a backup opens every secret, so keep it like one',
+    },
+    'passphrase-file': {
+      about: 'seal the key that is put in with the passphrase in this file',
+      value: 'file',
+    },
     'without-telemetry': { about: 'leave metrics, logs and traces out' },
-    in: { about: 'a folder of backups: the new one is named by the time, and the newest there is its base', value: 'dir' },
-    keep: { about: 'with --in: how many stay there; older ones are removed once the new one is good', value: 'n' },
-    base: { about: 'an earlier backup on the same disk: files that have not changed since take no room', value: 'dir' },
+    in: {
+      about:
+        'a folder of backups: the new one is named by the time, and the newest there is its base',
+      value: 'dir',
+    },
+    keep: {
+      about: 'with --in: how many stay there; older ones are removed once the new one is good',
+      value: 'n',
+    },
+    base: {
+      about: 'an earlier backup on the same disk: files that have not changed since take no room',
+      value: 'dir',
+    },
   },
   about:
     'Database, metrics, logs, traces, recordings and packs, also while svc serves. The copy is read back before the folder gets its name, so a folder with that name is a good backup. Default: backups/<time> in the data folder.',
@@ -34,15 +49,27 @@ export const command: Command = {
     assertHasData(dataDir);
     const folder = resolve(call.value('in') ?? join(dataDir, 'backups'));
     const keep = keptOf(call);
-    const dir = resolve(call.optionalOperand(0) ?? join(folder, timestamp(Date.now()).replaceAll(':', '')));
+    const dir = resolve(
+      call.optionalOperand(0) ?? join(folder, timestamp(Date.now()).replaceAll(':', '')),
+    );
     const passphrase = passphraseOf(call);
     const withKey = call.has('with-key') || passphrase !== undefined;
     const files = call.has('without-telemetry') ? 'no telemetry' : 'all';
-    const base = call.value('base') ?? (call.value('in') === undefined ? undefined : backupsIn(folder).at(-1));
-    const options = { dataDir, product, withKey, passphrase, files, ...(base !== undefined && { base: resolve(base) }) } as const;
+    const base =
+      call.value('base') ?? (call.value('in') === undefined ? undefined : backupsIn(folder).at(-1));
+    const options = {
+      dataDir,
+      product,
+      withKey,
+      passphrase,
+      files,
+      ...(base !== undefined && { base: resolve(base) }),
+    } as const;
     let rotten: readonly string[] = [];
     const onDamagedBase = (names: readonly string[]): void => void (rotten = names);
-    const manifest = await withProgress(`Backing up ${dataDir}`, () => createBackup(dir, { ...options, onDamagedBase }));
+    const manifest = await withProgress(`Backing up ${dataDir}`, () =>
+      createBackup(dir, { ...options, onDamagedBase }),
+    );
     const removed = keep === undefined ? [] : backupsIn(folder).slice(0, -keep);
     removed.forEach((old) => rmSync(old, { recursive: true }));
     const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
@@ -62,13 +89,19 @@ export const command: Command = {
 
 /** The new backup is good; who restores the old one is to know that it is not. */
 const rottenText = (base: string, names: readonly string[]): string =>
-  printable(`The base ${base} is damaged: what was taken from the live data instead is ${names.join(', ')}. Do not keep it, and look at its disk.`);
+  printable(
+    `The base ${base} is damaged: what was taken from the live data instead is ${names.join(', ')}. Do not keep it, and look at its disk.`,
+  );
 
 /** Only what this command has made there and named by the time; oldest first. */
 function backupsIn(folder: string): readonly string[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return names
-    .filter((name) => /^\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z$/.test(name) && existsSync(join(folder, name, 'manifest.json')))
+    .filter(
+      (name) =>
+        /^\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z$/.test(name) &&
+        existsSync(join(folder, name, 'manifest.json')),
+    )
     .toSorted()
     .map((name) => join(folder, name));
 }

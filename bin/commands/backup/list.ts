@@ -11,14 +11,21 @@ import { sizeOf } from '../../cli/size.ts';
 export const command: Command = {
   operands: [],
   options: {},
-  about: 'Those that svc makes by itself before an update are among them. "svc backup verify" proves one of them.',
+  about:
+    'Those that svc makes by itself before an update are among them. "svc backup verify" proves one of them.',
   example: 'svc backup list',
 
   async run(call) {
     const { dataDir } = await openDataFolder(call.environment);
     const folder = join(dataDir, 'backups');
-    const items = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')) : [];
-    const backups = items.map(({ name }) => lookAt(join(folder, name))).sort((a, b) => (a.dir < b.dir ? 1 : -1));
+    const items = existsSync(folder)
+      ? readdirSync(folder, { withFileTypes: true }).filter(
+          (entry) => entry.isDirectory() && !entry.name.startsWith('.'),
+        )
+      : [];
+    const backups = items
+      .map(({ name }) => lookAt(join(folder, name)))
+      .sort((a, b) => (a.dir < b.dir ? 1 : -1));
     return {
       data: { items: backups },
       text: (paint) => {
@@ -27,7 +34,12 @@ export const command: Command = {
         }
         const rows = backups.map((backup) =>
           backup.problem === null
-            ? [backup.dir, printable(backup.created_at), printable(backup.app_version), sizeOf(backup.bytes)]
+            ? [
+                backup.dir,
+                printable(backup.created_at),
+                printable(backup.app_version),
+                sizeOf(backup.bytes),
+              ]
             : [backup.dir, paint.bad('unreadable'), '', '', printable(backup.problem)],
         );
         return table([['BACKUP', 'MADE', 'VERSION', 'SIZE', ''], ...rows]);
@@ -40,7 +52,13 @@ export const command: Command = {
 function lookAt(dir: string) {
   try {
     const { created_at, app_version, files } = readManifest(dir);
-    return { dir, created_at: String(created_at), app_version: String(app_version), bytes: files.reduce((sum, file) => sum + file.bytes, 0), problem: null };
+    return {
+      dir,
+      created_at: String(created_at),
+      app_version: String(app_version),
+      bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+      problem: null,
+    };
   } catch (error) {
     return { dir, created_at: null, app_version: null, bytes: null, problem: messageOf(error) };
   }

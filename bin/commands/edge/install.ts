@@ -14,26 +14,53 @@ export const command: Command = {
   operands: [],
   options: {
     manager: { value: 'url', about: 'where the manager is' },
-    token: { value: 'token', about: 'an enrolment token of the manager; or in SVC_EDGE_TOKEN, where no list of processes shows it' },
-    pin: { value: 'sha256/…', about: "the manager's public key; with it no certificate authority is asked" },
+    token: {
+      value: 'token',
+      about:
+        'an enrolment token of the manager; or in SVC_EDGE_TOKEN, where no list of processes shows it',
+    },
+    pin: {
+      value: 'sha256/…',
+      about: "the manager's public key; with it no certificate authority is asked",
+    },
     ca: { value: 'file', about: "PEM of the authority that signed the manager's certificate" },
-    proxy: { value: 'url', about: 'reach the manager through this proxy, now and later; default: HTTPS_PROXY, unless NO_PROXY has its host' },
-    name: { value: 'name', about: 'of the agent; the host has its own, which "svc device rename" changes. Default: the name of this machine' },
+    proxy: {
+      value: 'url',
+      about:
+        'reach the manager through this proxy, now and later; default: HTTPS_PROXY, unless NO_PROXY has its host',
+    },
+    name: {
+      value: 'name',
+      about:
+        'of the agent; the host has its own, which "svc device rename" changes. Default: the name of this machine',
+    },
     'no-service': { about: 'only enrol: whatever starts programs here starts the agent' },
   },
-  about: 'Enrols this machine and, where there is systemd, starts the agent as a service with a user of its own.',
+  about:
+    'Enrols this machine and, where there is systemd, starts the agent as a service with a user of its own.',
   example: 'svc edge install --manager https://svc.example.org --token svc_enrol_…',
 
   async run(call) {
     const manager = managerOf(call);
     const token = call.value('token') ?? call.environment['SVC_EDGE_TOKEN'];
     if (token === undefined) {
-      throw usageFailure('give the enrolment token with --token or in SVC_EDGE_TOKEN; the manager makes one under Edges → Enrolments');
+      throw usageFailure(
+        'give the enrolment token with --token or in SVC_EDGE_TOKEN; the manager makes one under Edges → Enrolments',
+      );
     }
     const dataDir = edgeEnvironment(call.environment).SVC_DATA_DIR;
-    const enrolled = await enrol(dataDir, { manager, token, name: call.value('name'), pin: call.value('pin'), ca: caOf(call), proxy: proxyOf(call, manager) });
+    const enrolled = await enrol(dataDir, {
+      manager,
+      token,
+      name: call.value('name'),
+      pin: call.value('pin'),
+      ca: caOf(call),
+      proxy: proxyOf(call, manager),
+    });
     prepareStart(dataDir);
-    const obstacle = call.has('no-service') ? '--no-service was given' : (whyNoService() ?? whyNoStart());
+    const obstacle = call.has('no-service')
+      ? '--no-service was given'
+      : (whyNoService() ?? whyNoStart());
     if (obstacle === undefined) {
       installAgent(dataDir);
     }
@@ -42,7 +69,9 @@ export const command: Command = {
       data: { ...enrolled, data_dir: dataDir, service: obstacle === undefined, run: byHand },
       text: () =>
         [
-          printable(`Enrolled as ${enrolled.name} (edge ${enrolled.edge_id}); its keys are in ${dataDir}/edge.json`),
+          printable(
+            `Enrolled as ${enrolled.name} (edge ${enrolled.edge_id}); its keys are in ${dataDir}/edge.json`,
+          ),
           obstacle === undefined
             ? 'The agent runs as the service svc-edge; "svc edge status" shows how it is'
             : `No service was set up, since ${obstacle}. Start the agent with:\n  ${byHand}`,

@@ -10,21 +10,32 @@ interface Status {
   readonly version: string;
   readonly started_at: string;
   readonly ok: boolean;
-  readonly plugins: readonly { readonly id: string; readonly state: string; readonly cause: string | null }[];
-  readonly checks: readonly { readonly label: string; readonly ok: boolean; readonly detail?: string }[];
+  readonly plugins: readonly {
+    readonly id: string;
+    readonly state: string;
+    readonly cause: string | null;
+  }[];
+  readonly checks: readonly {
+    readonly label: string;
+    readonly ok: boolean;
+    readonly detail?: string;
+  }[];
 }
 
 export const command: Command = {
   operands: [],
   options: {},
-  about: 'How the agent of this machine is: its plugins, its tunnel, what waits on its disk. Exit code 1 when a check fails.',
+  about:
+    'How the agent of this machine is: its plugins, its tunnel, what waits on its disk. Exit code 1 when a check fails.',
   example: 'svc edge status',
 
   async run(call) {
     const dataDir = edgeEnvironment(call.environment).SVC_DATA_DIR;
     const status = (await askEdge(dataDir)) as Status | undefined;
     if (!status) {
-      throw unreachable(`no agent runs with the data folder ${dataDir}: start it with "svc edge --data ${dataDir}", or name its folder with --data`);
+      throw unreachable(
+        `no agent runs with the data folder ${dataDir}: start it with "svc edge --data ${dataDir}", or name its folder with --data`,
+      );
     }
     return {
       data: status,
@@ -36,7 +47,14 @@ export const command: Command = {
             ({ label, ok, detail }) =>
               `${ok ? paint.good('ok') : paint.bad('not ok')}  ${printable(label)}${detail === undefined ? '' : `: ${printable(detail)}`}`,
           ),
-          table([['PLUGIN', 'STATE', 'CAUSE'], ...status.plugins.map(({ id, state, cause }) => [id, painted(state, paint), printable(cause ?? '')])]),
+          table([
+            ['PLUGIN', 'STATE', 'CAUSE'],
+            ...status.plugins.map(({ id, state, cause }) => [
+              id,
+              painted(state, paint),
+              printable(cause ?? ''),
+            ]),
+          ]),
         ].join('\n'),
     };
   },

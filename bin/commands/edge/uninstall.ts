@@ -16,7 +16,11 @@ export const command: Command = {
     const obstacle = whyNoService();
     const purge = call.has('purge');
     if (obstacle !== undefined && !purge) {
-      throw new Failure(1, 'conflict', `there is no service to remove, since ${obstacle}; stop the agent where you started it`);
+      throw new Failure(
+        1,
+        'conflict',
+        `there is no service to remove, since ${obstacle}; stop the agent where you started it`,
+      );
     }
     const removed = obstacle === undefined && uninstallService(serviceName);
     const dataDir = edgeEnvironment(call.environment).SVC_DATA_DIR;
@@ -25,7 +29,8 @@ export const command: Command = {
     }
     return {
       data: { removed, purged: purge },
-      text: () => `${removed ? 'The service is gone' : 'There was no service'}; ${dataDir} is ${purge ? 'removed' : 'kept'}`,
+      text: () =>
+        `${removed ? 'The service is gone' : 'There was no service'}; ${dataDir} is ${purge ? 'removed' : 'kept'}`,
     };
   },
 };

@@ -25,23 +25,33 @@ description: How to work with ${id}. Read it before the first answer on ${id}.
 export const command: Command = {
   operands: ['<id>'],
   options: { dir: { value: 'dir', about: 'the folder that gets the new folder; default: here' } },
-  about: 'A pack with one route, one persona and one guide for agents, and a test that passes. It must lie outside of plugins/ of svc.',
+  about:
+    'A pack with one route, one persona and one guide for agents, and a test that passes. It must lie outside of plugins/ of svc.',
   example: 'svc pack new greeter --dir ~/packs',
 
   async run(call) {
     const id = call.operand(0);
     const parent = resolve(call.value('dir') ?? '.');
-    const inParent: Call = { ...bound(call), value: (option) => (option === 'dir' ? parent : call.value(option)) };
+    const inParent: Call = {
+      ...bound(call),
+      value: (option) => (option === 'dir' ? parent : call.value(option)),
+    };
     const made = await newPlugin.run(inParent);
     const folder = join(parent, id);
-    const files = { [`agents/${id}-clerk.md`]: persona(id), [`skills/${id}-guide/SKILL.md`]: guide(id) };
+    const files = {
+      [`agents/${id}-clerk.md`]: persona(id),
+      [`skills/${id}-guide/SKILL.md`]: guide(id),
+    };
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), text, { flag: 'wx' });
     }
     const more = Object.keys(files).map((name) => join(folder, name));
     return {
-      data: { ...(made.data as object), files: [...(made.data as { files: string[] }).files, ...more] },
+      data: {
+        ...(made.data as object),
+        files: [...(made.data as { files: string[] }).files, ...more],
+      },
       text: (paint) =>
         `${made.text(paint)}\n\nBeside them its persona and guide:\n${more.map((file) => `  ${relative('', file)}`).join('\n')}\nThen: svc pack check ${relative('', folder)}`,
     };

@@ -1,4 +1,11 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 
 import { SvcError } from '../../../core/sdk/index.ts';
@@ -32,21 +39,29 @@ export const command: Command = {
     publisher: { value: 'name', about: 'who is shown to have made it' },
     name: { value: 'name', about: 'of the registry, when it is new' },
   },
-  about: 'Puts an archive and its signature into the folder of a registry: index.json and the archives, which any web server can serve as they are.',
+  about:
+    'Puts an archive and its signature into the folder of a registry: index.json and the archives, which any web server can serve as they are.',
   example: 'svc pack publish ~/packs/greeter/dist/greeter-0.1.0.tgz ~/registry',
 
   async run(call) {
     const archive = resolve(call.operand(0));
     const folder = resolve(call.operand(1));
-    const { id, version, title, description, engines, sha256 } = archivedPack(readFileSync(archive));
-    const signature = existsSync(`${archive}.sig`) ? readFileSync(`${archive}.sig`, 'utf8').trim() : undefined;
+    const { id, version, title, description, engines, sha256 } = archivedPack(
+      readFileSync(archive),
+    );
+    const signature = existsSync(`${archive}.sig`)
+      ? readFileSync(`${archive}.sig`, 'utf8').trim()
+      : undefined;
     mkdirSync(folder, { recursive: true });
     const file = join(folder, 'index.json');
     const index = indexIn(file, call.value('name') ?? basename(folder));
     const before = index.packs.find((pack) => pack.id === id);
     const same = before?.versions.find((one) => one.version === version);
     if (same !== undefined && same.sha256 !== sha256) {
-      throw new SvcError('conflict', `${id} ${version} is in the registry already with other content: raise "version" in plugin.json, and build again`);
+      throw new SvcError(
+        'conflict',
+        `${id} ${version} is in the registry already with other content: raise "version" in plugin.json, and build again`,
+      );
     }
     const entry: Version = {
       version,
@@ -72,7 +87,8 @@ export const command: Command = {
     renameSync(`${file}.new`, file);
     return {
       data: { id, version, registry: folder, sha256, signed: signature !== undefined },
-      text: () => `${id} ${version} is in ${file}, ${signature === undefined ? 'unsigned: sign it first with "svc pack sign"' : 'signed'}`,
+      text: () =>
+        `${id} ${version} is in ${file}, ${signature === undefined ? 'unsigned: sign it first with "svc pack sign"' : 'signed'}`,
     };
   },
 };

@@ -8,19 +8,32 @@ import { usageFailure } from '../../cli/failure.ts';
 export const command: Command = {
   operands: ['<folder>'],
   options: {},
-  about: 'Runs test/*.test.ts of a pack; each starts a real svc on a port of its own, with startTestHost of svc/testing.',
+  about:
+    'Runs test/*.test.ts of a pack; each starts a real svc on a port of its own, with startTestHost of svc/testing.',
   example: 'svc pack test ~/packs/greeter',
 
   async run(call) {
     const folder = resolve(call.operand(0));
     const home = join(folder, 'test');
-    const tests = existsSync(home) ? readdirSync(home).filter((name) => name.endsWith('.test.ts')) : [];
+    const tests = existsSync(home)
+      ? readdirSync(home).filter((name) => name.endsWith('.test.ts'))
+      : [];
     if (tests.length === 0) {
       throw usageFailure(`${folder} has no test/*.test.ts; "svc pack new" makes a pack with one`);
     }
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:NODE_TEST_|SVC_)/.test(name)));
-    const run = spawnSync(process.execPath, ['--import', 'tsx', '--test', ...tests.map((name) => join('test', name))], { cwd: folder, env, encoding: 'utf8' });
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^(?:NODE_TEST_|SVC_)/.test(name)),
+    );
+    const run = spawnSync(
+      process.execPath,
+      ['--import', 'tsx', '--test', ...tests.map((name) => join('test', name))],
+      { cwd: folder, env, encoding: 'utf8' },
+    );
     const ok = run.status === 0;
-    return { data: { ok, folder, tests, output: run.stdout }, text: () => `${run.stdout}${run.stderr}`.trim(), code: ok ? 0 : 1 };
+    return {
+      data: { ok, folder, tests, output: run.stdout },
+      text: () => `${run.stdout}${run.stderr}`.trim(),
+      code: ok ? 0 : 1,
+    };
   },
 };

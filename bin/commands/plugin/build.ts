@@ -20,15 +20,26 @@ export const command: Command = {
 
   async run(call) {
     if (isSea()) {
-      throw new SvcError('invalid_argument', 'the single binary has no compiler: run "svc plugin build" in a checkout of svc');
+      throw new SvcError(
+        'invalid_argument',
+        'the single binary has no compiler: run "svc plugin build" in a checkout of svc',
+      );
     }
     const path = resolve(call.operand(0));
     const id = basename(path);
     const out = resolve(call.value('out') ?? join(path, 'dist', id));
-    const built = await withProgress(`Building ${id}`, () => prebuild(folderOnDisk(id, path, 'shipped')));
+    const built = await withProgress(`Building ${id}`, () =>
+      prebuild(folderOnDisk(id, path, 'shipped')),
+    );
     placeFolder(out, built);
-    const files = [...built].map(([name, bytes]) => ({ name, bytes: bytes.length, sha256: sha256(bytes) }));
-    const placement = placementOf(JSON.parse(built.get('plugin.json')!.toString('utf8')) as Partial<PluginManifest>);
+    const files = [...built].map(([name, bytes]) => ({
+      name,
+      bytes: bytes.length,
+      sha256: sha256(bytes),
+    }));
+    const placement = placementOf(
+      JSON.parse(built.get('plugin.json')!.toString('utf8')) as Partial<PluginManifest>,
+    );
     return {
       data: { id, out, placement, files },
       text: () =>

@@ -9,7 +9,8 @@ import { examine } from '../../packaging/examine-plugin.ts';
 export const command: Command = {
   operands: ['<folder>'],
   options: {},
-  about: 'Reads manifest, needs, hashes, code, migrations, personas and skills as a start would, and runs nothing.',
+  about:
+    'Reads manifest, needs, hashes, code, migrations, personas and skills as a start would, and runs nothing.',
   example: 'svc plugin check plugins/welcome',
 
   async run(call) {
@@ -22,7 +23,11 @@ export const command: Command = {
     return {
       data: { ok, folder: path, placement: placement ?? null, problems },
       text: (paint) =>
-        ok ? `${paint.good('ok')} ${path} (${placement})` : problems.map(({ stage, message }) => `${paint.bad(stage)}: ${printable(message)}`).join('\n'),
+        ok
+          ? `${paint.good('ok')} ${path} (${placement})`
+          : problems
+              .map(({ stage, message }) => `${paint.bad(stage)}: ${printable(message)}`)
+              .join('\n'),
       code: ok ? 0 : 1,
     };
   },

@@ -4,7 +4,10 @@ import { type PluginDetail, pluginPath } from '../../cli/plugin-page.ts';
 
 export const command: Command = {
   operands: ['<id>'],
-  options: { cascade: { about: 'also when other plugins need it; they are blocked until it is enabled' }, ...clientOptions },
+  options: {
+    cascade: { about: 'also when other plugins need it; they are blocked until it is enabled' },
+    ...clientOptions,
+  },
   about: 'It stays out of service over restarts, until "svc plugin enable".',
   example: 'svc plugin disable version --cascade',
 
@@ -12,8 +15,11 @@ export const command: Command = {
     const client = await openClient(call);
     const path = pluginPath(call.operand(0));
     const { dependents } = await client.get<PluginDetail>(path);
-    const plugin = await client.post<PluginDetail>(`${path}/disable${call.has('cascade') ? '?cascade=true' : ''}`);
-    const blocked = dependents.length === 0 ? '' : `; without it these are blocked: ${dependents.join(', ')}`;
+    const plugin = await client.post<PluginDetail>(
+      `${path}/disable${call.has('cascade') ? '?cascade=true' : ''}`,
+    );
+    const blocked =
+      dependents.length === 0 ? '' : `; without it these are blocked: ${dependents.join(', ')}`;
     return { data: plugin, text: () => `${plugin.id} is ${plugin.state}${blocked}` };
   },
 };

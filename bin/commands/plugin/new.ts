@@ -19,7 +19,8 @@ export const command: Command = {
   options: {
     dir: {
       value: 'dir',
-      about: 'the folder that gets the new folder; default: plugins/ of the svc you are in, else here; of the binary: packs/ of the data folder',
+      about:
+        'the folder that gets the new folder; default: plugins/ of the svc you are in, else here; of the binary: packs/ of the data folder',
     },
   },
   about:
@@ -46,12 +47,21 @@ export const command: Command = {
     const next = {
       area: `npm test -- plugins/${id}`,
       pack: `cd ${relative('', folder)} && npm test`,
-      built: parent === packs ? `svc pack rights ${id}, then svc pack accept` : `svc market link ${relative('', folder)}`,
+      built:
+        parent === packs
+          ? `svc pack rights ${id}, then svc pack accept`
+          : `svc market link ${relative('', folder)}`,
     }[form];
     const kind = form === 'area' ? 'area' : 'pack';
     return {
       data: { id, form: kind, folder, files, next },
-      text: (paint) => [`Made the ${kind} ${paint.strong(id)}:`, ...files.map((file) => `  ${relative('', file)}`), '', `Next: ${next}`].join('\n'),
+      text: (paint) =>
+        [
+          `Made the ${kind} ${paint.strong(id)}:`,
+          ...files.map((file) => `  ${relative('', file)}`),
+          '',
+          `Next: ${next}`,
+        ].join('\n'),
     };
   },
 };
@@ -59,13 +69,22 @@ export const command: Command = {
 /** Neither the folder nor the path that its route would stand under may belong to somebody. */
 function assertFree(id: string, folder: string, product: Product): void {
   if (existsSync(folder)) {
-    throw new SvcError('conflict', `${folder} exists already: choose another id, or delete it first`);
+    throw new SvcError(
+      'conflict',
+      `${folder} exists already: choose another id, or delete it first`,
+    );
   }
   const path = `/api/v1/${id}`;
   const { embedded, roots } = pluginSources(product, '');
-  for (const other of discover({ embedded, roots: roots.filter(({ origin }) => origin === 'shipped') }).values()) {
+  for (const other of discover({
+    embedded,
+    roots: roots.filter(({ origin }) => origin === 'shipped'),
+  }).values()) {
     if (other.id === id || readManifest(other).mounts.includes(path)) {
-      throw new SvcError('conflict', `the plugin ${other.id} already has ${other.id === id ? 'this id' : `the path ${path}`}: choose another id`);
+      throw new SvcError(
+        'conflict',
+        `the plugin ${other.id} already has ${other.id === id ? 'this id' : `the path ${path}`}: choose another id`,
+      );
     }
   }
 }

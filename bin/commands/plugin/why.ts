@@ -2,12 +2,19 @@ import type { Command } from '../../cli/command.ts';
 import { clientOptions, openClient } from '../../cli/client-options.ts';
 import { printable, table, tree } from '../../cli/layout.ts';
 import type { Paint } from '../../cli/paint.ts';
-import { durationOf, milliseconds, painted, type PluginDetail, pluginPath } from '../../cli/plugin-page.ts';
+import {
+  durationOf,
+  milliseconds,
+  painted,
+  type PluginDetail,
+  pluginPath,
+} from '../../cli/plugin-page.ts';
 
 export const command: Command = {
   operands: ['<id>'],
   options: clientOptions,
-  about: 'Shows its state and cause, what it needs and who needs it, what its last start cost, and everything it owns.',
+  about:
+    'Shows its state and cause, what it needs and who needs it, what its last start cost, and everything it owns.',
   example: 'svc plugin why version',
 
   async run(call) {
@@ -30,16 +37,22 @@ function page(plugin: PluginDetail, paint: Paint): string {
 }
 
 function facts(plugin: PluginDetail): [name: string, value: string][] {
-  const listed = (values: readonly string[]): string => (values.length === 0 ? 'nothing' : values.join(', '));
+  const listed = (values: readonly string[]): string =>
+    values.length === 0 ? 'nothing' : values.join(', ');
   return [
     ...(plugin.cause === null ? [] : [['cause', plugin.cause] as [string, string]]),
     ['needs', listed(plugin.requires)],
     ['offers', listed(plugin.provides)],
     ['needed by', listed(plugin.dependents)],
     ...lastStart(plugin),
-    ...(plugin.draining.length === 0 ? [] : [['still ending', `generation ${plugin.draining.join(', ')}`] as [string, string]]),
+    ...(plugin.draining.length === 0
+      ? []
+      : [['still ending', `generation ${plugin.draining.join(', ')}`] as [string, string]]),
     ...(plugin.residue === null ? [] : [['left behind', plugin.residue] as [string, string]]),
-    ...plugin.strikes.map(({ at, where, cause }): [string, string] => ['error', `${at} in ${where}: ${cause}`]),
+    ...plugin.strikes.map(({ at, where, cause }): [string, string] => [
+      'error',
+      `${at} in ${where}: ${cause}`,
+    ]),
   ];
 }
 
@@ -48,7 +61,9 @@ function lastStart({ last_attempt }: PluginDetail): [name: string, value: string
     return [];
   }
   const { ok, generation, stage, cause, at, timings_ms } = last_attempt;
-  const outcome = ok ? `generation ${generation} came up` : `generation ${generation} failed in ${stage ?? 'an unknown stage'}: ${cause ?? 'no cause known'}`;
+  const outcome = ok
+    ? `generation ${generation} came up`
+    : `generation ${generation} failed in ${stage ?? 'an unknown stage'}: ${cause ?? 'no cause known'}`;
   const stages = Object.entries(timings_ms).map(([name, ms]) => `${name} ${milliseconds(ms)}`);
   return [
     ['last start', `${outcome} (${at})`],

@@ -13,7 +13,9 @@ export const command: Command = {
     const client = await openClient(call);
     const name = call.operand(0);
     const setting = await findSetting(client, name);
-    const { value } = call.has('reveal') ? await client.get<{ value: unknown }>(settingPath(name, 'reveal')) : setting;
+    const { value } = call.has('reveal')
+      ? await client.get<{ value: unknown }>(settingPath(name, 'reveal'))
+      : setting;
     return { data: { ...setting, value }, text: () => printable(shownValue(value)) };
   },
 };

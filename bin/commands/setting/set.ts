@@ -3,7 +3,13 @@ import { usageFailure } from '../../cli/failure.ts';
 import { clientOptions, openClient } from '../../cli/client-options.ts';
 import { printable } from '../../cli/layout.ts';
 import { openQuestions } from '../../cli/questions.ts';
-import { findSetting, type Setting, settingPath, shownValue, typedValue } from '../../cli/settings.ts';
+import {
+  findSetting,
+  type Setting,
+  settingPath,
+  shownValue,
+  typedValue,
+} from '../../cli/settings.ts';
 
 export const command: Command = {
   operands: ['<setting>', '[value]'],
@@ -18,7 +24,9 @@ export const command: Command = {
     const setting = await findSetting(client, name);
     const text = call.optionalOperand(1);
     if (setting.sensitive && text !== undefined) {
-      throw usageFailure(`${name} is a secret, and every user of this machine can read arguments: leave the value out, and svc asks for it`);
+      throw usageFailure(
+        `${name} is a secret, and every user of this machine can read arguments: leave the value out, and svc asks for it`,
+      );
     }
     const value = typedValue(text ?? (await asked(name, setting)), setting);
     const changed = await client.put<Setting>(settingPath(name), { value });

@@ -1,4 +1,11 @@
-import { generateOption, nameOf, newPassword, passwordLine, shownPassword, type User } from '../../cli/accounts.ts';
+import {
+  generateOption,
+  nameOf,
+  newPassword,
+  passwordLine,
+  shownPassword,
+  type User,
+} from '../../cli/accounts.ts';
 import type { Command } from '../../cli/command.ts';
 import { clientOptions, openClient } from '../../cli/client-options.ts';
 import { openQuestions } from '../../cli/questions.ts';
@@ -11,7 +18,8 @@ export const command: Command = {
     ...generateOption,
     ...clientOptions,
   },
-  about: 'Asks for the password twice, or reads it from standard input. On the machine of svc it makes the first administrator, too.',
+  about:
+    'Asks for the password twice, or reads it from standard input. On the machine of svc it makes the first administrator, too.',
   example: 'svc user create ann@example.org --role admin --name Ann',
 
   async run(call) {
@@ -23,6 +31,9 @@ export const command: Command = {
       ...(call.has('role') && { role: call.value('role') }),
       ...(call.has('name') && { display_name: call.value('name') }),
     });
-    return { data: { ...user, ...shownPassword(chosen) }, text: () => `Created ${nameOf(user)}${passwordLine(chosen)}` };
+    return {
+      data: { ...user, ...shownPassword(chosen) },
+      text: () => `Created ${nameOf(user)}${passwordLine(chosen)}`,
+    };
   },
 };

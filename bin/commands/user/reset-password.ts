@@ -1,4 +1,13 @@
-import { findUser, generateOption, nameOf, newPassword, passwordLine, shownPassword, type User, whoAsks } from '../../cli/accounts.ts';
+import {
+  findUser,
+  generateOption,
+  nameOf,
+  newPassword,
+  passwordLine,
+  shownPassword,
+  type User,
+  whoAsks,
+} from '../../cli/accounts.ts';
 import type { Command } from '../../cli/command.ts';
 import { clientOptions, openClient } from '../../cli/client-options.ts';
 import { openQuestions } from '../../cli/questions.ts';
@@ -6,7 +15,8 @@ import { openQuestions } from '../../cli/questions.ts';
 export const command: Command = {
   operands: ['<email|id>'],
   options: { ...generateOption, ...clientOptions },
-  about: 'Asks for the new password twice, or reads it from standard input, and ends their sessions. Your own takes the current one first.',
+  about:
+    'Asks for the new password twice, or reads it from standard input, and ends their sessions. Your own takes the current one first.',
   example: 'svc user reset-password bob@example.org --generate',
 
   async run(call) {
@@ -14,12 +24,18 @@ export const command: Command = {
     const { id } = await findUser(client, call.operand(0));
     const isOwn = (await whoAsks(client)).id === id;
     const questions = openQuestions();
-    const current = isOwn ? { current_password: await questions.askHidden('Current password') } : {};
+    const current = isOwn
+      ? { current_password: await questions.askHidden('Current password') }
+      : {};
     const chosen = await newPassword(call, questions);
-    const user = await client.patch<User>(`/api/v1/users/${id}/password`, { password: chosen.password, ...current });
+    const user = await client.patch<User>(`/api/v1/users/${id}/password`, {
+      password: chosen.password,
+      ...current,
+    });
     return {
       data: { ...user, ...shownPassword(chosen) },
-      text: () => `The password of ${nameOf(user)} is changed, and their sessions are over${passwordLine(chosen)}`,
+      text: () =>
+        `The password of ${nameOf(user)} is changed, and their sessions are over${passwordLine(chosen)}`,
     };
   },
 };

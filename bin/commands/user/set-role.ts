@@ -5,7 +5,8 @@ import { clientOptions, openClient } from '../../cli/client-options.ts';
 export const command: Command = {
   operands: ['<email|id>', '<role>'],
   options: clientOptions,
-  about: 'It counts from the next request of theirs, and they sign in again. The last administrator stays one.',
+  about:
+    'It counts from the next request of theirs, and they sign in again. The last administrator stays one.',
   example: 'svc user set-role bob@example.org viewer',
 
   async run(call) {

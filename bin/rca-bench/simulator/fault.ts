@@ -35,9 +35,16 @@ export interface Fault {
   readonly categories: readonly string[];
   readonly verdicts: readonly string[];
   /** What the machine or the trail of changes tells of it, if it is asked. */
-  readonly check?: { readonly name: string; readonly details: Readonly<Record<string, number | string | boolean>> };
+  readonly check?: {
+    readonly name: string;
+    readonly details: Readonly<Record<string, number | string | boolean>>;
+  };
   readonly change?: { readonly kind: ChangeKind; readonly title: string };
-  readonly log?: { readonly template: string; readonly severity: 'warn' | 'error' | 'fatal'; readonly of: 'target' | 'callers' };
+  readonly log?: {
+    readonly template: string;
+    readonly severity: 'warn' | 'error' | 'fatal';
+    readonly of: 'target' | 'callers';
+  };
   /** The alert is that data do not come. */
   readonly absent?: boolean;
 }
@@ -62,4 +69,5 @@ export const bottom = (random: Random, { services }: World): number =>
   );
 export const onHost = { on: 'host', verdicts: found } as const;
 export const onService = { on: 'service', verdicts: found } as const;
-export const ramp = (step: number, length: number): number => Math.min(1, Math.max(0, (step + 1) / length));
+export const ramp = (step: number, length: number): number =>
+  Math.min(1, Math.max(0, (step + 1) / length));

@@ -33,10 +33,18 @@ export const knownFaults: Readonly<Record<string, Making>> = {
       ...onHost,
       name: 'disk fill',
       target: anyHost(random, world),
-      strain: (step) => ({ disk: ramp(step, length) * 100, writesFail: ramp(step, length) * 100 > 70, io: ramp(step, length) * 20 }),
+      strain: (step) => ({
+        disk: ramp(step, length) * 100,
+        writesFail: ramp(step, length) * 100 > 70,
+        io: ramp(step, length) * 20,
+      }),
       categories: ['resource_exhaustion'],
       check: { name: 'disk_full', details: { used_percent: 99.4 } },
-      log: { template: 'write <path> failed: no space left on device', severity: 'error', of: 'target' },
+      log: {
+        template: 'write <path> failed: no space left on device',
+        severity: 'error',
+        of: 'target',
+      },
     };
   },
   latency: (random, world) => {
@@ -66,7 +74,11 @@ export const knownFaults: Readonly<Record<string, Making>> = {
     target: bottom(random, world),
     strain: () => ({ down: true }),
     categories: ['dependency_failure', 'infrastructure'],
-    log: { template: 'connect to <*> failed: connection refused', severity: 'error', of: 'callers' },
+    log: {
+      template: 'connect to <*> failed: connection refused',
+      severity: 'error',
+      of: 'callers',
+    },
   }),
   'bad deploy': (random, world) => {
     const errors = between(random, 0.08, 0.6);
@@ -77,7 +89,11 @@ export const knownFaults: Readonly<Record<string, Making>> = {
       strain: () => ({ errors, slower: 1.2 }),
       categories: ['code_defect', 'configuration_error'],
       change: { kind: 'deploy', title: 'version <*> deployed' },
-      log: { template: 'unhandled exception in handler <*>: undefined is not a function', severity: 'error', of: 'target' },
+      log: {
+        template: 'unhandled exception in handler <*>: undefined is not a function',
+        severity: 'error',
+        of: 'target',
+      },
     };
   },
   'certificate expired': (random, world) => ({
@@ -87,7 +103,11 @@ export const knownFaults: Readonly<Record<string, Making>> = {
     strain: () => ({ refuses: true }),
     categories: ['configuration_error'],
     check: { name: 'cert_expiry', details: { days_left: -0.01 } },
-    log: { template: 'tls handshake with <*> failed: certificate has expired', severity: 'error', of: 'callers' },
+    log: {
+      template: 'tls handshake with <*> failed: certificate has expired',
+      severity: 'error',
+      of: 'callers',
+    },
   }),
   'clock skew': (random, world) => {
     const errors = between(random, 0.15, 0.5);

@@ -27,7 +27,10 @@ const tries = 200;
 export function simulate(seed: number | string, options: SimulationOptions): Case {
   const name = options.fault ?? nameOf(seeded('rca', options.suite, seed), options.suite);
   for (let attempt = 0; attempt < tries; attempt += 1) {
-    const made = attemptOf(seeded('rca', options.suite, seed, attempt), { ...options, fault: name });
+    const made = attemptOf(seeded('rca', options.suite, seed, attempt), {
+      ...options,
+      fault: name,
+    });
     if (made !== undefined) {
       return { id: `${options.suite}-${seed}`, ...made };
     }
@@ -58,15 +61,26 @@ function attemptOf(random: Random, options: Chosen): Omit<Case, 'id'> | undefine
   const fault = tableOf(options.suite)[options.fault]!(random, world);
   const stepMs = pick(random, [60_000, 60_000, 60_000, 30_000]);
   const onset = Math.round((stepMs === 60_000 ? 8.4 : 5) * (hour / stepMs));
-  const course: Course = { fault, stepMs, onset, steps: onset + Math.round((2 * hour) / stepMs), bursts: burstsOf(random, world, fault, onset) };
+  const course: Course = {
+    fault,
+    stepMs,
+    onset,
+    steps: onset + Math.round((2 * hour) / stepMs),
+    bursts: burstsOf(random, world, fault, onset),
+  };
   const signals = run(random, world, course);
-  const touched = fault.on === 'entries' ? new Set(world.services.keys()) : touchedServices(world, fault);
+  const touched =
+    fault.on === 'entries' ? new Set(world.services.keys()) : touchedServices(world, fault);
   const fired = alertOf(random, world, signals, course, touched);
   if (fired === undefined) {
     return undefined;
   }
   const last = Math.min(course.steps - 1, fired.step + whole(random, 0, 4));
-  const cut: Cut = { first: Math.max(0, fired.step - Math.round((8.25 * hour) / stepMs)), last, origin: begin + whole(random, 0, 23) * hour };
+  const cut: Cut = {
+    first: Math.max(0, fired.step - Math.round((8.25 * hour) / stepMs)),
+    last,
+    origin: begin + whole(random, 0, 23) * hour,
+  };
   const snapshot = fetched(random, { world, course, signals, fired, cut, options });
   const nodes = fault.target < 0 ? [] : rightAnswers(world, fault);
   if (options.suite === 'withheld' && nodes.includes(snapshot.symptom.node!)) {
@@ -75,32 +89,56 @@ function attemptOf(random: Random, options: Chosen): Omit<Case, 'id'> | undefine
   const kind = options.suite === 'withheld' ? 'withheld' : fault.target < 0 ? 'calm' : 'fault';
   return {
     snapshot: kind === 'withheld' ? withhold(snapshot, world, fault) : snapshot,
-    truth: { kind, nodes, fault: fault.name, categories: fault.categories, verdicts: kind === 'withheld' ? ['insufficient_data'] : fault.verdicts },
+    truth: {
+      kind,
+      nodes,
+      fault: fault.name,
+      categories: fault.categories,
+      verdicts: kind === 'withheld' ? ['insufficient_data'] : fault.verdicts,
+    },
   };
 }
 
-const tableOf = (suite: Suite): Readonly<Record<string, Making>> => (suite === 'unseen' ? unseenFaults : suite === 'calm' ? calm : knownFaults);
+const tableOf = (suite: Suite): Readonly<Record<string, Making>> =>
+  suite === 'unseen' ? unseenFaults : suite === 'calm' ? calm : knownFaults;
 
 /** What merely silences the measuring cannot be withheld as well. */
 const nameOf = (random: Random, suite: Suite): string =>
   pick(
     random,
-    Object.keys(tableOf(suite)).filter((name) => suite !== 'withheld' || !['metric gap', 'edge offline'].includes(name)),
+    Object.keys(tableOf(suite)).filter(
+      (name) => suite !== 'withheld' || !['metric gap', 'edge offline'].includes(name),
+    ),
   );
 
 const rightAnswers = ({ services, hosts }: World, { name, on, target }: Fault): string[] => {
   const own = on === 'host' ? hosts[target]!.id : services[target]!.id;
   // Without a heap to look at, what leaks is seen on its host alone.
-  return name === 'memory leak' && !services[target]!.hasHeap ? [own, hosts[services[target]!.host]!.id] : [own];
+  return name === 'memory leak' && !services[target]!.hasHeap
+    ? [own, hosts[services[target]!.host]!.id]
+    : [own];
 };
 
-function burstsOf(random: Random, { hosts }: World, { on, target }: Fault, onset: number): Course['bursts'] {
+function burstsOf(
+  random: Random,
+  { hosts }: World,
+  { on, target }: Fault,
+  onset: number,
+): Course['bursts'] {
   return hosts.flatMap((_, host) => {
     if (random() > 0.12 || (on === 'host' && host === target)) {
       return [];
     }
     const from = onset - whole(random, -3, 60);
-    return [{ host, from, to: from + whole(random, 3, 20), cpu: between(random, 10, 45), io: between(random, 10, 50) }];
+    return [
+      {
+        host,
+        from,
+        to: from + whole(random, 3, 20),
+        cpu: between(random, 10, 45),
+        io: between(random, 10, 50),
+      },
+    ];
   });
 }
 
@@ -119,7 +157,8 @@ function fetched(random: Random, { world, course, signals, fired, cut, options }
   const evidence = new EvidenceList(window);
   const missing: Missing[] = [];
   const series = seriesOf({ world, course, signals, cut }, evidence);
-  const symptomNode = fired.of === 'service' ? world.services[fired.index]!.id : world.hosts[fired.index]!.id;
+  const symptomNode =
+    fired.of === 'service' ? world.services[fired.index]!.id : world.hosts[fired.index]!.id;
   const touched = touchedServices(world, course.fault);
   const telling = { random, world, signals, course, cut, evidence, touched };
   const kept = <T>(chance: number, kind: Missing['kind'], make: () => T[]): T[] => {
@@ -133,8 +172,13 @@ function fetched(random: Random, { world, course, signals, fired, cut, options }
   const spans = kept(0.7, 'trace', () => spansOf(telling));
   const changes = kept(0.9, 'change', () => changesOf(telling));
   const checks = kept(0.8, 'check', () => checksOf(telling));
-  const edges = edgesOf(world, evidence.add('topology', 'topology', 'relations')).filter(() => random() >= (options.dropEdges ?? 0));
-  const nodes: Node[] = [...world.services.map(({ id, kind }) => ({ id, kind, name: id })), ...world.hosts.map(({ id }) => ({ id, kind: 'host', name: id }))];
+  const edges = edgesOf(world, evidence.add('topology', 'topology', 'relations')).filter(
+    () => random() >= (options.dropEdges ?? 0),
+  );
+  const nodes: Node[] = [
+    ...world.services.map(({ id, kind }) => ({ id, kind, name: id })),
+    ...world.hosts.map(({ id }) => ({ id, kind: 'host', name: id })),
+  ];
   const symptom = {
     node: symptomNode,
     series: `${symptomNode}.${fired.track}`,
@@ -161,11 +205,18 @@ function fetched(random: Random, { world, course, signals, fired, cut, options }
 }
 
 function touchedServices(world: World, { on, target }: Fault): ReadonlySet<number> {
-  const hit = world.services.flatMap((service, at) => ((on === 'service' && at === target) || (on === 'host' && service.host === target) ? [at] : []));
+  const hit = world.services.flatMap((service, at) =>
+    (on === 'service' && at === target) || (on === 'host' && service.host === target) ? [at] : [],
+  );
   return new Set(hit.flatMap((at) => [...dependents(world, at)]));
 }
 
-type TrackKind = readonly [track: string, kind: Series['kind'], unit: Series['unit'], worse?: 'up' | 'down' | 'either'];
+type TrackKind = readonly [
+  track: string,
+  kind: Series['kind'],
+  unit: Series['unit'],
+  worse?: 'up' | 'down' | 'either',
+];
 
 const serviceTracks: readonly TrackKind[] = [
   ['rate', 'rate', 'per_second', 'either'],
@@ -185,13 +236,31 @@ const hostTracks: readonly TrackKind[] = [
   ['temperature', 'other', 'other'],
 ];
 
-function seriesOf({ world, course, signals, cut }: Pick<Scene, 'world' | 'course' | 'signals' | 'cut'>, evidence: EvidenceList): Series[] {
+function seriesOf(
+  { world, course, signals, cut }: Pick<Scene, 'world' | 'course' | 'signals' | 'cut'>,
+  evidence: EvidenceList,
+): Series[] {
   const from = cut.origin + cut.first * course.stepMs;
-  const of = (node: string, tracks: Readonly<Record<string, readonly (number | null)[]>>, kinds: readonly TrackKind[]): Series[] => {
+  const of = (
+    node: string,
+    tracks: Readonly<Record<string, readonly (number | null)[]>>,
+    kinds: readonly TrackKind[],
+  ): Series[] => {
     const source = evidence.add('metric', 'metrics', `{node="${node}"}`);
     return kinds.map(([track, kind, unit, worse]) => {
       const values = tracks[track]!.slice(cut.first, cut.last + 1);
-      return { id: `${node}.${track}`, evidence: source, node, metric: track, kind, unit, ...(worse && { worse }), from, step_ms: course.stepMs, values };
+      return {
+        id: `${node}.${track}`,
+        evidence: source,
+        node,
+        metric: track,
+        kind,
+        unit,
+        ...(worse && { worse }),
+        from,
+        step_ms: course.stepMs,
+        values,
+      };
     });
   };
   return [
@@ -199,7 +268,9 @@ function seriesOf({ world, course, signals, cut }: Pick<Scene, 'world' | 'course
       of(
         id,
         { ...signals.services[at]! },
-        serviceTracks.filter(([track]) => (track !== 'heap' || hasHeap) && (track !== 'pool' || hasPool)),
+        serviceTracks.filter(
+          ([track]) => (track !== 'heap' || hasHeap) && (track !== 'pool' || hasPool),
+        ),
       ),
     ),
     ...world.hosts.flatMap(({ id }, at) => of(id, { ...signals.hosts[at]! }, hostTracks)),
@@ -208,7 +279,13 @@ function seriesOf({ world, course, signals, cut }: Pick<Scene, 'world' | 'course
 
 function edgesOf({ services, hosts }: World, evidence: string): Edge[] {
   return services.flatMap(({ id, host, calls }) => [
-    ...calls.map(({ to }): Edge => ({ from: id, to: services[to]!.id, relation: 'calls', origin: 'trace', evidence })),
+    ...calls.map(({ to }): Edge => ({
+      from: id,
+      to: services[to]!.id,
+      relation: 'calls',
+      origin: 'trace',
+      evidence,
+    })),
     { from: id, to: hosts[host]!.id, relation: 'runs_on', origin: 'topology', evidence },
   ]);
 }
@@ -219,13 +296,22 @@ function withhold(snapshot: Snapshot, { services, hosts }: World, { on, target }
   const hidden = new Set([
     hosts[host]!.id,
     ...services.flatMap(({ id, host: where }, at) =>
-      (at === target && on === 'service') || (on === 'host' && where === host && id !== snapshot.symptom.node) ? [id] : [],
+      (at === target && on === 'service') ||
+      (on === 'host' && where === host && id !== snapshot.symptom.node)
+        ? [id]
+        : [],
     ),
   ]);
   const gone = new Set(
-    [...snapshot.series, ...snapshot.logs, ...snapshot.spans, ...snapshot.checks].filter(({ node }) => hidden.has(node)).map(({ evidence }) => evidence),
+    [...snapshot.series, ...snapshot.logs, ...snapshot.spans, ...snapshot.checks]
+      .filter(({ node }) => hidden.has(node))
+      .map(({ evidence }) => evidence),
   );
-  const nodeOf = new Map([...snapshot.series, ...snapshot.logs, ...snapshot.spans, ...snapshot.checks].map(({ evidence, node }) => [evidence, node]));
+  const nodeOf = new Map(
+    [...snapshot.series, ...snapshot.logs, ...snapshot.spans, ...snapshot.checks].map(
+      ({ evidence, node }) => [evidence, node],
+    ),
+  );
   const stays = ({ evidence }: { readonly evidence: string }): boolean => !gone.has(evidence);
   return {
     ...snapshot,

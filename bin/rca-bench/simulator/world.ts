@@ -42,24 +42,32 @@ export interface Call {
   readonly lag: number;
 }
 
-export const between = (random: Random, low: number, high: number): number => low + random() * (high - low);
-export const whole = (random: Random, low: number, high: number): number => Math.floor(between(random, low, high + 1));
+export const between = (random: Random, low: number, high: number): number =>
+  low + random() * (high - low);
+export const whole = (random: Random, low: number, high: number): number =>
+  Math.floor(between(random, low, high + 1));
 
 /** Normally distributed, mean 0 and deviation 1. */
-export const normal = (random: Random): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+export const normal = (random: Random): number =>
+  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
 /** Sizes differ a lot from seed to seed: from six services on three hosts to thirty on twelve. */
 export function worldOf(random: Random): World {
   const layers = whole(random, 3, 5);
   const hosts = Array.from({ length: whole(random, 3, 12) }, (_, at) => hostOf(random, at));
-  const perLayer = Array.from({ length: layers }, (_, layer) => whole(random, layer === 0 ? 1 : 2, layer === 0 ? 2 : 7));
+  const perLayer = Array.from({ length: layers }, (_, layer) =>
+    whole(random, layer === 0 ? 1 : 2, layer === 0 ? 2 : 7),
+  );
   const layerOf = perLayer.flatMap((count, layer) => Array<number>(count).fill(layer));
-  const services = layerOf.map((layer, at) => serviceOf(random, at, layer, layers, layerOf, hosts.length));
+  const services = layerOf.map((layer, at) =>
+    serviceOf(random, at, layer, layers, layerOf, hosts.length),
+  );
   return { hosts, services: affordable(everyoneIsCalled(random, services), hosts.length) };
 }
 
 const letters = 'bcdfghjklmnpqrstvwxz';
-const label = (random: Random): string => Array.from({ length: 5 }, () => letters[Math.floor(random() * letters.length)]!).join('');
+const label = (random: Random): string =>
+  Array.from({ length: 5 }, () => letters[Math.floor(random() * letters.length)]!).join('');
 
 function hostOf(random: Random, at: number): Host {
   return {
@@ -72,7 +80,14 @@ function hostOf(random: Random, at: number): Host {
   };
 }
 
-function serviceOf(random: Random, at: number, layer: number, layers: number, layerOf: readonly number[], hosts: number): Service {
+function serviceOf(
+  random: Random,
+  at: number,
+  layer: number,
+  layers: number,
+  layerOf: readonly number[],
+  hosts: number,
+): Service {
   const below = layerOf.flatMap((other, index) => (other > layer ? [{ other, index }] : []));
   const wanted = layer === layers - 1 ? 0 : whole(random, 1, 4);
   const chosen = new Map<number, Call>();
@@ -96,7 +111,12 @@ function serviceOf(random: Random, at: number, layer: number, layers: number, la
   };
 }
 
-const callTo = (random: Random, to: number): Call => ({ to, share: between(random, 0.3, 1.2), passes: between(random, 0.35, 1), lag: random() < 0.3 ? 1 : 0 });
+const callTo = (random: Random, to: number): Call => ({
+  to,
+  share: between(random, 0.3, 1.2),
+  passes: between(random, 0.35, 1),
+  lag: random() < 0.3 ? 1 : 0,
+});
 
 /** A service that is called by none would be an entry of its own. */
 function everyoneIsCalled(random: Random, services: readonly Service[]): readonly Service[] {
@@ -114,11 +134,19 @@ function everyoneIsCalled(random: Random, services: readonly Service[]): readonl
 /** Hosts have room: at the busiest hour the work of their services takes at most two fifths of their processors. */
 function affordable(services: readonly Service[], hosts: number): readonly Service[] {
   const rates = services.map(({ layer }) => (layer === 0 ? 168 : 0));
-  services.forEach(({ calls }, at) => calls.forEach(({ to, share }) => (rates[to]! += rates[at]! * share)));
-  const work = Array.from({ length: hosts }, (_, host) =>
-    services.reduce((sum, service, at) => sum + (service.host === host ? service.cost * rates[at]! : 0), 0),
+  services.forEach(({ calls }, at) =>
+    calls.forEach(({ to, share }) => (rates[to]! += rates[at]! * share)),
   );
-  return services.map((service) => ({ ...service, cost: service.cost * Math.min(1, 40 / work[service.host]!) }));
+  const work = Array.from({ length: hosts }, (_, host) =>
+    services.reduce(
+      (sum, service, at) => sum + (service.host === host ? service.cost * rates[at]! : 0),
+      0,
+    ),
+  );
+  return services.map((service) => ({
+    ...service,
+    cost: service.cost * Math.min(1, 40 / work[service.host]!),
+  }));
 }
 
 /** Everything that needs this one, at whatever distance. */

@@ -1,3 +1,6 @@
 import { Type } from 'typebox';
 
-export const Greeting = Type.Object({ message: Type.String(), at: Type.String({ format: 'date-time' }) });
+export const Greeting = Type.Object({
+  message: Type.String(),
+  at: Type.String({ format: 'date-time' }),
+});

@@ -32,7 +32,10 @@ function fromFile(path: string | undefined, name: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new SvcError('invalid_argument', `environment: ${name} names ${path}, which cannot be read: ${messageOf(error)}`);
+    throw new SvcError(
+      'invalid_argument',
+      `environment: ${name} names ${path}, which cannot be read: ${messageOf(error)}`,
+    );
   }
 }
 
@@ -40,7 +43,9 @@ function fromFile(path: string | undefined, name: string): string | undefined {
 function coerce(text: string, { schema, env }: SettingDeclaration): unknown {
   switch ((schema as { type?: string }).type) {
     case 'array':
-      return text === '' ? [] : text.split(env?.endsWith('_DIRS') ? delimiter : ',').map((item) => item.trim());
+      return text === ''
+        ? []
+        : text.split(env?.endsWith('_DIRS') ? delimiter : ',').map((item) => item.trim());
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : text;
     case 'integer':

@@ -27,4 +27,8 @@ export function keepKnownSettings(dataDir: string, known: KnownSettings): void {
 
 /** The names that one manifest brings. */
 export const namesOf = ({ id, settings }: PluginManifest): KnownSettings =>
-  Object.fromEntries(Object.entries(settings).flatMap(([key, { env }]) => [key, ...(env === undefined ? [] : [env, `${env}_FILE`])].map((name) => [name, id])));
+  Object.fromEntries(
+    Object.entries(settings).flatMap(([key, { env }]) =>
+      [key, ...(env === undefined ? [] : [env, `${env}_FILE`])].map((name) => [name, id]),
+    ),
+  );

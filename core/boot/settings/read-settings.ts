@@ -3,8 +3,20 @@ import { resolve } from 'node:path';
 
 import { parse as parseYaml } from 'yaml';
 
-import { discover, manifestReader, type PluginSources, type ReadManifest, type Schemas } from '../../host/index.ts';
-import { isSvcError, type Logger, messageOf, type SettingDeclaration, SvcError } from '../../sdk/index.ts';
+import {
+  discover,
+  manifestReader,
+  type PluginSources,
+  type ReadManifest,
+  type Schemas,
+} from '../../host/index.ts';
+import {
+  isSvcError,
+  type Logger,
+  messageOf,
+  type SettingDeclaration,
+  SvcError,
+} from '../../sdk/index.ts';
 import { coreSettings, otherEnvironment } from './core-settings.ts';
 import { defaultsFile, pluginSources, type Product } from '../product.ts';
 import { type Environment, Settings, type SettingsOptions } from './settings.ts';
@@ -45,9 +57,19 @@ export function bootSettings(
   const settings = new Settings(environment, ownValues, { schemas, shipped, log });
   settings.declare('core', core, false);
   const readManifest = manifestReader(schemas);
-  const { release, names } = declareForPlugins(settings, sources ?? pluginSources(product, dataDir), readManifest, runsOn);
+  const { release, names } = declareForPlugins(
+    settings,
+    sources ?? pluginSources(product, dataDir),
+    readManifest,
+    runsOn,
+  );
   const present = new Set(Object.values(names));
-  const known = { ...Object.fromEntries(Object.entries(readKnownSettings(dataDir)).filter(([, plugin]) => !present.has(plugin))), ...names };
+  const known = {
+    ...Object.fromEntries(
+      Object.entries(readKnownSettings(dataDir)).filter(([, plugin]) => !present.has(plugin)),
+    ),
+    ...names,
+  };
   const unused = settings.assertAllKnown(otherEnvironment, ownValues.keys(), own, known);
   // Each plugin declares its keys itself, with its own life time, when it is brought up.
   release();
@@ -55,7 +77,11 @@ export function bootSettings(
 }
 
 /** The data folder holds a settings file itself, so it is the one setting that comes from outside only. */
-function dataDirOf(environment: Environment, options: SettingsOptions, core: NonNullable<BootSettingsOptions['core']>): string {
+function dataDirOf(
+  environment: Environment,
+  options: SettingsOptions,
+  core: NonNullable<BootSettingsOptions['core']>,
+): string {
   const outside = new Settings(environment, new Map(), options);
   outside.declare('core', { 'data.dir': core['data.dir']! });
   return resolve(outside.get<string>('data.dir'));
@@ -79,7 +105,10 @@ function declareForPlugins(
       }
     } catch (error) {
       // What a stranger dropped in keeps nothing from starting.
-      if (folder.origin !== 'data' && (!isSvcError(error) || !error.message.includes(`${folder.path}/plugin.json`))) {
+      if (
+        folder.origin !== 'data' &&
+        (!isSvcError(error) || !error.message.includes(`${folder.path}/plugin.json`))
+      ) {
         throw error;
       }
     }
@@ -101,7 +130,10 @@ export function readSettingsFile(file: string): ReadonlyMap<string, unknown> {
   }
   for (const [category, keys] of Object.entries(parseMapping(text, file))) {
     if (typeof keys !== 'object' || keys === null || Array.isArray(keys)) {
-      throw new SvcError('invalid_argument', `${file}: "${category}" must be a mapping of keys, such as "${category}:" with indented lines below it`);
+      throw new SvcError(
+        'invalid_argument',
+        `${file}: "${category}" must be a mapping of keys, such as "${category}:" with indented lines below it`,
+      );
     }
     for (const [key, value] of Object.entries(keys)) {
       values.set(`${category}.${key}`, value);
@@ -115,7 +147,10 @@ function parseMapping(text: string, file: string): object {
   try {
     parsed = parseYaml(text, { maxAliasCount: 0, schema: 'core' });
   } catch (error) {
-    throw new SvcError('invalid_argument', `${file} is not valid YAML: ${messageOf(error).split('\n')[0]}`);
+    throw new SvcError(
+      'invalid_argument',
+      `${file} is not valid YAML: ${messageOf(error).split('\n')[0]}`,
+    );
   }
   if (parsed !== null && (typeof parsed !== 'object' || Array.isArray(parsed))) {
     throw new SvcError('invalid_argument', `${file} must be a mapping of categories`);

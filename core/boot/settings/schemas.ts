@@ -15,7 +15,9 @@ const options = {
 } as const;
 
 /** Schemas of packs are strangers' work: their patterns run on an engine that no pattern can stall. */
-const linear = Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 'RE2JS' });
+const linear = Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), {
+  code: 'RE2JS',
+});
 
 const plain = new Ajv({ ...options, code: { ...options.code, regExp: linear } });
 /** Only schemas of the product fill in defaults: those of manifests. */

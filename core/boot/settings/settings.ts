@@ -37,18 +37,30 @@ export class Settings implements SettingsBoard {
   readonly #database = new Map<string, unknown>();
   /** Who declared a key last has the say; whoever did before has it again when that one is withdrawn. */
   readonly #declared = new Map<string, readonly Declared[]>();
-  readonly #watchers = new Set<{ key: string; last: unknown; listener: (value: unknown) => unknown }>();
+  readonly #watchers = new Set<{
+    key: string;
+    last: unknown;
+    listener: (value: unknown) => unknown;
+  }>();
   readonly #declaring = new Set<() => void>();
   readonly #schemas: Schemas;
   readonly #onWatcherError: (key: string, error: unknown) => void;
 
-  constructor(environment: Environment, file: ReadonlyMap<string, unknown>, { schemas, shipped = new Map<string, unknown>(), log }: SettingsOptions) {
+  constructor(
+    environment: Environment,
+    file: ReadonlyMap<string, unknown>,
+    { schemas, shipped = new Map<string, unknown>(), log }: SettingsOptions,
+  ) {
     this.#schemas = schemas;
     this.#environment = environment;
     this.#fromEnvironment = environmentLayer(environment);
     this.#file = file;
     this.#shipped = shipped;
-    this.#onWatcherError = (key, error) => log?.().error({ setting: key, error }, `a listener of setting ${key} failed: ${messageOf(error)}`);
+    this.#onWatcherError = (key, error) =>
+      log?.().error(
+        { setting: key, error },
+        `a listener of setting ${key} failed: ${messageOf(error)}`,
+      );
   }
 
   /** Keys and listeners, for the census. */
@@ -60,17 +72,28 @@ export class Settings implements SettingsBoard {
    * Adds the keys of one owner; a bad value in the environment or file stops here, naming where it stands. Defaults
    * are checked only when `strange`, for those of packs: what ships has tests, and checking it would compile every schema at each start.
    */
-  declare(owner: string, declarations: Readonly<Record<string, SettingDeclaration>>, strange = true): Disposer {
+  declare(
+    owner: string,
+    declarations: Readonly<Record<string, SettingDeclaration>>,
+    strange = true,
+  ): Disposer {
     const added = Object.entries(declarations).map(([key, declaration]) => {
       const held = this.#declared.get(key)?.at(-1);
       if (held && held.owner !== owner) {
-        throw new SvcError('conflict', `setting ${key} is declared by both ${held.owner} and ${owner}`);
+        throw new SvcError(
+          'conflict',
+          `setting ${key} is declared by both ${held.owner} and ${owner}`,
+        );
       }
       this.#assertLayers(key, declaration, strange);
       return [key, { owner, declaration }] as const;
     });
-    Object.entries(declarations).forEach(([key, declaration]) => this.#assertDiffers(key, declaration, declarations));
-    added.forEach(([key, declared]) => this.#declared.set(key, [...(this.#declared.get(key) ?? []), declared]));
+    Object.entries(declarations).forEach(([key, declaration]) =>
+      this.#assertDiffers(key, declaration, declarations),
+    );
+    added.forEach(([key, declared]) =>
+      this.#declared.set(key, [...(this.#declared.get(key) ?? []), declared]),
+    );
     this.#settle();
     return () => {
       for (const [key, declared] of added) {
@@ -97,7 +120,10 @@ export class Settings implements SettingsBoard {
   state(key: string): SettingState {
     const found = this.find(key);
     if (!found) {
-      throw new SvcError('not_found', `there is no setting "${key}"${meant(key, this.#declared.keys())}`);
+      throw new SvcError(
+        'not_found',
+        `there is no setting "${key}"${meant(key, this.#declared.keys())}`,
+      );
     }
     return found;
   }
@@ -110,7 +136,10 @@ export class Settings implements SettingsBoard {
     const { declaration } = this.state(key);
     if (declaration.at_start) {
       const places = declaration.env === undefined ? 'svc.yaml' : `${declaration.env} or svc.yaml`;
-      throw new SvcError('conflict', `${key} is read once, at the start: set it in ${places} and start svc again`);
+      throw new SvcError(
+        'conflict',
+        `${key} is read once, at the start: set it in ${places} and start svc again`,
+      );
     }
     this.#assertFits(key, declaration, value, 'the value');
   }
@@ -126,7 +155,11 @@ export class Settings implements SettingsBoard {
   }
 
   watch<T>(key: string, listener: (value: T) => unknown): Disposer {
-    const watcher = { key, last: this.state(key).value, listener: listener as (value: unknown) => unknown };
+    const watcher = {
+      key,
+      last: this.state(key).value,
+      listener: listener as (value: unknown) => unknown,
+    };
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
   }
@@ -140,7 +173,12 @@ export class Settings implements SettingsBoard {
    * Refuses names and keys that are not declared, so that a typo never passes for a setting. Those of plugins that are away,
    * as `absent` has them, are answered instead.
    */
-  assertAllKnown(alsoEnvironment: ReadonlySet<string>, fileKeys: Iterable<string>, file: string, absent: KnownSettings = {}): readonly string[] {
+  assertAllKnown(
+    alsoEnvironment: ReadonlySet<string>,
+    fileKeys: Iterable<string>,
+    file: string,
+    absent: KnownSettings = {},
+  ): readonly string[] {
     const away = (name: string): boolean => Object.hasOwn(absent, name);
     const unused: string[] = [];
     const names = new Set(alsoEnvironment);
@@ -157,7 +195,10 @@ export class Settings implements SettingsBoard {
       if (away(name)) {
         unused.push(name);
       } else {
-        throw new SvcError('invalid_argument', `environment: ${name} is not a setting of svc${meant(name, names)}`);
+        throw new SvcError(
+          'invalid_argument',
+          `environment: ${name} is not a setting of svc${meant(name, names)}`,
+        );
       }
     }
     for (const key of fileKeys) {
@@ -167,13 +208,19 @@ export class Settings implements SettingsBoard {
       if (away(key)) {
         unused.push(key);
       } else {
-        throw new SvcError('invalid_argument', `${file}: ${key} is not a setting of svc${meant(key, this.#declared.keys())}`);
+        throw new SvcError(
+          'invalid_argument',
+          `${file}: ${key} is not a setting of svc${meant(key, this.#declared.keys())}`,
+        );
       }
     }
     return unused;
   }
 
-  #effective(key: string, declaration: SettingDeclaration): { value: unknown; source: SettingState['source'] } {
+  #effective(
+    key: string,
+    declaration: SettingDeclaration,
+  ): { value: unknown; source: SettingState['source'] } {
     const fromEnvironment = this.#fromEnvironment(declaration);
     if (fromEnvironment !== undefined) {
       return { value: fromEnvironment, source: 'env' };
@@ -184,7 +231,10 @@ export class Settings implements SettingsBoard {
     if (this.#file.has(key)) {
       return { value: this.#file.get(key), source: 'file' };
     }
-    return { value: this.#shipped.has(key) ? this.#shipped.get(key) : declaration.default, source: 'default' };
+    return {
+      value: this.#shipped.has(key) ? this.#shipped.get(key) : declaration.default,
+      source: 'default',
+    };
   }
 
   #assertLayers(key: string, declaration: SettingDeclaration, strange: boolean): void {
@@ -195,7 +245,10 @@ export class Settings implements SettingsBoard {
     if (this.#file.has(key)) {
       this.#assertFits(key, declaration, this.#file.get(key), `configuration file: ${key}`);
     }
-    if (this.#shipped.has(key) && JSON.stringify(this.#shipped.get(key)) !== JSON.stringify(declaration.default)) {
+    if (
+      this.#shipped.has(key) &&
+      JSON.stringify(this.#shipped.get(key)) !== JSON.stringify(declaration.default)
+    ) {
       this.#assertFits(key, declaration, this.#shipped.get(key), `the defaults file: ${key}`);
     }
     if (strange && declaration.default !== undefined) {
@@ -204,18 +257,31 @@ export class Settings implements SettingsBoard {
   }
 
   /** A password that is the name beside it is no password, and the shape of neither can tell. */
-  #assertDiffers(key: string, declaration: SettingDeclaration, declarations: Readonly<Record<string, SettingDeclaration>>): void {
+  #assertDiffers(
+    key: string,
+    declaration: SettingDeclaration,
+    declarations: Readonly<Record<string, SettingDeclaration>>,
+  ): void {
     const other = declaration.differs_from;
     if (other === undefined) {
       return;
     }
     const beside = declarations[other];
     if (!beside?.at_start || !declaration.at_start) {
-      throw new SvcError('invalid_argument', `setting ${key} must differ from ${other}: both must be declared together, and be at_start`);
+      throw new SvcError(
+        'invalid_argument',
+        `setting ${key} must differ from ${other}: both must be declared together, and be at_start`,
+      );
     }
-    const [own, its] = [foldedText(this.#effective(key, declaration).value), foldedText(this.#effective(other, beside).value)];
+    const [own, its] = [
+      foldedText(this.#effective(key, declaration).value),
+      foldedText(this.#effective(other, beside).value),
+    ];
     if (own !== '' && own === its) {
-      throw new SvcError('invalid_argument', `${declaration.env ?? key} must not be the same as ${beside.env ?? other} (${key}: ${declaration.description})`);
+      throw new SvcError(
+        'invalid_argument',
+        `${declaration.env ?? key} must not be the same as ${beside.env ?? other} (${key}: ${declaration.description})`,
+      );
     }
   }
 
@@ -236,13 +302,22 @@ export class Settings implements SettingsBoard {
     return first && problemOf(first);
   }
 
-  #assertFits(key: string, { schema, description }: SettingDeclaration, value: unknown, where: string): void {
+  #assertFits(
+    key: string,
+    { schema, description }: SettingDeclaration,
+    value: unknown,
+    where: string,
+  ): void {
     const problem = this.#misfit(schema, value);
     if (problem) {
       const inside = problem.path === '' ? '' : ` (${problem.path.slice(1).replaceAll('/', '.')})`;
-      throw new SvcError('invalid_argument', `${where}${inside} ${problem.message} (${key}: ${description})`, {
-        details: [{ path: `/value${problem.path}`, message: problem.message }],
-      });
+      throw new SvcError(
+        'invalid_argument',
+        `${where}${inside} ${problem.message} (${key}: ${description})`,
+        {
+          details: [{ path: `/value${problem.path}`, message: problem.message }],
+        },
+      );
     }
   }
 
@@ -263,14 +338,19 @@ export class Settings implements SettingsBoard {
 
 /** The first problem. It never repeats the value, which may be a secret. */
 function problemOf({ keyword, params, instancePath, message, parentSchema }: Misfit): FieldProblem {
-  const allowed = keyword === 'enum' ? `: ${(params['allowedValues'] as unknown[]).join(', ')}` : '';
+  const allowed =
+    keyword === 'enum' ? `: ${(params['allowedValues'] as unknown[]).join(', ')}` : '';
   const [example] = parentSchema?.examples ?? [];
   // A regular expression tells those who have to write the value nothing.
-  const misfit = keyword === 'pattern' && example !== undefined ? `must be written like ${example}` : (message ?? 'does not fit');
+  const misfit =
+    keyword === 'pattern' && example !== undefined
+      ? `must be written like ${example}`
+      : (message ?? 'does not fit');
   return { path: instancePath, message: `${misfit}${allowed}` };
 }
 
-const foldedText = (value: unknown): string => (typeof value === 'string' ? value.trim().normalize('NFC').toLowerCase() : '');
+const foldedText = (value: unknown): string =>
+  typeof value === 'string' ? value.trim().normalize('NFC').toLowerCase() : '';
 
 const meant = (name: string, known: Iterable<string>): string => {
   const guess = nearest(name, known);

@@ -1,5 +1,13 @@
 import { auditRecord, type AuditedEnd, principalKey } from '../../auth/index.ts';
-import { type AuditRecord, AuditTrail, type AuditTrailContract, messageOf, type MaybePromise, SvcError, withDeadline } from '../../sdk/index.ts';
+import {
+  type AuditRecord,
+  AuditTrail,
+  type AuditTrailContract,
+  messageOf,
+  type MaybePromise,
+  SvcError,
+  withDeadline,
+} from '../../sdk/index.ts';
 import { publicError } from '../replies/error-reply.ts';
 import type { Exchange } from './exchange.ts';
 import type { Claim } from './idempotency.ts';
@@ -12,7 +20,11 @@ const refusalMs = 2_000;
  * Runs the handler so that its change, the audit row and the idempotency row are one transaction:
  * the rows join its first write unit, or are written on their own when it wrote nothing.
  */
-export async function witnessed<R>(exchange: Exchange, claim: Claim | undefined, work: () => MaybePromise<R>): Promise<R> {
+export async function witnessed<R>(
+  exchange: Exchange,
+  claim: Claim | undefined,
+  work: () => MaybePromise<R>,
+): Promise<R> {
   const { changes } = exchange.front;
   if (exchange.served!.route.declaration.unwritten && changes.writable() !== undefined) {
     return await work();
@@ -23,7 +35,11 @@ export async function witnessed<R>(exchange: Exchange, claim: Claim | undefined,
   const witness: ChangeWitness = {
     async beforeCommit(tx) {
       if (exchange.abandoned) {
-        throw new SvcError('unavailable', 'the request was given up before this change; nothing more is written for it', { reason: 'http.request_abandoned' });
+        throw new SvcError(
+          'unavailable',
+          'the request was given up before this change; nothing more is written for it',
+          { reason: 'http.request_abandoned' },
+        );
       }
       if (!rowsIn) {
         await appendRows(exchange, claim, tx).catch((error: unknown) => {
@@ -60,10 +76,14 @@ export async function witnessed<R>(exchange: Exchange, claim: Claim | undefined,
  */
 export function assertWritable(exchange: Exchange): void {
   const { front, principal } = exchange;
-  const absent = trailOf(exchange) || principal.kind === 'operator' ? undefined : front.absentTrail?.();
+  const absent =
+    trailOf(exchange) || principal.kind === 'operator' ? undefined : front.absentTrail?.();
   const reason = front.changes.writable() ?? absent;
   if (reason !== undefined) {
-    throw new SvcError('unavailable', `nothing can be changed at the moment: ${reason}`, { reason: 'http.read_only', retryAfterSeconds: 30 });
+    throw new SvcError('unavailable', `nothing can be changed at the moment: ${reason}`, {
+      reason: 'http.read_only',
+      retryAfterSeconds: 30,
+    });
   }
 }
 
@@ -77,8 +97,12 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
   if (!trail || front.changes.writable() !== undefined) {
     return;
   }
-  const principal = exchange.principal.kind === 'anonymous' ? undefined : principalKey(exchange.principal);
-  if (front.refusals >= refusalsAtOnce || !front.refusalBudget.spend({ ip: exchange.ip, principal })) {
+  const principal =
+    exchange.principal.kind === 'anonymous' ? undefined : principalKey(exchange.principal);
+  if (
+    front.refusals >= refusalsAtOnce ||
+    !front.refusalBudget.spend({ ip: exchange.ip, principal })
+  ) {
     front.log.warn(
       { event: 'audit.refusal_counted', request_id: exchange.requestId, route: exchange.label },
       'too many refused calls of one source; this one is only counted in the audit trail',
@@ -106,19 +130,32 @@ export async function recordRefusal(exchange: Exchange, error: unknown): Promise
     .finally(() => {
       front.refusals -= 1;
     });
-  const late = (): Promise<never> => Promise.reject(new Error(`the audit trail did not answer within ${refusalMs} ms`));
+  const late = (): Promise<never> =>
+    Promise.reject(new Error(`the audit trail did not answer within ${refusalMs} ms`));
   await withDeadline(writing, refusalMs, late, { idle: true }).catch((cause: unknown) => {
     front.log.error(
-      { event: 'audit.refusal_lost', request_id: exchange.requestId, route: exchange.label, cause: messageOf(cause) },
+      {
+        event: 'audit.refusal_lost',
+        request_id: exchange.requestId,
+        route: exchange.label,
+        cause: messageOf(cause),
+      },
       'could not write a refused call to the audit trail',
     );
   });
 }
 
-async function appendRows(exchange: Exchange, claim: Claim | undefined, tx: Transaction): Promise<void> {
+async function appendRows(
+  exchange: Exchange,
+  claim: Claim | undefined,
+  tx: Transaction,
+): Promise<void> {
   const { route } = exchange.served!;
   if (route.audited) {
-    await trailOf(exchange)?.append(tx, recordOf(exchange, { httpStatus: exchange.status ?? route.status }));
+    await trailOf(exchange)?.append(
+      tx,
+      recordOf(exchange, { httpStatus: exchange.status ?? route.status }),
+    );
   }
   if (claim) {
     await exchange.front.changes.idempotency.insert(tx, claim.row);
@@ -127,16 +164,34 @@ async function appendRows(exchange: Exchange, claim: Claim | undefined, tx: Tran
 
 function recordOf(exchange: Exchange, end: AuditedEnd): AuditRecord {
   const { served, params, principal, front, ip, requestId, note, req } = exchange;
-  const call = { declaration: served!.route.declaration, params, principal, occurredAt: front.clock.now(), ip, requestId, note };
-  return auditRecord({ ...call, userAgent: req.headers['user-agent'] ?? '' }, end, front.hideSecrets);
+  const call = {
+    declaration: served!.route.declaration,
+    params,
+    principal,
+    occurredAt: front.clock.now(),
+    ip,
+    requestId,
+    note,
+  };
+  return auditRecord(
+    { ...call, userAgent: req.headers['user-agent'] ?? '' },
+    end,
+    front.hideSecrets,
+  );
 }
 
 const trailOf = ({ snapshot, served }: Exchange): AuditTrailContract | undefined =>
-  (snapshot ?? served?.pin.snapshot)?.services.get(AuditTrail.id)?.value.instance as AuditTrailContract | undefined;
+  (snapshot ?? served?.pin.snapshot)?.services.get(AuditTrail.id)?.value.instance as
+    | AuditTrailContract
+    | undefined;
 
 const untraceable = (cause: unknown): SvcError =>
-  new SvcError('unavailable', 'the change could not be written to the audit trail, so it was not made', {
-    reason: 'audit.not_written',
-    cause,
-    retryAfterSeconds: 5,
-  });
+  new SvcError(
+    'unavailable',
+    'the change could not be written to the audit trail, so it was not made',
+    {
+      reason: 'audit.not_written',
+      cause,
+      retryAfterSeconds: 5,
+    },
+  );

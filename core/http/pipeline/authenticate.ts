@@ -26,15 +26,26 @@ export function readCredential({ req, ip, upgrade, target }: Exchange): Credenti
       return { scheme: 'bearer', value: authorization.slice(7).trim(), ip, path };
     }
     if (/^basic /i.test(authorization)) {
-      return { scheme: 'basic', value: Buffer.from(authorization.slice(6).trim(), 'base64').toString('utf8'), ip, path };
+      return {
+        scheme: 'basic',
+        value: Buffer.from(authorization.slice(6).trim(), 'base64').toString('utf8'),
+        ip,
+        path,
+      };
     }
   }
   const ticket = upgrade?.protocols.find((protocol) => protocol.startsWith(ticketProtocol));
-  return ticket === undefined ? undefined : { scheme: 'ticket', value: ticket.slice(ticketProtocol.length), ip, path };
+  return ticket === undefined
+    ? undefined
+    : { scheme: 'ticket', value: ticket.slice(ticketProtocol.length), ip, path };
 }
 
 /** Who shows this credential, as the given snapshot knows them; an unknown caller is anonymous. */
-export function identify(front: Front, snapshot: Snapshot, credential: Credential): MaybePromise<Principal> {
+export function identify(
+  front: Front,
+  snapshot: Snapshot,
+  credential: Credential,
+): MaybePromise<Principal> {
   const known = front.operator.authenticate(credential);
   if (known !== undefined && !(known instanceof Promise)) {
     return known;
@@ -48,7 +59,9 @@ export function identify(front: Front, snapshot: Snapshot, credential: Credentia
   try {
     const answer = withPin({ snapshot, owner }, () => provider.authenticate(credential));
     return answer instanceof Promise
-      ? withDeadline(answer, answerMs, late, { idle: true }).then(orAnonymous, (error: unknown) => refuse(front, owner, error))
+      ? withDeadline(answer, answerMs, late, { idle: true }).then(orAnonymous, (error: unknown) =>
+          refuse(front, owner, error),
+        )
       : orAnonymous(answer);
   } catch (error) {
     return refuse(front, owner, error);
@@ -61,14 +74,23 @@ function refuse(front: Front, owner: Generation, error: unknown): never {
     throw error;
   }
   front.strike(owner, `service ${Authenticator.id}`, error);
-  throw new SvcError('unavailable', 'the authenticator failed, so no caller can be authenticated at the moment; the log has the cause', {
-    reason: 'auth.provider_failed',
-    cause: error,
-    retryAfterSeconds: 5,
-  });
+  throw new SvcError(
+    'unavailable',
+    'the authenticator failed, so no caller can be authenticated at the moment; the log has the cause',
+    {
+      reason: 'auth.provider_failed',
+      cause: error,
+      retryAfterSeconds: 5,
+    },
+  );
 }
 
 const late = (): Promise<never> =>
-  Promise.reject(new SvcError('unavailable', 'authentication took too long', { reason: 'auth.provider_slow', retryAfterSeconds: 5 }));
+  Promise.reject(
+    new SvcError('unavailable', 'authentication took too long', {
+      reason: 'auth.provider_slow',
+      retryAfterSeconds: 5,
+    }),
+  );
 
 const orAnonymous = (principal: Principal | undefined): Principal => principal ?? anonymous;

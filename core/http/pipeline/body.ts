@@ -12,7 +12,11 @@ export function admitBody(exchange: Exchange, served: Served): void {
   }
   const { principal, req } = exchange;
   const length = req.headers['content-length'];
-  const arrival = { principal, headers: req.headers as RequestHeaders, announcedBytes: length === undefined ? undefined : Number(length) };
+  const arrival = {
+    principal,
+    headers: req.headers as RequestHeaders,
+    announcedBytes: length === undefined ? undefined : Number(length),
+  };
   const quota = onAccount(exchange, served, () => admit(arrival));
   exchange.bodyQuota = {
     reserve: (bytes) => onAccount(exchange, served, () => quota.reserve(bytes)),
@@ -28,13 +32,23 @@ function onAccount<R>({ front }: Exchange, { route, pin }: Served, work: () => R
       throw error;
     }
     front.strike(route.owner, route.key, error);
-    throw new SvcError('internal', 'the route failed to decide whether the body may come in', { cause: error });
+    throw new SvcError('internal', 'the route failed to decide whether the body may come in', {
+      cause: error,
+    });
   }
 }
 
 /** Reads, limits and decodes what the request carries; a body that the route did not ask for is refused. */
-export async function readBody(exchange: Exchange, { declaration }: CompiledRoute): Promise<unknown> {
-  const wanted = declaration.kind === 'bytes' ? declaration.consumes : declaration.method === 'GET' ? undefined : ['application/json'];
+export async function readBody(
+  exchange: Exchange,
+  { declaration }: CompiledRoute,
+): Promise<unknown> {
+  const wanted =
+    declaration.kind === 'bytes'
+      ? declaration.consumes
+      : declaration.method === 'GET'
+        ? undefined
+        : ['application/json'];
   if (wanted === undefined) {
     throw new SvcError('invalid_argument', 'this route takes no body');
   }
@@ -59,20 +73,27 @@ export function noBody(exchange: Exchange, { declaration }: CompiledRoute): unkn
 }
 
 /** Checks the decoded body against the route's schema. */
-export function checkBody(exchange: Exchange, { declaration, shapes }: CompiledRoute, body: unknown): void {
+export function checkBody(
+  exchange: Exchange,
+  { declaration, shapes }: CompiledRoute,
+  body: unknown,
+): void {
   if (declaration.body !== undefined) {
     shapes.checkBody(body, exchange.rawBody?.length ?? 0);
   } else if (declaration.kind !== 'bytes' && body !== undefined && !isEmptyObject(body)) {
     const [field] = typeof body === 'object' && body !== null ? Object.keys(body) : [];
     throw new SvcError(
       'invalid_argument',
-      field === undefined ? 'this route takes no body' : `this route takes no body, but got the field "${field.slice(0, 100)}"`,
+      field === undefined
+        ? 'this route takes no body'
+        : `this route takes no body, but got the field "${field.slice(0, 100)}"`,
     );
   }
 }
 
 /** An object of optional fields may be left out altogether; then its required fields are what is missing. */
-const absent = (schema: object | undefined): unknown => (schema !== undefined && (schema as { type?: unknown }).type === 'object' ? {} : undefined);
+const absent = (schema: object | undefined): unknown =>
+  schema !== undefined && (schema as { type?: unknown }).type === 'object' ? {} : undefined;
 
 function decodeJson(bytes: Buffer, schema: object | undefined): unknown {
   if (bytes.length === 0) {
@@ -89,25 +110,42 @@ function decodeJson(bytes: Buffer, schema: object | undefined): unknown {
  * Byte routes get encoded bodies as they came and inflate them under their own limits.
  */
 function requireType({ req }: Exchange, wanted: readonly string[], encodingAllowed: boolean): void {
-  const [type = '', ...parameters] = (req.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const [type = '', ...parameters] = (req.headers['content-type'] ?? '')
+    .split(';')
+    .map((part) => part.trim().toLowerCase());
   const charset = parameters
     .find((parameter) => parameter.startsWith('charset='))
     ?.slice(8)
     .replaceAll('"', '');
-  if (!wanted.some((accepted) => accepted === type || accepted === '*/*' || (accepted.endsWith('/*') && type.startsWith(accepted.slice(0, -1))))) {
-    throw new SvcError('invalid_argument', `the body must be ${wanted.join(' or ')}; name it in the Content-Type header`, { status: 415 });
+  if (
+    !wanted.some(
+      (accepted) =>
+        accepted === type ||
+        accepted === '*/*' ||
+        (accepted.endsWith('/*') && type.startsWith(accepted.slice(0, -1))),
+    )
+  ) {
+    throw new SvcError(
+      'invalid_argument',
+      `the body must be ${wanted.join(' or ')}; name it in the Content-Type header`,
+      { status: 415 },
+    );
   }
   if (!encodingAllowed && charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
     throw new SvcError('invalid_argument', 'the body must be in UTF-8', { status: 415 });
   }
   const encoding = req.headers['content-encoding'];
   if (!encodingAllowed && encoding !== undefined && encoding !== 'identity') {
-    throw new SvcError('invalid_argument', 'the body must not be compressed on this route', { status: 415 });
+    throw new SvcError('invalid_argument', 'the body must not be compressed on this route', {
+      status: 415,
+    });
   }
 }
 
-const tooLarge = (most: number): SvcError => new SvcError('invalid_argument', `the body is larger than ${sizeText(most)}`, { status: 413 });
-const cutShort = (): SvcError => new SvcError('invalid_argument', 'the request ended before its body was complete');
+const tooLarge = (most: number): SvcError =>
+  new SvcError('invalid_argument', `the body is larger than ${sizeText(most)}`, { status: 413 });
+const cutShort = (): SvcError =>
+  new SvcError('invalid_argument', 'the request ended before its body was complete');
 
 /** Leaves what its reader does not take in the connection, where the client has to wait. */
 async function* pieces(exchange: Exchange, most: number): AsyncGenerator<Uint8Array> {
@@ -154,17 +192,26 @@ function collect({ req, front, bodyQuota }: Exchange, most: number): Promise<Buf
         settle(() => reject(error));
       }
     };
-    const done = (): void => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
+    const done = (): void =>
+      settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
     const broken = (): void => settle(() => reject(cutShort()));
-    const slow = (): void => settle(() => reject(new SvcError('invalid_argument', 'the body took too long to arrive')));
+    const slow = (): void =>
+      settle(() => reject(new SvcError('invalid_argument', 'the body took too long to arrive')));
     const timer = setTimeout(slow, most > bodyBytes ? uploadTimeoutMs : requestTimeoutMs);
     req.on('data', take).on('end', done).on('error', broken).on('close', broken);
   });
 }
 
-const isEmptyObject = (body: unknown): boolean => typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0;
+const isEmptyObject = (body: unknown): boolean =>
+  typeof body === 'object' &&
+  body !== null &&
+  !Array.isArray(body) &&
+  Object.keys(body).length === 0;
 
-const sizeText = (bytes: number): string => (bytes >= 1024 * 1024 ? `${Math.floor(bytes / 1024 / 1024)} MiB` : `${Math.floor(bytes / 1024)} KiB`);
+const sizeText = (bytes: number): string =>
+  bytes >= 1024 * 1024
+    ? `${Math.floor(bytes / 1024 / 1024)} MiB`
+    : `${Math.floor(bytes / 1024)} KiB`;
 
 const deepest = 64;
 const forbidden = new Set(['__proto__', 'constructor', 'prototype']);
@@ -197,11 +244,17 @@ function inspect(root: unknown): void {
 }
 
 function gatherBelow(node: object, below: object[]): void {
-  const named = Array.isArray(node) ? undefined : Object.keys(node).find((key) => forbidden.has(key));
+  const named = Array.isArray(node)
+    ? undefined
+    : Object.keys(node).find((key) => forbidden.has(key));
   if (named !== undefined) {
-    throw new SvcError('invalid_argument', `the body has a field named ${named}, which is never accepted`, {
-      details: [{ path: `/${named}`, message: 'is never accepted' }],
-    });
+    throw new SvcError(
+      'invalid_argument',
+      `the body has a field named ${named}, which is never accepted`,
+      {
+        details: [{ path: `/${named}`, message: 'is never accepted' }],
+      },
+    );
   }
   for (const entry of Object.values(node) as unknown[]) {
     if (isObject(entry)) {

@@ -19,7 +19,16 @@ import type { CompiledRoute, Served } from '../routes/route-table.ts';
 
 const firstPage: PageRequest = Object.freeze({ limit: 50 });
 
-const pipelineHeaders = new Set(['connection', 'content-length', 'date', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade', 'x-request-id']);
+const pipelineHeaders = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+]);
 
 /** A request as its handler sees it. */
 export class HandlerCall implements Call {
@@ -69,21 +78,27 @@ export class HandlerCall implements Call {
 
   setHeader(name: string, value: string): void {
     if (pipelineHeaders.has(name.toLowerCase())) {
-      throw new TypeError(`the header ${name} belongs to the pipeline and cannot be set by a handler`);
+      throw new TypeError(
+        `the header ${name} belongs to the pipeline and cannot be set by a handler`,
+      );
     }
     this.#exchange.setHeader(name, value);
   }
 
   setStatus(status: number): void {
     if (!Number.isInteger(status) || status < 200 || status > 399) {
-      throw new RangeError(`a handler answers with a status from 200 to 399, not ${status}; throw an SvcError for the others`);
+      throw new RangeError(
+        `a handler answers with a status from 200 to 399, not ${status}; throw an SvcError for the others`,
+      );
     }
     this.#exchange.status = status;
   }
 
   requireMatch(resource: { readonly updated_at: string }): void {
     if (this.#exchange.served!.route.declaration.ifMatch !== true) {
-      throw new TypeError('the route does not declare ifMatch, so its document would not tell of it');
+      throw new TypeError(
+        'the route does not declare ifMatch, so its document would not tell of it',
+      );
     }
     requireMatch(this.#exchange.req.headers['if-match'], resource);
   }
@@ -94,18 +109,31 @@ export class HandlerCall implements Call {
 }
 
 /** Runs the handler, witnessed where its route is audited, on its plugin's account. A handler that answers at once costs no tick. */
-export function runHandler(exchange: Exchange, served: Served, call: HandlerCall, claim?: Claim): MaybePromise<unknown> {
-  return served.route.audited || claim ? witnessed(exchange, claim, () => onAccount(exchange, served, call)) : onAccount(exchange, served, call);
+export function runHandler(
+  exchange: Exchange,
+  served: Served,
+  call: HandlerCall,
+  claim?: Claim,
+): MaybePromise<unknown> {
+  return served.route.audited || claim
+    ? witnessed(exchange, claim, () => onAccount(exchange, served, call))
+    : onAccount(exchange, served, call);
 }
 
-function onAccount(exchange: Exchange, { route, pin }: Served, call: HandlerCall): MaybePromise<unknown> {
+function onAccount(
+  exchange: Exchange,
+  { route, pin }: Served,
+  call: HandlerCall,
+): MaybePromise<unknown> {
   const { declaration } = route;
   try {
     const answer: unknown = withPin(pin, () => declaration.handle(call, noSocket));
     if (!isThenable(answer)) {
       return answer;
     }
-    return inTime(answer, declaration.timeoutMs ?? exchange.front.limits.handlerMs).catch((error: unknown) => blame(exchange, route, error));
+    return inTime(answer, declaration.timeoutMs ?? exchange.front.limits.handlerMs).catch(
+      (error: unknown) => blame(exchange, route, error),
+    );
   } catch (error) {
     return blame(exchange, route, error);
   }
@@ -124,7 +152,10 @@ const inTime = (answer: PromiseLike<unknown>, ms: number): Promise<unknown> =>
 
 class HandlerLate extends SvcError {
   constructor(ms: number) {
-    super('unavailable', `no answer within ${ms / 1000} s; try again later`, { reason: 'http.handler_late', retryAfterSeconds: 5 });
+    super('unavailable', `no answer within ${ms / 1000} s; try again later`, {
+      reason: 'http.handler_late',
+      retryAfterSeconds: 5,
+    });
   }
 }
 
@@ -132,4 +163,6 @@ class HandlerLate extends SvcError {
 const noSocket = undefined as unknown as Socket;
 
 export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+  typeof value === 'object' &&
+  value !== null &&
+  typeof (value as { then?: unknown }).then === 'function';

@@ -11,7 +11,15 @@ import type { Exchange } from './exchange.ts';
 import { sendJson } from '../replies/json-reply.ts';
 import { readPage, takePage } from '../replies/paging.ts';
 import { hasBody, reply } from '../replies/reply.ts';
-import { allowedMethods, findRoute, readParams, type RouteTable, routeTable, type Served, wordingNear } from '../routes/route-table.ts';
+import {
+  allowedMethods,
+  findRoute,
+  readParams,
+  type RouteTable,
+  routeTable,
+  type Served,
+  wordingNear,
+} from '../routes/route-table.ts';
 import { openSocket } from '../streams/socket.ts';
 import { parseQuery, readTarget } from './target.ts';
 
@@ -51,7 +59,10 @@ async function answer(exchange: Exchange, served: Served): Promise<void> {
   const { declaration } = route;
 
   exchange.params = readParams(route, target!.segments);
-  exchange.ip = front.addresses.of(req.socket.remoteAddress, req.headers['x-forwarded-for']?.toString());
+  exchange.ip = front.addresses.of(
+    req.socket.remoteAddress,
+    req.headers['x-forwarded-for']?.toString(),
+  );
   if (declaration.access !== 'public') {
     const asking = authenticate(exchange);
     if (asking) {
@@ -78,12 +89,20 @@ async function answer(exchange: Exchange, served: Served): Promise<void> {
   return answering[declaration.kind](exchange, served, call);
 }
 
-const answering = { json: sendJson, list: sendJson, bytes: sendBytes, events: sendEvents, socket: openSocket };
+const answering = {
+  json: sendJson,
+  list: sendJson,
+  bytes: sendBytes,
+  events: sendEvents,
+  socket: openSocket,
+};
 
 /** Two servers on one connection must not disagree about whom a request is for. */
 function requireHost({ req }: Exchange): void {
   if (req.headers.host === undefined && req.httpVersion === '1.1') {
-    throw new SvcError('invalid_argument', 'the request has no Host header', { reason: 'http.no_host' });
+    throw new SvcError('invalid_argument', 'the request has no Host header', {
+      reason: 'http.no_host',
+    });
   }
 }
 
@@ -100,12 +119,18 @@ function match(exchange: Exchange, table: RouteTable): Served | undefined {
     throw new SvcError('not_found', 'there is no such route', { reason: 'http.route_unknown' });
   }
   exchange.setHeader('allow', allowed.join(', '));
-  exchange.wording = allowed.map((method) => findRoute(table, method as Method, segments)?.route.declaration.wording).find(Boolean);
+  exchange.wording = allowed
+    .map((method) => findRoute(table, method as Method, segments)?.route.declaration.wording)
+    .find(Boolean);
   if (req.method !== 'OPTIONS') {
-    throw new SvcError('not_found', `this route does not answer ${req.method}; it answers ${allowed.join(', ')}`, {
-      reason: 'http.method_unknown',
-      status: 405,
-    });
+    throw new SvcError(
+      'not_found',
+      `this route does not answer ${req.method}; it answers ${allowed.join(', ')}`,
+      {
+        reason: 'http.method_unknown',
+        status: 405,
+      },
+    );
   }
   exchange.status = 204;
   reply(exchange, 204, '', undefined);
@@ -134,7 +159,11 @@ function peopleOnly(exchange: Exchange): void {
   exchange.setHeader('connection', 'close');
   if (principal.kind === 'edge' || (principal.kind === 'anonymous' && upgrade)) {
     const retryAfterSeconds = 2 + (front.unserved.since % 8);
-    throw new SvcError('unavailable', 'too many connections of this address (http.connections_per_address); come back later', { retryAfterSeconds });
+    throw new SvcError(
+      'unavailable',
+      'too many connections of this address (http.connections_per_address); come back later',
+      { retryAfterSeconds },
+    );
   }
 }
 
@@ -149,11 +178,15 @@ async function refuse(exchange: Exchange, error: unknown): Promise<void> {
 }
 
 /** A known caller who may not, or one who is not known; how many rows a stranger can make is bounded. */
-const isDenial = (error: unknown): boolean => isSvcError(error) && (error.code === 'forbidden' || error.code === 'unauthorized');
+const isDenial = (error: unknown): boolean =>
+  isSvcError(error) && (error.code === 'forbidden' || error.code === 'unauthorized');
 
 /** What stands in an address ends in logs and histories; so a client that opens a WebSocket that way is refused at once. */
 function refuseOpenSecret({ upgrade, target }: Exchange): void {
-  if (upgrade?.isWebSocket && /(?:^|&)(?:access_token|token|ticket|jwt|api_key)=/i.test(target!.search)) {
+  if (
+    upgrade?.isWebSocket &&
+    /(?:^|&)(?:access_token|token|ticket|jwt|api_key)=/i.test(target!.search)
+  ) {
     throw new SvcError(
       'invalid_argument',
       'no credential belongs in an address: show it as an Authorization header, or a ticket as the subprotocol svc.ticket.<ticket>',

@@ -3,7 +3,14 @@ import type { Duplex } from 'node:stream';
 
 import { anonymous } from '../../auth/index.ts';
 import type { Snapshot } from '../../registry/index.ts';
-import { type AuditNote, type BodyQuota, type Credential, messageOf, type Principal, SvcError } from '../../sdk/index.ts';
+import {
+  type AuditNote,
+  type BodyQuota,
+  type Credential,
+  messageOf,
+  type Principal,
+  SvcError,
+} from '../../sdk/index.ts';
 import type { Target } from './target.ts';
 import type { Front } from '../server/front.ts';
 import type { ObservedRequest } from '../ports.ts';
@@ -59,7 +66,13 @@ export class Exchange implements ObservedRequest {
   #retired: (() => void) | undefined;
   #gone: (() => void) | undefined;
 
-  constructor(front: Front, req: IncomingMessage, res: ServerResponse, requestId: string, upgrade?: UpgradeRequest) {
+  constructor(
+    front: Front,
+    req: IncomingMessage,
+    res: ServerResponse,
+    requestId: string,
+    upgrade?: UpgradeRequest,
+  ) {
     this.front = front;
     this.req = req;
     this.res = res;
@@ -125,7 +138,10 @@ export class Exchange implements ObservedRequest {
   setHeader(name: string, value: string): void {
     const lower = name.toLowerCase();
     const headers = (this.headers ??= []);
-    const at = lower === 'set-cookie' ? -1 : headers.findIndex((known, index) => index % 2 === 0 && known === lower);
+    const at =
+      lower === 'set-cookie'
+        ? -1
+        : headers.findIndex((known, index) => index % 2 === 0 && known === lower);
     if (at < 0) {
       headers.push(lower, value);
     } else {
@@ -158,7 +174,12 @@ export class Exchange implements ObservedRequest {
       bodyQuota?.release();
     } catch (error) {
       this.front.log.warn(
-        { event: 'http.quota_release_failed', request_id: this.requestId, route: this.label, cause: messageOf(error) },
+        {
+          event: 'http.quota_release_failed',
+          request_id: this.requestId,
+          route: this.label,
+          cause: messageOf(error),
+        },
         'could not release the body quota of a request; its plugin may count the bytes for good',
       );
     }

@@ -45,11 +45,19 @@ export class Claim {
       return;
     }
     try {
-      await front.changes.idempotency.complete(this.row, { status, body: seal(front.cursorKey, purpose(this.row), JSON.stringify({ body })) });
+      await front.changes.idempotency.complete(this.row, {
+        status,
+        body: seal(front.cursorKey, purpose(this.row), JSON.stringify({ body })),
+      });
     } catch (error) {
       // The change stands and its caller is about to get its answer; only a repeat would have to ask again.
       front.log.warn(
-        { event: 'http.answer_not_kept', request_id: requestId, route: this.row.route, cause: messageOf(error) },
+        {
+          event: 'http.answer_not_kept',
+          request_id: requestId,
+          route: this.row.route,
+          cause: messageOf(error),
+        },
         'could not keep the answer for a repeat of this request; a repeat is refused',
       );
     }
@@ -65,16 +73,32 @@ export async function claimKey(exchange: Exchange): Promise<Claim | EarlierAnswe
   const { front, req, principal, served } = exchange;
   const key = req.headers['idempotency-key'];
   // Callers without a name would share their keys, and with them each other's answers.
-  if (key === undefined || served!.route.declaration.method !== 'POST' || principal.kind === 'anonymous') {
+  if (
+    key === undefined ||
+    served!.route.declaration.method !== 'POST' ||
+    principal.kind === 'anonymous'
+  ) {
     return undefined;
   }
   if (typeof key !== 'string' || !saneKey.test(key)) {
-    throw new SvcError('invalid_argument', 'Idempotency-Key must be 1 to 200 printable characters without spaces', { reason: 'http.idempotency_key' });
+    throw new SvcError(
+      'invalid_argument',
+      'Idempotency-Key must be 1 to 200 printable characters without spaces',
+      { reason: 'http.idempotency_key' },
+    );
   }
-  const place: IdempotencyPlace = { principal: principalKey(principal), route: served!.route.key, key };
+  const place: IdempotencyPlace = {
+    principal: principalKey(principal),
+    route: served!.route.key,
+    key,
+  };
   const name = JSON.stringify([place.principal, place.route, key]);
   if (front.claims.has(name)) {
-    throw new SvcError('conflict', 'a request with this Idempotency-Key is still running; wait for its answer', { reason: 'http.idempotency_running' });
+    throw new SvcError(
+      'conflict',
+      'a request with this Idempotency-Key is still running; wait for its answer',
+      { reason: 'http.idempotency_running' },
+    );
   }
   front.claims.add(name);
   try {
@@ -84,22 +108,38 @@ export async function claimKey(exchange: Exchange): Promise<Claim | EarlierAnswe
       front.claims.delete(name);
       return earlierAnswer(exchange, row, requestHash);
     }
-    return new Claim(exchange, { ...place, requestHash, createdAt: front.clock.now(), answer: undefined }, name);
+    return new Claim(
+      exchange,
+      { ...place, requestHash, createdAt: front.clock.now(), answer: undefined },
+      name,
+    );
   } catch (error) {
     front.claims.delete(name);
     throw error;
   }
 }
 
-function earlierAnswer({ front }: Exchange, row: IdempotencyRow, requestHash: string): EarlierAnswer {
+function earlierAnswer(
+  { front }: Exchange,
+  row: IdempotencyRow,
+  requestHash: string,
+): EarlierAnswer {
   if (row.requestHash !== requestHash) {
-    throw new SvcError('conflict', 'this Idempotency-Key was used for a different request; take a new key', { reason: 'http.idempotency_reused' });
+    throw new SvcError(
+      'conflict',
+      'this Idempotency-Key was used for a different request; take a new key',
+      { reason: 'http.idempotency_reused' },
+    );
   }
   const text = row.answer && unseal(front.cursorKey, purpose(row), row.answer.body);
   if (row.answer === undefined || text === undefined) {
-    throw new SvcError('conflict', 'the request with this Idempotency-Key was applied, but its answer was lost; look at the result instead of repeating it', {
-      reason: 'http.idempotency_lost',
-    });
+    throw new SvcError(
+      'conflict',
+      'the request with this Idempotency-Key was applied, but its answer was lost; look at the result instead of repeating it',
+      {
+        reason: 'http.idempotency_lost',
+      },
+    );
   }
   return { status: row.answer.status, body: (JSON.parse(text) as { body?: string }).body };
 }
@@ -109,4 +149,5 @@ function hashRequest({ req, rawBody }: Exchange): string {
   return hash.update(rawBody ?? '').digest('hex');
 }
 
-const purpose = ({ principal, route, key }: IdempotencyPlace): string => JSON.stringify(['answer', principal, route, key]);
+const purpose = ({ principal, route, key }: IdempotencyPlace): string =>
+  JSON.stringify(['answer', principal, route, key]);

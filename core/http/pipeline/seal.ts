@@ -11,7 +11,12 @@ let drawn = pool.length;
 export function seal(key: KeyObject, purpose: string, text: string): string {
   const nonce = freshNonce();
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose));
-  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64url');
+  return Buffer.concat([
+    nonce,
+    cipher.update(text, 'utf8'),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]).toString('base64url');
 }
 
 function freshNonce(): Buffer {
@@ -29,10 +34,15 @@ export function unseal(key: KeyObject, purpose: string, sealed: string): string 
   if (bytes.length < nonceBytes + tagBytes) {
     return undefined;
   }
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  });
   decipher.setAAD(Buffer.from(purpose)).setAuthTag(bytes.subarray(-tagBytes));
   try {
-    return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+    return (
+      decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') +
+      decipher.final('utf8')
+    );
   } catch {
     // A wrong tag is the ordinary answer to a forged text, not a fault.
     return undefined;

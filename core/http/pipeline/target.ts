@@ -19,7 +19,10 @@ export function readTarget(url: string): Target {
   const path = mark < 0 ? url : url.slice(0, mark);
   const search = mark < 0 ? '' : url.slice(mark + 1);
   if (path.charCodeAt(0) !== 47 /* / */) {
-    throw new SvcError('invalid_argument', 'the request target must be a path that begins with "/"');
+    throw new SvcError(
+      'invalid_argument',
+      'the request target must be a path that begins with "/"',
+    );
   }
   if (path === '/') {
     return { segments: [], path, search };
@@ -31,23 +34,34 @@ export function readTarget(url: string): Target {
     }
   }
   if (path.includes('/.') && segments.some(isDotSegment)) {
-    throw new SvcError('invalid_argument', 'the path has a "." or ".." segment; send the path it stands for');
+    throw new SvcError(
+      'invalid_argument',
+      'the path has a "." or ".." segment; send the path it stands for',
+    );
   }
   return { segments, path, search };
 }
 
 function decode(segment: string): string {
   if (forbidden.test(segment)) {
-    throw new SvcError('invalid_argument', 'the path has an encoded slash, a backslash or a control character, which no route accepts');
+    throw new SvcError(
+      'invalid_argument',
+      'the path has an encoded slash, a backslash or a control character, which no route accepts',
+    );
   }
   try {
     const text = decodeURIComponent(segment);
     if (isDotSegment(text)) {
-      throw new SvcError('invalid_argument', 'the path has an encoded "." or ".." segment, which no route accepts');
+      throw new SvcError(
+        'invalid_argument',
+        'the path has an encoded "." or ".." segment, which no route accepts',
+      );
     }
     return text;
   } catch (error) {
-    throw error instanceof SvcError ? error : new SvcError('invalid_argument', 'the path has a broken percent encoding');
+    throw error instanceof SvcError
+      ? error
+      : new SvcError('invalid_argument', 'the path has a broken percent encoding');
   }
 }
 
@@ -62,7 +76,10 @@ export function parseQuery(search: string): Record<string, unknown> {
   }
   const pairs = search.split('&');
   if (pairs.length > mostParameters) {
-    throw new SvcError('invalid_argument', `the query has ${pairs.length} parameters; at most ${mostParameters} are read`);
+    throw new SvcError(
+      'invalid_argument',
+      `the query has ${pairs.length} parameters; at most ${mostParameters} are read`,
+    );
   }
   for (const pair of pairs) {
     if (pair === '') {
@@ -72,7 +89,12 @@ export function parseQuery(search: string): Record<string, unknown> {
     const name = decodePart(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decodePart(pair.slice(equals + 1));
     const earlier = query[name];
-    query[name] = earlier === undefined ? value : Array.isArray(earlier) ? [...(earlier as string[]), value] : [earlier, value];
+    query[name] =
+      earlier === undefined
+        ? value
+        : Array.isArray(earlier)
+          ? [...(earlier as string[]), value]
+          : [earlier, value];
   }
   return query;
 }

@@ -8,21 +8,44 @@ import { stream } from '../streams/stream.ts';
 import { writeOrWait } from '../streams/write.ts';
 
 /** Runs a handler that answers with bytes, whole or piece by piece. */
-export async function sendBytes(exchange: Exchange, served: Served, call: HandlerCall): Promise<void> {
+export async function sendBytes(
+  exchange: Exchange,
+  served: Served,
+  call: HandlerCall,
+): Promise<void> {
   const { declaration, status } = served.route;
   const answer = await runHandler(exchange, served, call);
   if (isStream(answer)) {
     return pour(exchange, served, exchange.status ?? status, answer);
   }
-  const empty = answer === undefined && exchange.status === undefined && declaration.status === undefined;
-  return replyPacked(exchange, empty ? 204 : (exchange.status ?? status), declaration.produces!, answer as string | Uint8Array | undefined);
+  const empty =
+    answer === undefined && exchange.status === undefined && declaration.status === undefined;
+  return replyPacked(
+    exchange,
+    empty ? 204 : (exchange.status ?? status),
+    declaration.produces!,
+    answer as string | Uint8Array | undefined,
+  );
 }
 
 /** Sends as fast as the client reads; a client that stops reading is cut, and its source with it. */
-async function pour(exchange: Exchange, served: Served, status: number, source: AsyncIterable<Uint8Array>): Promise<void> {
+async function pour(
+  exchange: Exchange,
+  served: Served,
+  status: number,
+  source: AsyncIterable<Uint8Array>,
+): Promise<void> {
   const { res, req } = exchange;
-  res.writeHead(status, [...head(exchange), ...(exchange.header('content-type') === undefined ? ['content-type', served.route.declaration.produces!] : [])]);
-  const ending = req.method === 'HEAD' ? 'done' : await stream(exchange, served, source, (chunk) => writeOrWait(exchange, chunk));
+  res.writeHead(status, [
+    ...head(exchange),
+    ...(exchange.header('content-type') === undefined
+      ? ['content-type', served.route.declaration.produces!]
+      : []),
+  ]);
+  const ending =
+    req.method === 'HEAD'
+      ? 'done'
+      : await stream(exchange, served, source, (chunk) => writeOrWait(exchange, chunk));
   if (ending === 'done') {
     res.end();
   } else {
@@ -31,4 +54,5 @@ async function pour(exchange: Exchange, served: Served, status: number, source: 
   }
 }
 
-const isStream = (value: unknown): value is AsyncIterable<Uint8Array> => typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+const isStream = (value: unknown): value is AsyncIterable<Uint8Array> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;

@@ -1,4 +1,11 @@
-import { type ErrorWording, type FieldProblem, isSvcError, messageOf, type RequestHeaders, SvcError } from '../../sdk/index.ts';
+import {
+  type ErrorWording,
+  type FieldProblem,
+  isSvcError,
+  messageOf,
+  type RequestHeaders,
+  SvcError,
+} from '../../sdk/index.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { jsonType, reply } from './reply.ts';
 
@@ -11,13 +18,26 @@ export interface ErrorBody {
 
 /** The one place where anything thrown becomes something a user may read. */
 export function publicError(error: unknown): SvcError {
-  return isSvcError(error) && error.code !== 'internal' ? error : new SvcError('internal', 'internal error; the log has the cause under this request id');
+  return isSvcError(error) && error.code !== 'internal'
+    ? error
+    : new SvcError('internal', 'internal error; the log has the cause under this request id');
 }
 
 /** A sentence may repeat what the caller typed, and the caller may have typed a secret into the wrong place. */
-export function errorBody({ code, message, details }: SvcError, { requestId, front: { hideSecrets = (text) => text } }: Exchange): ErrorBody {
-  const safe = details?.map((problem) => ({ path: hideSecrets(problem.path), message: hideSecrets(problem.message) }));
-  return { error: code, message: hideSecrets(message), request_id: requestId, ...(safe && { details: safe }) };
+export function errorBody(
+  { code, message, details }: SvcError,
+  { requestId, front: { hideSecrets = (text) => text } }: Exchange,
+): ErrorBody {
+  const safe = details?.map((problem) => ({
+    path: hideSecrets(problem.path),
+    message: hideSecrets(problem.message),
+  }));
+  return {
+    error: code,
+    message: hideSecrets(message),
+    request_id: requestId,
+    ...(safe && { details: safe }),
+  };
 }
 
 /** Answers with the error, unless an answer has begun or the client is gone. */
@@ -29,7 +49,9 @@ export function replyError(exchange: Exchange, error: unknown): void {
     return;
   }
   // What a handler set was meant for the answer that did not come.
-  exchange.headers = exchange.headers?.filter((_, index, all) => kept.has(all[index - (index % 2)]!));
+  exchange.headers = exchange.headers?.filter((_, index, all) =>
+    kept.has(all[index - (index % 2)]!),
+  );
   for (const [name, value] of Object.entries(shown.headers ?? {})) {
     exchange.setHeader(name, value);
   }
@@ -40,7 +62,10 @@ export function replyError(exchange: Exchange, error: unknown): void {
     exchange.setHeader('retry-after', String(Math.max(1, Math.ceil(shown.retryAfterSeconds))));
   }
   if (shown.status === 401 && exchange.header('www-authenticate') === undefined) {
-    exchange.setHeader('www-authenticate', isForMachines(exchange) ? 'Basic realm="svc", Bearer realm="svc"' : 'Bearer realm="svc"');
+    exchange.setHeader(
+      'www-authenticate',
+      isForMachines(exchange) ? 'Basic realm="svc", Bearer realm="svc"' : 'Bearer realm="svc"',
+    );
   }
   const { status = shown.status, type, body } = wordingOf(exchange, shown);
   exchange.status = status;
@@ -61,22 +86,39 @@ function wordingOf(exchange: Exchange, shown: SvcError): ErrorWording {
     return { type: jsonType, body: JSON.stringify(usual) };
   }
   const kind = (shown as { readonly kind?: unknown }).kind;
-  const error = { code: shown.code, status: shown.status, message: usual.message, kind: typeof kind === 'string' ? kind : undefined };
+  const error = {
+    code: shown.code,
+    status: shown.status,
+    message: usual.message,
+    kind: typeof kind === 'string' ? kind : undefined,
+  };
   return wording(error, exchange.req.headers as RequestHeaders);
 }
 
 const kept = new Set(['allow', 'www-authenticate', 'retry-after', 'upgrade']);
 
 function logError(exchange: Exchange, shown: SvcError, error: unknown): void {
-  const fields = { request_id: exchange.requestId, route: exchange.label, status: shown.status, code: shown.code, reason: shown.reason };
+  const fields = {
+    request_id: exchange.requestId,
+    route: exchange.label,
+    status: shown.status,
+    code: shown.code,
+    reason: shown.reason,
+  };
   const { log } = exchange.front;
   if (shown.code === 'internal') {
     const stack = error instanceof Error ? error.stack : undefined;
-    log.error({ event: 'http.request_failed', ...fields, cause: messageOf(error), stack }, 'request failed with an internal error');
+    log.error(
+      { event: 'http.request_failed', ...fields, cause: messageOf(error), stack },
+      'request failed with an internal error',
+    );
   } else if (shown.status >= 500) {
     noteUnserved(exchange.front, { ...fields, cause: shown.message });
   } else {
-    log.debug({ event: 'http.request_refused', ...fields, cause: shown.message }, 'request refused');
+    log.debug(
+      { event: 'http.request_refused', ...fields, cause: shown.message },
+      'request refused',
+    );
   }
 }
 
@@ -85,7 +127,10 @@ export function noteUnserved({ log, unserved, clock }: Exchange['front'], fields
   const now = clock.monotonic();
   const isTold = now - unserved.at >= 1_000;
   if (isTold) {
-    log.warn({ event: 'http.request_unserved', ...fields, more_before: unserved.since }, 'request not served');
+    log.warn(
+      { event: 'http.request_unserved', ...fields, more_before: unserved.since },
+      'request not served',
+    );
   }
   Object.assign(unserved, isTold ? { at: now, since: 0 } : { since: unserved.since + 1 });
 }

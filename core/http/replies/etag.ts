@@ -4,8 +4,13 @@ import { SvcError } from '../../sdk/index.ts';
 
 /** Of a resource with a version: the instant at which somebody changed it last, and all that is shown, for its state changes by itself. */
 export function replyTag(body: unknown, text = ''): string | undefined {
-  const updated = typeof body === 'object' && body !== null ? (body as { updated_at?: unknown }).updated_at : undefined;
-  return typeof updated === 'string' && /^[\x21\x23-\x7e]{1,100}$/.test(updated) ? `"${updated};${hash('sha256', text, 'base64url').slice(0, 22)}"` : undefined;
+  const updated =
+    typeof body === 'object' && body !== null
+      ? (body as { updated_at?: unknown }).updated_at
+      : undefined;
+  return typeof updated === 'string' && /^[\x21\x23-\x7e]{1,100}$/.test(updated)
+    ? `"${updated};${hash('sha256', text, 'base64url').slice(0, 22)}"`
+    : undefined;
 }
 
 /** Whether a header such as `"a", W/"b"` or `*` names `tag`. Proxies that compress weaken tags, so `W/` is looked through. */
@@ -17,8 +22,17 @@ export function namesTag(header: string, tag: string): boolean {
 }
 
 /** Of a tag only the instant counts here: that its state is another by now does not undo what a person has read. */
-export function requireMatch(ifMatch: string | undefined, resource: { readonly updated_at: string }): void {
-  if (ifMatch !== undefined && !namesTag(ifMatch.replaceAll(/;[\w-]{22}"/g, '"'), `"${resource.updated_at}"`)) {
-    throw new SvcError('conflict', `this was changed at ${resource.updated_at}, after you read it; load it again and repeat your change`);
+export function requireMatch(
+  ifMatch: string | undefined,
+  resource: { readonly updated_at: string },
+): void {
+  if (
+    ifMatch !== undefined &&
+    !namesTag(ifMatch.replaceAll(/;[\w-]{22}"/g, '"'), `"${resource.updated_at}"`)
+  ) {
+    throw new SvcError(
+      'conflict',
+      `this was changed at ${resource.updated_at}, after you read it; load it again and repeat your change`,
+    );
   }
 }

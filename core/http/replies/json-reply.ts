@@ -13,8 +13,13 @@ import type { CompiledRoute, Served } from '../routes/route-table.ts';
 const tagged = new Set(['GET', 'PUT', 'PATCH']);
 
 /** Runs a handler that answers with one value, and sends it as JSON. */
-export async function sendJson(exchange: Exchange, served: Served, call: HandlerCall): Promise<void> {
-  const found = exchange.req.headers['idempotency-key'] === undefined ? undefined : await claimKey(exchange);
+export async function sendJson(
+  exchange: Exchange,
+  served: Served,
+  call: HandlerCall,
+): Promise<void> {
+  const found =
+    exchange.req.headers['idempotency-key'] === undefined ? undefined : await claimKey(exchange);
   if (found && !(found instanceof Claim)) {
     exchange.setHeader('idempotency-replayed', 'true');
     return replyPacked(exchange, found.status, jsonType, found.body);
@@ -37,7 +42,12 @@ export async function sendJson(exchange: Exchange, served: Served, call: Handler
   }
 }
 
-function written(exchange: Exchange, route: CompiledRoute, call: HandlerCall, answer: unknown): { status: number; text: string | FinishedJson | undefined } {
+function written(
+  exchange: Exchange,
+  route: CompiledRoute,
+  call: HandlerCall,
+  answer: unknown,
+): { status: number; text: string | FinishedJson | undefined } {
   const status = exchange.status ?? route.status;
   if (ArrayBuffer.isView(answer)) {
     const bytes = answer as FinishedJson;
@@ -52,7 +62,9 @@ function written(exchange: Exchange, route: CompiledRoute, call: HandlerCall, an
   }
   const text = answer === undefined ? undefined : JSON.stringify(answer);
   // A handler whose answer depends on more than one row knows its tag better than `updated_at` does.
-  const tag = tagged.has(route.declaration.method) ? (exchange.header('etag') ?? replyTag(answer, text)) : undefined;
+  const tag = tagged.has(route.declaration.method)
+    ? (exchange.header('etag') ?? replyTag(answer, text))
+    : undefined;
   if (tag !== undefined) {
     exchange.setHeader('etag', tag);
     const known = exchange.req.headers['if-none-match'];
@@ -63,10 +75,15 @@ function written(exchange: Exchange, route: CompiledRoute, call: HandlerCall, an
   return { status, text: checked(exchange, route, text) };
 }
 
-const textOf = ({ buffer, byteOffset, byteLength }: FinishedJson): string => Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
+const textOf = ({ buffer, byteOffset, byteLength }: FinishedJson): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
 
 /** Under test, a reply that breaks its own declaration is an error and not a surprise for the client. */
-function checked(exchange: Exchange, { declaration, shapes, key }: CompiledRoute, text: string | undefined): string | undefined {
+function checked(
+  exchange: Exchange,
+  { declaration, shapes, key }: CompiledRoute,
+  text: string | undefined,
+): string | undefined {
   if (!exchange.front.checkResponses) {
     return text;
   }
@@ -75,7 +92,10 @@ function checked(exchange: Exchange, { declaration, shapes, key }: CompiledRoute
   for (const [index, entry] of values.entries()) {
     const problem = shapes.replyProblem(entry);
     if (problem !== undefined) {
-      throw new SvcError('internal', `the reply of ${key} does not fit its schema: ${declaration.kind === 'list' ? `/items/${index}` : ''}${problem}`);
+      throw new SvcError(
+        'internal',
+        `the reply of ${key} does not fit its schema: ${declaration.kind === 'list' ? `/items/${index}` : ''}${problem}`,
+      );
     }
   }
   return text;

@@ -7,31 +7,63 @@ import { reply } from './reply.ts';
 
 /** Below this, packing saves less than it costs. */
 const leastBytes = 1_024;
-const packable = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|javascript|x-ndjson)\b|image\/svg)/;
+const packable =
+  /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|javascript|x-ndjson)\b|image\/svg)/;
 /** Loaded once and shown many times, so they are worth a longer search. */
 const document = /^(?:text\/(?:html|css|javascript)|application\/javascript|image\/svg)/;
 
 /** Each runs on a thread of the pool, never on the one that answers requests. */
 const packers = new Map<string, (body: string | Uint8Array) => Promise<Uint8Array>>([
   ['gzip', (body) => promisify(zlib.gzip)(body, { level: 4 })],
-  ['br', (body) => promisify(zlib.brotliCompress)(body, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 5 } })],
+  [
+    'br',
+    (body) =>
+      promisify(zlib.brotliCompress)(body, {
+        params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 5 },
+      }),
+  ],
 ]);
 // From Node 22.15 on.
 if ('zstdCompress' in zlib) {
-  packers.set('zstd', promisify(zlib.zstdCompress as (body: string | Uint8Array, done: (error: Error | null, packed: Buffer) => void) => void));
+  packers.set(
+    'zstd',
+    promisify(
+      zlib.zstdCompress as (
+        body: string | Uint8Array,
+        done: (error: Error | null, packed: Buffer) => void,
+      ) => void,
+    ),
+  );
 }
 
 /** Sends a whole answer, packed when it is long enough and its client says how. */
-export function replyPacked(exchange: Exchange, status: number, usualType: string, body: string | Uint8Array | undefined): MaybePromise<void> {
+export function replyPacked(
+  exchange: Exchange,
+  status: number,
+  usualType: string,
+  body: string | Uint8Array | undefined,
+): MaybePromise<void> {
   const { method, headers } = exchange.req;
   const accepted = headers['accept-encoding'];
   const type = exchange.header('content-type') ?? usualType;
-  const fits = accepted !== undefined && body !== undefined && Buffer.byteLength(body) >= leastBytes && packable.test(type);
-  if (!fits || method === 'HEAD' || status === 206 || exchange.header('content-encoding') !== undefined) {
+  const fits =
+    accepted !== undefined &&
+    body !== undefined &&
+    Buffer.byteLength(body) >= leastBytes &&
+    packable.test(type);
+  if (
+    !fits ||
+    method === 'HEAD' ||
+    status === 206 ||
+    exchange.header('content-encoding') !== undefined
+  ) {
     return reply(exchange, status, usualType, body);
   }
   exchange.setHeader('vary', 'accept-encoding');
-  const coding = chosen(accepted, document.test(type) ? ['br', 'zstd', 'gzip'] : ['zstd', 'gzip', 'br']);
+  const coding = chosen(
+    accepted,
+    document.test(type) ? ['br', 'zstd', 'gzip'] : ['zstd', 'gzip', 'br'],
+  );
   if (coding === undefined) {
     return reply(exchange, status, usualType, body);
   }
@@ -41,6 +73,15 @@ export function replyPacked(exchange: Exchange, status: number, usualType: strin
 
 /** The first of `ours` that the client takes; `q=0` says that it does not. */
 function chosen(accepted: string, ours: readonly string[]): string | undefined {
-  const taken = new Map(accepted.split(',').map((entry) => [entry.split(';', 1)[0]!.trim().toLowerCase(), !/;\s*q=0(?:\.0*)?\s*$/i.test(entry)]));
-  return ours.find((coding) => packers.has(coding) && (taken.get(coding) ?? taken.get('*') ?? false));
+  const taken = new Map(
+    accepted
+      .split(',')
+      .map((entry) => [
+        entry.split(';', 1)[0]!.trim().toLowerCase(),
+        !/;\s*q=0(?:\.0*)?\s*$/i.test(entry),
+      ]),
+  );
+  return ours.find(
+    (coding) => packers.has(coding) && (taken.get(coding) ?? taken.get('*') ?? false),
+  );
 }

@@ -24,12 +24,16 @@ export function takePage(query: Record<string, unknown>): PageAsked {
 /** The page that is asked for; `query` is checked already. */
 export function readPage(exchange: Exchange, asked: PageAsked, query: unknown): PageRequest {
   const limit = readLimit(asked.limit);
-  return asked.cursor === undefined || asked.cursor === '' ? { limit } : { limit, after: openCursor(exchange, asked.cursor, query) };
+  return asked.cursor === undefined || asked.cursor === ''
+    ? { limit }
+    : { limit, after: openCursor(exchange, asked.cursor, query) };
 }
 
 /** `{items, next_cursor, total}`; the cursor is good for the same list, filters and caller only. */
 export function pageBody(exchange: Exchange, page: Page<unknown>, query: unknown): object {
-  const next = page.next && seal(exchange.front.cursorKey, purpose(exchange, query), JSON.stringify(page.next));
+  const next =
+    page.next &&
+    seal(exchange.front.cursorKey, purpose(exchange, query), JSON.stringify(page.next));
   return { items: page.items, next_cursor: next ?? '', total: page.total };
 }
 
@@ -43,8 +47,15 @@ function readLimit(text: unknown): number {
   return Math.min(Number(text), largestLimit);
 }
 
-function openCursor(exchange: Exchange, cursor: unknown, query: unknown): readonly (string | number)[] {
-  const text = typeof cursor === 'string' && cursor.length <= longestCursor ? unseal(exchange.front.cursorKey, purpose(exchange, query), cursor) : undefined;
+function openCursor(
+  exchange: Exchange,
+  cursor: unknown,
+  query: unknown,
+): readonly (string | number)[] {
+  const text =
+    typeof cursor === 'string' && cursor.length <= longestCursor
+      ? unseal(exchange.front.cursorKey, purpose(exchange, query), cursor)
+      : undefined;
   if (text === undefined) {
     throw refusal('cursor', 'is not one of this list; start again without it');
   }
@@ -58,4 +69,6 @@ function purpose({ served, params, principal }: Exchange, query: unknown): strin
 }
 
 const refusal = (name: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${name} ${message}`, { details: [{ path: `/${name}`, message }] });
+  new SvcError('invalid_argument', `${name} ${message}`, {
+    details: [{ path: `/${name}`, message }],
+  });

@@ -7,7 +7,12 @@ export const jsonType = 'application/json; charset=utf-8';
 const lingerMs = 2_000;
 
 /** Writes a whole answer in one go. */
-export function reply(exchange: Exchange, status: number, type: string, body: string | Uint8Array | undefined): void {
+export function reply(
+  exchange: Exchange,
+  status: number,
+  type: string,
+  body: string | Uint8Array | undefined,
+): void {
   const { res, req } = exchange;
   if (res.headersSent || exchange.gone) {
     return;
@@ -18,7 +23,10 @@ export function reply(exchange: Exchange, status: number, type: string, body: st
     if (exchange.header('content-type') === undefined) {
       headers.push('content-type', type);
     }
-    headers.push('content-length', String(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength));
+    headers.push(
+      'content-length',
+      String(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength),
+    );
   }
   const bare = req.method === 'HEAD' || body === undefined || status === 204 || status === 304;
   res.writeHead(status, headers);
@@ -48,7 +56,8 @@ export function hasBody({ req }: Exchange): boolean {
   return encoding !== undefined || (length !== undefined && length !== '0');
 }
 
-const leavesBody = (exchange: Exchange): boolean => !exchange.bodyRead && !exchange.req.complete && hasBody(exchange);
+const leavesBody = (exchange: Exchange): boolean =>
+  !exchange.bodyRead && !exchange.req.complete && hasBody(exchange);
 
 /**
  * Answers a client that is still sending: closing at once would reset the connection and take the

@@ -1,5 +1,10 @@
 import type { Entry, Registry, Snapshot } from '../../registry/index.ts';
-import type { Contribution, DeclaredCatalogue, DescribedRoute, RouteDeclaration } from '../../sdk/index.ts';
+import type {
+  Contribution,
+  DeclaredCatalogue,
+  DescribedRoute,
+  RouteDeclaration,
+} from '../../sdk/index.ts';
 import { compileRoute } from './route-table.ts';
 import { closed, modern, type Schema } from './schema.ts';
 
@@ -9,12 +14,18 @@ const described = new WeakMap<Snapshot, readonly DescribedRoute[]>();
 export const catalogueOf = (registry: Registry): DeclaredCatalogue => ({
   actions: () =>
     [...registry.seen.generations.values()].flatMap(({ pluginId, manifest }) =>
-      Object.entries(manifest.actions).map(([action, description]) => ({ action, description, pluginId })),
+      Object.entries(manifest.actions).map(([action, description]) => ({
+        action,
+        description,
+        pluginId,
+      })),
     ),
   routes: () =>
-    [...registry.seen.routes.values()].map(({ owner, value: { method, path, access, summary } }) => {
-      return { method, path, access, summary, pluginId: owner.pluginId };
-    }),
+    [...registry.seen.routes.values()].map(
+      ({ owner, value: { method, path, access, summary } }) => {
+        return { method, path, access, summary, pluginId: owner.pluginId };
+      },
+    ),
   skills: () => owned(registry.seen.skills),
   personas: () => owned(registry.seen.personas),
   declarations() {
@@ -28,20 +39,56 @@ export const catalogueOf = (registry: Registry): DeclaredCatalogue => ({
 const listed = new WeakMap<object, readonly Contribution<never>[]>();
 
 function owned<T>(table: ReadonlyMap<string, Entry<T>>): readonly Contribution<T>[] {
-  const list = listed.get(table) ?? [...table.values()].map(({ key, owner, value }) => ({ id: key, pluginId: owner.pluginId, value: value as never }));
+  const list =
+    listed.get(table) ??
+    [...table.values()].map(({ key, owner, value }) => ({
+      id: key,
+      pluginId: owner.pluginId,
+      value: value as never,
+    }));
   listed.set(table, list);
   return list;
 }
 
-const asDeclared = ['description', 'consumes', 'produces', 'wording', 'devices', 'ifMatch'] as const;
+const asDeclared = [
+  'description',
+  'consumes',
+  'produces',
+  'wording',
+  'devices',
+  'ifMatch',
+] as const;
 
 function describeRoute(entry: Entry<RouteDeclaration>): DescribedRoute {
-  const { method, path, access, summary, kind, params, query, body, response, items, errors = [] } = entry.value;
+  const {
+    method,
+    path,
+    access,
+    summary,
+    kind,
+    params,
+    query,
+    body,
+    response,
+    items,
+    errors = [],
+  } = entry.value;
   return {
     ...{ method, path, access, summary, kind, pluginId: entry.owner.pluginId },
-    ...Object.fromEntries(asDeclared.flatMap((key) => (entry.value[key] === undefined ? [] : [[key, entry.value[key]]]))),
+    ...Object.fromEntries(
+      asDeclared.flatMap((key) =>
+        entry.value[key] === undefined ? [] : [[key, entry.value[key]]],
+      ),
+    ),
     ...{ status: compileRoute(entry).status, errors },
-    ...{ params: params && modern(params as Schema), query: query && modern(query as Schema), body: body && closed(body as Schema) },
-    ...{ response: response && modern(response as Schema), items: items && modern(items as Schema) },
+    ...{
+      params: params && modern(params as Schema),
+      query: query && modern(query as Schema),
+      body: body && closed(body as Schema),
+    },
+    ...{
+      response: response && modern(response as Schema),
+      items: items && modern(items as Schema),
+    },
   };
 }

@@ -6,7 +6,20 @@ const action = /^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*$/;
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 const ofCall = ['params', 'query', 'handle'] as const;
-const ofEach = ['kind', 'method', 'path', 'access', 'devices', 'summary', 'description', ...ofCall, 'audited', 'action', 'errors', 'wording'] as const;
+const ofEach = [
+  'kind',
+  'method',
+  'path',
+  'access',
+  'devices',
+  'summary',
+  'description',
+  ...ofCall,
+  'audited',
+  'action',
+  'errors',
+  'wording',
+] as const;
 const withBody = ['maxBodyBytes', 'timeoutMs'] as const;
 
 /** What a declaration of each kind may say. */
@@ -14,7 +27,16 @@ const keysOf: Readonly<Record<RouteDeclaration['kind'], readonly (keyof RouteDec
   json: [...ofEach, ...withBody, 'body', 'response', 'status', 'unwritten', 'ifMatch'],
   list: [...ofEach, 'timeoutMs', 'items'],
   events: [...ofEach, ...withBody, 'body', 'headers'],
-  bytes: [...ofEach, ...withBody, 'consumes', 'streamed', 'admit', 'produces', 'response', 'status'],
+  bytes: [
+    ...ofEach,
+    ...withBody,
+    'consumes',
+    'streamed',
+    'admit',
+    'produces',
+    'response',
+    'status',
+  ],
   socket: [...ofEach, 'protocols', 'maxMessageBytes', 'heartbeat', 'authority', 'knock'],
 };
 
@@ -25,7 +47,8 @@ export interface Segment {
 }
 
 /** `GET /api/v1/plugins/{}`: two declarations with the same key would answer the same requests. */
-export const routeKey = ({ method, path }: Pick<RouteDeclaration, 'method' | 'path'>): string => `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`;
+export const routeKey = ({ method, path }: Pick<RouteDeclaration, 'method' | 'path'>): string =>
+  `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`;
 
 export function pathSegments(path: string): readonly Segment[] {
   if (path === '/') {
@@ -47,7 +70,9 @@ export function checkRoute(declaration: RouteDeclaration): string {
     throw new SvcError('invalid_argument', `${at} ${cause}`);
   };
   if (!Object.hasOwn(keysOf, declaration.kind)) {
-    refuse('has no kind; declare it with route(), listRoute(), eventRoute(), byteRoute() or socketRoute()');
+    refuse(
+      'has no kind; declare it with route(), listRoute(), eventRoute(), byteRoute() or socketRoute()',
+    );
   }
   checkKeys(declaration, refuse);
   if (!methods.includes(declaration.method)) {
@@ -74,7 +99,8 @@ function checkKeys(declaration: RouteDeclaration, refuse: Refuse): void {
   }
 }
 
-const article = (kind: RouteDeclaration['kind']): string => (kind === 'events' ? 'an event' : `a ${kind === 'bytes' ? 'byte' : kind}`);
+const article = (kind: RouteDeclaration['kind']): string =>
+  kind === 'events' ? 'an event' : `a ${kind === 'bytes' ? 'byte' : kind}`;
 
 function checkPath(path: unknown, refuse: Refuse): readonly string[] {
   if (typeof path !== 'string' || !path.startsWith('/')) {
@@ -85,7 +111,9 @@ function checkPath(path: unknown, refuse: Refuse): readonly string[] {
     // A path may end with a slash: an address of its own, for those who type it.
     const isEnd = name === '' && at > 0 && at === segments.length - 1;
     if (!isParam && !isEnd && (!literal.test(name) || name === '.' || name === '..')) {
-      refuse(`has the path segment "${name}"; a segment is plain text or one whole parameter such as {id}`);
+      refuse(
+        `has the path segment "${name}"; a segment is plain text or one whole parameter such as {id}`,
+      );
     }
   }
   const names = segments.filter((segment) => segment.isParam).map((segment) => segment.name);
@@ -98,13 +126,20 @@ function checkAccess({ access }: RouteDeclaration, names: readonly string[], ref
     refuse('says nothing about access; declare who may call it, for example access: "any"');
   }
   const guarded = typeof access === 'object' ? access.action : access;
-  const plain = typeof access === 'object' ? ['admin'] : ['public', 'known', 'any', 'admin', 'machine', 'webshell'];
+  const plain =
+    typeof access === 'object'
+      ? ['admin']
+      : ['public', 'known', 'any', 'admin', 'machine', 'webshell'];
   if (!plain.includes(guarded) && !action.test(guarded)) {
-    refuse(`has the access "${String(guarded)}", which is neither one of ${plain.join(', ')} nor an action such as "edge:create"`);
+    refuse(
+      `has the access "${String(guarded)}", which is neither one of ${plain.join(', ')} nor an action such as "edge:create"`,
+    );
   }
   if (typeof access === 'object' && 'machine' in access) {
     if ((access.machine as unknown) !== true || access.action === ('admin' as string)) {
-      refuse('lets edges through beside administrators; name the action that people need for it, such as "ingest:push"');
+      refuse(
+        'lets edges through beside administrators; name the action that people need for it, such as "ingest:push"',
+      );
     }
   } else if (typeof access === 'object' && !names.includes(access.self)) {
     refuse(`lets {${access.self}} through as self, but its path has no such parameter`);
@@ -133,7 +168,10 @@ function checkShape(declaration: RouteDeclaration, refuse: Refuse): void {
   if (typeof declaration.handle !== 'function') {
     refuse('has no handle function');
   }
-  if (declaration.method === 'GET' && (declaration.body !== undefined || declaration.consumes !== undefined)) {
+  if (
+    declaration.method === 'GET' &&
+    (declaration.body !== undefined || declaration.consumes !== undefined)
+  ) {
     refuse('is a GET with a body; use POST, or take the input from the query');
   }
   if (declaration.kind === 'list' && declaration.items === undefined) {
@@ -142,7 +180,10 @@ function checkShape(declaration: RouteDeclaration, refuse: Refuse): void {
   if (declaration.kind === 'bytes' && declaration.produces === undefined) {
     refuse('is a byte route that does not say which media type it produces');
   }
-  if ((declaration.kind === 'list' || declaration.kind === 'socket') && declaration.method !== 'GET') {
+  if (
+    (declaration.kind === 'list' || declaration.kind === 'socket') &&
+    declaration.method !== 'GET'
+  ) {
     refuse(`is a ${declaration.kind} route, which is always a GET`);
   }
 }

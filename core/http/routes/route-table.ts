@@ -54,11 +54,18 @@ export function routeTable(snapshot: Snapshot): RouteTable {
 }
 
 /** The route that answers; a literal segment beats a parameter. */
-export function findRoute(table: RouteTable, method: Method, segments: readonly string[]): Served | undefined {
+export function findRoute(
+  table: RouteTable,
+  method: Method,
+  segments: readonly string[],
+): Served | undefined {
   const root = table.methods.get(method);
   const served = root && climb(root, segments, 0);
-  const fits = (name: string, at: number): boolean => segments[at] === name || (name.startsWith('{') && segments[at] !== undefined);
-  const down = table.outages.find(({ mount }) => (mount.length > 0 || segments.length === 0) && mount.every(fits));
+  const fits = (name: string, at: number): boolean =>
+    segments[at] === name || (name.startsWith('{') && segments[at] !== undefined);
+  const down = table.outages.find(
+    ({ mount }) => (mount.length > 0 || segments.length === 0) && mount.every(fits),
+  );
   if (down && (!served || down.mount.length > served.route.fixed)) {
     const { code, message, retryAfterSeconds } = down.outage;
     throw new SvcError(code, message, { retryAfterSeconds });
@@ -67,8 +74,14 @@ export function findRoute(table: RouteTable, method: Method, segments: readonly 
 }
 
 export function allowedMethods(table: RouteTable, segments: readonly string[]): readonly string[] {
-  const methods = [...table.methods].filter(([, root]) => climb(root, segments, 0) !== undefined).map(([method]) => method as string);
-  return methods.includes('GET') ? [...methods, 'HEAD', 'OPTIONS'] : methods.length > 0 ? [...methods, 'OPTIONS'] : methods;
+  const methods = [...table.methods]
+    .filter(([, root]) => climb(root, segments, 0) !== undefined)
+    .map(([method]) => method as string);
+  return methods.includes('GET')
+    ? [...methods, 'HEAD', 'OPTIONS']
+    : methods.length > 0
+      ? [...methods, 'OPTIONS']
+      : methods;
 }
 
 /** How errors are worded near `segments`: the way of a protocol that all known paths there belong to. */
@@ -86,7 +99,10 @@ const wordingsBelow = ({ served, literals, param }: Branch): readonly Wording[] 
   ...[...literals.values(), ...(param ? [param] : [])].flatMap(wordingsBelow),
 ];
 
-export function readParams({ params }: CompiledRoute, segments: readonly string[]): Record<string, unknown> {
+export function readParams(
+  { params }: CompiledRoute,
+  segments: readonly string[],
+): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const { name, at } of params) {
     values[name] = segments[at];
@@ -119,7 +135,15 @@ export function compileRoute(entry: Entry<RouteDeclaration>): CompiledRoute {
 }
 
 function usualStatus({ kind, method, response }: RouteDeclaration): number {
-  return kind === 'socket' ? 101 : kind !== 'json' ? 200 : response === undefined ? 204 : method === 'POST' ? 201 : 200;
+  return kind === 'socket'
+    ? 101
+    : kind !== 'json'
+      ? 200
+      : response === undefined
+        ? 204
+        : method === 'POST'
+          ? 201
+          : 200;
 }
 
 function plant(snapshot: Snapshot): ReadonlyMap<Method, Branch> {
@@ -137,7 +161,9 @@ function plant(snapshot: Snapshot): ReadonlyMap<Method, Branch> {
 }
 
 const mountsOf = (outages: readonly Outage[]): RouteTable['outages'] =>
-  outages.map((outage) => ({ outage, mount: outage.mount.split('/').filter(Boolean) })).toSorted((a, b) => b.mount.length - a.mount.length);
+  outages
+    .map((outage) => ({ outage, mount: outage.mount.split('/').filter(Boolean) }))
+    .toSorted((a, b) => b.mount.length - a.mount.length);
 
 /** Tries the literal first and comes back for the parameter when the literal leads nowhere. */
 function climb(branch: Branch, segments: readonly string[], at: number): Served | undefined {
@@ -147,7 +173,9 @@ function climb(branch: Branch, segments: readonly string[], at: number): Served 
   }
   const literal = branch.literals.get(segment);
   const found = literal && climb(literal, segments, at + 1);
-  return found ?? (branch.param && segment !== '' ? climb(branch.param, segments, at + 1) : undefined);
+  return (
+    found ?? (branch.param && segment !== '' ? climb(branch.param, segments, at + 1) : undefined)
+  );
 }
 
 function childOf({ literals }: Branch, name: string): Branch {

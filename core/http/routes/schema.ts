@@ -3,9 +3,21 @@ export interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-const mapsOfSchemas = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+const mapsOfSchemas = [
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+];
 const listsOfSchemas = ['anyOf', 'oneOf', 'prefixItems'];
-const singleSchemas = ['items', 'additionalProperties', 'unevaluatedProperties', 'contains', 'propertyNames'];
+const singleSchemas = [
+  'items',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'contains',
+  'propertyNames',
+];
 
 /** The schema in the 2020-12 dialect, which OpenAPI 3.1 shares; tuples are written the old way by the type builder. */
 export const modern = (schema: Schema): Schema => rewrite(schema, false);
@@ -25,7 +37,12 @@ function rewrite(schema: Schema, closing: boolean): Schema {
   }
   for (const keyword of mapsOfSchemas) {
     if (isObject(copy[keyword])) {
-      copy[keyword] = Object.fromEntries(Object.entries(copy[keyword]).map(([name, nested]) => [name, rewrite(nested as Schema, closing)]));
+      copy[keyword] = Object.fromEntries(
+        Object.entries(copy[keyword]).map(([name, nested]) => [
+          name,
+          rewrite(nested as Schema, closing),
+        ]),
+      );
     }
   }
   for (const keyword of listsOfSchemas) {
@@ -47,10 +64,18 @@ function rewrite(schema: Schema, closing: boolean): Schema {
 /** A part of an intersection sees the fields of the other parts, so only the whole can be closed. */
 function rewritePart(part: Schema, closing: boolean): Schema {
   const rewritten = rewrite(part, closing);
-  if (!closing || part.additionalProperties !== undefined || part.unevaluatedProperties !== undefined) {
+  if (
+    !closing ||
+    part.additionalProperties !== undefined ||
+    part.unevaluatedProperties !== undefined
+  ) {
     return rewritten;
   }
-  const { additionalProperties: _closedByUs, unevaluatedProperties: _alsoByUs, ...open } = rewritten;
+  const {
+    additionalProperties: _closedByUs,
+    unevaluatedProperties: _alsoByUs,
+    ...open
+  } = rewritten;
   return open;
 }
 
@@ -58,8 +83,15 @@ function close(schema: Record<string, unknown>): Schema {
   if (schema.additionalProperties !== undefined || schema.unevaluatedProperties !== undefined) {
     return schema;
   }
-  const composed = Array.isArray(schema.allOf) && (schema.allOf as Schema[]).some((part) => part.properties !== undefined);
-  return composed ? { ...schema, unevaluatedProperties: false } : schema.properties !== undefined ? { ...schema, additionalProperties: false } : schema;
+  const composed =
+    Array.isArray(schema.allOf) &&
+    (schema.allOf as Schema[]).some((part) => part.properties !== undefined);
+  return composed
+    ? { ...schema, unevaluatedProperties: false }
+    : schema.properties !== undefined
+      ? { ...schema, additionalProperties: false }
+      : schema;
 }
 
-const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -47,7 +47,10 @@ export class RouteShapes {
 
   /** A route without a query schema takes no query. */
   checkQuery(query: Record<string, unknown>): void {
-    this.#query ??= this.#compile('text', this.#declaration.query ?? { type: 'object', properties: {} });
+    this.#query ??= this.#compile(
+      'text',
+      this.#declaration.query ?? { type: 'object', properties: {} },
+    );
     demand(this.#query, query, 'query');
   }
 
@@ -56,14 +59,16 @@ export class RouteShapes {
     if (!this.#body(body)) {
       const found = this.#body.errors;
       // The quick check may have filled in defaults, which is harmless to look at a second time.
-      const every = bytes <= thoroughBytes ? this.#compile('thorough', this.#declaration.body!) : this.#body;
+      const every =
+        bytes <= thoroughBytes ? this.#compile('thorough', this.#declaration.body!) : this.#body;
       throw refusal(every(body) ? problemsOf(found) : problemsOf(every.errors), 'body');
     }
   }
 
   /** What is wrong with a reply of this route, as `[path] sentence`. */
   replyProblem(reply: unknown): string | undefined {
-    const schema = this.#declaration.kind === 'list' ? this.#declaration.items : this.#declaration.response;
+    const schema =
+      this.#declaration.kind === 'list' ? this.#declaration.items : this.#declaration.response;
     if (schema === undefined) {
       return undefined;
     }
@@ -75,7 +80,11 @@ export class RouteShapes {
   #compile(dialect: Dialect, schema: object): ValidateFunction {
     const known = compilers.get(this.#owner) ?? {};
     compilers.set(this.#owner, known);
-    known[dialect] ??= new Ajv2020({ ...common, ...dialects[dialect], ...(this.#owner.manifest.kind === 'pack' && linearPatterns) });
+    known[dialect] ??= new Ajv2020({
+      ...common,
+      ...dialects[dialect],
+      ...(this.#owner.manifest.kind === 'pack' && linearPatterns),
+    });
     return known[dialect].compile(closed(schema as Schema));
   }
 }
@@ -99,12 +108,23 @@ const formats: Readonly<Record<string, true | RegExp | ((text: string) => boolea
   binary: true,
 };
 
-const common: Options = { strict: false, meta: false, validateSchema: false, useDefaults: true, ownProperties: true, verbose: true, logger: false, formats };
+const common: Options = {
+  strict: false,
+  meta: false,
+  validateSchema: false,
+  useDefaults: true,
+  ownProperties: true,
+  verbose: true,
+  logger: false,
+  formats,
+};
 
 /** A pack's patterns are not ours: they run on an engine that no pattern can stall. */
 const linearPatterns: Options = {
   code: {
-    regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 'RE2JS' }),
+    regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), {
+      code: 'RE2JS',
+    }),
   },
 };
 
@@ -116,6 +136,10 @@ function demand(validate: ValidateFunction, value: unknown, part: string): void 
 
 function refusal(problems: readonly FieldProblem[], part: string): SvcError {
   const details = problems.slice(0, mostProblems);
-  const sentences = details.map(({ path, message }) => (path === '' ? `it ${message}` : `${path.slice(1).replaceAll('/', '.')} ${message}`));
-  return new SvcError('invalid_argument', `the ${part} is not valid: ${sentences.join('; ')}`, { details });
+  const sentences = details.map(({ path, message }) =>
+    path === '' ? `it ${message}` : `${path.slice(1).replaceAll('/', '.')} ${message}`,
+  );
+  return new SvcError('invalid_argument', `the ${part} is not valid: ${sentences.join('; ')}`, {
+    details,
+  });
 }

@@ -38,7 +38,10 @@ export function limitConnections(server: Server | TlsServer, front: Front): void
     if (open > limits.connectionsPerAddress) {
       crowded.add(socket);
       // One that says nothing is told, too. Not straight from a timer: what arrived while the thread was busy is read after those.
-      setTimeout(() => setImmediate(() => socket.bytesRead === 0 && answerBusy(front, socket, 2, 0)), 3_000).unref();
+      setTimeout(
+        () => setImmediate(() => socket.bytesRead === 0 && answerBusy(front, socket, 2, 0)),
+        3_000,
+      ).unref();
     }
     perAddress.set(peer, open);
     counted.set(socket, () => {
@@ -58,7 +61,9 @@ function boundHeads({ connections, limits }: Front): void {
   for (const [socket, before] of connections) {
     const sent = socket.bytesRead - before;
     const answer = sent > usualHeadBytes && (socket as Busy)._httpMessage;
-    const bytes = answer ? answer.req.rawHeaders.reduce((sum, text) => sum + text.length, answer.req.url!.length) : sent;
+    const bytes = answer
+      ? answer.req.rawHeaders.reduce((sum, text) => sum + text.length, answer.req.url!.length)
+      : sent;
     if (bytes > usualHeadBytes && (held += bytes) > limits.longHeadBytes) {
       socket.destroy();
     }
@@ -67,19 +72,31 @@ function boundHeads({ connections, limits }: Front): void {
 
 /** Ends connections that have brought no byte, since clients open some in advance and node counts them as busy until they speak, and those too many. */
 export function closeSilent({ connections, crowded }: Front): void {
-  [...connections.keys()].filter((socket) => socket.bytesRead === 0 || crowded.has(socket)).forEach((socket) => socket.destroy());
+  [...connections.keys()]
+    .filter((socket) => socket.bytesRead === 0 || crowded.has(socket))
+    .forEach((socket) => socket.destroy());
 }
 
 /** What the parser refuses is answered in our own words, too. */
 export function answerMalformed(server: Server | TlsServer): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const [status, message] = malformed.get(error.code) ?? ['400 Bad Request', 'this is not a valid HTTP request'];
-    const isOver = !socket.writable || (socket as Busy)._httpMessage?.headersSent || /^(?:ECONNRESET|ERR_SSL|ERR_TLS)/.test(error.code ?? '');
-    void (isOver ? socket.destroy() : answerBarely(socket, status, { error: 'invalid_argument', message }));
+    const [status, message] = malformed.get(error.code) ?? [
+      '400 Bad Request',
+      'this is not a valid HTTP request',
+    ];
+    const isOver =
+      !socket.writable ||
+      (socket as Busy)._httpMessage?.headersSent ||
+      /^(?:ECONNRESET|ERR_SSL|ERR_TLS)/.test(error.code ?? '');
+    void (isOver
+      ? socket.destroy()
+      : answerBarely(socket, status, { error: 'invalid_argument', message }));
   });
 }
 
-const fixed = securityHeaders.map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('');
+const fixed = securityHeaders
+  .map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`))
+  .join('');
 
 function answerBarely(socket: Duplex, status: string, error: object): void {
   const body = JSON.stringify(error);
@@ -90,10 +107,15 @@ function answerBarely(socket: Duplex, status: string, error: object): void {
 }
 
 /** An upgrade of a stranger on a connection too many, or where one was refused a moment ago, is refused unasked: a fleet that obeys nothing leaves time for people. */
-export function isHeld(front: Front, { socket: peer, url, headers }: IncomingMessage, socket: Duplex): boolean {
+export function isHeld(
+  front: Front,
+  { socket: peer, url, headers }: IncomingMessage,
+  socket: Duplex,
+): boolean {
   const doors = [`${peer.remoteAddress} ${url}`, ` ${url}`].map((at) => front.held.get(at));
   const door = doors.find((one) => one !== undefined && one.until > front.clock.monotonic());
-  const isTooMany = front.crowded.has(peer) && headers.authorization === undefined && headers.cookie === undefined;
+  const isTooMany =
+    front.crowded.has(peer) && headers.authorization === undefined && headers.cookie === undefined;
   const { since } = front.unserved;
   const delay = since > toldAtOnce ? heldBackMs + (since % 4_000) : 0;
   return (isTooMany || door !== undefined) && answerBusy(front, socket, door?.seconds ?? 2, delay);
@@ -107,11 +129,21 @@ function answerBusy(front: Front, socket: Duplex, seconds: number, delay: number
   const message = `too many at once; come back in ${wait} s`;
   noteUnserved(front, { status: 503, cause: message });
   front.crowded.add(socket as Socket);
-  setTimeout(answerBarely, delay, socket, `503 Service Unavailable\r\nretry-after: ${wait}`, { error: 'unavailable', message }).unref();
+  setTimeout(answerBarely, delay, socket, `503 Service Unavailable\r\nretry-after: ${wait}`, {
+    error: 'unavailable',
+    message,
+  }).unref();
   return true;
 }
 
-const malformed: ReadonlyMap<string | undefined, readonly [status: string, message: string]> = new Map([
-  ['HPE_HEADER_OVERFLOW', ['431 Request Header Fields Too Large', 'the address and the headers are larger than 208 KiB']],
-  ['ERR_HTTP_REQUEST_TIMEOUT', ['408 Request Timeout', 'the request took too long to arrive']],
-]);
+const malformed: ReadonlyMap<string | undefined, readonly [status: string, message: string]> =
+  new Map([
+    [
+      'HPE_HEADER_OVERFLOW',
+      [
+        '431 Request Header Fields Too Large',
+        'the address and the headers are larger than 208 KiB',
+      ],
+    ],
+    ['ERR_HTTP_REQUEST_TIMEOUT', ['408 Request Timeout', 'the request took too long to arrive']],
+  ]);

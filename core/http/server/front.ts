@@ -27,7 +27,13 @@ export class RefusalBudget {
     this.#began = clock.monotonic();
   }
 
-  spend({ ip, principal }: { readonly ip: string; readonly principal: string | undefined }): boolean {
+  spend({
+    ip,
+    principal,
+  }: {
+    readonly ip: string;
+    readonly principal: string | undefined;
+  }): boolean {
     if (this.#clock.monotonic() - this.#began >= budgetWindowMs) {
       this.#counts = new Map();
       this.#began = this.#clock.monotonic();
@@ -43,7 +49,8 @@ export class RefusalBudget {
 }
 
 /** A host with one IPv6 address has a whole network of them. */
-const networkOf = (ip: string): string => (ip.includes(':') ? ip.split(':').slice(0, 4).join(':') : ip);
+const networkOf = (ip: string): string =>
+  ip.includes(':') ? ip.split(':').slice(0, 4).join(':') : ip;
 
 /** What all requests of one server share. */
 export interface Front extends Omit<HttpOptions, 'limits' | 'trustedProxies' | 'publicUrl'> {
@@ -112,9 +119,13 @@ function originOf(publicUrl: string | undefined): string | undefined {
     return undefined;
   }
   if (!URL.canParse(publicUrl)) {
-    throw new SvcError('invalid_argument', `SVC_PUBLIC_URL is "${publicUrl}", which is not an address; write it like https://ops.example.com`, {
-      reason: 'http.public_url',
-    });
+    throw new SvcError(
+      'invalid_argument',
+      `SVC_PUBLIC_URL is "${publicUrl}", which is not an address; write it like https://ops.example.com`,
+      {
+        reason: 'http.public_url',
+      },
+    );
   }
   return new URL(publicUrl).origin;
 }

@@ -1,4 +1,11 @@
-import { createServer, IncomingMessage, type RequestListener, type Server, type ServerOptions, ServerResponse } from 'node:http';
+import {
+  createServer,
+  IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -26,13 +33,21 @@ export class HttpServer {
   readonly #front: Front;
   readonly #server: Server;
   /** The same for those who come from afar, where a certificate is given. */
-  readonly #tls: { readonly server: TlsServer; readonly options: TlsOptions; readonly forget: () => void } | undefined;
+  readonly #tls:
+    | { readonly server: TlsServer; readonly options: TlsOptions; readonly forget: () => void }
+    | undefined;
 
   constructor(options: HttpOptions) {
     const front = openFront(options);
     const app = express().disable('x-powered-by').disable('etag').set('query parser', 'simple');
     // What arrives on a connection that was told to come back later is read, not done.
-    app.use((req, res) => void (req.socket.writableEnded || serve(new Exchange(front, req, res, requestIdOf(req.headers['x-request-id'], front.ids)))));
+    app.use(
+      (req, res) =>
+        void (
+          req.socket.writableEnded ||
+          serve(new Exchange(front, req, res, requestIdOf(req.headers['x-request-id'], front.ids)))
+        ),
+    );
     this.#front = front;
     const settings: ServerOptions = {
       maxHeaderSize: headerBytes,
@@ -48,9 +63,19 @@ export class HttpServer {
     };
     this.#server = this.#prepared(createServer(settings, app as RequestListener), app);
     if (options.tls) {
-      const context = { ...readCertificate(options.tls), handshakeTimeout: front.limits.headersTimeoutMs };
-      const server = this.#prepared(createTlsServer({ ...settings, ...context }, app as RequestListener), app);
-      this.#tls = { server, options: options.tls, forget: followCertificate(server, options.tls, options.log) };
+      const context = {
+        ...readCertificate(options.tls),
+        handshakeTimeout: front.limits.headersTimeoutMs,
+      };
+      const server = this.#prepared(
+        createTlsServer({ ...settings, ...context }, app as RequestListener),
+        app,
+      );
+      this.#tls = {
+        server,
+        options: options.tls,
+        forget: followCertificate(server, options.tls, options.log),
+      };
     }
   }
 
@@ -59,7 +84,9 @@ export class HttpServer {
     answerMalformed(server);
     // An unknown expectation is no reason for an answer without a body.
     server.on('checkExpectation', app);
-    server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => serveUpgrade(this.#front, req, socket, head));
+    server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) =>
+      serveUpgrade(this.#front, req, socket, head),
+    );
     return server;
   }
 
@@ -75,7 +102,12 @@ export class HttpServer {
   /** Resolves with the port that was bound, once it also listens with TLS where it is to. */
   async listen(host: string, port: number): Promise<number> {
     if (this.#tls) {
-      await listenOn(this.#tls.server, this.#tls.options.host, this.#tls.options.port, 'SVC_TLS_ADDR');
+      await listenOn(
+        this.#tls.server,
+        this.#tls.options.host,
+        this.#tls.options.port,
+        'SVC_TLS_ADDR',
+      );
     }
     return await listenOn(this.#server, host, port, 'SVC_HTTP_ADDR');
   }
@@ -91,11 +123,18 @@ export class HttpServer {
     const servers = [this.#server, ...(this.#tls ? [this.#tls.server] : [])];
     this.#tls?.forget();
     if (front.closing) {
-      throw new SvcError('conflict', 'the server is closing already', { reason: 'http.closed_twice' });
+      throw new SvcError('conflict', 'the server is closing already', {
+        reason: 'http.closed_twice',
+      });
     }
     front.closing = true;
     // Not the HTTP server's own close: it would cut connections on which a request is just arriving.
-    const ended = Promise.all(servers.map((server) => new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))));
+    const ended = Promise.all(
+      servers.map(
+        (server) =>
+          new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve())),
+      ),
+    );
     front.longAnswers.forEach((answer) => answer.stop());
     let quiet = 0;
     const sweep = setInterval(() => {
@@ -116,10 +155,20 @@ export class HttpServer {
 }
 
 /** Resolves with the port that was bound; `setting`: what says where. */
-function listenOn(server: Server | TlsServer, host: string, port: number, setting: string): Promise<number> {
+function listenOn(
+  server: Server | TlsServer,
+  host: string,
+  port: number,
+  setting: string,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void =>
-      reject(new SvcError('unavailable', listenFailure(error, `${host}:${port}`, setting), { reason: 'http.listen_failed', cause: error }));
+      reject(
+        new SvcError('unavailable', listenFailure(error, `${host}:${port}`, setting), {
+          reason: 'http.listen_failed',
+          cause: error,
+        }),
+      );
     server.once('error', failed);
     server.listen({ host, port, backlog }, () => {
       server.off('error', failed);
@@ -150,10 +199,13 @@ function serveUpgrade(front: Front, req: IncomingMessage, socket: Duplex, head: 
   res.shouldKeepAlive = false;
   res.assignSocket(req.socket);
   res.once('finish', () => socket.end());
-  const offered = req.headers['sec-websocket-protocol']?.split(',').map((protocol) => protocol.trim()) ?? [];
+  const offered =
+    req.headers['sec-websocket-protocol']?.split(',').map((protocol) => protocol.trim()) ?? [];
   const isWebSocket = req.headers.upgrade?.toLowerCase() === 'websocket';
   const requestId = requestIdOf(req.headers['x-request-id'], front.ids);
-  void serve(new Exchange(front, req, res, requestId, { socket, head, isWebSocket, protocols: offered }));
+  void serve(
+    new Exchange(front, req, res, requestId, { socket, head, isWebSocket, protocols: offered }),
+  );
 }
 
 type Constructor = (this: object, ...input: unknown[]) => void;

@@ -14,16 +14,27 @@ export interface TlsOptions {
 }
 
 /** What the files hold; throws where they are not a certificate and its key. */
-export function readCertificate({ cert, key }: Pick<TlsOptions, 'cert' | 'key'>): SecureContextOptions {
+export function readCertificate({
+  cert,
+  key,
+}: Pick<TlsOptions, 'cert' | 'key'>): SecureContextOptions {
   try {
-    const read = { cert: readFileSync(cert), key: readFileSync(key), minVersion: 'TLSv1.2' } as const;
+    const read = {
+      cert: readFileSync(cert),
+      key: readFileSync(key),
+      minVersion: 'TLSv1.2',
+    } as const;
     createSecureContext(read);
     return read;
   } catch (error) {
-    throw new SvcError('invalid_argument', `http.tls_cert and http.tls_key are no certificate with its key: ${messageOf(error)}`, {
-      reason: 'http.certificate',
-      cause: error,
-    });
+    throw new SvcError(
+      'invalid_argument',
+      `http.tls_cert and http.tls_key are no certificate with its key: ${messageOf(error)}`,
+      {
+        reason: 'http.certificate',
+        cause: error,
+      },
+    );
   }
 }
 
@@ -34,10 +45,15 @@ export function followCertificate(server: Server, files: TlsOptions, log: Logger
       server.setSecureContext(readCertificate(files));
       log.info({ event: 'http.certificate_renewed', cert: files.cert }, 'certificate renewed');
     } catch (error) {
-      log.warn({ event: 'http.certificate_kept', cause: messageOf(error) }, 'new certificate cannot be used; the one before stays in use');
+      log.warn(
+        { event: 'http.certificate_kept', cause: messageOf(error) },
+        'new certificate cannot be used; the one before stays in use',
+      );
     }
   };
   const paths = [files.cert, files.key];
-  paths.forEach((path) => watchFile(path, { interval: files.lookEveryMs ?? 30_000, persistent: false }, renew));
+  paths.forEach((path) =>
+    watchFile(path, { interval: files.lookEveryMs ?? 30_000, persistent: false }, renew),
+  );
   return () => paths.forEach((path) => unwatchFile(path, renew));
 }

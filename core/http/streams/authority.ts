@@ -27,7 +27,12 @@ export function watchAuthority(exchange: Exchange, ended: () => void): () => voi
     } catch (error) {
       unanswered += 1;
       front.log.warn(
-        { event: 'http.recheck_failed', request_id: exchange.requestId, route: exchange.label, cause: messageOf(error) },
+        {
+          event: 'http.recheck_failed',
+          request_id: exchange.requestId,
+          route: exchange.label,
+          cause: messageOf(error),
+        },
         'could not check whether the caller of a stream may stay; asked again',
       );
       if (unanswered >= mostUnanswered) {
@@ -43,7 +48,13 @@ export function watchAuthority(exchange: Exchange, ended: () => void): () => voi
 }
 
 /** The same principal as at the beginning, who still sees the same devices, under the grants of today. */
-async function mayStay({ front, credential, principal, served, params }: Exchange): Promise<boolean> {
+async function mayStay({
+  front,
+  credential,
+  principal,
+  served,
+  params,
+}: Exchange): Promise<boolean> {
   const { leases, current } = front.registry;
   leases.pin(current);
   try {
@@ -53,8 +64,13 @@ async function mayStay({ front, credential, principal, served, params }: Exchang
     }
     const known = await identify(front, current, credential!);
     const { declaration, owner } = served!.route;
-    const same = principalKey(known) === principalKey(principal) && JSON.stringify(known.selectors) === JSON.stringify(principal.selectors);
-    return same && allows(known, declaration.access, params, owner.pluginId, declaration.method !== 'GET');
+    const same =
+      principalKey(known) === principalKey(principal) &&
+      JSON.stringify(known.selectors) === JSON.stringify(principal.selectors);
+    return (
+      same &&
+      allows(known, declaration.access, params, owner.pluginId, declaration.method !== 'GET')
+    );
   } finally {
     leases.unpin(current);
   }

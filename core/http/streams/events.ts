@@ -13,7 +13,11 @@ import { writeOrWait } from './write.ts';
 const comeBack = 'retry: 1000\n\n';
 
 /** Runs a handler that answers with a stream of events, for as long as its client may and wants to listen. */
-export async function sendEvents(exchange: Exchange, served: Served, call: HandlerCall): Promise<void> {
+export async function sendEvents(
+  exchange: Exchange,
+  served: Served,
+  call: HandlerCall,
+): Promise<void> {
   const { declaration } = served.route;
   for (const [name, value] of Object.entries(declaration.headers ?? {})) {
     exchange.setHeader(name, value);
@@ -34,17 +38,28 @@ export async function sendEvents(exchange: Exchange, served: Served, call: Handl
   }
 }
 
-async function relay(exchange: Exchange, served: Served, source: AsyncIterable<ServerEvent>): Promise<void> {
+async function relay(
+  exchange: Exchange,
+  served: Served,
+  source: AsyncIterable<ServerEvent>,
+): Promise<void> {
   const { res } = exchange;
   begin(exchange);
   const stopHeart = heartbeat(exchange);
   try {
-    const ending = await stream(exchange, served, source, (event) => writeOrWait(exchange, frame(event)));
+    const ending = await stream(exchange, served, source, (event) =>
+      writeOrWait(exchange, frame(event)),
+    );
     res.end(ending === 'retired' || ending === 'closing' ? comeBack : undefined);
   } catch (error) {
     const body = errorBody(publicError(error), exchange);
     exchange.front.log.warn(
-      { event: 'http.stream_failed', request_id: exchange.requestId, route: exchange.label, cause: String(error) },
+      {
+        event: 'http.stream_failed',
+        request_id: exchange.requestId,
+        route: exchange.label,
+        cause: String(error),
+      },
       'event stream failed; its client gets an error event',
     );
     res.end(frame({ event: 'error', data: body }));
@@ -54,7 +69,11 @@ async function relay(exchange: Exchange, served: Served, source: AsyncIterable<S
 }
 
 function begin(exchange: Exchange): void {
-  exchange.res.writeHead(exchange.status ?? 200, [...head(exchange), 'content-type', 'text/event-stream; charset=utf-8']);
+  exchange.res.writeHead(exchange.status ?? 200, [
+    ...head(exchange),
+    'content-type',
+    'text/event-stream; charset=utf-8',
+  ]);
   exchange.res.flushHeaders();
 }
 
@@ -100,7 +119,10 @@ function reserveSeat({ front, principal, ip }: Exchange): () => void {
   const who = principal.kind === 'anonymous' ? `address:${ip}` : principalKey(principal);
   const taken = front.streams.get(who) ?? 0;
   if (taken >= front.limits.streamsPerPrincipal) {
-    throw new SvcError('rate_limited', `you listen to ${taken} streams already; close one first`, { reason: 'http.streams_taken', retryAfterSeconds: 5 });
+    throw new SvcError('rate_limited', `you listen to ${taken} streams already; close one first`, {
+      reason: 'http.streams_taken',
+      retryAfterSeconds: 5,
+    });
   }
   front.streams.set(who, taken + 1);
   return () => {

@@ -14,7 +14,10 @@ interface Watched {
 /** Pings clients and cuts those that leave three unanswered, or that flood us with their own. */
 export class KeepAlive {
   readonly #everyMs: number;
-  readonly #groups: readonly Set<Watched>[] = Array.from({ length: groups }, () => new Set<Watched>());
+  readonly #groups: readonly Set<Watched>[] = Array.from(
+    { length: groups },
+    () => new Set<Watched>(),
+  );
   #size = 0;
   #turn = 0;
   #timer: NodeJS.Timeout | undefined;

@@ -15,13 +15,21 @@ const closeCode = { goingAway: 1001, refused: 1008, broken: 1011, restart: 1012 
 const stay = (): void => undefined;
 
 /** Runs a socket route's handler until either side closes the socket. Returns at once, so that the request is not kept. */
-export function runSocket(exchange: Exchange, served: Served, call: HandlerCall, ws: WebSocket): void {
+export function runSocket(
+  exchange: Exchange,
+  served: Served,
+  call: HandlerCall,
+  ws: WebSocket,
+): void {
   const { front, requestId } = exchange;
   const { declaration } = served.route;
   exchange.leaveSnapshot();
   exchange.report();
   const socket = new LiveSocket(front, served, ws, requestId);
-  socket.unwatch = declaration.authority === 'own' ? stay : watchAuthority(exchange, () => ws.close(closeCode.refused, 'your access has ended'));
+  socket.unwatch =
+    declaration.authority === 'own'
+      ? stay
+      : watchAuthority(exchange, () => ws.close(closeCode.refused, 'your access has ended'));
   socket.begin(() => declaration.handle(call, socket));
 }
 
@@ -47,7 +55,12 @@ class LiveSocket implements Socket, LongAnswer {
     bindMethods(LiveSocket.prototype);
   }
 
-  constructor(front: Front, { route: { owner, key, declaration } }: Served, ws: WebSocket, requestId: string) {
+  constructor(
+    front: Front,
+    { route: { owner, key, declaration } }: Served,
+    ws: WebSocket,
+    requestId: string,
+  ) {
     this.#front = front;
     this.#owner = owner;
     this.#key = key;
@@ -61,7 +74,15 @@ class LiveSocket implements Socket, LongAnswer {
     ws.once('close', () => this.#end());
     // A broken frame or a reset; ws closes the socket itself and 'close' follows.
     ws.on('error', (error) =>
-      front.log.debug({ event: 'http.socket_error', request_id: this.#requestId, route: key, cause: error.message }, 'WebSocket failed and is closed'),
+      front.log.debug(
+        {
+          event: 'http.socket_error',
+          request_id: this.#requestId,
+          route: key,
+          cause: error.message,
+        },
+        'WebSocket failed and is closed',
+      ),
     );
   }
 
@@ -124,14 +145,21 @@ class LiveSocket implements Socket, LongAnswer {
   }
 
   onMessage(listener: (data: string | Uint8Array) => MaybePromise<void>): void {
-    this.#ws.on('message', (data: Buffer, isBinary) => void this.#settled(() => listener(isBinary ? data : data.toString('utf8'))));
+    this.#ws.on(
+      'message',
+      (data: Buffer, isBinary) =>
+        void this.#settled(() => listener(isBinary ? data : data.toString('utf8'))),
+    );
     if (!this.#held) {
       this.#ws.resume();
     }
   }
 
   onClose(listener: (code: number, reason: string) => MaybePromise<void>): void {
-    this.#ws.on('close', (code, text) => void this.#settled(() => listener(code, text.toString('utf8'))));
+    this.#ws.on(
+      'close',
+      (code, text) => void this.#settled(() => listener(code, text.toString('utf8'))),
+    );
   }
 
   onLeave(listener: () => void): void {
@@ -172,7 +200,9 @@ class LiveSocket implements Socket, LongAnswer {
   #settled(work: () => unknown): Promise<void> {
     try {
       const outcome = this.#account(work);
-      return isThenable(outcome) ? Promise.resolve(outcome).then(stay, (error: unknown) => this.#fail(error)) : settledAlready;
+      return isThenable(outcome)
+        ? Promise.resolve(outcome).then(stay, (error: unknown) => this.#fail(error))
+        : settledAlready;
     } catch (error) {
       this.#fail(error);
       return settledAlready;
@@ -200,7 +230,9 @@ function onRetirement(signal: AbortSignal, work: () => void): () => void {
     const listeners = new Set<() => void>();
     all = listeners;
     retirementListeners.set(signal, listeners);
-    signal.addEventListener('abort', () => listeners.forEach((listener) => listener()), { once: true });
+    signal.addEventListener('abort', () => listeners.forEach((listener) => listener()), {
+      once: true,
+    });
   }
   all.add(work);
   return () => void all.delete(work);

@@ -16,7 +16,11 @@ const tcpKeepAliveMs = 60_000;
 const acceptors = new WeakMap<RouteDeclaration, WebSocketServer>();
 
 /** Grants the upgrade that the pipeline has let through; from then on the socket has a life of its own. */
-export async function openSocket(exchange: Exchange, served: Served, call: HandlerCall): Promise<void> {
+export async function openSocket(
+  exchange: Exchange,
+  served: Served,
+  call: HandlerCall,
+): Promise<void> {
   const { declaration, audited } = served.route;
   if (!exchange.upgrade?.isWebSocket) {
     exchange.setHeader('upgrade', 'websocket');
@@ -44,7 +48,11 @@ export async function openSocket(exchange: Exchange, served: Served, call: Handl
 /** For so long others are told at a door what one was told there; of so many addresses at the same time. */
 const [heldMs, mostHeld] = [50, 10_000];
 
-function hold({ front: { held, clock, addresses }, req: { socket } }: Exchange, { path, access }: RouteDeclaration, error: unknown): void {
+function hold(
+  { front: { held, clock, addresses }, req: { socket } }: Exchange,
+  { path, access }: RouteDeclaration,
+  error: unknown,
+): void {
   const { retryAfterSeconds: seconds, reason } = error as SvcError;
   const peer = reason === 'http.door_full' ? '' : socket.remoteAddress;
   if (access === 'public' && seconds !== undefined && !addresses.isProxy(peer)) {
@@ -63,11 +71,17 @@ function checkOrigin({ req, front }: Exchange): void {
   }
   const given = URL.canParse(origin) ? new URL(origin) : undefined;
   if (!given || (given.origin !== front.ownOrigin && given.host !== host)) {
-    throw new SvcError('forbidden', 'a page of another origin may not open this socket; set SVC_PUBLIC_URL if this is the right address');
+    throw new SvcError(
+      'forbidden',
+      'a page of another origin may not open this socket; set SVC_PUBLIC_URL if this is the right address',
+    );
   }
 }
 
-function chooseProtocol({ protocols }: RouteDeclaration, offered: readonly string[]): string | undefined {
+function chooseProtocol(
+  { protocols }: RouteDeclaration,
+  offered: readonly string[],
+): string | undefined {
   const chosen = protocols?.find((protocol) => offered.includes(protocol));
   if (protocols !== undefined && chosen === undefined) {
     throw new SvcError('invalid_argument', `offer one of the subprotocols ${protocols.join(', ')}`);
@@ -75,7 +89,11 @@ function chooseProtocol({ protocols }: RouteDeclaration, offered: readonly strin
   return chosen;
 }
 
-function accept({ front, req, res, upgrade }: Exchange, declaration: RouteDeclaration, protocol: string | undefined): WebSocket {
+function accept(
+  { front, req, res, upgrade }: Exchange,
+  declaration: RouteDeclaration,
+  protocol: string | undefined,
+): WebSocket {
   const { socket, head } = upgrade!;
   req.socket.setKeepAlive(true, tcpKeepAliveMs);
   const acceptor = acceptorOf(declaration);
@@ -87,7 +105,10 @@ function accept({ front, req, res, upgrade }: Exchange, declaration: RouteDeclar
   acceptor.handleUpgrade(req, socket, head, (ws) => (accepted = ws));
   acceptor.removeAllListeners('wsClientError');
   if (!accepted) {
-    throw new SvcError('invalid_argument', `the WebSocket handshake is not valid: ${refused?.message ?? 'the connection is closed'}`);
+    throw new SvcError(
+      'invalid_argument',
+      `the WebSocket handshake is not valid: ${refused?.message ?? 'the connection is closed'}`,
+    );
   }
   res.detachSocket(req.socket);
   front.counted.get(req.socket)?.();
@@ -99,7 +120,12 @@ function acceptorOf(declaration: RouteDeclaration): WebSocketServer {
   let acceptor = acceptors.get(declaration);
   if (!acceptor) {
     const maxPayload = declaration.maxMessageBytes ?? usualMessageBytes;
-    acceptor = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload });
+    acceptor = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload,
+    });
     acceptors.set(declaration, acceptor);
   }
   return acceptor;

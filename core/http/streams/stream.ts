@@ -12,7 +12,12 @@ export type Ending = 'done' | 'gone' | 'retired' | 'closing' | 'expired';
  * Delivers what a handler's stream yields until it is done or has to stop: its client left, its plugin retires, the service closes, or the
  * caller's authority ended. The snapshot it began in is let go; only the generation that serves it is held.
  */
-export async function stream<T>(exchange: Exchange, served: Served, source: AsyncIterable<T>, deliver: (item: T) => Promise<boolean>): Promise<Ending> {
+export async function stream<T>(
+  exchange: Exchange,
+  served: Served,
+  source: AsyncIterable<T>,
+  deliver: (item: T) => Promise<boolean>,
+): Promise<Ending> {
   const { front, req } = exchange;
   const { owner, key } = served.route;
   const pin = { snapshot: undefined, owner };
@@ -26,7 +31,10 @@ export async function stream<T>(exchange: Exchange, served: Served, source: Asyn
   };
   const retire = (): void => stop('retired');
   const gone = (): void => stop('gone');
-  const answer: LongAnswer = { stop: () => stop('closing'), terminate: () => void exchange.res.destroy() };
+  const answer: LongAnswer = {
+    stop: () => stop('closing'),
+    terminate: () => void exchange.res.destroy(),
+  };
   // One waiter at a time and no race against a long-lived promise, which would keep a reaction per item.
   const next = (): Promise<IteratorResult<T> | undefined> =>
     new Promise((resolve, reject) => {
@@ -70,7 +78,9 @@ export async function stream<T>(exchange: Exchange, served: Served, source: Asyn
     owner.scope.signal.removeEventListener('abort', retire);
     if (ending !== undefined) {
       // A source that waits for something may never come back from this, so it is not waited for.
-      withPin(pin, () => iterator.return?.())?.catch((error: unknown) => front.strike(owner, key, error));
+      withPin(pin, () => iterator.return?.())?.catch((error: unknown) =>
+        front.strike(owner, key, error),
+      );
     }
     front.registry.leases.release(owner);
   }

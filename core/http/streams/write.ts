@@ -4,7 +4,10 @@ import type { Exchange } from '../pipeline/exchange.ts';
  * Writes a piece of a streamed answer and waits until the client has room for the next. False: the client
  * is gone, also when it left its data unread for too long and was cut.
  */
-export function writeOrWait({ res, req, front }: Exchange, chunk: string | Uint8Array): Promise<boolean> {
+export function writeOrWait(
+  { res, req, front }: Exchange,
+  chunk: string | Uint8Array,
+): Promise<boolean> {
   const { socket } = req;
   if (socket.destroyed) {
     return Promise.resolve(false);

@@ -2,7 +2,12 @@ import { inTurns } from 'svc/flow';
 import type { SeenDevices } from 'svc/query';
 import { type Handle, type Logger, messageOf } from 'svc/sdk';
 
-import type { ActiveAlert, LabelRecord, MetricsIngest, SampleRow } from '../../metricsdb/contract.ts';
+import type {
+  ActiveAlert,
+  LabelRecord,
+  MetricsIngest,
+  SampleRow,
+} from '../../metricsdb/contract.ts';
 import type { Incident } from '../incident/incident.ts';
 import { isSeen } from '../incident/seen-incidents.ts';
 import { labelKey } from '../label-key.ts';
@@ -95,13 +100,24 @@ export class AlertSeries {
         return;
       }
       const known = before?.rule === rule ? before.named.get(key) : undefined;
-      const name = known?.own === instance.labels && known.state === state ? known : nameOf(rule, instance.labels, state);
+      const name =
+        known?.own === instance.labels && known.state === state
+          ? known
+          : nameOf(rule, instance.labels, state);
       named.set(key, name);
       const activeAt = slot - (at - activeSince(instance));
       const values = [1, Math.round(activeAt / 1_000)];
-      name.series.forEach(([of, labels], which) => series.set(of, { labels, time: slot, value: values[which]! }));
+      name.series.forEach(([of, labels], which) =>
+        series.set(of, { labels, time: slot, value: values[which]! }),
+      );
       const incident = live.get(group);
-      const alert = { labels: name.labels, annotations: incident?.annotations ?? {}, state, activeAt, value: reading.value ?? NaN };
+      const alert = {
+        labels: name.labels,
+        annotations: incident?.annotations ?? {},
+        state,
+        activeAt,
+        value: reading.value ?? NaN,
+      };
       active.push({ alert, of: instance, incident });
     });
     // It may have come to its end meanwhile.
@@ -123,7 +139,11 @@ export class AlertSeries {
       ? active.map(({ alert }) => alert)
       : active
           .filter(({ of }) => isSeen(of, seen))
-          .map(({ alert, incident }) => (incident?.scope_type === 'host' && !incident.asked ? alert : { ...alert, annotations: {} }));
+          .map(({ alert, incident }) =>
+            incident?.scope_type === 'host' && !incident.asked
+              ? alert
+              : { ...alert, annotations: {} },
+          );
   }
 
   /** The rule is not evaluated any more. */
@@ -136,7 +156,11 @@ export class AlertSeries {
   refresh(now: number): void {
     for (const [ruleId, { series, at, ...written }] of this.#written) {
       if (Math.abs(now - at) >= repeatMs) {
-        this.#replace(ruleId, { ...written, series: new Map([...series].map(([key, row]) => [key, { ...row, time: now }])), at: now });
+        this.#replace(ruleId, {
+          ...written,
+          series: new Map([...series].map(([key, row]) => [key, { ...row, time: now }])),
+          at: now,
+        });
       }
     }
   }
@@ -149,7 +173,9 @@ export class AlertSeries {
   #replace(ruleId: number, next: Written): void {
     const { series, at } = next;
     const before = this.#written.get(ruleId)?.series ?? new Map<string, SampleRow>();
-    const ended = [...before].filter(([key]) => !series.has(key)).map(([, row]) => ({ ...row, time: at, value: 0, stale: true }));
+    const ended = [...before]
+      .filter(([key]) => !series.has(key))
+      .map(([, row]) => ({ ...row, time: at, value: 0, stale: true }));
     if (series.size === 0) {
       this.#written.delete(ruleId);
     } else {
@@ -179,7 +205,11 @@ export class AlertSeries {
     while (this.#waiting.length > 0) {
       const rows = this.#waiting.splice(0, mostInWrite);
       try {
-        const { rejected, reasons } = await within(patienceMs, 'the metrics store did not take the ALERTS series', () => store.get().write(rows));
+        const { rejected, reasons } = await within(
+          patienceMs,
+          'the metrics store did not take the ALERTS series',
+          () => store.get().write(rows),
+        );
         if (rejected > 0) {
           lost(rejected);
           this.#logOutage(reasons.join('; '));
@@ -210,9 +240,13 @@ export class AlertSeries {
 
 /** The labels of the alert, with the rule's own before those of its series, and what says which alert it is. */
 function labelsOf(rule: Rule, own: LabelRecord): LabelRecord {
-  const { severity = rule.severity, alertname = rule.name } = Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(rule.labels, name)));
+  const { severity = rule.severity, alertname = rule.name } = Object.fromEntries(
+    Object.entries(own).filter(([name]) => Object.hasOwn(rule.labels, name)),
+  );
   const all = { ...own, severity, alertname, rule_key: rule.rule_key };
-  const { alertstate: _state, ...labels } = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+  const { alertstate: _state, ...labels } = Object.fromEntries(
+    Object.entries(all).filter(([, value]) => value !== ''),
+  );
   return labels;
 }
 

@@ -19,11 +19,16 @@ export interface AnnotationParts {
 const mostRendered = 20;
 
 /** Asks the store what annotations ask, before they are rendered where nothing may wait; only when an incident may be new or another. */
-export async function askForAnnotations(rows: readonly ReadonlyMap<string, Row>[], parts: AnnotationParts): Promise<TemplateQuery | undefined> {
+export async function askForAnnotations(
+  rows: readonly ReadonlyMap<string, Row>[],
+  parts: AnnotationParts,
+): Promise<TemplateQuery | undefined> {
   const { frame, slot, instances, render, ask } = parts;
   const { rule, plan } = frame;
   const found = new Map(rows.toReversed().flatMap((of) => [...of]));
-  const isSame = [...found.keys()].every((key) => instances?.get(key)?.phase === 'firing') && found.size === (instances?.size ?? 0);
+  const isSame =
+    [...found.keys()].every((key) => instances?.get(key)?.phase === 'firing') &&
+    found.size === (instances?.size ?? 0);
   if (isSame || !mayAsk(rule.annotations)) {
     return undefined;
   }
@@ -32,7 +37,8 @@ export async function askForAnnotations(rows: readonly ReadonlyMap<string, Row>[
   for (const row of [...found.values()].slice(0, mostRendered)) {
     const value = Number.isFinite(row.value) ? row.value : null;
     await answers.rendered(
-      (query) => render(rule, snapshotOf(rule, { ...row, value, threshold, eta: row.eta, slot }), query),
+      (query) =>
+        render(rule, snapshotOf(rule, { ...row, value, threshold, eta: row.eta, slot }), query),
       async (expr) => {
         const { answer } = await ask(expr);
         if (answer instanceof Error) {

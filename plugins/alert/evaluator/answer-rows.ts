@@ -35,12 +35,18 @@ export const mostSeries = 20_000;
  * What an answer says of each label set. Conditions that must come together share no labels but those of the key: there the
  * series furthest beyond the threshold stands for its key.
  */
-export const answerRows = (...asked: Parameters<typeof reading>): AnswerRows => atOnce(reading(...asked));
+export const answerRows = (...asked: Parameters<typeof reading>): AnswerRows =>
+  atOnce(reading(...asked));
 
 /** The same in small steps, of an answer that may be long. */
-export const answerRowsInTurns = (...asked: Parameters<typeof reading>): Promise<AnswerRows> => stepwise(reading(...asked));
+export const answerRowsInTurns = (...asked: Parameters<typeof reading>): Promise<AnswerRows> =>
+  stepwise(reading(...asked));
 
-function* reading(answer: InstantAnswer, frame: AnswerFrame, threshold: number | undefined): Generator<void, AnswerRows> {
+function* reading(
+  answer: InstantAnswer,
+  frame: AnswerFrame,
+  threshold: number | undefined,
+): Generator<void, AnswerRows> {
   const rows = new Map<string, Row>();
   const counts = { series: 0, unscoped: 0, doubles: 0, leftOut: 0 };
   const folds = isFolded(frame.plan);
@@ -70,7 +76,12 @@ export const isFolded = ({ join, legs }: Plan): boolean => join === 'all' && leg
 /** More alerts than the rule says are not taken for what they say. */
 export function excessOf({ limit }: Rule, found: readonly AnswerRows[]): Error | undefined {
   const count = limit === 0 ? 0 : new Set(found.flatMap(({ rows }) => [...rows.keys()])).size;
-  return count > limit ? new SvcError('budget_exceeded', `exceeded the limit of the rule: ${count} alerts, at most ${limit}; it keeps its state`) : undefined;
+  return count > limit
+    ? new SvcError(
+        'budget_exceeded',
+        `exceeded the limit of the rule: ${count} alerts, at most ${limit}; it keeps its state`,
+      )
+    : undefined;
 }
 
 function* seriesOf(answer: InstantAnswer): Generator<Series> {
@@ -92,7 +103,11 @@ function* seriesOf(answer: InstantAnswer): Generator<Series> {
   }
 }
 
-function rowOf({ labels, value, histogram }: Series, { rule, labelsOf }: AnswerFrame, folds: boolean): Row | undefined {
+function rowOf(
+  { labels, value, histogram }: Series,
+  { rule, labelsOf }: AnswerFrame,
+  folds: boolean,
+): Row | undefined {
   const scopeId = scopeOf(labels, rule);
   if (scopeId === undefined) {
     return undefined;
@@ -101,10 +116,22 @@ function rowOf({ labels, value, histogram }: Series, { rule, labelsOf }: AnswerF
   const group = `${rule.rule_key}:${rule.scope_type}:${scopeId}${parts.join('')}`;
   const { own, all } = labelsOf(rule, labels, value, histogram);
   const key = folds ? group : `${group}|${labelKey(own)}`;
-  return { key, group, scopeId, deviceId: labels['device_id'] || null, labels: all, series: labels, value, ...(histogram && { histogram }) };
+  return {
+    key,
+    group,
+    scopeId,
+    deviceId: labels['device_id'] || null,
+    labels: all,
+    series: labels,
+    value,
+    ...(histogram && { histogram }),
+  };
 }
 
-function scopeOf(labels: LabelRecord, { scope_type: type }: Pick<Rule, 'scope_type'>): string | undefined {
+function scopeOf(
+  labels: LabelRecord,
+  { scope_type: type }: Pick<Rule, 'scope_type'>,
+): string | undefined {
   switch (type) {
     case 'host':
       return labels['device_id'] || undefined;

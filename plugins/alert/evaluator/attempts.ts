@@ -33,8 +33,16 @@ export class Attempts {
     } catch (cause) {
       const error = messageOf(cause);
       const before = this.#failing.get(what);
-      this.#failing.set(what, { what, error, failures: (before?.failures ?? 0) + 1, since: before?.since ?? this.#parts.clock.now() });
-      this.#parts.log.warn({ event: 'alert.attempt_failed', cause: error }, `the alert evaluator could not ${what}; retried`);
+      this.#failing.set(what, {
+        what,
+        error,
+        failures: (before?.failures ?? 0) + 1,
+        since: before?.since ?? this.#parts.clock.now(),
+      });
+      this.#parts.log.warn(
+        { event: 'alert.attempt_failed', cause: error },
+        `the alert evaluator could not ${what}; retried`,
+      );
     }
   }
 }

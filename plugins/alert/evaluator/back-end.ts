@@ -11,7 +11,11 @@ export interface Question {
 }
 
 /** Answers the queries of one store at one time: one answer each, in their order, or an error in its place. */
-export type Ask = (queries: readonly string[], time: number, question: Question) => Promise<readonly (InstantAnswer | Error)[]>;
+export type Ask = (
+  queries: readonly string[],
+  time: number,
+  question: Question,
+) => Promise<readonly (InstantAnswer | Error)[]>;
 
 export interface BackEndParts {
   readonly name: StoreName;
@@ -21,7 +25,11 @@ export interface BackEndParts {
   readonly monotonic: () => number;
 }
 
-export type Within = <T>(ms: number, what: string, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+export type Within = <T>(
+  ms: number,
+  what: string,
+  work: (signal: AbortSignal) => Promise<T>,
+) => Promise<T>;
 
 export interface Asked {
   readonly answer: InstantAnswer | Error;
@@ -65,8 +73,16 @@ export class BackEnd {
   }
 
   /** A promise for each query, kept within the deadline and never rejected; each as soon as its own answer is there. */
-  round(queries: readonly string[], time: number, timeoutMs: number): ReadonlyMap<string, Promise<Asked>> {
-    const round: Round = { time, until: this.#parts.monotonic() + timeoutMs, replies: new Map(queries.map((query) => [query, reply()])) };
+  round(
+    queries: readonly string[],
+    time: number,
+    timeoutMs: number,
+  ): ReadonlyMap<string, Promise<Asked>> {
+    const round: Round = {
+      time,
+      until: this.#parts.monotonic() + timeoutMs,
+      replies: new Map(queries.map((query) => [query, reply()])),
+    };
     const quick = queries.filter((query) => !this.#slowQueries.has(query));
     const alone = queries.filter((query) => this.#slowQueries.has(query));
     for (const batch of partsOf(quick, mostInBatch)) {
@@ -89,7 +105,9 @@ export class BackEnd {
       queries.forEach((query, at) => replies.get(query)!.keep({ answer: answerOf(at), ms }));
     };
     try {
-      const found = await this.#parts.within(lateMs, 'the back end did not answer', (signal) => this.#parts.ask(queries, time, { timeoutMs: lateMs, signal }));
+      const found = await this.#parts.within(lateMs, 'the back end did not answer', (signal) =>
+        this.#parts.ask(queries, time, { timeoutMs: lateMs, signal }),
+      );
       settle((at) => found[at] ?? unanswered());
     } catch (error) {
       if (!isLate(error)) {
@@ -119,10 +137,15 @@ export class BackEnd {
 
   async #alone(query: string, time: number, leftMs: number): Promise<InstantAnswer | Error> {
     if (leftMs <= 0) {
-      return new SvcError('unavailable', 'the query did not start in time: slower queries were before it, or svc itself is too busy');
+      return new SvcError(
+        'unavailable',
+        'the query did not start in time: slower queries were before it, or svc itself is too busy',
+      );
     }
     try {
-      const found = await this.#parts.within(leftMs, 'the query did not finish', (signal) => this.#parts.ask([query], time, { timeoutMs: leftMs, signal }));
+      const found = await this.#parts.within(leftMs, 'the query did not finish', (signal) =>
+        this.#parts.ask([query], time, { timeoutMs: leftMs, signal }),
+      );
       return found[0] ?? unanswered();
     } catch (error) {
       return asError(error);
@@ -158,7 +181,9 @@ export function askTogether(
 ): (leg: Pick<Leg, 'store' | 'query'>) => Promise<Asked> | undefined {
   const replies = new Map<StoreName, ReadonlyMap<string, Promise<Asked>>>();
   for (const [store, backEnd] of backEnds) {
-    const queries = [...new Set(legs.filter((leg) => leg.store === store).map(({ query }) => query))];
+    const queries = [
+      ...new Set(legs.filter((leg) => leg.store === store).map(({ query }) => query)),
+    ];
     if (queries.length > 0) {
       replies.set(store, backEnd.round(queries, timeFor(store), timeoutMs));
     }
@@ -167,7 +192,9 @@ export function askTogether(
 }
 
 const partsOf = (queries: readonly string[], size: number): readonly (readonly string[])[] =>
-  Array.from({ length: Math.ceil(queries.length / size) }, (_, at) => queries.slice(at * size, (at + 1) * size));
+  Array.from({ length: Math.ceil(queries.length / size) }, (_, at) =>
+    queries.slice(at * size, (at + 1) * size),
+  );
 
 interface Reply {
   readonly kept: Promise<Asked>;
@@ -187,19 +214,27 @@ function reply(): Reply {
   return { kept, keep: (asked) => keep(asked) };
 }
 
-const unanswered = (): SvcError => new SvcError('upstream_error', 'the back end left a query without an answer');
+const unanswered = (): SvcError =>
+  new SvcError('upstream_error', 'the back end left a query without an answer');
 
 const late = Symbol('late');
 
 /** What `within` throws at the deadline. */
 export const lateError = (what: string, ms: number): SvcError =>
-  Object.assign(new SvcError('unavailable', `${what} within ${Math.max(0, Math.round(ms)) / 1_000} s`), { [late]: true });
+  Object.assign(
+    new SvcError('unavailable', `${what} within ${Math.max(0, Math.round(ms)) / 1_000} s`),
+    { [late]: true },
+  );
 
-const isLate = (error: unknown): boolean => typeof error === 'object' && error !== null && late in error;
-const asError = (error: unknown): Error => (error instanceof Error ? error : new SvcError('upstream_error', messageOf(error)));
+const isLate = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && late in error;
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new SvcError('upstream_error', messageOf(error));
 
 /** A query that does not fit says nothing about the store. */
-const isFaultOfStore = (error: Error): boolean => !isSvcError(error) || !['invalid_argument', 'not_found', 'conflict', 'forbidden'].includes(error.code);
+const isFaultOfStore = (error: Error): boolean =>
+  !isSvcError(error) ||
+  !['invalid_argument', 'not_found', 'conflict', 'forbidden'].includes(error.code);
 
 /** Lets so many work at a time; others wait in line. */
 class Lane {

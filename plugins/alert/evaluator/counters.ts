@@ -14,7 +14,14 @@ export interface CycleFigures {
   readonly missed: number;
 }
 
-const freshCycle = (startedAt: number): CycleFigures => ({ startedAt, durationMs: 0, rulesEvaluated: 0, rulesFailed: 0, seriesSeen: 0, missed: 0 });
+const freshCycle = (startedAt: number): CycleFigures => ({
+  startedAt,
+  durationMs: 0,
+  rulesEvaluated: 0,
+  rulesFailed: 0,
+  seriesSeen: 0,
+  missed: 0,
+});
 
 type Instruments = Pick<PluginContext['metrics'], 'counter' | 'gauge' | 'histogram'>;
 
@@ -31,13 +38,32 @@ export class EvaluatorCounters {
   #last: CycleFigures | undefined;
 
   constructor(metrics: Instruments) {
-    this.#evaluations = metrics.counter('rule_evaluations_total', 'Evaluations of alert rules.', ['store']);
-    this.#errors = metrics.counter('rule_errors_total', 'Evaluations of alert rules that failed; they keep their state.', ['store']);
-    this.#missed = metrics.counter('rule_missed_total', 'Slots of alert rules that passed without an evaluation.');
-    this.#seconds = metrics.histogram('rule_seconds', 'Time that the queries of one rule took.', [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10], ['store']);
+    this.#evaluations = metrics.counter('rule_evaluations_total', 'Evaluations of alert rules.', [
+      'store',
+    ]);
+    this.#errors = metrics.counter(
+      'rule_errors_total',
+      'Evaluations of alert rules that failed; they keep their state.',
+      ['store'],
+    );
+    this.#missed = metrics.counter(
+      'rule_missed_total',
+      'Slots of alert rules that passed without an evaluation.',
+    );
+    this.#seconds = metrics.histogram(
+      'rule_seconds',
+      'Time that the queries of one rule took.',
+      [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10],
+      ['store'],
+    );
     this.#incidents = metrics.gauge('incidents', 'Incidents that are not over.', ['status']);
-    this.#instances = metrics.gauge('instances', 'Conditions that are not simply clear.', ['phase']);
-    this.#seriesLost = metrics.counter('series_lost_total', 'Samples of ALERTS and ALERTS_FOR_STATE that could not be stored.');
+    this.#instances = metrics.gauge('instances', 'Conditions that are not simply clear.', [
+      'phase',
+    ]);
+    this.#seriesLost = metrics.counter(
+      'series_lost_total',
+      'Samples of ALERTS and ALERTS_FOR_STATE that could not be stored.',
+    );
     // So that the first error is not taken for the beginning of the counter.
     (['metrics', 'logs'] as const).forEach((store) => this.#errors.add(0, { store }));
   }
@@ -81,7 +107,11 @@ export class EvaluatorCounters {
     for (const status of ['open', 'acknowledged', 'silenced']) {
       this.#incidents.set(statuses.get(status) ?? 0, { status });
     }
-    const phases = countBy([...ledger.instances.values()].flatMap((found) => [...found.values()].map(({ phase }) => phase)));
+    const phases = countBy(
+      [...ledger.instances.values()].flatMap((found) =>
+        [...found.values()].map(({ phase }) => phase),
+      ),
+    );
     for (const phase of ['partial', 'pending', 'firing', 'held']) {
       this.#instances.set(phases.get(phase) ?? 0, { phase });
     }
@@ -94,7 +124,8 @@ export class EvaluatorCounters {
 
   #add(figures: Partial<Omit<CycleFigures, 'startedAt'>>): void {
     const running = this.#running ?? freshCycle(0);
-    const sum = (name: Exclude<keyof CycleFigures, 'startedAt'>): number => running[name] + (figures[name] ?? 0);
+    const sum = (name: Exclude<keyof CycleFigures, 'startedAt'>): number =>
+      running[name] + (figures[name] ?? 0);
     this.#running = {
       startedAt: running.startedAt,
       durationMs: sum('durationMs'),

@@ -19,7 +19,10 @@ export class Delays {
       const { driver } = await metrics.get().status();
       this.#metricsMs = driver === 'embedded' ? 0 : remoteMs;
     } catch (error) {
-      log.debug({ cause: messageOf(error) }, 'could not read the driver of the metrics store; its last delay counts');
+      log.debug(
+        { cause: messageOf(error) },
+        'could not read the driver of the metrics store; its last delay counts',
+      );
     }
   }
 }

@@ -11,7 +11,10 @@ export interface EtaParts {
 }
 
 /** Rows of forecasts with the seconds that are left until the bound is reached; without them where the store does not say. */
-export function withEtas(found: readonly AnswerRows[], { frame, isNew, ask }: EtaParts): Promise<readonly ReadonlyMap<string, Row>[]> {
+export function withEtas(
+  found: readonly AnswerRows[],
+  { frame, isNew, ask }: EtaParts,
+): Promise<readonly ReadonlyMap<string, Row>[]> {
   return Promise.all(
     found.map(async ({ rows }, at) => {
       const leg = frame.plan.legs[at]!;
@@ -20,12 +23,19 @@ export function withEtas(found: readonly AnswerRows[], { frame, isNew, ask }: Et
       }
       const { answer } = await ask(leg, leg.eta);
       // Of several series of one instance the one that is there first counts.
-      const etas = answer instanceof Error ? undefined : (await answerRowsInTurns(answer, frame, Infinity)).rows;
-      return etas === undefined ? rows : new Map([...rows].map(([key, row]) => [key, withEta(row, etas.get(key)?.value)]));
+      const etas =
+        answer instanceof Error
+          ? undefined
+          : (await answerRowsInTurns(answer, frame, Infinity)).rows;
+      return etas === undefined
+        ? rows
+        : new Map([...rows].map(([key, row]) => [key, withEta(row, etas.get(key)?.value)]));
     }),
   );
 }
 
-const withEta = (row: Row, seconds: number | undefined): Row => (isEta(seconds) ? { ...row, eta: seconds } : row);
+const withEta = (row: Row, seconds: number | undefined): Row =>
+  isEta(seconds) ? { ...row, eta: seconds } : row;
 
-export const isEta = (seconds: number | undefined): seconds is number => seconds !== undefined && Number.isFinite(seconds) && seconds >= 0;
+export const isEta = (seconds: number | undefined): seconds is number =>
+  seconds !== undefined && Number.isFinite(seconds) && seconds >= 0;

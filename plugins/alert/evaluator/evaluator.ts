@@ -2,7 +2,15 @@ import { type Clock, type Logger, messageOf } from 'svc/sdk';
 
 import type { GateInputs } from '../gates/review.ts';
 import type { Ledger } from '../incident/ledger.ts';
-import type { Leg, Plan, RenderAnnotations, RenderLabels, Rule, RuleBook, RuleChange } from '../rule.ts';
+import type {
+  Leg,
+  Plan,
+  RenderAnnotations,
+  RenderLabels,
+  Rule,
+  RuleBook,
+  RuleChange,
+} from '../rule.ts';
 import type { AlertSeries } from './alert-series.ts';
 import { answerRowsInTurns, excessOf } from './answer-rows.ts';
 import { Attempts, type FailingWork } from './attempts.ts';
@@ -63,9 +71,19 @@ export class Evaluator {
     this.#attempts = new Attempts({ clock, log });
     this.#heartbeat = new Heartbeat({ ledger, timeline: parts.timeline, attempts: this.#attempts });
     const render: RenderAnnotations = (rule, snapshot, query) =>
-      ownRuleOf(rule)?.annotations(snapshot.scope_id, this.#ownState()) ?? parts.render(rule, snapshot, query);
-    const isCurrent = (rule: Rule): boolean => ownRuleOf(rule) !== undefined || this.#rules.get(rule.id)?.rule === rule;
-    this.#findings = new Findings({ ledger, alerts, render, now: () => clock.now(), gateInputs, isCurrent, log });
+      ownRuleOf(rule)?.annotations(snapshot.scope_id, this.#ownState()) ??
+      parts.render(rule, snapshot, query);
+    const isCurrent = (rule: Rule): boolean =>
+      ownRuleOf(rule) !== undefined || this.#rules.get(rule.id)?.rule === rule;
+    this.#findings = new Findings({
+      ledger,
+      alerts,
+      render,
+      now: () => clock.now(),
+      gateInputs,
+      isCurrent,
+      log,
+    });
   }
 
   /** Brings memory up to what is on disk, and follows the rules from here on. */
@@ -75,7 +93,11 @@ export class Evaluator {
     timeline.restore(ledger.heartbeat?.drift ?? 0);
     const wall = timeline.look();
     const { at: beatAt, drift } = ledger.heartbeat ?? { at: 0, drift: 0 };
-    this.#stale = new StaleInstances(ledger.instances, { steady: timeline.steady(wall), wall }, Math.max(0, beatAt + drift - wall));
+    this.#stale = new StaleInstances(
+      ledger.instances,
+      { steady: timeline.steady(wall), wall },
+      Math.max(0, beatAt + drift - wall),
+    );
     await this.#reconcile();
     const follow = book.onChange((change) => this.#follow(change));
     for (const own of this.#ownRules) {
@@ -130,7 +152,9 @@ export class Evaluator {
     this.#noticeJump(now);
     counters.beginCycle(now, intervalMs());
     const sweeping = this.#own('check silences and gates', sweep(ledger, now, gateInputs()));
-    const evaluating = this.#due(now).map(([slot, rules]) => this.#own('evaluate rules', this.#evaluateSlot(slot, rules)));
+    const evaluating = this.#due(now).map(([slot, rules]) =>
+      this.#own('evaluate rules', this.#evaluateSlot(slot, rules)),
+    );
     await Promise.all([sweeping, ...evaluating, this.#beat(now)]);
     alerts.refresh(now);
     await alerts.settled();
@@ -141,9 +165,18 @@ export class Evaluator {
     if (this.#jumps !== timeline.jumps) {
       this.#jumps = timeline.jumps;
       // Senders keep their own time: whether what fires lasts is seen again once the clocks of both agree, or not at all.
-      this.#stale = new StaleInstances(ledger.instances, { steady: timeline.steady(now), wall: now }, timeline.seenBeforeMs);
-      log.warn({ event: 'alert.clock_jumped', now }, 'the wall clock jumped; alert rules continue at their next slots');
-      [...this.#rules.values(), ...this.#ownRules].forEach((scheduled) => scheduled.skipToNextSlot());
+      this.#stale = new StaleInstances(
+        ledger.instances,
+        { steady: timeline.steady(now), wall: now },
+        timeline.seenBeforeMs,
+      );
+      log.warn(
+        { event: 'alert.clock_jumped', now },
+        'the wall clock jumped; alert rules continue at their next slots',
+      );
+      [...this.#rules.values(), ...this.#ownRules].forEach((scheduled) =>
+        scheduled.skipToNextSlot(),
+      );
       this.#heartbeat.beatSoon();
     }
   }
@@ -168,15 +201,26 @@ export class Evaluator {
   async #evaluateSlot(slot: number, rules: readonly ScheduledRule[]): Promise<void> {
     const { backEnds, delayOf } = this.#parts;
     const asked = rules.filter((scheduled) => !this.#ownRules.includes(scheduled));
-    const legs = asked.flatMap(({ rule, plan }) => [...plan.legs, ...measuresToAsk(plan, this.#parts.ledger.instances.get(rule.id))]);
+    const legs = asked.flatMap(({ rule, plan }) => [
+      ...plan.legs,
+      ...measuresToAsk(plan, this.#parts.ledger.instances.get(rule.id)),
+    ]);
     const timeoutMs = Math.min(longestMs, ...asked.map(({ intervalMs }) => intervalMs));
     const replyTo = askTogether(legs, backEnds, (store) => slot - delayOf(store), timeoutMs);
     await Promise.all(
-      rules.map((scheduled) => (this.#ownRules.includes(scheduled) ? this.#evaluateOwn(scheduled, slot) : this.#evaluate(scheduled, slot, replyTo))),
+      rules.map((scheduled) =>
+        this.#ownRules.includes(scheduled)
+          ? this.#evaluateOwn(scheduled, slot)
+          : this.#evaluate(scheduled, slot, replyTo),
+      ),
     );
   }
 
-  async #evaluate(scheduled: ScheduledRule, slot: number, replyTo: ReturnType<typeof askTogether>): Promise<void> {
+  async #evaluate(
+    scheduled: ScheduledRule,
+    slot: number,
+    replyTo: ReturnType<typeof askTogether>,
+  ): Promise<void> {
     scheduled.running = true;
     try {
       const { rule, plan } = scheduled;
@@ -188,7 +232,13 @@ export class Evaluator {
       }
       const frame = { rule, plan, labelsOf: this.#parts.labelsOf };
       const found = await Promise.all(
-        answers.map(({ answer }, at) => answerRowsInTurns(answer as Exclude<typeof answer, Error>, frame, plan.legs[at]!.threshold)),
+        answers.map(({ answer }, at) =>
+          answerRowsInTurns(
+            answer as Exclude<typeof answer, Error>,
+            frame,
+            plan.legs[at]!.threshold,
+          ),
+        ),
       );
       const excess = excessOf(rule, found);
       if (excess !== undefined) {
@@ -204,21 +254,39 @@ export class Evaluator {
           .get(leg.store)!
           .round([query], time - delayOf(leg.store), timeoutMs)
           .get(query)!;
-      const asking = { frame, ask: (leg: Leg, query: string) => replyTo({ store: leg.store, query }) ?? askAt(slot)(leg, query) };
+      const asking = {
+        frame,
+        ask: (leg: Leg, query: string) =>
+          replyTo({ store: leg.store, query }) ?? askAt(slot)(leg, query),
+      };
       const askAhead = timeline.seenBeforeMs > 0 ? askAt(slot + timeline.seenBeforeMs) : undefined;
-      const rows = await withEtas(found, { ...asking, isNew: (key) => instances?.get(key)?.phase !== 'firing' });
-      await this.#store(scheduled, slot, await lookAgain(rows, { ...asking, askAhead, instances, slot, render }));
+      const rows = await withEtas(found, {
+        ...asking,
+        isNew: (key) => instances?.get(key)?.phase !== 'firing',
+      });
+      await this.#store(
+        scheduled,
+        slot,
+        await lookAgain(rows, { ...asking, askAhead, instances, slot, render }),
+      );
       scheduled.succeeded();
     } catch (error) {
       scheduled.unstored += 1;
-      scheduled.failed(`could not store what it found: ${messageOf(error)}`, this.#parts.clock.now());
+      scheduled.failed(
+        `could not store what it found: ${messageOf(error)}`,
+        this.#parts.clock.now(),
+      );
     } finally {
       scheduled.running = false;
     }
   }
 
   async #evaluateOwn(own: ScheduledRule, slot: number): Promise<void> {
-    await this.#store(own, slot, { rows: [ownRuleOf(own.rule)!.rows(this.#ownState())], unknown: new Set(), heard: new Map() });
+    await this.#store(own, slot, {
+      rows: [ownRuleOf(own.rule)!.rows(this.#ownState())],
+      unknown: new Set(),
+      heard: new Map(),
+    });
   }
 
   #ownState(): OwnState {
@@ -236,9 +304,17 @@ export class Evaluator {
     const known = this.#stale.after(rule.id, look, { steady: at, wall: slot });
     scheduled.stale = known.stale;
     const moment = { slot, at, ...scheduled.continuityAt(at) };
-    const finding: Finding = { rule, plan, ...moment, ...look, ...known, leftOut: (count) => (scheduled.leftOut = count) };
+    const finding: Finding = {
+      rule,
+      plan,
+      ...moment,
+      ...look,
+      ...known,
+      leftOut: (count) => (scheduled.leftOut = count),
+    };
     // What a rule found that was changed or removed while its answer was on its way counts for nothing.
-    const isScheduled = this.#ownRules.includes(scheduled) || this.#rules.get(rule.id) === scheduled;
+    const isScheduled =
+      this.#ownRules.includes(scheduled) || this.#rules.get(rule.id) === scheduled;
     if (isScheduled && this.#findings.isQuiet(finding)) {
       scheduled.leftOut = 0;
     } else if (isScheduled) {

@@ -7,8 +7,21 @@ import type { Draft } from '../incident/draft.ts';
 import { evaluator, type Incident, isActive, isUnnotified } from '../incident/incident.ts';
 import type { Ledger } from '../incident/ledger.ts';
 import { countFiring, leadOf } from '../incident/members.ts';
-import { change, endingOf, fire, type Firing, resolve, type ResolveReason } from '../incident/transitions.ts';
-import { deviceOfflineRule, type Plan, type RenderAnnotations, type Rule, type Snapshot } from '../rule.ts';
+import {
+  change,
+  endingOf,
+  fire,
+  type Firing,
+  resolve,
+  type ResolveReason,
+} from '../incident/transitions.ts';
+import {
+  deviceOfflineRule,
+  type Plan,
+  type RenderAnnotations,
+  type Rule,
+  type Snapshot,
+} from '../rule.ts';
 import type { TemplateQuery } from '../template-functions.ts';
 import type { AlertSeries } from './alert-series.ts';
 import type { Instance, Row } from './instance.ts';
@@ -71,7 +84,11 @@ export class Findings {
   /** Whether there is nothing to store: nothing breaches, and nothing did. */
   isQuiet({ rule, rows }: Finding): boolean {
     const { ledger, alerts } = this.#parts;
-    return rows.every((found) => found.size === 0) && !ledger.instances.has(rule.id) && !alerts.hasSeries(rule.id);
+    return (
+      rows.every((found) => found.size === 0) &&
+      !ledger.instances.has(rule.id) &&
+      !alerts.hasSeries(rule.id)
+    );
   }
 
   /** Resolves once the finding is stored, rejects when it cannot be; those that come together are stored together. */
@@ -113,7 +130,11 @@ export class Findings {
         return;
       }
       log.warn(
-        { event: 'alert.findings_not_stored', cause: messageOf(error), rules: batch.map(({ finding }) => finding.rule.rule_key).slice(0, 5) },
+        {
+          event: 'alert.findings_not_stored',
+          cause: messageOf(error),
+          rules: batch.map(({ finding }) => finding.rule.rule_key).slice(0, 5),
+        },
         'could not store what alert rules found; found again at their next evaluation',
       );
       batch.forEach(({ fail }) => fail(error));
@@ -129,14 +150,20 @@ export class Findings {
       for (const finding of findings) {
         (await turnsOf(finding, draft, inputs.cooldownMs)).forEach((turn) => turns.push(turn));
       }
-      draft.addResolved(await ledger.resolvedWith(turns.filter(({ joined }) => joined.length > 0).map(({ group }) => group)));
+      draft.addResolved(
+        await ledger.resolvedWith(
+          turns.filter(({ joined }) => joined.length > 0).map(({ group }) => group),
+        ),
+      );
       await inTurns(
         turns.filter(({ joined }) => joined.length === 0),
         (turn) => this.#shrink(turn, draft, inputs),
       );
       // The worst first, so that what they inhibit finds them.
       await inTurns(
-        turns.filter(({ joined }) => joined.length > 0).sort((a, b) => rankOf(a.finding.rule) - rankOf(b.finding.rule)),
+        turns
+          .filter(({ joined }) => joined.length > 0)
+          .sort((a, b) => rankOf(a.finding.rule) - rankOf(b.finding.rule)),
         (turn) => this.#grow(turn, draft, inputs),
       );
       await inTurns(draft.changedKeys, (key) => review(draft, [key], inputs));
@@ -160,7 +187,10 @@ export class Findings {
     const incident = draft.incident(group)!;
     const dampening = isUnnotified(incident) ? inputs.dampening(incident) : undefined;
     if (dampening !== undefined) {
-      draft.setIncident({ ...incident, fires: countFire(incident.fires, inputs.steady, dampening) });
+      draft.setIncident({
+        ...incident,
+        fires: countFire(incident.fires, inputs.steady, dampening),
+      });
     }
   }
 
@@ -175,7 +205,14 @@ export class Findings {
     if (lead === undefined) {
       close(draft, known, finding.ending ?? endOf(known, turn), now);
     } else {
-      draft.apply(change(known, firingOf(finding, lead, this.#parts.render), { joined: [], left, firing: countFiring(draft.members(group)) }, now));
+      draft.apply(
+        change(
+          known,
+          firingOf(finding, lead, this.#parts.render),
+          { joined: [], left, firing: countFiring(draft.members(group)) },
+          now,
+        ),
+      );
     }
   }
 }
@@ -200,7 +237,12 @@ async function turnsOf(finding: Finding, draft: Draft, holdMs: number): Promise<
     }
     if (did !== undefined) {
       const instance = (next ?? known)!;
-      const turn = turns.get(instance.group) ?? { finding, group: instance.group, joined: [], left: [] };
+      const turn = turns.get(instance.group) ?? {
+        finding,
+        group: instance.group,
+        joined: [],
+        left: [],
+      };
       turns.set(instance.group, turn);
       (did === 'fire' ? turn.joined : turn.left).push(instance);
     }
@@ -208,13 +250,20 @@ async function turnsOf(finding: Finding, draft: Draft, holdMs: number): Promise<
   return [...turns.values()];
 }
 
-function leadIn({ finding: { rule, plan }, group }: Turn, draft: Draft, inputs: GateInputs): Instance | undefined {
+function leadIn(
+  { finding: { rule, plan }, group }: Turn,
+  draft: Draft,
+  inputs: GateInputs,
+): Instance | undefined {
   const threshold = plan.legs.find((leg) => leg.threshold !== undefined)?.threshold;
   return leadOf(draft.members(group), (member) => isMuted(member, rule, inputs), threshold);
 }
 
 /** Clear is what was found to be met by the condition that the rule has, and then no more. */
-function endOf({ marks, last_fired_at: firedAt }: Incident, { finding, left }: Turn): ResolveReason {
+function endOf(
+  { marks, last_fired_at: firedAt }: Incident,
+  { finding, left }: Turn,
+): ResolveReason {
   const edited = Date.parse(marks.rule?.ref ?? '');
   return left.some(({ key }) => finding.stale.has(key))
     ? 'not_heard'
@@ -224,7 +273,12 @@ function endOf({ marks, last_fired_at: firedAt }: Incident, { finding, left }: T
 }
 
 /** Ends an incident, and notifies the channels that were sent its firing. */
-export function close(draft: Draft, incident: Incident | undefined, reason: ResolveReason, now: number): void {
+export function close(
+  draft: Draft,
+  incident: Incident | undefined,
+  reason: ResolveReason,
+  now: number,
+): void {
   const notified = incident !== undefined && !isUnnotified(incident);
   const over = incident && draft.apply(resolve(incident, evaluator, reason, undefined, now));
   if (over !== undefined && notified) {
@@ -232,7 +286,8 @@ export function close(draft: Draft, incident: Incident | undefined, reason: Reso
   }
 }
 
-const rankOf = ({ rule_key: key, severity }: Rule): number => (key === deviceOfflineRule ? 0 : { critical: 1, warning: 2, info: 3 }[severity]);
+const rankOf = ({ rule_key: key, severity }: Rule): number =>
+  key === deviceOfflineRule ? 0 : { critical: 1, warning: 2, info: 3 }[severity];
 
 function firingOf(finding: Finding, lead: Instance, render: RenderAnnotations): Firing {
   const { rule, plan, slot, rows, query } = finding;
@@ -242,8 +297,20 @@ function firingOf(finding: Finding, lead: Instance, render: RenderAnnotations): 
   );
   const row = rows[leg]?.get(lead.key);
   const { threshold = null, floors } = plan.legs[leg]!;
-  const annotations = render(rule, snapshotOf(rule, { ...lead, value: lead.reading.value, threshold, eta: row?.eta, slot }), query);
-  return { rule, lead, annotations, threshold, eta: row?.eta ?? null, needs: floors?.needs, at: slot };
+  const annotations = render(
+    rule,
+    snapshotOf(rule, { ...lead, value: lead.reading.value, threshold, eta: row?.eta, slot }),
+    query,
+  );
+  return {
+    rule,
+    lead,
+    annotations,
+    threshold,
+    eta: row?.eta ?? null,
+    needs: floors?.needs,
+    at: slot,
+  };
 }
 
 /** What annotations are rendered over. */

@@ -28,7 +28,10 @@ export class Heartbeat {
     const isDue = Math.abs(now - this.#beatAt) >= beatMs;
     if (isDue) {
       this.#beatAt = now;
-      await attempts.run('store its heartbeat', ledger.saveHeartbeat({ at: timeline.steady(now), drift: timeline.drift }));
+      await attempts.run(
+        'store its heartbeat',
+        ledger.saveHeartbeat({ at: timeline.steady(now), drift: timeline.drift }),
+      );
     }
     if (isDue && Math.abs(now - this.#readAt) >= readingsMs) {
       this.#readAt = now;
@@ -43,6 +46,9 @@ export class Heartbeat {
   }
 
   saveReadings(): Promise<void> {
-    return this.#parts.attempts.run('store what was measured last', this.#parts.ledger.saveReadings());
+    return this.#parts.attempts.run(
+      'store what was measured last',
+      this.#parts.ledger.saveReadings(),
+    );
   }
 }

@@ -88,15 +88,30 @@ export function advance(key: string, known: Instance | undefined, evaluation: Ev
     if (joined) {
       return lasting(known, evaluation);
     }
-    return evaluation.unknown?.has(key) === true ? { key, known, next: known, did: undefined } : clearing(known, evaluation);
+    return evaluation.unknown?.has(key) === true
+      ? { key, known, next: known, did: undefined }
+      : clearing(known, evaluation);
   }
   const legs = present.map((is, index) => {
     const since = continuous ? known?.legs[index] : undefined;
     return is ? (typeof since === 'number' ? since + pausedMs : at) : null;
   });
-  const sustained = plan.legs.map(({ forMs }, index) => legs[index] !== null && at - legs[index]! >= forMs);
+  const sustained = plan.legs.map(
+    ({ forMs }, index) => legs[index] !== null && at - legs[index]! >= forMs,
+  );
   if (joined && (plan.join === 'all' ? sustained.every(Boolean) : sustained.includes(true))) {
-    return { key, known, next: { ...(known ?? fresh(key, evaluation)), phase: 'firing', legs, since: at, startedAt: slot }, did: 'fire' };
+    return {
+      key,
+      known,
+      next: {
+        ...(known ?? fresh(key, evaluation)),
+        phase: 'firing',
+        legs,
+        since: at,
+        startedAt: slot,
+      },
+      did: 'fire',
+    };
   }
   // A condition that has to last is worth remembering before the others come to it.
   const worth = joined || plan.legs.some(({ forMs }, index) => forMs > 0 && present[index]);
@@ -105,8 +120,16 @@ export function advance(key: string, known: Instance | undefined, evaluation: Ev
   }
   const phase = joined ? 'pending' : 'partial';
   const same = known?.phase === phase && legs.every((since, index) => since === known.legs[index]);
-  const begun = known?.phase === phase && continuous ? { since: known.since, startedAt: known.startedAt } : { since: at, startedAt: slot };
-  return { key, known, next: same ? known : { ...(known ?? fresh(key, evaluation)), phase, legs, ...begun }, did: undefined };
+  const begun =
+    known?.phase === phase && continuous
+      ? { since: known.since, startedAt: known.startedAt }
+      : { since: at, startedAt: slot };
+  return {
+    key,
+    known,
+    next: same ? known : { ...(known ?? fresh(key, evaluation)), phase, legs, ...begun },
+    did: undefined,
+  };
 }
 
 /** Since when its condition is met, whatever phase it is in. */
@@ -114,10 +137,16 @@ export const activeSince = ({ legs, since }: Pick<Instance, 'legs' | 'since'>): 
   legs.reduce<number>((first, leg) => Math.min(first, leg ?? first), since);
 
 /** Whether it fires, and the last evaluation found it so. */
-export const isBurning = ({ phase, clearedAt }: Pick<Instance, 'phase' | 'clearedAt'>): boolean => phase === 'firing' && clearedAt === null;
+export const isBurning = ({ phase, clearedAt }: Pick<Instance, 'phase' | 'clearedAt'>): boolean =>
+  phase === 'firing' && clearedAt === null;
 
-function fresh(key: string, evaluation: Evaluation): Omit<Instance, 'phase' | 'legs' | 'since' | 'startedAt'> {
-  const { group, scopeId, deviceId, labels } = evaluation.rows.find((found) => found.has(key))!.get(key)!;
+function fresh(
+  key: string,
+  evaluation: Evaluation,
+): Omit<Instance, 'phase' | 'legs' | 'since' | 'startedAt'> {
+  const { group, scopeId, deviceId, labels } = evaluation.rows
+    .find((found) => found.has(key))!
+    .get(key)!;
   const reading: Reading = { value: null, worst: null, seenAt: evaluation.slot };
   read(reading, key, evaluation);
   return { key, group, scopeId, deviceId, labels, clearedAt: null, notified: false, reading };
@@ -139,14 +168,22 @@ export function isWorse(value: number, than: number, threshold: number | undefin
   return threshold !== undefined && than < threshold ? value < than : value > than;
 }
 
-export const worseOf = (a: number | null, b: number | null, threshold: number | undefined): number | null =>
-  a === null || b === null ? (a ?? b) : isWorse(b, a, threshold) ? b : a;
+export const worseOf = (
+  a: number | null,
+  b: number | null,
+  threshold: number | undefined,
+): number | null => (a === null || b === null ? (a ?? b) : isWorse(b, a, threshold) ? b : a);
 
 function lasting(known: Instance, { at, slot, holdMs }: Evaluation): Move {
   const { key } = known;
   const next = known.clearedAt === null ? known : { ...known, clearedAt: null };
   if (known.phase === 'held' && at - known.since >= holdMs) {
-    return { key, known, next: { ...next, phase: 'firing', since: at, startedAt: slot, notified: false }, did: 'fire' };
+    return {
+      key,
+      known,
+      next: { ...next, phase: 'firing', since: at, startedAt: slot, notified: false },
+      did: 'fire',
+    };
   }
   return { key, known, next, did: undefined };
 }
@@ -154,10 +191,18 @@ function lasting(known: Instance, { at, slot, holdMs }: Evaluation): Move {
 /** Clear is what two evaluations in a row find clear, a full cycle apart; or what was clear for as long as the rule keeps it firing. */
 function clearing(known: Instance, { plan, at, continuous }: Evaluation): Move {
   const { key, clearedAt } = known;
-  const isClear = plan.keepMs === undefined ? clearedAt !== null && continuous && at > clearedAt : at - (clearedAt ?? at) >= plan.keepMs;
+  const isClear =
+    plan.keepMs === undefined
+      ? clearedAt !== null && continuous && at > clearedAt
+      : at - (clearedAt ?? at) >= plan.keepMs;
   if (isClear) {
     return { key, known, next: undefined, did: known.phase === 'firing' ? 'clear' : undefined };
   }
   const since = plan.keepMs === undefined ? at : (clearedAt ?? at);
-  return { key, known, next: clearedAt === since ? known : { ...known, clearedAt: since }, did: undefined };
+  return {
+    key,
+    known,
+    next: clearedAt === since ? known : { ...known, clearedAt: since },
+    did: undefined,
+  };
 }

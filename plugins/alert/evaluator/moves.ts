@@ -18,9 +18,13 @@ export interface Moves {
 export const movesOf = (...of: Parameters<typeof moving>): Moves => atOnce(moving(...of));
 
 /** The same in small steps, where there may be many. */
-export const movesInTurns = (...of: Parameters<typeof moving>): Promise<Moves> => stepwise(moving(...of));
+export const movesInTurns = (...of: Parameters<typeof moving>): Promise<Moves> =>
+  stepwise(moving(...of));
 
-function* moving(known: ReadonlyMap<string, Instance>, evaluation: Evaluation): Generator<void, Moves> {
+function* moving(
+  known: ReadonlyMap<string, Instance>,
+  evaluation: Evaluation,
+): Generator<void, Moves> {
   const moves: Move[] = [];
   for (const [key, instance] of known) {
     yield;
@@ -29,7 +33,9 @@ function* moving(known: ReadonlyMap<string, Instance>, evaluation: Evaluation): 
   let full = moves.filter(({ next }) => next !== undefined && next.phase !== 'partial').length;
   let partial = moves.length - full;
   let leftOut = 0;
-  const fresh = new Set(evaluation.rows.flatMap((found) => [...found.keys()]).filter((key) => !known.has(key)));
+  const fresh = new Set(
+    evaluation.rows.flatMap((found) => [...found.keys()]).filter((key) => !known.has(key)),
+  );
   for (const key of [...fresh].sort()) {
     yield;
     const move = advance(key, undefined, evaluation);

@@ -49,7 +49,12 @@ const mostFailures = 3;
 const downMs = 60_000;
 
 const storeDown = ownRule(
-  { id: 0, rule_key: 'alert_back_end_down', name: 'A store that alert rules ask does not answer', severity: 'critical' },
+  {
+    id: 0,
+    rule_key: 'alert_back_end_down',
+    name: 'A store that alert rules ask does not answer',
+    severity: 'critical',
+  },
   { threshold: mostFailures, forMs: downMs },
   {
     *found({ backEnds }) {
@@ -67,7 +72,12 @@ const storeDown = ownRule(
 );
 
 const overflow = ownRule(
-  { id: -1, rule_key: 'alert_rule_overflow', name: 'An alert rule breaches for more series than it may', severity: 'warning' },
+  {
+    id: -1,
+    rule_key: 'alert_rule_overflow',
+    name: 'An alert rule breaches for more series than it may',
+    severity: 'warning',
+  },
   { threshold: 0, forMs: 0 },
   {
     *found({ rules }) {
@@ -78,7 +88,8 @@ const overflow = ownRule(
       }
     },
     summary(pipeline, { rules }) {
-      const { unread = 0, leftOut = 0 } = [...rules].find(({ rule }) => rule.rule_key === pipeline) ?? {};
+      const { unread = 0, leftOut = 0 } =
+        [...rules].find(({ rule }) => rule.rule_key === pipeline) ?? {};
       const bounds = `a query may answer ${mostSeries} series, and a rule have ${mostInstances} instances`;
       return `${unread + leftOut} series of the rule ${pipeline} raise nothing: ${bounds}; group its expression by fewer labels`;
     },
@@ -87,7 +98,8 @@ const overflow = ownRule(
 
 export const ownRules: readonly OwnRule[] = [storeDown, overflow];
 
-export const ownRuleOf = ({ id }: Pick<Rule, 'id'>): OwnRule | undefined => ownRules.find(({ rule }) => rule.id === id);
+export const ownRuleOf = ({ id }: Pick<Rule, 'id'>): OwnRule | undefined =>
+  ownRules.find(({ rule }) => rule.id === id);
 
 interface OwnParts {
   summary(pipeline: string, state: OwnState): string;
@@ -109,7 +121,10 @@ function ownRule(
         [...found(state)].map(([pipeline, value]): [string, Row] => {
           const key = `${rule.rule_key}:${rule.scope_type}:${pipeline}`;
           const labels = { pipeline };
-          return [key, { key, group: key, scopeId: pipeline, deviceId: null, labels, series: labels, value }];
+          return [
+            key,
+            { key, group: key, scopeId: pipeline, deviceId: null, labels, series: labels, value },
+          ];
         }),
       ),
     annotations: (pipeline, state) => ({ summary: summary(pipeline, state).slice(0, 1_000) }),

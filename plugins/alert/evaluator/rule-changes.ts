@@ -18,18 +18,31 @@ export interface ChangeParts {
 }
 
 /** Brings a change of a rule to the incidents that it has raised. */
-export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, planOf, now, gateInputs }: ChangeParts): Promise<void> {
+export function applyRuleChange(
+  { kind, rule, before }: RuleChange,
+  { ledger, planOf, now, gateInputs }: ChangeParts,
+): Promise<void> {
   return ledger.transact((draft) => {
     switch (kind) {
       case 'deleted':
       case 'disabled':
-        return closeAll(rule.id, kind === 'deleted' ? 'rule_deleted' : 'rule_disabled', ledger, draft, now());
+        return closeAll(
+          rule.id,
+          kind === 'deleted' ? 'rule_deleted' : 'rule_disabled',
+          ledger,
+          draft,
+          now(),
+        );
       case 'updated':
         return !rule.enabled
           ? closeAll(rule.id, 'rule_disabled', ledger, draft, now())
           : before !== undefined && keysOf(before) !== keysOf(rule)
             ? closeAll(rule.id, 'rule_changed', ledger, draft, now())
-            : edit(rule, before !== undefined && JSON.stringify(planOf(before)) !== JSON.stringify(planOf(rule)));
+            : edit(
+                rule,
+                before !== undefined &&
+                  JSON.stringify(planOf(before)) !== JSON.stringify(planOf(rule)),
+              );
       case 'created':
       case 'enabled':
         return undefined;
@@ -41,7 +54,10 @@ export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, pl
       }
       for (const { dedupe_key: group } of ledger.live.values()) {
         const incident = draft.incident(group)!;
-        if (incident.rule_id === edited.id && JSON.stringify(ofRule(edited)) !== JSON.stringify(pick(incident))) {
+        if (
+          incident.rule_id === edited.id &&
+          JSON.stringify(ofRule(edited)) !== JSON.stringify(pick(incident))
+        ) {
           draft.setIncident({ ...incident, ...ofRule(edited), updated_at: now() });
           if (isRaised(incident, edited) || isWidened(incident, edited)) {
             raise(incident.dedupe_key, draft);
@@ -53,11 +69,16 @@ export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, pl
         for (const { dedupe_key: group, rule_id: of } of ledger.live.values()) {
           if (of === edited.id) {
             const incident = draft.incident(group)!;
-            draft.setIncident({ ...incident, marks: { ...incident.marks, rule: { ref: timestamp(now()), at: steady } } });
+            draft.setIncident({
+              ...incident,
+              marks: { ...incident.marks, rule: { ref: timestamp(now()), at: steady } },
+            });
           }
         }
       }
-      for (const [key, { phase }] of looksElsewhere ? (ledger.instances.get(edited.id) ?? []) : []) {
+      for (const [key, { phase }] of looksElsewhere
+        ? (ledger.instances.get(edited.id) ?? [])
+        : []) {
         if (phase === 'pending' || phase === 'partial') {
           draft.setInstance(edited.id, key, undefined);
         }
@@ -68,8 +89,12 @@ export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, pl
     /** What fires under labels of the rule that are plain goes on under the new ones. */
     function relabel(old: Rule, edited: Rule): void {
       for (const [key, instance] of ledger.instances.get(edited.id) ?? []) {
-        const kept = Object.entries(instance.labels).filter(([name, value]) => old.labels[name] !== value);
-        const given = Object.entries(edited.labels).filter(([, value]) => value !== '' && !value.includes('{{'));
+        const kept = Object.entries(instance.labels).filter(
+          ([name, value]) => old.labels[name] !== value,
+        );
+        const given = Object.entries(edited.labels).filter(
+          ([, value]) => value !== '' && !value.includes('{{'),
+        );
         const labels = Object.fromEntries([...kept, ...given]);
         draft.setInstance(edited.id, key, { ...instance, labels });
         const incident = draft.incident(instance.group);
@@ -82,7 +107,8 @@ export function applyRuleChange({ kind, rule, before }: RuleChange, { ledger, pl
 }
 
 const rising: readonly Rule['severity'][] = ['info', 'warning', 'critical'];
-const isRaised = ({ severity: from }: Incident, { severity: to }: Rule): boolean => rising.indexOf(to) > rising.indexOf(from);
+const isRaised = ({ severity: from }: Incident, { severity: to }: Rule): boolean =>
+  rising.indexOf(to) > rising.indexOf(from);
 
 /** Whether it pins a channel that it did not; no pins are all channels. */
 const isWidened = ({ pins: from }: Incident, { notify_channel_ids: to }: Rule): boolean =>
@@ -112,14 +138,24 @@ export function reconcile(book: RuleBook, { ledger, now }: ChangeParts): Promise
       }
     }
     for (const [ruleId, instances] of ledger.instances) {
-      if (!isOfSource(ruleId) && ownRuleOf({ id: ruleId }) === undefined && book.get(ruleId)?.enabled !== true) {
+      if (
+        !isOfSource(ruleId) &&
+        ownRuleOf({ id: ruleId }) === undefined &&
+        book.get(ruleId)?.enabled !== true
+      ) {
         [...instances.keys()].forEach((key) => draft.setInstance(ruleId, key, undefined));
       }
     }
   });
 }
 
-export function closeAll(ruleId: number, reason: ResolveReason, ledger: Ledger, draft: Draft, now: number): void {
+export function closeAll(
+  ruleId: number,
+  reason: ResolveReason,
+  ledger: Ledger,
+  draft: Draft,
+  now: number,
+): void {
   for (const incident of ledger.live.values()) {
     if (incident.rule_id === ruleId) {
       close(draft, incident, reason, now);
@@ -147,9 +183,17 @@ const instanceOf = (incident: Incident, at: number): Instance => ({
 });
 
 /** What the dedupe keys of a rule are made of. */
-const keysOf = ({ rule_key: key, scope_type: scope, dimensions }: Rule): string => JSON.stringify([key, scope, dimensions]);
+const keysOf = ({ rule_key: key, scope_type: scope, dimensions }: Rule): string =>
+  JSON.stringify([key, scope, dimensions]);
 
-const pick = ({ rule_id, rule_key, rule_name, severity, runbook_url, pins }: ReturnType<typeof ofRule>): ReturnType<typeof ofRule> => ({
+const pick = ({
+  rule_id,
+  rule_key,
+  rule_name,
+  severity,
+  runbook_url,
+  pins,
+}: ReturnType<typeof ofRule>): ReturnType<typeof ofRule> => ({
   rule_id,
   rule_key,
   rule_name,

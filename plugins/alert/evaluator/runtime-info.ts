@@ -39,7 +39,15 @@ export const runtimeRoutes = (parts: InfoParts): readonly RouteDeclaration[] => 
   }),
 ];
 
-export function runtimeInfo({ evaluator, counters, ledger, book, backEnds, intervalMs, cooldownMs }: InfoParts): Static<typeof RuntimeInfo> {
+export function runtimeInfo({
+  evaluator,
+  counters,
+  ledger,
+  book,
+  backEnds,
+  intervalMs,
+  cooldownMs,
+}: InfoParts): Static<typeof RuntimeInfo> {
   const rules = evaluator.rules;
   const { cycle } = counters;
   const phases = { partial: 0, pending: 0, firing: 0, held: 0 };
@@ -63,12 +71,24 @@ export function runtimeInfo({ evaluator, counters, ledger, book, backEnds, inter
       firing: phases.firing,
       pending: phases.pending,
     },
-    slowest: slowestOf(rules).map(({ rule, ms, series }) => ({ ...named({ rule }), duration_ms: Math.round(ms * 1_000) / 1_000, series })),
+    slowest: slowestOf(rules).map(({ rule, ms, series }) => ({
+      ...named({ rule }),
+      duration_ms: Math.round(ms * 1_000) / 1_000,
+      series,
+    })),
     failing: [...failingWork(evaluator), ...failingRules(rules)],
-    warnings: firstOf(rules, ({ unscoped, unread, leftOut, stale }) => unscoped + unread + leftOut + stale.size > 0).flatMap((scheduled) =>
+    warnings: firstOf(
+      rules,
+      ({ unscoped, unread, leftOut, stale }) => unscoped + unread + leftOut + stale.size > 0,
+    ).flatMap((scheduled) =>
       warningsOf(scheduled).map((message) => ({ ...named(scheduled), message })),
     ),
-    back_ends: [...backEnds].map(({ name, failures, lastError }) => ({ name, ok: failures === 0, failures, error: lastError ?? null })),
+    back_ends: [...backEnds].map(({ name, failures, lastError }) => ({
+      name,
+      ok: failures === 0,
+      failures,
+      error: lastError ?? null,
+    })),
   };
 }
 
@@ -79,10 +99,15 @@ const mostFailures = 3;
 export function evaluatorHealth({ rules, failing }: Evaluator): HealthReport {
   const stuck = [...failing].find(({ failures }) => failures >= mostFailures);
   if (stuck !== undefined) {
-    return { ok: false, detail: `the alert evaluator could not ${stuck.what} ${stuck.failures} times in a row: ${stuck.error}` };
+    return {
+      ok: false,
+      detail: `the alert evaluator could not ${stuck.what} ${stuck.failures} times in a row: ${stuck.error}`,
+    };
   }
   const unstored = firstOf(rules, (scheduled) => scheduled.unstored >= mostFailures);
-  return unstored.length === 0 ? { ok: true } : { ok: false, detail: `alert rule ${unstored[0]!.rule.rule_key} ${unstored[0]!.error}` };
+  return unstored.length === 0
+    ? { ok: true }
+    : { ok: false, detail: `alert rule ${unstored[0]!.rule.rule_key} ${unstored[0]!.error}` };
 }
 
 type Failing = Static<typeof RuntimeInfo>['failing'][number];
@@ -98,12 +123,14 @@ const failingWork = ({ failing }: Evaluator): readonly Failing[] =>
   }));
 
 const failingRules = (rules: Iterable<ScheduledRule>): readonly Failing[] =>
-  firstOf(rules, ({ error }) => error !== undefined).map(({ rule, error, failures, errorSince }) => ({
-    ...named({ rule }),
-    error: error!,
-    failures,
-    since: errorSince === undefined ? null : timestamp(errorSince),
-  }));
+  firstOf(rules, ({ error }) => error !== undefined).map(
+    ({ rule, error, failures, errorSince }) => ({
+      ...named({ rule }),
+      error: error!,
+      failures,
+      since: errorSince === undefined ? null : timestamp(errorSince),
+    }),
+  );
 
 /** Without putting thousands in order, since this is asked often. */
 function slowestOf(rules: Iterable<ScheduledRule>): readonly ScheduledRule[] {
@@ -118,7 +145,10 @@ function slowestOf(rules: Iterable<ScheduledRule>): readonly ScheduledRule[] {
   return slowest;
 }
 
-function firstOf(rules: Iterable<ScheduledRule>, is: (scheduled: ScheduledRule) => boolean): readonly ScheduledRule[] {
+function firstOf(
+  rules: Iterable<ScheduledRule>,
+  is: (scheduled: ScheduledRule) => boolean,
+): readonly ScheduledRule[] {
   const found: ScheduledRule[] = [];
   for (const scheduled of rules) {
     if (is(scheduled) && found.push(scheduled) === mostFaulty) {
@@ -128,15 +158,32 @@ function firstOf(rules: Iterable<ScheduledRule>, is: (scheduled: ScheduledRule) 
   return found;
 }
 
-const named = ({ rule }: Pick<ScheduledRule, 'rule'>): { rule_id: number; rule_key: string } => ({ rule_id: rule.id, rule_key: rule.rule_key });
+const named = ({ rule }: Pick<ScheduledRule, 'rule'>): { rule_id: number; rule_key: string } => ({
+  rule_id: rule.id,
+  rule_key: rule.rule_key,
+});
 
 const warningsOf = ({ unscoped, unread, leftOut, stale }: ScheduledRule): readonly string[] => [
   ...(stale.size > 0
-    ? [`${stale.size} instances are stale since ${timestamp(Math.min(...[...stale.values()].map(({ wall }) => wall)))}: their source has not been heard since`]
+    ? [
+        `${stale.size} instances are stale since ${timestamp(Math.min(...[...stale.values()].map(({ wall }) => wall)))}: their source has not been heard since`,
+      ]
     : []),
-  ...(unscoped > 0 ? [`${unscoped} series name no device_id and raise nothing, because the scope of the rule is host`] : []),
-  ...(unread > 0 ? [`${unread} series of its answers are not looked at: the limit is ${mostSeries} a query; choose a narrower expression`] : []),
-  ...(leftOut > 0 ? [`${leftOut} series breach that raise nothing: the limit is ${mostInstances} instances a rule; group the expression by fewer labels`] : []),
+  ...(unscoped > 0
+    ? [
+        `${unscoped} series name no device_id and raise nothing, because the scope of the rule is host`,
+      ]
+    : []),
+  ...(unread > 0
+    ? [
+        `${unread} series of its answers are not looked at: the limit is ${mostSeries} a query; choose a narrower expression`,
+      ]
+    : []),
+  ...(leftOut > 0
+    ? [
+        `${leftOut} series breach that raise nothing: the limit is ${mostInstances} instances a rule; group the expression by fewer labels`,
+      ]
+    : []),
 ];
 
 /** The rules that are evaluated, as peers of Prometheus ask for them. */
@@ -153,7 +200,10 @@ export class ShownRules implements AlertingRules {
     return [...this.#evaluator.rules].map((scheduled) => this.#shown(scheduled, seen));
   }
 
-  #shown({ rule, plan, intervalMs, error, lastOk, evaluatedAt, ms }: ScheduledRule, seen: SeenDevices): AlertingRule {
+  #shown(
+    { rule, plan, intervalMs, error, lastOk, evaluatedAt, ms }: ScheduledRule,
+    seen: SeenDevices,
+  ): AlertingRule {
     return {
       name: rule.name,
       group: rule.kind,
@@ -173,4 +223,6 @@ export class ShownRules implements AlertingRules {
 }
 
 const queryOf = ({ legs, join }: Plan): string =>
-  legs.length === 1 ? legs[0]!.query : legs.map(({ query }) => `(${query})`).join(join === 'all' ? ' and ' : ' or ');
+  legs.length === 1
+    ? legs[0]!.query
+    : legs.map(({ query }) => `(${query})`).join(join === 'all' ? ' and ' : ' or ');

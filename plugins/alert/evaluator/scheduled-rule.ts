@@ -57,11 +57,15 @@ export class ScheduledRule {
   continuityAt(steady: number): { readonly continuous: boolean; readonly pausedMs: number } {
     const gap = this.lastOk === undefined ? Infinity : steady - this.lastOk;
     const isOutage = gap > mostGap * this.intervalMs;
-    return { continuous: gap >= 0 && (!isOutage || gap <= longestOutageMs), pausedMs: isOutage ? gap - this.intervalMs : 0 };
+    return {
+      continuous: gap >= 0 && (!isOutage || gap <= longestOutageMs),
+      pausedMs: isOutage ? gap - this.intervalMs : 0,
+    };
   }
 
   saw(answers: readonly AnswerRows[]): void {
-    const sum = (of: (rows: AnswerRows) => number): number => answers.reduce((all, rows) => all + of(rows), 0);
+    const sum = (of: (rows: AnswerRows) => number): number =>
+      answers.reduce((all, rows) => all + of(rows), 0);
     this.series = sum(({ series }) => series);
     this.unscoped = sum(({ unscoped }) => unscoped);
     this.unread = sum(({ leftOut }) => leftOut);

@@ -33,7 +33,10 @@ export interface SecondLook {
  * Not to be in an answer is not always to be clear. A forecast that has come true is worse, and stays. What is not measured
  * either is gone only where its source is heard.
  */
-export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], parts: SecondLookParts): Promise<SecondLook> {
+export async function lookAgain(
+  found: readonly ReadonlyMap<string, Row>[],
+  parts: SecondLookParts,
+): Promise<SecondLook> {
   const { frame, instances, ask } = parts;
   const { legs } = frame.plan;
   const firing = [...(instances?.values() ?? [])].filter(({ phase }) => phase === 'firing');
@@ -42,12 +45,15 @@ export async function lookAgain(found: readonly ReadonlyMap<string, Row>[], part
   const rows = await Promise.all(
     present.map(async (known, at) => {
       const { crossed } = legs[at]!;
-      const gone = crossed === undefined ? [] : firing.flatMap(({ key }) => (known.has(key) ? [] : [key]));
+      const gone =
+        crossed === undefined ? [] : firing.flatMap(({ key }) => (known.has(key) ? [] : [key]));
       if (gone.length === 0) {
         return known;
       }
       const answered = await rowsOf(await ask(legs[at]!, crossed!), frame);
-      const crossedRows = gone.flatMap((key) => (answered?.has(key) === true ? [[key, answered.get(key)!] as const] : []));
+      const crossedRows = gone.flatMap((key) =>
+        answered?.has(key) === true ? [[key, answered.get(key)!] as const] : [],
+      );
       (answered === undefined ? gone : []).forEach((key) => unknown.add(key));
       return crossedRows.length === 0 ? known : new Map([...known, ...crossedRows]);
     }),
@@ -68,27 +74,56 @@ async function withoutPast(
   leg: Leg,
   { frame, instances, askAhead }: Pick<SecondLookParts, 'frame' | 'instances' | 'askAhead'>,
 ): Promise<AnswerRows['rows']> {
-  const begins = [...known.values()].filter(({ key }) => !['firing', 'held'].includes(instances?.get(key)?.phase ?? ''));
+  const begins = [...known.values()].filter(
+    ({ key }) => !['firing', 'held'].includes(instances?.get(key)?.phase ?? ''),
+  );
   if (askAhead === undefined || begins.length === 0) {
     return known;
   }
   const [breaching, measured] = await Promise.all(
-    [leg.query, leg.measure].map(async (query) => (query === undefined ? undefined : rowsOf(await askAhead(leg, query), frame))),
+    [leg.query, leg.measure].map(async (query) =>
+      query === undefined ? undefined : rowsOf(await askAhead(leg, query), frame),
+    ),
   );
   const calm = begins.filter(({ key }) => breaching?.has(key) === false);
-  const heard = leg.measure === undefined && calm.length > 0 ? await heardOf(calm, { frame, ask: askAhead, measures: [] }) : none;
-  const past = new Set(calm.map(({ key }) => key).filter((key) => (leg.measure === undefined ? heard.get(key) === 'heard' : measured?.has(key) === true)));
+  const heard =
+    leg.measure === undefined && calm.length > 0
+      ? await heardOf(calm, { frame, ask: askAhead, measures: [] })
+      : none;
+  const past = new Set(
+    calm
+      .map(({ key }) => key)
+      .filter((key) =>
+        leg.measure === undefined ? heard.get(key) === 'heard' : measured?.has(key) === true,
+      ),
+  );
   return past.size === 0 ? known : new Map([...known].filter(([key]) => !past.has(key)));
 }
 
 /** Measures that the next evaluation will want at once: of a rule of which something was clear at the last one. */
-export function measuresToAsk({ legs }: Plan, instances: ReadonlyMap<string, Instance> | undefined): readonly Pick<Leg, 'store' | 'query'>[] {
-  const isClearing = [...(instances?.values() ?? [])].some(({ phase, clearedAt }) => phase === 'firing' && clearedAt !== null);
-  return isClearing ? legs.flatMap(({ store, measure }) => (measure === undefined ? [] : [{ store, query: measure }])) : [];
+export function measuresToAsk(
+  { legs }: Plan,
+  instances: ReadonlyMap<string, Instance> | undefined,
+): readonly Pick<Leg, 'store' | 'query'>[] {
+  const isClearing = [...(instances?.values() ?? [])].some(
+    ({ phase, clearedAt }) => phase === 'firing' && clearedAt !== null,
+  );
+  return isClearing
+    ? legs.flatMap(({ store, measure }) =>
+        measure === undefined ? [] : [{ store, query: measure }],
+      )
+    : [];
 }
 
-async function unmeasured(missing: readonly Instance[], { frame, ask }: SecondLookParts): Promise<ReadonlyMap<string, Heard>> {
-  const measures = await Promise.all(frame.plan.legs.map(async (leg) => (leg.measure === undefined ? undefined : rowsOf(await ask(leg, leg.measure), frame))));
+async function unmeasured(
+  missing: readonly Instance[],
+  { frame, ask }: SecondLookParts,
+): Promise<ReadonlyMap<string, Heard>> {
+  const measures = await Promise.all(
+    frame.plan.legs.map(async (leg) =>
+      leg.measure === undefined ? undefined : rowsOf(await ask(leg, leg.measure), frame),
+    ),
+  );
   return heardOf(
     missing.filter(({ key }) => !measures.some((of) => of?.has(key) === true)),
     { frame, ask, measures },
@@ -97,5 +132,8 @@ async function unmeasured(missing: readonly Instance[], { frame, ask }: SecondLo
 
 const none: ReadonlyMap<string, Heard> = new Map();
 
-const rowsOf = async ({ answer }: Asked, frame: AnswerFrame): Promise<AnswerRows['rows'] | undefined> =>
+const rowsOf = async (
+  { answer }: Asked,
+  frame: AnswerFrame,
+): Promise<AnswerRows['rows'] | undefined> =>
   answer instanceof Error ? undefined : (await answerRowsInTurns(answer, frame, undefined)).rows;

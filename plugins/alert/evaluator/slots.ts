@@ -14,4 +14,5 @@ export function phaseOf(text: string, intervalMs: number): number {
 }
 
 /** The latest slot that is not after `now`. */
-export const slotAt = (now: number, phase: number, intervalMs: number): number => Math.floor((now - phase) / intervalMs) * intervalMs + phase;
+export const slotAt = (now: number, phase: number, intervalMs: number): number =>
+  Math.floor((now - phase) / intervalMs) * intervalMs + phase;

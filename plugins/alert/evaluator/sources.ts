@@ -28,19 +28,30 @@ const mostSources = 50;
 const byUs = '__name__!~"svc_.*|ALERTS.*|.*:.*"';
 
 /** Of instances that are in no answer, nor in what their rule measures: whether their source is heard at the moment. */
-export async function heardOf(missing: readonly Pick<Instance, 'key' | 'labels'>[], parts: SourceParts): Promise<ReadonlyMap<string, Heard>> {
+export async function heardOf(
+  missing: readonly Pick<Instance, 'key' | 'labels'>[],
+  parts: SourceParts,
+): Promise<ReadonlyMap<string, Heard>> {
   const { frame, measures } = parts;
   const { legs } = frame.plan;
   const isMetric = legs.some(({ store }) => store === 'metrics');
   const isOurs = legs.some(({ measure }) => measure !== undefined && ofUs.test(measure));
   const hasMeasure = legs.some(({ measure }) => measure !== undefined);
-  const fallback: Heard = !hasMeasure ? 'untold' : isOurs || measures.some((rows) => (rows?.size ?? 0) > 0) ? 'heard' : 'unheard';
+  const fallback: Heard = !hasMeasure
+    ? 'untold'
+    : isOurs || measures.some((rows) => (rows?.size ?? 0) > 0)
+      ? 'heard'
+      : 'unheard';
   if (isOurs || missing.length === 0) {
     return new Map(missing.map(({ key }) => [key, 'heard']));
   }
   const sources = new Map(missing.map((instance) => [instance.key, sourceOf(instance, frame)]));
   const away = await awayDevices([...sources.values()], parts);
-  const distinct = new Map([...sources.values()].filter((source) => isMetric && !isAway(source) && nameOf(source) !== '').map((one) => [nameOf(one), one]));
+  const distinct = new Map(
+    [...sources.values()]
+      .filter((source) => isMetric && !isAway(source) && nameOf(source) !== '')
+      .map((one) => [nameOf(one), one]),
+  );
   const heard = await heardSources([...distinct.values()].slice(0, mostSources), parts);
   return new Map([...sources].map(([key, source]) => [key, verdict(source)]));
 
@@ -64,21 +75,38 @@ const ofUs = /\bsvc_\w+/;
 
 /** Labels that the rule gives say nothing of it. */
 function sourceOf({ labels }: Pick<Instance, 'labels'>, { rule }: AnswerFrame): LabelRecord {
-  const own = naming.filter((name) => (labels[name] ?? '') !== '' && !Object.hasOwn(rule.labels, name));
+  const own = naming.filter(
+    (name) => (labels[name] ?? '') !== '' && !Object.hasOwn(rule.labels, name),
+  );
   return Object.fromEntries(own.map((name) => [name, labels[name]!]));
 }
 
-const nameOf = (source: LabelRecord): string => naming.flatMap((name) => (source[name] === undefined ? [] : [`${name}=${source[name]}`])).join('\n');
+const nameOf = (source: LabelRecord): string =>
+  naming
+    .flatMap((name) => (source[name] === undefined ? [] : [`${name}=${source[name]}`]))
+    .join('\n');
 
-async function awayDevices(sources: readonly LabelRecord[], { ask }: SourceParts): Promise<ReadonlySet<string>> {
-  const devices = [...new Set(sources.flatMap(({ device_id: device }) => (device === undefined ? [] : [device])))];
+async function awayDevices(
+  sources: readonly LabelRecord[],
+  { ask }: SourceParts,
+): Promise<ReadonlySet<string>> {
+  const devices = [
+    ...new Set(sources.flatMap(({ device_id: device }) => (device === undefined ? [] : [device]))),
+  ];
   return devices.length === 0
     ? new Set()
-    : new Set((await labelsOf(ask(metricsLeg, 'max by (device_id) (svc_edge_online) == 0'))).map((row) => row['device_id']!));
+    : new Set(
+        (await labelsOf(ask(metricsLeg, 'max by (device_id) (svc_edge_online) == 0'))).map(
+          (row) => row['device_id']!,
+        ),
+      );
 }
 
 /** Those of which there is a sample of the last minutes: one question for all that are named alike. */
-async function heardSources(sources: readonly LabelRecord[], { ask }: SourceParts): Promise<ReadonlySet<string>> {
+async function heardSources(
+  sources: readonly LabelRecord[],
+  { ask }: SourceParts,
+): Promise<ReadonlySet<string>> {
   const shapes = new Map<string, LabelRecord[]>();
   for (const source of sources) {
     const by = naming.filter((name) => source[name] !== undefined).join(', ');
@@ -86,8 +114,18 @@ async function heardSources(sources: readonly LabelRecord[], { ask }: SourcePart
   }
   const found = await Promise.all(
     [...shapes].map(async ([by, alike]) => {
-      const matchers = by.split(', ').map((name) => `${name}=~${JSON.stringify([...new Set(alike.map((source) => literal(source[name]!)))].join('|'))}`);
-      return labelsOf(ask(metricsLeg, `count by (${by}) (last_over_time({${[...matchers, byUs].join(',')}}[2m]))`));
+      const matchers = by
+        .split(', ')
+        .map(
+          (name) =>
+            `${name}=~${JSON.stringify([...new Set(alike.map((source) => literal(source[name]!)))].join('|'))}`,
+        );
+      return labelsOf(
+        ask(
+          metricsLeg,
+          `count by (${by}) (last_over_time({${[...matchers, byUs].join(',')}}[2m]))`,
+        ),
+      );
     }),
   );
   return new Set(found.flat().map(nameOf));

@@ -38,7 +38,11 @@ export class StaleInstances {
   /** So long nothing counts as clear: a wall clock that was set back makes rules look at what they have seen before. */
   readonly #blindMs: number;
 
-  constructor(instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>, began: Moment, blindMs = 0) {
+  constructor(
+    instances: ReadonlyMap<number, ReadonlyMap<string, Instance>>,
+    began: Moment,
+    blindMs = 0,
+  ) {
     this.#began = began;
     this.#blindMs = Math.min(blindMs, longestMs);
     for (const [rule, byKey] of instances) {
@@ -52,11 +56,17 @@ export class StaleInstances {
   }
 
   /** Brings in what an evaluation could say nothing about: what is stale now, and what is to stay as it is. */
-  after(ruleId: number, { rows, unknown, heard }: Look, now: Moment): { readonly stale: Stale; readonly unknown: ReadonlySet<string> } {
+  after(
+    ruleId: number,
+    { rows, unknown, heard }: Look,
+    now: Moment,
+  ): { readonly stale: Stale; readonly unknown: ReadonlySet<string> } {
     const known = this.of(ruleId);
     const isBlind = now.steady - this.#began.steady < this.#blindMs;
     const unsaid = new Set(unknown);
-    const stale = new Map<string, StaleMoment>([...unknown].flatMap((key) => (known.has(key) ? [[key, known.get(key)!]] : [])));
+    const stale = new Map<string, StaleMoment>(
+      [...unknown].flatMap((key) => (known.has(key) ? [[key, known.get(key)!]] : [])),
+    );
     for (const [key, is] of heard) {
       const moment = afterLook(known.get(key), is, now);
       if (moment !== undefined) {
@@ -87,11 +97,17 @@ export class StaleInstances {
 }
 
 /** Undefined: it is gone, and not for want of hearing. */
-function afterLook(before: StaleMoment | undefined, heard: Heard, now: Moment): StaleMoment | undefined {
+function afterLook(
+  before: StaleMoment | undefined,
+  heard: Heard,
+  now: Moment,
+): StaleMoment | undefined {
   const { steady, wall, heardSince = now.steady, deafSince = steady }: StaleMoment = before ?? now;
   switch (heard) {
     case 'heard':
-      return before === undefined || now.steady - heardSince >= settledMs ? undefined : { steady, wall, heardSince, deafSince: now.steady };
+      return before === undefined || now.steady - heardSince >= settledMs
+        ? undefined
+        : { steady, wall, heardSince, deafSince: now.steady };
     case 'untold':
       return before && { steady, wall, deafSince };
     case 'unheard':

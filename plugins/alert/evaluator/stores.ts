@@ -33,7 +33,9 @@ export const askEach =
         const at = next++;
         answers[at] = await instants
           .instant(queries[at]!, time, options)
-          .catch((error: unknown) => (error instanceof Error ? error : new SvcError('upstream_error', messageOf(error))));
+          .catch((error: unknown) =>
+            error instanceof Error ? error : new SvcError('upstream_error', messageOf(error)),
+          );
       }
     };
     await Promise.all(Array.from({ length: Math.min(atOnce, queries.length) }, asker));

@@ -11,7 +11,11 @@ export function sweep(ledger: Ledger, now: number, gateInputs: GateInputs): Prom
   return ledger.transact(async (draft) => {
     const waiting: string[] = [];
     for (const incident of ledger.live.values()) {
-      if (incident.status === 'silenced' && incident.silenced_until !== null && incident.silenced_until <= now) {
+      if (
+        incident.status === 'silenced' &&
+        incident.silenced_until !== null &&
+        incident.silenced_until <= now
+      ) {
         const open = draft.apply(unsilence(incident, evaluator, 'silence_expired', now))!;
         remindAfterSilence(draft, open, gateInputs);
         waiting.push(open.dedupe_key);
@@ -27,11 +31,18 @@ export function sweep(ledger: Ledger, now: number, gateInputs: GateInputs): Prom
 export function remindAfterSilence(draft: Draft, incident: Incident, gateInputs: GateInputs): void {
   const { steady, cooldownMs } = gateInputs;
   const notified = incident.notified_at;
-  if (!isUnnotified(incident) && notified !== null && steady - notified >= cooldownMs && isAudible(draft, incident, gateInputs)) {
+  if (
+    !isUnnotified(incident) &&
+    notified !== null &&
+    steady - notified >= cooldownMs &&
+    isAudible(draft, incident, gateInputs)
+  ) {
     notify(draft, incident, 'reminder', gateInputs, true);
   }
 }
 
 /** Of one whose condition was clear at the last look everything counts that fires. */
 const isAudible = (draft: Draft, incident: Incident, gateInputs: GateInputs): boolean =>
-  [...draft.members(incident.dedupe_key)].some((member) => member.phase === 'firing' && !isMuted(member, incident, gateInputs));
+  [...draft.members(incident.dedupe_key)].some(
+    (member) => member.phase === 'firing' && !isMuted(member, incident, gateInputs),
+  );

@@ -32,5 +32,7 @@ export class Families {
 
 /** A condition without a comparison of its own shares its measure with no other. */
 function familyOf({ legs }: Plan): string {
-  return legs.some(({ measure }) => measure === undefined) ? '' : JSON.stringify(legs.map(({ store, measure }) => [store, measure]));
+  return legs.some(({ measure }) => measure === undefined)
+    ? ''
+    : JSON.stringify(legs.map(({ store, measure }) => [store, measure]));
 }

@@ -26,7 +26,13 @@ export interface Dampening {
 export type Decision =
   /** again: of a firing that was sent before, with those who have joined it since. */
   | { readonly kind: 'notify'; readonly notice: 'firing' | 'reminder'; readonly again: boolean }
-  | { readonly kind: 'suppress'; readonly gate: Gate; readonly mark: Mark; readonly message: string; readonly data: Readonly<Record<string, unknown>> };
+  | {
+      readonly kind: 'suppress';
+      readonly gate: Gate;
+      readonly mark: Mark;
+      readonly message: string;
+      readonly data: Readonly<Record<string, unknown>>;
+    };
 
 type Suppression = Extract<Decision, { kind: 'suppress' }>;
 
@@ -42,7 +48,11 @@ export function decide(incident: Incident, view: GateView): Decision | undefined
   if (again && !view.hasNews(incident)) {
     return remind(incident, view);
   }
-  const closed = silenceGate(incident, view) ?? inhibitionGate(incident, view) ?? cooldownGate(incident, view) ?? dampeningGate(incident, view);
+  const closed =
+    silenceGate(incident, view) ??
+    inhibitionGate(incident, view) ??
+    cooldownGate(incident, view) ??
+    dampeningGate(incident, view);
   if (closed === undefined) {
     return { kind: 'notify', notice: 'firing', again };
   }
@@ -51,15 +61,21 @@ export function decide(incident: Incident, view: GateView): Decision | undefined
 
 /** A critical incident that stays unacknowledged for long. */
 function remind(incident: Incident, view: GateView): Decision | undefined {
-  return isReminderDue(incident, view) && view.silencedBy(incident) === undefined ? { kind: 'notify', notice: 'reminder', again: true } : undefined;
+  return isReminderDue(incident, view) && view.silencedBy(incident) === undefined
+    ? { kind: 'notify', notice: 'reminder', again: true }
+    : undefined;
 }
 
 export const isReminderDue = (
   { severity, notified_at: notified }: Pick<Incident, 'severity' | 'notified_at'>,
   { steady, reminderMs }: Pick<GateView, 'steady' | 'reminderMs'>,
-): boolean => severity === 'critical' && notified !== null && reminderMs > 0 && steady - notified >= reminderMs;
+): boolean =>
+  severity === 'critical' && notified !== null && reminderMs > 0 && steady - notified >= reminderMs;
 
-function silenceGate(incident: Incident, { silencedBy, steady }: GateView): Suppression | undefined {
+function silenceGate(
+  incident: Incident,
+  { silencedBy, steady }: GateView,
+): Suppression | undefined {
   const silence = silencedBy(incident);
   return (
     silence && {
@@ -72,23 +88,36 @@ function silenceGate(incident: Incident, { silencedBy, steady }: GateView): Supp
   );
 }
 
-function inhibitionGate(incident: Incident, { inhibitor, steady }: GateView): Suppression | undefined {
+function inhibitionGate(
+  incident: Incident,
+  { inhibitor, steady }: GateView,
+): Suppression | undefined {
   const firing = `${incident.event_count}/`;
   const noted = incident.marks.inhibition?.ref;
-  const source = inhibitor(incident, noted?.startsWith(firing) ? noted.slice(firing.length) : undefined);
+  const source = inhibitor(
+    incident,
+    noted?.startsWith(firing) ? noted.slice(firing.length) : undefined,
+  );
   return (
     source && {
       kind: 'suppress',
       gate: 'inhibition',
       mark: { ref: firing + source.dedupe_key, at: steady },
       message: `${source.rule_name} (${source.severity}) is active ${isOffline(source) ? 'on the same device' : 'and measures the same thing'}`,
-      data: { gate: 'inhibition', inhibited_by: source.dedupe_key, inhibitor_severity: source.severity },
+      data: {
+        gate: 'inhibition',
+        inhibited_by: source.dedupe_key,
+        inhibitor_severity: source.severity,
+      },
     }
   );
 }
 
 /** Not of what is critical; and `notified_at` is none once a channel has been sent the end. */
-function cooldownGate(incident: Incident, { steady, cooldownMs }: GateView): Suppression | undefined {
+function cooldownGate(
+  incident: Incident,
+  { steady, cooldownMs }: GateView,
+): Suppression | undefined {
   const { notified_at: notified, notified_seq: seq, event_count: count, severity } = incident;
   if (severity === 'critical' || notified === null || steady - notified >= cooldownMs) {
     return undefined;
@@ -98,13 +127,18 @@ function cooldownGate(incident: Incident, { steady, cooldownMs }: GateView): Sup
     gate: 'cooldown',
     mark: { ref: String(seq), at: steady },
     message: 'the last notification of it is younger than the cooldown',
-    data: { gate: 'cooldown', count: Math.max(1, count - seq), cooldown_seconds: cooldownMs / 1_000 },
+    data: {
+      gate: 'cooldown',
+      count: Math.max(1, count - seq),
+      cooldown_seconds: cooldownMs / 1_000,
+    },
   };
 }
 
 function dampeningGate(incident: Incident, view: GateView): Suppression | undefined {
   const rule = view.dampening(incident);
-  const count = rule === undefined ? 0 : firesWithin(incident.fires, view.steady, rule.windowMs).length;
+  const count =
+    rule === undefined ? 0 : firesWithin(incident.fires, view.steady, rule.windowMs).length;
   if (rule === undefined || count >= rule.minFires) {
     return undefined;
   }
@@ -115,12 +149,24 @@ function dampeningGate(incident: Incident, view: GateView): Suppression | undefi
     gate: 'dampening',
     mark: again ? { ref: `${incident.event_count}/${view.steady}`, at: view.steady } : noted,
     message: `fired ${count} of ${rule.minFires} times within ${rule.windowMs / 1_000} s`,
-    data: { gate: 'dampening', count, needed: rule.minFires, window_seconds: rule.windowMs / 1_000 },
+    data: {
+      gate: 'dampening',
+      count,
+      needed: rule.minFires,
+      window_seconds: rule.windowMs / 1_000,
+    },
   };
 }
 
-export const firesWithin = (fires: readonly number[], steady: number, windowMs: number): readonly number[] => fires.filter((at) => at > steady - windowMs);
+export const firesWithin = (
+  fires: readonly number[],
+  steady: number,
+  windowMs: number,
+): readonly number[] => fires.filter((at) => at > steady - windowMs);
 
 /** One more time that it has begun to fire; no more are remembered than the rule asks for. */
-export const countFire = (fires: readonly number[], steady: number, { windowMs, minFires }: Dampening): readonly number[] =>
-  [...firesWithin(fires, steady, windowMs), steady].slice(-minFires);
+export const countFire = (
+  fires: readonly number[],
+  steady: number,
+  { windowMs, minFires }: Dampening,
+): readonly number[] => [...firesWithin(fires, steady, windowMs), steady].slice(-minFires);

@@ -6,7 +6,8 @@ import type { FamilyOf } from './families.ts';
 const rising: readonly Severity[] = ['info', 'warning', 'critical'];
 const rankOf = ({ severity }: Pick<Incident, 'severity'>): number => rising.indexOf(severity);
 
-export const isOffline = ({ rule_key: key }: Pick<Incident, 'rule_key'>): boolean => key === deviceOfflineRule;
+export const isOffline = ({ rule_key: key }: Pick<Incident, 'rule_key'>): boolean =>
+  key === deviceOfflineRule;
 
 /** Active incidents by what they can inhibit, so that a storm is not compared with itself. */
 export class Inhibitors {
@@ -68,12 +69,17 @@ export class Inhibitors {
     if (source.dedupe_key === target.dedupe_key || !isActive(source)) {
       return false;
     }
-    const goneDevice = isOffline(source) && !isOffline(target) && source.device_id !== null && source.device_id === target.device_id;
+    const goneDevice =
+      isOffline(source) &&
+      !isOffline(target) &&
+      source.device_id !== null &&
+      source.device_id === target.device_id;
     return goneDevice || (rankOf(source) > rankOf(target) && this.#areOfOneThing(source, target));
   }
 
   #areOfOneThing(source: Incident, target: Incident): boolean {
-    const sameScope = source.scope_type === target.scope_type && source.scope_id === target.scope_id;
+    const sameScope =
+      source.scope_type === target.scope_type && source.scope_id === target.scope_id;
     const family = sameScope ? this.#familyOf(source) : '';
     return family !== '' && family === this.#familyOf(target);
   }
@@ -82,7 +88,9 @@ export class Inhibitors {
     const family = this.#familyOf(incident);
     return [
       ...(family === '' ? [] : [familyTier(incident, incident.severity, family)]),
-      ...(isOffline(incident) && incident.device_id !== null ? [offlineTier(incident.device_id)] : []),
+      ...(isOffline(incident) && incident.device_id !== null
+        ? [offlineTier(incident.device_id)]
+        : []),
     ];
   }
 }
@@ -92,7 +100,14 @@ const ofTheRule = new Set(['severity', 'alertname']);
 
 /** A label that both carry with different values makes them two things, such as two disks of one host. */
 export const areToldApart = (source: Incident['labels'], target: Incident['labels']): boolean =>
-  Object.entries(source).some(([name, value]) => !ofTheRule.has(name) && Object.hasOwn(target, name) && target[name] !== value);
+  Object.entries(source).some(
+    ([name, value]) =>
+      !ofTheRule.has(name) && Object.hasOwn(target, name) && target[name] !== value,
+  );
 
-const familyTier = ({ scope_type: type, scope_id: id }: Incident, severity: Severity, family: string): string => `${severity} ${type} ${id} ${family}`;
+const familyTier = (
+  { scope_type: type, scope_id: id }: Incident,
+  severity: Severity,
+  family: string,
+): string => `${severity} ${type} ${id} ${family}`;
 const offlineTier = (device: string): string => `offline ${device}`;

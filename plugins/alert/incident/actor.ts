@@ -13,4 +13,8 @@ const kinds: Readonly<Record<Principal['kind'], Actor['type']>> = {
 };
 
 /** Who stands behind a row of the timeline. */
-export const actorOf = ({ kind, id, email, name }: Principal): Actor => ({ type: kinds[kind], id, name: email ?? name ?? `${kind} ${id}` });
+export const actorOf = ({ kind, id, email, name }: Principal): Actor => ({
+  type: kinds[kind],
+  id,
+  name: email ?? name ?? `${kind} ${id}`,
+});

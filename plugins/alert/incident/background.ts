@@ -44,7 +44,9 @@ export class Backgrounds {
 
   async burning(ids: readonly number[]): Promise<readonly NoticeIncident[]> {
     const found = await Promise.all(ids.map((id) => this.#parts.ledger.byId(id)));
-    return found.flatMap((incident) => (incident !== undefined && this.#isAudible(incident) ? [noticeIncidentOf(incident)] : []));
+    return found.flatMap((incident) =>
+      incident !== undefined && this.#isAudible(incident) ? [noticeIncidentOf(incident)] : [],
+    );
   }
 
   async of(id: number): Promise<Background | undefined> {
@@ -57,15 +59,26 @@ export class Backgrounds {
     const [diagnosis, hour, week] = await Promise.all([
       store.diagnosis(id, incident.event_count),
       this.#measured(incident, { start: now - hourMs, end: now, step: minuteMs }),
-      this.#measured(incident, { start: incident.last_fired_at - weekMs, end: incident.last_fired_at, step: hourMs }),
+      this.#measured(incident, {
+        start: incident.last_fired_at - weekMs,
+        end: incident.last_fired_at,
+        step: hourMs,
+      }),
     ]);
     const rule = this.#parts.book.get(incident.rule_id);
     const unit = rule === undefined ? '' : unitOf(rule);
-    const newest = [...ledger.instancesOf(incident.dedupe_key).values()].find(({ key }) => key === incident.lead)?.reading.value ?? hour.at(-1)?.[1];
+    const newest =
+      [...ledger.instancesOf(incident.dedupe_key).values()].find(({ key }) => key === incident.lead)
+        ?.reading.value ?? hour.at(-1)?.[1];
     return {
-      incident: { ...noticeIncidentOf(incident), ...(newest !== undefined && newest !== null && { value: newest }) },
+      incident: {
+        ...noticeIncidentOf(incident),
+        ...(newest !== undefined && newest !== null && { value: newest }),
+      },
       ...(incident.acknowledged_by !== null && { acknowledged_by: incident.acknowledged_by }),
-      ...(incident.acknowledged_at !== null && { acknowledged_at: timestamp(incident.acknowledged_at) }),
+      ...(incident.acknowledged_at !== null && {
+        acknowledged_at: timestamp(incident.acknowledged_at),
+      }),
       ...(unit !== '' && { unit }),
       ...(hour.length > 1 && { hour }),
       ...(week.length > 1 && { week: spreadOf(week.map(([, value]) => value)) }),
@@ -75,19 +88,35 @@ export class Backgrounds {
     };
   }
 
-  async instances(id: number, page: { readonly from: number; readonly limit: number }): Promise<NoticeInstances> {
+  async instances(
+    id: number,
+    page: { readonly from: number; readonly limit: number },
+  ): Promise<NoticeInstances> {
     const { ledger, instances } = this.#parts;
     const incident = await ledger.byId(id);
     if (incident === undefined) {
       return { items: [], total: 0 };
     }
     const { items, total } = await instances.some(incident, page);
-    return { items: items.map(({ labels, state, value, since }) => ({ labels, state, since, ...(value !== null && { value }) })), total };
+    return {
+      items: items.map(({ labels, state, value, since }) => ({
+        labels,
+        state,
+        since,
+        ...(value !== null && { value }),
+      })),
+      total,
+    };
   }
 
   #isAudible(incident: Incident): boolean {
     const members = [...this.#parts.ledger.instancesOf(incident.dedupe_key).values()];
-    return incident.status === 'open' && members.some((one) => isBurning(one) && this.#parts.silencedBy(mutableOf(one, incident)) === undefined);
+    return (
+      incident.status === 'open' &&
+      members.some(
+        (one) => isBurning(one) && this.#parts.silencedBy(mutableOf(one, incident)) === undefined,
+      )
+    );
   }
 
   #beside(incident: Incident): readonly string[] {
@@ -95,7 +124,9 @@ export class Backgrounds {
     return device === null
       ? []
       : [...this.#parts.ledger.live.values()]
-          .filter((other) => other.device_id === device && other.id !== id && other.status !== 'silenced')
+          .filter(
+            (other) => other.device_id === device && other.id !== id && other.status !== 'silenced',
+          )
           .slice(0, mostBeside)
           .map(({ severity, summary }) => `${severity}: ${summary}`);
   }
@@ -111,21 +142,36 @@ export class Backgrounds {
     if (measure === undefined || !metrics.available) {
       return [];
     }
-    const enforce = incident.device_id === null ? [] : [{ name: 'device_id', op: '=' as const, value: incident.device_id }];
+    const enforce =
+      incident.device_id === null
+        ? []
+        : [{ name: 'device_id', op: '=' as const, value: incident.device_id }];
     try {
-      const { labels, times, values } = await metrics.get().range(measure, window, { ...patience, enforce });
+      const { labels, times, values } = await metrics
+        .get()
+        .range(measure, window, { ...patience, enforce });
       const at = labels.findIndex((series) => isOf(series, incident.labels));
-      return at < 0 ? [] : [...times[at]!].map((time, index) => [time, values[at]![index]!] as const).filter(([, value]) => Number.isFinite(value));
+      return at < 0
+        ? []
+        : [...times[at]!]
+            .map((time, index) => [time, values[at]![index]!] as const)
+            .filter(([, value]) => Number.isFinite(value));
     } catch (error) {
       // A store that does not answer is an incident of its own; this one is told without its past.
-      log.debug({ incident: incident.id, cause: messageOf(error) }, 'alert could not read the past of an incident; its message goes without');
+      log.debug(
+        { incident: incident.id, cause: messageOf(error) },
+        'alert could not read the past of an incident; its message goes without',
+      );
       return [];
     }
   }
 }
 
 const isOf = (series: Readonly<Record<string, string>>, labels: Incident['labels']): boolean =>
-  Object.entries(series).every(([name, value]) => name === '__name__' || !Object.hasOwn(labels, name) || labels[name] === value);
+  Object.entries(series).every(
+    ([name, value]) =>
+      name === '__name__' || !Object.hasOwn(labels, name) || labels[name] === value,
+  );
 
 const spreadOf = (values: readonly number[]): NonNullable<Background['week']> => ({
   average: values.reduce((sum, value) => sum + value, 0) / values.length,

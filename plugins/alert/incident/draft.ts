@@ -9,7 +9,12 @@ import type { Step } from './transitions.ts';
 /** What one transaction will store; not visible elsewhere before the commit. */
 export interface Changes {
   readonly incidents: ReadonlyMap<string, Incident>;
-  readonly events: readonly { readonly key: string; readonly event: NewEvent; readonly status: Incident['status']; readonly severity: Incident['severity'] }[];
+  readonly events: readonly {
+    readonly key: string;
+    readonly event: NewEvent;
+    readonly status: Incident['status'];
+    readonly severity: Incident['severity'];
+  }[];
   readonly notices: readonly DraftNotice[];
   /** By their keys; undefined: clear. */
   readonly instances: ReadonlyMap<string, ChangedInstance>;
@@ -48,7 +53,12 @@ export class Draft {
   readonly #resolved = new Map<string, Incident>();
   readonly #incidents = new Map<string, Incident>();
   readonly #inhibitors: Inhibitors;
-  readonly #events: { key: string; event: NewEvent; status: Incident['status']; severity: Incident['severity'] }[] = [];
+  readonly #events: {
+    key: string;
+    event: NewEvent;
+    status: Incident['status'];
+    severity: Incident['severity'];
+  }[] = [];
   readonly #notices: DraftNotice[] = [];
   readonly #instances = new Map<string, ChangedInstance>();
   readonly #changedOfGroup = new Map<string, Set<string>>();
@@ -102,7 +112,9 @@ export class Draft {
 
   /** Whether some of its instances burn that channels were not sent. */
   hasNews(group: string): boolean {
-    return this.#changedOfGroup.has(group) ? [...this.members(group)].some(isNews) : this.#held.instances.hasNews(group);
+    return this.#changedOfGroup.has(group)
+      ? [...this.members(group)].some(isNews)
+      : this.#held.instances.hasNews(group);
   }
 
   /** A transition, with what the timeline says of it. */
@@ -113,7 +125,12 @@ export class Draft {
     const { incident, events } = step;
     this.setIncident(incident);
     for (const event of events) {
-      this.#events.push({ key: incident.dedupe_key, event, status: incident.status, severity: incident.severity });
+      this.#events.push({
+        key: incident.dedupe_key,
+        event,
+        status: incident.status,
+        severity: incident.severity,
+      });
     }
     return incident;
   }
@@ -128,7 +145,11 @@ export class Draft {
   inhibitor(target: Incident, before: string | undefined): Incident | undefined {
     for (const key of this.#candidates(target, before)) {
       const source = this.incident(key);
-      if (source !== undefined && this.#inhibitors.inhibits(source, target) && this.#coversAll(source, target)) {
+      if (
+        source !== undefined &&
+        this.#inhibitors.inhibits(source, target) &&
+        this.#coversAll(source, target)
+      ) {
         return source;
       }
     }
@@ -142,19 +163,28 @@ export class Draft {
     }
     const targets = [...this.members(target.dedupe_key)].filter(isBurning);
     const sources = [...this.members(source.dedupe_key)].filter(({ phase }) => phase === 'firing');
-    return targets.length * sources.length <= mostCompared && targets.every(({ labels }) => sources.some((other) => !areToldApart(other.labels, labels)));
+    return (
+      targets.length * sources.length <= mostCompared &&
+      targets.every(({ labels }) => sources.some((other) => !areToldApart(other.labels, labels)))
+    );
   }
 
   addNotice(
     kind: Notice['kind'],
     incident: Incident,
-    { again = false, burning = [], because }: Partial<Pick<DraftNotice, 'again' | 'burning' | 'because'>> = {},
+    {
+      again = false,
+      burning = [],
+      because,
+    }: Partial<Pick<DraftNotice, 'again' | 'burning' | 'because'>> = {},
   ): void {
     this.#notices.push({ key: incident.dedupe_key, kind, incident, again, burning, because });
   }
 
   setInstance(ruleId: number, key: string, instance: Instance | undefined): void {
-    const before = this.#instances.has(key) ? this.#instances.get(key)!.before : this.#held.instances.byRule.get(ruleId)?.get(key);
+    const before = this.#instances.has(key)
+      ? this.#instances.get(key)!.before
+      : this.#held.instances.byRule.get(ruleId)?.get(key);
     this.#instances.set(key, { ruleId, before, instance });
     const group = (instance ?? before)?.group;
     if (group !== undefined) {
@@ -168,7 +198,12 @@ export class Draft {
   }
 
   changes(): Changes {
-    return { incidents: this.#incidents, events: this.#events, notices: this.#notices, instances: this.#instances };
+    return {
+      incidents: this.#incidents,
+      events: this.#events,
+      notices: this.#notices,
+      instances: this.#instances,
+    };
   }
 
   get isEmpty(): boolean {

@@ -7,7 +7,10 @@ import type { EventRow } from './tables.ts';
 
 const whenOrNull = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
-export const shownIncident = (incident: Measured, staleSince: number | null): Static<typeof IncidentItem> => ({
+export const shownIncident = (
+  incident: Measured,
+  staleSince: number | null,
+): Static<typeof IncidentItem> => ({
   id: incident.id,
   rule: incident.rule_key,
   rule_id: incident.rule_id <= 0 ? null : incident.rule_id,

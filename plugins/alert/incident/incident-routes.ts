@@ -8,7 +8,15 @@ import type { Incident } from './incident.ts';
 import type { IncidentFilter, IncidentStore } from './incident-store.ts';
 import type { InstanceReader } from './instance-reader.ts';
 import { measured } from './members.ts';
-import { EventItem, EventQuery, IncidentId, IncidentItem, IncidentQuery, InstanceItem, InstanceQuery } from './schema.ts';
+import {
+  EventItem,
+  EventQuery,
+  IncidentId,
+  IncidentItem,
+  IncidentQuery,
+  InstanceItem,
+  InstanceQuery,
+} from './schema.ts';
 import { type Why, WhyAnswer } from './why.ts';
 import { shownEvent, shownIncident } from './incident-item.ts';
 import { membersSeen } from './seen-incidents.ts';
@@ -27,13 +35,27 @@ export interface IncidentRouteParts {
 
 /** With what was measured last. */
 export const shownNow = (
-  { instances, ledger }: Pick<IncidentRouteParts, 'ledger'> & { readonly instances: Pick<InstanceReader, 'staleSince'> },
+  {
+    instances,
+    ledger,
+  }: Pick<IncidentRouteParts, 'ledger'> & {
+    readonly instances: Pick<InstanceReader, 'staleSince'>;
+  },
   incident: Incident,
   seen: SeenDevices,
 ): Static<typeof IncidentItem> =>
-  shownIncident(measured(incident, membersSeen(ledger.instancesOf(incident.dedupe_key), seen)), instances.staleSince(incident, seen));
+  shownIncident(
+    measured(incident, membersSeen(ledger.instancesOf(incident.dedupe_key), seen)),
+    instances.staleSince(incident, seen),
+  );
 
-export const incidentRoutes = ({ store, instances, ledger, why, seenBy }: IncidentRouteParts): readonly RouteDeclaration[] => [
+export const incidentRoutes = ({
+  store,
+  instances,
+  ledger,
+  why,
+  seenBy,
+}: IncidentRouteParts): readonly RouteDeclaration[] => [
   listRoute({
     path,
     access: 'any',
@@ -72,7 +94,8 @@ export const incidentRoutes = ({ store, instances, ledger, why, seenBy }: Incide
     access: 'any',
     devices: 'narrowed',
     summary: 'Why channels were, or were not, sent the present firing of an incident',
-    description: 'For each gate what it held back and by what, and for each channel what became of it.',
+    description:
+      'For each gate what it held back and by what, and for each channel what became of it.',
     params: IncidentId,
     response: WhyAnswer,
     errors: ['not_found'],
@@ -82,7 +105,8 @@ export const incidentRoutes = ({ store, instances, ledger, why, seenBy }: Incide
     path: `${one}/instances`,
     access: 'any',
     devices: 'narrowed',
-    summary: 'The instances of an incident: one for each label set, those that have left it for a day',
+    summary:
+      'The instances of an incident: one for each label set, those that have left it for a day',
     params: IncidentId,
     query: InstanceQuery,
     items: InstanceItem,
@@ -104,7 +128,12 @@ export const incidentRoutes = ({ store, instances, ledger, why, seenBy }: Incide
     async handle({ params, query, page, principal }): Promise<Page<Static<typeof EventItem>>> {
       const seen = await seenBy(principal);
       const incident = await store.get(params.id, seen);
-      const { items, total, more } = await store.events(incident, { order: query.order ?? 'desc', type: query.type }, page, seen);
+      const { items, total, more } = await store.events(
+        incident,
+        { order: query.order ?? 'desc', type: query.type },
+        page,
+        seen,
+      );
       return { items: items.map(shownEvent), total, next: more ? [items.at(-1)!.id] : undefined };
     },
   }),
@@ -112,12 +141,24 @@ export const incidentRoutes = ({ store, instances, ledger, why, seenBy }: Incide
 
 const activeStatuses: readonly IncidentStatus[] = ['open', 'acknowledged', 'silenced'];
 
-function filterOf({ status, severity, scope, rule, q }: Static<typeof IncidentQuery>): IncidentFilter {
+function filterOf({
+  status,
+  severity,
+  scope,
+  rule,
+  q,
+}: Static<typeof IncidentQuery>): IncidentFilter {
   const colon = scope?.indexOf(':') ?? -1;
   return {
-    ...(status !== undefined && { status: status.split(',').flatMap((name) => (name === 'active' ? activeStatuses : [name as IncidentStatus])) }),
+    ...(status !== undefined && {
+      status: status
+        .split(',')
+        .flatMap((name) => (name === 'active' ? activeStatuses : [name as IncidentStatus])),
+    }),
     ...(severity !== undefined && { severity: severity.split(',') as Incident['severity'][] }),
-    ...(scope !== undefined && { scopeType: (colon < 0 ? scope : scope.slice(0, colon)) as Incident['scope_type'] }),
+    ...(scope !== undefined && {
+      scopeType: (colon < 0 ? scope : scope.slice(0, colon)) as Incident['scope_type'],
+    }),
     ...(scope !== undefined && colon >= 0 && { scopeId: scope.slice(colon + 1) }),
     ...(rule !== undefined && { rule }),
     ...(q !== undefined && { q }),

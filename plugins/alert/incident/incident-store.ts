@@ -31,7 +31,8 @@ const removedAtOnce = 500;
 /** Looks of an investigator at one firing that are told apart. */
 const mostLooks = 9;
 
-const diagnosisId = (id: number, seq: number, look: number): string => `diagnosis-${id}-${seq}${look === 1 ? '' : `-${Math.min(look, mostLooks)}`}`;
+const diagnosisId = (id: number, seq: number, look: number): string =>
+  `diagnosis-${id}-${seq}${look === 1 ? '' : `-${Math.min(look, mostLooks)}`}`;
 
 /** Incidents and their timelines as readers see them, and the rows that no transition writes: deliveries and diagnoses. */
 export class IncidentStore {
@@ -55,22 +56,32 @@ export class IncidentStore {
     return incident;
   }
 
-  async list(filter: IncidentFilter, { limit, after }: PageRequest, seen: SeenDevices): Promise<Found<Incident>> {
+  async list(
+    filter: IncidentFilter,
+    { limit, after }: PageRequest,
+    seen: SeenDevices,
+  ): Promise<Found<Incident>> {
     const matching = filtered(this.#incidents(seen), filter);
     const rows = await matching
       .selectAll()
-      .$if(after !== undefined, (query) => query.where(sql<boolean>`(last_fired_at, id) < (${after![0]}, ${after![1]})`))
+      .$if(after !== undefined, (query) =>
+        query.where(sql<boolean>`(last_fired_at, id) < (${after![0]}, ${after![1]})`),
+      )
       .orderBy('last_fired_at', 'desc')
       .orderBy('id', 'desc')
       .limit(limit + 1)
       .execute();
-    const { total } = await matching.select((is) => is.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const { total } = await matching
+      .select((is) => is.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow();
     return { items: rows.slice(0, limit).map(incidentOf), total, more: rows.length > limit };
   }
 
   #incidents(seen: SeenDevices): Query<object> {
     const { read } = this.#tables;
-    return seen === undefined ? read.selectFrom('alert_incidents') : read.selectFrom(seenIncidents(seen).as('alert_incidents'));
+    return seen === undefined
+      ? read.selectFrom('alert_incidents')
+      : read.selectFrom(seenIncidents(seen).as('alert_incidents'));
   }
 
   async events(
@@ -83,16 +94,26 @@ export class IncidentStore {
       .selectFrom('alert_events')
       .where('incident_id', '=', incident.id)
       .$if(seen !== undefined, (query) => query.where(rowsSeen(seen!, incident)))
-      .$if(asked.type !== undefined, (query) => query.where('type', '=', asked.type as EventRow['type']));
+      .$if(asked.type !== undefined, (query) =>
+        query.where('type', '=', asked.type as EventRow['type']),
+      );
     const rows = await matching
       .selectAll()
-      .$if(page.after !== undefined, (query) => query.where('id', asked.order === 'asc' ? '>' : '<', Number(page.after![0])))
+      .$if(page.after !== undefined, (query) =>
+        query.where('id', asked.order === 'asc' ? '>' : '<', Number(page.after![0])),
+      )
       .orderBy('id', asked.order)
       .limit(page.limit + 1)
       .execute();
-    const { total } = await matching.select((is) => is.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const { total } = await matching
+      .select((is) => is.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow();
     const items = rows.slice(0, page.limit);
-    return { items: seen === undefined ? items : items.map((row) => rowSeen(row, seen, incident)), total, more: rows.length > page.limit };
+    return {
+      items: seen === undefined ? items : items.map((row) => rowSeen(row, seen, incident)),
+      total,
+      more: rows.length > page.limit,
+    };
   }
 
   /** What became of deliveries, in their order; repeating it changes nothing. */
@@ -103,20 +124,49 @@ export class IncidentStore {
   /** First line of what the investigator has written about one firing, by its newest look. */
   async diagnosis(id: number, seq: number): Promise<string | undefined> {
     const looks = Array.from({ length: mostLooks }, (_, at) => diagnosisId(id, seq, at + 1));
-    const row = await this.#tables.read.selectFrom('alert_events').select('message').where('delivery_id', 'in', looks).orderBy('id', 'desc').executeTakeFirst();
+    const row = await this.#tables.read
+      .selectFrom('alert_events')
+      .select('message')
+      .where('delivery_id', 'in', looks)
+      .orderBy('id', 'desc')
+      .executeTakeFirst();
     return row?.message.split('\n', 1)[0];
   }
 
-  diagnose(id: number, { message, data, by, seq, look = 1 }: Diagnosis & { readonly seq: number }, at: number): Promise<void> {
+  diagnose(
+    id: number,
+    { message, data, by, seq, look = 1 }: Diagnosis & { readonly seq: number },
+    at: number,
+  ): Promise<void> {
     const actor = { type: 'agent', id: by, name: by } as const;
     const deliveryId = diagnosisId(id, seq, look);
-    return this.#append([{ incidentId: id, type: 'ai_initial_diagnosis', message: message.slice(0, 4_000), actor, data, deliveryId, at }]);
+    return this.#append([
+      {
+        incidentId: id,
+        type: 'ai_initial_diagnosis',
+        message: message.slice(0, 4_000),
+        actor,
+        data,
+        deliveryId,
+        at,
+      },
+    ]);
   }
 
   async #append(rows: readonly Appended[]): Promise<void> {
     const json = JSON.stringify(
       rows.map(({ incidentId, type, message, actor, data, deliveryId, at }) => [
-        ...[incidentId, type, message, actor.type, actor.id, actor.name, JSON.stringify(data), deliveryId, at],
+        ...[
+          incidentId,
+          type,
+          message,
+          actor.type,
+          actor.id,
+          actor.name,
+          JSON.stringify(data),
+          deliveryId,
+          at,
+        ],
       ]),
     );
     // An incident may be gone by now, and then so is its timeline.
@@ -173,7 +223,9 @@ export class IncidentStore {
       last = rows.at(-1)!.id;
       const { numAffectedRows = 0n } = await this.#tables.write((tx) =>
         sql`delete from alert_events where id in (select value from json_each(${JSON.stringify(old)}))
-          and created_at < (select last_fired_at from alert_incidents where alert_incidents.id = incident_id)`.execute(tx),
+          and created_at < (select last_fired_at from alert_incidents where alert_incidents.id = incident_id)`.execute(
+          tx,
+        ),
       );
       removed += Number(numAffectedRows);
     }
@@ -182,19 +234,48 @@ export class IncidentStore {
 
 interface Appended extends Pick<EventRow, 'type' | 'message'> {
   readonly incidentId: number;
-  readonly actor: { readonly type: EventRow['actor_type']; readonly id: string; readonly name: string };
+  readonly actor: {
+    readonly type: EventRow['actor_type'];
+    readonly id: string;
+    readonly name: string;
+  };
   readonly data: object;
   readonly deliveryId: string;
   readonly at: number;
 }
 
-function rowOfOutcome({ incident_id: id, delivery_id, channel_id, channel_name, kind, result, attempts, error, notice_id }: Outcome, at: number): Appended {
+function rowOfOutcome(
+  {
+    incident_id: id,
+    delivery_id,
+    channel_id,
+    channel_name,
+    kind,
+    result,
+    attempts,
+    error,
+    notice_id,
+  }: Outcome,
+  at: number,
+): Appended {
   return {
     incidentId: id,
     type: result === 'sent' || result === 'folded' ? 'notification_sent' : 'notification_failed',
-    message: `${kind} ${endings[result]} ${channel_name}${error === undefined ? '' : `: ${error}`}`.slice(0, 2_000),
+    message:
+      `${kind} ${endings[result]} ${channel_name}${error === undefined ? '' : `: ${error}`}`.slice(
+        0,
+        2_000,
+      ),
     actor: { type: 'system', id: 'notifier', name: 'notifier' },
-    data: { channel_id, channel_name, kind, result, attempts, notice_id, ...(error !== undefined && { error }) },
+    data: {
+      channel_id,
+      channel_name,
+      kind,
+      result,
+      attempts,
+      notice_id,
+      ...(error !== undefined && { error }),
+    },
     deliveryId: delivery_id,
     at,
   };
@@ -210,7 +291,10 @@ const endings: Readonly<Record<Outcome['result'], string>> = {
 
 type Query<O> = SelectQueryBuilder<IncidentTables, 'alert_incidents', O>;
 
-function filtered<O>(query: Query<O>, { status, severity, scopeType, scopeId, rule, deviceId, since, q }: IncidentFilter): Query<O> {
+function filtered<O>(
+  query: Query<O>,
+  { status, severity, scopeType, scopeId, rule, deviceId, since, q }: IncidentFilter,
+): Query<O> {
   return query
     .$if(status !== undefined, (is) => is.where('status', 'in', status!))
     .$if(severity !== undefined, (is) => is.where('severity', 'in', severity!))
@@ -218,10 +302,16 @@ function filtered<O>(query: Query<O>, { status, severity, scopeType, scopeId, ru
     .$if(scopeId !== undefined, (is) => is.where('scope_id', '=', scopeId!))
     .$if(rule !== undefined, (is) => is.where('rule_key', '=', rule!))
     .$if(deviceId !== undefined, (is) => is.where('device_id', '=', deviceId!))
-    .$if(since !== undefined, (is) => is.where((or) => or.or([or('resolved_at', 'is', null), or('resolved_at', '>=', since!)])))
+    .$if(since !== undefined, (is) =>
+      is.where((or) => or.or([or('resolved_at', 'is', null), or('resolved_at', '>=', since!)])),
+    )
     .$if(q !== undefined && q !== '', (is) =>
       is.where((or) =>
-        or.or((['rule_name', 'summary', 'dedupe_key'] as const).map((column) => or(sql<number>`instr(lower(${or.ref(column)}), ${q!.toLowerCase()})`, '>', 0))),
+        or.or(
+          (['rule_name', 'summary', 'dedupe_key'] as const).map((column) =>
+            or(sql<number>`instr(lower(${or.ref(column)}), ${q!.toLowerCase()})`, '>', 0),
+          ),
+        ),
       ),
     );
 }

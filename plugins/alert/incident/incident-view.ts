@@ -1,7 +1,13 @@
 import type { SeenDevices } from 'svc/query';
 import { type Clock, timestamp } from 'svc/sdk';
 
-import type { IncidentEventView, IncidentMeasure, Incidents, IncidentView, InstanceView } from '../contract.ts';
+import type {
+  IncidentEventView,
+  IncidentMeasure,
+  Incidents,
+  IncidentView,
+  InstanceView,
+} from '../contract.ts';
 import type { Plan, Rule } from '../rule.ts';
 import type { Incident } from './incident.ts';
 import { shownEvent } from './incident-item.ts';
@@ -50,7 +56,13 @@ export class IncidentReader implements Incidents {
   }
 
   async list(
-    { status, rule_key: rule, device_id: deviceId, since, limit = 50 }: Parameters<Incidents['list']>[0],
+    {
+      status,
+      rule_key: rule,
+      device_id: deviceId,
+      since,
+      limit = 50,
+    }: Parameters<Incidents['list']>[0],
     seen: SeenDevices,
   ): Promise<readonly IncidentView[]> {
     const filter = {
@@ -59,17 +71,28 @@ export class IncidentReader implements Incidents {
       ...(deviceId !== undefined && { deviceId }),
       ...(since !== undefined && { since }),
     };
-    return (await this.#store.list(filter, { limit: Math.min(limit, mostListed) }, seen)).items.map(viewOf);
+    return (await this.#store.list(filter, { limit: Math.min(limit, mostListed) }, seen)).items.map(
+      viewOf,
+    );
   }
 
   async instances(id: number, seen: SeenDevices): Promise<readonly InstanceView[]> {
-    const { items } = await this.#instances.list(await this.#store.get(id, seen), undefined, { limit: mostListed }, seen);
+    const { items } = await this.#instances.list(
+      await this.#store.get(id, seen),
+      undefined,
+      { limit: mostListed },
+      seen,
+    );
     return items;
   }
 
   async events(id: number, seen: SeenDevices): Promise<readonly IncidentEventView[]> {
     const incident = await this.#store.find(id, seen);
-    return incident === undefined ? [] : (await this.#store.events(incident, { order: 'asc' }, { limit: mostEvents }, seen)).items.map(eventViewOf);
+    return incident === undefined
+      ? []
+      : (
+          await this.#store.events(incident, { order: 'asc' }, { limit: mostEvents }, seen)
+        ).items.map(eventViewOf);
   }
 
   async measured(id: number): Promise<IncidentMeasure | undefined> {
@@ -85,8 +108,13 @@ export class IncidentReader implements Incidents {
   }
 }
 
-function measureOf({ store, query, measure, threshold }: Plan['legs'][number], { kind }: Rule, { labels }: Incident): IncidentMeasure {
-  const [, sign] = (query.startsWith(measure!) && /^\s*([<>])/.exec(query.slice(measure!.length))) || [];
+function measureOf(
+  { store, query, measure, threshold }: Plan['legs'][number],
+  { kind }: Rule,
+  { labels }: Incident,
+): IncidentMeasure {
+  const [, sign] =
+    (query.startsWith(measure!) && /^\s*([<>])/.exec(query.slice(measure!.length))) || [];
   return {
     ...{ store, query: measure!, labels, kind },
     ...(threshold !== undefined && { threshold }),

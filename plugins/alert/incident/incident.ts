@@ -87,4 +87,7 @@ export const evaluator: Actor = { type: 'system', id: 'evaluator', name: 'evalua
 export const isActive = ({ status }: Pick<Incident, 'status'>): boolean => status !== 'resolved';
 
 /** Whether the firing that lasts has not been notified yet. */
-export const isUnnotified = ({ notified_seq, event_count }: Pick<Incident, 'notified_seq' | 'event_count'>): boolean => notified_seq < event_count;
+export const isUnnotified = ({
+  notified_seq,
+  event_count,
+}: Pick<Incident, 'notified_seq' | 'event_count'>): boolean => notified_seq < event_count;

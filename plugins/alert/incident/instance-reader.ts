@@ -36,22 +36,34 @@ export class InstanceReader {
   }
 
   /** Those that are there before those that have left, each in the order of their keys. */
-  async list(incident: Incident, state: InstanceState | undefined, { limit, after }: PageRequest, seen: SeenDevices): Promise<Page<ShownInstance>> {
+  async list(
+    incident: Incident,
+    state: InstanceState | undefined,
+    { limit, after }: PageRequest,
+    seen: SeenDevices,
+  ): Promise<Page<ShownInstance>> {
     const matching = this.#inState(incident, state, seen);
     const rows = await matching
       .selectAll()
-      .$if(after !== undefined, (query) => query.where(sql<boolean>`(resolved_at is not null, dedupe_key) > (${after![0]}, ${after![1]})`))
+      .$if(after !== undefined, (query) =>
+        query.where(
+          sql<boolean>`(resolved_at is not null, dedupe_key) > (${after![0]}, ${after![1]})`,
+        ),
+      )
       .orderBy(sql`resolved_at is not null`)
       .orderBy('dedupe_key')
       .limit(limit + 1)
       .execute();
-    const { total } = await matching.select((is) => is.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const { total } = await matching
+      .select((is) => is.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow();
     const items = rows.slice(0, limit);
     const last = items.at(-1);
     return {
       items: items.map((row) => this.#shown(row, incident)),
       total,
-      next: rows.length > limit ? [last!.resolved_at === null ? 0 : 1, last!.dedupe_key] : undefined,
+      next:
+        rows.length > limit ? [last!.resolved_at === null ? 0 : 1, last!.dedupe_key] : undefined,
     };
   }
 
@@ -68,12 +80,17 @@ export class InstanceReader {
       .limit(limit)
       .offset(from)
       .execute();
-    const { total } = await all.select((is) => is.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const { total } = await all
+      .select((is) => is.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow();
     return { items: rows.map((row) => this.#shown(row, incident)), total };
   }
 
   /** Since when none of the instances that fire is heard; null: one is, or none fires. */
-  staleSince({ dedupe_key: group, rule_id: rule }: Pick<Incident, 'dedupe_key' | 'rule_id'>, seen: SeenDevices): number | null {
+  staleSince(
+    { dedupe_key: group, rule_id: rule }: Pick<Incident, 'dedupe_key' | 'rule_id'>,
+    seen: SeenDevices,
+  ): number | null {
     const stale = this.#parts.staleOf(rule);
     let since: number | null = null;
     for (const instance of stale.size === 0 ? [] : this.#parts.ledger.instancesOf(group).values()) {
@@ -100,7 +117,11 @@ export class InstanceReader {
     );
   }
 
-  #inState({ dedupe_key: group, rule_id: rule }: Incident, state: InstanceState | undefined, seen: SeenDevices) {
+  #inState(
+    { dedupe_key: group, rule_id: rule }: Incident,
+    state: InstanceState | undefined,
+    seen: SeenDevices,
+  ) {
     const rows = this.#parts.tables.read
       .selectFrom('alert_instances')
       .where('incident_key', '=', group)
@@ -114,7 +135,9 @@ export class InstanceReader {
       case 'pending':
         return rows.where('resolved_at', 'is', null).where('phase', 'in', ['pending', 'partial']);
       case 'firing':
-        return burning().where(sql<boolean>`dedupe_key not in (select value from json_each(${stale}))`);
+        return burning().where(
+          sql<boolean>`dedupe_key not in (select value from json_each(${stale}))`,
+        );
       case 'stale':
         return burning().where(sql<boolean>`dedupe_key in (select value from json_each(${stale}))`);
     }
@@ -125,10 +148,12 @@ export class InstanceReader {
   }
 
   #shown(row: InstanceRow, incident: Incident): ShownInstance {
-    const instance = this.#parts.ledger.instancesOf(incident.dedupe_key).get(row.dedupe_key) ?? instanceOf(row);
+    const instance =
+      this.#parts.ledger.instancesOf(incident.dedupe_key).get(row.dedupe_key) ?? instanceOf(row);
     const { labels, reading, startedAt } = instance;
     const state = this.#stateOf(row, incident);
-    const stale = state === 'stale' ? this.#parts.staleOf(incident.rule_id).get(row.dedupe_key) : undefined;
+    const stale =
+      state === 'stale' ? this.#parts.staleOf(incident.rule_id).get(row.dedupe_key) : undefined;
     return {
       labels: { ...labels },
       state,
@@ -141,7 +166,10 @@ export class InstanceReader {
     };
   }
 
-  #stateOf({ phase, resolved_at: over, dedupe_key: key }: InstanceRow, { rule_id: rule }: Incident): InstanceState {
+  #stateOf(
+    { phase, resolved_at: over, dedupe_key: key }: InstanceRow,
+    { rule_id: rule }: Incident,
+  ): InstanceState {
     if (over !== null) {
       return 'resolved';
     }
@@ -153,6 +181,10 @@ export class InstanceReader {
 
   #silenceOf(instance: Instance, incident: Incident): string | null {
     const silence = this.#parts.silencedBy(mutableOf(instance, incident));
-    return silence !== undefined ? `silence ${silence.id}` : incident.status === 'silenced' ? 'incident' : null;
+    return silence !== undefined
+      ? `silence ${silence.id}`
+      : incident.status === 'silenced'
+        ? 'incident'
+        : null;
   }
 }

@@ -19,7 +19,11 @@ export const incidentOf = ({ told_seq: seq, told_at: at, ...row }: IncidentRow):
   marks: JSON.parse(row.marks) as Incident['marks'],
 });
 
-export const rowOf = ({ notified_seq: seq, notified_at: at, ...incident }: Incident): IncidentRow => ({
+export const rowOf = ({
+  notified_seq: seq,
+  notified_at: at,
+  ...incident
+}: Incident): IncidentRow => ({
   ...incident,
   told_seq: seq,
   told_at: at,
@@ -47,7 +51,11 @@ export const instanceOf = (row: InstanceRow): Instance => ({
 });
 
 /** `resolvedAt`: when it left its incident, by the wall. */
-export const instanceRowOf = (ruleId: number, instance: Instance, resolvedAt: number | null = null): InstanceRow => ({
+export const instanceRowOf = (
+  ruleId: number,
+  instance: Instance,
+  resolvedAt: number | null = null,
+): InstanceRow => ({
   dedupe_key: instance.key,
   rule_id: ruleId,
   incident_key: instance.group,
@@ -138,7 +146,12 @@ const instanceColumns = [
  * Many rows in one statement whose text is always the same, however many they are: they come as one JSON parameter.
  * `verb` and the names are constants of this file.
  */
-function bulk<R>(verb: 'insert' | 'replace', table: keyof IncidentTables, columns: readonly (keyof R & string)[], rows: readonly R[]): RawBuilder<unknown> {
+function bulk<R>(
+  verb: 'insert' | 'replace',
+  table: keyof IncidentTables,
+  columns: readonly (keyof R & string)[],
+  rows: readonly R[],
+): RawBuilder<unknown> {
   const names = columns.join(', ');
   const values = columns.map((_column, at) => `value ->> ${at}`).join(', ');
   const json = JSON.stringify(rows.map((row) => columns.map((column) => row[column])));
@@ -146,15 +159,30 @@ function bulk<R>(verb: 'insert' | 'replace', table: keyof IncidentTables, column
 }
 
 /** Stores incidents that were never stored, and answers their ids by key. */
-export async function insertIncidents(tx: Db, rows: readonly IncidentRow[]): Promise<ReadonlyMap<string, number>> {
-  const made = await sql<{ id: number; dedupe_key: string }>`${bulk('insert', 'alert_incidents', incidentColumns, rows)} returning id, dedupe_key`.execute(tx);
+export async function insertIncidents(
+  tx: Db,
+  rows: readonly IncidentRow[],
+): Promise<ReadonlyMap<string, number>> {
+  const made = await sql<{
+    id: number;
+    dedupe_key: string;
+  }>`${bulk('insert', 'alert_incidents', incidentColumns, rows)} returning id, dedupe_key`.execute(
+    tx,
+  );
   return new Map(made.rows.map(({ id, dedupe_key: key }) => [key, id]));
 }
 
 /** Whether another writer has changed or removed any of these, by id. */
-export async function changedIncidents(tx: Db, versions: ReadonlyMap<number, number>): Promise<boolean> {
-  const found = await sql<{ same: number }>`select count(*) as same from json_each(${JSON.stringify([...versions])}) as known
-    join alert_incidents on alert_incidents.id = known.value ->> 0 and version = known.value ->> 1`.execute(tx);
+export async function changedIncidents(
+  tx: Db,
+  versions: ReadonlyMap<number, number>,
+): Promise<boolean> {
+  const found = await sql<{
+    same: number;
+  }>`select count(*) as same from json_each(${JSON.stringify([...versions])}) as known
+    join alert_incidents on alert_incidents.id = known.value ->> 0 and version = known.value ->> 1`.execute(
+    tx,
+  );
   return found.rows[0]!.same !== versions.size;
 }
 
@@ -171,28 +199,43 @@ export async function replaceInstances(tx: Db, rows: readonly InstanceRow[]): Pr
 }
 
 export async function removeInstances(tx: Db, keys: readonly string[]): Promise<void> {
-  await sql`delete from alert_instances where dedupe_key in (select value from json_each(${JSON.stringify(keys)}))`.execute(tx);
+  await sql`delete from alert_instances where dedupe_key in (select value from json_each(${JSON.stringify(keys)}))`.execute(
+    tx,
+  );
 }
 
 /** What was last measured of instances whose state is the same. */
 export async function storeReadings(tx: Db, instances: readonly Instance[]): Promise<void> {
   await writeInParts(instances, async (some) => {
-    const json = JSON.stringify(some.map(({ key, reading }) => [key, reading.value, reading.worst, reading.seenAt]));
+    const json = JSON.stringify(
+      some.map(({ key, reading }) => [key, reading.value, reading.worst, reading.seenAt]),
+    );
     await sql`update alert_instances set value = read.value ->> 1, worst = read.value ->> 2, seen_at = read.value ->> 3
-      from json_each(${json}) as read where alert_instances.dedupe_key = read.value ->> 0`.execute(tx);
+      from json_each(${json}) as read where alert_instances.dedupe_key = read.value ->> 0`.execute(
+      tx,
+    );
   });
 }
 
 export const incidentsById = (read: Db, ids: readonly number[]): Promise<readonly Incident[]> =>
-  readInParts(ids, (some) => sql<IncidentRow>`select * from alert_incidents where id in (select value from json_each(${JSON.stringify(some)}))`.execute(read));
+  readInParts(ids, (some) =>
+    sql<IncidentRow>`select * from alert_incidents where id in (select value from json_each(${JSON.stringify(some)}))`.execute(
+      read,
+    ),
+  );
 
 export const incidentsByKey = (read: Db, keys: readonly string[]): Promise<readonly Incident[]> =>
   readInParts(keys, (some) =>
-    sql<IncidentRow>`select * from alert_incidents where dedupe_key in (select value from json_each(${JSON.stringify(some)}))`.execute(read),
+    sql<IncidentRow>`select * from alert_incidents where dedupe_key in (select value from json_each(${JSON.stringify(some)}))`.execute(
+      read,
+    ),
   );
 
 /** Reads go on in the thread of requests. */
-async function readInParts<K>(keys: readonly K[], read: (some: readonly K[]) => Promise<QueryResult<IncidentRow>>): Promise<readonly Incident[]> {
+async function readInParts<K>(
+  keys: readonly K[],
+  read: (some: readonly K[]) => Promise<QueryResult<IncidentRow>>,
+): Promise<readonly Incident[]> {
   const found: Incident[] = [];
   for (const [at, some] of [...parts(keys)].entries()) {
     if (at > 0) {
@@ -204,7 +247,10 @@ async function readInParts<K>(keys: readonly K[], read: (some: readonly K[]) => 
 }
 
 /** None waits for the one before it: the thread that writes has always something to do, and what takes longer than a write may is undone. */
-export async function writeInParts<T>(all: readonly T[], write: (some: readonly T[]) => Promise<void>): Promise<void> {
+export async function writeInParts<T>(
+  all: readonly T[],
+  write: (some: readonly T[]) => Promise<void>,
+): Promise<void> {
   const writes: Promise<void>[] = [];
   for (const [at, some] of [...parts(all)].entries()) {
     if (at > 0) {

@@ -40,7 +40,10 @@ export interface LedgerParts {
   readonly log: Logger;
   readonly familyOf: FamilyOf;
   /** Called after each commit with what it changed. */
-  readonly changed: (incidents: readonly Incident[], events: ReadonlyMap<string, readonly string[]>) => Promise<void> | void;
+  readonly changed: (
+    incidents: readonly Incident[],
+    events: ReadonlyMap<string, readonly string[]>,
+  ) => Promise<void> | void;
 }
 
 /**
@@ -90,9 +93,22 @@ export class Ledger {
   /** Reads what is on disk. */
   async load(): Promise<void> {
     const { tables } = this.#parts;
-    const live = await tables.read.selectFrom('alert_incidents').selectAll().where('status', '<>', 'resolved').orderBy('id').execute();
-    const instances = await tables.read.selectFrom('alert_instances').selectAll().where('resolved_at', 'is', null).execute();
-    const beat = await tables.read.selectFrom('alert_heartbeat').select(['at', 'drift']).where('id', '=', 1).executeTakeFirst();
+    const live = await tables.read
+      .selectFrom('alert_incidents')
+      .selectAll()
+      .where('status', '<>', 'resolved')
+      .orderBy('id')
+      .execute();
+    const instances = await tables.read
+      .selectFrom('alert_instances')
+      .selectAll()
+      .where('resolved_at', 'is', null)
+      .execute();
+    const beat = await tables.read
+      .selectFrom('alert_heartbeat')
+      .select(['at', 'drift'])
+      .where('id', '=', 1)
+      .executeTakeFirst();
     this.#live = new Map();
     this.#ids = new Map();
     this.#inhibitors = new Inhibitors(this.#parts.familyOf);
@@ -128,7 +144,12 @@ export class Ledger {
       if (this.#isStale) {
         await this.load();
       }
-      const draft = new Draft({ live: this.#live, instances: this.#instances, inhibitors: this.#inhibitors, familyOf: this.#parts.familyOf });
+      const draft = new Draft({
+        live: this.#live,
+        instances: this.#instances,
+        inhibitors: this.#inhibitors,
+        familyOf: this.#parts.familyOf,
+      });
       const result = await work(draft);
       if (!draft.isEmpty) {
         await this.#save(draft.changes());
@@ -151,7 +172,11 @@ export class Ledger {
     if (key !== undefined) {
       return this.#live.get(key);
     }
-    const row = await this.#parts.tables.read.selectFrom('alert_incidents').selectAll().where('id', '=', id).executeTakeFirst();
+    const row = await this.#parts.tables.read
+      .selectFrom('alert_incidents')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
     return row && incidentOf(row);
   }
 
@@ -177,7 +202,11 @@ export class Ledger {
     } catch (error) {
       this.#isStale = true;
       log.warn(
-        { event: 'alert.incidents_not_stored', cause: messageOf(error), incidents: changes.incidents.size },
+        {
+          event: 'alert.incidents_not_stored',
+          cause: messageOf(error),
+          incidents: changes.incidents.size,
+        },
         'could not store changes of incidents; state is read from disk again',
       );
       throw error;
@@ -191,7 +220,9 @@ export class Ledger {
         this.#add(incident);
       }
     });
-    await inTurns(changes.instances, ([key, { ruleId, instance }]) => this.#instances.set(ruleId, key, instance));
+    await inTurns(changes.instances, ([key, { ruleId, instance }]) =>
+      this.#instances.set(ruleId, key, instance),
+    );
     const types = new Map<string, string[]>();
     for (const { key, event } of changes.events) {
       types.set(key, [...(types.get(key) ?? []), event.type]);
@@ -200,12 +231,18 @@ export class Ledger {
   }
 
   /** One transaction: incidents, what their timelines say, where conditions stand, and what channels are sent. */
-  async #store(tx: Tables<IncidentTables>['read'], changes: Changes): Promise<ReadonlyMap<string, Incident>> {
+  async #store(
+    tx: Tables<IncidentTables>['read'],
+    changes: Changes,
+  ): Promise<ReadonlyMap<string, Incident>> {
     const { clock, outbox } = this.#parts;
     const now = clock.now();
     const touched = [...changes.incidents.values()];
     const known = touched.filter(({ id }) => id !== 0);
-    if (known.length > 0 && (await changedIncidents(tx, new Map(known.map(({ id, version }) => [id, version]))))) {
+    if (
+      known.length > 0 &&
+      (await changedIncidents(tx, new Map(known.map(({ id, version }) => [id, version]))))
+    ) {
       throw new SvcError('unavailable', 'another writer changed an incident meanwhile; try again');
     }
     const stored = new Map<string, Incident>();
@@ -223,7 +260,9 @@ export class Ledger {
     await writeInParts(changes.events, (some) =>
       insertEvents(
         tx,
-        some.map(({ key, event, status, severity }) => eventRow(stored.get(key)!.id, { event, status, severity, now })),
+        some.map(({ key, event, status, severity }) =>
+          eventRow(stored.get(key)!.id, { event, status, severity, now }),
+        ),
       ),
     );
     await storeInstances(tx, changes, now);
@@ -251,7 +290,11 @@ export class Ledger {
 }
 
 /** What has fired stays listed for a while after it is over. */
-const storeInstances = (tx: Tables<IncidentTables>['read'], { instances }: Changes, now: number): Promise<void> =>
+const storeInstances = (
+  tx: Tables<IncidentTables>['read'],
+  { instances }: Changes,
+  now: number,
+): Promise<void> =>
   writeInParts([...instances], async (some) => {
     const kept = some.flatMap(([, { ruleId, before, instance }]) =>
       instance !== undefined
@@ -262,12 +305,20 @@ const storeInstances = (tx: Tables<IncidentTables>['read'], { instances }: Chang
     );
     const listed = new Set(kept.map(({ dedupe_key: key }) => key));
     const gone = some.flatMap(([key]) => (listed.has(key) ? [] : [key]));
-    await Promise.all([kept.length > 0 && replaceInstances(tx, kept), gone.length > 0 && removeInstances(tx, gone)]);
+    await Promise.all([
+      kept.length > 0 && replaceInstances(tx, kept),
+      gone.length > 0 && removeInstances(tx, gone),
+    ]);
   });
 
 const eventRow = (
   incidentId: number,
-  { event, status, severity, now }: Pick<Changes['events'][number], 'event' | 'status' | 'severity'> & { readonly now: number },
+  {
+    event,
+    status,
+    severity,
+    now,
+  }: Pick<Changes['events'][number], 'event' | 'status' | 'severity'> & { readonly now: number },
 ): Omit<EventRow, 'id'> => ({
   incident_id: incidentId,
   type: event.type,

@@ -2,7 +2,11 @@ import { type Instance, isBurning, isWorse, worseOf } from '../evaluator/instanc
 import type { Incident } from './incident.ts';
 
 /** The instance that stands for its incident: of those that fire the worst, before any that is muted. */
-export function leadOf(members: Iterable<Instance>, isMuted: (instance: Instance) => boolean, threshold: number | undefined): Instance | undefined {
+export function leadOf(
+  members: Iterable<Instance>,
+  isMuted: (instance: Instance) => boolean,
+  threshold: number | undefined,
+): Instance | undefined {
   let lead: Instance | undefined;
   let rank = 0;
   for (const member of members) {
@@ -18,7 +22,11 @@ export function leadOf(members: Iterable<Instance>, isMuted: (instance: Instance
   return lead;
 }
 
-function isBeyond({ reading: { value } }: Instance, { reading: { value: than } }: Instance, threshold: number | undefined): boolean {
+function isBeyond(
+  { reading: { value } }: Instance,
+  { reading: { value: than } }: Instance,
+  threshold: number | undefined,
+): boolean {
   return value !== null && (than === null || isWorse(value, than, threshold));
 }
 
@@ -31,13 +39,22 @@ export const countFiring = (members: Iterable<Instance>): number => {
 };
 
 /** An incident with the value that was measured last, how many of its instances fire, and the worst that was measured of any. */
-export function measured(incident: Incident, members: ReadonlyMap<string, Instance>, threshold = incident.threshold ?? undefined): Measured {
+export function measured(
+  incident: Incident,
+  members: ReadonlyMap<string, Instance>,
+  threshold = incident.threshold ?? undefined,
+): Measured {
   const lead = members.get(incident.lead);
   let worst: number | null = null;
   for (const { reading } of members.values()) {
     worst = worseOf(worst, reading.worst, threshold);
   }
-  return { ...incident, value: lead === undefined ? incident.value : lead.reading.value, firing_instances: countFiring(members.values()), worst_value: worst };
+  return {
+    ...incident,
+    value: lead === undefined ? incident.value : lead.reading.value,
+    firing_instances: countFiring(members.values()),
+    worst_value: worst,
+  };
 }
 
 export interface Measured extends Incident {

@@ -10,13 +10,18 @@ export const mentions = defineExtensionPoint<MentionType>('mention.types');
 const searched = 200;
 
 /** `@incident:12`, found by id, rule or summary among the latest. */
-export const incidentMention = (incidents: Pick<Incidents, 'get' | 'list' | 'events'>, seenBy: SeenBy): MentionType => ({
+export const incidentMention = (
+  incidents: Pick<Incidents, 'get' | 'list' | 'events'>,
+  seenBy: SeenBy,
+): MentionType => ({
   type: 'incident',
   devices: 'narrowed',
   async search(q, principal, limit) {
     const wanted = q.toLowerCase();
     const fits = ({ id, rule_name: rule, summary }: IncidentView): boolean =>
-      `${id}` === wanted || summary.toLowerCase().includes(wanted) || rule.toLowerCase().includes(wanted);
+      `${id}` === wanted ||
+      summary.toLowerCase().includes(wanted) ||
+      rule.toLowerCase().includes(wanted);
     const found = (await incidents.list({ limit: searched }, await seenBy(principal))).filter(fits);
     return found.slice(0, limit).map(({ id, summary, severity, status }) => ({
       ...{ type: 'incident', id: String(id), label: summary, insert: `@incident:${id}` },
@@ -29,7 +34,9 @@ export const incidentMention = (incidents: Pick<Incidents, 'get' | 'list' | 'eve
     if (found === undefined) {
       return undefined;
     }
-    const timeline = (await incidents.events(found.id, seen)).slice(-20).map(({ created_at: at, type, message }) => `${at} ${type}: ${message}`);
+    const timeline = (await incidents.events(found.id, seen))
+      .slice(-20)
+      .map(({ created_at: at, type, message }) => `${at} ${type}: ${message}`);
     return { label: found.summary, facts: { ...found, timeline } };
   },
 });

@@ -16,19 +16,37 @@ const attempts = 10_000;
 const mostNamed = 20;
 
 /** What channels are sent of an incident. */
-export function noticeOf({ kind, incident, again, burning, because }: Omit<DraftNotice, 'key'>): Notice {
+export function noticeOf({
+  kind,
+  incident,
+  again,
+  burning,
+  because,
+}: Omit<DraftNotice, 'key'>): Notice {
   const { id, event_count: seq, version, pins } = incident;
   // There are several reminders of one firing, and several of who has joined it; each is of another version of the incident.
   const which = kind === 'reminder' || again ? `${kind}-${version}` : kind;
-  const named = { ...noticeIncidentOf(incident), ...(because !== undefined && { ended_because: because }) };
-  return { id: `incident-${id}-${seq}-${which}`, kind, fire_seq: seq, incident: burning.length < 2 ? named : { ...named, ...instancesIn(burning) }, pins };
+  const named = {
+    ...noticeIncidentOf(incident),
+    ...(because !== undefined && { ended_because: because }),
+  };
+  return {
+    id: `incident-${id}-${seq}-${which}`,
+    kind,
+    fire_seq: seq,
+    incident: burning.length < 2 ? named : { ...named, ...instancesIn(burning) },
+    pins,
+  };
 }
 
 /** Of labels and annotations, which come from afar: what no message could hold must not keep its incident from being stored. */
 const bounds = { entries: 100, name: 200, text: 4_000, all: 60_000 };
 const boundsOfInstance = { entries: 30, name: 200, text: 500, all: 6_000 };
 
-function bounded(map: NoticeIncident['labels'], { entries, name: longestName, text: longestText, all }: typeof bounds): Record<string, string> {
+function bounded(
+  map: NoticeIncident['labels'],
+  { entries, name: longestName, text: longestText, all }: typeof bounds,
+): Record<string, string> {
   const kept: Record<string, string> = {};
   let left = all;
   for (const [name, text] of Object.entries(map).slice(0, entries)) {
@@ -43,9 +61,12 @@ function bounded(map: NoticeIncident['labels'], { entries, name: longestName, te
 }
 
 /** Half of a character is none. */
-const cut = (text: string, most: number): string => text.slice(0, most).replaceAll(/\p{Cs}/gu, '\ufffd');
+const cut = (text: string, most: number): string =>
+  text.slice(0, most).replaceAll(/\p{Cs}/gu, '\ufffd');
 
-const instancesIn = (burning: readonly Instance[]): Pick<NoticeIncident, 'firing_instances' | 'instances'> => ({
+const instancesIn = (
+  burning: readonly Instance[],
+): Pick<NoticeIncident, 'firing_instances' | 'instances'> => ({
   firing_instances: burning.length,
   instances: burning.slice(0, mostNamed).map(({ labels, reading: { value }, startedAt }) => ({
     labels: bounded(labels, boundsOfInstance),
@@ -84,7 +105,11 @@ interface Batch {
 const mostChars = 250_000;
 
 /** In one lane, so that those of an incident stay in order, and many of them go in few messages. */
-export async function enqueueNotices(outbox: Pick<Outbox, 'enqueue'>, tx: Parameters<Outbox['enqueue']>[0], notices: readonly Notice[]): Promise<void> {
+export async function enqueueNotices(
+  outbox: Pick<Outbox, 'enqueue'>,
+  tx: Parameters<Outbox['enqueue']>[0],
+  notices: readonly Notice[],
+): Promise<void> {
   for (const batch of batches(notices)) {
     await outbox.enqueue(tx, noticeTopic, { notices: batch } satisfies Batch, { key: 'notices' });
   }
@@ -105,15 +130,23 @@ function batches(notices: readonly Notice[]): readonly (readonly Notice[])[] {
   return found;
 }
 
-const noticesOf = (payload: Batch | Notice): readonly Notice[] => ('notices' in payload ? payload.notices : [payload]);
+const noticesOf = (payload: Batch | Notice): readonly Notice[] =>
+  'notices' in payload ? payload.notices : [payload];
 
 /** Hands each notice to the dispatcher; it was stored in one transaction with the transition that it is about. */
-export function deliverNotices(ctx: Pick<PluginContext, 'outbox' | 'clock'>, dispatcher: Handle<NoticeDispatcher>, store: IncidentStore): void {
+export function deliverNotices(
+  ctx: Pick<PluginContext, 'outbox' | 'clock'>,
+  dispatcher: Handle<NoticeDispatcher>,
+  store: IncidentStore,
+): void {
   ctx.outbox.deliver<Batch | Notice>(
     noticeTopic,
     async ({ payload }) => {
       if (!dispatcher.available) {
-        throw new SvcError('unavailable', 'notifications wait: the notify plugin is not running; enable it');
+        throw new SvcError(
+          'unavailable',
+          'notifications wait: the notify plugin is not running; enable it',
+        );
       }
       await dispatcher.get().accept(...noticesOf(payload));
     },
@@ -137,9 +170,14 @@ export interface Recording {
 }
 
 /** What became of deliveries. Once a channel has been sent the end of an incident, the next firing is news: no cooldown holds it back. */
-export async function recordOutcomes(outcomes: readonly Outcome[], { store, ledger, now }: Recording): Promise<void> {
+export async function recordOutcomes(
+  outcomes: readonly Outcome[],
+  { store, ledger, now }: Recording,
+): Promise<void> {
   await store.record(outcomes, now);
-  const over = outcomes.filter(({ kind, result }) => kind === 'resolved' && (result === 'sent' || result === 'folded'));
+  const over = outcomes.filter(
+    ({ kind, result }) => kind === 'resolved' && (result === 'sent' || result === 'folded'),
+  );
   if (over.length > 0) {
     await ledger.endCooldown([...new Set(over.map(({ incident_id: id }) => id))]);
   }

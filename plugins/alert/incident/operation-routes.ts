@@ -27,7 +27,8 @@ export const operationRoutes = (operations: Operations): readonly RouteDeclarati
     access: 'any',
     devices: 'narrowed',
     summary: 'Mark an incident resolved',
-    description: 'While its condition lasts it stays resolved until that has cleared, or until the cooldown is over: then it fires again.',
+    description:
+      'While its condition lasts it stays resolved until that has cleared, or until the cooldown is over: then it fires again.',
     params: IncidentId,
     body: WithNote,
     response: IncidentItem,
@@ -42,7 +43,8 @@ export const operationRoutes = (operations: Operations): readonly RouteDeclarati
     access: 'any',
     devices: 'narrowed',
     summary: 'Mute this incident, and no other, for a time',
-    description: 'The same end again, to the minute, changes nothing; another end for one that is silenced is a conflict, and takes DELETE before.',
+    description:
+      'The same end again, to the minute, changes nothing; another end for one that is silenced is a conflict, and takes DELETE before.',
     params: IncidentId,
     body: SilenceFor,
     response: IncidentItem,

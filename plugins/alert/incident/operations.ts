@@ -49,7 +49,9 @@ export class Operations {
   }
 
   silence(id: number, asked: Static<typeof SilenceFor>, change: Change): Promise<Item> {
-    return this.#change(id, change, (incident, actor, now) => silence(incident, actor, untilOf(asked, now), asked.reason, now));
+    return this.#change(id, change, (incident, actor, now) =>
+      silence(incident, actor, untilOf(asked, now), asked.reason, now),
+    );
   }
 
   unsilence(id: number, change: Change): Promise<Item> {
@@ -72,12 +74,20 @@ export class Operations {
       (incident, actor, now) => resolve(incident, actor, 'by_user', note, now),
       (draft, incident) => {
         if (!isUnnotified(incident)) {
-          draft.addNotice('resolved', incident, { because: endingOf('by_user', actorOf(change.principal)) });
+          draft.addNotice('resolved', incident, {
+            because: endingOf('by_user', actorOf(change.principal)),
+          });
         }
         // While its condition lasts it must not fire at once again: that is for the cooldown to end, or a full clear cycle.
         const { steady } = this.#parts.gateInputs();
-        for (const instance of [...draft.members(incident.dedupe_key)].filter(({ phase }) => phase === 'firing')) {
-          draft.setInstance(incident.rule_id, instance.key, { ...instance, phase: 'held', since: steady });
+        for (const instance of [...draft.members(incident.dedupe_key)].filter(
+          ({ phase }) => phase === 'firing',
+        )) {
+          draft.setInstance(incident.rule_id, instance.key, {
+            ...instance,
+            phase: 'held',
+            since: steady,
+          });
         }
       },
     );
@@ -102,7 +112,10 @@ export class Operations {
     const { kind, grants } = call.principal;
     // A token that leaks out of a dashboard must not silence the pager.
     if (kind === 'token' && !grants.some((grant) => covers(grant, 'alert:ack'))) {
-      throw new SvcError('forbidden', 'an API token acts on incidents only with the action alert:ack');
+      throw new SvcError(
+        'forbidden',
+        'an API token acts on incidents only with the action alert:ack',
+      );
     }
     const seen = await seenBy(call.principal);
     if (seen !== undefined) {
@@ -119,7 +132,12 @@ export class Operations {
       }
       const changed = draft.apply(step)!;
       also?.(draft, changed);
-      call.note({ resourceType: 'incident', resourceId: id, before: { status: incident.status }, after: { status: changed.status } });
+      call.note({
+        resourceType: 'incident',
+        resourceId: id,
+        before: { status: incident.status },
+        after: { status: changed.status },
+      });
       return changed;
     });
     return shownNow(this.#parts, seen === undefined ? after : await store.get(id, seen), seen);
@@ -128,11 +146,22 @@ export class Operations {
 
 function untilOf({ hours, until, duration }: Static<typeof SilenceFor>, now: number): number {
   if ([hours, until, duration].filter((given) => given !== undefined).length !== 1) {
-    throw new SvcError('invalid_argument', 'a silence takes exactly one of hours, until and duration');
+    throw new SvcError(
+      'invalid_argument',
+      'a silence takes exactly one of hours, until and duration',
+    );
   }
-  const end = hours !== undefined ? now + Math.round(hours * 3_600_000) : until !== undefined ? Date.parse(until) : now + durationOf(duration!, 'duration');
+  const end =
+    hours !== undefined
+      ? now + Math.round(hours * 3_600_000)
+      : until !== undefined
+        ? Date.parse(until)
+        : now + durationOf(duration!, 'duration');
   if (end <= now || end - now > longestSilenceMs) {
-    throw new SvcError('invalid_argument', 'a silence ends in the future, at most 720 hours from now');
+    throw new SvcError(
+      'invalid_argument',
+      'a silence ends in the future, at most 720 hours from now',
+    );
   }
   return Math.round(end);
 }

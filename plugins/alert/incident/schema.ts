@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
 const Timestamp = Type.String({ format: 'date-time' });
 const Words = Type.Record(Type.String(), Type.String());
 const Status = Type.Enum(['open', 'acknowledged', 'silenced', 'resolved']);
@@ -8,7 +9,9 @@ const Severity = Type.Enum(['info', 'warning', 'critical']);
 const Scope = Type.Enum(['host', 'global', 'monitoring_pipeline']);
 const Text = { maxLength: 4_000, pattern: '\\S' };
 
-export const IncidentId = Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) });
+export const IncidentId = Type.Object({
+  id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+});
 
 export const IncidentItem = Type.Object({
   id: Type.Integer(),
@@ -25,7 +28,9 @@ export const IncidentItem = Type.Object({
   annotations: Words,
   runbook_url: Type.String(),
   dedupe_key: Type.String(),
-  value: orNull(Type.Number({ description: 'measured last, of the instance that stands for the incident' })),
+  value: orNull(
+    Type.Number({ description: 'measured last, of the instance that stands for the incident' }),
+  ),
   worst_value: orNull(Type.Number({ description: 'of all instances, while it lasts' })),
   firing_instances: Type.Integer({ description: 'GET …/instances lists them' }),
   threshold: orNull(Type.Number()),
@@ -35,7 +40,12 @@ export const IncidentItem = Type.Object({
   acknowledged_at: orNull(Timestamp),
   acknowledged_by: orNull(Type.String()),
   silenced_until: orNull(Timestamp),
-  stale_since: orNull(Type.String({ format: 'date-time', description: 'no source of what fires has been heard since: whether it lasts is not known' })),
+  stale_since: orNull(
+    Type.String({
+      format: 'date-time',
+      description: 'no source of what fires has been heard since: whether it lasts is not known',
+    }),
+  ),
   resolved_at: orNull(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -48,26 +58,39 @@ export const InstanceQuery = Type.Object({ state: Type.Optional(Type.Enum([...in
 export const InstanceItem = Type.Object({
   labels: Words,
   state: Type.Enum([...instanceStates], {
-    description: 'stale: fires, and its source is not heard: since then, since the start of the manager, or since a jump of its clock',
+    description:
+      'stale: fires, and its source is not heard: since then, since the start of the manager, or since a jump of its clock',
   }),
   value: orNull(Type.Number({ description: 'measured last' })),
   worst_value: orNull(Type.Number()),
   since: Type.String({ format: 'date-time', description: 'in this state' }),
   last_seen_at: Timestamp,
   resolved_at: orNull(Timestamp),
-  silenced_by: orNull(Type.String({ description: 'silence and the id of one by label, or incident: the incident itself is silenced' })),
+  silenced_by: orNull(
+    Type.String({
+      description:
+        'silence and the id of one by label, or incident: the incident itself is silenced',
+    }),
+  ),
 });
 
 export const IncidentQuery = Type.Object({
   status: Type.Optional(
     Type.String({
-      pattern: '^(open|acknowledged|silenced|resolved|active)(,(open|acknowledged|silenced|resolved|active))*$',
+      pattern:
+        '^(open|acknowledged|silenced|resolved|active)(,(open|acknowledged|silenced|resolved|active))*$',
       examples: ['open,acknowledged'],
       maxLength: 80,
       description: 'one or several, such as open,acknowledged; active: all but resolved',
     }),
   ),
-  severity: Type.Optional(Type.String({ pattern: '^(info|warning|critical)(,(info|warning|critical))*$', examples: ['warning,critical'], maxLength: 40 })),
+  severity: Type.Optional(
+    Type.String({
+      pattern: '^(info|warning|critical)(,(info|warning|critical))*$',
+      examples: ['warning,critical'],
+      maxLength: 40,
+    }),
+  ),
   scope: Type.Optional(
     Type.String({
       pattern: '^(host|global|monitoring_pipeline)(:.{1,200})?$',
@@ -76,11 +99,18 @@ export const IncidentQuery = Type.Object({
     }),
   ),
   rule: Type.Optional(Type.String({ maxLength: 200, description: 'rule_key' })),
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the rule, the summary or the dedupe key' })),
+  q: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'part of the name of the rule, the summary or the dedupe key',
+    }),
+  ),
 });
 
 export const EventQuery = Type.Object({
-  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'desc, newest first, when it is not given' })),
+  order: Type.Optional(
+    Type.Enum(['asc', 'desc'], { description: 'desc, newest first, when it is not given' }),
+  ),
   type: Type.Optional(Type.String({ maxLength: 40 })),
 });
 
@@ -91,7 +121,11 @@ export const EventItem = Type.Object({
   status_after: Status,
   severity: Severity,
   message: Type.String(),
-  actor: Type.Object({ type: Type.Enum(['system', 'user', 'agent']), id: Type.String(), name: Type.String() }),
+  actor: Type.Object({
+    type: Type.Enum(['system', 'user', 'agent']),
+    id: Type.String(),
+    name: Type.String(),
+  }),
   data: Type.Record(Type.String(), Type.Unknown()),
   created_at: Timestamp,
 });
@@ -104,7 +138,14 @@ export const SilenceFor = Type.Object(
   {
     hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 720 })),
     until: Type.Optional(Timestamp),
-    duration: Type.Optional(Type.String({ pattern: '^(\\d+(ms|[smhdw]))+$', maxLength: 40, description: 'such as 90m', examples: ['90m'] })),
+    duration: Type.Optional(
+      Type.String({
+        pattern: '^(\\d+(ms|[smhdw]))+$',
+        maxLength: 40,
+        description: 'such as 90m',
+        examples: ['90m'],
+      }),
+    ),
     reason: Type.Optional(Type.String(Text)),
   },
   { description: 'exactly one of hours, until and duration; at most 720 hours' },
@@ -121,15 +162,40 @@ export const RuntimeInfo = Type.Object({
     rules_evaluated: Type.Integer(),
     rules_failed: Type.Integer(),
     series_seen: Type.Integer(),
-    missed: Type.Integer({ description: 'slots that passed while their rule was still being evaluated, or the evaluator did not run' }),
+    missed: Type.Integer({
+      description:
+        'slots that passed while their rule was still being evaluated, or the evaluator did not run',
+    }),
     firing: Type.Integer(),
     pending: Type.Integer(),
   }),
-  slowest: Type.Array(Type.Object({ rule_id: Type.Integer(), rule_key: Type.String(), duration_ms: Type.Number(), series: Type.Integer() })),
+  slowest: Type.Array(
+    Type.Object({
+      rule_id: Type.Integer(),
+      rule_key: Type.String(),
+      duration_ms: Type.Number(),
+      series: Type.Integer(),
+    }),
+  ),
   failing: Type.Array(
-    Type.Object({ rule_id: Type.Integer(), rule_key: Type.String(), error: Type.String(), failures: Type.Integer(), since: orNull(Timestamp) }),
+    Type.Object({
+      rule_id: Type.Integer(),
+      rule_key: Type.String(),
+      error: Type.String(),
+      failures: Type.Integer(),
+      since: orNull(Timestamp),
+    }),
     { description: 'rules whose last evaluation was no success; they keep their state' },
   ),
-  warnings: Type.Array(Type.Object({ rule_id: Type.Integer(), rule_key: Type.String(), message: Type.String() })),
-  back_ends: Type.Array(Type.Object({ name: Type.String(), ok: Type.Boolean(), failures: Type.Integer(), error: orNull(Type.String()) })),
+  warnings: Type.Array(
+    Type.Object({ rule_id: Type.Integer(), rule_key: Type.String(), message: Type.String() }),
+  ),
+  back_ends: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      ok: Type.Boolean(),
+      failures: Type.Integer(),
+      error: orNull(Type.String()),
+    }),
+  ),
 });

@@ -14,8 +14,14 @@ import type { EventRow, IncidentRow } from './tables.ts';
  */
 export function seenIncidents(scope: DeviceScope): RawBuilder<IncidentRow> {
   const seen = sql`(select value from json_each(${idTexts(scope)}))`;
-  const columns = (of: Readonly<Partial<Record<keyof IncidentRow, RawBuilder<unknown>>>>): RawBuilder<unknown> =>
-    sql.join((['id', ...incidentColumns] as const).map((name) => sql`${of[name] ?? sql.ref(`incident.${name}`)} as ${sql.ref(name)}`));
+  const columns = (
+    of: Readonly<Partial<Record<keyof IncidentRow, RawBuilder<unknown>>>>,
+  ): RawBuilder<unknown> =>
+    sql.join(
+      (['id', ...incidentColumns] as const).map(
+        (name) => sql`${of[name] ?? sql.ref(`incident.${name}`)} as ${sql.ref(name)}`,
+      ),
+    );
   return sql`(
     select ${columns({
       summary: sql`case incident.asked when 1 then incident.rule_name || ' on device ' || incident.scope_id else incident.summary end`,
@@ -57,28 +63,47 @@ export function seenIncidents(scope: DeviceScope): RawBuilder<IncidentRow> {
  * Whether an instance is of a device that is seen. One that stands for all the series of its incident has the value of
  * whichever is the worst: it is of one device where that is the scope alone.
  */
-export const isSeen = ({ key, group, scopeId, deviceId }: Pick<Instance, 'key' | 'group' | 'scopeId' | 'deviceId'>, seen: SeenDevices): boolean =>
-  seen === undefined || (deviceId !== null && seen.ids.has(Number(deviceId)) && (key !== group || scopeId === deviceId));
+export const isSeen = (
+  { key, group, scopeId, deviceId }: Pick<Instance, 'key' | 'group' | 'scopeId' | 'deviceId'>,
+  seen: SeenDevices,
+): boolean =>
+  seen === undefined ||
+  (deviceId !== null && seen.ids.has(Number(deviceId)) && (key !== group || scopeId === deviceId));
 
 /** The same for rows. */
 export const whereSeen = (scope: DeviceScope): RawBuilder<boolean> =>
   sql<boolean>`(device_id in (select value from json_each(${idTexts(scope)})) and (dedupe_key <> incident_key or scope_id = device_id))`;
 
-export function membersSeen(members: ReadonlyMap<string, Instance>, seen: SeenDevices): ReadonlyMap<string, Instance> {
-  return seen === undefined ? members : new Map([...members].filter(([, member]) => isSeen(member, seen)));
+export function membersSeen(
+  members: ReadonlyMap<string, Instance>,
+  seen: SeenDevices,
+): ReadonlyMap<string, Instance> {
+  return seen === undefined
+    ? members
+    : new Map([...members].filter(([, member]) => isSeen(member, seen)));
 }
 
 /** What is done with an incident, or sent of it, is done with all its devices. */
-export function assertOfOneDevice({ id, scope_type: type }: Pick<Incident, 'id' | 'scope_type'>, seen: SeenDevices): void {
+export function assertOfOneDevice(
+  { id, scope_type: type }: Pick<Incident, 'id' | 'scope_type'>,
+  seen: SeenDevices,
+): void {
   if (seen !== undefined && type !== 'host') {
-    throw new SvcError('forbidden', `incident ${id} is of a rule that is not about single hosts; ask an administrator`, {
-      reason: 'alert.not_of_one_device',
-    });
+    throw new SvcError(
+      'forbidden',
+      `incident ${id} is of a rule that is not about single hosts; ask an administrator`,
+      {
+        reason: 'alert.not_of_one_device',
+      },
+    );
   }
 }
 
 /** Rows of a timeline that are shown: of an incident that may be of many devices those alone that name some that are seen. */
-export const rowsSeen = (scope: DeviceScope, { scope_type: type }: Pick<Incident, 'scope_type'>): RawBuilder<boolean> =>
+export const rowsSeen = (
+  scope: DeviceScope,
+  { scope_type: type }: Pick<Incident, 'scope_type'>,
+): RawBuilder<boolean> =>
   type === 'host'
     ? sql<boolean>`type <> 'ai_initial_diagnosis'`
     : sql<boolean>`(type = 'instances_changed' and exists (
@@ -91,13 +116,29 @@ type Labels = Readonly<Record<string, string>>;
 export function rowSeen(
   row: EventRow,
   { ids }: DeviceScope,
-  { scope_type: type, rule_name: rule, asked }: Pick<Incident, 'scope_type' | 'rule_name' | 'asked'>,
+  {
+    scope_type: type,
+    rule_name: rule,
+    asked,
+  }: Pick<Incident, 'scope_type' | 'rule_name' | 'asked'>,
 ): EventRow {
-  const data = JSON.parse(row.data) as { readonly asked?: true; readonly joined?: readonly Labels[]; readonly left?: readonly Labels[] };
+  const data = JSON.parse(row.data) as {
+    readonly asked?: true;
+    readonly joined?: readonly Labels[];
+    readonly left?: readonly Labels[];
+  };
   if (type === 'host') {
-    return row.type === 'firing' && (asked || data.asked === true) ? { ...row, message: rule } : row;
+    return row.type === 'firing' && (asked || data.asked === true)
+      ? { ...row, message: rule }
+      : row;
   }
-  const [joined, left] = [data.joined, data.left].map((all = []) => all.filter(({ device_id: device }) => ids.has(Number(device))));
+  const [joined, left] = [data.joined, data.left].map((all = []) =>
+    all.filter(({ device_id: device }) => ids.has(Number(device))),
+  );
   const shown = { joined, joined_count: joined!.length, left, left_count: left!.length };
-  return { ...row, message: `${joined!.length} joined, ${left!.length} left`, data: JSON.stringify(shown) };
+  return {
+    ...row,
+    message: `${joined!.length} joined, ${left!.length} left`,
+    data: JSON.stringify(shown),
+  };
 }

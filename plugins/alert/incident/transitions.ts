@@ -64,7 +64,12 @@ export function fire(known: Incident | undefined, firing: Firing, now: number): 
     ...(firing.eta !== null && { eta_at: timestamp(firing.at + Math.round(firing.eta * 1_000)) }),
   };
   const fired: NewEvent = { type: 'firing', message: incident.summary, actor: evaluator, data };
-  const again: NewEvent = { type: 'reopened', message: 'fired again', actor: evaluator, data: { reason: 'fired_again' } };
+  const again: NewEvent = {
+    type: 'reopened',
+    message: 'fired again',
+    actor: evaluator,
+    data: { reason: 'fired_again' },
+  };
   return { incident, events: known === undefined ? [fired] : [again, fired] };
 }
 
@@ -79,12 +84,33 @@ export interface Membership {
 const mostNamed = 20;
 
 /** While it lasts some of its instances have begun to fire, or have ceased to. */
-export function change(known: Incident, firing: Firing, { joined, left, firing: count }: Membership, now: number): Step {
+export function change(
+  known: Incident,
+  firing: Firing,
+  { joined, left, firing: count }: Membership,
+  now: number,
+): Step {
   const incident: Incident = { ...known, ...ofLead(firing), updated_at: now };
-  const turns = [joined.length > 0 && `${joined.length} joined`, left.length > 0 && `${left.length} left`].filter((turn) => turn !== false);
-  const labelsOf = (instances: readonly Instance[]): readonly Instance['labels'][] => instances.slice(0, mostNamed).map(({ labels }) => labels);
-  const data = { joined: labelsOf(joined), joined_count: joined.length, left: labelsOf(left), left_count: left.length, firing: count };
-  return step(incident, 'instances_changed', evaluator, `${turns.join(', ')}, ${count} firing`, data);
+  const turns = [
+    joined.length > 0 && `${joined.length} joined`,
+    left.length > 0 && `${left.length} left`,
+  ].filter((turn) => turn !== false);
+  const labelsOf = (instances: readonly Instance[]): readonly Instance['labels'][] =>
+    instances.slice(0, mostNamed).map(({ labels }) => labels);
+  const data = {
+    joined: labelsOf(joined),
+    joined_count: joined.length,
+    left: labelsOf(left),
+    left_count: left.length,
+    firing: count,
+  };
+  return step(
+    incident,
+    'instances_changed',
+    evaluator,
+    `${turns.join(', ')}, ${count} firing`,
+    data,
+  );
 }
 
 /** What an incident has of the instance that stands for it. */
@@ -102,10 +128,23 @@ const ofLead = (firing: Firing): Pick<Incident, LeadFields> => ({
   threshold: firing.threshold,
 });
 
-type LeadFields = 'dedupe_key' | 'scope_type' | 'scope_id' | 'device_id' | 'lead' | 'summary' | 'labels' | 'annotations' | 'asked' | 'value' | 'threshold';
+type LeadFields =
+  | 'dedupe_key'
+  | 'scope_type'
+  | 'scope_id'
+  | 'device_id'
+  | 'lead'
+  | 'summary'
+  | 'labels'
+  | 'annotations'
+  | 'asked'
+  | 'value'
+  | 'threshold';
 
 /** What an incident has of its rule, also when that is edited while it lasts. */
-export const ofRule = (rule: Rule): Pick<Incident, 'rule_id' | 'rule_key' | 'rule_name' | 'severity' | 'runbook_url' | 'pins'> => ({
+export const ofRule = (
+  rule: Rule,
+): Pick<Incident, 'rule_id' | 'rule_key' | 'rule_name' | 'severity' | 'runbook_url' | 'pins'> => ({
   rule_id: rule.id,
   rule_key: rule.rule_key,
   rule_name: rule.name,
@@ -114,13 +153,30 @@ export const ofRule = (rule: Rule): Pick<Incident, 'rule_id' | 'rule_key' | 'rul
   pins: rule.notify_channel_ids,
 });
 
-export function acknowledge(incident: Incident, actor: Actor, note: string | undefined, now: number): Step | undefined {
+export function acknowledge(
+  incident: Incident,
+  actor: Actor,
+  note: string | undefined,
+  now: number,
+): Step | undefined {
   switch (incident.status) {
     case 'acknowledged':
       return undefined;
     case 'open': {
-      const changed = { ...incident, status: 'acknowledged' as const, acknowledged_at: now, acknowledged_by: actor.name, updated_at: now };
-      return step(changed, 'acknowledged', actor, note ?? `acknowledged by ${actor.name}`, note === undefined ? {} : { note });
+      const changed = {
+        ...incident,
+        status: 'acknowledged' as const,
+        acknowledged_at: now,
+        acknowledged_by: actor.name,
+        updated_at: now,
+      };
+      return step(
+        changed,
+        'acknowledged',
+        actor,
+        note ?? `acknowledged by ${actor.name}`,
+        note === undefined ? {} : { note },
+      );
     }
     case 'silenced':
       return refuse(incident, 'acknowledged', 'end its silence first');
@@ -132,7 +188,13 @@ export function acknowledge(incident: Incident, actor: Actor, note: string | und
 /** Ends that are nearer to each other are the same: "an hour from now" is a little later each time. */
 const sameEndMs = 60_000;
 
-export function silence(incident: Incident, actor: Actor, until: number, reason: string | undefined, now: number): Step | undefined {
+export function silence(
+  incident: Incident,
+  actor: Actor,
+  until: number,
+  reason: string | undefined,
+  now: number,
+): Step | undefined {
   const before = incident.silenced_until;
   switch (incident.status) {
     case 'silenced':
@@ -140,30 +202,73 @@ export function silence(incident: Incident, actor: Actor, until: number, reason:
       if (Math.abs(until - before!) <= sameEndMs) {
         return undefined;
       }
-      return until > before! ? mute('extended') : refuse(incident, 'silenced for less', `it is until ${timestamp(before!)}; end that silence first`);
+      return until > before!
+        ? mute('extended')
+        : refuse(
+            incident,
+            'silenced for less',
+            `it is until ${timestamp(before!)}; end that silence first`,
+          );
     case 'open':
       return mute('silenced');
     case 'acknowledged':
       return refuse(incident, 'silenced', 'it is acknowledged, and nothing more is sent about it');
     case 'resolved':
-      return refuse(incident, 'silenced', 'it has ended already; POST /api/v1/alerts/silences mutes future ones');
+      return refuse(
+        incident,
+        'silenced',
+        'it has ended already; POST /api/v1/alerts/silences mutes future ones',
+      );
   }
 
   function mute(how: 'silenced' | 'extended'): Step {
-    const changed = { ...incident, status: 'silenced' as const, silenced_until: until, updated_at: now };
-    const data = { until: timestamp(until), ...(how === 'extended' && { extended_from: timestamp(before!) }), ...(reason !== undefined && { reason }) };
-    return step(changed, 'silenced', actor, reason ?? `${how} by ${actor.name} until ${timestamp(until)}`, data);
+    const changed = {
+      ...incident,
+      status: 'silenced' as const,
+      silenced_until: until,
+      updated_at: now,
+    };
+    const data = {
+      until: timestamp(until),
+      ...(how === 'extended' && { extended_from: timestamp(before!) }),
+      ...(reason !== undefined && { reason }),
+    };
+    return step(
+      changed,
+      'silenced',
+      actor,
+      reason ?? `${how} by ${actor.name} until ${timestamp(until)}`,
+      data,
+    );
   }
 }
 
 /** The silence is over while the condition lasts. */
-export function unsilence(incident: Incident, actor: Actor, reason: 'silence_expired' | 'silence_ended', now: number): Step | undefined {
+export function unsilence(
+  incident: Incident,
+  actor: Actor,
+  reason: 'silence_expired' | 'silence_ended',
+  now: number,
+): Step | undefined {
   switch (incident.status) {
     case 'open':
       return undefined;
     case 'silenced': {
-      const changed = { ...incident, status: 'open' as const, silenced_until: null, updated_at: now };
-      return step(changed, 'reopened', actor, reason === 'silence_expired' ? 'its silence has expired' : `${actor.name} ended its silence`, { reason });
+      const changed = {
+        ...incident,
+        status: 'open' as const,
+        silenced_until: null,
+        updated_at: now,
+      };
+      return step(
+        changed,
+        'reopened',
+        actor,
+        reason === 'silence_expired'
+          ? 'its silence has expired'
+          : `${actor.name} ended its silence`,
+        { reason },
+      );
     }
     case 'acknowledged':
     case 'resolved':
@@ -184,28 +289,52 @@ export type ResolveReason =
 
 const endings: Readonly<Record<ResolveReason, (actor: Actor) => string>> = {
   cleared: () => 'its condition is no longer met',
-  not_heard: () => 'its source was not heard for 15 minutes; whether the condition lasts is not known',
+  not_heard: () =>
+    'its source was not heard for 15 minutes; whether the condition lasts is not known',
   by_user: ({ name }) => `resolved by ${name}`,
   not_told: () => 'its source has not told it again; whether the condition lasts is not known',
   source_removed: () => 'its source was taken away',
   rule_changed: () => 'its rule was changed to another key, scope or dimensions',
-  rule_edited: () => 'its rule was given another condition while it lasted, and that is not met; whether the one before is, is not known',
+  rule_edited: () =>
+    'its rule was given another condition while it lasted, and that is not met; whether the one before is, is not known',
   rule_disabled: () => 'its rule was disabled',
   rule_deleted: () => 'its rule was deleted',
 };
 
 /** In words; undefined: there is nothing to add, it has cleared. */
-export const endingOf = (reason: ResolveReason, actor: Actor): string | undefined => (reason === 'cleared' ? undefined : endings[reason](actor));
+export const endingOf = (reason: ResolveReason, actor: Actor): string | undefined =>
+  reason === 'cleared' ? undefined : endings[reason](actor);
 
-export function resolve(incident: Incident, actor: Actor, reason: ResolveReason, note: string | undefined, now: number): Step | undefined {
+export function resolve(
+  incident: Incident,
+  actor: Actor,
+  reason: ResolveReason,
+  note: string | undefined,
+  now: number,
+): Step | undefined {
   if (incident.status === 'resolved') {
     return undefined;
   }
-  const changed = { ...incident, status: 'resolved' as const, resolved_at: now, silenced_until: null, updated_at: now };
-  return step(changed, 'resolved', actor, note ?? endings[reason](actor), { reason, ...(note !== undefined && { note }) });
+  const changed = {
+    ...incident,
+    status: 'resolved' as const,
+    resolved_at: now,
+    silenced_until: null,
+    updated_at: now,
+  };
+  return step(changed, 'resolved', actor, note ?? endings[reason](actor), {
+    reason,
+    ...(note !== undefined && { note }),
+  });
 }
 
-const step = (incident: Incident, type: NewEvent['type'], actor: Actor, message: string, data: NewEvent['data']): Step => ({
+const step = (
+  incident: Incident,
+  type: NewEvent['type'],
+  actor: Actor,
+  message: string,
+  data: NewEvent['data'],
+): Step => ({
   incident,
   events: [{ type, message, actor, data }],
 });
@@ -217,20 +346,26 @@ function summaryOf({ rule, annotations, lead, threshold, eta, needs }: Firing): 
   } = lead;
   const where = device === null ? '' : ` on device ${device}`;
   const unit = unitOf(rule);
-  const what = value === null ? '' : `: ${readable(value, threshold)}${unit}${threshold === null ? '' : `, threshold ${rounded(threshold, 6)}${unit}`}`;
+  const what =
+    value === null
+      ? ''
+      : `: ${readable(value, threshold)}${unit}${threshold === null ? '' : `, threshold ${rounded(threshold, 6)}${unit}`}`;
   const when = eta === null ? '' : `, reached in ${shownSpan(eta)}`;
   const basis = needs === undefined ? '' : ` (forecast on ${needs})`;
   return annotations['summary'] ?? `${rule.name}${where}${what}${when}${basis}`;
 }
 
 /** To the minute where it is longer than one. */
-const shownSpan = (seconds: number): string => formatDuration(Math.round(seconds < 60 ? seconds : Math.round(seconds / 60) * 60) * 1_000);
+const shownSpan = (seconds: number): string =>
+  formatDuration(Math.round(seconds < 60 ? seconds : Math.round(seconds / 60) * 60) * 1_000);
 
 /** With four digits, or those of its whole part, or as many as tell it from what it is compared to. */
 function readable(value: number, beside: number | null): string {
   const whole = String(Math.trunc(Math.abs(value))).length;
-  const digits = [4, 5].find((count) => count >= whole && rounded(value, count) !== String(beside)) ?? 6;
+  const digits =
+    [4, 5].find((count) => count >= whole && rounded(value, count) !== String(beside)) ?? 6;
   return rounded(value, digits);
 }
 
-const rounded = (value: number, digits: number): string => String(Number(value.toPrecision(digits)));
+const rounded = (value: number, digits: number): string =>
+  String(Number(value.toPrecision(digits)));

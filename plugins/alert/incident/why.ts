@@ -16,9 +16,18 @@ export const WhyAnswer = Type.Object({
   notified: Type.Boolean({ description: 'whether that firing has been handed to the channels' }),
   gates: Type.Array(
     Type.Object({
-      gate: Type.Enum(['silence', 'inhibition', 'cooldown', 'dampening', 'acknowledged', 'silenced']),
+      gate: Type.Enum([
+        'silence',
+        'inhibition',
+        'cooldown',
+        'dampening',
+        'acknowledged',
+        'silenced',
+      ]),
       reason: Type.String(),
-      inhibited_by: Type.Optional(Type.String({ description: 'dedupe key of the incident that makes this one needless' })),
+      inhibited_by: Type.Optional(
+        Type.String({ description: 'dedupe key of the incident that makes this one needless' }),
+      ),
       at: Timestamp,
     }),
     { description: 'what has held notifications of this firing back, newest first' },
@@ -27,9 +36,13 @@ export const WhyAnswer = Type.Object({
     Type.Object({
       channel_id: Type.Integer(),
       name: Type.String(),
-      outcome: Type.Enum(['sent', 'folded', 'failed', 'delayed', 'overtaken', 'waiting', 'held_back', 'not_for_it'], {
-        description: 'folded: sent in a message with others; waiting: for its group or its turn; held_back: by a gate; not_for_it: by its filters',
-      }),
+      outcome: Type.Enum(
+        ['sent', 'folded', 'failed', 'delayed', 'overtaken', 'waiting', 'held_back', 'not_for_it'],
+        {
+          description:
+            'folded: sent in a message with others; waiting: for its group or its turn; held_back: by a gate; not_for_it: by its filters',
+        },
+      ),
       reason: Type.Optional(Type.String()),
       at: Type.Optional(Timestamp),
     }),
@@ -54,37 +67,85 @@ export class Why {
   async of(id: number, seen: SeenDevices): Promise<WhyAnswer> {
     const incident = await this.#store.get(id, seen);
     assertOfOneDevice(incident, seen);
-    const { items } = await this.#store.events(incident, { order: 'desc' }, { limit: mostRows }, seen);
+    const { items } = await this.#store.events(
+      incident,
+      { order: 'desc' },
+      { limit: mostRows },
+      seen,
+    );
     const start = items.findIndex(({ type }) => type === 'firing');
     const rows = start < 0 ? items : items.slice(0, start);
     const notified = incident.notified_seq >= incident.event_count;
     const gates = rows.flatMap(gateOf);
-    const filters = this.#dispatcher.available ? await this.#dispatcher.get().preview(noticeOf({ kind: 'firing', incident, again: false, burning: [] })) : [];
+    const filters = this.#dispatcher.available
+      ? await this.#dispatcher
+          .get()
+          .preview(noticeOf({ kind: 'firing', incident, again: false, burning: [] }))
+      : [];
     const ends = endsOf(rows);
     const known = new Set(filters.map(({ channel_id: channel }) => channel));
     const gone = [...ends.values()].filter(({ channel_id: channel }) => !known.has(channel));
-    const there = filters.map(({ channel_id: channel, name, sends, reason }): WhyAnswer['channels'][number] => {
-      const outcome = !sends ? 'not_for_it' : notified ? 'waiting' : 'held_back';
-      const why = reason ?? (outcome === 'held_back' ? gates[0]?.reason : undefined);
-      return ends.get(channel) ?? { channel_id: channel, name, outcome, ...(why !== undefined && { reason: why }) };
-    });
+    const there = filters.map(
+      ({ channel_id: channel, name, sends, reason }): WhyAnswer['channels'][number] => {
+        const outcome = !sends ? 'not_for_it' : notified ? 'waiting' : 'held_back';
+        const why = reason ?? (outcome === 'held_back' ? gates[0]?.reason : undefined);
+        return (
+          ends.get(channel) ?? {
+            channel_id: channel,
+            name,
+            outcome,
+            ...(why !== undefined && { reason: why }),
+          }
+        );
+      },
+    );
     // Channels that are for others say by their names who these are.
-    const shown = seen === undefined ? there : there.filter(({ outcome }) => outcome !== 'not_for_it');
-    return { incident_id: id, firing: incident.event_count, notified, gates, channels: [...shown, ...gone] };
+    const shown =
+      seen === undefined ? there : there.filter(({ outcome }) => outcome !== 'not_for_it');
+    return {
+      incident_id: id,
+      firing: incident.event_count,
+      notified,
+      gates,
+      channels: [...shown, ...gone],
+    };
   }
 }
 
 function gateOf({ type, message, data, created_at: at }: EventRow): WhyAnswer['gates'] {
-  const { gate, inhibited_by: by } = JSON.parse(data) as { gate?: WhyAnswer['gates'][number]['gate']; inhibited_by?: string };
-  const closed = type === 'acknowledged' || type === 'silenced' ? type : type === 'inhibited' || type === 'repeat_suppressed' ? gate : undefined;
-  return closed === undefined ? [] : [{ gate: closed, reason: message, ...(by !== undefined && { inhibited_by: by }), at: timestamp(at) }];
+  const { gate, inhibited_by: by } = JSON.parse(data) as {
+    gate?: WhyAnswer['gates'][number]['gate'];
+    inhibited_by?: string;
+  };
+  const closed =
+    type === 'acknowledged' || type === 'silenced'
+      ? type
+      : type === 'inhibited' || type === 'repeat_suppressed'
+        ? gate
+        : undefined;
+  return closed === undefined
+    ? []
+    : [
+        {
+          gate: closed,
+          reason: message,
+          ...(by !== undefined && { inhibited_by: by }),
+          at: timestamp(at),
+        },
+      ];
 }
 
 /** What became of the firing on each channel; the newest row counts. */
 function endsOf(rows: readonly EventRow[]): ReadonlyMap<number, WhyAnswer['channels'][number]> {
   const ends = new Map<number, WhyAnswer['channels'][number]>();
   for (const { type, data, created_at: at } of rows) {
-    const said = JSON.parse(data) as { channel_id?: number; channel_name?: string; kind?: string; result?: string; error?: string };
+    const said = JSON.parse(data) as {
+      channel_id?: number;
+      channel_name?: string;
+      kind?: string;
+      result?: string;
+      error?: string;
+    };
     if (
       (type === 'notification_sent' || type === 'notification_failed') &&
       said.kind === 'firing' &&

@@ -31,18 +31,27 @@ export interface Evaluation {
   readonly intervalMs: number;
 }
 
-const scopeLabels: Readonly<Record<ScopeType, readonly string[]>> = { host: ['device_id'], global: [], monitoring_pipeline: ['pipeline'] };
+const scopeLabels: Readonly<Record<ScopeType, readonly string[]>> = {
+  host: ['device_id'],
+  global: [],
+  monitoring_pipeline: ['pipeline'],
+};
 
 /** Labels that an aggregation must keep, so that incidents can be told apart. */
-export const groupingOf = ({ scope_type: scope, dimensions }: Pick<Frame, 'scope_type' | 'dimensions'>): readonly string[] => [
+export const groupingOf = ({
+  scope_type: scope,
+  dimensions,
+}: Pick<Frame, 'scope_type' | 'dimensions'>): readonly string[] => [
   ...new Set([...scopeLabels[scope], ...dimensions]),
 ];
 
 /** ` by (device_id)`; nothing where all is one. */
-export const by = (labels: readonly string[]): string => (labels.length === 0 ? '' : ` by (${labels.map(inPromql).join(', ')})`);
+export const by = (labels: readonly string[]): string =>
+  labels.length === 0 ? '' : ` by (${labels.map(inPromql).join(', ')})`;
 
 /** Names beyond the usual letters stand in quotes. */
-const inPromql = (name: string): string => (/^[a-zA-Z_]\w*$/.test(name) ? name : JSON.stringify(name));
+const inPromql = (name: string): string =>
+  /^[a-zA-Z_]\w*$/.test(name) ? name : JSON.stringify(name);
 
 export const day = 86_400_000;
 

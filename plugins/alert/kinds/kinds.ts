@@ -18,11 +18,19 @@ export const kinds: Readonly<Record<StoredKind, Kind>> = {
 };
 
 /** Names of old, which have all come to mean the same. */
-export const legacyKinds = ['edge_offline', 'prom_query', 'ingest_health', 'edge_absence', 'health_ingest', 'event_internal'] as const;
+export const legacyKinds = [
+  'edge_offline',
+  'prom_query',
+  'ingest_health',
+  'edge_absence',
+  'health_ingest',
+  'event_internal',
+] as const;
 
 export const storedKinds = Object.keys(kinds) as readonly StoredKind[];
 /** What a rule may be sent as. */
 export const acceptedKinds = ['metric_threshold', ...storedKinds, ...legacyKinds] as const;
 export type AcceptedKind = (typeof acceptedKinds)[number];
 
-export const storedKindOf = (kind: AcceptedKind): StoredKind => (Object.hasOwn(kinds, kind) ? (kind as StoredKind) : 'metric_raw');
+export const storedKindOf = (kind: AcceptedKind): StoredKind =>
+  Object.hasOwn(kinds, kind) ? (kind as StoredKind) : 'metric_raw';

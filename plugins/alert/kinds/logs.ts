@@ -8,20 +8,26 @@ import { clean } from './window.ts';
 /** What lines may need to be stored. */
 const delayMs = 10_000;
 const placeholder = /\{\{\s*\.?device_id\s*\}\}|\$device_id\b|\$\{device_id\}/;
-const asMatcher = /device_id\s*=~?\s*(["`])(?:\{\{\s*\.?device_id\s*\}\}|\$device_id|\$\{device_id\})\1/g;
+const asMatcher =
+  /device_id\s*=~?\s*(["`])(?:\{\{\s*\.?device_id\s*\}\}|\$device_id|\$\{device_id\})\1/g;
 
 /** A LogQL query: every line that it finds is a hit. `{{device_id}}` in its selector stands for each device at a time, which one query asks for all. */
 export const logMatch: Kind = {
   read(fields) {
     const expr = fields.text('expr');
     if (placeholder.test(forAllDevices(expr))) {
-      throw fields.wrong('expr', 'names {{device_id}} outside of a matcher such as {device_id="{{device_id}}"}, where one query cannot ask for all devices');
+      throw fields.wrong(
+        'expr',
+        'names {{device_id}} outside of a matcher such as {device_id="{{device_id}}"}, where one query cannot ask for all devices',
+      );
     }
     const lasting = fields.lasting();
     fields.refuseOthers();
     return { expr, ...lasting };
   },
-  queryTexts: ({ expr }) => [{ field: 'expr', text: forAllDevices(String(expr)), language: 'logql', wants: 'lines' }],
+  queryTexts: ({ expr }) => [
+    { field: 'expr', text: forAllDevices(String(expr)), language: 'logql', wants: 'lines' },
+  ],
   leg({ expr, for: lasting }, frame, { intervalMs }) {
     const measure = `sum${by(groupingOf(frame))} (count_over_time(${clean(forAllDevices(String(expr)))} [${formatDuration(intervalMs + delayMs)}]))`;
     return { store: 'logs', query: `${measure} > 0`, measure, threshold: 0, ...lastingOf(lasting) };
@@ -35,12 +41,17 @@ export const logVolume: Kind = {
   read(fields) {
     const expr = fields.text('expr');
     if (!compares(expr)) {
-      throw fields.wrong('expr', 'compares nothing, so it would fire whenever there are lines; add a comparison such as > 100');
+      throw fields.wrong(
+        'expr',
+        'compares nothing, so it would fire whenever there are lines; add a comparison such as > 100',
+      );
     }
     const lasting = fields.lasting();
     fields.refuseOthers();
     return { expr, ...lasting };
   },
-  queryTexts: ({ expr }) => [{ field: 'expr', text: String(expr), language: 'logql', wants: 'number' }],
+  queryTexts: ({ expr }) => [
+    { field: 'expr', text: String(expr), language: 'logql', wants: 'number' },
+  ],
   leg: ({ expr, for: lasting }) => expressionLeg('logs', String(expr), lasting),
 };

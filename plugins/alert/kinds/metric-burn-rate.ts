@@ -52,13 +52,16 @@ export const metricBurnRate: Kind = {
 
   leg({ good, total, slo, long, short, factor, min_events: events, for: lasting }, frame) {
     const labels = by(groupingOf(frame));
-    const over = (text: string | number | undefined, window: string): string => windowed(String(text), window, labels);
+    const over = (text: string | number | undefined, window: string): string =>
+      windowed(String(text), window, labels);
     const burn = (window: string): string => {
       const all = over(total, window);
       // Where nothing at all was good there is no series of it.
       return `(1 - (${over(good, window)} or ${all} * 0) / ${all}) / ${round(1 - Number(slo))}`;
     };
-    const most = round(factor === undefined ? factorOf(parseDuration(String(long))) : Number(factor));
+    const most = round(
+      factor === undefined ? factorOf(parseDuration(String(long))) : Number(factor),
+    );
     const least = Number(events ?? (isSelector(clean(String(total))) ? leastEvents : 0));
     const enough = least > 0 ? ` and ${over(total, String(long))} >= ${least}` : '';
     const measure = burn(String(long));

@@ -13,16 +13,25 @@ export const metricRaw: Kind = {
     fields.refuseOthers();
     return condition;
   },
-  queryTexts: ({ expr }) => [{ field: 'expr', text: String(expr), language: 'promql', wants: 'number' }],
+  queryTexts: ({ expr }) => [
+    { field: 'expr', text: String(expr), language: 'promql', wants: 'number' },
+  ],
   leg: ({ expr, for: lasting }) => expressionLeg('metrics', String(expr), lasting),
 };
 
-export function expressionLeg(store: Leg['store'], query: string, lasting: string | number | undefined): Leg {
+export function expressionLeg(
+  store: Leg['store'],
+  query: string,
+  lasting: string | number | undefined,
+): Leg {
   const comparison = comparisonOf(query);
   return {
     store,
     query,
-    ...(comparison !== undefined && { measure: comparison.measure, threshold: comparison.threshold }),
+    ...(comparison !== undefined && {
+      measure: comparison.measure,
+      threshold: comparison.threshold,
+    }),
     forMs: lasting === undefined ? 0 : parseDuration(String(lasting)),
   };
 }
@@ -38,8 +47,12 @@ export function compileThreshold(fields: ConditionFields, frame: Frame): Conditi
   const metric = fields.choice('metric', canonicalMetrics);
   const operator = fields.choice('operator', operators);
   const threshold = fields.number('threshold');
-  const window = fields.has('window') ? fields.span('window', { mostMs: 30 * day }).text : undefined;
-  const aggregator = fields.has('aggregator') ? fields.choice('aggregator', aggregators) : undefined;
+  const window = fields.has('window')
+    ? fields.span('window', { mostMs: 30 * day }).text
+    : undefined;
+  const aggregator = fields.has('aggregator')
+    ? fields.choice('aggregator', aggregators)
+    : undefined;
   const lasting = fields.lasting();
   fields.refuseOthers();
   const measure =

@@ -19,20 +19,35 @@ export const metricAnomaly: Kind = {
       z_threshold: fields.number('z_threshold', { above: 0, most: 1_000 }),
     };
     if (condition.window.ms < shortestWindow) {
-      throw fields.wrong('window', `must be at least ${formatDuration(shortestWindow)}: a baseline has ${leastBaselineSamples} samples or more`);
+      throw fields.wrong(
+        'window',
+        `must be at least ${formatDuration(shortestWindow)}: a baseline has ${leastBaselineSamples} samples or more`,
+      );
     }
     const lasting = fields.lasting();
     fields.refuseOthers();
     return { ...condition, window: condition.window.text, ...lasting };
   },
-  queryTexts: ({ metric }) => [{ field: 'metric', text: clean(String(metric)), language: 'promql', wants: 'vector' }],
+  queryTexts: ({ metric }) => [
+    { field: 'metric', text: clean(String(metric)), language: 'promql', wants: 'vector' },
+  ],
   leg({ metric, window, z_threshold: most, for: lasting }, _frame, { intervalMs }) {
     const x = operand(String(metric));
-    const before = overWindow(String(metric), String(window), ` offset ${formatDuration(intervalMs)}`);
+    const before = overWindow(
+      String(metric),
+      String(window),
+      ` offset ${formatDuration(intervalMs)}`,
+    );
     const deviation = `abs(${x} - avg_over_time(${before}))`;
     const measure = `${deviation} / (stddev_over_time(${before}) > 0)`;
     const worth = `${deviation} > ${floor} * abs(avg_over_time(${before})) and count_over_time(${before}) >= ${leastBaselineSamples}`;
-    return { store: 'metrics', query: `${measure} > ${most} and ${worth}`, measure, threshold: Number(most), ...lastingOf(lasting) };
+    return {
+      store: 'metrics',
+      query: `${measure} > ${most} and ${worth}`,
+      measure,
+      threshold: Number(most),
+      ...lastingOf(lasting),
+    };
   },
 };
 
@@ -51,12 +66,21 @@ export const metricForecast: Kind = {
     if (fields.has('below') === fields.has('above')) {
       throw fields.wrong('below', 'is required, or above instead of it: one of the two, not both');
     }
-    const bound = fields.has('below') ? { below: fields.number('below') } : { above: fields.number('above') };
+    const bound = fields.has('below')
+      ? { below: fields.number('below') }
+      : { above: fields.number('above') };
     if (window.ms * farthest < ahead.ms) {
-      throw fields.wrong('window', `must be at least a quarter of forecast_for (${formatDuration(Math.ceil(ahead.ms / farthest / 1_000) * 1_000)})`);
+      throw fields.wrong(
+        'window',
+        `must be at least a quarter of forecast_for (${formatDuration(Math.ceil(ahead.ms / farthest / 1_000) * 1_000)})`,
+      );
     }
-    const least = fields.has('min_span') ? fields.span('min_span', { mostMs: window.ms * longestSpan }).text : undefined;
-    const from = fields.has('from_value') ? fields.number('from_value', { above: bound.below, below: bound.above }) : undefined;
+    const least = fields.has('min_span')
+      ? fields.span('min_span', { mostMs: window.ms * longestSpan }).text
+      : undefined;
+    const from = fields.has('from_value')
+      ? fields.number('from_value', { above: bound.below, below: bound.above })
+      : undefined;
     const lasting = fields.lasting();
     fields.refuseOthers();
     return {
@@ -66,13 +90,16 @@ export const metricForecast: Kind = {
       ...lasting,
     };
   },
-  queryTexts: ({ metric }) => [{ field: 'metric', text: clean(String(metric)), language: 'promql', wants: 'vector' }],
+  queryTexts: ({ metric }) => [
+    { field: 'metric', text: clean(String(metric)), language: 'promql', wants: 'vector' },
+  ],
   leg(condition) {
     const { metric, window, forecast_for: ahead, below, above, for: lasting } = condition;
     const range = overWindow(String(metric), String(window));
     const x = operand(String(metric));
     const measure = `predict_linear(${range}, ${parseDuration(String(ahead)) / 1_000})`;
-    const [bound, reached, still] = below === undefined ? [Number(above), '>', '<'] : [Number(below), '<', '>'];
+    const [bound, reached, still] =
+      below === undefined ? [Number(above), '>', '<'] : [Number(below), '<', '>'];
     const coming = `${measure} ${reached} ${bound} and ${x} ${still} ${bound}`;
     const { enough, needs } = floorsOf(condition);
     return {
@@ -89,9 +116,13 @@ export const metricForecast: Kind = {
 };
 
 /** What must be there before a line may be drawn: few samples, a short span or a value far from the bound foretell nothing. */
-function floorsOf({ metric, window, min_span: least, from_value: given, above }: Condition): { readonly enough: string; readonly needs: string } {
+function floorsOf({ metric, window, min_span: least, from_value: given, above }: Condition): {
+  readonly enough: string;
+  readonly needs: string;
+} {
   const windowMs = parseDuration(String(window));
-  const leastMs = least === undefined ? Math.floor(windowMs / 2_000) * 1_000 : parseDuration(String(least));
+  const leastMs =
+    least === undefined ? Math.floor(windowMs / 2_000) * 1_000 : parseDuration(String(least));
   const span = formatDuration(leastMs);
   const earlier = overWindow(String(metric), formatDuration(windowMs - leastMs), ` offset ${span}`);
   const from = given ?? (Number(above) > 0 ? Number(above) / 2 : undefined);

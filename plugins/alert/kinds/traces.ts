@@ -5,7 +5,8 @@ const served = 'span_kind=~"SPAN_KIND_SERVER|SPAN_KIND_CONSUMER"';
 const leastCalls = 20;
 
 const longestService = 200;
-const selector = (service: string, more: string): string => `{service=${JSON.stringify(service)}, ${more}}`;
+const selector = (service: string, more: string): string =>
+  `{service=${JSON.stringify(service)}, ${more}}`;
 
 /** A percentile of the durations of a service, from what is counted when spans come in. */
 export const traceLatency: Kind = {
@@ -23,7 +24,13 @@ export const traceLatency: Kind = {
     const part = Number(percentile) < 1 ? Number(percentile) : Number(percentile) / 100;
     const rate = `rate(traces_spanmetrics_latency_bucket${selector(String(service), served)}[${window}])`;
     const measure = `histogram_quantile(${Number(part.toPrecision(12))}, sum${by(['le', ...groupingOf(frame)])} (${rate})) * 1000`;
-    return { store: 'metrics', query: `${measure} > ${above}`, measure, threshold: Number(above), ...lastingOf(lasting) };
+    return {
+      store: 'metrics',
+      query: `${measure} > ${above}`,
+      measure,
+      threshold: Number(above),
+      ...lastingOf(lasting),
+    };
   },
 };
 
@@ -40,7 +47,8 @@ export const traceErrorRate: Kind = {
   queryTexts: () => [],
   leg({ service, above_percent: above, window, for: lasting }, frame) {
     const labels = by(groupingOf(frame));
-    const calls = (func: string, more: string): string => `sum${labels} (${func}(traces_spanmetrics_calls_total${selector(String(service), more)}[${window}]))`;
+    const calls = (func: string, more: string): string =>
+      `sum${labels} (${func}(traces_spanmetrics_calls_total${selector(String(service), more)}[${window}]))`;
     const measure = `100 * ${calls('rate', `${served}, status_code="STATUS_CODE_ERROR"`)} / ${calls('rate', served)}`;
     return {
       store: 'metrics',

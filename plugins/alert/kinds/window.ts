@@ -8,7 +8,8 @@ export const overWindow = (expression: string, window: string, offset = ''): str
   `${isSelector(expression) ? selectorOf(expression) : `(${clean(expression)})`}[${window}${isSelector(expression) ? '' : `:${step}`}]${offset}`;
 
 /** To be put beside operators. */
-export const operand = (expression: string): string => (isSelector(expression) ? selectorOf(expression) : `(${clean(expression)})`);
+export const operand = (expression: string): string =>
+  isSelector(expression) ? selectorOf(expression) : `(${clean(expression)})`;
 
 const selectorOf = (expression: string): string => clean(expression);
 

@@ -1,6 +1,11 @@
 import { type Handle, messageOf } from 'svc/sdk';
 
-import type { InstantAnswer, LabelRecord, MetricsIngest, SampleRow } from '../../metricsdb/contract.ts';
+import type {
+  InstantAnswer,
+  LabelRecord,
+  MetricsIngest,
+  SampleRow,
+} from '../../metricsdb/contract.ts';
 import type { BackEnd } from '../evaluator/back-end.ts';
 import { phaseOf, slotAt } from '../evaluator/slots.ts';
 import { labelKey } from '../label-key.ts';
@@ -51,7 +56,9 @@ export class Recorder {
     this.#groups = new Map();
     for (const [name, own] of groupsOf(recordings)) {
       const before = known.get(name);
-      const slot = before?.slot ?? slotAt(this.#parts.now(), phaseOf(name, this.#intervalOf(own)), this.#intervalOf(own));
+      const slot =
+        before?.slot ??
+        slotAt(this.#parts.now(), phaseOf(name, this.#intervalOf(own)), this.#intervalOf(own));
       this.#groups.set(name, { recordings: own, slot, running: false });
     }
   }
@@ -100,7 +107,11 @@ export class Recorder {
     }
   }
 
-  async #evaluateBatch(batch: readonly Recording[], slot: number, timeoutMs: number): Promise<void> {
+  async #evaluateBatch(
+    batch: readonly Recording[],
+    slot: number,
+    timeoutMs: number,
+  ): Promise<void> {
     const { backEnd, delayMs } = this.#parts;
     const at = slot - delayMs();
     const answers = backEnd.round([...new Set(batch.map(({ expr }) => expr))], at, timeoutMs);
@@ -112,7 +123,13 @@ export class Recorder {
     try {
       await this.#write(rows);
     } catch (error) {
-      batch.forEach(({ id }) => this.#states.set(id, { at: slot, series: 0, error: `could not write its series: ${messageOf(error)}` }));
+      batch.forEach(({ id }) =>
+        this.#states.set(id, {
+          at: slot,
+          series: 0,
+          error: `could not write its series: ${messageOf(error)}`,
+        }),
+      );
     }
   }
 
@@ -142,7 +159,9 @@ export class Recorder {
 
   async #write(rows: readonly SampleRow[]): Promise<void> {
     for (let from = 0; from < rows.length; from += mostInWrite) {
-      const { rejected, reasons } = await this.#parts.store.get().write(rows.slice(from, from + mostInWrite));
+      const { rejected, reasons } = await this.#parts.store
+        .get()
+        .write(rows.slice(from, from + mostInWrite));
       if (rejected > 0) {
         throw new Error(reasons.join('; '));
       }

@@ -23,14 +23,23 @@ export class RecordingEngine {
     this.#ctx = ctx;
     this.#recorder = new Recorder({
       // Lanes of its own: alert rules do not wait for what is recorded.
-      backEnd: new BackEnd({ name: 'metrics', ask: askMetrics(services.maybe(Metrics)), within: withinScope(scope), monotonic: () => clock.monotonic() }),
+      backEnd: new BackEnd({
+        name: 'metrics',
+        ask: askMetrics(services.maybe(Metrics)),
+        within: withinScope(scope),
+        monotonic: () => clock.monotonic(),
+      }),
       store: services.maybe(MetricsIngest),
       now: () => clock.now(),
-      intervalMs: () => durationOf(settings.get<string>('alert.eval_interval'), 'alert.eval_interval'),
+      intervalMs: () =>
+        durationOf(settings.get<string>('alert.eval_interval'), 'alert.eval_interval'),
       delayMs: () => delays.of('metrics'),
     });
     this.recordings = new Recordings(ctx, this.#recorder);
-    ctx.http.routes([...recordingRoutes(this.recordings), ...groupRoutes(new RecordingGroups(this.recordings, services.maybe(Metrics)))]);
+    ctx.http.routes([
+      ...recordingRoutes(this.recordings),
+      ...groupRoutes(new RecordingGroups(this.recordings, services.maybe(Metrics))),
+    ]);
     scope.defer('finish recording rules', () => this.#recorder.stop());
   }
 
@@ -39,7 +48,12 @@ export class RecordingEngine {
     await this.recordings.load();
     // Not awaited: a slow query must not delay the next tick.
     scope.interval('evaluate recording rules', tickMs, () => {
-      void this.tick().catch((error: unknown) => log.error({ event: 'alert.recorder_tick_failed', cause: messageOf(error) }, 'the recorder failed a tick'));
+      void this.tick().catch((error: unknown) =>
+        log.error(
+          { event: 'alert.recorder_tick_failed', cause: messageOf(error) },
+          'the recorder failed a tick',
+        ),
+      );
     });
   }
 
@@ -55,7 +69,8 @@ const recordingRoutes = (recordings: Recordings): readonly RouteDeclaration[] =>
   listRoute({
     path,
     access: 'any',
-    summary: 'List recording rules, newest first; POST /api/v1/alert-rules/import takes them from rule files',
+    summary:
+      'List recording rules, newest first; POST /api/v1/alert-rules/import takes them from rule files',
     items: RecordingItem,
     handle: ({ page }) => recordings.list(page),
   }),

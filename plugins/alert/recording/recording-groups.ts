@@ -1,4 +1,14 @@
-import { type Call, type Handle, listRoute, type Page, type PageRequest, pageOfList, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import {
+  type Call,
+  type Handle,
+  listRoute,
+  type Page,
+  type PageRequest,
+  pageOfList,
+  route,
+  type RouteDeclaration,
+  SvcError,
+} from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import type { MetricsQueries } from '../../metricsdb/contract.ts';
@@ -11,7 +21,11 @@ const recordName = '^[^\\p{Cc}{}]{1,100}$';
 const mostRules = 5_000;
 
 const Rule = Type.Object({
-  record: Type.String({ pattern: recordName, examples: ['job:up:sum'], description: 'name of the series that are written' }),
+  record: Type.String({
+    pattern: recordName,
+    examples: ['job:up:sum'],
+    description: 'name of the series that are written',
+  }),
   expr: Type.String({ minLength: 1, maxLength: 20_000, examples: ['sum by (job) (up)'] }),
   labels: Type.Optional(
     Type.Unsafe<Record<string, string>>({
@@ -29,10 +43,16 @@ const most = 'more series of one rule than this are an error; 0: no limit';
 
 const GroupDraft = Type.Object({
   group: Type.String({ minLength: 1, maxLength: 500 }),
-  interval_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400, description: seconds })),
+  interval_seconds: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 86_400, description: seconds }),
+  ),
   limit: Type.Optional(Type.Integer({ minimum: 0, description: most })),
   enabled: Type.Optional(Type.Boolean()),
-  rules: Type.Array(Rule, { minItems: 1, maxItems: mostRules, description: 'evaluated one after another' }),
+  rules: Type.Array(Rule, {
+    minItems: 1,
+    maxItems: mostRules,
+    description: 'evaluated one after another',
+  }),
 });
 
 const GroupItem = Type.Object({
@@ -81,10 +101,23 @@ export class RecordingGroups {
       }
     }
     const before = await this.#recordings.group(group);
-    const recordings = rules.map(({ labels = {}, ...rule }, position) => ({ ...rule, labels, group, position, interval_seconds: interval, limit, enabled }));
+    const recordings = rules.map(({ labels = {}, ...rule }, position) => ({
+      ...rule,
+      labels,
+      group,
+      position,
+      interval_seconds: interval,
+      limit,
+      enabled,
+    }));
     await this.#recordings.put(call, recordings);
     const after = shown(await this.#recordings.group(group));
-    call.note({ resourceType: 'recording_group', resourceId: group, ...(before.length > 0 && { before: shown(before) }), after });
+    call.note({
+      resourceType: 'recording_group',
+      resourceId: group,
+      ...(before.length > 0 && { before: shown(before) }),
+      after,
+    });
     return after;
   }
 }
@@ -92,12 +125,18 @@ export class RecordingGroups {
 /** What all rules of a group have in common stands at the first. */
 function shown(recordings: readonly Recording[]): Item {
   const [{ group, interval_seconds, limit, enabled }] = recordings as readonly [Recording];
-  const rules = recordings.map(({ record, expr, labels }) => ({ record, expr, ...(Object.keys(labels).length > 0 && { labels: { ...labels } }) }));
+  const rules = recordings.map(({ record, expr, labels }) => ({
+    record,
+    expr,
+    ...(Object.keys(labels).length > 0 && { labels: { ...labels } }),
+  }));
   return { group, interval_seconds, limit, enabled, rules };
 }
 
 const wrong = (path: string, message: string): SvcError =>
-  new SvcError('invalid_argument', `${path.slice(1).replaceAll('/', '.')}: ${message}`, { details: [{ path, message }] });
+  new SvcError('invalid_argument', `${path.slice(1).replaceAll('/', '.')}: ${message}`, {
+    details: [{ path, message }],
+  });
 
 const path = '/api/v1/recording-rules/groups';
 
@@ -114,7 +153,8 @@ export const groupRoutes = (groups: RecordingGroups): readonly RouteDeclaration[
     path,
     access: 'alert:write',
     summary: 'Put a group of recording rules in the place of the one of that name',
-    description: 'The whole group: rules that are not in it are no more. Fields left out get their defaults.',
+    description:
+      'The whole group: rules that are not in it are no more. Fields left out get their defaults.',
     body: GroupDraft,
     response: GroupItem,
     timeoutMs: 60_000,

@@ -33,28 +33,50 @@ export class RecordingStore {
 
   /** Group by group, each in its order. */
   async all(): Promise<readonly Recording[]> {
-    const rows = await this.#tables.read.selectFrom('alert_recordings').selectAll().orderBy('group_name').orderBy('position').execute();
+    const rows = await this.#tables.read
+      .selectFrom('alert_recordings')
+      .selectAll()
+      .orderBy('group_name')
+      .orderBy('position')
+      .execute();
     return rows.map(recordingOf);
   }
 
   async list(page: PageRequest): Promise<Page<Recording>> {
-    const { items, ...rest } = await pageOf(this.#tables.read.selectFrom('alert_recordings').selectAll(), 'id', page);
+    const { items, ...rest } = await pageOf(
+      this.#tables.read.selectFrom('alert_recordings').selectAll(),
+      'id',
+      page,
+    );
     return { ...rest, items: items.map(recordingOf) };
   }
 
   async group(name: string): Promise<readonly Recording[]> {
-    const rows = await this.#tables.read.selectFrom('alert_recordings').selectAll().where('group_name', '=', name).orderBy('position').execute();
+    const rows = await this.#tables.read
+      .selectFrom('alert_recordings')
+      .selectAll()
+      .where('group_name', '=', name)
+      .orderBy('position')
+      .execute();
     return rows.map(recordingOf);
   }
 
   async find(id: number): Promise<Recording | undefined> {
-    const row = await this.#tables.read.selectFrom('alert_recordings').selectAll().where('id', '=', id).executeTakeFirst();
+    const row = await this.#tables.read
+      .selectFrom('alert_recordings')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
     return row && recordingOf(row);
   }
 
   /** Names of the groups that there are. */
   async groups(): Promise<ReadonlySet<string>> {
-    const rows = await this.#tables.read.selectFrom('alert_recordings').select('group_name').distinct().execute();
+    const rows = await this.#tables.read
+      .selectFrom('alert_recordings')
+      .select('group_name')
+      .distinct()
+      .execute();
     return new Set(rows.map(({ group_name: name }) => name));
   }
 
@@ -75,7 +97,11 @@ export class RecordingStore {
       for (const name of names) {
         await tx.deleteFrom('alert_recordings').where('group_name', '=', name).execute();
       }
-      const rows = recordings.map((recording) => ({ ...rowOf(recording), created_by: author, created_at: now }));
+      const rows = recordings.map((recording) => ({
+        ...rowOf(recording),
+        created_by: author,
+        created_at: now,
+      }));
       for (let at = 0; at < rows.length; at += rowsAtOnce) {
         await tx
           .insertInto('alert_recordings')
@@ -86,17 +112,34 @@ export class RecordingStore {
   }
 
   async remove(id: number): Promise<void> {
-    await this.#tables.write((tx) => tx.deleteFrom('alert_recordings').where('id', '=', id).execute());
+    await this.#tables.write((tx) =>
+      tx.deleteFrom('alert_recordings').where('id', '=', id).execute(),
+    );
   }
 }
 
-const rowOf = ({ group, position, record, expr, labels, interval_seconds, limit, enabled }: NewRecording) => ({
+const rowOf = ({
+  group,
+  position,
+  record,
+  expr,
+  labels,
+  interval_seconds,
+  limit,
+  enabled,
+}: NewRecording) => ({
   ...{ group_name: group, position, record, expr, interval_seconds, series_limit: limit },
   labels: JSON.stringify(labels),
   enabled: enabled ? 1 : 0,
 });
 
-const recordingOf = ({ group_name: group, series_limit: limit, enabled, labels, ...row }: Selectable<RecordingTables['alert_recordings']>): Recording => ({
+const recordingOf = ({
+  group_name: group,
+  series_limit: limit,
+  enabled,
+  labels,
+  ...row
+}: Selectable<RecordingTables['alert_recordings']>): Recording => ({
   ...row,
   ...{ group, limit },
   enabled: enabled === 1,

@@ -29,13 +29,21 @@ export interface Sample {
 }
 
 /** Why an expression cannot be recorded, if it cannot. Throws while the store that would say so is away. */
-export async function faultOf(expr: string, metrics: Handle<Pick<MetricsQueries, 'check'>>): Promise<string | undefined> {
+export async function faultOf(
+  expr: string,
+  metrics: Handle<Pick<MetricsQueries, 'check'>>,
+): Promise<string | undefined> {
   if (!metrics.available) {
-    throw new SvcError('unavailable', 'the metrics store is not running, so the expression cannot be checked; try again when it is');
+    throw new SvcError(
+      'unavailable',
+      'the metrics store is not running, so the expression cannot be checked; try again when it is',
+    );
   }
   try {
     const { type } = await metrics.get().check(expr);
-    return type === 'vector' || type === 'scalar' ? undefined : `answers a ${type}, and a recording rule needs an instant vector or a scalar`;
+    return type === 'vector' || type === 'scalar'
+      ? undefined
+      : `answers a ${type}, and a recording rule needs an instant vector or a scalar`;
   } catch (error) {
     if (isSvcError(error) && error.code === 'invalid_argument') {
       return messageOf(error);
@@ -45,8 +53,14 @@ export async function faultOf(expr: string, metrics: Handle<Pick<MetricsQueries,
 }
 
 /** What is written of an answer. Throws when two of its series would be one. */
-export function recorded({ record, labels: own }: Pick<Recording, 'record' | 'labels'>, samples: readonly Sample[]): readonly Sample[] {
-  const rows = samples.map((sample) => ({ ...sample, labels: withoutEmpty({ ...sample.labels, ...own, __name__: record }) }));
+export function recorded(
+  { record, labels: own }: Pick<Recording, 'record' | 'labels'>,
+  samples: readonly Sample[],
+): readonly Sample[] {
+  const rows = samples.map((sample) => ({
+    ...sample,
+    labels: withoutEmpty({ ...sample.labels, ...own, __name__: record }),
+  }));
   if (new Set(rows.map(({ labels }) => labelKey(labels))).size < rows.length) {
     throw new Error('vector contains metrics with the same labelset after applying rule labels');
   }
@@ -69,4 +83,5 @@ export function samplesOf(answer: InstantAnswer): readonly Sample[] {
   }
 }
 
-export const withoutEmpty = (labels: LabelRecord): LabelRecord => Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));
+export const withoutEmpty = (labels: LabelRecord): LabelRecord =>
+  Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));

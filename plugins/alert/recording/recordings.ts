@@ -1,4 +1,13 @@
-import { type Call, type Clock, defineEvent, type Page, type PageRequest, type PluginContext, SvcError, timestamp } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  defineEvent,
+  type Page,
+  type PageRequest,
+  type PluginContext,
+  SvcError,
+  timestamp,
+} from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import { actorOf } from '../incident/actor.ts';
@@ -9,7 +18,8 @@ import { type NewRecording, RecordingStore, type RecordingTables } from './recor
 /** What a generation stores the one beside it must know, too. */
 const RecordingsChanged = defineEvent<Record<never, never>>('alert.recordings.changed');
 
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
 
 export const RecordingItem = Type.Object({
   id: Type.Integer(),
@@ -74,7 +84,10 @@ export class Recordings {
   async put(call: Change, recordings: readonly NewRecording[]): Promise<void> {
     const groups = [...new Set(recordings.map(({ group }) => group))];
     if ((await this.#store.countOutside(groups)) + recordings.length > mostRecordings) {
-      throw new SvcError('conflict', `the limit of ${mostRecordings} recording rules is reached; delete some of them first`);
+      throw new SvcError(
+        'conflict',
+        `the limit of ${mostRecordings} recording rules is reached; delete some of them first`,
+      );
     }
     await this.#store.replace(recordings, actorOf(call.principal).name, this.#clock.now());
     await this.load();

@@ -38,13 +38,19 @@ function patternOf(name: string, value: string): RE2JS {
   try {
     return RE2JS.compile(value, RE2JS.DOTALL);
   } catch (error) {
-    throw new SvcError('invalid_argument', `the matcher for ${name} is not a regular expression: ${messageOf(error)}`);
+    throw new SvcError(
+      'invalid_argument',
+      `the matcher for ${name} is not a regular expression: ${messageOf(error)}`,
+    );
   }
 }
 
 /** A silence that matches what has no labels would mute everything. */
 export function assertSelective(matchers: readonly LabelMatcher[]): void {
   if (matchers.every(({ matches }) => matches(''))) {
-    throw new SvcError('invalid_argument', 'these matchers would mute every incident; at least one must require a value');
+    throw new SvcError(
+      'invalid_argument',
+      'these matchers would mute every incident; at least one must require a value',
+    );
   }
 }

@@ -18,7 +18,10 @@ const dayMs = 86_400_000;
 const firstWeekday = 4;
 
 /** A window may have begun on an earlier day and reach into this one. */
-export function isWithin({ days, start_minute: minute, duration_ms: duration, time_zone: zone }: Recurrence, now: number): boolean {
+export function isWithin(
+  { days, start_minute: minute, duration_ms: duration, time_zone: zone }: Recurrence,
+  now: number,
+): boolean {
   const today = Math.floor((now + offsetMs(zone, now)) / dayMs);
   for (let day = today; (day + 2) * dayMs + minute * 60_000 > now - duration; day--) {
     const begins = instantOf(day * dayMs + minute * 60_000, zone);
@@ -46,7 +49,8 @@ export function isTimeZone(name: string): boolean {
 function instantOf(shown: number, zone: string): number {
   const before = offsetMs(zone, shown - dayMs);
   const after = offsetMs(zone, shown + dayMs);
-  const isAfter = offsetMs(zone, shown - before) !== before && offsetMs(zone, shown - after) === after;
+  const isAfter =
+    offsetMs(zone, shown - before) !== before && offsetMs(zone, shown - after) === after;
   return shown - (isAfter ? after : before);
 }
 
@@ -60,7 +64,14 @@ function offsetMs(zone: string, at: number): number {
       .formatToParts(at)
       .map(({ type, value }) => [type, Number(value)]),
   );
-  const shown = Date.UTC(part['year']!, part['month']! - 1, part['day'], part['hour'], part['minute'], part['second']);
+  const shown = Date.UTC(
+    part['year']!,
+    part['month']! - 1,
+    part['day'],
+    part['hour'],
+    part['minute'],
+    part['second'],
+  );
   return shown - Math.floor(at / 1_000) * 1_000;
 }
 
@@ -74,7 +85,14 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   const numeric = 'numeric';
   const format = new Intl.DateTimeFormat('en-US', {
     ...{ timeZone: zone, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' },
-    ...{ year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric, second: numeric },
+    ...{
+      year: numeric,
+      month: numeric,
+      day: numeric,
+      hour: numeric,
+      minute: numeric,
+      second: numeric,
+    },
   });
   formats.set(zone, format);
   return format;

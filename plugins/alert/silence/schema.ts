@@ -3,7 +3,12 @@ import { Type } from 'typebox';
 import { weekdays } from './recurrence.ts';
 
 const Timestamp = Type.String({ format: 'date-time' });
-const Duration = Type.String({ pattern: '^(\\d+(ms|[smhdw]))+$', examples: ['2h'], maxLength: 40, description: 'such as 2h or 1h30m' });
+const Duration = Type.String({
+  pattern: '^(\\d+(ms|[smhdw]))+$',
+  examples: ['2h'],
+  maxLength: 40,
+  description: 'such as 2h or 1h30m',
+});
 
 const Matcher = Type.Object(
   {
@@ -14,23 +19,39 @@ const Matcher = Type.Object(
       description: 'a label, or rule, severity, scope_type, scope_id, device_id',
     }),
     op: Type.Enum(['=', '!=', '=~', '!~'], { default: '=' }),
-    value: Type.String({ maxLength: 1_000, description: 'of =~ and !~ a regular expression (RE2) of the whole value' }),
+    value: Type.String({
+      maxLength: 1_000,
+      description: 'of =~ and !~ a regular expression (RE2) of the whole value',
+    }),
   },
   { additionalProperties: false },
 );
 
 const Recurrence = Type.Object(
   {
-    days: Type.Array(Type.Enum([...weekdays]), { default: [], maxItems: 7, uniqueItems: true, description: 'empty: every day' }),
-    start: Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', examples: ['22:30'], description: 'by the clocks of time_zone' }),
+    days: Type.Array(Type.Enum([...weekdays]), {
+      default: [],
+      maxItems: 7,
+      uniqueItems: true,
+      description: 'empty: every day',
+    }),
+    start: Type.String({
+      pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
+      examples: ['22:30'],
+      description: 'by the clocks of time_zone',
+    }),
     time_zone: Type.String({
       default: 'UTC',
       maxLength: 60,
-      description: 'a name of the tz database, such as Europe/Berlin: its changes of the clock are followed',
+      description:
+        'a name of the tz database, such as Europe/Berlin: its changes of the clock are followed',
     }),
     duration: Duration,
   },
-  { additionalProperties: false, description: 'a maintenance window: between starts_at and ends_at it mutes at these hours only' },
+  {
+    additionalProperties: false,
+    description: 'a maintenance window: between starts_at and ends_at it mutes at these hours only',
+  },
 );
 
 const Name = Type.String({
@@ -39,14 +60,24 @@ const Name = Type.String({
   examples: ['backup window'],
 });
 
-export const SilenceId = Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) });
+export const SilenceId = Type.Object({
+  id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+});
 
-export const SilenceQuery = Type.Object({ state: Type.Optional(Type.Enum(['pending', 'active', 'expired'])) });
+export const SilenceQuery = Type.Object({
+  state: Type.Optional(Type.Enum(['pending', 'active', 'expired'])),
+});
 
 export const SilenceDraft = Type.Object({
   name: Type.Optional(Name),
-  matchers: Type.Array(Matcher, { minItems: 1, maxItems: 20, description: 'all of them must match' }),
-  starts_at: Type.Optional(Type.String({ format: 'date-time', description: 'now, when it is not given' })),
+  matchers: Type.Array(Matcher, {
+    minItems: 1,
+    maxItems: 20,
+    description: 'all of them must match',
+  }),
+  starts_at: Type.Optional(
+    Type.String({ format: 'date-time', description: 'now, when it is not given' }),
+  ),
   ends_at: Type.Optional(Timestamp),
   duration: Type.Optional(Type.String({ ...Duration, examples: ['2h'] })),
   recurrence: Type.Optional(Recurrence),
@@ -57,7 +88,11 @@ export const SilenceItem = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   matchers: Type.Array(Matcher),
-  device_ids: Type.Optional(Type.Array(Type.Integer(), { description: 'it mutes nothing but instances of these devices: those that its author sees' })),
+  device_ids: Type.Optional(
+    Type.Array(Type.Integer(), {
+      description: 'it mutes nothing but instances of these devices: those that its author sees',
+    }),
+  ),
   starts_at: Timestamp,
   ends_at: Timestamp,
   recurrence: Type.Optional(Recurrence),

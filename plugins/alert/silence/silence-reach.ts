@@ -15,7 +15,10 @@ type Matching = Pick<Silence, 'matchers' | 'devices'>;
 
 export interface SilenceReachParts {
   readonly tables: Tables<IncidentTables>;
-  readonly ledger: { readonly live: ReadonlyMap<string, Incident>; instancesOf(group: string): ReadonlyMap<string, Instance> };
+  readonly ledger: {
+    readonly live: ReadonlyMap<string, Incident>;
+    instancesOf(group: string): ReadonlyMap<string, Instance>;
+  };
 }
 
 const dayMs = 86_400_000;
@@ -30,7 +33,11 @@ export class SilenceReach {
     this.#parts = parts;
   }
 
-  async preview(silence: Matching, now: number, seen: SeenDevices): Promise<Static<typeof SilencePreview>> {
+  async preview(
+    silence: Matching,
+    now: number,
+    seen: SeenDevices,
+  ): Promise<Static<typeof SilencePreview>> {
     const firing = [...this.#firing(seen)];
     const muted = firing.filter(([, , one]) => mutes(silence, one));
     const past = (await this.#ofLastDay(now)).filter((one) => isSeen(one, seen));
@@ -47,7 +54,9 @@ export class SilenceReach {
 
   /** Those that fire and are muted, in the order of their keys. */
   muted(silence: Matching, { limit, after }: PageRequest, seen: SeenDevices): Page<Muted> {
-    const all = [...this.#firing(seen)].filter(([, , one]) => mutes(silence, one)).sort(([{ key: a }], [{ key: b }]) => (a < b ? -1 : 1));
+    const all = [...this.#firing(seen)]
+      .filter(([, , one]) => mutes(silence, one))
+      .sort(([{ key: a }], [{ key: b }]) => (a < b ? -1 : 1));
     const rest = after === undefined ? all : all.filter(([{ key }]) => key > String(after[0]));
     const items = rest.slice(0, limit);
     return {
@@ -76,13 +85,20 @@ export class SilenceReach {
       from alert_instances as one join alert_incidents as incident on incident.dedupe_key = one.incident_key
       where one.phase in ('firing', 'held') and (one.resolved_at is null or one.resolved_at >= ${now - dayMs})
       limit ${mostPast}`.execute(this.#parts.tables.read);
-    return found.rows.map((row) => ({ ...row, labels: JSON.parse(row.labels) as Mutable['labels'] }));
+    return found.rows.map((row) => ({
+      ...row,
+      labels: JSON.parse(row.labels) as Mutable['labels'],
+    }));
   }
 }
 
-const isSeen = ({ device_id: device }: Mutable, seen: SeenDevices): boolean => seen === undefined || (device !== null && seen.ids.has(Number(device)));
+const isSeen = ({ device_id: device }: Mutable, seen: SeenDevices): boolean =>
+  seen === undefined || (device !== null && seen.ids.has(Number(device)));
 
-const shown = ({ labels, startedAt }: Instance, { id, rule_key: rule, severity }: Incident): Muted => ({
+const shown = (
+  { labels, startedAt }: Instance,
+  { id, rule_key: rule, severity }: Incident,
+): Muted => ({
   ...{ incident_id: id, rule, severity },
   labels: { ...labels },
   since: timestamp(startedAt),

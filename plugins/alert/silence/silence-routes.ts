@@ -1,6 +1,13 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import { MutedItem, SilenceDraft, SilenceId, SilenceItem, SilencePreview, SilenceQuery } from './schema.ts';
+import {
+  MutedItem,
+  SilenceDraft,
+  SilenceId,
+  SilenceItem,
+  SilencePreview,
+  SilenceQuery,
+} from './schema.ts';
 import type { Silences } from './silences.ts';
 
 const path = '/api/v1/alerts/silences';
@@ -21,7 +28,8 @@ export const silenceRoutes = (silences: Silences): readonly RouteDeclaration[] =
     path,
     ...written,
     summary: 'Mute incidents by their labels, for a time or in a recurring window',
-    description: 'They fire and are recorded all the same, but no notification is sent. For what still fires at the end it is sent then.',
+    description:
+      'They fire and are recorded all the same, but no notification is sent. For what still fires at the end it is sent then.',
     body: SilenceDraft,
     response: SilenceItem,
     action: 'silence:create',

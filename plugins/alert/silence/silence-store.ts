@@ -25,7 +25,9 @@ interface SilenceRow {
   updated_at: number;
 }
 
-export type NewSilence = Omit<Silence, 'id' | 'matchers'> & { readonly matchers: readonly MatcherText[] };
+export type NewSilence = Omit<Silence, 'id' | 'matchers'> & {
+  readonly matchers: readonly MatcherText[];
+};
 
 export interface SilencePage {
   readonly now: number;
@@ -43,7 +45,12 @@ export class SilenceStore {
 
   /** Those that end after `now`. */
   async current(now: number): Promise<readonly Silence[]> {
-    const rows = await this.#tables.read.selectFrom('alert_silences').selectAll().where('ends_at', '>', now).orderBy('id').execute();
+    const rows = await this.#tables.read
+      .selectFrom('alert_silences')
+      .selectAll()
+      .where('ends_at', '>', now)
+      .orderBy('id')
+      .execute();
     return rows.map(silenceOf);
   }
 
@@ -55,19 +62,29 @@ export class SilenceStore {
   async list(
     { now, state, limit, below }: SilencePage,
     seen: SeenDevices,
-  ): Promise<{ readonly items: readonly Silence[]; readonly total: number; readonly more: boolean }> {
+  ): Promise<{
+    readonly items: readonly Silence[];
+    readonly total: number;
+    readonly more: boolean;
+  }> {
     const rows = await this.#inState(now, state, seen)
       .selectAll()
       .$if(below !== undefined, (query) => query.where('id', '<', below!))
       .orderBy('id', 'desc')
       .limit(limit + 1)
       .execute();
-    return { items: rows.slice(0, limit).map(silenceOf), total: await this.#total(this.#inState(now, state, seen)), more: rows.length > limit };
+    return {
+      items: rows.slice(0, limit).map(silenceOf),
+      total: await this.#total(this.#inState(now, state, seen)),
+      more: rows.length > limit,
+    };
   }
 
   /** How many have not ended. */
   async count(now: number): Promise<number> {
-    return await this.#total(this.#tables.read.selectFrom('alert_silences').where('ends_at', '>', now));
+    return await this.#total(
+      this.#tables.read.selectFrom('alert_silences').where('ends_at', '>', now),
+    );
   }
 
   add(silence: NewSilence, noteId: (id: number) => void): Promise<Silence> {
@@ -83,20 +100,32 @@ export class SilenceStore {
   }
 
   async replace(id: number, silence: Omit<NewSilence, 'created_by' | 'created_at'>): Promise<void> {
-    await this.#tables.write((tx) => tx.updateTable('alert_silences').set(rowOf(silence)).where('id', '=', id).execute());
+    await this.#tables.write((tx) =>
+      tx.updateTable('alert_silences').set(rowOf(silence)).where('id', '=', id).execute(),
+    );
   }
 
   async end(id: number, at: number): Promise<void> {
-    await this.#tables.write((tx) => tx.updateTable('alert_silences').set({ ends_at: at, updated_at: at }).where('id', '=', id).execute());
+    await this.#tables.write((tx) =>
+      tx
+        .updateTable('alert_silences')
+        .set({ ends_at: at, updated_at: at })
+        .where('id', '=', id)
+        .execute(),
+    );
   }
 
   /** Removes those that ended before. */
   async removeEnded(before: number): Promise<void> {
-    await this.#tables.write((tx) => tx.deleteFrom('alert_silences').where('ends_at', '<', before).execute());
+    await this.#tables.write((tx) =>
+      tx.deleteFrom('alert_silences').where('ends_at', '<', before).execute(),
+    );
   }
 
   #silences(seen: SeenDevices) {
-    return this.#tables.read.selectFrom('alert_silences').$if(seen !== undefined, (query) => query.where(isAbout(seen!)));
+    return this.#tables.read
+      .selectFrom('alert_silences')
+      .$if(seen !== undefined, (query) => query.where(isAbout(seen!)));
   }
 
   #inState(now: number, state: SilenceState | undefined, seen: SeenDevices) {
@@ -114,7 +143,9 @@ export class SilenceStore {
   }
 
   async #total(rows: SelectQueryBuilder<SilenceTables, 'alert_silences', object>): Promise<number> {
-    return (await rows.select((is) => is.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()).total;
+    return (
+      await rows.select((is) => is.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+    ).total;
   }
 }
 
@@ -128,9 +159,17 @@ const isAbout = (scope: DeviceScope): RawBuilder<boolean> => sql<boolean>`case
 /** Those of the version before name no zone. */
 type StoredRecurrence = Omit<Recurrence, 'time_zone'> & Partial<Pick<Recurrence, 'time_zone'>>;
 
-const recurrenceOf = (stored: StoredRecurrence): Recurrence => ({ ...stored, time_zone: stored.time_zone ?? 'UTC' });
+const recurrenceOf = (stored: StoredRecurrence): Recurrence => ({
+  ...stored,
+  time_zone: stored.time_zone ?? 'UTC',
+});
 
-const rowOf = <S extends Pick<NewSilence, 'matchers' | 'devices' | 'recurrence'>>({ matchers, devices, recurrence, ...row }: S) => ({
+const rowOf = <S extends Pick<NewSilence, 'matchers' | 'devices' | 'recurrence'>>({
+  matchers,
+  devices,
+  recurrence,
+  ...row
+}: S) => ({
   ...row,
   devices: devices && JSON.stringify([...devices]),
   matchers: JSON.stringify(matchers.map(({ name, op, value }) => ({ name, op, value }))),

@@ -23,7 +23,14 @@ export interface Silence {
 export type SilenceState = 'pending' | 'active' | 'expired';
 
 /** Whether it mutes at this moment. */
-export function isInForce({ starts_at: starts, ends_at: ends, recurrence }: Pick<Silence, 'starts_at' | 'ends_at' | 'recurrence'>, now: number): boolean {
+export function isInForce(
+  {
+    starts_at: starts,
+    ends_at: ends,
+    recurrence,
+  }: Pick<Silence, 'starts_at' | 'ends_at' | 'recurrence'>,
+  now: number,
+): boolean {
   return now >= starts && now < ends && (recurrence === null || isWithin(recurrence, now));
 }
 
@@ -40,6 +47,17 @@ const facts: Readonly<Record<string, (one: Mutable) => string>> = {
   device_id: ({ device_id: device, labels }) => device ?? labels['device_id'] ?? '',
 };
 
-export const mutes = ({ matchers, devices }: Pick<Silence, 'matchers' | 'devices'>, one: Mutable): boolean =>
+export const mutes = (
+  { matchers, devices }: Pick<Silence, 'matchers' | 'devices'>,
+  one: Mutable,
+): boolean =>
   (devices === null || (one.device_id !== null && devices.has(one.device_id))) &&
-  matchers.every(({ name, matches }) => matches(Object.hasOwn(facts, name) ? facts[name]!(one) : Object.hasOwn(one.labels, name) ? one.labels[name]! : ''));
+  matchers.every(({ name, matches }) =>
+    matches(
+      Object.hasOwn(facts, name)
+        ? facts[name]!(one)
+        : Object.hasOwn(one.labels, name)
+          ? one.labels[name]!
+          : '',
+    ),
+  );

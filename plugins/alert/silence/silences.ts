@@ -1,5 +1,13 @@
 import { idTexts, type SeenBy, type SeenDevices } from 'svc/query';
-import { type Call, type Clock, type Page, type PageRequest, type Principal, SvcError, timestamp } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Page,
+  type PageRequest,
+  type Principal,
+  SvcError,
+  timestamp,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { actorOf } from '../incident/actor.ts';
@@ -59,13 +67,21 @@ export class Silences {
     return this.#inForce.silences.find((silence) => mutes(silence, one));
   }
 
-  async list(asker: Principal, state: SilenceState | undefined, { limit, after }: PageRequest): Promise<Page<Item>> {
+  async list(
+    asker: Principal,
+    state: SilenceState | undefined,
+    { limit, after }: PageRequest,
+  ): Promise<Page<Item>> {
     const now = this.#clock.now();
     const { items, total, more } = await this.#store.list(
       { now, state, limit, below: after === undefined ? undefined : Number(after[0]) },
       await this.#seenBy(asker),
     );
-    return { items: items.map((silence) => shown(silence, now)), total, next: more ? [items.at(-1)!.id] : undefined };
+    return {
+      items: items.map((silence) => shown(silence, now)),
+      total,
+      next: more ? [items.at(-1)!.id] : undefined,
+    };
   }
 
   async get(asker: Principal, id: number): Promise<Item> {
@@ -78,11 +94,22 @@ export class Silences {
     const fields = fieldsOf(draft, now);
     this.#assertOwnName(fields.name, undefined, now);
     if ((await this.#store.count(now)) >= mostAtOnce) {
-      throw new SvcError('conflict', `the limit of ${mostAtOnce} active and pending silences is reached; end some of them first`);
+      throw new SvcError(
+        'conflict',
+        `the limit of ${mostAtOnce} active and pending silences is reached; end some of them first`,
+      );
     }
     const author = actorOf(change.principal).name;
     const made = await this.#store.add(
-      { ...fields, name: fields.name ?? null, devices, created_by: author, updated_by: author, created_at: now, updated_at: now },
+      {
+        ...fields,
+        name: fields.name ?? null,
+        devices,
+        created_by: author,
+        updated_by: author,
+        created_at: now,
+        updated_at: now,
+      },
       (id) => change.note({ resourceType: 'silence', resourceId: id, after: draft }),
     );
     await this.refresh();
@@ -98,28 +125,51 @@ export class Silences {
       throw new SvcError('conflict', `silence ${id} has ended; create another one`);
     }
     // It goes on from where it began unless it is to begin later.
-    const { name = before.name, ...fields } = fieldsOf({ starts_at: timestamp(before.starts_at), ...draft }, now);
+    const { name = before.name, ...fields } = fieldsOf(
+      { starts_at: timestamp(before.starts_at), ...draft },
+      now,
+    );
     this.#assertOwnName(name, id, now);
-    change.note({ resourceType: 'silence', resourceId: id, before: shown(before, now), after: draft });
+    change.note({
+      resourceType: 'silence',
+      resourceId: id,
+      before: shown(before, now),
+      after: draft,
+    });
     // Who sees all changes what it says, and not whose it is.
     const devices = seen === undefined ? before.devices : devicesOf(seen);
-    await this.#store.replace(id, { ...fields, name, devices, updated_by: actorOf(change.principal).name, updated_at: now });
+    await this.#store.replace(id, {
+      ...fields,
+      name,
+      devices,
+      updated_by: actorOf(change.principal).name,
+      updated_at: now,
+    });
     await this.refresh();
     return this.get(change.principal, id);
   }
 
   /** What it would mute. */
-  async preview(asker: Principal, draft: Draft): Promise<Awaited<ReturnType<SilenceReach['preview']>>> {
+  async preview(
+    asker: Principal,
+    draft: Draft,
+  ): Promise<Awaited<ReturnType<SilenceReach['preview']>>> {
     const now = this.#clock.now();
     const { name: _name, ...fields } = fieldsOf(draft, now);
     return await this.#reach.preview({ ...fields, devices: null }, now, await this.#seenBy(asker));
   }
 
   /** What it mutes now; nothing outside of its hours. */
-  async muted(asker: Principal, id: number, page: PageRequest): Promise<ReturnType<SilenceReach['muted']>> {
+  async muted(
+    asker: Principal,
+    id: number,
+    page: PageRequest,
+  ): Promise<ReturnType<SilenceReach['muted']>> {
     const seen = await this.#seenBy(asker);
     const silence = await this.#find(id, seen);
-    return isInForce(silence, this.#clock.now()) ? this.#reach.muted(silence, page, seen) : { items: [], total: 0, next: undefined };
+    return isInForce(silence, this.#clock.now())
+      ? this.#reach.muted(silence, page, seen)
+      : { items: [], total: 0, next: undefined };
   }
 
   /** From now on it mutes nothing. One that is over stays as it was. */
@@ -139,9 +189,14 @@ export class Silences {
   }
 
   #assertOwnName(name: string | null | undefined, id: number | undefined, now: number): void {
-    if (this.#current.some((one) => one.id !== id && one.ends_at > now && shownName(one) === name)) {
+    if (
+      this.#current.some((one) => one.id !== id && one.ends_at > now && shownName(one) === name)
+    ) {
       // Without its number: it may be another customer's.
-      throw new SvcError('conflict', `a silence is called "${name}" already: choose another name, or change that one`);
+      throw new SvcError(
+        'conflict',
+        `a silence is called "${name}" already: choose another name, or change that one`,
+      );
     }
   }
 
@@ -157,7 +212,10 @@ export class Silences {
 /** Of those who see some devices alone a silence mutes these, as they are when it is made. */
 function devicesOf(seen: SeenDevices): Silence['devices'] {
   if (seen?.ids.size === 0) {
-    throw new SvcError('conflict', 'your organization has no devices, so there is nothing that a silence of yours would mute');
+    throw new SvcError(
+      'conflict',
+      'your organization has no devices, so there is nothing that a silence of yours would mute',
+    );
   }
   return seen === undefined ? null : new Set(JSON.parse(idTexts(seen)) as string[]);
 }
@@ -173,32 +231,60 @@ function endOf({ ends_at: end, duration }: Draft, starts: number): number {
 function fieldsOf(
   draft: Draft,
   now: number,
-): Pick<Silence, 'matchers' | 'starts_at' | 'ends_at' | 'recurrence' | 'reason'> & { readonly name: string | undefined } {
+): Pick<Silence, 'matchers' | 'starts_at' | 'ends_at' | 'recurrence' | 'reason'> & {
+  readonly name: string | undefined;
+} {
   const starts = draft.starts_at === undefined ? now : Date.parse(draft.starts_at);
   const ends = endOf(draft, starts);
   if (ends <= now || ends <= starts || ends - starts > longestMs) {
-    throw new SvcError('invalid_argument', 'a silence ends after it starts, in the future, and within 366 days of its start');
+    throw new SvcError(
+      'invalid_argument',
+      'a silence ends after it starts, in the future, and within 366 days of its start',
+    );
   }
   const matchers = draft.matchers.map(labelMatcher);
   assertSelective(matchers);
   const recurrence = draft.recurrence === undefined ? null : recurrenceOf(draft.recurrence);
-  return { name: draft.name, matchers, starts_at: starts, ends_at: ends, recurrence, reason: draft.reason };
+  return {
+    name: draft.name,
+    matchers,
+    starts_at: starts,
+    ends_at: ends,
+    recurrence,
+    reason: draft.reason,
+  };
 }
 
-function recurrenceOf({ days, start, duration, time_zone: zone }: NonNullable<Draft['recurrence']>): Recurrence {
+function recurrenceOf({
+  days,
+  start,
+  duration,
+  time_zone: zone,
+}: NonNullable<Draft['recurrence']>): Recurrence {
   const ms = durationOf(duration, 'recurrence.duration');
   if (ms === 0 || ms > longestWindowMs) {
-    throw new SvcError('invalid_argument', 'the duration of a recurrence is above zero and at most 7d');
+    throw new SvcError(
+      'invalid_argument',
+      'the duration of a recurrence is above zero and at most 7d',
+    );
   }
   if (!isTimeZone(zone)) {
-    throw new SvcError('invalid_argument', `recurrence.time_zone is not a name of the tz database such as Europe/Berlin: ${zone}`);
+    throw new SvcError(
+      'invalid_argument',
+      `recurrence.time_zone is not a name of the tz database such as Europe/Berlin: ${zone}`,
+    );
   }
   const [hours, minutes] = start.split(':').map(Number);
   return { days, start_minute: hours! * 60 + minutes!, duration_ms: ms, time_zone: zone };
 }
 
 /** Of its own also where nobody gave it one, and the same in whatever svc it comes to by a file. */
-const shownName = ({ id, name, created_at: at }: Pick<Silence, 'id' | 'name' | 'created_at'>): string => name ?? `silence-${id}-${at.toString(36)}`;
+const shownName = ({
+  id,
+  name,
+  created_at: at,
+}: Pick<Silence, 'id' | 'name' | 'created_at'>): string =>
+  name ?? `silence-${id}-${at.toString(36)}`;
 
 const two = (part: number): string => String(part).padStart(2, '0');
 

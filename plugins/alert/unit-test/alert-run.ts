@@ -48,13 +48,31 @@ export class AlertRun {
       .map(({ key, labels }) => ({ labels, annotations: this.#annotations.get(key)! }));
   }
 
-  async step(answer: Extract<InstantAnswer, { type: 'vector' }>, at: number, ask: AskForTemplate): Promise<void> {
+  async step(
+    answer: Extract<InstantAnswer, { type: 'vector' }>,
+    at: number,
+    ask: AskForTemplate,
+  ): Promise<void> {
     const labelsOf: RenderLabels = (...asked) => this.#texts.labels(...asked);
-    const { rows, doubles } = answerRows(answer, { rule: this.#rule, plan: this.#plan, labelsOf }, undefined);
+    const { rows, doubles } = answerRows(
+      answer,
+      { rule: this.#rule, plan: this.#plan, labelsOf },
+      undefined,
+    );
     if (doubles > 0) {
-      throw new SvcError('invalid_argument', 'vector contains metrics with the same labelset after applying alert labels');
+      throw new SvcError(
+        'invalid_argument',
+        'vector contains metrics with the same labelset after applying alert labels',
+      );
     }
-    const { moves } = movesOf(this.#instances, { plan: this.#plan, at, slot: at, continuous: true, rows: [rows], holdMs: Infinity });
+    const { moves } = movesOf(this.#instances, {
+      plan: this.#plan,
+      at,
+      slot: at,
+      continuous: true,
+      rows: [rows],
+      holdMs: Infinity,
+    });
     for (const { key, next } of moves) {
       if (next === undefined) {
         this.#instances.delete(key);
@@ -76,7 +94,11 @@ export class AlertRun {
     }
   }
 
-  #annotated({ series, value, histogram }: Row, answers: TemplateAnswers, ask: AskForTemplate): Promise<LabelRecord> {
+  #annotated(
+    { series, value, histogram }: Row,
+    answers: TemplateAnswers,
+    ask: AskForTemplate,
+  ): Promise<LabelRecord> {
     const { name, rule_key, severity, scope_type } = this.#rule;
     const snapshot = {
       rule_key,
@@ -95,8 +117,20 @@ export class AlertRun {
   /** The series that Prometheus writes of its alerts. */
   series(at: number): ScratchRow[] {
     return [...this.#instances.values()].flatMap((instance) => [
-      rowOf({ ...instance.labels, __name__: 'ALERTS', alertstate: instance.phase === 'firing' ? 'firing' : 'pending' }, at, 1),
-      rowOf({ ...instance.labels, __name__: 'ALERTS_FOR_STATE' }, at, activeSince(instance) / 1_000),
+      rowOf(
+        {
+          ...instance.labels,
+          __name__: 'ALERTS',
+          alertstate: instance.phase === 'firing' ? 'firing' : 'pending',
+        },
+        at,
+        1,
+      ),
+      rowOf(
+        { ...instance.labels, __name__: 'ALERTS_FOR_STATE' },
+        at,
+        activeSince(instance) / 1_000,
+      ),
     ]);
   }
 }
@@ -127,19 +161,31 @@ const ruleOf = ({ alert = '', expr, labels, annotations }: FileRule, group: Rule
   updated_at: '',
 });
 
-function assertTemplates(texts: Readonly<Record<string, string>>, what: string, context: TemplateContext): void {
+function assertTemplates(
+  texts: Readonly<Record<string, string>>,
+  what: string,
+  context: TemplateContext,
+): void {
   for (const [name, text] of Object.entries(texts)) {
     try {
       compileAnnotation(text, context);
     } catch (error) {
-      throw new SvcError('invalid_argument', `${what} ${name}: ${messageOf(error)}`, { cause: error });
+      throw new SvcError('invalid_argument', `${what} ${name}: ${messageOf(error)}`, {
+        cause: error,
+      });
     }
   }
 }
 
-const durationOf = (text: string | undefined): number => (text === undefined || text === '' ? 0 : parseDuration(text));
+const durationOf = (text: string | undefined): number =>
+  text === undefined || text === '' ? 0 : parseDuration(text);
 
-export const rowOf = (labels: LabelRecord, at: number, value: number, histogram?: NativeHistogram): ScratchRow => ({
+export const rowOf = (
+  labels: LabelRecord,
+  at: number,
+  value: number,
+  histogram?: NativeHistogram,
+): ScratchRow => ({
   ...{ labels, times: Float64Array.of(at), values: Float64Array.of(value) },
   ...(histogram && { histograms: [histogram] }),
 });

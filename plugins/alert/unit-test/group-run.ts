@@ -1,11 +1,21 @@
 import { messageOf } from 'svc/sdk';
 import { parseDuration } from 'svc/query';
 
-import type { InstantAnswer, LabelRecord, ScratchRow, ScratchSeries } from '../../metricsdb/contract.ts';
+import type {
+  InstantAnswer,
+  LabelRecord,
+  ScratchRow,
+  ScratchSeries,
+} from '../../metricsdb/contract.ts';
 import { labelKey } from '../label-key.ts';
 import type { RuleGroup } from '../prometheus-file.ts';
 import type { TemplateContext } from '../template.ts';
-import { recorded, type Recording as AnyRecording, type Sample, samplesOf } from '../recording/recording.ts';
+import {
+  recorded,
+  type Recording as AnyRecording,
+  type Sample,
+  samplesOf,
+} from '../recording/recording.ts';
 import { type ActiveAlert, AlertRun, rowOf } from './alert-run.ts';
 
 type Recording = Pick<AnyRecording, 'record' | 'expr' | 'labels'>;
@@ -31,7 +41,9 @@ export class GroupRun {
     this.#offsetMs = group.queryOffset === undefined ? 0 : parseDuration(group.queryOffset);
     this.#members = group.rules.map((rule) => ({
       rule:
-        rule.alert === undefined ? { record: rule.record!, expr: rule.expr, labels: { ...group.labels, ...rule.labels } } : new AlertRun(rule, group, context),
+        rule.alert === undefined
+          ? { record: rule.record!, expr: rule.expr, labels: { ...group.labels, ...rule.labels } }
+          : new AlertRun(rule, group, context),
       written: new Map(),
     }));
   }
@@ -41,18 +53,26 @@ export class GroupRun {
   }
 
   firing(alertname: string): readonly ActiveAlert[] {
-    return this.#members.flatMap(({ rule }) => (rule instanceof AlertRun && rule.alertname === alertname ? rule.firing : []));
+    return this.#members.flatMap(({ rule }) =>
+      rule instanceof AlertRun && rule.alertname === alertname ? rule.firing : [],
+    );
   }
 
   /** What went wrong, by rule. */
-  async step(at: number, signal: AbortSignal): Promise<readonly { readonly rule: string; readonly cause: string }[]> {
+  async step(
+    at: number,
+    signal: AbortSignal,
+  ): Promise<readonly { readonly rule: string; readonly cause: string }[]> {
     const failures: { rule: string; cause: string }[] = [];
     for (const member of this.#members) {
       try {
         await this.#evaluate(member, at, signal);
       } catch (error) {
         signal.throwIfAborted();
-        failures.push({ rule: member.rule instanceof AlertRun ? member.rule.alertname : member.rule.record, cause: messageOf(error) });
+        failures.push({
+          rule: member.rule instanceof AlertRun ? member.rule.alertname : member.rule.record,
+          cause: messageOf(error),
+        });
       }
     }
     return failures;
@@ -64,10 +84,14 @@ export class GroupRun {
     const samples = samplesOf(await this.#store.instant(rule.expr, at, { signal }));
     let rows: readonly ScratchRow[];
     if (rule instanceof AlertRun) {
-      await rule.step(vectorOf(samples, at), slot, async (expr) => samplesOf(await this.#store.instant(expr, at, { signal })));
+      await rule.step(vectorOf(samples, at), slot, async (expr) =>
+        samplesOf(await this.#store.instant(expr, at, { signal })),
+      );
       rows = rule.series(at);
     } else {
-      rows = recorded(rule, samples).map(({ labels, value, histogram }) => rowOf(labels, at, value, histogram));
+      rows = recorded(rule, samples).map(({ labels, value, histogram }) =>
+        rowOf(labels, at, value, histogram),
+      );
       this.#assertWithin(rows.length);
     }
     await this.#write(member, rows, at);
@@ -75,7 +99,9 @@ export class GroupRun {
 
   async #write(member: Member, rows: readonly ScratchRow[], at: number): Promise<void> {
     const written = new Map(rows.map(({ labels }) => [labelKey(labels), labels]));
-    const ended = [...member.written].filter(([key]) => !written.has(key)).map(([, labels]) => ({ ...rowOf(labels, at, NaN), stale: Uint8Array.of(1) }));
+    const ended = [...member.written]
+      .filter(([key]) => !written.has(key))
+      .map(([, labels]) => ({ ...rowOf(labels, at, NaN), stale: Uint8Array.of(1) }));
     if (rows.length + ended.length > 0) {
       await this.#store.write([...rows, ...ended]);
     }
@@ -89,11 +115,16 @@ export class GroupRun {
   }
 }
 
-const vectorOf = (samples: readonly Sample[], at: number): Extract<InstantAnswer, { type: 'vector' }> => ({
+const vectorOf = (
+  samples: readonly Sample[],
+  at: number,
+): Extract<InstantAnswer, { type: 'vector' }> => ({
   type: 'vector',
   labels: samples.map(({ labels }) => labels),
   times: new Float64Array(samples.length).fill(at),
   values: Float64Array.from(samples, ({ value }) => value),
-  ...(samples.some(({ histogram }) => histogram !== undefined) && { histograms: samples.map(({ histogram }) => histogram) }),
+  ...(samples.some(({ histogram }) => histogram !== undefined) && {
+    histograms: samples.map(({ histogram }) => histogram),
+  }),
   warnings: [],
 });

@@ -1,4 +1,11 @@
-import { type Handle, isSvcError, messageOf, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import {
+  type Handle,
+  isSvcError,
+  messageOf,
+  route,
+  type RouteDeclaration,
+  SvcError,
+} from 'svc/sdk';
 import { askerOf } from 'svc/query';
 import { type Static, Type } from 'typebox';
 
@@ -15,11 +22,19 @@ const RuleTestBody = Type.Object({
     description: 'a file of rule tests as Prometheus reads it; its rule_files are taken from files',
     examples: ['rule_files: [rules.yml]\ntests:\n- input_series: [{series: up, values: 1x5}]\n'],
   }),
-  files: Type.Array(Type.Object({ name: Type.String({ minLength: 1, maxLength: 1_000 }), content: text }), {
-    maxItems: 100,
-    examples: [[{ name: 'rules.yml', content: 'groups: []\n' }]],
-  }),
-  strict: Type.Optional(Type.Boolean({ description: 'false: fields of rule files that Prometheus does not know are no fault; default true' })),
+  files: Type.Array(
+    Type.Object({ name: Type.String({ minLength: 1, maxLength: 1_000 }), content: text }),
+    {
+      maxItems: 100,
+      examples: [[{ name: 'rules.yml', content: 'groups: []\n' }]],
+    },
+  ),
+  strict: Type.Optional(
+    Type.Boolean({
+      description:
+        'false: fields of rule files that Prometheus does not know are no fault; default true',
+    }),
+  ),
 });
 
 const Lines = Type.Array(Type.String());
@@ -33,7 +48,10 @@ const RuleTestShown = Type.Object({
       evaluations: Type.Integer({ description: 'of rules' }),
       failures: Type.Array(
         Type.Object({
-          kind: Type.Unsafe<'alert' | 'query' | 'rule'>({ type: 'string', enum: ['alert', 'query', 'rule'] }),
+          kind: Type.Unsafe<'alert' | 'query' | 'rule'>({
+            type: 'string',
+            enum: ['alert', 'query', 'rule'],
+          }),
           at: Type.String({ description: 'from the start of the test' }),
           subject: Type.String({ description: 'name of the alert or rule, or the query' }),
           expected: Lines,
@@ -54,7 +72,8 @@ export const ruleTestRoutes = (metrics: Handle<MetricsQueries>): readonly RouteD
     access: 'alert:preview',
     devices: 'none',
     summary: "Run Prometheus' rule unit tests over recorded series",
-    description: 'Nothing is stored, and no notification is sent. Series may hold native histograms, which the metrics store itself does not keep.',
+    description:
+      'Nothing is stored, and no notification is sent. Series may hold native histograms, which the metrics store itself does not keep.',
     body: RuleTestBody,
     response: RuleTestShown,
     status: 200,
@@ -62,7 +81,8 @@ export const ruleTestRoutes = (metrics: Handle<MetricsQueries>): readonly RouteD
     timeoutMs: 150_000,
     audited: false,
     errors: ['unavailable', 'rate_limited'],
-    handle: ({ body, principal, signal }) => runAll(body, metrics, { asker: askerOf(principal), signal }),
+    handle: ({ body, principal, signal }) =>
+      runAll(body, metrics, { asker: askerOf(principal), signal }),
   }),
 ];
 
@@ -80,11 +100,17 @@ async function runAll(
   const groups = files.flatMap((each) => groupsOf(each, strict));
   const tests = [];
   for (const [index, test] of file.tests.entries()) {
-    const { name, ...outcome } = await inScratch(metrics, asker, (store) => runTest(file, test, groups, store, signal));
+    const { name, ...outcome } = await inScratch(metrics, asker, (store) =>
+      runTest(file, test, groups, store, signal),
+    );
     tests.push({
       name: name === '' ? `test ${index + 1}` : name,
       ...outcome,
-      failures: outcome.failures.map((failure) => ({ ...failure, expected: [...failure.expected], got: [...failure.got] })),
+      failures: outcome.failures.map((failure) => ({
+        ...failure,
+        expected: [...failure.expected],
+        got: [...failure.got],
+      })),
     });
   }
   assertHasTests(file);
@@ -95,7 +121,9 @@ function groupsOf({ name, content }: Body['files'][number], strict: boolean): re
   try {
     return readRuleFile(content, { strict }).groups;
   } catch (error) {
-    throw isSvcError(error) ? new SvcError(error.code, `${name}: ${messageOf(error)}`, { cause: error }) : error;
+    throw isSvcError(error)
+      ? new SvcError(error.code, `${name}: ${messageOf(error)}`, { cause: error })
+      : error;
   }
 }
 
@@ -106,10 +134,17 @@ function assertHasTests({ tests }: TestFile): void {
   }
 }
 
-async function inScratch<R>(metrics: Handle<MetricsQueries>, asker: string | undefined, work: (store: ScratchSeries) => Promise<R>): Promise<R> {
+async function inScratch<R>(
+  metrics: Handle<MetricsQueries>,
+  asker: string | undefined,
+  work: (store: ScratchSeries) => Promise<R>,
+): Promise<R> {
   const store = metrics.available ? await metrics.get().scratch?.({ asker }) : undefined;
   if (store === undefined) {
-    throw new SvcError('unavailable', 'no metrics store with a query engine is running; enable the metricsdb plugin to run rule tests');
+    throw new SvcError(
+      'unavailable',
+      'no metrics store with a query engine is running; enable the metricsdb plugin to run rule tests',
+    );
   }
   try {
     return await work(store);

@@ -32,14 +32,29 @@ const mostEvaluations = 500_000;
 const mostRuleFailures = 20;
 
 /** Runs one test: its series, the groups over them, and what is expected at its times. */
-export async function runTest(file: TestFile, test: TestGroup, groups: readonly RuleGroup[], store: ScratchSeries, signal: AbortSignal): Promise<TestOutcome> {
+export async function runTest(
+  file: TestFile,
+  test: TestGroup,
+  groups: readonly RuleGroup[],
+  store: ScratchSeries,
+  signal: AbortSignal,
+): Promise<TestOutcome> {
   const { externalLabels, externalUrl } = test;
-  const runs = inOrder(groups, file.order).map((group) => new GroupRun(group, store, { externalLabels, externalUrl }));
-  const last = Math.max(0, ...test.alerts.map(({ evalMs }) => evalMs), ...test.queries.map(({ evalMs }) => evalMs));
+  const runs = inOrder(groups, file.order).map(
+    (group) => new GroupRun(group, store, { externalLabels, externalUrl }),
+  );
+  const last = Math.max(
+    0,
+    ...test.alerts.map(({ evalMs }) => evalMs),
+    ...test.queries.map(({ evalMs }) => evalMs),
+  );
   const steps = Math.floor(last / file.intervalMs) + 1;
   const evaluations = steps * runs.reduce((sum, { size }) => sum + size, 0);
   if (evaluations > mostEvaluations) {
-    throw new SvcError('invalid_argument', `the test takes ${evaluations} evaluations of rules, and the limit is ${mostEvaluations}`);
+    throw new SvcError(
+      'invalid_argument',
+      `the test takes ${evaluations} evaluations of rules, and the limit is ${mostEvaluations}`,
+    );
   }
   await store.write(test.series.flatMap((series) => rowsOf(series, test)));
   const failures: Failure[] = [];
@@ -49,11 +64,20 @@ export async function runTest(file: TestFile, test: TestGroup, groups: readonly 
       const failed = await run.step(test.startMs + sinceStart, signal);
       failed.forEach(({ rule, cause }) =>
         failures.filter(({ kind }) => kind === 'rule').length < mostRuleFailures
-          ? failures.push({ kind: 'rule', at: formatDuration(sinceStart), subject: rule, expected: [], got: [], message: cause })
+          ? failures.push({
+              kind: 'rule',
+              at: formatDuration(sinceStart),
+              subject: rule,
+              expected: [],
+              got: [],
+              message: cause,
+            })
           : undefined,
       );
     }
-    const due = test.alerts.filter(({ evalMs }) => evalMs >= sinceStart && evalMs < sinceStart + file.intervalMs);
+    const due = test.alerts.filter(
+      ({ evalMs }) => evalMs >= sinceStart && evalMs < sinceStart + file.intervalMs,
+    );
     failures.push(...due.flatMap((alert) => differingAlerts(alert, runs)));
   }
   for (const query of test.queries) {
@@ -66,16 +90,22 @@ export async function runTest(file: TestFile, test: TestGroup, groups: readonly 
 function inOrder(groups: readonly RuleGroup[], order: readonly string[]): readonly RuleGroup[] {
   const unknown = order.find((name) => !groups.some((group) => group.name === name));
   if (unknown !== undefined) {
-    throw new SvcError('invalid_argument', `group_eval_order names the group ${unknown}, which is in none of the rule files`);
+    throw new SvcError(
+      'invalid_argument',
+      `group_eval_order names the group ${unknown}, which is in none of the rule files`,
+    );
   }
-  const rank = ({ name }: RuleGroup): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  const rank = ({ name }: RuleGroup): number =>
+    order.includes(name) ? order.indexOf(name) : order.length;
   return [...groups].sort((a, b) => rank(a) - rank(b));
 }
 
 const isHistogram = (item: Item): item is NativeHistogram => typeof item === 'object';
 
 function rowsOf({ labels, items }: NotedSeries, { startMs, intervalMs }: TestGroup): ScratchRow[] {
-  const there = items.flatMap((item, index) => (item === undefined ? [] : [{ item, time: startMs + index * intervalMs }]));
+  const there = items.flatMap((item, index) =>
+    item === undefined ? [] : [{ item, time: startMs + index * intervalMs }],
+  );
   return there.length === 0
     ? []
     : [
@@ -83,20 +113,32 @@ function rowsOf({ labels, items }: NotedSeries, { startMs, intervalMs }: TestGro
           labels,
           times: Float64Array.from(there, ({ time }) => time),
           values: Float64Array.from(there, ({ item }) => (typeof item === 'number' ? item : NaN)),
-          ...(items.includes('stale') && { stale: Uint8Array.from(there, ({ item }) => (item === 'stale' ? 1 : 0)) }),
-          ...(items.some(isHistogram) && { histograms: there.map(({ item }) => (isHistogram(item) ? item : undefined)) }),
+          ...(items.includes('stale') && {
+            stale: Uint8Array.from(there, ({ item }) => (item === 'stale' ? 1 : 0)),
+          }),
+          ...(items.some(isHistogram) && {
+            histograms: there.map(({ item }) => (isHistogram(item) ? item : undefined)),
+          }),
         },
       ];
 }
 
-function differingAlerts({ evalMs, alertname, expected }: AlertTest, runs: readonly GroupRun[]): Failure[] {
-  const shown = (labels: LabelRecord, annotations: LabelRecord): string => `${alertname}${labelText(labels)} annotations ${labelText(annotations)}`;
-  const wanted = expected.map(({ labels, annotations }) => shown(withoutEmpty({ ...labels, alertname }), annotations)).sort();
+function differingAlerts(
+  { evalMs, alertname, expected }: AlertTest,
+  runs: readonly GroupRun[],
+): Failure[] {
+  const shown = (labels: LabelRecord, annotations: LabelRecord): string =>
+    `${alertname}${labelText(labels)} annotations ${labelText(annotations)}`;
+  const wanted = expected
+    .map(({ labels, annotations }) => shown(withoutEmpty({ ...labels, alertname }), annotations))
+    .sort();
   const got = runs
     .flatMap((run) => run.firing(alertname))
     .map(({ labels, annotations }) => shown(labels, annotations))
     .sort();
-  return sameLines(wanted, got) ? [] : [{ kind: 'alert', at: formatDuration(evalMs), subject: alertname, expected: wanted, got }];
+  return sameLines(wanted, got)
+    ? []
+    : [{ kind: 'alert', at: formatDuration(evalMs), subject: alertname, expected: wanted, got }];
 }
 
 async function differingSamples(
@@ -108,11 +150,17 @@ async function differingSamples(
 ): Promise<Failure[]> {
   const failure = { kind: 'query', at: formatDuration(evalMs), subject: expr } as const;
   try {
-    const got = [...samplesOf(await store.instant(expr, startMs + evalMs, { signal }))].sort(byLabels);
+    const got = [...samplesOf(await store.instant(expr, startMs + evalMs, { signal }))].sort(
+      byLabels,
+    );
     const wanted = [...expected].sort(byLabels);
     const same =
       wanted.length === got.length &&
-      wanted.every((one, index) => labelKey(one.labels) === labelKey(got[index]!.labels) && isSameSample(one, got[index]!, fuzzy));
+      wanted.every(
+        (one, index) =>
+          labelKey(one.labels) === labelKey(got[index]!.labels) &&
+          isSameSample(one, got[index]!, fuzzy),
+      );
     return same ? [] : [{ ...failure, expected: wanted.map(sampleText), got: got.map(sampleText) }];
   } catch (error) {
     signal.throwIfAborted();
@@ -120,10 +168,16 @@ async function differingSamples(
   }
 }
 
-const byLabels = (a: Sample, b: Sample): number => (labelKey(a.labels) < labelKey(b.labels) ? -1 : 1);
-const sameLines = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((line, index) => line === b[index]);
+const byLabels = (a: Sample, b: Sample): number =>
+  labelKey(a.labels) < labelKey(b.labels) ? -1 : 1;
+const sameLines = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((line, index) => line === b[index]);
 
-const sampleText = ({ labels: { __name__: name = '', ...labels }, value, histogram }: Sample): string =>
+const sampleText = ({
+  labels: { __name__: name = '', ...labels },
+  value,
+  histogram,
+}: Sample): string =>
   `${name}${labelText(labels)} ${histogram === undefined ? formatFloat(value) : printHistogram(histogram)}`;
 
 const labelText = (labels: LabelRecord): string =>
@@ -140,7 +194,14 @@ function isSameSample(a: Sample, b: Sample, fuzzy: boolean): boolean {
 }
 
 function isSame(a: number, b: number, fuzzy: boolean): boolean {
-  return Object.is(a, b) || a === b || (fuzzy && Number.isFinite(a) && Number.isFinite(b) && Math.abs(Number(orderOf(a) - orderOf(b))) <= 1);
+  return (
+    Object.is(a, b) ||
+    a === b ||
+    (fuzzy &&
+      Number.isFinite(a) &&
+      Number.isFinite(b) &&
+      Math.abs(Number(orderOf(a) - orderOf(b))) <= 1)
+  );
 }
 
 const bits = new DataView(new ArrayBuffer(8));

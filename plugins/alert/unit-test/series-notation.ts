@@ -1,4 +1,10 @@
-import { faultOf, type NativeHistogram, readHistogramRun, splitValues, weightOf } from 'svc/native-histogram';
+import {
+  faultOf,
+  type NativeHistogram,
+  readHistogramRun,
+  splitValues,
+  weightOf,
+} from 'svc/native-histogram';
 import { parseFloatGo } from 'svc/query';
 import { unquote } from 'svc/template';
 
@@ -30,7 +36,10 @@ export function readMetric(text: string, path: string): Readonly<Record<string, 
   const labels: [string, string][] = parts[1] === undefined ? [] : [['__name__', parts[1]]];
   let rest = (parts[2] ?? '').trim();
   while (rest !== '') {
-    const pair = /^(?:([A-Za-z_][\w.]*)|("(?:\\[^]|[^"\\])*"))\s*(?:=\s*("(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|`[^`]*`))?\s*(?:,\s*|$)/.exec(rest);
+    const pair =
+      /^(?:([A-Za-z_][\w.]*)|("(?:\\[^]|[^"\\])*"))\s*(?:=\s*("(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|`[^`]*`))?\s*(?:,\s*|$)/.exec(
+        rest,
+      );
     if (pair === null) {
       throw wrong(path, `has labels that cannot be read, from ${rest.slice(0, 60)} on`);
     }
@@ -47,7 +56,10 @@ function literalText(literal: string, path: string): string {
   const inside = literal.slice(1, -1);
   const text = literal.startsWith('`') ? inside : unquote(inside, literal[0]);
   if (text === undefined) {
-    throw wrong(path, `has a label with an escape that PromQL does not have: ${literal.slice(0, 60)}`);
+    throw wrong(
+      path,
+      `has a label with an escape that PromQL does not have: ${literal.slice(0, 60)}`,
+    );
   }
   return text;
 }
@@ -58,7 +70,9 @@ function readItems(text: string, path: string): Item[] {
   const items: Item[] = [];
   let room = mostItems;
   for (const item of splitValues(text)) {
-    for (const one of item.startsWith('{{') ? readHistograms(item, path, room) : readItem(item, path, room)) {
+    for (const one of item.startsWith('{{')
+      ? readHistograms(item, path, room)
+      : readItem(item, path, room)) {
       items.push(one);
       room -= typeof one === 'object' ? weightOf(one) : 1;
     }
@@ -80,7 +94,11 @@ function readHistograms(item: string, path: string, room: number): readonly Nati
   return found.histograms;
 }
 
-function readItem(item: string, path: string, room: number): readonly (number | 'stale' | undefined)[] {
+function readItem(
+  item: string,
+  path: string,
+  room: number,
+): readonly (number | 'stale' | undefined)[] {
   const parts = repeated.exec(item);
   const times = parts === null ? 1 : Number(parts[4]);
   if (times >= room) {

@@ -49,7 +49,16 @@ type Fields = ReadonlyMap<string, unknown>;
 
 const known = {
   file: ['rule_files', 'evaluation_interval', 'group_eval_order', 'tests', 'fuzzy_compare'],
-  test: ['name', 'interval', 'start_timestamp', 'input_series', 'alert_rule_test', 'promql_expr_test', 'external_labels', 'external_url'],
+  test: [
+    'name',
+    'interval',
+    'start_timestamp',
+    'input_series',
+    'alert_rule_test',
+    'promql_expr_test',
+    'external_labels',
+    'external_url',
+  ],
   series: ['series', 'values'],
   alert: ['eval_time', 'alertname', 'exp_alerts'],
   expected: ['exp_labels', 'exp_annotations'],
@@ -68,7 +77,9 @@ export function readTestFile(text: string): TestFile {
     intervalMs,
     order: listOf(fields, 'group_eval_order', '').map(String),
     fuzzy: fields.get('fuzzy_compare') === true,
-    tests: listOf(fields, 'tests', '').map((test, index) => readTest(test, `tests[${index}]`, intervalMs)),
+    tests: listOf(fields, 'tests', '').map((test, index) =>
+      readTest(test, `tests[${index}]`, intervalMs),
+    ),
   };
 }
 
@@ -83,8 +94,12 @@ function readTest(value: unknown, path: string, evaluationMs: number): TestGroup
       const series = closed(one, at, known.series);
       return readSeries(required(series, 'series', at), textOf(series, 'values', at) ?? '', at);
     }),
-    alerts: listOf(fields, 'alert_rule_test', path).map((one, index) => readAlertTest(one, `${path}.alert_rule_test[${index}]`)),
-    queries: listOf(fields, 'promql_expr_test', path).map((one, index) => readQueryTest(one, `${path}.promql_expr_test[${index}]`)),
+    alerts: listOf(fields, 'alert_rule_test', path).map((one, index) =>
+      readAlertTest(one, `${path}.alert_rule_test[${index}]`),
+    ),
+    queries: listOf(fields, 'promql_expr_test', path).map((one, index) =>
+      readQueryTest(one, `${path}.promql_expr_test[${index}]`),
+    ),
     externalLabels: textsOf(fields, 'external_labels', path),
     externalUrl: textOf(fields, 'external_url', path) ?? '',
   };
@@ -98,7 +113,10 @@ function readAlertTest(value: unknown, path: string): AlertTest {
     expected: listOf(fields, 'exp_alerts', path).map((one, index) => {
       const at = `${path}.exp_alerts[${index}]`;
       const alert = closed(one ?? new Map(), at, known.expected);
-      return { labels: textsOf(alert, 'exp_labels', at), annotations: textsOf(alert, 'exp_annotations', at) };
+      return {
+        labels: textsOf(alert, 'exp_labels', at),
+        annotations: textsOf(alert, 'exp_annotations', at),
+      };
     }),
   };
 }
@@ -133,7 +151,10 @@ function closed(value: unknown, path: string, names: readonly string[]): Fields 
   const fields = fieldsOf(value, path);
   const unknown = [...fields.keys()].find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    throw wrong(path, `has a field ${unknown.slice(0, 60)}, which is not supported; supported are ${names.join(', ')}`);
+    throw wrong(
+      path,
+      `has a field ${unknown.slice(0, 60)}, which is not supported; supported are ${names.join(', ')}`,
+    );
   }
   return fields;
 }
@@ -167,7 +188,10 @@ function startOf(fields: Fields, path: string): number {
   const text = textOf(fields, 'start_timestamp', path) ?? '0';
   const ms = /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1_000 : Date.parse(text);
   if (Number.isNaN(ms)) {
-    throw wrong(`${path}.start_timestamp`, 'must be seconds since 1970, or a time such as 2026-01-01T00:00:00Z');
+    throw wrong(
+      `${path}.start_timestamp`,
+      'must be seconds since 1970, or a time such as 2026-01-01T00:00:00Z',
+    );
   }
   return ms;
 }

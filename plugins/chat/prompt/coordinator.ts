@@ -35,10 +35,18 @@ export class Coordinator {
   named(name: string): KnownPersona {
     const persona = this.#personas.find(name);
     if (persona === undefined) {
-      throw new SvcError('not_found', `there is no agent ${name}; GET /api/v1/agents lists those that there are`, { reason: 'chat.no_agent' });
+      throw new SvcError(
+        'not_found',
+        `there is no agent ${name}; GET /api/v1/agents lists those that there are`,
+        { reason: 'chat.no_agent' },
+      );
     }
     if (persona.unmet.length > 0) {
-      throw new SvcError('conflict', `agent ${name} cannot work here: ${persona.unmet.join('; ')}`, { reason: 'chat.unmet' });
+      throw new SvcError(
+        'conflict',
+        `agent ${name} cannot work here: ${persona.unmet.join('; ')}`,
+        { reason: 'chat.unmet' },
+      );
     }
     return persona;
   }
@@ -54,19 +62,32 @@ export class Coordinator {
     const picked = candidates.length > 1 ? await this.#pick(ask, candidates, persona) : undefined;
     return picked === undefined
       ? { persona, why, candidates }
-      : { persona: picked, why: 'no persona stood out; the model chose among those that fit', candidates };
+      : {
+          persona: picked,
+          why: 'no persona stood out; the model chose among those that fit',
+          candidates,
+        };
   }
 
   /** A choice is a convenience: whatever goes wrong with it, the default persona answers. */
-  async #pick(ask: ChoiceAsk, candidates: Choice['candidates'], standard: KnownPersona): Promise<KnownPersona | undefined> {
+  async #pick(
+    ask: ChoiceAsk,
+    candidates: Choice['candidates'],
+    standard: KnownPersona,
+  ): Promise<KnownPersona | undefined> {
     const known = candidates.flatMap(({ name }) => this.#personas.find(name) ?? []);
-    const list = known.map(({ name, when_to_use: when }) => `${name}: ${when.slice(0, 300)}`).join('\n');
+    const list = known
+      .map(({ name, when_to_use: when }) => `${name}: ${when.slice(0, 300)}`)
+      .join('\n');
     let text = '';
     try {
       const parts = this.#models.stream({
         model: '',
         messages: [
-          { role: 'system', text: `Which of these agents should answer the question? Reply with one name and nothing else.\n${list}` },
+          {
+            role: 'system',
+            text: `Which of these agents should answer the question? Reply with one name and nothing else.\n${list}`,
+          },
           { role: 'user', text: ask.content.slice(0, 2_000) },
         ],
         tools: [],

@@ -19,9 +19,13 @@ const mostEvidence = 60;
 export function withRun(digest: Digest, state: RunState): Digest {
   const calls = state.turns.flatMap((turn) => turn.calls);
   const decisions = calls.flatMap(({ tool, approval, outcome, args }) =>
-    approval === undefined || outcome === undefined ? [] : [`${tool} ${short(JSON.stringify(args), 120)}: ${outcome.status}`],
+    approval === undefined || outcome === undefined
+      ? []
+      : [`${tool} ${short(JSON.stringify(args), 120)}: ${outcome.status}`],
   );
-  const evidence = calls.flatMap((call) => evidenceOfCall(call).map((id) => ({ id, tool: call.tool })));
+  const evidence = calls.flatMap((call) =>
+    evidenceOfCall(call).map((id) => ({ id, tool: call.tool })),
+  );
   return {
     asks: [...digest.asks, short(state.asked.content, 240)].slice(-mostAsks),
     decisions: [...digest.decisions, ...decisions].slice(-mostDecisions),
@@ -31,12 +35,16 @@ export function withRun(digest: Digest, state: RunState): Digest {
 }
 
 export function digestText({ asks, decisions, evidence }: Digest): string {
-  const part = (title: string, lines: readonly string[]): string => (lines.length === 0 ? '' : `${title}\n${lines.map((line) => `- ${line}`).join('\n')}\n`);
+  const part = (title: string, lines: readonly string[]): string =>
+    lines.length === 0 ? '' : `${title}\n${lines.map((line) => `- ${line}`).join('\n')}\n`;
   return [
     part('Asked earlier in this session:', asks),
     part('Decided by people:', decisions),
-    part('Evidence that can be read with evidence_read:', [...new Set(evidence.map(({ id, tool }) => `${id} (${tool})`))]),
+    part('Evidence that can be read with evidence_read:', [
+      ...new Set(evidence.map(({ id, tool }) => `${id} (${tool})`)),
+    ]),
   ].join('');
 }
 
-export const short = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+export const short = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text;

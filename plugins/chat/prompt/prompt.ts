@@ -45,15 +45,35 @@ const guideKey = 'guide_read';
 export function promptOf(parts: PromptParts): Prompt {
   const system: ModelMessage[] = [{ role: 'system', text: systemText(parts) }];
   if (parts.persona.critical_reminder !== '') {
-    system.push({ role: 'system', text: `<system-reminder>\n${parts.persona.critical_reminder}\n</system-reminder>` });
+    system.push({
+      role: 'system',
+      text: `<system-reminder>\n${parts.persona.critical_reminder}\n</system-reminder>`,
+    });
   }
   const budget = parts.window * charactersAToken - sizeOf(system) - sizeOf(parts.offer.tools);
   const run = fitted(runMessages(parts.state), budget);
-  const past = newest(pastMessages(parts.history), Math.min(budget * historyShare, budget - sizeOf(run.messages)));
-  return { messages: [...system, ...merged([...past.messages, ...run.messages])], compacted: run.compacted || past.compacted };
+  const past = newest(
+    pastMessages(parts.history),
+    Math.min(budget * historyShare, budget - sizeOf(run.messages)),
+  );
+  return {
+    messages: [...system, ...merged([...past.messages, ...run.messages])],
+    compacted: run.compacted || past.compacted,
+  };
 }
 
-function systemText({ state, persona, systemContext, model, offer, guides, agents, digest, window, clock }: PromptParts): string {
+function systemText({
+  state,
+  persona,
+  systemContext,
+  model,
+  offer,
+  guides,
+  agents,
+  digest,
+  window,
+  clock,
+}: PromptParts): string {
   const parts = [
     ...(persona.omit_agent_md ? [] : [systemContext]),
     persona.body.trim(),
@@ -72,13 +92,22 @@ function systemText({ state, persona, systemContext, model, offer, guides, agent
     );
   }
   if ([...offer.tools, ...offer.deferred].some(({ name }) => name === askKey)) {
-    const lines = agents.flatMap(({ name, description, unmet }) => (name === persona.name || unmet.length > 0 ? [] : [`- ${name}: ${description}`]));
-    parts.push(`Agents that ${askKey} reaches; ask one when its subject is not yours:\n${listed(lines, window, 'ask the person for a name')}`);
+    const lines = agents.flatMap(({ name, description, unmet }) =>
+      name === persona.name || unmet.length > 0 ? [] : [`- ${name}: ${description}`],
+    );
+    parts.push(
+      `Agents that ${askKey} reaches; ask one when its subject is not yours:\n${listed(lines, window, 'ask the person for a name')}`,
+    );
   }
   // Who may not read one is not told of them.
-  if (guides.length > 0 && [...offer.tools, ...offer.deferred].some(({ name }) => name === guideKey)) {
+  if (
+    guides.length > 0 &&
+    [...offer.tools, ...offer.deferred].some(({ name }) => name === guideKey)
+  ) {
     const lines = guides.map(({ key, description }) => `- ${key}: ${description}`);
-    parts.push(`Guides; read one with guide_read before you follow it:\n${listed(lines, window, 'tool_search finds them by their subject')}`);
+    parts.push(
+      `Guides; read one with guide_read before you follow it:\n${listed(lines, window, 'tool_search finds them by their subject')}`,
+    );
   }
   const past = digestText(digest);
   return [...parts, ...(past === '' ? [] : [past])].join('\n\n');
@@ -87,13 +116,17 @@ function systemText({ state, persona, systemContext, model, offer, guides, agent
 /** As many lines as may stand in a prompt, and how many do not. */
 function listed(lines: readonly string[], window: number, rest: string): string {
   let room = window * charactersAToken * listShare;
-  const shown = lines.map((line) => short(line, longestLine)).filter((line) => (room -= line.length) >= 0);
+  const shown = lines
+    .map((line) => short(line, longestLine))
+    .filter((line) => (room -= line.length) >= 0);
   const left = lines.length - shown.length;
   return [...shown, ...(left === 0 ? [] : [`and ${left} more; ${rest}`])].join('\n');
 }
 
 const pastMessages = (history: readonly MessageRow[]): readonly ModelMessage[] =>
-  history.map(({ role, content }) => (role === 'user' ? { role, text: content } : { role, text: content, calls: [] }));
+  history.map(({ role, content }) =>
+    role === 'user' ? { role, text: content } : { role, text: content, calls: [] },
+  );
 
 /** Each assistant message is followed by the results of its calls, in their order, and by nothing else before them. */
 function runMessages(state: RunState): readonly ModelMessage[] {
@@ -102,11 +135,29 @@ function runMessages(state: RunState): readonly ModelMessage[] {
 
 function turnMessages({ text, calls, notes }: Turn): readonly ModelMessage[] {
   const said: ModelMessage[] =
-    text === '' && calls.length === 0 ? [] : [{ role: 'assistant', text, calls: calls.map(({ id, name, args }) => ({ id, name, args: args ?? {} })) }];
+    text === '' && calls.length === 0
+      ? []
+      : [
+          {
+            role: 'assistant',
+            text,
+            calls: calls.map(({ id, name, args }) => ({ id, name, args: args ?? {} })),
+          },
+        ];
   const results = calls.map(({ id, name, outcome }): ModelMessage => {
-    return { role: 'tool', call_id: id, name, text: outcome?.text ?? '', failed: outcome?.status !== 'ok' };
+    return {
+      role: 'tool',
+      call_id: id,
+      name,
+      text: outcome?.text ?? '',
+      failed: outcome?.status !== 'ok',
+    };
   });
-  return [...said, ...results, ...notes.map(({ text: note }): ModelMessage => ({ role: 'user', text: note }))];
+  return [
+    ...said,
+    ...results,
+    ...notes.map(({ text: note }): ModelMessage => ({ role: 'user', text: note })),
+  ];
 }
 
 /** Shortens results, the oldest first, until the run fits. */
@@ -117,7 +168,10 @@ function fitted(messages: readonly ModelMessage[], budget: number): Prompt {
   for (let at = 0; at < kept.length && over > 0; at++) {
     const message = kept[at]!;
     if (message.role === 'tool' && message.text.length > keptOfOldResult) {
-      kept[at] = { ...message, text: `${message.text.slice(0, keptOfOldResult)}… (shortened; evidence_read has the rest)` };
+      kept[at] = {
+        ...message,
+        text: `${message.text.slice(0, keptOfOldResult)}… (shortened; evidence_read has the rest)`,
+      };
       over -= message.text.length - keptOfOldResult;
       compacted = true;
     }

@@ -13,7 +13,10 @@ export function evidenceOfCall({ tool, outcome }: Call): readonly string[] {
 
 /** Evidence that tools have returned, in this run and in those before it. */
 export function evidenceOf({ routed, turns }: RunState): ReadonlySet<string> {
-  return new Set([...(routed?.evidence ?? []), ...turns.flatMap(({ calls }) => calls.flatMap(evidenceOfCall))]);
+  return new Set([
+    ...(routed?.evidence ?? []),
+    ...turns.flatMap(({ calls }) => calls.flatMap(evidenceOfCall)),
+  ]);
 }
 
 /** What the last answer cites and no tool has returned. */
@@ -23,7 +26,9 @@ export function missingCitations(state: RunState): readonly string[] {
   return citedIn(text).filter((id) => !known.has(id));
 }
 
-const citedIn = (text: string): readonly string[] => [...new Set([...text.matchAll(citation)].map(([, id]) => id!))];
+const citedIn = (text: string): readonly string[] => [
+  ...new Set([...text.matchAll(citation)].map(([, id]) => id!)),
+];
 
 /** The text without citations of evidence that there is not. */
 export const withoutCitations = (text: string, missing: readonly string[]): string =>

@@ -6,21 +6,38 @@ import { missingCitations, withoutCitations } from './citations.ts';
 import type { RunFinish, RunState } from './journal.ts';
 import type { OpenRun, RunPorts } from './ports.ts';
 
-const finishReasons: Readonly<Record<RunFinish, string>> = { stop: 'stop', length: 'length', error: 'error', budget: 'error', cancelled: 'other' };
+const finishReasons: Readonly<Record<RunFinish, string>> = {
+  stop: 'stop',
+  length: 'length',
+  error: 'error',
+  budget: 'error',
+  cancelled: 'other',
+};
 
 /** The end of a run: answer, calls, usage, session and last event in one commit. */
-export async function closeRun(ports: RunPorts, run: OpenRun, finish: RunFinish, failure: SvcError | undefined): Promise<void> {
+export async function closeRun(
+  ports: RunPorts,
+  run: OpenRun,
+  finish: RunFinish,
+  failure: SvcError | undefined,
+): Promise<void> {
   const { row, session, events } = run.work;
   const { state } = run;
-  await withdraw(ports, state, finish === 'cancelled' ? 'its run was cancelled' : 'its run has ended');
+  await withdraw(
+    ports,
+    state,
+    finish === 'cancelled' ? 'its run was cancelled' : 'its run has ended',
+  );
   if (finish === 'cancelled') {
     events.add('abort', { reason: 'cancelled' });
   }
-  const message = failure?.message ?? (finish === 'error' ? 'the model has answered nothing' : undefined);
+  const message =
+    failure?.message ?? (finish === 'error' ? 'the model has answered nothing' : undefined);
   if (message !== undefined) {
     events.add('error', { errorText: message, code: failure?.code ?? 'upstream_error' });
   }
-  const missing = state.routed?.kernel === 'graph' && state.turns.length > 0 ? missingCitations(state) : [];
+  const missing =
+    state.routed?.kernel === 'graph' && state.turns.length > 0 ? missingCitations(state) : [];
   if (missing.length > 0) {
     events.add('data-notice', { data: { code: 'citations_removed', evidence: missing } });
   }
@@ -28,7 +45,13 @@ export async function closeRun(ports: RunPorts, run: OpenRun, finish: RunFinish,
   events.add('finish', { finishReason: finishReasons[finish], messageMetadata: { usage } });
   const text = withoutCitations(finalText(state), missing);
   const now = ports.clock.now();
-  const ended = (): Promise<void> => ports.runs.update(row.id, { state: 'ended', finish_reason: finish, ended_at: now, holder: null });
+  const ended = (): Promise<void> =>
+    ports.runs.update(row.id, {
+      state: 'ended',
+      finish_reason: finish,
+      ended_at: now,
+      holder: null,
+    });
   if (state.asked.within !== undefined) {
     await run.append([{ kind: 'ended', finish, error: message }], ended);
     return;
@@ -59,7 +82,11 @@ export async function closeRun(ports: RunPorts, run: OpenRun, finish: RunFinish,
 /** What the model has said last; an answer that was cut off and went on is one text. */
 export function finalText({ turns }: RunState): string {
   let text = turns.at(-1)?.text ?? '';
-  for (let at = turns.length - 2; at >= 0 && turns[at]!.notes.some(({ about }) => about === 'continue'); at--) {
+  for (
+    let at = turns.length - 2;
+    at >= 0 && turns[at]!.notes.some(({ about }) => about === 'continue');
+    at--
+  ) {
     text = turns[at]!.text + text;
   }
   return text;
@@ -79,13 +106,21 @@ export const shownCalls = ({ turns }: RunState) =>
   );
 
 export function usageOf({ turns }: RunState) {
-  const sum = (count: (usage: RunState['turns'][number]['usage']) => number): number => turns.reduce((total, { usage }) => total + count(usage), 0);
+  const sum = (count: (usage: RunState['turns'][number]['usage']) => number): number =>
+    turns.reduce((total, { usage }) => total + count(usage), 0);
   const [input, output] = [sum((usage) => usage.input_tokens), sum((usage) => usage.output_tokens)];
-  return { input_tokens: input, output_tokens: output, total_tokens: input + output, requests: turns.length };
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: input + output,
+    requests: turns.length,
+  };
 }
 
 async function withdraw(ports: RunPorts, state: RunState, why: string): Promise<void> {
-  const waiting = state.turns.flatMap(({ calls }) => calls).filter(({ state: at, approval }) => at === 'waiting' && approval !== undefined);
+  const waiting = state.turns
+    .flatMap(({ calls }) => calls)
+    .filter(({ state: at, approval }) => at === 'waiting' && approval !== undefined);
   if (ports.approvals.available) {
     for (const { approval } of waiting) {
       await ports.approvals.get().cancel(approval!, why);

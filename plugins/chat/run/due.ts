@@ -2,7 +2,10 @@ import type { Approval } from '../../approval/contract.ts';
 import type { RunPorts } from './ports.ts';
 
 /** Whether a call goes on now: people have decided, and what they have approved can be made. Until its device is back it stays approved, and expires so. */
-export async function isDue(approval: Approval, { reachable }: Pick<RunPorts, 'reachable'>): Promise<boolean> {
+export async function isDue(
+  approval: Approval,
+  { reachable }: Pick<RunPorts, 'reachable'>,
+): Promise<boolean> {
   switch (approval.status) {
     case 'pending':
     case 'partially_signed':
@@ -15,10 +18,15 @@ export async function isDue(approval: Approval, { reachable }: Pick<RunPorts, 'r
 }
 
 /** Whether all that a run waits for goes on now. */
-export async function isRunDue(id: string, ports: Pick<RunPorts, 'approvals' | 'reachable'>): Promise<boolean> {
+export async function isRunDue(
+  id: string,
+  ports: Pick<RunPorts, 'approvals' | 'reachable'>,
+): Promise<boolean> {
   if (!ports.approvals.available) {
     return false;
   }
-  const due = (await ports.approvals.get().of('chat', id)).map((approval) => isDue(approval, ports));
+  const due = (await ports.approvals.get().of('chat', id)).map((approval) =>
+    isDue(approval, ports),
+  );
   return (await Promise.all(due)).every(Boolean);
 }

@@ -70,11 +70,20 @@ export type Entry =
       readonly usage: ModelUsage;
       readonly model: string;
     }
-  | { readonly kind: 'waiting'; readonly call: string; readonly approval: string; readonly class: SkillClass }
+  | {
+      readonly kind: 'waiting';
+      readonly call: string;
+      readonly approval: string;
+      readonly class: SkillClass;
+    }
   | { readonly kind: 'started'; readonly call: string; readonly class: SkillClass }
   | ({ readonly kind: 'finished'; readonly call: string } & CallOutcome)
   /** A word of the kernel to the model. */
-  | { readonly kind: 'noted'; readonly about: 'continue' | 'empty' | 'citations'; readonly text: string }
+  | {
+      readonly kind: 'noted';
+      readonly about: 'continue' | 'empty' | 'citations';
+      readonly text: string;
+    }
   | { readonly kind: 'ended'; readonly finish: RunFinish; readonly error: string | undefined };
 
 export type RunFinish = 'stop' | 'length' | 'error' | 'cancelled' | 'budget';
@@ -117,13 +126,31 @@ export function apply(state: RunState | undefined, entry: Entry): RunState {
       return { ...state, routed: entry };
     case 'answered': {
       const { text, finish, usage, model } = entry;
-      const calls = entry.calls.map((call) => ({ ...call, state: 'planned' as const, class: undefined, approval: undefined, outcome: undefined }));
-      return { ...state, turns: [...state.turns, { text, finish, usage, model, calls, notes: [] }] };
+      const calls = entry.calls.map((call) => ({
+        ...call,
+        state: 'planned' as const,
+        class: undefined,
+        approval: undefined,
+        outcome: undefined,
+      }));
+      return {
+        ...state,
+        turns: [...state.turns, { text, finish, usage, model, calls, notes: [] }],
+      };
     }
     case 'waiting':
-      return withCall(state, entry.call, (call) => ({ ...call, state: 'waiting', approval: entry.approval, class: entry.class }));
+      return withCall(state, entry.call, (call) => ({
+        ...call,
+        state: 'waiting',
+        approval: entry.approval,
+        class: entry.class,
+      }));
     case 'started':
-      return withCall(state, entry.call, (call) => ({ ...call, state: 'started', class: entry.class }));
+      return withCall(state, entry.call, (call) => ({
+        ...call,
+        state: 'started',
+        class: entry.class,
+      }));
     case 'finished': {
       const { kind: _kind, call: _call, ...outcome } = entry;
       return withCall(state, entry.call, (call) => ({ ...call, state: 'finished', outcome }));
@@ -135,15 +162,23 @@ export function apply(state: RunState | undefined, entry: Entry): RunState {
   }
 }
 
-export const replay = (entries: readonly Entry[]): RunState => entries.reduce<RunState | undefined>(apply, undefined)!;
+export const replay = (entries: readonly Entry[]): RunState =>
+  entries.reduce<RunState | undefined>(apply, undefined)!;
 
 /** Whether text from outside is in what the model has read. */
 export const isTainted = ({ routed, turns }: RunState): boolean =>
-  routed?.tainted === true || turns.some(({ calls }) => calls.some(({ outcome }) => outcome?.trust === 'untrusted'));
+  routed?.tainted === true ||
+  turns.some(({ calls }) => calls.some(({ outcome }) => outcome?.trust === 'untrusted'));
 
 function withLastTurn(state: RunState, change: (turn: Turn) => Turn): RunState {
-  return { ...state, turns: state.turns.map((turn, at) => (at === state.turns.length - 1 ? change(turn) : turn)) };
+  return {
+    ...state,
+    turns: state.turns.map((turn, at) => (at === state.turns.length - 1 ? change(turn) : turn)),
+  };
 }
 
 const withCall = (state: RunState, id: string, change: (call: Call) => Call): RunState =>
-  withLastTurn(state, (turn) => ({ ...turn, calls: turn.calls.map((call) => (call.id === id ? change(call) : call)) }));
+  withLastTurn(state, (turn) => ({
+    ...turn,
+    calls: turn.calls.map((call) => (call.id === id ? change(call) : call)),
+  }));

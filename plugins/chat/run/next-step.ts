@@ -6,7 +6,11 @@ export type Step =
   | { readonly do: 'route' }
   /** `last`: no tools are offered any more, so the model has to answer. */
   | { readonly do: 'ask'; readonly last: boolean }
-  | { readonly do: 'note'; readonly about: 'continue' | 'empty' | 'citations'; readonly text: string }
+  | {
+      readonly do: 'note';
+      readonly about: 'continue' | 'empty' | 'citations';
+      readonly text: string;
+    }
   /** Decide about calls that nothing is known of yet. */
   | { readonly do: 'plan'; readonly calls: readonly Call[] }
   /** What was started and not answered, when the process that did it is gone. */
@@ -46,11 +50,15 @@ export function nextStep(state: RunState): Step {
       return { do: 'recover', call: started };
     }
     const planned = open.filter(({ state: at }) => at === 'planned');
-    return planned.length > 0 ? { do: 'plan', calls: planned.slice(0, kernel.abreast) } : { do: 'wait', calls: open };
+    return planned.length > 0
+      ? { do: 'plan', calls: planned.slice(0, kernel.abreast) }
+      : { do: 'wait', calls: open };
   }
   const spent = state.turns.length >= state.routed.max_turns;
   if (turn.calls.length > 0 || turn.notes.length > 0) {
-    return spent ? { do: 'end', finish: 'length' } : { do: 'ask', last: state.turns.length >= state.routed.max_turns - 1 };
+    return spent
+      ? { do: 'end', finish: 'length' }
+      : { do: 'ask', last: state.turns.length >= state.routed.max_turns - 1 };
   }
   return afterAnswer(state, kernel, spent);
 }
@@ -58,15 +66,24 @@ export function nextStep(state: RunState): Step {
 /** The model has said what it has to say, or nothing. */
 function afterAnswer(state: RunState, kernel: Kernel, spent: boolean): Step {
   const { text, finish } = state.turns.at(-1)!;
-  const noted = (about: string): number => state.turns.flatMap(({ notes }) => notes).filter((note) => note.about === about).length;
+  const noted = (about: string): number =>
+    state.turns.flatMap(({ notes }) => notes).filter((note) => note.about === about).length;
   if (finish === 'length') {
     return noted('continue') === 0 && !spent
-      ? { do: 'note', about: 'continue', text: 'Your answer was cut off. Go on exactly where it ended; repeat nothing.' }
+      ? {
+          do: 'note',
+          about: 'continue',
+          text: 'Your answer was cut off. Go on exactly where it ended; repeat nothing.',
+        }
       : { do: 'end', finish: 'length' };
   }
   if (text.trim() === '') {
     return noted('empty') < emptyTurnsAllowed && !spent
-      ? { do: 'note', about: 'empty', text: 'You answered nothing. Say what you have found so far, or call another tool than before.' }
+      ? {
+          do: 'note',
+          about: 'empty',
+          text: 'You answered nothing. Say what you have found so far, or call another tool than before.',
+        }
       : { do: 'end', finish: 'error' };
   }
   const missing = kernel.verifies ? missingCitations(state) : [];

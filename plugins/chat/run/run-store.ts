@@ -18,7 +18,11 @@ export class RunStore {
   }
 
   find(id: string): Promise<RunRow | undefined> {
-    return this.#tables.read.selectFrom('chat_runs').selectAll().where('id', '=', id).executeTakeFirst();
+    return this.#tables.read
+      .selectFrom('chat_runs')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
   }
 
   /** Those that people have started, newest first. */
@@ -56,13 +60,21 @@ export class RunStore {
         .$if(row.parent !== null, (query) => query.limit(0))
         .execute();
       if (open.some(({ session_id: session }) => session === row.session_id)) {
-        throw new SvcError('conflict', 'a run of this session is not over; cancel it, decide its approvals, or wait', { reason: 'chat.run_open' });
+        throw new SvcError(
+          'conflict',
+          'a run of this session is not over; cancel it, decide its approvals, or wait',
+          { reason: 'chat.run_open' },
+        );
       }
       if (open.length >= openRunsOfOne) {
-        throw new SvcError('rate_limited', `${open.length} of your runs are not over; at most ${openRunsOfOne} may be open`, {
-          reason: 'chat.too_many_runs',
-          retryAfterSeconds: 5,
-        });
+        throw new SvcError(
+          'rate_limited',
+          `${open.length} of your runs are not over; at most ${openRunsOfOne} may be open`,
+          {
+            reason: 'chat.too_many_runs',
+            retryAfterSeconds: 5,
+          },
+        );
       }
       await tx.insertInto('chat_runs').values(row).execute();
       await tx
@@ -73,17 +85,38 @@ export class RunStore {
   }
 
   async update(id: string, change: Partial<RunRow>): Promise<void> {
-    await this.#tables.write(async (tx) => void (await tx.updateTable('chat_runs').set(change).where('id', '=', id).execute()));
+    await this.#tables.write(
+      async (tx) =>
+        void (await tx.updateTable('chat_runs').set(change).where('id', '=', id).execute()),
+    );
   }
 
   /** Whether `holder` has the run from now on: it was free, its holder gone silent, or of a process that is no more. */
-  take(id: string, holder: string, until: number, now: number, isGone: (holder: string) => boolean): Promise<boolean> {
+  take(
+    id: string,
+    holder: string,
+    until: number,
+    now: number,
+    isGone: (holder: string) => boolean,
+  ): Promise<boolean> {
     return this.#tables.write(async (tx) => {
-      const row = await tx.selectFrom('chat_runs').select(['holder', 'held_until', 'state']).where('id', '=', id).executeTakeFirst();
-      if (row === undefined || row.state === 'ended' || (row.holder !== null && row.held_until > now && !isGone(row.holder))) {
+      const row = await tx
+        .selectFrom('chat_runs')
+        .select(['holder', 'held_until', 'state'])
+        .where('id', '=', id)
+        .executeTakeFirst();
+      if (
+        row === undefined ||
+        row.state === 'ended' ||
+        (row.holder !== null && row.held_until > now && !isGone(row.holder))
+      ) {
         return false;
       }
-      await tx.updateTable('chat_runs').set({ holder, held_until: until }).where('id', '=', id).execute();
+      await tx
+        .updateTable('chat_runs')
+        .set({ holder, held_until: until })
+        .where('id', '=', id)
+        .execute();
       return true;
     });
   }
@@ -91,12 +124,23 @@ export class RunStore {
   async keep(holder: string, ids: readonly string[], until: number): Promise<void> {
     const those = sql<SqlBool>`id in (select value from json_each(${JSON.stringify(ids)}))`;
     await this.#tables.write(
-      async (tx) => void (await tx.updateTable('chat_runs').set({ held_until: until }).where('holder', '=', holder).where(those).execute()),
+      async (tx) =>
+        void (await tx
+          .updateTable('chat_runs')
+          .set({ held_until: until })
+          .where('holder', '=', holder)
+          .where(those)
+          .execute()),
     );
   }
 
   async journal(id: string): Promise<readonly Entry[]> {
-    const rows = await this.#tables.read.selectFrom('chat_journal').select('entry').where('run_id', '=', id).orderBy('seq').execute();
+    const rows = await this.#tables.read
+      .selectFrom('chat_journal')
+      .select('entry')
+      .where('run_id', '=', id)
+      .orderBy('seq')
+      .execute();
     return rows.map(({ entry }) => JSON.parse(entry) as Entry);
   }
 
@@ -105,18 +149,37 @@ export class RunStore {
     id: string,
     holder: string,
     at: number,
-    { from, entries, events }: { readonly from: number; readonly entries: readonly Entry[]; readonly events: readonly RunEvent[] },
+    {
+      from,
+      entries,
+      events,
+    }: {
+      readonly from: number;
+      readonly entries: readonly Entry[];
+      readonly events: readonly RunEvent[];
+    },
     along: () => Promise<void> = () => Promise.resolve(),
   ): Promise<void> {
     await this.#tables.write(async (tx) => {
-      const row = await tx.selectFrom('chat_runs').select('holder').where('id', '=', id).executeTakeFirst();
+      const row = await tx
+        .selectFrom('chat_runs')
+        .select('holder')
+        .where('id', '=', id)
+        .executeTakeFirst();
       if (row?.holder !== holder) {
         throw new LostRun(id);
       }
       if (entries.length > 0) {
         await tx
           .insertInto('chat_journal')
-          .values(entries.map((entry, index) => ({ run_id: id, seq: from + index, at, entry: JSON.stringify(entry) })))
+          .values(
+            entries.map((entry, index) => ({
+              run_id: id,
+              seq: from + index,
+              at,
+              entry: JSON.stringify(entry),
+            })),
+          )
           .execute();
       }
       if (events.length > 0) {
@@ -138,15 +201,24 @@ export class RunStore {
       .where('last_seq', '>', seq)
       .orderBy('last_seq')
       .execute();
-    return rows.flatMap(({ events }) => (JSON.parse(events) as RunEvent[]).filter((event) => event.seq > seq));
+    return rows.flatMap(({ events }) =>
+      (JSON.parse(events) as RunEvent[]).filter((event) => event.seq > seq),
+    );
   }
 
   /** Forgets how runs went that ended before `at`; their messages stay. */
   async forgetBefore(at: number): Promise<number> {
     return this.#tables.write(async (tx) => {
-      const over = tx.selectFrom('chat_runs').select('id').where('state', '=', 'ended').where('ended_at', '<', at);
+      const over = tx
+        .selectFrom('chat_runs')
+        .select('id')
+        .where('state', '=', 'ended')
+        .where('ended_at', '<', at);
       await tx.deleteFrom('chat_events').where('run_id', 'in', over).execute();
-      const { numDeletedRows } = await tx.deleteFrom('chat_journal').where('run_id', 'in', over).executeTakeFirst();
+      const { numDeletedRows } = await tx
+        .deleteFrom('chat_journal')
+        .where('run_id', 'in', over)
+        .executeTakeFirst();
       return Number(numDeletedRows);
     });
   }

@@ -17,7 +17,15 @@ const flushMs = 20;
 const lookAgainMs = 100;
 
 /** What a run is before any worker has it. */
-const unworked = { state: 'running', finish_reason: null, holder: null, held_until: 0, reserved_seq: 0, ended_at: null, parent: null } as const;
+const unworked = {
+  state: 'running',
+  finish_reason: null,
+  holder: null,
+  held_until: 0,
+  reserved_seq: 0,
+  ended_at: null,
+  parent: null,
+} as const;
 
 export interface RunsOptions {
   readonly ports: Omit<RunPorts, 'flushSoon'>;
@@ -57,7 +65,15 @@ export class Runs implements ChatRuns {
     return this.#options.sessions.create(principal, ask).then(({ id }) => id);
   }
 
-  async start({ principal, session_id: sessionId, content, agent, context = {}, origin, run_id: given }: RunAsk): Promise<{ readonly run_id: string }> {
+  async start({
+    principal,
+    session_id: sessionId,
+    content,
+    agent,
+    context = {},
+    origin,
+    run_id: given,
+  }: RunAsk): Promise<{ readonly run_id: string }> {
     if (given !== undefined && (await this.#ports.runs.find(given)) !== undefined) {
       return await this.#startedBefore(principal, sessionId, given);
     }
@@ -70,26 +86,55 @@ export class Runs implements ChatRuns {
     await this.#options.sessions.addAsk(session, content, id, async () => {
       await this.#ports.runs.insert(
         {
-          ...{ id, session_id: session.id, owner: ownerOf(principal), origin, agent: agent ?? null, principal: JSON.stringify(principal) },
+          ...{
+            id,
+            session_id: session.id,
+            owner: ownerOf(principal),
+            origin,
+            agent: agent ?? null,
+            principal: JSON.stringify(principal),
+          },
           ...unworked,
           created_at: now,
         },
         { kind: 'asked', content, agent, context },
       );
-      await this.#ports.sessions.update(session.id, { last_message_at: now, updated_at: now, active: activeKey(now, session.id) });
+      await this.#ports.sessions.update(session.id, {
+        last_message_at: now,
+        updated_at: now,
+        active: activeKey(now, session.id),
+      });
     });
     await this.resume(id);
     return { run_id: id };
   }
 
   /** For the agent of another run, whose call carries it: the person, the session and the budgets are the same. */
-  async startWithin(parent: RunRow, id: string, asked: { readonly content: string; readonly agent: string; readonly within: Within }): Promise<void> {
+  async startWithin(
+    parent: RunRow,
+    id: string,
+    asked: { readonly content: string; readonly agent: string; readonly within: Within },
+  ): Promise<void> {
     const { session_id, owner, origin, principal } = parent;
-    const row = { id, session_id, owner, origin, principal, agent: asked.agent, ...unworked, parent: parent.id, created_at: this.#ports.clock.now() };
+    const row = {
+      id,
+      session_id,
+      owner,
+      origin,
+      principal,
+      agent: asked.agent,
+      ...unworked,
+      parent: parent.id,
+      created_at: this.#ports.clock.now(),
+    };
     await this.#ports.runs.insert(row, { kind: 'asked', context: asked.within.context, ...asked });
   }
 
-  async #startedBefore(principal: Principal, sessionId: string, id: string): Promise<{ readonly run_id: string }> {
+  async #startedBefore(
+    principal: Principal,
+    sessionId: string,
+    id: string,
+  ): Promise<{ readonly run_id: string }> {
     const { state } = await this.requireIn(sessionId, principal, id);
     if (state === 'running') {
       await this.resume(id);
@@ -148,7 +193,11 @@ export class Runs implements ChatRuns {
       this.#isKept = false;
       this.#keepOn();
       if (this.#active.size > 0) {
-        await this.#ports.runs.keep(this.#options.holder, [...this.#active.keys()], this.#ports.clock.now() + heldMs);
+        await this.#ports.runs.keep(
+          this.#options.holder,
+          [...this.#active.keys()],
+          this.#ports.clock.now() + heldMs,
+        );
       }
     });
   }
@@ -156,7 +205,10 @@ export class Runs implements ChatRuns {
   async *follow(principal: Principal, runId: string, afterSeq = 0): AsyncGenerator<RunEvent> {
     const { state } = await this.#own(principal, runId);
     const active = state === 'running' ? await this.#worked(runId) : this.#active.get(runId);
-    const source = active === undefined ? await this.#ports.runs.events(runId, afterSeq) : active.events.follow(afterSeq);
+    const source =
+      active === undefined
+        ? await this.#ports.runs.events(runId, afterSeq)
+        : active.events.follow(afterSeq);
     // A finish in the middle is of an earlier stretch, before an approval: a stream ends with one.
     let held: RunEvent | undefined;
     for await (const event of source) {
@@ -171,7 +223,12 @@ export class Runs implements ChatRuns {
   }
 
   /** `isApart`: whether who was chosen works on by itself, and is not waited for. */
-  async settled(principal: Principal, runId: string, signal?: AbortSignal, isApart?: (agent: string) => boolean): Promise<RunEnd> {
+  async settled(
+    principal: Principal,
+    runId: string,
+    signal?: AbortSignal,
+    isApart?: (agent: string) => boolean,
+  ): Promise<RunEnd> {
     for await (const { type, data } of this.follow(principal, runId)) {
       signal?.throwIfAborted();
       if (type === 'data-plan' && isApart?.((data['data'] as { agent: string }).agent) === true) {
@@ -180,7 +237,9 @@ export class Runs implements ChatRuns {
     }
     const row = await this.#own(principal, runId);
     const state = replay(await this.#ports.runs.journal(runId));
-    const waiting = state.turns.flatMap(({ calls }) => calls).filter(({ state: at }) => at === 'waiting');
+    const waiting = state.turns
+      .flatMap(({ calls }) => calls)
+      .filter(({ state: at }) => at === 'waiting');
     return {
       run_id: runId,
       finish_reason: row.state === 'ended' ? row.finish_reason! : 'approval',
@@ -195,7 +254,9 @@ export class Runs implements ChatRuns {
       return;
     }
     await this.#ports.runs.update(runId, { cancelled: 1 });
-    for (const { id } of (await this.#ports.runs.open(row.owner)).filter(({ parent }) => parent === runId)) {
+    for (const { id } of (await this.#ports.runs.open(row.owner)).filter(
+      ({ parent }) => parent === runId,
+    )) {
       await this.cancel(principal, id);
     }
     const active = this.#active.get(runId);
@@ -228,7 +289,10 @@ export class Runs implements ChatRuns {
       if (active !== undefined || (await this.#ports.runs.find(runId))?.state !== 'running') {
         return active;
       }
-      await new Promise<void>((resolve) => void this.#options.scope.timeout('look for a worker', lookAgainMs, () => resolve()));
+      await new Promise<void>(
+        (resolve) =>
+          void this.#options.scope.timeout('look for a worker', lookAgainMs, () => resolve()),
+      );
     }
     return undefined;
   }
@@ -236,7 +300,10 @@ export class Runs implements ChatRuns {
   /** Its answer as history shows it, or what there is of it so far. */
   async textOf(principal: Principal, runId: string): Promise<string> {
     const row = await this.#own(principal, runId);
-    return (await this.#ports.sessions.answerOf(row.session_id, runId)) ?? finalText(replay(await this.#ports.runs.journal(row.id)));
+    return (
+      (await this.#ports.sessions.answerOf(row.session_id, runId)) ??
+      finalText(replay(await this.#ports.runs.journal(row.id)))
+    );
   }
 
   async #carry(row: RunRow, active: Active, leave: AbortSignal): Promise<void> {
@@ -246,7 +313,12 @@ export class Runs implements ChatRuns {
       const session = await this.#ports.sessions.find(row.session_id);
       const principal = this.#options.livePrincipal(JSON.parse(row.principal) as Principal);
       if (session === undefined || principal === undefined) {
-        await this.#ports.runs.update(row.id, { state: 'ended', finish_reason: 'cancelled', ended_at: this.#ports.clock.now(), holder: null });
+        await this.#ports.runs.update(row.id, {
+          state: 'ended',
+          finish_reason: 'cancelled',
+          ended_at: this.#ports.clock.now(),
+          holder: null,
+        });
         return;
       }
       const entries = await this.#ports.runs.journal(row.id);
@@ -259,7 +331,9 @@ export class Runs implements ChatRuns {
         events: active.events,
         signal: active.stop.signal,
       };
-      const standing = await new RunWorker(this.#ports, work, replay(entries), entries.length).run(() => active.cancelled);
+      const standing = await new RunWorker(this.#ports, work, replay(entries), entries.length).run(
+        () => active.cancelled,
+      );
       if (standing === 'left') {
         await this.#ports.runs.update(row.id, { holder: null });
         this.#options.left(row.id);
@@ -277,7 +351,10 @@ export class Runs implements ChatRuns {
   /** Another person's run is not found, for all but admins. */
   async #own(principal: Principal, runId: string): Promise<RunRow> {
     const row = await this.#ports.runs.find(runId);
-    if (row === undefined || !(row.owner === ownerOf(principal) || principal.grants.includes('*'))) {
+    if (
+      row === undefined ||
+      !(row.owner === ownerOf(principal) || principal.grants.includes('*'))
+    ) {
       throw noRun(runId);
     }
     return row;
@@ -295,4 +372,5 @@ export class Runs implements ChatRuns {
   }
 }
 
-const noRun = (id: string): SvcError => new SvcError('not_found', `there is no run ${id}`, { reason: 'chat.no_run' });
+const noRun = (id: string): SvcError =>
+  new SvcError('not_found', `there is no run ${id}`, { reason: 'chat.no_run' });

@@ -25,12 +25,22 @@ const Params = Type.Object({
   task: Type.String({
     minLength: 1,
     maxLength: 4_000,
-    description: 'What to find out, with everything the agent has to know: it sees nothing of this conversation.',
+    description:
+      'What to find out, with everything the agent has to know: it sees nothing of this conversation.',
   }),
 });
 
 const ask: Tool = {
-  ...{ key: askKey, name: 'Ask another agent', scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed', source: 'chat', trust: 'untrusted' },
+  ...{
+    key: askKey,
+    name: 'Ask another agent',
+    scope: 'manager',
+    class: 'safe',
+    tier: 'core',
+    devices: 'narrowed',
+    source: 'chat',
+    trust: 'untrusted',
+  },
   description:
     'Has another agent find out one thing by reading, and brings its findings with their evidence. It changes nothing. Several can be asked at once.',
   schema: Params as unknown as Tool['schema'],
@@ -54,23 +64,42 @@ export class SubAgents implements ToolSource {
   }
 
   /** Asked again after a kill, by the same call, it is the same run. */
-  async run(_key: string, params: Readonly<Record<string, unknown>>, call: Parameters<ToolSource['run']>[2]): Promise<object> {
+  async run(
+    _key: string,
+    params: Readonly<Record<string, unknown>>,
+    call: Parameters<ToolSource['run']>[2],
+  ): Promise<object> {
     const { runs, store, scope } = this.#parts;
     const { agent, task } = params as { agent: string; task: string };
     const [parentId = '', callId = ''] = (call.idempotencyKey ?? '').split(':');
     const parent = await store.find(parentId);
-    if (parent === undefined || parent.parent !== null || parent.state === 'ended' || parent.owner !== ownerOf(call.principal)) {
-      throw new SvcError('conflict', `${askKey} is for agents at work; a person asks ${agent} by a message with "agent": "${agent}"`, {
-        reason: 'chat.no_parent',
-      });
+    if (
+      parent === undefined ||
+      parent.parent !== null ||
+      parent.state === 'ended' ||
+      parent.owner !== ownerOf(call.principal)
+    ) {
+      throw new SvcError(
+        'conflict',
+        `${askKey} is for agents at work; a person asks ${agent} by a message with "agent": "${agent}"`,
+        {
+          reason: 'chat.no_parent',
+        },
+      );
     }
     const id = `${parentId}.${callId}`;
     if ((await store.find(id)) === undefined) {
       const persona = this.#able(agent);
-      await runs.startWithin(parent, id, { content: task, agent: persona.name, within: await this.#within(parent) });
+      await runs.startWithin(parent, id, {
+        content: task,
+        agent: persona.name,
+        within: await this.#within(parent),
+      });
     }
     await runs.resume(id);
-    const forget = scope.timeout(`end of run ${id}`, longestMs, () => runs.cancel(call.principal, id));
+    const forget = scope.timeout(`end of run ${id}`, longestMs, () =>
+      runs.cancel(call.principal, id),
+    );
     try {
       await Promise.race([runs.settled(call.principal, id), left(call.signal)]);
     } finally {
@@ -83,7 +112,9 @@ export class SubAgents implements ToolSource {
     const persona = this.#parts.personas.find(name);
     if (persona === undefined || persona.unmet.length > 0) {
       const why = persona === undefined ? 'there is none of that name' : persona.unmet.join('; ');
-      throw new SvcError('not_found', `agent ${name} cannot be asked: ${why}`, { reason: 'chat.agent_not_asked' });
+      throw new SvcError('not_found', `agent ${name} cannot be asked: ${why}`, {
+        reason: 'chat.agent_not_asked',
+      });
     }
     return persona;
   }
@@ -93,7 +124,15 @@ export class SubAgents implements ToolSource {
     const state = replay(await store.journal(id));
     const agent = state.routed?.agent ?? '';
     const { disallowed_tools: denied = [], tools: allowed = [] } = personas.find(agent) ?? {};
-    return { run: id, agent, context: state.asked.context, tainted: isTainted(state), denied, allowed, evidence: [...evidenceOf(state)] };
+    return {
+      run: id,
+      agent,
+      context: state.asked.context,
+      tainted: isTainted(state),
+      denied,
+      allowed,
+      evidence: [...evidenceOf(state)],
+    };
   }
 
   /** What it has found, never how it went about it. */
@@ -101,15 +140,26 @@ export class SubAgents implements ToolSource {
     const { store } = this.#parts;
     const row = await store.find(id);
     if (row?.state !== 'ended') {
-      throw new SvcError('unavailable', 'the agent was interrupted; ask it again', { reason: 'chat.agent_left' });
+      throw new SvcError('unavailable', 'the agent was interrupted; ask it again', {
+        reason: 'chat.agent_left',
+      });
     }
     const state = replay(await store.journal(id));
     const text = withoutCitations(finalText(state), missingCitations(state)).trim();
     if (text === '') {
-      throw new SvcError('upstream_error', `agent ${row.agent} has found nothing: ${state.ended?.error ?? row.finish_reason}`, { reason: 'chat.no_findings' });
+      throw new SvcError(
+        'upstream_error',
+        `agent ${row.agent} has found nothing: ${state.ended?.error ?? row.finish_reason}`,
+        { reason: 'chat.no_findings' },
+      );
     }
     return {
-      ...{ agent: row.agent, run_id: id, finish_reason: row.finish_reason, findings: text.slice(0, longestFindings) },
+      ...{
+        agent: row.agent,
+        run_id: id,
+        finish_reason: row.finish_reason,
+        findings: text.slice(0, longestFindings),
+      },
       ...{ tools_called: shownCalls(state).length, usage: usageOf(state) },
     };
   }

@@ -14,11 +14,18 @@ export async function askModel(ports: RunPorts, run: OpenRun, isLast: boolean): 
     throw new Error(`persona ${state.routed!.agent} is gone`);
   }
   const usable = ports.models.usable(persona.model);
-  const whole = await ports.toolbag.offer({ principal: work.principal, persona, origin: work.origin }, state);
+  const whole = await ports.toolbag.offer(
+    { principal: work.principal, persona, origin: work.origin },
+    state,
+  );
   const offer: Offer = isLast ? { ...whole, tools: [], deferred: [] } : whole;
   const { within } = state.asked;
   const history =
-    within === undefined ? (await ports.sessions.lastMessages(work.session.id, historyMessages)).filter(({ run_id: id }) => id !== work.row.id) : [];
+    within === undefined
+      ? (await ports.sessions.lastMessages(work.session.id, historyMessages)).filter(
+          ({ run_id: id }) => id !== work.row.id,
+        )
+      : [];
   const maxTokens = ports.settings.maxReplyTokens();
   const { messages, compacted } = promptOf({
     ...{ state, persona, offer, history, clock: ports.clock },
@@ -33,9 +40,20 @@ export async function askModel(ports: RunPorts, run: OpenRun, isLast: boolean): 
     work.events.add('data-notice', { data: { code: 'compacted' }, transient: true });
   }
   work.events.add('start-step');
-  const budget = { run: within?.run ?? work.row.id, session: work.session.id, persona: persona.name };
+  const budget = {
+    run: within?.run ?? work.row.id,
+    session: work.session.id,
+    persona: persona.name,
+  };
   const telling = new TurnTelling(ports, run, offer);
-  for await (const part of ports.models.stream({ model: persona.model, messages, tools: offer.tools, maxTokens, budget, signal: work.signal })) {
+  for await (const part of ports.models.stream({
+    model: persona.model,
+    messages,
+    tools: offer.tools,
+    maxTokens,
+    budget,
+    signal: work.signal,
+  })) {
     telling.take(part);
   }
   await telling.store();
@@ -71,18 +89,38 @@ class TurnTelling {
         return;
       case 'call-start':
         this.#closeText();
-        events.add('tool-input-start', { toolCallId: this.#idOf(part.index), toolName: this.#keyOf(part.name), dynamic: true });
+        events.add('tool-input-start', {
+          toolCallId: this.#idOf(part.index),
+          toolName: this.#keyOf(part.name),
+          dynamic: true,
+        });
         return;
       case 'call-delta':
-        events.add('tool-input-delta', { toolCallId: this.#idOf(part.index), inputTextDelta: part.delta });
+        events.add('tool-input-delta', {
+          toolCallId: this.#idOf(part.index),
+          inputTextDelta: part.delta,
+        });
         return;
       case 'call': {
         this.#closeText();
-        const call = { id: this.#idOf(part.index), name: part.name, tool: this.#keyOf(part.name), args: part.args };
+        const call = {
+          id: this.#idOf(part.index),
+          name: part.name,
+          tool: this.#keyOf(part.name),
+          args: part.args,
+        };
         this.#calls.set(part.index, call);
-        const shown = { toolCallId: call.id, toolName: call.tool, input: part.args ?? part.text, dynamic: true };
+        const shown = {
+          toolCallId: call.id,
+          toolName: call.tool,
+          input: part.args ?? part.text,
+          dynamic: true,
+        };
         if (part.args === undefined) {
-          events.add('tool-input-error', { ...shown, errorText: 'the arguments are not one JSON object' });
+          events.add('tool-input-error', {
+            ...shown,
+            errorText: 'the arguments are not one JSON object',
+          });
         } else {
           events.add('tool-input-available', shown);
         }
@@ -101,7 +139,16 @@ class TurnTelling {
     const { finish, usage, model } = this.#end;
     this.#run.work.events.add('data-usage', { data: { ...usage, model }, transient: true });
     this.#run.work.events.add('finish-step');
-    await this.#run.append([{ kind: 'answered', text: this.#text, calls: [...this.#calls.values()], finish, usage, model }]);
+    await this.#run.append([
+      {
+        kind: 'answered',
+        text: this.#text,
+        calls: [...this.#calls.values()],
+        finish,
+        usage,
+        model,
+      },
+    ]);
   }
 
   #say(type: 'text' | 'reasoning', delta: string): void {

@@ -46,7 +46,9 @@ export class RunWorker implements OpenRun {
 
   async run(isCancelled: () => boolean): Promise<Standing> {
     try {
-      return seesAsAsked(this.work) ? await this.#steps(isCancelled) : await this.#end('error', new SvcError('forbidden', otherDevices));
+      return seesAsAsked(this.work)
+        ? await this.#steps(isCancelled)
+        : await this.#end('error', new SvcError('forbidden', otherDevices));
     } catch (error) {
       if (error instanceof LostRun) {
         return 'left';
@@ -54,8 +56,13 @@ export class RunWorker implements OpenRun {
       if (this.work.signal.aborted) {
         return isCancelled() ? await this.#end('cancelled', undefined) : 'left';
       }
-      this.#ports.log.warn({ event: 'chat.run_failed', run_id: this.work.row.id, cause: messageOf(error) }, 'run failed');
-      const failure = isSvcError(error) ? error : new SvcError('internal', 'the run failed inside svc; its log says why');
+      this.#ports.log.warn(
+        { event: 'chat.run_failed', run_id: this.work.row.id, cause: messageOf(error) },
+        'run failed',
+      );
+      const failure = isSvcError(error)
+        ? error
+        : new SvcError('internal', 'the run failed inside svc; its log says why');
       return this.#end(failure.code === 'budget_exceeded' ? 'budget' : 'error', failure);
     }
   }
@@ -73,7 +80,15 @@ export class RunWorker implements OpenRun {
         await along?.();
       };
       const { runs, clock } = this.#ports;
-      await this.#inTurn(() => runs.append(row.id, holder, clock.now(), { from: this.#rows + 1, entries, events: fresh }, more));
+      await this.#inTurn(() =>
+        runs.append(
+          row.id,
+          holder,
+          clock.now(),
+          { from: this.#rows + 1, entries, events: fresh },
+          more,
+        ),
+      );
       events.stored(fresh.length);
       if (reserve !== undefined) {
         events.reserved(reserve);
@@ -91,7 +106,11 @@ export class RunWorker implements OpenRun {
       try {
         return await write();
       } catch (error) {
-        if (!notBegun.has((isSvcError(error) && error.reason) || '') || tries === mostTries || this.work.signal.aborted) {
+        if (
+          !notBegun.has((isSvcError(error) && error.reason) || '') ||
+          tries === mostTries ||
+          this.work.signal.aborted
+        ) {
           throw error;
         }
         await this.#ports.pause(pauseMs, this.work.signal);
@@ -101,7 +120,10 @@ export class RunWorker implements OpenRun {
 
   async #steps(isCancelled: () => boolean): Promise<Standing> {
     const { events, row, session } = this.work;
-    events.add('start', { messageId: row.id, messageMetadata: { session_id: session.id, run_id: row.id } });
+    events.add('start', {
+      messageId: row.id,
+      messageMetadata: { session_id: session.id, run_id: row.id },
+    });
     await this.append([]);
     const calls = new ToolCalls(this.#ports, this);
     for (;;) {
@@ -129,7 +151,9 @@ export class RunWorker implements OpenRun {
         case 'wait':
           if (await calls.stillWait(step.calls)) {
             events.add('finish', { finishReason: 'tool-calls' });
-            await this.append([], () => this.#ports.runs.update(row.id, { state: 'waiting', holder: null }));
+            await this.append([], () =>
+              this.#ports.runs.update(row.id, { state: 'waiting', holder: null }),
+            );
             return 'waiting';
           }
           break;
@@ -139,14 +163,20 @@ export class RunWorker implements OpenRun {
     }
   }
 
-  async #end(finish: Extract<Entry, { kind: 'ended' }>['finish'], failure: SvcError | undefined): Promise<Standing> {
+  async #end(
+    finish: Extract<Entry, { kind: 'ended' }>['finish'],
+    failure: SvcError | undefined,
+  ): Promise<Standing> {
     await closeRun(this.#ports, this, finish, failure);
     return 'ended';
   }
 }
 
 /** As it works for another agent: it reads with what that one has as well, and asks no third. */
-const restrained = (persona: KnownPersona, { agent, allowed = [], denied }: Within): KnownPersona & GatedPersona => ({
+const restrained = (
+  persona: KnownPersona,
+  { agent, allowed = [], denied }: Within,
+): KnownPersona & GatedPersona => ({
   ...persona,
   permission_mode: 'read-only',
   disallowed_tools: [...persona.disallowed_tools, askKey],
@@ -155,7 +185,8 @@ const restrained = (persona: KnownPersona, { agent, allowed = [], denied }: With
 
 /** What a run has read may be of devices that its person does not see any more. */
 const seesAsAsked = ({ row, principal }: Work): boolean =>
-  JSON.stringify((JSON.parse(row.principal) as Principal).selectors) === JSON.stringify(principal.selectors);
+  JSON.stringify((JSON.parse(row.principal) as Principal).selectors) ===
+  JSON.stringify(principal.selectors);
 const otherDevices = 'the devices that you see have changed since this was asked; ask again';
 
 const mostTurns = 100;
@@ -166,13 +197,26 @@ async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
   const { row, session, principal, events, signal } = run.work;
   const { content, agent, context, within } = run.state.asked;
   const wanted = agent ?? session.agent ?? undefined;
-  const { persona, why, candidates } = await ports.coordinator.choose({ content, agent: wanted, principal, run: row.id, session: session.id, signal });
+  const { persona, why, candidates } = await ports.coordinator.choose({
+    content,
+    agent: wanted,
+    principal,
+    run: row.id,
+    session: session.id,
+    signal,
+  });
   events.add('data-plan', { data: { agent: persona.name, why, candidates }, transient: true });
-  const spawn = { ...(session.related_incident_id !== null && { incident_id: session.related_incident_id }), ...context };
-  const isFirst = within !== undefined || !(await ports.sessions.hasAnswered(session.id, persona.name));
+  const spawn = {
+    ...(session.related_incident_id !== null && { incident_id: session.related_incident_id }),
+    ...context,
+  };
+  const isFirst =
+    within !== undefined || !(await ports.sessions.hasAnswered(session.id, persona.name));
   const opening = isFirst ? ports.personas.initialPrompt(persona, spawn, principal).trim() : '';
   const { text, found } =
-    within === undefined && ports.mentions.available ? await ports.mentions.get().resolve(content, principal) : { text: content, found: false };
+    within === undefined && ports.mentions.available
+      ? await ports.mentions.get().resolve(content, principal)
+      : { text: content, found: false };
   const digest = JSON.parse(session.digest) as Digest;
   await run.append(
     [
@@ -183,7 +227,10 @@ async function routeRun(ports: RunPorts, run: OpenRun): Promise<void> {
         why,
         prompt: opening === '' ? text : `${opening}\n\n${text}`,
         kernel: ports.settings.kernel(),
-        max_turns: Math.min(persona.max_turns > 0 ? persona.max_turns : ports.settings.maxTurns(), within === undefined ? mostTurns : turnsWithin),
+        max_turns: Math.min(
+          persona.max_turns > 0 ? persona.max_turns : ports.settings.maxTurns(),
+          within === undefined ? mostTurns : turnsWithin,
+        ),
         tainted: found || digest.tainted === true || within?.tainted === true,
         evidence: [...digest.evidence.map(({ id }) => id), ...(within?.evidence ?? [])],
       },

@@ -20,14 +20,20 @@ export function objection(state: RunState, call: Call): string | undefined {
     )
     .filter(({ tool }) => tool === call.tool);
   const same = canonical(call.args);
-  if (earlier.filter(({ args }) => args !== undefined && canonical(args) === same).length >= sameCallsAllowed) {
+  if (
+    earlier.filter(({ args }) => args !== undefined && canonical(args) === same).length >=
+    sameCallsAllowed
+  ) {
     return `${call.tool} was called with these arguments ${sameCallsAllowed} times already and its answers stand above. Call it with others, use another tool, or answer with what you know.`;
   }
   if (earlier.length >= (call.tool === askKey ? subAgentsOfOneRun : callsOfOneTool)) {
     return `${call.tool} was called ${earlier.length} times in this run, which is as often as it may be. Answer with what you know.`;
   }
   const last = earlier.slice(-failuresInARow);
-  if (last.length === failuresInARow && last.every(({ outcome }) => outcome?.status === 'error' || outcome?.status === 'timeout')) {
+  if (
+    last.length === failuresInARow &&
+    last.every(({ outcome }) => outcome?.status === 'error' || outcome?.status === 'timeout')
+  ) {
     return `${call.tool} has failed ${failuresInARow} times in a row; it is left alone for the rest of this run.`;
   }
   return undefined;
@@ -43,13 +49,16 @@ export function canonical(value: unknown): string {
 }
 
 /** Arguments by which tools are told where to connect, `base_url` and `targetHost` among them; those of queries hold names of hosts, too, and call nobody. */
-const placeName = /(?:^|_)(?:hosts?|hostnames?|urls?|uris?|ips?|servers?|address(?:es)?|endpoints?|resolvers?|proxy|webhook)$/i;
+const placeName =
+  /(?:^|_)(?:hosts?|hostnames?|urls?|uris?|ips?|servers?|address(?:es)?|endpoints?|resolvers?|proxy|webhook)$/i;
 /** The same where they look like an address; else they name services, files or rules. */
-const perhapsPlace = /(?:^|_)(?:names?|targets?|domains?|link|href|site|page|source|callback|destination|remote|to)$/i;
+const perhapsPlace =
+  /(?:^|_)(?:names?|targets?|domains?|link|href|site|page|source|callback|destination|remote|to)$/i;
 const looksLikeAddress = /^[^\s/]+\.[^\s.]+|:|^\[/;
 const isUrl = /^(?:[a-z][a-z0-9+.-]{0,30}:\/\/|(?:https?|wss?|ftps?):|\/\/)/i;
 /** A word of any text that could lead somewhere: an address with a scheme, a name with a dot, an account at a host, numbers of a machine. */
-const perhapsAddress = /^(?:[a-z][a-z0-9+.-]{0,30}:\S|\/\/|[^\s/@:]+\.[a-z][a-z0-9-]*(?:[:/.]|$)|[^\s@]+@|\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9a-f]*:[0-9a-f]*:)/i;
+const perhapsAddress =
+  /^(?:[a-z][a-z0-9+.-]{0,30}:\S|\/\/|[^\s/@:]+\.[a-z][a-z0-9-]*(?:[:/.]|$)|[^\s@]+@|\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9a-f]*:[0-9a-f]*:)/i;
 const deepest = 32;
 
 export interface Vouching {
@@ -77,20 +86,35 @@ export function strangeAddress(
   const named = new Set(words.flatMap((text) => wordsOf(text).map(hostOf)));
   return places.find((place) => {
     const host = hostOf(place);
-    return !named.has(host) && !known.some((one) => (one.startsWith('*.') ? host.endsWith(one.slice(1).toLowerCase()) : host === hostOf(one)));
+    return (
+      !named.has(host) &&
+      !known.some((one) =>
+        one.startsWith('*.') ? host.endsWith(one.slice(1).toLowerCase()) : host === hostOf(one),
+      )
+    );
   });
 }
 
 /** A tool may answer for one of its params itself: `x-checked-address` in its schema says that it refuses what it has not found. */
-function withoutOwn(args: Readonly<Record<string, unknown>>, { properties = {} }: { readonly properties?: unknown }): Readonly<Record<string, unknown>> {
+function withoutOwn(
+  args: Readonly<Record<string, unknown>>,
+  { properties = {} }: { readonly properties?: unknown },
+): Readonly<Record<string, unknown>> {
   const fields = properties as Readonly<Record<string, { readonly 'x-checked-address'?: boolean }>>;
-  return Object.fromEntries(Object.entries(args).filter(([name]) => fields[name]?.['x-checked-address'] !== true));
+  return Object.fromEntries(
+    Object.entries(args).filter(([name]) => fields[name]?.['x-checked-address'] !== true),
+  );
 }
 
 function* addressesIn(value: unknown, anywhere: boolean, name = '', depth = 0): Iterable<string> {
   if (typeof value === 'string') {
     const field = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_');
-    if (value !== '' && (placeName.test(field) || isUrl.test(value.trim()) || (perhapsPlace.test(field) && looksLikeAddress.test(value)))) {
+    if (
+      value !== '' &&
+      (placeName.test(field) ||
+        isUrl.test(value.trim()) ||
+        (perhapsPlace.test(field) && looksLikeAddress.test(value)))
+    ) {
       yield value;
     } else if (anywhere) {
       yield* wordsOf(value.replaceAll('\\', '/')).filter((word) => perhapsAddress.test(word));
@@ -112,6 +136,10 @@ function hostOf(text: string): string {
     .replaceAll('\\', '/')
     .replace(/[?!.:]+$/, '')
     .replace(/^\/\//, 'http://');
-  const url = [written, `http://${written}`, `http://[${written}]`].find((each, at) => (at > 0 || isUrl.test(each)) && URL.canParse(each));
-  return url === undefined ? written : new URL(url.replace(/^[a-z][a-z0-9+.-]*:/, 'http:')).hostname.replace(/\.$/, '');
+  const url = [written, `http://${written}`, `http://[${written}]`].find(
+    (each, at) => (at > 0 || isUrl.test(each)) && URL.canParse(each),
+  );
+  return url === undefined
+    ? written
+    : new URL(url.replace(/^[a-z][a-z0-9+.-]*:/, 'http:')).hostname.replace(/\.$/, '');
 }

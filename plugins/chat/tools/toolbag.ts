@@ -38,15 +38,25 @@ export class Toolbag {
 
   async offer(bearer: Bearer, state: RunState): Promise<Offer> {
     const skills = await this.#registry.shownTo(bearer.principal);
-    const entries = [...skills.aliases()].filter(([, tool]) => this.#gate.decide({ ...bearer, tool }).verdict !== 'refused');
+    const entries = [...skills.aliases()].filter(
+      ([, tool]) => this.#gate.decide({ ...bearer, tool }).verdict !== 'refused',
+    );
     const byName = new Map(entries);
     const expanded = lookedUp(state);
-    const defers = byName.has(searchKey) && (entries.length > this.#threshold() || isHeavy(entries));
-    const isWhole = (name: string, { key, tier }: Tool): boolean => !defers || tier === 'core' || key === searchKey || expanded.has(key) || expanded.has(name);
+    const defers =
+      byName.has(searchKey) && (entries.length > this.#threshold() || isHeavy(entries));
+    const isWhole = (name: string, { key, tier }: Tool): boolean =>
+      !defers || tier === 'core' || key === searchKey || expanded.has(key) || expanded.has(name);
     return {
       byName,
-      tools: entries.flatMap(([name, tool]) => (isWhole(name, tool) ? [{ name, description: tool.description, schema: schemaOf(tool) }] : [])),
-      deferred: entries.flatMap(([name, tool]) => (isWhole(name, tool) ? [] : [{ name, line: firstLine(tool.description) }])),
+      tools: entries.flatMap(([name, tool]) =>
+        isWhole(name, tool)
+          ? [{ name, description: tool.description, schema: schemaOf(tool) }]
+          : [],
+      ),
+      deferred: entries.flatMap(([name, tool]) =>
+        isWhole(name, tool) ? [] : [{ name, line: firstLine(tool.description) }],
+      ),
     };
   }
 }
@@ -54,7 +64,9 @@ export class Toolbag {
 /** A few tools of one server may say more of themselves than all others together. */
 function isHeavy(entries: readonly (readonly [string, Tool])[]): boolean {
   let left = mostCharacters;
-  return entries.some(([, { tier, schema }]) => tier === 'specialty' && (left -= charactersOf(schema)) < 0);
+  return entries.some(
+    ([, { tier, schema }]) => tier === 'specialty' && (left -= charactersOf(schema)) < 0,
+  );
 }
 
 const known = new WeakMap<object, number>();
@@ -70,15 +82,33 @@ function schemaOf({ schema, scope }: Tool): Readonly<Record<string, unknown>> {
   if (scope === 'manager') {
     return schema;
   }
-  const { properties = {}, required = [] } = schema as { properties?: object; required?: readonly string[] };
-  const device = { type: 'integer', minimum: 1, description: 'id of the device on which to run it' };
-  return { ...schema, type: 'object', properties: { ...properties, device_id: device }, required: [...required, 'device_id'] };
+  const { properties = {}, required = [] } = schema as {
+    properties?: object;
+    required?: readonly string[];
+  };
+  const device = {
+    type: 'integer',
+    minimum: 1,
+    description: 'id of the device on which to run it',
+  };
+  return {
+    ...schema,
+    type: 'object',
+    properties: { ...properties, device_id: device },
+    required: [...required, 'device_id'],
+  };
 }
 
 /** Keys that the run has asked for with `tool_search {select}`. */
 function lookedUp(state: RunState): ReadonlySet<string> {
-  const searches = state.turns.flatMap(({ calls }) => calls).filter(({ tool, outcome }) => tool === searchKey && outcome?.status === 'ok');
-  return new Set(searches.flatMap(({ args }) => (Array.isArray(args?.['select']) ? args['select'].map(String) : [])));
+  const searches = state.turns
+    .flatMap(({ calls }) => calls)
+    .filter(({ tool, outcome }) => tool === searchKey && outcome?.status === 'ok');
+  return new Set(
+    searches.flatMap(({ args }) =>
+      Array.isArray(args?.['select']) ? args['select'].map(String) : [],
+    ),
+  );
 }
 
 const firstLine = (text: string): string => text.split(/(?<=\.)\s|\n/, 1)[0]!.slice(0, 160);

@@ -42,6 +42,8 @@ const columns: readonly (readonly [string, number])[] = [
 export const diskstats: Collect = (moment, sink) => {
   for (const { device, values } of moment.disks()) {
     const labels = ['device', device];
-    columns.slice(0, values.length).forEach(([name, unit], i) => sink.add(`node_disk_${name}`, values[i]! * unit, labels));
+    columns
+      .slice(0, values.length)
+      .forEach(([name, unit], i) => sink.add(`node_disk_${name}`, values[i]! * unit, labels));
   }
 };

@@ -39,11 +39,15 @@ export const cgroup: Collect = ({ files }, sink) => {
       break;
     }
   }
-  const [quota, period] = (files.text('/sys/fs/cgroup/cpu.max') ?? '').trim().split(' ').map(Number);
+  const [quota, period] = (files.text('/sys/fs/cgroup/cpu.max') ?? '')
+    .trim()
+    .split(' ')
+    .map(Number);
   const cores =
     quota !== undefined && period !== undefined
       ? quota / period
-      : (files.number('/sys/fs/cgroup/cpu/cpu.cfs_quota_us') ?? NaN) / (files.number('/sys/fs/cgroup/cpu/cpu.cfs_period_us') ?? NaN);
+      : (files.number('/sys/fs/cgroup/cpu/cpu.cfs_quota_us') ?? NaN) /
+        (files.number('/sys/fs/cgroup/cpu/cpu.cfs_period_us') ?? NaN);
   // `max` and -1 are no limit.
   if (Number.isFinite(cores) && cores > 0) {
     sink.add('node_cgroup_cpu_limit_cores', cores);

@@ -48,14 +48,18 @@ export const netclass: Collect = ({ files, machine }, sink) => {
     if (machine.networkExclude.excludes(device)) {
       continue;
     }
-    const word = (file: string): string => files.text(`/sys/class/net/${device}/${file}`, 4_096)?.trim() ?? '';
+    const word = (file: string): string =>
+      files.text(`/sys/class/net/${device}/${file}`, 4_096)?.trim() ?? '';
     const state = word('operstate');
     if (state === '') {
       continue;
     }
     const labels = ['device', device];
     sink.add('node_network_up', state === 'up' ? 1 : 0, labels);
-    const facts = ['address', 'broadcast', 'duplex', 'ifalias'].flatMap((file) => [file, word(file)]);
+    const facts = ['address', 'broadcast', 'duplex', 'ifalias'].flatMap((file) => [
+      file,
+      word(file),
+    ]);
     sink.add('node_network_info', 1, [...labels, ...facts, 'operstate', state]);
     for (const [file, name, unit] of numbers) {
       const value = files.number(`/sys/class/net/${device}/${file}`);
@@ -85,6 +89,8 @@ export const softnet: Collect = ({ files }, sink) => {
   for (const [i, line] of lines.entries()) {
     const values = line.split(/ +/).map((text) => Number.parseInt(text, 16));
     const labels = ['cpu', String(values[12] ?? i)];
-    ['processed', 'dropped', 'times_squeezed'].forEach((name, column) => sink.add(`node_softnet_${name}_total`, values[column] ?? 0, labels));
+    ['processed', 'dropped', 'times_squeezed'].forEach((name, column) =>
+      sink.add(`node_softnet_${name}_total`, values[column] ?? 0, labels),
+    );
   }
 };

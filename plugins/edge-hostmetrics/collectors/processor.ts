@@ -6,9 +6,21 @@ const perSecond = 100;
 
 export const cpu: Collect = (moment, sink) => {
   for (const [cpuName, times] of moment.cpus()) {
-    cpuModes.forEach((mode, i) => sink.add('node_cpu_seconds_total', times[i]! / perSecond, ['cpu', cpuName, 'mode', mode]));
-    sink.add('node_cpu_guest_seconds_total', times[8]! / perSecond, ['cpu', cpuName, 'mode', 'user']);
-    sink.add('node_cpu_guest_seconds_total', times[9]! / perSecond, ['cpu', cpuName, 'mode', 'nice']);
+    cpuModes.forEach((mode, i) =>
+      sink.add('node_cpu_seconds_total', times[i]! / perSecond, ['cpu', cpuName, 'mode', mode]),
+    );
+    sink.add('node_cpu_guest_seconds_total', times[8]! / perSecond, [
+      'cpu',
+      cpuName,
+      'mode',
+      'user',
+    ]);
+    sink.add('node_cpu_guest_seconds_total', times[9]! / perSecond, [
+      'cpu',
+      cpuName,
+      'mode',
+      'nice',
+    ]);
   }
 };
 
@@ -32,7 +44,9 @@ export const stat: Collect = (moment, sink) => {
 
 export const loadavg: Collect = (moment, sink) => {
   const load = moment.load();
-  ['node_load1', 'node_load5', 'node_load15'].forEach((name, i) => load[i] !== undefined && sink.add(name, load[i]));
+  ['node_load1', 'node_load5', 'node_load15'].forEach(
+    (name, i) => load[i] !== undefined && sink.add(name, load[i]),
+  );
 };
 
 const microseconds = 1e6;

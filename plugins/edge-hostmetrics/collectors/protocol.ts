@@ -6,7 +6,11 @@ const wanted =
   /^(?:.*_(?:InErrors|InErrs)|Ip_Forwarding|Ip(?:6|Ext)_(?:InOctets|OutOctets)|Icmp6?_(?:InMsgs|OutMsgs)|TcpExt_(?:Listen.*|Syncookies.*|TCPSynRetrans|TCPTimeouts|TCPOFOQueue|TCPRcvQDrop)|Tcp_(?:ActiveOpens|InSegs|OutSegs|OutRsts|PassiveOpens|RetransSegs|CurrEstab)|Udp6?_(?:InDatagrams|OutDatagrams|NoPorts|RcvbufErrors|SndbufErrors))$/;
 
 export const netstat: Collect = ({ files }, sink) => {
-  for (const [name, value] of [...pairedLines(files, '/proc/net/netstat'), ...pairedLines(files, '/proc/net/snmp'), ...flatLines(files, '/proc/net/snmp6')]) {
+  for (const [name, value] of [
+    ...pairedLines(files, '/proc/net/netstat'),
+    ...pairedLines(files, '/proc/net/snmp'),
+    ...flatLines(files, '/proc/net/snmp6'),
+  ]) {
     if (wanted.test(name) && Number.isFinite(value)) {
       sink.add(`node_netstat_${name}`, value);
     }
@@ -20,7 +24,9 @@ function* pairedLines(files: MachineFiles, path: string): Iterable<readonly [str
     const [protocol, ...names] = lines[i]!.split(' ');
     const [again, ...values] = lines[i + 1]!.split(' ');
     if (protocol === again && protocol !== undefined) {
-      yield* names.map((name, at) => [`${protocol.slice(0, -1)}_${name}`, Number(values[at] ?? NaN)] as const);
+      yield* names.map(
+        (name, at) => [`${protocol.slice(0, -1)}_${name}`, Number(values[at] ?? NaN)] as const,
+      );
     }
   }
 }
@@ -52,7 +58,16 @@ export const sockstat: Collect = ({ files, machine }, sink) => {
   }
 };
 
-const tracked = ['found', 'invalid', 'ignore', 'insert', 'insert_failed', 'drop', 'early_drop', 'search_restart'];
+const tracked = [
+  'found',
+  'invalid',
+  'ignore',
+  'insert',
+  'insert_failed',
+  'drop',
+  'early_drop',
+  'search_restart',
+];
 
 export const conntrack: Collect = ({ files }, sink) => {
   const entries = files.number('/proc/sys/net/netfilter/nf_conntrack_count');

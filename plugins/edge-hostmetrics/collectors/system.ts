@@ -27,7 +27,8 @@ export const time: Collect = (moment, sink) => {
 };
 
 export const uname: Collect = ({ files, machine }, sink) => {
-  const word = (file: string): string => files.text(`/proc/sys/kernel/${file}`, 4_096)?.trim() ?? '';
+  const word = (file: string): string =>
+    files.text(`/proc/sys/kernel/${file}`, 4_096)?.trim() ?? '';
   sink.add('node_uname_info', 1, [
     'domainname',
     word('domainname'),
@@ -81,7 +82,8 @@ export const os: Collect = ({ files }, sink) => {
 
 /** `VERSION_ID="12"` a line, quoted as a shell would; names in lower case. */
 function osRelease(files: MachineFiles): ReadonlyMap<string, string> | undefined {
-  const text = files.text('/etc/os-release', 64 * 1024) ?? files.text('/usr/lib/os-release', 64 * 1024);
+  const text =
+    files.text('/etc/os-release', 64 * 1024) ?? files.text('/usr/lib/os-release', 64 * 1024);
   if (text === undefined) {
     return undefined;
   }

@@ -27,9 +27,19 @@ export function parseMeminfo(text: string): ReadonlyMap<string, number> {
 export function available(memory: ReadonlyMap<string, number>): number | undefined {
   const stated = memory.get('MemAvailable_bytes');
   const free = memory.get('MemFree_bytes');
-  return stated ?? (free === undefined ? undefined : free + (memory.get('Buffers_bytes') ?? 0) + (memory.get('Cached_bytes') ?? 0));
+  return (
+    stated ??
+    (free === undefined
+      ? undefined
+      : free + (memory.get('Buffers_bytes') ?? 0) + (memory.get('Cached_bytes') ?? 0))
+  );
 }
 
-export function usedPercent(total: number | undefined, free: number | undefined): number | undefined {
-  return total === undefined || free === undefined || total <= 0 ? undefined : Math.min(100, Math.max(0, 100 * (1 - free / total)));
+export function usedPercent(
+  total: number | undefined,
+  free: number | undefined,
+): number | undefined {
+  return total === undefined || free === undefined || total <= 0
+    ? undefined
+    : Math.min(100, Math.max(0, 100 * (1 - free / total)));
 }

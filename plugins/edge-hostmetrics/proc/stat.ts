@@ -1,5 +1,14 @@
 /** Modes of a CPU in the order of /proc/stat; the two of guests are counted in user and nice as well. */
-export const cpuModes = ['user', 'nice', 'system', 'idle', 'iowait', 'irq', 'softirq', 'steal'] as const;
+export const cpuModes = [
+  'user',
+  'nice',
+  'system',
+  'idle',
+  'iowait',
+  'irq',
+  'softirq',
+  'steal',
+] as const;
 const [idle, guest, fields] = [3, 8, 10];
 
 /** Jiffies of one CPU: the modes, then guest and guest_nice. */
@@ -65,7 +74,10 @@ export class CpuHistory {
     const answer = new Map<string, CpuTimes>();
     for (const [cpu, times] of cpus) {
       const before = this.#highest.get(cpu);
-      const highest = before === undefined || before[idle]! - times[idle]! >= hotPlugged ? [...times] : before.map((value, i) => Math.max(value, times[i]!));
+      const highest =
+        before === undefined || before[idle]! - times[idle]! >= hotPlugged
+          ? [...times]
+          : before.map((value, i) => Math.max(value, times[i]!));
       this.#highest.set(cpu, highest);
       answer.set(cpu, highest);
     }
@@ -74,7 +86,10 @@ export class CpuHistory {
 }
 
 /** The share of the time between two readings that the CPUs were busy, 0 to 100; undefined when none can be compared. */
-export function busyPercent(before: ReadonlyMap<string, CpuTimes>, now: ReadonlyMap<string, CpuTimes>): number | undefined {
+export function busyPercent(
+  before: ReadonlyMap<string, CpuTimes>,
+  now: ReadonlyMap<string, CpuTimes>,
+): number | undefined {
   let all = 0;
   let resting = 0;
   for (const [cpu, times] of now) {

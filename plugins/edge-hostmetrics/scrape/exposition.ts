@@ -20,7 +20,10 @@ const plainName = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const plainNumber = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|0[xX][0-9a-fA-F]+)$/;
 
 /** What an exporter answers with, in Prometheus' text format or in OpenMetrics. A line that is neither refuses the whole. */
-export function* readExposition(text: string, { maxSeries, openMetrics }: ExpositionLimits): Iterable<ScrapedSample> {
+export function* readExposition(
+  text: string,
+  { maxSeries, openMetrics }: ExpositionLimits,
+): Iterable<ScrapedSample> {
   let series = 0;
   let ended = false;
   let number = 0;
@@ -78,11 +81,18 @@ class SampleLine {
     // An exemplar of OpenMetrics says nothing about the series.
     const rest = this.#text.slice(this.#at);
     const hash = rest.indexOf(' # ');
-    const [value, time, ...more] = (hash === -1 ? rest : rest.slice(0, hash)).trim().split(/[ \t]+/);
+    const [value, time, ...more] = (hash === -1 ? rest : rest.slice(0, hash))
+      .trim()
+      .split(/[ \t]+/);
     if (more.length > 0) {
       throw this.#wrong('there is text behind the time');
     }
-    return { name, labels, value: this.#value(value ?? ''), time: time === undefined ? undefined : this.#time(time) };
+    return {
+      name,
+      labels,
+      value: this.#value(value ?? ''),
+      time: time === undefined ? undefined : this.#time(time),
+    };
   }
 
   /** Up to the closing brace; answers the name of the metric when that stands among the labels, quoted. */
@@ -100,7 +110,11 @@ class SampleLine {
       if (this.#text[this.#at] === '=') {
         this.#at++;
         this.#blank();
-        if (key === '' || key.length > longestName || !(quoted || /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(key))) {
+        if (
+          key === '' ||
+          key.length > longestName ||
+          !(quoted || /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(key))
+        ) {
           throw this.#wrong(`"${key.slice(0, 60)}" is no name of a label`);
         }
         into.push(key, this.#quoted());
@@ -135,7 +149,9 @@ class SampleLine {
         break;
       }
       const escaped = this.#text[slash + 1] ?? '';
-      value += this.#text.slice(from, slash) + (escaped === 'n' ? '\n' : escaped === '"' || escaped === '\\' ? escaped : `\\${escaped}`);
+      value +=
+        this.#text.slice(from, slash) +
+        (escaped === 'n' ? '\n' : escaped === '"' || escaped === '\\' ? escaped : `\\${escaped}`);
       from = slash + 2;
     }
     if (value.length > longestValue) {
@@ -181,7 +197,9 @@ class SampleLine {
   }
 
   #time(text: string): number {
-    const time = plainNumber.test(text) ? Math.round(Number(text) * (this.#openMetrics ? 1_000 : 1)) : NaN;
+    const time = plainNumber.test(text)
+      ? Math.round(Number(text) * (this.#openMetrics ? 1_000 : 1))
+      : NaN;
     if (!Number.isSafeInteger(time) || time < 0) {
       throw this.#wrong(`"${text.slice(0, 40)}" is no time`);
     }
@@ -193,4 +211,5 @@ class SampleLine {
   }
 }
 
-const wrong = (line: number, what: string): SvcError => new SvcError('upstream_error', `line ${line} of the answer: ${what}`);
+const wrong = (line: number, what: string): SvcError =>
+  new SvcError('upstream_error', `line ${line} of the answer: ${what}`);

@@ -18,7 +18,11 @@ export class Scraper {
     this.#ports = ports;
     this.#log = log;
     // Last comes what no sample may replace.
-    const own = new Map([...Object.entries(target.labels), ['job', target.job], ['instance', instanceOf(target.url)]] as [string, string][]);
+    const own = new Map([
+      ...Object.entries(target.labels),
+      ['job', target.job],
+      ['instance', instanceOf(target.url)],
+    ] as [string, string][]);
     this.#labels = [...own].flat();
   }
 
@@ -50,8 +54,11 @@ export class Scraper {
 
   /** What the target calls like one of our own labels is kept as `exported_*`. */
   #renamed(labels: readonly string[]): readonly string[] {
-    const taken = (name: string): boolean => name === '__name__' || this.#labels.some((own, i) => i % 2 === 0 && own === name);
-    return labels.some((name, i) => i % 2 === 0 && taken(name)) ? labels.map((word, i) => (i % 2 === 0 && taken(word) ? `exported_${word}` : word)) : labels;
+    const taken = (name: string): boolean =>
+      name === '__name__' || this.#labels.some((own, i) => i % 2 === 0 && own === name);
+    return labels.some((name, i) => i % 2 === 0 && taken(name))
+      ? labels.map((word, i) => (i % 2 === 0 && taken(word) ? `exported_${word}` : word))
+      : labels;
   }
 
   #note(up: boolean, cause?: string): void {
@@ -60,7 +67,10 @@ export class Scraper {
       if (up) {
         this.#log.info({ job, url }, 'scrape target answers');
       } else {
-        this.#log.warn({ event: 'hostmetrics.scrape_failed', job, url, cause }, 'scraping a target failed; retried at its interval');
+        this.#log.warn(
+          { event: 'hostmetrics.scrape_failed', job, url, cause },
+          'scraping a target failed; retried at its interval',
+        );
       }
     }
     this.#up = up;

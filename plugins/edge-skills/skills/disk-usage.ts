@@ -33,19 +33,39 @@ export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
   tier: 'core',
   mostMs: 60_000,
   schema: treeSchema(30, {
-    depth: { type: 'integer', minimum: 0, maximum: 4, default: 1, description: 'How far below it folders are listed one by one.' },
+    depth: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 4,
+      default: 1,
+      description: 'How far below it folders are listed one by one.',
+    },
   }),
   run: ({ path, depth, top, max_entries: mostEntries }: Params, call) =>
     paths.with(path, async (start) => {
       const linked = new Set<string>();
-      const root: Usage = { path: start.path, depth: 0, above: undefined, bytes: Number(start.stats.blocks) * 512, size: 0, files: 0 };
+      const root: Usage = {
+        path: start.path,
+        depth: 0,
+        above: undefined,
+        bytes: Number(start.stats.blocks) * 512,
+        size: 0,
+        files: 0,
+      };
       const folders = [root];
       const report = await walkTree<Usage>(start, {
         ...{ paths, slow, call, mostEntries, root },
         see({ path: at, stats }, folder) {
           let usage = folder;
           if (stats.isDirectory() && folder.depth < depth) {
-            usage = { path: at, depth: folder.depth + 1, above: folder, bytes: 0, size: 0, files: 0 };
+            usage = {
+              path: at,
+              depth: folder.depth + 1,
+              above: folder,
+              bytes: 0,
+              size: 0,
+              files: 0,
+            };
             folders.push(usage);
           }
           const id = `${stats.dev}:${stats.ino}`;
@@ -68,7 +88,12 @@ export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
       const rows = folders
         .sort((a, b) => b.bytes - a.bytes || (a.path < b.path ? -1 : 1))
         .slice(0, top)
-        .map(({ path: at, bytes, size, files }) => ({ path: at, disk_bytes: bytes, file_bytes: size, files }));
+        .map(({ path: at, bytes, size, files }) => ({
+          path: at,
+          disk_bytes: bytes,
+          file_bytes: size,
+          files,
+        }));
       return walkNote({ path: start.path, folders: fitRows(rows) }, report, folders[1]?.path);
     }),
 });

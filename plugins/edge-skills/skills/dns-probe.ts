@@ -27,8 +27,15 @@ export const dnsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
     additionalProperties: false,
     required: ['name'],
     properties: {
-      name: { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,253}$', description: 'A name; an address for PTR.' },
-      type: { enum: ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'], default: 'A' },
+      name: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9_.:-]{1,253}$',
+        description: 'A name; an address for PTR.',
+      },
+      type: {
+        enum: ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'],
+        default: 'A',
+      },
       server: hostSchema,
       server_port: { ...portSchema, default: usualPort },
     },
@@ -46,9 +53,20 @@ export const dnsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
     const from = clock.monotonic();
     try {
       signal.throwIfAborted();
-      const records: unknown = type === 'PTR' ? await resolver.reverse(name) : await resolver.resolve(name, type);
-      const rows = fitRows((Array.isArray(records) ? (records as unknown[]) : [records]).slice(0, mostRecords));
-      return { result: { found: true, records: rows, error: null, servers, took_ms: Math.round(clock.monotonic() - from) } };
+      const records: unknown =
+        type === 'PTR' ? await resolver.reverse(name) : await resolver.resolve(name, type);
+      const rows = fitRows(
+        (Array.isArray(records) ? (records as unknown[]) : [records]).slice(0, mostRecords),
+      );
+      return {
+        result: {
+          found: true,
+          records: rows,
+          error: null,
+          servers,
+          took_ms: Math.round(clock.monotonic() - from),
+        },
+      };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (signal.aborted || code === undefined) {
@@ -58,7 +76,15 @@ export const dnsProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
         throw new SvcError('invalid_argument', `${name} is no valid name for a ${type} record`);
       }
       // That there is no answer is what was to be found out.
-      return { result: { found: false, records: [], error: code, servers, took_ms: Math.round(clock.monotonic() - from) } };
+      return {
+        result: {
+          found: false,
+          records: [],
+          error: code,
+          servers,
+          took_ms: Math.round(clock.monotonic() - from),
+        },
+      };
     } finally {
       signal.removeEventListener('abort', cancel);
     }

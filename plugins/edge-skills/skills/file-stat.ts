@@ -7,7 +7,8 @@ import type { EdgeSkill } from '../contract.ts';
 export const fileStat = (paths: AllowedPaths, files: MachineFiles): EdgeSkill => ({
   key: 'file_stat',
   name: 'File details',
-  description: 'Kind, size, owner, rights and times of a file or folder, which is not opened for it. A link is followed first.',
+  description:
+    'Kind, size, owner, rights and times of a file or folder, which is not opened for it. A link is followed first.',
   class: 'safe',
   tier: 'core',
   schema: {

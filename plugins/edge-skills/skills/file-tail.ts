@@ -25,7 +25,11 @@ export const fileTail = (paths: AllowedPaths): EdgeSkill => ({
       path: { type: 'string', minLength: 1, maxLength: 4096 },
       lines: { type: 'integer', minimum: 1, maximum: 5000, default: 100 },
       max_bytes: { type: 'integer', minimum: 1, maximum: 131072, default: 65536 },
-      before: { type: 'integer', minimum: 0, description: 'Reads what ends at this byte; default: the end of the file.' },
+      before: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Reads what ends at this byte; default: the end of the file.',
+      },
     },
   },
   run: ({ path: asked, lines, max_bytes: most, before }: Params) =>
@@ -34,13 +38,24 @@ export const fileTail = (paths: AllowedPaths): EdgeSkill => ({
       const end = Math.min(before ?? size, size);
       const from = Math.max(0, end - most);
       const bytes = await paths.patiently(asked, async () => {
-        const { buffer, bytesRead } = await file.read(Buffer.alloc(end - from), 0, end - from, from);
+        const { buffer, bytesRead } = await file.read(
+          Buffer.alloc(end - from),
+          0,
+          end - from,
+          from,
+        );
         return buffer.subarray(0, bytesRead);
       });
       const begin = beginOf(bytes, lines, from === 0);
-      const readOn = from + begin > 0 ? { hint: 'There is more before it.', params: { before: from + begin } } : undefined;
+      const readOn =
+        from + begin > 0
+          ? { hint: 'There is more before it.', params: { before: from + begin } }
+          : undefined;
       const text = plainText(bytes.subarray(begin).toString('utf8'));
-      return { result: { path, size_bytes: size, from: from + begin, to: from + bytes.length, text }, readOn };
+      return {
+        result: { path, size_bytes: size, from: from + begin, to: from + bytes.length, text },
+        readOn,
+      };
     }),
 });
 

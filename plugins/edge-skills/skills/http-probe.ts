@@ -16,13 +16,20 @@ interface Params {
 }
 
 /** Headers that give their reader a right. */
-const secretHeaders = new Set(['set-cookie', 'authorization', 'www-authenticate', 'proxy-authenticate', 'authentication-info']);
+const secretHeaders = new Set([
+  'set-cookie',
+  'authorization',
+  'www-authenticate',
+  'proxy-authenticate',
+  'authentication-info',
+]);
 const [mostHeaders, longestHeader] = [60, 1_000];
 
 export const httpProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
   key: 'http_probe',
   name: 'HTTP request',
-  description: 'One request without credentials from this machine: status, headers, times and the certificate. Redirects are reported, not followed.',
+  description:
+    'One request without credentials from this machine: status, headers, times and the certificate. Redirects are reported, not followed.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -30,9 +37,20 @@ export const httpProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
     additionalProperties: false,
     required: ['url'],
     properties: {
-      url: { type: 'string', pattern: '^https?://', examples: ['https://shop.example.org/health'], maxLength: 2000 },
+      url: {
+        type: 'string',
+        pattern: '^https?://',
+        examples: ['https://shop.example.org/health'],
+        maxLength: 2000,
+      },
       method: { enum: ['GET', 'HEAD'], default: 'GET' },
-      body_bytes: { type: 'integer', minimum: 0, maximum: 16384, default: 0, description: 'So much of the body is returned.' },
+      body_bytes: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 16384,
+        default: 0,
+        description: 'So much of the body is returned.',
+      },
     },
   },
   async run({ url, method, body_bytes: mostBody }: Params, call: SkillCall) {
@@ -40,7 +58,13 @@ export const httpProbe = (rules: ProbeRules, clock: Clock): EdgeSkill => ({
     const secure = target.protocol === 'https:';
     const port = target.port === '' ? (secure ? 443 : 80) : Number(target.port);
     const address = await rules.target(target.hostname, port);
-    return { result: { address: address.address, port, ...(await ask({ target, secure, port, method, mostBody, address, clock }, call)) } };
+    return {
+      result: {
+        address: address.address,
+        port,
+        ...(await ask({ target, secure, port, method, mostBody, address, clock }, call)),
+      },
+    };
   },
 });
 
@@ -54,14 +78,24 @@ interface Question {
   readonly clock: Clock;
 }
 
-function ask({ target, secure, port, method, mostBody, address, clock }: Question, { signal }: SkillCall): Promise<object> {
+function ask(
+  { target, secure, port, method, mostBody, address, clock }: Question,
+  { signal }: SkillCall,
+): Promise<object> {
   const from = clock.monotonic();
   const took = (): number => Math.round(clock.monotonic() - from);
   const host = target.hostname.replaceAll(/^\[|\]$/g, '');
   return new Promise((resolve, reject) => {
     // To the address that was checked; the name is in the Host header and in the greeting of TLS.
     const outgoing = (secure ? httpsRequest : httpRequest)({
-      ...{ host: address.address, family: address.family, port, method, agent: false, path: `${target.pathname}${target.search}` },
+      ...{
+        host: address.address,
+        family: address.family,
+        port,
+        method,
+        agent: false,
+        path: `${target.pathname}${target.search}`,
+      },
       headers: { host: target.host, 'user-agent': 'svc-probe', accept: '*/*' },
       // An invalid certificate is a finding, and nothing secret is sent.
       ...(secure && { rejectUnauthorized: false, ...(isIP(host) === 0 && { servername: host }) }),
@@ -73,15 +107,32 @@ function ask({ target, secure, port, method, mostBody, address, clock }: Questio
       if (signal.aborted) {
         reject(error);
       } else {
-        resolve({ answered: false, error: error.code ?? plainText(error.message).slice(0, 200), took_ms: took() });
+        resolve({
+          answered: false,
+          error: error.code ?? plainText(error.message).slice(0, 200),
+          took_ms: took(),
+        });
       }
     });
     outgoing.once('response', (incoming) => {
-      const answered = { answered: true, error: null, status: incoming.statusCode ?? 0, http_version: incoming.httpVersion, first_byte_ms: took() };
+      const answered = {
+        answered: true,
+        error: null,
+        status: incoming.statusCode ?? 0,
+        http_version: incoming.httpVersion,
+        first_byte_ms: took(),
+      };
       const tls = secure ? describe(incoming.socket as TLSSocket) : null;
       readBody(incoming, mostBody).then(({ text, truncated }) => {
         outgoing.destroy();
-        resolve({ ...answered, headers: headersOf(incoming), tls, body: text, body_truncated: truncated, took_ms: took() });
+        resolve({
+          ...answered,
+          headers: headersOf(incoming),
+          tls,
+          body: text,
+          body_truncated: truncated,
+          took_ms: took(),
+        });
       }, reject);
     });
     outgoing.end();
@@ -93,14 +144,25 @@ function ask({ target, secure, port, method, mostBody, address, clock }: Questio
 
 function parseTarget(url: string): URL {
   const target = URL.canParse(url) ? new URL(url) : undefined;
-  if (target === undefined || (target.protocol !== 'http:' && target.protocol !== 'https:') || target.username !== '' || target.password !== '') {
-    throw new SvcError('invalid_argument', 'url is an address that starts with http:// or https://, without a user or a password in it');
+  if (
+    target === undefined ||
+    (target.protocol !== 'http:' && target.protocol !== 'https:') ||
+    target.username !== '' ||
+    target.password !== ''
+  ) {
+    throw new SvcError(
+      'invalid_argument',
+      'url is an address that starts with http:// or https://, without a user or a password in it',
+    );
   }
   return target;
 }
 
 /** Stops reading when there is enough; a body may have no end. */
-async function readBody(incoming: IncomingMessage, most: number): Promise<{ text: string; truncated: boolean }> {
+async function readBody(
+  incoming: IncomingMessage,
+  most: number,
+): Promise<{ text: string; truncated: boolean }> {
   let body = Buffer.alloc(0);
   if (most > 0) {
     for await (const chunk of incoming as AsyncIterable<Buffer>) {
@@ -110,23 +172,32 @@ async function readBody(incoming: IncomingMessage, most: number): Promise<{ text
       }
     }
   }
-  return { text: plainText(body.subarray(0, most).toString('utf8')), truncated: body.length > most || (most === 0 && !incoming.complete) };
+  return {
+    text: plainText(body.subarray(0, most).toString('utf8')),
+    truncated: body.length > most || (most === 0 && !incoming.complete),
+  };
 }
 
 const headersOf = ({ headers }: IncomingMessage): object =>
   Object.fromEntries(
     Object.entries(headers)
       .slice(0, mostHeaders)
-      .map(([name, value]) => [name, secretHeaders.has(name) ? '[redacted]' : plainText(String(value)).slice(0, longestHeader)]),
+      .map(([name, value]) => [
+        name,
+        secretHeaders.has(name) ? '[redacted]' : plainText(String(value)).slice(0, longestHeader),
+      ]),
   );
 
 function describe(socket: TLSSocket): object {
   const certificate = socket.getPeerCertificate() as Partial<PeerCertificate>;
-  const name = (value: unknown): string | null => (typeof value === 'string' ? plainText(value).slice(0, 200) : null);
+  const name = (value: unknown): string | null =>
+    typeof value === 'string' ? plainText(value).slice(0, 200) : null;
   return {
     protocol: socket.getProtocol(),
     authorized: socket.authorized,
-    problem: socket.authorized ? null : String(socket.authorizationError ?? 'unknown').slice(0, 200),
+    problem: socket.authorized
+      ? null
+      : String(socket.authorizationError ?? 'unknown').slice(0, 200),
     subject: name(certificate.subject?.CN),
     issuer: name(certificate.issuer?.CN),
     names: name(certificate.subjectaltname),

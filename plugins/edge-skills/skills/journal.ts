@@ -14,14 +14,18 @@ interface Params {
   readonly boot: boolean;
 }
 
-const instant = { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$' };
+const instant = {
+  type: 'string',
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$',
+};
 const mostOutput = 4 * 1024 * 1024;
 const longestMessage = 4_096;
 
 export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSkill => ({
   key: 'journal',
   name: 'Journal',
-  description: 'The last entries of the journal of systemd, oldest first; of one unit, from a priority on, or of a time.',
+  description:
+    'The last entries of the journal of systemd, oldest first; of one unit, from a priority on, or of a time.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -29,7 +33,13 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
     additionalProperties: false,
     properties: {
       unit: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9@_.:-]{0,199}$' },
-      priority: { type: 'integer', minimum: 0, maximum: 7, default: 7, description: 'As syslog counts: 3 for errors and worse.' },
+      priority: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 7,
+        default: 7,
+        description: 'As syslog counts: 3 for errors and worse.',
+      },
       since: { ...instant, description: 'RFC 3339, UTC.' },
       until: { ...instant, description: 'RFC 3339, UTC.' },
       lines: { type: 'integer', minimum: 1, maximum: 2000, default: 100 },
@@ -53,7 +63,10 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
       signal,
     });
     if (cut === 'time' || (code !== 0 && cut === undefined)) {
-      throw new SvcError('upstream_error', `journalctl ${cut === 'time' ? 'took too long' : `failed with code ${code}: ${plainText(errors).slice(0, 500)}`}`);
+      throw new SvcError(
+        'upstream_error',
+        `journalctl ${cut === 'time' ? 'took too long' : `failed with code ${code}: ${plainText(errors).slice(0, 500)}`}`,
+      );
     }
     // Newest first, as it prints them: what was cut off is the oldest.
     const entries = Buffer.from(output).toString('utf8').split('\n').flatMap(readEntry);
@@ -61,7 +74,10 @@ export const journal = (programs: MachinePrograms, paths: AllowedPaths): EdgeSki
     const oldest = shown.at(-1);
     const readOn =
       cut !== undefined || shown.length < entries.length || entries.length >= params.lines
-        ? { hint: 'There may be older ones; those of the same moment come again.', params: oldest ? { until: oldest.at } : { lines: 1 } }
+        ? {
+            hint: 'There may be older ones; those of the same moment come again.',
+            params: oldest ? { until: oldest.at } : { lines: 1 },
+          }
         : undefined;
     return { result: { entries: shown.toReversed() }, readOn };
   },
@@ -110,10 +126,15 @@ function readEntry(line: string): Entry[] {
     const first: unknown = Array.isArray(value) && typeof value[0] === 'string' ? value[0] : value;
     return typeof first === 'string' ? plainText(first.slice(0, longestMessage)) : null;
   };
-  const number = (name: string): number | null => (/^\d{1,10}$/.test(text(name) ?? '') ? Number(text(name)) : null);
+  const number = (name: string): number | null =>
+    /^\d{1,10}$/.test(text(name) ?? '') ? Number(text(name)) : null;
   const micros = text('__REALTIME_TIMESTAMP') ?? '';
   const bytes = fields.get('MESSAGE');
-  const message = text('MESSAGE') ?? (Array.isArray(bytes) ? plainText(Buffer.from((bytes as number[]).slice(0, longestMessage)).toString('utf8')) : undefined);
+  const message =
+    text('MESSAGE') ??
+    (Array.isArray(bytes)
+      ? plainText(Buffer.from((bytes as number[]).slice(0, longestMessage)).toString('utf8'))
+      : undefined);
   if (!/^\d{10,16}$/.test(micros) || message === undefined) {
     return [];
   }

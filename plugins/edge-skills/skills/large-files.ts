@@ -22,15 +22,26 @@ interface Large {
 export const largeFiles = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
   key: 'large_files',
   name: 'Large files',
-  description: 'The largest files below a folder. Links are not followed, other file systems not entered.',
+  description:
+    'The largest files below a folder. Links are not followed, other file systems not entered.',
   class: 'safe',
   tier: 'core',
   mostMs: 60_000,
-  schema: treeSchema(20, { min_bytes: { type: 'integer', minimum: 0, default: 1048576, description: 'Smaller ones are left out.' } }),
+  schema: treeSchema(20, {
+    min_bytes: {
+      type: 'integer',
+      minimum: 0,
+      default: 1048576,
+      description: 'Smaller ones are left out.',
+    },
+  }),
   run: ({ path, top, min_bytes: least, max_entries: mostEntries }: Params, call) =>
     paths.with(path, async (start) => {
       const found: Large[] = [];
-      const keep = (): void => void found.sort((a, b) => b.size_bytes - a.size_bytes || (a.path < b.path ? -1 : 1)).splice(top);
+      const keep = (): void =>
+        void found
+          .sort((a, b) => b.size_bytes - a.size_bytes || (a.path < b.path ? -1 : 1))
+          .splice(top);
       let lastFolder: string | undefined;
       const report = await walkTree<undefined>(start, {
         ...{ paths, slow, call, mostEntries, root: undefined },
@@ -38,7 +49,12 @@ export const largeFiles = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => (
           lastFolder = stats.isDirectory() ? at : lastFolder;
           if (stats.isFile() && stats.size >= BigInt(least)) {
             const modified = timestamp(Number(stats.mtimeMs));
-            found.push({ path: at, size_bytes: Number(stats.size), disk_bytes: Number(stats.blocks) * 512, modified_at: modified });
+            found.push({
+              path: at,
+              size_bytes: Number(stats.size),
+              disk_bytes: Number(stats.blocks) * 512,
+              modified_at: modified,
+            });
             if (found.length >= top * 4) {
               keep();
             }

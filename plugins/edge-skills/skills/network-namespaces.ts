@@ -40,21 +40,43 @@ export const networkNamespaces = (files: MachineFiles, rest: () => Promise<void>
       }
       let namespace = found.get(id);
       if (namespace === undefined) {
-        namespace = { id, is_host: id === host, processes: 0, members: [], containers: [], interfaces: interfacesOf(files, pid) };
+        namespace = {
+          id,
+          is_host: id === host,
+          processes: 0,
+          members: [],
+          containers: [],
+          interfaces: interfacesOf(files, pid),
+        };
         found.set(id, namespace);
       }
       namespace.processes++;
       if (namespace.members.length < mostMembers) {
-        namespace.members.push({ pid: Number(pid), name: plainName(parseProcessStat(files.text(`/proc/${pid}/stat`, 4_096) ?? '')?.name ?? '') });
+        namespace.members.push({
+          pid: Number(pid),
+          name: plainName(
+            parseProcessStat(files.text(`/proc/${pid}/stat`, 4_096) ?? '')?.name ?? '',
+          ),
+        });
       }
       const container = containerOf(files.text(`/proc/${pid}/cgroup`, 8_192) ?? '');
-      if (container !== undefined && namespace.containers.length < mostContainers && !namespace.containers.includes(container)) {
+      if (
+        container !== undefined &&
+        namespace.containers.length < mostContainers &&
+        !namespace.containers.includes(container)
+      ) {
         namespace.containers.push(container);
       }
     }
     const all = [...found.values()].sort((a, b) => b.processes - a.processes);
     const rows = fitRows(all);
-    const readOn = rows.length < all.length ? { hint: 'There are more, with fewer processes; they do not fit into one answer.', params: {} } : undefined;
+    const readOn =
+      rows.length < all.length
+        ? {
+            hint: 'There are more, with fewer processes; they do not fit into one answer.',
+            params: {},
+          }
+        : undefined;
     return { result: { namespaces: rows, hidden_processes: hidden }, readOn };
   },
 });
@@ -64,7 +86,10 @@ const interfacesOf = (files: MachineFiles, pid: string): string[] =>
   (files.text(`/proc/${pid}/net/dev`, 64 * 1024) ?? '')
     .split('\n')
     .slice(2, 2 + mostInterfaces)
-    .flatMap((line) => (line.includes(':') ? [plainName(line.slice(0, line.indexOf(':')).trim())] : []));
+    .flatMap((line) =>
+      line.includes(':') ? [plainName(line.slice(0, line.indexOf(':')).trim())] : [],
+    );
 
 /** Engines name the group of a container for its id of 64 digits, whatever stands around that. */
-const containerOf = (text: string): string | undefined => /[/-]([0-9a-f]{64})(?:\.scope)?$/m.exec(text)?.[1]?.slice(0, 12);
+const containerOf = (text: string): string | undefined =>
+  /[/-]([0-9a-f]{64})(?:\.scope)?$/m.exec(text)?.[1]?.slice(0, 12);

@@ -18,7 +18,10 @@ export const ping = (programs: MachinePrograms, rules: ProbeRules): EdgeSkill =>
     type: 'object',
     additionalProperties: false,
     required: ['host'],
-    properties: { host: hostSchema, count: { type: 'integer', minimum: 1, maximum: 10, default: 3 } },
+    properties: {
+      host: hostSchema,
+      count: { type: 'integer', minimum: 1, maximum: 10, default: 3 },
+    },
   },
   async run({ host, count }: { host: string; count: number }, { signal, timeoutMs }: SkillCall) {
     const { address, family } = await rules.target(host, undefined);
@@ -28,9 +31,14 @@ export const ping = (programs: MachinePrograms, rules: ProbeRules): EdgeSkill =>
     }
     // Behind every option and checked to be an address, so it is none.
     const args = [`-${family}`, '-n', '-c', String(count), '-W', '2', address];
-    const { code, output, errors, cut } = await programs.run(program, args, { timeoutMs, maxBytes: mostOutput, signal });
+    const { code, output, errors, cut } = await programs.run(program, args, {
+      timeoutMs,
+      maxBytes: mostOutput,
+      signal,
+    });
     const text = plainText(Buffer.from(output).toString('utf8'));
-    const [, sent, received] = /(\d+) packets transmitted, (\d+) (?:packets )?received/.exec(text) ?? [];
+    const [, sent, received] =
+      /(\d+) packets transmitted, (\d+) (?:packets )?received/.exec(text) ?? [];
     if (sent === undefined) {
       const why =
         cut === 'time'
@@ -41,7 +49,17 @@ export const ping = (programs: MachinePrograms, rules: ProbeRules): EdgeSkill =>
       throw new SvcError('upstream_error', `ping ${why}`);
     }
     const [, least, mean, most] = /= ([\d.]+)\/([\d.]+)\/([\d.]+)/.exec(text) ?? [];
-    const ms = (value: string | undefined): number | null => (value === undefined ? null : Number(value));
-    return { result: { address, sent: Number(sent), received: Number(received), min_ms: ms(least), avg_ms: ms(mean), max_ms: ms(most) } };
+    const ms = (value: string | undefined): number | null =>
+      value === undefined ? null : Number(value);
+    return {
+      result: {
+        address,
+        sent: Number(sent),
+        received: Number(received),
+        min_ms: ms(least),
+        avg_ms: ms(mean),
+        max_ms: ms(most),
+      },
+    };
   },
 });

@@ -6,7 +6,8 @@ import { fitRows } from '../fit-rows.ts';
 export const processes = (watch: ProcessWatch): EdgeSkill => ({
   key: 'processes',
   name: 'Processes',
-  description: 'The processes that use most CPU or memory, with their arguments; secrets in these are hidden.',
+  description:
+    'The processes that use most CPU or memory, with their arguments; secrets in these are hidden.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -20,7 +21,10 @@ export const processes = (watch: ProcessWatch): EdgeSkill => ({
   async run({ top, sort_by: by }: ListParams, { signal }) {
     const { sampled_at: at, processes: rows } = await watch.list({ top, sort_by: by }, signal);
     const shown = fitRows(rows);
-    const readOn = shown.length < rows.length ? { hint: 'Ask for fewer at once.', params: { top: shown.length } } : undefined;
+    const readOn =
+      shown.length < rows.length
+        ? { hint: 'Ask for fewer at once.', params: { top: shown.length } }
+        : undefined;
     return { result: { sampled_at: at, processes: shown }, readOn };
   },
 });

@@ -11,7 +11,8 @@ const shown = ['ActiveState', 'SubState', 'MainPID', 'Result'];
 export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): EdgeSkill => ({
   key: 'service_restart',
   name: 'Restart a service',
-  description: 'Restarts one of the services that the owner of the machine has listed, and reports its state afterwards.',
+  description:
+    'Restarts one of the services that the owner of the machine has listed, and reports its state afterwards.',
   class: 'mutating',
   tier: 'core',
   mostMs: 120_000,
@@ -19,7 +20,13 @@ export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): 
     type: 'object',
     additionalProperties: false,
     required: ['service'],
-    properties: { service: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9@_.:-]{0,199}$', description: 'As systemd calls it; .service may be left out.' } },
+    properties: {
+      service: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9][A-Za-z0-9@_.:-]{0,199}$',
+        description: 'As systemd calls it; .service may be left out.',
+      },
+    },
   },
   async run({ service }: { service: string }, { signal, timeoutMs }: SkillCall) {
     const unit = unitOf(service);
@@ -33,13 +40,23 @@ export const serviceRestart = (programs: MachinePrograms, policy: LocalPolicy): 
     if (systemctl === undefined) {
       throw new SvcError('upstream_error', 'this machine has no systemctl');
     }
-    const run = (args: readonly string[]) => programs.run(systemctl, args, { timeoutMs, maxBytes: mostOutput, signal });
+    const run = (args: readonly string[]) =>
+      programs.run(systemctl, args, { timeoutMs, maxBytes: mostOutput, signal });
     const { code, errors, cut } = await run(['restart', '--no-ask-password', '--', unit]);
     if (code !== 0) {
-      const why = cut === 'time' ? 'took too long' : `failed with code ${code}: ${plainText(errors).trim().slice(0, 500)}`;
+      const why =
+        cut === 'time'
+          ? 'took too long'
+          : `failed with code ${code}: ${plainText(errors).trim().slice(0, 500)}`;
       throw new SvcError('upstream_error', `the restart of ${unit} ${why}`);
     }
-    const { output } = await run(['show', '--no-pager', `--property=${shown.join(',')}`, '--', unit]);
+    const { output } = await run([
+      'show',
+      '--no-pager',
+      `--property=${shown.join(',')}`,
+      '--',
+      unit,
+    ]);
     const properties = new Map(
       Buffer.from(output)
         .toString('utf8')

@@ -20,7 +20,8 @@ const [mostLinks, turn] = [50_000, 1_000];
 export const sockets = (files: MachineFiles, rest: () => Promise<void>): EdgeSkill => ({
   key: 'sockets',
   name: 'Sockets',
-  description: 'TCP and UDP sockets of this machine: who listens, who is connected, and which process it is where the agent may see that.',
+  description:
+    'TCP and UDP sockets of this machine: who listens, who is connected, and which process it is where the agent may see that.',
   class: 'safe',
   tier: 'core',
   schema: {
@@ -28,20 +29,34 @@ export const sockets = (files: MachineFiles, rest: () => Promise<void>): EdgeSki
     additionalProperties: false,
     properties: {
       state: { enum: ['listen', 'established', 'all'], default: 'listen' },
-      port: { type: 'integer', minimum: 1, maximum: 65535, description: 'Only those with this port on either side.' },
+      port: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 65535,
+        description: 'Only those with this port on either side.',
+      },
       limit: { type: 'integer', minimum: 1, maximum: 1000, default: 200 },
     },
   },
   async run({ state, port, limit }: Params, call: SkillCall) {
     const tables = socketProtocols.map((protocol) => readSockets(files, protocol));
     const fits = (row: SocketRow): boolean =>
-      (state === 'all' || row.state === state) && (port === undefined || row.local_port === port || row.remote_port === port);
+      (state === 'all' || row.state === state) &&
+      (port === undefined || row.local_port === port || row.remote_port === port);
     const all = tables.flatMap(({ rows }) => rows.filter(fits));
     const shown = all.slice(0, limit);
     const owners = await ownersOf(new Set(shown.map(({ inode }) => inode)), { files, rest, call });
-    const rows = fitRows(shown.map(({ inode, ...row }) => ({ ...row, pid: owners.get(inode)?.pid ?? null, process: owners.get(inode)?.name ?? null })));
+    const rows = fitRows(
+      shown.map(({ inode, ...row }) => ({
+        ...row,
+        pid: owners.get(inode)?.pid ?? null,
+        process: owners.get(inode)?.name ?? null,
+      })),
+    );
     const whole = rows.length === all.length && tables.every((table) => table.whole);
-    const readOn = whole ? undefined : { hint: 'Ask for one port or one state.', params: { limit: Math.min(1_000, limit * 2) } };
+    const readOn = whole
+      ? undefined
+      : { hint: 'Ask for one port or one state.', params: { limit: Math.min(1_000, limit * 2) } };
     return { result: { sockets: rows, total: all.length }, readOn };
   },
 });
@@ -49,7 +64,11 @@ export const sockets = (files: MachineFiles, rest: () => Promise<void>): EdgeSki
 /** Looks through the open files of every process that lets us; a descriptor is a link such as `socket:[4711]`. */
 async function ownersOf(
   inodes: ReadonlySet<string>,
-  { files, rest, call }: { readonly files: MachineFiles; readonly rest: () => Promise<void>; readonly call: SkillCall },
+  {
+    files,
+    rest,
+    call,
+  }: { readonly files: MachineFiles; readonly rest: () => Promise<void>; readonly call: SkillCall },
 ): Promise<ReadonlyMap<string, Owner>> {
   const owners = new Map<string, Owner>();
   let links = 0;
@@ -57,7 +76,12 @@ async function ownersOf(
     for (const fd of files.names(`/proc/${pid}/fd`) ?? []) {
       const inode = /^socket:\[(\d+)\]$/.exec(files.link(`/proc/${pid}/fd/${fd}`) ?? '')?.[1];
       if (inode !== undefined && inodes.has(inode) && !owners.has(inode)) {
-        owners.set(inode, { pid: Number(pid), name: plainName(parseProcessStat(files.text(`/proc/${pid}/stat`, 4_096) ?? '')?.name ?? '') });
+        owners.set(inode, {
+          pid: Number(pid),
+          name: plainName(
+            parseProcessStat(files.text(`/proc/${pid}/stat`, 4_096) ?? '')?.name ?? '',
+          ),
+        });
       }
       if (++links % turn === 0) {
         await rest();

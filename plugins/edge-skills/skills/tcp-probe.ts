@@ -26,22 +26,44 @@ const [mostBanner, bannerMs] = [1_024, 1_000];
 export const tcpProbe = (rules: ProbeRules, clock: Clock, after: After): EdgeSkill => ({
   key: 'tcp_probe',
   name: 'TCP connection',
-  description: 'Whether a port takes connections from this machine, and how fast; what it says first, if wanted. Nothing is sent.',
+  description:
+    'Whether a port takes connections from this machine, and how fast; what it says first, if wanted. Nothing is sent.',
   class: 'safe',
   tier: 'core',
   schema: {
     type: 'object',
     additionalProperties: false,
     required: ['host', 'port'],
-    properties: { host: hostSchema, port: portSchema, banner: { type: 'boolean', default: false, description: 'Wait a second for what it says first.' } },
+    properties: {
+      host: hostSchema,
+      port: portSchema,
+      banner: {
+        type: 'boolean',
+        default: false,
+        description: 'Wait a second for what it says first.',
+      },
+    },
   },
   async run({ host, port, banner }: Params, call: SkillCall) {
     const target = await rules.target(host, port);
-    return { result: { address: target.address, port, ...(await dial(target, port, banner, call, clock, after)) } };
+    return {
+      result: {
+        address: target.address,
+        port,
+        ...(await dial(target, port, banner, call, clock, after)),
+      },
+    };
   },
 });
 
-function dial({ address, family }: Address, port: number, banner: boolean, { signal }: SkillCall, clock: Clock, after: After): Promise<Outcome> {
+function dial(
+  { address, family }: Address,
+  port: number,
+  banner: boolean,
+  { signal }: SkillCall,
+  clock: Clock,
+  after: After,
+): Promise<Outcome> {
   const from = clock.monotonic();
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port, family });
@@ -52,7 +74,13 @@ function dial({ address, family }: Address, port: number, banner: boolean, { sig
       socket.destroy();
       resolve(outcome);
     };
-    const open = (): void => settle({ connected: true, error: null, connect_ms: connectMs, banner: banner ? plainText(heard.toString('utf8')) : null });
+    const open = (): void =>
+      settle({
+        connected: true,
+        error: null,
+        connect_ms: connectMs,
+        banner: banner ? plainText(heard.toString('utf8')) : null,
+      });
     signal.addEventListener('abort', stop, { once: true });
     socket.once('close', () => signal.removeEventListener('abort', stop));
     socket.once('connect', () => {
@@ -75,7 +103,12 @@ function dial({ address, family }: Address, port: number, banner: boolean, { sig
       if (signal.aborted) {
         reject(error);
       } else {
-        resolve({ connected: false, error: error.code ?? error.message, connect_ms: Math.round(clock.monotonic() - from), banner: null });
+        resolve({
+          connected: false,
+          error: error.code ?? error.message,
+          connect_ms: Math.round(clock.monotonic() - from),
+          banner: null,
+        });
       }
     });
     if (signal.aborted) {

@@ -13,7 +13,13 @@ export const treeSchema = (top: number, own: Readonly<Record<string, object>>) =
     properties: {
       path: { type: 'string', minLength: 1, maxLength: 4096, description: 'Folder.' },
       top: { type: 'integer', minimum: 1, maximum: 200, default: top },
-      max_entries: { type: 'integer', minimum: 1, maximum: 500000, default: 200000, description: 'After so many it stops and says so.' },
+      max_entries: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 500000,
+        default: 200000,
+        description: 'After so many it stops and says so.',
+      },
       ...own,
     },
   }) as const;

@@ -51,9 +51,18 @@ export class DiskBuffer {
   }
 
   /** Resolves once it is durable: at once where that is urgent, within a second otherwise. */
-  async put(lane: Lane, head: Omit<RecordHead, 'at'>, body: Uint8Array, urgent = false): Promise<void> {
+  async put(
+    lane: Lane,
+    head: Omit<RecordHead, 'at'>,
+    body: Uint8Array,
+    urgent = false,
+  ): Promise<void> {
     if (this.#closed || this.#waitingBytes > mostWaitingBytes) {
-      throw new SvcError('unavailable', this.#closed ? 'the uplink has stopped' : 'too many puts wait for the disk of this machine', { retryAfterSeconds: 1 });
+      throw new SvcError(
+        'unavailable',
+        this.#closed ? 'the uplink has stopped' : 'too many puts wait for the disk of this machine',
+        { retryAfterSeconds: 1 },
+      );
     }
     const at = this.#options.clock.now();
     const bytes = writeRecord({ ...head, at }, body);
@@ -76,7 +85,9 @@ export class DiskBuffer {
   }
 
   next(lane: Lane, replay: boolean): Promise<Next | undefined> {
-    return this.#inTurn(() => this.#queue(lane).next(replay, (items) => this.#drop(lane, items, 'damaged')));
+    return this.#inTurn(() =>
+      this.#queue(lane).next(replay, (items) => this.#drop(lane, items, 'damaged')),
+    );
   }
 
   left(lane: Lane, next: Next): Promise<void> {
@@ -104,10 +115,15 @@ export class DiskBuffer {
 
   /** The payload of the event `buffer`. */
   get status(): { dropped: number; queued_bytes: number; oldest_at: string | null } {
-    const oldest = Math.min(...[...this.#queues.values()].map((queue) => queue.oldestAt ?? Infinity));
+    const oldest = Math.min(
+      ...[...this.#queues.values()].map((queue) => queue.oldestAt ?? Infinity),
+    );
     return {
       dropped: [...this.#dropped.values()].reduce((sum, items) => sum + items, 0),
-      queued_bytes: [...this.#queues.values()].reduce((sum, queue) => sum + (queue.empty ? 0 : queue.bytes), 0),
+      queued_bytes: [...this.#queues.values()].reduce(
+        (sum, queue) => sum + (queue.empty ? 0 : queue.bytes),
+        0,
+      ),
       oldest_at: oldest === Infinity ? null : timestamp(oldest),
     };
   }
@@ -136,17 +152,26 @@ export class DiskBuffer {
       } catch (error) {
         // Each round frees a segment, so there is a last one.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC' || !(await this.#dropLeast(lane))) {
-          throw new SvcError('unavailable', `writing to the buffer of this machine failed: ${messageOf(error)}`, { retryAfterSeconds: 30, cause: error });
+          throw new SvcError(
+            'unavailable',
+            `writing to the buffer of this machine failed: ${messageOf(error)}`,
+            { retryAfterSeconds: 30, cause: error },
+          );
         }
       }
     }
   }
 
   async #makeRoom(lane: Lane, bytes: number): Promise<void> {
-    const used = (): number => [...this.#queues.values()].reduce((sum, queue) => sum + queue.bytes, 0);
+    const used = (): number =>
+      [...this.#queues.values()].reduce((sum, queue) => sum + queue.bytes, 0);
     while (used() + bytes > this.#options.mostBytes) {
       if (!(await this.#dropLeast(lane))) {
-        throw new SvcError('unavailable', `the buffer of this machine is full of data with priority over ${lane}`, { retryAfterSeconds: 30 });
+        throw new SvcError(
+          'unavailable',
+          `the buffer of this machine is full of data with priority over ${lane}`,
+          { retryAfterSeconds: 30 },
+        );
       }
     }
   }
@@ -194,7 +219,13 @@ export class DiskBuffer {
         }
         group?.finish();
       } catch (error) {
-        group?.finish(new SvcError('unavailable', `syncing the buffer of this machine to disk failed: ${messageOf(error)}`, { cause: error }));
+        group?.finish(
+          new SvcError(
+            'unavailable',
+            `syncing the buffer of this machine to disk failed: ${messageOf(error)}`,
+            { cause: error },
+          ),
+        );
       }
     });
   }

@@ -57,7 +57,10 @@ export class Queue {
     queue.#ranges = cutBefore(await queue.#recall(), queue.#segments[0]?.seq ?? 0);
     const end = queue.#end();
     // A place beyond the end is of a tail that was torn.
-    queue.#ranges = queue.#ranges.map(({ from, to }) => ({ from: isBefore(end, from) ? end : from, to: to && isBefore(end, to) ? end : to }));
+    queue.#ranges = queue.#ranges.map(({ from, to }) => ({
+      from: isBefore(end, from) ? end : from,
+      to: to && isBefore(end, to) ? end : to,
+    }));
     queue.#ranges = split(queue.#ranges, end);
     await queue.#forgetLeft();
     return queue;
@@ -74,12 +77,18 @@ export class Queue {
   }
 
   get oldestAt(): number | undefined {
-    return this.empty ? undefined : this.#segments.find(({ firstAt }) => firstAt !== undefined)?.firstAt;
+    return this.empty
+      ? undefined
+      : this.#segments.find(({ firstAt }) => firstAt !== undefined)?.firstAt;
   }
 
   /** Written, but not yet sure to survive a power cut. */
   async append(bytes: Uint8Array, items: number, at: number): Promise<void> {
-    if (this.#writing && this.#writing.segment.size > 0 && this.#writing.segment.size + bytes.length > segmentBytes) {
+    if (
+      this.#writing &&
+      this.#writing.segment.size > 0 &&
+      this.#writing.segment.size + bytes.length > segmentBytes
+    ) {
       await this.#writing.handle.datasync();
       await this.#writing.handle.close();
       this.#writing = undefined;
@@ -89,7 +98,12 @@ export class Queue {
     try {
       let written = 0;
       while (written < bytes.length) {
-        const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, segment.size + written);
+        const { bytesWritten } = await handle.write(
+          bytes,
+          written,
+          bytes.length - written,
+          segment.size + written,
+        );
         if (bytesWritten === 0) {
           throw Object.assign(new Error('the file takes no more bytes'), { code: 'ENOSPC' });
         }
@@ -129,7 +143,9 @@ export class Queue {
   async next(replay: boolean, lost: (items: number) => void): Promise<Next | undefined> {
     const [fresh] = this.#ranges.slice(-1) as [Range];
     const waited = this.#ranges.length > 1 ? this.#ranges[0] : undefined;
-    const next = (await this.#read(fresh, false, lost)) ?? (replay && waited ? await this.#read(waited, true, lost) : undefined);
+    const next =
+      (await this.#read(fresh, false, lost)) ??
+      (replay && waited ? await this.#read(waited, true, lost) : undefined);
     if (!next && replay && waited) {
       // All of it has left, or is gone.
       this.#ranges = this.#ranges.filter((range) => range !== waited);
@@ -165,10 +181,16 @@ export class Queue {
     if (!oldest) {
       return undefined;
     }
-    const unsent = this.#ranges.filter(({ from, to }) => from.seq <= oldest.seq && (to === undefined || to.seq >= oldest.seq));
+    const unsent = this.#ranges.filter(
+      ({ from, to }) => from.seq <= oldest.seq && (to === undefined || to.seq >= oldest.seq),
+    );
     let items = 0;
     for (const { from, to } of unsent) {
-      items += await countItems(oldest.file, from.seq < oldest.seq ? 0 : from.offset, to?.seq === oldest.seq ? to.offset : oldest.size);
+      items += await countItems(
+        oldest.file,
+        from.seq < oldest.seq ? 0 : from.offset,
+        to?.seq === oldest.seq ? to.offset : oldest.size,
+      );
     }
     await this.#remove(oldest);
     const after = this.#segments[0]?.seq ?? oldest.seq + 1;
@@ -185,7 +207,11 @@ export class Queue {
     this.#reading = undefined;
   }
 
-  async #read(range: Range, replayed: boolean, lost: (items: number) => void): Promise<Next | undefined> {
+  async #read(
+    range: Range,
+    replayed: boolean,
+    lost: (items: number) => void,
+  ): Promise<Next | undefined> {
     for (;;) {
       const segment = this.#segments.find(({ seq }) => seq >= range.from.seq);
       const end = range.to ?? this.#end();
@@ -194,9 +220,18 @@ export class Queue {
       }
       const offset = segment.seq === range.from.seq ? range.from.offset : 0;
       const limit = segment.seq === end.seq ? end.offset : segment.size;
-      const found = offset < limit ? await recordAt(await this.#reader(segment), offset, segment.size) : undefined;
+      const found =
+        offset < limit
+          ? await recordAt(await this.#reader(segment), offset, segment.size)
+          : undefined;
       if (found !== undefined && found !== 'damaged') {
-        return { record: found.record, replayed, bytes: found.next - offset, range, end: { seq: segment.seq, offset: found.next } };
+        return {
+          record: found.record,
+          replayed,
+          bytes: found.next - offset,
+          range,
+          end: { seq: segment.seq, offset: found.next },
+        };
       }
       if (found === 'damaged') {
         lost(1);
@@ -204,7 +239,13 @@ export class Queue {
       if (segment.seq >= end.seq && found !== 'damaged') {
         return undefined;
       }
-      await this.left({ range, end: segment === this.#segments.at(-1) ? { seq: segment.seq, offset: segment.size } : { seq: segment.seq + 1, offset: 0 } });
+      await this.left({
+        range,
+        end:
+          segment === this.#segments.at(-1)
+            ? { seq: segment.seq, offset: segment.size }
+            : { seq: segment.seq + 1, offset: 0 },
+      });
     }
   }
 
@@ -219,7 +260,9 @@ export class Queue {
 
   #end(): Place {
     const last = this.#segments.at(-1);
-    return last ? { seq: last.seq, offset: last.size } : (this.#ranges.at(-1)?.from ?? { seq: 1, offset: 0 });
+    return last
+      ? { seq: last.seq, offset: last.size }
+      : (this.#ranges.at(-1)?.from ?? { seq: 1, offset: 0 });
   }
 
   async #begin(bytes: number): Promise<{ segment: Segment; handle: FileHandle }> {
@@ -227,7 +270,11 @@ export class Queue {
     if (last && last.size > 0 && last.size + bytes <= segmentBytes) {
       return { segment: last, handle: await open(last.file, constants.O_RDWR) };
     }
-    const seq = Math.max((last?.seq ?? 0) + 1, ...this.#ranges.map(({ from }) => from.seq + (from.offset > 0 ? 1 : 0)), 1);
+    const seq = Math.max(
+      (last?.seq ?? 0) + 1,
+      ...this.#ranges.map(({ from }) => from.seq + (from.offset > 0 ? 1 : 0)),
+      1,
+    );
     const file = join(this.#folder, `${String(seq).padStart(10, '0')}.seg`);
     const handle = await open(file, 'wx', 0o600);
     const segment: Segment = { seq, file, size: 0, items: 0, firstAt: undefined };

@@ -17,11 +17,14 @@ interface Closed extends Range {
 /** More stretches than this are joined: what lies between them is sent twice, which the manager notices. */
 const mostRanges = 16;
 
-export const isBefore = (a: Place, b: Place): boolean => a.seq < b.seq || (a.seq === b.seq && a.offset < b.offset);
+export const isBefore = (a: Place, b: Place): boolean =>
+  a.seq < b.seq || (a.seq === b.seq && a.offset < b.offset);
 
 /** Ends the open range at `end`, so that what comes after it goes first. */
 export function split(ranges: readonly Range[], end: Place): Range[] {
-  const closed: Closed[] = ranges.map(({ from, to }) => ({ from, to: to ?? end })).filter(({ from, to }) => isBefore(from, to));
+  const closed: Closed[] = ranges
+    .map(({ from, to }) => ({ from, to: to ?? end }))
+    .filter(({ from, to }) => isBefore(from, to));
   while (closed.length >= mostRanges) {
     const [first, second] = closed.splice(0, 2) as [Closed, Closed];
     closed.unshift({ from: first.from, to: second.to });
@@ -33,18 +36,27 @@ export function split(ranges: readonly Range[], end: Place): Range[] {
 export function cutBefore(ranges: readonly Range[], seq: number): Range[] {
   const floor = { seq, offset: 0 };
   return ranges
-    .map(({ from, to }) => ({ from: isBefore(from, floor) ? floor : from, to: to && isBefore(to, floor) ? floor : to }))
+    .map(({ from, to }) => ({
+      from: isBefore(from, floor) ? floor : from,
+      to: to && isBefore(to, floor) ? floor : to,
+    }))
     .filter(({ from, to }) => to === undefined || isBefore(from, to));
 }
 
 /** As a file says it; undefined when it says nothing that can be right. */
 export function readRanges(value: unknown): Range[] | undefined {
   const isPlace = (place: unknown): place is Place =>
-    typeof place === 'object' && place !== null && Number.isSafeInteger((place as Place).seq) && Number.isSafeInteger((place as Place).offset);
+    typeof place === 'object' &&
+    place !== null &&
+    Number.isSafeInteger((place as Place).seq) &&
+    Number.isSafeInteger((place as Place).offset);
   const list = Array.isArray(value) ? (value as Partial<Range>[]) : [];
   const sound =
     list.length > 0 &&
     list.length <= mostRanges &&
-    list.every(({ from, to }, index) => isPlace(from) && (index === list.length - 1 ? to === undefined : isPlace(to)));
+    list.every(
+      ({ from, to }, index) =>
+        isPlace(from) && (index === list.length - 1 ? to === undefined : isPlace(to)),
+    );
   return sound ? (list as Range[]) : undefined;
 }

@@ -43,8 +43,16 @@ export function readPrefix(bytes: Buffer): RecordPrefix | undefined {
   if (bytes.length < prefixBytes) {
     return undefined;
   }
-  const prefix = { payload: bytes.readUInt32LE(0), crc: bytes.readUInt32LE(4), head: bytes.readUInt32LE(8) };
-  const sound = prefix.head > 0 && prefix.head <= mostHeadBytes && prefix.payload >= prefix.head && prefix.payload <= mostRecordBytes;
+  const prefix = {
+    payload: bytes.readUInt32LE(0),
+    crc: bytes.readUInt32LE(4),
+    head: bytes.readUInt32LE(8),
+  };
+  const sound =
+    prefix.head > 0 &&
+    prefix.head <= mostHeadBytes &&
+    prefix.payload >= prefix.head &&
+    prefix.payload <= mostRecordBytes;
   return sound ? prefix : undefined;
 }
 
@@ -54,5 +62,8 @@ export function readRecord(bytes: Buffer, prefix: RecordPrefix): BufferRecord | 
     return undefined;
   }
   const body = prefixBytes + prefix.head;
-  return { head: JSON.parse(bytes.toString('utf8', prefixBytes, body)) as RecordHead, body: bytes.subarray(body) };
+  return {
+    head: JSON.parse(bytes.toString('utf8', prefixBytes, body)) as RecordHead,
+    body: bytes.subarray(body),
+  };
 }

@@ -1,6 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
-import { type BufferRecord, prefixBytes, readPrefix, readRecord, type RecordHead } from './record.ts';
+import {
+  type BufferRecord,
+  prefixBytes,
+  readPrefix,
+  readRecord,
+  type RecordHead,
+} from './record.ts';
 
 export interface Segment {
   readonly seq: number;
@@ -19,7 +25,11 @@ export interface ReadAt {
 }
 
 /** The record at `offset`; undefined at the end, 'damaged' when what stands there is none. */
-export async function recordAt(handle: FileHandle, offset: number, size: number): Promise<ReadAt | 'damaged' | undefined> {
+export async function recordAt(
+  handle: FileHandle,
+  offset: number,
+  size: number,
+): Promise<ReadAt | 'damaged' | undefined> {
   if (offset >= size) {
     return undefined;
   }
@@ -27,12 +37,18 @@ export async function recordAt(handle: FileHandle, offset: number, size: number)
   if (!prefix || offset + prefixBytes + prefix.payload > size) {
     return 'damaged';
   }
-  const record = readRecord(await readExactly(handle, offset, prefixBytes + prefix.payload), prefix);
+  const record = readRecord(
+    await readExactly(handle, offset, prefixBytes + prefix.payload),
+    prefix,
+  );
   return record ? { record, next: offset + prefixBytes + prefix.payload } : 'damaged';
 }
 
 /** What a kill has left at the end is no record: where the last whole one ends, and what there is up to there. */
-export async function scan(file: string, from = 0): Promise<{ size: number; items: number; firstAt: number | undefined }> {
+export async function scan(
+  file: string,
+  from = 0,
+): Promise<{ size: number; items: number; firstAt: number | undefined }> {
   const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();

@@ -1,5 +1,14 @@
 import type { EdgeWelcome } from 'svc/edge-protocol';
-import { type Clock, type Ids, isSvcError, type Logger, messageOf, type RouteDeclaration, type Socket, socketRoute } from 'svc/sdk';
+import {
+  type Clock,
+  type Ids,
+  isSvcError,
+  type Logger,
+  messageOf,
+  type RouteDeclaration,
+  type Socket,
+  socketRoute,
+} from 'svc/sdk';
 import {
   type AuthenticatedEdge,
   closeCode,
@@ -60,7 +69,8 @@ const displaced = { retryMinMs: 20_000, retryMaxMs: 40_000, graceMs: 0 } as cons
 /** What a proof waited for longer, such as in a manager that stood still, says no time: it would be told as a wrong clock. */
 const longestTurnMs = 2_000;
 
-const skewOf = (now: unknown, at: number): number | null => (typeof now === 'number' && Math.abs(now) < 8.64e15 ? Math.round(now - at) : null);
+const skewOf = (now: unknown, at: number): number | null =>
+  typeof now === 'number' && Math.abs(now) < 8.64e15 ? Math.round(now - at) : null;
 
 /** Takes a socket from its first byte to the tunnel that serves an edge. */
 export class Acceptor {
@@ -76,7 +86,12 @@ export class Acceptor {
     const ended = limits.begin(ip);
     try {
       const edge = await serverHandshake<LiveKey>(socket, {
-        ...{ sweeper, ids, find: (accessKey) => keyring.living(accessKey), admit: (proved) => this.#admit(proved, ip) },
+        ...{
+          sweeper,
+          ids,
+          find: (accessKey) => keyring.living(accessKey),
+          admit: (proved) => this.#admit(proved, ip),
+        },
       });
       ended(true);
       const record = edgeTable.byAccessKey(edge.accessKey);
@@ -94,20 +109,32 @@ export class Acceptor {
         log.info({ ip, close_code: error.closeCode, cause: error.message }, 'edge refused');
         return;
       }
-      log.error({ event: 'edge.handshake_failed', ip, cause: messageOf(error) }, 'edge handshake failed');
-      socket.close(closeCode.unavailable, isSvcError(error) ? error.message : 'internal error of the manager; try again');
+      log.error(
+        { event: 'edge.handshake_failed', ip, cause: messageOf(error) },
+        'edge handshake failed',
+      );
+      socket.close(
+        closeCode.unavailable,
+        isSvcError(error) ? error.message : 'internal error of the manager; try again',
+      );
     }
   }
 
   /** After the proof: the right secret is not enough. */
-  async #admit({ accessKey, hello, machineKey }: AuthenticatedEdge<LiveKey>, ip: string): Promise<Readonly<Record<string, unknown>>> {
+  async #admit(
+    { accessKey, hello, machineKey }: AuthenticatedEdge<LiveKey>,
+    ip: string,
+  ): Promise<Readonly<Record<string, unknown>>> {
     const { edgeTable, clones, conflicts, pushes, managerVersion } = this.#parts;
     const record = edgeTable.byAccessKey(accessKey);
     if (!record) {
       throw new TunnelRefusal(closeCode.revoked, 'this edge was deleted');
     }
     if (!uuid.test(hello.agent_id) || !version.test(hello.agent_version)) {
-      throw new TunnelRefusal(closeCode.protocol, 'agent_id is a UUID, and agent_version is like v1.2.3');
+      throw new TunnelRefusal(
+        closeCode.protocol,
+        'agent_id is a UUID, and agent_version is like v1.2.3',
+      );
     }
     const machine = hello.agent_id.toLowerCase();
     conflicts.assertNone(record, machine);
@@ -129,9 +156,20 @@ export class Acceptor {
     return { ...welcome };
   }
 
-  #serve({ hello, state, statedAt, turnMs, keys, machineKey }: AuthenticatedEdge<LiveKey>, record: EdgeRecord, socket: Socket): void {
+  #serve(
+    { hello, state, statedAt, turnMs, keys, machineKey }: AuthenticatedEdge<LiveKey>,
+    record: EdgeRecord,
+    socket: Socket,
+  ): void {
     const { presence, rotations, sweeper, random, log, handlers, owners, onServing } = this.#parts;
-    const session = openSession(socket, { side: 'manager', sweeper, log, handlers, random, label: `edge ${record.id}` });
+    const session = openSession(socket, {
+      side: 'manager',
+      sweeper,
+      log,
+      handlers,
+      random,
+      label: `edge ${record.id}`,
+    });
     const hash = state['config_hash'];
     const tunnel: Tunnel = {
       session,
@@ -145,9 +183,15 @@ export class Acceptor {
     };
     owners.set(session, record);
     const older = presence.connected(record, tunnel, hello.agent_version);
-    older?.session.goAway({ code: closeCode.duplicate, message: 'a newer connection serves this edge' }, displaced);
+    older?.session.goAway(
+      { code: closeCode.duplicate, message: 'a newer connection serves this edge' },
+      displaced,
+    );
     socket.onLeave(() =>
-      session.goAway({ code: closeCode.restart, message: 'the manager stops or restarts' }, { ...retryWindow(presence.up.size), graceMs: 0 }),
+      session.goAway(
+        { code: closeCode.restart, message: 'the manager stops or restarts' },
+        { ...retryWindow(presence.up.size), graceMs: 0 },
+      ),
     );
     void session.closed.then((end) => {
       owners.delete(session);
@@ -159,11 +203,16 @@ export class Acceptor {
   }
 }
 
-export const tunnelRoute = (limits: HandshakeLimits, queue: AdmissionQueue, acceptor: Acceptor): RouteDeclaration =>
+export const tunnelRoute = (
+  limits: HandshakeLimits,
+  queue: AdmissionQueue,
+  acceptor: Acceptor,
+): RouteDeclaration =>
   socketRoute({
     path: tunnelPath,
     access: 'public',
-    summary: 'The tunnel of an edge, which proves itself after the upgrade; 503 with Retry-After when too many come at once',
+    summary:
+      'The tunnel of an edge, which proves itself after the upgrade; 503 with Retry-After when too many come at once',
     protocols: [tunnelProtocol],
     maxMessageBytes,
     errors: ['unavailable'],

@@ -17,7 +17,8 @@ export class AddressBuckets {
 
   of(ip: string): TokenBucket {
     const network = networkOf(ip);
-    const bucket = this.#buckets.get(network) ?? new TokenBucket(this.#burst(), this.#clock.monotonic());
+    const bucket =
+      this.#buckets.get(network) ?? new TokenBucket(this.#burst(), this.#clock.monotonic());
     this.#buckets.delete(network);
     if (this.#buckets.size >= mostAddresses) {
       this.#buckets.delete(this.#buckets.keys().next().value!);

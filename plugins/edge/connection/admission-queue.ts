@@ -49,7 +49,9 @@ export class AdmissionQueue {
     if (this.#queue.length >= mostWaiting) {
       throw tooMany(this.#random);
     }
-    return new Promise((admit, refuse) => void this.#queue.push({ since: this.#clock.monotonic(), admit, refuse }));
+    return new Promise(
+      (admit, refuse) => void this.#queue.push({ since: this.#clock.monotonic(), admit, refuse }),
+    );
   }
 
   /** Only while edges come: without edges nothing wakes the process. */
@@ -86,10 +88,20 @@ interface Refusal {
 }
 
 /** Those who are refused together do not come back together. */
-export function tooMany(random: () => number, { afterSeconds = 0, mostSeconds = Infinity, isFull = true }: Refusal = {}): SvcError {
-  const retryAfterSeconds = Math.min(mostSeconds, Math.ceil(afterSeconds) + Math.floor(random() * 5) + 1);
-  return new SvcError('unavailable', `too many edges connect at this moment; come back in ${retryAfterSeconds} s`, {
-    retryAfterSeconds,
-    ...(isFull && { reason: 'http.door_full' }),
-  });
+export function tooMany(
+  random: () => number,
+  { afterSeconds = 0, mostSeconds = Infinity, isFull = true }: Refusal = {},
+): SvcError {
+  const retryAfterSeconds = Math.min(
+    mostSeconds,
+    Math.ceil(afterSeconds) + Math.floor(random() * 5) + 1,
+  );
+  return new SvcError(
+    'unavailable',
+    `too many edges connect at this moment; come back in ${retryAfterSeconds} s`,
+    {
+      retryAfterSeconds,
+      ...(isFull && { reason: 'http.door_full' }),
+    },
+  );
 }

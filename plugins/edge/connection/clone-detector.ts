@@ -27,7 +27,10 @@ export class CloneDetector {
    * all is as it should be: one machine, one that was started anew, or one that took over from another.
    */
   connecting(record: EdgeRecord, machine: string, bootId: string): readonly string[] | undefined {
-    if (record.machine === null || (record.machine === machine && (record.bootId ?? bootId) === bootId)) {
+    if (
+      record.machine === null ||
+      (record.machine === machine && (record.bootId ?? bootId) === bootId)
+    ) {
       return undefined;
     }
     const start = `${machine} ${bootId}`;
@@ -39,7 +42,10 @@ export class CloneDetector {
     this.#contested.set(record.id, contest);
     // A machine that boots anew makes another start, and no turn; one that comes back as it was before is a copy of another.
     const isTurn = record.machine !== machine || contest.starts.has(start);
-    contest.turnsAt = [...this.#recent(contest.turnsAt), ...(isTurn ? [this.#clock.monotonic()] : [])];
+    contest.turnsAt = [
+      ...this.#recent(contest.turnsAt),
+      ...(isTurn ? [this.#clock.monotonic()] : []),
+    ];
     if (contest.starts.size < mostStarts) {
       contest.starts.add(start);
       contest.machines.add(machine);

@@ -35,6 +35,8 @@ export class Comings {
         this.#times.delete(edgeId);
       }
     }
-    return [...this.#times].filter(([, times]) => times.length === often && times[0]! >= since).map(([edgeId]) => edgeId);
+    return [...this.#times]
+      .filter(([, times]) => times.length === often && times[0]! >= since)
+      .map(([edgeId]) => edgeId);
   }
 }

@@ -1,5 +1,15 @@
 import { type ScopeSource, scopeOf } from 'svc/query';
-import { type AuditTrailContract, type Call, type Clock, type Handle, type Ids, type Logger, type Principal, SvcError, type Tables } from 'svc/sdk';
+import {
+  type AuditTrailContract,
+  type Call,
+  type Clock,
+  type Handle,
+  type Ids,
+  type Logger,
+  type Principal,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 import { closeCode, TunnelRefusal } from 'svc/tunnel';
 
 import { edgeStore, found, foundFor } from '../edge-store.ts';
@@ -38,13 +48,20 @@ export class Conflicts {
   /** Throws TunnelRefusal while there is one, and afterwards for every machine but the chosen one. */
   assertNone({ id, conflict, onlyMachine }: EdgeRecord, machine: string): void {
     if (conflict) {
-      throw new TunnelRefusal(closeCode.duplicate, `two machines use the keys of edge ${id}; say at the manager which one is meant (resolve)`, {
-        minMs: away.retryMinMs,
-        maxMs: away.retryMaxMs,
-      });
+      throw new TunnelRefusal(
+        closeCode.duplicate,
+        `two machines use the keys of edge ${id}; say at the manager which one is meant (resolve)`,
+        {
+          minMs: away.retryMinMs,
+          maxMs: away.retryMaxMs,
+        },
+      );
     }
     if (onlyMachine !== null && onlyMachine !== machine) {
-      throw new TunnelRefusal(closeCode.duplicate, `edge ${id} belongs to another machine; enrol this machine as an edge of its own`);
+      throw new TunnelRefusal(
+        closeCode.duplicate,
+        `edge ${id} belongs to another machine; enrol this machine as an edge of its own`,
+      );
     }
   }
 
@@ -57,26 +74,52 @@ export class Conflicts {
     const shows = key === undefined ? 'shows none' : 'has another';
     const reason = `edge ${record.id} belongs to a machine with a key of its own, and the one that came with its secret ${shows}`;
     if (record.refused?.reason !== reason || record.refused.ip !== ip) {
-      this.#parts.log.warn({ event: 'edge.other_machine', edge: record.id, ip }, 'edge refused: its secret is used by a machine that is not its own');
+      this.#parts.log.warn(
+        { event: 'edge.other_machine', edge: record.id, ip },
+        'edge refused: its secret is used by a machine that is not its own',
+      );
     }
     record.refused = { at: this.#parts.clock.now(), ip, key: key ?? null, reason };
     const remedy = `if this is its machine: "svc edge resolve ${record.id}"; otherwise rotate its secret`;
-    throw new TunnelRefusal(closeCode.duplicate, `${reason}; ${remedy}`, { minMs: away.retryMinMs, maxMs: away.retryMaxMs });
+    throw new TunnelRefusal(closeCode.duplicate, `${reason}; ${remedy}`, {
+      minMs: away.retryMinMs,
+      maxMs: away.retryMaxMs,
+    });
   }
 
   async declare(record: EdgeRecord, machines: readonly string[]): Promise<void> {
     const { tables, clock, log, events } = this.#parts;
     const since = clock.now();
     record.conflict = { since, machines };
-    record.tunnel?.session.goAway({ code: closeCode.duplicate, message: 'two machines use the keys of this edge' }, away);
+    record.tunnel?.session.goAway(
+      { code: closeCode.duplicate, message: 'two machines use the keys of this edge' },
+      away,
+    );
     await tables.write(async (tx) => {
       await found(record.id, tx);
-      await edgeStore(tx).update(record.id, { conflict_since: since, conflict_machines: JSON.stringify(machines), only_machine: null }, since);
+      await edgeStore(tx).update(
+        record.id,
+        { conflict_since: since, conflict_machines: JSON.stringify(machines), only_machine: null },
+        since,
+      );
       const { trail, ids } = this.#parts;
       if (trail.available) {
         await trail.get().append(tx, {
-          ...{ occurredAt: since, principal: system, ip: '', userAgent: '', action: 'edge:conflict' },
-          ...{ resourceType: 'edge', resourceId: String(record.id), status: 'success', httpStatus: 0, error: undefined, requestId: ids.uuid() },
+          ...{
+            occurredAt: since,
+            principal: system,
+            ip: '',
+            userAgent: '',
+            action: 'edge:conflict',
+          },
+          ...{
+            resourceType: 'edge',
+            resourceId: String(record.id),
+            status: 'success',
+            httpStatus: 0,
+            error: undefined,
+            requestId: ids.uuid(),
+          },
           ...{ before: { conflict: null }, after: { conflict: { machine_uuids: machines } } },
         });
       }
@@ -89,7 +132,11 @@ export class Conflicts {
   }
 
   /** Ends a conflict: with this machine, or with the one that connects first; or makes the machine that was refused the one of the edge. */
-  async resolve(by: Pick<Call, 'principal' | 'note'>, id: number, machine: string | undefined): Promise<ShownEdge> {
+  async resolve(
+    by: Pick<Call, 'principal' | 'note'>,
+    id: number,
+    machine: string | undefined,
+  ): Promise<ShownEdge> {
     const { edgeTable, tables, scopes, clones, view, clock, log, events } = this.#parts;
     const seen = await scopeOf(scopes, by.principal);
     const row = await tables.write(async (tx) => {
@@ -100,10 +147,21 @@ export class Conflicts {
         throw new SvcError('conflict', `edge ${id} is in no conflict`);
       }
       if (refused && known?.tunnel) {
-        throw new SvcError('conflict', `edge ${id} is online with its own machine; stop the agent there first, or rotate the secret to shut the other one out`);
+        throw new SvcError(
+          'conflict',
+          `edge ${id} is online with its own machine; stop the agent there first, or rotate the secret to shut the other one out`,
+        );
       }
-      const anew = refused && { machine_key: refused.key, takes_device: before.device_id ?? before.takes_device };
-      const settled = { conflict_since: null, conflict_machines: null, only_machine: machine?.toLowerCase() ?? null, ...anew };
+      const anew = refused && {
+        machine_key: refused.key,
+        takes_device: before.device_id ?? before.takes_device,
+      };
+      const settled = {
+        conflict_since: null,
+        conflict_machines: null,
+        only_machine: machine?.toLowerCase() ?? null,
+        ...anew,
+      };
       const after = await edgeStore(tx).update(id, settled, clock.now());
       by.note({ before: view.of(before), after: view.of(after) });
       return after;

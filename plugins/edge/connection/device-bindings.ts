@@ -7,7 +7,10 @@ import type { EdgeRecord } from '../record.ts';
 import type { EdgeTables } from '../tables.ts';
 
 /** By their ids: the plugin of the devices may be away. */
-const DeviceRemoved = defineEvent<{ readonly device_id: number; readonly edge_ids: readonly number[] }>('device.removed');
+const DeviceRemoved = defineEvent<{
+  readonly device_id: number;
+  readonly edge_ids: readonly number[];
+}>('device.removed');
 const DeviceChanged = defineEvent<{ readonly device_id: number }>('device.changed');
 
 export interface DeviceBindingParts {
@@ -26,9 +29,14 @@ export class DeviceBindings {
     this.#parts = parts;
   }
 
-  follow(events: Pick<PluginContext['events'], 'on'>, guarded: (task: string, work: () => Promise<void>) => () => Promise<void>): void {
+  follow(
+    events: Pick<PluginContext['events'], 'on'>,
+    guarded: (task: string, work: () => Promise<void>) => () => Promise<void>,
+  ): void {
     events.on(DeviceChanged, ({ device_id: deviceId }) => void this.#changed.add(deviceId));
-    events.on(DeviceRemoved, ({ device_id: deviceId }) => guarded('unbind the edges of a removed device', () => this.#unbind(deviceId))());
+    events.on(DeviceRemoved, ({ device_id: deviceId }) =>
+      guarded('unbind the edges of a removed device', () => this.#unbind(deviceId))(),
+    );
   }
 
   /** Asks the directory about the devices that changed. */
@@ -42,14 +50,22 @@ export class DeviceBindings {
       if (known === null ? reason !== null : record.tunnel === undefined && asked.has(known)) {
         const deviceId = (await devices.get().deviceOf(record.id)) ?? null;
         if (deviceId !== known && record.deviceId === known) {
-          await this.#put(record, deviceId, deviceId === null ? `it was taken off device ${known}, and is looked at anew when it connects` : null);
+          await this.#put(
+            record,
+            deviceId,
+            deviceId === null
+              ? `it was taken off device ${known}, and is looked at anew when it connects`
+              : null,
+          );
         }
       }
     }
   }
 
   async #put(record: EdgeRecord, deviceId: number | null, reason: string | null): Promise<void> {
-    await this.#parts.tables.write((tx) => edgeStore(tx).observe(record.id, { device_id: deviceId, device_reason: reason }));
+    await this.#parts.tables.write((tx) =>
+      edgeStore(tx).observe(record.id, { device_id: deviceId, device_reason: reason }),
+    );
     record.deviceId = deviceId;
     record.deviceReason = reason;
   }

@@ -1,4 +1,12 @@
-import { type Call, type Clock, type Handle, type Ids, type Secrets, SvcError, type Tables } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Handle,
+  type Ids,
+  type Secrets,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 import { parseDuration, type ScopeSource, scopeOf } from 'svc/query';
 import { makeCredentials } from 'svc/tunnel';
 import type { Static } from 'typebox';
@@ -59,7 +67,15 @@ export class EdgeSecrets {
     const { secret_key, stored_key, server_key } = makeCredentials(ids);
     const sealed = secrets.seal(sealPlace(edgeId, generation), server_key);
     const offer = offered ? secrets.seal(offerPlace(edgeId, generation), secret_key) : null;
-    await keyStore(tx).add({ edge_id: edgeId, generation, stored_key, server_key: sealed, offer, dies_at: null, created_at: clock.now() });
+    await keyStore(tx).add({
+      edge_id: edgeId,
+      generation,
+      stored_key,
+      server_key: sealed,
+      offer,
+      dies_at: null,
+      created_at: clock.now(),
+    });
     return secret_key;
   }
 
@@ -75,7 +91,8 @@ export class EdgeSecrets {
     id: number,
     { grace = '0s', immediate = false }: Static<typeof RotateRequest>,
   ): Promise<ShownEdge & { readonly secret_key: string }> {
-    const { edgeTable, tables, scopes, rotations, clones, events, view, inBackground } = this.#parts;
+    const { edgeTable, tables, scopes, rotations, clones, events, view, inBackground } =
+      this.#parts;
     const graceMs = graceOf(grace, immediate);
     await foundFor(await scopeOf(scopes, by.principal), id, tables.read);
     const record = assertFound(edgeTable.byId(id), id);
@@ -95,14 +112,21 @@ export class EdgeSecrets {
     return { ...view.of(made.row), secret_key: made.secretKey };
   }
 
-  async #replace(by: Pick<Call, 'note'>, id: number, { survivor, offered, immediate }: Change): Promise<{ row: EdgeRow; secretKey: string }> {
+  async #replace(
+    by: Pick<Call, 'note'>,
+    id: number,
+    { survivor, offered, immediate }: Change,
+  ): Promise<{ row: EdgeRow; secretKey: string }> {
     const { tables, clock, view } = this.#parts;
     return await tables.write(async (tx) => {
       const before = view.of(await found(id, tx));
       const store = keyStore(tx);
       const keys = await store.of(id);
       if (isBeingOffered({ keys }) && !immediate) {
-        throw new SvcError('conflict', `edge ${id} has not taken its last new secret yet; wait until it has, or ask for "immediate"`);
+        throw new SvcError(
+          'conflict',
+          `edge ${id} has not taken its last new secret yet; wait until it has, or ask for "immediate"`,
+        );
       }
       const generation = (keys[0]?.generation ?? 0) + 1;
       await store.drop(
@@ -114,7 +138,11 @@ export class EdgeSecrets {
       }
       const secretKey = await this.issue(tx, id, generation, offered && survivor !== undefined);
       // The machine that has the new secret is the one that is meant.
-      const row = await edgeStore(tx).update(id, { conflict_since: null, conflict_machines: null, only_machine: null }, clock.now());
+      const row = await edgeStore(tx).update(
+        id,
+        { conflict_since: null, conflict_machines: null, only_machine: null },
+        clock.now(),
+      );
       by.note({ before, after: { ...view.of(row), secret_generation: generation } });
       return { row, secretKey };
     });
@@ -123,19 +151,27 @@ export class EdgeSecrets {
   /** Which of the older secrets may go on, and until when: the one the edge has, as far as the manager knows. */
   #survivor(record: EdgeRecord, livesMs: number): Survivor | undefined {
     const generation = record.tunnel?.generation ?? record.keys.at(-1)?.generation;
-    return generation === undefined || livesMs === 0 ? undefined : { generation, diesAt: this.#parts.clock.now() + livesMs };
+    return generation === undefined || livesMs === 0
+      ? undefined
+      : { generation, diesAt: this.#parts.clock.now() + livesMs };
   }
 }
 
 function graceOf(grace: string, immediate: boolean): number {
   const ms = parseDuration(grace);
   if (ms > longestGraceMs) {
-    throw new SvcError('invalid_argument', 'grace is at most 24h', { details: [{ path: '/grace', message: 'is at most 24h' }] });
+    throw new SvcError('invalid_argument', 'grace is at most 24h', {
+      details: [{ path: '/grace', message: 'is at most 24h' }],
+    });
   }
   if (immediate && ms > 0) {
-    throw new SvcError('invalid_argument', '"immediate" and "grace" exclude each other: the old secret dies now, or at the end of the grace', {
-      details: [{ path: '/immediate', message: 'goes with no grace' }],
-    });
+    throw new SvcError(
+      'invalid_argument',
+      '"immediate" and "grace" exclude each other: the old secret dies now, or at the end of the grace',
+      {
+        details: [{ path: '/immediate', message: 'goes with no grace' }],
+      },
+    );
   }
   return ms;
 }

@@ -16,11 +16,16 @@ export interface Receiver {
  */
 export class EventIntake {
   readonly events: ReadonlyMap<string, TunnelListener>;
-  readonly tell: TunnelMethod = { handle: (params: unknown, { session }) => this.#tell(params, session) };
+  readonly tell: TunnelMethod = {
+    handle: (params: unknown, { session }) => this.#tell(params, session),
+  };
   readonly #receivers: ReadonlyMap<string, Receiver>;
   readonly #owners: ReadonlyMap<TunnelSession, EdgeRecord>;
 
-  constructor(receivers: ReadonlyMap<string, Receiver>, owners: ReadonlyMap<TunnelSession, EdgeRecord>) {
+  constructor(
+    receivers: ReadonlyMap<string, Receiver>,
+    owners: ReadonlyMap<TunnelSession, EdgeRecord>,
+  ) {
     this.#receivers = receivers;
     this.#owners = owners;
     this.events = new Map(
@@ -42,7 +47,10 @@ export class EventIntake {
     const receiver = typeof event === 'string' ? this.#receivers.get(event) : undefined;
     const record = this.#owners.get(session);
     if (!receiver) {
-      throw new SvcError('invalid_argument', `there is no event ${JSON.stringify(event)?.slice(0, 80)}; there are ${[...this.#receivers.keys()].join(', ')}`);
+      throw new SvcError(
+        'invalid_argument',
+        `there is no event ${JSON.stringify(event)?.slice(0, 80)}; there are ${[...this.#receivers.keys()].join(', ')}`,
+      );
     }
     if (!record) {
       throw new SvcError('unavailable', 'this connection no longer serves an edge');
@@ -50,7 +58,11 @@ export class EventIntake {
     try {
       return (await receiver.receive(record, payload)) ?? {};
     } catch (error) {
-      throw isSvcError(error) ? error : new SvcError('unavailable', 'the event could not be stored; send it again', { cause: error });
+      throw isSvcError(error)
+        ? error
+        : new SvcError('unavailable', 'the event could not be stored; send it again', {
+            cause: error,
+          });
     }
   }
 }

@@ -59,7 +59,11 @@ export class HandshakeLimits {
     const isFull = waitOfAll > 0 || this.#unproved >= most;
     if (wait > 0 || isFull) {
       this.#refused += 1;
-      throw tooMany(this.#random, { afterSeconds: Math.max(wait, waitOfAll), mostSeconds: longestWaitSeconds, isFull });
+      throw tooMany(this.#random, {
+        afterSeconds: Math.max(wait, waitOfAll),
+        mostSeconds: longestWaitSeconds,
+        isFull,
+      });
     }
     own.spend(1);
     this.#all.spend(1);

@@ -44,7 +44,10 @@ export function openConnection(base: Base, ctx: PluginContext) {
     ...{ presence, view, clones, rotations, owners },
     keyring: new Keyring(base),
     limits: new HandshakeLimits({ ...base, limits }),
-    queue: new AdmissionQueue({ ...base, nextTurn: (ms, admit) => void ctx.scope.timeout('admit edges', ms, admit) }),
+    queue: new AdmissionQueue({
+      ...base,
+      nextTurn: (ms, admit) => void ctx.scope.timeout('admit edges', ms, admit),
+    }),
     conflicts: new Conflicts({ ...base, clones, view }),
     edgeSecrets: new EdgeSecrets({ ...base, rotations, clones, view }),
     introductions: new Introductions(base),

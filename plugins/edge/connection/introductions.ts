@@ -83,8 +83,11 @@ export class Introductions {
     const json = JSON.stringify(host);
     const digest = hostDigest(json);
     const { tunnel } = record;
-    const isThere = tunnel !== undefined && devices.available && edgeTable.byId(record.id) === record;
-    const { deviceId, reason, key } = isThere ? await this.#bind(record, tunnel, host, hostInfo) : asItIs(record);
+    const isThere =
+      tunnel !== undefined && devices.available && edgeTable.byId(record.id) === record;
+    const { deviceId, reason, key } = isThere
+      ? await this.#bind(record, tunnel, host, hostInfo)
+      : asItIs(record);
     const takes = deviceId === null ? record.takesDevice : null;
     const news = {
       ...(digest !== record.hostDigest && { host_info: json }),
@@ -105,13 +108,26 @@ export class Introductions {
   }
 
   /** The device that this edge watches from now on, or why none. The first key of its machine is the one that counts. */
-  async #bind(record: EdgeRecord, { machine, machineKey }: Tunnel, host: HostInfo, given: unknown): Promise<Standing> {
+  async #bind(
+    record: EdgeRecord,
+    { machine, machineKey }: Tunnel,
+    host: HostInfo,
+    given: unknown,
+  ): Promise<Standing> {
     const print = (given as { fingerprint?: unknown } | null)?.fingerprint;
-    const fingerprint = typeof print === 'string' && /^[\x21-\x7e]{1,200}$/.test(print) ? print : undefined;
+    const fingerprint =
+      typeof print === 'string' && /^[\x21-\x7e]{1,200}$/.test(print) ? print : undefined;
     const takes = record.takesDevice ?? undefined;
     const bound = await this.#parts.devices
       .get()
-      .bind({ edge_id: record.id, machine_uuid: machine, machine_key: machineKey, takes_device: takes, host_info: host, fingerprint });
+      .bind({
+        edge_id: record.id,
+        machine_uuid: machine,
+        machine_key: machineKey,
+        takes_device: takes,
+        host_info: host,
+        fingerprint,
+      });
     return bound.status === 'bound'
       ? { deviceId: bound.device_id, reason: null, key: record.machineKey ?? machineKey ?? null }
       : { deviceId: null, reason: bound.reason, key: record.machineKey };
@@ -124,4 +140,8 @@ interface Standing {
   readonly key: string | null;
 }
 
-const asItIs = ({ deviceId, deviceReason: reason, machineKey: key }: EdgeRecord): Standing => ({ deviceId, reason, key });
+const asItIs = ({ deviceId, deviceReason: reason, machineKey: key }: EdgeRecord): Standing => ({
+  deviceId,
+  reason,
+  key,
+});

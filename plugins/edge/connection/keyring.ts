@@ -26,13 +26,24 @@ export class Keyring implements EdgeKeyVerifier {
 
   living(accessKey: string): readonly LiveKey[] {
     const keys = this.#edgeTable.byAccessKey(accessKey)?.keys ?? [];
-    return keys.every(({ diesAt }) => diesAt === null) ? keys : keys.filter(({ diesAt }) => diesAt === null || diesAt > this.#clock.now());
+    return keys.every(({ diesAt }) => diesAt === null)
+      ? keys
+      : keys.filter(({ diesAt }) => diesAt === null || diesAt > this.#clock.now());
   }
 
   recognise(accessKey: string, secretKey: string): VerifiedEdge | undefined {
     const keys = this.living(accessKey);
-    const fits = keys.length === 0 ? verifySecret(secretKey, this.#decoy) && false : keys.some(({ stored_key: stored }) => verifySecret(secretKey, stored));
+    const fits =
+      keys.length === 0
+        ? verifySecret(secretKey, this.#decoy) && false
+        : keys.some(({ stored_key: stored }) => verifySecret(secretKey, stored));
     const record = fits ? this.#edgeTable.byAccessKey(accessKey) : undefined;
-    return record && { edge_id: record.id, ...(record.deviceId !== null && { device_id: record.deviceId }), ...(record.conflict && { disabled: true }) };
+    return (
+      record && {
+        edge_id: record.id,
+        ...(record.deviceId !== null && { device_id: record.deviceId }),
+        ...(record.conflict && { disabled: true }),
+      }
+    );
   }
 }

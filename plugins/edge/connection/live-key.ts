@@ -12,10 +12,18 @@ export interface LiveKey extends StoredKeys {
   offer: string | null;
 }
 
-export const sealPlace = (edgeId: number, generation: number) => ({ table: 'edge_keys', row: `${edgeId}|${generation}`, column: 'server_key' });
-export const offerPlace = (edgeId: number, generation: number) => ({ ...sealPlace(edgeId, generation), column: 'offer' });
+export const sealPlace = (edgeId: number, generation: number) => ({
+  table: 'edge_keys',
+  row: `${edgeId}|${generation}`,
+  column: 'server_key',
+});
+export const offerPlace = (edgeId: number, generation: number) => ({
+  ...sealPlace(edgeId, generation),
+  column: 'offer',
+});
 
-export const liveKey = (row: KeyRow, secrets: Pick<Secrets, 'open'>): LiveKey => new SealedKey(row, secrets);
+export const liveKey = (row: KeyRow, secrets: Pick<Secrets, 'open'>): LiveKey =>
+  new SealedKey(row, secrets);
 
 /** The server key is opened when the first handshake asks for it: a start does not open those of the whole fleet. */
 class SealedKey implements LiveKey {
@@ -40,7 +48,10 @@ class SealedKey implements LiveKey {
 
   get server_key(): string {
     if (this.#secrets) {
-      this.#serverKey = this.#secrets.open(sealPlace(this.#edgeId, this.generation), this.#serverKey);
+      this.#serverKey = this.#secrets.open(
+        sealPlace(this.#edgeId, this.generation),
+        this.#serverKey,
+      );
       this.#secrets = undefined;
     }
     return this.#serverKey;

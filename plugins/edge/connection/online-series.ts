@@ -42,7 +42,9 @@ export class OnlineSeries {
       return;
     }
     const rows: SampleRow[] = [];
-    const bound = [...this.#edgeTable.all()].filter((record) => record.deviceId !== null && !this.#presence.isAwaited(record));
+    const bound = [...this.#edgeTable.all()].filter(
+      (record) => record.deviceId !== null && !this.#presence.isAwaited(record),
+    );
     const next = new Map(bound.map((record) => [record.id, this.#labelsOf(record)]));
     for (const [id, labels] of this.#written) {
       const record = this.#edgeTable.byId(id);
@@ -91,7 +93,9 @@ export class OnlineSeries {
 
   #labelsOf({ id, deviceId, name }: EdgeRecord): Labels {
     const before = this.#written.get(id);
-    return before?.name === name && before.device_id === String(deviceId) ? before : { device_id: String(deviceId), edge_id: String(id), name };
+    return before?.name === name && before.device_id === String(deviceId)
+      ? before
+      : { device_id: String(deviceId), edge_id: String(id), name };
   }
 }
 

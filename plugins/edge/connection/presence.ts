@@ -94,7 +94,9 @@ export class Presence {
     if (end.code === closeCode.silent) {
       this.#setOffline(record);
     } else {
-      record.cancelOffline = this.#parts.sweeper.after(hysteresisMs, () => this.#setOffline(record));
+      record.cancelOffline = this.#parts.sweeper.after(hysteresisMs, () =>
+        this.#setOffline(record),
+      );
     }
   }
 
@@ -111,7 +113,9 @@ export class Presence {
   /** After the start: every edge that was online before has `graceMs` to come back unnoticed. */
   awaitReturn(graceMs: number): void {
     const { edgeTable, sweeper } = this.#parts;
-    [...edgeTable.all()].filter(({ online, tunnel }) => online && tunnel === undefined).forEach((record) => this.#missing.add(record));
+    [...edgeTable.all()]
+      .filter(({ online, tunnel }) => online && tunnel === undefined)
+      .forEach((record) => this.#missing.add(record));
     sweeper.after(graceMs, () => {
       this.#awaiting = false;
       this.#missing.clear();
@@ -124,7 +128,9 @@ export class Presence {
     const news = [...this.#changed].filter(({ lastRegisteredAt }) => lastRegisteredAt !== null);
     const seen = [...this.#up].flatMap((id) => {
       const record = this.#parts.edgeTable.byId(id);
-      return record?.tunnel && !this.#changed.has(record) ? [[id, this.#heardAt(record.tunnel)] as const] : [];
+      return record?.tunnel && !this.#changed.has(record)
+        ? [[id, this.#heardAt(record.tunnel)] as const]
+        : [];
     });
     if (news.length + seen.length === 0) {
       return;

@@ -36,9 +36,15 @@ export class Pushes {
     }
     const { to, type, encoding, body } = readPush(params);
     if (record.conflict) {
-      throw new SvcError('forbidden', `several machines use the keys of edge ${record.id}; say at the manager which one is meant (resolve)`);
+      throw new SvcError(
+        'forbidden',
+        `several machines use the keys of edge ${record.id}; say at the manager which one is meant (resolve)`,
+      );
     }
-    const edge = { edge_id: record.id, ...(record.deviceId !== null && { device_id: record.deviceId }) };
+    const edge = {
+      edge_id: record.id,
+      ...(record.deviceId !== null && { device_id: record.deviceId }),
+    };
     await this.#ingest.get().push(edge, { to, type, encoding, body: decoded(body) }, call);
     return {};
   }
@@ -52,8 +58,16 @@ function decoded(text: string): Buffer {
 
 function readPush(params: unknown): PushParams {
   const { to, type, encoding, body } = (params ?? {}) as Partial<Record<keyof PushParams, unknown>>;
-  if (typeof to !== 'string' || typeof type !== 'string' || typeof body !== 'string' || (encoding !== undefined && typeof encoding !== 'string')) {
-    throw new SvcError('invalid_argument', 'a push has the texts "to", "type" and "body", and may have an "encoding"');
+  if (
+    typeof to !== 'string' ||
+    typeof type !== 'string' ||
+    typeof body !== 'string' ||
+    (encoding !== undefined && typeof encoding !== 'string')
+  ) {
+    throw new SvcError(
+      'invalid_argument',
+      'a push has the texts "to", "type" and "body", and may have an "encoding"',
+    );
   }
   return { to, type, encoding, body };
 }

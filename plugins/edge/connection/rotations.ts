@@ -24,10 +24,15 @@ const stayAway = { retryMinMs: 300_000, retryMaxMs: 900_000, graceMs: 0 } as con
 
 /** Whether there is a tunnel through which this edge can be given another secret; one that is back in a moment will have one. */
 export const canBeOffered = ({ conflict, tunnel, online }: EdgeRecord): boolean =>
-  conflict === undefined && (tunnel ? tunnel.capabilities.methods.includes('rotate_secret') : online);
+  conflict === undefined &&
+  (tunnel ? tunnel.capabilities.methods.includes('rotate_secret') : online);
 
 /** Two secrets live because the edge has not proved the newer one yet: which of them it has is not known for certain. */
-export const isBeingOffered = ({ keys }: { readonly keys: readonly Pick<LiveKey, 'offer'>[] }): boolean => keys.length > 1 && keys[0]!.offer !== null;
+export const isBeingOffered = ({
+  keys,
+}: {
+  readonly keys: readonly Pick<LiveKey, 'offer'>[];
+}): boolean => keys.length > 1 && keys[0]!.offer !== null;
 
 /**
  * The way of an edge from one secret to the next, after the new one is in the table. What an edge is offered stays there, sealed, until
@@ -49,7 +54,14 @@ export class Rotations {
     const { tunnel } = record;
     const [newest] = record.keys;
     const sealed = newest?.offer ?? null;
-    if (!newest || sealed === null || !tunnel || tunnel.generation >= newest.generation || !canBeOffered(record) || this.#asked.has(tunnel.session)) {
+    if (
+      !newest ||
+      sealed === null ||
+      !tunnel ||
+      tunnel.generation >= newest.generation ||
+      !canBeOffered(record) ||
+      this.#asked.has(tunnel.session)
+    ) {
       return;
     }
     const { generation } = newest;
@@ -57,11 +69,18 @@ export class Rotations {
     this.#asked.add(session);
     try {
       const secret = secrets.open(offerPlace(record.id, generation), sealed);
-      await session.call('rotate_secret', { secret_key: secret, generation }, { timeoutMs: offerMs, idempotencyKey: ids.uuid() });
+      await session.call(
+        'rotate_secret',
+        { secret_key: secret, generation },
+        { timeoutMs: offerMs, idempotencyKey: ids.uuid() },
+      );
       // It says that it has it, and has shown it: only both together leave no way on which it comes back with the older one alone.
       if (this.#probed.get(record.id) === generation) {
         this.#revoke(record, (older) => older < generation);
-        session.goAway({ code: closeCode.restart, message: 'the secret of this connection was replaced' }, comeBack);
+        session.goAway(
+          { code: closeCode.restart, message: 'the secret of this connection was replaced' },
+          comeBack,
+        );
       }
     } catch (error) {
       log.warn(
@@ -75,7 +94,9 @@ export class Rotations {
 
   /** The same for all that are online. */
   async offerAll(): Promise<void> {
-    await Promise.all([...this.#parts.edgeTable.all()].filter(isBeingOffered).map((record) => this.offer(record)));
+    await Promise.all(
+      [...this.#parts.edgeTable.all()].filter(isBeingOffered).map((record) => this.offer(record)),
+    );
   }
 
   /** A tunnel that serves was opened with this generation: older ones are not needed any more. */
@@ -98,7 +119,10 @@ export class Rotations {
     });
     const { tunnel } = record;
     if (tunnel && !record.keys.some(({ generation }) => generation === tunnel.generation)) {
-      tunnel.session.goAway({ code: closeCode.revoked, message: 'the secret of this connection is dead' }, stayAway);
+      tunnel.session.goAway(
+        { code: closeCode.revoked, message: 'the secret of this connection is dead' },
+        stayAway,
+      );
     }
     for (const { diesAt } of record.keys) {
       if (diesAt !== null) {
@@ -117,7 +141,9 @@ export class Rotations {
 
   /** Memory first: whether a secret is dead must not wait for the disk. */
   #revoke(record: EdgeRecord, isDead: (generation: number) => boolean): void {
-    const dead = record.keys.filter(({ generation }) => isDead(generation)).map(({ generation }) => generation);
+    const dead = record.keys
+      .filter(({ generation }) => isDead(generation))
+      .map(({ generation }) => generation);
     const living = record.keys.filter(({ generation }) => !dead.includes(generation));
     const settled = living.length === 1 && living[0]!.offer !== null;
     if (dead.length === 0 && !settled) {

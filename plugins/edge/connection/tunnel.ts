@@ -35,8 +35,14 @@ export class CapabilityReader {
       return known;
     }
     const named = (prefix: string): string[] =>
-      given.filter((cap) => cap.startsWith(prefix) && name.test(cap.slice(prefix.length))).map((cap) => cap.slice(prefix.length));
-    const capabilities = { methods: named('call:'), streams: named('stream:'), webshell: given.includes('webshell') };
+      given
+        .filter((cap) => cap.startsWith(prefix) && name.test(cap.slice(prefix.length)))
+        .map((cap) => cap.slice(prefix.length));
+    const capabilities = {
+      methods: named('call:'),
+      streams: named('stream:'),
+      webshell: given.includes('webshell'),
+    };
     if (this.#shared.size >= most) {
       this.#shared.delete(this.#shared.keys().next().value!);
     }

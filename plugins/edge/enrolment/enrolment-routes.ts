@@ -11,7 +11,8 @@ export const enrolmentRoutes = (enrolments: Enrolments): readonly RouteDeclarati
     method: 'POST',
     path,
     access: 'edge:enrol',
-    summary: 'Make a token that enrols some machines for some time; the answer has the line to run on each',
+    summary:
+      'Make a token that enrols some machines for some time; the answer has the line to run on each',
     body: EnrolmentDraft,
     response: NewEnrolment,
     errors: ['not_found'],

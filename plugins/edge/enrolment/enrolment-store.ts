@@ -5,11 +5,14 @@ import type { EdgeDb, EdgeTables, EnrolmentRow } from '../tables.ts';
 
 /** The only statements about enrolments. */
 export const enrolmentStore = (db: EdgeDb) => ({
-  list: (page: PageRequest): Promise<Page<EnrolmentRow>> => pageOf(db.selectFrom('edge_enrolments').selectAll(), 'id', page),
+  list: (page: PageRequest): Promise<Page<EnrolmentRow>> =>
+    pageOf(db.selectFrom('edge_enrolments').selectAll(), 'id', page),
 
-  find: (id: number): Promise<EnrolmentRow | undefined> => db.selectFrom('edge_enrolments').selectAll().where('id', '=', id).executeTakeFirst(),
+  find: (id: number): Promise<EnrolmentRow | undefined> =>
+    db.selectFrom('edge_enrolments').selectAll().where('id', '=', id).executeTakeFirst(),
 
-  byHash: (hash: string): Promise<EnrolmentRow | undefined> => db.selectFrom('edge_enrolments').selectAll().where('token_hash', '=', hash).executeTakeFirst(),
+  byHash: (hash: string): Promise<EnrolmentRow | undefined> =>
+    db.selectFrom('edge_enrolments').selectAll().where('token_hash', '=', hash).executeTakeFirst(),
 
   insert: (values: Insertable<EdgeTables['edge_enrolments']>): Promise<EnrolmentRow> =>
     db.insertInto('edge_enrolments').values(values).returningAll().executeTakeFirstOrThrow(),
@@ -23,7 +26,12 @@ export const enrolmentStore = (db: EdgeDb) => ({
   },
 
   revoke: (id: number, now: number): Promise<EnrolmentRow> =>
-    db.updateTable('edge_enrolments').set({ revoked_at: now }).where('id', '=', id).returningAll().executeTakeFirstOrThrow(),
+    db
+      .updateTable('edge_enrolments')
+      .set({ revoked_at: now })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow(),
 
   /** Those that ended before. */
   async purge(before: number): Promise<void> {

@@ -2,7 +2,18 @@ import { createHash } from 'node:crypto';
 
 import type { EnrolAnswer, EnrolRequest } from 'svc/edge-protocol';
 import { oneLine } from 'svc/probe';
-import { type Call, type Clock, covers, type Handle, type Ids, type Page, type PageRequest, type Settings, SvcError, type Tables } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  covers,
+  type Handle,
+  type Ids,
+  type Page,
+  type PageRequest,
+  type Settings,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 import { parseDuration } from 'svc/query';
 import { isPublicMachineKey, tunnelPath } from 'svc/tunnel';
 import type { Static } from 'typebox';
@@ -43,7 +54,10 @@ const keptMs = 30 * 86_400_000;
 const guesses = { burst: 10, perSecond: 1 / 6 };
 
 const invalidToken = (): SvcError =>
-  new SvcError('unauthorized', 'the enrolment token is not valid: it is unknown, used up, expired or revoked; make a new one at the manager');
+  new SvcError(
+    'unauthorized',
+    'the enrolment token is not valid: it is unknown, used up, expired or revoked; make a new one at the manager',
+  );
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('hex');
 
@@ -59,20 +73,44 @@ export class Enrolments {
 
   async create(by: By, draft: Static<typeof EnrolmentDraft>): Promise<Static<typeof NewEnrolment>> {
     const { tables, clock, ids } = this.#parts;
-    const { name = 'enrolment', max_uses: most = 1, expires_in: span = '1h', labels = {}, device_id: device = null } = draft;
+    const {
+      name = 'enrolment',
+      max_uses: most = 1,
+      expires_in: span = '1h',
+      labels = {},
+      device_id: device = null,
+    } = draft;
     const ms = parseDuration(span);
     if (ms < shortestMs || ms > longestMs) {
-      throw new SvcError('invalid_argument', 'expires_in is from 1m to 30d', { details: [{ path: '/expires_in', message: 'is from 1m to 30d' }] });
+      throw new SvcError('invalid_argument', 'expires_in is from 1m to 30d', {
+        details: [{ path: '/expires_in', message: 'is from 1m to 30d' }],
+      });
     }
     await this.#assertMayGive(by, device, most);
     const token = prefix + ids.token(32);
     const now = clock.now();
     const row = await tables.write(async (tx) => {
       const made = await enrolmentStore(tx).insert({
-        ...{ name: name.trim(), token_hash: digest(token), labels: JSON.stringify(labels), device_id: device, max_uses: most, uses: 0 },
-        ...{ expires_at: now + ms, revoked_at: null, created_by: actorOf(by.principal), created_at: now },
+        ...{
+          name: name.trim(),
+          token_hash: digest(token),
+          labels: JSON.stringify(labels),
+          device_id: device,
+          max_uses: most,
+          uses: 0,
+        },
+        ...{
+          expires_at: now + ms,
+          revoked_at: null,
+          created_by: actorOf(by.principal),
+          created_at: now,
+        },
       });
-      by.note({ resourceType: 'edge_enrolment', resourceId: made.id, after: shownEnrolment(made, now) });
+      by.note({
+        resourceType: 'edge_enrolment',
+        resourceId: made.id,
+        after: shownEnrolment(made, now),
+      });
       return made;
     });
     return { ...shownEnrolment(row, now), token, ...this.#lines(token) };
@@ -84,7 +122,10 @@ export class Enrolments {
       return;
     }
     if (!principal.grants.some((grant) => covers(grant, 'device:accept'))) {
-      throw new SvcError('forbidden', 'an enrolment that takes a device over needs the action device:accept');
+      throw new SvcError(
+        'forbidden',
+        'an enrolment that takes a device over needs the action device:accept',
+      );
     }
     if (most !== 1) {
       throw new SvcError('invalid_argument', 'one machine is a device: leave max_uses at 1', {
@@ -109,8 +150,14 @@ export class Enrolments {
       if (!before) {
         throw new SvcError('not_found', `there is no enrolment ${id}`);
       }
-      const after = before.revoked_at === null ? await enrolmentStore(tx).revoke(id, clock.now()) : before;
-      by.note({ resourceType: 'edge_enrolment', resourceId: id, before: shownEnrolment(before, clock.now()), after: shownEnrolment(after, clock.now()) });
+      const after =
+        before.revoked_at === null ? await enrolmentStore(tx).revoke(id, clock.now()) : before;
+      by.note({
+        resourceType: 'edge_enrolment',
+        resourceId: id,
+        before: shownEnrolment(before, clock.now()),
+        after: shownEnrolment(after, clock.now()),
+      });
     });
   }
 
@@ -119,7 +166,9 @@ export class Enrolments {
     const { edgeTable, tables } = this.#parts;
     this.#assertMayGuess(call.ip);
     // What can be asked together is: a fleet enrols at the pace at which statements follow each other.
-    const shown = form.test(request.token) ? await enrolmentStore(tables.read).byHash(digest(request.token)) : undefined;
+    const shown = form.test(request.token)
+      ? await enrolmentStore(tables.read).byHash(digest(request.token))
+      : undefined;
     const made = await (shown && tables.write((tx) => this.#spend(tx, call, shown.id, request)));
     if (!made) {
       this.#guesses.of(call.ip).spend(1);
@@ -127,7 +176,13 @@ export class Enrolments {
       throw invalidToken();
     }
     await edgeTable.reload(made.row.id);
-    return { edge_id: made.row.id, name: made.row.name, access_key: made.row.access_key, secret_key: made.secretKey, tunnel_path: tunnelPath };
+    return {
+      edge_id: made.row.id,
+      name: made.row.name,
+      access_key: made.row.access_key,
+      secret_key: made.secretKey,
+      tunnel_path: tunnelPath,
+    };
   }
 
   async purge(): Promise<void> {
@@ -146,15 +201,28 @@ export class Enrolments {
     const machine = request.machine_uuid.toLowerCase();
     const machineKey = request.machine_key ?? null;
     if (machineKey !== null && !isPublicMachineKey(machineKey)) {
-      throw new SvcError('invalid_argument', 'machine_key is no public key', { details: [{ path: '/machine_key', message: 'is no ed25519 key' }] });
+      throw new SvcError('invalid_argument', 'machine_key is no public key', {
+        details: [{ path: '/machine_key', message: 'is no ed25519 key' }],
+      });
     }
-    const [enrolment, again] = await Promise.all([enrolmentStore(tx).find(enrolmentId), edgeStore(tx).enrolledFrom(enrolmentId, machine)]);
+    const [enrolment, again] = await Promise.all([
+      enrolmentStore(tx).find(enrolmentId),
+      edgeStore(tx).enrolledFrom(enrolmentId, machine),
+    ]);
     if (!enrolment || enrolment.revoked_at !== null || enrolment.expires_at <= clock.now()) {
       return undefined;
     }
     // Its answer was lost, perhaps: the same machine gets the same edge, as long as that has never connected.
-    if (again && again.machine_key === machineKey && edgeTable.byId(again.id)?.lastRegisteredAt === null) {
-      call.note({ resourceType: 'edge', resourceId: again.id, after: { enrolment_id: enrolment.id, machine_uuid: machine } });
+    if (
+      again &&
+      again.machine_key === machineKey &&
+      edgeTable.byId(again.id)?.lastRegisteredAt === null
+    ) {
+      call.note({
+        resourceType: 'edge',
+        resourceId: again.id,
+        after: { enrolment_id: enrolment.id, machine_uuid: machine },
+      });
       return { row: again, secretKey: await edgeSecrets.renew(tx, again.id) };
     }
     if (enrolment.uses >= enrolment.max_uses) {
@@ -164,19 +232,32 @@ export class Enrolments {
     const [made] = await Promise.all([
       edges.insert(tx, {
         ...{ name, description: '', labels: JSON.parse(enrolment.labels) as object },
-        ...{ createdBy: `enrolment ${enrolment.id}`, enrolment: { id: enrolment.id, machine, machineKey, takesDevice: enrolment.device_id } },
+        ...{
+          createdBy: `enrolment ${enrolment.id}`,
+          enrolment: { id: enrolment.id, machine, machineKey, takesDevice: enrolment.device_id },
+        },
       }),
       enrolmentStore(tx).spend(enrolment.id),
     ]);
-    call.note({ resourceType: 'edge', resourceId: made.row.id, after: { name, enrolment_id: enrolment.id, machine_uuid: machine } });
+    call.note({
+      resourceType: 'edge',
+      resourceId: made.row.id,
+      after: { name, enrolment_id: enrolment.id, machine_uuid: machine },
+    });
     return made;
   }
 
   #assertMayGuess(ip: string): void {
-    const wait = this.#guesses.of(ip).wait(guesses.perSecond, guesses.burst, this.#parts.clock.monotonic());
+    const wait = this.#guesses
+      .of(ip)
+      .wait(guesses.perSecond, guesses.burst, this.#parts.clock.monotonic());
     if (wait > 0) {
       const retryAfterSeconds = Math.ceil(wait);
-      throw new SvcError('rate_limited', `too many wrong tokens from this address; try again in ${retryAfterSeconds} s`, { retryAfterSeconds });
+      throw new SvcError(
+        'rate_limited',
+        `too many wrong tokens from this address; try again in ${retryAfterSeconds} s`,
+        { retryAfterSeconds },
+      );
     }
   }
 
@@ -184,24 +265,48 @@ export class Enrolments {
   async assertOpen(ip: string, token: string | undefined): Promise<void> {
     this.#assertMayGuess(ip);
     const { tables, clock } = this.#parts;
-    const row = token !== undefined && form.test(token) ? await enrolmentStore(tables.read).byHash(digest(token)) : undefined;
+    const row =
+      token !== undefined && form.test(token)
+        ? await enrolmentStore(tables.read).byHash(digest(token))
+        : undefined;
     if (!row || shownEnrolment(row, clock.now()).status !== 'open') {
       this.#guesses.of(ip).spend(1);
       throw invalidToken();
     }
   }
 
-  #lines(token: string): Pick<Static<typeof NewEnrolment>, 'install_command' | 'script_command' | 'advice'> {
+  #lines(
+    token: string,
+  ): Pick<Static<typeof NewEnrolment>, 'install_command' | 'script_command' | 'advice'> {
     const { settings, build } = this.#parts;
     const manager = new URL(build.publicUrl).href.replace(/\/+$/, '');
     // `sha256//…` of the key that serves the public URL.
     const pin = settings.get<string>('edge.pin');
-    const line = ['svc edge install', `--manager ${manager}`, `--token ${token}`, ...(pin === '' ? [] : [`--pin ${pin}`])].join(' ');
+    const line = [
+      'svc edge install',
+      `--manager ${manager}`,
+      `--token ${token}`,
+      ...(pin === '' ? [] : [`--pin ${pin}`]),
+    ].join(' ');
     if (isLoopback(manager)) {
-      return { install_command: line, script_command: null, advice: `${manager} is this machine alone: set SVC_PUBLIC_URL to its address for others` };
+      return {
+        install_command: line,
+        script_command: null,
+        advice: `${manager} is this machine alone: set SVC_PUBLIC_URL to its address for others`,
+      };
     }
-    const fetched = ['curl -fsSL', ...(pin === '' ? [] : [`-k --pinnedpubkey ${pin}`]), `${manager}/install.sh`].join(' ');
-    const plain = manager.startsWith('https:') ? null : 'without TLS a stranger on the way can put another program, or manager, in the place of yours';
-    return { install_command: line, script_command: `${fetched} | sudo sh -s -- --token ${token}`, advice: plain };
+    const fetched = [
+      'curl -fsSL',
+      ...(pin === '' ? [] : [`-k --pinnedpubkey ${pin}`]),
+      `${manager}/install.sh`,
+    ].join(' ');
+    const plain = manager.startsWith('https:')
+      ? null
+      : 'without TLS a stranger on the way can put another program, or manager, in the place of yours';
+    return {
+      install_command: line,
+      script_command: `${fetched} | sudo sh -s -- --token ${token}`,
+      advice: plain,
+    };
   }
 }

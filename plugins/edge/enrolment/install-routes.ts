@@ -13,7 +13,12 @@ export interface InstallParts {
 }
 
 /** The install script, and the program that it fetches: for hosts without svc. */
-export const installRoutes = ({ enrolments, packages, build, pin }: InstallParts): readonly RouteDeclaration[] => [
+export const installRoutes = ({
+  enrolments,
+  packages,
+  build,
+  pin,
+}: InstallParts): readonly RouteDeclaration[] => [
   byteRoute({
     method: 'GET',
     path: '/install.sh',
@@ -26,14 +31,20 @@ export const installRoutes = ({ enrolments, packages, build, pin }: InstallParts
       const manager = href.replace(/\/+$/, '');
       assertReachable(manager);
       setHeader('cache-control', 'no-store');
-      return installScript({ manager, version: build.version, pin: pin(), packages: await packages.ofVersion(build.version) });
+      return installScript({
+        manager,
+        version: build.version,
+        pin: pin(),
+        packages: await packages.ofVersion(build.version),
+      });
     },
   }),
   byteRoute({
     method: 'GET',
     path: '/internal/edge/agents/{arch}',
     access: 'public',
-    summary: 'The agent of the version of this manager, for the holder of an enrolment token in the header x-enrolment-token',
+    summary:
+      'The agent of the version of this manager, for the holder of an enrolment token in the header x-enrolment-token',
     params: AgentArch,
     produces: 'application/octet-stream',
     timeoutMs: 600_000,

@@ -11,7 +11,8 @@ export interface InstallScript {
 }
 
 /** Names of this machine for itself: no other host gets anywhere by them. */
-export const isLoopback = (url: string): boolean => /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0|\[::\])$/.test(new URL(url).hostname);
+export const isLoopback = (url: string): boolean =>
+  /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0|\[::\])$/.test(new URL(url).hostname);
 
 /** Throws conflict when other hosts cannot reach the manager by the address that it has for itself. */
 export function assertReachable(url: string): void {
@@ -30,7 +31,12 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
  * Brings svc to a host and enrols it. All of it is read before any of it is run; nothing is put in place before its digest is the one that
  * stands here.
  */
-export const installScript = ({ manager, version, pin, packages }: InstallScript): string => `#!/bin/sh
+export const installScript = ({
+  manager,
+  version,
+  pin,
+  packages,
+}: InstallScript): string => `#!/bin/sh
 # Brings svc ${version} to this host and enrols it: curl -fsSL ${manager}/install.sh | sudo sh -s -- --token svc_enrol_…
 # --to FILE puts it elsewhere; what follows is for "svc edge install", such as --name or --no-service.
 set -eu

@@ -1,8 +1,24 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { type Build, defineService, type Handle, isSvcError, type PluginContext, type Tables } from 'svc/sdk';
+import {
+  type Build,
+  defineService,
+  type Handle,
+  isSvcError,
+  type PluginContext,
+  type Tables,
+} from 'svc/sdk';
 import { tunnelPath } from 'svc/tunnel';
 
 import type { ForeignPrograms, ProgramHandle } from '../../programs/contract.ts';
@@ -57,7 +73,9 @@ export class LocalEdge {
     }
     this.#beginSoon();
     this.#programs.onChange((state) => state === 'up' && this.#beginSoon());
-    events.on(EdgeRemoved, ({ edge_id: removed }) => (removed === this.#id ? this.#stop() : undefined));
+    events.on(EdgeRemoved, ({ edge_id: removed }) =>
+      removed === this.#id ? this.#stop() : undefined,
+    );
   }
 
   #beginSoon(): void {
@@ -86,12 +104,18 @@ export class LocalEdge {
       if (!isSvcError(error)) {
         throw error;
       }
-      log.warn({ event: 'edge.local_not_enrolled', cause: error.message }, 'enrolling the local agent failed, so it is not started; restart svc to try again');
+      log.warn(
+        { event: 'edge.local_not_enrolled', cause: error.message },
+        'enrolling the local agent failed, so it is not started; restart svc to try again',
+      );
       return;
     }
     // A new one can be deleted before its id is known here: looked up and started in one go, it is known to be there.
     if (this.#id === undefined || !edgeTable.byId(this.#id)) {
-      log.info({ folder: this.#folder }, `local agent not started: its edge was deleted; ${remedy}`);
+      log.info(
+        { folder: this.#folder },
+        `local agent not started: its edge was deleted; ${remedy}`,
+      );
       return;
     }
     this.#start();
@@ -101,13 +125,19 @@ export class LocalEdge {
     const [file, ...args] = this.#parts.build.agent;
     this.#agent = this.#programs.get().start(this.#ctx, 'local-edge', file!, {
       args: () => [...args, 'edge', '--data', this.#folder, '--json'],
-      env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', SVC_LOG_LEVEL: 'warn' },
+      env: {
+        PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+        SVC_LOG_LEVEL: 'warn',
+      },
     });
   }
 
   async #stop(): Promise<void> {
     await this.#agent?.stop();
-    this.#ctx.log.info({ folder: this.#folder }, `local agent stopped: its edge was deleted; ${remedy}`);
+    this.#ctx.log.info(
+      { folder: this.#folder },
+      `local agent stopped: its edge was deleted; ${remedy}`,
+    );
   }
 
   /** Which edge it is: its keys are in its folder, made now if there were none. Undefined when a person has deleted it. */
@@ -124,13 +154,27 @@ export class LocalEdge {
     }
     const { row, secretKey } = await tables.write(async (tx) => {
       // A start that was killed before its keys were kept has left an edge that no machine can be.
-      const lost = (await edgeStore(tx).madeBy(self)).find(({ id }) => edgeTable.byId(id)?.lastRegisteredAt === null);
+      const lost = (await edgeStore(tx).madeBy(self)).find(
+        ({ id }) => edgeTable.byId(id)?.lastRegisteredAt === null,
+      );
       return lost
         ? { row: lost, secretKey: await edgeSecrets.renew(tx, lost.id) }
-        : await edges.insert(tx, { name: hostname(), description: 'The machine of the manager.', labels: {}, createdBy: self });
+        : await edges.insert(tx, {
+            name: hostname(),
+            description: 'The machine of the manager.',
+            labels: {},
+            createdBy: self,
+          });
     });
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    keep(file, { manager, tunnel_path: tunnelPath, edge_id: row.id, name: row.name, access_key: row.access_key, secret_key: secretKey });
+    keep(file, {
+      manager,
+      tunnel_path: tunnelPath,
+      edge_id: row.id,
+      name: row.name,
+      access_key: row.access_key,
+      secret_key: secretKey,
+    });
     await edgeTable.reload(row.id);
     return row.id;
   }

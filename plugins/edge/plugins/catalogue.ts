@@ -45,7 +45,9 @@ export class Catalogue {
       return false;
     }
     this.#text = text;
-    this.#known = new Map(files.flatMap(([id, file]) => this.#parse(id, file)).map((plugin) => [plugin.name, plugin]));
+    this.#known = new Map(
+      files.flatMap(([id, file]) => this.#parse(id, file)).map((plugin) => [plugin.name, plugin]),
+    );
     return true;
   }
 
@@ -77,10 +79,26 @@ export class Catalogue {
 }
 
 function edgePlugin({ name, kind, default_enabled: enabled, spec }: EdgePluginFile): EdgePlugin {
-  if (typeof name !== 'string' || !/^[a-z][a-z0-9_-]{0,62}$/.test(name) || !['metrics', 'logs', 'traces'].includes(kind) || typeof enabled !== 'boolean') {
-    throw new SvcError('invalid_argument', 'it needs a name, a kind (metrics, logs, traces) and default_enabled');
+  if (
+    typeof name !== 'string' ||
+    !/^[a-z][a-z0-9_-]{0,62}$/.test(name) ||
+    !['metrics', 'logs', 'traces'].includes(kind) ||
+    typeof enabled !== 'boolean'
+  ) {
+    throw new SvcError(
+      'invalid_argument',
+      'it needs a name, a kind (metrics, logs, traces) and default_enabled',
+    );
   }
-  const usual = { allErrors: true, ownProperties: true, strict: false, meta: false, validateSchema: false, logger: false, code: { optimize: false } } as const;
+  const usual = {
+    allErrors: true,
+    ownProperties: true,
+    strict: false,
+    meta: false,
+    validateSchema: false,
+    logger: false,
+    code: { optimize: false },
+  } as const;
   // Compiled when a spec is first set: that takes longer than all the rest of this plugin's start.
   let fits: ValidateFunction | undefined;
   let fill: ValidateFunction | undefined;
@@ -90,14 +108,19 @@ function edgePlugin({ name, kind, default_enabled: enabled, spec }: EdgePluginFi
     default_enabled: enabled,
     spec,
     assertFits: (value) => assertFits(name, (fits ??= new Ajv(usual).compile(spec)), value),
-    filled: (value) => filled((fill ??= new Ajv({ ...usual, useDefaults: true }).compile(spec)), value),
+    filled: (value) =>
+      filled((fill ??= new Ajv({ ...usual, useDefaults: true }).compile(spec)), value),
   };
 }
 
 function assertFits(name: string, fits: ValidateFunction, spec: object): void {
   if (!fits(spec)) {
     const details = (fits.errors ?? []).slice(0, mostProblems).map(problemOf);
-    throw new SvcError('invalid_argument', `the spec does not fit the plugin ${name}: ${details[0]?.path} ${details[0]?.message}`, { details });
+    throw new SvcError(
+      'invalid_argument',
+      `the spec does not fit the plugin ${name}: ${details[0]?.path} ${details[0]?.message}`,
+      { details },
+    );
   }
 }
 

@@ -33,7 +33,9 @@ export class DesiredState {
 
   of(record: EdgeRecord): ConfigApply {
     const { catalogue } = this.#parts;
-    return record.wishes === undefined ? (this.#usual ??= configurationOf(catalogue, undefined)) : configurationOf(catalogue, record.wishes);
+    return record.wishes === undefined
+      ? (this.#usual ??= configurationOf(catalogue, undefined))
+      : configurationOf(catalogue, record.wishes);
   }
 
   /** Sends the configuration to this edge if it has another one; returns at once. */
@@ -77,13 +79,21 @@ export class DesiredState {
   async #apply(record: EdgeRecord): Promise<void> {
     const { tunnel } = record;
     const wanted = this.of(record);
-    if (!tunnel || tunnel.settling || tunnel.configHash === wanted.hash || !tunnel.capabilities.methods.includes('config_apply')) {
+    if (
+      !tunnel ||
+      tunnel.settling ||
+      tunnel.configHash === wanted.hash ||
+      !tunnel.capabilities.methods.includes('config_apply')
+    ) {
       return;
     }
     const { ids, log } = this.#parts;
     tunnel.settling = true;
     try {
-      await tunnel.session.call('config_apply', wanted, { timeoutMs: applyMs, idempotencyKey: ids.uuid() });
+      await tunnel.session.call('config_apply', wanted, {
+        timeoutMs: applyMs,
+        idempotencyKey: ids.uuid(),
+      });
       tunnel.configHash = wanted.hash;
     } catch (error) {
       // Offline, late, or it has refused: it is tried again in a while, and at its next connection.
@@ -106,7 +116,13 @@ function configurationOf(catalogue: Catalogue, wishes: EdgeRecord['wishes']): Co
   const plugins = Object.fromEntries(
     catalogue.all().map(({ name, default_enabled: usually }) => {
       const wish = wishes?.get(name);
-      return [name, { enabled: wish?.enabled ?? usually, spec: JSON.parse(wish?.spec ?? '{}') as Record<string, unknown> }];
+      return [
+        name,
+        {
+          enabled: wish?.enabled ?? usually,
+          spec: JSON.parse(wish?.spec ?? '{}') as Record<string, unknown>,
+        },
+      ];
     }),
   );
   return { hash: createHash('sha256').update(JSON.stringify(plugins)).digest('hex'), plugins };

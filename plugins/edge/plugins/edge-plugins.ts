@@ -1,6 +1,17 @@
 import type { PluginHealth } from 'svc/edge-protocol';
 import { type ScopeSource, scopeOf } from 'svc/query';
-import { type Call, type Clock, type Handle, listRoute, type Page, type Principal, route, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Handle,
+  listRoute,
+  type Page,
+  type Principal,
+  route,
+  type RouteDeclaration,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { assertFound, found, foundFor } from '../edge-store.ts';
@@ -54,7 +65,13 @@ export class EdgePlugins {
     const plugin = this.#find(name);
     const spec = change.spec && checkedSpec(plugin, change.spec);
     const healths = await health.of(record);
-    await this.#write(by, record, plugin, { enabled: change.enabled, spec }, this.#shown(plugin, record, healths));
+    await this.#write(
+      by,
+      record,
+      plugin,
+      { enabled: change.enabled, spec },
+      this.#shown(plugin, record, healths),
+    );
     await edgeTable.reload(edgeId);
     desired.settle(record);
     return this.#shown(plugin, record, healths);
@@ -64,7 +81,9 @@ export class EdgePlugins {
   async counts(asker: Principal): Promise<Static<typeof PluginCounts>> {
     const { edgeTable, catalogue, scopes } = this.#parts;
     const seen = (await scopeOf(scopes, asker))?.ids;
-    const edges = [...edgeTable.all()].filter(({ deviceId }) => seen === undefined || (deviceId !== null && seen.has(deviceId)));
+    const edges = [...edgeTable.all()].filter(
+      ({ deviceId }) => seen === undefined || (deviceId !== null && seen.has(deviceId)),
+    );
     const plugins = catalogue.all().map(({ name, kind, default_enabled: usually }) => {
       let enabled = 0;
       for (const { wishes } of edges) {
@@ -72,24 +91,37 @@ export class EdgePlugins {
       }
       return { name, kind, enabled, disabled: edges.length - enabled };
     });
-    const sum = (field: 'enabled' | 'disabled'): number => plugins.reduce((total, plugin) => total + plugin[field], 0);
+    const sum = (field: 'enabled' | 'disabled'): number =>
+      plugins.reduce((total, plugin) => total + plugin[field], 0);
     return { enabled: sum('enabled'), disabled: sum('disabled'), plugins };
   }
 
-  async #write(by: By, { id }: EdgeRecord, plugin: EdgePlugin, change: { enabled: boolean | undefined; spec: string | undefined }, shown: Item): Promise<void> {
+  async #write(
+    by: By,
+    { id }: EdgeRecord,
+    plugin: EdgePlugin,
+    change: { enabled: boolean | undefined; spec: string | undefined },
+    shown: Item,
+  ): Promise<void> {
     const { tables, clock } = this.#parts;
     const { name } = plugin;
     await tables.write(async (tx) => {
       await found(id, tx);
       const wish = (await pluginStore(tx).wishesOf(id)).find((row) => row.name === name);
-      const enabled = change.enabled ?? (wish === undefined ? plugin.default_enabled : wish.enabled === 1);
+      const enabled =
+        change.enabled ?? (wish === undefined ? plugin.default_enabled : wish.enabled === 1);
       const spec = change.spec ?? wish?.spec ?? '{}';
       await pluginStore(tx).putWish({
         ...{ edge_id: id, name, enabled: enabled ? 1 : 0, spec },
         ...{ updated_by: actorOf(by.principal), updated_at: clock.now() },
       });
       const { health: _health, settled: _settled, ...before } = shown;
-      by.note({ resourceType: 'edge', resourceId: id, before, after: { name, enabled, spec: JSON.parse(spec) as object } });
+      by.note({
+        resourceType: 'edge',
+        resourceId: id,
+        before,
+        after: { name, enabled, spec: JSON.parse(spec) as object },
+      });
     });
   }
 
@@ -105,7 +137,9 @@ export class EdgePlugins {
         ...{ state: enabled ? 'starting' : 'stopped', last_error: null, restart_count: 0 },
         ...{ started_at: null, updated_at: null, samples: 0 },
       },
-      settled: record.tunnel ? record.tunnel.configHash === this.#parts.desired.of(record).hash : null,
+      settled: record.tunnel
+        ? record.tunnel.configHash === this.#parts.desired.of(record).hash
+        : null,
     };
   }
 
@@ -114,7 +148,10 @@ export class EdgePlugins {
     const plugin = catalogue.find(name);
     if (!plugin) {
       const names = catalogue.all().map((other) => other.name);
-      throw new SvcError('not_found', `edges have no plugin "${name}"; they have ${names.length === 0 ? 'none' : names.join(', ')}`);
+      throw new SvcError(
+        'not_found',
+        `edges have no plugin "${name}"; they have ${names.length === 0 ? 'none' : names.join(', ')}`,
+      );
     }
     return plugin;
   }
@@ -124,7 +161,9 @@ function checkedSpec(plugin: EdgePlugin, spec: NonNullable<Change['spec']>): str
   const text = JSON.stringify(spec);
   plugin.assertFits(spec);
   if (Buffer.byteLength(text) > largestSpec) {
-    throw new SvcError('invalid_argument', `a spec has at most ${largestSpec} bytes of JSON`, { details: [{ path: '/spec', message: 'is too large' }] });
+    throw new SvcError('invalid_argument', `a spec has at most ${largestSpec} bytes of JSON`, {
+      details: [{ path: '/spec', message: 'is too large' }],
+    });
   }
   return text;
 }
@@ -145,7 +184,8 @@ export const pluginRoutes = (plugins: EdgePlugins): readonly RouteDeclaration[] 
     path: '/api/v1/edges/{id}/plugins/{name}',
     access: 'edge:plugin',
     devices: 'narrowed',
-    summary: 'Switch a plugin of an edge, or change its spec; an edge that is offline gets it when it connects',
+    summary:
+      'Switch a plugin of an edge, or change its spec; an edge that is offline gets it when it connects',
     params: EdgePluginId,
     body: EdgePluginPut,
     response: EdgePluginItem,

@@ -14,5 +14,10 @@ export function openPlugins(base: Base, presence: Presence, ctx: PluginContext) 
   const catalogue = new Catalogue(ctx.services.use(Plugins), base.log);
   const desired = new DesiredState({ ...base, catalogue, presence });
   const health = new HealthRecords({ ...base, catalogue });
-  return { catalogue, desired, health, routes: pluginRoutes(new EdgePlugins({ ...base, catalogue, desired, health })) };
+  return {
+    catalogue,
+    desired,
+    health,
+    routes: pluginRoutes(new EdgePlugins({ ...base, catalogue, desired, health })),
+  };
 }

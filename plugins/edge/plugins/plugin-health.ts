@@ -38,11 +38,16 @@ export class HealthRecords {
 
   async of(record: EdgeRecord): Promise<ReadonlyMap<string, PluginHealth>> {
     await this.#ask(record);
-    return new Map([...(await pluginStore(this.#parts.tables.read).healthOf(record.id)), ...(record.health ?? [])]);
+    return new Map([
+      ...(await pluginStore(this.#parts.tables.read).healthOf(record.id)),
+      ...(record.health ?? []),
+    ]);
   }
 
   async flush(): Promise<void> {
-    const news = [...this.#changed].flatMap((record) => [...(record.health ?? [])].map(([name, health]) => [record.id, name, health] as const));
+    const news = [...this.#changed].flatMap((record) =>
+      [...(record.health ?? [])].map(([name, health]) => [record.id, name, health] as const),
+    );
     if (news.length === 0) {
       return;
     }
@@ -60,7 +65,9 @@ export class HealthRecords {
   async #ask(record: EdgeRecord): Promise<void> {
     const { tunnel } = record;
     if (tunnel?.capabilities.methods.includes('plugin_status')) {
-      const answer = await tunnel.session.call<unknown>('plugin_status', {}, { timeoutMs: askMs }).catch(() => undefined);
+      const answer = await tunnel.session
+        .call<unknown>('plugin_status', {}, { timeoutMs: askMs })
+        .catch(() => undefined);
       if (Array.isArray(answer)) {
         this.receive(record, answer);
       }
@@ -74,12 +81,19 @@ export class HealthRecords {
       return;
     }
     // A copy with these fields in this order and no others: there are tens of thousands of them.
-    const { state, last_error, restart_count, started_at, updated_at, samples } = (report as PluginHealthEvent).health;
+    const { state, last_error, restart_count, started_at, updated_at, samples } = (
+      report as PluginHealthEvent
+    ).health;
     const health = { state, last_error, restart_count, started_at, updated_at, samples };
     const before = record.health?.get(plugin.name);
     (record.health ??= new Map()).set(plugin.name, health);
     // The count of samples grows all the time, and is reported again soon after a restart: that is no reason to write.
-    if (before?.state !== state || before.last_error !== last_error || before.restart_count !== restart_count || before.started_at !== started_at) {
+    if (
+      before?.state !== state ||
+      before.last_error !== last_error ||
+      before.restart_count !== restart_count ||
+      before.started_at !== started_at
+    ) {
       this.#changed.add(record);
     }
     // After a restart of the manager nothing has changed because it is heard again.

@@ -47,7 +47,10 @@ export class Packages {
   readonly #folder: string;
   readonly #own: OwnPackage | undefined;
   /** A large file is read once, however many ask for it, and again when it is another. */
-  readonly #digests = new Map<string, { readonly mark: string; readonly sha256: Promise<string> }>();
+  readonly #digests = new Map<
+    string,
+    { readonly mark: string; readonly sha256: Promise<string> }
+  >();
 
   /** `own`: a program that is its own package, for when the folder has none. */
   constructor(folder: string, own?: OwnPackage) {
@@ -58,7 +61,9 @@ export class Packages {
   /** Those that are whole, for each architecture; one that is not is as one that is missing. */
   async ofVersion(version: string): Promise<readonly AgentPackage[]> {
     const wanted = version.replace(/^v/, '');
-    const names = [...(await this.#names()), ...(this.#own ? [this.#own.file] : [])].map((name) => form.exec(name)!);
+    const names = [...(await this.#names()), ...(this.#own ? [this.#own.file] : [])].map((name) =>
+      form.exec(name)!,
+    );
     const arches = new Set(names.filter(([, its]) => its === wanted).map(([, , arch]) => arch!));
     const found = await Promise.allSettled([...arches].map((arch) => this.find(wanted, arch)));
     return found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -70,16 +75,38 @@ export class Packages {
     const file = await this.#fileOf(wanted, arch);
     const plain = await this.#plainFile(file);
     if (plain.path === this.#own?.path) {
-      return { file, version: wanted, arch, sizeBytes: plain.size, sha256: await this.#digestOf(file, plain), signature: undefined };
+      return {
+        file,
+        version: wanted,
+        arch,
+        sizeBytes: plain.size,
+        sha256: await this.#digestOf(file, plain),
+        signature: undefined,
+      };
     }
-    const stated = /^([0-9a-f]{64})\b/i.exec((await textOf(`${plain.path}.sha256`)) ?? '')?.[1]?.toLowerCase();
+    const stated = /^([0-9a-f]{64})\b/i
+      .exec((await textOf(`${plain.path}.sha256`)) ?? '')?.[1]
+      ?.toLowerCase();
     if (stated === undefined) {
-      throw new SvcError('conflict', `${file}.sha256 is missing, or does not begin with 64 hexadecimal digits; write one with sha256sum`);
+      throw new SvcError(
+        'conflict',
+        `${file}.sha256 is missing, or does not begin with 64 hexadecimal digits; write one with sha256sum`,
+      );
     }
     if ((await this.#digestOf(file, plain)) !== stated) {
-      throw new SvcError('conflict', `the digest of ${file} is not the one in ${file}.sha256; copy both files again`);
+      throw new SvcError(
+        'conflict',
+        `the digest of ${file} is not the one in ${file}.sha256; copy both files again`,
+      );
     }
-    return { file, version: wanted, arch, sizeBytes: plain.size, sha256: stated, signature: await textOf(`${plain.path}.sig`) };
+    return {
+      file,
+      version: wanted,
+      arch,
+      sizeBytes: plain.size,
+      sha256: stated,
+      signature: await textOf(`${plain.path}.sig`),
+    };
   }
 
   async open(file: string): Promise<OpenPackage> {
@@ -87,7 +114,11 @@ export class Packages {
     return {
       sizeBytes: plain.size,
       sha256: await this.#digestOf(file, plain),
-      read: (range) => createReadStream(plain.path, range && { start: range.first, end: range.last }) as AsyncIterable<Uint8Array>,
+      read: (range) =>
+        createReadStream(
+          plain.path,
+          range && { start: range.first, end: range.last },
+        ) as AsyncIterable<Uint8Array>,
     };
   }
 
@@ -101,7 +132,9 @@ export class Packages {
       return this.#own.file;
     }
     if (file === undefined) {
-      const there = all.toSorted((a, b) => compare(form.exec(b)![1]!, form.exec(a)![1]!)).slice(0, mostShown);
+      const there = all
+        .toSorted((a, b) => compare(form.exec(b)![1]!, form.exec(a)![1]!))
+        .slice(0, mostShown);
       throw new SvcError(
         'not_found',
         `there is no agent package svc-${version}-${arch} in ${this.#folder}; there ${there.length === 0 ? 'is none at all' : `are ${there.join(', ')}`}`,
@@ -126,11 +159,17 @@ export class Packages {
       return { path: this.#own.path, size, mark: `${size} ${mtimeMs} ${ino}` };
     }
     const stat = form.test(file) ? await lstat(path).catch(() => undefined) : undefined;
-    if (!stat?.isFile() || !(await realpath(path)).startsWith((await realpath(this.#folder)) + sep)) {
+    if (
+      !stat?.isFile() ||
+      !(await realpath(path)).startsWith((await realpath(this.#folder)) + sep)
+    ) {
       throw new SvcError('not_found', `there is no agent package "${file.slice(0, 80)}"`);
     }
     if (stat.size > largest || stat.size === 0) {
-      throw new SvcError('conflict', `the agent package ${file} has ${stat.size} bytes; it must have some, and at most ${largest}`);
+      throw new SvcError(
+        'conflict',
+        `the agent package ${file} has ${stat.size} bytes; it must have some, and at most ${largest}`,
+      );
     }
     return { path, size: stat.size, mark: `${stat.size} ${stat.mtimeMs} ${stat.ino}` };
   }

@@ -2,16 +2,27 @@ import { byteRoute, listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
 import type { Packages } from './packages.ts';
 import { byteRangeOf } from './byte-range.ts';
-import { EdgeId, PackageFile, UpgradeItem, UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from '../schema.ts';
+import {
+  EdgeId,
+  PackageFile,
+  UpgradeItem,
+  UpgradePackageRequest,
+  UpgradeRequest,
+  UpgradeStarted,
+} from '../schema.ts';
 import { packagePath, type Upgrades } from './upgrades.ts';
 
-export const upgradeRoutes = (upgrades: Upgrades, packages: Packages): readonly RouteDeclaration[] => [
+export const upgradeRoutes = (
+  upgrades: Upgrades,
+  packages: Packages,
+): readonly RouteDeclaration[] => [
   route({
     method: 'POST',
     path: '/api/v1/edges/{id}/upgrade',
     access: 'edge:upgrade',
     devices: 'narrowed',
-    summary: 'Order another version of the agent from an address; the edge checks, tries and, if need be, takes it back',
+    summary:
+      'Order another version of the agent from an address; the edge checks, tries and, if need be, takes it back',
     params: EdgeId,
     body: UpgradeRequest,
     response: UpgradeStarted,

@@ -7,16 +7,31 @@ import type { EdgeDb, EdgeTables, UpgradeRow } from '../tables.ts';
 export const upgradeStore = (db: EdgeDb) => ({
   /** Ids are ordered by time. */
   list: (edgeId: number, page: PageRequest): Promise<Page<UpgradeRow>> =>
-    pageOf(db.selectFrom('edge_upgrades').selectAll().where('edge_id', '=', edgeId), 'job_id', page),
+    pageOf(
+      db.selectFrom('edge_upgrades').selectAll().where('edge_id', '=', edgeId),
+      'job_id',
+      page,
+    ),
 
-  find: (jobId: string): Promise<UpgradeRow | undefined> => db.selectFrom('edge_upgrades').selectAll().where('job_id', '=', jobId).executeTakeFirst(),
+  find: (jobId: string): Promise<UpgradeRow | undefined> =>
+    db.selectFrom('edge_upgrades').selectAll().where('job_id', '=', jobId).executeTakeFirst(),
 
   running: (edgeId: number): Promise<UpgradeRow | undefined> =>
-    db.selectFrom('edge_upgrades').selectAll().where('edge_id', '=', edgeId).where('ended_at', 'is', null).executeTakeFirst(),
+    db
+      .selectFrom('edge_upgrades')
+      .selectAll()
+      .where('edge_id', '=', edgeId)
+      .where('ended_at', 'is', null)
+      .executeTakeFirst(),
 
   /** Running ones of which nothing was heard since. */
   silent: (since: number): Promise<UpgradeRow[]> =>
-    db.selectFrom('edge_upgrades').selectAll().where('ended_at', 'is', null).where('updated_at', '<', since).execute(),
+    db
+      .selectFrom('edge_upgrades')
+      .selectAll()
+      .where('ended_at', 'is', null)
+      .where('updated_at', '<', since)
+      .execute(),
 
   insert: (values: Insertable<EdgeTables['edge_upgrades']>): Promise<UpgradeRow> =>
     db.insertInto('edge_upgrades').values(values).returningAll().executeTakeFirstOrThrow(),

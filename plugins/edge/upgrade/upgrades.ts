@@ -1,4 +1,9 @@
-import { type UpgradeOrder, type UpgradeState, upgradeStates, UpgradeStateEvent } from 'svc/edge-protocol';
+import {
+  type UpgradeOrder,
+  type UpgradeState,
+  upgradeStates,
+  UpgradeStateEvent,
+} from 'svc/edge-protocol';
 import { type ScopeSource, scopeOf } from 'svc/query';
 import {
   type Call,
@@ -69,18 +74,31 @@ export class Upgrades {
     });
   }
 
-  async startPackage(by: By, edgeId: number, request: Static<typeof UpgradePackageRequest>): Promise<Started> {
+  async startPackage(
+    by: By,
+    edgeId: number,
+    request: Static<typeof UpgradePackageRequest>,
+  ): Promise<Started> {
     const { packages, managerVersion } = this.#parts;
     const { version = managerVersion, arch, allow_downgrade, force } = request;
     const row = await this.#seen(by.principal, edgeId);
-    const reported = row.host_info === null ? undefined : (JSON.parse(row.host_info) as { arch?: string }).arch;
+    const reported =
+      row.host_info === null ? undefined : (JSON.parse(row.host_info) as { arch?: string }).arch;
     const itsArch = arch ?? reported;
     if (itsArch === undefined) {
-      throw new SvcError('conflict', `the architecture of the machine of edge ${edgeId} is not known yet; name it with arch`);
+      throw new SvcError(
+        'conflict',
+        `the architecture of the machine of edge ${edgeId} is not known yet; name it with arch`,
+      );
     }
     const chosen = await packages.find(version, itsArch);
     return await this.#order(by, edgeId, {
-      ...{ url: `${packagePath}/${chosen.file}`, sha256: chosen.sha256, size_bytes: chosen.sizeBytes, version: chosen.version },
+      ...{
+        url: `${packagePath}/${chosen.file}`,
+        sha256: chosen.sha256,
+        size_bytes: chosen.sizeBytes,
+        version: chosen.version,
+      },
       ...(chosen.signature !== undefined && { signature: chosen.signature }),
       ...insisting(allow_downgrade, force),
     });
@@ -112,51 +130,103 @@ export class Upgrades {
   async sweep(): Promise<void> {
     const { tables, clock } = this.#parts;
     for (const row of await upgradeStore(tables.read).silent(clock.now() - silentMs)) {
-      await this.#end(row.edge_id, row.job_id, 'failed', `the edge reported nothing of it for ${silentMs / 60_000} minutes`);
+      await this.#end(
+        row.edge_id,
+        row.job_id,
+        'failed',
+        `the edge reported nothing of it for ${silentMs / 60_000} minutes`,
+      );
     }
   }
 
   async #seen(asker: Principal, edgeId: number): Promise<EdgeRow> {
-    return await foundFor(await scopeOf(this.#parts.scopes, asker), edgeId, this.#parts.tables.read);
+    return await foundFor(
+      await scopeOf(this.#parts.scopes, asker),
+      edgeId,
+      this.#parts.tables.read,
+    );
   }
 
   async #order(by: By, edgeId: number, wish: Omit<UpgradeOrder, 'job_id'>): Promise<Started> {
     const { tables, fleet, events, ids } = this.#parts;
     if (!fleet.capabilities(edgeId)) {
-      throw new SvcError('unavailable', `edge ${edgeId} is offline; it can be upgraded when it is back`);
+      throw new SvcError(
+        'unavailable',
+        `edge ${edgeId} is offline; it can be upgraded when it is back`,
+      );
     }
     const jobId = ids.uuid();
     await this.#queue(by, edgeId, jobId, wish);
     events.upgrade(edgeId, jobId, 'queued', null);
     try {
-      await fleet.call(edgeId, 'upgrade', { job_id: jobId, ...wish }, { timeoutMs: orderMs, idempotencyKey: jobId });
+      await fleet.call(
+        edgeId,
+        'upgrade',
+        { job_id: jobId, ...wish },
+        { timeoutMs: orderMs, idempotencyKey: jobId },
+      );
     } catch (error) {
-      await this.#end(edgeId, jobId, 'failed', `sending the order to the edge failed: ${messageOf(error)}`);
+      await this.#end(
+        edgeId,
+        jobId,
+        'failed',
+        `sending the order to the edge failed: ${messageOf(error)}`,
+      );
       throw error;
     }
-    const state = ((await upgradeStore(tables.read).find(jobId))?.state ?? 'queued') as UpgradeState;
+    const state = ((await upgradeStore(tables.read).find(jobId))?.state ??
+      'queued') as UpgradeState;
     return { job_id: jobId, state };
   }
 
-  async #queue(by: By, edgeId: number, jobId: string, wish: Omit<UpgradeOrder, 'job_id'>): Promise<void> {
+  async #queue(
+    by: By,
+    edgeId: number,
+    jobId: string,
+    wish: Omit<UpgradeOrder, 'job_id'>,
+  ): Promise<void> {
     const now = this.#parts.clock.now();
     await this.#parts.tables.write(async (tx) => {
       const running = await upgradeStore(tx).running(edgeId);
       if (running) {
-        throw new SvcError('conflict', `an upgrade of edge ${edgeId} is under way (${running.job_id}, ${running.state}); wait for its end`);
+        throw new SvcError(
+          'conflict',
+          `an upgrade of edge ${edgeId} is under way (${running.job_id}, ${running.state}); wait for its end`,
+        );
       }
       const row = await upgradeStore(tx).insert({
-        ...{ job_id: jobId, edge_id: edgeId, state: 'queued', url: wish.url, sha256: wish.sha256, signature: wish.signature ?? null },
-        ...{ version: wish.version ?? null, error: null, created_by: actorOf(by.principal), created_at: now, updated_at: now, ended_at: null },
+        ...{
+          job_id: jobId,
+          edge_id: edgeId,
+          state: 'queued',
+          url: wish.url,
+          sha256: wish.sha256,
+          signature: wish.signature ?? null,
+        },
+        ...{
+          version: wish.version ?? null,
+          error: null,
+          created_by: actorOf(by.principal),
+          created_at: now,
+          updated_at: now,
+          ended_at: null,
+        },
       });
       by.note({ resourceType: 'edge', resourceId: edgeId, after: shownUpgrade(row) });
     });
   }
 
-  async #end(edgeId: number, jobId: string, state: UpgradeState, error: string | null): Promise<void> {
+  async #end(
+    edgeId: number,
+    jobId: string,
+    state: UpgradeState,
+    error: string | null,
+  ): Promise<void> {
     const { tables, events, clock } = this.#parts;
     const now = clock.now();
-    await tables.write((tx) => upgradeStore(tx).update(jobId, { state, error, updated_at: now, ended_at: now }));
+    await tables.write((tx) =>
+      upgradeStore(tx).update(jobId, { state, error, updated_at: now, ended_at: now }),
+    );
     events.upgrade(edgeId, jobId, state, error);
   }
 
@@ -165,19 +235,28 @@ export class Upgrades {
     const moved = await tables.write(async (tx) => {
       const row = await upgradeStore(tx).find(event.job_id);
       // Sent again after a reconnect, too late, or about the job of another edge.
-      const forward = row && upgradeStates.indexOf(event.state) > upgradeStates.indexOf(row.state as UpgradeState);
+      const forward =
+        row &&
+        upgradeStates.indexOf(event.state) > upgradeStates.indexOf(row.state as UpgradeState);
       if (!row || row.edge_id !== record.id || row.ended_at !== null || !forward) {
         return false;
       }
       const now = clock.now();
       await upgradeStore(tx).update(row.job_id, {
-        ...{ state: event.state, error: event.error ?? null, version: event.version ?? row.version },
+        ...{
+          state: event.state,
+          error: event.error ?? null,
+          version: event.version ?? row.version,
+        },
         ...{ updated_at: now, ended_at: ended.has(event.state) ? now : null },
       });
       return true;
     });
     if (moved) {
-      log.info({ edge: record.id, job: event.job_id, state: event.state, cause: event.error }, 'upgrade of an edge moved on');
+      log.info(
+        { edge: record.id, job: event.job_id, state: event.state, cause: event.error },
+        'upgrade of an edge moved on',
+      );
       events.upgrade(record.id, event.job_id, event.state, event.error ?? null);
     }
   }
@@ -187,14 +266,24 @@ export class Upgrades {
 function assertAddress(url: string, publicUrl: string): void {
   const given = URL.canParse(url) ? new URL(url) : undefined;
   const own = given?.origin === new URL(publicUrl).origin;
-  if (!given || !(given.protocol === 'https:' || (own && given.protocol === 'http:')) || given.username !== '' || given.password !== '') {
+  if (
+    !given ||
+    !(given.protocol === 'https:' || (own && given.protocol === 'http:')) ||
+    given.username !== '' ||
+    given.password !== ''
+  ) {
     const message = 'url is an https address, or one of this manager, without user and password';
-    throw new SvcError('invalid_argument', message, { details: [{ path: '/url', message: 'is not such an address' }] });
+    throw new SvcError('invalid_argument', message, {
+      details: [{ path: '/url', message: 'is not such an address' }],
+    });
   }
 }
 
 /** What is not asked for is not sent: agents of before these words know nothing of them. */
-const insisting = (allowDowngrade = false, force = false): Pick<UpgradeOrder, 'allow_downgrade' | 'force'> => ({
+const insisting = (
+  allowDowngrade = false,
+  force = false,
+): Pick<UpgradeOrder, 'allow_downgrade' | 'force'> => ({
   ...(allowDowngrade && { allow_downgrade: true }),
   ...(force && { force: true }),
 });

@@ -3,7 +3,11 @@ import { type Assertion, type Claim, comparisons, type Snapshot, statistics } fr
 /** What a model has answered, as far as it can be read. */
 export interface ModelAnswer {
   readonly root_cause: { readonly node: string; readonly text: string } | null;
-  readonly claims: readonly { readonly text: string; readonly evidence_ids: readonly string[]; readonly assertion: Assertion | undefined }[];
+  readonly claims: readonly {
+    readonly text: string;
+    readonly evidence_ids: readonly string[];
+    readonly assertion: Assertion | undefined;
+  }[];
   readonly confidence: 'low' | 'medium' | 'high' | undefined;
 }
 
@@ -23,7 +27,11 @@ export function readAnswer(text: string): ModelAnswer | string {
   } catch {
     return 'the answer is no valid JSON';
   }
-  const { root_cause: cause = null, claims = [], confidence } = value as Readonly<Record<string, unknown>>;
+  const {
+    root_cause: cause = null,
+    claims = [],
+    confidence,
+  } = value as Readonly<Record<string, unknown>>;
   if (!Array.isArray(claims)) {
     return '"claims" is no list';
   }
@@ -36,9 +44,17 @@ export function readAnswer(text: string): ModelAnswer | string {
     ? wrong
     : {
         root_cause:
-          cause === null ? null : { node: String((cause as { node: string }).node).slice(0, longest), text: plain(String((cause as { text: string }).text)) },
+          cause === null
+            ? null
+            : {
+                node: String((cause as { node: string }).node).slice(0, longest),
+                text: plain(String((cause as { text: string }).text)),
+              },
         claims: read.filter((claim) => typeof claim !== 'string'),
-        confidence: confidence === 'low' || confidence === 'medium' || confidence === 'high' ? confidence : undefined,
+        confidence:
+          confidence === 'low' || confidence === 'medium' || confidence === 'high'
+            ? confidence
+            : undefined,
       };
 }
 
@@ -59,12 +75,19 @@ function claimOf(claim: unknown, at: number): ModelAnswer['claims'][number] | st
   return {
     text: plain(claim['text']),
     evidence_ids: claim['evidence_ids'].map(String).slice(0, 8),
-    assertion: isRecord(assertion) ? ({ ...assertion, tolerance: Math.abs(Number(assertion['tolerance'] ?? 0)) || 0 } as unknown as Assertion) : undefined,
+    assertion: isRecord(assertion)
+      ? ({
+          ...assertion,
+          tolerance: Math.abs(Number(assertion['tolerance'] ?? 0)) || 0,
+        } as unknown as Assertion)
+      : undefined,
   };
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.trim() !== '';
 
 const isAssertion = (value: unknown): boolean =>
   isRecord(value) &&
@@ -76,7 +99,8 @@ const isAssertion = (value: unknown): boolean =>
   typeof value['value'] === 'number' &&
   Number.isFinite(value['value']);
 
-const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, longest);
+const plain = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, longest);
 
 /** Whether a claim may be believed at all, before its figure is computed again: its evidence is there, and its words are about what it asserts. */
 export function objectionTo(
@@ -94,24 +118,42 @@ export function objectionTo(
   if (!ids.includes(assertion.evidence_id)) {
     return 'what is asserted is of other evidence than it names';
   }
-  if (assertion.op !== '==' ? assertion.tolerance > Math.abs(assertion.value) * 0.1 : assertion.tolerance > Math.abs(assertion.value) * 0.25) {
+  if (
+    assertion.op !== '=='
+      ? assertion.tolerance > Math.abs(assertion.value) * 0.1
+      : assertion.tolerance > Math.abs(assertion.value) * 0.25
+  ) {
     return 'its tolerance is so wide that it says nothing';
   }
   const own = new Set(
     snapshot.series
-      .filter(({ evidence, id }) => evidence === assertion.evidence_id && (assertion.part === undefined || id === assertion.part))
+      .filter(
+        ({ evidence, id }) =>
+          evidence === assertion.evidence_id &&
+          (assertion.part === undefined || id === assertion.part),
+      )
       .map(({ node }) => node),
   );
   const named = snapshot.nodes.filter(({ id, name }) => mentions(text, name) || mentions(text, id));
   if (own.size > 0 && named.length > 0 && !named.some(({ id }) => own.has(id))) {
     return 'it speaks of another node than its evidence is of';
   }
-  const names = snapshot.nodes.flatMap(({ id, name }) => [id, name]).toSorted((a, b) => b.length - a.length);
-  const bare = names.reduce((left, name) => left.replaceAll(name, ' '), text).replaceAll(/\bE\d+\b|\d{4}-\d\d-\d\d\S*|\d\d:\d\d(?::\d\d)?/g, ' ');
-  const figures = [...bare.matchAll(/(?<![\w.])-?\d+(?:\.\d+)?/g)].map(([figure]) => Number(figure));
+  const names = snapshot.nodes
+    .flatMap(({ id, name }) => [id, name])
+    .toSorted((a, b) => b.length - a.length);
+  const bare = names
+    .reduce((left, name) => left.replaceAll(name, ' '), text)
+    .replaceAll(/\bE\d+\b|\d{4}-\d\d-\d\d\S*|\d\d:\d\d(?::\d\d)?/g, ' ');
+  const figures = [...bare.matchAll(/(?<![\w.])-?\d+(?:\.\d+)?/g)].map(([figure]) =>
+    Number(figure),
+  );
   const strange = figures.find(
     (figure) =>
-      ![assertion.value, checked].some((value) => value !== undefined && Math.abs(figure - value) <= Math.max(assertion.tolerance, Math.abs(value) * 0.02)),
+      ![assertion.value, checked].some(
+        (value) =>
+          value !== undefined &&
+          Math.abs(figure - value) <= Math.max(assertion.tolerance, Math.abs(value) * 0.02),
+      ),
   );
   return strange === undefined ? undefined : `${strange} in its text is not what was computed`;
 }
@@ -119,7 +161,13 @@ export function objectionTo(
 /** Whether a name stands in a text as a word of its own. */
 function mentions(text: string, name: string): boolean {
   const parts = text.toLowerCase().split(name.toLowerCase());
-  return name.length > 2 && parts.some((before, at) => at < parts.length - 1 && !/[\w.-]$/.test(before) && !/^[\w-]/.test(parts[at + 1]!));
+  return (
+    name.length > 2 &&
+    parts.some(
+      (before, at) =>
+        at < parts.length - 1 && !/[\w.-]$/.test(before) && !/^[\w-]/.test(parts[at + 1]!),
+    )
+  );
 }
 
 /** A claim as the report has it. */

@@ -1,5 +1,12 @@
 import type { Assertion, Checked, Snapshot } from 'svc/rca';
-import { type Clock, type Handle, isSvcError, messageOf, type Persona, type Principal } from 'svc/sdk';
+import {
+  type Clock,
+  type Handle,
+  isSvcError,
+  messageOf,
+  type Persona,
+  type Principal,
+} from 'svc/sdk';
 
 import type { GateContract } from '../../gate/contract.ts';
 import type { ModelMessage, ModelRequest, Models, ModelToolCall } from '../../model/contract.ts';
@@ -16,12 +23,17 @@ export interface AssistantParts {
   readonly runner: Handle<Pick<SkillRunner, 'run'>>;
   readonly gate: Handle<GateContract>;
   /** Computes assertions again, in the thread of the engine. */
-  readonly check: (snapshot: Snapshot, assertions: readonly Assertion[]) => Promise<readonly Checked[]>;
+  readonly check: (
+    snapshot: Snapshot,
+    assertions: readonly Assertion[],
+  ) => Promise<readonly Checked[]>;
   readonly clock: Clock;
 }
 
 /** What a model added: a report, or why there is none. */
-export type Assisted = { readonly ok: true; readonly report: ReportBody; readonly contradicted: number } | { readonly ok: false; readonly reason: string };
+export type Assisted =
+  | { readonly ok: true; readonly report: ReportBody; readonly contradicted: number }
+  | { readonly ok: false; readonly reason: string };
 
 export interface Case {
   readonly id: number;
@@ -32,10 +44,24 @@ export interface Case {
 }
 
 /** The tightest of these ends it. */
-const caps = { calls: 8, turns: 6, tokens: 40_000, ms: 120_000, reply: 2_000, result: 6_000, callMs: 15_000 };
+const caps = {
+  calls: 8,
+  turns: 6,
+  tokens: 40_000,
+  ms: 120_000,
+  reply: 2_000,
+  result: 6_000,
+  callMs: 15_000,
+};
 const personaName = 'investigator';
 /** Everybody may start an investigation, so what it reads with may read only what everybody may. */
-export const reader: Principal = { kind: 'system', id: 'investigator', name: 'investigator', role: 'viewer', grants: [] };
+export const reader: Principal = {
+  kind: 'system',
+  id: 'investigator',
+  name: 'investigator',
+  role: 'viewer',
+  grants: [],
+};
 const levels = ['low', 'medium', 'high'] as const;
 const mostOf = { low: 0.49, medium: 0.74, high: 1 };
 
@@ -57,7 +83,10 @@ export class Assistant {
   }
 
   usable(): boolean {
-    return this.#parts.models.available && this.#parts.models.get().usable(this.#persona()?.model ?? '').ok;
+    return (
+      this.#parts.models.available &&
+      this.#parts.models.get().usable(this.#persona()?.model ?? '').ok
+    );
   }
 
   async assist(one: Case, signal: AbortSignal): Promise<Assisted> {
@@ -65,10 +94,23 @@ export class Assistant {
     const persona = this.#persona();
     const deadline = AbortSignal.timeout(caps.ms);
     const talk: Conversation = {
-      ...{ persona, tools: this.#toolsOf(persona), signal: AbortSignal.any([signal, deadline]), until: clock.monotonic() + caps.ms },
+      ...{
+        persona,
+        tools: this.#toolsOf(persona),
+        signal: AbortSignal.any([signal, deadline]),
+        until: clock.monotonic() + caps.ms,
+      },
       messages: [
-        { role: 'system', text: [persona?.body ?? '', task, persona?.critical_reminder ?? ''].filter((part) => part !== '').join('\n\n') },
-        { role: 'user', text: `<digest>\n${digestOf(one.incidentId, one.summary, one.report, one.snapshot).replaceAll('</digest>', '')}\n</digest>` },
+        {
+          role: 'system',
+          text: [persona?.body ?? '', task, persona?.critical_reminder ?? '']
+            .filter((part) => part !== '')
+            .join('\n\n'),
+        },
+        {
+          role: 'user',
+          text: `<digest>\n${digestOf(one.incidentId, one.summary, one.report, one.snapshot).replaceAll('</digest>', '')}\n</digest>`,
+        },
       ],
       usage: { ...one.report.usage },
     };
@@ -81,12 +123,17 @@ export class Assistant {
       if (signal.aborted || !(isSvcError(error) || deadline.aborted)) {
         throw error;
       }
-      return { ok: false, reason: deadline.aborted ? 'the model took longer than it may' : messageOf(error) };
+      return {
+        ok: false,
+        reason: deadline.aborted ? 'the model took longer than it may' : messageOf(error),
+      };
     }
   }
 
   #persona(): Persona | undefined {
-    return this.#parts.personas.available ? this.#parts.personas.get().find(personaName) : undefined;
+    return this.#parts.personas.available
+      ? this.#parts.personas.get().find(personaName)
+      : undefined;
   }
 
   /** What only reads, and the gate lets an investigation use. */
@@ -98,7 +145,10 @@ export class Assistant {
     const allowed = (tool: Tool): boolean =>
       tool.class === 'safe' &&
       tool.key !== 'investigate' &&
-      gate.get().decide({ principal: reader, tool, origin: 'investigation', persona, tainted: true }).verdict === 'run';
+      gate
+        .get()
+        .decide({ principal: reader, tool, origin: 'investigation', persona, tainted: true })
+        .verdict === 'run';
     return new Map([...registry.get().aliases()].filter(([, tool]) => allowed(tool)));
   }
 
@@ -106,7 +156,11 @@ export class Assistant {
   async #answer(one: Case, talk: Conversation): Promise<ModelAnswer | string> {
     let text: string | undefined;
     for (let turn = 1; turn <= caps.turns && text === undefined; turn += 1) {
-      const { input, calls, said } = await this.#ask(one, talk, turn === caps.turns || this.#isSpent(talk));
+      const { input, calls, said } = await this.#ask(
+        one,
+        talk,
+        turn === caps.turns || this.#isSpent(talk),
+      );
       if (calls.length === 0) {
         text = said;
       } else {
@@ -121,36 +175,63 @@ export class Assistant {
     }
     talk.messages.push(
       { role: 'assistant', text: text ?? '', calls: [] },
-      { role: 'user', text: `That cannot be read: ${answer}. Answer with the one JSON object alone.` },
+      {
+        role: 'user',
+        text: `That cannot be read: ${answer}. Answer with the one JSON object alone.`,
+      },
     );
     const again = await this.#ask(one, talk, true);
     return readAnswer(again.said);
   }
 
   #isSpent({ usage, until }: Conversation): boolean {
-    return usage.tool_calls >= caps.calls || usage.prompt_tokens + usage.completion_tokens >= caps.tokens || this.#parts.clock.monotonic() > until;
+    return (
+      usage.tool_calls >= caps.calls ||
+      usage.prompt_tokens + usage.completion_tokens >= caps.tokens ||
+      this.#parts.clock.monotonic() > until
+    );
   }
 
   async #ask(
     one: Case,
     talk: Conversation,
     isLast: boolean,
-  ): Promise<{ readonly said: string; readonly calls: readonly ModelToolCall[]; readonly input: number }> {
-    const tools: ModelRequest['tools'] = isLast ? [] : [...talk.tools].map(([name, { description, schema }]) => ({ name, description, schema }));
+  ): Promise<{
+    readonly said: string;
+    readonly calls: readonly ModelToolCall[];
+    readonly input: number;
+  }> {
+    const tools: ModelRequest['tools'] = isLast
+      ? []
+      : [...talk.tools].map(([name, { description, schema }]) => ({ name, description, schema }));
     const calls: ModelToolCall[] = [];
     let said = '';
     let input = 0;
     for await (const part of this.#parts.models.get().stream({
-      ...{ model: talk.persona?.model ?? '', messages: talk.messages, tools, maxTokens: caps.reply, signal: talk.signal },
+      ...{
+        model: talk.persona?.model ?? '',
+        messages: talk.messages,
+        tools,
+        maxTokens: caps.reply,
+        signal: talk.signal,
+      },
       budget: { run: `investigation-${one.id}`, session: 'investigations', persona: personaName },
     })) {
       if (part.type === 'text') {
         said += part.delta;
       } else if (part.type === 'call') {
-        calls.push({ id: `call_${talk.usage.tool_calls}_${calls.length}`, name: part.name, args: part.args ?? {} });
+        calls.push({
+          id: `call_${talk.usage.tool_calls}_${calls.length}`,
+          name: part.name,
+          args: part.args ?? {},
+        });
       } else if (part.type === 'end') {
         input = part.usage.input_tokens;
-        talk.usage = { ...talk.usage, model: part.model, completion_tokens: talk.usage.completion_tokens + part.usage.output_tokens };
+        talk.usage = {
+          ...talk.usage,
+          model: part.model,
+          completion_tokens: talk.usage.completion_tokens + part.usage.output_tokens,
+        };
       }
     }
     return { said, calls: isLast ? [] : calls, input };
@@ -163,20 +244,40 @@ export class Assistant {
       const isOver = talk.usage.tool_calls >= caps.calls;
       const { text, failed } =
         tool === undefined || isOver
-          ? { text: isOver ? 'No more calls: answer with what you know.' : `There is no tool ${name.slice(0, 80)} here.`, failed: true }
+          ? {
+              text: isOver
+                ? 'No more calls: answer with what you know.'
+                : `There is no tool ${name.slice(0, 80)} here.`,
+              failed: true,
+            }
           : await this.#call(tool, args, talk);
       talk.messages.push({ role: 'tool', call_id: id, name, text, failed });
     }
   }
 
-  async #call(tool: Tool, params: ModelToolCall['args'], talk: Conversation): Promise<{ readonly text: string; readonly failed: boolean }> {
+  async #call(
+    tool: Tool,
+    params: ModelToolCall['args'],
+    talk: Conversation,
+  ): Promise<{ readonly text: string; readonly failed: boolean }> {
     talk.usage = { ...talk.usage, tool_calls: talk.usage.tool_calls + 1 };
     try {
       const outcome = await this.#parts.runner.get().run({
-        ...{ principal: reader, key: tool.key, params, origin: 'investigation', tainted: true, timeoutMs: caps.callMs, signal: talk.signal },
+        ...{
+          principal: reader,
+          key: tool.key,
+          params,
+          origin: 'investigation',
+          tainted: true,
+          timeoutMs: caps.callMs,
+          signal: talk.signal,
+        },
         ...(talk.persona !== undefined && { persona: talk.persona }),
       });
-      return { text: JSON.stringify(outcome.error ?? outcome.result).slice(0, caps.result), failed: outcome.status !== 'ok' };
+      return {
+        text: JSON.stringify(outcome.error ?? outcome.result).slice(0, caps.result),
+        failed: outcome.status !== 'ok',
+      };
     } catch (error) {
       if (!isSvcError(error)) {
         throw error;
@@ -186,7 +287,11 @@ export class Assistant {
   }
 
   /** Puts what was said beside what was found: every figure computed again, the cause that was found in its place. */
-  async #merged({ report, snapshot }: Case, answer: ModelAnswer, usage: ReportBody['usage']): Promise<Assisted> {
+  async #merged(
+    { report, snapshot }: Case,
+    answer: ModelAnswer,
+    usage: ReportBody['usage'],
+  ): Promise<Assisted> {
     const asserted = answer.claims.map(({ assertion }) => assertion);
     const checks = await this.#parts.check(
       snapshot,
@@ -196,7 +301,12 @@ export class Assistant {
     const claims = answer.claims.map((claim, at): ReportBody['claims'][number] => {
       const check = claim.assertion === undefined ? undefined : checks[next++];
       const objection = objectionTo(claim, snapshot, check?.checked_value);
-      const status = check?.status === 'contradicted' ? 'contradicted' : objection === undefined ? (check?.status ?? 'unverified') : 'unverified';
+      const status =
+        check?.status === 'contradicted'
+          ? 'contradicted'
+          : objection === undefined
+            ? (check?.status ?? 'unverified')
+            : 'unverified';
       return {
         ...{
           id: `M${at + 1}`,
@@ -210,7 +320,17 @@ export class Assistant {
     const contradicted = claims.filter(({ status }) => status === 'contradicted').length;
     const disagreement = disagreementOf(answer, claims, report, snapshot);
     const lowered = lower(report.confidence, disagreement !== null ? 'low' : answer.confidence);
-    return { ok: true, contradicted, report: { ...report, claims: [...report.claims, ...claims], disagreement, confidence: lowered, usage } };
+    return {
+      ok: true,
+      contradicted,
+      report: {
+        ...report,
+        claims: [...report.claims, ...claims],
+        disagreement,
+        confidence: lowered,
+        usage,
+      },
+    };
   }
 }
 
@@ -238,8 +358,18 @@ function disagreementOf(
 }
 
 /** A model may doubt, and never be surer than the evidence. */
-function lower(confidence: ReportBody['confidence'], to: 'low' | 'medium' | 'high' | undefined): ReportBody['confidence'] {
-  return confidence === null || to === undefined || levels.indexOf(to) >= levels.indexOf(confidence.level)
+function lower(
+  confidence: ReportBody['confidence'],
+  to: 'low' | 'medium' | 'high' | undefined,
+): ReportBody['confidence'] {
+  return confidence === null ||
+    to === undefined ||
+    levels.indexOf(to) >= levels.indexOf(confidence.level)
     ? confidence
-    : { ...confidence, level: to, value: Math.min(confidence.value, mostOf[to]), lowered_by_model: true };
+    : {
+        ...confidence,
+        level: to,
+        value: Math.min(confidence.value, mostOf[to]),
+        lowered_by_model: true,
+      };
 }

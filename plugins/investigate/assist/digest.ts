@@ -6,27 +6,65 @@ const mostHypotheses = 5;
 const mostSeries = 24;
 
 /** What a model is told of an investigation: what was ranked and how it is known, in figures; never raw lines or samples. */
-export function digestOf(incidentId: number, summary: string, report: ReportBody, snapshot: Snapshot): string {
+export function digestOf(
+  incidentId: number,
+  summary: string,
+  report: ReportBody,
+  snapshot: Snapshot,
+): string {
   const { symptom, nodes, series } = snapshot;
   const top = report.hypotheses.slice(0, mostHypotheses);
   const near = new Set([...top.map(({ node }) => node.id), symptom.node]);
   const cited = new Set(
-    top.flatMap(({ indicator, support }) => [...(indicator === null ? [] : [indicator.evidence]), ...support.map(({ evidence }) => evidence)]),
+    top.flatMap(({ indicator, support }) => [
+      ...(indicator === null ? [] : [indicator.evidence]),
+      ...support.map(({ evidence }) => evidence),
+    ]),
   );
-  const own = series.filter(({ node }) => near.has(node)).map((one) => ({ one, isCited: cited.has(one.evidence) }));
+  const own = series
+    .filter(({ node }) => near.has(node))
+    .map((one) => ({ one, isCited: cited.has(one.evidence) }));
   const shown = own
     .toSorted((a, b) => Number(b.isCited) - Number(a.isCited))
     .slice(0, mostSeries)
     .map(({ one }) => one);
   const digest = {
     incident: incidentId,
-    alert: { metric: symptom.metric, node: symptom.node ?? null, fired_at: new Date(symptom.fired_at).toISOString(), labels: symptom.labels },
-    found: { summary, root_cause: report.root_cause, confidence: report.confidence, onset_at: report.onset_at },
-    hypotheses: top.map(({ rank, node, category, indicator, since, correlation, reaches_symptom, text }) => ({
-      ...{ rank, node: node.id, name: node.name, category, indicator, since, correlation, reaches_symptom, text },
-    })),
+    alert: {
+      metric: symptom.metric,
+      node: symptom.node ?? null,
+      fired_at: new Date(symptom.fired_at).toISOString(),
+      labels: symptom.labels,
+    },
+    found: {
+      summary,
+      root_cause: report.root_cause,
+      confidence: report.confidence,
+      onset_at: report.onset_at,
+    },
+    hypotheses: top.map(
+      ({ rank, node, category, indicator, since, correlation, reaches_symptom, text }) => ({
+        ...{
+          rank,
+          node: node.id,
+          name: node.name,
+          category,
+          indicator,
+          since,
+          correlation,
+          reaches_symptom,
+          text,
+        },
+      }),
+    ),
     path: report.propagation,
-    series: shown.map(({ id, evidence, node, metric, unit }) => ({ part: id, evidence_id: evidence, node, metric, unit })),
+    series: shown.map(({ id, evidence, node, metric, unit }) => ({
+      part: id,
+      evidence_id: evidence,
+      node,
+      metric,
+      unit,
+    })),
     changes: report.changes.slice(0, 8),
     ruled_out: report.ruled_out.slice(0, 8).map(({ node_name, text }) => ({ node_name, text })),
     not_seen: report.not_seen.slice(0, 10),

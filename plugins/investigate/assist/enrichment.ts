@@ -46,12 +46,16 @@ export class Enrichment {
     scope.task('let a model look at reports', async (signal) => {
       try {
         await this.#shed();
-        const take = (): Promise<RunRow | undefined> => tables.write((tx) => new RunStore(tx).takeAssist());
+        const take = (): Promise<RunRow | undefined> =>
+          tables.write((tx) => new RunStore(tx).takeAssist());
         for (let run = await take(); run !== undefined && !signal.aborted; run = await take()) {
           await this.#enrich(run, signal);
         }
       } catch (error) {
-        log.warn({ event: 'investigate.not_enriched', cause: messageOf(error) }, 'reports could not be given to a model; the next report tries it again');
+        log.warn(
+          { event: 'investigate.not_enriched', cause: messageOf(error) },
+          'reports could not be given to a model; the next report tries it again',
+        );
       } finally {
         this.#isRunning = false;
       }
@@ -62,7 +66,12 @@ export class Enrichment {
     const { tables } = this.#parts;
     const waiting = await new RunStore(tables.read).assisting('waiting');
     for (const { id } of waiting.slice(mostWaiting)) {
-      await tables.write((tx) => new RunStore(tx).change(id, { assist: 'dropped', reason: `no model has looked at it: ${mostWaiting} newer reports waited` }));
+      await tables.write((tx) =>
+        new RunStore(tx).change(id, {
+          assist: 'dropped',
+          reason: `no model has looked at it: ${mostWaiting} newer reports waited`,
+        }),
+      );
     }
   }
 
@@ -71,9 +80,18 @@ export class Enrichment {
     try {
       const report = JSON.parse(run.report!) as ReportBody;
       const snapshot = await files.read(run.id);
-      const outcome = await assistant.assist({ id: run.id, incidentId: run.incident_id, summary: run.summary, report, snapshot }, signal);
+      const outcome = await assistant.assist(
+        { id: run.id, incidentId: run.incident_id, summary: run.summary, report, snapshot },
+        signal,
+      );
       const change: Partial<RunRow> = outcome.ok
-        ? { assist: 'done', mode: 'assisted', report: JSON.stringify(outcome.report), confidence: outcome.report.confidence?.value ?? null, reason: null }
+        ? {
+            assist: 'done',
+            mode: 'assisted',
+            report: JSON.stringify(outcome.report),
+            confidence: outcome.report.confidence?.value ?? null,
+            reason: null,
+          }
         : { assist: 'done', reason: `without a model: ${outcome.reason}` };
       await tables.write((tx) => new RunStore(tx).change(run.id, change));
       if (outcome.ok) {
@@ -87,7 +105,10 @@ export class Enrichment {
           'a model could not look at a report; the report stands without it',
         );
         await tables.write((tx) =>
-          new RunStore(tx).change(run.id, { assist: 'done', reason: 'without a model: an error of the investigator; the log of svc has it' }),
+          new RunStore(tx).change(run.id, {
+            assist: 'done',
+            reason: 'without a model: an error of the investigator; the log of svc has it',
+          }),
         );
       }
     }

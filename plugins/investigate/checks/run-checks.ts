@@ -33,13 +33,22 @@ export interface Checked {
 }
 
 /** Every check of every host, a query a check; a host that has none of its series is not good, only not checked. */
-export async function checksOf(gatherer: Gatherer, checks: ReadonlyMap<string, HostCheck>, asked: Checked): Promise<readonly CheckResult[]> {
+export async function checksOf(
+  gatherer: Gatherer,
+  checks: ReadonlyMap<string, HostCheck>,
+  asked: Checked,
+): Promise<readonly CheckResult[]> {
   if (asked.devices.length === 0) {
     return [];
   }
   const found = [...checks].map(async ([name, check]) => {
     const query = on(check.query.replaceAll('$devices', '$on'), 'device_id', asked.devices);
-    const answer = await gatherer.ask({ kind: 'check', source: metricsSource(), query, window: asked.window });
+    const answer = await gatherer.ask({
+      kind: 'check',
+      source: metricsSource(),
+      query,
+      window: asked.window,
+    });
     return answer === undefined ? [] : resultsOf(name, check, answer, asked);
   });
   return [...(await Promise.all(found)).flat(), ...silence(asked)];
@@ -56,17 +65,41 @@ export function resultsOf(
   return devices.flatMap((device): readonly CheckResult[] => {
     const own = grid.series.filter(({ labels }) => labels['device_id'] === device);
     const complaints = own.flatMap((one) => complaintOf(check, one, { ...grid, to: window.to }));
-    const worst = complaints.toSorted((a, b) => Number(b.until >= firedAt) - Number(a.until >= firedAt) || a.since - b.since)[0];
+    const worst = complaints.toSorted(
+      (a, b) => Number(b.until >= firedAt) - Number(a.until >= firedAt) || a.since - b.since,
+    )[0];
     if (worst === undefined) {
       return own.length === 0
         ? []
-        : [{ check: name, evidence: id, node: deviceNode(device), ok: true, interesting: false, message: `${check.title}: no`, details: {} }];
+        : [
+            {
+              check: name,
+              evidence: id,
+              node: deviceNode(device),
+              ok: true,
+              interesting: false,
+              message: `${check.title}: no`,
+              details: {},
+            },
+          ];
     }
     const { labels, shown, since, until } = worst;
-    const details = { value: shown, ...Object.fromEntries(Object.entries(labels).filter(([label]) => label !== 'device_id')), others: complaints.length - 1 };
+    const details = {
+      value: shown,
+      ...Object.fromEntries(Object.entries(labels).filter(([label]) => label !== 'device_id')),
+      others: complaints.length - 1,
+    };
     return [
       {
-        ...{ check: name, evidence: id, node: deviceNode(device), ok: false, interesting: until >= firedAt - beforeMs, details, since },
+        ...{
+          check: name,
+          evidence: id,
+          node: deviceNode(device),
+          ok: false,
+          interesting: until >= firedAt - beforeMs,
+          details,
+          since,
+        },
         message: filled(check.message, { ...labels, value: String(Number(shown.toPrecision(4))) }),
       },
     ];
@@ -86,7 +119,8 @@ function complaintOf(
   { labels, values }: Grid['series'][number],
   { from, step_ms }: Pick<Grid, 'from' | 'step_ms'> & { readonly to: number },
 ): readonly Complaint[] {
-  const isBad = (value: number | null): value is number => value !== null && compares[op](value, bound);
+  const isBad = (value: number | null): value is number =>
+    value !== null && compares[op](value, bound);
   let last: Complaint | undefined;
   let start: number | undefined;
   values.forEach((value, at) => {
@@ -100,7 +134,9 @@ function complaintOf(
 
 /** Words from labels are data: they are cut, and hold no control characters. */
 const filled = (message: string, words: Readonly<Record<string, string>>): string =>
-  message.replaceAll(/\$(\w+)/g, (_all, word: string) => (words[word] ?? 'one').replaceAll(/\p{Cc}+/gu, ' ').slice(0, 80));
+  message.replaceAll(/\$(\w+)/g, (_all, word: string) =>
+    (words[word] ?? 'one').replaceAll(/\p{Cc}+/gu, ' ').slice(0, 80),
+  );
 
 /** Hosts that sent samples and have stopped: missing is not healthy. */
 function silence({ devices, window, signals }: Checked): readonly CheckResult[] {
@@ -111,19 +147,37 @@ function silence({ devices, window, signals }: Checked): readonly CheckResult[] 
       return [];
     }
     const ok = window.to - last < silentMs;
-    const message = ok ? 'sends data' : `has sent no data for ${Math.round((window.to - last) / minuteMs)} min`;
+    const message = ok
+      ? 'sends data'
+      : `has sent no data for ${Math.round((window.to - last) / minuteMs)} min`;
     return [
-      { check: 'no_data', evidence: own[0]!.evidence, node: deviceNode(device), ok, interesting: !ok, message, details: {}, ...(!ok && { since: last }) },
+      {
+        check: 'no_data',
+        evidence: own[0]!.evidence,
+        node: deviceNode(device),
+        ok,
+        interesting: !ok,
+        message,
+        details: {},
+        ...(!ok && { since: last }),
+      },
     ];
   });
 }
 
-const lastSample = ({ from, step_ms, values }: Series): number => from + step_ms * values.findLastIndex((value) => value !== null);
+const lastSample = ({ from, step_ms, values }: Series): number =>
+  from + step_ms * values.findLastIndex((value) => value !== null);
 
 /** Hosts of which nothing at all is known. */
 export const unheard = ({ devices, signals }: Checked): readonly Missing[] =>
   devices
-    .filter((device) => !signals.some((series) => series.node === deviceNode(device) && series.values.some((value) => value !== null)))
+    .filter(
+      (device) =>
+        !signals.some(
+          (series) =>
+            series.node === deviceNode(device) && series.values.some((value) => value !== null),
+        ),
+    )
     .map((device) => ({
       kind: 'metric',
       source: 'metrics',

@@ -10,8 +10,22 @@ import { deviceNode, serviceNode } from './symptom.ts';
 const hourMs = 3_600_000;
 
 const kinds: Readonly<Record<FedKind, ChangeKind>> = {
-  ...{ deploy: 'deploy', config: 'config', rule: 'rule', setting: 'config', upgrade: 'edge_upgrade', restart: 'restart', reboot: 'reboot' },
-  ...{ plugin: 'restart', package: 'package', cron: 'cron', certificate: 'certificate', topology: 'config' },
+  ...{
+    deploy: 'deploy',
+    config: 'config',
+    rule: 'rule',
+    setting: 'config',
+    upgrade: 'edge_upgrade',
+    restart: 'restart',
+    reboot: 'reboot',
+  },
+  ...{
+    plugin: 'restart',
+    package: 'package',
+    cron: 'cron',
+    certificate: 'certificate',
+    topology: 'config',
+  },
 };
 
 /** Changes of the feed, and those that machines write into their logs: packages, cron jobs, units that were started and stopped. */
@@ -22,16 +36,31 @@ export async function changesNear(
     services,
     firedAt,
     until,
-  }: { readonly devices: readonly string[]; readonly services: readonly string[]; readonly firedAt: number; readonly until: number },
+  }: {
+    readonly devices: readonly string[];
+    readonly services: readonly string[];
+    readonly firedAt: number;
+    readonly until: number;
+  },
 ): Promise<readonly Change[]> {
   const query = placesText({ device_ids: devices, services });
   const window = { from: firedAt - hourMs, to: until };
   const logged = (devices.length === 0 ? [] : loggedForms).map(async (form) => {
-    const found = await gatherer.ask({ kind: 'change', source: 'logs', query: `{device_id=~"${devices.join('|')}"} |~ ${JSON.stringify(form)}`, window });
+    const found = await gatherer.ask({
+      kind: 'change',
+      source: 'logs',
+      query: `{device_id=~"${devices.join('|')}"} |~ ${JSON.stringify(form)}`,
+      window,
+    });
     return found === undefined ? [] : loggedChanges(found, firedAt);
   });
   const [fed, ...lines] = await Promise.all([
-    gatherer.ask({ kind: 'change', source: 'changes', query, window: { from: firedAt - 24 * hourMs, to: until } }),
+    gatherer.ask({
+      kind: 'change',
+      source: 'changes',
+      query,
+      window: { from: firedAt - 24 * hourMs, to: until },
+    }),
     ...logged,
   ]);
   return [...(fed === undefined ? [] : fromFeed(fed)), ...lines.flat()];
@@ -39,8 +68,16 @@ export async function changesNear(
 
 const fromFeed = ({ id, value }: Found): readonly Change[] =>
   (value as Fed).changes.map((change) => ({
-    ...{ id: `${id}:${change.id}`, evidence: id, at: change.at, kind: kinds[change.kind], title: change.summary },
-    ...(change.service !== undefined ? { node: serviceNode(change.service) } : change.device_id !== undefined && { node: deviceNode(change.device_id) }),
+    ...{
+      id: `${id}:${change.id}`,
+      evidence: id,
+      at: change.at,
+      kind: kinds[change.kind],
+      title: change.summary,
+    },
+    ...(change.service !== undefined
+      ? { node: serviceNode(change.service) }
+      : change.device_id !== undefined && { node: deviceNode(change.device_id) }),
     ...(change.actor !== undefined && { actor: change.actor }),
   }));
 
@@ -53,7 +90,11 @@ const words: readonly (readonly [RegExp, Severity])[] = [
 ];
 
 /** Templates of one node's lines, in buckets; of time that was not read there are none. */
-export function templatesOf({ id, value }: Found, node: string, window: Period): readonly LogTemplate[] {
+export function templatesOf(
+  { id, value }: Found,
+  node: string,
+  window: Period,
+): readonly LogTemplate[] {
   const { step_ms: step, first, templates } = value as Templates;
   const from = Math.ceil(first / step) * step;
   const length = Math.max(0, Math.floor((window.to - from) / step) + 1);
@@ -66,7 +107,16 @@ export function templatesOf({ id, value }: Found, node: string, window: Period):
       }
     });
     return {
-      ...{ id: `${id}:${index}`, evidence: id, node, template: pattern, from, bucket_ms: step, counts, samples: [example] },
+      ...{
+        id: `${id}:${index}`,
+        evidence: id,
+        node,
+        template: pattern,
+        from,
+        bucket_ms: step,
+        counts,
+        samples: [example],
+      },
       severity: words.find(([form]) => form.test(pattern))?.[1] ?? 'unknown',
     };
   });

@@ -18,8 +18,13 @@ export interface WithPast {
 
 /** A range of metrics, and the same hours of earlier days to compare it with. */
 export async function askWithPast(gatherer: Gatherer, question: Question): Promise<WithPast> {
-  const shifted = (ms: number): Question => ({ ...question, window: { from: question.window.from - ms, to: question.window.to - ms } });
-  const [found, ...past] = await Promise.all([question, ...ago.map(shifted)].map((one) => gatherer.ask(one)));
+  const shifted = (ms: number): Question => ({
+    ...question,
+    window: { from: question.window.from - ms, to: question.window.to - ms },
+  });
+  const [found, ...past] = await Promise.all(
+    [question, ...ago.map(shifted)].map((one) => gatherer.ask(one)),
+  );
   const days = past.map((one) => {
     const { series } = (one?.value ?? { series: [] }) as Pick<Grid, 'series'>;
     return new Map(series.map(({ labels, values }) => [keyOf(labels), values]));
@@ -28,10 +33,13 @@ export async function askWithPast(gatherer: Gatherer, question: Question): Promi
     found,
     earlierOf(labels) {
       const key = keyOf(labels);
-      const earlier = days.flatMap((day, at) => (day.has(key) ? [{ ago_ms: ago[at]!, values: day.get(key)! }] : []));
+      const earlier = days.flatMap((day, at) =>
+        day.has(key) ? [{ ago_ms: ago[at]!, values: day.get(key)! }] : [],
+      );
       return earlier.length === 0 ? {} : { earlier };
     },
   };
 }
 
-const keyOf = (labels: Labels): string => JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+const keyOf = (labels: Labels): string =>
+  JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));

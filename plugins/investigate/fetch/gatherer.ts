@@ -70,10 +70,28 @@ export class Gatherer {
   }
 
   /** Notes what could not be asked at all; the same absence is told once. */
-  lack({ kind, source, node }: Pick<Question, 'kind' | 'source' | 'node'>, reason: MissingReason, text: string): void {
+  lack(
+    { kind, source, node }: Pick<Question, 'kind' | 'source' | 'node'>,
+    reason: MissingReason,
+    text: string,
+  ): void {
     const name = nameOf({ source });
-    if (!this.#missing.some((known) => known.source === name && known.reason === reason && known.node === node && known.kind === kind)) {
-      this.#missing.push({ kind, source: name, reason, text: text.slice(0, 400), ...(node !== undefined && { node }) });
+    if (
+      !this.#missing.some(
+        (known) =>
+          known.source === name &&
+          known.reason === reason &&
+          known.node === node &&
+          known.kind === kind,
+      )
+    ) {
+      this.#missing.push({
+        kind,
+        source: name,
+        reason,
+        text: text.slice(0, 400),
+        ...(node !== undefined && { node }),
+      });
     }
   }
 
@@ -88,7 +106,9 @@ export class Gatherer {
     const { clock, until, signal } = this.#parts;
     const left = until - clock.monotonic();
     if (left < 1 || signal.aborted) {
-      throw new SvcError('unavailable', 'it was not asked: the time of the investigation was up', { reason: 'investigate.time_up' });
+      throw new SvcError('unavailable', 'it was not asked: the time of the investigation was up', {
+        reason: 'investigate.time_up',
+      });
     }
     return { ms: Math.min(longestMs, left), signal };
   }
@@ -103,13 +123,23 @@ export async function askSource(
   const name = nameOf(question);
   const source = sources.get(name);
   if (source === undefined) {
-    throw new SvcError('unavailable', `${name} is not there; enable its plugin`, { reason: 'investigate.source_away' });
+    throw new SvcError('unavailable', `${name} is not there; enable its plugin`, {
+      reason: 'investigate.source_away',
+    });
   }
   const abort = new AbortController();
-  return await withDeadline(source.ask(question, AbortSignal.any([signal, abort.signal])), ms, async () => {
-    abort.abort();
-    throw new SvcError('unavailable', `${name} did not answer within ${(ms / 1_000).toFixed(1)} s`, { reason: 'investigate.source_late' });
-  });
+  return await withDeadline(
+    source.ask(question, AbortSignal.any([signal, abort.signal])),
+    ms,
+    async () => {
+      abort.abort();
+      throw new SvcError(
+        'unavailable',
+        `${name} did not answer within ${(ms / 1_000).toFixed(1)} s`,
+        { reason: 'investigate.source_late' },
+      );
+    },
+  );
 }
 
 const nameOf = ({ source }: Pick<Question, 'source'>): string => source.split(' ', 1)[0]!;
@@ -122,11 +152,14 @@ export function settledOf(
   to: number,
 ): { readonly to: number; readonly sha256: string } | undefined {
   const source = sources.get(nameOf(question));
-  return source?.settled === undefined || question.window.to <= to ? undefined : { to, sha256: digestOf(source.settled(value, to)) };
+  return source?.settled === undefined || question.window.to <= to
+    ? undefined
+    : { to, sha256: digestOf(source.settled(value, to)) };
 }
 
 /** The digest that an answer would have again. */
-export const digestOf = (value: unknown): string => createHash('sha256').update(canonical(value)).digest('hex');
+export const digestOf = (value: unknown): string =>
+  createHash('sha256').update(canonical(value)).digest('hex');
 
 export function evidenceOf(
   id: string,
@@ -136,7 +169,9 @@ export function evidenceOf(
 ): Evidence {
   const text = canonical(value);
   if (text.length > mostBytes) {
-    throw new SvcError('unavailable', 'the answer is larger than what is kept of one', { reason: 'investigate.answer_too_large' });
+    throw new SvcError('unavailable', 'the answer is larger than what is kept of one', {
+      reason: 'investigate.answer_too_large',
+    });
   }
   return {
     ...{ id, kind, source, query, window, fetched_at: Math.round(at), digest, trust },
@@ -158,11 +193,22 @@ function reasonOf(error: unknown): MissingReason {
   if (!isSvcError(error)) {
     return 'down';
   }
-  if (error.reason === 'investigate.time_up' || error.reason === 'investigate.source_late' || /deadline|too long|timed? ?out/i.test(error.message)) {
+  if (
+    error.reason === 'investigate.time_up' ||
+    error.reason === 'investigate.source_late' ||
+    /deadline|too long|timed? ?out/i.test(error.message)
+  ) {
     return 'timeout';
   }
-  if (error.reason === 'investigate.answer_too_large' || /samples|too (?:many|large)|limit/i.test(error.message)) {
+  if (
+    error.reason === 'investigate.answer_too_large' ||
+    /samples|too (?:many|large)|limit/i.test(error.message)
+  ) {
     return 'too_much';
   }
-  return error.code === 'unavailable' || error.code === 'upstream_error' || error.code === 'internal' ? 'down' : 'refused';
+  return error.code === 'unavailable' ||
+    error.code === 'upstream_error' ||
+    error.code === 'internal'
+    ? 'down'
+    : 'refused';
 }

@@ -20,7 +20,11 @@ export interface Templates {
 }
 
 export interface Lines {
-  readonly lines: readonly { readonly at: number; readonly line: string; readonly labels: Readonly<Record<string, string>> }[];
+  readonly lines: readonly {
+    readonly at: number;
+    readonly line: string;
+    readonly labels: Readonly<Record<string, string>>;
+  }[];
 }
 
 export const templateStepMs = 300_000;
@@ -30,7 +34,9 @@ const longest = 300;
 
 function storeOf(logs: Handle<LogQueries>): LogQueries {
   if (!logs.available) {
-    throw new SvcError('unavailable', 'the log store is away; enable the plugin logs', { reason: 'investigate.logs_away' });
+    throw new SvcError('unavailable', 'the log store is away; enable the plugin logs', {
+      reason: 'investigate.logs_away',
+    });
   }
   return logs.get();
 }
@@ -51,15 +57,34 @@ export const templateSource = (logs: Handle<LogQueries>, seen: SeenDevices): Evi
     };
     const kept = patterns.slice(0, mostTemplates);
     const value: Templates = {
-      ...{ step_ms: templateStepMs, lines, first: partial ? patterns.reduce((least, { first }) => Math.min(least, first), window.to) : window.from },
-      templates: kept.map(({ pattern, count, example, steps = [] }) => ({ pattern: safe(pattern), count, example: safe(example), steps })),
+      ...{
+        step_ms: templateStepMs,
+        lines,
+        first: partial
+          ? patterns.reduce((least, { first }) => Math.min(least, first), window.to)
+          : window.from,
+      },
+      templates: kept.map(({ pattern, count, example, steps = [] }) => ({
+        pattern: safe(pattern),
+        count,
+        example: safe(example),
+        steps,
+      })),
     };
     const digest = {
       lines,
       templates: patterns.length,
-      most: value.templates.slice(0, 3).map(({ pattern, count }) => ({ template: pattern.slice(0, 120), count })),
+      most: value.templates
+        .slice(0, 3)
+        .map(({ pattern, count }) => ({ template: pattern.slice(0, 120), count })),
     };
-    return { value, digest, trust: 'untrusted', truncated: partial || patterns.length > mostTemplates, redactions };
+    return {
+      value,
+      digest,
+      trust: 'untrusted',
+      truncated: partial || patterns.length > mostTemplates,
+      redactions,
+    };
   },
 });
 
@@ -69,7 +94,13 @@ export const lineSource = (logs: Handle<LogQueries>, seen: SeenDevices): Evidenc
     const found = await storeOf(logs).lines(
       query,
       { start: window.from, end: window.to },
-      { limit: mostLines, direction: 'backward', timeoutMs: 6_000, signal, ...(seen && { enforce: seen.enforce }) },
+      {
+        limit: mostLines,
+        direction: 'backward',
+        timeoutMs: 6_000,
+        signal,
+        ...(seen && { enforce: seen.enforce }),
+      },
     );
     let redactions = 0;
     const lines = found.lines.map(({ at, line, labels }) => {
@@ -84,18 +115,30 @@ export const lineSource = (logs: Handle<LogQueries>, seen: SeenDevices): Evidenc
         .toSorted(byTime)
         .map(({ one }) => one),
     };
-    return { value, digest: { lines: lines.length }, trust: 'untrusted', truncated: found.partial || lines.length === mostLines, redactions };
+    return {
+      value,
+      digest: { lines: lines.length },
+      trust: 'untrusted',
+      truncated: found.partial || lines.length === mostLines,
+      redactions,
+    };
   },
 });
 
 type Line = Lines['lines'][number];
 
-const canonical = ({ line, labels }: Line): string => JSON.stringify([line, labels['device_id'], labels['service_name']]);
+const canonical = ({ line, labels }: Line): string =>
+  JSON.stringify([line, labels['device_id'], labels['service_name']]);
 
-const byTime = (a: { readonly one: Line; readonly key: string }, b: { readonly one: Line; readonly key: string }): number =>
-  b.one.at - a.one.at || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+const byTime = (
+  a: { readonly one: Line; readonly key: string },
+  b: { readonly one: Line; readonly key: string },
+): number => b.one.at - a.one.at || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
-const placeOf = ({ device_id: device, service_name: service }: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
+const placeOf = ({
+  device_id: device,
+  service_name: service,
+}: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
   ...(device !== undefined && { device_id: device }),
   ...(service !== undefined && { service_name: service }),
 });

@@ -27,11 +27,27 @@ const often = 3;
 const freshMs = 10 * minuteMs;
 
 /** Changes that machines write into their logs: jobs, packages, units that were started and stopped. */
-export function loggedChanges({ id, value, truncated = false }: Found, firedAt: number): readonly Change[] {
-  const found = (value as Lines).lines.flatMap(({ at, line, labels: { device_id: device } }, index): readonly Change[] => {
-    const [title, kind] = toldIn(line) ?? [];
-    return kind === undefined || device === undefined ? [] : [{ id: `${id}:${index}`, evidence: id, at, kind, node: deviceNode(device), title: title! }];
-  });
+export function loggedChanges(
+  { id, value, truncated = false }: Found,
+  firedAt: number,
+): readonly Change[] {
+  const found = (value as Lines).lines.flatMap(
+    ({ at, line, labels: { device_id: device } }, index): readonly Change[] => {
+      const [title, kind] = toldIn(line) ?? [];
+      return kind === undefined || device === undefined
+        ? []
+        : [
+            {
+              id: `${id}:${index}`,
+              evidence: id,
+              at,
+              kind,
+              node: deviceNode(device),
+              title: title!,
+            },
+          ];
+    },
+  );
   const same = new Map<string, Change[]>();
   for (const change of found) {
     const key = `${change.node} ${change.kind} ${change.title.replaceAll(/\d+/g, '0')}`;
@@ -62,5 +78,7 @@ function newsIn(times: readonly Change[], firedAt: number, truncated: boolean): 
   if (times.length < often || first.kind === 'package') {
     return times;
   }
-  return truncated || first.at < firedAt - freshMs ? [] : [{ ...first, title: `${first.title} (${times.length} times since)` }];
+  return truncated || first.at < firedAt - freshMs
+    ? []
+    : [{ ...first, title: `${first.title} (${times.length} times since)` }];
 }

@@ -10,7 +10,10 @@ import type { Answer, EvidenceSource, Question } from '../contract.ts';
 export interface Grid {
   readonly from: number;
   readonly step_ms: number;
-  readonly series: readonly { readonly labels: Readonly<Record<string, string>>; readonly values: readonly (number | null)[] }[];
+  readonly series: readonly {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly values: readonly (number | null)[];
+  }[];
 }
 
 const hourMs = 3_600_000;
@@ -19,10 +22,12 @@ const mostSeries = 600;
 const patience = { timeoutMs: 6_000, maxSamples: 20_000_000 };
 
 /** Follows from the window alone, so that a question is the same whoever asks it. */
-export const stepOf = ({ from, to }: Period): number => (to - from <= 3 * hourMs ? 30_000 : to - from <= 12 * hourMs ? 60_000 : 300_000);
+export const stepOf = ({ from, to }: Period): number =>
+  to - from <= 3 * hourMs ? 30_000 : to - from <= 12 * hourMs ? 60_000 : 300_000;
 
 /** `metrics`, or only of some devices. */
-export const metricsSource = (devices?: readonly string[]): string => (devices === undefined ? 'metrics' : `metrics {device_id=~"${devices.join('|')}"}`);
+export const metricsSource = (devices?: readonly string[]): string =>
+  devices === undefined ? 'metrics' : `metrics {device_id=~"${devices.join('|')}"}`;
 
 /** PromQL over a window; what is no number is null. */
 export class MetricsSource implements EvidenceSource {
@@ -36,24 +41,42 @@ export class MetricsSource implements EvidenceSource {
 
   async ask({ source, query, window }: Question, signal: AbortSignal): Promise<Answer> {
     if (!this.#metrics.available) {
-      throw new SvcError('unavailable', 'the metrics store is away; enable the plugin metricsdb', { reason: 'investigate.metrics_away' });
+      throw new SvcError('unavailable', 'the metrics store is away; enable the plugin metricsdb', {
+        reason: 'investigate.metrics_away',
+      });
     }
     const [, devices] = /^metrics(?: \{device_id=~"([^"]*)"\})?$/.exec(source) ?? [];
     const step = stepOf(window);
     // Counted back from the end, so that what is newest is in it: an alert is often about the last sample alone.
     const to = Math.floor(window.to);
     const from = to - Math.floor((to - window.from) / step) * step;
-    const asked = devices === undefined ? [] : [{ name: 'device_id', op: '=~' as const, value: devices }];
+    const asked =
+      devices === undefined ? [] : [{ name: 'device_id', op: '=~' as const, value: devices }];
     const enforce = [...asked, ...(this.#seen?.enforce ?? [])];
-    const { labels, times, values } = await this.#metrics.get().range(query, { start: from, end: to, step }, { ...patience, enforce, signal });
+    const { labels, times, values } = await this.#metrics
+      .get()
+      .range(query, { start: from, end: to, step }, { ...patience, enforce, signal });
     const length = Math.max(0, Math.floor((to - from) / step) + 1);
     const keyed: { readonly key: string; readonly at: number }[] = [];
-    await inTurns(labels.entries(), ([at, own]) => keyed.push({ key: JSON.stringify(Object.entries(own).toSorted(([a], [b]) => (a < b ? -1 : 1))), at }));
+    await inTurns(labels.entries(), ([at, own]) =>
+      keyed.push({
+        key: JSON.stringify(Object.entries(own).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+        at,
+      }),
+    );
     // Of many only those are laid out that are kept.
     const kept = keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, mostSeries);
-    const series = kept.map(({ at }) => ({ labels: labels[at]!, values: gridded(times[at]!, values[at]!, { from, step, length }) }));
+    const series = kept.map(({ at }) => ({
+      labels: labels[at]!,
+      values: gridded(times[at]!, values[at]!, { from, step, length }),
+    }));
     const grid: Grid = { from, step_ms: step, series };
-    return { value: grid, digest: figuresOf(grid, labels.length), trust: 'trusted', truncated: labels.length > mostSeries };
+    return {
+      value: grid,
+      digest: figuresOf(grid, labels.length),
+      trust: 'trusted',
+      truncated: labels.length > mostSeries,
+    };
   }
 
   /** What a query comes to at one time does not depend on samples of later ones. */
@@ -92,6 +115,9 @@ function figuresOf({ series, step_ms }: Grid, all: number): Answer['digest'] {
       }),
     };
   });
-  const samples = series.reduce((sum, { values }) => sum + values.filter((value) => value !== null).length, 0);
+  const samples = series.reduce(
+    (sum, { values }) => sum + values.filter((value) => value !== null).length,
+    0,
+  );
   return { series: all, samples, step_seconds: step_ms / 1_000, of: shown };
 }

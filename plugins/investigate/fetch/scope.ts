@@ -27,7 +27,10 @@ export class Graph {
   }
 
   /** Nearest to `start` first, as many as are looked at, and the edges between them. */
-  near(start: readonly string[], most: number): { readonly nodes: readonly Node[]; readonly edges: readonly Edge[] } {
+  near(
+    start: readonly string[],
+    most: number,
+  ): { readonly nodes: readonly Node[]; readonly edges: readonly Edge[] } {
     const beside = new Map<string, string[]>();
     const join = (a: string, b: string): unknown => beside.set(a, [...(beside.get(a) ?? []), b]);
     for (const { from, to } of this.#edges.values()) {
@@ -43,14 +46,23 @@ export class Graph {
       }
     }
     // What hangs together with nothing is looked at last.
-    [...this.#nodes.keys()].filter(() => reached.size < most).forEach((id) => reached.size < most && reached.add(id));
-    const edges = [...this.#edges.values()].filter(({ from, to }) => reached.has(from) && reached.has(to));
+    [...this.#nodes.keys()]
+      .filter(() => reached.size < most)
+      .forEach((id) => reached.size < most && reached.add(id));
+    const edges = [...this.#edges.values()].filter(
+      ({ from, to }) => reached.has(from) && reached.has(to),
+    );
     return { nodes: [...reached].map((id) => this.#nodes.get(id)!), edges };
   }
 }
 
 /** What stands near the symptom by what people have written down. */
-export async function addTopology(graph: Graph, gatherer: Gatherer, { devices, services }: Subject, window: Period): Promise<void> {
+export async function addTopology(
+  graph: Graph,
+  gatherer: Gatherer,
+  { devices, services }: Subject,
+  window: Period,
+): Promise<void> {
   const query = placesText({ device_ids: devices, names: services });
   const found = await gatherer.ask({ kind: 'topology', source: 'topology', query, window });
   if (found === undefined) {
@@ -58,22 +70,44 @@ export async function addTopology(graph: Graph, gatherer: Gatherer, { devices, s
   }
   const { nodes, relations } = found.value as Neighbourhood;
   const ids = new Map(nodes.map((node) => [node.id, idOf(node)]));
-  nodes.forEach((node) => graph.addNode({ id: ids.get(node.id)!, kind: node.type, name: node.name }));
+  nodes.forEach((node) =>
+    graph.addNode({ id: ids.get(node.id)!, kind: node.type, name: node.name }),
+  );
   for (const { type, cause_id: cause, effect_id: effect } of relations) {
-    graph.addEdge({ from: ids.get(effect)!, to: ids.get(cause)!, relation: type, origin: 'topology', evidence: found.id });
+    graph.addEdge({
+      from: ids.get(effect)!,
+      to: ids.get(cause)!,
+      relation: type,
+      origin: 'topology',
+      evidence: found.id,
+    });
   }
 }
 
 const idOf = ({ id, type, name, device_id: device }: Neighbourhood['nodes'][number]): string =>
-  device !== null ? deviceNode(device) : type === 'service' || type === 'app' || type === 'database' || type === 'queue' ? serviceNode(name) : `node:${id}`;
+  device !== null
+    ? deviceNode(device)
+    : type === 'service' || type === 'app' || type === 'database' || type === 'queue'
+      ? serviceNode(name)
+      : `node:${id}`;
 
 /** Which services run on which devices, by what their spans say. */
-export async function addPlacement(graph: Graph, gatherer: Gatherer, { devices, services }: Subject, window: Period): Promise<readonly string[]> {
-  const [label, names] = services.length > 0 ? (['service', services] as const) : (['device_id', devices] as const);
+export async function addPlacement(
+  graph: Graph,
+  gatherer: Gatherer,
+  { devices, services }: Subject,
+  window: Period,
+): Promise<readonly string[]> {
+  const [label, names] =
+    services.length > 0 ? (['service', services] as const) : (['device_id', devices] as const);
   if (names.length === 0) {
     return services;
   }
-  const query = on('group by (service, device_id) (traces_spanmetrics_calls_total{$on})', label, names);
+  const query = on(
+    'group by (service, device_id) (traces_spanmetrics_calls_total{$on})',
+    label,
+    names,
+  );
   const found = await gatherer.ask({ kind: 'topology', source: metricsSource(), query, window });
   const seen = new Set(services);
   for (const { labels } of (found?.value as Grid | undefined)?.series ?? []) {
@@ -89,11 +123,20 @@ export async function addPlacement(graph: Graph, gatherer: Gatherer, { devices, 
 function place(graph: Graph, service: string, device: string, evidence: string): void {
   graph.addNode({ id: serviceNode(service), kind: 'service', name: service });
   graph.addNode({ id: deviceNode(device), kind: 'host', name: deviceNode(device) });
-  graph.addEdge({ from: serviceNode(service), to: deviceNode(device), relation: 'runs_on', origin: 'trace', evidence });
+  graph.addEdge({
+    from: serviceNode(service),
+    to: deviceNode(device),
+    relation: 'runs_on',
+    origin: 'trace',
+    evidence,
+  });
 }
 
 /** Who calls whom, and on which device, by what traces show. */
-export function addCalls(graph: Graph, { id, value }: { readonly id: string; readonly value: unknown }): void {
+export function addCalls(
+  graph: Graph,
+  { id, value }: { readonly id: string; readonly value: unknown },
+): void {
   const { spans } = value as Traces;
   const bySpan = new Map(spans.map((span) => [`${span.trace} ${span.span}`, span]));
   for (const span of spans) {
@@ -107,7 +150,13 @@ export function addCalls(graph: Graph, { id, value }: { readonly id: string; rea
     const caller: Span | undefined = bySpan.get(`${span.trace} ${span.parent}`);
     if (caller !== undefined && caller.service !== '' && caller.service !== span.service) {
       graph.addNode({ id: serviceNode(caller.service), kind: 'service', name: caller.service });
-      graph.addEdge({ from: serviceNode(caller.service), to: serviceNode(span.service), relation: 'calls', origin: 'trace', evidence: id });
+      graph.addEdge({
+        from: serviceNode(caller.service),
+        to: serviceNode(span.service),
+        relation: 'calls',
+        origin: 'trace',
+        evidence: id,
+      });
     }
   }
 }

@@ -41,21 +41,38 @@ const ofHosts: readonly Signal[] = [
   }),
   {
     ...{ metric: 'tcp_retransmitted_percent', kind: 'network', unit: 'percent' },
-    query: '100 * sum by (device_id) (rate(node_netstat_Tcp_RetransSegs{$on}[5m])) / sum by (device_id) (rate(node_netstat_Tcp_OutSegs{$on}[5m]) > 0)',
+    query:
+      '100 * sum by (device_id) (rate(node_netstat_Tcp_RetransSegs{$on}[5m])) / sum by (device_id) (rate(node_netstat_Tcp_OutSegs{$on}[5m]) > 0)',
   },
   {
     ...{ metric: 'network_errors_per_second', kind: 'network', unit: 'per_second' },
-    query: 'sum by (device_id) (rate(node_network_receive_errs_total{$on}[5m]) + rate(node_network_transmit_errs_total{$on}[5m]))',
+    query:
+      'sum by (device_id) (rate(node_network_receive_errs_total{$on}[5m]) + rate(node_network_transmit_errs_total{$on}[5m]))',
   },
-  { metric: 'cpu_steal_percent', kind: 'cpu', unit: 'percent', query: '100 * avg by (device_id) (rate(node_cpu_seconds_total{mode="steal",$on}[5m]))' },
-  { metric: 'cpu_iowait_percent', kind: 'disk', unit: 'percent', query: '100 * avg by (device_id) (rate(node_cpu_seconds_total{mode="iowait",$on}[5m]))' },
+  {
+    metric: 'cpu_steal_percent',
+    kind: 'cpu',
+    unit: 'percent',
+    query: '100 * avg by (device_id) (rate(node_cpu_seconds_total{mode="steal",$on}[5m]))',
+  },
+  {
+    metric: 'cpu_iowait_percent',
+    kind: 'disk',
+    unit: 'percent',
+    query: '100 * avg by (device_id) (rate(node_cpu_seconds_total{mode="iowait",$on}[5m]))',
+  },
   {
     metric: 'memory_stalled_percent',
     kind: 'memory',
     unit: 'percent',
     query: '100 * max by (device_id) (rate(node_pressure_memory_stalled_seconds_total{$on}[5m]))',
   },
-  { metric: 'io_stalled_percent', kind: 'disk', unit: 'percent', query: '100 * max by (device_id) (rate(node_pressure_io_stalled_seconds_total{$on}[5m]))' },
+  {
+    metric: 'io_stalled_percent',
+    kind: 'disk',
+    unit: 'percent',
+    query: '100 * max by (device_id) (rate(node_pressure_io_stalled_seconds_total{$on}[5m]))',
+  },
 ];
 
 const served = 'span_kind=~"SPAN_KIND_SERVER|SPAN_KIND_CONSUMER"';
@@ -74,10 +91,32 @@ const ofServices: readonly Signal[] = [
 ];
 
 /** Series of the nodes, asked once for all nodes of a kind. */
-export async function signalsOf(gatherer: Gatherer, { devices, services, window }: Asked): Promise<readonly Series[]> {
-  const hosts = devices.length === 0 ? [] : ofHosts.map((signal) => read(gatherer, signal, { label: 'device_id', names: devices, nodeOf: deviceNode, window }));
+export async function signalsOf(
+  gatherer: Gatherer,
+  { devices, services, window }: Asked,
+): Promise<readonly Series[]> {
+  const hosts =
+    devices.length === 0
+      ? []
+      : ofHosts.map((signal) =>
+          read(gatherer, signal, {
+            label: 'device_id',
+            names: devices,
+            nodeOf: deviceNode,
+            window,
+          }),
+        );
   const others =
-    services.length === 0 ? [] : ofServices.map((signal) => read(gatherer, signal, { label: 'service', names: services, nodeOf: serviceNode, window }));
+    services.length === 0
+      ? []
+      : ofServices.map((signal) =>
+          read(gatherer, signal, {
+            label: 'service',
+            names: services,
+            nodeOf: serviceNode,
+            window,
+          }),
+        );
   return (await Promise.all([...hosts, ...others])).flat();
 }
 
@@ -95,11 +134,23 @@ async function read(
     names,
     nodeOf,
     window,
-  }: { readonly label: string; readonly names: readonly string[]; readonly nodeOf: (name: string) => Node['id'] } & Pick<Asked, 'window'>,
+  }: {
+    readonly label: string;
+    readonly names: readonly string[];
+    readonly nodeOf: (name: string) => Node['id'];
+  } & Pick<Asked, 'window'>,
 ): Promise<readonly Series[]> {
-  const question: Question = { kind: 'metric', source: metricsSource(), query: on(query, label, names), window };
+  const question: Question = {
+    kind: 'metric',
+    source: metricsSource(),
+    query: on(query, label, names),
+    window,
+  };
   // Hosts differ little from hour to hour in what they have; what services have to do follows the day.
-  const { found, earlierOf } = label === 'service' ? await askWithPast(gatherer, question) : { found: await gatherer.ask(question), earlierOf: () => ({}) };
+  const { found, earlierOf } =
+    label === 'service'
+      ? await askWithPast(gatherer, question)
+      : { found: await gatherer.ask(question), earlierOf: () => ({}) };
   const { from, step_ms, series } = (found?.value ?? { from: 0, step_ms: 1, series: [] }) as Grid;
   return series.flatMap(({ labels, values }) => {
     const name = labels[label];

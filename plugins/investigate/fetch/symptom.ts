@@ -23,14 +23,26 @@ export interface Subject {
 const serviceLabels = ['service', 'service_name'] as const;
 const mostPlaces = 40;
 
-export function subjectOf(incident: IncidentView, measure: IncidentMeasure | undefined, instances: readonly InstanceView[]): Subject {
+export function subjectOf(
+  incident: IncidentView,
+  measure: IncidentMeasure | undefined,
+  instances: readonly InstanceView[],
+): Subject {
   const labelSets = [incident.labels, ...instances.map(({ labels }) => labels)];
-  const devices = distinct([incident.device_id, ...labelSets.map(({ device_id: id }) => id)].filter((id) => /^\d{1,15}$/.test(id ?? '')));
-  const named = [...labelSets, measure?.labels ?? {}].flatMap((labels) => serviceLabels.map((name) => labels[name]));
+  const devices = distinct(
+    [incident.device_id, ...labelSets.map(({ device_id: id }) => id)].filter((id) =>
+      /^\d{1,15}$/.test(id ?? ''),
+    ),
+  );
+  const named = [...labelSets, measure?.labels ?? {}].flatMap((labels) =>
+    serviceLabels.map((name) => labels[name]),
+  );
   const services = distinct([...named, askedService(measure)]);
   const [device] = devices;
   const [service] = services;
-  const ofService = service !== undefined && (incident.device_id === undefined || measure?.kind.startsWith('trace_') === true);
+  const ofService =
+    service !== undefined &&
+    (incident.device_id === undefined || measure?.kind.startsWith('trace_') === true);
   const isOne = ofService ? services.length === 1 : devices.length === 1;
   return {
     ...{ incident, measure, devices, services, fired_at: Date.parse(incident.fired_at) },
@@ -41,12 +53,18 @@ export function subjectOf(incident: IncidentView, measure: IncidentMeasure | und
 
 /** A rule about the traces of one service names it in what it asks, and no label of the incident does. */
 function askedService(measure: IncidentMeasure | undefined): string | undefined {
-  const [, quoted] = (measure?.kind.startsWith('trace_') === true && /[{,]\s*service=("(?:[^"\\]|\\.)*")/.exec(measure.query)) || [];
+  const [, quoted] =
+    (measure?.kind.startsWith('trace_') === true &&
+      /[{,]\s*service=("(?:[^"\\]|\\.)*")/.exec(measure.query)) ||
+    [];
   return quoted === undefined ? undefined : (JSON.parse(quoted) as string);
 }
 
 const distinct = (texts: readonly (string | undefined)[]): readonly string[] =>
-  [...new Set(texts.filter((text): text is string => text !== undefined && text !== ''))].slice(0, mostPlaces);
+  [...new Set(texts.filter((text): text is string => text !== undefined && text !== ''))].slice(
+    0,
+    mostPlaces,
+  );
 
 /** By the words in names of metrics, the most telling first. */
 const kinds: readonly (readonly [RegExp, SliKind])[] = [
@@ -68,12 +86,23 @@ const byRuleKind: Readonly<Record<string, SliKind>> = {
 };
 
 /** Metrics that hold a word of another kind. */
-const exact: Readonly<Record<string, SliKind>> = { svc_edge_online: 'other', node_cpu_usage_percent: 'cpu', node_procs_blocked: 'disk', log_match: 'other' };
+const exact: Readonly<Record<string, SliKind>> = {
+  svc_edge_online: 'other',
+  node_cpu_usage_percent: 'cpu',
+  node_procs_blocked: 'disk',
+  log_match: 'other',
+};
 
 export function kindOf(measure: IncidentMeasure | undefined, metric: string): SliKind {
   const known = byRuleKind[measure?.kind ?? ''] ?? exact[metric];
   // A name says it best; the rest of a query has rates, windows and labels in it.
-  return known ?? [metric, measure?.query ?? ''].flatMap((text) => kinds.find(([form]) => form.test(text))?.[1] ?? []).at(0) ?? 'other';
+  return (
+    known ??
+    [metric, measure?.query ?? '']
+      .flatMap((text) => kinds.find(([form]) => form.test(text))?.[1] ?? [])
+      .at(0) ??
+    'other'
+  );
 }
 
 export function unitOf(query: string, metric: string): Unit {
@@ -86,13 +115,18 @@ export function unitOf(query: string, metric: string): Unit {
     [/seconds/, 'seconds'],
     [/bytes/, 'bytes'],
   ];
-  return ends.find(([form]) => form.test(/\brate\(|increase\(/.test(query) ? query : metric))?.[1] ?? 'other';
+  return (
+    ends.find(([form]) => form.test(/\brate\(|increase\(/.test(query) ? query : metric))?.[1] ??
+    'other'
+  );
 }
 
 /** First metric that a query names; the rule where it names none. */
 export function metricOf({ incident, measure }: Subject): string {
   const words =
-    measure?.query.replaceAll(/\{[^}]*\}|"(?:[^"\\]|\\.)*"|\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, ' ').match(/\b[a-zA-Z_:][\w:]*\b(?!\s*\()/g) ?? [];
+    measure?.query
+      .replaceAll(/\{[^}]*\}|"(?:[^"\\]|\\.)*"|\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, ' ')
+      .match(/\b[a-zA-Z_:][\w:]*\b(?!\s*\()/g) ?? [];
   return (
     words.find((word) => /[_:]/.test(word) && !/^(?:group_left|group_right)$/.test(word)) ??
     words.find((word) => !/^(?:by|bool|offset|and|or|unless|e|inf|nan)$/i.test(word)) ??
@@ -110,55 +144,103 @@ export function measuredSeries(
   const { from, step_ms, series } = value as Grid;
   const kind = kindOf(measure, metric);
   const { unit, factor } = comparable(measure, kind, unitOf(measure?.query ?? '', metric));
-  const scaled = (values: Series['values']): Series['values'] => values.map((value) => (value === null ? null : value * factor));
+  const scaled = (values: Series['values']): Series['values'] =>
+    values.map((value) => (value === null ? null : value * factor));
   const read = series.map(({ labels, values }, index) => {
     const { earlier } = earlierOf(labels);
     const own = placeOf(labels, node) ?? nowhere;
     return {
-      ...{ id: `${own}/${metric}#${index}`, evidence: id, node: own, metric, kind, unit, labels, from, step_ms, values: scaled(values) },
+      ...{
+        id: `${own}/${metric}#${index}`,
+        evidence: id,
+        node: own,
+        metric,
+        kind,
+        unit,
+        labels,
+        from,
+        step_ms,
+        values: scaled(values),
+      },
       ...(earlier && { earlier: earlier.map((one) => ({ ...one, values: scaled(one.values) })) }),
       ...(measure?.direction === 'down' && { worse: 'down' as const }),
       isSymptom: isOf(labels, incident.labels),
     };
   });
-  return read.sort((a, b) => Number(b.isSymptom) - Number(a.isSymptom)).map(({ isSymptom: _, ...one }) => one);
+  return read
+    .sort((a, b) => Number(b.isSymptom) - Number(a.isSymptom))
+    .map(({ isSymptom: _, ...one }) => one);
 }
 
 /** Rules ask for milliseconds and percent; what is compared with other nodes has to have the unit of theirs. */
-function comparable(measure: IncidentMeasure | undefined, kind: SliKind, unit: Unit): { readonly unit: Unit; readonly factor: number } {
+function comparable(
+  measure: IncidentMeasure | undefined,
+  kind: SliKind,
+  unit: Unit,
+): { readonly unit: Unit; readonly factor: number } {
   if (measure?.kind === 'trace_latency') {
     return { unit: 'seconds', factor: 0.001 };
   }
-  return kind === 'error_ratio' && unit === 'percent' ? { unit: 'ratio', factor: 0.01 } : { unit, factor: 1 };
+  return kind === 'error_ratio' && unit === 'percent'
+    ? { unit: 'ratio', factor: 0.01 }
+    : { unit, factor: 1 };
 }
 
 /** What is measured of all together is of no node, and the course of it is still what everything is compared with. */
 const nowhere = 'incident';
 
 /** Node that a series is of; what has no label of a place is of the symptom. */
-export function placeOf(labels: Readonly<Record<string, string>>, otherwise: string | undefined): string | undefined {
+export function placeOf(
+  labels: Readonly<Record<string, string>>,
+  otherwise: string | undefined,
+): string | undefined {
   const { device_id: device, service, service_name: named } = labels;
   const name = service ?? named;
-  return name !== undefined && name !== '' ? serviceNode(name) : device !== undefined && device !== '' ? deviceNode(device) : otherwise;
+  return name !== undefined && name !== ''
+    ? serviceNode(name)
+    : device !== undefined && device !== ''
+      ? deviceNode(device)
+      : otherwise;
 }
 
-const isOf = (series: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean =>
-  Object.entries(series).every(([name, value]) => name === '__name__' || !Object.hasOwn(labels, name) || labels[name] === value);
+const isOf = (
+  series: Readonly<Record<string, string>>,
+  labels: Readonly<Record<string, string>>,
+): boolean =>
+  Object.entries(series).every(
+    ([name, value]) =>
+      name === '__name__' || !Object.hasOwn(labels, name) || labels[name] === value,
+  );
 
-const ownSignals: Readonly<Record<string, string>> = { trace_error_rate: 'error_ratio', trace_latency: 'latency_p95_seconds' };
+const ownSignals: Readonly<Record<string, string>> = {
+  trace_error_rate: 'error_ratio',
+  trace_latency: 'latency_p95_seconds',
+};
 
 /** What is looked at of every service is what a rule on traces asks of one, and has values also while nothing has failed yet. */
-export const standInOf = ({ measure, node }: Subject, signals: readonly Series[]): Series | undefined =>
+export const standInOf = (
+  { measure, node }: Subject,
+  signals: readonly Series[],
+): Series | undefined =>
   signals.find((one) => one.node === node && one.metric === ownSignals[measure?.kind ?? '']);
 
 /** `series`: those of the symptom, in the order of `measuredSeries`, or what stands in for them. */
-export function symptomOf(subject: Subject, series: readonly Series[], metric = metricOf(subject)): Symptom {
+export function symptomOf(
+  subject: Subject,
+  series: readonly Series[],
+  metric = metricOf(subject),
+): Symptom {
   const { incident, measure, node, fired_at, resolved_at } = subject;
-  const own = series.find((one) => one.node === node) ?? (node === undefined ? series[0] : undefined);
+  const own =
+    series.find((one) => one.node === node) ?? (node === undefined ? series[0] : undefined);
   return {
     ...(node !== undefined && { node }),
     ...(own !== undefined && { series: own.id }),
-    ...{ metric, kind: kindOf(measure, metric), direction: measure?.direction ?? (/absent|no_data/.test(incident.rule_key) ? 'absent' : 'up') },
+    ...{
+      metric,
+      kind: kindOf(measure, metric),
+      direction: measure?.direction ?? (/absent|no_data/.test(incident.rule_key) ? 'absent' : 'up'),
+    },
     ...{ labels: incident.labels, fired_at },
     ...(resolved_at !== undefined && { resolved_at }),
   };

@@ -21,7 +21,14 @@ import { metricsSource } from './metrics-source.ts';
 import { addCalls, addPlacement, addTopology, Graph } from './scope.ts';
 import { signalsOf } from './signals.ts';
 import { aggregatesOf } from './span-aggregates.ts';
-import { deviceNode, measuredSeries, serviceNode, standInOf, type Subject, symptomOf } from './symptom.ts';
+import {
+  deviceNode,
+  measuredSeries,
+  serviceNode,
+  standInOf,
+  type Subject,
+  symptomOf,
+} from './symptom.ts';
 
 export interface Snapshotter {
   readonly gatherer: Gatherer;
@@ -64,10 +71,17 @@ export async function takeSnapshot(subject: Subject, parts: Snapshotter): Promis
   const checks = await checksOf(gatherer, parts.checks, asked);
   const more = merged(contributed);
   const standIn = standInOf(subject, signals);
-  const all = { nodes: [...nodes, ...more.nodes], series: [...(standIn ? [] : measured), ...signals, ...more.series] };
+  const all = {
+    nodes: [...nodes, ...more.nodes],
+    series: [...(standIn ? [] : measured), ...signals, ...more.series],
+  };
   return {
     version: 1,
-    ...{ taken_at: Math.round(now), symptom: symptomOf(subject, standIn ? [standIn] : measured, standIn?.metric), window },
+    ...{
+      taken_at: Math.round(now),
+      symptom: symptomOf(subject, standIn ? [standIn] : measured, standIn?.metric),
+      window,
+    },
     nodes: all.nodes.map((node) => named(node, names)),
     edges: [...edges, ...more.edges],
     series: all.series,
@@ -81,20 +95,37 @@ export async function takeSnapshot(subject: Subject, parts: Snapshotter): Promis
 }
 
 /** What hangs together, and the spans that were read to find it out. */
-async function graphOf(subject: Subject, gatherer: Gatherer, { to }: Period): Promise<{ readonly graph: Graph; readonly spans: readonly SpanAggregate[] }> {
+async function graphOf(
+  subject: Subject,
+  gatherer: Gatherer,
+  { to }: Period,
+): Promise<{ readonly graph: Graph; readonly spans: readonly SpanAggregate[] }> {
   const { fired_at: firedAt, devices, services } = subject;
   const graph = new Graph();
-  devices.forEach((id) => graph.addNode({ id: deviceNode(id), kind: 'host', name: deviceNode(id) }));
+  devices.forEach((id) =>
+    graph.addNode({ id: deviceNode(id), kind: 'host', name: deviceNode(id) }),
+  );
   services.forEach((name) => graph.addNode({ id: serviceNode(name), kind: 'service', name }));
   const during = { from: firedAt - hourMs / 2, to };
-  const [, placed] = await Promise.all([addTopology(graph, gatherer, subject, during), addPlacement(graph, gatherer, subject, during)]);
+  const [, placed] = await Promise.all([
+    addTopology(graph, gatherer, subject, during),
+    addPlacement(graph, gatherer, subject, during),
+  ]);
   if (placed.length === 0 && devices.length > 0) {
     return { graph, spans: [] };
   }
-  const only = placed.length === 0 ? '' : `resource.service.name =~ ${JSON.stringify(placed.map((name) => name.replaceAll(/[^\w -]/g, '.')).join('|'))}`;
+  const only =
+    placed.length === 0
+      ? ''
+      : `resource.service.name =~ ${JSON.stringify(placed.map((name) => name.replaceAll(/[^\w -]/g, '.')).join('|'))}`;
   const before = { from: firedAt - 3 * hourMs, to: firedAt - hourMs };
   const found = await Promise.all([
-    gatherer.ask({ kind: 'trace', source: 'traces', query: `{ ${only}${only === '' ? '' : ' && '}status = error }`, window: during }),
+    gatherer.ask({
+      kind: 'trace',
+      source: 'traces',
+      query: `{ ${only}${only === '' ? '' : ' && '}status = error }`,
+      window: during,
+    }),
     gatherer.ask({ kind: 'trace', source: 'traces', query: `{ ${only} }`, window: during }),
     gatherer.ask({ kind: 'trace', source: 'traces', query: `{ ${only} }`, window: before }),
   ]);
@@ -104,57 +135,104 @@ async function graphOf(subject: Subject, gatherer: Gatherer, { to }: Period): Pr
   return { graph, spans: answered.filter((one) => one !== found[0]).flatMap(aggregatesOf) };
 }
 
-async function measuredOf(subject: Subject, gatherer: Gatherer, devices: readonly string[], window: Period): Promise<readonly Series[]> {
+async function measuredOf(
+  subject: Subject,
+  gatherer: Gatherer,
+  devices: readonly string[],
+  window: Period,
+): Promise<readonly Series[]> {
   const { measure, incident, node } = subject;
   if (measure === undefined || measure.store !== 'metrics') {
     return [];
   }
   const ofDevices = incident.device_id !== undefined;
   const { found, earlierOf } = await askWithPast(gatherer, {
-    ...{ kind: 'metric', source: metricsSource(ofDevices ? devices : undefined), query: measure.query, window },
+    ...{
+      kind: 'metric',
+      source: metricsSource(ofDevices ? devices : undefined),
+      query: measure.query,
+      window,
+    },
     ...(node !== undefined && { node }),
   });
   return found === undefined ? [] : measuredSeries(subject, { found, earlierOf });
 }
 
-async function logsOf(gatherer: Gatherer, nodes: readonly Node[], window: Period): Promise<readonly LogTemplate[]> {
+async function logsOf(
+  gatherer: Gatherer,
+  nodes: readonly Node[],
+  window: Period,
+): Promise<readonly LogTemplate[]> {
   const found = nodes.map(async ({ id }) => {
     const [kind, name = ''] = id.split(/:(.*)/s, 2);
     if (kind !== 'device' && kind !== 'service') {
       return [];
     }
-    const query = kind === 'device' ? `{device_id=${JSON.stringify(name)}}` : `{service_name=${JSON.stringify(name)}}`;
-    const answer = await gatherer.ask({ kind: 'log', source: 'templates', query, window, node: id });
+    const query =
+      kind === 'device'
+        ? `{device_id=${JSON.stringify(name)}}`
+        : `{service_name=${JSON.stringify(name)}}`;
+    const answer = await gatherer.ask({
+      kind: 'log',
+      source: 'templates',
+      query,
+      window,
+      node: id,
+    });
     return answer === undefined ? [] : templatesOf(answer, id, window);
   });
   return (await Promise.all(found)).flat();
 }
 
 /** Evidence of other rooms; one that fails is not seen, and harms none of the rest. */
-async function contributedOf(gatherer: Gatherer, fetchers: ReadonlyMap<string, Fetcher>, scope: Scope): Promise<readonly Parts[]> {
+async function contributedOf(
+  gatherer: Gatherer,
+  fetchers: ReadonlyMap<string, Fetcher>,
+  scope: Scope,
+): Promise<readonly Parts[]> {
   const asked = [...fetchers].flatMap(([source, fetcher]) =>
     planOf(gatherer, source, fetcher, scope).map(async (question) => {
       const found = await gatherer.ask({ ...question, source });
-      return found === undefined ? {} : fetcher.read(found.value, { ...question, source }, found.id);
+      return found === undefined
+        ? {}
+        : fetcher.read(found.value, { ...question, source }, found.id);
     }),
   );
   return await Promise.all(asked);
 }
 
-function planOf(gatherer: Gatherer, source: string, fetcher: Fetcher, scope: Scope): ReturnType<Fetcher['plan']> {
+function planOf(
+  gatherer: Gatherer,
+  source: string,
+  fetcher: Fetcher,
+  scope: Scope,
+): ReturnType<Fetcher['plan']> {
   try {
     return fetcher.plan(scope).slice(0, 20);
   } catch {
-    gatherer.lack({ kind: 'doc', source }, 'refused', `${source} could not say what to ask about this incident`);
+    gatherer.lack(
+      { kind: 'doc', source },
+      'refused',
+      `${source} could not say what to ask about this incident`,
+    );
     return [];
   }
 }
 
 function merged(parts: readonly Parts[]): Required<{ [K in keyof Parts]: NonNullable<Parts[K]> }> {
-  const of = <T>(take: (one: Parts) => readonly T[] | undefined): readonly T[] => parts.flatMap((one) => take(one) ?? []);
+  const of = <T>(take: (one: Parts) => readonly T[] | undefined): readonly T[] =>
+    parts.flatMap((one) => take(one) ?? []);
   return {
-    ...{ nodes: of<Node>(({ nodes }) => nodes), edges: of<Edge>(({ edges }) => edges), series: of<Series>(({ series }) => series) },
-    ...{ logs: of<LogTemplate>(({ logs }) => logs), spans: of<SpanAggregate>(({ spans }) => spans), changes: of<Change>(({ changes }) => changes) },
+    ...{
+      nodes: of<Node>(({ nodes }) => nodes),
+      edges: of<Edge>(({ edges }) => edges),
+      series: of<Series>(({ series }) => series),
+    },
+    ...{
+      logs: of<LogTemplate>(({ logs }) => logs),
+      spans: of<SpanAggregate>(({ spans }) => spans),
+      changes: of<Change>(({ changes }) => changes),
+    },
     checks: of(({ checks }) => checks),
   };
 }
@@ -163,10 +241,19 @@ const idsOf = (nodes: readonly Node[], prefix: string): readonly string[] =>
   nodes.flatMap(({ id }) => (id.startsWith(prefix) ? [id.slice(prefix.length)] : []));
 
 const named = (node: Node, names: ReadonlyMap<string, string>): Node => {
-  const name = node.id.startsWith('device:') ? names.get(node.id.slice('device:'.length)) : undefined;
-  return name === undefined ? { ...node, name: node.name === node.id ? node.id.replace(':', ' ') : node.name } : { ...node, name };
+  const name = node.id.startsWith('device:')
+    ? names.get(node.id.slice('device:'.length))
+    : undefined;
+  return name === undefined
+    ? { ...node, name: node.name === node.id ? node.id.replace(':', ' ') : node.name }
+    : { ...node, name };
 };
 
 /** While the store is down nothing is known of anybody, which is said once. */
-const silentOf = (missing: readonly Missing[], asked: Parameters<typeof unheard>[0]): readonly Missing[] =>
-  missing.some(({ source, reason }) => source === 'metrics' && reason !== 'too_much') ? [] : unheard(asked);
+const silentOf = (
+  missing: readonly Missing[],
+  asked: Parameters<typeof unheard>[0],
+): readonly Missing[] =>
+  missing.some(({ source, reason }) => source === 'metrics' && reason !== 'too_much')
+    ? []
+    : unheard(asked);

@@ -54,21 +54,36 @@ interface OtlpSpan {
 export const traceSource = (traces: Handle<TraceQueries>, seen: SeenDevices): EvidenceSource => ({
   async ask({ query, window }: Question, signal: AbortSignal): Promise<Answer> {
     if (!traces.available) {
-      throw new SvcError('unavailable', 'the trace store is away; enable the plugin traces', { reason: 'investigate.traces_away' });
+      throw new SvcError('unavailable', 'the trace store is away; enable the plugin traces', {
+        reason: 'investigate.traces_away',
+      });
     }
     const store = traces.get();
     const options = { timeoutMs: 6_000, signal, ...(seen && { enforce: seen.enforce }) };
-    const found = await store.search(query, { start: window.from, end: window.to }, { limit: mostTraces, spansPerSpanSet: 1, ...options });
+    const found = await store.search(
+      query,
+      { start: window.from, end: window.to },
+      { limit: mostTraces, spansPerSpanSet: 1, ...options },
+    );
     const ids = found.traces.map(({ traceId }) => traceId).toSorted();
     const spans: Span[] = [];
     for (let at = 0; at < ids.length && spans.length < mostSpans; at += atOnce) {
       const some = ids.slice(at, at + atOnce);
       const whole = await Promise.all(some.map((id) => store.trace(id, options)));
-      whole.forEach((trace, index) => spans.push(...spansOf(some[index]!, trace as OtlpTrace | undefined)));
+      whole.forEach((trace, index) =>
+        spans.push(...spansOf(some[index]!, trace as OtlpTrace | undefined)),
+      );
     }
-    const value: Traces = { spans: spans.slice(0, mostSpans).toSorted((a, b) => (a.trace + a.span < b.trace + b.span ? -1 : 1)) };
-    const failing = new Set(value.spans.filter(({ failed }) => failed).map(({ trace }) => trace)).size;
-    const services = [...new Set(value.spans.map(({ service }) => service))].toSorted().slice(0, 20);
+    const value: Traces = {
+      spans: spans
+        .slice(0, mostSpans)
+        .toSorted((a, b) => (a.trace + a.span < b.trace + b.span ? -1 : 1)),
+    };
+    const failing = new Set(value.spans.filter(({ failed }) => failed).map(({ trace }) => trace))
+      .size;
+    const services = [...new Set(value.spans.map(({ service }) => service))]
+      .toSorted()
+      .slice(0, 20);
     return {
       value,
       digest: { traces: ids.length, failing, spans: value.spans.length, services },
@@ -86,12 +101,28 @@ function spansOf(trace: string, { batches, resourceSpans }: OtlpTrace = {}): rea
     };
     const [service, device] = [attribute('service.name'), attribute('device_id')];
     return scopeSpans.flatMap(({ spans = [] }) =>
-      spans.map(({ spanId, parentSpanId = '', name = '', startTimeUnixNano: from = 0, endTimeUnixNano: to = 0, status }) => ({
-        ...{ trace, span: spanId, parent: parentSpanId, service, device, name: name.slice(0, 200) },
-        start: Math.round(Number(from) / 1e6),
-        ms: Number(BigInt(to) - BigInt(from)) / 1e6,
-        failed: status?.code === 2 || status?.code === 'STATUS_CODE_ERROR',
-      })),
+      spans.map(
+        ({
+          spanId,
+          parentSpanId = '',
+          name = '',
+          startTimeUnixNano: from = 0,
+          endTimeUnixNano: to = 0,
+          status,
+        }) => ({
+          ...{
+            trace,
+            span: spanId,
+            parent: parentSpanId,
+            service,
+            device,
+            name: name.slice(0, 200),
+          },
+          start: Math.round(Number(from) / 1e6),
+          ms: Number(BigInt(to) - BigInt(from)) / 1e6,
+          failed: status?.code === 2 || status?.code === 'STATUS_CODE_ERROR',
+        }),
+      ),
     );
   });
 }

@@ -4,12 +4,17 @@ import type { Evidence, Findings, NotSeen, Snapshot } from 'svc/rca';
 export const amounts = ['samples', 'lines', 'spans', 'changes', 'relations'] as const;
 
 /** How much came of an answer that is not all there is: the newest that were asked for. */
-export function shareOf({ source, digest, truncated = false }: Pick<Evidence, 'source' | 'digest' | 'truncated'>): string | undefined {
+export function shareOf({
+  source,
+  digest,
+  truncated = false,
+}: Pick<Evidence, 'source' | 'digest' | 'truncated'>): string | undefined {
   if (!truncated) {
     return undefined;
   }
   const [name] = source.split(' ', 1);
-  const figure = (of: string): number | undefined => (typeof digest[of] === 'number' ? digest[of] : undefined);
+  const figure = (of: string): number | undefined =>
+    typeof digest[of] === 'number' ? digest[of] : undefined;
   switch (name) {
     case 'logs':
       return `the newest ${figure('lines') ?? 0} of more lines`;
@@ -32,11 +37,16 @@ export function shareOf({ source, digest, truncated = false }: Pick<Evidence, 's
 export const cutOf = ({ evidence }: Pick<Snapshot, 'evidence'>): readonly NotSeen[] =>
   evidence.flatMap((one) => {
     const share = shareOf(one);
-    return share === undefined ? [] : [{ kind: one.kind, reason: 'too_much', text: `Only ${share} were read [${one.id}].` }];
+    return share === undefined
+      ? []
+      : [{ kind: one.kind, reason: 'too_much', text: `Only ${share} were read [${one.id}].` }];
   });
 
 /** Changes that were looked at and that the report does not list: how many, and why. */
-export function unlistedChanges({ changes }: Pick<Snapshot, 'changes'>, findings: Pick<Findings, 'changes' | 'onset_at'>): readonly NotSeen[] {
+export function unlistedChanges(
+  { changes }: Pick<Snapshot, 'changes'>,
+  findings: Pick<Findings, 'changes' | 'onset_at'>,
+): readonly NotSeen[] {
   const listed = new Set(findings.changes.map(({ id }) => id));
   const left = changes.filter(({ id }) => !listed.has(id));
   const later = left.filter(({ at }) => at > findings.onset_at).length;
@@ -48,5 +58,11 @@ export function unlistedChanges({ changes }: Pick<Snapshot, 'changes'>, findings
   const sum = left.length === 1 ? 'change is' : 'changes are';
   return left.length === 0
     ? []
-    : [{ kind: 'change', reason: 'not_listed', text: `${left.length} more ${sum} not listed: ${parts.join(', ')}. All are at /api/v1/changes.` }];
+    : [
+        {
+          kind: 'change',
+          reason: 'not_listed',
+          text: `${left.length} more ${sum} not listed: ${parts.join(', ')}. All are at /api/v1/changes.`,
+        },
+      ];
 }

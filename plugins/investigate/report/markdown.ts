@@ -24,14 +24,35 @@ export const textOf = (report: Report, origin: string): string => writtenAs(repo
 
 function writtenAs(report: Report, say: Writing): string {
   const { incident_id: incident, verdict, status, summary } = report;
-  const head = [`# Incident ${incident}: ${verdict === null ? `investigation ${status.replace('_', ' ')}` : verdicts[verdict]}`, say.words(summary)];
-  const sections = [judgedOf, causeOf, chainOf, claimsOf, changesOf, timelineOf, nextOf, ruledOutOf, notSeenOf, besideOf, evidenceOf, footOf];
+  const head = [
+    `# Incident ${incident}: ${verdict === null ? `investigation ${status.replace('_', ' ')}` : verdicts[verdict]}`,
+    say.words(summary),
+  ];
+  const sections = [
+    judgedOf,
+    causeOf,
+    chainOf,
+    claimsOf,
+    changesOf,
+    timelineOf,
+    nextOf,
+    ruledOutOf,
+    notSeenOf,
+    besideOf,
+    evidenceOf,
+    footOf,
+  ];
   return `${[...head, ...sections.flatMap((section) => section(report, say))].filter((part) => part !== '').join('\n\n')}\n`;
 }
 
 const section = (title: string, lines: readonly string[]): readonly string[] => {
   const more = lines.length - mostLines;
-  return lines.length === 0 ? [] : [`## ${title}`, [...lines.slice(0, mostLines), ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')];
+  return lines.length === 0
+    ? []
+    : [
+        `## ${title}`,
+        [...lines.slice(0, mostLines), ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
+      ];
 };
 
 /** Before all else: whoever reads it next must not take for the cause what people have found wrong. */
@@ -44,7 +65,10 @@ const judgedOf = ({ feedback }: Report, { words, strong }: Writing): readonly st
     ),
   );
 
-function causeOf({ root_cause: cause, confidence }: Report, { words, strong }: Writing): readonly string[] {
+function causeOf(
+  { root_cause: cause, confidence }: Report,
+  { words, strong }: Writing,
+): readonly string[] {
   if (cause === null) {
     return [];
   }
@@ -80,11 +104,14 @@ const chainOf = ({ chain }: Report, { words }: Writing): readonly string[] =>
 const claimsOf = ({ claims, disagreement }: Report, { words }: Writing): readonly string[] =>
   section('What was checked', [
     ...claims.map(
-      ({ text: said, evidence_ids: ids, status, origin }) => `- ${status}: ${words(said)} [${ids.join(', ')}]${origin === 'model' ? ' (model)' : ''}`,
+      ({ text: said, evidence_ids: ids, status, origin }) =>
+        `- ${status}: ${words(said)} [${ids.join(', ')}]${origin === 'model' ? ' (model)' : ''}`,
     ),
     ...(disagreement === null
       ? []
-      : [`- The model named another cause, which the evidence contradicts: ${words(disagreement.text)} (${words(disagreement.why)})`]),
+      : [
+          `- The model named another cause, which the evidence contradicts: ${words(disagreement.text)} (${words(disagreement.why)})`,
+        ]),
   ]);
 
 const changesOf = ({ changes }: Report, { words }: Writing): readonly string[] => {
@@ -96,27 +123,43 @@ const changesOf = ({ changes }: Report, { words }: Writing): readonly string[] =
   }
   return section(
     'What changed before',
-    [...alike.values()].map(([{ at, kind, title, before_seconds: before, evidence } = changes[0]!, ...others]) => {
-      const more = others.length === 0 ? '' : `, and ${others.length} more like it`;
-      return `- ${at} ${kind.replaceAll('_', ' ')}: ${words(title)}, ${Math.round(before / 60)} min before${more} [${evidence}]`;
-    }),
+    [...alike.values()].map(
+      ([{ at, kind, title, before_seconds: before, evidence } = changes[0]!, ...others]) => {
+        const more = others.length === 0 ? '' : `, and ${others.length} more like it`;
+        return `- ${at} ${kind.replaceAll('_', ' ')}: ${words(title)}, ${Math.round(before / 60)} min before${more} [${evidence}]`;
+      },
+    ),
   );
 };
 
 const timelineOf = ({ timeline }: Report, { words }: Writing): readonly string[] =>
   section(
     'Timeline',
-    timeline.map(({ at, text: said, evidence }) => `- ${at} ${words(said)}${evidence.length === 0 ? '' : ` [${evidence.join(', ')}]`}`),
+    timeline.map(
+      ({ at, text: said, evidence }) =>
+        `- ${at} ${words(said)}${evidence.length === 0 ? '' : ` [${evidence.join(', ')}]`}`,
+    ),
   );
 
-const nextOf = ({ suggested_actions: actions, runbook }: Report, { words, link }: Writing): readonly string[] => {
+const nextOf = (
+  { suggested_actions: actions, runbook }: Report,
+  { words, link }: Writing,
+): readonly string[] => {
   const playbooks = actions.filter(({ link: to }) => isPlaybook(to));
   const matched = runbook?.matched_doc;
-  const isNamed = matched && playbooks.some(({ link: to }) => `/${matched.path}`.endsWith(to!.slice(to!.indexOf('://') + 2)));
+  const isNamed =
+    matched &&
+    playbooks.some(({ link: to }) =>
+      `/${matched.path}`.endsWith(to!.slice(to!.indexOf('://') + 2)),
+    );
   return section('What to do next', [
     ...(runbook?.url ? [`- Runbook: ${link(runbook.url)}`] : []),
     ...playbooks.map(stepOf),
-    ...(matched && !isNamed ? [`- Document: ${words(matched.title)}, ${words(matched.heading)}: ${link(documentLink(matched.path), matched.path)}`] : []),
+    ...(matched && !isNamed
+      ? [
+          `- Document: ${words(matched.title)}, ${words(matched.heading)}: ${link(documentLink(matched.path), matched.path)}`,
+        ]
+      : []),
     ...actions.filter(({ link: to }) => !isPlaybook(to)).map(stepOf),
   ]);
 
@@ -128,19 +171,36 @@ const nextOf = ({ suggested_actions: actions, runbook }: Report, { words, link }
 const ruledOutOf = ({ ruled_out: ruled }: Report, { words }: Writing): readonly string[] =>
   section(
     'Ruled out',
-    ruled.map(({ node_name: name, text: said, evidence }) => `- ${words(name)}: ${words(said)}${evidence.length === 0 ? '' : ` [${evidence.join(', ')}]`}`),
+    ruled.map(
+      ({ node_name: name, text: said, evidence }) =>
+        `- ${words(name)}: ${words(said)}${evidence.length === 0 ? '' : ` [${evidence.join(', ')}]`}`,
+    ),
   );
 
-const notSeenOf = ({ not_seen: unseen, degraded_reason: degraded }: Report, { words }: Writing): readonly string[] =>
+const notSeenOf = (
+  { not_seen: unseen, degraded_reason: degraded }: Report,
+  { words }: Writing,
+): readonly string[] =>
   section('Not seen', [
     ...(degraded === null ? [] : [`- ${words(degraded)}`]),
-    ...unseen.map(({ kind, text: said, node }) => `- ${kind}${node === null ? '' : ` of ${words(node)}`}: ${words(said)}`),
+    ...unseen.map(
+      ({ kind, text: said, node }) =>
+        `- ${kind}${node === null ? '' : ` of ${words(node)}`}: ${words(said)}`,
+    ),
   ]);
 
-const besideOf = ({ related_incidents: related, similar_past: past }: Report, { words }: Writing): readonly string[] => [
+const besideOf = (
+  { related_incidents: related, similar_past: past }: Report,
+  { words }: Writing,
+): readonly string[] => [
   ...section('Related incidents', [
-    ...related.map(({ incident_id: id, why, summary }) => `- incident ${id} (${why.replaceAll('_', ' ')}): ${words(summary)}`),
-    ...(related.length < mostRelated ? [] : [`- these are the nearest ${mostRelated}; the list of incidents has all of that time`]),
+    ...related.map(
+      ({ incident_id: id, why, summary }) =>
+        `- incident ${id} (${why.replaceAll('_', ' ')}): ${words(summary)}`,
+    ),
+    ...(related.length < mostRelated
+      ? []
+      : [`- these are the nearest ${mostRelated}; the list of incidents has all of that time`]),
   ]),
   ...section(
     'Similar before',
@@ -160,12 +220,21 @@ function evidenceOf(report: Report, { words, query: whole, route }: Writing): re
       ({ id, source, query, window, sha256, again }) =>
         `- ${id} ${words(source)}, ${window.from} to ${window.to}, sha256 ${sha256.slice(0, 12)}, again: ${route(again)}${whole(query)}`,
     ),
-    ...(others > 0 ? [`- ${others} further answers were looked at, which say nothing of note`] : []),
+    ...(others > 0
+      ? [`- ${others} further answers were looked at, which say nothing of note`]
+      : []),
   ]);
 }
 
 /** Evidence that anything above is built on. */
-function citedIn({ root_cause: cause, claims, hypotheses, timeline, changes, ruled_out: ruled }: Report): ReadonlySet<string> {
+function citedIn({
+  root_cause: cause,
+  claims,
+  hypotheses,
+  timeline,
+  changes,
+  ruled_out: ruled,
+}: Report): ReadonlySet<string> {
   return new Set([
     ...(cause?.indicator ? [cause.indicator.evidence] : []),
     ...claims.flatMap(({ evidence_ids: ids }) => ids),
@@ -178,7 +247,13 @@ function citedIn({ root_cause: cause, claims, hypotheses, timeline, changes, rul
 
 const looks = ['', 'Second look. ', 'Third look. '];
 
-const footOf = ({ mode, engine_version: version, usage, look, ready_at: at }: Report): readonly string[] =>
+const footOf = ({
+  mode,
+  engine_version: version,
+  usage,
+  look,
+  ready_at: at,
+}: Report): readonly string[] =>
   at === null
     ? []
     : [

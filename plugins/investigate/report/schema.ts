@@ -1,14 +1,29 @@
 import { Type } from 'typebox';
 
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
 const Instant = Type.String({ format: 'date-time' });
 const MaybeInstant = orNull(Instant);
 const Facts = Type.Record(Type.String(), Type.Unknown());
 const Kind = Type.Enum(['metric', 'log', 'trace', 'change', 'topology', 'check', 'doc']);
 const Window = Type.Object({ from: Instant, to: Instant });
 
-export const Verdict = Type.Enum(['root_cause', 'suspected', 'no_anomaly', 'recovered', 'insufficient_data', 'monitoring_fault']);
-export const Status = Type.Enum(['not_started', 'pending', 'running', 'ready', 'failed', 'skipped']);
+export const Verdict = Type.Enum([
+  'root_cause',
+  'suspected',
+  'no_anomaly',
+  'recovered',
+  'insufficient_data',
+  'monitoring_fault',
+]);
+export const Status = Type.Enum([
+  'not_started',
+  'pending',
+  'running',
+  'ready',
+  'failed',
+  'skipped',
+]);
 
 const Node = Type.Object({ id: Type.String(), name: Type.String(), kind: Type.String() });
 const Indicator = orNull(
@@ -18,7 +33,9 @@ const Indicator = orNull(
     name: Type.String(),
     usual: orNull(Type.Number()),
     worst: orNull(Type.Number()),
-    deviation: orNull(Type.Number({ description: 'in units of what it strays by when all is quiet' })),
+    deviation: orNull(
+      Type.Number({ description: 'in units of what it strays by when all is quiet' }),
+    ),
     since: MaybeInstant,
   }),
 );
@@ -42,11 +59,18 @@ export const EvidenceItem = Type.Object({
   fetched_at: Instant,
   digest: Facts,
   sha256: Type.String(),
-  settled: orNull(Type.Object({ to: Instant, sha256: Type.String() }, { description: 'what is later was on its way: the digest of the part before' })),
+  settled: orNull(
+    Type.Object(
+      { to: Instant, sha256: Type.String() },
+      { description: 'what is later was on its way: the digest of the part before' },
+    ),
+  ),
   redactions: Type.Integer(),
   truncated: Type.Boolean(),
   trust: Type.Enum(['trusted', 'untrusted']),
-  again: Type.String({ description: 'asks the same again, and says whether the answer is the same' }),
+  again: Type.String({
+    description: 'asks the same again, and says whether the answer is the same',
+  }),
 });
 
 export const Feedback = Type.Object({
@@ -59,18 +83,33 @@ export const Feedback = Type.Object({
 
 /** What a report says, from its root cause to what to do next. */
 export const reportFields = {
-  root_cause: orNull(Type.Object({ node: Node, category: Type.String(), indicator: Indicator, since: Instant, text: Type.String() })),
+  root_cause: orNull(
+    Type.Object({
+      node: Node,
+      category: Type.String(),
+      indicator: Indicator,
+      since: Instant,
+      text: Type.String(),
+    }),
+  ),
   confidence: orNull(
     Type.Object({
       level: Type.Enum(['low', 'medium', 'high']),
       value: Type.Number(),
       raw: Type.Number({ description: 'before calibration' }),
-      parts: Type.Object({ margin: Type.Number(), coverage: Type.Number(), path: Type.Number(), kinds: Type.Number() }),
+      parts: Type.Object({
+        margin: Type.Number(),
+        coverage: Type.Number(),
+        path: Type.Number(),
+        kinds: Type.Number(),
+      }),
       calibrated: Type.Boolean(),
       lowered_by_model: Type.Boolean(),
     }),
   ),
-  chain: Type.Array(Type.String(), { description: 'from the cause to the symptom, a sentence each' }),
+  chain: Type.Array(Type.String(), {
+    description: 'from the cause to the symptom, a sentence each',
+  }),
   hypotheses: Type.Array(
     Type.Object({
       rank: Type.Integer(),
@@ -83,7 +122,9 @@ export const reportFields = {
       correlation: Type.Number(),
       reaches_symptom: Type.Boolean(),
       deepest: Type.Boolean(),
-      support: Type.Array(Type.Object({ kind: Kind, evidence: Type.String(), text: Type.String() })),
+      support: Type.Array(
+        Type.Object({ kind: Kind, evidence: Type.String(), text: Type.String() }),
+      ),
       text: Type.String(),
     }),
   ),
@@ -93,18 +134,41 @@ export const reportFields = {
       to: Type.String(),
       relation: Type.String(),
       origin: Type.String(),
-      checks: Type.Object({ edge: Type.Boolean(), deviates: Type.Boolean(), order: Type.Boolean() }),
+      checks: Type.Object({
+        edge: Type.Boolean(),
+        deviates: Type.Boolean(),
+        order: Type.Boolean(),
+      }),
     }),
   ),
   timeline: Type.Array(
-    Type.Object({ at: Instant, node: orNull(Type.String()), kind: Type.String(), text: Type.String(), evidence: Type.Array(Type.String()) }),
+    Type.Object({
+      at: Instant,
+      node: orNull(Type.String()),
+      kind: Type.String(),
+      text: Type.String(),
+      evidence: Type.Array(Type.String()),
+    }),
   ),
   claims: Type.Array(Claim),
   evidence: Type.Array(EvidenceItem),
   ruled_out: Type.Array(
-    Type.Object({ node: Type.String(), node_name: Type.String(), reason: Type.String(), text: Type.String(), evidence: Type.Array(Type.String()) }),
+    Type.Object({
+      node: Type.String(),
+      node_name: Type.String(),
+      reason: Type.String(),
+      text: Type.String(),
+      evidence: Type.Array(Type.String()),
+    }),
   ),
-  not_seen: Type.Array(Type.Object({ kind: Kind, node: orNull(Type.String()), reason: Type.String(), text: Type.String() })),
+  not_seen: Type.Array(
+    Type.Object({
+      kind: Kind,
+      node: orNull(Type.String()),
+      reason: Type.String(),
+      text: Type.String(),
+    }),
+  ),
   changes: Type.Array(
     Type.Object({
       at: Instant,
@@ -139,10 +203,16 @@ export const reportFields = {
   suggested_actions: Type.Array(
     Type.Object({
       label: Type.String(),
-      class: Type.Literal('safe', { description: 'display only: they read, and nothing runs by itself' }),
+      class: Type.Literal('safe', {
+        description: 'display only: they read, and nothing runs by itself',
+      }),
       tool: orNull(Type.String()),
       args: orNull(Facts),
-      link: orNull(Type.String({ description: 'opens it: a page of the console, a route, or a document of the vault' })),
+      link: orNull(
+        Type.String({
+          description: 'opens it: a page of the console, a route, or a document of the vault',
+        }),
+      ),
       why: Type.String(),
     }),
   ),
@@ -175,7 +245,11 @@ export const reportFields = {
   }),
 };
 
-export const ReportBody = Type.Object({ ...reportFields, onset_at: MaybeInstant, recovered_at: MaybeInstant });
+export const ReportBody = Type.Object({
+  ...reportFields,
+  onset_at: MaybeInstant,
+  recovered_at: MaybeInstant,
+});
 
 /** Absent for what was never begun. */
 export const ReportItem = Type.Object({
@@ -189,7 +263,10 @@ export const ReportItem = Type.Object({
   degraded_reason: orNull(Type.String()),
   engine_version: orNull(Type.String()),
   started_by: orNull(Type.Enum(['alert', 'person'])),
-  look: Type.Integer({ description: 'first, second or third by itself: while an incident burns on without a cause it is looked at again' }),
+  look: Type.Integer({
+    description:
+      'first, second or third by itself: while an incident burns on without a cause it is looked at again',
+  }),
   asked_by: orNull(Type.String()),
   feedback: Type.Array(Feedback),
   created_at: MaybeInstant,

@@ -30,7 +30,11 @@ export class Shelving {
     this.#parts = parts;
     this.#loop = new DueWork({
       work: async () => void (shelf.available && (await this.#bring(shelf.get()))),
-      failed: (error, cause) => log.warn({ event: 'investigate.reports_not_shelved', error }, `reports are not among the documents yet: ${cause}`),
+      failed: (error, cause) =>
+        log.warn(
+          { event: 'investigate.reports_not_shelved', error },
+          `reports are not among the documents yet: ${cause}`,
+        ),
       ...{ retryMs, later },
     });
   }
@@ -48,7 +52,10 @@ export class Shelving {
 
   async #bring(shelf: KnowledgeShelf): Promise<void> {
     const { store, markdown } = this.#parts;
-    const [known, runs] = [await shelf.marks(reportsFolder), await store.ready(mostReports, undefined)];
+    const [known, runs] = [
+      await shelf.marks(reportsFolder),
+      await store.ready(mostReports, undefined),
+    ];
     const fresh = runs.filter((run) => known.get(nameOf(run)) !== markOf(run));
     const names = new Set(runs.map(nameOf));
     const gone = [...known.keys()].filter((name) => !names.has(name));
@@ -62,11 +69,18 @@ export class Shelving {
   }
 }
 
-const nameOf = ({ incident_id: incident, id }: RunRow): string => `incident-${incident}-report-${id}.md`;
+const nameOf = ({ incident_id: incident, id }: RunRow): string =>
+  `incident-${incident}-report-${id}.md`;
 /** A model may have a second word. */
 const markOf = ({ ready_at: at, mode }: RunRow): string => `${at} ${mode}`;
 
 function documentOf(run: RunRow, content: string): ShelvedDocument {
   const title = /^# (.+)$/m.exec(content)?.[1] ?? `Incident ${run.incident_id}`;
-  return { name: nameOf(run), title: title.slice(0, 200), tags: ['report', run.rule_key.slice(0, 60)], content, mark: markOf(run) };
+  return {
+    name: nameOf(run),
+    title: title.slice(0, 200),
+    tags: ['report', run.rule_key.slice(0, 60)],
+    content,
+    mark: markOf(run),
+  };
 }

@@ -12,7 +12,11 @@ import { reader } from '../assist/assistant.ts';
 
 /** As far as documents are searched here; the room may be away. */
 export interface DocumentSearch {
-  search(asked: { readonly text: string; readonly limit: number; readonly principal: Principal }): Promise<
+  search(asked: {
+    readonly text: string;
+    readonly limit: number;
+    readonly principal: Principal;
+  }): Promise<
     readonly {
       readonly document_id: string | number;
       readonly path: string;
@@ -60,20 +64,33 @@ export async function relatedTo(
     parts.store.around(firedAt, spanMs, incident.id, seen),
     parts.incidents.list({ since: firedAt - spanMs, limit: 200 }, seen),
   ]);
-  const near = others.filter(({ id, fired_at: at }) => id !== incident.id && Math.abs(Date.parse(at) - firedAt) <= spanMs);
+  const near = others.filter(
+    ({ id, fired_at: at }) => id !== incident.id && Math.abs(Date.parse(at) - firedAt) <= spanMs,
+  );
   const byIncident = new Map<number, RunRow>();
   runs.forEach((run) => byIncident.set(run.incident_id, byIncident.get(run.incident_id) ?? run));
   const related = near.map((other) => ({
-    ...{ incident_id: other.id, investigation_id: byIncident.get(other.id)?.id ?? null, summary: other.summary.slice(0, 300) },
+    ...{
+      incident_id: other.id,
+      investigation_id: byIncident.get(other.id)?.id ?? null,
+      summary: other.summary.slice(0, 300),
+    },
     why: whyRelated(other, incident, scope),
   }));
-  const rank = (one: (typeof related)[number]): number => whys.indexOf(one.why) + (byIncident.get(one.incident_id)?.status === 'skipped' ? 0.5 : 0);
-  return related.sort((a, b) => rank(a) - rank(b) || a.incident_id - b.incident_id).slice(0, mostRelated);
+  const rank = (one: (typeof related)[number]): number =>
+    whys.indexOf(one.why) + (byIncident.get(one.incident_id)?.status === 'skipped' ? 0.5 : 0);
+  return related
+    .sort((a, b) => rank(a) - rank(b) || a.incident_id - b.incident_id)
+    .slice(0, mostRelated);
 }
 
 const whys = ['same_host', 'in_scope', 'same_rule', 'same_time'] as const;
 
-const whyRelated = (other: IncidentView, own: IncidentView, scope: ReadonlySet<string>): (typeof whys)[number] =>
+const whyRelated = (
+  other: IncidentView,
+  own: IncidentView,
+  scope: ReadonlySet<string>,
+): (typeof whys)[number] =>
   other.device_id !== undefined && other.device_id === own.device_id
     ? 'same_host'
     : other.device_id !== undefined && scope.has(`device:${other.device_id}`)
@@ -83,9 +100,15 @@ const whyRelated = (other: IncidentView, own: IncidentView, scope: ReadonlySet<s
         : 'same_time';
 
 /** What checks say against the cause and the host of the symptom, those of the cause first. */
-const complaintsIn = ({ root_cause: cause }: Findings, { checks, symptom }: Snapshot): readonly CheckResult[] =>
+const complaintsIn = (
+  { root_cause: cause }: Findings,
+  { checks, symptom }: Snapshot,
+): readonly CheckResult[] =>
   checks
-    .filter(({ ok, interesting, node }) => !ok && interesting && (node === cause?.node || node === symptom.node))
+    .filter(
+      ({ ok, interesting, node }) =>
+        !ok && interesting && (node === cause?.node || node === symptom.node),
+    )
     .toSorted((a, b) => Number(b.node === cause?.node) - Number(a.node === cause?.node));
 
 /** By which a later incident is recognised as one of the same kind: templates that are new, checks that complain, the indicator. */
@@ -93,11 +116,22 @@ export function marksOf(findings: Findings, snapshot: Snapshot): readonly string
   const { root_cause: cause, hypotheses } = findings;
   const { logs } = snapshot;
   const complaints = complaintsIn(findings, snapshot).map(({ check }) => `check ${check}`);
-  const said = new Set(hypotheses.slice(0, 3).flatMap(({ support }) => support.filter(({ kind }) => kind === 'log').map(({ evidence }) => evidence)));
+  const said = new Set(
+    hypotheses
+      .slice(0, 3)
+      .flatMap(({ support }) =>
+        support.filter(({ kind }) => kind === 'log').map(({ evidence }) => evidence),
+      ),
+  );
   const templates = logs
-    .filter(({ evidence, severity }) => said.has(evidence) && (severity === 'error' || severity === 'fatal'))
+    .filter(
+      ({ evidence, severity }) =>
+        said.has(evidence) && (severity === 'error' || severity === 'fatal'),
+    )
     .map(({ template }) => `log ${template.slice(0, 160)}`);
-  const indicator = cause?.indicator ? [`indicator ${cause.indicator.kind} ${cause.indicator.name}`] : [];
+  const indicator = cause?.indicator
+    ? [`indicator ${cause.indicator.kind} ${cause.indicator.name}`]
+    : [];
   return [...new Set([...indicator, ...complaints, ...templates])].slice(0, 40);
 }
 
@@ -109,9 +143,15 @@ export async function similarTo(
   seen: SeenDevices,
 ): Promise<ReportBody['similar_past']> {
   const { incident } = subject;
-  const others = (await store.ready(pastLooked, seen)).filter(({ incident_id: id, fire_seq: seq }) => id !== incident.id || seq !== incident.event_count);
+  const others = (await store.ready(pastLooked, seen)).filter(
+    ({ incident_id: id, fire_seq: seq }) => id !== incident.id || seq !== incident.event_count,
+  );
   // Of several looks at one firing the newest.
-  const past = [...new Map(others.toReversed().map((run) => [`${run.incident_id} ${run.fire_seq}`, run])).values()];
+  const past = [
+    ...new Map(
+      others.toReversed().map((run) => [`${run.incident_id} ${run.fire_seq}`, run]),
+    ).values(),
+  ];
   const scored = past
     .map((run) => ({ run, likeness: likenessOf(run, incident, marks) }))
     .filter(({ likeness }) => likeness >= leastLike)
@@ -119,16 +159,29 @@ export async function similarTo(
     .slice(0, mostPast);
   const said = await store.feedback(scored.map(({ run }) => run.id));
   return scored.map(({ run, likeness }) => ({
-    ...{ incident_id: run.incident_id, investigation_id: run.id, at: timestamp(run.fired_at), likeness: Math.round(likeness * 1_000) / 1_000 },
+    ...{
+      incident_id: run.incident_id,
+      investigation_id: run.id,
+      at: timestamp(run.fired_at),
+      likeness: Math.round(likeness * 1_000) / 1_000,
+    },
     ...{ verdict: run.verdict ?? 'unknown', summary: run.summary },
-    true_cause: said.findLast(({ run_id: id, true_cause: cause }) => id === run.id && cause !== '')?.true_cause ?? null,
+    true_cause:
+      said.findLast(({ run_id: id, true_cause: cause }) => id === run.id && cause !== '')
+        ?.true_cause ?? null,
   }));
 }
 
 function likenessOf(run: RunRow, incident: IncidentView, marks: readonly string[]): number {
-  const labels = Object.entries(JSON.parse(run.labels) as Readonly<Record<string, string>>).map((pair) => pair.join('='));
+  const labels = Object.entries(JSON.parse(run.labels) as Readonly<Record<string, string>>).map(
+    (pair) => pair.join('='),
+  );
   const own = Object.entries(incident.labels).map((pair) => pair.join('='));
-  return (run.rule_key === incident.rule_key ? 0.4 : 0) + 0.25 * overlap(labels, own) + 0.35 * overlap(JSON.parse(run.marks) as string[], marks);
+  return (
+    (run.rule_key === incident.rule_key ? 0.4 : 0) +
+    0.25 * overlap(labels, own) +
+    0.35 * overlap(JSON.parse(run.marks) as string[], marks)
+  );
 }
 
 function overlap(a: readonly string[], b: readonly string[]): number {
@@ -148,14 +201,22 @@ export function fittingChecks(
   const indicator = cause?.indicator ?? undefined;
   const rank = (name: string): number => {
     const own = complaints.find(({ check }) => check === name);
-    const isNamed = indicator !== undefined && (indicator.name === name || checks.get(name)?.query.includes(`${indicator.name}{`) === true);
-    const isOfKind = indicator !== undefined && knownChecks[name]?.shows?.some((kind) => kind === indicator.kind) === true;
+    const isNamed =
+      indicator !== undefined &&
+      (indicator.name === name || checks.get(name)?.query.includes(`${indicator.name}{`) === true);
+    const isOfKind =
+      indicator !== undefined &&
+      knownChecks[name]?.shows?.some((kind) => kind === indicator.kind) === true;
     return (own?.node === cause?.node ? 0 : 4) + (isNamed ? 0 : isOfKind ? 1 : 2);
   };
   return [...new Set(complaints.map(({ check }) => check))]
-    .flatMap((name) => (checks.get(name)?.runbook === undefined ? [] : [[name, checks.get(name)!] as const]))
+    .flatMap((name) =>
+      checks.get(name)?.runbook === undefined ? [] : [[name, checks.get(name)!] as const],
+    )
     .toSorted(([a], [b]) => rank(a) - rank(b))
-    .filter(([, { runbook }], at, all) => all.findIndex(([, other]) => other.runbook === runbook) === at);
+    .filter(
+      ([, { runbook }], at, all) => all.findIndex(([, other]) => other.runbook === runbook) === at,
+    );
 }
 
 /** The address that the rule names, and what to read: the playbook of the fault, or the document whose words fit best. */
@@ -170,41 +231,78 @@ export async function runbookFor(
   // What is written may be of any customer.
   if (documents.available && seen === undefined) {
     try {
-      const all = await documents.get().search({ text: `${name} ${said} ${summary}`.slice(0, 400), limit: 10, principal: reader });
+      const all = await documents
+        .get()
+        .search({ text: `${name} ${said} ${summary}`.slice(0, 400), limit: 10, principal: reader });
       const isOf = (runbooks: readonly (string | undefined)[], path: string): boolean =>
-        runbooks.some((one) => one?.startsWith(playbook) === true && `/${path}`.endsWith(`/${one.slice(playbook.length)}`));
+        runbooks.some(
+          (one) =>
+            one?.startsWith(playbook) === true &&
+            `/${path}`.endsWith(`/${one.slice(playbook.length)}`),
+        );
       const [first] = fitting;
-      const calm = [...checks.values()].flatMap(({ runbook: one }) => (fitting.some(([, { runbook }]) => runbook === one) ? [] : [one]));
+      const calm = [...checks.values()].flatMap(({ runbook: one }) =>
+        fitting.some(([, { runbook }]) => runbook === one) ? [] : [one],
+      );
       // What was written of another incident says what happened, and not what to do; what is for another fault leads astray.
       found =
         all.find(({ path }) => isOf([first?.[1].runbook], path)) ??
-        all.find(({ path }) => !path.startsWith(`${reportsFolder}/`) && (first === undefined || !isOf(calm, path)));
+        all.find(
+          ({ path }) =>
+            !path.startsWith(`${reportsFolder}/`) && (first === undefined || !isOf(calm, path)),
+        );
     } catch (error) {
-      log.debug({ event: 'investigate.documents_unread', cause: messageOf(error) }, 'investigation goes without documents: the search for a runbook failed');
+      log.debug(
+        { event: 'investigate.documents_unread', cause: messageOf(error) },
+        'investigation goes without documents: the search for a runbook failed',
+      );
     }
   }
   const matched = found && {
-    ...{ document_id: found.document_id, path: found.path, title: found.title, heading: found.heading, excerpt: found.excerpt.slice(0, longestExcerpt) },
+    ...{
+      document_id: found.document_id,
+      path: found.path,
+      title: found.title,
+      heading: found.heading,
+      excerpt: found.excerpt.slice(0, longestExcerpt),
+    },
   };
-  return url === undefined && matched === undefined ? null : { url: url ?? null, matched_doc: matched ?? null };
+  return url === undefined && matched === undefined
+    ? null
+    : { url: url ?? null, matched_doc: matched ?? null };
 }
 
 /** A page of the console, with all in it escaped that could end a link in markdown. */
 function pageOf(parts: readonly string[], query: Readonly<Record<string, string>> = {}): string {
-  const escaped = (text: string): string => encodeURIComponent(text).replaceAll(/[!'()*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+  const escaped = (text: string): string =>
+    encodeURIComponent(text).replaceAll(
+      /[!'()*~]/g,
+      (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+    );
   const pairs = Object.entries(query).map(([name, value]) => `${name}=${escaped(value)}`);
   return `/ui/${parts.map(escaped).join('/')}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
 }
 
 /** What to look at next: read-only, and run by a person. */
-export function actionsFor(findings: Findings, snapshot: Snapshot, checks: ReadonlyMap<string, HostCheck>): ReportBody['suggested_actions'] {
+export function actionsFor(
+  findings: Findings,
+  snapshot: Snapshot,
+  checks: ReadonlyMap<string, HostCheck>,
+): ReportBody['suggested_actions'] {
   const { root_cause: cause, hypotheses } = findings;
   const evidence = new Map(snapshot.evidence.map((one) => [one.id, one]));
   const at = `${Math.floor((findings.onset_at - hourMs) / 1_000)}-${Math.ceil(snapshot.window.to / 1_000)}`;
   const actions: ReportBody['suggested_actions'] = [];
-  const add = (label: string, why: string, more: Partial<ReportBody['suggested_actions'][number]>): void =>
+  const add = (
+    label: string,
+    why: string,
+    more: Partial<ReportBody['suggested_actions'][number]>,
+  ): void =>
     void actions.push({ label, class: 'safe', tool: null, args: null, link: null, why, ...more });
-  for (const [name, { title, runbook }] of fittingChecks(findings, snapshot, checks).slice(0, mostRunbooks)) {
+  for (const [name, { title, runbook }] of fittingChecks(findings, snapshot, checks).slice(
+    0,
+    mostRunbooks,
+  )) {
     add(`Read the playbook: ${title}`, `the check ${name} complains`, { link: runbook! });
   }
   for (const { node, node_name: name, indicator } of hypotheses.slice(0, 2)) {
@@ -217,15 +315,25 @@ export function actionsFor(findings: Findings, snapshot: Snapshot, checks: Reado
     }
     const device = /^device:(\d+)$/.exec(node)?.[1];
     if (device !== undefined) {
-      add(`Look at what runs on ${name}`, 'the processes that use most of the machine', { link: pageOf(['devices', device, 'processes']) });
+      add(`Look at what runs on ${name}`, 'the processes that use most of the machine', {
+        link: pageOf(['devices', device, 'processes']),
+      });
       const query = `{device_id="${device}"}`;
       add(`Read the logs of ${name}`, 'templates of the last hour, the new ones first', {
-        ...{ tool: 'logs_templates', args: { query, last: '1h' }, link: pageOf(['logs'], { q: query, at }) },
+        ...{
+          tool: 'logs_templates',
+          args: { query, last: '1h' },
+          link: pageOf(['logs'], { q: query, at }),
+        },
       });
     }
   }
   if (cause === null) {
-    add('Look at what changed', 'nothing that was measured stands out', { tool: 'changes_feed', args: { last: '6h' }, link: '/api/v1/changes' });
+    add('Look at what changed', 'nothing that was measured stands out', {
+      tool: 'changes_feed',
+      args: { last: '6h' },
+      link: '/api/v1/changes',
+    });
   }
   return actions.slice(0, 6);
 }

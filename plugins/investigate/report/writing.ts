@@ -16,9 +16,11 @@ const playbook = 'playbook://';
 export const isPlaybook = (link: string | null): boolean => link?.startsWith(playbook) === true;
 
 /** How a document is named by those that lead to it; of the vault are the playbooks. */
-export const documentLink = (path: string): string => (path.startsWith('vault/') ? playbook + path.slice('vault/'.length) : `document:${path}`);
+export const documentLink = (path: string): string =>
+  path.startsWith('vault/') ? playbook + path.slice('vault/'.length) : `document:${path}`;
 
-const pathOf = (link: string): string => (isPlaybook(link) ? `vault/${link.slice(playbook.length)}` : link.slice('document:'.length));
+const pathOf = (link: string): string =>
+  isPlaybook(link) ? `vault/${link.slice(playbook.length)}` : link.slice('document:'.length);
 const isDocument = (link: string): boolean => isPlaybook(link) || link.startsWith('document:');
 
 const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
@@ -40,7 +42,11 @@ const page = /^\/ui\/[\w/?=&.%-]*$/;
 const address = /^(?:https?:\/\/|\/api\/)[^\s<>()"'\p{C}]*$/u;
 const named = /^[\w./-]+$/;
 
-const asPart = (text: string): string => encodeURIComponent(text).replaceAll(/[!'()*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+const asPart = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*~]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 
 export const asMarkdown: Writing = {
   words: escaped,
@@ -57,7 +63,9 @@ export const asMarkdown: Writing = {
     const lines = text.replaceAll(/[\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/gu, ' ').split('\n');
     const longestRun = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
     const fence = '`'.repeat(longestRun + 1);
-    return ['', fence, ...lines, fence].map((line) => (line === '' ? line : `  ${line}`)).join('\n');
+    return ['', fence, ...lines, fence]
+      .map((line) => (line === '' ? line : `  ${line}`))
+      .join('\n');
   },
 };
 
@@ -67,8 +75,15 @@ export const asText = (origin: string): Writing => ({
   strong: (text) => oneLine(text),
   link(to, label) {
     const shown = isDocument(to) ? pathOf(to) : to;
-    const target = isDocument(to) && named.test(shown) ? `svc knowledge show ${shown}` : page.test(to) ? origin + to : oneLine(shown);
-    return label === undefined || oneLine(label) === target ? target : `${oneLine(label)} (${target})`;
+    const target =
+      isDocument(to) && named.test(shown)
+        ? `svc knowledge show ${shown}`
+        : page.test(to)
+          ? origin + to
+          : oneLine(shown);
+    return label === undefined || oneLine(label) === target
+      ? target
+      : `${oneLine(label)} (${target})`;
   },
   route: (path) => path,
   query: (text) => `\n    ${plain(text)}`,

@@ -12,14 +12,22 @@ export function docPath(text: string): string {
   const path = text.normalize('NFC');
   const problem = problemOf(path);
   if (problem !== undefined) {
-    throw new SvcError('invalid_argument', `the path ${JSON.stringify(text.slice(0, 200))} ${problem}`, { details: [{ path: '/path', message: problem }] });
+    throw new SvcError(
+      'invalid_argument',
+      `the path ${JSON.stringify(text.slice(0, 200))} ${problem}`,
+      { details: [{ path: '/path', message: problem }] },
+    );
   }
   return path;
 }
 
 function problemOf(path: string): string | undefined {
   const parts = path.split('/');
-  if (Buffer.byteLength(path) > mostBytes || parts.length > mostParts || parts.some((part) => Buffer.byteLength(part) > mostOfPart)) {
+  if (
+    Buffer.byteLength(path) > mostBytes ||
+    parts.length > mostParts ||
+    parts.some((part) => Buffer.byteLength(part) > mostOfPart)
+  ) {
     return `is too long: at most ${mostBytes} bytes, ${mostParts} parts, ${mostOfPart} bytes a part`;
   }
   if (path.search(unseen) >= 0 || path.includes('\\') || /\p{Surrogate}/u.test(path)) {
@@ -46,8 +54,13 @@ export function titleOf(content: string, path: string): string {
     ?.replace(/[`*_]/g, '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .trim();
-  return (plain ?? '') === '' ? nameOf(path).replace(/\.(?:md|markdown|txt|pdf|docx)$/i, '') || path : plain!.slice(0, 200);
+  return (plain ?? '') === ''
+    ? nameOf(path).replace(/\.(?:md|markdown|txt|pdf|docx)$/i, '') || path
+    : plain!.slice(0, 200);
 }
 
 /** All that begins with a folder, for a comparison of texts: from the first one to before the last one. */
-export const within = (folder: string): readonly [from: string, before: string] => [`${folder}/`, `${folder}0`];
+export const within = (folder: string): readonly [from: string, before: string] => [
+  `${folder}/`,
+  `${folder}0`,
+];

@@ -1,4 +1,11 @@
-import { listRoute, pageOfList, route, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
+import {
+  listRoute,
+  pageOfList,
+  route,
+  type RouteDeclaration,
+  SvcError,
+  type Tables,
+} from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import type { KnowledgeTables } from '../tables.ts';
@@ -31,7 +38,10 @@ const docs = '/api/v1/knowledge/docs';
 /** Of a document as large as one may be, each letter of which is written as six. */
 const mostBody = 6 * mostLetters + 64 * 1024;
 
-export const docRoutes = (library: Library, tables: Tables<KnowledgeTables>): readonly RouteDeclaration[] => [
+export const docRoutes = (
+  library: Library,
+  tables: Tables<KnowledgeTables>,
+): readonly RouteDeclaration[] => [
   ...readRoutes(new DocStore(tables.read)),
   route({
     method: 'POST',
@@ -122,7 +132,8 @@ const readRoutes = (store: DocStore): readonly RouteDeclaration[] => [
     params: DocId,
     response: DocDetail,
     errors: ['not_found'],
-    handle: async ({ params, principal }) => shownWhole(await existing(store, params.id, principal)),
+    handle: async ({ params, principal }) =>
+      shownWhole(await existing(store, params.id, principal)),
   }),
   listRoute({
     path: `${docs}/{id}/versions`,
@@ -151,7 +162,10 @@ const readRoutes = (store: DocStore): readonly RouteDeclaration[] => [
       await existing(store, id, principal);
       const row = await store.version(id, version);
       if (!row) {
-        throw new SvcError('not_found', `version ${version} of document ${id} is not kept; GET ${docs}/${id}/versions lists those that are`);
+        throw new SvcError(
+          'not_found',
+          `version ${version} of document ${id} is not kept; GET ${docs}/${id}/versions lists those that are`,
+        );
       }
       return { ...shownVersion(row), content: row.content };
     },
@@ -166,7 +180,9 @@ const readRoutes = (store: DocStore): readonly RouteDeclaration[] => [
     async handle({ query, page, principal }) {
       const folders = foldersAbove(await store.paths(principal));
       return pageOfList(
-        folders.filter(({ path }) => query.path_prefix === undefined || path.startsWith(`${query.path_prefix}/`)),
+        folders.filter(
+          ({ path }) => query.path_prefix === undefined || path.startsWith(`${query.path_prefix}/`),
+        ),
         ({ path }) => path,
         page,
       );
@@ -180,7 +196,13 @@ function foldersAbove(paths: readonly string[]): Static<typeof FolderItem>[] {
   for (const path of paths) {
     const above = foldersOf(path);
     above.forEach((folder, index) => {
-      const known = folders.get(folder) ?? { path: folder, name: nameOf(folder), parent: above[index - 1] ?? '', documents: 0, total: 0 };
+      const known = folders.get(folder) ?? {
+        path: folder,
+        name: nameOf(folder),
+        parent: above[index - 1] ?? '',
+        documents: 0,
+        total: 0,
+      };
       known.total += 1;
       known.documents += index === above.length - 1 ? 1 : 0;
       folders.set(folder, known);

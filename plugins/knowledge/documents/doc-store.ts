@@ -14,7 +14,9 @@ export interface DocFilter {
   readonly path?: string | undefined;
 }
 
-export type NewDoc = Omit<DocRow, 'id' | 'version' | 'created_at' | 'updated_at'> & { readonly content: string };
+export type NewDoc = Omit<DocRow, 'id' | 'version' | 'created_at' | 'updated_at'> & {
+  readonly content: string;
+};
 
 type Where = (eb: ExpressionBuilder<KnowledgeTables, 'knowledge_docs'>) => Expression<SqlBool>;
 
@@ -22,7 +24,14 @@ const seenBy =
   ({ orgs, selectors }: Reader): Where =>
   (eb) =>
     eb.and([
-      ...(orgs === undefined ? [] : [eb.or([eb('org_id', 'is', null), ...(orgs.length > 0 ? [eb('org_id', 'in', [...orgs])] : [])])]),
+      ...(orgs === undefined
+        ? []
+        : [
+            eb.or([
+              eb('org_id', 'is', null),
+              ...(orgs.length > 0 ? [eb('org_id', 'in', [...orgs])] : []),
+            ]),
+          ]),
       ...(selectors === undefined ? [] : [eb('of_devices', '=', 0)]),
     ]);
 
@@ -32,9 +41,20 @@ const fits =
     const [from, before] = within(folder ?? '');
     return eb.and([
       ...(path === undefined ? [] : [eb('path', '=', path)]),
-      ...(folder === undefined ? [] : [eb.or([eb('path', '=', folder), eb.and([eb('path', '>=', from), eb('path', '<', before)])])]),
+      ...(folder === undefined
+        ? []
+        : [
+            eb.or([
+              eb('path', '=', folder),
+              eb.and([eb('path', '>=', from), eb('path', '<', before)]),
+            ]),
+          ]),
       ...(source === undefined ? [] : [eb('source', '=', source)]),
-      ...(tag === undefined ? [] : [sql<SqlBool>`exists (select 1 from json_each(knowledge_docs.tags) where value = ${tag})`]),
+      ...(tag === undefined
+        ? []
+        : [
+            sql<SqlBool>`exists (select 1 from json_each(knowledge_docs.tags) where value = ${tag})`,
+          ]),
     ]);
   };
 
@@ -47,12 +67,22 @@ export class DocStore {
   }
 
   /** In the order of their paths. */
-  async list(reader: Reader, filter: DocFilter, { limit, after }: PageRequest): Promise<Page<DocRow>> {
+  async list(
+    reader: Reader,
+    filter: DocFilter,
+    { limit, after }: PageRequest,
+  ): Promise<Page<DocRow>> {
     const all = this.#db.selectFrom('knowledge_docs').where(seenBy(reader)).where(fits(filter));
-    const { total } = await all.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const { total } = await all
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow();
     const rows = await all
       .selectAll()
-      .$if(after !== undefined, (query) => query.where((eb) => eb(eb.refTuple('path', 'id'), '>', eb.tuple(String(after![0]), Number(after![1])))))
+      .$if(after !== undefined, (query) =>
+        query.where((eb) =>
+          eb(eb.refTuple('path', 'id'), '>', eb.tuple(String(after![0]), Number(after![1]))),
+        ),
+      )
       .orderBy('path')
       .orderBy('id')
       .limit(limit + 1)
@@ -64,11 +94,18 @@ export class DocStore {
 
   /** Of every document that one may see. */
   async paths(reader: Reader): Promise<readonly string[]> {
-    return (await this.#db.selectFrom('knowledge_docs').select('path').where(seenBy(reader)).execute()).map(({ path }) => path);
+    return (
+      await this.#db.selectFrom('knowledge_docs').select('path').where(seenBy(reader)).execute()
+    ).map(({ path }) => path);
   }
 
   find(id: number, reader: Reader): Promise<DocRow | undefined> {
-    return this.#db.selectFrom('knowledge_docs').selectAll().where('id', '=', id).where(seenBy(reader)).executeTakeFirst();
+    return this.#db
+      .selectFrom('knowledge_docs')
+      .selectAll()
+      .where('id', '=', id)
+      .where(seenBy(reader))
+      .executeTakeFirst();
   }
 
   /** Those of these that one may see. */
@@ -85,7 +122,9 @@ export class DocStore {
   whole(id: number, reader: Reader): Promise<WholeDoc | undefined> {
     return this.#db
       .selectFrom('knowledge_docs as d')
-      .innerJoin('knowledge_versions as v', (join) => join.onRef('v.doc_id', '=', 'd.id').onRef('v.version', '=', 'd.version'))
+      .innerJoin('knowledge_versions as v', (join) =>
+        join.onRef('v.doc_id', '=', 'd.id').onRef('v.version', '=', 'd.version'),
+      )
       .selectAll('d')
       .select('v.content')
       .where('d.id', '=', id)
@@ -166,14 +205,22 @@ export class DocStore {
   async placeAll(ids: readonly number[], from: string, to: string, now: number): Promise<void> {
     const these = sql`(select value from json_each(${JSON.stringify(ids)}))`;
     // Out of each other's way first: one may go where another one of them still is. No document has such a path.
-    await sql`update knowledge_docs set path = char(1) || path where id in ${these}`.execute(this.#db);
+    await sql`update knowledge_docs set path = char(1) || path where id in ${these}`.execute(
+      this.#db,
+    );
     await sql`update knowledge_docs set path = ${to} || substr(path, ${Array.from(from).length + 2}), updated_at = max(${Math.ceil(now)}, updated_at + 1)
       where id in ${these}`.execute(this.#db);
     await sql`delete from knowledge_changes where doc_id in ${these}`.execute(this.#db);
-    await sql`insert into knowledge_changes (doc_id, removed) select id, 0 from knowledge_docs where id in ${these} order by path`.execute(this.#db);
+    await sql`insert into knowledge_changes (doc_id, removed) select id, 0 from knowledge_docs where id in ${these} order by path`.execute(
+      this.#db,
+    );
   }
 
-  place(before: DocRow, place: Partial<Pick<DocRow, 'path' | 'org_id'>>, now: number): Promise<DocRow> {
+  place(
+    before: DocRow,
+    place: Partial<Pick<DocRow, 'path' | 'org_id'>>,
+    now: number,
+  ): Promise<DocRow> {
     return this.#update(before, place, now);
   }
 
@@ -183,9 +230,14 @@ export class DocStore {
     await this.#changed(id, 1);
   }
 
-  async versions(id: number, { limit, after }: PageRequest): Promise<Page<Omit<VersionRow, 'content'>>> {
+  async versions(
+    id: number,
+    { limit, after }: PageRequest,
+  ): Promise<Page<Omit<VersionRow, 'content'>>> {
     const all = this.#db.selectFrom('knowledge_versions').where('doc_id', '=', id);
-    const { total } = await all.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
+    const { total } = await all
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow();
     const rows = await all
       .select(['doc_id', 'version', 'title', 'tags', 'size_bytes', 'changed_by', 'changed_at'])
       .$if(after !== undefined, (query) => query.where('version', '<', Number(after![0])))
@@ -197,7 +249,12 @@ export class DocStore {
   }
 
   version(id: number, version: number): Promise<VersionRow | undefined> {
-    return this.#db.selectFrom('knowledge_versions').selectAll().where('doc_id', '=', id).where('version', '=', version).executeTakeFirst();
+    return this.#db
+      .selectFrom('knowledge_versions')
+      .selectAll()
+      .where('doc_id', '=', id)
+      .where('version', '=', version)
+      .executeTakeFirst();
   }
 
   /** Keeps the newest of a document; the rest is history that nobody asks for any more. */
@@ -221,10 +278,22 @@ export class DocStore {
     return row;
   }
 
-  async #keepVersion({ id, version, title, tags, content, size_bytes, updated_at }: WholeDoc, by: string): Promise<void> {
+  async #keepVersion(
+    { id, version, title, tags, content, size_bytes, updated_at }: WholeDoc,
+    by: string,
+  ): Promise<void> {
     await this.#db
       .insertInto('knowledge_versions')
-      .values({ doc_id: id, version, title, tags, content, size_bytes, changed_by: by, changed_at: updated_at })
+      .values({
+        doc_id: id,
+        version,
+        title,
+        tags,
+        content,
+        size_bytes,
+        changed_by: by,
+        changed_at: updated_at,
+      })
       .execute();
   }
 
@@ -274,7 +343,14 @@ export class ChangeLog {
   }
 
   async hasForgettable(upTo: number): Promise<boolean> {
-    return (await this.#db.selectFrom('knowledge_changes').select('seq').where(forgettable(upTo)).limit(1).executeTakeFirst()) !== undefined;
+    return (
+      (await this.#db
+        .selectFrom('knowledge_changes')
+        .select('seq')
+        .where(forgettable(upTo))
+        .limit(1)
+        .executeTakeFirst()) !== undefined
+    );
   }
 
   /** That documents are gone, once no index needs to be told; but for the newest change, which says how far there is to go. */
@@ -283,7 +359,13 @@ export class ChangeLog {
   }
 
   async state(key: string): Promise<string | undefined> {
-    return (await this.#db.selectFrom('knowledge_state').select('value').where('key', '=', key).executeTakeFirst())?.value;
+    return (
+      await this.#db
+        .selectFrom('knowledge_state')
+        .select('value')
+        .where('key', '=', key)
+        .executeTakeFirst()
+    )?.value;
   }
 
   async setState(key: string, value: string): Promise<void> {
@@ -295,4 +377,5 @@ export class ChangeLog {
   }
 }
 
-const forgettable = (upTo: number) => sql<SqlBool>`removed = 1 and seq <= ${upTo} and seq < (select max(seq) from knowledge_changes)`;
+const forgettable = (upTo: number) =>
+  sql<SqlBool>`removed = 1 and seq <= ${upTo} and seq < (select max(seq) from knowledge_changes)`;

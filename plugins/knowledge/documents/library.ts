@@ -37,7 +37,8 @@ export interface LibraryParts {
 export const mostBytes = 4 * 1024 * 1024;
 const mostMoved = 5_000;
 
-export const actorOf = ({ email, name, kind, id }: Principal): string => email ?? name ?? `${kind} ${id}`;
+export const actorOf = ({ email, name, kind, id }: Principal): string =>
+  email ?? name ?? `${kind} ${id}`;
 export const tagsOf = (tags: readonly string[]): string => JSON.stringify([...new Set(tags)]);
 
 /** Documents that people write and change. */
@@ -48,7 +49,11 @@ export class Library {
     this.#parts = parts;
   }
 
-  async create(call: ChangeCall, { content, org_id, ...draft }: Draft, source: Source = 'manual'): Promise<WholeDoc> {
+  async create(
+    call: ChangeCall,
+    { content, org_id, ...draft }: Draft,
+    source: Source = 'manual',
+  ): Promise<WholeDoc> {
     const org = org_id ?? null;
     const path = docPath(draft.path);
     const size = sizeOf(content);
@@ -58,8 +63,25 @@ export class Library {
     const made = await this.#write(async (store) => {
       await assertFree(store, path, org, call.principal);
       const title = draft.title ?? titleOf(content, path);
-      const place = { path, source, org_id: org, of_devices: 0, repo_id: null, origin_digest: null };
-      const doc = await store.insert({ ...place, title, tags: tagsOf(draft.tags ?? []), size_bytes: size, content, created_by: by }, this.#parts.clock.now());
+      const place = {
+        path,
+        source,
+        org_id: org,
+        of_devices: 0,
+        repo_id: null,
+        origin_digest: null,
+      };
+      const doc = await store.insert(
+        {
+          ...place,
+          title,
+          tags: tagsOf(draft.tags ?? []),
+          size_bytes: size,
+          content,
+          created_by: by,
+        },
+        this.#parts.clock.now(),
+      );
       call.note({ resourceType: 'document', resourceId: doc.id, after: noted(doc) });
       return doc;
     });
@@ -69,7 +91,9 @@ export class Library {
   /** A file that was uploaded: a document, or with `replace` the next version of the upload that is there. */
   async upload(call: ChangeCall, draft: Draft, replace: boolean): Promise<WholeDoc> {
     const store = new DocStore(this.#parts.tables.read);
-    const before = replace ? await store.taken(docPath(draft.path), draft.org_id ?? null) : undefined;
+    const before = replace
+      ? await store.taken(docPath(draft.path), draft.org_id ?? null)
+      : undefined;
     const own = before && (await store.find(before.id, call.principal));
     if (own?.source !== 'upload') {
       return await this.create(call, draft, 'upload');
@@ -77,7 +101,12 @@ export class Library {
     const { content, title, tags = [] } = draft;
     // A form names a place and no state: what stands there now is what it follows.
     const following = { principal: call.principal, note: call.note, requireMatch: () => undefined };
-    return await this.edit(following, own.id, { content, title: title ?? titleOf(content, own.path), ...(tags.length > 0 && { tags }), version: own.version });
+    return await this.edit(following, own.id, {
+      content,
+      title: title ?? titleOf(content, own.path),
+      ...(tags.length > 0 && { tags }),
+      version: own.version,
+    });
   }
 
   async edit(call: ChangeCall, id: number, edit: Edit): Promise<WholeDoc> {
@@ -97,14 +126,26 @@ export class Library {
       const content = edit.content ?? before.content;
       const after = {
         title:
-          edit.title ?? (edit.content !== undefined && before.title === titleOf(before.content, before.path) ? titleOf(content, before.path) : before.title),
+          edit.title ??
+          (edit.content !== undefined && before.title === titleOf(before.content, before.path)
+            ? titleOf(content, before.path)
+            : before.title),
         tags: edit.tags === undefined ? before.tags : tagsOf(edit.tags),
         ...{ content, source, size_bytes: sizeOf(content), origin_digest: null },
       };
-      const isSame = after.title === before.title && after.tags === before.tags && content === before.content && source === before.source;
+      const isSame =
+        after.title === before.title &&
+        after.tags === before.tags &&
+        content === before.content &&
+        source === before.source;
       const doc = isSame ? before : await store.edit(before, after, by, this.#parts.clock.now());
       await store.forgetVersions(id, doc.version, this.#parts.keepVersions());
-      call.note({ resourceType: 'document', resourceId: id, before: noted(before), after: noted(doc) });
+      call.note({
+        resourceType: 'document',
+        resourceId: id,
+        before: noted(before),
+        after: noted(doc),
+      });
       return doc;
     });
   }
@@ -118,7 +159,12 @@ export class Library {
         return before;
       }
       await assertFree(store, path, before.org_id, call.principal);
-      call.note({ resourceType: 'document', resourceId: id, before: { path: before.path }, after: { path } });
+      call.note({
+        resourceType: 'document',
+        resourceId: id,
+        before: { path: before.path },
+        after: { path },
+      });
       return await store.place(before, { path }, this.#parts.clock.now());
     });
   }
@@ -127,12 +173,18 @@ export class Library {
   async moveFolder(call: ChangeCall, from: string, to: string): Promise<number> {
     const [source, target] = [docPath(from), docPath(to)];
     if (target === source || target.startsWith(`${source}/`)) {
-      throw new SvcError('invalid_argument', `the folder ${source} cannot move to ${target}, which is itself or lies in it; name another place`);
+      throw new SvcError(
+        'invalid_argument',
+        `the folder ${source} cannot move to ${target}, which is itself or lies in it; name another place`,
+      );
     }
     return await this.#write(async (store) => {
       const found = await store.beneath(source, call.principal);
       if (found.length === 0) {
-        throw new SvcError('not_found', `there is no folder ${source}; GET /api/v1/knowledge/paths lists them`);
+        throw new SvcError(
+          'not_found',
+          `there is no folder ${source}; GET /api/v1/knowledge/paths lists them`,
+        );
       }
       if (found.length > mostMoved) {
         throw new SvcError(
@@ -141,7 +193,9 @@ export class Library {
         );
       }
       const moving = new Set(found.map(({ id }) => id));
-      const there = new Set((await store.beneath(target, {})).filter(({ id }) => !moving.has(id)).map(placeOf));
+      const there = new Set(
+        (await store.beneath(target, {})).filter(({ id }) => !moving.has(id)).map(placeOf),
+      );
       for (const doc of found) {
         assertOwn(call.principal, doc.org_id);
         editable(doc, false);
@@ -151,7 +205,12 @@ export class Library {
         }
       }
       await store.placeAll([...moving], source, target, this.#parts.clock.now());
-      call.note({ resourceType: 'folder', resourceId: source, before: { path: source }, after: { path: target, documents: found.length } });
+      call.note({
+        resourceType: 'folder',
+        resourceId: source,
+        before: { path: source },
+        after: { path: target, documents: found.length },
+      });
       return found.length;
     });
   }
@@ -176,13 +235,20 @@ export class Library {
 export async function existing(store: DocStore, id: number, reader: Principal): Promise<WholeDoc> {
   const doc = await store.whole(id, reader);
   if (!doc) {
-    throw new SvcError('not_found', `there is no document ${id}; GET /api/v1/knowledge/docs lists them`);
+    throw new SvcError(
+      'not_found',
+      `there is no document ${id}; GET /api/v1/knowledge/docs lists them`,
+    );
   }
   return doc;
 }
 
 /** As its caller has read it; throws for one that is not theirs to change. */
-async function changeable(store: DocStore, id: number, { principal, requireMatch }: ChangeCall): Promise<WholeDoc> {
+async function changeable(
+  store: DocStore,
+  id: number,
+  { principal, requireMatch }: ChangeCall,
+): Promise<WholeDoc> {
   const doc = await existing(store, id, principal);
   requireMatch({ updated_at: timestamp(doc.updated_at) });
   assertOwn(principal, doc.org_id);
@@ -192,18 +258,26 @@ async function changeable(store: DocStore, id: number, { principal, requireMatch
 /** What everybody reads is not written by who sees some devices alone: it would show them to all others. */
 function assertOwn({ selectors }: Principal, org: number | null): void {
   if (org === null && selectors !== undefined) {
-    throw new SvcError('forbidden', 'documents without org_id are read by everybody; write into an organization of yours, with its number as org_id', {
-      reason: 'knowledge.house_wide',
-    });
+    throw new SvcError(
+      'forbidden',
+      'documents without org_id are read by everybody; write into an organization of yours, with its number as org_id',
+      {
+        reason: 'knowledge.house_wide',
+      },
+    );
   }
 }
 
 /** The source that a document has after a person changed it; throws for what only its origin changes. */
 function editable({ source, path }: DocRow, adopt: boolean): Source {
   if (source === 'repo') {
-    throw new SvcError('conflict', `${path} comes from a Git repository and is read-only here; change it there and sync`, {
-      reason: 'knowledge.of_repository',
-    });
+    throw new SvcError(
+      'conflict',
+      `${path} comes from a Git repository and is read-only here; change it there and sync`,
+      {
+        reason: 'knowledge.of_repository',
+      },
+    );
   }
   if (source === 'vault' && !adopt) {
     throw new SvcError(
@@ -216,22 +290,35 @@ function editable({ source, path }: DocRow, adopt: boolean): Source {
 }
 
 /** Each organization has a tree of its own. */
-const placeOf = ({ org_id, path }: Pick<DocRow, 'org_id' | 'path'>): string => `${org_id ?? 0} ${path}`;
+const placeOf = ({ org_id, path }: Pick<DocRow, 'org_id' | 'path'>): string =>
+  `${org_id ?? 0} ${path}`;
 
 /** Of the same organization; the name of one that the caller may not see is not told. */
-async function assertFree(store: DocStore, path: string, org: number | null, principal: Principal): Promise<void> {
+async function assertFree(
+  store: DocStore,
+  path: string,
+  org: number | null,
+  principal: Principal,
+): Promise<void> {
   const holder = await store.taken(path, org);
   if (holder) {
     const seen = await store.find(holder.id, principal);
-    throw new SvcError('conflict', `there is a document at ${path} already${seen ? `, number ${holder.id}` : ''}; change that one, or choose another path`, {
-      reason: 'knowledge.path_taken',
-    });
+    throw new SvcError(
+      'conflict',
+      `there is a document at ${path} already${seen ? `, number ${holder.id}` : ''}; change that one, or choose another path`,
+      {
+        reason: 'knowledge.path_taken',
+      },
+    );
   }
 }
 
 function refuseForeignOrg({ orgs }: Principal, org: number | null): void {
   if (org !== null && orgs !== undefined && !orgs.includes(org)) {
-    throw new SvcError('not_found', `there is no organization ${org} of yours; GET /api/v1/orgs lists them`);
+    throw new SvcError(
+      'not_found',
+      `there is no organization ${org} of yours; GET /api/v1/orgs lists them`,
+    );
   }
 }
 
@@ -239,12 +326,26 @@ function refuseForeignOrg({ orgs }: Principal, org: number | null): void {
 export function sizeOf(content: string): number {
   const size = Buffer.byteLength(content);
   if (size > mostBytes) {
-    throw new SvcError('invalid_argument', `the document has ${size} bytes of text, at most ${mostBytes} are possible; part it into several`, { status: 413 });
+    throw new SvcError(
+      'invalid_argument',
+      `the document has ${size} bytes of text, at most ${mostBytes} are possible; part it into several`,
+      { status: 413 },
+    );
   }
   if (/\p{Surrogate}/u.test(content)) {
-    throw new SvcError('invalid_argument', 'the content has half of a character in it (a lone surrogate) and could not be kept as it is; correct it');
+    throw new SvcError(
+      'invalid_argument',
+      'the content has half of a character in it (a lone surrogate) and could not be kept as it is; correct it',
+    );
   }
   return size;
 }
 
-const noted = ({ path, title, tags, version, org_id, source }: DocRow) => ({ path, title, tags: JSON.parse(tags) as string[], version, org_id, source });
+const noted = ({ path, title, tags, version, org_id, source }: DocRow) => ({
+  path,
+  title,
+  tags: JSON.parse(tags) as string[],
+  version,
+  org_id,
+  source,
+});

@@ -6,24 +6,54 @@ import type { DocRow, VersionRow, WholeDoc } from '../tables.ts';
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Instant = Type.String({ format: 'date-time' });
-const Path = Type.String({ minLength: 1, maxLength: 400, description: 'such as runbooks/db/restart.md' });
-const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description: 'default: the first heading, else the name of the file' });
-export const Tag = Type.String({ minLength: 1, maxLength: 60, pattern: '^[^\\s,][^,]*$', examples: ['runbook'] });
+const Path = Type.String({
+  minLength: 1,
+  maxLength: 400,
+  description: 'such as runbooks/db/restart.md',
+});
+const Title = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '\\S',
+  description: 'default: the first heading, else the name of the file',
+});
+export const Tag = Type.String({
+  minLength: 1,
+  maxLength: 60,
+  pattern: '^[^\\s,][^,]*$',
+  examples: ['runbook'],
+});
 const Tags = Type.Array(Tag, { maxItems: 32 });
 export const mostLetters = 1_048_576;
-const Content = Type.String({ maxLength: mostLetters, description: 'markdown, kept byte for byte' });
+const Content = Type.String({
+  maxLength: mostLetters,
+  description: 'markdown, kept byte for byte',
+});
 const SourceName = Type.Enum(['manual', 'upload', 'repo', 'vault']);
 
 export const DocId = Type.Object({ id: Id });
-export const VersionId = Type.Object({ id: Id, version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) });
+export const VersionId = Type.Object({
+  id: Id,
+  version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+});
 
 export const DocQuery = Type.Object({
-  path_prefix: Type.Optional(Type.String({ minLength: 1, maxLength: 400, description: 'a folder with all below it, or one document' })),
+  path_prefix: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 400,
+      description: 'a folder with all below it, or one document',
+    }),
+  ),
   path: Type.Optional(Path),
   tag: Type.Optional(Tag),
   source: Type.Optional(SourceName),
 });
-export const PathQuery = Type.Object({ path_prefix: Type.Optional(Type.String({ minLength: 1, maxLength: 400, description: 'folders below this one' })) });
+export const PathQuery = Type.Object({
+  path_prefix: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 400, description: 'folders below this one' }),
+  ),
+});
 
 export const DocDraft = Type.Object({
   path: Path,
@@ -31,19 +61,39 @@ export const DocDraft = Type.Object({
   content: Content,
   tags: Type.Optional(Tags),
   org_id: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'only its members may read the document; default: everybody' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'only its members may read the document; default: everybody',
+    }),
   ),
 });
 export const DocEdit = Type.Object({
   title: Type.Optional(Title),
   content: Type.Optional(Content),
   tags: Type.Optional(Tags),
-  version: Type.Optional(Type.Integer({ minimum: 1, description: 'the version that you read; another one is a conflict, as with If-Match' })),
-  adopt: Type.Optional(Type.Boolean({ description: 'makes a document of the vault your own; no sync touches it any more' })),
+  version: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'the version that you read; another one is a conflict, as with If-Match',
+    }),
+  ),
+  adopt: Type.Optional(
+    Type.Boolean({
+      description: 'makes a document of the vault your own; no sync touches it any more',
+    }),
+  ),
 });
 export const Move = Type.Object({ path: Path });
-export const FolderMove = Type.Object({ from: Path, to: Path }, { examples: [{ from: 'runbooks/db', to: 'runbooks/database' }] });
-export const FolderMoved = Type.Object({ from: Type.String(), to: Type.String(), documents: Type.Integer() });
+export const FolderMove = Type.Object(
+  { from: Path, to: Path },
+  { examples: [{ from: 'runbooks/db', to: 'runbooks/database' }] },
+);
+export const FolderMoved = Type.Object({
+  from: Type.String(),
+  to: Type.String(),
+  documents: Type.Integer(),
+});
 
 export const DocItem = Type.Object({
   id: Type.Integer(),
@@ -94,14 +144,35 @@ export const shownDoc = ({
   created_at,
   updated_at,
 }: DocRow): Static<typeof DocItem> => ({
-  ...{ id, title, path, source, repo_id, org_id, tags: JSON.parse(tags) as string[], version, size_bytes, created_by },
+  ...{
+    id,
+    title,
+    path,
+    source,
+    repo_id,
+    org_id,
+    tags: JSON.parse(tags) as string[],
+    version,
+    size_bytes,
+    created_by,
+  },
   created_at: timestamp(created_at),
   updated_at: timestamp(updated_at),
 });
 
-export const shownWhole = (doc: WholeDoc): Static<typeof DocDetail> => ({ ...shownDoc(doc), content: doc.content });
+export const shownWhole = (doc: WholeDoc): Static<typeof DocDetail> => ({
+  ...shownDoc(doc),
+  content: doc.content,
+});
 
-export const shownVersion = ({ version, title, tags, size_bytes, changed_by, changed_at }: Omit<VersionRow, 'content'>): Static<typeof VersionItem> => ({
+export const shownVersion = ({
+  version,
+  title,
+  tags,
+  size_bytes,
+  changed_by,
+  changed_at,
+}: Omit<VersionRow, 'content'>): Static<typeof VersionItem> => ({
   ...{ version, title, tags: JSON.parse(tags) as string[], size_bytes, changed_by },
   changed_at: timestamp(changed_at),
 });

@@ -75,11 +75,17 @@ export class SourcedDocs {
   async known({ source, repoId, folder }: Origin): Promise<ReadonlyMap<string, KnownFile>> {
     const rows = await new DocStore(this.#parts.tables.read).of(source, repoId);
     const own = rows.filter(({ path }) => folder === undefined || path.startsWith(`${folder}/`));
-    return new Map(own.map(({ path, id, origin_digest: digest }) => [path, { id, digest: digest ?? '' }]));
+    return new Map(
+      own.map(({ path, id, origin_digest: digest }) => [path, { id, digest: digest ?? '' }]),
+    );
   }
 
   /** Puts files in and takes paths out, all or none of them; a document of a person at one of the paths stays, and is told. */
-  async replace(origin: Origin, files: readonly SourcedFile[], removed: readonly string[] = []): Promise<Replaced> {
+  async replace(
+    origin: Origin,
+    files: readonly SourcedFile[],
+    removed: readonly string[] = [],
+  ): Promise<Replaced> {
     const kept: KeptDoc[] = [];
     const counts = { added: 0, updated: 0, unchanged: 0, removed: 0 };
     await this.#parts.tables.write(async (tx) => {
@@ -112,13 +118,30 @@ export class SourcedDocs {
     return removed;
   }
 
-  async #put(store: DocStore, origin: Origin, file: SourcedFile): Promise<'added' | 'updated' | 'unchanged' | KeptDoc> {
+  async #put(
+    store: DocStore,
+    origin: Origin,
+    file: SourcedFile,
+  ): Promise<'added' | 'updated' | 'unchanged' | KeptDoc> {
     const { source, repoId, orgId, ofDevices, by, keepVersions } = origin;
     const path = docPath(file.path);
-    const doc = { title: file.title ?? titleOf(file.content, path), tags: tagsOf(file.tags ?? []), content: file.content, size_bytes: sizeOf(file.content) };
+    const doc = {
+      title: file.title ?? titleOf(file.content, path),
+      tags: tagsOf(file.tags ?? []),
+      content: file.content,
+      size_bytes: sizeOf(file.content),
+    };
     const before = await store.taken(path, orgId);
     if (before === undefined) {
-      const place = { path, source, repo_id: repoId, org_id: orgId, of_devices: Number(ofDevices), origin_digest: file.digest, created_by: by };
+      const place = {
+        path,
+        source,
+        repo_id: repoId,
+        org_id: orgId,
+        of_devices: Number(ofDevices),
+        origin_digest: file.digest,
+        created_by: by,
+      };
       await store.insert({ ...doc, ...place }, this.#parts.clock.now());
       return 'added';
     }
@@ -128,7 +151,12 @@ export class SourcedDocs {
     if (before.origin_digest === file.digest) {
       return 'unchanged';
     }
-    const { version } = await store.edit(before, { ...doc, source, origin_digest: file.digest }, by, this.#parts.clock.now());
+    const { version } = await store.edit(
+      before,
+      { ...doc, source, origin_digest: file.digest },
+      by,
+      this.#parts.clock.now(),
+    );
     await store.forgetVersions(before.id, version, keepVersions);
     return 'updated';
   }
@@ -150,9 +178,17 @@ export class Shelf implements KnowledgeShelf {
     return new Map([...known].map(([path, { digest }]) => [path.slice(folder.length + 1), digest]));
   }
 
-  async put(folder: string, documents: readonly ShelvedDocument[], removed: readonly string[] = []): Promise<void> {
+  async put(
+    folder: string,
+    documents: readonly ShelvedDocument[],
+    removed: readonly string[] = [],
+  ): Promise<void> {
     const origin = originOf(folder);
-    const files = documents.map(({ name, mark, ...file }) => ({ ...file, path: `${folder}/${name}`, digest: mark }));
+    const files = documents.map(({ name, mark, ...file }) => ({
+      ...file,
+      path: `${folder}/${name}`,
+      digest: mark,
+    }));
     for (let from = 0; from === 0 || from < files.length; from += atOnce) {
       const gone = from === 0 ? removed.map((name) => `${folder}/${name}`) : [];
       await this.#docs.replace(origin, files.slice(from, from + atOnce), gone);
@@ -162,7 +198,18 @@ export class Shelf implements KnowledgeShelf {
 
 function originOf(folder: string): Origin {
   if (folder === 'vault' || docPath(folder) !== folder || folder.includes('/')) {
-    throw new SvcError('invalid_argument', `${folder} is no folder for documents of a plugin; name one at the top, but not vault`);
+    throw new SvcError(
+      'invalid_argument',
+      `${folder} is no folder for documents of a plugin; name one at the top, but not vault`,
+    );
   }
-  return { source: 'vault', folder, repoId: null, orgId: null, ofDevices: true, by: folder, keepVersions: 3 };
+  return {
+    source: 'vault',
+    folder,
+    repoId: null,
+    orgId: null,
+    ofDevices: true,
+    by: folder,
+    keepVersions: 3,
+  };
 }

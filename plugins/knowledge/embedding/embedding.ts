@@ -1,5 +1,11 @@
 import { DueWork } from 'svc/flow';
-import { type Logger, messageOf, type PluginContext, type Settings, type ThreadHandle } from 'svc/sdk';
+import {
+  type Logger,
+  messageOf,
+  type PluginContext,
+  type Settings,
+  type ThreadHandle,
+} from 'svc/sdk';
 
 import type { QuestionEmbedder } from '../search/desk.ts';
 import { packed } from '../search/vectors.ts';
@@ -46,7 +52,10 @@ export class Embedding implements QuestionEmbedder {
     this.#loop = new DueWork({
       work: (signal) => this.#bring(signal),
       failed: (error, cause) =>
-        parts.log.warn({ event: 'knowledge.embedding_delayed', error }, `vectors of documents could not be made, which is tried again: ${cause}`),
+        parts.log.warn(
+          { event: 'knowledge.embedding_delayed', error },
+          `vectors of documents could not be made, which is tried again: ${cause}`,
+        ),
       ...{ retryMs, later: parts.later },
     });
   }
@@ -61,19 +70,28 @@ export class Embedding implements QuestionEmbedder {
     this.#loop.due();
   }
 
-  async of(text: string, signal: AbortSignal | undefined): Promise<{ readonly model: string; readonly values: Float32Array } | undefined> {
+  async of(
+    text: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly model: string; readonly values: Float32Array } | undefined> {
     const { fetch, now, log } = this.#parts;
     const serving = this.#serving;
     if (serving === undefined || now() < this.#restsUntil) {
       return undefined;
     }
     try {
-      const [vector] = await vectorsOf(fetch, serving, [text.slice(0, longestQuestion)], { timeoutMs: questionMs, signal });
+      const [vector] = await vectorsOf(fetch, serving, [text.slice(0, longestQuestion)], {
+        timeoutMs: questionMs,
+        signal,
+      });
       return { model: nameOfModel(serving), values: Float32Array.from(vector!) };
     } catch (error) {
       // Searches must not wait for it again and again.
       this.#restsUntil = now() + retryMs;
-      log.warn({ event: 'knowledge.question_not_embedded', error }, `searches go by words alone for half a minute: ${messageOf(error)}`);
+      log.warn(
+        { event: 'knowledge.question_not_embedded', error },
+        `searches go by words alone for half a minute: ${messageOf(error)}`,
+      );
       return undefined;
     }
   }
@@ -89,9 +107,14 @@ export class Embedding implements QuestionEmbedder {
   async #bring(signal: AbortSignal): Promise<void> {
     const { index, settings } = this.#parts;
     const wanted = modelSet(settings);
-    const { model: serving, file } = await index.call<{ model: string | undefined; file: string }>('servingModel');
+    const { model: serving, file } = await index.call<{ model: string | undefined; file: string }>(
+      'servingModel',
+    );
     if (wanted !== undefined) {
-      this.#known = [...this.#known.filter((one) => nameOfModel(one) !== nameOfModel(wanted)), wanted].slice(-4);
+      this.#known = [
+        ...this.#known.filter((one) => nameOfModel(one) !== nameOfModel(wanted)),
+        wanted,
+      ].slice(-4);
     }
     this.#serves(this.#known.find((one) => nameOfModel(one) === serving));
     if (wanted === undefined) {
@@ -102,7 +125,11 @@ export class Embedding implements QuestionEmbedder {
       return;
     }
     await this.#embed(wanted, file, signal);
-    if (!signal.aborted && serving !== nameOfModel(wanted) && nameOfModel(modelSet(settings) ?? wanted) === nameOfModel(wanted)) {
+    if (
+      !signal.aborted &&
+      serving !== nameOfModel(wanted) &&
+      nameOfModel(modelSet(settings) ?? wanted) === nameOfModel(wanted)
+    ) {
       await index.call('keepModel', nameOfModel(wanted));
       this.#serves(wanted);
     }
@@ -115,14 +142,21 @@ export class Embedding implements QuestionEmbedder {
     const where = `${file} ${model}`;
     // Numbers of chunks only grow within a file.
     for (let after = this.#done.where === where ? this.#done.chunk : 0; !signal.aborted;) {
-      const found = await index.call<readonly { chunk: number; text: string }[]>('unembedded', { model, after, limit: atOnce });
+      const found = await index.call<readonly { chunk: number; text: string }[]>('unembedded', {
+        model,
+        after,
+        limit: atOnce,
+      });
       const set = modelSet(settings);
       if (found.length === 0 || set === undefined || nameOfModel(set) !== model) {
         return;
       }
       const texts = found.map(({ text }) => text);
       const vectors = await vectorsOf(fetch, set, texts, { timeoutMs: batchMs, signal });
-      await index.call('embed', { model, vectors: found.map(({ chunk }, at) => ({ chunk, vector: packed(vectors[at]!) })) });
+      await index.call('embed', {
+        model,
+        vectors: found.map(({ chunk }, at) => ({ chunk, vector: packed(vectors[at]!) })),
+      });
       this.#embedded += found.length;
       after = found.at(-1)!.chunk;
       this.#done = { where, chunk: after };
@@ -130,7 +164,11 @@ export class Embedding implements QuestionEmbedder {
   }
 
   #serves(model: EmbeddingModel | undefined): void {
-    if (model === undefined || this.#serving === undefined || nameOfModel(model) !== nameOfModel(this.#serving)) {
+    if (
+      model === undefined ||
+      this.#serving === undefined ||
+      nameOfModel(model) !== nameOfModel(this.#serving)
+    ) {
       this.#restsUntil = 0;
     }
     this.#serving = model;

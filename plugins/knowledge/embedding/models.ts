@@ -8,16 +8,26 @@ export interface EmbeddingModel {
   readonly key: string;
 }
 
-export const embeddingKeys = ['provider', 'url', 'model', 'key'].map((name) => `knowledge.embedding_${name}`);
+export const embeddingKeys = ['provider', 'url', 'model', 'key'].map(
+  (name) => `knowledge.embedding_${name}`,
+);
 
 /** As it is set; undefined: none, and searches go by words alone. */
 export function modelSet(settings: Settings): EmbeddingModel | undefined {
-  const [provider, url, model, key] = embeddingKeys.map((name) => settings.get<string>(name)) as [EmbeddingModel['provider'], string, string, string];
-  return url === '' || model === '' ? undefined : { provider, url: url.replace(/\/+$/, ''), model, key };
+  const [provider, url, model, key] = embeddingKeys.map((name) => settings.get<string>(name)) as [
+    EmbeddingModel['provider'],
+    string,
+    string,
+    string,
+  ];
+  return url === '' || model === ''
+    ? undefined
+    : { provider, url: url.replace(/\/+$/, ''), model, key };
 }
 
 /** Vectors of different ones cannot be compared. */
-export const nameOfModel = ({ provider, url, model }: EmbeddingModel): string => `${provider} ${model} at ${url}`;
+export const nameOfModel = ({ provider, url, model }: EmbeddingModel): string =>
+  `${provider} ${model} at ${url}`;
 
 const mostText = 6_000;
 const mostWidth = 8_192;
@@ -33,15 +43,27 @@ export async function vectorsOf(
   const input = texts.map((text) => text.slice(0, mostText));
   const reply = await fetch(provider === 'ollama' ? `${url}/api/embed` : `${url}/embeddings`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(key !== '' && { authorization: `Bearer ${key}` }) },
-    body: JSON.stringify({ model, input, ...(provider === 'openai' && { encoding_format: 'float' }) }),
+    headers: {
+      'content-type': 'application/json',
+      ...(key !== '' && { authorization: `Bearer ${key}` }),
+    },
+    body: JSON.stringify({
+      model,
+      input,
+      ...(provider === 'openai' && { encoding_format: 'float' }),
+    }),
     ...{ timeoutMs: call.timeoutMs, maxBytes: mostBytes },
     ...(call.signal && { signal: call.signal }),
   });
   const vectors = readReply(reply, provider, model);
   const width = vectors[0]?.length ?? 0;
   const isWhole = vectors.length === texts.length && width > 0 && width <= mostWidth;
-  if (!isWhole || !vectors.every((vector) => vector.length === width && vector.every((value) => Number.isFinite(value)))) {
+  if (
+    !isWhole ||
+    !vectors.every(
+      (vector) => vector.length === width && vector.every((value) => Number.isFinite(value)),
+    )
+  ) {
     throw new SvcError(
       'upstream_error',
       `the embedding model ${model} answered ${vectors.length} vectors for ${texts.length} texts, or some that are no vectors`,
@@ -50,17 +72,27 @@ export async function vectorsOf(
   return vectors;
 }
 
-function readReply({ status, body }: OutboundReply, provider: EmbeddingModel['provider'], model: string): readonly (readonly number[])[] {
+function readReply(
+  { status, body }: OutboundReply,
+  provider: EmbeddingModel['provider'],
+  model: string,
+): readonly (readonly number[])[] {
   if (status !== 200) {
-    throw new SvcError('upstream_error', `the embedding model ${model} answered ${status}; see knowledge.embedding_url, _model and _key`, {
-      reason: 'knowledge.embedding_status',
-    });
+    throw new SvcError(
+      'upstream_error',
+      `the embedding model ${model} answered ${status}; see knowledge.embedding_url, _model and _key`,
+      {
+        reason: 'knowledge.embedding_status',
+      },
+    );
   }
   let answer: { readonly data?: unknown; readonly embeddings?: unknown };
   try {
     answer = JSON.parse(Buffer.from(body).toString('utf8')) as typeof answer;
   } catch (cause) {
-    throw new SvcError('upstream_error', `the embedding model ${model} did not answer with JSON`, { cause });
+    throw new SvcError('upstream_error', `the embedding model ${model} did not answer with JSON`, {
+      cause,
+    });
   }
   const rows = provider === 'ollama' ? answer.embeddings : ordered(answer.data);
   return Array.isArray(rows) && rows.every(Array.isArray) ? (rows as number[][]) : [];

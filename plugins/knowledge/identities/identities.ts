@@ -1,4 +1,15 @@
-import { type Call, type Clock, type Ids, isSvcError, type Page, type PageRequest, type Secrets, SvcError, type Tables, timestamp } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Ids,
+  isSvcError,
+  type Page,
+  type PageRequest,
+  type Secrets,
+  SvcError,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
 
 import { actorOf } from '../documents/library.ts';
 import type { HostKeyRow, IdentityRow, KnowledgeTables } from '../tables.ts';
@@ -26,7 +37,11 @@ export interface IdentityChange extends Partial<IdentityDraft> {
 
 export type ShownIdentity = ReturnType<typeof shown>;
 
-const placeOf = (ref: string) => ({ table: 'knowledge_identities', row: ref, column: 'private_key' });
+const placeOf = (ref: string) => ({
+  table: 'knowledge_identities',
+  row: ref,
+  column: 'private_key',
+});
 
 /** SSH keys for Git: what people do with them, and the one place where a private half is opened. */
 export class Identities {
@@ -48,25 +63,38 @@ export class Identities {
     return this.#keep(call, draft, makeKey(draft.comment ?? draft.name));
   }
 
-  register(call: ChangeCall, { private_key: pasted, ...draft }: IdentityDraft & { readonly private_key: string }): Promise<ShownIdentity> {
+  register(
+    call: ChangeCall,
+    { private_key: pasted, ...draft }: IdentityDraft & { readonly private_key: string },
+  ): Promise<ShownIdentity> {
     return this.#keep(call, draft, readKey(pasted, draft.comment ?? draft.name));
   }
 
-  async change(call: ChangeCall, id: number, { forget_hosts: forget = [], ...names }: IdentityChange): Promise<ShownIdentity> {
+  async change(
+    call: ChangeCall,
+    id: number,
+    { forget_hosts: forget = [], ...names }: IdentityChange,
+  ): Promise<ShownIdentity> {
     return await this.#parts.tables.write(async (tx) => {
       const store = new IdentityStore(tx);
       const before = await required(store, id);
       const hosts = await store.hosts([id]);
       const unknown = forget.find((host) => !hosts.some((key) => key.host === host));
       if (unknown !== undefined) {
-        throw new SvcError('not_found', `${before.name} has no key of the host ${unknown}; its hosts say which there are`);
+        throw new SvcError(
+          'not_found',
+          `${before.name} has no key of the host ${unknown}; its hosts say which there are`,
+        );
       }
       const next = { name: names.name ?? before.name, comment: names.comment ?? before.comment };
       await assertFree(store, { name: next.name, fingerprint: '' }, id);
       if (forget.length > 0) {
         await store.forgetHosts(id, forget);
       }
-      const after = await store.update(id, { ...next, updated_at: Math.ceil(this.#parts.clock.now()) });
+      const after = await store.update(id, {
+        ...next,
+        updated_at: Math.ceil(this.#parts.clock.now()),
+      });
       call.note({
         ...{ resourceType: 'ssh identity', resourceId: id },
         before: { name: before.name, comment: before.comment },
@@ -82,9 +110,13 @@ export class Identities {
       const { name, fingerprint } = await required(store, id);
       const users = await store.users(id);
       if (users.length > 0) {
-        throw new SvcError('conflict', `the identity ${name} is used by the repository ${users[0]!.url}; remove that one first`, {
-          reason: 'knowledge.identity_in_use',
-        });
+        throw new SvcError(
+          'conflict',
+          `the identity ${name} is used by the repository ${users[0]!.url}; remove that one first`,
+          {
+            reason: 'knowledge.identity_in_use',
+          },
+        );
       }
       call.note({ resourceType: 'ssh identity', resourceId: id, before: { name, fingerprint } });
       await store.remove(id);
@@ -92,7 +124,10 @@ export class Identities {
   }
 
   /** The text of its key file, and what is known of a server. */
-  async open(id: number, host: string): Promise<{ readonly privateKey: string; readonly known: readonly HostKeyRow[] }> {
+  async open(
+    id: number,
+    host: string,
+  ): Promise<{ readonly privateKey: string; readonly known: readonly HostKeyRow[] }> {
     const row = await required(this.#rows, id);
     try {
       return {
@@ -100,12 +135,22 @@ export class Identities {
         known: (await this.#rows.hosts([id])).filter((key) => key.host === host),
       };
     } catch (error) {
-      throw isSvcError(error) ? new SvcError('conflict', `the private key of ${row.name} cannot be decrypted; make a new identity`, { cause: error }) : error;
+      throw isSvcError(error)
+        ? new SvcError(
+            'conflict',
+            `the private key of ${row.name} cannot be decrypted; make a new identity`,
+            { cause: error },
+          )
+        : error;
     }
   }
 
   /** It was shown to a server, which showed these keys. */
-  async used(id: number, host: string, keys: readonly { readonly algorithm: string; readonly key: string }[]): Promise<void> {
+  async used(
+    id: number,
+    host: string,
+    keys: readonly { readonly algorithm: string; readonly key: string }[],
+  ): Promise<void> {
     const now = Math.ceil(this.#parts.clock.now());
     await this.#parts.tables.write(async (tx) => {
       const store = new IdentityStore(tx);
@@ -113,7 +158,14 @@ export class Identities {
         return;
       }
       for (const { algorithm, key } of keys) {
-        await store.pin({ identity_id: id, host, algorithm, key, fingerprint: fingerprintOf(Buffer.from(key, 'base64')), pinned_at: now });
+        await store.pin({
+          identity_id: id,
+          host,
+          algorithm,
+          key,
+          fingerprint: fingerprintOf(Buffer.from(key, 'base64')),
+          pinned_at: now,
+        });
       }
       await store.update(id, { last_used_at: now });
     });
@@ -126,11 +178,23 @@ export class Identities {
       const store = new IdentityStore(tx);
       await assertFree(store, { name, fingerprint: key.fingerprint });
       const made = await store.insert({
-        ...{ ref, name, comment: comment ?? '', public_key: key.publicKey, fingerprint: key.fingerprint, created_at: now, updated_at: now },
+        ...{
+          ref,
+          name,
+          comment: comment ?? '',
+          public_key: key.publicKey,
+          fingerprint: key.fingerprint,
+          created_at: now,
+          updated_at: now,
+        },
         private_key: secrets.seal(placeOf(ref), key.privateKey),
         created_by: actorOf(call.principal),
       });
-      call.note({ resourceType: 'ssh identity', resourceId: made.id, after: { name, fingerprint: key.fingerprint } });
+      call.note({
+        resourceType: 'ssh identity',
+        resourceId: made.id,
+        after: { name, fingerprint: key.fingerprint },
+      });
       return shown(made, []);
     });
   }
@@ -139,25 +203,45 @@ export class Identities {
 async function required(store: IdentityStore, id: number): Promise<IdentityRow> {
   const found = await store.find(id);
   if (found === undefined) {
-    throw new SvcError('not_found', `there is no SSH identity ${id}; GET /api/v1/knowledge/ssh-identities lists them`);
+    throw new SvcError(
+      'not_found',
+      `there is no SSH identity ${id}; GET /api/v1/knowledge/ssh-identities lists them`,
+    );
   }
   return found;
 }
 
-async function assertFree(store: IdentityStore, wanted: Pick<IdentityRow, 'name' | 'fingerprint'>, but?: number): Promise<void> {
+async function assertFree(
+  store: IdentityStore,
+  wanted: Pick<IdentityRow, 'name' | 'fingerprint'>,
+  but?: number,
+): Promise<void> {
   const holder = await store.holder(wanted, but);
   if (holder !== undefined) {
-    const what = holder.fingerprint === wanted.fingerprint ? `this key is known already, as ${holder.name}` : `there is an SSH identity ${holder.name} already`;
-    throw new SvcError('conflict', `${what}; use number ${holder.id}, or choose another`, { reason: 'knowledge.identity_taken' });
+    const what =
+      holder.fingerprint === wanted.fingerprint
+        ? `this key is known already, as ${holder.name}`
+        : `there is an SSH identity ${holder.name} already`;
+    throw new SvcError('conflict', `${what}; use number ${holder.id}, or choose another`, {
+      reason: 'knowledge.identity_taken',
+    });
   }
 }
 
-const shown = ({ id, name, comment, public_key, fingerprint, created_by, created_at, last_used_at }: IdentityRow, hosts: readonly HostKeyRow[]) => ({
+const shown = (
+  { id, name, comment, public_key, fingerprint, created_by, created_at, last_used_at }: IdentityRow,
+  hosts: readonly HostKeyRow[],
+) => ({
   ...{ id, name, comment, fingerprint, created_by },
   public_key: `${public_key} ${comment === '' ? name : comment}`,
   hosts: hosts
     .filter((key) => key.identity_id === id)
-    .map(({ host, algorithm, fingerprint: shownKey, pinned_at }) => ({ host, algorithm, fingerprint: shownKey, pinned_at: timestamp(pinned_at) })),
+    .map(({ host, algorithm, fingerprint: shownKey, pinned_at }) => ({
+      host,
+      algorithm,
+      fingerprint: shownKey,
+      pinned_at: timestamp(pinned_at),
+    })),
   created_at: timestamp(created_at),
   last_used_at: last_used_at === null ? null : timestamp(last_used_at),
 });

@@ -8,15 +8,31 @@ const access = 'knowledge:identity';
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Instant = Type.String({ format: 'date-time' });
-const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\s\\p{Cc}]([^\\p{Cc}]*[^\\s\\p{Cc}])?$', description: 'unique' });
-const Comment = Type.String({ maxLength: 200, pattern: '^[^\\p{Cc}]*$', description: 'stands behind the public key' });
-const IdentityId = Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) });
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^[^\\s\\p{Cc}]([^\\p{Cc}]*[^\\s\\p{Cc}])?$',
+  description: 'unique',
+});
+const Comment = Type.String({
+  maxLength: 200,
+  pattern: '^[^\\p{Cc}]*$',
+  description: 'stands behind the public key',
+});
+const IdentityId = Type.Object({
+  id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+});
 
 const Draft = Type.Object({ name: Name, comment: Type.Optional(Comment) });
 const Registration = Type.Object({
   name: Name,
   comment: Type.Optional(Comment),
-  private_key: Type.String({ minLength: 1, maxLength: 16_384, writeOnly: true, description: 'an ed25519 key without a passphrase, as ssh-keygen writes it' }),
+  private_key: Type.String({
+    minLength: 1,
+    maxLength: 16_384,
+    writeOnly: true,
+    description: 'an ed25519 key without a passphrase, as ssh-keygen writes it',
+  }),
 });
 const Change = Type.Object({
   name: Type.Optional(Name),
@@ -24,7 +40,8 @@ const Change = Type.Object({
   forget_hosts: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
       maxItems: 100,
-      description: 'hosts whose pinned keys are removed: the next key that each shows is trusted, so compare it with the one the server itself tells',
+      description:
+        'hosts whose pinned keys are removed: the next key that each shows is trusted, so compare it with the one the server itself tells',
     }),
   ),
 });
@@ -33,35 +50,74 @@ const Shown = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   comment: Type.String(),
-  public_key: Type.String({ description: 'what the Git server has to be given; the private half never leaves svc' }),
-  fingerprint: Type.String(),
-  hosts: Type.Array(Type.Object({ host: Type.String(), algorithm: Type.String(), fingerprint: Type.String(), pinned_at: Instant }), {
-    description: 'servers that this identity was shown to, and the keys that they showed first; another key is refused',
+  public_key: Type.String({
+    description: 'what the Git server has to be given; the private half never leaves svc',
   }),
+  fingerprint: Type.String(),
+  hosts: Type.Array(
+    Type.Object({
+      host: Type.String(),
+      algorithm: Type.String(),
+      fingerprint: Type.String(),
+      pinned_at: Instant,
+    }),
+    {
+      description:
+        'servers that this identity was shown to, and the keys that they showed first; another key is refused',
+    },
+  ),
   created_by: Type.String(),
   created_at: Instant,
   last_used_at: orNull(Instant),
 });
 
 export const identityRoutes = (identities: Identities): readonly RouteDeclaration[] => [
-  listRoute({ path, access, summary: 'List SSH keys for Git, newest first', items: Shown, handle: ({ page }) => identities.list(page) }),
+  listRoute({
+    path,
+    access,
+    summary: 'List SSH keys for Git, newest first',
+    items: Shown,
+    handle: ({ page }) => identities.list(page),
+  }),
   route({
     ...{ method: 'POST', path, access, body: Registration, response: Shown, errors: ['conflict'] },
     summary: 'Register an SSH key that there is already',
     handle: (call) => identities.register(call, call.body),
   }),
   route({
-    ...{ method: 'POST', path: `${path}/generate`, access, body: Draft, response: Shown, status: 201, errors: ['conflict'] },
+    ...{
+      method: 'POST',
+      path: `${path}/generate`,
+      access,
+      body: Draft,
+      response: Shown,
+      status: 201,
+      errors: ['conflict'],
+    },
     summary: 'Make a new ed25519 key pair; the private half never leaves svc',
     handle: (call) => identities.generate(call, call.body),
   }),
   route({
-    ...{ method: 'PATCH', path: `${path}/{id}`, access, params: IdentityId, body: Change, response: Shown, errors: ['not_found', 'conflict'] },
+    ...{
+      method: 'PATCH',
+      path: `${path}/{id}`,
+      access,
+      params: IdentityId,
+      body: Change,
+      response: Shown,
+      errors: ['not_found', 'conflict'],
+    },
     summary: 'Change name or comment of an SSH identity, or forget keys of hosts',
     handle: (call) => identities.change(call, call.params.id, call.body),
   }),
   route({
-    ...{ method: 'DELETE', path: `${path}/{id}`, access, params: IdentityId, errors: ['not_found', 'conflict'] },
+    ...{
+      method: 'DELETE',
+      path: `${path}/{id}`,
+      access,
+      params: IdentityId,
+      errors: ['not_found', 'conflict'],
+    },
     summary: 'Remove an SSH identity that no repository uses',
     handle: (call) => identities.remove(call, call.params.id),
   }),

@@ -19,11 +19,18 @@ export class IdentityStore {
   }
 
   find(id: number): Promise<IdentityRow | undefined> {
-    return this.#db.selectFrom('knowledge_identities').selectAll().where('id', '=', id).executeTakeFirst();
+    return this.#db
+      .selectFrom('knowledge_identities')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
   }
 
   /** Another one of this name or key. */
-  holder({ name, fingerprint }: Pick<IdentityRow, 'name' | 'fingerprint'>, but = 0): Promise<IdentityRow | undefined> {
+  holder(
+    { name, fingerprint }: Pick<IdentityRow, 'name' | 'fingerprint'>,
+    but = 0,
+  ): Promise<IdentityRow | undefined> {
     return this.#db
       .selectFrom('knowledge_identities')
       .selectAll()
@@ -33,11 +40,23 @@ export class IdentityStore {
   }
 
   insert(identity: NewIdentity): Promise<IdentityRow> {
-    return this.#db.insertInto('knowledge_identities').values(identity).returningAll().executeTakeFirstOrThrow();
+    return this.#db
+      .insertInto('knowledge_identities')
+      .values(identity)
+      .returningAll()
+      .executeTakeFirstOrThrow();
   }
 
-  update(id: number, change: Partial<Pick<IdentityRow, 'name' | 'comment' | 'updated_at' | 'last_used_at'>>): Promise<IdentityRow> {
-    return this.#db.updateTable('knowledge_identities').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+  update(
+    id: number,
+    change: Partial<Pick<IdentityRow, 'name' | 'comment' | 'updated_at' | 'last_used_at'>>,
+  ): Promise<IdentityRow> {
+    return this.#db
+      .updateTable('knowledge_identities')
+      .set(change)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
   }
 
   async remove(id: number): Promise<void> {
@@ -46,13 +65,24 @@ export class IdentityStore {
   }
 
   users(id: number): Promise<{ readonly id: number; readonly url: string }[]> {
-    return this.#db.selectFrom('knowledge_repos').select(['id', 'url']).where('ssh_identity_id', '=', id).orderBy('id').execute();
+    return this.#db
+      .selectFrom('knowledge_repos')
+      .select(['id', 'url'])
+      .where('ssh_identity_id', '=', id)
+      .orderBy('id')
+      .execute();
   }
 
   hosts(identities: readonly number[]): Promise<HostKeyRow[]> {
     return identities.length === 0
       ? Promise.resolve([])
-      : this.#db.selectFrom('knowledge_host_keys').selectAll().where('identity_id', 'in', identities).orderBy('host').orderBy('algorithm').execute();
+      : this.#db
+          .selectFrom('knowledge_host_keys')
+          .selectAll()
+          .where('identity_id', 'in', identities)
+          .orderBy('host')
+          .orderBy('algorithm')
+          .execute();
   }
 
   /** Only a host that is not known yet: what is pinned is never written over. */
@@ -65,6 +95,10 @@ export class IdentityStore {
   }
 
   async forgetHosts(identity: number, hosts: readonly string[]): Promise<void> {
-    await this.#db.deleteFrom('knowledge_host_keys').where('identity_id', '=', identity).where('host', 'in', hosts).execute();
+    await this.#db
+      .deleteFrom('knowledge_host_keys')
+      .where('identity_id', '=', identity)
+      .where('host', 'in', hosts)
+      .execute();
   }
 }

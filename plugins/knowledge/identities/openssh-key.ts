@@ -16,23 +16,31 @@ const algorithm = 'ssh-ed25519';
 const begin = '-----BEGIN OPENSSH PRIVATE KEY-----';
 const end = '-----END OPENSSH PRIVATE KEY-----';
 
-export const makeKey = (comment: string): SshKey => written(partsOf(generateKeyPairSync('ed25519').privateKey), comment);
+export const makeKey = (comment: string): SshKey =>
+  written(partsOf(generateKeyPairSync('ed25519').privateKey), comment);
 
 /** A key that somebody has pasted, written anew so that nothing but the key is kept; throws with what to do about it. */
 export function readKey(text: string, comment: string): SshKey {
   const plain = text.trim();
   try {
-    return written(plain.startsWith(begin) ? partsInOpenSsh(plain) : partsOf(createPrivateKey(plain)), comment);
+    return written(
+      plain.startsWith(begin) ? partsInOpenSsh(plain) : partsOf(createPrivateKey(plain)),
+      comment,
+    );
   } catch (error) {
     throw new SvcError(
       'invalid_argument',
       `the private key cannot be used: ${problemOf(plain, error)}; paste an ed25519 key without a passphrase, such as "ssh-keygen -t ed25519 -N ''" makes, or let svc generate one`,
-      { reason: 'knowledge.identity_unusable', details: [{ path: '/private_key', message: problemOf(plain, error) }] },
+      {
+        reason: 'knowledge.identity_unusable',
+        details: [{ path: '/private_key', message: problemOf(plain, error) }],
+      },
     );
   }
 }
 
-export const fingerprintOf = (blob: Uint8Array): string => `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
+export const fingerprintOf = (blob: Uint8Array): string =>
+  `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
 
 interface Parts {
   readonly seed: Uint8Array;
@@ -46,12 +54,16 @@ function problemOf(text: string, error: unknown): string {
   if (error instanceof Unusable) {
     return messageOf(error);
   }
-  return /ENCRYPTED/.test(text) ? 'it is protected by a passphrase' : 'it is no private key, or a damaged one';
+  return /ENCRYPTED/.test(text)
+    ? 'it is protected by a passphrase'
+    : 'it is no private key, or a damaged one';
 }
 
 function partsOf(key: KeyObject): Parts {
   if (key.asymmetricKeyType !== 'ed25519') {
-    throw new Unusable(`it is of the kind ${key.asymmetricKeyType ?? 'unknown'}, and only ed25519 is taken`);
+    throw new Unusable(
+      `it is of the kind ${key.asymmetricKeyType ?? 'unknown'}, and only ed25519 is taken`,
+    );
   }
   const { d = '', x = '' } = key.export({ format: 'jwk' });
   return { seed: Buffer.from(d, 'base64url'), point: Buffer.from(x, 'base64url') };
@@ -85,8 +97,17 @@ function partsInOpenSsh(text: string): Parts {
   }
   const [point, both] = [inner.take(), inner.take()];
   const parts = { seed: both.subarray(0, 32), point: both.subarray(32) };
-  const real = partsOf(createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d: base64url(parts.seed), x: base64url(point) }, format: 'jwk' }));
-  if (both.length !== 64 || !Buffer.from(real.point).equals(Buffer.from(parts.point)) || !Buffer.from(point).equals(Buffer.from(parts.point))) {
+  const real = partsOf(
+    createPrivateKey({
+      key: { kty: 'OKP', crv: 'Ed25519', d: base64url(parts.seed), x: base64url(point) },
+      format: 'jwk',
+    }),
+  );
+  if (
+    both.length !== 64 ||
+    !Buffer.from(real.point).equals(Buffer.from(parts.point)) ||
+    !Buffer.from(point).equals(Buffer.from(parts.point))
+  ) {
     throw new Unusable('its public and private half do not belong together');
   }
   return parts;
@@ -96,10 +117,27 @@ function written({ seed, point }: Parts, comment: string): SshKey {
   const blob = Buffer.concat([field(algorithm), field(point)]);
   // Equal numbers tell whether a passphrase was right; without one any number does.
   const check = createHash('sha256').update(blob).digest().subarray(0, 4);
-  const secret = Buffer.concat([check, check, field(algorithm), field(point), field(Buffer.concat([seed, point])), field(comment)]);
-  const padding = Buffer.from(Array.from({ length: (8 - (secret.length % 8)) % 8 }, (_, i) => i + 1));
+  const secret = Buffer.concat([
+    check,
+    check,
+    field(algorithm),
+    field(point),
+    field(Buffer.concat([seed, point])),
+    field(comment),
+  ]);
+  const padding = Buffer.from(
+    Array.from({ length: (8 - (secret.length % 8)) % 8 }, (_, i) => i + 1),
+  );
   const one = Buffer.from([0, 0, 0, 1]);
-  const whole = Buffer.concat([Buffer.from(magic), field('none'), field('none'), field(''), one, field(blob), field(Buffer.concat([secret, padding]))]);
+  const whole = Buffer.concat([
+    Buffer.from(magic),
+    field('none'),
+    field('none'),
+    field(''),
+    one,
+    field(blob),
+    field(Buffer.concat([secret, padding])),
+  ]);
   const lines = whole.toString('base64').match(/.{1,70}/g) ?? [];
   return {
     publicKey: `${algorithm} ${blob.toString('base64')}`,

@@ -43,7 +43,10 @@ export class Clone {
   /** Makes it when it is not there, and removes what a kill has left. */
   async prepare(): Promise<void> {
     const { folder } = this.#parts;
-    if (existsSync(join(folder, 'HEAD')) && (await this.#run(['rev-parse', '--git-dir'])).code === 0) {
+    if (
+      existsSync(join(folder, 'HEAD')) &&
+      (await this.#run(['rev-parse', '--git-dir'])).code === 0
+    ) {
       await this.#clearLeftovers();
       return;
     }
@@ -55,7 +58,13 @@ export class Clone {
   /** The commit that the branch is at on the server. */
   async tip(remote: Remote, branch: string): Promise<string> {
     const wanted = branch === '' ? 'HEAD' : `refs/heads/${branch}`;
-    const { output } = await this.#reach(remote, ['ls-remote', '--quiet', '--', remote.url, wanted]);
+    const { output } = await this.#reach(remote, [
+      'ls-remote',
+      '--quiet',
+      '--',
+      remote.url,
+      wanted,
+    ]);
     const line = Buffer.from(output)
       .toString('utf8')
       .split('\n')
@@ -79,18 +88,34 @@ export class Clone {
       }
     });
     const from = branch === '' ? 'HEAD' : `refs/heads/${branch}`;
-    const options = ['--quiet', '--force', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance', '--no-write-fetch-head', `--depth=${depth}`];
+    const options = [
+      '--quiet',
+      '--force',
+      '--no-tags',
+      '--no-recurse-submodules',
+      '--no-auto-maintenance',
+      '--no-write-fetch-head',
+      `--depth=${depth}`,
+    ];
     try {
-      await this.#reach(remote, ['fetch', ...options, '--', remote.url, `+${from}:${next}`], tooLarge.signal);
+      await this.#reach(
+        remote,
+        ['fetch', ...options, '--', remote.url, `+${from}:${next}`],
+        tooLarge.signal,
+      );
     } catch (error) {
-      throw tooLarge.signal.aborted ? new SyncTrouble('too_large', `more than ${limits.bytes} bytes`) : error;
+      throw tooLarge.signal.aborted
+        ? new SyncTrouble('too_large', `more than ${limits.bytes} bytes`)
+        : error;
     } finally {
       stopLooking();
     }
     if ((await this.bytes()) > limits.bytes) {
       throw new SyncTrouble('too_large', `more than ${limits.bytes} bytes`);
     }
-    return Buffer.from((await this.#must(['rev-parse', '--verify', '--end-of-options', `${next}^{commit}`])).output)
+    return Buffer.from(
+      (await this.#must(['rev-parse', '--verify', '--end-of-options', `${next}^{commit}`])).output,
+    )
       .toString('latin1')
       .trim();
   }
@@ -114,9 +139,20 @@ export class Clone {
     if (folder !== '' && (await this.#run(['cat-file', '-e', `${commit}:${folder}`])).code !== 0) {
       throw new SyncTrouble('folder_gone', folder);
     }
-    const result = await this.#run(['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', folder === '' ? commit : `${commit}:${folder}`], {
-      maxBytes: this.#parts.limits.listingBytes,
-    });
+    const result = await this.#run(
+      [
+        'ls-tree',
+        '-r',
+        '-z',
+        '-l',
+        '--full-tree',
+        '--end-of-options',
+        folder === '' ? commit : `${commit}:${folder}`,
+      ],
+      {
+        maxBytes: this.#parts.limits.listingBytes,
+      },
+    );
     if (result.cut === 'size') {
       throw new SyncTrouble('too_many_files');
     }
@@ -127,9 +163,14 @@ export class Clone {
   }
 
   /** The contents of files, in the order of their names in git; each name once. */
-  async contents(files: readonly { readonly oid: string; readonly size: number }[]): Promise<ReadonlyMap<string, Uint8Array>> {
+  async contents(
+    files: readonly { readonly oid: string; readonly size: number }[],
+  ): Promise<ReadonlyMap<string, Uint8Array>> {
     const maxBytes = files.reduce((sum, { size }) => sum + size + 128, 1024);
-    const result = await this.#run(['cat-file', '--batch'], { input: Buffer.from(files.map(({ oid }) => `${oid}\n`).join('')), maxBytes });
+    const result = await this.#run(['cat-file', '--batch'], {
+      input: Buffer.from(files.map(({ oid }) => `${oid}\n`).join('')),
+      maxBytes,
+    });
     if (result.code !== 0) {
       throw troubleOf(result);
     }
@@ -187,7 +228,14 @@ export class Clone {
     return result;
   }
 
-  #run(args: readonly string[], more: { readonly input?: Uint8Array; readonly maxBytes?: number; readonly timeoutMs?: number } = {}): Promise<RunResult> {
+  #run(
+    args: readonly string[],
+    more: {
+      readonly input?: Uint8Array;
+      readonly maxBytes?: number;
+      readonly timeoutMs?: number;
+    } = {},
+  ): Promise<RunResult> {
     return this.#parts.git.run(this.#parts.folder, { args, signal: this.#parts.signal, ...more });
   }
 }
@@ -197,7 +245,9 @@ function contentsIn(output: Buffer): ReadonlyMap<string, Uint8Array> {
   const found = new Map<string, Uint8Array>();
   for (let at = 0; at < output.length;) {
     const line = output.indexOf(10, at);
-    const [oid = '', kind, size] = output.toString('latin1', at, line < 0 ? output.length : line).split(' ');
+    const [oid = '', kind, size] = output
+      .toString('latin1', at, line < 0 ? output.length : line)
+      .split(' ');
     at = line < 0 ? output.length : line + 1;
     if (kind === 'blob') {
       found.set(oid, output.subarray(at, at + Number(size)));

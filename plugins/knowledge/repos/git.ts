@@ -67,34 +67,78 @@ export class Git {
   find(name: string, debian: string): string {
     const { programs } = this.#parts;
     if (!programs.available) {
-      throw new SvcError('unavailable', 'the plugin programs is away, which starts git; enable it and sync again', { reason: 'knowledge.programs_away' });
+      throw new SvcError(
+        'unavailable',
+        'the plugin programs is away, which starts git; enable it and sync again',
+        { reason: 'knowledge.programs_away' },
+      );
     }
     const file = programs.get().find(name);
     if (file === undefined) {
-      throw new SvcError('unavailable', `${name} is not installed on this machine (Debian: apt-get install ${debian}); install it and sync again`, {
-        reason: 'knowledge.program_missing',
-      });
+      throw new SvcError(
+        'unavailable',
+        `${name} is not installed on this machine (Debian: apt-get install ${debian}); install it and sync again`,
+        {
+          reason: 'knowledge.program_missing',
+        },
+      );
     }
     return file;
   }
 
   /** Runs it in a bare repository; what went wrong is in the answer. */
-  async run(folder: string, { args, reach, input, timeoutMs = usualMs, maxBytes = usualBytes, signal }: GitCall): Promise<RunResult> {
+  async run(
+    folder: string,
+    { args, reach, input, timeoutMs = usualMs, maxBytes = usualBytes, signal }: GitCall,
+  ): Promise<RunResult> {
     const file = this.find('git', 'git');
     const { programs, owner } = this.#parts;
     const home = join(owner.dataDir, 'empty');
     mkdirSync(home, { recursive: true, mode: 0o700 });
     const config = [...closed, ...(reach?.config ?? [])];
     const env = {
-      ...{ PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, XDG_CONFIG_HOME: home, LC_ALL: 'C', TZ: 'UTC' },
-      ...{ GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', GIT_ATTR_NOSYSTEM: '1' },
-      ...{ GIT_TERMINAL_PROMPT: '0', GIT_ASKPASS: '/bin/false', SSH_ASKPASS: '/bin/false', GIT_ALLOW_PROTOCOL: reach === undefined ? 'none' : 'https:ssh' },
-      ...{ GIT_OPTIONAL_LOCKS: '0', GIT_NO_REPLACE_OBJECTS: '1', GIT_NO_LAZY_FETCH: '1', GIT_DIR: folder, GIT_CONFIG_COUNT: String(config.length) },
-      ...Object.fromEntries(config.flatMap(([key, value], i) => [[`GIT_CONFIG_KEY_${i}`, key] as const, [`GIT_CONFIG_VALUE_${i}`, value] as const])),
+      ...{
+        PATH: '/usr/local/bin:/usr/bin:/bin',
+        HOME: home,
+        XDG_CONFIG_HOME: home,
+        LC_ALL: 'C',
+        TZ: 'UTC',
+      },
+      ...{
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_CONFIG_GLOBAL: '/dev/null',
+        GIT_CONFIG_SYSTEM: '/dev/null',
+        GIT_ATTR_NOSYSTEM: '1',
+      },
+      ...{
+        GIT_TERMINAL_PROMPT: '0',
+        GIT_ASKPASS: '/bin/false',
+        SSH_ASKPASS: '/bin/false',
+        GIT_ALLOW_PROTOCOL: reach === undefined ? 'none' : 'https:ssh',
+      },
+      ...{
+        GIT_OPTIONAL_LOCKS: '0',
+        GIT_NO_REPLACE_OBJECTS: '1',
+        GIT_NO_LAZY_FETCH: '1',
+        GIT_DIR: folder,
+        GIT_CONFIG_COUNT: String(config.length),
+      },
+      ...Object.fromEntries(
+        config.flatMap(([key, value], i) => [
+          [`GIT_CONFIG_KEY_${i}`, key] as const,
+          [`GIT_CONFIG_VALUE_${i}`, value] as const,
+        ]),
+      ),
       ...reach?.env,
     };
     await this.#requireFit(file, env);
-    const options = { env, timeoutMs, maxBytes, ...(input !== undefined && { input }), ...(signal !== undefined && { signal }) };
+    const options = {
+      env,
+      timeoutMs,
+      maxBytes,
+      ...(input !== undefined && { input }),
+      ...(signal !== undefined && { signal }),
+    };
     return await programs.get().run(owner, file, args, options);
   }
 
@@ -103,12 +147,23 @@ export class Git {
       return;
     }
     const { programs, owner } = this.#parts;
-    const { output } = await programs.get().run(owner, file, ['--version'], { env, timeoutMs: usualMs, maxBytes: usualBytes });
-    const [, major, minor] = /git version (\d+)\.(\d+)/.exec(Buffer.from(output).toString('latin1')) ?? [];
-    if (major === undefined || Number(major) < oldest[0] || (Number(major) === oldest[0] && Number(minor) < oldest[1])) {
-      throw new SvcError('unavailable', `git ${oldest.join('.')} or newer is needed, and ${file} is ${major ?? '?'}.${minor ?? '?'}; install a newer one`, {
-        reason: 'knowledge.git_too_old',
-      });
+    const { output } = await programs
+      .get()
+      .run(owner, file, ['--version'], { env, timeoutMs: usualMs, maxBytes: usualBytes });
+    const [, major, minor] =
+      /git version (\d+)\.(\d+)/.exec(Buffer.from(output).toString('latin1')) ?? [];
+    if (
+      major === undefined ||
+      Number(major) < oldest[0] ||
+      (Number(major) === oldest[0] && Number(minor) < oldest[1])
+    ) {
+      throw new SvcError(
+        'unavailable',
+        `git ${oldest.join('.')} or newer is needed, and ${file} is ${major ?? '?'}.${minor ?? '?'}; install a newer one`,
+        {
+          reason: 'knowledge.git_too_old',
+        },
+      );
     }
     this.#fits = file;
   }

@@ -18,7 +18,11 @@ const Programs = defineService<ForeignPrograms>('programs.runner');
 const dueMs = 15_000;
 
 /** Git repositories and the SSH keys for them, with their routes; what it returns begins to sync. */
-export function openRepositories(ctx: PluginContext, tables: Tables<KnowledgeTables>, changed: () => void): () => void {
+export function openRepositories(
+  ctx: PluginContext,
+  tables: Tables<KnowledgeTables>,
+  changed: () => void,
+): () => void {
   const { clock, ids, log, scope, secrets, settings } = ctx;
   const git = new Git({ programs: ctx.services.maybe(Programs), owner: ctx });
   const identities = new Identities({ tables, secrets, clock, ids });
@@ -27,7 +31,12 @@ export function openRepositories(ctx: PluginContext, tables: Tables<KnowledgeTab
     fetch: (url, request) => ctx.fetch(url, request),
     authorities: () => settings.get<string>('knowledge.git_authorities'),
   });
-  const docs = new RepoDocs({ tables, clock, changed, keepVersions: () => settings.get<number>('knowledge.keep_versions') });
+  const docs = new RepoDocs({
+    tables,
+    clock,
+    changed,
+    keepVersions: () => settings.get<number>('knowledge.keep_versions'),
+  });
   const desk = new SyncDesk({
     ...{ tables, git, remotes, docs, scope, clock, log, folder: join(ctx.dataDir, 'repos') },
     limits: () => ({
@@ -37,7 +46,10 @@ export function openRepositories(ctx: PluginContext, tables: Tables<KnowledgeTab
     }),
     random: () => Buffer.from(ids.token(6), 'base64url').readUIntBE(0, 6) / 2 ** 48,
   });
-  ctx.http.routes([...repoRoutes(new Repositories({ tables, secrets, desk, docs, clock, ids })), ...identityRoutes(identities)]);
+  ctx.http.routes([
+    ...repoRoutes(new Repositories({ tables, secrets, desk, docs, clock, ids })),
+    ...identityRoutes(identities),
+  ]);
   return () => {
     scope.task('go on with repositories', async () => {
       await desk.begin();

@@ -31,9 +31,14 @@ export interface Remote {
   close(): Promise<void>;
 }
 
-export const passwordPlace = (ref: string) => ({ table: 'knowledge_repos', row: ref, column: 'password' });
+export const passwordPlace = (ref: string) => ({
+  table: 'knowledge_repos',
+  row: ref,
+  column: 'password',
+});
 
-const byName = async (host: string): Promise<readonly string[]> => (await lookup(host, { all: true })).map(({ address }) => address);
+const byName = async (host: string): Promise<readonly string[]> =>
+  (await lookup(host, { all: true })).map(({ address }) => address);
 
 /** Opens the way to servers: the guard of addresses, credentials, and files that hold them while a sync runs. */
 export class Remotes {
@@ -56,7 +61,10 @@ export class Remotes {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const close = (): Promise<void> => rm(folder, { recursive: true, force: true });
     try {
-      const way = address.kind === 'ssh' ? await this.#bySsh(repo, address, ip, folder) : await this.#byHttps(repo, address, ip, folder);
+      const way =
+        address.kind === 'ssh'
+          ? await this.#bySsh(repo, address, ip, folder)
+          : await this.#byHttps(repo, address, ip, folder);
       return { url: address.url, close, ...way };
     } catch (error) {
       await close();
@@ -69,11 +77,18 @@ export class Remotes {
     const found = isIP(host) === 0 ? await this.#resolved(host) : [host];
     for (const ip of found) {
       // The guard of all that svc calls judges an address before it connects; this request never does.
-      await this.#parts.fetch(`http://${isIP(ip) === 6 ? `[${ip}]` : ip}:${port}/`, { signal: AbortSignal.abort() }).catch((error: unknown) => {
-        if (isSvcError(error) && error.code === 'invalid_argument') {
-          throw new SyncTrouble('address_refused', found[0] === host ? messageOf(error) : `${host}: ${messageOf(error)}`);
-        }
-      });
+      await this.#parts
+        .fetch(`http://${isIP(ip) === 6 ? `[${ip}]` : ip}:${port}/`, {
+          signal: AbortSignal.abort(),
+        })
+        .catch((error: unknown) => {
+          if (isSvcError(error) && error.code === 'invalid_argument') {
+            throw new SyncTrouble(
+              'address_refused',
+              found[0] === host ? messageOf(error) : `${host}: ${messageOf(error)}`,
+            );
+          }
+        });
     }
     return found.find((ip) => isIP(ip) === 4) ?? found[0]!;
   }
@@ -85,16 +100,31 @@ export class Remotes {
         return found;
       }
     } catch (error) {
-      throw new SyncTrouble('unreachable', `the name ${host} has no address: ${messageOf(error)}`, { cause: error });
+      throw new SyncTrouble('unreachable', `the name ${host} has no address: ${messageOf(error)}`, {
+        cause: error,
+      });
     }
     throw new SyncTrouble('unreachable', `the name ${host} has no address`);
   }
 
-  async #byHttps(repo: RepoRow, { host, port }: RepoAddress, ip: string, folder: string): Promise<Pick<Remote, 'reach' | 'answered'>> {
-    const config: [string, string][] = [['http.curloptResolve', `${isIP(host) === 6 ? `[${host}]` : host}:${port}:${isIP(ip) === 6 ? `[${ip}]` : ip}`]];
+  async #byHttps(
+    repo: RepoRow,
+    { host, port }: RepoAddress,
+    ip: string,
+    folder: string,
+  ): Promise<Pick<Remote, 'reach' | 'answered'>> {
+    const config: [string, string][] = [
+      [
+        'http.curloptResolve',
+        `${isIP(host) === 6 ? `[${host}]` : host}:${port}:${isIP(ip) === 6 ? `[${ip}]` : ip}`,
+      ],
+    ];
     if (repo.password !== null) {
       const password = this.#parts.secrets.open(passwordPlace(repo.ref), repo.password);
-      config.push(['http.extraHeader', `Authorization: Basic ${Buffer.from(`${repo.username}:${password}`).toString('base64')}`]);
+      config.push([
+        'http.extraHeader',
+        `Authorization: Basic ${Buffer.from(`${repo.username}:${password}`).toString('base64')}`,
+      ]);
     }
     const authorities = this.#parts.authorities();
     if (authorities !== '') {
@@ -106,7 +136,12 @@ export class Remotes {
     return { reach: { config, env: {} }, answered: async () => undefined };
   }
 
-  async #bySsh(repo: RepoRow, address: RepoAddress, ip: string, folder: string): Promise<Pick<Remote, 'reach' | 'answered'>> {
+  async #bySsh(
+    repo: RepoRow,
+    address: RepoAddress,
+    ip: string,
+    folder: string,
+  ): Promise<Pick<Remote, 'reach' | 'answered'>> {
     const identity = repo.ssh_identity_id;
     if (identity === null) {
       throw new SyncTrouble('key_refused', 'the repository has no SSH identity');
@@ -115,10 +150,20 @@ export class Remotes {
     const { privateKey, known } = await this.#parts.identities.open(identity, label);
     const [keyFile, knownFile] = [join(folder, 'key'), join(folder, 'known_hosts')];
     await writeFile(keyFile, privateKey, { mode: 0o600 });
-    await writeFile(knownFile, known.map(({ algorithm, key }) => `${label} ${algorithm} ${key}\n`).join(''), { mode: 0o600 });
+    await writeFile(
+      knownFile,
+      known.map(({ algorithm, key }) => `${label} ${algorithm} ${key}\n`).join(''),
+      { mode: 0o600 },
+    );
     const program = this.#parts.git.find('ssh', 'openssh-client');
     return {
-      reach: { config: [], env: { GIT_SSH_COMMAND: commandOf(program, { keyFile, knownFile, label, ip, known }), GIT_SSH_VARIANT: 'ssh' } },
+      reach: {
+        config: [],
+        env: {
+          GIT_SSH_COMMAND: commandOf(program, { keyFile, knownFile, label, ip, known }),
+          GIT_SSH_VARIANT: 'ssh',
+        },
+      },
       answered: async () => {
         const text = known.length > 0 ? '' : await readFile(knownFile, 'utf8');
         await this.#parts.identities.used(identity, label, hostKeysIn(text));
@@ -138,13 +183,44 @@ interface SshWay {
 /** A shell of git's reads this, so every part is quoted; paths are our own. */
 function commandOf(program: string, { keyFile, knownFile, label, ip, known }: SshWay): string {
   const options = [
-    ...['IdentitiesOnly=yes', 'IdentityAgent=none', 'BatchMode=yes', 'PreferredAuthentications=publickey'],
-    ...[`StrictHostKeyChecking=${known.length > 0 ? 'yes' : 'accept-new'}`, `UserKnownHostsFile="${knownFile}"`, 'GlobalKnownHostsFile=/dev/null'],
-    ...['HashKnownHosts=no', 'UpdateHostKeys=no', 'CheckHostIP=no', 'VerifyHostKeyDNS=no', `HostKeyAlias=${label}`, `HostName=${ip}`],
-    ...['CanonicalizeHostname=no', 'ConnectTimeout=15', 'ServerAliveInterval=15', 'ServerAliveCountMax=3'],
-    ...['ForwardAgent=no', 'ForwardX11=no', 'ClearAllForwardings=yes', 'PermitLocalCommand=no', 'ProxyCommand=none', 'ControlMaster=no', 'ControlPath=none'],
+    ...[
+      'IdentitiesOnly=yes',
+      'IdentityAgent=none',
+      'BatchMode=yes',
+      'PreferredAuthentications=publickey',
+    ],
+    ...[
+      `StrictHostKeyChecking=${known.length > 0 ? 'yes' : 'accept-new'}`,
+      `UserKnownHostsFile="${knownFile}"`,
+      'GlobalKnownHostsFile=/dev/null',
+    ],
+    ...[
+      'HashKnownHosts=no',
+      'UpdateHostKeys=no',
+      'CheckHostIP=no',
+      'VerifyHostKeyDNS=no',
+      `HostKeyAlias=${label}`,
+      `HostName=${ip}`,
+    ],
+    ...[
+      'CanonicalizeHostname=no',
+      'ConnectTimeout=15',
+      'ServerAliveInterval=15',
+      'ServerAliveCountMax=3',
+    ],
+    ...[
+      'ForwardAgent=no',
+      'ForwardX11=no',
+      'ClearAllForwardings=yes',
+      'PermitLocalCommand=no',
+      'ProxyCommand=none',
+      'ControlMaster=no',
+      'ControlPath=none',
+    ],
   ];
-  return [program, '-F', 'none', '-i', keyFile, ...options.flatMap((option) => ['-o', option])].map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(' ');
+  return [program, '-F', 'none', '-i', keyFile, ...options.flatMap((option) => ['-o', option])]
+    .map((part) => `'${part.replaceAll("'", "'\\''")}'`)
+    .join(' ');
 }
 
 const hostKeysIn = (text: string): { readonly algorithm: string; readonly key: string }[] =>

@@ -37,7 +37,9 @@ export function parseRepoUrl(text: string): RepoAddress {
 
 /** `git@host:team/repo.git` */
 function shortForm(url: string, [, login, host, where]: RegExpExecArray): RepoAddress | string {
-  return problemOf({ login, host: host!, path: where! }) ?? { kind: 'ssh', url, host: host!, port: 22 };
+  return (
+    problemOf({ login, host: host!, path: where! }) ?? { kind: 'ssh', url, host: host!, port: 22 }
+  );
 }
 
 function longForm(text: string): RepoAddress | string {
@@ -54,7 +56,11 @@ function longForm(text: string): RepoAddress | string {
     return 'has a password, a question mark or a # in it; leave them out';
   }
   const host = hostname.replace(/^\[|\]$/g, '');
-  const problem = problemOf({ login: username === '' ? undefined : username, host, path: pathname });
+  const problem = problemOf({
+    login: username === '' ? undefined : username,
+    host,
+    path: pathname,
+  });
   return (
     problem ?? {
       kind,
@@ -65,10 +71,19 @@ function longForm(text: string): RepoAddress | string {
   );
 }
 
-const portOf = (kind: RepoAddress['kind'], port: string): number => (port === '' ? { https: 443, ssh: 22 }[kind] : Number(port));
+const portOf = (kind: RepoAddress['kind'], port: string): number =>
+  port === '' ? { https: 443, ssh: 22 }[kind] : Number(port);
 
 /** A dash at the beginning of any part would be an option of a program. */
-function problemOf({ login, host, path: where }: { readonly login: string | undefined; readonly host: string; readonly path: string }): string | undefined {
+function problemOf({
+  login,
+  host,
+  path: where,
+}: {
+  readonly login: string | undefined;
+  readonly host: string;
+  readonly path: string;
+}): string | undefined {
   if (login !== undefined && !user.test(login)) {
     return 'has a user name with other characters than letters, digits, dots and dashes';
   }

@@ -37,7 +37,9 @@ export class RepoDocs {
 
   /** By what git calls their contents, so that nothing that is the same is read again; a file that moved stays the document it was. */
   async plan({ id, mount }: RepoRow, files: readonly TreeFile[]): Promise<DocPlan> {
-    const before = new Map((await new DocStore(this.#parts.tables.read).of('repo', id)).map((doc) => [doc.path, doc]));
+    const before = new Map(
+      (await new DocStore(this.#parts.tables.read).of('repo', id)).map((doc) => [doc.path, doc]),
+    );
     const fresh: TreeFile[] = [];
     const changed: { doc: DocRow; file: TreeFile }[] = [];
     let unchanged = 0;
@@ -87,7 +89,11 @@ export class RepoDocs {
   /** Writes files with what is in them, some in each step; how many became new documents. */
   async put(
     repo: RepoRow,
-    files: readonly { readonly file: TreeFile; readonly doc?: DocRow | undefined; readonly bytes: Uint8Array | undefined }[],
+    files: readonly {
+      readonly file: TreeFile;
+      readonly doc?: DocRow | undefined;
+      readonly bytes: Uint8Array | undefined;
+    }[],
     by: string,
     skips: Skips,
   ): Promise<number> {
@@ -100,13 +106,34 @@ export class RepoDocs {
           await (doc && store.remove(doc.id));
         } else if (doc !== undefined) {
           const size = Buffer.byteLength(content);
-          const next = { title: titleOf(content, path), tags: doc.tags, content, size_bytes: size, source: 'repo', origin_digest: file.oid } as const;
+          const next = {
+            title: titleOf(content, path),
+            tags: doc.tags,
+            content,
+            size_bytes: size,
+            source: 'repo',
+            origin_digest: file.oid,
+          } as const;
           const { version } = await store.edit(doc, next, by, this.#parts.clock.now());
           await store.forgetVersions(doc.id, version, this.#parts.keepVersions());
         } else if ((await store.taken(path, repo.org_id)) === undefined) {
-          const place = { path, source: 'repo', repo_id: repo.id, org_id: repo.org_id, of_devices: 0 } as const;
-          const text = { title: titleOf(content, path), tags: tagsOf([]), content, size_bytes: Buffer.byteLength(content) };
-          await store.insert({ ...place, ...text, origin_digest: file.oid, created_by: by }, Math.ceil(this.#parts.clock.now()));
+          const place = {
+            path,
+            source: 'repo',
+            repo_id: repo.id,
+            org_id: repo.org_id,
+            of_devices: 0,
+          } as const;
+          const text = {
+            title: titleOf(content, path),
+            tags: tagsOf([]),
+            content,
+            size_bytes: Buffer.byteLength(content),
+          };
+          await store.insert(
+            { ...place, ...text, origin_digest: file.oid, created_by: by },
+            Math.ceil(this.#parts.clock.now()),
+          );
           added++;
         } else {
           skips.add('path_taken', file.path);
@@ -130,16 +157,25 @@ export class RepoDocs {
     return docs.length;
   }
 
-  async #writeAll<T>(all: readonly T[], work: (store: DocStore, part: readonly T[]) => Promise<void>): Promise<void> {
+  async #writeAll<T>(
+    all: readonly T[],
+    work: (store: DocStore, part: readonly T[]) => Promise<void>,
+  ): Promise<void> {
     for (let at = 0; at < all.length; at += writtenAtOnce) {
-      await this.#parts.tables.write((tx) => work(new DocStore(tx), all.slice(at, at + writtenAtOnce)));
+      await this.#parts.tables.write((tx) =>
+        work(new DocStore(tx), all.slice(at, at + writtenAtOnce)),
+      );
       this.#parts.changed();
     }
   }
 }
 
 /** Its text, when it is one. */
-function contentOf({ path }: TreeFile, bytes: Uint8Array | undefined, skips: Skips): string | undefined {
+function contentOf(
+  { path }: TreeFile,
+  bytes: Uint8Array | undefined,
+  skips: Skips,
+): string | undefined {
   if (bytes === undefined) {
     skips.add('missing', path);
     return undefined;

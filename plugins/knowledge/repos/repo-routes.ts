@@ -13,26 +13,66 @@ const RepoId = Type.Object({ id: Id });
 /** As `git check-ref-format --branch`, and stricter. */
 const Branch = Type.String({
   maxLength: 200,
-  pattern: '^(?!.*(\\.\\.|//|/\\.|\\.lock(/|$)|@\\{))[A-Za-z0-9_]([A-Za-z0-9._/@+=-]*[A-Za-z0-9_@+=-])?$',
+  pattern:
+    '^(?!.*(\\.\\.|//|/\\.|\\.lock(/|$)|@\\{))[A-Za-z0-9_]([A-Za-z0-9._/@+=-]*[A-Za-z0-9_@+=-])?$',
   examples: ['main'],
   description: 'default: the one that the server calls its own',
 });
 
 const Draft = Type.Object({
-  url: Type.String({ minLength: 1, maxLength: 2_000, description: 'https://…, ssh://… or git@host:path', examples: ['https://example.org/runbooks.git'] }),
+  url: Type.String({
+    minLength: 1,
+    maxLength: 2_000,
+    description: 'https://…, ssh://… or git@host:path',
+    examples: ['https://example.org/runbooks.git'],
+  }),
   branch: Type.Optional(Branch),
-  path_prefix: Type.Optional(Type.String({ minLength: 1, maxLength: 400, description: 'only this folder of the repository; default: all of it' })),
-  mount: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'the folder of its documents here; default: repos/ and its name' })),
-  org_id: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'only its members may read the documents; default: everybody' }),
+  path_prefix: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 400,
+      description: 'only this folder of the repository; default: all of it',
+    }),
   ),
-  ssh_identity_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'for SSH' })),
-  username: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^:\\p{Cc}]+$', description: 'for HTTPS; has no colon' })),
+  mount: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'the folder of its documents here; default: repos/ and its name',
+    }),
+  ),
+  org_id: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'only its members may read the documents; default: everybody',
+    }),
+  ),
+  ssh_identity_id: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'for SSH' }),
+  ),
+  username: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[^:\\p{Cc}]+$',
+      description: 'for HTTPS; has no colon',
+    }),
+  ),
   password: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 2_000, pattern: '^\\P{Cc}+$', writeOnly: true, description: 'for HTTPS: a password or an access token' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 2_000,
+      pattern: '^\\P{Cc}+$',
+      writeOnly: true,
+      description: 'for HTTPS: a password or an access token',
+    }),
   ),
   sync_interval: Type.Optional(
-    Type.Union([Type.Literal(0), Type.Integer({ minimum: 60, maximum: 2_592_000 })], { default: 3_600, description: 'seconds; 0: only when it is asked for' }),
+    Type.Union([Type.Literal(0), Type.Integer({ minimum: 60, maximum: 2_592_000 })], {
+      default: 3_600,
+      description: 'seconds; 0: only when it is asked for',
+    }),
   ),
 });
 
@@ -53,14 +93,23 @@ const Shown = Type.Object({
   last_tried_at: orNull(Instant),
   next_sync_at: orNull(Instant),
   last_commit: orNull(Type.String()),
-  last_error: orNull(Type.String({ description: 'why the last sync failed; the documents are those of last_commit' })),
+  last_error: orNull(
+    Type.String({
+      description: 'why the last sync failed; the documents are those of last_commit',
+    }),
+  ),
   last_error_code: orNull(Type.Enum(Object.keys(troubles))),
   doc_count: Type.Integer(),
   progress: orNull(
     Type.Object(
-      { phase: Type.Enum(['waiting', 'asking', 'fetching', 'listing', 'reading', 'removing']), done: Count, total: Count },
       {
-        description: 'of the sync that runs: bytes while it fetches, documents while it reads; total 0: not known',
+        phase: Type.Enum(['waiting', 'asking', 'fetching', 'listing', 'reading', 'removing']),
+        done: Count,
+        total: Count,
+      },
+      {
+        description:
+          'of the sync that runs: bytes while it fetches, documents while it reads; total 0: not known',
       },
     ),
   ),
@@ -68,14 +117,17 @@ const Shown = Type.Object({
     Type.Object({
       commit: Type.String(),
       history: Type.Enum(['first', 'same', 'forward', 'rewritten'], {
-        description: 'rewritten: the commit that was read before is not among the newest twenty of the branch',
+        description:
+          'rewritten: the commit that was read before is not among the newest twenty of the branch',
       }),
       added: Count,
       changed: Count,
       moved: Count,
       removed: Count,
       unchanged: Count,
-      skipped: Type.Record(Type.String(), Count, { description: 'files that are no documents, by the reason' }),
+      skipped: Type.Record(Type.String(), Count, {
+        description: 'files that are no documents, by the reason',
+      }),
       samples: Type.Array(Type.Object({ path: Type.String(), reason: Type.String() })),
     }),
   ),
@@ -93,18 +145,40 @@ export const repoRoutes = (repositories: Repositories): readonly RouteDeclaratio
     handle: (call) => repositories.list(call),
   }),
   route({
-    ...{ method: 'POST', path, access: 'knowledge:create', body: Draft, response: Shown, errors: ['conflict', 'not_found'] },
+    ...{
+      method: 'POST',
+      path,
+      access: 'knowledge:create',
+      body: Draft,
+      response: Shown,
+      errors: ['conflict', 'not_found'],
+    },
     summary: 'Read the documents of a Git repository; the first sync begins at once',
-    description: 'Text files become documents that are read-only here. Nothing else of the repository is opened, and nothing of it is run.',
+    description:
+      'Text files become documents that are read-only here. Nothing else of the repository is opened, and nothing of it is run.',
     handle: (call) => repositories.add(call, call.body),
   }),
   route({
-    ...{ method: 'POST', path: `${path}/{id}/sync`, access: 'knowledge:sync', params: RepoId, response: Shown, status: 202, errors: ['not_found'] },
+    ...{
+      method: 'POST',
+      path: `${path}/{id}/sync`,
+      access: 'knowledge:sync',
+      params: RepoId,
+      response: Shown,
+      status: 202,
+      errors: ['not_found'],
+    },
     summary: 'Sync a repository now; the list tells how it goes',
     handle: (call) => repositories.sync(call, call.params.id),
   }),
   route({
-    ...{ method: 'DELETE', path: `${path}/{id}`, access: 'knowledge:delete', params: RepoId, errors: ['not_found'] },
+    ...{
+      method: 'DELETE',
+      path: `${path}/{id}`,
+      access: 'knowledge:delete',
+      params: RepoId,
+      errors: ['not_found'],
+    },
     summary: 'Remove a repository with its documents',
     handle: (call) => repositories.remove(call, call.params.id),
   }),

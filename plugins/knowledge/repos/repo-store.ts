@@ -46,11 +46,20 @@ export class RepoStore {
   }
 
   due(now: number): Promise<Pick<RepoRow, 'id'>[]> {
-    return this.#db.selectFrom('knowledge_repos').select('id').where('due_at', '<=', now).orderBy('due_at').execute();
+    return this.#db
+      .selectFrom('knowledge_repos')
+      .select('id')
+      .where('due_at', '<=', now)
+      .orderBy('due_at')
+      .execute();
   }
 
   insert(repo: NewRepo): Promise<RepoRow> {
-    return this.#db.insertInto('knowledge_repos').values(repo).returningAll().executeTakeFirstOrThrow();
+    return this.#db
+      .insertInto('knowledge_repos')
+      .values(repo)
+      .returningAll()
+      .executeTakeFirstOrThrow();
   }
 
   async update(id: number, change: Partial<Omit<RepoRow, 'id'>>): Promise<void> {
@@ -58,8 +67,14 @@ export class RepoStore {
   }
 
   /** Syncs that ended with the process; they are due at once. */
-  async recover(change: Pick<RepoRow, 'status' | 'last_error' | 'last_error_code' | 'due_at'>): Promise<void> {
-    await this.#db.updateTable('knowledge_repos').set(change).where('status', '=', 'syncing').execute();
+  async recover(
+    change: Pick<RepoRow, 'status' | 'last_error' | 'last_error_code' | 'due_at'>,
+  ): Promise<void> {
+    await this.#db
+      .updateTable('knowledge_repos')
+      .set(change)
+      .where('status', '=', 'syncing')
+      .execute();
   }
 
   async remove(id: number): Promise<void> {
@@ -71,7 +86,12 @@ export class RepoStore {
       .selectFrom('knowledge_repos')
       .selectAll()
       .$if(orgs !== undefined, (query) =>
-        query.where((eb) => eb.or([eb('org_id', 'is', null), ...(orgs!.length > 0 ? [eb('org_id', 'in', [...orgs!])] : [])])),
+        query.where((eb) =>
+          eb.or([
+            eb('org_id', 'is', null),
+            ...(orgs!.length > 0 ? [eb('org_id', 'in', [...orgs!])] : []),
+          ]),
+        ),
       );
   }
 }

@@ -46,21 +46,42 @@ export async function syncRepo(repo: RepoRow, parts: RepoSyncParts): Promise<Syn
   const files = documentsIn(await clone.listing(commit, repo.path_prefix), repo.mount, skips);
   const plan = await parts.docs.plan(repo, files);
   await parts.docs.move(repo, plan.moved, skips);
-  const added = await readAll(repo, commit, [...plan.changed, ...plan.added.map((file) => ({ file, doc: undefined }))], skips, parts);
+  const added = await readAll(
+    repo,
+    commit,
+    [...plan.changed, ...plan.added.map((file) => ({ file, doc: undefined }))],
+    skips,
+    parts,
+  );
   progress({ phase: 'removing', done: 0, total: plan.removed.length });
   await parts.docs.remove(plan.removed);
   const before = repo.last_commit;
-  const history = before === null ? 'first' : before === commit ? 'same' : (await clone.isOnwards(before, commit)) ? 'forward' : 'rewritten';
+  const history =
+    before === null
+      ? 'first'
+      : before === commit
+        ? 'same'
+        : (await clone.isOnwards(before, commit))
+          ? 'forward'
+          : 'rewritten';
   await clone.settle(commit);
   const { counts, samples } = skips.shown;
   return {
     ...{ commit, history, unchanged: plan.unchanged, skipped: counts, samples },
-    ...{ added, changed: plan.changed.length, moved: plan.moved.length, removed: plan.removed.length },
+    ...{
+      added,
+      changed: plan.changed.length,
+      moved: plan.moved.length,
+      removed: plan.removed.length,
+    },
   };
 }
 
 /** The commit of the branch, with everything of it here. */
-async function fetched(repo: RepoRow, { remotes, clone, progress }: RepoSyncParts): Promise<string> {
+async function fetched(
+  repo: RepoRow,
+  { remotes, clone, progress }: RepoSyncParts,
+): Promise<string> {
   const remote = await remotes.open(repo);
   try {
     const tip = await clone.tip(remote, repo.branch);
@@ -69,13 +90,18 @@ async function fetched(repo: RepoRow, { remotes, clone, progress }: RepoSyncPart
       return tip;
     }
     progress({ phase: 'fetching', done: 0, total: 0 });
-    return await clone.fetch(remote, repo.branch, (done) => progress({ phase: 'fetching', done, total: 0 }));
+    return await clone.fetch(remote, repo.branch, (done) =>
+      progress({ phase: 'fetching', done, total: 0 }),
+    );
   } finally {
     await remote.close();
   }
 }
 
-type Wanted = { readonly file: TreeFile; readonly doc?: Parameters<RepoDocs['put']>[1][number]['doc'] };
+type Wanted = {
+  readonly file: TreeFile;
+  readonly doc?: Parameters<RepoDocs['put']>[1][number]['doc'];
+};
 
 /** A few at a time, so that no more of a repository is ever in memory; how many became new documents. */
 async function readAll(
@@ -91,7 +117,13 @@ async function readAll(
     signal.throwIfAborted();
     progress({ phase: 'reading', done: at, total: wanted.length });
     const batch: Wanted[] = [];
-    for (let bytes = 0; at < wanted.length && batch.length < batchFiles && (batch.length === 0 || bytes + wanted[at]!.file.size <= batchBytes); at++) {
+    for (
+      let bytes = 0;
+      at < wanted.length &&
+      batch.length < batchFiles &&
+      (batch.length === 0 || bytes + wanted[at]!.file.size <= batchBytes);
+      at++
+    ) {
       bytes += wanted[at]!.file.size;
       batch.push(wanted[at]!);
     }

@@ -1,4 +1,15 @@
-import { type Call, type Clock, type Ids, type Page, type PageRequest, type Principal, type Secrets, SvcError, type Tables, timestamp } from 'svc/sdk';
+import {
+  type Call,
+  type Clock,
+  type Ids,
+  type Page,
+  type PageRequest,
+  type Principal,
+  type Secrets,
+  SvcError,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
 
 import { docPath } from '../documents/doc-path.ts';
 import { actorOf } from '../documents/library.ts';
@@ -48,10 +59,21 @@ export class Repositories {
     this.#rows = new RepoStore(parts.tables.read);
   }
 
-  async list({ principal, page }: { readonly principal: Principal; readonly page: PageRequest }): Promise<Page<ShownRepo>> {
+  async list({
+    principal,
+    page,
+  }: {
+    readonly principal: Principal;
+    readonly page: PageRequest;
+  }): Promise<Page<ShownRepo>> {
     const { items, ...rest } = await this.#rows.page(principal, page);
     const counts = await this.#rows.counts(items.map(({ id }) => id));
-    return { ...rest, items: items.map((row) => shown(row, counts.get(row.id) ?? 0, this.#parts.desk.progressOf(row.id))) };
+    return {
+      ...rest,
+      items: items.map((row) =>
+        shown(row, counts.get(row.id) ?? 0, this.#parts.desk.progressOf(row.id)),
+      ),
+    };
   }
 
   async add(call: ChangeCall, draft: RepoDraft): Promise<ShownRepo> {
@@ -62,19 +84,41 @@ export class Repositories {
     refuseMixedCredentials(address, draft);
     const ref = ids.uuid();
     const row: NewRepo = {
-      ...{ ref, url: address.url, branch: draft.branch ?? '', org_id: org, ssh_identity_id: draft.ssh_identity_id ?? null, username: draft.username ?? '' },
+      ...{
+        ref,
+        url: address.url,
+        branch: draft.branch ?? '',
+        org_id: org,
+        ssh_identity_id: draft.ssh_identity_id ?? null,
+        username: draft.username ?? '',
+      },
       path_prefix: draft.path_prefix === undefined ? '' : docPath(draft.path_prefix),
       mount: docPath(draft.mount ?? `repos/${nameIn(address)}`),
-      password: draft.password === undefined ? null : secrets.seal(passwordPlace(ref), draft.password),
+      password:
+        draft.password === undefined ? null : secrets.seal(passwordPlace(ref), draft.password),
       sync_interval: draft.sync_interval ?? hourSeconds,
-      ...{ status: 'never_synced', last_synced_at: null, last_tried_at: null, last_commit: null, last_error: null, last_error_code: null, last_result: null },
+      ...{
+        status: 'never_synced',
+        last_synced_at: null,
+        last_tried_at: null,
+        last_commit: null,
+        last_error: null,
+        last_error_code: null,
+        last_result: null,
+      },
       ...{ due_at: null, created_by: actorOf(call.principal), created_at: Math.ceil(clock.now()) },
     };
     const made = await tables.write(async (tx) => {
       const store = new RepoStore(tx);
       await assertMountFree(store, row);
-      if (row.ssh_identity_id !== null && (await new IdentityStore(tx).find(row.ssh_identity_id)) === undefined) {
-        throw new SvcError('not_found', `there is no SSH identity ${row.ssh_identity_id}; GET /api/v1/knowledge/ssh-identities lists them`);
+      if (
+        row.ssh_identity_id !== null &&
+        (await new IdentityStore(tx).find(row.ssh_identity_id)) === undefined
+      ) {
+        throw new SvcError(
+          'not_found',
+          `there is no SSH identity ${row.ssh_identity_id}; GET /api/v1/knowledge/ssh-identities lists them`,
+        );
       }
       const inserted = await store.insert(row);
       call.note({ resourceType: 'repository', resourceId: inserted.id, after: noted(inserted) });
@@ -99,7 +143,11 @@ export class Repositories {
     const documents = await docs.removeAll(id);
     await desk.forget(row);
     await tables.write(async (tx) => {
-      call.note({ resourceType: 'repository', resourceId: id, before: { ...noted(row), documents } });
+      call.note({
+        resourceType: 'repository',
+        resourceId: id,
+        before: { ...noted(row), documents },
+      });
       await new RepoStore(tx).remove(id);
     });
   }
@@ -107,14 +155,21 @@ export class Repositories {
   async #required(id: number, principal: Principal): Promise<RepoRow> {
     const row = await this.#rows.find(id, principal);
     if (row === undefined) {
-      throw new SvcError('not_found', `there is no repository ${id}; GET /api/v1/knowledge/repos lists them`);
+      throw new SvcError(
+        'not_found',
+        `there is no repository ${id}; GET /api/v1/knowledge/repos lists them`,
+      );
     }
     return row;
   }
 
   async #shown(id: number, principal: Principal): Promise<ShownRepo> {
     const row = await this.#required(id, principal);
-    return shown(row, (await this.#rows.counts([id])).get(id) ?? 0, this.#parts.desk.progressOf(id));
+    return shown(
+      row,
+      (await this.#rows.counts([id])).get(id) ?? 0,
+      this.#parts.desk.progressOf(id),
+    );
   }
 }
 
@@ -128,12 +183,21 @@ const nameIn = ({ url }: RepoAddress): string =>
 
 function refuseForeignOrg({ orgs }: Principal, org: number | null): void {
   if (org !== null && orgs !== undefined && !orgs.includes(org)) {
-    throw new SvcError('not_found', `there is no organization ${org} that you belong to; GET /api/v1/orgs lists them`);
+    throw new SvcError(
+      'not_found',
+      `there is no organization ${org} that you belong to; GET /api/v1/orgs lists them`,
+    );
   }
 }
 
-function refuseMixedCredentials({ kind }: RepoAddress, { ssh_identity_id: identity, username, password }: RepoDraft): void {
-  if (kind === 'ssh' && (identity === undefined || password !== undefined || username !== undefined)) {
+function refuseMixedCredentials(
+  { kind }: RepoAddress,
+  { ssh_identity_id: identity, username, password }: RepoDraft,
+): void {
+  if (
+    kind === 'ssh' &&
+    (identity === undefined || password !== undefined || username !== undefined)
+  ) {
     throw new SvcError(
       'invalid_argument',
       'a repository over SSH takes an ssh_identity_id, and neither username nor password; its user stands in the address',
@@ -142,37 +206,81 @@ function refuseMixedCredentials({ kind }: RepoAddress, { ssh_identity_id: identi
       },
     );
   }
-  if (kind === 'https' && (identity !== undefined || (username === undefined) !== (password === undefined))) {
-    throw new SvcError('invalid_argument', 'a repository over HTTPS takes username and password together, or neither, and no ssh_identity_id', {
-      details: [{ path: '/password', message: 'goes together with username' }],
-    });
+  if (
+    kind === 'https' &&
+    (identity !== undefined || (username === undefined) !== (password === undefined))
+  ) {
+    throw new SvcError(
+      'invalid_argument',
+      'a repository over HTTPS takes username and password together, or neither, and no ssh_identity_id',
+      {
+        details: [{ path: '/password', message: 'goes together with username' }],
+      },
+    );
   }
 }
 
 async function assertMountFree(store: RepoStore, { org_id: org, mount }: NewRepo): Promise<void> {
   if (mount === 'vault' || mount.startsWith('vault/')) {
-    throw new SvcError('invalid_argument', 'the folder vault is for the playbooks of svc; choose another mount', {
-      details: [{ path: '/mount', message: 'is taken' }],
-    });
+    throw new SvcError(
+      'invalid_argument',
+      'the folder vault is for the playbooks of svc; choose another mount',
+      {
+        details: [{ path: '/mount', message: 'is taken' }],
+      },
+    );
   }
-  const holder = (await store.mounts(org)).find((other) => `${other.mount}/`.startsWith(`${mount}/`) || `${mount}/`.startsWith(`${other.mount}/`));
+  const holder = (await store.mounts(org)).find(
+    (other) =>
+      `${other.mount}/`.startsWith(`${mount}/`) || `${mount}/`.startsWith(`${other.mount}/`),
+  );
   if (holder !== undefined) {
-    throw new SvcError('conflict', `repository ${holder.id} has its documents in ${holder.mount}; choose another mount, beside it`, {
-      reason: 'knowledge.mount_taken',
-    });
+    throw new SvcError(
+      'conflict',
+      `repository ${holder.id} has its documents in ${holder.mount}; choose another mount, beside it`,
+      {
+        reason: 'knowledge.mount_taken',
+      },
+    );
   }
 }
 
-const noted = ({ url, branch, path_prefix, mount, org_id, ssh_identity_id, sync_interval }: RepoRow) => ({
+const noted = ({
+  url,
+  branch,
+  path_prefix,
+  mount,
+  org_id,
+  ssh_identity_id,
+  sync_interval,
+}: RepoRow) => ({
   ...{ url, branch, path_prefix, mount, org_id, ssh_identity_id, sync_interval },
 });
 
 const orNull = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
 const shown = (row: RepoRow, documents: number, progress: SyncProgress | undefined) => ({
-  ...{ id: row.id, url: row.url, branch: row.branch, path_prefix: row.path_prefix, mount: row.mount, org_id: row.org_id },
-  ...{ ssh_identity_id: row.ssh_identity_id, username: row.username, has_password: row.password !== null, sync_interval: row.sync_interval },
-  ...{ status: row.status, last_commit: row.last_commit, last_error: row.last_error, last_error_code: row.last_error_code, doc_count: documents },
+  ...{
+    id: row.id,
+    url: row.url,
+    branch: row.branch,
+    path_prefix: row.path_prefix,
+    mount: row.mount,
+    org_id: row.org_id,
+  },
+  ...{
+    ssh_identity_id: row.ssh_identity_id,
+    username: row.username,
+    has_password: row.password !== null,
+    sync_interval: row.sync_interval,
+  },
+  ...{
+    status: row.status,
+    last_commit: row.last_commit,
+    last_error: row.last_error,
+    last_error_code: row.last_error_code,
+    doc_count: documents,
+  },
   last_synced_at: orNull(row.last_synced_at),
   last_tried_at: orNull(row.last_tried_at),
   next_sync_at: orNull(row.due_at),

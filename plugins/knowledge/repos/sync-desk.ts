@@ -54,7 +54,12 @@ export class SyncDesk {
     const due = Math.floor(this.#parts.clock.now());
     await this.#parts.remotes.sweep();
     await this.#parts.tables.write((tx) =>
-      new RepoStore(tx).recover({ status: 'failed', last_error: troubles.interrupted, last_error_code: 'interrupted', due_at: due }),
+      new RepoStore(tx).recover({
+        status: 'failed',
+        last_error: troubles.interrupted,
+        last_error_code: 'interrupted',
+        due_at: due,
+      }),
     );
   }
 
@@ -81,7 +86,11 @@ export class SyncDesk {
     }
     this.#wait(id);
     await this.#parts.tables.write((tx) =>
-      new RepoStore(tx).update(id, { status: 'syncing', last_tried_at: Math.ceil(this.#parts.clock.now()), due_at: null }),
+      new RepoStore(tx).update(id, {
+        status: 'syncing',
+        last_tried_at: Math.ceil(this.#parts.clock.now()),
+        due_at: null,
+      }),
     );
     this.#go();
   }
@@ -137,10 +146,18 @@ export class SyncDesk {
     if (repo === undefined) {
       return;
     }
-    const every = (ms: number, work: () => Promise<void>): Disposer => scope.interval(`size of repository ${id}`, ms, work);
-    const clone = new Clone({ git, folder: this.#folderOf(repo.ref), limits: limits(), signal, every });
+    const every = (ms: number, work: () => Promise<void>): Disposer =>
+      scope.interval(`size of repository ${id}`, ms, work);
+    const clone = new Clone({
+      git,
+      folder: this.#folderOf(repo.ref),
+      limits: limits(),
+      signal,
+      every,
+    });
     const progress = (now: SyncProgress): void => void this.#progress.set(id, now);
-    const keep = (change: Parameters<RepoStore['update']>[1]): Promise<void> => tables.write((tx) => new RepoStore(tx).update(id, change));
+    const keep = (change: Parameters<RepoStore['update']>[1]): Promise<void> =>
+      tables.write((tx) => new RepoStore(tx).update(id, change));
     try {
       const result = await syncRepo(repo, { remotes, docs, clone, progress, signal });
       const now = Math.ceil(clock.now());
@@ -156,15 +173,27 @@ export class SyncDesk {
         },
         ...{ last_result: JSON.stringify(result), due_at: this.#due(repo, 0) },
       });
-      log.info({ event: 'knowledge.repo_synced', repo: id, ...result, samples: undefined }, 'repository synced');
+      log.info(
+        { event: 'knowledge.repo_synced', repo: id, ...result, samples: undefined },
+        'repository synced',
+      );
     } catch (error) {
       // Removed, or this plugin leaves: its next start tells so, and tries again.
       if (signal.aborted) {
-        void (ending.aborted || log.info({ event: 'knowledge.repo_sync_stopped', repo: id }, 'sync of a repository stopped'));
+        void (
+          ending.aborted ||
+          log.info(
+            { event: 'knowledge.repo_sync_stopped', repo: id },
+            'sync of a repository stopped',
+          )
+        );
         return;
       }
       const { code, message } = toTrouble(error);
-      log.warn({ event: 'knowledge.repo_sync_failed', repo: id, code, cause: message }, 'repository not synced; what was synced before stays');
+      log.warn(
+        { event: 'knowledge.repo_sync_failed', repo: id, code, cause: message },
+        'repository not synced; what was synced before stays',
+      );
       await keep({
         status: this.#again.has(id) ? 'syncing' : 'failed',
         last_error: message.slice(0, 1_000),
@@ -178,12 +207,20 @@ export class SyncDesk {
   /** With jitter, so that repositories of one server part; null: never by itself. */
   #due({ sync_interval: seconds }: RepoRow, failures: number): number | null {
     const pause = Math.min(longestPauseMs, seconds * 1000 * 2 ** Math.min(failures, 6));
-    return seconds === 0 ? null : Math.ceil(this.#parts.clock.now() + Math.max(pause, seconds * 1000) * (0.9 + 0.2 * this.#parts.random()));
+    return seconds === 0
+      ? null
+      : Math.ceil(
+          this.#parts.clock.now() +
+            Math.max(pause, seconds * 1000) * (0.9 + 0.2 * this.#parts.random()),
+        );
   }
 
   #folderOf(ref: string): string {
     if (!/^[0-9a-f-]{36}$/.test(ref)) {
-      throw new SvcError('internal', 'the folder of a repository has another name than it was given; restore the database');
+      throw new SvcError(
+        'internal',
+        'the folder of a repository has another name than it was given; restore the database',
+      );
     }
     return join(this.#parts.folder, `${ref}.git`);
   }

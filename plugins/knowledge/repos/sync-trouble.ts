@@ -6,19 +6,25 @@ import type { RunResult } from '../../programs/contract.ts';
 export const troubles = {
   interrupted: 'svc was stopped while it synced; it goes on at the next sync',
   timeout: 'the server took too long; it is tried again',
-  too_large: 'the repository is larger than svc takes; choose another branch or a smaller repository',
-  too_many_files: 'the branch has more documents than svc takes; choose a folder of it as path_prefix',
+  too_large:
+    'the repository is larger than svc takes; choose another branch or a smaller repository',
+  too_many_files:
+    'the branch has more documents than svc takes; choose a folder of it as path_prefix',
   address_refused: 'the address may not be called',
-  unreachable: 'the server cannot be reached; check its address, and whether this machine may connect to it',
+  unreachable:
+    'the server cannot be reached; check its address, and whether this machine may connect to it',
   tls: 'the certificate of the server is not trusted; put the PEM of its authority into the setting knowledge.git_authorities',
   redirected: 'the server sends git to another address; enter that one',
   access_refused: 'the server wants other credentials; check user name and password',
   key_refused: 'the server does not take the SSH key; give it the public key of the identity',
   host_key_changed:
     'the SSH server shows another host key than the one that is pinned: it was installed anew, or the connection is intercepted. Compare what the server shows (ssh-keyscan HOST | ssh-keygen -lf -) with the fingerprint at the SSH identity; if it is right, forget the host (PATCH /api/v1/knowledge/ssh-identities/ID, forget_hosts) and sync again',
-  repository_gone: 'there is no repository at this address, or none that these credentials may read',
-  branch_gone: 'the branch is not there any more, or never was; make it there, or remove the repository here and add it with another branch',
-  folder_gone: 'the branch has no such folder as path_prefix says; make it there, or remove the repository here and add it with another path_prefix',
+  repository_gone:
+    'there is no repository at this address, or none that these credentials may read',
+  branch_gone:
+    'the branch is not there any more, or never was; make it there, or remove the repository here and add it with another branch',
+  folder_gone:
+    'the branch has no such folder as path_prefix says; make it there, or remove the repository here and add it with another path_prefix',
   damaged: 'what the server sent is damaged or forbidden, and nothing of it was taken',
   not_possible: 'the machine lacks what a sync needs',
   not_kept: 'what was read could not be written to the database of svc',
@@ -39,9 +45,15 @@ export class SyncTrouble extends Error {
 
 /** In the words of git and ssh, with LC_ALL=C; the first that fits counts. */
 const words: readonly (readonly [RegExp, TroubleCode])[] = [
-  [/REMOTE HOST IDENTIFICATION HAS CHANGED|Host key verification failed|host key .* has changed/i, 'host_key_changed'],
+  [
+    /REMOTE HOST IDENTIFICATION HAS CHANGED|Host key verification failed|host key .* has changed/i,
+    'host_key_changed',
+  ],
   [/couldn't find remote ref/, 'branch_gone'],
-  [/Permission denied \(|Too many authentication failures|Load key|no mutual signature/, 'key_refused'],
+  [
+    /Permission denied \(|Too many authentication failures|Load key|no mutual signature/,
+    'key_refused',
+  ],
   [
     /Authentication failed|could not read (?:Username|Password)|terminal prompts disabled|requested URL returned error: 40[13]|Authentication is required/i,
     'access_refused',
@@ -57,7 +69,10 @@ const words: readonly (readonly [RegExp, TroubleCode])[] = [
     /Could not resolve|Connection (?:refused|reset|closed)|Failed to connect|Couldn't connect|No route to host|Network is unreachable|early EOF|hung up|requested URL returned error: 5|Empty reply|kex_exchange/i,
     'unreachable',
   ],
-  [/not our ref|fsck|index-pack failed|bad object|corrupt|unpack|invalid|missing|inflate|protocol error|bad pack|did not send all/i, 'damaged'],
+  [
+    /not our ref|fsck|index-pack failed|bad object|corrupt|unpack|invalid|missing|inflate|protocol error|bad pack|did not send all/i,
+    'damaged',
+  ],
 ];
 
 /** Passwords are in no message: they are given to git apart from the address. */
@@ -77,7 +92,11 @@ export function toTrouble(error: unknown): SyncTrouble {
   if (error instanceof SyncTrouble) {
     return error;
   }
-  const kind = !isSvcError(error) ? 'git_failed' : error.reason?.startsWith('storage.') ? 'not_kept' : 'not_possible';
+  const kind = !isSvcError(error)
+    ? 'git_failed'
+    : error.reason?.startsWith('storage.')
+      ? 'not_kept'
+      : 'not_possible';
   return new SyncTrouble(kind, messageOf(error), { cause: error });
 }
 
@@ -91,7 +110,17 @@ function detailOf(errors: string): string {
     .filter(
       (line) =>
         line !== '' &&
-        !/^(?:@+|hint:|warning: Permanently|ssh-keygen -f|Host key verification|remove with:|Please make sure|and the repository exists)/i.test(line),
+        !/^(?:@+|hint:|warning: Permanently|ssh-keygen -f|Host key verification|remove with:|Please make sure|and the repository exists)/i.test(
+          line,
+        ),
     );
-  return (lines.find((line) => /^(?:fatal|error|remote|ssh|kex_exchange|Permission denied|.*: Permission denied)/i.test(line)) ?? lines[0] ?? '').slice(0, 300);
+  return (
+    lines.find((line) =>
+      /^(?:fatal|error|remote|ssh|kex_exchange|Permission denied|.*: Permission denied)/i.test(
+        line,
+      ),
+    ) ??
+    lines[0] ??
+    ''
+  ).slice(0, 300);
 }

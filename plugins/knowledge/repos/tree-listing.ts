@@ -9,7 +9,17 @@ export interface TreeFile {
   readonly size: number;
 }
 
-export const skipReasons = ['submodule', 'symlink', 'bad_path', 'other_type', 'too_large', 'lfs_pointer', 'not_text', 'path_taken', 'missing'] as const;
+export const skipReasons = [
+  'submodule',
+  'symlink',
+  'bad_path',
+  'other_type',
+  'too_large',
+  'lfs_pointer',
+  'not_text',
+  'path_taken',
+  'missing',
+] as const;
 export type SkipReason = (typeof skipReasons)[number];
 
 /** What a sync leaves out: how many for each reason, and the first of them by name. */
@@ -24,7 +34,10 @@ export class Skips {
     }
   }
 
-  get shown(): { readonly counts: Record<string, number>; readonly samples: { path: string; reason: string }[] } {
+  get shown(): {
+    readonly counts: Record<string, number>;
+    readonly samples: { path: string; reason: string }[];
+  } {
     return { counts: Object.fromEntries(this.#counts), samples: this.#samples };
   }
 }
@@ -55,7 +68,12 @@ export function documentsIn(listing: Uint8Array, mount: string, skips: Skips): r
   return files;
 }
 
-function reasonToSkip(mode: string, path: string, size: number, mount: string): SkipReason | undefined {
+function reasonToSkip(
+  mode: string,
+  path: string,
+  size: number,
+  mount: string,
+): SkipReason | undefined {
   if (mode === '160000') {
     return 'submodule';
   }

@@ -70,7 +70,9 @@ function takePiece(take: TakeToken, word: string, start: number): number {
     const signs = Array.from(word);
     // Without spaces between words, two signs after each other are the best word there is.
     const pairs = signs.slice(0, Math.max(1, signs.length - 1));
-    pairs.forEach((sign, at) => takeWord(take, sign + (signs[at + 1] ?? ''), start + at, start + at + 2));
+    pairs.forEach((sign, at) =>
+      takeWord(take, sign + (signs[at + 1] ?? ''), start + at, start + at + 2),
+    );
     return pairs.length;
   }
   takeWord(take, folded(word), start, start + word.length);
@@ -83,7 +85,8 @@ function takeWord(take: TakeToken, word: string, start: number, end: number): vo
   }
 }
 
-const folded = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+const folded = (text: string): string =>
+  text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
 /** Words that say how something is asked, not what; they count in phrases only. */
 const idle: ReadonlySet<string> = new Set(

@@ -2,7 +2,10 @@ import type { Reader } from '../documents/doc-store.ts';
 import type { DocRow } from '../tables.ts';
 
 /** Who may read a document, as one number of the index: everybody (0), members of an organization; below 0: those of them who see all devices. */
-export const audienceOf = ({ org_id: org, of_devices: ofDevices }: Pick<DocRow, 'org_id' | 'of_devices'>): number =>
+export const audienceOf = ({
+  org_id: org,
+  of_devices: ofDevices,
+}: Pick<DocRow, 'org_id' | 'of_devices'>): number =>
   ofDevices === 1 ? -1 - (org ?? 0) : (org ?? 0);
 
 /** Those that a reader is in; undefined: all. */

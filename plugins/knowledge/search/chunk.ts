@@ -66,7 +66,11 @@ function sectionsOf(content: string): Section[] {
       path.pop();
     }
     path.push(heading);
-    section = { headings: path.map(({ title }) => title), anchor: anchorOf(heading.title, anchors), blocks: [] };
+    section = {
+      headings: path.map(({ title }) => title),
+      anchor: anchorOf(heading.title, anchors),
+      blocks: [],
+    };
     sections.push(section);
   }
   return sections;
@@ -88,7 +92,11 @@ function* blocksOf(content: string): Generator<string> {
       continue;
     }
     const isHeading = /^ {0,3}#{1,6}(?:[ \t]|$)/.test(line);
-    const isUnderline = lines.length === 1 && /^ {0,3}(?:=+|-+)[ \t]*$/.test(line) && lines[0]!.trim() !== '' && !lines[0]!.startsWith('|');
+    const isUnderline =
+      lines.length === 1 &&
+      /^ {0,3}(?:=+|-+)[ \t]*$/.test(line) &&
+      lines[0]!.trim() !== '' &&
+      !lines[0]!.startsWith('|');
     if (mark !== undefined || isHeading || line.trim() === '') {
       if (lines.length > 0) {
         yield lines.join('\n');

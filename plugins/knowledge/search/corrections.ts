@@ -45,8 +45,12 @@ export class Vocabulary {
     );
     const known = `SELECT term, sum(docs) AS docs FROM vocabulary WHERE term >= @from AND term < @before AND length(term) BETWEEN @least AND @most`;
     // Names of hosts and the like are most of a vocabulary, and nobody's slip of the fingers.
-    this.#alike = db.prepare(`${known} AND term NOT GLOB '*[0-9._:/-]*' AND ${isSeen} GROUP BY term`);
-    this.#continued = db.prepare(`${known} AND ${isSeen} GROUP BY term ORDER BY docs DESC, term LIMIT ${mostCorrections}`);
+    this.#alike = db.prepare(
+      `${known} AND term NOT GLOB '*[0-9._:/-]*' AND ${isSeen} GROUP BY term`,
+    );
+    this.#continued = db.prepare(
+      `${known} AND ${isSeen} GROUP BY term ORDER BY docs DESC, term LIMIT ${mostCorrections}`,
+    );
   }
 
   /** Documents that the reader sees. */
@@ -66,14 +70,29 @@ export class Vocabulary {
     }
     const far = term.length >= 8 ? 2 : 1;
     const found = new Map<string, { weight: number; docs: number }>();
-    const knownTerms = (statement: Database.Statement, from: string, least: number, most: number): Known[] =>
+    const knownTerms = (
+      statement: Database.Statement,
+      from: string,
+      least: number,
+      most: number,
+    ): Known[] =>
       statement.all({ seen: this.#seen, from, before: after(from), least, most }) as Known[];
-    for (const { term: known, docs } of knownTerms(this.#continued, term, term.length, term.length + longestRest)) {
+    for (const { term: known, docs } of knownTerms(
+      this.#continued,
+      term,
+      term.length,
+      term.length + longestRest,
+    )) {
       found.set(known, { weight: 0.5, docs });
     }
     // Two letters that changed places may be the first two.
     for (const first of new Set([term[0]!, term[1]!])) {
-      for (const { term: known, docs } of knownTerms(this.#alike, first, term.length - far, term.length + far)) {
+      for (const { term: known, docs } of knownTerms(
+        this.#alike,
+        first,
+        term.length - far,
+        term.length + far,
+      )) {
         const steps = distance(term, known, far);
         if (steps <= far) {
           found.set(known, { weight: steps === 1 ? 0.8 : 0.55, docs });
@@ -101,7 +120,8 @@ export class Vocabulary {
 }
 
 /** The first text after all that begin with `prefix`. */
-const after = (prefix: string): string => prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+const after = (prefix: string): string =>
+  prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 
 /** How many letters were added, left out, taken for another or swapped with their neighbour; one more than `most` when they are more. */
 function distance(a: string, b: string, most: number): number {

@@ -1,6 +1,11 @@
 import { type Principal, SvcError, type Tables, type ThreadHandle } from 'svc/sdk';
 
-import type { KnowledgeDocument, KnowledgeHit, KnowledgeRead, KnowledgeSearch } from '../contract.ts';
+import type {
+  KnowledgeDocument,
+  KnowledgeHit,
+  KnowledgeRead,
+  KnowledgeSearch,
+} from '../contract.ts';
 import { DocStore } from '../documents/doc-store.ts';
 import type { KnowledgeTables } from '../tables.ts';
 import { audiencesOf } from './audience.ts';
@@ -9,7 +14,10 @@ import type { Answer, Mode, Search } from './searcher.ts';
 
 /** The vector of a question, where a model is set and answers in time. */
 export interface QuestionEmbedder {
-  of(text: string, signal: AbortSignal | undefined): Promise<{ readonly model: string; readonly values: Float32Array } | undefined>;
+  of(
+    text: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly model: string; readonly values: Float32Array } | undefined>;
 }
 
 export interface Asked {
@@ -44,14 +52,32 @@ export class Desk implements KnowledgeSearch, KnowledgeRead {
 
   async ask({ text, limit, path, tag, mode, principal, signal }: Asked): Promise<Answer> {
     const { search, feed, embedder } = this.#parts;
-    const [vector] = await Promise.all([mode === 'lexical' ? undefined : embedder.of(text, signal), feed.caughtUp(freshMs)]);
+    const [vector] = await Promise.all([
+      mode === 'lexical' ? undefined : embedder.of(text, signal),
+      feed.caughtUp(freshMs),
+    ]);
     if (mode === 'vector' && vector === undefined) {
-      throw new SvcError('conflict', 'no embedding model answers: set knowledge.embedding_model, or search with mode=hybrid, which does without', {
-        reason: 'knowledge.no_vectors',
-      });
+      throw new SvcError(
+        'conflict',
+        'no embedding model answers: set knowledge.embedding_model, or search with mode=hybrid, which does without',
+        {
+          reason: 'knowledge.no_vectors',
+        },
+      );
     }
-    const asked: Search = { text, limit, path: path?.replace(/\/+$/, ''), tag, audiences: audiencesOf(principal), mode, vector };
-    const answer = await search.call<Answer>('search', asked, { timeoutMs: searchMs, ...(signal && { signal }) });
+    const asked: Search = {
+      text,
+      limit,
+      path: path?.replace(/\/+$/, ''),
+      tag,
+      audiences: audiencesOf(principal),
+      mode,
+      vector,
+    };
+    const answer = await search.call<Answer>('search', asked, {
+      timeoutMs: searchMs,
+      ...(signal && { signal }),
+    });
     if (principal.selectors === undefined) {
       return answer;
     }
@@ -61,17 +87,38 @@ export class Desk implements KnowledgeSearch, KnowledgeRead {
     return { ...answer, items: answer.items.filter(({ doc_id: id }) => seen.has(id)) };
   }
 
-  async search({ text, limit = usual, path, principal, signal }: Parameters<KnowledgeSearch['search']>[0]): Promise<readonly KnowledgeHit[]> {
-    const { items } = await this.ask({ text, limit: Math.min(50, Math.max(1, Math.floor(limit))), path, mode: 'hybrid', principal, signal });
-    return items.map(({ doc_id, path: at, title, heading, anchor, version, highlights, score }) => ({
-      ...{ document_id: doc_id, path: at, title, heading, anchor, version, score },
-      excerpt: highlights.map(({ text: part }) => part).join(' … '),
-    }));
+  async search({
+    text,
+    limit = usual,
+    path,
+    principal,
+    signal,
+  }: Parameters<KnowledgeSearch['search']>[0]): Promise<readonly KnowledgeHit[]> {
+    const { items } = await this.ask({
+      text,
+      limit: Math.min(50, Math.max(1, Math.floor(limit))),
+      path,
+      mode: 'hybrid',
+      principal,
+      signal,
+    });
+    return items.map(
+      ({ doc_id, path: at, title, heading, anchor, version, highlights, score }) => ({
+        ...{ document_id: doc_id, path: at, title, heading, anchor, version, score },
+        excerpt: highlights.map(({ text: part }) => part).join(' … '),
+      }),
+    );
   }
 
-  async read(reference: number | string, principal: Principal): Promise<KnowledgeDocument | undefined> {
+  async read(
+    reference: number | string,
+    principal: Principal,
+  ): Promise<KnowledgeDocument | undefined> {
     const store = new DocStore(this.#parts.tables.read);
-    const id = typeof reference === 'number' ? reference : (idOf(reference) ?? (await this.#at(reference, principal, store)));
+    const id =
+      typeof reference === 'number'
+        ? reference
+        : (idOf(reference) ?? (await this.#at(reference, principal, store)));
     const doc = id === undefined ? undefined : await store.whole(id, principal);
     return (
       doc && {
@@ -88,7 +135,9 @@ export class Desk implements KnowledgeSearch, KnowledgeRead {
 
   async #at(reference: string, principal: Principal, store: DocStore): Promise<number | undefined> {
     const plain = reference.split('#', 1)[0]!.normalize('NFC');
-    const paths = plain.startsWith(runbook) ? [`vault/${plain.slice(runbook.length)}`, plain.slice(runbook.length)] : [plain];
+    const paths = plain.startsWith(runbook)
+      ? [`vault/${plain.slice(runbook.length)}`, plain.slice(runbook.length)]
+      : [plain];
     for (const path of paths) {
       const found = await store.at(path, principal);
       if (found) {

@@ -13,7 +13,11 @@ const mostMarks = 24;
 
 /** The part of a text that says most of what was asked for. */
 export function highlightOf(text: string, { concepts }: Question): Highlight {
-  const worth = new Map(concepts.flatMap(({ variants, idf }) => variants.flatMap(({ terms, weight }) => terms.map((term) => [term, idf * weight] as const))));
+  const worth = new Map(
+    concepts.flatMap(({ variants, idf }) =>
+      variants.flatMap(({ terms, weight }) => terms.map((term) => [term, idf * weight] as const)),
+    ),
+  );
   const hits = analyze(text).tokens.filter(({ term }) => worth.has(term));
   let [best, from] = [-1, 0];
   for (const [index, { start }] of hits.entries()) {
@@ -36,10 +40,12 @@ export function highlightOf(text: string, { concepts }: Question): Highlight {
   return { text: text.slice(start, end), marks };
 }
 
-const wordStart = (text: string, at: number): number => (at === 0 ? 0 : at + (/^\S{0,30}\s+/.exec(text.slice(at, at + 60))?.[0].length ?? 0));
+const wordStart = (text: string, at: number): number =>
+  at === 0 ? 0 : at + (/^\S{0,30}\s+/.exec(text.slice(at, at + 60))?.[0].length ?? 0);
 
 function wordEnd(text: string, at: number): number {
-  const end = at >= text.length ? at : at - (/\s\S{0,30}$/.exec(text.slice(at - 40, at))?.[0].length ?? 0);
+  const end =
+    at >= text.length ? at : at - (/\s\S{0,30}$/.exec(text.slice(at - 40, at))?.[0].length ?? 0);
   // Not within a character of two units.
   return /[\ud800-\udbff]/.test(text[end - 1] ?? '') ? end - 1 : end;
 }

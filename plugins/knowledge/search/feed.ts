@@ -58,7 +58,13 @@ export class Feed {
   /** Of the index that serves. */
   #served = 0;
   #isServing = false;
-  #state: Omit<FeedState, 'last_error'> = { state: 'starting', documents: 0, chunks: 0, behind: 0, rebuilt: null };
+  #state: Omit<FeedState, 'last_error'> = {
+    state: 'starting',
+    documents: 0,
+    chunks: 0,
+    behind: 0,
+    rebuilt: null,
+  };
   /** Told after each step into the index that serves. */
   onApplied: () => void = () => undefined;
 
@@ -68,9 +74,13 @@ export class Feed {
     this.#loop = new DueWork({
       work: (signal) => this.#bring(signal),
       failed: (error, cause) => {
-        parts.log.warn({ event: 'knowledge.index_delayed', error }, `documents could not be indexed, which is tried again: ${cause}`);
+        parts.log.warn(
+          { event: 'knowledge.index_delayed', error },
+          `documents could not be indexed, which is tried again: ${cause}`,
+        );
         // A file that SQLite finds damaged does not heal; and what was made anew may be half of one.
-        this.#wantsAnew ||= this.#state.rebuilt !== null || /malformed|not a database|corrupt/i.test(cause);
+        this.#wantsAnew ||=
+          this.#state.rebuilt !== null || /malformed|not a database|corrupt/i.test(cause);
       },
       ...{ retryMs, later: parts.later },
     });
@@ -113,7 +123,10 @@ export class Feed {
   /** Until the plugin leaves. */
   async run(signal: AbortSignal): Promise<void> {
     this.#wantsAnew ||= (await this.#log.state(asked)) === 'true';
-    if (this.#wantsAnew || ((await this.#log.state(indexed)) ?? mark(0)) !== mark(await this.#log.last())) {
+    if (
+      this.#wantsAnew ||
+      ((await this.#log.state(indexed)) ?? mark(0)) !== mark(await this.#log.last())
+    ) {
       this.#loop.due();
     }
     await this.#loop.run(signal);
@@ -133,12 +146,19 @@ export class Feed {
 
   async #bring(signal: AbortSignal): Promise<void> {
     let positions = await this.#positions();
-    if (this.#wantsAnew || positions.serving === undefined || positions.serving.analysis !== analysisNumber) {
+    if (
+      this.#wantsAnew ||
+      positions.serving === undefined ||
+      positions.serving.analysis !== analysisNumber
+    ) {
       await this.#call('begin', { lineage: await this.#lineage() });
       this.#wantsAnew = false;
       positions = await this.#positions();
     }
-    let seq: Record<Which, number> = { serving: positions.serving?.seq ?? 0, next: positions.next?.seq ?? 0 };
+    let seq: Record<Which, number> = {
+      serving: positions.serving?.seq ?? 0,
+      next: positions.next?.seq ?? 0,
+    };
     if (positions.serving !== undefined) {
       this.#serves(seq.serving);
     }
@@ -160,7 +180,14 @@ export class Feed {
       }
     }
     const now = await this.#positions();
-    this.#state = { ...this.#state, state: 'ready', behind: 0, documents: now.serving?.docs ?? 0, chunks: now.serving?.chunks ?? 0, rebuilt: null };
+    this.#state = {
+      ...this.#state,
+      state: 'ready',
+      behind: 0,
+      documents: now.serving?.docs ?? 0,
+      chunks: now.serving?.chunks ?? 0,
+      rebuilt: null,
+    };
     await this.#settle(seq.serving);
   }
 
@@ -200,10 +227,17 @@ export class Feed {
 
   /** Positions in indexes of this database; one of another, or of a time that a restored backup took back, must not answer. */
   async #positions(): Promise<Positions> {
-    const [positions, lineage, last] = [await this.#call<Positions>('positions'), await this.#lineage(), await this.#log.last()];
+    const [positions, lineage, last] = [
+      await this.#call<Positions>('positions'),
+      await this.#lineage(),
+      await this.#log.last(),
+    ];
     const { serving } = positions;
     if (serving !== undefined && (serving.lineage !== lineage || serving.seq > last)) {
-      this.#parts.log.warn({ event: 'knowledge.index_of_another' }, 'the index of documents is of another database than this one and is made anew');
+      this.#parts.log.warn(
+        { event: 'knowledge.index_of_another' },
+        'the index of documents is of another database than this one and is made anew',
+      );
       this.#isServing = false;
       await this.#call('discard');
       return {};

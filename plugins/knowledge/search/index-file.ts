@@ -47,7 +47,9 @@ interface Words {
   readonly terms: ReadonlySet<string>;
 }
 
-const textOf = (text: string): { words: string; terms: readonly string[]; wholes: readonly string[] } => {
+const textOf = (
+  text: string,
+): { words: string; terms: readonly string[]; wholes: readonly string[] } => {
   const { tokens, wholes } = analyze(text);
   const terms = tokens.map(({ term }) => term);
   return { words: terms.join(' '), terms, wholes };
@@ -70,9 +72,17 @@ export class IndexFile {
   }
 
   position(): IndexPosition {
-    const meta = new Map((this.#db.prepare('SELECT key, value FROM meta').raw().all() as [string, string][]).map(([key, value]) => [key, value]));
+    const meta = new Map(
+      (this.#db.prepare('SELECT key, value FROM meta').raw().all() as [string, string][]).map(
+        ([key, value]) => [key, value],
+      ),
+    );
     return {
-      ...{ seq: Number(meta.get('seq') ?? 0), lineage: meta.get('lineage') ?? '', analysis: Number(meta.get('analysis') ?? 0) },
+      ...{
+        seq: Number(meta.get('seq') ?? 0),
+        lineage: meta.get('lineage') ?? '',
+        analysis: Number(meta.get('analysis') ?? 0),
+      },
       ...{ docs: Number(meta.get('docs') ?? 0), chunks: Number(meta.get('chunks') ?? 0) },
     };
   }
@@ -107,35 +117,59 @@ export class IndexFile {
           }
         }
       }
-      this.#meta({ seq: String(changes.at(-1)?.seq ?? before.seq), docs: String(docs), chunks: String(all) });
+      this.#meta({
+        seq: String(changes.at(-1)?.seq ?? before.seq),
+        docs: String(docs),
+        chunks: String(all),
+      });
     })();
     return chunks;
   }
 
   /** Chunks that have no vector of this model yet, with what is embedded of them. */
-  unembedded(model: string, after: number, limit: number): readonly { readonly chunk: number; readonly text: string }[] {
-    return this.#statements.unembedded.all(after, model, limit) as { chunk: number; text: string }[];
+  unembedded(
+    model: string,
+    after: number,
+    limit: number,
+  ): readonly { readonly chunk: number; readonly text: string }[] {
+    return this.#statements.unembedded.all(after, model, limit) as {
+      chunk: number;
+      text: string;
+    }[];
   }
 
-  embed(model: string, vectors: readonly { readonly chunk: number; readonly vector: Int8Array }[]): void {
+  embed(
+    model: string,
+    vectors: readonly { readonly chunk: number; readonly vector: Int8Array }[],
+  ): void {
     this.#db.transaction(() => {
       for (const { chunk, vector } of vectors) {
         // The chunk may have gone while its vector was made.
-        this.#statements.vector.run({ model, chunk, vector: Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength) });
+        this.#statements.vector.run({
+          model,
+          chunk,
+          vector: Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
+        });
       }
     })();
   }
 
   /** The one whose vectors serve. */
   model(): string | undefined {
-    return (this.#db.prepare("SELECT nullif(value, '') FROM meta WHERE key = 'model'").pluck().get() as string | null | undefined) ?? undefined;
+    return (
+      (this.#db.prepare("SELECT nullif(value, '') FROM meta WHERE key = 'model'").pluck().get() as
+        | string
+        | null
+        | undefined) ?? undefined
+    );
   }
 
   /** Vectors of the index before for all that stayed as it was, so that none is missing when this one takes its place. */
   carryVectors(file: string): void {
     this.#db.prepare('ATTACH ? AS before').run(file);
     try {
-      this.#db.exec(`INSERT OR IGNORE INTO vectors (chunk, model, vector) SELECT n.id, v.model, v.vector FROM before.chunks o
+      this.#db
+        .exec(`INSERT OR IGNORE INTO vectors (chunk, model, vector) SELECT n.id, v.model, v.vector FROM before.chunks o
         JOIN before.vectors v ON v.chunk = o.id JOIN chunks n ON n.doc = o.doc AND n.ordinal = o.ordinal AND n.text = o.text AND n.heading = o.heading;
         INSERT OR REPLACE INTO meta (key, value) SELECT key, value FROM before.meta WHERE key = 'model';`);
     } finally {
@@ -155,14 +189,24 @@ export class IndexFile {
 
   /** How many chunks the document had. */
   #take(id: number, counts: Counts): number {
-    const known = this.#statements.doc.get(id) as { path: string; title: string; tags: string; org: number } | undefined;
+    const known = this.#statements.doc.get(id) as
+      | { path: string; title: string; tags: string; org: number }
+      | undefined;
     if (known === undefined) {
       return 0;
     }
-    const chunks = this.#statements.chunks.all(id) as { id: number; heading: string; text: string }[];
+    const chunks = this.#statements.chunks.all(id) as {
+      id: number;
+      heading: string;
+      text: string;
+    }[];
     const words = wordsOf(
       known,
-      chunks.map(({ heading, text }) => ({ headings: heading.split(headingJoint), anchor: '', text })),
+      chunks.map(({ heading, text }) => ({
+        headings: heading.split(headingJoint),
+        anchor: '',
+        text,
+      })),
     );
     tally(words, counts, known.org, -1);
     for (const { id: chunk } of chunks) {
@@ -183,7 +227,13 @@ export class IndexFile {
     const words = wordsOf({ path, title, tags }, chunks);
     tally(words, counts, audience, 1);
     chunks.forEach(({ headings, anchor, text }, ordinal) => {
-      const { lastInsertRowid: rowid } = this.#statements.putChunk.run(id, ordinal, headings.join(headingJoint), anchor, text);
+      const { lastInsertRowid: rowid } = this.#statements.putChunk.run(
+        id,
+        ordinal,
+        headings.join(headingJoint),
+        anchor,
+        text,
+      );
       this.#statements.putWords.run(rowid, ...words[ordinal]!.row);
     });
     return chunks.length;
@@ -199,9 +249,14 @@ export class IndexFile {
 export const headingJoint = ' › ';
 
 /** What a chunk is found by: its document's title, path and tags too. */
-function wordsOf({ path, title, tags }: { readonly path: string; readonly title: string; readonly tags: string }, chunks: readonly Chunk[]): Words[] {
+function wordsOf(
+  { path, title, tags }: { readonly path: string; readonly title: string; readonly tags: string },
+  chunks: readonly Chunk[],
+): Words[] {
   const named = textOf(title);
-  const place = textOf(`${path.replace(/\.(?:md|markdown|txt|pdf|docx)$/i, '')} ${(JSON.parse(tags) as string[]).join(' ')}`);
+  const place = textOf(
+    `${path.replace(/\.(?:md|markdown|txt|pdf|docx)$/i, '')} ${(JSON.parse(tags) as string[]).join(' ')}`,
+  );
   return chunks.map(({ headings, text }) => {
     // The outermost heading mostly is the title once more.
     const heading = textOf(headings.filter((part) => part !== title).join(' '));
@@ -232,12 +287,20 @@ function tally(words: readonly Words[], counts: Counts, org: number, sign: 1 | -
 }
 
 const prepared = (db: Database.Database) => ({
-  meta: db.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
+  meta: db.prepare(
+    'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+  ),
   doc: db.prepare('SELECT path, title, tags, org FROM docs WHERE id = ?'),
   chunks: db.prepare('SELECT id, heading, text FROM chunks WHERE doc = ? ORDER BY ordinal'),
-  putDoc: db.prepare('INSERT INTO docs (id, path, title, tags, org, version, source) VALUES (?, ?, ?, ?, ?, ?, ?)'),
-  putChunk: db.prepare('INSERT INTO chunks (doc, ordinal, heading, anchor, text) VALUES (?, ?, ?, ?, ?)'),
-  putWords: db.prepare(`INSERT INTO words (rowid, ${columns.join(', ')}) VALUES (?, ?, ?, ?, ?, ?)`),
+  putDoc: db.prepare(
+    'INSERT INTO docs (id, path, title, tags, org, version, source) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  ),
+  putChunk: db.prepare(
+    'INSERT INTO chunks (doc, ordinal, heading, anchor, text) VALUES (?, ?, ?, ?, ?)',
+  ),
+  putWords: db.prepare(
+    `INSERT INTO words (rowid, ${columns.join(', ')}) VALUES (?, ?, ?, ?, ?, ?)`,
+  ),
   undoc: db.prepare('DELETE FROM docs WHERE id = ?'),
   unchunk: db.prepare('DELETE FROM chunks WHERE doc = ?'),
   unword: db.prepare('DELETE FROM words WHERE rowid = ?'),
@@ -251,5 +314,7 @@ const prepared = (db: Database.Database) => ({
     `SELECT c.id AS chunk, d.title || char(10) || c.heading || char(10) || c.text AS text FROM chunks c JOIN docs d ON d.id = c.doc
      WHERE c.id > ? AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk = c.id AND v.model = ?) ORDER BY c.id LIMIT ?`,
   ),
-  vector: db.prepare('INSERT OR REPLACE INTO vectors (chunk, model, vector) SELECT id, @model, @vector FROM chunks WHERE id = @chunk'),
+  vector: db.prepare(
+    'INSERT OR REPLACE INTO vectors (chunk, model, vector) SELECT id, @model, @vector FROM chunks WHERE id = @chunk',
+  ),
 });

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 import { SvcError } from 'svc/sdk';
@@ -21,7 +29,9 @@ const fileOf = (number: number): string => `index-${number}.db`;
 export function servingFile(folder: string): string | undefined {
   try {
     const name = readFileSync(join(folder, pointer), 'utf8').trim();
-    return /^index-\d+\.db$/.test(name) && existsSync(join(folder, name)) ? join(folder, name) : undefined;
+    return /^index-\d+\.db$/.test(name) && existsSync(join(folder, name))
+      ? join(folder, name)
+      : undefined;
   } catch {
     // None was finished yet.
     return undefined;
@@ -40,7 +50,10 @@ export async function openIndex({ data, log }: ThreadSetup): Promise<ThreadServi
     try {
       files.serving = { file: new IndexFile(named), name };
     } catch (error) {
-      log.warn({ event: 'knowledge.index_unreadable', error, file: name }, `the index of documents in ${name} cannot be read and is made anew`);
+      log.warn(
+        { event: 'knowledge.index_unreadable', error, file: name },
+        `the index of documents in ${name} cannot be read and is made anew`,
+      );
     }
   }
   // What was begun and not finished when svc ended is begun anew.
@@ -59,7 +72,8 @@ export async function openIndex({ data, log }: ThreadSetup): Promise<ThreadServi
         ...(files.serving && { serving: files.serving.file.position() }),
         ...(files.next && { next: files.next.file.position() }),
       }),
-      apply: ({ which, changes }: { which: Which; changes: readonly Change[] }) => of(which).apply(changes),
+      apply: ({ which, changes }: { which: Which; changes: readonly Change[] }) =>
+        of(which).apply(changes),
       begin({ lineage }: { lineage: string }) {
         files.next?.file.close();
         // Never a name that a search may still have open.
@@ -89,8 +103,15 @@ export async function openIndex({ data, log }: ThreadSetup): Promise<ThreadServi
         sweep(folder, files.next?.name);
       },
       sweep: () => sweep(folder, files.serving?.name, files.next?.name),
-      unembedded: ({ model, after, limit }: { model: string; after: number; limit: number }) => of('serving').unembedded(model, after, limit),
-      embed: ({ model, vectors }: { model: string; vectors: readonly { chunk: number; vector: Int8Array }[] }) => of('serving').embed(model, vectors),
+      unembedded: ({ model, after, limit }: { model: string; after: number; limit: number }) =>
+        of('serving').unembedded(model, after, limit),
+      embed: ({
+        model,
+        vectors,
+      }: {
+        model: string;
+        vectors: readonly { chunk: number; vector: Int8Array }[];
+      }) => of('serving').embed(model, vectors),
       servingModel: () => ({ model: files.serving?.file.model(), file: files.serving?.name ?? '' }),
       keepModel: (model: string | undefined) => of('serving').keepModel(model),
     },

@@ -43,13 +43,18 @@ export function questionOf(text: string, vocabulary: Vocabulary): Question {
   const terms = tokens.map(({ term }) => term);
   const meant = terms.some((term) => !isIdle(term));
   const concepts: Concept[] = [];
-  const raw = (token: Token): string => [rest, ...phrases].join(' ').slice(token.start, token.end).toLowerCase();
+  const raw = (token: Token): string =>
+    [rest, ...phrases].join(' ').slice(token.start, token.end).toLowerCase();
   const add = (variants: readonly Variant[], at: number): void => {
-    const known = variants.map((variant) => ({ variant, ...rarest(variant, vocabulary) })).filter(({ docs: found }) => found > 0);
+    const known = variants
+      .map((variant) => ({ variant, ...rarest(variant, vocabulary) }))
+      .filter(({ docs: found }) => found > 0);
     if (known.length > 0 && concepts.length < mostConcepts) {
       // As rare as what was typed, when that is known; else as the most common of what stands for it.
       const typed = known.filter(({ variant }) => variant.weight === 1);
-      const frequency = Math.max(...(typed.length > 0 ? typed : known).map(({ docs: found }) => found));
+      const frequency = Math.max(
+        ...(typed.length > 0 ? typed : known).map(({ docs: found }) => found),
+      );
       const idf = Math.log(1 + (docs - frequency + 0.5) / (frequency + 0.5));
       concepts.push({
         variants: known.map(({ variant }) => variant),
@@ -66,29 +71,61 @@ export function questionOf(text: string, vocabulary: Vocabulary): Question {
     }
     used.add(term);
     const own: Variant = { terms: [term], weight: 1 };
-    const others = otherWords(terms, at).flatMap(({ phrases: said }) => said.map((phrase) => ({ terms: phrase, weight: otherWeight })));
+    const others = otherWords(terms, at).flatMap(({ phrases: said }) =>
+      said.map((phrase) => ({ terms: phrase, weight: otherWeight })),
+    );
     const joined = at + 1 < tokens.length ? joinedOf(raw(tokens[at]!), raw(tokens[at + 1]!)) : [];
     const word = raw(tokens[at]!);
-    const variants = [own, ...(word === term ? [] : [{ terms: [word], weight: joinedWeight }]), ...joined, ...others];
-    add(vocabulary.frequency(term).docs > 0 ? variants : [...variants, ...meantBy(term, word, vocabulary)], at);
+    const variants = [
+      own,
+      ...(word === term ? [] : [{ terms: [word], weight: joinedWeight }]),
+      ...joined,
+      ...others,
+    ];
+    add(
+      vocabulary.frequency(term).docs > 0
+        ? variants
+        : [...variants, ...meantBy(term, word, vocabulary)],
+      at,
+    );
   });
-  wholes.filter((whole) => !used.has(whole)).forEach((whole) => add([{ terms: [whole], weight: 1 }], -1));
-  return { concepts, phrases: phrases.map((phrase) => analyze(phrase).tokens.map(({ term }) => term)).filter(({ length }) => length > 0), path, tags };
+  wholes
+    .filter((whole) => !used.has(whole))
+    .forEach((whole) => add([{ terms: [whole], weight: 1 }], -1));
+  return {
+    concepts,
+    phrases: phrases
+      .map((phrase) => analyze(phrase).tokens.map(({ term }) => term))
+      .filter(({ length }) => length > 0),
+    path,
+    tags,
+  };
 }
 
 /** Two words that may be written as one: file system, time out. */
 const joinedOf = (first: string, second: string): Variant[] =>
-  [...new Set([first + second, stem(first + second)])].map((term) => ({ terms: [term], weight: joinedWeight }));
+  [...new Set([first + second, stem(first + second)])].map((term) => ({
+    terms: [term],
+    weight: joinedWeight,
+  }));
 
 /** For a word that no document has. */
 function meantBy(term: string, word: string, vocabulary: Vocabulary): Variant[] {
   const parts = vocabulary.parts(term) ?? vocabulary.parts(word);
   const split = parts ? [{ terms: parts.map(stem), weight: joinedWeight }] : [];
-  return [...split, ...vocabulary.corrections(term).map(({ term: known, weight }) => ({ terms: [known], weight }))];
+  return [
+    ...split,
+    ...vocabulary.corrections(term).map(({ term: known, weight }) => ({ terms: [known], weight })),
+  ];
 }
 
-function rarest({ terms }: Variant, vocabulary: Vocabulary): { readonly docs: number; readonly chunks: number } {
-  return terms.map((term) => vocabulary.frequency(term)).reduce((least, one) => (one.docs < least.docs ? one : least));
+function rarest(
+  { terms }: Variant,
+  vocabulary: Vocabulary,
+): { readonly docs: number; readonly chunks: number } {
+  return terms
+    .map((term) => vocabulary.frequency(term))
+    .reduce((least, one) => (one.docs < least.docs ? one : least));
 }
 
 function fieldsOf(text: string): {

@@ -56,14 +56,18 @@ class Reading {
   readonly #whole = new Map<string, number[]>();
 
   constructor(concepts: readonly Concept[]) {
-    this.#wanted = new Set(concepts.flatMap(({ variants }) => variants.flatMap(({ terms }) => terms)));
+    this.#wanted = new Set(
+      concepts.flatMap(({ variants }) => variants.flatMap(({ terms }) => terms)),
+    );
   }
 
   fields({ title, path, tags, heading, text }: Candidate): Fields {
     this.#whole.clear();
     const parts = {
       title: this.#field(title),
-      place: this.#field(`${path.replace(/\.\w+$/, '')} ${(JSON.parse(tags) as string[]).join(' ')}`),
+      place: this.#field(
+        `${path.replace(/\.\w+$/, '')} ${(JSON.parse(tags) as string[]).join(' ')}`,
+      ),
       heading: this.#field(heading.startsWith(title) ? heading.slice(title.length) : heading),
       body: this.#field(text),
       whole: { terms: new Map(this.#whole), length: 0 },
@@ -94,13 +98,25 @@ class Reading {
 }
 
 /** Puts candidates in order, by what all chunks of a document say together, then by the chunk itself: the best chunk of each document, then further ones. */
-export function ordered(candidates: readonly Candidate[], { concepts }: Question): readonly Ranked[] {
+export function ordered(
+  candidates: readonly Candidate[],
+  { concepts }: Question,
+): readonly Ranked[] {
   const reading = new Reading(concepts);
   const whole = concepts.reduce((sum, { idf }) => sum + idf, 0);
-  const docs = new Map<number, { readonly best: number[]; readonly chunks: { readonly candidate: Candidate; readonly score: number }[] }>();
+  const docs = new Map<
+    number,
+    {
+      readonly best: number[];
+      readonly chunks: { readonly candidate: Candidate; readonly score: number }[];
+    }
+  >();
   for (const candidate of candidates) {
     const fields = reading.fields(candidate);
-    const parts = concepts.map((concept) => concept.idf * saturated(concept, fields) * (candidate.ordinal === 0 ? beginning : 1));
+    const parts = concepts.map(
+      (concept) =>
+        concept.idf * saturated(concept, fields) * (candidate.ordinal === 0 ? beginning : 1),
+    );
     const score = combined(parts, concepts, whole) * (1 + nearness(concepts, fields));
     const doc = docs.get(candidate.doc) ?? { best: concepts.map(() => 0), chunks: [] };
     docs.set(candidate.doc, doc);
@@ -117,17 +133,24 @@ export function ordered(candidates: readonly Candidate[], { concepts }: Question
     chunks.sort((a, b) => b.score - a.score || a.candidate.ordinal - b.candidate.ordinal);
     chunks.forEach(({ candidate, score }, index) => {
       const final = ofDocument * together + (1 - ofDocument) * score;
-      (index === 0 ? firsts : others).push({ candidate, score: index === 0 ? final : score * (1 - ofDocument) });
+      (index === 0 ? firsts : others).push({
+        candidate,
+        score: index === 0 ? final : score * (1 - ofDocument),
+      });
     });
   }
-  const byScore = (a: Ranked, b: Ranked): number => b.score - a.score || a.candidate.chunk - b.candidate.chunk;
+  const byScore = (a: Ranked, b: Ranked): number =>
+    b.score - a.score || a.candidate.chunk - b.candidate.chunk;
   return [...firsts.sort(byScore), ...others.sort(byScore)];
 }
 
 /** What is found counts more the more of the question it is. */
 function combined(parts: readonly number[], concepts: readonly Concept[], whole: number): number {
   const sum = parts.reduce((total, part) => total + part, 0);
-  const covered = concepts.reduce((total, { idf }, index) => total + (parts[index]! > 0 ? idf : 0), 0);
+  const covered = concepts.reduce(
+    (total, { idf }, index) => total + (parts[index]! > 0 ? idf : 0),
+    0,
+  );
   return whole === 0 ? 0 : sum * (0.35 + 0.65 * (covered / whole));
 }
 
@@ -143,7 +166,10 @@ function saturated({ variants }: Concept, fields: Fields): number {
       const field = fields[name];
       const count = occurrences(terms, field);
       if (count > 0) {
-        const tf = name === 'body' ? count / (1 - lengthShare + lengthShare * (field.length / usualLength)) : Math.min(count, 2);
+        const tf =
+          name === 'body'
+            ? count / (1 - lengthShare + lengthShare * (field.length / usualLength))
+            : Math.min(count, 2);
         amount += weights[name] * tf;
       }
     }
@@ -154,7 +180,11 @@ function saturated({ variants }: Concept, fields: Fields): number {
 
 function occurrences(terms: readonly string[], { terms: known }: Field): number {
   const starts = known.get(terms[0]!) ?? [];
-  return terms.length === 1 ? starts.length : starts.filter((start) => terms.every((term, index) => known.get(term)?.includes(start + index))).length;
+  return terms.length === 1
+    ? starts.length
+    : starts.filter((start) =>
+        terms.every((term, index) => known.get(term)?.includes(start + index)),
+      ).length;
 }
 
 /** Words that were typed side by side and stand close to each other. */
@@ -166,7 +196,11 @@ function nearness(concepts: readonly Concept[], fields: Fields): number {
       continue;
     }
     const isNear = [fields.title, fields.heading, fields.body].some((field) => {
-      const [a, b] = [first, second].map(({ variants }) => variants.flatMap(({ terms }) => (terms.length === 1 ? (field.terms.get(terms[0]!) ?? []) : [])));
+      const [a, b] = [first, second].map(({ variants }) =>
+        variants.flatMap(({ terms }) =>
+          terms.length === 1 ? (field.terms.get(terms[0]!) ?? []) : [],
+        ),
+      );
       return a!.some((at) => b!.some((other) => Math.abs(other - at) <= 3));
     });
     near += isNear ? 1 : 0;

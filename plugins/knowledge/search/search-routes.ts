@@ -6,12 +6,22 @@ import type { Embedding } from '../embedding/embedding.ts';
 import type { Desk } from './desk.ts';
 import type { Feed } from './feed.ts';
 
-const Modes = Type.Enum(['hybrid', 'lexical', 'vector'], { default: 'hybrid', description: 'hybrid: words, and likeness where an embedding model is set' });
+const Modes = Type.Enum(['hybrid', 'lexical', 'vector'], {
+  default: 'hybrid',
+  description: 'hybrid: words, and likeness where an embedding model is set',
+});
 
 const SearchQuery = Type.Object({
-  q: Type.String({ minLength: 1, maxLength: 1_000, pattern: '\\S', description: 'words, "phrases", path:folder, tag:name' }),
+  q: Type.String({
+    minLength: 1,
+    maxLength: 1_000,
+    pattern: '\\S',
+    description: 'words, "phrases", path:folder, tag:name',
+  }),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
-  path_prefix: Type.Optional(Type.String({ minLength: 1, maxLength: 400, description: 'a folder with all below it' })),
+  path_prefix: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 400, description: 'a folder with all below it' }),
+  ),
   tag: Type.Optional(Tag),
   mode: Type.Optional(Modes),
 });
@@ -28,12 +38,17 @@ const Hit = Type.Object({
   highlights: Type.Array(
     Type.Object({
       text: Type.String(),
-      marks: Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 }), { description: 'from and to, in UTF-16 units of the text' }),
+      marks: Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 }), {
+        description: 'from and to, in UTF-16 units of the text',
+      }),
     }),
   ),
 });
 
-const SearchAnswer = Type.Object({ items: Type.Array(Hit), mode: Type.Enum(['hybrid', 'lexical', 'vector'], { description: 'what was really used' }) });
+const SearchAnswer = Type.Object({
+  items: Type.Array(Hit),
+  mode: Type.Enum(['hybrid', 'lexical', 'vector'], { description: 'what was really used' }),
+});
 
 const Named = Type.Object({
   id: Type.Integer(),
@@ -50,16 +65,24 @@ const IndexState = Type.Object({
   documents: Type.Integer(),
   chunks: Type.Integer(),
   behind: Type.Integer({ description: 'changes that searches do not see yet' }),
-  rebuilt: Type.Union([Type.Number(), Type.Null()], { description: 'of the index that is made anew, from 0 to 1' }),
+  rebuilt: Type.Union([Type.Number(), Type.Null()], {
+    description: 'of the index that is made anew, from 0 to 1',
+  }),
   last_error: Type.Union([Type.String(), Type.Null()]),
   vectors: Type.Object({
-    model: Type.Union([Type.String(), Type.Null()], { description: 'whose vectors serve; null: searches go by words alone' }),
+    model: Type.Union([Type.String(), Type.Null()], {
+      description: 'whose vectors serve; null: searches go by words alone',
+    }),
     embedded: Type.Integer({ description: 'parts of documents that got a vector since the start' }),
     last_error: Type.Union([Type.String(), Type.Null()]),
   }),
 });
 
-export const searchRoutes = (desk: Desk, feed: Feed, embedding: Embedding): readonly RouteDeclaration[] => [
+export const searchRoutes = (
+  desk: Desk,
+  feed: Feed,
+  embedding: Embedding,
+): readonly RouteDeclaration[] => [
   route({
     method: 'GET',
     path: '/api/v1/knowledge/search',
@@ -69,7 +92,11 @@ export const searchRoutes = (desk: Desk, feed: Feed, embedding: Embedding): read
     query: SearchQuery,
     response: SearchAnswer,
     errors: ['conflict', 'unavailable'],
-    async handle({ query: { q, limit = 10, path_prefix: path, tag, mode = 'hybrid' }, principal, signal }) {
+    async handle({
+      query: { q, limit = 10, path_prefix: path, tag, mode = 'hybrid' },
+      principal,
+      signal,
+    }) {
       const answer = await desk.ask({ text: q, limit, path, tag, mode, principal, signal });
       return answer as never;
     },
@@ -79,18 +106,28 @@ export const searchRoutes = (desk: Desk, feed: Feed, embedding: Embedding): read
     path: '/api/v1/knowledge/document',
     access: 'any',
     devices: 'narrowed',
-    summary: 'One document with what it says, by any name that leads to it: its number, its path, or the playbook link of a rule or report',
+    summary:
+      'One document with what it says, by any name that leads to it: its number, its path, or the playbook link of a rule or report',
     query: Type.Object({
-      doc: Type.String({ minLength: 1, maxLength: 1_000, pattern: '\\S', description: '12, vault/hosts/disk-full.md, playbook://hosts/disk-full.md' }),
+      doc: Type.String({
+        minLength: 1,
+        maxLength: 1_000,
+        pattern: '\\S',
+        description: '12, vault/hosts/disk-full.md, playbook://hosts/disk-full.md',
+      }),
     }),
     response: Named,
     errors: ['not_found'],
     async handle({ query: { doc }, principal }) {
       const found = await desk.read(doc.trim(), principal);
       if (found === undefined) {
-        throw new SvcError('not_found', `there is no document ${JSON.stringify(doc)}; "svc knowledge list" and "svc knowledge search" show those there are`, {
-          reason: 'knowledge.no_document',
-        });
+        throw new SvcError(
+          'not_found',
+          `there is no document ${JSON.stringify(doc)}; "svc knowledge list" and "svc knowledge search" show those there are`,
+          {
+            reason: 'knowledge.no_document',
+          },
+        );
       }
       const { document_id: id, path, title, tags, source, version, content } = found;
       return { id: Number(id), path, title, tags: [...tags], source, version, content };

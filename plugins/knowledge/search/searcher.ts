@@ -78,10 +78,16 @@ export class Searcher {
   #answer(search: Search): Answer {
     const question = questionOf(search.text, new Vocabulary(this.#db, search.audiences));
     const filter = filterOf(search, question);
-    const similar = search.mode === 'lexical' || !search.vector ? undefined : this.#similar(search.vector, filter);
-    const lexical = search.mode === 'vector' && similar ? [] : ordered(this.#matches(question, filter), question);
+    const similar =
+      search.mode === 'lexical' || !search.vector
+        ? undefined
+        : this.#similar(search.vector, filter);
+    const lexical =
+      search.mode === 'vector' && similar ? [] : ordered(this.#matches(question, filter), question);
     const ranked = similar === undefined ? lexical : fused(lexical, similar);
-    const items = ranked.slice(0, search.limit).map(({ candidate, score }) => shown(candidate, score, question));
+    const items = ranked
+      .slice(0, search.limit)
+      .map(({ candidate, score }) => shown(candidate, score, question));
     return { items, mode: similar === undefined ? 'lexical' : search.mode };
   }
 
@@ -105,7 +111,9 @@ export class Searcher {
   /** The best by the table's own measure; those that are filtered away are made up for. */
   #look(match: string, filter: Filter): Candidate[] {
     const ranked = 'words MATCH ? ORDER BY bm25(words, 5, 3, 3, 1, 3)';
-    const quick = this.#prepare(`SELECT rowid FROM words WHERE ${ranked} LIMIT ${candidates}`).pluck().all(match) as number[];
+    const quick = this.#prepare(`SELECT rowid FROM words WHERE ${ranked} LIMIT ${candidates}`)
+      .pluck()
+      .all(match) as number[];
     const kept = this.#candidates(quick, filter);
     if (kept.length === quick.length || quick.length < candidates) {
       return kept;
@@ -119,7 +127,10 @@ export class Searcher {
     );
   }
 
-  #similar({ model, values }: { readonly model: string; readonly values: Float32Array }, filter: Filter): Candidate[] | undefined {
+  #similar(
+    { model, values }: { readonly model: string; readonly values: Float32Array },
+    filter: Filter,
+  ): Candidate[] | undefined {
     const near = this.#vectors.nearest(model, values, candidates);
     return near && this.#candidates(near, filter);
   }
@@ -184,7 +195,8 @@ function expressionsOf(concepts: readonly Concept[]): string[] {
   return [...together, `{title heading} : (${first})`, first!];
 }
 
-const wordsOf = ({ variants }: Concept): string => variants.map(({ terms }) => `"${terms.join(' ')}"`).join(' OR ');
+const wordsOf = ({ variants }: Concept): string =>
+  variants.map(({ terms }) => `"${terms.join(' ')}"`).join(' OR ');
 
 /** Both orders as one, by the ranks that documents have in each. */
 function fused(lexical: readonly Ranked[], similar: readonly Candidate[]): Ranked[] {
@@ -195,16 +207,25 @@ function fused(lexical: readonly Ranked[], similar: readonly Candidate[]): Ranke
       if (!seen.has(candidate.doc)) {
         seen.add(candidate.doc);
         const known = docs.get(candidate.doc);
-        docs.set(candidate.doc, { candidate: known?.candidate ?? candidate, score: (known?.score ?? 0) + 1 / (evenness + seen.size) });
+        docs.set(candidate.doc, {
+          candidate: known?.candidate ?? candidate,
+          score: (known?.score ?? 0) + 1 / (evenness + seen.size),
+        });
       }
     }
   };
   take(lexical.map(({ candidate }) => candidate));
   take(similar);
-  return [...docs.values()].sort((a, b) => b.score - a.score || a.candidate.chunk - b.candidate.chunk);
+  return [...docs.values()].sort(
+    (a, b) => b.score - a.score || a.candidate.chunk - b.candidate.chunk,
+  );
 }
 
-const shown = ({ doc, title, path, version, ordinal, heading, anchor, text }: Candidate, score: number, question: Question): Found => ({
+const shown = (
+  { doc, title, path, version, ordinal, heading, anchor, text }: Candidate,
+  score: number,
+  question: Question,
+): Found => ({
   ...{ doc_id: doc, title, path, version, chunk: ordinal, heading, anchor },
   score: Math.round(score * 10_000) / 10_000,
   highlights: [highlightOf(text === '' ? heading : text, question)],
@@ -223,10 +244,14 @@ export async function openSearch({ data }: ThreadSetup): Promise<ThreadService> 
       close();
     }
     if (file === undefined) {
-      throw new SvcError('unavailable', 'documents are being indexed for the first time; search again in a moment', {
-        reason: 'knowledge.first_index',
-        retryAfterSeconds: 2,
-      });
+      throw new SvcError(
+        'unavailable',
+        'documents are being indexed for the first time; search again in a moment',
+        {
+          reason: 'knowledge.first_index',
+          retryAfterSeconds: 2,
+        },
+      );
     }
     open ??= { file, searcher: new Searcher(file) };
     return open.searcher;

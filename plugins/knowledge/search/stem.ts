@@ -135,10 +135,15 @@ const third: readonly (readonly [string, string])[] = [
     ['ness', ''],
   ] as const),
 ];
-const fourth = /(?:al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|(?<=[st])ion|ou|ism|ate|iti|ous|ive|ize)$/;
+const fourth =
+  /(?:al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|(?<=[st])ion|ou|ism|ate|iti|ous|ive|ize)$/;
 
 function steps(word: string): string {
-  let text = plural(word.length > 5 && word.endsWith('ly') && !/(?:[bp]ly|ely)$/.test(word) ? word.slice(0, -2) : word);
+  let text = plural(
+    word.length > 5 && word.endsWith('ly') && !/(?:[bp]ly|ely)$/.test(word)
+      ? word.slice(0, -2)
+      : word,
+  );
   text = past(text);
   text = text.endsWith('y') && has.test(text.slice(0, -1)) ? `${text.slice(0, -1)}i` : text;
   text = replaced(text, second);
@@ -159,21 +164,31 @@ function plural(word: string): string {
   if (word.endsWith('sses') || word.endsWith('ies')) {
     return word.slice(0, -2);
   }
-  return word.endsWith('s') && !word.endsWith('ss') && !word.endsWith('us') ? word.slice(0, -1) : word;
+  return word.endsWith('s') && !word.endsWith('ss') && !word.endsWith('us')
+    ? word.slice(0, -1)
+    : word;
 }
 
 function past(text: string): string {
   if (text.endsWith('eed')) {
     return measure(text.slice(0, -3)) > 0 ? text.slice(0, -1) : text;
   }
-  const rest = text.endsWith('ed') ? text.slice(0, -2) : text.endsWith('ing') ? text.slice(0, -3) : undefined;
+  const rest = text.endsWith('ed')
+    ? text.slice(0, -2)
+    : text.endsWith('ing')
+      ? text.slice(0, -3)
+      : undefined;
   if (rest === undefined || !has.test(rest)) {
     return text;
   }
   if (/(?:at|bl|iz)$/.test(rest)) {
     return `${rest}e`;
   }
-  return double.test(rest) ? rest.slice(0, -1) : measure(rest) === 1 && cvc.test(rest) ? `${rest}e` : rest;
+  return double.test(rest)
+    ? rest.slice(0, -1)
+    : measure(rest) === 1 && cvc.test(rest)
+      ? `${rest}e`
+      : rest;
 }
 
 function replaced(text: string, endings: readonly (readonly [string, string])[]): string {

@@ -149,18 +149,29 @@ interface Family {
 }
 
 /** By the first term of each of their phrases. */
-const byFirst = new Map<string, { readonly phrase: readonly string[]; readonly family: Family }[]>();
+const byFirst = new Map<
+  string,
+  { readonly phrase: readonly string[]; readonly family: Family }[]
+>();
 
 for (const line of families.trim().split('\n')) {
-  const family: Family = { members: line.split('|').map((member) => analyze(member).tokens.map(({ term }) => term)) };
+  const family: Family = {
+    members: line.split('|').map((member) => analyze(member).tokens.map(({ term }) => term)),
+  };
   for (const phrase of family.members) {
     byFirst.set(phrase[0]!, [...(byFirst.get(phrase[0]!) ?? []), { phrase, family }]);
   }
 }
 
 /** What else is said for the words that begin at `at`: how many words it stands for, and the other phrases of their families. */
-export function otherWords(terms: readonly string[], at: number): readonly { readonly length: number; readonly phrases: readonly (readonly string[])[] }[] {
+export function otherWords(
+  terms: readonly string[],
+  at: number,
+): readonly { readonly length: number; readonly phrases: readonly (readonly string[])[] }[] {
   return (byFirst.get(terms[at]!) ?? [])
     .filter(({ phrase }) => phrase.every((term, index) => terms[at + index] === term))
-    .map(({ phrase, family }) => ({ length: phrase.length, phrases: family.members.filter((member) => member !== phrase) }));
+    .map(({ phrase, family }) => ({
+      length: phrase.length,
+      phrases: family.members.filter((member) => member !== phrase),
+    }));
 }

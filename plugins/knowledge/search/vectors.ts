@@ -3,7 +3,9 @@ import type Database from 'better-sqlite3';
 /** A vector of length one in bytes: a hundred thousand of 768 numbers are 77 MB, and the order they give is the same. */
 export function packed(values: ArrayLike<number>): Int8Array {
   const length = Math.sqrt(Array.from(values).reduce((sum, value) => sum + value * value, 0)) || 1;
-  return Int8Array.from(values, (value) => Math.max(-127, Math.min(127, Math.round((value / length) * 127))));
+  return Int8Array.from(values, (value) =>
+    Math.max(-127, Math.min(127, Math.round((value / length) * 127))),
+  );
 }
 
 interface Loaded {
@@ -21,7 +23,9 @@ export class VectorTable {
   #loaded: Loaded | undefined;
 
   constructor(db: Database.Database) {
-    this.#added = db.prepare('SELECT chunk, vector FROM vectors WHERE model = ? AND chunk > ? ORDER BY chunk');
+    this.#added = db.prepare(
+      'SELECT chunk, vector FROM vectors WHERE model = ? AND chunk > ? ORDER BY chunk',
+    );
     this.#model = db.prepare("SELECT value FROM meta WHERE key = 'model'").pluck();
   }
 
@@ -50,9 +54,15 @@ export class VectorTable {
   }
 
   #load(model: string, width: number): Loaded {
-    const known: Loaded = this.#loaded?.model === model ? this.#loaded : { model, width, chunks: [], table: new Int8Array(0) };
+    const known: Loaded =
+      this.#loaded?.model === model
+        ? this.#loaded
+        : { model, width, chunks: [], table: new Int8Array(0) };
     this.#loaded = known;
-    for (const { chunk, vector } of this.#added.iterate(model, known.chunks.at(-1) ?? 0) as Iterable<{ chunk: number; vector: Buffer }>) {
+    for (const { chunk, vector } of this.#added.iterate(
+      model,
+      known.chunks.at(-1) ?? 0,
+    ) as Iterable<{ chunk: number; vector: Buffer }>) {
       if (vector.length === known.width) {
         known.chunks.push(chunk);
         if (known.table.length < known.chunks.length * known.width) {

@@ -16,9 +16,14 @@ export function docxText(bytes: Buffer): string {
   const zip = new Zip(bytes);
   const document = zip.text(main);
   if (document === undefined || !zip.names.has('[Content_Types].xml')) {
-    throw new ParseRefusal('the file is a zip archive and no .docx; unpack it and upload what is in it');
+    throw new ParseRefusal(
+      'the file is a zip archive and no .docx; unpack it and upload what is in it',
+    );
   }
-  const [styles, links] = [headingStyles(zip.text('word/styles.xml') ?? ''), linksOf(zip.text('word/_rels/document.xml.rels') ?? '')];
+  const [styles, links] = [
+    headingStyles(zip.text('word/styles.xml') ?? ''),
+    linksOf(zip.text('word/_rels/document.xml.rels') ?? ''),
+  ];
   if (/<!DOCTYPE|<!ENTITY/i.test(document)) {
     throw new ParseRefusal('the file defines entities of XML, which no document of Word does');
   }
@@ -73,7 +78,9 @@ class Body {
         this.#hidden += isEnd ? -1 : 1;
         return;
       case 'w:pStyle':
-        this.#prefix = `${'#'.repeat(this.#headings.get(attributeOf(attributes, 'w:val') ?? '') ?? 0)} `.trimStart() || this.#prefix;
+        this.#prefix =
+          `${'#'.repeat(this.#headings.get(attributeOf(attributes, 'w:val') ?? '') ?? 0)} `.trimStart() ||
+          this.#prefix;
         return;
       case 'w:ilvl':
         this.#prefix ||= `${'  '.repeat(Math.min(8, Number(attributeOf(attributes, 'w:val') ?? 0)))}- `;
@@ -104,7 +111,9 @@ class Body {
       if (text !== '' && this.#rows !== undefined) {
         this.#cell.push(text);
       } else if (text !== '') {
-        this.#blocks.push(this.#prefix + (this.#prefix.startsWith('#') ? text.replaceAll('\n', ' ') : text));
+        this.#blocks.push(
+          this.#prefix + (this.#prefix.startsWith('#') ? text.replaceAll('\n', ' ') : text),
+        );
       }
     }
     this.#text = '';
@@ -132,16 +141,22 @@ class Body {
 
 function tableOf(rows: readonly (readonly string[])[]): string {
   const width = Math.max(0, ...rows.map(({ length }) => length));
-  const line = (cells: readonly string[]): string => `| ${Array.from({ length: width }, (_, index) => cells[index] ?? '').join(' | ')} |`;
+  const line = (cells: readonly string[]): string =>
+    `| ${Array.from({ length: width }, (_, index) => cells[index] ?? '').join(' | ')} |`;
   const [head = [], ...rest] = rows;
-  return width === 0 ? '' : [line(head), `|${' --- |'.repeat(width)}`, ...rest.map(line)].join('\n');
+  return width === 0
+    ? ''
+    : [line(head), `|${' --- |'.repeat(width)}`, ...rest.map(line)].join('\n');
 }
 
 /** Levels of the styles that are headings, by their id, whatever their name is in the language of the writer. */
 function headingStyles(xml: string): ReadonlyMap<string, number> {
   const levels = new Map<string, number>([['Title', 1]]);
   for (const [, attributes, body] of xml.matchAll(/<w:style\b([^>]*)>([^]*?)<\/w:style>/g)) {
-    const [id, outline] = [attributeOf(attributes!, 'w:styleId'), /<w:outlineLvl\s+w:val="(\d)"/.exec(body!)?.[1]];
+    const [id, outline] = [
+      attributeOf(attributes!, 'w:styleId'),
+      /<w:outlineLvl\s+w:val="(\d)"/.exec(body!)?.[1],
+    ];
     const named = /<w:name\s+w:val="heading (\d)"/i.exec(body!)?.[1];
     const level = named ?? (outline === undefined ? undefined : Number(outline) + 1);
     if (id !== undefined && level !== undefined && Number(level) <= 6) {
@@ -178,10 +193,23 @@ const attributeOf = (attributes: string, name: string): string | undefined => {
   return at < 0 ? undefined : unescaped(attributes.slice(start, attributes.indexOf('"', start)));
 };
 
-const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const named: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+};
 
 const unescaped = (text: string): string =>
-  text.replace(/&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([\da-fA-F]{1,6}));/g, (whole, name?: string, decimal?: string, hex?: string) => {
-    const point = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
-    return name !== undefined ? named[name]! : point > 0 && point <= 0x10ffff && !(point >= 0xd800 && point < 0xe000) ? String.fromCodePoint(point) : whole;
-  });
+  text.replace(
+    /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([\da-fA-F]{1,6}));/g,
+    (whole, name?: string, decimal?: string, hex?: string) => {
+      const point = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
+      return name !== undefined
+        ? named[name]!
+        : point > 0 && point <= 0x10ffff && !(point >= 0xd800 && point < 0xe000)
+          ? String.fromCodePoint(point)
+          : whole;
+    },
+  );

@@ -24,12 +24,16 @@ export function kindOf(bytes: Uint8Array): FileKind {
     return 'docx';
   }
   if (start.startsWith('\xd0\xcf\x11\xe0')) {
-    throw refusal('the file is a Word document of the old form, or one with a password; save it as .docx without a password, and upload that');
+    throw refusal(
+      'the file is a Word document of the old form, or one with a password; save it as .docx without a password, and upload that',
+    );
   }
   if (start.startsWith('{\\rtf')) {
     throw refusal('the file is RTF; save it as .docx, .pdf or .txt, and upload that');
   }
-  const known = Object.entries(signatures).find(([, beginnings]) => beginnings.some((beginning) => start.startsWith(beginning)));
+  const known = Object.entries(signatures).find(([, beginnings]) =>
+    beginnings.some((beginning) => start.startsWith(beginning)),
+  );
   if (known) {
     throw refusal(`the file is ${known[0]}; .md, .txt, .pdf and .docx can be uploaded`);
   }
@@ -38,18 +42,28 @@ export function kindOf(bytes: Uint8Array): FileKind {
 
 /** The text of a text file, as it is; of one in UTF-16, as some editors save, the same in UTF-8. */
 export function plainText(bytes: Uint8Array): string {
-  const wide = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
+  const wide =
+    bytes[0] === 0xff && bytes[1] === 0xfe
+      ? 'utf-16le'
+      : bytes[0] === 0xfe && bytes[1] === 0xff
+        ? 'utf-16be'
+        : undefined;
   let text: string;
   try {
     // Byte for byte: a mark at the beginning of UTF-8 stays.
-    text = new TextDecoder(wide ?? 'utf-8', { fatal: true, ignoreBOM: wide === undefined }).decode(bytes);
+    text = new TextDecoder(wide ?? 'utf-8', { fatal: true, ignoreBOM: wide === undefined }).decode(
+      bytes,
+    );
   } catch {
     throw refusal('the file is neither text in UTF-8 nor PDF nor .docx; save it as one of these');
   }
   if (text.includes('\0')) {
-    throw refusal('the file is not text: it has bytes of zero in it; .md, .txt, .pdf and .docx can be uploaded');
+    throw refusal(
+      'the file is not text: it has bytes of zero in it; .md, .txt, .pdf and .docx can be uploaded',
+    );
   }
   return text;
 }
 
-const refusal = (message: string): SvcError => new SvcError('invalid_argument', message, { reason: 'knowledge.file_kind' });
+const refusal = (message: string): SvcError =>
+  new SvcError('invalid_argument', message, { reason: 'knowledge.file_kind' });

@@ -12,7 +12,11 @@ const mostFieldBytes = 4 * 1024;
 const crlf = '\r\n';
 
 /** Reads multipart/form-data of which all bytes are there; strict, because whoever sends it is a program. */
-export function formOf(body: Uint8Array, contentType: string | undefined, known: readonly string[]): Form {
+export function formOf(
+  body: Uint8Array,
+  contentType: string | undefined,
+  known: readonly string[],
+): Form {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const fields: Record<string, string> = {};
   let file: Form['file'] | undefined;
@@ -24,21 +28,28 @@ export function formOf(body: Uint8Array, contentType: string | undefined, known:
       }
       file = { name: filename, bytes: content };
     } else if (!known.includes(name)) {
-      throw refusal(`the form has a field ${JSON.stringify(name.slice(0, 60))}, which is not known; it takes file, ${known.join(', ')}`);
+      throw refusal(
+        `the form has a field ${JSON.stringify(name.slice(0, 60))}, which is not known; it takes file, ${known.join(', ')}`,
+      );
     } else if (Object.hasOwn(fields, name) || content.length > mostFieldBytes) {
-      throw refusal(`the field ${name} is there twice, or longer than ${mostFieldBytes / 1024} KiB`);
+      throw refusal(
+        `the field ${name} is there twice, or longer than ${mostFieldBytes / 1024} KiB`,
+      );
     } else {
       fields[name] = textOf(content, name);
     }
   }
   if (file === undefined) {
-    throw refusal('the form has no field "file"; send the file in one, as with curl -F file=@manual.pdf');
+    throw refusal(
+      'the form has no field "file"; send the file in one, as with curl -F file=@manual.pdf',
+    );
   }
   return { file, fields };
 }
 
 function boundaryOf(contentType: string | undefined): string {
-  const [, quoted, plain] = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s";,]{1,70}))/i.exec(contentType ?? '') ?? [];
+  const [, quoted, plain] =
+    /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s";,]{1,70}))/i.exec(contentType ?? '') ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) {
     throw refusal('the Content-Type names no boundary of the form');
@@ -46,7 +57,10 @@ function boundaryOf(contentType: string | undefined): string {
   return boundary;
 }
 
-function* partsOf(bytes: Buffer, boundary: string): Generator<{ readonly head: string; readonly content: Buffer }> {
+function* partsOf(
+  bytes: Buffer,
+  boundary: string,
+): Generator<{ readonly head: string; readonly content: Buffer }> {
   const mark = Buffer.from(`--${boundary}`, 'latin1');
   const between = Buffer.concat([Buffer.from(crlf), mark]);
   let at = bytes.indexOf(mark);
@@ -62,19 +76,27 @@ function* partsOf(bytes: Buffer, boundary: string): Generator<{ readonly head: s
     }
     const headEnd = after === crlf ? bytes.indexOf(crlf + crlf, at) : -1;
     if (headEnd < 0 || headEnd - at > mostHeaderBytes || count >= mostParts) {
-      throw refusal(`a part of the form has no header or a long one, or there are more than ${mostParts} parts`);
+      throw refusal(
+        `a part of the form has no header or a long one, or there are more than ${mostParts} parts`,
+      );
     }
     const start = headEnd + 4;
     const end = bytes.indexOf(between, headEnd + 2);
     if (end < 0) {
       throw refusal('the form ends within a part; it was cut off on the way');
     }
-    yield { head: bytes.toString('utf8', at + 2, headEnd), content: bytes.subarray(start, Math.max(start, end)) };
+    yield {
+      head: bytes.toString('utf8', at + 2, headEnd),
+      content: bytes.subarray(start, Math.max(start, end)),
+    };
     at = end + between.length;
   }
 }
 
-function dispositionOf(head: string): { readonly name: string; readonly filename: string | undefined } {
+function dispositionOf(head: string): {
+  readonly name: string;
+  readonly filename: string | undefined;
+} {
   const line = head.split(crlf).find((header) => /^content-disposition:/i.test(header)) ?? '';
   const name = /;\s*name="([^"]*)"/i.exec(line)?.[1];
   const encoded = /;\s*filename\*=utf-8''([^;\s]+)/i.exec(line)?.[1];
@@ -82,7 +104,13 @@ function dispositionOf(head: string): { readonly name: string; readonly filename
   if (name === undefined || !/^content-disposition:\s*form-data\b/i.test(line)) {
     throw refusal('a part of the form does not say which field it is');
   }
-  return { name, filename: encoded === undefined ? plain?.replaceAll('%22', '"').replaceAll('\\"', '"') : decoded(encoded) };
+  return {
+    name,
+    filename:
+      encoded === undefined
+        ? plain?.replaceAll('%22', '"').replaceAll('\\"', '"')
+        : decoded(encoded),
+  };
 }
 
 function decoded(name: string): string {

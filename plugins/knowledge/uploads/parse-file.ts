@@ -20,9 +20,15 @@ export async function serveParser(): Promise<void> {
   let parsed: Parsed;
   try {
     const bytes = readFileSync(file);
-    parsed = bytes.subarray(0, 4).toString('latin1') === 'PK\x03\x04' ? { text: docxText(bytes) } : await pdfText(bytes);
+    parsed =
+      bytes.subarray(0, 4).toString('latin1') === 'PK\x03\x04'
+        ? { text: docxText(bytes) }
+        : await pdfText(bytes);
     if ((parsed.text ?? '').trim() === '') {
-      parsed = { refusal: 'the file has no text in it; pages that are pictures must be read by a program for that (OCR) first' };
+      parsed = {
+        refusal:
+          'the file has no text in it; pages that are pictures must be read by a program for that (OCR) first',
+      };
     }
   } catch (error) {
     parsed = { refusal: refusalOf(error) };
@@ -36,19 +42,37 @@ export async function serveParser(): Promise<void> {
 /** Page by page, each below a heading of its own, so that what is found says on which page it stands. */
 async function pdfText(bytes: Buffer): Promise<Parsed> {
   const { extractText, getDocumentProxy, getMeta } = await import('unpdf');
-  const document = await getDocumentProxy(new Uint8Array(bytes), { isEvalSupported: false, disableFontFace: true, stopAtErrors: false, verbosity: 0 });
+  const document = await getDocumentProxy(new Uint8Array(bytes), {
+    isEvalSupported: false,
+    disableFontFace: true,
+    stopAtErrors: false,
+    verbosity: 0,
+  });
   if (document.numPages > mostPages) {
-    throw new ParseRefusal(`the PDF has ${document.numPages} pages, at most ${mostPages} are read; part it into several`);
+    throw new ParseRefusal(
+      `the PDF has ${document.numPages} pages, at most ${mostPages} are read; part it into several`,
+    );
   }
   const { info } = await getMeta(document);
   const { text } = await extractText(document, { mergePages: false });
-  const pages = text.map((page, index) => ({ heading: `## Page ${index + 1}`, text: page.replaceAll('\0', '').trim() })).filter((page) => page.text !== '');
+  const pages = text
+    .map((page, index) => ({
+      heading: `## Page ${index + 1}`,
+      text: page.replaceAll('\0', '').trim(),
+    }))
+    .filter((page) => page.text !== '');
   const whole = pages.map((page) => `${page.heading}\n\n${page.text}`).join('\n\n');
   if (whole.length > mostText) {
-    throw new ParseRefusal(`the PDF has more text than the ${mostText / 1024 / 1024} MiB that a document can have; part it into several`);
+    throw new ParseRefusal(
+      `the PDF has more text than the ${mostText / 1024 / 1024} MiB that a document can have; part it into several`,
+    );
   }
   const title = (info as { Title?: unknown } | undefined)?.Title;
-  return { text: whole, title: typeof title === 'string' && title.trim() !== '' ? title.trim().slice(0, 200) : undefined };
+  return {
+    text: whole,
+    title:
+      typeof title === 'string' && title.trim() !== '' ? title.trim().slice(0, 200) : undefined,
+  };
 }
 
 function refusalOf(error: unknown): string {

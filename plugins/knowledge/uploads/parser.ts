@@ -47,14 +47,19 @@ export class Parser {
   }
 
   /** The text of a PDF or a Word document; throws the one sentence that says why there is none. */
-  async textOf(bytes: Uint8Array, signal: AbortSignal): Promise<{ readonly text: string; readonly title: string | undefined }> {
+  async textOf(
+    bytes: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<{ readonly text: string; readonly title: string | undefined }> {
     await this.#turn(signal);
     const file = join(await this.#folder(), `upload-${this.#parts.ids.uuid()}`);
     try {
       await writeFile(file, bytes, { flag: 'wx', mode: 0o600 });
       const { text, title, refusal } = await this.#run(file, signal);
       if (text === undefined || refusal !== undefined) {
-        throw new SvcError('invalid_argument', refusal ?? 'the file says nothing', { reason: 'knowledge.file_refused' });
+        throw new SvcError('invalid_argument', refusal ?? 'the file says nothing', {
+          reason: 'knowledge.file_refused',
+        });
       }
       return { text, title };
     } finally {
@@ -76,20 +81,32 @@ export class Parser {
       );
     }
     const script = await this.#script();
-    const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
+    const permission = process.allowedNodeEnvironmentFlags.has('--permission')
+      ? '--permission'
+      : '--experimental-permission';
     const flags = [
       permission,
       '--disable-warning=ExperimentalWarning',
       `--max-old-space-size=${heapMb}`,
       ...[script, file].map((path) => `--allow-fs-read=${path}`),
     ];
-    const command = isSea() ? [process.execPath, script, file] : [process.execPath, ...flags, script, file];
+    const command = isSea()
+      ? [process.execPath, script, file]
+      : [process.execPath, ...flags, script, file];
     const env = isSea()
-      ? { SVC_ROLE: 'child', NODE_OPTIONS: [...flags, `--allow-fs-read=${process.execPath}`].map((flag) => JSON.stringify(flag)).join(' ') }
+      ? {
+          SVC_ROLE: 'child',
+          NODE_OPTIONS: [...flags, `--allow-fs-read=${process.execPath}`]
+            .map((flag) => JSON.stringify(flag))
+            .join(' '),
+        }
       : {};
     const limiter = programs.get().find('prlimit');
-    const [program, ...args] = limiter === undefined ? command : [limiter, `--data=${mostBytes}`, '--core=0', ...command];
-    const { code, output, cut } = await programs.get().run(owner, program!, args, { env, timeoutMs, maxBytes: mostOutput, signal });
+    const [program, ...args] =
+      limiter === undefined ? command : [limiter, `--data=${mostBytes}`, '--core=0', ...command];
+    const { code, output, cut } = await programs
+      .get()
+      .run(owner, program!, args, { env, timeoutMs, maxBytes: mostOutput, signal });
     if (cut === undefined && code === 0) {
       return JSON.parse(Buffer.from(output).toString('utf8')) as Parsed;
     }
@@ -99,13 +116,18 @@ export class Parser {
         : cut === 'size'
           ? 'has more text than a document can have'
           : 'needs more memory than a document may';
-    return { refusal: `the file ${why}; part it into several, or save it anew with fewer pictures and fonts` };
+    return {
+      refusal: `the file ${why}; part it into several, or save it anew with fewer pictures and fonts`,
+    };
   }
 
   /** Named after its content, so that another version is another file. */
   async #script(): Promise<string> {
     const { program } = this.#parts;
-    const file = join(await this.#folder(), `parser-${createHash('sha256').update(program).digest('hex').slice(0, 16)}.cjs`);
+    const file = join(
+      await this.#folder(),
+      `parser-${createHash('sha256').update(program).digest('hex').slice(0, 16)}.cjs`,
+    );
     if ((await readFile(file, 'utf8').catch(() => undefined)) !== program) {
       const draft = `${file}.${this.#parts.ids.uuid()}`;
       await writeFile(draft, program, { mode: 0o500 });
@@ -124,7 +146,11 @@ export class Parser {
   async #turn(signal: AbortSignal): Promise<void> {
     if (this.#running >= atOnce) {
       if (this.#waiting.length >= mostWaiting) {
-        throw new SvcError('rate_limited', 'many files are being read at this moment; upload it again in a while', { retryAfterSeconds: 10 });
+        throw new SvcError(
+          'rate_limited',
+          'many files are being read at this moment; upload it again in a while',
+          { retryAfterSeconds: 10 },
+        );
       }
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }

@@ -22,7 +22,11 @@ class UploadRoom {
     return {
       reserve: (bytes) => {
         if (this.#taken + bytes > mostTogether) {
-          throw new SvcError('rate_limited', 'many files are being uploaded at this moment; try again in a while', { retryAfterSeconds: 10 });
+          throw new SvcError(
+            'rate_limited',
+            'many files are being uploaded at this moment; try again in a while',
+            { retryAfterSeconds: 10 },
+          );
         }
         own += bytes;
         this.#taken += bytes;
@@ -57,12 +61,30 @@ export function uploadRoute(library: Library, parser: Parser): RouteDeclaration 
   });
 }
 
-async function upload(call: Call<unknown, unknown, Uint8Array>, library: Library, parser: Parser): ReturnType<Library['upload']> {
-  const { file, fields } = formOf(call.body, call.headers['content-type'], ['path', 'title', 'tags', 'org_id', 'replace']);
+async function upload(
+  call: Call<unknown, unknown, Uint8Array>,
+  library: Library,
+  parser: Parser,
+): ReturnType<Library['upload']> {
+  const { file, fields } = formOf(call.body, call.headers['content-type'], [
+    'path',
+    'title',
+    'tags',
+    'org_id',
+    'replace',
+  ]);
   if (file.bytes.length > mostFile) {
-    throw new SvcError('invalid_argument', `the file is larger than ${mostFile / 1024 / 1024} MiB`, { status: 413 });
+    throw new SvcError(
+      'invalid_argument',
+      `the file is larger than ${mostFile / 1024 / 1024} MiB`,
+      { status: 413 },
+    );
   }
-  const path = docPath(fields['path'] === undefined || fields['path'] === '' ? `${folder}/${plainName(file.name)}` : fields['path']);
+  const path = docPath(
+    fields['path'] === undefined || fields['path'] === ''
+      ? `${folder}/${plainName(file.name)}`
+      : fields['path'],
+  );
   const tags = (fields['tags'] ?? '')
     .split(',')
     .map((tag) => tag.trim())
@@ -74,15 +96,29 @@ async function upload(call: Call<unknown, unknown, Uint8Array>, library: Library
     (fields['title'] ?? '').length > 200 ||
     (org !== undefined && !(Number.isSafeInteger(org) && org > 0))
   ) {
-    throw new SvcError('invalid_argument', 'a document has at most 32 tags of 60 letters and a title of 200, and org_id is a number');
+    throw new SvcError(
+      'invalid_argument',
+      'a document has at most 32 tags of 60 letters and a title of 200, and org_id is a number',
+    );
   }
   // Before anything is read: what cannot have its place need not be parsed.
   const draft = { path, tags, ...(org !== undefined && { org_id: org }) };
   const kind = kindOf(file.bytes);
-  const { text, title } = kind === 'text' ? { text: plainText(file.bytes), title: undefined } : await parser.textOf(file.bytes, call.signal);
+  const { text, title } =
+    kind === 'text'
+      ? { text: plainText(file.bytes), title: undefined }
+      : await parser.textOf(file.bytes, call.signal);
   // The headings of a PDF are its pages.
-  const given = [fields['title']?.trim(), title, kind === 'pdf' ? nameOf(path).replace(/\.\w+$/, '') : undefined].find((name) => (name ?? '') !== '');
-  return await library.upload(call, { ...draft, content: text, title: given }, fields['replace'] === 'true');
+  const given = [
+    fields['title']?.trim(),
+    title,
+    kind === 'pdf' ? nameOf(path).replace(/\.\w+$/, '') : undefined,
+  ].find((name) => (name ?? '') !== '');
+  return await library.upload(
+    call,
+    { ...draft, content: text, title: given },
+    fields['replace'] === 'true',
+  );
 }
 
 /** The last part of what the sender calls the file, without what a path may not have. */

@@ -55,10 +55,13 @@ export class Zip {
       // The name before the data may be longer than the one in the list.
       const start = at + 30 + this.#bytes.readUInt16LE(at + 26) + this.#bytes.readUInt16LE(at + 28);
       const data = this.#bytes.subarray(start, start + packed);
-      const plain = method === 0 ? data : inflateRawSync(data, { maxOutputLength: Math.max(1, size) });
+      const plain =
+        method === 0 ? data : inflateRawSync(data, { maxOutputLength: Math.max(1, size) });
       return new TextDecoder('utf-8', { fatal: true }).decode(plain);
     } catch {
-      throw new ParseRefusal(`the part ${name} of the file is damaged, or is not of the size that the file says`);
+      throw new ParseRefusal(
+        `the part ${name} of the file is damaged, or is not of the size that the file says`,
+      );
     }
   }
 
@@ -70,13 +73,17 @@ export class Zip {
       }
       const [flags, method] = [this.#bytes.readUInt16LE(at + 8), this.#bytes.readUInt16LE(at + 10)];
       const [packed, size] = [this.#bytes.readUInt32LE(at + 20), this.#bytes.readUInt32LE(at + 24)];
-      const [nameLength, extra, comment] = [28, 30, 32].map((offset) => this.#bytes.readUInt16LE(at + offset)) as [number, number, number];
+      const [nameLength, extra, comment] = [28, 30, 32].map((offset) =>
+        this.#bytes.readUInt16LE(at + offset),
+      ) as [number, number, number];
       const name = this.#bytes.toString('utf8', at + 46, at + 46 + nameLength);
       if ((flags & 1) === 1) {
         throw new ParseRefusal('the file is encrypted; remove its password and upload it again');
       }
       if (this.#entries.has(name) || ![0, 8].includes(method)) {
-        throw new ParseRefusal('the file has two parts of one name, or one that is packed in a way that Word does not use');
+        throw new ParseRefusal(
+          'the file has two parts of one name, or one that is packed in a way that Word does not use',
+        );
       }
       this.#entries.set(name, { method, packed, size, at: this.#bytes.readUInt32LE(at + 42) });
       at += 46 + nameLength + extra + comment;

@@ -15,11 +15,20 @@ const carrier = 'shipped-files';
 const listed = 'vault/index.json';
 
 /** The playbooks that come with the product: those of its folder, or those that the single binary carries. */
-export async function shippedPlaybooks(root: string, plugins: PluginDirectory, log: Logger): Promise<readonly SourcedFile[]> {
+export async function shippedPlaybooks(
+  root: string,
+  plugins: PluginDirectory,
+  log: Logger,
+): Promise<readonly SourcedFile[]> {
   const folder = join(root, 'vault');
   const names = await namesBelow(folder, '', deepest);
-  const texts = names.length > 0 ? await Promise.all(names.map((name) => textOf(folder, name, log))) : carried(plugins);
-  return texts.flatMap((text) => text ?? []).map(({ name, content }) => playbook(`vault/${name}`, content, log));
+  const texts =
+    names.length > 0
+      ? await Promise.all(names.map((name) => textOf(folder, name, log)))
+      : carried(plugins);
+  return texts
+    .flatMap((text) => text ?? [])
+    .map(({ name, content }) => playbook(`vault/${name}`, content, log));
 }
 
 interface Text {
@@ -28,16 +37,22 @@ interface Text {
 }
 
 async function namesBelow(folder: string, within: string, depth: number): Promise<string[]> {
-  const entries = await readdir(join(folder, within), { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') {
-      return [];
-    }
-    throw error;
-  });
+  const entries = await readdir(join(folder, within), { withFileTypes: true }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') {
+        return [];
+      }
+      throw error;
+    },
+  );
   const found = await Promise.all(
     entries.map(async (entry) => {
       const name = within === '' ? entry.name : `${within}/${entry.name}`;
-      return entry.isDirectory() && depth > 0 ? await namesBelow(folder, name, depth - 1) : entry.isFile() && name.endsWith('.md') ? [name] : [];
+      return entry.isDirectory() && depth > 0
+        ? await namesBelow(folder, name, depth - 1)
+        : entry.isFile() && name.endsWith('.md')
+          ? [name]
+          : [];
     }),
   );
   return found.flat().toSorted().slice(0, mostFiles);
@@ -47,14 +62,18 @@ async function textOf(folder: string, name: string, log: Logger): Promise<Text |
   try {
     return { name, content: await readPlainFile(folder, join(folder, name), mostBytes) };
   } catch (error) {
-    log.warn({ event: 'knowledge.playbook_unreadable', error, file: name }, `the playbook ${name} is left out: ${messageOf(error)}`);
+    log.warn(
+      { event: 'knowledge.playbook_unreadable', error, file: name },
+      `the playbook ${name} is left out: ${messageOf(error)}`,
+    );
     return undefined;
   }
 }
 
 function carried(plugins: PluginDirectory): readonly Text[] {
   const list = plugins.read(carrier, listed);
-  const names = list === undefined ? [] : (JSON.parse(Buffer.from(list).toString('utf8')) as string[]);
+  const names =
+    list === undefined ? [] : (JSON.parse(Buffer.from(list).toString('utf8')) as string[]);
   return names.flatMap((name) => {
     const bytes = plugins.read(carrier, `vault/${name}`);
     return bytes === undefined ? [] : [{ name, content: Buffer.from(bytes).toString('utf8') }];
@@ -69,10 +88,21 @@ function playbook(path: string, content: string, log: Logger): SourcedFile {
   }
   try {
     const { title, tags } = readFrontMatter(content, { maxBytes: mostBytes }).header;
-    const words = Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : [];
-    return { path, content, digest, ...(typeof title === 'string' && title.trim() !== '' && { title: title.slice(0, 200) }), tags: words };
+    const words = Array.isArray(tags)
+      ? tags.filter((tag): tag is string => typeof tag === 'string')
+      : [];
+    return {
+      path,
+      content,
+      digest,
+      ...(typeof title === 'string' && title.trim() !== '' && { title: title.slice(0, 200) }),
+      tags: words,
+    };
   } catch (error) {
-    log.warn({ event: 'knowledge.playbook_header', error, file: path }, `the header of the playbook ${path} is not read: ${messageOf(error)}`);
+    log.warn(
+      { event: 'knowledge.playbook_header', error, file: path },
+      `the header of the playbook ${path} is not read: ${messageOf(error)}`,
+    );
     return { path, content, digest };
   }
 }

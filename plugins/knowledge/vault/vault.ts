@@ -1,9 +1,23 @@
 import { route, type RouteDeclaration } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { KeptDoc, Origin, Replaced, SourcedDocs, SourcedFile } from '../documents/sourced-docs.ts';
+import type {
+  KeptDoc,
+  Origin,
+  Replaced,
+  SourcedDocs,
+  SourcedFile,
+} from '../documents/sourced-docs.ts';
 
-const origin: Origin = { source: 'vault', folder: 'vault', repoId: null, orgId: null, ofDevices: false, by: 'the vault', keepVersions: 10 };
+const origin: Origin = {
+  source: 'vault',
+  folder: 'vault',
+  repoId: null,
+  orgId: null,
+  ofDevices: false,
+  by: 'the vault',
+  keepVersions: 10,
+};
 /** So that no transaction holds others up. */
 const atOnce = 25;
 
@@ -29,12 +43,28 @@ export class Vault {
     const changed = files.filter(({ path, digest }) => known.get(path)?.digest !== digest);
     const shipped = new Set(files.map(({ path }) => path));
     const gone = [...known.keys()].filter((path) => !shipped.has(path));
-    let sum: Replaced = { added: 0, updated: 0, unchanged: files.length - changed.length, removed: 0, kept: [] };
+    let sum: Replaced = {
+      added: 0,
+      updated: 0,
+      unchanged: files.length - changed.length,
+      removed: 0,
+      kept: [],
+    };
     for (let from = 0; from === 0 || from < changed.length; from += atOnce) {
-      const part = await this.#docs.replace(origin, changed.slice(from, from + atOnce), from === 0 ? gone : []);
+      const part = await this.#docs.replace(
+        origin,
+        changed.slice(from, from + atOnce),
+        from === 0 ? gone : [],
+      );
       const kept: readonly KeptDoc[] = [...sum.kept, ...part.kept];
       const { added, updated, removed } = part;
-      sum = { ...sum, kept, added: sum.added + added, updated: sum.updated + updated, removed: sum.removed + removed };
+      sum = {
+        ...sum,
+        kept,
+        added: sum.added + added,
+        updated: sum.updated + updated,
+        removed: sum.removed + removed,
+      };
     }
     return sum;
   }
@@ -45,7 +75,9 @@ const Synced = Type.Object({
   updated: Type.Integer(),
   unchanged: Type.Integer(),
   removed: Type.Integer({ description: 'that this version does not bring any more' }),
-  kept: Type.Array(Type.Object({ path: Type.String(), doc_id: Type.Integer() }), { description: "people's own documents in the place of shipped ones" }),
+  kept: Type.Array(Type.Object({ path: Type.String(), doc_id: Type.Integer() }), {
+    description: "people's own documents in the place of shipped ones",
+  }),
 });
 
 export const vaultRoutes = (vault: Vault): readonly RouteDeclaration[] => [

@@ -1,4 +1,10 @@
-import { type Clock, isSvcError, messageOf, type OutboundReply, type OutboundRequest } from 'svc/sdk';
+import {
+  type Clock,
+  isSvcError,
+  messageOf,
+  type OutboundReply,
+  type OutboundRequest,
+} from 'svc/sdk';
 
 /** One for each remedy. */
 export const connectionCodes = [
@@ -45,7 +51,10 @@ export interface ProductQuestion extends Pick<OutboundRequest, 'method' | 'body'
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Undefined: no such product says this. */
-  readonly read: (text: string, json: Readonly<Record<string, unknown>> | undefined) => Told | undefined;
+  readonly read: (
+    text: string,
+    json: Readonly<Record<string, unknown>> | undefined,
+  ) => Told | undefined;
   /** Tells more where it is known, and nothing where it is not. */
   readonly optional?: boolean;
 }
@@ -69,7 +78,12 @@ const patienceMs = 5_000;
 const mostBytes = 4 * 1024 * 1024;
 
 /** Asks a product all its questions, and says in one code and one sentence what came of it. */
-export async function testConnection(parts: ConnectionParts, product: Product, address: ConnectionAddress, signal?: AbortSignal): Promise<ConnectionOutcome> {
+export async function testConnection(
+  parts: ConnectionParts,
+  product: Product,
+  address: ConnectionAddress,
+  signal?: AbortSignal,
+): Promise<ConnectionOutcome> {
   const began = parts.clock.monotonic();
   const ended = (code: ConnectionCode, detail: string, version?: string): ConnectionOutcome => ({
     ...{ ok: code === 'ok', code, latency_ms: Math.max(0, parts.clock.monotonic() - began) },
@@ -87,10 +101,18 @@ export async function testConnection(parts: ConnectionParts, product: Product, a
     }
     version = answer.version?.slice(0, 80) ?? version;
     if (answer.isTooOld) {
-      return ended('too_old', `${hostOf(address.url)} is ${product.name} ${version}; svc needs ${product.oldest} or later`, version);
+      return ended(
+        'too_old',
+        `${hostOf(address.url)} is ${product.name} ${version}; svc needs ${product.oldest} or later`,
+        version,
+      );
     }
   }
-  return ended('ok', version === undefined ? `${product.name} answers` : `${product.name} ${version} answers`, version);
+  return ended(
+    'ok',
+    version === undefined ? `${product.name} answers` : `${product.name} ${version} answers`,
+    version,
+  );
 }
 
 type Failure = Pick<ConnectionOutcome, 'code' | 'detail'>;
@@ -104,7 +126,13 @@ async function asked(
 ): Promise<Told | Failure> {
   try {
     const reply = await fetch(`${address.url}${path}`, {
-      ...{ method, body, timeoutMs: patienceMs, maxBytes: mostBytes, headers: { ...address.headers, ...headers } },
+      ...{
+        method,
+        body,
+        timeoutMs: patienceMs,
+        maxBytes: mostBytes,
+        headers: { ...address.headers, ...headers },
+      },
       ...(address.tls && { tls: address.tls }),
       ...(address.reach && { reach: address.reach }),
       ...(signal && { signal }),
@@ -115,12 +143,24 @@ async function asked(
   }
 }
 
-function toldBy({ url, body }: OutboundReply, { name }: Product, read: ProductQuestion['read']): Told | Failure {
+function toldBy(
+  { url, body }: OutboundReply,
+  { name }: Product,
+  read: ProductQuestion['read'],
+): Told | Failure {
   const text = Buffer.from(body).toString('utf8');
-  return read(text, objectIn(text)) ?? { code: 'not_that_product', detail: `${hostOf(url)} answers, but not as ${name} does; is it the base address of one?` };
+  return (
+    read(text, objectIn(text)) ?? {
+      code: 'not_that_product',
+      detail: `${hostOf(url)} answers, but not as ${name} does; is it the base address of one?`,
+    }
+  );
 }
 
-function failureOfStatus({ status, headers, url, body }: OutboundReply, { name, refusal }: Product): Failure | undefined {
+function failureOfStatus(
+  { status, headers, url, body }: OutboundReply,
+  { name, refusal }: Product,
+): Failure | undefined {
   const host = hostOf(url);
   if (status >= 200 && status < 300) {
     return undefined;
@@ -130,21 +170,31 @@ function failureOfStatus({ status, headers, url, body }: OutboundReply, { name, 
     return { code: 'unauthorized', detail: refused };
   }
   if (status === 401 || status === 403 || status === 407) {
-    return { code: 'unauthorized', detail: `${host} does not accept the credentials (status ${status}); check user, password, token and tenant` };
+    return {
+      code: 'unauthorized',
+      detail: `${host} does not accept the credentials (status ${status}); check user, password, token and tenant`,
+    };
   }
   if (status >= 300 && status < 400) {
     const to = hostOf(headers['location'] ?? '', url);
-    return { code: 'not_that_product', detail: `${host} redirects to ${to}; enter the address of ${name} itself, past any sign-in page` };
+    return {
+      code: 'not_that_product',
+      detail: `${host} redirects to ${to}; enter the address of ${name} itself, past any sign-in page`,
+    };
   }
   if (status === 404 || status === 405 || status === 400) {
-    return { code: 'not_that_product', detail: `${host} does not know what ${name} knows (status ${status}); is it the base address of one?` };
+    return {
+      code: 'not_that_product',
+      detail: `${host} does not know what ${name} knows (status ${status}); is it the base address of one?`,
+    };
   }
   const said = Buffer.from(body.subarray(0, 300)).toString('utf8').replaceAll(/\s+/g, ' ').trim();
   return { code: 'failing', detail: `${host} answered ${status}${said === '' ? '' : `: ${said}`}` };
 }
 
 const dnsErrors = /^(?:ENOTFOUND|EAI_|ESERVFAIL|ENODATA|ETIMEOUT|EREFUSED)/;
-const tlsErrors = /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_OSSL|EPROTO|HOSTNAME_MISMATCH|INVALID_CA|CRL_|PATH_LENGTH)/;
+const tlsErrors =
+  /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_OSSL|EPROTO|HOSTNAME_MISMATCH|INVALID_CA|CRL_|PATH_LENGTH)/;
 
 /** Why no answer came. */
 export function failureOf(
@@ -163,7 +213,10 @@ export function failureOf(
       return { code: 'timeout', detail: error.message };
     case 'outbound.reply_too_large':
     case 'outbound.redirects':
-      return { code: 'not_that_product', detail: `${error.message}; is it the base address of ${name}?` };
+      return {
+        code: 'not_that_product',
+        detail: `${error.message}; is it the base address of ${name}?`,
+      };
     case 'outbound.failed':
       break;
     default:
@@ -172,22 +225,40 @@ export function failureOf(
         break;
       }
       // The guard of addresses, or a text that is no address at all.
-      return { code: error.code === 'invalid_argument' ? 'not_allowed' : 'failing', detail: error.message };
+      return {
+        code: error.code === 'invalid_argument' ? 'not_allowed' : 'failing',
+        detail: error.message,
+      };
   }
   if (dnsErrors.test(cause)) {
-    return { code: 'dns', detail: `the name ${host} has no address (${cause}); check its spelling and the resolver of this machine` };
+    return {
+      code: 'dns',
+      detail: `the name ${host} has no address (${cause}); check its spelling and the resolver of this machine`,
+    };
   }
   if (tlsErrors.test(cause)) {
-    return { code: 'tls', detail: `${host} shows no certificate that is trusted, or speaks no TLS (${cause}); ${tlsRemedy}` };
+    return {
+      code: 'tls',
+      detail: `${host} shows no certificate that is trusted, or speaks no TLS (${cause}); ${tlsRemedy}`,
+    };
   }
   if (cause === 'ECONNREFUSED') {
-    return { code: 'refused', detail: `nothing listens at ${host}; is it running, and is the port right?` };
+    return {
+      code: 'refused',
+      detail: `nothing listens at ${host}; is it running, and is the port right?`,
+    };
   }
   if (/^(?:EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL)$/.test(cause)) {
-    return { code: 'unreachable', detail: `no route leads to ${host} (${cause}); check networks and firewalls` };
+    return {
+      code: 'unreachable',
+      detail: `no route leads to ${host} (${cause}); check networks and firewalls`,
+    };
   }
   if (cause === 'ETIMEDOUT') {
-    return { code: 'timeout', detail: `${host} did not take the connection in time; check firewalls` };
+    return {
+      code: 'timeout',
+      detail: `${host} did not take the connection in time; check firewalls`,
+    };
   }
   // It closed the connection, or answered with something that is no HTTP.
   return {
@@ -200,17 +271,23 @@ export function failureOf(
 export function isBefore(version: string | undefined, oldest: string): boolean {
   const found = /^v?(\d+)\.(\d+)/.exec(version ?? '');
   const [major = 0, minor = 0] = oldest.split('.').map(Number);
-  return found !== null && (Number(found[1]) < major || (Number(found[1]) === major && Number(found[2]) < minor));
+  return (
+    found !== null &&
+    (Number(found[1]) < major || (Number(found[1]) === major && Number(found[2]) < minor))
+  );
 }
 
 export function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** An address may hold keys in its path: only its host is said. */
-export const hostOf = (url: string, base?: string): string => (URL.canParse(url, base) ? new URL(url, base).host : 'another address');
+export const hostOf = (url: string, base?: string): string =>
+  URL.canParse(url, base) ? new URL(url, base).host : 'another address';

@@ -1,6 +1,13 @@
-import { isBefore, objectIn, type Product, type ProductQuestion, type Told } from './connection-test.ts';
+import {
+  isBefore,
+  objectIn,
+  type Product,
+  type ProductQuestion,
+  type Told,
+} from './connection-test.ts';
 
-const isSuccess = (json: Readonly<Record<string, unknown>> | undefined): Told | undefined => (json?.['status'] === 'success' ? {} : undefined);
+const isSuccess = (json: Readonly<Record<string, unknown>> | undefined): Told | undefined =>
+  json?.['status'] === 'success' ? {} : undefined;
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
@@ -9,10 +16,20 @@ export const prometheus: Product = {
   name: 'Prometheus',
   oldest: '2.24',
   questions: [
-    { path: '/api/v1/query', method: 'POST', body: 'query=1', headers: form, read: (_, json) => isSuccess(json) },
+    {
+      path: '/api/v1/query',
+      method: 'POST',
+      body: 'query=1',
+      headers: form,
+      read: (_, json) => isSuccess(json),
+    },
     versionAt(
       '/api/v1/status/buildinfo',
-      (version, data) => version !== '' && !version.startsWith('0.') && !('application' in data) && isBefore(version, '2.24'),
+      (version, data) =>
+        version !== '' &&
+        !version.startsWith('0.') &&
+        !('application' in data) &&
+        isBefore(version, '2.24'),
     ),
   ],
 };
@@ -37,14 +54,19 @@ export const tempo: Product = {
 };
 
 /** Older ones have no such page, and those in front of several may not pass it on. */
-function versionAt(path: string, isTooOld: (version: string, data: Readonly<Record<string, unknown>>) => boolean): ProductQuestion {
+function versionAt(
+  path: string,
+  isTooOld: (version: string, data: Readonly<Record<string, unknown>>) => boolean,
+): ProductQuestion {
   return {
     path,
     optional: true,
     read(_, json) {
       const data = objectIn(JSON.stringify(json?.['data'] ?? json ?? null)) ?? {};
       const { version } = data;
-      return typeof version === 'string' && version !== '' ? { version, isTooOld: isTooOld(version, data) } : undefined;
+      return typeof version === 'string' && version !== ''
+        ? { version, isTooOld: isTooOld(version, data) }
+        : undefined;
     },
   };
 }

@@ -1,13 +1,24 @@
 import { type OutboundRequest, route, type RouteDeclaration, SvcError } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import { type ConnectionAddress, connectionCodes, type ConnectionOutcome, type ConnectionParts, type Product, testConnection } from './connection-test.ts';
+import {
+  type ConnectionAddress,
+  connectionCodes,
+  type ConnectionOutcome,
+  type ConnectionParts,
+  type Product,
+  testConnection,
+} from './connection-test.ts';
 
-const text = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }));
+const text = (maxLength: number, description: string) =>
+  Type.Optional(Type.String({ maxLength, description }));
 
 /** An address that is only tried, with credentials of its own. */
 export const TrialBody = Type.Object({
-  url: text(500, 'an address other than the one that is set; it is called without the stored credentials'),
+  url: text(
+    500,
+    'an address other than the one that is set; it is called without the stored credentials',
+  ),
   user: text(200, 'of that address'),
   password: text(1_000, 'of that user; alone or as token it is sent as a bearer token'),
   token: text(4_000, 'sent as a bearer token'),
@@ -22,7 +33,9 @@ export type Trial = Static<typeof TrialBody>;
 
 export const ConnectionAnswer = Type.Object({
   ok: Type.Boolean(),
-  code: Type.Enum([...connectionCodes], { description: 'what to do about it: one code for each remedy' }),
+  code: Type.Enum([...connectionCodes], {
+    description: 'what to do about it: one code for each remedy',
+  }),
   latency_ms: Type.Number({ minimum: 0 }),
   version: Type.Optional(Type.String()),
   detail: Type.String(),
@@ -40,8 +53,16 @@ export interface TestRoute {
 /** The test of one integration. What fails is an answer: only a body that makes no sense is an error. */
 export const testRoute = ({ saved, tried, ...declared }: TestRoute): RouteDeclaration =>
   route({
-    ...{ method: 'POST', access: 'admin', status: 200, body: TrialBody, response: ConnectionAnswer, ...declared },
-    description: 'Without a body the address that is set is tested. A server that fails is an answer with ok false, not an error.',
+    ...{
+      method: 'POST',
+      access: 'admin',
+      status: 200,
+      body: TrialBody,
+      response: ConnectionAnswer,
+      ...declared,
+    },
+    description:
+      'Without a body the address that is set is tested. A server that fails is an answer with ok false, not an error.',
     async handle({ body, signal }) {
       const address = addressOf(body);
       return { ...(await (address === undefined ? saved(signal) : tried(address, signal))) };
@@ -52,25 +73,52 @@ export const testRoute = ({ saved, tried, ...declared }: TestRoute): RouteDeclar
 export function addressOf(trial: Trial, isSaved = false): ConnectionAddress | undefined {
   const { url } = trial;
   if (url === undefined || url === '') {
-    const stray = Object.entries(trial).find(([name, value]) => name !== 'url' && value !== undefined && value !== '' && value !== false)?.[0];
+    const stray = Object.entries(trial).find(
+      ([name, value]) => name !== 'url' && value !== undefined && value !== '' && value !== false,
+    )?.[0];
     if (stray !== undefined && !isSaved) {
-      throw new SvcError('invalid_argument', `${stray} is given without url: name the address that it belongs to, or leave both out`, {
-        details: [{ path: '/url', message: 'is needed' }],
-      });
+      throw new SvcError(
+        'invalid_argument',
+        `${stray} is given without url: name the address that it belongs to, or leave both out`,
+        {
+          details: [{ path: '/url', message: 'is needed' }],
+        },
+      );
     }
     return undefined;
   }
   return { url: url.replace(/\/+$/, ''), headers: credentialHeaders(trial), ...tlsOf(trial) };
 }
 
-function credentialHeaders({ user = '', password = '', token = '', tenant = '' }: Trial): Record<string, string> {
+function credentialHeaders({
+  user = '',
+  password = '',
+  token = '',
+  tenant = '',
+}: Trial): Record<string, string> {
   const bearer = token || (user === '' ? password : '');
-  const authorization = bearer !== '' ? `Bearer ${bearer}` : user !== '' ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` : '';
-  return { accept: 'application/json', ...(authorization !== '' && { authorization }), ...(tenant !== '' && { 'x-scope-orgid': tenant }) };
+  const authorization =
+    bearer !== ''
+      ? `Bearer ${bearer}`
+      : user !== ''
+        ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+        : '';
+  return {
+    accept: 'application/json',
+    ...(authorization !== '' && { authorization }),
+    ...(tenant !== '' && { 'x-scope-orgid': tenant }),
+  };
 }
 
-function tlsOf({ ca = '', cert = '', key = '', insecure = false }: Trial): { tls?: NonNullable<OutboundRequest['tls']> } {
-  const tls = { ...(ca !== '' && { ca }), ...(cert !== '' && { cert }), ...(key !== '' && { key }), ...(insecure && { insecure }) };
+function tlsOf({ ca = '', cert = '', key = '', insecure = false }: Trial): {
+  tls?: NonNullable<OutboundRequest['tls']>;
+} {
+  const tls = {
+    ...(ca !== '' && { ca }),
+    ...(cert !== '' && { cert }),
+    ...(key !== '' && { key }),
+    ...(insecure && { insecure }),
+  };
   return Object.keys(tls).length > 0 ? { tls } : {};
 }
 
@@ -80,7 +128,8 @@ const notConfigured = (setting: string): ConnectionOutcome => ({
   detail: `${setting} is empty: set it, or name an address to try`,
 });
 
-export interface ProductTest extends Pick<TestRoute, 'path' | 'summary' | 'action'>, ConnectionParts {
+export interface ProductTest
+  extends Pick<TestRoute, 'path' | 'summary' | 'action'>, ConnectionParts {
   readonly product: Product;
   /** The setting that leads to it. */
   readonly setting: string;
@@ -97,15 +146,36 @@ export interface ProductTest extends Pick<TestRoute, 'path' | 'summary' | 'actio
 }
 
 /** The test of a product that is reached by an address and credentials, and of what stands in for it here. */
-export const productTestRoute = ({ product, setting, set, own, fetch, clock, ...declared }: ProductTest): RouteDeclaration => {
-  const tried: TestRoute['tried'] = (address, signal) => testConnection({ fetch, clock }, product, address, signal);
+export const productTestRoute = ({
+  product,
+  setting,
+  set,
+  own,
+  fetch,
+  clock,
+  ...declared
+}: ProductTest): RouteDeclaration => {
+  const tried: TestRoute['tried'] = (address, signal) =>
+    testConnection({ fetch, clock }, product, address, signal);
   return testRoute({
     ...{ ...declared, tried },
     async saved(signal) {
       const trial = set();
       if (trial === undefined && own !== undefined) {
-        const { driver, ok, detail = ok ? `the ${driver} store answers` : 'it does not answer', delayMs, version } = await own();
-        return { ok, code: ok ? 'ok' : 'failing', latency_ms: delayMs, detail, ...(version !== undefined && { version }) };
+        const {
+          driver,
+          ok,
+          detail = ok ? `the ${driver} store answers` : 'it does not answer',
+          delayMs,
+          version,
+        } = await own();
+        return {
+          ok,
+          code: ok ? 'ok' : 'failing',
+          latency_ms: delayMs,
+          detail,
+          ...(version !== undefined && { version }),
+        };
       }
       const address = addressOf({ ...trial, url: trial?.url ?? '' }, true);
       return address === undefined ? notConfigured(setting) : tried(address, signal);

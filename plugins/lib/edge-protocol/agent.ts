@@ -5,7 +5,10 @@ import { AgentVersion, Sha256Hex, text } from './fields.ts';
 /** `POST /internal/edge/enrol`: 201, or 401 when the token is spent, over, revoked or none. */
 export const EnrolRequest = Type.Object({
   token: text(200, 16),
-  machine_uuid: Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$', examples: ['0e37df36-f698-11e6-8dd4-cb9ced3df976'] }),
+  machine_uuid: Type.String({
+    pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+    examples: ['0e37df36-f698-11e6-8dd4-cb9ced3df976'],
+  }),
   /** Public half of the machine's key, base64url: only the machine that proves it is let in with the keys of the answer. */
   machine_key: Type.Optional(Type.String({ pattern: '^[\\w-]{43}$', examples: ['A'.repeat(43)] })),
   hostname: text(255),
@@ -59,7 +62,10 @@ export interface Introduced {
  * Params of the mutating method `rotate_secret`; it answers `{}`. The edge keeps the new secret beside the old one, proves it on a
  * second connection, and only then drops the old one, answers over the first, and goes on with the second.
  */
-export const RotateSecret = Type.Object({ secret_key: Type.String(), generation: Type.Integer({ minimum: 1 }) });
+export const RotateSecret = Type.Object({
+  secret_key: Type.String(),
+  generation: Type.Integer({ minimum: 1 }),
+});
 export type RotateSecret = Static<typeof RotateSecret>;
 
 /**
@@ -82,7 +88,15 @@ export const UpgradeOrder = Type.Object({
 export type UpgradeOrder = Static<typeof UpgradeOrder>;
 
 /** In the order in which a job goes through them. */
-export const upgradeStates = ['queued', 'downloading', 'verifying', 'restarting', 'succeeded', 'failed', 'rolled_back'] as const;
+export const upgradeStates = [
+  'queued',
+  'downloading',
+  'verifying',
+  'restarting',
+  'succeeded',
+  'failed',
+  'rolled_back',
+] as const;
 export type UpgradeState = (typeof upgradeStates)[number];
 
 /** Event `upgrade_state`; sent again after a reconnect until the job has ended. */

@@ -17,7 +17,9 @@ export const BufferEvent = Type.Object({
 export type BufferEvent = Static<typeof BufferEvent>;
 
 /** Answered with `now`, the manager's time; without the skew an edge asks for that alone. */
-export const ClockEvent = Type.Object({ skew_ms: Type.Optional(Type.Integer({ minimum: -8.64e15, maximum: 8.64e15 })) });
+export const ClockEvent = Type.Object({
+  skew_ms: Type.Optional(Type.Integer({ minimum: -8.64e15, maximum: 8.64e15 })),
+});
 export type ClockEvent = Static<typeof ClockEvent>;
 
 /**
@@ -35,12 +37,17 @@ export interface PushParams {
 /** Answer of the method `host_snapshot`, which has no params: canonical metrics by name. */
 export const HostSnapshot = Type.Object({
   sampled_at: Timestamp,
-  metrics: Type.Record(Type.String({ maxLength: 80 }), orNull(Type.Number()), { maxProperties: 64 }),
+  metrics: Type.Record(Type.String({ maxLength: 80 }), orNull(Type.Number()), {
+    maxProperties: 64,
+  }),
 });
 export type HostSnapshot = Static<typeof HostSnapshot>;
 
 /** Params of the method `processes`. */
-export const ProcessesParams = Type.Object({ top: Type.Integer({ minimum: 1, maximum: 2_000 }), sort_by: Type.Enum(['cpu', 'mem']) });
+export const ProcessesParams = Type.Object({
+  top: Type.Integer({ minimum: 1, maximum: 2_000 }),
+  sort_by: Type.Enum(['cpu', 'mem']),
+});
 export type ProcessesParams = Static<typeof ProcessesParams>;
 
 export const Process = Type.Object({
@@ -57,5 +64,8 @@ export const Process = Type.Object({
 });
 
 /** Answer of the method `processes`. */
-export const Processes = Type.Object({ sampled_at: Timestamp, processes: Type.Array(Process, { maxItems: 2_000 }) });
+export const Processes = Type.Object({
+  sampled_at: Timestamp,
+  processes: Type.Array(Process, { maxItems: 2_000 }),
+});
 export type Processes = Static<typeof Processes>;

@@ -10,7 +10,15 @@ export {
   upgradeStates,
   UpgradeStateEvent,
 } from './agent.ts';
-export { BufferEvent, ClockEvent, HostSnapshot, Process, Processes, ProcessesParams, type PushParams } from './data.ts';
+export {
+  BufferEvent,
+  ClockEvent,
+  HostSnapshot,
+  Process,
+  Processes,
+  ProcessesParams,
+  type PushParams,
+} from './data.ts';
 export { AgentVersion, Arch, Sha256Hex, Timestamp } from './fields.ts';
 export {
   type ConfigApplied,

@@ -3,7 +3,10 @@ import { type Static, Type } from 'typebox';
 import { orNull, Timestamp } from './fields.ts';
 
 /** Of an edge plugin, such as `hostmetrics`; not the id of the plugin that brings it. */
-export const PluginName = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,62}$', examples: ['hostmetrics'] });
+export const PluginName = Type.String({
+  pattern: '^[a-z][a-z0-9_-]{0,62}$',
+  examples: ['hostmetrics'],
+});
 export const PluginKind = Type.Enum(['metrics', 'logs', 'traces']);
 
 /** `edge.json` beside the plugin.json of a plugin that runs on edges. */
@@ -30,9 +33,17 @@ export const PluginHealth = Type.Object({
 export type PluginHealth = Static<typeof PluginHealth>;
 
 /** Answer of the method `plugin_status`, which has no params. */
-export const PluginStatusAnswer = Type.Array(Type.Object({ name: PluginName, kind: PluginKind, enabled: Type.Boolean(), health: PluginHealth }), {
-  maxItems: 64,
-});
+export const PluginStatusAnswer = Type.Array(
+  Type.Object({
+    name: PluginName,
+    kind: PluginKind,
+    enabled: Type.Boolean(),
+    health: PluginHealth,
+  }),
+  {
+    maxItems: 64,
+  },
+);
 export type PluginStatusAnswer = Static<typeof PluginStatusAnswer>;
 
 /** Event `plugin_health`, on every change and at least every minute; one, or as many as there are at the same moment. */
@@ -44,8 +55,15 @@ export type PluginHealthEvent = Static<typeof PluginHealthEvent>;
  * checks: it is the name of this state, said again in the next HELLO. A plugin that the edge does not have is left out.
  */
 export const ConfigApply = Type.Object({
-  hash: Type.String({ pattern: '^[0-9a-f]{64}$', examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] }),
-  plugins: Type.Record(PluginName, Type.Object({ enabled: Type.Boolean(), spec: Type.Record(Type.String(), Type.Unknown()) }), { maxProperties: 64 }),
+  hash: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+  }),
+  plugins: Type.Record(
+    PluginName,
+    Type.Object({ enabled: Type.Boolean(), spec: Type.Record(Type.String(), Type.Unknown()) }),
+    { maxProperties: 64 },
+  ),
 });
 export type ConfigApply = Static<typeof ConfigApply>;
 

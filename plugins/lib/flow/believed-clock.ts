@@ -31,7 +31,8 @@ export class BelievedClock implements Clock {
     this.#doubtMs = doubtMs;
     const now = clock.now();
     // Since then the process may have been away for a while, but not for less than nothing.
-    const isPossible = lastSeen === undefined || (now >= lastSeen - toleranceMs && now <= lastSeen + dayMs);
+    const isPossible =
+      lastSeen === undefined || (now >= lastSeen - toleranceMs && now <= lastSeen + dayMs);
     this.#wall = isPossible ? now : lastSeen;
     this.#steady = clock.monotonic();
   }
@@ -44,7 +45,9 @@ export class BelievedClock implements Clock {
       return this.#believe(wall, steady);
     }
     this.#doubtedSince ??= steady;
-    return steady - this.#doubtedSince >= this.#doubtMs ? this.#believe(wall, steady) : Math.round(expected);
+    return steady - this.#doubtedSince >= this.#doubtMs
+      ? this.#believe(wall, steady)
+      : Math.round(expected);
   }
 
   monotonic(): number {

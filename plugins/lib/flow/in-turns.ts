@@ -7,7 +7,8 @@ export const nextTurn = (): Promise<void> => setImmediate();
 const mostAtOnce = 200;
 
 /** Does the same with each, in their order: a storm of them holds no request up. */
-export const inTurns = <T>(all: Iterable<T>, work: (one: T) => void): Promise<void> => stepwise(stepsOf(all, work));
+export const inTurns = <T>(all: Iterable<T>, work: (one: T) => void): Promise<void> =>
+  stepwise(stepsOf(all, work));
 
 function* stepsOf<T>(all: Iterable<T>, work: (one: T) => void): Generator<void, void> {
   for (const one of all) {

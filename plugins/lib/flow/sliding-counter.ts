@@ -41,7 +41,10 @@ export class SlidingCounter {
   }
 
   add(key: string): void {
-    this.#keep(key, { times: [...this.#recent(key), this.#rules.clock.monotonic()], pending: this.#pending(key) });
+    this.#keep(key, {
+      times: [...this.#recent(key), this.#rules.clock.monotonic()],
+      pending: this.#pending(key),
+    });
   }
 
   /** Counts at once; the returned function says, once, whether it stays counted. So attempts at the same time cannot outrun the limit. */
@@ -50,7 +53,10 @@ export class SlidingCounter {
     return (counts) => {
       const times = this.#recent(key);
       const pending = Math.max(0, this.#pending(key) - 1);
-      this.#keep(key, { times: counts ? [...times, this.#rules.clock.monotonic()] : times, pending });
+      this.#keep(key, {
+        times: counts ? [...times, this.#rules.clock.monotonic()] : times,
+        pending,
+      });
     };
   }
 
@@ -84,7 +90,10 @@ export function networkOf(ip: string): string {
   if (!isIPv6(ip)) {
     return ip;
   }
-  const [head, tail] = ip.split('::', 2).map((part) => part.split(':').filter(Boolean)) as [string[], string[]?];
+  const [head, tail] = ip.split('::', 2).map((part) => part.split(':').filter(Boolean)) as [
+    string[],
+    string[]?,
+  ];
   const zeros = tail === undefined ? 0 : 8 - head.length - tail.length;
   const groups = [...head, ...Array.from({ length: zeros }, () => '0'), ...(tail ?? [])];
   return groups

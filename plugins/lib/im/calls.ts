@@ -1,4 +1,10 @@
-import { type Clock, isSvcError, messageOf, type OutboundReply, type OutboundRequest } from 'svc/sdk';
+import {
+  type Clock,
+  isSvcError,
+  messageOf,
+  type OutboundReply,
+  type OutboundRequest,
+} from 'svc/sdk';
 
 import { jsonObject } from './text.ts';
 
@@ -18,7 +24,9 @@ export interface CallRefusal {
   readonly unclear: boolean;
 }
 
-export type CallAnswer = { readonly result: 'ok'; readonly body: Readonly<Record<string, unknown>> } | CallRefusal;
+export type CallAnswer =
+  | { readonly result: 'ok'; readonly body: Readonly<Record<string, unknown>> }
+  | CallRefusal;
 
 export interface CallRequest extends Pick<OutboundRequest, 'method' | 'headers' | 'signal'> {
   readonly url: string;
@@ -28,13 +36,27 @@ export interface CallRequest extends Pick<OutboundRequest, 'method' | 'headers' 
   readonly judge: (
     body: Readonly<Record<string, unknown>>,
     status: number,
-  ) => undefined | { readonly code: string; readonly words: string; readonly again?: boolean; readonly after_ms?: number };
+  ) =>
+    | undefined
+    | {
+        readonly code: string;
+        readonly words: string;
+        readonly again?: boolean;
+        readonly after_ms?: number;
+      };
 }
 
 const mostReplyBytes = 1024 * 1024;
 const longestReason = 200;
 const longestWaitMs = 3_600_000;
-const neverArrived = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
+const neverArrived = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+]);
 
 interface KeptToken {
   readonly token: Promise<{ readonly token: string; readonly until: number } | CallRefusal>;
@@ -51,13 +73,30 @@ export class Calls {
   }
 
   /** One call; never throws. */
-  async call({ url, json, judge, timeoutMs = 10_000, method = 'POST', headers = {}, signal }: CallRequest): Promise<CallAnswer> {
+  async call({
+    url,
+    json,
+    judge,
+    timeoutMs = 10_000,
+    method = 'POST',
+    headers = {},
+    signal,
+  }: CallRequest): Promise<CallAnswer> {
     let reply: OutboundReply;
     try {
       const body = json === undefined ? {} : { body: JSON.stringify(json) };
       reply = await this.#ports.fetch(url, {
-        ...{ method, timeoutMs, maxBytes: mostReplyBytes, ...body, ...(signal !== undefined && { signal }) },
-        headers: { ...(json !== undefined && { 'content-type': 'application/json; charset=utf-8' }), ...headers },
+        ...{
+          method,
+          timeoutMs,
+          maxBytes: mostReplyBytes,
+          ...body,
+          ...(signal !== undefined && { signal }),
+        },
+        headers: {
+          ...(json !== undefined && { 'content-type': 'application/json; charset=utf-8' }),
+          ...headers,
+        },
       });
     } catch (error) {
       return refusalOf(error);
@@ -68,14 +107,25 @@ export class Calls {
       return { result: 'ok', body };
     }
     const { code = String(reply.status), words = '', again, after_ms: asked } = objection ?? {};
-    const isPassing = again ?? (reply.status === 429 || reply.status === 408 || reply.status >= 500 || (reply.status < 400 && Object.keys(body).length === 0));
+    const isPassing =
+      again ??
+      (reply.status === 429 ||
+        reply.status === 408 ||
+        reply.status >= 500 ||
+        (reply.status < 400 && Object.keys(body).length === 0));
     const after = asked ?? retryAfterMs(reply.headers['retry-after'], this.#ports.clock.now());
     return {
       result: isPassing ? 'retry' : 'failed',
-      reason: `the platform answered ${code}${words === '' ? '' : `: ${words.replaceAll(/\p{Cc}+/gu, ' ')}`}`.slice(0, longestReason),
+      reason:
+        `the platform answered ${code}${words === '' ? '' : `: ${words.replaceAll(/\p{Cc}+/gu, ' ')}`}`.slice(
+          0,
+          longestReason,
+        ),
       code,
       unclear: reply.status >= 500 || (isPassing && reply.status < 400 && objection === undefined),
-      ...(after !== undefined && { after_ms: Math.min(Math.max(0, Math.ceil(after)), longestWaitMs) }),
+      ...(after !== undefined && {
+        after_ms: Math.min(Math.max(0, Math.ceil(after)), longestWaitMs),
+      }),
     };
   }
 
@@ -111,8 +161,11 @@ export class Calls {
 }
 
 function refusalOf(error: unknown): CallRefusal {
-  const cause = isSvcError(error) ? String((error.cause as { code?: unknown } | undefined)?.code) : '';
-  const isForGood = !isSvcError(error) || error.code === 'invalid_argument' || error.code === 'forbidden';
+  const cause = isSvcError(error)
+    ? String((error.cause as { code?: unknown } | undefined)?.code)
+    : '';
+  const isForGood =
+    !isSvcError(error) || error.code === 'invalid_argument' || error.code === 'forbidden';
   return {
     result: isForGood ? 'failed' : 'retry',
     reason: messageOf(error).slice(0, longestReason),
@@ -126,6 +179,8 @@ function retryAfterMs(text: string | undefined, now: number): number | undefined
   if (text === undefined || text.trim() === '') {
     return undefined;
   }
-  const ms = /^\d{1,9}(?:\.\d+)?$/.test(text.trim()) ? Number(text) * 1_000 : Date.parse(text) - now;
+  const ms = /^\d{1,9}(?:\.\d+)?$/.test(text.trim())
+    ? Number(text) * 1_000
+    : Date.parse(text) - now;
   return Number.isFinite(ms) ? ms : undefined;
 }

@@ -1,5 +1,13 @@
 export { Calls, type CallAnswer, type CallPorts, type CallRefusal } from './calls.ts';
 export { type Fitting, fitted, markdown, unmarked } from './plain.ts';
 export { isFresh, opened, ProofsSeen, sameSecret, sha1Hex, sha256Hex, signed } from './proof.ts';
-export { cutToBytes, formFields, jsonObject, objectOf, textOf, withoutImages, withoutMentions } from './text.ts';
+export {
+  cutToBytes,
+  formFields,
+  jsonObject,
+  objectOf,
+  textOf,
+  withoutImages,
+  withoutMentions,
+} from './text.ts';
 export { dialSocket, type DialledSocket, type DialPorts } from './web-socket.ts';

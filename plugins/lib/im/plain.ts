@@ -4,14 +4,17 @@ const zeroWidth = '\u200b';
 
 /** Runs of what platforms read as emphasis or code, where they would. */
 const marks = /`+|(?<=\S)[*~]+|[*~]+(?=\S)|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu;
-const marksAndAddresses = /https?:\/\/[^\s<>]+|`+|(?<=\S)[*~]+|[*~]+(?=\S)|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu;
+const marksAndAddresses =
+  /https?:\/\/[^\s<>]+|`+|(?<=\S)[*~]+|[*~]+(?=\S)|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu;
 const lookAlikes: Readonly<Record<string, string>> = { '`': '｀', '*': '＊', '~': '～', _: '＿' };
 
 /** Text that is neither bold nor code: marks become letters that look like them, and in addresses what leads to the same place. */
 export const unmarked = (text: string): string =>
   text.replaceAll(marksAndAddresses, (found) =>
     found.startsWith('http')
-      ? found.replaceAll(marks, (run) => `%${run.charCodeAt(0).toString(16).toUpperCase()}`.repeat(run.length))
+      ? found.replaceAll(marks, (run) =>
+          `%${run.charCodeAt(0).toString(16).toUpperCase()}`.repeat(run.length),
+        )
       : found.replaceAll(/./g, (mark) => lookAlikes[mark]!),
   );
 
@@ -38,7 +41,10 @@ const same = (text: string): string => text;
 const leastLine = 240;
 
 /** As much of the lines as fits into `most` bytes, escaped: the longest lines are cut first, then the last ones. What is cut says so and leads on. */
-export function fitted(lines: readonly string[], { most, link, escape = same, escapeLink = same }: Fitting): string {
+export function fitted(
+  lines: readonly string[],
+  { most, link, escape = same, escapeLink = same }: Fitting,
+): string {
   const whole = lines.map(escape);
   if (Buffer.byteLength(whole.join('\n')) <= most) {
     return whole.join('\n');
@@ -50,7 +56,10 @@ export function fitted(lines: readonly string[], { most, link, escape = same, es
   const kept: string[] = [];
   let used = 0;
   for (const [at, line] of lines.entries()) {
-    const text = Buffer.byteLength(whole[at]!) <= longest ? whole[at]! : `${longestFit(line, longest - 3, escape)}…`;
+    const text =
+      Buffer.byteLength(whole[at]!) <= longest
+        ? whole[at]!
+        : `${longestFit(line, longest - 3, escape)}…`;
     if (used + Buffer.byteLength(text) + 1 > room) {
       const part = longestFit(line, room - used - 1, escape);
       kept.push(...(part === '' ? [] : [part]));

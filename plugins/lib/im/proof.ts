@@ -2,13 +2,22 @@ import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:
 
 /** Whether two secrets are the same, in a time that tells nothing of either, not even its length. */
 export const sameSecret = (given: string, own: string): boolean =>
-  timingSafeEqual(createHash('sha256').update(given).digest(), createHash('sha256').update(own).digest());
+  timingSafeEqual(
+    createHash('sha256').update(given).digest(),
+    createHash('sha256').update(own).digest(),
+  );
 
-export const signed = (key: string, text: string | Uint8Array, encoding: 'hex' | 'base64'): string => createHmac('sha256', key).update(text).digest(encoding);
+export const signed = (
+  key: string,
+  text: string | Uint8Array,
+  encoding: 'hex' | 'base64',
+): string => createHmac('sha256', key).update(text).digest(encoding);
 
-export const sha256Hex = (...parts: readonly (string | Uint8Array)[]): string => hashed('sha256', parts);
+export const sha256Hex = (...parts: readonly (string | Uint8Array)[]): string =>
+  hashed('sha256', parts);
 
-export const sha1Hex = (...parts: readonly (string | Uint8Array)[]): string => hashed('sha1', parts);
+export const sha1Hex = (...parts: readonly (string | Uint8Array)[]): string =>
+  hashed('sha1', parts);
 
 const windowMs = 5 * 60_000;
 
@@ -21,14 +30,23 @@ export function isFresh(ms: number, now: number, within = windowMs): boolean {
  * AES-256-CBC with PKCS#7 to blocks of `blockBytes`; undefined for anything that is not what the key has sealed.
  * Padding is checked only behind a signature or together with a token, so that it tells no stranger anything.
  */
-export function opened(key: Uint8Array, iv: Uint8Array, sealed: Uint8Array, blockBytes: 16 | 32 = 16): Buffer | undefined {
+export function opened(
+  key: Uint8Array,
+  iv: Uint8Array,
+  sealed: Uint8Array,
+  blockBytes: 16 | 32 = 16,
+): Buffer | undefined {
   if (key.length !== 32 || iv.length !== 16 || sealed.length === 0 || sealed.length % 16 !== 0) {
     return undefined;
   }
   const decipher = createDecipheriv('aes-256-cbc', key, iv).setAutoPadding(false);
   const plain = Buffer.concat([decipher.update(sealed), decipher.final()]);
   const padding = plain[plain.length - 1]!;
-  const isPadded = padding >= 1 && padding <= blockBytes && padding <= plain.length && plain.subarray(-padding).every((byte) => byte === padding);
+  const isPadded =
+    padding >= 1 &&
+    padding <= blockBytes &&
+    padding <= plain.length &&
+    plain.subarray(-padding).every((byte) => byte === padding);
   return isPadded ? plain.subarray(0, plain.length - padding) : undefined;
 }
 

@@ -2,15 +2,21 @@ const zeroWidth = '\u200b';
 
 /** What a platform would take for a call to people is broken by an invisible character. */
 export const withoutMentions = (text: string): string =>
-  text.replaceAll(/(^|[^\p{L}\p{N}])@(?=[\p{L}\p{N}_])/gu, `$1@${zeroWidth}`).replaceAll(/<(?=\/?(?:at\b|@|!|#))/gi, `<${zeroWidth}`);
+  text
+    .replaceAll(/(^|[^\p{L}\p{N}])@(?=[\p{L}\p{N}_])/gu, `$1@${zeroWidth}`)
+    .replaceAll(/<(?=\/?(?:at\b|@|!|#))/gi, `<${zeroWidth}`);
 
 /** An image would be fetched by whoever reads the message, and tell a stranger so: its words stay, its address goes. */
 export const withoutImages = (text: string): string =>
   text
-    .replaceAll(/!\[([^\]\n]{0,300})\](?:\([^)\n]{0,4000}\)|\[[^\]\n]{0,300}\])/g, (_all, words: string) =>
-      words.trim() === '' ? '(image)' : `(image: ${words.trim()})`,
+    .replaceAll(
+      /!\[([^\]\n]{0,300})\](?:\([^)\n]{0,4000}\)|\[[^\]\n]{0,300}\])/g,
+      (_all, words: string) => (words.trim() === '' ? '(image)' : `(image: ${words.trim()})`),
     )
-    .replaceAll(/<\/?(?:img|picture|source|video|audio|iframe|object|embed)\b[^>\n]{0,4000}>?/gi, '(image)');
+    .replaceAll(
+      /<\/?(?:img|picture|source|video|audio|iframe|object|embed)\b[^>\n]{0,4000}>?/gi,
+      '(image)',
+    );
 
 /** The longest beginning of `text` that has at most `most` bytes as UTF-8, cut between two characters; what is cut says so. */
 export function cutToBytes(text: string, most: number, mark = '…'): string {
@@ -27,11 +33,17 @@ export function cutToBytes(text: string, most: number, mark = '…'): string {
 
 /** A value of a platform's JSON as an object; anything else is an empty one. */
 export const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
 
 /** A value of a platform's JSON as bounded text: numbers too, because ids come as either; anything else is empty. */
 export const textOf = (value: unknown, most = 200): string =>
-  typeof value === 'string' ? value.slice(0, most) : typeof value === 'number' && Number.isFinite(value) ? String(value) : '';
+  typeof value === 'string'
+    ? value.slice(0, most)
+    : typeof value === 'number' && Number.isFinite(value)
+      ? String(value)
+      : '';
 
 /** The fields of a form; of one that comes twice the first. */
 export function formFields(body: Uint8Array): Readonly<Record<string, string>> {
@@ -45,7 +57,9 @@ export function formFields(body: Uint8Array): Readonly<Record<string, string>> {
 /** JSON as an object; an empty one for anything else. */
 export function jsonObject(text: string | Uint8Array): Readonly<Record<string, unknown>> {
   try {
-    return objectOf(JSON.parse(typeof text === 'string' ? text : Buffer.from(text).toString('utf8')));
+    return objectOf(
+      JSON.parse(typeof text === 'string' ? text : Buffer.from(text).toString('utf8')),
+    );
   } catch {
     return {};
   }

@@ -25,11 +25,20 @@ const salt = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const op = { more: 0, text: 1, bytes: 2, close: 8, ping: 9, pong: 10 } as const;
 
 /** Dials a WebSocket by the safe fetch: the address is checked like that of any other request. */
-export async function dialSocket(ports: DialPorts, url: string, signal: AbortSignal): Promise<DialledSocket> {
+export async function dialSocket(
+  ports: DialPorts,
+  url: string,
+  signal: AbortSignal,
+): Promise<DialledSocket> {
   const key = Buffer.from(ports.token(16), 'base64url').toString('base64');
   let taken: ClientSocket | undefined;
   const reply = await ports.fetch(url.replace(/^ws/, 'http'), {
-    headers: { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': key },
+    headers: {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': key,
+    },
     timeoutMs: 15_000,
     signal,
     onUpgrade: (connection, first) => {
@@ -44,7 +53,11 @@ export async function dialSocket(ports: DialPorts, url: string, signal: AbortSig
       .digest('base64');
   if (taken === undefined || !isOurs) {
     taken?.close();
-    throw new SvcError('upstream_error', `${new URL(url).host} answered ${reply.status} and no WebSocket`, { reason: 'im.no_socket' });
+    throw new SvcError(
+      'upstream_error',
+      `${new URL(url).host} answered ${reply.status} and no WebSocket`,
+      { reason: 'im.no_socket' },
+    );
   }
   const socket = taken;
   const stop = (): void => socket.close();
@@ -125,7 +138,12 @@ class ClientSocket implements DialledSocket {
     if (bytes.length < head) {
       return false;
     }
-    const length = short === 127 ? Number(bytes.readBigUInt64BE(2)) : short === 126 ? bytes.readUInt16BE(2) : short;
+    const length =
+      short === 127
+        ? Number(bytes.readBigUInt64BE(2))
+        : short === 126
+          ? bytes.readUInt16BE(2)
+          : short;
     if ((first & 0x70) !== 0 || (second & 0x80) !== 0 || length > mostMessage) {
       this.close();
       return false;
@@ -134,7 +152,11 @@ class ClientSocket implements DialledSocket {
       return false;
     }
     this.#bytes = bytes.subarray(head + length);
-    this.#take(first & 0x0f, (first & 0x80) !== 0, Buffer.from(bytes.subarray(head, head + length)));
+    this.#take(
+      first & 0x0f,
+      (first & 0x80) !== 0,
+      Buffer.from(bytes.subarray(head, head + length)),
+    );
     return true;
   }
 
@@ -146,8 +168,17 @@ class ClientSocket implements DialledSocket {
     if (opcode === op.pong) {
       return;
     }
-    const parts = opcode === op.more ? this.#parts : this.#parts === undefined ? { opcode, pieces: [], size: 0 } : undefined;
-    if (parts === undefined || (parts.opcode !== op.text && parts.opcode !== op.bytes) || parts.size + piece.length > mostMessage) {
+    const parts =
+      opcode === op.more
+        ? this.#parts
+        : this.#parts === undefined
+          ? { opcode, pieces: [], size: 0 }
+          : undefined;
+    if (
+      parts === undefined ||
+      (parts.opcode !== op.text && parts.opcode !== op.bytes) ||
+      parts.size + piece.length > mostMessage
+    ) {
       this.close();
       return;
     }
@@ -185,7 +216,8 @@ class ClientSocket implements DialledSocket {
       return;
     }
     const mask = Buffer.from(this.#ports.token(4), 'base64url');
-    const length = payload.length < 126 ? Buffer.from([0x80 | payload.length]) : longLength(payload.length);
+    const length =
+      payload.length < 126 ? Buffer.from([0x80 | payload.length]) : longLength(payload.length);
     const masked = Buffer.from(payload.map((byte, at) => byte ^ mask[at & 3]!));
     this.#connection.write(Buffer.concat([Buffer.from([0x80 | opcode]), length, mask, masked]));
   }

@@ -16,9 +16,14 @@ const maxBlankLines = 32;
  * Splits a markdown file into its YAML header and its body. The one door to gray-matter, which on its own
  * would run a `---js` header as code: here a header is plain data or it is refused.
  */
-export function readFrontMatter(text: string, { maxBytes = 64 * 1024 }: { maxBytes?: number } = {}): FrontMatter {
+export function readFrontMatter(
+  text: string,
+  { maxBytes = 64 * 1024 }: { maxBytes?: number } = {},
+): FrontMatter {
   if (Buffer.byteLength(text) > maxBytes) {
-    throw refusal(`the file is larger than ${maxBytes / 1024} KiB; move what is not needed every time into a file of its own`);
+    throw refusal(
+      `the file is larger than ${maxBytes / 1024} KiB; move what is not needed every time into a file of its own`,
+    );
   }
   // A byte order mark tells the encoding and is no part of the text; editors on Windows write one.
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
@@ -37,13 +42,20 @@ const refuse = (language: string) => ({
 /** Every name under which gray-matter looks for a parser leads here; it cuts the end of the last header line off. */
 const engines = {
   yaml: { parse: (header: string) => parsePlainYaml(`${header}\n`) },
-  ...Object.fromEntries(['js', 'javascript', 'coffee', 'coffeescript', 'cson', 'json', 'toml'].map((language) => [language, refuse(language)])),
+  ...Object.fromEntries(
+    ['js', 'javascript', 'coffee', 'coffeescript', 'cson', 'json', 'toml'].map((language) => [
+      language,
+      refuse(language),
+    ]),
+  ),
 };
 
 /** The first and the closing line are exactly `---`; gray-matter alone would take `---js` and `----` too. */
 function checkFences(text: string): void {
   if (!/^---(\r?\n|$)/.test(text)) {
-    throw refusal(`the first line must be exactly ---, the beginning of the header; it is ${JSON.stringify(firstLine(text))}`);
+    throw refusal(
+      `the first line must be exactly ---, the beginning of the header; it is ${JSON.stringify(firstLine(text))}`,
+    );
   }
   const close = text.indexOf('\n---', 3);
   if (close === -1) {
@@ -51,7 +63,9 @@ function checkFences(text: string): void {
   }
   const header = text.slice(0, close + 1);
   if (!/^(\r?\n|$)/.test(text.slice(close + 4, close + 6))) {
-    throw refusal(`line ${header.split('\n').length} begins with --- but has more on it; the line that closes the header must be exactly ---`);
+    throw refusal(
+      `line ${header.split('\n').length} begins with --- but has more on it; the line that closes the header must be exactly ---`,
+    );
   }
   checkBlankLines(header);
 }

@@ -35,7 +35,9 @@ const ajv = new Ajv({
 const namedProblems = 3;
 
 /** Makes the reader of one kind of markdown file: header by schema, body untouched. */
-export function markdownReader<Known>(schema: HeaderSchema): (text: string, where: Where) => MarkdownFile<Known> {
+export function markdownReader<Known>(
+  schema: HeaderSchema,
+): (text: string, where: Where) => MarkdownFile<Known> {
   const read = headerReader<Known>(schema);
   return (text, where) => {
     const { header, body } = split(text, where);
@@ -44,23 +46,30 @@ export function markdownReader<Known>(schema: HeaderSchema): (text: string, wher
 }
 
 /** The same for a header that comes as an object. */
-export function headerReader<Known>(schema: HeaderSchema): (header: Readonly<Record<string, unknown>>, where: Where) => Omit<MarkdownFile<Known>, 'body'> {
+export function headerReader<Known>(
+  schema: HeaderSchema,
+): (header: Readonly<Record<string, unknown>>, where: Where) => Omit<MarkdownFile<Known>, 'body'> {
   // At the first file: who has none starts without it.
   let fits: ValidateFunction<Known> | undefined;
   return (header, where) => {
     fits ??= ajv.compile<Known>(schema);
-    const known: unknown = Object.fromEntries(Object.entries(header).filter(([key, value]) => isKnown(schema, key) && value !== null));
+    const known: unknown = Object.fromEntries(
+      Object.entries(header).filter(([key, value]) => isKnown(schema, key) && value !== null),
+    );
     if (!fits(known)) {
       throw unfit(where, schema, fits.errors ?? []);
     }
     // What came from the header is frozen already; a default is not.
     Object.values(known as object).forEach(Object.freeze);
-    const others = Object.fromEntries(Object.entries(header).filter(([key]) => !isKnown(schema, key)));
+    const others = Object.fromEntries(
+      Object.entries(header).filter(([key]) => !isKnown(schema, key)),
+    );
     return { known, others: Object.freeze(others) };
   };
 }
 
-const isKnown = (schema: HeaderSchema, key: string): boolean => Object.hasOwn(schema.properties, key);
+const isKnown = (schema: HeaderSchema, key: string): boolean =>
+  Object.hasOwn(schema.properties, key);
 
 function split(text: string, where: Where) {
   try {
@@ -72,8 +81,14 @@ function split(text: string, where: Where) {
 
 function unfit(where: Where, schema: HeaderSchema, errors: readonly ErrorObject[]): SvcError {
   const byPath = new Map(errors.map((error) => [pathOf(error), error]));
-  const details = [...byPath].slice(0, namedProblems).map(([path, error]) => ({ path, message: sentence(error, schema) }));
-  return new SvcError('invalid_argument', `${where.file}: ${details.map((detail) => detail.message).join('; ')}`, { details });
+  const details = [...byPath]
+    .slice(0, namedProblems)
+    .map(([path, error]) => ({ path, message: sentence(error, schema) }));
+  return new SvcError(
+    'invalid_argument',
+    `${where.file}: ${details.map((detail) => detail.message).join('; ')}`,
+    { details },
+  );
 }
 
 function sentence(error: ErrorObject, schema: HeaderSchema): string {
@@ -90,9 +105,11 @@ function expectation({ parentSchema = {} }: ErrorObject): string {
   return choices ? `one of ${choices.join(', ')}` : String(parentSchema['expects']);
 }
 
-const missing = (error: ErrorObject): string => (error.params as { missingProperty: string }).missingProperty;
+const missing = (error: ErrorObject): string =>
+  (error.params as { missingProperty: string }).missingProperty;
 
-const pathOf = (error: ErrorObject): string => (error.keyword === 'required' ? `${error.instancePath}/${missing(error)}` : error.instancePath);
+const pathOf = (error: ErrorObject): string =>
+  error.keyword === 'required' ? `${error.instancePath}/${missing(error)}` : error.instancePath;
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value);

@@ -8,14 +8,21 @@ const read = markdownReader<Header>(personaSchema);
 const readHeader = headerReader<Header>(personaSchema);
 
 /** An agent from its markdown file; `source` is where the file stands, never what its header claims. */
-export function readPersona(text: string, where: Where & { readonly source?: Persona['source'] }): Persona {
+export function readPersona(
+  text: string,
+  where: Where & { readonly source?: Persona['source'] },
+): Persona {
   const { known, others, body } = read(text, where);
   requireSpelt(others, where);
   return Object.freeze({ ...known, unknown: others, body, source: where.source ?? 'disk' });
 }
 
 /** The same from a header that somebody wrote as an object; `body` stands beside it. */
-export function personaOf(header: Readonly<Record<string, unknown>>, body: string, where: Where): Persona {
+export function personaOf(
+  header: Readonly<Record<string, unknown>>,
+  body: string,
+  where: Where,
+): Persona {
   const { known, others } = readHeader(header, where);
   requireSpelt(others, where);
   return Object.freeze({ ...known, unknown: others, body, source: 'user' });
@@ -37,11 +44,17 @@ function requireSpelt(others: Readonly<Record<string, unknown>>, { file }: Where
       .replace(/s$/, '');
     // A slip in a long word means that word; in a short one it may be another.
     const long = [...restricting.keys()].filter(({ length }) => length > 10);
-    const meant = restricting.get(letters) ?? restricting.get((letters.length > 10 && nearest(letters, long)) || '');
+    const meant =
+      restricting.get(letters) ??
+      restricting.get((letters.length > 10 && nearest(letters, long)) || '');
     if (meant !== undefined) {
-      throw new SvcError('invalid_argument', `${file}: ${key} is no field of a persona; write ${meant}`, {
-        details: [{ path: `/${key}`, message: `write ${meant}` }],
-      });
+      throw new SvcError(
+        'invalid_argument',
+        `${file}: ${key} is no field of a persona; write ${meant}`,
+        {
+          details: [{ path: `/${key}`, message: `write ${meant}` }],
+        },
+      );
     }
   }
 }

@@ -10,15 +10,24 @@ import { SvcError } from 'svc/sdk';
  */
 export async function readPlainFile(root: string, file: string, maxBytes: number): Promise<string> {
   const stats = await lstat(file);
-  if (stats.isSymbolicLink() || (await realpath(file)) !== join(await realpath(root), relative(root, file))) {
-    throw refusal(file, 'is a symbolic link or lies behind one; put the file itself into the folder');
+  if (
+    stats.isSymbolicLink() ||
+    (await realpath(file)) !== join(await realpath(root), relative(root, file))
+  ) {
+    throw refusal(
+      file,
+      'is a symbolic link or lies behind one; put the file itself into the folder',
+    );
   }
   if (!stats.isFile()) {
     throw refusal(file, 'is not a plain file');
   }
   const bytes = await firstBytes(file, maxBytes + 1);
   if (bytes.length > maxBytes) {
-    throw refusal(file, `is larger than ${maxBytes / 1024} KiB; move what is not needed every time into a file of its own`);
+    throw refusal(
+      file,
+      `is larger than ${maxBytes / 1024} KiB; move what is not needed every time into a file of its own`,
+    );
   }
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -42,4 +51,5 @@ async function firstBytes(file: string, limit: number): Promise<Uint8Array> {
   }
 }
 
-const refusal = (file: string, reason: string): SvcError => new SvcError('invalid_argument', `${file}: ${reason}`);
+const refusal = (file: string, reason: string): SvcError =>
+  new SvcError('invalid_argument', `${file}: ${reason}`);

@@ -13,10 +13,19 @@ const maxLexemes = 8_000;
 export function parsePlainYaml(source: string): Readonly<Record<string, unknown>> {
   const tokens = [...tokensOf(source)];
   checkDepth(tokens);
-  const [document, ...others] = new Composer({ version: '1.2', schema: 'core', merge: false, stringKeys: true, logLevel: 'silent' }).compose(tokens);
+  const [document, ...others] = new Composer({
+    version: '1.2',
+    schema: 'core',
+    merge: false,
+    stringKeys: true,
+    logLevel: 'silent',
+  }).compose(tokens);
   const error = document?.errors[0];
   if (error) {
-    const reason = error.code === 'NON_STRING_KEY' ? 'every key must be a text; if a value begins with { or [, quote it' : error.message;
+    const reason =
+      error.code === 'NON_STRING_KEY'
+        ? 'every key must be a text; if a value begins with { or [, quote it'
+        : error.message;
     throw refusal(`line ${lineAt(source, error.pos[0])}: ${reason}`);
   }
   if (others.length > 0) {
@@ -103,9 +112,16 @@ function adopted(value: unknown, count: { values: number }): unknown {
     return Object.freeze(value.map((item) => adopted(item, count)));
   }
   if (typeof value === 'object' && value !== null) {
-    return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, inner]) => [accepted(key), adopted(inner, count)])));
+    return Object.freeze(
+      Object.fromEntries(
+        Object.entries(value).map(([key, inner]) => [accepted(key), adopted(inner, count)]),
+      ),
+    );
   }
-  if (typeof value === 'number' && (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))) {
+  if (
+    typeof value === 'number' &&
+    (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
+  ) {
     throw refusal(`a number (read as ${value}) cannot be kept exactly; quote it`);
   }
   return value;
@@ -120,6 +136,9 @@ function accepted(key: string): string {
 
 const refusal = (message: string): SvcError => new SvcError('invalid_argument', message);
 
-const tooLarge = (): SvcError => refusal(`the header holds more than ${maxValues} values; move what is not needed every time into the body`);
+const tooLarge = (): SvcError =>
+  refusal(
+    `the header holds more than ${maxValues} values; move what is not needed every time into the body`,
+  );
 
 const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;

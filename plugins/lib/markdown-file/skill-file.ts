@@ -14,7 +14,10 @@ const read = markdownReader<SkillHeader>(skillSchema);
 export function readSkill(text: string, folderName: string, where: Where): PromptSkill {
   const { known, others, body } = read(text, where);
   if (known.name !== folderName) {
-    throw new SvcError('invalid_argument', `${where.file}: name is "${known.name}" but the folder is "${folderName}"; they must be the same`);
+    throw new SvcError(
+      'invalid_argument',
+      `${where.file}: name is "${known.name}" but the folder is "${folderName}"; they must be the same`,
+    );
   }
   return Object.freeze({
     kind: 'prompt',

@@ -2,13 +2,22 @@ import { HistogramSum } from './histogram-sum.ts';
 import { type NativeHistogram, populated, type Side } from './histogram.ts';
 
 function mapped(histogram: NativeHistogram, change: (count: number) => number): NativeHistogram {
-  const side = (counts: Side): Side => populated(counts.map(([index, count]) => [index, change(count)]));
+  const side = (counts: Side): Side =>
+    populated(counts.map(([index, count]) => [index, change(count)]));
   const { count, sum, zeroCount, positive, negative } = histogram;
-  return { ...histogram, count: change(count), sum: change(sum), zeroCount: change(zeroCount), positive: side(positive), negative: side(negative) };
+  return {
+    ...histogram,
+    count: change(count),
+    sum: change(sum),
+    zeroCount: change(zeroCount),
+    positive: side(positive),
+    negative: side(negative),
+  };
 }
 
 /** What falls below zero counts nothing: it is a gauge. */
-const turned = (histogram: NativeHistogram, factor: number): NativeHistogram => (factor < 0 ? { ...histogram, hint: 'gauge' } : histogram);
+const turned = (histogram: NativeHistogram, factor: number): NativeHistogram =>
+  factor < 0 ? { ...histogram, hint: 'gauge' } : histogram;
 
 export const times = (histogram: NativeHistogram, factor: number): NativeHistogram =>
   turned(
@@ -30,13 +39,21 @@ export interface Combined {
 }
 
 /** The sum or the difference; undefined for exponential buckets and custom ones. */
-export function combined(a: NativeHistogram, b: NativeHistogram, sign: 1 | -1): Combined | undefined {
+export function combined(
+  a: NativeHistogram,
+  b: NativeHistogram,
+  sign: 1 | -1,
+): Combined | undefined {
   const sum = new HistogramSum(a);
-  return sum.add(b, sign) ? { value: sum.value(), collided: sum.collided, reconciled: sum.reconciled } : undefined;
+  return sum.add(b, sign)
+    ? { value: sum.value(), collided: sum.collided, reconciled: sum.reconciled }
+    : undefined;
 }
 
 /** Of one histogram or more; undefined as with `combined`. Where their sum leaves what a number can hold, the share of each is summed up. */
-export function meanOf(histograms: readonly NativeHistogram[]): { readonly value: NativeHistogram; readonly reconciled: boolean } | undefined {
+export function meanOf(
+  histograms: readonly NativeHistogram[],
+): { readonly value: NativeHistogram; readonly reconciled: boolean } | undefined {
   const [first, ...rest] = histograms as [NativeHistogram, ...NativeHistogram[]];
   const sum = new HistogramSum(first);
   if (!rest.every((one) => sum.add(one))) {
@@ -53,5 +70,7 @@ export function meanOf(histograms: readonly NativeHistogram[]): { readonly value
 }
 
 function isFinite({ count, sum, zeroCount, positive, negative }: NativeHistogram): boolean {
-  return [count, sum, zeroCount, ...[...positive, ...negative].map(([, one]) => one)].every((one) => Math.abs(one) !== Infinity);
+  return [count, sum, zeroCount, ...[...positive, ...negative].map(([, one]) => one)].every(
+    (one) => Math.abs(one) !== Infinity,
+  );
 }

@@ -9,7 +9,10 @@ export interface Bucket {
 }
 
 /** The bound of a bucket that is further from zero. */
-export function boundOf({ schema, bounds }: Pick<NativeHistogram, 'schema' | 'bounds'>, index: number): number {
+export function boundOf(
+  { schema, bounds }: Pick<NativeHistogram, 'schema' | 'bounds'>,
+  index: number,
+): number {
   if (schema === customSchema) {
     return index < 0 ? -Infinity : (bounds[index] ?? Infinity);
   }
@@ -27,8 +30,12 @@ export function bucketsOf(histogram: NativeHistogram): Bucket[] {
     return bound > 0 && bound < zeroThreshold ? zeroThreshold : bound;
   };
   return [
-    ...negative.toReversed().map(([index, count]) => ({ lower: -far(index), upper: -near(index), count })),
-    ...(zeroCount > 0 && !isCustom(histogram) ? [{ lower: -zeroThreshold, upper: zeroThreshold, count: zeroCount }] : []),
+    ...negative
+      .toReversed()
+      .map(([index, count]) => ({ lower: -far(index), upper: -near(index), count })),
+    ...(zeroCount > 0 && !isCustom(histogram)
+      ? [{ lower: -zeroThreshold, upper: zeroThreshold, count: zeroCount }]
+      : []),
     ...positive.map(([index, count]) => ({ lower: near(index), upper: far(index), count })),
   ];
 }
@@ -38,7 +45,11 @@ export function shareBelow({ lower, upper }: Bucket, value: number, evenly: bool
   if (evenly) {
     return (value - lower) / (upper - lower);
   }
-  const [low, high, at] = [lower, upper, value].map((one) => Math.log2(Math.abs(one))) as [number, number, number];
+  const [low, high, at] = [lower, upper, value].map((one) => Math.log2(Math.abs(one))) as [
+    number,
+    number,
+    number,
+  ];
   return value > 0 ? (at - low) / (high - low) : 1 - (at - high) / (low - high);
 }
 

@@ -1,6 +1,12 @@
 import { CompensatedSum } from 'svc/query';
 
-import { type NativeHistogram, populated, type ResetHint, sameNumbers, type Side } from './histogram.ts';
+import {
+  type NativeHistogram,
+  populated,
+  type ResetHint,
+  sameNumbers,
+  type Side,
+} from './histogram.ts';
 import { aligned } from './layout.ts';
 
 type Sums = Map<number, CompensatedSum>;
@@ -26,18 +32,23 @@ export class HistogramSum {
 
   #start(first: NativeHistogram): void {
     this.#first = first;
-    [this.#count, this.#sum, this.#zeroCount] = [first.count, first.sum, first.zeroCount].map(sumFrom) as [CompensatedSum, CompensatedSum, CompensatedSum];
-    [this.#positive, this.#negative] = [first.positive, first.negative].map((side) => new Map(side.map(([index, count]) => [index, sumFrom(count)]))) as [
-      Sums,
-      Sums,
-    ];
+    [this.#count, this.#sum, this.#zeroCount] = [first.count, first.sum, first.zeroCount].map(
+      sumFrom,
+    ) as [CompensatedSum, CompensatedSum, CompensatedSum];
+    [this.#positive, this.#negative] = [first.positive, first.negative].map(
+      (side) => new Map(side.map(([index, count]) => [index, sumFrom(count)])),
+    ) as [Sums, Sums];
   }
 
   /** Whether it could be added; exponential buckets and custom ones do not go together. */
   add(other: NativeHistogram, sign: 1 | -1 = 1): boolean {
     let fitting = other;
     const { schema, zeroThreshold, bounds } = this.#first;
-    if (schema !== other.schema || zeroThreshold !== other.zeroThreshold || !sameNumbers(bounds, other.bounds)) {
+    if (
+      schema !== other.schema ||
+      zeroThreshold !== other.zeroThreshold ||
+      !sameNumbers(bounds, other.bounds)
+    ) {
       const both = aligned(this.value(), other);
       if (both === undefined) {
         return false;
@@ -66,8 +77,12 @@ export class HistogramSum {
 
   /** The sum, or the mean of so many. */
   value(among = 1): NativeHistogram {
-    const share = ({ total, lost }: CompensatedSum): number => (Number.isFinite(total) ? total / among + lost / among : total / among);
-    const side = (sums: Sums): Side => populated([...sums].sort(([a], [b]) => a - b).map(([index, sum]) => [index, share(sum)] as const));
+    const share = ({ total, lost }: CompensatedSum): number =>
+      Number.isFinite(total) ? total / among + lost / among : total / among;
+    const side = (sums: Sums): Side =>
+      populated(
+        [...sums].sort(([a], [b]) => a - b).map(([index, sum]) => [index, share(sum)] as const),
+      );
     return {
       ...this.#first,
       count: share(this.#count),

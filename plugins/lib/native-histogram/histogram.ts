@@ -30,14 +30,17 @@ export const isCustom = ({ schema }: NativeHistogram): boolean => schema === cus
 
 export const populated = (side: Side): Side => side.filter(([, count]) => count !== 0);
 
-export const sameNumbers = (a: readonly number[], b: readonly number[]): boolean => a.length === b.length && a.every((one, index) => one === b[index]);
+export const sameNumbers = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((one, index) => one === b[index]);
 
 /** Data alike, bit for bit, whatever the hints say. */
 export function sameHistogram(a: NativeHistogram, b: NativeHistogram): boolean {
   return (
     a.schema === b.schema &&
     a.zeroThreshold === b.zeroThreshold &&
-    [a.count, a.sum, a.zeroCount].every((one, index) => Object.is(one, [b.count, b.sum, b.zeroCount][index])) &&
+    [a.count, a.sum, a.zeroCount].every((one, index) =>
+      Object.is(one, [b.count, b.sum, b.zeroCount][index]),
+    ) &&
     sameNumbers(a.bounds, b.bounds) &&
     sameSide(a.positive, b.positive) &&
     sameSide(a.negative, b.negative)
@@ -45,5 +48,8 @@ export function sameHistogram(a: NativeHistogram, b: NativeHistogram): boolean {
 }
 
 function sameSide(a: Side, b: Side): boolean {
-  return a.length === b.length && a.every(([index, count], at) => index === b[at]![0] && Object.is(count, b[at]![1]));
+  return (
+    a.length === b.length &&
+    a.every(([index, count], at) => index === b[at]![0] && Object.is(count, b[at]![1]))
+  );
 }

@@ -22,7 +22,12 @@ export function reduced(histogram: NativeHistogram, schema: number): NativeHisto
     return histogram;
   }
   const place = (index: number): number => ((index - 1) >> (histogram.schema - schema)) + 1;
-  return { ...histogram, schema, positive: merged(histogram.positive, place), negative: merged(histogram.negative, place) };
+  return {
+    ...histogram,
+    schema,
+    positive: merged(histogram.positive, place),
+    negative: merged(histogram.negative, place),
+  };
 }
 
 /** With a bucket of zero that is at least so wide. It ends with a bucket and not within one, so it may become wider. */
@@ -35,11 +40,20 @@ export function widened(histogram: NativeHistogram, least: number): NativeHistog
   let threshold = least;
   for (;;) {
     const swallowed = [...positive, ...negative].filter(([index]) => begins(index) < threshold);
-    const end = swallowed.reduce((most, [index]) => Math.max(most, boundOf(histogram, index)), threshold);
+    const end = swallowed.reduce(
+      (most, [index]) => Math.max(most, boundOf(histogram, index)),
+      threshold,
+    );
     if (end === threshold) {
       const left = (side: Side): Side => side.filter(([index]) => begins(index) >= threshold);
       const zeroCount = swallowed.reduce((sum, [, count]) => sum + count, histogram.zeroCount);
-      return { ...histogram, zeroThreshold: threshold, zeroCount, positive: left(positive), negative: left(negative) };
+      return {
+        ...histogram,
+        zeroThreshold: threshold,
+        zeroCount,
+        positive: left(positive),
+        negative: left(negative),
+      };
     }
     threshold = end;
   }

@@ -1,6 +1,16 @@
 import { formatFloat, parseFloatGo } from 'svc/query';
 
-import { type BucketCount, customSchema, isCustom, leastSchema, mostSchema, type NativeHistogram, populated, type ResetHint, type Side } from './histogram.ts';
+import {
+  type BucketCount,
+  customSchema,
+  isCustom,
+  leastSchema,
+  mostSchema,
+  type NativeHistogram,
+  populated,
+  type ResetHint,
+  type Side,
+} from './histogram.ts';
 
 /** A histogram as it was written. */
 export interface Noted {
@@ -9,7 +19,12 @@ export interface Noted {
   readonly hinted: boolean;
 }
 
-const hints: readonly string[] = ['unknown', 'reset', 'not_reset', 'gauge'] satisfies readonly ResetHint[];
+const hints: readonly string[] = [
+  'unknown',
+  'reset',
+  'not_reset',
+  'gauge',
+] satisfies readonly ResetHint[];
 
 const forms: Readonly<Record<string, 'whole' | 'number' | 'list' | 'hint'>> = {
   ...{ schema: 'whole', offset: 'whole', n_offset: 'whole', counter_reset_hint: 'hint' },
@@ -42,7 +57,8 @@ export function readHistogram(text: string): Noted | string {
   return { histogram: histogramOf(fields), hinted: fields.has('counter_reset_hint') };
 }
 
-const numberOf = (text: string): number => (/^[+-]nan$/i.test(text) ? NaN : (parseFloatGo(text) ?? NaN));
+const numberOf = (text: string): number =>
+  /^[+-]nan$/i.test(text) ? NaN : (parseFloatGo(text) ?? NaN);
 const listOf = (text: string): readonly string[] =>
   text
     .slice(1, -1)
@@ -66,7 +82,8 @@ function isOfForm(form: string, text: string): boolean {
 function histogramOf(fields: ReadonlyMap<string, string>): NativeHistogram {
   const number = (name: string): number => numberOf(fields.get(name) ?? '0');
   const list = (name: string): readonly number[] => listOf(fields.get(name) ?? '[]').map(numberOf);
-  const side = (counts: string, offset: string): Side => populated(list(counts).map((count, index) => [number(offset) + index, count]));
+  const side = (counts: string, offset: string): Side =>
+    populated(list(counts).map((count, index) => [number(offset) + index, count]));
   return {
     schema: number('schema'),
     count: number('count'),
@@ -100,18 +117,27 @@ export function faultOf(histogram: NativeHistogram): string | undefined {
   if (zeroCount !== 0 || zeroThreshold !== 0 || negative.length > 0) {
     return 'has custom_values, and so neither a bucket of zero nor negative buckets';
   }
-  if (bounds.some((bound, index) => !Number.isFinite(bound) || (index > 0 && bound <= bounds[index - 1]!))) {
+  if (
+    bounds.some(
+      (bound, index) => !Number.isFinite(bound) || (index > 0 && bound <= bounds[index - 1]!),
+    )
+  ) {
     return 'has custom_values that do not ascend, or are no finite numbers';
   }
-  return positive.some(([index]) => index < 0 || index > bounds.length) ? 'has more buckets than custom_values leave room for' : undefined;
+  return positive.some(([index]) => index < 0 || index > bounds.length)
+    ? 'has more buckets than custom_values leave room for'
+    : undefined;
 }
 
 /** In the one form of its notation: what is the same has the same text. */
 export function printHistogram(histogram: NativeHistogram): string {
-  const { schema, count, sum, zeroCount, zeroThreshold, positive, negative, bounds, hint } = histogram;
+  const { schema, count, sum, zeroCount, zeroThreshold, positive, negative, bounds, hint } =
+    histogram;
   const numbers = { schema, count, sum, z_bucket: zeroCount, z_bucket_w: zeroThreshold };
   const parts = [
-    ...Object.entries(numbers).flatMap(([name, value]) => (value === 0 ? [] : [`${name}:${formatFloat(value)}`])),
+    ...Object.entries(numbers).flatMap(([name, value]) =>
+      value === 0 ? [] : [`${name}:${formatFloat(value)}`],
+    ),
     ...(isCustom(histogram) ? [`custom_values:[${bounds.map(formatFloat).join(' ')}]`] : []),
     ...(hint === 'unknown' ? [] : [`counter_reset_hint:${hint}`]),
     ...printSide('offset', 'buckets', positive),
@@ -129,5 +155,8 @@ function printSide(offsetName: string, name: string, side: Side): string[] {
     }
     counts.push(formatFloat(count));
   }
-  return [...(first === 0 ? [] : [`${offsetName}:${first}`]), ...(counts.length === 0 ? [] : [`${name}:[${counts.join(' ')}]`])];
+  return [
+    ...(first === 0 ? [] : [`${offsetName}:${first}`]),
+    ...(counts.length === 0 ? [] : [`${name}:[${counts.join(' ')}]`]),
+  ];
 }

@@ -1,5 +1,11 @@
 import { boundOf } from './buckets.ts';
-import { isCustom, type NativeHistogram, type ResetHint, sameNumbers, type Side } from './histogram.ts';
+import {
+  isCustom,
+  type NativeHistogram,
+  type ResetHint,
+  sameNumbers,
+  type Side,
+} from './histogram.ts';
 import { aligned, reduced, widened } from './layout.ts';
 
 /** Whether a counter began anew between two histograms: some count fell, or buckets are finer than they were. */
@@ -22,7 +28,8 @@ export function isReset(before: NativeHistogram, now: NativeHistogram): boolean 
     return true;
   }
   const same = reduced(wide, now.schema);
-  const outside = (side: Side): Side => side.filter(([index]) => isCustom(now) || boundOf(now, index) > now.zeroThreshold);
+  const outside = (side: Side): Side =>
+    side.filter(([index]) => isCustom(now) || boundOf(now, index) > now.zeroThreshold);
   return falls(outside(same.positive), now.positive) || falls(outside(same.negative), now.negative);
 }
 
@@ -33,7 +40,17 @@ function falls(before: Side, now: Side): boolean {
 
 /** What a counter that begins anew begins with: nothing observed, in the buckets of another. */
 export const emptyLike = ({ schema, bounds }: NativeHistogram): NativeHistogram => ({
-  ...{ schema, bounds, count: 0, sum: 0, zeroCount: 0, zeroThreshold: 0, positive: [], negative: [], hint: 'unknown' },
+  ...{
+    schema,
+    bounds,
+    count: 0,
+    sum: 0,
+    zeroCount: 0,
+    zeroThreshold: 0,
+    positive: [],
+    negative: [],
+    hint: 'unknown',
+  },
 });
 
 /** The hint that a store gives a histogram: of counters it knows where one goes on from the one before, and no more. */
@@ -41,6 +58,15 @@ export function hintAfter(before: NativeHistogram | undefined, now: NativeHistog
   if (now.hint === 'gauge') {
     return 'gauge';
   }
-  const goesOn = before !== undefined && before.hint !== 'gauge' && before.schema === now.schema && before.zeroThreshold === now.zeroThreshold;
-  return goesOn && now.hint !== 'reset' && sameNumbers(before.bounds, now.bounds) && !isReset(before, { ...now, hint: 'unknown' }) ? 'not_reset' : 'unknown';
+  const goesOn =
+    before !== undefined &&
+    before.hint !== 'gauge' &&
+    before.schema === now.schema &&
+    before.zeroThreshold === now.zeroThreshold;
+  return goesOn &&
+    now.hint !== 'reset' &&
+    sameNumbers(before.bounds, now.bounds) &&
+    !isReset(before, { ...now, hint: 'unknown' })
+    ? 'not_reset'
+    : 'unknown';
 }

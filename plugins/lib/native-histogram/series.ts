@@ -3,15 +3,20 @@ import type { NativeHistogram } from './histogram.ts';
 import { type Noted, readHistogram } from './notation.ts';
 
 /** The values of a series as rule tests write them, one for each item; what stands in `{{…}}` is one item. */
-export const splitValues = (text: string): readonly string[] => text.match(/(?:\{\{[^}]*\}\}|\S)+/g) ?? [];
+export const splitValues = (text: string): readonly string[] =>
+  text.match(/(?:\{\{[^}]*\}\}|\S)+/g) ?? [];
 
 const run = /^(\{\{[^}]*\}\})(?:([+-])(\{\{[^}]*\}\}))?(?:x(\d{1,9}))?$/;
 
 /** What one of them costs where many are kept. */
-export const weightOf = ({ positive, negative, bounds }: NativeHistogram): number => 1 + positive.length + negative.length + bounds.length;
+export const weightOf = ({ positive, negative, bounds }: NativeHistogram): number =>
+  1 + positive.length + negative.length + bounds.length;
 
 /** `{{…}}`, `{{…}}x3` or `{{…}}+{{…}}x3`: the histograms that it stands for, or what is wrong with it. */
-export function readHistogramRun(item: string, mostWeight: number): { readonly histograms: readonly NativeHistogram[]; readonly hinted: boolean } | string {
+export function readHistogramRun(
+  item: string,
+  mostWeight: number,
+): { readonly histograms: readonly NativeHistogram[]; readonly hinted: boolean } | string {
   const [, first, sign, step, count] = run.exec(item) ?? [];
   if (first === undefined || (step !== undefined && count === undefined)) {
     return `holds ${item.slice(0, 60)}, which is not of the form {{…}}, {{…}}x3 or {{…}}+{{…}}x3`;
@@ -22,7 +27,10 @@ export function readHistogramRun(item: string, mostWeight: number): { readonly h
     return typeof start === 'string' ? start : (change as string);
   }
   const times = Number(count ?? 0);
-  const weight = Math.max(weightOf(start.histogram), change === undefined ? 0 : weightOf(change.histogram));
+  const weight = Math.max(
+    weightOf(start.histogram),
+    change === undefined ? 0 : weightOf(change.histogram),
+  );
   if ((times + 1) * weight > mostWeight) {
     return `stands for too many buckets: ${times + 1} histograms of ${weight}, where ${mostWeight} are left`;
   }
@@ -32,7 +40,12 @@ export function readHistogramRun(item: string, mostWeight: number): { readonly h
     : stepwise(start, change, sign === '-' ? -1 : 1, times);
 }
 
-function stepwise(start: Noted, { histogram: change, hinted }: Noted, sign: 1 | -1, times: number): ReturnType<typeof readHistogramRun> {
+function stepwise(
+  start: Noted,
+  { histogram: change, hinted }: Noted,
+  sign: 1 | -1,
+  times: number,
+): ReturnType<typeof readHistogramRun> {
   const histograms = [start.histogram];
   for (let last = start.histogram; histograms.length <= times; histograms.push(last)) {
     const next = last.schema > change.schema ? undefined : combined(last, change, sign);

@@ -25,7 +25,11 @@ export function varianceOf(histogram: NativeHistogram): number {
   const squares = new CompensatedSum();
   for (const bucket of bucketsOf(histogram)) {
     const { lower, upper, count } = bucket;
-    const middle = isCustom(histogram) ? (upper + lower) / 2 : holdsZero(bucket) ? 0 : Math.sign(upper) * Math.sqrt(upper * lower);
+    const middle = isCustom(histogram)
+      ? (upper + lower) / 2
+      : holdsZero(bucket)
+        ? 0
+        : Math.sign(upper) * Math.sqrt(upper * lower);
     squares.add(count * (middle - mean) ** 2);
   }
   return (squares.total + squares.lost) / histogram.count;
@@ -49,7 +53,8 @@ export function quantileOfHistogram(q: number, histogram: NativeHistogram): Stat
     passed += buckets[++index]!.count;
   }
   const found = buckets[index] ?? { lower: 0, upper: 0, count: 0 };
-  const bucket = isCustom(histogram) || !(found.lower < 0 && found.upper > 0) ? found : halved(histogram, found);
+  const bucket =
+    isCustom(histogram) || !(found.lower < 0 && found.upper > 0) ? found : halved(histogram, found);
   const edge = isCustom(histogram) ? openEdge(bucket) : undefined;
   if (edge !== undefined) {
     return { value: edge };
@@ -60,7 +65,11 @@ export function quantileOfHistogram(q: number, histogram: NativeHistogram): Stat
   }
   const inside = upwards ? rank - (passed - bucket.count) : passed - rank;
   const counted = buckets.slice(index + 1).reduce((total, { count }) => total + count, passed);
-  const value = interpolated(isCustom(histogram) && bucket.lower === -Infinity ? { ...bucket, lower: 0 } : bucket, inside / bucket.count, isCustom(histogram));
+  const value = interpolated(
+    isCustom(histogram) && bucket.lower === -Infinity ? { ...bucket, lower: 0 } : bucket,
+    inside / bucket.count,
+    isCustom(histogram),
+  );
   return { value, ...(doubtful && counted < all && { unknown: 'skew' }) };
 }
 
@@ -78,7 +87,9 @@ function interpolated(bucket: Bucket, share: number, evenly: boolean): number {
     return lower + (upper - lower) * share;
   }
   const [low, high] = [Math.log2(Math.abs(lower)), Math.log2(Math.abs(upper))];
-  return lower > 0 ? 2 ** (low + (high - low) * share) : -(2 ** (high + (low - high) * (1 - share)));
+  return lower > 0
+    ? 2 ** (low + (high - low) * share)
+    : -(2 ** (high + (low - high) * (1 - share)));
 }
 
 /** The share of observations between two values. */
@@ -91,13 +102,23 @@ export function fractionOf(lower: number, upper: number, histogram: NativeHistog
     return { value: 0 };
   }
   const buckets = bucketsOf(histogram);
-  const counted = Number.isNaN(histogram.sum) ? buckets.reduce((total, { count }) => total + count, 0) : all;
-  const below = (value: number): number => Math.min(rankOf(value, histogram, buckets) ?? counted, counted);
-  return { value: (below(upper) - below(lower)) / all, ...(counted < all && { unknown: 'decide' }) };
+  const counted = Number.isNaN(histogram.sum)
+    ? buckets.reduce((total, { count }) => total + count, 0)
+    : all;
+  const below = (value: number): number =>
+    Math.min(rankOf(value, histogram, buckets) ?? counted, counted);
+  return {
+    value: (below(upper) - below(lower)) / all,
+    ...(counted < all && { unknown: 'decide' }),
+  };
 }
 
 /** How many observations lie below a value; undefined where it lies above all buckets. */
-function rankOf(value: number, histogram: NativeHistogram, buckets: readonly Bucket[]): number | undefined {
+function rankOf(
+  value: number,
+  histogram: NativeHistogram,
+  buckets: readonly Bucket[],
+): number | undefined {
   let rank = 0;
   for (const one of buckets) {
     const bucket = holdsZero(one) ? halved(histogram, one) : one;
@@ -106,7 +127,9 @@ function rankOf(value: number, histogram: NativeHistogram, buckets: readonly Buc
     }
     if (bucket.upper > value) {
       const evenly = isCustom(histogram) || holdsZero(one);
-      return evenly && bucket.lower === -Infinity ? bucket.count : rank + bucket.count * shareBelow(bucket, value, evenly);
+      return evenly && bucket.lower === -Infinity
+        ? bucket.count
+        : rank + bucket.count * shareBelow(bucket, value, evenly);
     }
     rank += bucket.count;
   }

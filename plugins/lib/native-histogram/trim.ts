@@ -10,21 +10,31 @@ interface Kept {
 /** Without the observations above a value, or without those below it. What had to be cut gets a new count and sum, taken from its buckets. */
 export function trimmed(histogram: NativeHistogram, at: number, upper: boolean): NativeHistogram {
   const { positive, negative, zeroCount, zeroThreshold } = histogram;
-  const keep = (bucket: Bucket, above: boolean): Kept => keptOf(bucket, at, upper, above, isCustom(histogram));
-  const above = positive.map(([index, count]) => keep({ lower: boundOf(histogram, index - 1), upper: boundOf(histogram, index), count }, true));
-  const below = negative.map(([index, count]) => keep({ lower: -boundOf(histogram, index), upper: -boundOf(histogram, index - 1), count }, false));
+  const keep = (bucket: Bucket, above: boolean): Kept =>
+    keptOf(bucket, at, upper, above, isCustom(histogram));
+  const above = positive.map(([index, count]) =>
+    keep({ lower: boundOf(histogram, index - 1), upper: boundOf(histogram, index), count }, true),
+  );
+  const below = negative.map(([index, count]) =>
+    keep(
+      { lower: -boundOf(histogram, index), upper: -boundOf(histogram, index - 1), count },
+      false,
+    ),
+  );
   const zero = {
     lower: positive.length > 0 && negative.length === 0 ? 0 : -zeroThreshold,
     upper: negative.length > 0 && positive.length === 0 ? 0 : zeroThreshold,
     count: zeroCount,
   };
   const center = zeroCount > 0 ? keptOfZero(zero, at, upper) : { count: zeroCount, middle: 0 };
-  const isCut = (side: Side, kept: readonly Kept[]): boolean => side.some(([, count], index) => count !== kept[index]!.count);
+  const isCut = (side: Side, kept: readonly Kept[]): boolean =>
+    side.some(([, count], index) => count !== kept[index]!.count);
   if (center.count === zeroCount && !isCut(positive, above) && !isCut(negative, below)) {
     return histogram;
   }
   const all = [...above, ...below, ...(zeroCount > 0 ? [center] : [])];
-  const side = (before: Side, kept: readonly Kept[]): Side => populated(before.map(([index], place) => [index, kept[place]!.count]));
+  const side = (before: Side, kept: readonly Kept[]): Side =>
+    populated(before.map(([index], place) => [index, kept[place]!.count]));
   return {
     ...histogram,
     count: all.reduce((sum, { count }) => sum + count, 0),

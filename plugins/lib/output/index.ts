@@ -50,7 +50,11 @@ export function eachLine(stream: Readable, onLine: (line: string) => void): void
 }
 
 /** Hands on what a child prints as it comes, one piece at a time: while a piece is not taken the child waits at its pipe. */
-export function eachChunk(stream: Readable, take: (chunk: Uint8Array) => unknown, failed: (error: unknown) => void): void {
+export function eachChunk(
+  stream: Readable,
+  take: (chunk: Uint8Array) => unknown,
+  failed: (error: unknown) => void,
+): void {
   stream.on('data', (chunk: Buffer) => {
     stream.pause();
     void (async () => await take(chunk))().then(() => stream.resume(), failed);

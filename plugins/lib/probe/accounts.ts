@@ -5,7 +5,13 @@ export function accountsOf(files: MachineFiles): ReadonlyMap<number, string> {
   const names = new Map<number, string>();
   for (const line of (files.text('/etc/passwd', 1024 * 1024) ?? '').split('\n')) {
     const [name, , uid] = line.split(':');
-    if (name !== undefined && name !== '' && uid !== undefined && /^\d+$/.test(uid) && !names.has(Number(uid))) {
+    if (
+      name !== undefined &&
+      name !== '' &&
+      uid !== undefined &&
+      /^\d+$/.test(uid) &&
+      !names.has(Number(uid))
+    ) {
       names.set(Number(uid), name);
     }
   }
@@ -13,7 +19,11 @@ export function accountsOf(files: MachineFiles): ReadonlyMap<number, string> {
 }
 
 /** With whose rights a process acts. */
-export function userOf(files: MachineFiles, accounts: ReadonlyMap<number, string>, pid: number): string | null {
+export function userOf(
+  files: MachineFiles,
+  accounts: ReadonlyMap<number, string>,
+  pid: number,
+): string | null {
   const uid = /^Uid:\s+\d+\s+(\d+)/m.exec(files.text(`/proc/${pid}/status`, 8_192) ?? '')?.[1];
   return uid === undefined ? null : (accounts.get(Number(uid)) ?? uid);
 }

@@ -26,7 +26,9 @@ export class CommandLines {
 
   /** None for threads of the kernel, for the dead, and for what ended meanwhile. */
   async of(pid: number): Promise<readonly string[]> {
-    const outcome = await this.#calls.run(String(pid), () => this.#read(this.#files.path(`/proc/${pid}/cmdline`), longest));
+    const outcome = await this.#calls.run(String(pid), () =>
+      this.#read(this.#files.path(`/proc/${pid}/cmdline`), longest),
+    );
     if (outcome.state !== 'done' || outcome.value.length === 0) {
       return [];
     }

@@ -1,24 +1,42 @@
 import { hidden, isSecretName, redactShapes, redactText } from './redaction.ts';
-import { carriers, isKnownProgram, type SecretOptions, secretOptionsOf, wrapperOf } from './secret-options.ts';
+import {
+  carriers,
+  isKnownProgram,
+  type SecretOptions,
+  secretOptionsOf,
+  wrapperOf,
+} from './secret-options.ts';
 
 const assignment = /^-{0,2}[\w.-]+=/;
 const option = /^--?[a-zA-Z][\w.-]*$/;
 /** Options that ask for a secret, or say where it comes from: what follows them is none. */
-const switches = /^--?(?:no|ask|with|without|prompt|disable|enable|skip|allow|show|require|use)-|-(?:stdin|prompt|command|cmd|env|fd)$/;
+const switches =
+  /^--?(?:no|ask|with|without|prompt|disable|enable|skip|allow|show|require|use)-|-(?:stdin|prompt|command|cmd|env|fd)$/;
 const isPath = /^(?:\.{0,2}|~)\/|\.(?:pem|key|crt|cer|p12|pfx|jks|json|pub|txt)$/;
 const strongName = /passw|secret|token|api|access|account|auth/i;
 const header = /^['"]?[\w-]*(?:authorization|cookie|token|api-?key|secret):$/i;
 const namedCommand = /^(?:--?[\w-]+|\w*Command)=|^\w*Command\s+/;
 const scheme = /^(?:bearer|basic|digest|token|negotiate)$/i;
 /** Options of carriers that take no value, so that a program may stand behind them. */
-const carrierSwitch = /^(?:--|--rm|--tty|--interactive|--detach|--init|-[itd]+|-l?c|-exec|-execdir|--args)$/;
-const [deepest, scriptParts] = [3, /\s+|[;&|()`\n]+|(?:[^\s;&|()`'"\\]|\\[\s\S]|'[^']*'?|"(?:[^"\\]|\\[\s\S])*"?)+|[\s\S]/g];
+const carrierSwitch =
+  /^(?:--|--rm|--tty|--interactive|--detach|--init|-[itd]+|-l?c|-exec|-execdir|--args)$/;
+const [deepest, scriptParts] = [
+  3,
+  /\s+|[;&|()`\n]+|(?:[^\s;&|()`'"\\]|\\[\s\S]|'[^']*'?|"(?:[^"\\]|\\[\s\S])*"?)+|[\s\S]/g,
+];
 
 /** The arguments with their secrets hidden, before they leave this machine: by the name of an option, by the program, by shape. */
-export const redactArguments = (args: readonly string[]): string[] => new CommandRedaction(args, 0).shown();
+export const redactArguments = (args: readonly string[]): string[] =>
+  new CommandRedaction(args, 0).shown();
 
-type Expected = { readonly kind: 'secret' | 'plain' | 'header' } | { readonly kind: 'pair'; readonly sign: string };
-const [secret, plain, headerValue] = [{ kind: 'secret' }, { kind: 'plain' }, { kind: 'header' }] as const;
+type Expected =
+  | { readonly kind: 'secret' | 'plain' | 'header' }
+  | { readonly kind: 'pair'; readonly sign: string };
+const [secret, plain, headerValue] = [
+  { kind: 'secret' },
+  { kind: 'plain' },
+  { kind: 'header' },
+] as const;
 
 /** One command on its way through the arguments: which program they belong to, and what the next one is. */
 class CommandRedaction {
@@ -73,7 +91,9 @@ class CommandRedaction {
   /** What stands before the name of the program: assignments, a wrapper with its options. */
   #beforeProgram(arg: string): string {
     if (arg.startsWith('-') && this.#wrapper !== undefined) {
-      const valued = this.#wrapper.valued.has(arg) || (arg[1] !== '-' && arg.length > 2 && this.#wrapper.valued.has(`-${arg.at(-1)}`));
+      const valued =
+        this.#wrapper.valued.has(arg) ||
+        (arg[1] !== '-' && arg.length > 2 && this.#wrapper.valued.has(`-${arg.at(-1)}`));
       this.#expected = valued ? plain : undefined;
       return this.#text(arg);
     }
@@ -113,7 +133,12 @@ class CommandRedaction {
     if (!arg.startsWith('-')) {
       return this.#operand(arg, before, next === undefined);
     }
-    if (option.test(arg) && !switches.test(arg) && isSecretName(arg) && !this.#rows.some(({ shown }) => has(shown, arg))) {
+    if (
+      option.test(arg) &&
+      !switches.test(arg) &&
+      isSecretName(arg) &&
+      !this.#rows.some(({ shown }) => has(shown, arg))
+    ) {
       this.#expected = next !== undefined && liesIn(arg, next) ? plain : secret;
     }
     return this.#text(arg);
@@ -136,7 +161,11 @@ class CommandRedaction {
     if (opened.length > 0) {
       this.#rows = [...this.#rows, ...opened];
       this.#last ??= opened.find(({ last }) => last === '')?.last;
-    } else if (carriers.has(this.#program!) && (!before.startsWith('-') || carrierSwitch.test(before)) && isKnownProgram(baseName(arg))) {
+    } else if (
+      carriers.has(this.#program!) &&
+      (!before.startsWith('-') || carrierSwitch.test(before)) &&
+      isKnownProgram(baseName(arg))
+    ) {
       this.#begin(arg);
     } else if (header.test(arg)) {
       this.#expected = headerValue;
@@ -180,7 +209,8 @@ class CommandRedaction {
     }
     const at = arg.indexOf('=');
     const [name, value] = [arg.slice(0, at), arg.slice(at + 1)];
-    const isSecret = value !== '' && isSecretName(name) && !this.#rows.some(({ shown }) => has(shown, name));
+    const isSecret =
+      value !== '' && isSecretName(name) && !this.#rows.some(({ shown }) => has(shown, name));
     return isSecret && !liesIn(name, value) ? `${name}=${hidden}` : undefined;
   }
 
@@ -190,20 +220,30 @@ class CommandRedaction {
     }
     // `--rsh=sshpass -p …`: the command stands behind the name.
     const [name = ''] = namedCommand.exec(arg) ?? [];
-    return this.#depth < deepest ? redactShapes(`${name}${redactScript(arg.slice(name.length), this.#depth + 1)}`) : redactText(arg);
+    return this.#depth < deepest
+      ? redactShapes(`${name}${redactScript(arg.slice(name.length), this.#depth + 1)}`)
+      : redactText(arg);
   }
 }
 
-const has = (list: string | undefined, name: string): boolean => list !== undefined && name !== '' && ` ${list} `.includes(` ${name} `);
-const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/^['"`$({]+(?=.)/, '');
+const has = (list: string | undefined, name: string): boolean =>
+  list !== undefined && name !== '' && ` ${list} `.includes(` ${name} `);
+const baseName = (path: string): string =>
+  path.slice(path.lastIndexOf('/') + 1).replace(/^['"`$({]+(?=.)/, '');
 /** `--key server.pem` says where the key lies. */
-const liesIn = (name: string, value: string): boolean => !strongName.test(name) && /key$/i.test(name) && isPath.test(value);
+const liesIn = (name: string, value: string): boolean =>
+  !strongName.test(name) && /key$/i.test(name) && isPath.test(value);
 
 /** An argument as the name of an option and what follows it: `--user=a:b`, `-ua:b`, `-sSua:b`, `/p:x`. */
-function optionOf(arg: string, { bare = '', joined, secret: both }: SecretOptions): { name: string; rest: string } {
+function optionOf(
+  arg: string,
+  { bare = '', joined, secret: both }: SecretOptions,
+): { name: string; rest: string } {
   const at = arg.indexOf('=');
   if (arg.startsWith('--')) {
-    return at === -1 ? { name: arg, rest: '' } : { name: arg.slice(0, at), rest: arg.slice(at + 1) };
+    return at === -1
+      ? { name: arg, rest: '' }
+      : { name: arg.slice(0, at), rest: arg.slice(at + 1) };
   }
   const prefix = joined?.split(' ').find((flag) => flag.length > 2 && arg.startsWith(flag));
   if (prefix !== undefined && arg.length > prefix.length) {
@@ -216,12 +256,17 @@ function optionOf(arg: string, { bare = '', joined, secret: both }: SecretOption
   const short = `-${arg[i] ?? ''}`;
   // Of options of several letters, such as -pw, only the whole counts.
   const whole = arg.length > 2 && i === 1 && !has(joined, short) && !has(both, short);
-  return whole && bare === '' && !arg.startsWith('/') && arg.length <= 9 && !/[^a-zA-Z\d-]/.test(arg)
+  return whole &&
+    bare === '' &&
+    !arg.startsWith('/') &&
+    arg.length <= 9 &&
+    !/[^a-zA-Z\d-]/.test(arg)
     ? { name: arg, rest: '' }
     : { name: arg.startsWith('/') ? arg : short, rest: arg.slice(i + 1) };
 }
 
-const readsSecret = /\bsudo\b.*\s(?:-\w*S|--stdin)\b|\b(?:ch|smb)?passwd\b|-stdin\b|passphrase-fd|\bcryptsetup\b|--with-token|\bkinit\b|pass(?:in)? stdin/;
+const readsSecret =
+  /\bsudo\b.*\s(?:-\w*S|--stdin)\b|\b(?:ch|smb)?passwd\b|-stdin\b|passphrase-fd|\bcryptsetup\b|--with-token|\bkinit\b|pass(?:in)? stdin/;
 
 /** What a shell is to run, in one argument: each of its commands by itself, and what an echo hands to one that reads a secret. */
 function redactScript(script: string, depth: number): string {
@@ -232,7 +277,9 @@ function redactScript(script: string, depth: number): string {
     if (part !== undefined && !/^[;&|()`\n]/.test(part)) {
       continue;
     }
-    const places = Array.from({ length: i - from }, (_, k) => from + k).filter((place) => parts[place]!.trim() !== '');
+    const places = Array.from({ length: i - from }, (_, k) => from + k).filter(
+      (place) => parts[place]!.trim() !== '',
+    );
     const bare = places.map((place) => unquoted(parts[place]!));
     const tells =
       part === '|' &&
@@ -250,7 +297,10 @@ function redactScript(script: string, depth: number): string {
     for (const [k, place] of places.entries()) {
       const { name, text, quote } = bare[k]!;
       const value = tells && k > 0 && !text.startsWith('-') ? hidden : safe[k]!;
-      shown[place] = value === text ? parts[place]! : `${name}${quote}${value.slice(value.startsWith(name) ? name.length : 0)}${quote}`;
+      shown[place] =
+        value === text
+          ? parts[place]!
+          : `${name}${quote}${value.slice(value.startsWith(name) ? name.length : 0)}${quote}`;
     }
     from = i + 1;
   }
@@ -258,10 +308,19 @@ function redactScript(script: string, depth: number): string {
 }
 
 /** A word of a script without the quotes around it, or around what it gives a name. */
-function unquoted(part: string): { readonly name: string; readonly text: string; readonly quote: string } {
+function unquoted(part: string): {
+  readonly name: string;
+  readonly text: string;
+  readonly quote: string;
+} {
   const name = assignment.exec(part)?.[0] ?? '';
   const first = part[name.length];
   const quote = first === '"' || first === "'" ? first : '';
-  const whole = quote !== '' && part.length > name.length + 1 && part.indexOf(quote, name.length + 1) === part.length - 1;
-  return whole ? { name, text: `${name}${part.slice(name.length + 1, -1)}`, quote } : { name: '', text: part, quote: '' };
+  const whole =
+    quote !== '' &&
+    part.length > name.length + 1 &&
+    part.indexOf(quote, name.length + 1) === part.length - 1;
+  return whole
+    ? { name, text: `${name}${part.slice(name.length + 1, -1)}`, quote }
+    : { name: '', text: part, quote: '' };
 }

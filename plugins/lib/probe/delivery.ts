@@ -17,7 +17,11 @@ export interface MetricShipping {
 }
 
 /** Where remote write is taken, and what it is. */
-const remoteWrite = { path: '/api/v1/write', contentType: 'application/x-protobuf', contentEncoding: 'snappy' } as const;
+const remoteWrite = {
+  path: '/api/v1/write',
+  contentType: 'application/x-protobuf',
+  contentEncoding: 'snappy',
+} as const;
 
 /** Hands bodies to the uplink. A buffer that is full is no fault of this plugin: what does not fit is gone, and that is told once. */
 export class Delivery {
@@ -35,7 +39,13 @@ export class Delivery {
   async send(bodies: readonly WriteBody[]): Promise<void> {
     for (const { body, samples } of bodies) {
       try {
-        await this.#shipping.ship({ signal: 'metrics', ...remoteWrite, body, items: samples, from: this.#from });
+        await this.#shipping.ship({
+          signal: 'metrics',
+          ...remoteWrite,
+          body,
+          items: samples,
+          from: this.#from,
+        });
         this.#full = false;
       } catch (error) {
         if (!isSvcError(error) || error.code !== 'unavailable') {
@@ -43,7 +53,10 @@ export class Delivery {
         }
         if (!this.#full) {
           this.#full = true;
-          this.#log.warn({ event: 'probe.samples_dropped', samples, cause: messageOf(error) }, 'dropped samples, because the uplink buffer is full');
+          this.#log.warn(
+            { event: 'probe.samples_dropped', samples, cause: messageOf(error) },
+            'dropped samples, because the uplink buffer is full',
+          );
         }
       }
     }

@@ -58,7 +58,9 @@ function alternatives(text: string): string[] {
   for (let at = 0; at < text.length;) {
     const close = text[at] === '{' ? text.indexOf('}', at) : -1;
     const choices = close < 0 ? [text[at]!] : text.slice(at + 1, close).split(',');
-    done = done.flatMap((start) => choices.map((choice) => start + choice)).slice(0, mostAlternatives);
+    done = done
+      .flatMap((start) => choices.map((choice) => start + choice))
+      .slice(0, mostAlternatives);
     at = close < 0 ? at + 1 : close + 1;
   }
   return done;
@@ -67,7 +69,13 @@ function alternatives(text: string): string[] {
 function namePattern(name: string): NamePattern {
   const tokens = tokensOf(name);
   const literal = tokens.every((token) => typeof token === 'string') ? name : undefined;
-  return { literal, matches: literal === undefined ? (other) => tokensMatch(tokens, Array.from(other)) : (other) => other === literal };
+  return {
+    literal,
+    matches:
+      literal === undefined
+        ? (other) => tokensMatch(tokens, Array.from(other))
+        : (other) => other === literal,
+  };
 }
 
 function tokensOf(name: string): Token[] {

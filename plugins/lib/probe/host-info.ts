@@ -17,7 +17,9 @@ const longest = 255;
 
 /** What of a machine's own words is kept and shown; the rest is left out, for it is an outsider's word. */
 export function readHostInfo(told: unknown): HostInfo {
-  const known = new Map<string, unknown>(typeof told === 'object' && told !== null ? Object.entries(told) : []);
+  const known = new Map<string, unknown>(
+    typeof told === 'object' && told !== null ? Object.entries(told) : [],
+  );
   const kept = new Map<string, string | number>();
   for (const field of texts) {
     const text = known.get(field);

@@ -1,4 +1,12 @@
-import { closeSync, openSync, opendirSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  opendirSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 /** How a file that is not there, not ours to read, or gone meanwhile (a process that ended, a device that was taken out) fails. */

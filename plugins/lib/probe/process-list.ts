@@ -32,16 +32,25 @@ export interface ListPorts {
   readonly commandLines: CommandLines;
   readonly pageSize: number;
   /** The processes now, and at an earlier moment that is far enough away to compare with. */
-  readonly scans: (signal: AbortSignal) => Promise<{ readonly before: Scan | undefined; readonly now: Scan }>;
+  readonly scans: (
+    signal: AbortSignal,
+  ) => Promise<{ readonly before: Scan | undefined; readonly now: Scan }>;
 }
 
 const [mostRows, usualRows, longestLine] = [2_000, 50, 4_096];
 
 export function listParams(params: unknown): ListParams {
-  const { top = usualRows, sort_by: by = 'cpu', ...others } = (typeof params === 'object' && params !== null ? params : {}) as Record<string, unknown>;
+  const {
+    top = usualRows,
+    sort_by: by = 'cpu',
+    ...others
+  } = (typeof params === 'object' && params !== null ? params : {}) as Record<string, unknown>;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
-    throw new SvcError('invalid_argument', `processes takes top and sort_by, not ${unknown.slice(0, 60)}`);
+    throw new SvcError(
+      'invalid_argument',
+      `processes takes top and sort_by, not ${unknown.slice(0, 60)}`,
+    );
   }
   if (typeof top !== 'number' || !Number.isInteger(top) || top < 1 || top > mostRows) {
     throw new SvcError('invalid_argument', `top is a whole number from 1 to ${mostRows}`);
@@ -60,11 +69,19 @@ export async function listProcesses(
 ): Promise<{ sampled_at: string; processes: ListedProcess[] }> {
   const { files, commandLines, pageSize, scans } = ports;
   const { before, now } = await scans(signal);
-  const percent = new Map([...now.processes.values()].map((process) => [process, cpuPercent(process, now, before)]));
-  const size = by === 'cpu' ? (process: ProcessStat) => percent.get(process) ?? -1 : (process: ProcessStat) => process.residentPages;
-  const first = [...now.processes.values()].sort((a, b) => size(b) - size(a) || b.residentPages - a.residentPages || a.pid - b.pid).slice(0, top);
+  const percent = new Map(
+    [...now.processes.values()].map((process) => [process, cpuPercent(process, now, before)]),
+  );
+  const size =
+    by === 'cpu'
+      ? (process: ProcessStat) => percent.get(process) ?? -1
+      : (process: ProcessStat) => process.residentPages;
+  const first = [...now.processes.values()]
+    .sort((a, b) => size(b) - size(a) || b.residentPages - a.residentPages || a.pid - b.pid)
+    .slice(0, top);
   const accounts = accountsOf(files);
-  const memory = Number(/^MemTotal:\s+(\d+)/m.exec(files.text('/proc/meminfo') ?? '')?.[1] ?? NaN) * 1024;
+  const memory =
+    Number(/^MemTotal:\s+(\d+)/m.exec(files.text('/proc/meminfo') ?? '')?.[1] ?? NaN) * 1024;
   const boot = bootTime(files);
   const processes: ListedProcess[] = [];
   for (const process of first) {
@@ -75,7 +92,10 @@ export async function listProcesses(
       pid: process.pid,
       ppid: process.ppid,
       name: plainName(process.name),
-      cmdline: args.length === 0 ? `[${plainName(process.name)}]` : plainName(redactArguments(args).join(' ')).slice(0, longestLine),
+      cmdline:
+        args.length === 0
+          ? `[${plainName(process.name)}]`
+          : plainName(redactArguments(args).join(' ')).slice(0, longestLine),
       user: userOf(files, accounts, process.pid),
       state: process.state,
       cpu_percent: rounded(percent.get(process)),
@@ -93,4 +113,5 @@ export function bootTime(files: MachineFiles): number | undefined {
   return seconds === undefined ? undefined : Number(seconds);
 }
 
-const rounded = (value: number | undefined): number | null => (value === undefined ? null : Math.round(value * 100) / 100);
+const rounded = (value: number | undefined): number | null =>
+  value === undefined ? null : Math.round(value * 100) / 100;

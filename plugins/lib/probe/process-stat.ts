@@ -54,4 +54,5 @@ export function parseProcessStat(text: string): ProcessStat | undefined {
 export const isKernelThread = ({ pid, ppid }: ProcessStat): boolean => pid === 2 || ppid === 2;
 
 /** Whether two readings of one pid are of one process, and not of another that was given its number. */
-export const isSame = (a: ProcessStat, b: ProcessStat): boolean => a.pid === b.pid && a.startTime === b.startTime;
+export const isSame = (a: ProcessStat, b: ProcessStat): boolean =>
+  a.pid === b.pid && a.startTime === b.startTime;

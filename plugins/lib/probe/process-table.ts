@@ -16,8 +16,16 @@ const turn = 200;
 const mostProcesses = 32_768;
 
 /** Reads every process. Those that end meanwhile are not there, which is no error. */
-export async function scanProcesses(files: MachineFiles, clock: { now(): number; monotonic(): number }, rest: () => Promise<void>): Promise<Scan> {
-  const scan = { time: clock.now(), monotonic: clock.monotonic(), processes: new Map<number, ProcessStat>() };
+export async function scanProcesses(
+  files: MachineFiles,
+  clock: { now(): number; monotonic(): number },
+  rest: () => Promise<void>,
+): Promise<Scan> {
+  const scan = {
+    time: clock.now(),
+    monotonic: clock.monotonic(),
+    processes: new Map<number, ProcessStat>(),
+  };
   let seen = 0;
   for (const name of files.names('/proc') ?? []) {
     if (!/^[1-9]\d{0,9}$/.test(name)) {
@@ -38,7 +46,11 @@ export async function scanProcesses(files: MachineFiles, clock: { now(): number;
 }
 
 /** The share of one CPU that a process had between two scans, in percent; undefined when the earlier one does not know it. */
-export function cpuPercent(process: ProcessStat, now: Scan, before: Scan | undefined): number | undefined {
+export function cpuPercent(
+  process: ProcessStat,
+  now: Scan,
+  before: Scan | undefined,
+): number | undefined {
   const was = before?.processes.get(process.pid);
   const seconds = before === undefined ? 0 : (now.monotonic - before.monotonic) / 1000;
   if (was === undefined || was.startTime !== process.startTime || seconds <= 0) {

@@ -35,9 +35,21 @@ export class ProcessWatch {
     return scan;
   }
 
-  async list(params: ListParams, signal: AbortSignal): Promise<Awaited<ReturnType<typeof listProcesses>>> {
+  async list(
+    params: ListParams,
+    signal: AbortSignal,
+  ): Promise<Awaited<ReturnType<typeof listProcesses>>> {
     const { files } = this.#ports;
-    return listProcesses(params, { files, commandLines: this.commandLines, pageSize: this.pageSize, scans: (ended) => this.#scans(ended) }, signal);
+    return listProcesses(
+      params,
+      {
+        files,
+        commandLines: this.commandLines,
+        pageSize: this.pageSize,
+        scans: (ended) => this.#scans(ended),
+      },
+      signal,
+    );
   }
 
   pause(ms: number): Promise<void> {

@@ -28,15 +28,30 @@ const shapes: readonly (readonly [RegExp, string])[] = [
     /(?:\b|(?<=-H))((?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]{0,40}(?:token|key|secret)|(?:private|job|deploy|auth|access|api)-?(?:token|key))(\s*:\s*)[^\r\n]+/gi,
     `$1$2${hidden}`,
   ],
-  [/("[\w-]{0,60}(?:passw(?:or)?d|secret|token|api_?key|private_?key|credential)[\w-]{0,20}"\s*:\s*)"(?:[^"\\]|\\.)*"?/gi, `$1"${hidden}"`],
+  [
+    /("[\w-]{0,60}(?:passw(?:or)?d|secret|token|api_?key|private_?key|credential)[\w-]{0,20}"\s*:\s*)"(?:[^"\\]|\\.)*"?/gi,
+    `$1"${hidden}"`,
+  ],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{4,}/gi, `$1 ${hidden}`],
   [/:\/\/[^\s/?#"'<>]*@/g, `://${hidden}@`],
-  [/([?&;](?:[\w-]{0,40}(?:token|secret|passw(?:or)?d|pwd|api_?key)|key|sig|signature|code|auth)=)[^\s&;#"'<>]+/gi, `$1${hidden}`],
+  [
+    /([?&;](?:[\w-]{0,40}(?:token|secret|passw(?:or)?d|pwd|api_?key)|key|sig|signature|code|auth)=)[^\s&;#"'<>]+/gi,
+    `$1${hidden}`,
+  ],
   // `host=db password=…`, as one argument.
-  [/(\b[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key|private_?key)=)[^\s&;,"'<>]+/gi, `$1${hidden}`],
-  [/((?:^|[^a-z\d]|smb|db|user|admin|root|ftp|http|store|key|ssh)pass=)[^\s&;,"'<>]+/gi, `$1${hidden}`],
+  [
+    /(\b[\w.-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key|private_?key)=)[^\s&;,"'<>]+/gi,
+    `$1${hidden}`,
+  ],
+  [
+    /((?:^|[^a-z\d]|smb|db|user|admin|root|ftp|http|store|key|ssh)pass=)[^\s&;,"'<>]+/gi,
+    `$1${hidden}`,
+  ],
   // What a statement gives an account.
-  [/\b((?:identified\s+(?:with\s+\w+\s+)?by|password|pragma\s+key)(?:\s*[=:]\s*|\s+)['"])[^'"]+/gi, `$1${hidden}`],
+  [
+    /\b((?:identified\s+(?:with\s+\w+\s+)?by|password|pragma\s+key)(?:\s*[=:]\s*|\s+)['"])[^'"]+/gi,
+    `$1${hidden}`,
+  ],
   // `ann:password@host`, as one argument; not an image with its digest.
   [/((?:^|=)[^\s:@/=]{1,64}:)[^\s@/]{1,128}@(?!sha\d)/g, `$1${hidden}@`],
   [/\b(pass:)[^\s'"]+/g, `$1${hidden}`],
@@ -51,7 +66,10 @@ const shapes: readonly (readonly [RegExp, string])[] = [
 
 /** Secrets of commands, in a text that cannot be taken apart into its arguments. */
 const commands: readonly (readonly [RegExp, string])[] = [
-  [/(\s--?[\w-]{0,40}(?:passw(?:or)?d|passphrase|secret|token|api-?key)\s+)['"]?[^\s'"]+/gi, `$1${hidden}`],
+  [
+    /(\s--?[\w-]{0,40}(?:passw(?:or)?d|passphrase|secret|token|api-?key)\s+)['"]?[^\s'"]+/gi,
+    `$1${hidden}`,
+  ],
   [/(\s(?:-u|-U|--user|--proxy-user)[\s=]['"]?[^\s:'"]{1,100}:)[^\s'"]+/g, `$1${hidden}`],
   [/(\b(?:mysql|mariadb)[\w-]{0,20}\s(?:[^|;&]{0,200}\s)?-p)[^\s'"]+/g, `$1${hidden}`],
 ];
@@ -60,13 +78,16 @@ const commands: readonly (readonly [RegExp, string])[] = [
 const mayHaveShape =
   /[:=\s"@]|eyJ|svc_|sk[-_]|gh[opsur]_|github_pat|glpat|xapp|xox|AIza|AKIA|ASIA|hv[sbr]\.|tskey-|npm_|pypi-|SWMTKN|dop_v1|dckr_pat|-----BEGIN/;
 
-const replaced = (text: string, patterns: typeof shapes): string => patterns.reduce((safe, [shape, replacement]) => safe.replace(shape, replacement), text);
+const replaced = (text: string, patterns: typeof shapes): string =>
+  patterns.reduce((safe, [shape, replacement]) => safe.replace(shape, replacement), text);
 
 /** Without what is a secret by its shape alone. */
-export const redactShapes = (text: string): string => (mayHaveShape.test(text) ? replaced(text, shapes) : text);
+export const redactShapes = (text: string): string =>
+  mayHaveShape.test(text) ? replaced(text, shapes) : text;
 
 /** Without what is a secret by its shape, or as an argument of a command, wherever it came from. */
-export const redactText = (text: string): string => (mayHaveShape.test(text) ? replaced(replaced(text, shapes), commands) : text);
+export const redactText = (text: string): string =>
+  mayHaveShape.test(text) ? replaced(replaced(text, shapes), commands) : text;
 
 const [longestText, mostItems, deepest] = [300, 50, 6];
 
@@ -87,6 +108,9 @@ export function redactValue(value: unknown, depth = 0): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .slice(0, mostItems)
-      .map(([name, item]) => [name.slice(0, longestText), isSecretName(name) && typeof item !== 'number' ? hidden : redactValue(item, depth + 1)]),
+      .map(([name, item]) => [
+        name.slice(0, longestText),
+        isSecretName(name) && typeof item !== 'number' ? hidden : redactValue(item, depth + 1),
+      ]),
   );
 }

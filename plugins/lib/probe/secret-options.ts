@@ -26,25 +26,43 @@ export interface SecretOptions {
   readonly after?: string;
 }
 
-const [bareOfCurl, bareOfMysql, bareOfZip] = ['#0123469aBfgGiIjJklLMnNOpqRsSvVZ', 'ABCEGHINLVXbcfjnqrstvwi', 'rqvjmoyDXuf0123456789aAlLnpTVZ'];
+const [bareOfCurl, bareOfMysql, bareOfZip] = [
+  '#0123469aBfgGiIjJklLMnNOpqRsSvVZ',
+  'ABCEGHINLVXbcfjnqrstvwi',
+  'rqvjmoyDXuf0123456789aAlLnpTVZ',
+];
 const settings = /passw|secret|token|auth|key$|api_key/i;
 
 /** Programs by name, a star at the end standing for a family; what long options say by their names needs no row. */
 const rows: readonly (readonly [programs: string, ...SecretOptions[]])[] = [
   // The web.
-  ['curl', { pair: '-u -U --user --proxy-user -E --cert --proxy-cert', bare: bareOfCurl }, { secret: '-b', bare: bareOfCurl }],
+  [
+    'curl',
+    { pair: '-u -U --user --proxy-user -E --cert --proxy-cert', bare: bareOfCurl },
+    { secret: '-b', bare: bareOfCurl },
+  ],
   ['http https xh', { pair: '-a --auth' }],
   ['ab', { pair: '-A -P' }],
   ['hey', { pair: '-a' }],
-  ['wget websocat wscat transmission-remote', { pair: '--user -n --basic-auth --auth', shown: '-n' }],
+  [
+    'wget websocat wscat transmission-remote',
+    { pair: '--user -n --basic-auth --auth', shown: '-n' },
+  ],
   ['ftp ncftp*', { secret: '-p' }],
   ['lftp open', { pair: '-u --user', sign: ',' }],
   // Databases and queues.
   ['mysql* mariadb* mycli', { joined: '-p', bare: bareOfMysql, asks: '--password' }],
-  ['mysqladmin mariadb-admin', { joined: '-p', bare: bareOfMysql, asks: '--password', behind: /^(?:old-)?password$/ }],
+  [
+    'mysqladmin mariadb-admin',
+    { joined: '-p', bare: bareOfMysql, asks: '--password', behind: /^(?:old-)?password$/ },
+  ],
   ['psql pg_* createdb dropdb createuser vacuumdb reindexdb', { asks: '--password' }],
   ['mongo*', { secret: '-p', asks: '--password' }],
-  ['redis-cli valkey-cli keydb-cli', { apart: '-a', behind: /^(?:requirepass|masterauth)$/i }, { after: 'auth', last: '' }],
+  [
+    'redis-cli valkey-cli keydb-cli',
+    { apart: '-a', behind: /^(?:requirepass|masterauth)$/i },
+    { after: 'auth', last: '' },
+  ],
   ['sqlcmd bcp isql osql tsql fisql', { secret: '-P' }],
   ['cqlsh cypher-shell rabbitmqadmin elasticsearch-users usql', { secret: '-p' }],
   ['sqlplus rman expdp impdp exp imp sqlldr sqlcl', { login: /^[^/\s]+\// }],
@@ -73,7 +91,11 @@ const rows: readonly (readonly [programs: string, ...SecretOptions[]])[] = [
   ['sshpass', { secret: '-p', bare: 'vhV' }],
   ['plink pscp psftp putty', { apart: '-pw' }],
   ['ssh-keygen', { secret: '-N -P' }],
-  ['openssl', { apart: '-k -K -hmac -macopt -psk -pass -passin -passout -password' }, { after: 'passwd', last: '' }],
+  [
+    'openssl',
+    { apart: '-k -K -hmac -macopt -psk -pass -passin -passout -password' },
+    { after: 'passwd', last: '' },
+  ],
   ['7z* rar unrar', { joined: '-p -hp' }],
   ['zip unzip zipcloak', { secret: '-P', bare: bareOfZip }],
   ['pdftk', { behind: /_pw$/ }],
@@ -81,14 +103,21 @@ const rows: readonly (readonly [programs: string, ...SecretOptions[]])[] = [
   // Clouds and clusters.
   ['aws', { after: 'configure', behind: settings }, { after: 'put-parameter', secret: '--value' }],
   ['az', { after: 'login create-for-rbac', secret: '-p' }, { after: 'secret', secret: '--value' }],
-  ['docker podman nerdctl buildah skopeo helm oras crane oc ctr', { after: 'login', secret: '-p' }, { pair: '--creds --src-creds --dest-creds' }],
+  [
+    'docker podman nerdctl buildah skopeo helm oras crane oc ctr',
+    { after: 'login', secret: '-p' },
+    { pair: '--creds --src-creds --dest-creds' },
+  ],
   ['ctr crictl', { pair: '-u --user --creds' }],
   ['kubectl oc', { pair: '--from-literal', sign: '=' }, { after: 'login', secret: '-p' }],
   ['vault bao', { behind: /^(?:login|unseal)$/ }],
   ['gh', { after: 'secret', secret: '-b --body' }],
   ['doctl', { apart: '-t' }],
   ['mc', { after: 'set add', last: '' }],
-  ['git npm yarn pnpm pip pip3 composer poetry pulumi rclone', { after: 'config', behind: settings }],
+  [
+    'git npm yarn pnpm pip pip3 composer poetry pulumi rclone',
+    { after: 'config', behind: settings },
+  ],
   ['cargo', { behind: /^login$/ }],
   ['twine', { secret: '-p' }],
   ['dotnet', { after: 'push', secret: '-k' }],
@@ -132,9 +161,16 @@ export const secretOptionsOf = (program: string): readonly SecretOptions[] | und
 const shellWords = 'exec command builtin eval if then else elif do while until ! {';
 
 /** Programs that run another one: the options that take the next argument, and how many operands stand before that other. */
-const wrappers = new Map<string, { readonly valued: ReadonlySet<string>; readonly operands: number }>();
+const wrappers = new Map<
+  string,
+  { readonly valued: ReadonlySet<string>; readonly operands: number }
+>();
 for (const [programs, valued, operands] of [
-  ['sudo', '-u -g -h -p -C -r -t -T -D -R -U --user --group --host --prompt --chdir --chroot --role --type', 0],
+  [
+    'sudo',
+    '-u -g -h -p -C -r -t -T -D -R -U --user --group --host --prompt --chdir --chroot --role --type',
+    0,
+  ],
   ['doas', '-u -C -a', 0],
   ['env', '-u -C --unset --chdir', 0],
   ['nice ionice', '-n -c --adjustment --class --classdata', 0],
@@ -156,7 +192,10 @@ for (const [programs, valued, operands] of [
     wrappers.set(program, { valued: new Set(valued.split(' ')), operands });
   }
 }
-export const wrapperOf = (program: string): { readonly valued: ReadonlySet<string>; readonly operands: number } | undefined => wrappers.get(program);
+export const wrapperOf = (
+  program: string,
+): { readonly valued: ReadonlySet<string>; readonly operands: number } | undefined =>
+  wrappers.get(program);
 
 /** Programs that run another one somewhere behind arguments of their own. */
 export const carriers: ReadonlySet<string> = new Set(
@@ -168,4 +207,6 @@ export const carriers: ReadonlySet<string> = new Set(
 
 /** Whether a word behind the arguments of a carrier begins another command. */
 export const isKnownProgram = (program: string): boolean =>
-  secretOptionsOf(program) !== undefined || carriers.has(program) || (wrappers.has(program) && !shellWords.split(' ').includes(program));
+  secretOptionsOf(program) !== undefined ||
+  carriers.has(program) ||
+  (wrappers.has(program) && !shellWords.split(' ').includes(program));

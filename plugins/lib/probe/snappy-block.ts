@@ -33,7 +33,8 @@ function packed(input: Uint8Array, seen: Int32Array): Uint8Array {
     pending = end;
   };
   for (let at = 0; at + 4 <= input.length;) {
-    const word = input[at]! | (input[at + 1]! << 8) | (input[at + 2]! << 16) | (input[at + 3]! << 24);
+    const word =
+      input[at]! | (input[at + 1]! << 8) | (input[at + 2]! << 16) | (input[at + 3]! << 24);
     const slot = Math.imul(word, 0x1e35a7bd) >>> (32 - slotBits);
     const before = seen[slot]!;
     seen[slot] = at;

@@ -69,7 +69,11 @@ export class AdmissionQueue {
         turn.signal.removeEventListener('abort', leave);
         settle();
       };
-      line.push({ turn, begin: () => settled(resolve), refuse: (error) => settled(() => reject(error)) });
+      line.push({
+        turn,
+        begin: () => settled(resolve),
+        refuse: (error) => settled(() => reject(error)),
+      });
       turn.signal.addEventListener('abort', leave, { once: true });
     });
   }
@@ -88,11 +92,16 @@ export class AdmissionQueue {
   /** Sends away those whose time is up. */
   expire(): void {
     const now = this.#now();
-    const late = [...this.#lines.values()].flatMap((line) => line.filter(({ turn }) => turn.isOver(now)));
+    const late = [...this.#lines.values()].flatMap((line) =>
+      line.filter(({ turn }) => turn.isOver(now)),
+    );
     for (const { turn, refuse } of late) {
       this.#take(turn);
       refuse(
-        queryError('timeout', `the query waited ${turn.timeoutMs / 1_000} s for its turn, all the time it had: ask fewer queries at a time, or shorter ones`),
+        queryError(
+          'timeout',
+          `the query waited ${turn.timeoutMs / 1_000} s for its turn, all the time it had: ask fewer queries at a time, or shorter ones`,
+        ),
       );
     }
   }
@@ -108,9 +117,13 @@ export class AdmissionQueue {
   /** Better at once than after a wait that can only end with a time-out. */
   #refuseInVain({ asker, timeoutMs }: QueryTurn, before: number): void {
     if (before >= (asker.isHouse ? mostHouseWaiting : mostWaiting)) {
-      throw busy(`${asker.running} queries run and ${before} wait: ask again when some have ended`, asker.usualMs);
+      throw busy(
+        `${asker.running} queries run and ${before} wait: ask again when some have ended`,
+        asker.usualMs,
+      );
     }
-    const sharing = [...this.#lines.keys()].filter((other) => other !== asker && !other.isHouse).length + 1;
+    const sharing =
+      [...this.#lines.keys()].filter((other) => other !== asker && !other.isHouse).length + 1;
     const waitMs = (before + 1) * asker.usualMs * sharing;
     if (!asker.isHouse && waitMs > timeoutMs) {
       throw busy(
@@ -147,7 +160,10 @@ export class AdmissionQueue {
   #nextAsker(): Asker | undefined {
     let best: Asker | undefined;
     for (const asker of this.#lines.keys()) {
-      const isBetter = best === undefined || asker.running < best.running || (asker.running === best.running && asker.beganLast < best.beganLast);
+      const isBetter =
+        best === undefined ||
+        asker.running < best.running ||
+        (asker.running === best.running && asker.beganLast < best.beganLast);
       best = isBetter && this.#hasPlaceFor(asker) ? asker : best;
     }
     return best;
@@ -167,4 +183,6 @@ export class AdmissionQueue {
 const left = (): Error => queryError('canceled', 'the query was canceled before it began');
 
 const busy = (message: string, afterMs: number): SvcError =>
-  new SvcError('rate_limited', message, { retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1_000)) });
+  new SvcError('rate_limited', message, {
+    retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1_000)),
+  });

@@ -55,7 +55,14 @@ const steady = (): number => performance.now();
 const never = new AbortController().signal;
 
 export function budget(options: BudgetOptions): Budget {
-  const { timeoutMs, cpuMs = Infinity, maxSamples = 50_000_000, maxBytes = 4 * 1024 ** 3, signal = never, now = steady } = options;
+  const {
+    timeoutMs,
+    cpuMs = Infinity,
+    maxSamples = 50_000_000,
+    maxBytes = 4 * 1024 ** 3,
+    signal = never,
+    now = steady,
+  } = options;
   const { turn, next } = options.slices ?? alone(signal, now(), timeoutMs);
   const spent = { samples: 0, bytes: 0 };
   const warnings: string[] = [];
@@ -65,7 +72,10 @@ export function budget(options: BudgetOptions): Budget {
       throw queryError('canceled', 'the query was canceled');
     }
     if (time >= turn.deadline) {
-      throw queryError('timeout', `the query timed out after ${timeoutMs / 1000} s: ask for a shorter window, or for fewer series or streams`);
+      throw queryError(
+        'timeout',
+        `the query timed out after ${timeoutMs / 1000} s: ask for a shorter window, or for fewer series or streams`,
+      );
     }
     if (turn.computedMs + time - turn.sliceAt > cpuMs) {
       throw queryError(
@@ -89,7 +99,10 @@ export function budget(options: BudgetOptions): Budget {
     spend(samples) {
       spent.samples += samples;
       if (spent.samples > maxSamples) {
-        throw queryError('too_large', `the query reads more than ${maxSamples} samples: ask for a shorter window, or for fewer series or streams`);
+        throw queryError(
+          'too_large',
+          `the query reads more than ${maxSamples} samples: ask for a shorter window, or for fewer series or streams`,
+        );
       }
     },
     foresee(samples) {
@@ -104,13 +117,28 @@ export function budget(options: BudgetOptions): Budget {
     progress(share) {
       const advice = 'ask for a shorter window, or for less with a filter';
       const computedMs = turn.computedMs + now() - turn.sliceAt;
-      foretell(share, computedMs, cpuMs, (ms) => `the query would compute for about ${Math.round(ms / 1000)} s, more than ${cpuMs / 1000} s: ${advice}`);
-      foretell(share, spent.samples, maxSamples, (count) => `the query would read about ${Math.round(count)} samples, more than ${maxSamples}: ${advice}`);
+      foretell(
+        share,
+        computedMs,
+        cpuMs,
+        (ms) =>
+          `the query would compute for about ${Math.round(ms / 1000)} s, more than ${cpuMs / 1000} s: ${advice}`,
+      );
+      foretell(
+        share,
+        spent.samples,
+        maxSamples,
+        (count) =>
+          `the query would read about ${Math.round(count)} samples, more than ${maxSamples}: ${advice}`,
+      );
     },
     bytes(count) {
       spent.bytes += count;
       if (spent.bytes > maxBytes) {
-        throw queryError('too_large', `the query reads more than ${maxBytes} bytes: ask for a shorter window, or for fewer series or streams`);
+        throw queryError(
+          'too_large',
+          `the query reads more than ${maxBytes} bytes: ask for a shorter window, or for fewer series or streams`,
+        );
       }
     },
     breathe() {
@@ -123,7 +151,11 @@ export function budget(options: BudgetOptions): Budget {
     },
     warn(text) {
       if (!warnings.includes(text) && warnings.length <= mostWarnings) {
-        warnings.push(warnings.length < mostWarnings ? text : 'more could not be read than is listed here: see "svc store check"');
+        warnings.push(
+          warnings.length < mostWarnings
+            ? text
+            : 'more could not be read than is listed here: see "svc store check"',
+        );
       }
     },
     warnings,
@@ -131,7 +163,12 @@ export function budget(options: BudgetOptions): Budget {
 }
 
 /** Ends a query that has spent so much of a limit in a share of its way that the whole of it would pass the limit by far. */
-function foretell(share: number, spent: number, most: number, sentence: (expected: number) => string): void {
+function foretell(
+  share: number,
+  spent: number,
+  most: number,
+  sentence: (expected: number) => string,
+): void {
   if (spent > most * foretoldFrom && spent > most * foretoldMost * share) {
     throw queryError('too_large', sentence(spent / share));
   }

@@ -21,13 +21,21 @@ function range(first: string, last: string): bigint {
   return bits;
 }
 
-export const complement = ({ ascii, others }: CharSet): CharSet => ({ ascii: all & ~ascii, others: !others });
+export const complement = ({ ascii, others }: CharSet): CharSet => ({
+  ascii: all & ~ascii,
+  others: !others,
+});
 
-export const areDisjoint = (a: CharSet, b: CharSet): boolean => (a.ascii & b.ascii) === 0n && !(a.others && b.others);
+export const areDisjoint = (a: CharSet, b: CharSet): boolean =>
+  (a.ascii & b.ascii) === 0n && !(a.others && b.others);
 
 const digit = range('0', '9');
 const letters = range('a', 'z') | range('A', 'Z');
-const escapes: Readonly<Record<string, bigint>> = { d: digit, w: digit | letters | (1n << 95n), s: setOf('\t\n\f\r ').ascii };
+const escapes: Readonly<Record<string, bigint>> = {
+  d: digit,
+  w: digit | letters | (1n << 95n),
+  s: setOf('\t\n\f\r ').ascii,
+};
 
 /** `\d`, `\W` and the like: of ASCII only, as RE2 has them. */
 export function escapeOf(letter: string): CharSet | undefined {
@@ -40,9 +48,11 @@ export function escapeOf(letter: string): CharSet | undefined {
 }
 
 /** Whether folding could make it larger; a set of no letters, or of all but some that are none, stays as it is. */
-export const hasCase = (set: CharSet): boolean => ((set.others ? complement(set) : set).ascii & letters) !== 0n;
+export const hasCase = (set: CharSet): boolean =>
+  ((set.others ? complement(set) : set).ascii & letters) !== 0n;
 
-const classItem = /\\([dsw])|(?:\\([^\w\s])|([!-,./:-@^-~0-9A-Z ]))(?:-(?:\\([^\w\s])|([!-,./:-@^-~0-9A-Z ])))?|(-)(?=$)/y;
+const classItem =
+  /\\([dsw])|(?:\\([^\w\s])|([!-,./:-@^-~0-9A-Z ]))(?:-(?:\\([^\w\s])|([!-,./:-@^-~0-9A-Z ])))?|(-)(?=$)/y;
 
 /** A class in brackets that holds plain ASCII; undefined for any other. */
 export function classOf(text: string): CharSet | undefined {

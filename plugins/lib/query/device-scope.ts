@@ -24,15 +24,22 @@ export interface ScopeSource {
 export const DeviceScopes = defineService<ScopeSource>('device.scopes');
 
 /** Undefined for all devices. Without a source those who see some alone are refused: they are never shown all. */
-export async function scopeOf(source: Handle<ScopeSource>, { selectors }: Pick<Principal, 'selectors'>): Promise<DeviceScope | undefined> {
+export async function scopeOf(
+  source: Handle<ScopeSource>,
+  { selectors }: Pick<Principal, 'selectors'>,
+): Promise<DeviceScope | undefined> {
   if (selectors === undefined) {
     return undefined;
   }
   if (!source.available) {
-    throw new SvcError('unavailable', 'your devices could not be told from those of others: the plugin device is away; try again once it is back', {
-      reason: 'devices.no_scope',
-      retryAfterSeconds: 5,
-    });
+    throw new SvcError(
+      'unavailable',
+      'your devices could not be told from those of others: the plugin device is away; try again once it is back',
+      {
+        reason: 'devices.no_scope',
+        retryAfterSeconds: 5,
+      },
+    );
   }
   return await source.get().of(selectors);
 }
@@ -50,7 +57,10 @@ export const seenBy =
 /** Ids begin at 1; a matcher of nothing would fit whatever has no device. */
 export const deviceScope = (ids: Iterable<number>): DeviceScope => {
   const sorted = [...new Set(ids)].sort((a, b) => a - b);
-  return { ids: new Set(sorted), enforce: [{ name: 'device_id', op: '=~', value: sorted.length === 0 ? '0' : sorted.join('|') }] };
+  return {
+    ids: new Set(sorted),
+    enforce: [{ name: 'device_id', op: '=~', value: sorted.length === 0 ? '0' : sorted.join('|') }],
+  };
 };
 
 /** For SQL: the ids as a JSON list of texts, as tables of other areas hold them. */

@@ -20,7 +20,10 @@ export function parseDuration(text: string): number {
     return 0;
   }
   if (parts === null || text === '') {
-    throw new SvcError('invalid_argument', `not a valid duration string: ${JSON.stringify(text.slice(0, 64))}; write it like 1h30m, 15s or 500ms`);
+    throw new SvcError(
+      'invalid_argument',
+      `not a valid duration string: ${JSON.stringify(text.slice(0, 64))}; write it like 1h30m, 15s or 500ms`,
+    );
   }
   const total = units.reduce((sum, unit, index) => sum + unit * Number(parts[index + 1] ?? 0), 0);
   if (total > longest) {
@@ -56,7 +59,16 @@ export function formatDuration(ms: number): string {
   return text;
 }
 
-const nanoseconds: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, μs: 1e3, ms: 1e6, s: 1e9, m: 6e10, h: 3.6e12 };
+const nanoseconds: Readonly<Record<string, number>> = {
+  ns: 1,
+  us: 1e3,
+  µs: 1e3,
+  μs: 1e3,
+  ms: 1e6,
+  s: 1e9,
+  m: 6e10,
+  h: 3.6e12,
+};
 const goForm = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h))+)$/;
 const goPart = /(\d+\.?\d*|\.\d+)(ns|us|[\u00b5\u03bc]s|ms|s|m|h)/g;
 
@@ -75,19 +87,27 @@ export function readGoDuration(text: string): number | undefined {
 /** What Go says of a text that is no duration. */
 export function goDurationComplaint(text: string): string {
   const quoted = JSON.stringify(text);
-  const number = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h))*(?:\d+\.?\d*|\.\d+)/.exec(text);
+  const number =
+    /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h))*(?:\d+\.?\d*|\.\d+)/.exec(
+      text,
+    );
   const unit = number === null ? undefined : /^[^.\d]*/.exec(text.slice(number[0].length))![0];
   if (unit === undefined || unit in nanoseconds) {
     return `time: invalid duration ${quoted}`;
   }
-  return unit === '' ? `time: missing unit in duration ${quoted}` : `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
+  return unit === ''
+    ? `time: missing unit in duration ${quoted}`
+    : `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
 }
 
 /** As `readGoDuration`, for texts that must be one. */
 export function parseGoDuration(text: string): number {
   const ns = readGoDuration(text);
   if (ns === undefined) {
-    throw new SvcError('invalid_argument', `not a valid duration: ${JSON.stringify(text.slice(0, 64))}; write it like 1.5h, 300ms or 10µs`);
+    throw new SvcError(
+      'invalid_argument',
+      `not a valid duration: ${JSON.stringify(text.slice(0, 64))}; write it like 1.5h, 300ms or 10µs`,
+    );
   }
   return ns;
 }
@@ -100,18 +120,34 @@ export interface AskedWindow {
 
 /** JSON Schema of its fields, for the params of skills. */
 export const askedWindow = {
-  last: { type: 'string', pattern: '^(\\d+(ms|[smhdw]))+$', examples: ['2h'], maxLength: 40, description: 'How far back, such as 30m or 2h; default 1h.' },
-  until: { type: 'string', format: 'date-time', description: 'Where it ends, RFC 3339; default now.' },
+  last: {
+    type: 'string',
+    pattern: '^(\\d+(ms|[smhdw]))+$',
+    examples: ['2h'],
+    maxLength: 40,
+    description: 'How far back, such as 30m or 2h; default 1h.',
+  },
+  until: {
+    type: 'string',
+    format: 'date-time',
+    description: 'Where it ends, RFC 3339; default now.',
+  },
 } as const;
 
 const longestMs = 31 * 86_400_000;
 
 /** In milliseconds. */
-export function windowAsked({ last = '1h', until }: AskedWindow, now: number): { readonly start: number; readonly end: number } {
+export function windowAsked(
+  { last = '1h', until }: AskedWindow,
+  now: number,
+): { readonly start: number; readonly end: number } {
   const end = until === undefined ? now : Date.parse(until);
   const span = parseDuration(last);
   if (Number.isNaN(end) || span <= 0 || span > longestMs) {
-    throw new SvcError('invalid_argument', 'last must be between 1ms and 31d, and until a time such as 2026-01-31T14:00:00Z');
+    throw new SvcError(
+      'invalid_argument',
+      'last must be between 1ms and 31d, and until a time such as 2026-01-31T14:00:00Z',
+    );
   }
   return { start: end - span, end };
 }

@@ -29,7 +29,12 @@ export function foreignJson(strange: (what: string) => SvcError): ForeignJson {
       }
       return json.record(value, 'the answer');
     },
-    record: (value, what) => known(typeof value === 'object' && value !== null && !Array.isArray(value), value, `${what} is no object`),
+    record: (value, what) =>
+      known(
+        typeof value === 'object' && value !== null && !Array.isArray(value),
+        value,
+        `${what} is no object`,
+      ),
     list: (value, what) => known(Array.isArray(value), value, `${what} is no list`),
     text: (value, what) => known(typeof value === 'string', value, `${what} is no text`),
     number: (value, what) => known(typeof value === 'number', value, `${what} is no number`),

@@ -4,10 +4,18 @@ import { SvcError } from 'svc/sdk';
 import { queryError } from './query-error.ts';
 
 /** Lets few queries work at a time, so that each ends soon, and some more wait; a dashboard that opens is never refused for its size. */
-export const queryGate = ({ atOnce = 4, waiting = 64 }: { readonly atOnce?: number; readonly waiting?: number } = {}): ConcurrencyGate =>
+export const queryGate = ({
+  atOnce = 4,
+  waiting = 64,
+}: { readonly atOnce?: number; readonly waiting?: number } = {}): ConcurrencyGate =>
   new ConcurrencyGate({
     atOnce,
     waiting,
-    full: (load) => new SvcError('rate_limited', `${load.running} queries run and ${load.waiting} wait: try again in a moment`, { retryAfterSeconds: 1 }),
+    full: (load) =>
+      new SvcError(
+        'rate_limited',
+        `${load.running} queries run and ${load.waiting} wait: try again in a moment`,
+        { retryAfterSeconds: 1 },
+      ),
     canceled: () => queryError('canceled', 'the query was canceled before it began'),
   });

@@ -263,7 +263,9 @@ export class JsonBytes {
 /** JSON allows the two line breaks of Unicode in a string, a script does not. */
 function escaped(text: string): string {
   const json = JSON.stringify(text);
-  return /[\u2028\u2029]/.test(json) ? json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : json;
+  return /[\u2028\u2029]/.test(json)
+    ? json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+    : json;
 }
 
 function sameNumbers(a: Float64Array, b: Float64Array): boolean {

@@ -19,7 +19,8 @@ export function labelsOf(pairs: Iterable<readonly [string, string]>): Labels {
 }
 
 /** The same of what stands beside a log line, where a label without a value is still there. */
-export const labelsWithEmpty = (pairs: Iterable<readonly [string, string]>): Labels => flatOf(new Map(pairs));
+export const labelsWithEmpty = (pairs: Iterable<readonly [string, string]>): Labels =>
+  flatOf(new Map(pairs));
 
 function flatOf(values: ReadonlyMap<string, string>): Labels {
   const flat: string[] = [];
@@ -81,9 +82,11 @@ export function withLabel(labels: Labels, name: string, value: string): Labels {
   return Object.freeze(flat);
 }
 
-export const withoutLabels = (labels: Labels, names: ReadonlySet<string>): Labels => filtered(labels, names, false);
+export const withoutLabels = (labels: Labels, names: ReadonlySet<string>): Labels =>
+  filtered(labels, names, false);
 
-export const keepLabels = (labels: Labels, names: ReadonlySet<string>): Labels => filtered(labels, names, true);
+export const keepLabels = (labels: Labels, names: ReadonlySet<string>): Labels =>
+  filtered(labels, names, true);
 
 function filtered(labels: Labels, names: ReadonlySet<string>, keep: boolean): Labels {
   const flat: string[] = [];

@@ -8,7 +8,11 @@ const stretch = 256;
 const shortRun = 2_048;
 
 /** Visits each item; a list of any length lets others have their turn meanwhile. */
-export async function eachOf<T>(items: Iterable<T>, budget: Breath, visit: (item: T) => void): Promise<void> {
+export async function eachOf<T>(
+  items: Iterable<T>,
+  budget: Breath,
+  visit: (item: T) => void,
+): Promise<void> {
   let left = stretch;
   for (const item of items) {
     visit(item);
@@ -21,7 +25,11 @@ export async function eachOf<T>(items: Iterable<T>, budget: Breath, visit: (item
 }
 
 /** As `toSorted`, in runs that are merged, so that others have their turn meanwhile. */
-export async function sortedList<T>(items: readonly T[], compare: (a: T, b: T) => number, budget: Breath): Promise<T[]> {
+export async function sortedList<T>(
+  items: readonly T[],
+  compare: (a: T, b: T) => number,
+  budget: Breath,
+): Promise<T[]> {
   if (items.length <= shortRun) {
     return items.toSorted(compare);
   }
@@ -51,7 +59,16 @@ export async function sortNumbers(values: Float64Array, budget: Breath): Promise
   let [source, target] = [values, values.length > run ? new Float64Array(values.length) : values];
   for (let width = run; width < values.length; width *= 2) {
     for (let from = 0; from < values.length; from += 2 * width) {
-      await mergeRuns(source, target, { from, middle: Math.min(from + width, values.length), to: Math.min(from + 2 * width, values.length) }, budget);
+      await mergeRuns(
+        source,
+        target,
+        {
+          from,
+          middle: Math.min(from + width, values.length),
+          to: Math.min(from + 2 * width, values.length),
+        },
+        budget,
+      );
     }
     [source, target] = [target, source];
   }
@@ -66,7 +83,12 @@ interface Runs {
   readonly to: number;
 }
 
-async function mergeRuns(source: Float64Array, target: Float64Array, { from, middle, to }: Runs, budget: Breath): Promise<void> {
+async function mergeRuns(
+  source: Float64Array,
+  target: Float64Array,
+  { from, middle, to }: Runs,
+  budget: Breath,
+): Promise<void> {
   let [l, r] = [from, middle];
   for (let at = from; at < to; at++) {
     const takesLeft = r === to || (l < middle && !isBefore(source[r]!, source[l]!));
@@ -78,4 +100,8 @@ async function mergeRuns(source: Float64Array, target: Float64Array, { from, mid
 }
 
 /** In the order of typed arrays: -0 before 0, NaN behind everything. */
-const isBefore = (a: number, b: number): boolean => a < b || (a === b ? a === 0 && Object.is(a, -0) && !Object.is(b, -0) : Number.isNaN(b) && !Number.isNaN(a));
+const isBefore = (a: number, b: number): boolean =>
+  a < b ||
+  (a === b
+    ? a === 0 && Object.is(a, -0) && !Object.is(b, -0)
+    : Number.isNaN(b) && !Number.isNaN(a));

@@ -29,19 +29,34 @@ export function parseFloatGo(text: string): number | undefined {
   }
   const word = special.exec(digits);
   if (word !== null) {
-    return word[2] === undefined ? (word[1] === '' ? NaN : undefined) : word[1] === '-' ? -Infinity : Infinity;
+    return word[2] === undefined
+      ? word[1] === ''
+        ? NaN
+        : undefined
+      : word[1] === '-'
+        ? -Infinity
+        : Infinity;
   }
   const hex = hexadecimal.exec(digits);
-  return hex === null ? undefined : hexadecimalFloat(hex[1] === '-' ? -1 : 1, hex[2]!, hex[3]!, Number(hex[4]));
+  return hex === null
+    ? undefined
+    : hexadecimalFloat(hex[1] === '-' ? -1 : 1, hex[2]!, hex[3]!, Number(hex[4]));
 }
 
 /** An underscore may stand between two digits, or between a base prefix and a digit. */
 function withoutUnderscores(text: string): string | undefined {
-  return /(?:^|[^0-9a-fA-FxX])_|_(?:$|[^0-9a-fA-F])/.test(text) || /^[+-]?[^0]*[xX]_/.test(text) ? undefined : text.replaceAll('_', '');
+  return /(?:^|[^0-9a-fA-FxX])_|_(?:$|[^0-9a-fA-F])/.test(text) || /^[+-]?[^0]*[xX]_/.test(text)
+    ? undefined
+    : text.replaceAll('_', '');
 }
 
 /** Rounded once: the digits beyond what a double holds only count as "more than half". */
-function hexadecimalFloat(sign: number, whole: string, fraction: string, exponent: number): number | undefined {
+function hexadecimalFloat(
+  sign: number,
+  whole: string,
+  fraction: string,
+  exponent: number,
+): number | undefined {
   const digits = `${whole}${fraction}`;
   if (digits === '') {
     return undefined;
@@ -97,6 +112,8 @@ export class CompensatedSum {
   }
 
   get value(): number {
-    return this.total === Infinity || this.total === -Infinity ? this.total : this.total + this.lost;
+    return this.total === Infinity || this.total === -Infinity
+      ? this.total
+      : this.total + this.lost;
   }
 }

@@ -2,7 +2,13 @@ import { type TProperties, Type } from 'typebox';
 
 /** One parameter of a protocol that is not ours: text, read by the engine; where it comes twice the first counts. */
 export const protocolParameter = (description: string, ...examples: readonly string[]) =>
-  Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description, ...(examples.length > 0 && { examples }) }));
+  Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String())], {
+      description,
+      ...(examples.length > 0 && { examples }),
+    }),
+  );
 
 /** The parameters that an endpoint reads. Clients send others of their own, which it leaves aside. */
-export const protocolQuery = <P extends TProperties>(parameters: P) => Type.Object(parameters, { additionalProperties: true });
+export const protocolQuery = <P extends TProperties>(parameters: P) =>
+  Type.Object(parameters, { additionalProperties: true });

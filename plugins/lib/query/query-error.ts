@@ -21,5 +21,7 @@ export function queryError(kind: QueryErrorKind, message: string, cause?: unknow
 /** The kind of anything thrown by a query; errors of other origin have none. */
 export function kindOf(error: unknown): QueryErrorKind | undefined {
   const kind: unknown = isSvcError(error) && 'kind' in error ? error.kind : undefined;
-  return typeof kind === 'string' && Object.hasOwn(codes, kind) ? (kind as QueryErrorKind) : undefined;
+  return typeof kind === 'string' && Object.hasOwn(codes, kind)
+    ? (kind as QueryErrorKind)
+    : undefined;
 }

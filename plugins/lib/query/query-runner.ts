@@ -64,7 +64,10 @@ export class QueryRunner<Limits extends RunnerLimits = RunnerLimits> {
   }
 
   /** `work` may ask for further budgets, for parts of it that have limits of their own; time is one for all of them. */
-  async run<T>(call: QueryCall, work: (budget: Budget, another: () => Budget) => Promise<T>): Promise<T> {
+  async run<T>(
+    call: QueryCall,
+    work: (budget: Budget, another: () => Budget) => Promise<T>,
+  ): Promise<T> {
     this.#asked += 1;
     const arrivedAt = this.#now();
     const timeoutMs = Math.max(0, Math.min(call.timeoutMs ?? Infinity, this.#limits.timeoutMs));
@@ -78,7 +81,11 @@ export class QueryRunner<Limits extends RunnerLimits = RunnerLimits> {
     }
   }
 
-  async #work<T>(call: QueryCall, turn: QueryTurn, work: (budget: Budget, another: () => Budget) => Promise<T>): Promise<T> {
+  async #work<T>(
+    call: QueryCall,
+    turn: QueryTurn,
+    work: (budget: Budget, another: () => Budget) => Promise<T>,
+  ): Promise<T> {
     const another = (): Budget => this.#budget(call, turn);
     try {
       if (this.#queue.running > 1) {
@@ -126,4 +133,6 @@ export class QueryRunner<Limits extends RunnerLimits = RunnerLimits> {
   }
 }
 
-const rulesOf = ({ atOnce = usuallyAtOnce }: RunnerLimits): { readonly atOnce: number } => ({ atOnce });
+const rulesOf = ({ atOnce = usuallyAtOnce }: RunnerLimits): { readonly atOnce: number } => ({
+  atOnce,
+});

@@ -98,7 +98,8 @@ export class QueryTurns {
   }
 }
 
-const oldest = (ready: readonly Ready[]): Ready => ready.reduce((best, one) => (one.turn.arrivedAt < best.turn.arrivedAt ? one : best));
+const oldest = (ready: readonly Ready[]): Ready =>
+  ready.reduce((best, one) => (one.turn.arrivedAt < best.turn.arrivedAt ? one : best));
 
 /** The oldest query of the asker that computed least. */
 function leastServed(ready: readonly Ready[], now: number): Ready | undefined {
@@ -106,7 +107,11 @@ function leastServed(ready: readonly Ready[], now: number): Ready | undefined {
   let least = Infinity;
   for (const one of ready) {
     const recent = one.turn.asker.recentMs(now);
-    if (best === undefined || recent < least || (recent === least && one.turn.arrivedAt < best.turn.arrivedAt)) {
+    if (
+      best === undefined ||
+      recent < least ||
+      (recent === least && one.turn.arrivedAt < best.turn.arrivedAt)
+    ) {
       best = one;
       least = recent;
     }

@@ -18,7 +18,10 @@ export interface Facts {
 const mostBranches = 512;
 const longestBranches = 16 * 1024;
 
-export function factsOf(text: string, options: { readonly anchored: boolean; readonly fold: boolean; readonly dotAll: boolean }): Facts {
+export function factsOf(
+  text: string,
+  options: { readonly anchored: boolean; readonly fold: boolean; readonly dotAll: boolean },
+): Facts {
   const root = readSyntax(text, options);
   if (root === undefined) {
     return { size: sizeByText(text) };
@@ -59,7 +62,11 @@ function sizeOf(node: Node): number {
     case 'group':
       return sizeOf(node.part) + 2;
     case 'repeat':
-      return sizeOf(node.part) * Math.max(1, node.min, Number.isFinite(node.max) ? node.max : node.min + 1) + 1;
+      return (
+        sizeOf(node.part) *
+          Math.max(1, node.min, Number.isFinite(node.max) ? node.max : node.min + 1) +
+        1
+      );
     default:
       return 1;
   }
@@ -80,7 +87,10 @@ function branchesOf(node: Node): Piece[][] | undefined {
         if (next === undefined || tooMany(ways.length * next.length, 1)) {
           return undefined;
         }
-        ways = next.length === 1 ? ways.map((way) => (way.push(...next[0]!), way)) : ways.flatMap((way) => next.map((more) => [...way, ...more]));
+        ways =
+          next.length === 1
+            ? ways.map((way) => (way.push(...next[0]!), way))
+            : ways.flatMap((way) => next.map((more) => [...way, ...more]));
         if (tooMany(ways.length, ways[0]?.length ?? 0)) {
           return undefined;
         }
@@ -107,7 +117,8 @@ function branchesOf(node: Node): Piece[][] | undefined {
   }
 }
 
-const tooMany = (branches: number, length: number): boolean => branches > mostBranches || branches * length > longestBranches;
+const tooMany = (branches: number, length: number): boolean =>
+  branches > mostBranches || branches * length > longestBranches;
 
 function repeated({ part, min, max }: Extract<Node, { kind: 'repeat' }>): Piece[][] | undefined {
   if (part.kind === 'any' && max === Infinity && min < 2) {

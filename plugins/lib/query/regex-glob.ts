@@ -1,5 +1,9 @@
 /** A piece of a branch: text, or a gap of at least `min` characters; `begin` and `end` are the ends of the subject. */
-export type Piece = { readonly text: string; readonly fold: boolean } | { readonly min: number; readonly newline: boolean } | 'begin' | 'end';
+export type Piece =
+  | { readonly text: string; readonly fold: boolean }
+  | { readonly min: number; readonly newline: boolean }
+  | 'begin'
+  | 'end';
 
 /** One way through a pattern: texts in order, with gaps between them. */
 interface Glob {
@@ -20,7 +24,10 @@ export interface GlobTest {
 const mostGlobs = 32;
 
 /** Decides by searching for texts, which is many times faster than any engine; undefined where that is not all there is. */
-export function globTest(branches: readonly (readonly Piece[])[], anchored: boolean): GlobTest | undefined {
+export function globTest(
+  branches: readonly (readonly Piece[])[],
+  anchored: boolean,
+): GlobTest | undefined {
   const pieces = branches.flat();
   const fold = pieces.some((piece) => isText(piece) && piece.fold);
   if (fold && pieces.some((piece) => isText(piece) && !foldsSimply(piece))) {
@@ -42,25 +49,38 @@ export function globTest(branches: readonly (readonly Piece[])[], anchored: bool
   if (globs.length > mostGlobs) {
     return literals === undefined ? undefined : { ...known, test: () => undefined };
   }
-  const test = globs.length === 1 ? single(globs[0]!) : (subject: string): boolean => globs.some((glob) => matches(glob, subject));
+  const test =
+    globs.length === 1
+      ? single(globs[0]!)
+      : (subject: string): boolean => globs.some((glob) => matches(glob, subject));
   const withinLines = pieces.some((piece) => isGap(piece) && !piece.newline);
   return { ...known, test: guarded(test, fold, withinLines) };
 }
 
-const isText = (piece: Piece): piece is Extract<Piece, { text: string }> => typeof piece === 'object' && 'text' in piece;
-const isGap = (piece: Piece): piece is Extract<Piece, { min: number }> => typeof piece === 'object' && 'min' in piece;
+const isText = (piece: Piece): piece is Extract<Piece, { text: string }> =>
+  typeof piece === 'object' && 'text' in piece;
+const isGap = (piece: Piece): piece is Extract<Piece, { min: number }> =>
+  typeof piece === 'object' && 'min' in piece;
 
 /** Lowering the subject must change nothing else than what folding ignores. */
 const foldsSimply = ({ text, fold }: { readonly text: string; readonly fold: boolean }): boolean =>
   fold ? /^[A-Za-z]*$/.test(text) : /^[\x20-\x40[-`{-~]*$/.test(text);
 
 /** U+0130 becomes two characters when it is lowered, and U+017F folds to an s without being lowered to it. */
-function guarded(test: (subject: string) => boolean, fold: boolean, withinLines: boolean): (subject: string) => boolean | undefined {
+function guarded(
+  test: (subject: string) => boolean,
+  fold: boolean,
+  withinLines: boolean,
+): (subject: string) => boolean | undefined {
   if (!fold) {
     return withinLines ? (subject) => (subject.includes('\n') ? undefined : test(subject)) : test;
   }
   return (subject) =>
-    (withinLines && subject.includes('\n')) || subject.includes('\u0130') || subject.includes('\u017f') ? undefined : test(subject.toLowerCase());
+    (withinLines && subject.includes('\n')) ||
+    subject.includes('\u0130') ||
+    subject.includes('\u017f')
+      ? undefined
+      : test(subject.toLowerCase());
 }
 
 function globOf(branch: readonly Piece[], anchored: boolean, fold: boolean): Glob | undefined {
@@ -100,7 +120,12 @@ function globOf(branch: readonly Piece[], anchored: boolean, fold: boolean): Glo
 }
 
 /** A gap at an end is the same as no claim about that end; one that needs a character keeps its need. */
-function settled(texts: readonly string[], gaps: readonly (number | undefined)[], start: boolean, end: boolean): Glob {
+function settled(
+  texts: readonly string[],
+  gaps: readonly (number | undefined)[],
+  start: boolean,
+  end: boolean,
+): Glob {
   const hasText = texts.length > 0;
   return {
     texts,
@@ -114,7 +139,11 @@ function settled(texts: readonly string[], gaps: readonly (number | undefined)[]
 function literalsOf(globs: readonly Glob[], anchored: boolean): ReadonlySet<string> | undefined {
   const plain = globs.every(
     ({ texts, gaps, start, end }) =>
-      texts.length <= 1 && start === anchored && end === anchored && gaps.every((gap) => gap === 0) && (anchored || texts.length === 1),
+      texts.length <= 1 &&
+      start === anchored &&
+      end === anchored &&
+      gaps.every((gap) => gap === 0) &&
+      (anchored || texts.length === 1),
   );
   return plain ? new Set(globs.map(({ texts }) => texts[0] ?? '')) : undefined;
 }
@@ -146,7 +175,9 @@ function matches({ texts, gaps, start, end }: Glob, subject: string): boolean {
     const text = texts[i]!;
     const from = at + gaps[i]!;
     if (i === count - 1 && end) {
-      return i === 0 && start ? subject === text : subject.length - text.length >= from && subject.endsWith(text);
+      return i === 0 && start
+        ? subject === text
+        : subject.length - text.length >= from && subject.endsWith(text);
     }
     if (i === 0 && start) {
       if (!subject.startsWith(text)) {

@@ -40,7 +40,9 @@ const longestSubject = 1_000_000;
  * by the length of the subject.
  */
 export function nativePattern(root: Node, anchored: boolean): NativePattern | undefined {
-  const written = write(anchored ? { kind: 'concat', parts: [{ kind: 'begin' }, root, { kind: 'end' }] } : root);
+  const written = write(
+    anchored ? { kind: 'concat', parts: [{ kind: 'begin' }, root, { kind: 'end' }] } : root,
+  );
   if (written === undefined || written.ways > mostWays) {
     return undefined;
   }
@@ -49,8 +51,12 @@ export function nativePattern(root: Node, anchored: boolean): NativePattern | un
     return undefined;
   }
   const exponent = open + (anchored || open === 0 ? 0 : 1);
-  const longest = open === 0 ? longestSubject : Math.floor((mostWork / written.ways) ** (1 / exponent));
-  return { expression: new RegExp(written.text, 'u'), isQuick: (subject) => subject.length <= longest };
+  const longest =
+    open === 0 ? longestSubject : Math.floor((mostWork / written.ways) ** (1 / exponent));
+  return {
+    expression: new RegExp(written.text, 'u'),
+    isQuick: (subject) => subject.length <= longest,
+  };
 }
 
 function write(node: Node): Written | undefined {
@@ -63,7 +69,13 @@ function write(node: Node): Written | undefined {
       return single(node.newline ? anything : complement(setOf('\n')));
     case 'begin':
     case 'end':
-      return { text: node.kind === 'begin' ? '^' : '$', steps: [node.kind], ways: 1, unbounded: false, mayBeEmpty: true };
+      return {
+        text: node.kind === 'begin' ? '^' : '$',
+        steps: [node.kind],
+        ways: 1,
+        unbounded: false,
+        mayBeEmpty: true,
+      };
     case 'group': {
       const part = write(node.part);
       return part && { ...part, text: `(${part.text})` };
@@ -79,14 +91,24 @@ function write(node: Node): Written | undefined {
   }
 }
 
-const single = (set: CharSet): Written => ({ text: classText(set), steps: [{ set, min: 1, max: 1 }], ways: 1, unbounded: false, mayBeEmpty: false });
+const single = (set: CharSet): Written => ({
+  text: classText(set),
+  steps: [{ set, min: 1, max: 1 }],
+  ways: 1,
+  unbounded: false,
+  mayBeEmpty: false,
+});
 
 /** A character beyond ASCII counts as if it could be any of them. */
 function plain(text: string): Written {
   const chars = Array.from(text);
   return {
     text: chars.map((char) => `\\u{${char.codePointAt(0)!.toString(16)}}`).join(''),
-    steps: chars.map((char) => ({ set: char < '\x80' ? setOf(char) : { ascii: 0n, others: true }, min: 1, max: 1 })),
+    steps: chars.map((char) => ({
+      set: char < '\x80' ? setOf(char) : { ascii: 0n, others: true },
+      min: 1,
+      max: 1,
+    })),
     ways: 1,
     unbounded: false,
     mayBeEmpty: text === '',
@@ -134,16 +156,30 @@ function oneOfThem(parts: readonly Node[]): Written | undefined {
     }
     ways += one.ways;
   }
-  return { text: `(?:${written.map((one) => one!.text).join('|')})`, steps: [unclear], ways, unbounded: false, mayBeEmpty: false };
+  return {
+    text: `(?:${written.map((one) => one!.text).join('|')})`,
+    steps: [unclear],
+    ways,
+    unbounded: false,
+    mayBeEmpty: false,
+  };
 }
 
-function repeated({ part, min, max, lazy }: Extract<Node, { kind: 'repeat' }>): Written | undefined {
+function repeated({
+  part,
+  min,
+  max,
+  lazy,
+}: Extract<Node, { kind: 'repeat' }>): Written | undefined {
   const inner = write(part);
   if (inner === undefined || inner.mayBeEmpty || inner.unbounded || lazy) {
     return undefined;
   }
   const [step] = inner.steps;
-  const isSingle = (part.kind === 'one' || part.kind === 'any' || part.kind === 'text') && inner.steps.length === 1 && typeof step === 'object';
+  const isSingle =
+    (part.kind === 'one' || part.kind === 'any' || part.kind === 'text') &&
+    inner.steps.length === 1 &&
+    typeof step === 'object';
   if (isSingle) {
     const bounds = max === Infinity ? `{${min},}` : `{${min},${max}}`;
     return {
@@ -154,7 +190,15 @@ function repeated({ part, min, max, lazy }: Extract<Node, { kind: 'repeat' }>): 
       mayBeEmpty: min === 0,
     };
   }
-  return min === 0 && max === 1 ? { text: `(?:${inner.text})?`, steps: [unclear], ways: inner.ways + 1, unbounded: false, mayBeEmpty: true } : undefined;
+  return min === 0 && max === 1
+    ? {
+        text: `(?:${inner.text})?`,
+        steps: [unclear],
+        ways: inner.ways + 1,
+        unbounded: false,
+        mayBeEmpty: true,
+      }
+    : undefined;
 }
 
 /** How many repetitions without an end have a neighbour that could be part of them. */

@@ -15,7 +15,13 @@ export type Node =
   | { readonly kind: 'place' }
   | { readonly kind: 'concat' | 'either'; readonly parts: readonly Node[] }
   | { readonly kind: 'group'; readonly part: Node }
-  | { readonly kind: 'repeat'; readonly part: Node; readonly min: number; readonly max: number; readonly lazy: boolean };
+  | {
+      readonly kind: 'repeat';
+      readonly part: Node;
+      readonly min: number;
+      readonly max: number;
+      readonly lazy: boolean;
+    };
 
 interface Flags {
   readonly fold: boolean;
@@ -24,7 +30,10 @@ interface Flags {
   readonly lazy: boolean;
 }
 
-export function readSyntax(text: string, flags: { readonly fold: boolean; readonly dotAll: boolean }): Node | undefined {
+export function readSyntax(
+  text: string,
+  flags: { readonly fold: boolean; readonly dotAll: boolean },
+): Node | undefined {
   const reader = new SyntaxReader(text);
   try {
     const node = reader.either({ ...flags, lines: false, lazy: false }, 0);
@@ -43,8 +52,16 @@ const deepest = 200;
 const repeatForm = /^\{(\d{1,4})(?:(,)(\d{1,4})?)?\}/;
 const groupForm = /^\(\?(?:P?<(\w+)>|([imsU]*)(?:-([imsU]+))?([:)]))/;
 const classForm = /^\[\^?\]?(?:\[:\^?\w+:\]|\\[^]|[^\]\\])*\]/;
-const escapedCode = /^\\(?:x\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|([1-7][0-7]{1,2}|0[0-7]{0,2}))/;
-const controls: Readonly<Record<string, string>> = { a: '\x07', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
+const escapedCode =
+  /^\\(?:x\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|([1-7][0-7]{1,2}|0[0-7]{0,2}))/;
+const controls: Readonly<Record<string, string>> = {
+  a: '\x07',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
 
 class SyntaxReader {
   readonly #text: string;
@@ -81,7 +98,9 @@ class SyntaxReader {
       }
       this.#repeats(branch, flags);
     }
-    const parts = branches.map((branch): Node => (branch.length === 1 ? branch[0]! : { kind: 'concat', parts: branch }));
+    const parts = branches.map((branch): Node =>
+      branch.length === 1 ? branch[0]! : { kind: 'concat', parts: branch },
+    );
     return parts.length === 1 ? parts[0]! : { kind: 'either', parts };
   }
 
@@ -166,11 +185,17 @@ class SyntaxReader {
     }
     const code = this.#take(escapedCode);
     if (code !== undefined) {
-      const point = code[3] === undefined ? Number.parseInt((code[1] ?? code[2])!, 16) : Number.parseInt(code[3], 8);
-      return point > 0x10ffff || (point >= 0xd800 && point < 0xe000) ? [{ kind: 'one' }] : [textNode(String.fromCodePoint(point), flags)];
+      const point =
+        code[3] === undefined
+          ? Number.parseInt((code[1] ?? code[2])!, 16)
+          : Number.parseInt(code[3], 8);
+      return point > 0x10ffff || (point >= 0xd800 && point < 0xe000)
+        ? [{ kind: 'one' }]
+        : [textNode(String.fromCodePoint(point), flags)];
     }
     if (char === 'p' || char === 'P') {
-      this.#at += rest[1] === '{' ? Math.max(1, this.#text.indexOf('}', this.#at) + 1 - this.#at) : 3;
+      this.#at +=
+        rest[1] === '{' ? Math.max(1, this.#text.indexOf('}', this.#at) + 1 - this.#at) : 3;
       return [{ kind: 'one' }];
     }
     this.#at += 2;
@@ -217,7 +242,13 @@ class SyntaxReader {
       if (part === undefined) {
         throw notUnderstood;
       }
-      branch.push({ kind: 'repeat', part, min: bounds[0], max: bounds[1], lazy: marked !== flags.lazy });
+      branch.push({
+        kind: 'repeat',
+        part,
+        min: bounds[0],
+        max: bounds[1],
+        lazy: marked !== flags.lazy,
+      });
     }
   }
 
@@ -242,11 +273,22 @@ class SyntaxReader {
 }
 
 function withFlags(flags: Flags, [, , on = '', off = '']: RegExpExecArray): Flags {
-  const has = (letter: string, before: boolean): boolean => (on.includes(letter) || before) && !off.includes(letter);
-  return { fold: has('i', flags.fold), dotAll: has('s', flags.dotAll), lines: has('m', flags.lines), lazy: has('U', flags.lazy) };
+  const has = (letter: string, before: boolean): boolean =>
+    (on.includes(letter) || before) && !off.includes(letter);
+  return {
+    fold: has('i', flags.fold),
+    dotAll: has('s', flags.dotAll),
+    lines: has('m', flags.lines),
+    lazy: has('U', flags.lazy),
+  };
 }
 
 /** Folding means nothing to a character without case; that is only claimed of ASCII. */
-const textNode = (text: string, { fold }: Flags): Node => ({ kind: 'text', text, fold: fold && !/^[\x20-\x40[-`{-~]$/.test(text) });
+const textNode = (text: string, { fold }: Flags): Node => ({
+  kind: 'text',
+  text,
+  fold: fold && !/^[\x20-\x40[-`{-~]$/.test(text),
+});
 
-const oneOf = (set: CharSet | undefined, { fold }: Flags): Node => (set === undefined || (fold && hasCase(set)) ? { kind: 'one' } : { kind: 'one', set });
+const oneOf = (set: CharSet | undefined, { fold }: Flags): Node =>
+  set === undefined || (fold && hasCase(set)) ? { kind: 'one' } : { kind: 'one', set };

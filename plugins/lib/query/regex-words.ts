@@ -47,12 +47,16 @@ export function wordList(text: string, dotAll: boolean): WordList | undefined {
     return (
       (more === undefined ? rest === 0 : rest >= more) &&
       shape.words.has(masked(units, shape)) &&
-      (dotAll || !(units.includes('\n', shape.length) || shape.dots.some((at) => units[at] === '\n')))
+      (dotAll ||
+        !(units.includes('\n', shape.length) || shape.dots.some((at) => units[at] === '\n')))
     );
   };
   const [before, behind] = [read(lead).length, read(tail).length];
   return {
-    literals: more === undefined && shapes.every(({ dots }) => dots.length === 0) ? new Set(words) : undefined,
+    literals:
+      more === undefined && shapes.every(({ dots }) => dots.length === 0)
+        ? new Set(words)
+        : undefined,
     hasGroup: list !== text && open === undefined,
     test: (subject) => {
       const units = inUnits(subject);
@@ -61,7 +65,10 @@ export function wordList(text: string, dotAll: boolean): WordList | undefined {
     inBrackets(subject) {
       const units = inUnits(subject);
       // Of the words that fit, the first counts; only before a rest that may be anything does that make a difference.
-      const length = more === undefined ? units.length : words.find((one) => fits(shapesOf([one])[0]!, units))!.length;
+      const length =
+        more === undefined
+          ? units.length
+          : words.find((one) => fits(shapesOf([one])[0]!, units))!.length;
       return Array.from(subject)
         .slice(before, length - behind)
         .join('');
@@ -69,10 +76,12 @@ export function wordList(text: string, dotAll: boolean): WordList | undefined {
   };
 }
 
-const read = (text: string): string => text.replaceAll(/\\(.)|\./g, (_, escaped?: string) => escaped ?? '\0');
+const read = (text: string): string =>
+  text.replaceAll(/\\(.)|\./g, (_, escaped?: string) => escaped ?? '\0');
 
 /** No word has a character of two units, so any of them may stand for all. */
-const inUnits = (subject: string): string => subject.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, '\ud800');
+const inUnits = (subject: string): string =>
+  subject.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, '\ud800');
 
 function shapesOf(words: readonly string[]): Shape[] {
   const shapes = new Map<string, Shape>();

@@ -42,9 +42,13 @@ const longestList = 64 * 1024;
 /** A longer program could hold the thread for seconds on one long line. */
 const largestProgram = 5_000;
 
-export function compileRegex(text: string, { anchored = false, fold = false, dotAll = false }: RegexOptions = {}): Pattern {
+export function compileRegex(
+  text: string,
+  { anchored = false, fold = false, dotAll = false }: RegexOptions = {},
+): Pattern {
   if (text.length > longestText) {
-    const words = anchored && !fold && text.length <= longestList ? wordList(text, dotAll) : undefined;
+    const words =
+      anchored && !fold && text.length <= longestList ? wordList(text, dotAll) : undefined;
     if (words === undefined) {
       throw refused(`it is longer than ${longestText} characters`);
     }
@@ -60,11 +64,17 @@ export function compileRegex(text: string, { anchored = false, fold = false, dot
   const program = compile(text, (fold ? RE2JS.CASE_INSENSITIVE : 0) | (dotAll ? RE2JS.DOTALL : 0));
   const names = namesOf(program);
   const { test, contains } = facts;
-  const lacks = contains === undefined ? () => false : (subject: string) => !subject.includes(contains);
-  const engine = anchored ? (subject: string) => program.testExact(subject) : (subject: string) => program.test(subject);
+  const lacks =
+    contains === undefined ? () => false : (subject: string) => !subject.includes(contains);
+  const engine = anchored
+    ? (subject: string) => program.testExact(subject)
+    : (subject: string) => program.test(subject);
   const { native } = facts;
   const slow = (subject: string): boolean =>
-    !lacks(subject) && (native !== undefined && native.isQuick(subject) ? native.expression.test(subject) : engine(subject));
+    !lacks(subject) &&
+    (native !== undefined && native.isQuick(subject)
+      ? native.expression.test(subject)
+      : engine(subject));
   return {
     text,
     groupNames: names,
@@ -78,7 +88,9 @@ export function compileRegex(text: string, { anchored = false, fold = false, dot
         return native.expression.exec(subject)?.slice();
       }
       const matcher = program.matcher(subject);
-      return (anchored ? matcher.matches() : matcher.find()) ? groupsOf(matcher, names.length) : undefined;
+      return (anchored ? matcher.matches() : matcher.find())
+        ? groupsOf(matcher, names.length)
+        : undefined;
     },
     replaceAll(subject, template) {
       return lacks(subject) ? subject : replaceAll(program, names, anchored, subject, template);
@@ -89,16 +101,19 @@ export function compileRegex(text: string, { anchored = false, fold = false, dot
 
 function ofWords(text: string, { literals, hasGroup, test, inBrackets }: WordList): Pattern {
   const groupNames = hasGroup ? [undefined, undefined] : [undefined];
-  const groupsOfWord = (subject: string): Groups => (hasGroup ? [subject, inBrackets(subject)] : [subject]);
+  const groupsOfWord = (subject: string): Groups =>
+    hasGroup ? [subject, inBrackets(subject)] : [subject];
   return {
     ...{ text, groupNames, test, ...(literals !== undefined && { literals }) },
     exec: (subject) => (test(subject) ? groupsOfWord(subject) : undefined),
-    replaceAll: (subject, template) => (test(subject) ? expandTemplate(template, groupsOfWord(subject), groupNames) : subject),
+    replaceAll: (subject, template) =>
+      test(subject) ? expandTemplate(template, groupsOfWord(subject), groupNames) : subject,
     expand: (groups, template) => expandTemplate(template, groups, groupNames),
   };
 }
 
-const refused = (why: string): SvcError => new SvcError('invalid_argument', `the regular expression is refused: ${why}`);
+const refused = (why: string): SvcError =>
+  new SvcError('invalid_argument', `the regular expression is refused: ${why}`);
 
 function compile(text: string, flags: number): RE2JS {
   try {
@@ -111,8 +126,16 @@ function compile(text: string, flags: number): RE2JS {
   }
 }
 
-function shared({ literals, prefix, contains }: Facts): Pick<Pattern, 'literals' | 'prefix' | 'contains'> {
-  return { ...(literals !== undefined && { literals }), ...(prefix !== undefined && { prefix }), ...(contains !== undefined && { contains }) };
+function shared({
+  literals,
+  prefix,
+  contains,
+}: Facts): Pick<Pattern, 'literals' | 'prefix' | 'contains'> {
+  return {
+    ...(literals !== undefined && { literals }),
+    ...(prefix !== undefined && { prefix }),
+    ...(contains !== undefined && { contains }),
+  };
 }
 
 function namesOf(program: RE2JS): (string | undefined)[] {
@@ -134,10 +157,18 @@ function groupsOf(matcher: Match, count: number): Groups {
 }
 
 /** An empty match directly behind a match does not count. */
-function replaceAll(program: RE2JS, names: readonly (string | undefined)[], anchored: boolean, subject: string, template: string): string {
+function replaceAll(
+  program: RE2JS,
+  names: readonly (string | undefined)[],
+  anchored: boolean,
+  subject: string,
+  template: string,
+): string {
   const matcher = program.matcher(subject);
   if (anchored) {
-    return matcher.matches() ? expandTemplate(template, groupsOf(matcher, names.length), names) : subject;
+    return matcher.matches()
+      ? expandTemplate(template, groupsOf(matcher, names.length), names)
+      : subject;
   }
   let result = '';
   let copied = 0;
@@ -148,7 +179,9 @@ function replaceAll(program: RE2JS, names: readonly (string | undefined)[], anch
     if (start === end && start === lastEnd) {
       continue;
     }
-    result += subject.slice(copied, start) + expandTemplate(template, groupsOf(matcher, names.length), names);
+    result +=
+      subject.slice(copied, start) +
+      expandTemplate(template, groupsOf(matcher, names.length), names);
     copied = end;
     lastEnd = end;
   }
@@ -158,13 +191,23 @@ function replaceAll(program: RE2JS, names: readonly (string | undefined)[], anch
 const reference = /\$(?:\$|\{([A-Za-z0-9_]+)\}|([A-Za-z0-9_]+))/g;
 
 /** `$1`, `${1}`, `$name`, `${name}`: an unbraced name is as long as it can be, an unknown one is empty; `$$` is a dollar sign. */
-function expandTemplate(template: string, groups: readonly (string | undefined)[], names: readonly (string | undefined)[]): string {
+function expandTemplate(
+  template: string,
+  groups: readonly (string | undefined)[],
+  names: readonly (string | undefined)[],
+): string {
   return template.includes('$')
-    ? template.replace(reference, (whole, braced?: string, bare?: string) => (whole === '$$' ? '$' : named((braced ?? bare)!, groups, names)))
+    ? template.replace(reference, (whole, braced?: string, bare?: string) =>
+        whole === '$$' ? '$' : named((braced ?? bare)!, groups, names),
+      )
     : template;
 }
 
-function named(name: string, groups: readonly (string | undefined)[], names: readonly (string | undefined)[]): string {
+function named(
+  name: string,
+  groups: readonly (string | undefined)[],
+  names: readonly (string | undefined)[],
+): string {
   if (/^\d+$/.test(name) && (name === '0' || !name.startsWith('0'))) {
     return groups[Number(name)] ?? '';
   }

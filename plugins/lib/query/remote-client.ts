@@ -65,25 +65,47 @@ export class RemoteClient {
     throw this.#refusal(reply);
   }
 
-  #send({ path, base, search, form, body, accept, headers, timeoutMs, signal }: RemoteCall): Promise<OutboundReply> {
+  #send({
+    path,
+    base,
+    search,
+    form,
+    body,
+    accept,
+    headers,
+    timeoutMs,
+    signal,
+  }: RemoteCall): Promise<OutboundReply> {
     const settings = this.#settings();
     const { plugin, product } = this.#server;
     if (settings.url === '') {
-      throw new SvcError('unavailable', `${plugin}.driver is remote and ${plugin}.remote_url is empty: set the address of a ${product}`, {
-        retryAfterSeconds: 60,
-      });
+      throw new SvcError(
+        'unavailable',
+        `${plugin}.driver is remote and ${plugin}.remote_url is empty: set the address of a ${product}`,
+        {
+          retryAfterSeconds: 60,
+        },
+      );
     }
     const type = form === undefined ? body?.type : 'application/x-www-form-urlencoded';
     const request: OutboundRequest = {
       method: type === undefined ? 'GET' : 'POST',
-      headers: { ...headers, ...credentials(settings), ...(accept !== undefined && { accept }), ...(type !== undefined && { 'content-type': type }) },
+      headers: {
+        ...headers,
+        ...credentials(settings),
+        ...(accept !== undefined && { accept }),
+        ...(type !== undefined && { 'content-type': type }),
+      },
       body: form === undefined ? body?.bytes : form.toString(),
       timeoutMs,
       maxBytes: mostAnswerBytes,
       tls: { ...(settings.ca !== '' && { ca: settings.ca }), insecure: settings.insecure },
       ...(signal && { signal }),
     };
-    return this.#fetch(`${base ?? settings.url}${path}${search !== undefined && search.size > 0 ? `?${search.toString()}` : ''}`, request);
+    return this.#fetch(
+      `${base ?? settings.url}${path}${search !== undefined && search.size > 0 ? `?${search.toString()}` : ''}`,
+      request,
+    );
   }
 
   /** The asker's own mistakes are told as such; everything else is the other server's. */
@@ -96,7 +118,9 @@ export class RemoteClient {
       return queryError('bad_data', reason === '' ? `${server} refused the request` : reason);
     }
     if (status === 429) {
-      return new SvcError('rate_limited', `${server} is busy: ${reason}`, { retryAfterSeconds: Math.min(3_600, Number(headers['retry-after']) || 5) });
+      return new SvcError('rate_limited', `${server} is busy: ${reason}`, {
+        retryAfterSeconds: Math.min(3_600, Number(headers['retry-after']) || 5),
+      });
     }
     const cause =
       status === 401 || status === 403
@@ -110,9 +134,18 @@ export class RemoteClient {
   }
 }
 
-const textOf = ({ body }: OutboundReply): string => Buffer.from(body.subarray(0, longestReason)).toString('utf8').trim();
+const textOf = ({ body }: OutboundReply): string =>
+  Buffer.from(body.subarray(0, longestReason)).toString('utf8').trim();
 
 function credentials({ user, password, tenant }: RemoteSettings): Record<string, string> {
-  const authorization = user !== '' ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` : password !== '' ? `Bearer ${password}` : undefined;
-  return { ...(authorization !== undefined && { authorization }), ...(tenant !== '' && { 'x-scope-orgid': tenant }) };
+  const authorization =
+    user !== ''
+      ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+      : password !== ''
+        ? `Bearer ${password}`
+        : undefined;
+  return {
+    ...(authorization !== undefined && { authorization }),
+    ...(tenant !== '' && { 'x-scope-orgid': tenant }),
+  };
 }

@@ -13,7 +13,11 @@ export interface RemoteSettings {
 /** Who keeps the data of a plugin, by its settings. */
 export function driverOf(settings: Settings, plugin: string): 'embedded' | 'remote' {
   const driver = settings.get<'auto' | 'embedded' | 'remote'>(`${plugin}.driver`);
-  return driver !== 'auto' ? driver : settings.get<string>(`${plugin}.remote_url`) === '' ? 'embedded' : 'remote';
+  return driver !== 'auto'
+    ? driver
+    : settings.get<string>(`${plugin}.remote_url`) === ''
+      ? 'embedded'
+      : 'remote';
 }
 
 export const remoteSettings = (settings: Settings, plugin: string): RemoteSettings => ({
@@ -26,4 +30,5 @@ export const remoteSettings = (settings: Settings, plugin: string): RemoteSettin
 });
 
 /** Without the slashes at its end, so that paths can be put behind it. */
-export const addressOf = (settings: Settings, key: string): string => settings.get<string>(key).replace(/\/+$/, '');
+export const addressOf = (settings: Settings, key: string): string =>
+  settings.get<string>(key).replace(/\/+$/, '');

@@ -13,7 +13,10 @@ const least = 1e-6;
 const most = 1e15;
 
 /** By binary exponent, as it stands in the bits: half the distance to the next double, and the decimal exponent of the smallest such number. */
-const halfSteps = Float64Array.from({ length: 2_047 }, (_, exponent) => 2 ** (exponent - 1_023 - 53));
+const halfSteps = Float64Array.from(
+  { length: 2_047 },
+  (_, exponent) => 2 ** (exponent - 1_023 - 53),
+);
 const decimals = Int8Array.from({ length: 2_047 }, (_, exponent) => {
   const power = 2 ** (exponent - 1_023);
   return power >= least / 2 && power < most ? Math.floor(Math.log10(power) + 1e-9) : 0;
@@ -51,7 +54,12 @@ export function writeShortDecimal(bytes: Uint8Array, at: number, value: number):
   const blurred = splitter * magnitude;
   const front = blurred - (blurred - magnitude);
   const back = magnitude - front;
-  const rest = front * highs[power]! - product + front * lows[power]! + back * highs[power]! + back * lows[power]!;
+  const rest =
+    front * highs[power]! -
+    product +
+    front * lows[power]! +
+    back * highs[power]! +
+    back * lows[power]!;
   let upper = Math.floor(product / 1e8);
   let lower = product - upper * 1e8 + rest;
   if (lower < 0) {
@@ -99,7 +107,13 @@ function nearest(lower: number, unit: number, reach: number): number {
 }
 
 /** Nine digits and eight, the first of them at 10^decimal, without zeros behind the last. */
-function writeDigits(bytes: Uint8Array, from: number, upper: number, lower: number, decimal: number): number {
+function writeDigits(
+  bytes: Uint8Array,
+  from: number,
+  upper: number,
+  lower: number,
+  decimal: number,
+): number {
   let at = from;
   if (decimal < 0) {
     bytes[at++] = zero;

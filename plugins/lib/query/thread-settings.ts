@@ -1,7 +1,12 @@
 import { messageOf, type PluginContext, type ThreadHandle } from 'svc/sdk';
 
 /** Sends changed settings to a store's thread at once, and to one that was started anew. */
-export function keepSettled({ settings, scope, log }: PluginContext, thread: ThreadHandle, keys: readonly string[], current: () => unknown): void {
+export function keepSettled(
+  { settings, scope, log }: PluginContext,
+  thread: ThreadHandle,
+  keys: readonly string[],
+  current: () => unknown,
+): void {
   const settle = (): Promise<void> =>
     thread
       .call<void>('settle', current())

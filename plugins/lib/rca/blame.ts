@@ -29,7 +29,12 @@ const lentByDown = 0.9;
 
 export function blameOf(scene: Scene): Blame {
   const down = downNodes(scene);
-  const relevance = new Map([...scene.facts].map(([id, node]) => [id, down.has(id) ? Math.max(lentByDown, node.silence) : (node.signals[0]?.relevance ?? 0)]));
+  const relevance = new Map(
+    [...scene.facts].map(([id, node]) => [
+      id,
+      down.has(id) ? Math.max(lentByDown, node.silence) : (node.signals[0]?.relevance ?? 0),
+    ]),
+  );
   const shared = new Set<string>();
   lend(scene, relevance, down, shared);
   suspectUnlinked(scene, relevance, down);
@@ -37,23 +42,40 @@ export function blameOf(scene: Scene): Blame {
 }
 
 const worstOf = ({ signals }: NodeSignals, kinds: readonly SliKind[]): number =>
-  signals.reduce((worst, { deviation, relevance }) => (kinds.includes(deviation.series.kind) ? Math.max(worst, relevance) : worst), 0);
+  signals.reduce(
+    (worst, { deviation, relevance }) =>
+      kinds.includes(deviation.series.kind) ? Math.max(worst, relevance) : worst,
+    0,
+  );
 
-export const standsOn = (graph: Graph, id: string, on: string): boolean => graph.edge(id, on)?.relation === 'runs_on';
+export const standsOn = (graph: Graph, id: string, on: string): boolean =>
+  graph.edge(id, on)?.relation === 'runs_on';
 
 /** What no work reaches or nothing comes of, while those that call it fail; and hosts that fell silent with all that is on them. */
 function downNodes({ graph, facts }: Scene): ReadonlySet<string> {
-  const gone = ({ silent_since: silent, idle_since: idle }: NodeSignals): boolean => silent !== undefined || idle !== undefined;
+  const gone = ({ silent_since: silent, idle_since: idle }: NodeSignals): boolean =>
+    silent !== undefined || idle !== undefined;
   const down = new Set(
     [...facts.values()]
       .filter(
-        (node) => gone(node) && graph.neededBy(node.node.id).some((id) => !standsOn(graph, id, node.node.id) && worstOf(facts.get(id)!, answers) >= anomalous),
+        (node) =>
+          gone(node) &&
+          graph
+            .neededBy(node.node.id)
+            .some(
+              (id) =>
+                !standsOn(graph, id, node.node.id) && worstOf(facts.get(id)!, answers) >= anomalous,
+            ),
       )
       .map(({ node }) => node.id),
   );
   for (const [id, { silent_since: silent }] of facts) {
     const on = graph.neededBy(id).filter((other) => standsOn(graph, other, id));
-    if (silent !== undefined && on.some((other) => down.has(other)) && on.every((other) => down.has(other) || gone(facts.get(other)!))) {
+    if (
+      silent !== undefined &&
+      on.some((other) => down.has(other)) &&
+      on.every((other) => down.has(other) || gone(facts.get(other)!))
+    ) {
       down.add(id);
     }
   }
@@ -61,9 +83,15 @@ function downNodes({ graph, facts }: Scene): ReadonlySet<string> {
 }
 
 /** A node that cannot tell what is wrong with it is judged by what happens to those that stand on it. */
-function lend(scene: Scene, relevance: Map<string, number>, down: ReadonlySet<string>, shared: Set<string>): void {
+function lend(
+  scene: Scene,
+  relevance: Map<string, number>,
+  down: ReadonlySet<string>,
+  shared: Set<string>,
+): void {
   const { graph, facts } = scene;
-  const badness = (id: string): number => (down.has(id) ? lentByDown : worstOf(facts.get(id)!, answers));
+  const badness = (id: string): number =>
+    down.has(id) ? lentByDown : worstOf(facts.get(id)!, answers);
   for (const [id, node] of facts) {
     const needing = graph.neededBy(id).filter((other) => facts.get(other)!.measured);
     const standing = needing.filter((other) => standsOn(graph, other, id));
@@ -72,7 +100,10 @@ function lend(scene: Scene, relevance: Map<string, number>, down: ReadonlySet<st
     const trust = Math.max(exhausted(node) ? 1 : 0, complained(node));
     if (trust > 0 && hit.length > 0) {
       const spread = standing.length === 0 ? 1 : 0.6 + 0.4 * (struck.length / standing.length);
-      relevance.set(id, Math.max(relevance.get(id)!, 0.95 * trust * spread * Math.max(...hit.map(badness))));
+      relevance.set(
+        id,
+        Math.max(relevance.get(id)!, 0.95 * trust * spread * Math.max(...hit.map(badness))),
+      );
     }
     if (struck.length >= 2 && struck.length >= 0.6 * standing.length) {
       shared.add(id);
@@ -88,16 +119,28 @@ const unplaced = 0.6;
  * Topologies have holes. What falls silent in step with the symptom may be called by somebody nobody knows of, and what stands on
  * no known host may stand on one that complains: neither counts for as much as where an edge says so.
  */
-function suspectUnlinked({ graph, facts, snapshot }: Scene, relevance: Map<string, number>, down: ReadonlySet<string>): void {
+function suspectUnlinked(
+  { graph, facts, snapshot }: Scene,
+  relevance: Map<string, number>,
+  down: ReadonlySet<string>,
+): void {
   const homeless = [...facts.keys()].filter(
     (id) =>
-      facts.get(id)!.node.kind !== 'host' && worstOf(facts.get(id)!, answers) >= anomalous && !graph.needs(id).some((other) => standsOn(graph, id, other)),
+      facts.get(id)!.node.kind !== 'host' &&
+      worstOf(facts.get(id)!, answers) >= anomalous &&
+      !graph.needs(id).some((other) => standsOn(graph, id, other)),
   );
   const most = Math.max(0, ...homeless.map((id) => worstOf(facts.get(id)!, answers)));
   for (const [id, node] of facts) {
     const raise = (to: number): unknown => relevance.set(id, Math.max(relevance.get(id)!, to));
     const called = graph.neededBy(id).some((other) => !standsOn(graph, other, id));
-    if (node.node.kind !== 'host' && !called && !down.has(id) && id !== snapshot.symptom.node && node.silence >= leastStep) {
+    if (
+      node.node.kind !== 'host' &&
+      !called &&
+      !down.has(id) &&
+      id !== snapshot.symptom.node &&
+      node.silence >= leastStep
+    ) {
       raise(unwitnessed * node.silence);
     }
     if (node.node.kind === 'host' && most > 0) {
@@ -112,7 +155,11 @@ const leastStep = 0.6;
 const exhausted = ({ signals }: NodeSignals): boolean =>
   signals.some(({ deviation: { series, worst, peak } }) => {
     const used = series.unit === 'percent' ? worst : series.unit === 'ratio' ? worst * 100 : 0;
-    return peak >= gates.strict && used >= 97 && (series.kind === 'disk' || series.kind === 'memory' || series.kind === 'cpu');
+    return (
+      peak >= gates.strict &&
+      used >= 97 &&
+      (series.kind === 'disk' || series.kind === 'memory' || series.kind === 'cpu')
+    );
   });
 
 const calmlyMeasured = 0.35;
@@ -126,18 +173,29 @@ export function complained({ complaints, deviations, signals }: NodeSignals): nu
       .map(({ check }) => {
         const shows = knownChecks[check]!.shows ?? [];
         const measured = deviations.some(({ series }) => shows.includes(series.kind));
-        return measured && !signals.some(({ deviation }) => shows.includes(deviation.series.kind)) ? calmlyMeasured : 1;
+        return measured && !signals.some(({ deviation }) => shows.includes(deviation.series.kind))
+          ? calmlyMeasured
+          : 1;
       }),
   );
 }
 
 /** Whether a node answers badly and none of those it needs, but for one, does so enough to account for it. */
-function isHitItself(id: string, but: string, { graph, facts }: Scene, down: ReadonlySet<string>): boolean {
+function isHitItself(
+  id: string,
+  but: string,
+  { graph, facts }: Scene,
+  down: ReadonlySet<string>,
+): boolean {
   const node = facts.get(id)!;
   if (worstOf(node, answers) < anomalous) {
     return false;
   }
-  return graph.needs(id).every((other) => other === but || (!down.has(other) && passedOn(node, facts.get(other)!) < 0.5));
+  return graph
+    .needs(id)
+    .every(
+      (other) => other === but || (!down.has(other) && passedOn(node, facts.get(other)!) < 0.5),
+    );
 }
 
 /** How much of what is wrong with a node its dependencies account for, from 0 to 1. */
@@ -164,10 +222,17 @@ export function explained(node: NodeSignals, scene: Scene, { relevance, down }: 
 
 /** How much of the errors and of the delay of a node would be there if it only passed on those of another one. */
 function passedOn(node: NodeSignals, other: NodeSignals): number {
-  const slow = worstOf(node, ['latency']) >= anomalous && node.latency > 0 ? clamp(other.latency / node.latency) : 0;
-  const failing = worstOf(node, ['error_ratio']) >= anomalous && node.errors > 0 ? clamp(other.errors / node.errors) : 0;
+  const slow =
+    worstOf(node, ['latency']) >= anomalous && node.latency > 0
+      ? clamp(other.latency / node.latency)
+      : 0;
+  const failing =
+    worstOf(node, ['error_ratio']) >= anomalous && node.errors > 0
+      ? clamp(other.errors / node.errors)
+      : 0;
   const mostlyFails = worstOf(node, ['error_ratio']) > worstOf(node, ['latency']);
-  const timeouts = mostlyFails && other.latency > 0 && worstOf(other, ['latency']) >= anomalous ? 0.5 : 0;
+  const timeouts =
+    mostlyFails && other.latency > 0 && worstOf(other, ['latency']) >= anomalous ? 0.5 : 0;
   return Math.max(slow, failing, timeouts);
 }
 
@@ -177,28 +242,51 @@ export function insideShare(node: NodeSignals): number | undefined {
   if (own === undefined) {
     return undefined;
   }
-  const slow = worstOf(node, ['latency']) >= anomalous && node.latency > 0 ? clamp(own.slower / node.latency) : undefined;
-  const failing = worstOf(node, ['error_ratio']) >= anomalous && node.errors > 0 ? clamp(own.failing / node.errors) : undefined;
-  return slow === undefined && failing === undefined ? undefined : Math.max(slow ?? 0, failing ?? 0);
+  const slow =
+    worstOf(node, ['latency']) >= anomalous && node.latency > 0
+      ? clamp(own.slower / node.latency)
+      : undefined;
+  const failing =
+    worstOf(node, ['error_ratio']) >= anomalous && node.errors > 0
+      ? clamp(own.failing / node.errors)
+      : undefined;
+  return slow === undefined && failing === undefined
+    ? undefined
+    : Math.max(slow ?? 0, failing ?? 0);
 }
 
 /** Resources that can be used up. */
 export const usable: readonly SliKind[] = ['cpu', 'memory', 'disk', 'network'];
 
 /** How much a resource that a node stands on is used up by that very node: both rise. */
-export function consumes(node: NodeSignals, on: string | undefined, { graph, facts }: Scene): number {
+export function consumes(
+  node: NodeSignals,
+  on: string | undefined,
+  { graph, facts }: Scene,
+): number {
   const host = on === undefined ? undefined : facts.get(on);
   if (host === undefined || graph.edge(node.node.id, on!) === undefined) {
     return 0;
   }
   const risen = new Set(
     host.signals
-      .filter(({ relevance, deviation }) => relevance >= anomalous && usable.includes(deviation.series.kind))
+      .filter(
+        ({ relevance, deviation }) =>
+          relevance >= anomalous && usable.includes(deviation.series.kind),
+      )
       .map(({ deviation }) => deviation.series.kind),
   );
-  return node.signals.some(({ deviation: { series, worst, usual } }) => risen.has(series.kind) && worst > usual.median * 1.3) ? 0.8 : 0;
+  return node.signals.some(
+    ({ deviation: { series, worst, usual } }) =>
+      risen.has(series.kind) && worst > usual.median * 1.3,
+  )
+    ? 0.8
+    : 0;
 }
 
 /** A resource is not the cause where one of those that stand on it uses it up. */
 const consumed = ({ node }: NodeSignals, scene: Scene): number =>
-  Math.max(0, ...scene.graph.neededBy(node.id).map((id) => consumes(scene.facts.get(id)!, node.id, scene)));
+  Math.max(
+    0,
+    ...scene.graph.neededBy(node.id).map((id) => consumes(scene.facts.get(id)!, node.id, scene)),
+  );

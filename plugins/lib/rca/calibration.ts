@@ -15,7 +15,9 @@ export const enoughLabels = 30;
 
 /** A curve that never falls, as near to the answers as such a curve can be; undefined while there are too few. */
 export function calibrate(labels: readonly Label[]): Calibration | undefined {
-  const usable = labels.filter(({ value, right }) => Number.isFinite(value) && right >= 0 && right <= 1).toSorted((a, b) => a.value - b.value);
+  const usable = labels
+    .filter(({ value, right }) => Number.isFinite(value) && right >= 0 && right <= 1)
+    .toSorted((a, b) => a.value - b.value);
   if (usable.length < enoughLabels) {
     return undefined;
   }
@@ -23,15 +25,23 @@ export function calibrate(labels: readonly Label[]): Calibration | undefined {
   for (const { value, right } of usable) {
     blocks.push({ value, right, weight: 1 });
     // Neighbours that stand in the wrong order are one block, with the mean of both.
-    for (let last = blocks.length - 1; last > 0 && blocks[last - 1]!.right >= blocks[last]!.right; last -= 1) {
+    for (
+      let last = blocks.length - 1;
+      last > 0 && blocks[last - 1]!.right >= blocks[last]!.right;
+      last -= 1
+    ) {
       const upper = blocks.pop()!;
       const lower = blocks.pop()!;
       const weight = upper.weight + lower.weight;
-      const mean = (key: 'value' | 'right'): number => (upper[key] * upper.weight + lower[key] * lower.weight) / weight;
+      const mean = (key: 'value' | 'right'): number =>
+        (upper[key] * upper.weight + lower[key] * lower.weight) / weight;
       blocks.push({ value: mean('value'), right: mean('right'), weight });
     }
   }
-  return { labels: usable.length, points: blocks.map(({ value, right, weight }) => ({ value, right: shrunk(right, weight) })) };
+  return {
+    labels: usable.length,
+    points: blocks.map(({ value, right, weight }) => ({ value, right: shrunk(right, weight) })),
+  };
 }
 
 /** A block of few answers is drawn towards the middle: three of three right is not "always". */

@@ -25,14 +25,30 @@ export function changeScore(change: Change, node: string, onset: number, graph: 
   if (before < -slackMs) {
     return 0;
   }
-  const near = change.node === undefined ? 0.15 : change.node === node ? 1 : graph.edge(node, change.node) ? 0.35 : 0;
+  const near =
+    change.node === undefined
+      ? 0.15
+      : change.node === node
+        ? 1
+        : graph.edge(node, change.node)
+          ? 0.35
+          : 0;
   return near * weights[change.kind] * Math.exp(-Math.max(0, before) / fadeMs);
 }
 
 /** Changes that could have to do with the cause, likeliest first. */
-export function relatedChanges(changes: readonly Change[], node: string, onset: number, graph: Graph): RelatedChange[] {
+export function relatedChanges(
+  changes: readonly Change[],
+  node: string,
+  onset: number,
+  graph: Graph,
+): RelatedChange[] {
   return changes
-    .map(({ actor: _, ...change }) => ({ ...change, score: changeScore({ ...change }, node, onset, graph), before_ms: onset - change.at }))
+    .map(({ actor: _, ...change }) => ({
+      ...change,
+      score: changeScore({ ...change }, node, onset, graph),
+      before_ms: onset - change.at,
+    }))
     .filter(({ score }) => score > 0.01)
     .sort((a, b) => b.score - a.score || a.before_ms - b.before_ms);
 }
@@ -46,6 +62,8 @@ export function folded(changes: readonly RelatedChange[]): RelatedChange[] {
     alike.get(key)!.push(change);
   }
   return [...alike.values()].map(([first, ...others]) =>
-    others.length === 0 ? first! : { ...first!, title: `${first!.title}, and ${others.length} more like it` },
+    others.length === 0
+      ? first!
+      : { ...first!, title: `${first!.title}, and ${others.length} more like it` },
   );
 }

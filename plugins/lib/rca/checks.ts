@@ -13,11 +13,31 @@ export const knownChecks: Readonly<Record<string, KnownCheck>> = {
   disk_full: { shows: ['disk'], category: 'resource_exhaustion', says: 'a file system is full' },
   days_to_full: { category: 'resource_exhaustion', says: 'a file system will soon be full' },
   inodes: { category: 'resource_exhaustion', says: 'a file system has no inodes left' },
-  oom_kills: { shows: ['memory'], category: 'resource_exhaustion', says: 'processes were killed for want of memory' },
-  swap: { shows: ['memory'], category: 'resource_exhaustion', says: 'memory is swapped in and out' },
-  cpu_steal: { shows: ['cpu', 'load'], category: 'infrastructure', says: 'the hypervisor gives its processor to others' },
-  iowait: { shows: ['disk', 'load'], category: 'resource_exhaustion', says: 'processes wait for the disk' },
-  load_per_core: { shows: ['cpu', 'load'], category: 'resource_exhaustion', says: 'more is ready to run than there are cores' },
+  oom_kills: {
+    shows: ['memory'],
+    category: 'resource_exhaustion',
+    says: 'processes were killed for want of memory',
+  },
+  swap: {
+    shows: ['memory'],
+    category: 'resource_exhaustion',
+    says: 'memory is swapped in and out',
+  },
+  cpu_steal: {
+    shows: ['cpu', 'load'],
+    category: 'infrastructure',
+    says: 'the hypervisor gives its processor to others',
+  },
+  iowait: {
+    shows: ['disk', 'load'],
+    category: 'resource_exhaustion',
+    says: 'processes wait for the disk',
+  },
+  load_per_core: {
+    shows: ['cpu', 'load'],
+    category: 'resource_exhaustion',
+    says: 'more is ready to run than there are cores',
+  },
   fd_limit: { category: 'resource_exhaustion', says: 'file descriptors are used up' },
   conntrack: { category: 'resource_exhaustion', says: 'the table of connections is full' },
   tcp_retransmits: { shows: ['network'], category: 'infrastructure', says: 'packets are lost' },
@@ -29,13 +49,27 @@ export const knownChecks: Readonly<Record<string, KnownCheck>> = {
   plugin_crashed: { category: 'data_quality', says: 'a part of its agent crashed' },
   no_data: { category: 'data_quality', says: 'it sends no data' },
   restart_loop: { category: 'code_defect', says: 'a process restarts again and again' },
-  nic_errors: { shows: ['network'], category: 'infrastructure', says: 'the network interface counts errors' },
+  nic_errors: {
+    shows: ['network'],
+    category: 'infrastructure',
+    says: 'the network interface counts errors',
+  },
   filesystem_readonly: { category: 'infrastructure', says: 'a file system can only be read' },
   filesystem_error: { category: 'infrastructure', says: 'a file system has errors' },
-  memory_pressure: { shows: ['memory'], category: 'resource_exhaustion', says: 'work stands still for want of memory' },
-  cgroup_memory: { category: 'resource_exhaustion', says: 'a group of processes is at the limit of its memory' },
+  memory_pressure: {
+    shows: ['memory'],
+    category: 'resource_exhaustion',
+    says: 'work stands still for want of memory',
+  },
+  cgroup_memory: {
+    category: 'resource_exhaustion',
+    says: 'a group of processes is at the limit of its memory',
+  },
   disk_slow: { shows: ['disk'], category: 'infrastructure', says: 'the disk answers slowly' },
-  listen_overflows: { category: 'resource_exhaustion', says: 'connections are refused because they are not accepted in time' },
+  listen_overflows: {
+    category: 'resource_exhaustion',
+    says: 'connections are refused because they are not accepted in time',
+  },
   nic_down: { category: 'infrastructure', says: 'a network interface is down' },
   probe_failure: { category: 'unknown', says: 'a probe of it fails' },
   reboot: { category: 'infrastructure', says: 'it was started again' },
@@ -44,11 +78,24 @@ export const knownChecks: Readonly<Record<string, KnownCheck>> = {
 };
 
 /** Checks that say that measuring failed, and nothing of what is measured. */
-export const blindChecks: ReadonlySet<string> = new Set(['edge_offline', 'edge_flapping', 'plugin_crashed', 'no_data']);
+export const blindChecks: ReadonlySet<string> = new Set([
+  'edge_offline',
+  'edge_flapping',
+  'plugin_crashed',
+  'no_data',
+]);
 
 /** Complaints that speak about this incident: understood, and not of long standing. */
-export const complaintsOf = (checks: readonly CheckResult[], node: string, from: number): CheckResult[] =>
+export const complaintsOf = (
+  checks: readonly CheckResult[],
+  node: string,
+  from: number,
+): CheckResult[] =>
   checks.filter(
     (check) =>
-      check.node === node && !check.ok && check.interesting && Object.hasOwn(knownChecks, check.check) && (check.since === undefined || check.since >= from),
+      check.node === node &&
+      !check.ok &&
+      check.interesting &&
+      Object.hasOwn(knownChecks, check.check) &&
+      (check.since === undefined || check.since >= from),
   );

@@ -37,15 +37,32 @@ function holds(value: number, { op, value: said, tolerance }: Assertion): boolea
   }
 }
 
-function valueOf(snapshot: Snapshot, { evidence_id: id, part, stat, over }: Assertion, windows: Windows): number | undefined {
+function valueOf(
+  snapshot: Snapshot,
+  { evidence_id: id, part, stat, over }: Assertion,
+  windows: Windows,
+): number | undefined {
   // Causes come before their effects: the incident of a claim has the guard before the onset in it.
   const period = over === 'baseline' ? windows.baseline : windows.look;
   if (stat === 'template_count') {
-    const logs = snapshot.logs.filter((log) => log.evidence === id && (part === undefined || log.id === part));
-    const lines = logs.map((log) => (over === 'baseline' ? within(log.counts, log.from, log.bucket_ms, period) : linesDuring(log, windows.incident)));
-    return logs.length === 0 ? undefined : lines.reduce((sum, counts) => sum + present(counts).reduce((all, count) => all + count, 0), 0);
+    const logs = snapshot.logs.filter(
+      (log) => log.evidence === id && (part === undefined || log.id === part),
+    );
+    const lines = logs.map((log) =>
+      over === 'baseline'
+        ? within(log.counts, log.from, log.bucket_ms, period)
+        : linesDuring(log, windows.incident),
+    );
+    return logs.length === 0
+      ? undefined
+      : lines.reduce(
+          (sum, counts) => sum + present(counts).reduce((all, count) => all + count, 0),
+          0,
+        );
   }
-  const series = snapshot.series.filter((one) => one.evidence === id && (part === undefined || one.id === part));
+  const series = snapshot.series.filter(
+    (one) => one.evidence === id && (part === undefined || one.id === part),
+  );
   // More than one series and no word which: nothing that could be true or false was said.
   if (series.length !== 1) {
     return undefined;
@@ -70,5 +87,12 @@ function valueOf(snapshot: Snapshot, { evidence_id: id, part, stat, over }: Asse
 
 /** A claim of the engine itself, held to the same check as those of others. */
 export function claimOf(snapshot: Snapshot, at: number, text: string, assertion: Assertion): Claim {
-  return { id: `C${at + 1}`, text, evidence_ids: [assertion.evidence_id], assertion, origin: 'engine', ...checkAssertion(snapshot, assertion) };
+  return {
+    id: `C${at + 1}`,
+    text,
+    evidence_ids: [assertion.evidence_id],
+    assertion,
+    origin: 'engine',
+    ...checkAssertion(snapshot, assertion),
+  };
 }

@@ -13,7 +13,12 @@ const enoughKinds = 3;
  * What the best candidate is worth, from parts that can be shown. What could not be seen is assumed to speak against it:
  * every rival could have had the most that was not fetched about it, so that less evidence never makes for more confidence.
  */
-export function confidenceOf(scene: Scene, candidates: readonly Candidate[], steps: readonly Step[], calibration: Calibration | undefined): Confidence {
+export function confidenceOf(
+  scene: Scene,
+  candidates: readonly Candidate[],
+  steps: readonly Step[],
+  calibration: Calibration | undefined,
+): Confidence {
   const [best] = candidates;
   const coverage = coverageOf(scene.snapshot);
   if (best === undefined) {
@@ -34,23 +39,45 @@ export function confidenceOf(scene: Scene, candidates: readonly Candidate[], ste
   );
   const margin = clamp((own - rival) / own);
   const doubted = rival >= own && unseen(scene.snapshot).length > 0;
-  return finished({ margin, coverage, path: doubted ? 0 : pathShare(steps), kinds: doubted ? 0 : kindsOf(best) }, calibration);
+  return finished(
+    { margin, coverage, path: doubted ? 0 : pathShare(steps), kinds: doubted ? 0 : kindsOf(best) },
+    calibration,
+  );
 }
 
 /** When nothing is found to be wrong: as sure as everything was looked at. */
-export function calmConfidence({ snapshot }: Scene, calm: number, calibration: Calibration | undefined): Confidence {
+export function calmConfidence(
+  { snapshot }: Scene,
+  calm: number,
+  calibration: Calibration | undefined,
+): Confidence {
   const sees = unseen(snapshot).length === 0;
-  return finished({ margin: sees ? calm : 0, coverage: coverageOf(snapshot), path: sees ? 1 : 0, kinds: 0 }, calibration);
+  return finished(
+    { margin: sees ? calm : 0, coverage: coverageOf(snapshot), path: sees ? 1 : 0, kinds: 0 },
+    calibration,
+  );
 }
 
 function finished(parts: Confidence['parts'], calibration: Calibration | undefined): Confidence {
-  const raw = clamp(share.base + share.margin * parts.margin + share.coverage * parts.coverage + share.path * parts.path + share.kinds * parts.kinds);
+  const raw = clamp(
+    share.base +
+      share.margin * parts.margin +
+      share.coverage * parts.coverage +
+      share.path * parts.path +
+      share.kinds * parts.kinds,
+  );
   const value = calibration ? calibrated(raw, calibration) : raw;
-  return { level: value >= 0.75 ? 'high' : value >= 0.5 ? 'medium' : 'low', value, parts, calibrated: calibration !== undefined };
+  return {
+    level: value >= 0.75 ? 'high' : value >= 0.5 ? 'medium' : 'low',
+    value,
+    parts,
+    calibrated: calibration !== undefined,
+  };
 }
 
 /** What was planned and did not come. What nobody collects was never planned. */
-const unseen = ({ missing }: Snapshot): readonly Missing[] => missing.filter(({ reason }) => reason !== 'absent');
+const unseen = ({ missing }: Snapshot): readonly Missing[] =>
+  missing.filter(({ reason }) => reason !== 'absent');
 
 export function coverageOf(snapshot: Snapshot): number {
   const fetched = snapshot.evidence.length;
@@ -59,11 +86,15 @@ export function coverageOf(snapshot: Snapshot): number {
 }
 
 export const lacks = (snapshot: Snapshot, node: string, kind: EvidenceKind): boolean =>
-  unseen(snapshot).some((one) => one.kind === kind && (one.node === undefined || one.node === node));
+  unseen(snapshot).some(
+    (one) => one.kind === kind && (one.node === undefined || one.node === node),
+  );
 
 /** The score that is left of a candidate when what could not be seen speaks against it. */
 function atLeast(candidate: Candidate, scene: Scene): number {
-  return darkAround(candidate.id, scene) ? candidate.score - weights.leaf * candidate.relevance * candidate.leaf : candidate.score;
+  return darkAround(candidate.id, scene)
+    ? candidate.score - weights.leaf * candidate.relevance * candidate.leaf
+    : candidate.score;
 }
 
 /** The score that a rival would have when what could not be seen speaks for it. */
@@ -79,7 +110,10 @@ function atMost(id: string, candidate: Candidate | undefined, scene: Scene): num
     changes: lacks(snapshot, id, 'change') ? 1 : (candidate?.bonus.changes ?? 0),
     traces: lacks(snapshot, id, 'trace') ? 1 : (candidate?.bonus.traces ?? 0),
   };
-  const reach = dark || candidate!.reach || unseen(snapshot).some(({ kind }) => kind !== 'log' && kind !== 'change');
+  const reach =
+    dark ||
+    candidate!.reach ||
+    unseen(snapshot).some(({ kind }) => kind !== 'log' && kind !== 'change');
   return scoreOf({
     relevance: dark ? 1 : candidate!.relevance,
     leaf: dark ? 1 : candidate!.leaf,
@@ -92,7 +126,9 @@ function atMost(id: string, candidate: Candidate | undefined, scene: Scene): num
 
 /** Whether something that decides how a node is judged was to be seen, of the node or of one next to it, and was not. */
 function darkAround(id: string, { snapshot, graph }: Scene): boolean {
-  return [id, ...graph.needs(id), ...graph.neededBy(id)].some((one) => deciding.some((kind) => lacks(snapshot, one, kind)));
+  return [id, ...graph.needs(id), ...graph.neededBy(id)].some((one) =>
+    deciding.some((kind) => lacks(snapshot, one, kind)),
+  );
 }
 
 const deciding: readonly EvidenceKind[] = ['metric', 'check', 'trace', 'topology'];

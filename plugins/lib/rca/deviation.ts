@@ -24,10 +24,17 @@ export const gates = { strict: 8, relaxed: 5 } as const;
 const leastBaseline = 8;
 
 /** Lost packets are few even when they hurt; single ones are no fault. */
-const leastOfNetwork: Readonly<Partial<Record<Unit, number>>> = { ratio: 0.001, percent: 0.1, per_second: 0.05 };
+const leastOfNetwork: Readonly<Partial<Record<Unit, number>>> = {
+  ratio: 0.001,
+  percent: 0.1,
+  per_second: 0.05,
+};
 
 /** A share hides real faults under a relative floor, so it has an absolute one; everything else strays in proportion to its size. */
-export function floorOf({ kind, unit }: { readonly kind: Series['kind']; readonly unit: Unit }, middle: number): number {
+export function floorOf(
+  { kind, unit }: { readonly kind: Series['kind']; readonly unit: Unit },
+  middle: number,
+): number {
   const relative = 0.05 * Math.abs(middle);
   if (kind === 'error_ratio') {
     return unit === 'percent' ? 0.1 : 0.001;
@@ -47,7 +54,11 @@ export function scaleOf(usual: Usual, series: Pick<Series, 'kind' | 'unit'>): nu
 }
 
 /** Undefined where there is too little to compare. */
-export function deviationOf(series: Series, baseline: Period, incident: Period): Deviation | undefined {
+export function deviationOf(
+  series: Series,
+  baseline: Period,
+  incident: Period,
+): Deviation | undefined {
   const usual = usualIn(series, baseline);
   const during = valuesIn(series, incident);
   const known = present(during);
@@ -58,8 +69,18 @@ export function deviationOf(series: Series, baseline: Period, incident: Period):
   const offs = known.map((value) => signed(series, (value - usual.median) / scale));
   const peak = Math.max(...offs, 0);
   const worst = known[offs.indexOf(Math.max(...offs))]!;
-  const onset = peak >= gates.relaxed ? onsetOf(series, usual, scale, baseline, incident) : undefined;
-  return { series, usual, scale, peak, middle: Math.max(0, median(offs)), worst, count: known.length, ...(onset === undefined ? {} : { onset_at: onset }) };
+  const onset =
+    peak >= gates.relaxed ? onsetOf(series, usual, scale, baseline, incident) : undefined;
+  return {
+    series,
+    usual,
+    scale,
+    peak,
+    middle: Math.max(0, median(offs)),
+    worst,
+    count: known.length,
+    ...(onset === undefined ? {} : { onset_at: onset }),
+  };
 }
 
 /** Only the bad side counts where there is one. */
@@ -73,37 +94,67 @@ const lastHour = 3_600_000;
 const leastOfHour = 30;
 
 /** What a series is compared with; `count` is 0 where that is no measurement. */
-export const usualIn = (series: Series, baseline: Period): Usual | undefined => quietest(series, baseline) ?? neverBefore(series, baseline);
+export const usualIn = (series: Series, baseline: Period): Usual | undefined =>
+  quietest(series, baseline) ?? neverBefore(series, baseline);
 
 const nothingFails: Usual = { median: 0, mad: 0, deviation: 0, iqr: 0, count: 0 };
 
 /** Of a share of failures that was never measured before it is known all the same: where all is well next to nothing fails. */
-function neverBefore({ kind, unit, worse = defaultSide, ...series }: Series, { to }: Period): Usual | undefined {
-  const isShare = kind === 'error_ratio' && (unit === 'ratio' || unit === 'percent') && worse === 'up';
+function neverBefore(
+  { kind, unit, worse = defaultSide, ...series }: Series,
+  { to }: Period,
+): Usual | undefined {
+  const isShare =
+    kind === 'error_ratio' && (unit === 'ratio' || unit === 'percent') && worse === 'up';
   const before = within(series.values, series.from, series.step_ms, { from: series.from, to });
-  return isShare && present(before).length < leastBaseline ? { ...nothingFails, deviation: unit === 'percent' ? 1 : 0.01 } : undefined;
+  return isShare && present(before).length < leastBaseline
+    ? { ...nothingFails, deviation: unit === 'percent' ? 1 : 0.01 }
+    : undefined;
 }
 
 /** The baseline, its last hour, or the same hours a day or a week ago: whichever strays least. A day that rises and falls hides small shifts. */
 export function quietest(series: Series, baseline: Period): Usual | undefined {
   const own = usualOf(valuesIn(series, baseline));
-  const recent = usualOf(valuesIn(series, { from: Math.max(baseline.from, baseline.to - lastHour), to: baseline.to }));
+  const recent = usualOf(
+    valuesIn(series, { from: Math.max(baseline.from, baseline.to - lastHour), to: baseline.to }),
+  );
   const shifted = { from: baseline.from, to: series.from + series.step_ms * series.values.length };
-  const earlier = (series.earlier ?? []).map(({ values }) => usualOf(within(values, series.from, series.step_ms, shifted)));
-  const others = [...(recent.count >= leastOfHour ? [recent] : []), ...earlier.filter(({ count }) => count >= leastBaseline)];
+  const earlier = (series.earlier ?? []).map(({ values }) =>
+    usualOf(within(values, series.from, series.step_ms, shifted)),
+  );
+  const others = [
+    ...(recent.count >= leastOfHour ? [recent] : []),
+    ...earlier.filter(({ count }) => count >= leastBaseline),
+  ];
   const usable = own.count >= leastBaseline ? [own, ...others] : others;
   const [first, ...rest] = usable;
-  return first && rest.reduce((best, other) => (other.mad < best.mad && other.mad > 0 ? other : best), first);
+  return (
+    first &&
+    rest.reduce((best, other) => (other.mad < best.mad && other.mad > 0 ? other : best), first)
+  );
 }
 
 /** Back from the worst sample to where the series left what is usual. */
-function onsetOf(series: Series, usual: Usual, scale: number, baseline: Period, incident: Period): number | undefined {
+function onsetOf(
+  series: Series,
+  usual: Usual,
+  scale: number,
+  baseline: Period,
+  incident: Period,
+): number | undefined {
   const earliest = indexFrom(series, baseline.to);
-  const last = Math.min(series.values.length - 1, Math.floor((incident.to - series.from) / series.step_ms));
+  const last = Math.min(
+    series.values.length - 1,
+    Math.floor((incident.to - series.from) / series.step_ms),
+  );
   let first: number | undefined;
   for (let at = earliest; at <= last; at += 1) {
     const value = series.values[at];
-    if (value !== null && value !== undefined && signed(series, (value - usual.median) / scale) >= 3) {
+    if (
+      value !== null &&
+      value !== undefined &&
+      signed(series, (value - usual.median) / scale) >= 3
+    ) {
       first ??= at;
     } else if (value !== null && value !== undefined && first !== undefined && at - first < 2) {
       first = undefined;

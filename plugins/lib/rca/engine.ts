@@ -26,11 +26,19 @@ export interface EngineOptions {
 }
 
 /** The one entry: what a snapshot says about the cause, with no clock, no chance and nothing fetched. */
-export function investigate(snapshot: Snapshot, { hypotheses: most = 10, nodes: mostNodes = 400, calibration }: EngineOptions = {}): Findings {
+export function investigate(
+  snapshot: Snapshot,
+  { hypotheses: most = 10, nodes: mostNodes = 400, calibration }: EngineOptions = {},
+): Findings {
   const symptom = symptomSeries(snapshot);
   const windows = windowsOf(snapshot, symptom);
   const nodes = scopeOf(snapshot.nodes, snapshot.edges, snapshot.symptom.node, mostNodes);
-  const scene: Scene = { snapshot, windows, graph: new Graph(nodes, snapshot.edges), facts: signalsOf(snapshot, nodes, windows, symptom) };
+  const scene: Scene = {
+    snapshot,
+    windows,
+    graph: new Graph(nodes, snapshot.edges),
+    facts: signalsOf(snapshot, nodes, windows, symptom),
+  };
   const { candidates, blame } = rank(scene);
   const steps = candidates[0] ? propagation(candidates[0], scene, blame) : [];
   const found = confidenceOf(scene, candidates, steps, calibration);
@@ -41,16 +49,26 @@ export function investigate(snapshot: Snapshot, { hypotheses: most = 10, nodes: 
     scene,
   );
   const [best] = hypotheses;
-  const blames = judgement.because === 'found' || judgement.because === 'unseen' || judgement.because === 'silent';
-  const changes = best && blames ? folded(relatedChanges(snapshot.changes, best.node, windows.onset, scene.graph)) : [];
+  const blames =
+    judgement.because === 'found' ||
+    judgement.because === 'unseen' ||
+    judgement.because === 'silent';
+  const changes =
+    best && blames
+      ? folded(relatedChanges(snapshot.changes, best.node, windows.onset, scene.graph))
+      : [];
   const confidence =
-    judgement.because === 'calm' || judgement.because === 'load' || judgement.because === 'nothing' ? calmConfidence(scene, 1, calibration) : found;
+    judgement.because === 'calm' || judgement.because === 'load' || judgement.because === 'nothing'
+      ? calmConfidence(scene, 1, calibration)
+      : found;
   return {
     engine_version: engineVersion,
     verdict: judgement.verdict,
     summary: summaryOf(judgement, best, scene, confidence),
     onset_at: windows.onset,
-    ...(snapshot.symptom.resolved_at === undefined ? {} : { recovered_at: snapshot.symptom.resolved_at }),
+    ...(snapshot.symptom.resolved_at === undefined
+      ? {}
+      : { recovered_at: snapshot.symptom.resolved_at }),
     root_cause: rootCauseOf(judgement, best, scene),
     confidence,
     hypotheses,
@@ -64,21 +82,30 @@ export function investigate(snapshot: Snapshot, { hypotheses: most = 10, nodes: 
 }
 
 /** What is silent or merely loaded stands first, as what it is. */
-function told({ because, node, ratio }: Judgement, ranked: readonly Hypothesis[], { facts }: Scene): readonly Hypothesis[] {
+function told(
+  { because, node, ratio }: Judgement,
+  ranked: readonly Hypothesis[],
+  { facts }: Scene,
+): readonly Hypothesis[] {
   if ((because !== 'silent' && because !== 'load') || node === undefined) {
     return ranked;
   }
   const { node: own, silent_since: silent, deviations, complaints } = facts.get(node)!;
-  const series = deviations.find(({ series: { kind } }) => kind === 'rate')?.series ?? deviations[0]?.series;
+  const series =
+    deviations.find(({ series: { kind } }) => kind === 'rate')?.series ?? deviations[0]?.series;
   const evidence = series?.evidence ?? complaints[0]?.evidence ?? '';
   const text =
-    because === 'silent' ? `${own.name} sends no data, and nothing says that it is unwell` : `${own.name} has ${ratio!.toFixed(1)} times its usual work`;
+    because === 'silent'
+      ? `${own.name} sends no data, and nothing says that it is unwell`
+      : `${own.name} has ${ratio!.toFixed(1)} times its usual work`;
   const first: Hypothesis = {
     rank: 1,
     node,
     node_name: own.name,
     category: because === 'silent' ? 'data_quality' : 'healthy',
-    indicator: series ? { evidence, kind: series.kind, name: series.metric, series: series.id } : null,
+    indicator: series
+      ? { evidence, kind: series.kind, name: series.metric, series: series.id }
+      : null,
     score: (ranked[0]?.score ?? 0) + 1,
     ...(silent === undefined ? {} : { onset_at: silent }),
     deviation: 0,
@@ -88,10 +115,17 @@ function told({ because, node, ratio }: Judgement, ranked: readonly Hypothesis[]
     support: evidence === '' ? [] : [{ kind: series ? 'metric' : 'check', evidence, text }],
     text,
   };
-  return [first, ...ranked.filter((other) => other.node !== node)].map((one, at) => ({ ...one, rank: at + 1 }));
+  return [first, ...ranked.filter((other) => other.node !== node)].map((one, at) => ({
+    ...one,
+    rank: at + 1,
+  }));
 }
 
-function rootCauseOf({ because }: Judgement, best: Hypothesis | undefined, scene: Scene): RootCause | null {
+function rootCauseOf(
+  { because }: Judgement,
+  best: Hypothesis | undefined,
+  scene: Scene,
+): RootCause | null {
   if (best === undefined || (because !== 'found' && because !== 'silent')) {
     return null;
   }
@@ -101,11 +135,20 @@ function rootCauseOf({ because }: Judgement, best: Hypothesis | undefined, scene
 
 /** The first that was seen of a fault: in its node, by a check, or by what it did. What is measured rarely is noticed late. */
 function sinceOf({ node, onset_at: onset }: Hypothesis, { facts, windows }: Scene): number {
-  const complaints = facts.get(node)!.complaints.flatMap(({ since }) => (since !== undefined && since >= windows.look.from ? [since] : []));
+  const complaints = facts
+    .get(node)!
+    .complaints.flatMap(({ since }) =>
+      since !== undefined && since >= windows.look.from ? [since] : [],
+    );
   return Math.min(windows.onset, ...(onset === undefined ? [] : [onset]), ...complaints);
 }
 
-function summaryOf({ verdict, because, node, ratio }: Judgement, best: Hypothesis | undefined, { facts, snapshot }: Scene, { level }: Confidence): string {
+function summaryOf(
+  { verdict, because, node, ratio }: Judgement,
+  best: Hypothesis | undefined,
+  { facts, snapshot }: Scene,
+  { level }: Confidence,
+): string {
   const name = node === undefined ? '' : facts.get(node)!.node.name;
   const { metric } = snapshot.symptom;
   switch (because) {

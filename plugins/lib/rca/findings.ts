@@ -24,7 +24,13 @@ export interface Findings {
   readonly changes: readonly RelatedChange[];
 }
 
-export type Verdict = 'root_cause' | 'suspected' | 'no_anomaly' | 'recovered' | 'insufficient_data' | 'monitoring_fault';
+export type Verdict =
+  | 'root_cause'
+  | 'suspected'
+  | 'no_anomaly'
+  | 'recovered'
+  | 'insufficient_data'
+  | 'monitoring_fault';
 
 export type Category =
   | 'resource_exhaustion'
@@ -63,7 +69,12 @@ export interface Confidence {
   readonly level: 'low' | 'medium' | 'high';
   /** From 0 to 1: after calibration how often such a report was right, before it a figure to compare reports by. */
   readonly value: number;
-  readonly parts: { readonly margin: number; readonly coverage: number; readonly path: number; readonly kinds: number };
+  readonly parts: {
+    readonly margin: number;
+    readonly coverage: number;
+    readonly path: number;
+    readonly kinds: number;
+  };
   readonly calibrated: boolean;
 }
 
@@ -81,7 +92,11 @@ export interface Hypothesis {
   /** Whether the symptom depends on it through nodes that deviate, and whether nothing that it depends on deviates. */
   readonly reaches_symptom: boolean;
   readonly deepest: boolean;
-  readonly support: readonly { readonly kind: EvidenceKind; readonly evidence: string; readonly text: string }[];
+  readonly support: readonly {
+    readonly kind: EvidenceKind;
+    readonly evidence: string;
+    readonly text: string;
+  }[];
   readonly text: string;
 }
 

@@ -77,7 +77,12 @@ function wayBack(id: string, before: ReadonlyMap<string, string>): readonly stri
 }
 
 /** The nodes that are looked at: whole rings around the symptom, as many as fit; those that nothing connects come last. */
-export function scopeOf(nodes: readonly Node[], edges: readonly Edge[], centre: string | undefined, most: number): readonly Node[] {
+export function scopeOf(
+  nodes: readonly Node[],
+  edges: readonly Edge[],
+  centre: string | undefined,
+  most: number,
+): readonly Node[] {
   if (nodes.length <= most || centre === undefined) {
     return nodes;
   }

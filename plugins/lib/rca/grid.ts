@@ -2,18 +2,26 @@ import type { Period, Series } from './snapshot.ts';
 import type { Sample } from './statistics.ts';
 
 /** Values of a regular grid that lie in a period, both ends included. */
-export function within(values: readonly Sample[], from: number, stepMs: number, period: Period): readonly Sample[] {
+export function within(
+  values: readonly Sample[],
+  from: number,
+  stepMs: number,
+  period: Period,
+): readonly Sample[] {
   const first = Math.max(0, Math.ceil((period.from - from) / stepMs));
   const last = Math.min(values.length - 1, Math.floor((period.to - from) / stepMs));
   return last < first ? [] : values.slice(first, last + 1);
 }
 
-export const valuesIn = (series: Series, period: Period): readonly Sample[] => within(series.values, series.from, series.step_ms, period);
+export const valuesIn = (series: Series, period: Period): readonly Sample[] =>
+  within(series.values, series.from, series.step_ms, period);
 
-export const timeAt = (series: Series, index: number): number => series.from + index * series.step_ms;
+export const timeAt = (series: Series, index: number): number =>
+  series.from + index * series.step_ms;
 
 /** Index of the first sample that is not before a time. */
-export const indexFrom = (series: Series, time: number): number => Math.max(0, Math.ceil((time - series.from) / series.step_ms));
+export const indexFrom = (series: Series, time: number): number =>
+  Math.max(0, Math.ceil((time - series.from) / series.step_ms));
 
 /**
  * A series on the grid of another one over a period: the mean of what lies in each step, or the value that still held. Steps
@@ -44,6 +52,9 @@ function valueUntil(series: Series, until: number, stepMs: number): Sample {
     return sum / count;
   }
   // A coarser series: its last value still holds until the next is due.
-  const held = series.step_ms > stepMs && last >= 0 && last < series.values.length ? series.values[last] : null;
+  const held =
+    series.step_ms > stepMs && last >= 0 && last < series.values.length
+      ? series.values[last]
+      : null;
   return held ?? null;
 }

@@ -44,9 +44,15 @@ export function hypothesisOf(candidate: Candidate, rank: number, scene: Scene): 
 }
 
 /** When a node first showed something: its earliest relevant signal, or the end of its data. */
-export function onsetOf({ signals, silent_since: silent, idle_since: idle }: NodeSignals): number | undefined {
+export function onsetOf({
+  signals,
+  silent_since: silent,
+  idle_since: idle,
+}: NodeSignals): number | undefined {
   const strongest = signals[0]?.relevance ?? 0;
-  const times = signals.filter(({ relevance }) => relevance > 0 && relevance >= 0.5 * strongest).flatMap(({ deviation }) => deviation.onset_at ?? []);
+  const times = signals
+    .filter(({ relevance }) => relevance > 0 && relevance >= 0.5 * strongest)
+    .flatMap(({ deviation }) => deviation.onset_at ?? []);
   const all = [...times, ...[silent, idle].filter((time) => time !== undefined)];
   return all.length === 0 ? undefined : Math.min(...all);
 }
@@ -59,8 +65,13 @@ function indicatorOf({ facts, relevance }: Candidate, scene: Scene): Indicator |
       scene.graph.needs(facts.node.id).find((id) => consumes(facts, id, scene) > 0.5),
       scene,
     ) > 0.5;
-  const resources = facts.signals.filter(({ deviation: { series }, relevance: own }) => own > 0 && !['error_ratio', 'latency', 'rate'].includes(series.kind));
-  const answers = facts.signals.filter(({ deviation: { series } }) => ['error_ratio', 'latency'].includes(series.kind));
+  const resources = facts.signals.filter(
+    ({ deviation: { series }, relevance: own }) =>
+      own > 0 && !['error_ratio', 'latency', 'rate'].includes(series.kind),
+  );
+  const answers = facts.signals.filter(({ deviation: { series } }) =>
+    ['error_ratio', 'latency'].includes(series.kind),
+  );
   // What those that suffer from it show as well says less than anything else that is wrong with it.
   const common = ({ deviation: { series } }: NodeSignals['signals'][number]): boolean =>
     series.kind === 'other' && series.metric === scene.snapshot.symptom.metric;
@@ -68,22 +79,48 @@ function indicatorOf({ facts, relevance }: Candidate, scene: Scene): Indicator |
   const pool = answers.length > 0 && !eaten ? answers : own.length > 0 ? own : resources;
   if (pool.length > 0) {
     // Load rises and connections pile up where a resource is used up: they go further, and come of it.
-    const used = pool.filter(({ deviation: { series }, relevance: weight }) => usable.includes(series.kind) && weight >= anomalous);
+    const used = pool.filter(
+      ({ deviation: { series }, relevance: weight }) =>
+        usable.includes(series.kind) && weight >= anomalous,
+    );
     const best = (used.length > 0 ? used : pool).reduce((one, other) =>
-      precedes(other.deviation, one.deviation, pool === answers ? other.relevance - one.relevance : 0) ? other : one,
+      precedes(
+        other.deviation,
+        one.deviation,
+        pool === answers ? other.relevance - one.relevance : 0,
+      )
+        ? other
+        : one,
     );
     return metricIndicator(best.deviation);
   }
-  const complaint = facts.complaints.find(({ check }) => !blindChecks.has(check)) ?? facts.complaints[0];
+  const complaint =
+    facts.complaints.find(({ check }) => !blindChecks.has(check)) ?? facts.complaints[0];
   if (complaint) {
-    return { evidence: complaint.evidence, kind: 'check', name: complaint.check, ...(complaint.since === undefined ? {} : { onset_at: complaint.since }) };
+    return {
+      evidence: complaint.evidence,
+      kind: 'check',
+      name: complaint.check,
+      ...(complaint.since === undefined ? {} : { onset_at: complaint.since }),
+    };
   }
   const rate = facts.deviations.find(({ series }) => series.kind === 'rate') ?? facts.deviations[0];
   if (rate && (facts.silent_since ?? facts.idle_since) !== undefined) {
-    return { ...metricIndicator(rate), worst: 0, onset_at: facts.silent_since ?? facts.idle_since! };
+    return {
+      ...metricIndicator(rate),
+      worst: 0,
+      onset_at: facts.silent_since ?? facts.idle_since!,
+    };
   }
   const template = facts.templates[0];
-  return template && relevance > 0 ? { evidence: template.log.evidence, kind: 'log', name: template.log.template, onset_at: template.first_at } : null;
+  return template && relevance > 0
+    ? {
+        evidence: template.log.evidence,
+        kind: 'log',
+        name: template.log.template,
+        onset_at: template.first_at,
+      }
+    : null;
 }
 
 function metricIndicator({ series, usual, worst, peak, onset_at: onset }: Deviation): Indicator {
@@ -104,17 +141,24 @@ function precedes(a: Deviation, b: Deviation, relevance: number): boolean {
     return relevance > 0;
   }
   const step = Math.max(a.series.step_ms, b.series.step_ms);
-  const earlier = (b.onset_at ?? Number.POSITIVE_INFINITY) - (a.onset_at ?? Number.POSITIVE_INFINITY);
+  const earlier =
+    (b.onset_at ?? Number.POSITIVE_INFINITY) - (a.onset_at ?? Number.POSITIVE_INFINITY);
   if (Math.abs(earlier) >= 2 * step && Number.isFinite(earlier)) {
     return earlier > 0;
   }
   return beyondQuartiles(a) > beyondQuartiles(b);
 }
 
-const beyondQuartiles = ({ worst, usual, scale }: Deviation): number => Math.abs(worst - usual.median) / Math.max(usual.iqr, scale);
+const beyondQuartiles = ({ worst, usual, scale }: Deviation): number =>
+  Math.abs(worst - usual.median) / Math.max(usual.iqr, scale);
 
-function categoryOf({ facts, down, shared, bonus }: Candidate, indicator: Indicator | null, { snapshot, graph, windows }: Scene): Category {
-  const complaint = bonus.checks > 0.5 ? facts.complaints.find(({ check }) => !blindChecks.has(check)) : undefined;
+function categoryOf(
+  { facts, down, shared, bonus }: Candidate,
+  indicator: Indicator | null,
+  { snapshot, graph, windows }: Scene,
+): Category {
+  const complaint =
+    bonus.checks > 0.5 ? facts.complaints.find(({ check }) => !blindChecks.has(check)) : undefined;
   if (complaint) {
     return knownChecks[complaint.check]!.category;
   }
@@ -122,11 +166,19 @@ function categoryOf({ facts, down, shared, bonus }: Candidate, indicator: Indica
     return facts.node.kind === 'host' ? 'infrastructure' : 'dependency_failure';
   }
   const change = relatedChanges(snapshot.changes, facts.node.id, windows.onset, graph)[0];
-  const changed = change && change.node === facts.node.id && change.score >= likelyChange ? byChange[change.kind] : undefined;
+  const changed =
+    change && change.node === facts.node.id && change.score >= likelyChange
+      ? byChange[change.kind]
+      : undefined;
   if (changed) {
     return changed;
   }
-  if (indicator?.kind === 'cpu' || indicator?.kind === 'memory' || indicator?.kind === 'disk' || indicator?.kind === 'load') {
+  if (
+    indicator?.kind === 'cpu' ||
+    indicator?.kind === 'memory' ||
+    indicator?.kind === 'disk' ||
+    indicator?.kind === 'load'
+  ) {
     return 'resource_exhaustion';
   }
   if (indicator?.kind === 'network' || shared) {
@@ -136,19 +188,32 @@ function categoryOf({ facts, down, shared, bonus }: Candidate, indicator: Indica
     return 'dependency_failure';
   }
   const full = facts.signals.some(
-    ({ deviation: { series, worst } }) => series.unit === 'ratio' && !['error_ratio', 'network'].includes(series.kind) && worst >= 0.95,
+    ({ deviation: { series, worst } }) =>
+      series.unit === 'ratio' && !['error_ratio', 'network'].includes(series.kind) && worst >= 0.95,
   );
   if (full) {
     return 'resource_exhaustion';
   }
-  return indicator?.kind === 'error_ratio' && (facts.own?.failing ?? 0) > 0 && facts.templates.some(({ novel }) => novel) ? 'code_defect' : 'unknown';
+  return indicator?.kind === 'error_ratio' &&
+    (facts.own?.failing ?? 0) > 0 &&
+    facts.templates.some(({ novel }) => novel)
+    ? 'code_defect'
+    : 'unknown';
 }
 
 /** Each kind of evidence that speaks for it, once, by its strongest piece. */
-function supportOf({ facts, bonus }: Candidate, indicator: Indicator | null, { snapshot, graph, windows }: Scene): Hypothesis['support'] {
+function supportOf(
+  { facts, bonus }: Candidate,
+  indicator: Indicator | null,
+  { snapshot, graph, windows }: Scene,
+): Hypothesis['support'] {
   const support: Hypothesis['support'][number][] = [];
   if (indicator?.series !== undefined) {
-    support.push({ kind: 'metric', evidence: indicator.evidence, text: indicatorText(indicator, facts) });
+    support.push({
+      kind: 'metric',
+      evidence: indicator.evidence,
+      text: indicatorText(indicator, facts),
+    });
   }
   const [template] = facts.templates;
   if (template && bonus.logs >= 0.2) {
@@ -175,13 +240,23 @@ function supportOf({ facts, bonus }: Candidate, indicator: Indicator | null, { s
   }
   const complaint = facts.complaints.find(({ check }) => !blindChecks.has(check));
   if (complaint && bonus.checks > 0) {
-    support.push({ kind: 'check', evidence: complaint.evidence, text: knownChecks[complaint.check]!.says });
+    support.push({
+      kind: 'check',
+      evidence: complaint.evidence,
+      text: knownChecks[complaint.check]!.says,
+    });
   }
   return support;
 }
 
-function indicatorText({ name, usual, worst, series: id }: Indicator, { signals, deviations }: NodeSignals): string {
-  const unit = [...signals.map(({ deviation }) => deviation), ...deviations].find(({ series }) => series.id === id)?.series.unit ?? 'other';
+function indicatorText(
+  { name, usual, worst, series: id }: Indicator,
+  { signals, deviations }: NodeSignals,
+): string {
+  const unit =
+    [...signals.map(({ deviation }) => deviation), ...deviations].find(
+      ({ series }) => series.id === id,
+    )?.series.unit ?? 'other';
   return usual === undefined
     ? `${name} is at ${shortNumber(worst!, unit)}, and was not measured before`
     : `${name} went from ${shortNumber(usual, unit)} to ${shortNumber(worst!, unit)}`;
@@ -198,7 +273,9 @@ function textOf({ facts, down, shared, leaf }: Candidate, indicator: Indicator |
   if (indicator?.kind === 'check') {
     return `${name}: ${knownChecks[indicator.name]?.says ?? indicator.name}`;
   }
-  return shared ? `${name}: what runs on it is hit together` : `${name}: what runs on it is hit, and nothing in that says why`;
+  return shared
+    ? `${name}: what runs on it is hit together`
+    : `${name}: what runs on it is hit, and nothing in that says why`;
 }
 
 /** A value as a person reads it. */
@@ -212,6 +289,7 @@ export function shortNumber(value: number, unit: Unit): string {
   if (unit === 'seconds') {
     return value < 1 ? `${(value * 1_000).toPrecision(3)} ms` : `${value.toPrecision(3)} s`;
   }
-  const size = Math.abs(value) >= 1_000 ? value.toExponential(2).replace(/e\+?/, 'e') : value.toPrecision(3);
+  const size =
+    Math.abs(value) >= 1_000 ? value.toExponential(2).replace(/e\+?/, 'e') : value.toPrecision(3);
   return unit === 'bytes' ? `${size} B` : unit === 'per_second' ? `${size}/s` : size;
 }

@@ -14,29 +14,50 @@ export interface RankedTemplate {
   readonly first_at: number;
 }
 
-const weights: Readonly<Record<Severity, number>> = { fatal: 1, error: 0.9, warn: 0.6, unknown: 0.35, info: 0.15, debug: 0.05 };
+const weights: Readonly<Record<Severity, number>> = {
+  fatal: 1,
+  error: 0.9,
+  warn: 0.6,
+  unknown: 0.35,
+  info: 0.15,
+  debug: 0.05,
+};
 
 /** Words may lift a line whose severity nobody said, to that of a warning and no further: whoever writes lines chooses their words. */
-const complaints = /\b(?:error|fail(?:ed|ure)?|exception|panic|refused|timed? ?out|denied|unavailable|expired|corrupt|killed|fatal)\b/i;
+const complaints =
+  /\b(?:error|fail(?:ed|ure)?|exception|panic|refused|timed? ?out|denied|unavailable|expired|corrupt|killed|fatal)\b/i;
 
-const weightOf = ({ severity, template }: LogTemplate): number => (severity === 'unknown' && complaints.test(template) ? weights.warn : weights[severity]);
+const weightOf = ({ severity, template }: LogTemplate): number =>
+  severity === 'unknown' && complaints.test(template) ? weights.warn : weights[severity];
 
 const fewest = 3;
 
 /** Lines that are new or far more than usual, by novelty, then by rate, then by how bad they call themselves. */
-export function rankedTemplates(logs: readonly LogTemplate[], baseline: Period, incident: Period): RankedTemplate[] {
+export function rankedTemplates(
+  logs: readonly LogTemplate[],
+  baseline: Period,
+  incident: Period,
+): RankedTemplate[] {
   const found = logs.flatMap((log) => ranked(log, baseline, incident) ?? []);
   const spread = new Map<string, number>();
-  found.filter(({ novel }) => novel).forEach(({ log }) => spread.set(log.template, (spread.get(log.template) ?? 0) + 1));
+  found
+    .filter(({ novel }) => novel)
+    .forEach(({ log }) => spread.set(log.template, (spread.get(log.template) ?? 0) + 1));
   // What begins everywhere at once tells less about each place.
   return found
-    .map((entry) => ({ ...entry, score: entry.score / Math.sqrt(entry.novel ? spread.get(entry.log.template)! : 1) }))
+    .map((entry) => ({
+      ...entry,
+      score: entry.score / Math.sqrt(entry.novel ? spread.get(entry.log.template)! : 1),
+    }))
     .sort((a, b) => b.score - a.score || b.count - a.count);
 }
 
 /** Lines of the incident, bucket by bucket; one that began before the onset may hold its first lines. */
 export const linesDuring = (log: LogTemplate, incident: Period): readonly number[] =>
-  within(log.counts, log.from, log.bucket_ms, { from: incident.from - log.bucket_ms, to: incident.to }) as readonly number[];
+  within(log.counts, log.from, log.bucket_ms, {
+    from: incident.from - log.bucket_ms,
+    to: incident.to,
+  }) as readonly number[];
 
 function ranked(log: LogTemplate, baseline: Period, incident: Period): RankedTemplate | undefined {
   const before = within(log.counts, log.from, log.bucket_ms, baseline) as readonly number[];
@@ -52,13 +73,24 @@ function ranked(log: LogTemplate, baseline: Period, incident: Period): RankedTem
   // Deviation of a Poisson count, with one line to spare so that rare ones do not explode.
   const surprise = (count - expected) / Math.sqrt(expected + 1);
   const ratio = count / (expected + 1);
-  const rate = novel ? 1 : ratio < 2 || surprise < 4 ? 0 : 0.25 + 0.25 * Math.min(1, Math.log2(ratio) / 6);
+  const rate = novel
+    ? 1
+    : ratio < 2 || surprise < 4
+      ? 0
+      : 0.25 + 0.25 * Math.min(1, Math.log2(ratio) / 6);
   const score = rate * weightOf(log);
-  return score === 0 ? undefined : { log, score, novel, count, expected, first_at: firstAt(log, during, 2 * usual, incident) };
+  return score === 0
+    ? undefined
+    : { log, score, novel, count, expected, first_at: firstAt(log, during, 2 * usual, incident) };
 }
 
 /** Of lines that began while the symptom did it is not known whether they came before it. */
-function firstAt({ from, bucket_ms: bucket }: LogTemplate, during: readonly number[], usual: number, incident: Period): number {
+function firstAt(
+  { from, bucket_ms: bucket }: LogTemplate,
+  during: readonly number[],
+  usual: number,
+  incident: Period,
+): number {
   const began = from + Math.max(0, Math.ceil((incident.from - bucket - from) / bucket)) * bucket;
   const first = during.findIndex((value) => value > Math.max(0, usual));
   return Math.max(incident.from, began + Math.max(0, first) * bucket);

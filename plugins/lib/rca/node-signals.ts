@@ -36,7 +36,12 @@ export interface NodeSignals {
   readonly measured: boolean;
 }
 
-export function signalsOf(snapshot: Snapshot, nodes: readonly Node[], windows: Windows, symptom: Series | undefined): ReadonlyMap<string, NodeSignals> {
+export function signalsOf(
+  snapshot: Snapshot,
+  nodes: readonly Node[],
+  windows: Windows,
+  symptom: Series | undefined,
+): ReadonlyMap<string, NodeSignals> {
   const seriesOf = grouped(snapshot.series);
   const templatesOf = new Map<string, RankedTemplate[]>();
   rankedTemplates(snapshot.logs, windows.baseline, windows.incident).forEach((entry) => {
@@ -47,7 +52,9 @@ export function signalsOf(snapshot: Snapshot, nodes: readonly Node[], windows: W
   return new Map(
     nodes.map((node) => {
       const series = seriesOf.get(node.id) ?? [];
-      const deviations = series.flatMap((one) => deviationOf(one, windows.baseline, windows.look) ?? []);
+      const deviations = series.flatMap(
+        (one) => deviationOf(one, windows.baseline, windows.look) ?? [],
+      );
       const signals = deviations
         .filter(({ peak }) => peak >= gates.relaxed)
         .map((deviation): Signal => signalOf(deviation, likeness, snapshot.symptom.kind, node))
@@ -83,16 +90,30 @@ function grouped(series: readonly Series[]): ReadonlyMap<string, Series[]> {
     }
   });
   // Whatever order they come in, the same one stands first.
-  groups.forEach((group) => group.sort((a, b) => (a.metric < b.metric ? -1 : a.metric > b.metric ? 1 : a.from - b.from || a.step_ms - b.step_ms)));
+  groups.forEach((group) =>
+    group.sort((a, b) =>
+      a.metric < b.metric ? -1 : a.metric > b.metric ? 1 : a.from - b.from || a.step_ms - b.step_ms,
+    ),
+  );
   return groups;
 }
 
-function signalOf(deviation: Deviation, likeness: Likeness, kind: SliKind, { kind: sort }: Node): Signal {
+function signalOf(
+  deviation: Deviation,
+  likeness: Likeness,
+  kind: SliKind,
+  { kind: sort }: Node,
+): Signal {
   const correlation = likeness.of(deviation);
   const gate = deviation.peak >= gates.strict ? 1 : relaxedGate;
   const { kind: own } = deviation.series;
-  const fits = own === kind ? 1 : own === 'latency' || own === 'error_ratio' ? otherAnswer : resource;
-  return { deviation, correlation, relevance: gate * fits * harm(deviation) * correlation * (sort === 'remote' ? secondHand : 1) };
+  const fits =
+    own === kind ? 1 : own === 'latency' || own === 'error_ratio' ? otherAnswer : resource;
+  return {
+    deviation,
+    correlation,
+    relevance: gate * fits * harm(deviation) * correlation * (sort === 'remote' ? secondHand : 1),
+  };
 }
 
 const relaxedGate = 0.7;
@@ -118,7 +139,9 @@ function harm({ series: { kind, unit, worse, metric }, worst, usual }: Deviation
   }
   if (kind === 'cpu' || kind === 'memory' || kind === 'disk') {
     const used = unit === 'percent' ? worst / 100 : unit === 'ratio' ? worst : undefined;
-    return used === undefined ? Math.min(0.7, Math.max(0, worst / Math.max(usual.median, 1e-9) - 1)) : clamp((used - 0.6) / 0.3);
+    return used === undefined
+      ? Math.min(0.7, Math.max(0, worst / Math.max(usual.median, 1e-9) - 1))
+      : clamp((used - 0.6) / 0.3);
   }
   if (kind === 'network') {
     return unit === 'ratio' ? clamp(worst / 0.02) : unit === 'percent' ? clamp(worst / 2) : 0.5;
@@ -146,8 +169,13 @@ class Likeness {
   /** A symptom that was never measured before moves with nothing yet; then what began when it did is like it, as far as anybody can tell. */
   of({ series, onset_at: onset }: Deviation): number {
     const { compare } = this.#windows;
-    const isYoung = this.#symptom !== undefined && present(valuesIn(this.#symptom, compare)).length < leastPairs;
-    return isYoung ? (onset !== undefined && onset >= compare.from ? beganWithIt : 0) : this.with(series);
+    const isYoung =
+      this.#symptom !== undefined && present(valuesIn(this.#symptom, compare)).length < leastPairs;
+    return isYoung
+      ? onset !== undefined && onset >= compare.from
+        ? beganWithIt
+        : 0
+      : this.with(series);
   }
 
   with(series: Series, fill?: number): number {
@@ -168,7 +196,12 @@ class Likeness {
 }
 
 /** How much worse than usual over the whole incident, by the series that is said as the symptom is where there are several. */
-function excess(deviations: readonly Deviation[], kind: SliKind, symptom: Series | undefined, { incident }: Windows): number {
+function excess(
+  deviations: readonly Deviation[],
+  kind: SliKind,
+  symptom: Series | undefined,
+  { incident }: Windows,
+): number {
   const ofKind = deviations.filter(({ series }) => series.kind === kind);
   const like = ofKind.filter(({ series }) => series.metric === symptom?.metric);
   return Math.max(
@@ -181,19 +214,29 @@ function excess(deviations: readonly Deviation[], kind: SliKind, symptom: Series
 }
 
 /** Series that stop, or work that no longer arrives, until the end of what is known. */
-function silenceOf(series: readonly Series[], { baseline, look }: Windows, likeness: Likeness): Pick<NodeSignals, 'silent_since' | 'idle_since' | 'silence'> {
+function silenceOf(
+  series: readonly Series[],
+  { baseline, look }: Windows,
+  likeness: Likeness,
+): Pick<NodeSignals, 'silent_since' | 'idle_since' | 'silence'> {
   const lively = series.filter((one) => {
     const before = valuesIn(one, baseline);
     return before.length >= 8 && present(before).length >= before.length * 0.9;
   });
   const ends = lively.map((one) => stoppedAt(one, look));
-  const silent = ends.length > 0 && ends.every((end) => end !== undefined) ? Math.min(...ends) : undefined;
+  const silent =
+    ends.length > 0 && ends.every((end) => end !== undefined) ? Math.min(...ends) : undefined;
   const rate = lively.find(({ kind }) => kind === 'rate');
   const idle = rate && idleSince(rate, baseline, look);
   return {
     ...(silent === undefined ? {} : { silent_since: silent }),
     ...(idle === undefined ? {} : { idle_since: idle }),
-    silence: rate && (silent !== undefined || idle !== undefined) ? likeness.with(rate, 0) : silent === undefined ? 0 : likeness.with(lively[0]!, 0),
+    silence:
+      rate && (silent !== undefined || idle !== undefined)
+        ? likeness.with(rate, 0)
+        : silent === undefined
+          ? 0
+          : likeness.with(lively[0]!, 0),
   };
 }
 
@@ -204,16 +247,29 @@ function stoppedAt(series: Series, look: Windows['look']): number | undefined {
   return endsWith(series, look, (value) => value === null);
 }
 
-function idleSince(series: Series, baseline: Windows['baseline'], look: Windows['look']): number | undefined {
+function idleSince(
+  series: Series,
+  baseline: Windows['baseline'],
+  look: Windows['look'],
+): number | undefined {
   const usual = present(valuesIn(series, baseline));
   const little = 0.1 * quantileOf(usual, 0.1);
-  return little > 0 ? endsWith(series, look, (value) => value === null || value <= little) : undefined;
+  return little > 0
+    ? endsWith(series, look, (value) => value === null || value <= little)
+    : undefined;
 }
 
 /** When the last stretch began that is so to the end; undefined where it is short, or older than what is looked at. */
-function endsWith(series: Series, look: Windows['look'], so: (value: number | null) => boolean): number | undefined {
+function endsWith(
+  series: Series,
+  look: Windows['look'],
+  so: (value: number | null) => boolean,
+): number | undefined {
   const first = Math.max(0, Math.ceil((look.from - series.from) / series.step_ms));
-  const last = Math.min(series.values.length - 1, Math.floor((look.to - series.from) / series.step_ms));
+  const last = Math.min(
+    series.values.length - 1,
+    Math.floor((look.to - series.from) / series.step_ms),
+  );
   let at = last;
   while (at >= first && so(series.values[at]!)) {
     at -= 1;

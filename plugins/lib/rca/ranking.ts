@@ -1,4 +1,13 @@
-import { anomalous, type Blame, blameOf, complained, consumes, explained, type Scene, standsOn } from './blame.ts';
+import {
+  anomalous,
+  type Blame,
+  blameOf,
+  complained,
+  consumes,
+  explained,
+  type Scene,
+  standsOn,
+} from './blame.ts';
 import { changeScore } from './changes.ts';
 import type { NodeSignals } from './node-signals.ts';
 
@@ -26,40 +35,81 @@ interface Bonus {
 }
 
 /** Weights of the blend. The first two were measured on data of others, the rest on simulated faults; docs/investigation.md has both. */
-export const weights = { leaf: 2, reach: 1, size: 0.01, logs: 0.8, checks: 1.2, changes: 1, traces: 0.8, shared: 0.6 } as const;
+export const weights = {
+  leaf: 2,
+  reach: 1,
+  size: 0.01,
+  logs: 0.8,
+  checks: 1.2,
+  changes: 1,
+  traces: 0.8,
+  shared: 0.6,
+} as const;
 
 const leastRelevance = 0.05;
 
 /** All nodes with anything wrong about them, likeliest cause first. */
-export function rank(scene: Scene): { readonly candidates: readonly Candidate[]; readonly blame: Blame } {
+export function rank(scene: Scene): {
+  readonly candidates: readonly Candidate[];
+  readonly blame: Blame;
+} {
   const { graph, facts, snapshot } = scene;
   const blame = blameOf(scene);
   const { node: centre } = snapshot.symptom;
   const reached =
     centre === undefined
       ? new Map<string, readonly string[]>()
-      : graph.reached(centre, (id) => (blame.relevance.get(id)! >= anomalous ? blame.relevance.get(id)! : 0));
-  const found = [...facts].filter(([id]) => blame.relevance.get(id)! > leastRelevance).map(([, node]) => candidateOf(node, scene, blame, reached));
+      : graph.reached(centre, (id) =>
+          blame.relevance.get(id)! >= anomalous ? blame.relevance.get(id)! : 0,
+        );
+  const found = [...facts]
+    .filter(([id]) => blame.relevance.get(id)! > leastRelevance)
+    .map(([, node]) => candidateOf(node, scene, blame, reached));
   return { candidates: [...found, ...underneath(found, scene)].sort(byScore), blame };
 }
 
-const byScore = (a: Candidate, b: Candidate): number => b.score - a.score || b.relevance - a.relevance || a.facts.signals.length - b.facts.signals.length;
+const byScore = (a: Candidate, b: Candidate): number =>
+  b.score - a.score || b.relevance - a.relevance || a.facts.signals.length - b.facts.signals.length;
 
-function candidateOf(facts: NodeSignals, scene: Scene, blame: Blame, reached: ReadonlyMap<string, readonly string[]>): Candidate {
+function candidateOf(
+  facts: NodeSignals,
+  scene: Scene,
+  blame: Blame,
+  reached: ReadonlyMap<string, readonly string[]>,
+): Candidate {
   const { id } = facts.node;
   const relevance = blame.relevance.get(id)!;
   const leaf = (isUncharted(facts, scene) ? charted : 1) * (1 - explained(facts, scene, blame));
   const reach = reached.has(id) || consumes(facts, scene.snapshot.symptom.node, scene) > 0.5;
   const bonus = bonusOf(facts, scene, leaf);
   const shared = blame.shared.has(id);
-  const score = scoreOf({ relevance, leaf, reach, shared, bonus, peak: facts.signals[0]?.deviation.peak ?? 0 });
-  return { id, facts, score, relevance, leaf, reach, down: blame.down.has(id), shared, bonus, way: reached.get(id) ?? [] };
+  const score = scoreOf({
+    relevance,
+    leaf,
+    reach,
+    shared,
+    bonus,
+    peak: facts.signals[0]?.deviation.peak ?? 0,
+  });
+  return {
+    id,
+    facts,
+    score,
+    relevance,
+    leaf,
+    reach,
+    down: blame.down.has(id),
+    shared,
+    bonus,
+    way: reached.get(id) ?? [],
+  };
 }
 
 /** Of what is known only from those that call it nobody knows what it needs itself: that nothing accounts for its trouble is half true. */
 const charted = 0.5;
 
-const isUncharted = ({ node }: NodeSignals, { graph }: Scene): boolean => node.kind === 'remote' && graph.needs(node.id).length === 0;
+const isUncharted = ({ node }: NodeSignals, { graph }: Scene): boolean =>
+  node.kind === 'remote' && graph.needs(node.id).length === 0;
 
 /** Correlation and structure first; what else speaks for a node adds to it, but makes no suspect of a node with nothing wrong. */
 export function scoreOf({
@@ -69,16 +119,29 @@ export function scoreOf({
   shared,
   bonus,
   peak,
-}: Pick<Candidate, 'relevance' | 'leaf' | 'reach' | 'shared' | 'bonus'> & { readonly peak: number }): number {
+}: Pick<Candidate, 'relevance' | 'leaf' | 'reach' | 'shared' | 'bonus'> & {
+  readonly peak: number;
+}): number {
   const blend = relevance * (1 + weights.leaf * leaf + (reach ? weights.reach : 0));
   const extra =
-    (shared ? weights.shared : 0) + weights.logs * bonus.logs + weights.checks * bonus.checks + weights.changes * bonus.changes + weights.traces * bonus.traces;
-  return blend + (relevance >= anomalous ? Math.min(1, relevance * 2) * extra : 0) + weights.size * Math.log1p(peak);
+    (shared ? weights.shared : 0) +
+    weights.logs * bonus.logs +
+    weights.checks * bonus.checks +
+    weights.changes * bonus.changes +
+    weights.traces * bonus.traces;
+  return (
+    blend +
+    (relevance >= anomalous ? Math.min(1, relevance * 2) * extra : 0) +
+    weights.size * Math.log1p(peak)
+  );
 }
 
 function bonusOf(facts: NodeSignals, { snapshot, windows, graph }: Scene, leaf: number): Bonus {
   const { node, templates, own } = facts;
-  const change = Math.max(0, ...snapshot.changes.map((one) => changeScore(one, node.id, windows.onset, graph)));
+  const change = Math.max(
+    0,
+    ...snapshot.changes.map((one) => changeScore(one, node.id, windows.onset, graph)),
+  );
   return {
     logs: (templates[0]?.score ?? 0) * leaf,
     checks: complained(facts),
@@ -92,15 +155,30 @@ const underneathShare = 0.55;
 /** What a node stands on is the next place to look when nothing in the node itself says why: some troubles of hosts no metric shows. */
 function underneath(found: readonly Candidate[], { graph, facts }: Scene): Candidate[] {
   const known = new Set(found.map(({ id }) => id));
-  const standing = found.filter(({ leaf, relevance, bonus }) => leaf >= 0.6 && relevance >= 0.6 && bonus.changes < 0.5);
+  const standing = found.filter(
+    ({ leaf, relevance, bonus }) => leaf >= 0.6 && relevance >= 0.6 && bonus.changes < 0.5,
+  );
   const best = new Map<string, Candidate>();
   for (const { id, relevance, way, reach } of standing) {
-    for (const host of graph.needs(id).filter((other) => standsOn(graph, id, other) && !known.has(other))) {
+    for (const host of graph
+      .needs(id)
+      .filter((other) => standsOn(graph, id, other) && !known.has(other))) {
       const lent = underneathShare * relevance;
       const bonus = { logs: 0, checks: 0, changes: 0, traces: 0 };
       const score = scoreOf({ relevance: lent, leaf: 1, reach, shared: false, bonus, peak: 0 });
       if (score > (best.get(host)?.score ?? 0)) {
-        best.set(host, { id: host, facts: facts.get(host)!, score, relevance: lent, leaf: 1, reach, down: false, shared: false, bonus, way: [host, ...way] });
+        best.set(host, {
+          id: host,
+          facts: facts.get(host)!,
+          score,
+          relevance: lent,
+          leaf: 1,
+          reach,
+          down: false,
+          shared: false,
+          bonus,
+          way: [host, ...way],
+        });
       }
     }
   }

@@ -41,11 +41,29 @@ export interface Symptom {
 
 export type Direction = 'up' | 'down' | 'absent';
 
-export const sliKinds = ['error_ratio', 'latency', 'rate', 'cpu', 'memory', 'disk', 'network', 'load', 'other'] as const;
+export const sliKinds = [
+  'error_ratio',
+  'latency',
+  'rate',
+  'cpu',
+  'memory',
+  'disk',
+  'network',
+  'load',
+  'other',
+] as const;
 export type SliKind = (typeof sliKinds)[number];
 
 /** What a number counts: it chooses the floor below which a difference is none. A `ratio` is from 0 to 1, a `percent` from 0 to 100. */
-export const units = ['ratio', 'percent', 'seconds', 'bytes', 'per_second', 'count', 'other'] as const;
+export const units = [
+  'ratio',
+  'percent',
+  'seconds',
+  'bytes',
+  'per_second',
+  'count',
+  'other',
+] as const;
 export type Unit = (typeof units)[number];
 
 export interface Node {
@@ -81,7 +99,10 @@ export interface Series {
   /** The value at `from + index * step_ms`; null where there is none. */
   readonly values: readonly (number | null)[];
   /** The same series on the same grid so long ago, such as a day or a week: other baselines to choose from. */
-  readonly earlier?: readonly { readonly ago_ms: number; readonly values: readonly (number | null)[] }[];
+  readonly earlier?: readonly {
+    readonly ago_ms: number;
+    readonly values: readonly (number | null)[];
+  }[];
 }
 
 export type Severity = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'unknown';
@@ -118,7 +139,18 @@ export interface SpanAggregate {
   readonly self_ms: readonly (number | null)[];
 }
 
-export const changeKinds = ['deploy', 'config', 'rule', 'edge_upgrade', 'restart', 'reboot', 'certificate', 'package', 'cron', 'other'] as const;
+export const changeKinds = [
+  'deploy',
+  'config',
+  'rule',
+  'edge_upgrade',
+  'restart',
+  'reboot',
+  'certificate',
+  'package',
+  'cron',
+  'other',
+] as const;
 export type ChangeKind = (typeof changeKinds)[number];
 
 export interface Change {
@@ -148,7 +180,14 @@ export interface CheckResult {
 
 export type EvidenceKind = 'metric' | 'log' | 'trace' | 'change' | 'topology' | 'check' | 'doc';
 
-export type MissingReason = 'down' | 'offline' | 'timeout' | 'refused' | 'too_much' | 'not_kept' | 'absent';
+export type MissingReason =
+  | 'down'
+  | 'offline'
+  | 'timeout'
+  | 'refused'
+  | 'too_much'
+  | 'not_kept'
+  | 'absent';
 
 export interface Missing {
   readonly kind: EvidenceKind;

@@ -16,7 +16,11 @@ export interface OwnShare {
 }
 
 /** The operation of a node that has changed most; undefined where there are too few spans to tell. */
-export function ownShares(spans: readonly SpanAggregate[], baseline: Period, incident: Period): ReadonlyMap<string, OwnShare> {
+export function ownShares(
+  spans: readonly SpanAggregate[],
+  baseline: Period,
+  incident: Period,
+): ReadonlyMap<string, OwnShare> {
   const best = new Map<string, OwnShare>();
   for (const span of spans) {
     const share = ownShare(span, baseline, incident);
@@ -31,8 +35,10 @@ export function ownShares(spans: readonly SpanAggregate[], baseline: Period, inc
 const weight = ({ deviation, origin }: OwnShare): number => Math.min(1, deviation / 20) + origin;
 
 function ownShare(span: SpanAggregate, baseline: Period, incident: Period): OwnShare | undefined {
-  const cut = (values: readonly (number | null)[], period: Period) => present(within(values, span.from, span.bucket_ms, period));
-  const sum = (values: readonly (number | null)[], period: Period) => cut(values, period).reduce((total, value) => total + value, 0);
+  const cut = (values: readonly (number | null)[], period: Period) =>
+    present(within(values, span.from, span.bucket_ms, period));
+  const sum = (values: readonly (number | null)[], period: Period) =>
+    cut(values, period).reduce((total, value) => total + value, 0);
   const spansBefore = sum(span.spans, baseline);
   const spansDuring = sum(span.spans, incident);
   if (spansBefore < 10 || spansDuring < 3) {
@@ -42,9 +48,11 @@ function ownShare(span: SpanAggregate, baseline: Period, incident: Period): OwnS
   const now = cut(span.self_ms, incident);
   const scale = Math.max(usual.mad * madToDeviation, 0.05 * usual.median, 1e-6);
   const slower = usual.count < 4 || now.length === 0 ? 0 : median(now) - usual.median;
-  const failing = sum(span.origins, incident) / spansDuring - sum(span.origins, baseline) / spansBefore;
+  const failing =
+    sum(span.origins, incident) / spansDuring - sum(span.origins, baseline) / spansBefore;
   const failed = sum(span.failing, incident);
-  const origin = failed === 0 || failing <= 0 ? 0 : Math.min(1, sum(span.failing_here, incident) / failed);
+  const origin =
+    failed === 0 || failing <= 0 ? 0 : Math.min(1, sum(span.failing_here, incident) / failed);
   return {
     evidence: span.evidence,
     operation: span.operation,

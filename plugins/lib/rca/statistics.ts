@@ -2,7 +2,8 @@
 
 export type Sample = number | null;
 
-export const present = (values: readonly Sample[]): number[] => values.filter((value): value is number => value !== null && Number.isFinite(value));
+export const present = (values: readonly Sample[]): number[] =>
+  values.filter((value): value is number => value !== null && Number.isFinite(value));
 
 export function quantile(sorted: readonly number[], share: number): number {
   if (sorted.length === 0) {
@@ -23,7 +24,8 @@ export function quantileOf(values: readonly number[], share: number): number {
   return quantile(sorted as unknown as readonly number[], share);
 }
 
-export const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+export const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 export function standardDeviation(values: readonly number[]): number {
   const centre = mean(values);

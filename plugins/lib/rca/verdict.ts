@@ -19,7 +19,12 @@ export interface Judgement {
 
 const leastCoverage = 0.5;
 
-export function judge(scene: Scene, candidates: readonly Candidate[], symptom: Series | undefined, confidence: Confidence): Judgement {
+export function judge(
+  scene: Scene,
+  candidates: readonly Candidate[],
+  symptom: Series | undefined,
+  confidence: Confidence,
+): Judgement {
   const { snapshot, windows } = scene;
   const [best] = candidates;
   const blind = blindSpot(scene, best);
@@ -28,46 +33,88 @@ export function judge(scene: Scene, candidates: readonly Candidate[], symptom: S
   }
   const calm = isCalm(scene, symptom);
   if (calm !== undefined && calm) {
-    return { verdict: endsWell(scene, symptom) ? 'recovered' : coverageOf(snapshot) < leastCoverage ? 'insufficient_data' : 'no_anomaly', because: 'calm' };
+    return {
+      verdict: endsWell(scene, symptom)
+        ? 'recovered'
+        : coverageOf(snapshot) < leastCoverage
+          ? 'insufficient_data'
+          : 'no_anomaly',
+      because: 'calm',
+    };
   }
   const load = surge(scene, best);
   if (load !== undefined) {
     return { verdict: 'no_anomaly', because: 'load', ...load };
   }
   if (best === undefined) {
-    const thin = coverageOf(snapshot) < 1 || symptom === undefined || quietest(symptom, windows.baseline) === undefined;
-    return { verdict: thin ? 'insufficient_data' : 'no_anomaly', because: thin ? 'thin' : 'nothing' };
+    const thin =
+      coverageOf(snapshot) < 1 ||
+      symptom === undefined ||
+      quietest(symptom, windows.baseline) === undefined;
+    return {
+      verdict: thin ? 'insufficient_data' : 'no_anomaly',
+      because: thin ? 'thin' : 'nothing',
+    };
   }
   const hidden = unseenBelow(best, scene);
   if (hidden !== undefined || coverageOf(snapshot) < leastCoverage) {
-    return { verdict: 'insufficient_data', because: hidden === undefined ? 'thin' : 'unseen', ...(hidden === undefined ? {} : { node: hidden }) };
+    return {
+      verdict: 'insufficient_data',
+      because: hidden === undefined ? 'thin' : 'unseen',
+      ...(hidden === undefined ? {} : { node: hidden }),
+    };
   }
-  return { verdict: confidence.parts.path === 1 && confidence.parts.kinds > 0.5 && confidence.value >= 0.6 ? 'root_cause' : 'suspected', because: 'found' };
+  return {
+    verdict:
+      confidence.parts.path === 1 && confidence.parts.kinds > 0.5 && confidence.value >= 0.6
+        ? 'root_cause'
+        : 'suspected',
+    because: 'found',
+  };
 }
 
 /** The node whose data do not come though nothing says that it is unwell: measuring failed, and not what is measured. */
-function blindSpot({ snapshot, graph, facts }: Scene, best: Candidate | undefined): string | undefined {
+function blindSpot(
+  { snapshot, graph, facts }: Scene,
+  best: Candidate | undefined,
+): string | undefined {
   const { node, direction } = snapshot.symptom;
   const own = node === undefined ? undefined : facts.get(node);
-  if (own === undefined || best?.down || (direction !== 'absent' && own.silent_since === undefined)) {
+  if (
+    own === undefined ||
+    best?.down ||
+    (direction !== 'absent' && own.silent_since === undefined)
+  ) {
     return undefined;
   }
-  const under = graph.needs(node!).find((id) => standsOn(graph, node!, id) && facts.get(id)!.silent_since !== undefined);
+  const under = graph
+    .needs(node!)
+    .find((id) => standsOn(graph, node!, id) && facts.get(id)!.silent_since !== undefined);
   const silent = own.silent_since !== undefined || own.complaints.length > 0;
   return silent ? (under ?? node) : undefined;
 }
 
 /** Whether the symptom is within what is usual of it; undefined where nobody can tell. */
-function isCalm({ facts, snapshot, windows }: Scene, symptom: Series | undefined): boolean | undefined {
-  const deviation = facts.get(symptom?.node ?? '')?.deviations.find(({ series }) => series === symptom);
+function isCalm(
+  { facts, snapshot, windows }: Scene,
+  symptom: Series | undefined,
+): boolean | undefined {
+  const deviation = facts
+    .get(symptom?.node ?? '')
+    ?.deviations.find(({ series }) => series === symptom);
   if (deviation === undefined || snapshot.symptom.direction === 'absent') {
     return undefined;
   }
-  return deviation.peak < gates.relaxed && deviation.middle < gates.relaxed && !lasts(deviation, windows);
+  return (
+    deviation.peak < gates.relaxed && deviation.middle < gates.relaxed && !lasts(deviation, windows)
+  );
 }
 
 /** What is nearly always the same strays by its rare peaks alone, beside which less that lasts looks small: twice in a row is none of them. */
-function lasts({ series, usual, worst }: Deviation, { baseline, incident }: Scene['windows']): boolean {
+function lasts(
+  { series, usual, worst }: Deviation,
+  { baseline, incident }: Scene['windows'],
+): boolean {
   if (usual.mad > 0) {
     return false;
   }
@@ -83,14 +130,24 @@ function lasts({ series, usual, worst }: Deviation, { baseline, incident }: Scen
 
 /** Whether the symptom was out of line for a while and is not any more. */
 function endsWell({ facts, windows, snapshot }: Scene, symptom: Series | undefined): boolean {
-  const deviation = facts.get(symptom?.node ?? '')?.deviations.find(({ series }) => series === symptom);
-  return deviation !== undefined && deviation.peak >= 3 && snapshot.symptom.resolved_at !== undefined && windows.onset < snapshot.symptom.resolved_at;
+  const deviation = facts
+    .get(symptom?.node ?? '')
+    ?.deviations.find(({ series }) => series === symptom);
+  return (
+    deviation !== undefined &&
+    deviation.peak >= 3 &&
+    snapshot.symptom.resolved_at !== undefined &&
+    windows.onset < snapshot.symptom.resolved_at
+  );
 }
 
 const muchMore = 1.25;
 
 /** More work than usual came in, and what is wrong is what more work does. */
-function surge({ snapshot, graph, facts, windows }: Scene, best: Candidate | undefined): Pick<Judgement, 'node' | 'ratio'> | undefined {
+function surge(
+  { snapshot, graph, facts, windows }: Scene,
+  best: Candidate | undefined,
+): Pick<Judgement, 'node' | 'ratio'> | undefined {
   const { node } = snapshot.symptom;
   if (node === undefined || best === undefined || speaksForItself(best)) {
     return undefined;
@@ -109,25 +166,44 @@ function surge({ snapshot, graph, facts, windows }: Scene, best: Candidate | und
       : [];
   });
   const most = risen.sort((a, b) => b.ratio - a.ratio)[0];
-  return most && !(best.id === most.node && best.bonus.changes >= 0.5) && grewToo(best, { graph, facts, windows }, most.ratio) ? most : undefined;
+  return most &&
+    !(best.id === most.node && best.bonus.changes >= 0.5) &&
+    grewToo(best, { graph, facts, windows }, most.ratio)
+    ? most
+    : undefined;
 }
 
 /** Something beyond load that points at the candidate. A change below the entry makes nobody come in more often, so it does not. */
 const speaksForItself = ({ down, bonus, facts }: Candidate): boolean =>
-  down || bonus.logs >= 0.5 || facts.complaints.some(({ check }) => !['load_per_core', 'iowait', 'edge_offline'].includes(check) && bonus.checks > 0.5);
+  down ||
+  bonus.logs >= 0.5 ||
+  facts.complaints.some(
+    ({ check }) =>
+      !['load_per_core', 'iowait', 'edge_offline'].includes(check) && bonus.checks > 0.5,
+  );
 
-const rateOf = ({ deviations }: NodeSignals) => deviations.find(({ series }) => series.kind === 'rate');
+const rateOf = ({ deviations }: NodeSignals) =>
+  deviations.find(({ series }) => series.kind === 'rate');
 
-function growth({ series, usual }: NonNullable<ReturnType<typeof rateOf>>, { incident }: Scene['windows']): number | undefined {
+function growth(
+  { series, usual }: NonNullable<ReturnType<typeof rateOf>>,
+  { incident }: Scene['windows'],
+): number | undefined {
   const during = present(valuesIn(series, incident));
   // Work that is still growing when the alert fires counts by what it has come to.
-  return during.length === 0 || usual.median <= 0 ? undefined : Math.max(median(during), mean(during.slice(-2))) / usual.median;
+  return during.length === 0 || usual.median <= 0
+    ? undefined
+    : Math.max(median(during), mean(during.slice(-2))) / usual.median;
 }
 
 const twoHours = 7_200_000;
 
 /** Work that was there all along did not make anything go wrong. Where quiet time is of another day, only what rises before our eyes counts. */
-function grewNow({ series }: NonNullable<ReturnType<typeof rateOf>>, { compare, onset, incident }: Scene['windows'], { baseline }: Scene['snapshot']): boolean {
+function grewNow(
+  { series }: NonNullable<ReturnType<typeof rateOf>>,
+  { compare, onset, incident }: Scene['windows'],
+  { baseline }: Scene['snapshot'],
+): boolean {
   const since = baseline === undefined ? onset - twoHours : compare.from;
   const before = present(valuesIn(series, { from: since, to: onset - 3 * series.step_ms }));
   const during = present(valuesIn(series, incident));
@@ -136,7 +212,11 @@ function grewNow({ series }: NonNullable<ReturnType<typeof rateOf>>, { compare, 
 }
 
 /** The candidate, or what runs on it, has more to do than usual as well. */
-function grewToo({ id }: Candidate, { graph, facts, windows }: Pick<Scene, 'graph' | 'facts' | 'windows'>, ratio: number): boolean {
+function grewToo(
+  { id }: Candidate,
+  { graph, facts, windows }: Pick<Scene, 'graph' | 'facts' | 'windows'>,
+  ratio: number,
+): boolean {
   const rate = rateOf(facts.get(id)!);
   const own = rate && growth(rate, windows);
   if (own !== undefined) {
@@ -168,13 +248,23 @@ function unseenBelow(best: Candidate, { snapshot, graph, facts }: Scene): string
   const { signals, own, latency } = best.facts;
   // What is judged by those that stand on it may as well be judged by what else they need.
   const lent = signals.length === 0 && !best.down;
-  const near = [...graph.needs(best.id), ...(lent ? graph.neededBy(best.id).flatMap((id) => graph.needs(id)) : [])];
+  const near = [
+    ...graph.needs(best.id),
+    ...(lent ? graph.neededBy(best.id).flatMap((id) => graph.needs(id)) : []),
+  ];
   const hidden = near.filter((id) => !facts.get(id)!.measured && lacks(snapshot, id, 'metric'));
-  const resource = signals.some(({ deviation: { series }, relevance }) => relevance >= 0.4 && !['error_ratio', 'latency', 'other'].includes(series.kind));
+  const resource = signals.some(
+    ({ deviation: { series }, relevance }) =>
+      relevance >= 0.4 && !['error_ratio', 'latency', 'other'].includes(series.kind),
+  );
   if (resource || best.bonus.changes >= 0.5 || best.bonus.checks > 0.5) {
     return undefined;
   }
   // Time that was spent in the node itself was not spent waiting; an error may begin where a call went out and reached nothing.
-  const inside = own !== undefined && latency > 0 && own.slower / latency >= 0.7 && signals[0]?.deviation.series.kind === 'latency';
+  const inside =
+    own !== undefined &&
+    latency > 0 &&
+    own.slower / latency >= 0.7 &&
+    signals[0]?.deviation.series.kind === 'latency';
   return hidden.find((id) => standsOn(graph, best.id, id)) ?? (inside ? undefined : hidden[0]);
 }

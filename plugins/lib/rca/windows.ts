@@ -15,7 +15,10 @@ const leastCompared = 5;
  */
 export function fetchWindow(firedAt: number, now: number): Period {
   const later = Math.max(0, Math.min(now - firedAt, hour));
-  return { from: firedAt - longestWalk - guard - baselineLength, to: firedAt + later - (later % minute) };
+  return {
+    from: firedAt - longestWalk - guard - baselineLength,
+    to: firedAt + later - (later % minute),
+  };
 }
 
 export interface Windows {
@@ -33,8 +36,14 @@ export interface Windows {
 /** Onset by walking back from the alert, quiet time before it, and the incident from there to the end of what is known. */
 export function windowsOf(snapshot: Snapshot, symptom: Series | undefined): Windows {
   const to = Math.min(snapshot.window.to, snapshot.taken_at);
-  const onset = Math.min(to, symptom === undefined ? snapshot.symptom.fired_at : onsetOf(symptom, snapshot));
-  const baseline = snapshot.baseline ?? { from: Math.max(snapshot.window.from, onset - baselineLength), to: onset - guard };
+  const onset = Math.min(
+    to,
+    symptom === undefined ? snapshot.symptom.fired_at : onsetOf(symptom, snapshot),
+  );
+  const baseline = snapshot.baseline ?? {
+    from: Math.max(snapshot.window.from, onset - baselineLength),
+    to: onset - guard,
+  };
   const step = symptom?.step_ms ?? minute;
   const length = Math.max(to - onset, leastCompared * step);
   return {
@@ -49,7 +58,10 @@ export function windowsOf(snapshot: Snapshot, symptom: Series | undefined): Wind
 export function symptomSeries({ symptom, series }: Snapshot): Series | undefined {
   return (
     series.find(({ id }) => id === symptom.series) ??
-    series.find(({ node, kind, metric }) => node === symptom.node && kind === symptom.kind && metric === symptom.metric)
+    series.find(
+      ({ node, kind, metric }) =>
+        node === symptom.node && kind === symptom.kind && metric === symptom.metric,
+    )
   );
 }
 
@@ -60,14 +72,18 @@ export function symptomSeries({ symptom, series }: Snapshot): Series | undefined
 function onsetOf(series: Series, snapshot: Snapshot): number {
   const { fired_at: firedAt } = snapshot.symptom;
   const reference = snapshot.baseline ?? { from: snapshot.window.from, to: firedAt - longestWalk };
-  const usual = quietest(series, reference) ?? usualIn(series, { from: snapshot.window.from, to: firedAt - guard });
+  const usual =
+    quietest(series, reference) ??
+    usualIn(series, { from: snapshot.window.from, to: firedAt - guard });
   if (usual === undefined) {
     return firedAt;
   }
   const scale = scaleOf(usual, series);
   const off = (at: number): number | undefined => {
     const value = series.values[at];
-    return value === null || value === undefined ? undefined : Math.abs(value - usual.median) / scale;
+    return value === null || value === undefined
+      ? undefined
+      : Math.abs(value - usual.median) / scale;
   };
   const walked = walkBack(series, firedAt, off);
   return timeAt(series, cusum(series, walked, firedAt, off));
@@ -79,10 +95,17 @@ const outOfLine = 3;
 const quietSteps = 3;
 
 function walkBack(series: Series, firedAt: number, off: Off): number {
-  const start = Math.max(0, Math.min(Math.floor((firedAt - series.from) / series.step_ms), series.values.length - 1));
+  const start = Math.max(
+    0,
+    Math.min(Math.floor((firedAt - series.from) / series.step_ms), series.values.length - 1),
+  );
   let onset = start;
   let quiet = 0;
-  for (let at = start; at >= 0 && timeAt(series, at) >= firedAt - longestWalk && quiet < quietSteps; at -= 1) {
+  for (
+    let at = start;
+    at >= 0 && timeAt(series, at) >= firedAt - longestWalk && quiet < quietSteps;
+    at -= 1
+  ) {
     const deviates = (off(at) ?? outOfLine) >= outOfLine;
     quiet = deviates ? 0 : quiet + 1;
     onset = deviates && off(at) !== undefined ? at : onset;

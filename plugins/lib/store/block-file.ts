@@ -34,7 +34,11 @@ interface Section {
 }
 
 /** The file has its name only when all of it is on disk. A name is used once. */
-export async function writeBlock(folder: string, name: string, write: (writer: BlockWriter) => void | Promise<void>): Promise<{ file: string; bytes: number }> {
+export async function writeBlock(
+  folder: string,
+  name: string,
+  write: (writer: BlockWriter) => void | Promise<void>,
+): Promise<{ file: string; bytes: number }> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `${name}${draftSuffix}`);
   await rm(draft, { force: true });
@@ -46,23 +50,41 @@ export async function writeBlock(folder: string, name: string, write: (writer: B
   } catch (error) {
     await rm(draft, { force: true });
     const full = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
-    throw full ? new SvcError('unavailable', `the disk under ${placeOf(folder)} is full`, { cause: error, retryAfterSeconds: 30 }) : error;
+    throw full
+      ? new SvcError('unavailable', `the disk under ${placeOf(folder)} is full`, {
+          cause: error,
+          retryAfterSeconds: 30,
+        })
+      : error;
   }
 }
 
-async function writeDraft(draft: string, write: (writer: BlockWriter) => void | Promise<void>): Promise<number> {
+async function writeDraft(
+  draft: string,
+  write: (writer: BlockWriter) => void | Promise<void>,
+): Promise<number> {
   const handle = await open(draft, 'wx', 0o600);
   try {
     const sections: Section[] = [];
     let size = writeAll(handle.fd, magic);
     const compressed = ({ codec, bytes: stored }: Compressed, rawLength: number): number => {
-      sections.push({ offset: size, stored: stored.length, raw: rawLength, codec, sum: crc32(stored) });
+      sections.push({
+        offset: size,
+        stored: stored.length,
+        raw: rawLength,
+        codec,
+        sum: crc32(stored),
+      });
       size += writeAll(handle.fd, stored);
       return sections.length - 1;
     };
     await write({
       compressed,
-      section: (bytes, options) => compressed(options?.raw === true ? { codec: codecs.none, bytes } : compress(bytes), bytes.length),
+      section: (bytes, options) =>
+        compressed(
+          options?.raw === true ? { codec: codecs.none, bytes } : compress(bytes),
+          bytes.length,
+        ),
     });
     const index = indexOf(sections);
     const trailer = Buffer.alloc(trailerBytes);
@@ -102,20 +124,31 @@ export interface BlockFile {
   /** The section as it was written, checked. May be shared with other readers: it must not be changed. */
   read(index: number): Uint8Array;
   /** The section when `isWanted` says so, which looks at it in memory of the unpacker; the cache keeps only what is wanted. */
-  search(index: number, unpacker: Unpacker, isWanted: (section: Uint8Array) => boolean): Uint8Array | undefined;
+  search(
+    index: number,
+    unpacker: Unpacker,
+    isWanted: (section: Uint8Array) => boolean,
+  ): Uint8Array | undefined;
   storedBytes(index: number): number;
   rawBytes(index: number): number;
   close(): void;
 }
 
 /** What a block that does not hold what was written throws; `damagedBlock` is the path, also across threads. */
-export type DamagedBlock = SvcError & { readonly damagedBlock: string; readonly section: number | undefined };
+export type DamagedBlock = SvcError & {
+  readonly damagedBlock: string;
+  readonly section: number | undefined;
+};
 
 function damaged(path: string, what: string, cause?: unknown, section?: number): DamagedBlock {
-  return Object.assign(new SvcError('internal', `the block ${basename(path)} is damaged: ${what}`, { cause }), { damagedBlock: path, section });
+  return Object.assign(
+    new SvcError('internal', `the block ${basename(path)} is damaged: ${what}`, { cause }),
+    { damagedBlock: path, section },
+  );
 }
 
-export const isDamagedBlock = (error: unknown): error is DamagedBlock => isSvcError(error) && 'damagedBlock' in error;
+export const isDamagedBlock = (error: unknown): error is DamagedBlock =>
+  isSvcError(error) && 'damagedBlock' in error;
 
 /** Sections that were read lately stay in `cache`, unpacked. */
 export function openBlock(path: string, cache?: SectionCache): BlockFile {
@@ -150,7 +183,9 @@ export function openBlock(path: string, cache?: SectionCache): BlockFile {
     if (!isRead(descriptor, bytes, offset, { path, index }) || crc32(bytes) !== sum) {
       throw damaged(path, `section ${index} does not hold what was written`, undefined, index);
     }
-    return unpacker === undefined ? decompress(codec, bytes, raw) : unpacker.unpack(codec, bytes, raw);
+    return unpacker === undefined
+      ? decompress(codec, bytes, raw)
+      : unpacker.unpack(codec, bytes, raw);
   }
 
   return {
@@ -184,7 +219,13 @@ function openDescriptor(path: string): number {
   try {
     return openSync(path, 'r');
   } catch (error) {
-    throw damaged(path, (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'the file is missing' : messageOf(error).replaceAll(path, basename(path)), error);
+    throw damaged(
+      path,
+      (error as NodeJS.ErrnoException).code === 'ENOENT'
+        ? 'the file is missing'
+        : messageOf(error).replaceAll(path, basename(path)),
+      error,
+    );
   }
 }
 
@@ -192,15 +233,26 @@ function readIndex(descriptor: number, path: string): Section[] {
   const { size } = fstatSync(descriptor);
   const trailer = Buffer.alloc(trailerBytes);
   const start = Buffer.alloc(magic.length);
-  if (size < magic.length + trailerBytes || !readAll(descriptor, start, 0) || !readAll(descriptor, trailer, size - trailerBytes)) {
+  if (
+    size < magic.length + trailerBytes ||
+    !readAll(descriptor, start, 0) ||
+    !readAll(descriptor, trailer, size - trailerBytes)
+  ) {
     throw damaged(path, `it has only ${size} bytes`);
   }
   const length = trailer.readUInt32LE(0);
-  if (!start.equals(magic) || !trailer.subarray(8).equals(magic) || length > size - magic.length - trailerBytes) {
+  if (
+    !start.equals(magic) ||
+    !trailer.subarray(8).equals(magic) ||
+    length > size - magic.length - trailerBytes
+  ) {
     throw damaged(path, 'it does not begin and end as a block does');
   }
   const index = Buffer.alloc(length);
-  if (!readAll(descriptor, index, size - trailerBytes - length) || crc32(index) !== trailer.readUInt32LE(4)) {
+  if (
+    !readAll(descriptor, index, size - trailerBytes - length) ||
+    crc32(index) !== trailer.readUInt32LE(4)
+  ) {
     throw damaged(path, 'its index does not hold what was written');
   }
   const sections = sectionsOf(index);
@@ -226,7 +278,12 @@ function sectionsOf(index: Uint8Array): Section[] {
 }
 
 /** As `readAll`; an error of the disk is damage, too. */
-function isRead(descriptor: number, into: Uint8Array, position: number, { path, index }: { readonly path: string; readonly index: number }): boolean {
+function isRead(
+  descriptor: number,
+  into: Uint8Array,
+  position: number,
+  { path, index }: { readonly path: string; readonly index: number },
+): boolean {
   try {
     return readAll(descriptor, into, position);
   } catch (error) {

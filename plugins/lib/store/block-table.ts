@@ -20,7 +20,9 @@ export interface BlockRow {
   readonly cause: string | null;
 }
 
-export type NewBlock = Omit<BlockRow, 'id' | 'damaged' | 'cause' | 'meta'> & { readonly meta?: string };
+export type NewBlock = Omit<BlockRow, 'id' | 'damaged' | 'cause' | 'meta'> & {
+  readonly meta?: string;
+};
 
 export interface BlockTable {
   /** Adds a row, and in the same transaction does what `also` does. */
@@ -28,9 +30,17 @@ export interface BlockTable {
   /** Takes rows away in one transaction with what `also` does, and then deletes their files. */
   remove(ids: readonly number[], also?: () => void): readonly BlockRow[];
   /** Several in, several out, in one transaction: what compaction does. */
-  replace(ids: readonly number[], rows: readonly NewBlock[], also?: (added: readonly BlockRow[]) => void): readonly BlockRow[];
+  replace(
+    ids: readonly number[],
+    rows: readonly NewBlock[],
+    also?: (added: readonly BlockRow[]) => void,
+  ): readonly BlockRow[];
   /** By time; those that touch the range, both ends inclusive. */
-  list(range?: { readonly mint: number; readonly maxt: number; readonly level?: number }): readonly BlockRow[];
+  list(range?: {
+    readonly mint: number;
+    readonly maxt: number;
+    readonly level?: number;
+  }): readonly BlockRow[];
   /** Whether it was not marked yet. */
   markDamaged(id: number, cause: string): boolean;
   markSound(id: number): void;
@@ -64,9 +74,13 @@ export function blockTable(db: Database.Database, folder: string): BlockTable {
   const within = db.prepare<{ mint: number; maxt: number; level: number | null }, BlockRow>(
     'select * from blocks where maxt >= @mint and mint <= @maxt and (@level is null or level = @level) order by mint, id',
   );
-  const damage = db.prepare<[string, number]>('update blocks set damaged = 1, cause = ? where id = ? and damaged = 0');
+  const damage = db.prepare<[string, number]>(
+    'update blocks set damaged = 1, cause = ? where id = ? and damaged = 0',
+  );
   const sound = db.prepare<[number]>('update blocks set damaged = 0, cause = null where id = ?');
-  const cause = db.prepare<[number], string | null>('select cause from blocks where id = ?').pluck();
+  const cause = db
+    .prepare<[number], string | null>('select cause from blocks where id = ?')
+    .pluck();
   const sum = db.prepare<[], number>('select coalesce(sum(bytes), 0) from blocks').pluck();
 
   const put = (row: NewBlock): BlockRow => insert.get({ ...row, meta: row.meta ?? '{}' })!;
@@ -111,7 +125,10 @@ export function blockTable(db: Database.Database, folder: string): BlockTable {
       unlink(removed);
       return added;
     },
-    list: (range) => (range === undefined ? all.all() : within.all({ mint: range.mint, maxt: range.maxt, level: range.level ?? null })),
+    list: (range) =>
+      range === undefined
+        ? all.all()
+        : within.all({ mint: range.mint, maxt: range.maxt, level: range.level ?? null }),
     markDamaged: (id, cause) => damage.run(cause, id).changes > 0,
     causeOf: (id) => cause.get(id) ?? undefined,
     markSound: (id) => void sound.run(id),

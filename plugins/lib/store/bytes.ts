@@ -275,7 +275,10 @@ export class ByteReader {
         return value;
       }
     }
-    throw new SvcError('invalid_argument', 'a number in the data is larger than any that is written there');
+    throw new SvcError(
+      'invalid_argument',
+      'a number in the data is larger than any that is written there',
+    );
   }
 
   #advance(length: number): number {
@@ -289,7 +292,8 @@ export class ByteReader {
   }
 }
 
-const truncated = (): SvcError => new SvcError('invalid_argument', 'the data ends before it is complete');
+const truncated = (): SvcError =>
+  new SvcError('invalid_argument', 'the data ends before it is complete');
 
 /**
  * The memory of these bytes, as the `transfer` of a call to a thread wants it: instead of being copied they move, and whoever had

@@ -1,4 +1,14 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import Database from 'better-sqlite3';
@@ -58,7 +68,11 @@ const settings = [
  * What is known about the blocks of one store, and whatever else its schema holds: one text of SQL per version, applied
  * in order, each once. Files and rows are brought into agreement.
  */
-export function openCatalogue(path: string, schemaSql: readonly string[], options: CatalogueOptions = {}): Catalogue {
+export function openCatalogue(
+  path: string,
+  schemaSql: readonly string[],
+  options: CatalogueOptions = {},
+): Catalogue {
   const { blocksFolder = join(dirname(path), 'blocks'), log } = options;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   mkdirSync(blocksFolder, { recursive: true, mode: 0o700 });
@@ -69,7 +83,14 @@ export function openCatalogue(path: string, schemaSql: readonly string[], option
     const blocks = blockTable(db, blocksFolder);
     const losses = lossTable(db);
     agree({ blocks, losses, folder: blocksFolder, isNew, log });
-    return { db, blocks, losses, lastSeen: lastSeenIn(db), blocksFolder, close: () => void db.close() };
+    return {
+      db,
+      blocks,
+      losses,
+      lastSeen: lastSeenIn(db),
+      blocksFolder,
+      close: () => void db.close(),
+    };
   } catch (error) {
     db.close();
     throw error;
@@ -87,14 +108,20 @@ function openDatabase(path: string, { nativeBinding }: CatalogueOptions): Databa
     }
     return db;
   } catch (error) {
-    throw new SvcError('internal', `the catalogue ${path} cannot be opened: ${messageOf(error)}`, { cause: error });
+    throw new SvcError('internal', `the catalogue ${path} cannot be opened: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
 /** Not one of the versions: these are counted by the stores. */
 function lossTable(db: Database.Database): LossTable {
-  db.exec('create table if not exists losses (part text primary key, cause text not null, mint real not null, maxt real not null) strict, without rowid');
-  const insert = db.prepare<Loss>('insert into losses (part, cause, mint, maxt) values (@part, @cause, @mint, @maxt) on conflict do nothing');
+  db.exec(
+    'create table if not exists losses (part text primary key, cause text not null, mint real not null, maxt real not null) strict, without rowid',
+  );
+  const insert = db.prepare<Loss>(
+    'insert into losses (part, cause, mint, maxt) values (@part, @cause, @mint, @maxt) on conflict do nothing',
+  );
   const erase = db.prepare<[number]>('delete from losses where maxt < ?');
   const all = db.prepare<[], Loss>('select * from losses order by mint, part');
   let known = all.all();
@@ -114,16 +141,23 @@ function lossTable(db: Database.Database): LossTable {
 }
 
 function lastSeenIn(db: Database.Database): Catalogue['lastSeen'] {
-  db.exec('create table if not exists clock (id integer primary key check (id = 1), seen real not null) strict');
+  db.exec(
+    'create table if not exists clock (id integer primary key check (id = 1), seen real not null) strict',
+  );
   const get = db.prepare<[], number>('select seen from clock').pluck();
-  const set = db.prepare<[number]>('insert into clock (id, seen) values (1, ?) on conflict (id) do update set seen = excluded.seen');
+  const set = db.prepare<[number]>(
+    'insert into clock (id, seen) values (1, ?) on conflict (id) do update set seen = excluded.seen',
+  );
   return { get: () => get.get(), set: (time) => void set.run(time) };
 }
 
 function migrate(db: Database.Database, path: string, versions: readonly string[]): void {
   const found = db.pragma('user_version', { simple: true }) as number;
   if (found > versions.length) {
-    throw new SvcError('unavailable', `the catalogue ${path} has version ${found} and this svc knows ${versions.length}: it was written by a newer one`);
+    throw new SvcError(
+      'unavailable',
+      `the catalogue ${path} has version ${found} and this svc knows ${versions.length}: it was written by a newer one`,
+    );
   }
   db.transaction(() => {
     for (let version = found; version < versions.length; version++) {
@@ -164,7 +198,12 @@ function agree({ blocks, losses, folder, isNew, log }: Agreeing): void {
     for (const name of aside) {
       renameSync(join(folder, name), join(shelter, name));
     }
-    losses.add({ part: 'the catalogue of blocks', cause: `it was lost, and ${aside.length} blocks with it`, mint: -Infinity, maxt: newestIn(shelter) });
+    losses.add({
+      part: 'the catalogue of blocks',
+      cause: `it was lost, and ${aside.length} blocks with it`,
+      mint: -Infinity,
+      maxt: newestIn(shelter),
+    });
     log?.error(
       { event: 'store.catalogue_lost', folder, shelter, files: aside.length },
       'block catalogue is missing: its blocks were moved aside and are not read; restore catalogue and blocks from a backup',
@@ -173,10 +212,14 @@ function agree({ blocks, losses, folder, isNew, log }: Agreeing): void {
   for (const { id, file, damaged } of rows) {
     if (!present.has(file) && damaged === 0) {
       blocks.markDamaged(id, 'the file is missing');
-      log?.error({ event: 'store.block_missing', folder, file }, 'block file is missing: queries miss what it held; restore it from a backup');
+      log?.error(
+        { event: 'store.block_missing', folder, file },
+        'block file is missing: queries miss what it held; restore it from a backup',
+      );
     }
   }
 }
 
 /** Nothing in a block is from a later time than that of its file, as far as clocks were right. */
-const newestIn = (folder: string): number => Math.max(...readdirSync(folder).map((name) => statSync(join(folder, name)).mtimeMs));
+const newestIn = (folder: string): number =>
+  Math.max(...readdirSync(folder).map((name) => statSync(join(folder, name)).mtimeMs));

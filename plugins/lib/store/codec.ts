@@ -25,17 +25,25 @@ export function compress(bytes: Uint8Array, windowBits = 22): Compressed {
       [zlib.constants.BROTLI_PARAM_QUALITY]: 1,
       [zlib.constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
       // A reader makes room for the whole window, which is 4 MiB unless it is told that less is enough.
-      [zlib.constants.BROTLI_PARAM_LGWIN]: Math.min(Math.max(zlib.constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(bytes.length + 16))), windowBits),
+      [zlib.constants.BROTLI_PARAM_LGWIN]: Math.min(
+        Math.max(zlib.constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(bytes.length + 16))),
+        windowBits,
+      ),
     },
   });
-  return packed.length < bytes.length ? { codec: codecs.brotli, bytes: packed } : { codec: codecs.none, bytes };
+  return packed.length < bytes.length
+    ? { codec: codecs.brotli, bytes: packed }
+    : { codec: codecs.none, bytes };
 }
 
 /** Exactly `rawLength` bytes, or an error: what is stored may be damaged, and must not inflate without bounds. */
 export function decompress(codec: number, bytes: Uint8Array, rawLength: number): Uint8Array {
   const raw = inflated(codec, bytes, rawLength);
   if (raw.length !== rawLength) {
-    throw new SvcError('internal', `compressed data holds ${raw.length} bytes where ${rawLength} were written`);
+    throw new SvcError(
+      'internal',
+      `compressed data holds ${raw.length} bytes where ${rawLength} were written`,
+    );
   }
   return raw;
 }
@@ -45,11 +53,17 @@ function inflated(codec: number, bytes: Uint8Array, rawLength: number): Uint8Arr
     return bytes;
   }
   if (codec === codecs.zstd && runtime.zstdDecompressSync === undefined) {
-    throw new SvcError('unavailable', `this data is compressed with zstd, which Node ${process.versions.node} cannot read: start svc with Node 22.15 or newer`);
+    throw new SvcError(
+      'unavailable',
+      `this data is compressed with zstd, which Node ${process.versions.node} cannot read: start svc with Node 22.15 or newer`,
+    );
   }
   try {
     // One buffer of the right size: the runtime would put it together from pieces of 16 KiB, and would get another for what may follow one that is full.
-    const options = { maxOutputLength: Math.max(1, rawLength), chunkSize: Math.min(Math.max(64, rawLength + 1), largestPiece) };
+    const options = {
+      maxOutputLength: Math.max(1, rawLength),
+      chunkSize: Math.min(Math.max(64, rawLength + 1), largestPiece),
+    };
     if (codec === codecs.brotli) {
       return zlib.brotliDecompressSync(bytes, options);
     }
@@ -59,5 +73,8 @@ function inflated(codec: number, bytes: Uint8Array, rawLength: number): Uint8Arr
   } catch (error) {
     throw new SvcError('internal', 'compressed data is damaged', { cause: error });
   }
-  throw new SvcError('unavailable', `this data is compressed with codec ${codec}, which this version of svc does not know: was it written by a newer one?`);
+  throw new SvcError(
+    'unavailable',
+    `this data is compressed with codec ${codec}, which this version of svc does not know: was it written by a newer one?`,
+  );
 }

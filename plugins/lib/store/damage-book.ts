@@ -26,7 +26,11 @@ export class DamageBook {
   }
 
   /** A part of a block could not be read. Answers the sentence that belongs into the answer. */
-  block(row: Pick<BlockRow, 'id' | 'file' | 'mint' | 'maxt'>, error: unknown, what?: string): string {
+  block(
+    row: Pick<BlockRow, 'id' | 'file' | 'mint' | 'maxt'>,
+    error: unknown,
+    what?: string,
+  ): string {
     const cause = messageOf(error);
     const sentence = `${row.file} (${dayText(row.mint)} to ${dayText(row.maxt)}): ${what === undefined ? cause : `${what} cannot be read: ${cause}`}`;
     if (this.#catalogue.blocks.markDamaged(row.id, cause)) {
@@ -41,7 +45,9 @@ export class DamageBook {
   /** Records of the log are gone, which held something between the oldest that is left in memory, if any is, and now. */
   lost(damage: readonly WalDamage[], oldest: number, now: number): void {
     const mint = oldest === Infinity ? -Infinity : oldest - hourMs;
-    damage.forEach(({ segment, what }) => this.#catalogue.losses.add({ part: segment, cause: what, mint, maxt: now }));
+    damage.forEach(({ segment, what }) =>
+      this.#catalogue.losses.add({ part: segment, cause: what, mint, maxt: now }),
+    );
   }
 
   /** Losses that answers about these times have to mention, as sentences. */
@@ -73,18 +79,36 @@ export class DamageBook {
         this.block(row, problem);
       }
     }
-    return { blocks: rows.length, bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0), damage: this.sentences(), removed: [] };
+    return {
+      blocks: rows.length,
+      bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
+      damage: this.sentences(),
+      removed: [],
+    };
   }
 
   /** Lets go of lost records, of blocks whose file is gone, and of damaged ones that are made again. */
   async mend(isMadeAgain: (row: BlockRow) => boolean): Promise<StoreReport> {
     const { blocks, blocksFolder, losses } = this.#catalogue;
     await this.check();
-    const gone = blocks.list().filter((row) => row.damaged === 1 && (isMadeAgain(row) || lookOf(join(blocksFolder, row.file)) === ''));
-    const removed = [...losses.list().map(({ part }) => part), ...blocks.remove(gone.map(({ id }) => id)).map(({ file }) => file)];
+    const gone = blocks
+      .list()
+      .filter(
+        (row) =>
+          row.damaged === 1 && (isMadeAgain(row) || lookOf(join(blocksFolder, row.file)) === ''),
+      );
+    const removed = [
+      ...losses.list().map(({ part }) => part),
+      ...blocks.remove(gone.map(({ id }) => id)).map(({ file }) => file),
+    ];
     losses.forget(Infinity);
     const rows = blocks.list();
-    return { blocks: rows.length, bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0), damage: this.sentences(), removed };
+    return {
+      blocks: rows.length,
+      bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
+      damage: this.sentences(),
+      removed,
+    };
   }
 
   /** Reads marked blocks through whose files changed since; answers those that are whole again. */
@@ -101,7 +125,10 @@ export class DamageBook {
       if (look !== '' && (await problemsOf(path)).length === 0) {
         this.#catalogue.blocks.markSound(row.id);
         this.#looks.delete(row.id);
-        this.#log.info({ event: 'store.block_sound', file: row.file }, 'block is whole again; its data is back in answers');
+        this.#log.info(
+          { event: 'store.block_sound', file: row.file },
+          'block is whole again; its data is back in answers',
+        );
         sound.push(row);
       }
     }
@@ -163,4 +190,7 @@ function lookOf(path: string): string {
   return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
 }
 
-const dayText = (time: number): string => (Number.isFinite(time) && Math.abs(time) < 8.64e15 ? new Date(time).toISOString().slice(0, 16) + 'Z' : '…');
+const dayText = (time: number): string =>
+  Number.isFinite(time) && Math.abs(time) < 8.64e15
+    ? new Date(time).toISOString().slice(0, 16) + 'Z'
+    : '…';

@@ -28,7 +28,13 @@ const mebibyte = 1024 * 1024;
 
 /** Refuses writes before the disk is full, and takes them again by itself when a tenth more than the least is free. */
 export function diskSpace(folder: string, limits: DiskLimits = {}): DiskSpace {
-  const { minFreeShare = 0.05, minFreeBytes = 256 * mebibyte, everyMs = 1_000, now = () => performance.now(), look = statfs } = limits;
+  const {
+    minFreeShare = 0.05,
+    minFreeBytes = 256 * mebibyte,
+    everyMs = 1_000,
+    now = () => performance.now(),
+    look = statfs,
+  } = limits;
   const place = placeOf(folder);
   let lookedAt = -Infinity;
   let why: string | undefined;

@@ -29,10 +29,16 @@ const mostNamed = 3;
 
 /** What a store says to a doctor: whether it takes and keeps what it is given, whether all of it can be read, and how near its bounds it is. */
 export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDiagnosis {
-  const bounded = bounds.flatMap(({ most, ...bound }) => (most === undefined ? [] : [{ ...bound, most }]));
+  const bounded = bounds.flatMap(({ most, ...bound }) =>
+    most === undefined ? [] : [{ ...bound, most }],
+  );
   const tight = bounded.filter(({ used, most }) => used >= most * nearly);
   if (trouble !== undefined) {
-    return { verdict: 'fail', detail: `nothing is kept at the moment: ${trouble}`, fix: 'do what the sentence says; senders try again by themselves' };
+    return {
+      verdict: 'fail',
+      detail: `nothing is kept at the moment: ${trouble}`,
+      fix: 'do what the sentence says; senders try again by themselves',
+    };
   }
   if (damage.length > 0) {
     const more = damage.length > mostNamed ? `; and ${damage.length - mostNamed} more` : '';
@@ -46,16 +52,26 @@ export function examinedStore({ damage, trouble, bounds }: StoreState): StoreDia
     return {
       verdict: 'warn',
       detail: tight
-        .map(({ used, most, what, setting, beyond }) => `holds ${used} of the ${most} ${what} that ${setting} allows: beyond it ${beyond}`)
+        .map(
+          ({ used, most, what, setting, beyond }) =>
+            `holds ${used} of the ${most} ${what} that ${setting} allows: beyond it ${beyond}`,
+        )
         .join('; '),
       fix: `raise ${tight.map(({ setting }) => setting).join(' and ')} with "svc setting set", or keep less`,
     };
   }
-  return { verdict: 'ok', detail: bounded.map(({ used, most, what }) => `${used} of ${most} ${what}`).join(', '), fix: null };
+  return {
+    verdict: 'ok',
+    detail: bounded.map(({ used, most, what }) => `${used} of ${most} ${what}`).join(', '),
+    fix: null,
+  };
 }
 
 /** A store elsewhere, or one that gives no answer: all that can be told is whether it answers. */
-export const examinedAnswer = ({ ok, detail }: { readonly ok: boolean; readonly detail?: string | undefined }, setting: string): StoreDiagnosis =>
+export const examinedAnswer = (
+  { ok, detail }: { readonly ok: boolean; readonly detail?: string | undefined },
+  setting: string,
+): StoreDiagnosis =>
   ok
     ? { verdict: 'ok', detail: detail ?? 'answers', fix: null }
     : {

@@ -1,4 +1,11 @@
-export { type BlockFile, type BlockWriter, type DamagedBlock, isDamagedBlock, openBlock, writeBlock } from './block-file.ts';
+export {
+  type BlockFile,
+  type BlockWriter,
+  type DamagedBlock,
+  isDamagedBlock,
+  openBlock,
+  writeBlock,
+} from './block-file.ts';
 export type { BlockRow, BlockTable, NewBlock } from './block-table.ts';
 export * from './bytes.ts';
 export * from './catalogue.ts';

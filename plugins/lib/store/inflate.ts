@@ -17,10 +17,15 @@ const mostPossible = 1_032;
 const leastGzip = 18;
 
 export function tooLarge(maxBytes: number): SvcError {
-  return new SvcError('invalid_argument', `the body holds more than ${maxBytes} bytes when it is unpacked: send it in smaller parts`, { status: 413 });
+  return new SvcError(
+    'invalid_argument',
+    `the body holds more than ${maxBytes} bytes when it is unpacked: send it in smaller parts`,
+    { status: 413 },
+  );
 }
 
-const corrupt = (cause?: unknown): SvcError => new SvcError('invalid_argument', 'gzip: corrupt input', { cause });
+const corrupt = (cause?: unknown): SvcError =>
+  new SvcError('invalid_argument', 'gzip: corrupt input', { cause });
 
 /**
  * Unpacks gzip, and what HTTP calls deflate. What a body says of its size is believed first: too large is refused before a byte
@@ -38,13 +43,20 @@ export function gunzip(input: Uint8Array, { maxBytes }: InflateLimit): Uint8Arra
     throw tooLarge(Math.max(mostUnsaid, input.length * mostGrowth));
   }
   const unsaid = Math.min(maxBytes, mostUnsaid);
-  return inflated(input, said) ?? (said < unsaid ? inflated(input, unsaid) : undefined) ?? refuse(unsaid);
+  return (
+    inflated(input, said) ?? (said < unsaid ? inflated(input, unsaid) : undefined) ?? refuse(unsaid)
+  );
 }
 
 /** The last four bytes of gzip. */
 function sizeSaid(input: Uint8Array): number {
   const isGzip = input.length >= leastGzip && input[0] === 0x1f && input[1] === 0x8b;
-  return isGzip ? new DataView(input.buffer, input.byteOffset, input.byteLength).getUint32(input.length - 4, true) : 0;
+  return isGzip
+    ? new DataView(input.buffer, input.byteOffset, input.byteLength).getUint32(
+        input.length - 4,
+        true,
+      )
+    : 0;
 }
 
 /** Undefined when it is larger than that. */

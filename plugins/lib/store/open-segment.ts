@@ -19,7 +19,11 @@ export class OpenSegment {
   #size = headerBytes;
 
   static async create(place: SegmentPlace, number: number): Promise<OpenSegment> {
-    return new OpenSegment(place, number, await place.files.create(join(place.folder, segmentName(number))));
+    return new OpenSegment(
+      place,
+      number,
+      await place.files.create(join(place.folder, segmentName(number))),
+    );
   }
 
   private constructor(place: SegmentPlace, number: number, file: WalFile) {
@@ -50,7 +54,11 @@ export class OpenSegment {
     try {
       await this.append([seal()]);
     } catch (error) {
-      this.#warn('wal.seal_failed', 'could not seal the WAL segment; replay reads it without its seal', error);
+      this.#warn(
+        'wal.seal_failed',
+        'could not seal the WAL segment; replay reads it without its seal',
+        error,
+      );
       await this.#cutBack();
     }
     await this.#close();
@@ -67,7 +75,11 @@ export class OpenSegment {
       return false;
     }
     const path = join(this.#place.folder, segmentName(this.number));
-    await this.#attempt('wal.remove_failed', 'could not remove the empty WAL segment; the next start does', rm(path, { force: true }));
+    await this.#attempt(
+      'wal.remove_failed',
+      'could not remove the empty WAL segment; the next start does',
+      rm(path, { force: true }),
+    );
     return true;
   }
 

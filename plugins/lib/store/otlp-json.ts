@@ -46,7 +46,8 @@ export function jsonNumber(value: unknown, what: string): number {
   const number =
     typeof value === 'number'
       ? value
-      : typeof value === 'string' && /^(?:-?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|Infinity)|NaN)$/.test(value)
+      : typeof value === 'string' &&
+          /^(?:-?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|Infinity)|NaN)$/.test(value)
         ? Number(value)
         : undefined;
   if (number === undefined) {
@@ -56,9 +57,16 @@ export function jsonNumber(value: unknown, what: string): number {
 }
 
 /** Nanoseconds since the epoch, without a loss: a string of digits, or a number. */
-export function jsonNanos(value: unknown, what: string): { readonly ms: number; readonly ns: number } {
+export function jsonNanos(
+  value: unknown,
+  what: string,
+): { readonly ms: number; readonly ns: number } {
   const text =
-    value === undefined || value === null ? '0' : typeof value === 'number' && value >= 0 && value < 2 ** 64 ? BigInt(Math.trunc(value)).toString() : value;
+    value === undefined || value === null
+      ? '0'
+      : typeof value === 'number' && value >= 0 && value < 2 ** 64
+        ? BigInt(Math.trunc(value)).toString()
+        : value;
   if (typeof text !== 'string' || !/^\d{1,20}$/.test(text)) {
     throw refused(`${what} is no time in nanoseconds`);
   }
@@ -132,9 +140,15 @@ export function keyValuesFromJson(json: unknown, depth = 0): KeyValue[] {
   });
 }
 
-export const resourceFromJson = (json: unknown): OtlpResource => ({ attributes: keyValuesFromJson(jsonObject(json, 'resource')['attributes']) });
+export const resourceFromJson = (json: unknown): OtlpResource => ({
+  attributes: keyValuesFromJson(jsonObject(json, 'resource')['attributes']),
+});
 
 export function scopeFromJson(json: unknown): OtlpScope {
   const { name, version, attributes } = jsonObject(json, 'scope');
-  return { name: jsonText(name, 'the name of a scope'), version: jsonText(version, 'the version of a scope'), attributes: keyValuesFromJson(attributes) };
+  return {
+    name: jsonText(name, 'the name of a scope'),
+    version: jsonText(version, 'the version of a scope'),
+    attributes: keyValuesFromJson(attributes),
+  };
 }

@@ -3,7 +3,15 @@ import { formatFloat } from 'svc/query';
 import type { ProtoReader } from './protobuf.ts';
 
 /** A value of an attribute. Whole numbers past 2^53 are bigints; a list of keys and values is a Map; undefined where a sender left it empty. */
-export type AnyValue = string | boolean | number | bigint | Uint8Array | readonly AnyValue[] | ReadonlyMap<string, AnyValue> | undefined;
+export type AnyValue =
+  | string
+  | boolean
+  | number
+  | bigint
+  | Uint8Array
+  | readonly AnyValue[]
+  | ReadonlyMap<string, AnyValue>
+  | undefined;
 
 export interface KeyValue {
   readonly key: string;
@@ -130,7 +138,9 @@ export function anyValueText(value: AnyValue): string {
     case 'undefined':
       return '';
     case 'object':
-      return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : JSON.stringify(plain(value, 0));
+      return value instanceof Uint8Array
+        ? Buffer.from(value).toString('base64')
+        : JSON.stringify(plain(value, 0));
     default:
       return String(value);
   }
@@ -139,7 +149,10 @@ export function anyValueText(value: AnyValue): string {
 /** What JSON can say about a value; objects without a prototype, so that any key is only a key. */
 export function plain(value: AnyValue, depth = 0): unknown {
   if (depth > deepestText) {
-    throw new SvcError('invalid_argument', `attribute values are nested more than ${deepestText} deep`);
+    throw new SvcError(
+      'invalid_argument',
+      `attribute values are nested more than ${deepestText} deep`,
+    );
   }
   if (value instanceof Uint8Array) {
     return Buffer.from(value).toString('base64');

@@ -17,7 +17,13 @@ export class ProtoReader extends ProtoCursor {
   ns = 0;
   readonly #depth: number;
 
-  constructor(bytes: Uint8Array, start = 0, end = bytes.length, depth = 0, view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)) {
+  constructor(
+    bytes: Uint8Array,
+    start = 0,
+    end = bytes.length,
+    depth = 0,
+    view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+  ) {
     super(bytes, start, end, view);
     this.#depth = depth;
   }
@@ -58,7 +64,9 @@ export class ProtoReader extends ProtoCursor {
   /** As a number where that is exact, else as a bigint. */
   int64Exact(): number | bigint {
     const near = this.int64();
-    return Number.isSafeInteger(near) ? near : BigInt.asIntN(64, (BigInt(this.high) << 32n) | BigInt(this.low));
+    return Number.isSafeInteger(near)
+      ? near
+      : BigInt.asIntN(64, (BigInt(this.high) << 32n) | BigInt(this.low));
   }
 
   /** Zigzag, as a number. */
@@ -108,7 +116,10 @@ export class ProtoReader extends ProtoCursor {
   staleNext(): boolean {
     const at = this.at;
     return (
-      this.wire === wireTypes.fixed64 && this.end - at >= 8 && this.view.getUint32(at + 4, true) === staleHigh && this.view.getUint32(at, true) === staleLow
+      this.wire === wireTypes.fixed64 &&
+      this.end - at >= 8 &&
+      this.view.getUint32(at + 4, true) === staleHigh &&
+      this.view.getUint32(at, true) === staleLow
     );
   }
 

@@ -27,11 +27,22 @@ export class RetentionClock {
 
   constructor(
     catalogue: Catalogue,
-    { now, monotonic = () => performance.now(), log }: { readonly now: () => number; readonly monotonic?: (() => number) | undefined; readonly log: Logger },
+    {
+      now,
+      monotonic = () => performance.now(),
+      log,
+    }: {
+      readonly now: () => number;
+      readonly monotonic?: (() => number) | undefined;
+      readonly log: Logger;
+    },
   ) {
     this.#catalogue = catalogue;
     this.#log = log;
-    this.#clock = new BelievedClock({ now, monotonic }, { lastSeen: catalogue.lastSeen.get(), toleranceMs: dayMs });
+    this.#clock = new BelievedClock(
+      { now, monotonic },
+      { lastSeen: catalogue.lastSeen.get(), toleranceMs: dayMs },
+    );
   }
 
   /** The time that ages are counted to, the newest sample or line at the latest. -Infinity: nothing is old. */
@@ -59,7 +70,11 @@ export class RetentionClock {
 }
 
 /** The ids of the blocks that must go, oldest first. The newest stays whatever the limits say: they may be wrong. */
-export function overdue(blocks: readonly Aged[], { maxAgeMs, maxBytes }: RetentionLimits, now: number): number[] {
+export function overdue(
+  blocks: readonly Aged[],
+  { maxAgeMs, maxBytes }: RetentionLimits,
+  now: number,
+): number[] {
   const oldestFirst = [...blocks].sort((a, b) => a.maxt - b.maxt || a.id - b.id);
   let bytes = blocks.reduce((sum, block) => sum + block.bytes, 0);
   const ids: number[] = [];
@@ -74,7 +89,12 @@ export function overdue(blocks: readonly Aged[], { maxAgeMs, maxBytes }: Retenti
 }
 
 /** Removes what is overdue; `also` runs in the same transaction. Answers the rows that are gone. */
-export function retain(catalogue: Catalogue, limits: RetentionLimits, clock: RetentionClock, also?: (ids: readonly number[]) => void): readonly BlockRow[] {
+export function retain(
+  catalogue: Catalogue,
+  limits: RetentionLimits,
+  clock: RetentionClock,
+  also?: (ids: readonly number[]) => void,
+): readonly BlockRow[] {
   const blocks = catalogue.blocks.list();
   const now = clock.time(newestOf(blocks));
   catalogue.losses.forget(now - limits.maxAgeMs);
@@ -83,4 +103,5 @@ export function retain(catalogue: Catalogue, limits: RetentionLimits, clock: Ret
 }
 
 /** The newest time in blocks; what is in memory is newer still. */
-export const newestOf = (blocks: readonly Aged[]): number => blocks.reduce((newest, { maxt }) => Math.max(newest, maxt), -Infinity);
+export const newestOf = (blocks: readonly Aged[]): number =>
+  blocks.reduce((newest, { maxt }) => Math.max(newest, maxt), -Infinity);

@@ -5,7 +5,12 @@ export interface SectionCache {
    * The section when `isWanted` says so; what `lend` gives is looked at before it changes, and only what is wanted is copied
    * and kept: a search through everything must neither push out what is used nor leave as much behind for the collector.
    */
-  search(path: string, index: number, lend: () => Uint8Array, isWanted: (section: Uint8Array) => boolean): Uint8Array | undefined;
+  search(
+    path: string,
+    index: number,
+    lend: () => Uint8Array,
+    isWanted: (section: Uint8Array) => boolean,
+  ): Uint8Array | undefined;
   /** Lets go of what belongs to one block. */
   forget(path: string): void;
   readonly bytes: number;

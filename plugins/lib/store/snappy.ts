@@ -7,12 +7,18 @@ export interface ReusableBuffer {
   bytes: Uint8Array;
 }
 
-export const reusableBuffer = (capacity = 64 * 1024): ReusableBuffer => ({ bytes: new Uint8Array(capacity) });
+export const reusableBuffer = (capacity = 64 * 1024): ReusableBuffer => ({
+  bytes: new Uint8Array(capacity),
+});
 
 const corrupt = (): SvcError => new SvcError('invalid_argument', 'snappy: corrupt input');
 
 /** The block format. The answer is a view into `into`, valid until that is used again; of its own without one. */
-export function snappyDecode(input: Uint8Array, { maxBytes }: InflateLimit, into: ReusableBuffer = { bytes: new Uint8Array(0) }): Uint8Array {
+export function snappyDecode(
+  input: Uint8Array,
+  { maxBytes }: InflateLimit,
+  into: ReusableBuffer = { bytes: new Uint8Array(0) },
+): Uint8Array {
   const { length, start } = preamble(input);
   if (length > maxBytes) {
     throw tooLarge(maxBytes);
@@ -112,7 +118,13 @@ function inflateInto(output: Uint8Array, length: number, input: Uint8Array, star
   }
 }
 
-function copyLiteral(output: Uint8Array, to: number, input: Uint8Array, from: number, size: number): void {
+function copyLiteral(
+  output: Uint8Array,
+  to: number,
+  input: Uint8Array,
+  from: number,
+  size: number,
+): void {
   if (size > 32) {
     output.set(input.subarray(from, from + size), to);
     return;

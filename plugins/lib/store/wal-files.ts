@@ -50,7 +50,11 @@ function walFile(handle: FileHandle): WalFile {
     async write(parts, position) {
       let at = position;
       for (let i = 0; i < parts.length; i += mostVectors) {
-        at += await writeAll(handle, parts.length > mostVectors ? parts.slice(i, i + mostVectors) : parts, at);
+        at += await writeAll(
+          handle,
+          parts.length > mostVectors ? parts.slice(i, i + mostVectors) : parts,
+          at,
+        );
       }
     },
     sync: () => handle.datasync(),
@@ -62,7 +66,11 @@ function walFile(handle: FileHandle): WalFile {
   };
 }
 
-async function writeAll(handle: FileHandle, parts: readonly Uint8Array[], position: number): Promise<number> {
+async function writeAll(
+  handle: FileHandle,
+  parts: readonly Uint8Array[],
+  position: number,
+): Promise<number> {
   const total = sizeOf(parts);
   let { bytesWritten: written } = await handle.writev(parts, position);
   // A short write is what a disk says that is about to be full: the next one says so, or goes on.

@@ -28,7 +28,9 @@ export async function replaySegment(
 ): Promise<ReplayedSegment> {
   const name = segmentName(segment);
   const path = join(folder, name);
-  const { how, goodBytes, fileBytes, records, gaps } = await readSegment(path, segment, (record) => each(record, segment));
+  const { how, goodBytes, fileBytes, records, gaps } = await readSegment(path, segment, (record) =>
+    each(record, segment),
+  );
   const rest = fileBytes - goodBytes;
   if (gaps.length > 0) {
     const lost = gaps.reduce((sum, { bytes }) => sum + bytes, 0);

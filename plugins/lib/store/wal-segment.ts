@@ -38,7 +38,9 @@ export function segmentHeader(segment: number): Buffer {
 }
 
 /** The parts of all records with a frame before each; none of them is copied. */
-export function framed(records: readonly { readonly parts: readonly Uint8Array[]; readonly length: number }[]): Uint8Array[] {
+export function framed(
+  records: readonly { readonly parts: readonly Uint8Array[]; readonly length: number }[],
+): Uint8Array[] {
   const frames = Buffer.allocUnsafe(records.length * frameBytes);
   const written: Uint8Array[] = [];
   records.forEach(({ parts, length }, index) => {
@@ -78,7 +80,11 @@ export interface SegmentEnd {
 }
 
 /** Gives every whole record to `each`, in order; behind one that is not it goes on with the next. */
-export async function readSegment(path: string, segment: number, each: (record: Buffer) => void | Promise<void>): Promise<SegmentEnd> {
+export async function readSegment(
+  path: string,
+  segment: number,
+  each: (record: Buffer) => void | Promise<void>,
+): Promise<SegmentEnd> {
   const handle = await open(path, 'r');
   try {
     const { size } = await handle.stat();
@@ -129,14 +135,21 @@ async function nextRecord(window: Window): Promise<Buffer | 'sealed' | 'open' | 
   }
   const length = frame.readUInt32LE(0);
   const sum = frame.readUInt32LE(4);
-  if (length === sealMark && window.position + frameBytes === window.size && sum === crc32(frame.subarray(0, 4))) {
+  if (
+    length === sealMark &&
+    window.position + frameBytes === window.size &&
+    sum === crc32(frame.subarray(0, 4))
+  ) {
     return 'sealed';
   }
   if (length === 0 || length > largestRecord) {
     return 'bad';
   }
   const whole = await window.peek(frameBytes + length);
-  if (whole === undefined || crc32(whole.subarray(frameBytes), crc32(whole.subarray(0, 4))) !== sum) {
+  if (
+    whole === undefined ||
+    crc32(whole.subarray(frameBytes), crc32(whole.subarray(0, 4))) !== sum
+  ) {
     return 'bad';
   }
   window.step(frameBytes + length);
@@ -165,7 +178,10 @@ async function nextWhole(window: Window, from: number): Promise<number | undefin
     // All of it was written: a write that was cut short leaves it shorter, or zeros behind.
     return end;
   }
-  return (await recordBehind(window, from)) ?? ((await endsWithSeal(window)) ? window.size - frameBytes : undefined);
+  return (
+    (await recordBehind(window, from)) ??
+    ((await endsWithSeal(window)) ? window.size - frameBytes : undefined)
+  );
 }
 
 async function lastByte(window: Window): Promise<number> {
@@ -234,7 +250,12 @@ class Window {
     const chunk = Buffer.allocUnsafeSlow(wanted);
     let filled = 0;
     while (filled < wanted) {
-      const { bytesRead } = await this.#handle.read(chunk, filled, wanted - filled, this.position + filled);
+      const { bytesRead } = await this.#handle.read(
+        chunk,
+        filled,
+        wanted - filled,
+        this.position + filled,
+      );
       if (bytesRead === 0) {
         break;
       }

@@ -44,7 +44,13 @@ const largestQueue = 128 * mebibyte;
 const largestBatch = 16 * mebibyte;
 const retryAfterSeconds = 5;
 
-export async function openWal({ folder, log, segmentBytes = 64 * mebibyte, maxBytes = 4096 * mebibyte, files = nodeFiles }: WalOptions): Promise<Wal> {
+export async function openWal({
+  folder,
+  log,
+  segmentBytes = 64 * mebibyte,
+  maxBytes = 4096 * mebibyte,
+  files = nodeFiles,
+}: WalOptions): Promise<Wal> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const sizes = new Map<number, number>();
   for (const segment of await segmentsIn(folder)) {
@@ -70,7 +76,11 @@ export class Wal {
   #closed = false;
   #bytes: number;
 
-  constructor(place: SegmentPlace, { segmentBytes, maxBytes }: { readonly segmentBytes: number; readonly maxBytes: number }, sizes: Map<number, number>) {
+  constructor(
+    place: SegmentPlace,
+    { segmentBytes, maxBytes }: { readonly segmentBytes: number; readonly maxBytes: number },
+    sizes: Map<number, number>,
+  ) {
     this.#place = place;
     this.#segmentBytes = segmentBytes;
     this.#maxBytes = maxBytes;
@@ -94,7 +104,9 @@ export class Wal {
   }
 
   /** Before the first append: all whole records, oldest first; those that are damaged are left out. */
-  async replay(each: (record: Buffer, segment: number) => void | Promise<void>): Promise<WalReplay> {
+  async replay(
+    each: (record: Buffer, segment: number) => void | Promise<void>,
+  ): Promise<WalReplay> {
     let records = 0;
     let tornBytes = 0;
     const segments = [...this.#sizes.keys()];
@@ -125,7 +137,9 @@ export class Wal {
 
   /** Appends that are called from now on go to a new segment; resolves with its number when all earlier ones are settled. */
   cut(): Promise<number> {
-    return this.#closed ? Promise.reject(closedError()) : new Promise((resolve, reject) => this.#enqueue({ cut: true, resolve, reject }));
+    return this.#closed
+      ? Promise.reject(closedError())
+      : new Promise((resolve, reject) => this.#enqueue({ cut: true, resolve, reject }));
   }
 
   /** Deletes the segments below this number. */
@@ -151,16 +165,28 @@ export class Wal {
       return closedError();
     }
     if (length === 0 || length > largestRecord) {
-      return new SvcError('invalid_argument', `a record has ${length} bytes; from 1 to ${largestRecord} can be stored`, { reason: 'wal.record_size' });
+      return new SvcError(
+        'invalid_argument',
+        `a record has ${length} bytes; from 1 to ${largestRecord} can be stored`,
+        { reason: 'wal.record_size' },
+      );
     }
     if (this.#queued + length > largestQueue && this.#queued > 0) {
-      return new SvcError('rate_limited', 'the disk does not keep up with what is sent: wait a moment', { reason: 'wal.disk_too_slow', retryAfterSeconds: 1 });
+      return new SvcError(
+        'rate_limited',
+        'the disk does not keep up with what is sent: wait a moment',
+        { reason: 'wal.disk_too_slow', retryAfterSeconds: 1 },
+      );
     }
     return this.#bytes + this.#queued + length > this.#maxBytes
-      ? new SvcError('unavailable', `the log in ${placeOf(this.#place.folder)} holds ${this.#bytes} bytes that are not in blocks yet: wait until they are`, {
-          reason: 'wal.full',
-          retryAfterSeconds,
-        })
+      ? new SvcError(
+          'unavailable',
+          `the log in ${placeOf(this.#place.folder)} holds ${this.#bytes} bytes that are not in blocks yet: wait until they are`,
+          {
+            reason: 'wal.full',
+            retryAfterSeconds,
+          },
+        )
       : undefined;
   }
 
@@ -252,7 +278,10 @@ export class Wal {
       this.#forget(failed!.number);
     }
     const cause = messageOf(error);
-    log.error({ event: 'wal.append_failed', folder, cause }, 'could not append to the WAL; senders are refused until it succeeds');
+    log.error(
+      { event: 'wal.append_failed', folder, cause },
+      'could not append to the WAL; senders are refused until it succeeds',
+    );
     return new SvcError(
       'unavailable',
       `nothing can be stored at the moment (${cause.replaceAll(folder, placeOf(folder))}): free some space there, then it goes on by itself`,
@@ -275,4 +304,5 @@ export class Wal {
   }
 }
 
-const closedError = (): SvcError => new SvcError('unavailable', 'the store is closed', { reason: 'wal.closed', retryAfterSeconds });
+const closedError = (): SvcError =>
+  new SvcError('unavailable', 'the store is closed', { reason: 'wal.closed', retryAfterSeconds });

@@ -32,6 +32,11 @@ export type Node = At &
   (
     | { readonly kind: 'text'; readonly text: string }
     | { readonly kind: 'action'; readonly pipeline: Pipeline }
-    | { readonly kind: 'if' | 'with' | 'range'; readonly pipeline: Pipeline; readonly body: readonly Node[]; readonly otherwise: readonly Node[] }
+    | {
+        readonly kind: 'if' | 'with' | 'range';
+        readonly pipeline: Pipeline;
+        readonly body: readonly Node[];
+        readonly otherwise: readonly Node[];
+      }
     | { readonly kind: 'break' | 'continue' }
   );

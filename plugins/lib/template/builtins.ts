@@ -8,7 +8,12 @@ export const builtins: ReadonlyMap<string, TemplateFunction> = new Map<string, T
   ['and', templateFunction(1, Infinity, (args) => args.at(-1))],
   ['or', templateFunction(1, Infinity, (args) => args.at(-1))],
   ['not', templateFunction(1, 1, ([value]) => !isTrue(value))],
-  ['eq', templateFunction(2, Infinity, ([first, ...others]) => others.some((other) => same(first, other)))],
+  [
+    'eq',
+    templateFunction(2, Infinity, ([first, ...others]) =>
+      others.some((other) => same(first, other)),
+    ),
+  ],
   ['ne', templateFunction(2, 2, ([a, b]) => !same(a, b))],
   ['lt', templateFunction(2, 2, ([a, b]) => order(a, b) < 0)],
   ['le', templateFunction(2, 2, ([a, b]) => order(a, b) <= 0)],
@@ -18,16 +23,29 @@ export const builtins: ReadonlyMap<string, TemplateFunction> = new Map<string, T
   ['index', templateFunction(1, Infinity, ([value, ...keys]) => keys.reduce(element, value))],
   ['slice', templateFunction(1, 3, ([value, from, to]) => slice(value, from, to))],
   ['print', templateFunction(0, Infinity, (args) => printed(args))],
-  ['println', templateFunction(0, Infinity, (args) => `${args.map((value) => display(value)).join(' ')}\n`)],
-  ['printf', templateFunction(1, Infinity, ([format, ...args], room) => sprintf(textOf(format), args, room))],
+  [
+    'println',
+    templateFunction(0, Infinity, (args) => `${args.map((value) => display(value)).join(' ')}\n`),
+  ],
+  [
+    'printf',
+    templateFunction(1, Infinity, ([format, ...args], room) => sprintf(textOf(format), args, room)),
+  ],
   ['html', templateFunction(0, Infinity, (args) => escapedHtml(printed(args)))],
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  ['js', templateFunction(0, Infinity, (args) => printed(args).replace(/[\\'"<>&=\x00-\x1f\u2028\u2029]/g, jsEscape))],
+  [
+    'js',
+    templateFunction(0, Infinity, (args) =>
+      printed(args).replace(/[\\'"<>&=\x00-\x1f\u2028\u2029]/g, jsEscape),
+    ),
+  ],
   ['urlquery', templateFunction(0, Infinity, (args) => urlQuery(printed(args)))],
 ]);
 
 function jsEscape(char: string): string {
-  return char === '\\' || char === "'" || char === '"' ? `\\${char}` : `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return char === '\\' || char === "'" || char === '"'
+    ? `\\${char}`
+    : `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 /** As a query of an address: a blank is a plus, and everything but letters, digits and `-_.~` is escaped. */
@@ -39,7 +57,13 @@ function urlQuery(text: string): string {
 
 /** Texts stand close to their neighbours; anything else has a blank between. */
 function printed(args: readonly unknown[]): string {
-  return args.map((value, i) => (i > 0 && typeof value !== 'string' && typeof args[i - 1] !== 'string' ? ' ' : '') + display(value)).join('');
+  return args
+    .map(
+      (value, i) =>
+        (i > 0 && typeof value !== 'string' && typeof args[i - 1] !== 'string' ? ' ' : '') +
+        display(value),
+    )
+    .join('');
 }
 
 function textOf(value: unknown): string {
@@ -54,13 +78,20 @@ function basic(value: unknown): string | number | bigint | boolean | null {
   if (value === undefined) {
     return '';
   }
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') {
+  if (
+    value === null ||
+    typeof value === 'string' ||
+    typeof value === 'number' ||
+    typeof value === 'bigint' ||
+    typeof value === 'boolean'
+  ) {
     return value;
   }
   throw new Error(`non-comparable type ${typeName(value)}`);
 }
 
-const isNumeric = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
+const isNumeric = (value: unknown): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint';
 
 function same(left: unknown, right: unknown): boolean {
   const a = basic(left);
@@ -79,9 +110,12 @@ function same(left: unknown, right: unknown): boolean {
 function order(left: unknown, right: unknown): number {
   const a = basic(left);
   const b = basic(right);
-  const comparable = (isNumeric(a) && isNumeric(b)) || (typeof a === 'string' && typeof b === 'string');
+  const comparable =
+    (isNumeric(a) && isNumeric(b)) || (typeof a === 'string' && typeof b === 'string');
   if (!comparable) {
-    throw new Error(typeof a === typeof b ? 'invalid type for comparison' : 'incompatible types for comparison');
+    throw new Error(
+      typeof a === typeof b ? 'invalid type for comparison' : 'incompatible types for comparison',
+    );
   }
   return a < b ? -1 : a > b ? 1 : a === b || isNumeric(a) === isNumeric(b) ? equalOrNaN(a, b) : 0;
 }
@@ -117,7 +151,11 @@ function element(value: unknown, key: unknown): unknown {
   if (Array.isArray(value)) {
     return value[position(key, value.length - 1)] as unknown;
   }
-  throw new Error(value === null || value === undefined ? 'index of untyped nil' : `can't index item of type ${typeName(value)}`);
+  throw new Error(
+    value === null || value === undefined
+      ? 'index of untyped nil'
+      : `can't index item of type ${typeName(value)}`,
+  );
 }
 
 function position(key: unknown, last: number): number {

@@ -13,8 +13,12 @@ function exact(value: number): Decimal {
   const biased = Number((bits >> 52n) & 0x7ffn);
   const mantissa = (bits & 0xfffffffffffffn) | (biased === 0 ? 0n : 1n << 52n);
   const exponent = Math.max(biased, 1) - 1075;
-  const digits = (exponent >= 0 ? mantissa << BigInt(exponent) : mantissa * 5n ** BigInt(-exponent)).toString();
-  return mantissa === 0n ? { digits: '', point: 0 } : { digits, point: digits.length + Math.min(exponent, 0) };
+  const digits = (
+    exponent >= 0 ? mantissa << BigInt(exponent) : mantissa * 5n ** BigInt(-exponent)
+  ).toString();
+  return mantissa === 0n
+    ? { digits: '', point: 0 }
+    : { digits, point: digits.length + Math.min(exponent, 0) };
 }
 
 /** The fewest digits that read back as the same double. */
@@ -42,7 +46,9 @@ function round({ digits, point }: Decimal, keep: number): Decimal {
     return { digits: kept.replace(/0+$/, ''), point: kept === '' ? 0 : point };
   }
   const raised = (BigInt(kept || '0') + 1n).toString();
-  return raised.length > kept.length ? { digits: '1', point: point + 1 } : { digits: raised.replace(/0+$/, ''), point };
+  return raised.length > kept.length
+    ? { digits: '1', point: point + 1 }
+    : { digits: raised.replace(/0+$/, ''), point };
 }
 
 /** A float as Go's strconv writes it; precision -1 is the shortest text that reads back the same. */
@@ -53,19 +59,31 @@ export function formatGoFloat(value: number, verb: 'e' | 'f' | 'g', precision = 
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';
   const size = Math.abs(value);
   if (verb === 'f') {
-    return sign + fixed(precision < 0 ? shortest(size) : roundAt(exact(size), precision), precision);
+    return (
+      sign + fixed(precision < 0 ? shortest(size) : roundAt(exact(size), precision), precision)
+    );
   }
   if (verb === 'e') {
-    return sign + scientific(precision < 0 ? shortest(size) : round(exact(size), precision + 1), precision);
+    return (
+      sign +
+      scientific(precision < 0 ? shortest(size) : round(exact(size), precision + 1), precision)
+    );
   }
   const wanted = precision === 0 ? 1 : precision;
   const decimal = wanted < 0 ? shortest(size) : round(exact(size), wanted);
   const exponent = decimal.point - 1;
   // Go decides by six digits where none were asked for.
-  const enough = wanted < 0 ? 6 : wanted > decimal.digits.length && decimal.digits.length >= decimal.point ? decimal.digits.length : wanted;
+  const enough =
+    wanted < 0
+      ? 6
+      : wanted > decimal.digits.length && decimal.digits.length >= decimal.point
+        ? decimal.digits.length
+        : wanted;
   return (
     sign +
-    (exponent < -4 || exponent >= enough ? scientific(decimal, decimal.digits.length - 1) : fixed(decimal, Math.max(decimal.digits.length - decimal.point, 0)))
+    (exponent < -4 || exponent >= enough
+      ? scientific(decimal, decimal.digits.length - 1)
+      : fixed(decimal, Math.max(decimal.digits.length - decimal.point, 0)))
   );
 }
 

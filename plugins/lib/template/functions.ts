@@ -8,6 +8,10 @@ export interface TemplateFunction {
   call(args: readonly unknown[], room: number): unknown;
 }
 
-export function templateFunction(least: number, most: number, call: TemplateFunction['call']): TemplateFunction {
+export function templateFunction(
+  least: number,
+  most: number,
+  call: TemplateFunction['call'],
+): TemplateFunction {
   return { takes: [least, most], call };
 }

@@ -35,17 +35,25 @@ const usual: RenderLimits = { output: 1024 * 1024, steps: 100_000 };
 /** Checks the text wholly; throws invalid_argument with line and column. Nothing of the data is ever read as a template. */
 export function compileTemplate(text: string, options: TemplateOptions = {}): Template {
   if (text.length > longestTemplate) {
-    throw new SvcError('invalid_argument', `template:1:1: the template has ${text.length} characters; ${longestTemplate} are the most`);
+    throw new SvcError(
+      'invalid_argument',
+      `template:1:1: the template has ${text.length} characters; ${longestTemplate} are the most`,
+    );
   }
-  const functions: ReadonlyMap<string, TemplateFunction> = options.functions === undefined ? builtins : new Map([...builtins, ...options.functions]);
+  const functions: ReadonlyMap<string, TemplateFunction> =
+    options.functions === undefined ? builtins : new Map([...builtins, ...options.functions]);
   const names = options.variables ?? [];
   const nodes = parseTemplate(text, functions, names);
   const limits = { ...usual, ...options.limits };
   return {
     text,
-    ...(nodes.every((node) => node.kind === 'text') && { constant: nodes.map((node) => (node.kind === 'text' ? node.text : '')).join('') }),
+    ...(nodes.every((node) => node.kind === 'text') && {
+      constant: nodes.map((node) => (node.kind === 'text' ? node.text : '')).join(''),
+    }),
     render(data, variables = {}) {
-      const given = names.map((name) => [name, Object.hasOwn(variables, name) ? variables[name] : undefined] as const);
+      const given = names.map(
+        (name) => [name, Object.hasOwn(variables, name) ? variables[name] : undefined] as const,
+      );
       return new Rendering(text, functions, limits, data, given).run(nodes);
     },
   };

@@ -7,13 +7,17 @@ export type Token = {
   /** Whether white space stands before it: `.a .b` are two values, `.a.b` is one. */
   readonly spaced: boolean;
 } & (
-  | { readonly kind: 'text' | 'string' | 'number' | 'char' | 'field' | 'variable' | 'word'; readonly text: string }
+  | {
+      readonly kind: 'text' | 'string' | 'number' | 'char' | 'field' | 'variable' | 'word';
+      readonly text: string;
+    }
   | { readonly kind: '{{' | '}}' | '|' | '(' | ')' | ':=' | '=' | ',' | '.' | 'end' }
 );
 
 const space = /[ \t\r\n]*/y;
 const word = /[\p{L}_][\p{L}\p{Nd}_]*/uy;
-const number = /[+-]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)/y;
+const number =
+  /[+-]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)/y;
 const quoted = /"(?:\\[^\n]|[^"\\\n])*"/y;
 const raw = /`[^`]*`/y;
 const char = /'(?:\\[^\n]+?|[^'\\\n])'/uy;
@@ -46,13 +50,22 @@ export function tokens(source: string): Token[] {
 }
 
 /** Reads one `{{ … }}` whose inside starts at `from`; answers where the text goes on. */
-function actionTokens(source: string, open: number, from: number, found: Token[]): { end: number; trim: boolean } {
+function actionTokens(
+  source: string,
+  open: number,
+  from: number,
+  found: Token[],
+): { end: number; trim: boolean } {
   const comment = skip(source, from, space);
   if (source.startsWith('/*', comment)) {
     const close = source.indexOf('*/', comment + 2);
     const tail = close < 0 ? undefined : closing(source, close + 2);
     if (tail === undefined) {
-      throw templateError(source, open, close < 0 ? 'unclosed comment' : 'comment ends before closing delimiter');
+      throw templateError(
+        source,
+        open,
+        close < 0 ? 'unclosed comment' : 'comment ends before closing delimiter',
+      );
     }
     return tail;
   }
@@ -86,7 +99,9 @@ function closing(source: string, at: number): { end: number; trim: boolean } | u
     return { end: at + 2, trim: false };
   }
   const dash = skip(source, at, space);
-  return source.startsWith('-}}', dash) && /\s/.test(source[dash - 1] ?? '') ? { end: dash + 3, trim: true } : undefined;
+  return source.startsWith('-}}', dash) && /\s/.test(source[dash - 1] ?? '')
+    ? { end: dash + 3, trim: true }
+    : undefined;
 }
 
 function tokenAt(source: string, at: number, spaced: boolean): { token: Token; end: number } {
@@ -95,14 +110,23 @@ function tokenAt(source: string, at: number, spaced: boolean): { token: Token; e
   if (first === '"' || first === '`' || first === "'") {
     const text = match(source, at, first === '"' ? quoted : first === '`' ? raw : char);
     if (text === undefined) {
-      throw fail(first === "'" ? 'unterminated character constant' : first === '"' ? 'unterminated quoted string' : 'unterminated raw quoted string');
+      throw fail(
+        first === "'"
+          ? 'unterminated character constant'
+          : first === '"'
+            ? 'unterminated quoted string'
+            : 'unterminated raw quoted string',
+      );
     }
     const inside = text.slice(1, -1);
     const value = first === '`' ? inside : first === '"' ? unquote(inside) : unquoteChar(inside);
     if (value === undefined) {
       throw fail(`bad escape in ${text}`);
     }
-    return { token: { kind: first === "'" ? 'char' : 'string', text: value, at, spaced }, end: at + text.length };
+    return {
+      token: { kind: first === "'" ? 'char' : 'string', text: value, at, spaced },
+      end: at + text.length,
+    };
   }
   if (/[0-9+-]/.test(first) || (first === '.' && /[0-9]/.test(source[at + 1] ?? ''))) {
     const text = match(source, at, number);
@@ -115,7 +139,10 @@ function tokenAt(source: string, at: number, spaced: boolean): { token: Token; e
   if (first === '.' || first === '$') {
     const name = match(source, at + 1, word) ?? '';
     if (first === '$' || name !== '') {
-      return { token: { kind: first === '$' ? 'variable' : 'field', text: name, at, spaced }, end: at + 1 + name.length };
+      return {
+        token: { kind: first === '$' ? 'variable' : 'field', text: name, at, spaced },
+        end: at + 1 + name.length,
+      };
     }
   }
   const name = match(source, at, word);

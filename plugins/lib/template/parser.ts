@@ -10,7 +10,11 @@ const closers = ['end', 'else'] as const;
 const unsupported = new Set(['define', 'template', 'block']);
 
 /** Text to nodes; every function and variable is known when it answers. */
-export function parseTemplate(source: string, functions: ReadonlyMap<string, TemplateFunction>, variables: readonly string[]): readonly Node[] {
+export function parseTemplate(
+  source: string,
+  functions: ReadonlyMap<string, TemplateFunction>,
+  variables: readonly string[],
+): readonly Node[] {
   return new Parser(source, functions, variables).parse();
 }
 
@@ -25,7 +29,11 @@ class Parser {
   #depth = 0;
   #loops = 0;
 
-  constructor(source: string, functions: ReadonlyMap<string, TemplateFunction>, variables: readonly string[]) {
+  constructor(
+    source: string,
+    functions: ReadonlyMap<string, TemplateFunction>,
+    variables: readonly string[],
+  ) {
     this.#source = source;
     this.#functions = functions;
     this.#tokens = tokens(source);
@@ -49,7 +57,11 @@ class Parser {
       if (token.kind === 'end' || closers.some((closer) => closer === this.#wordAhead())) {
         return nodes;
       }
-      nodes.push(token.kind === 'text' ? { kind: 'text', text: (this.#next() as { text: string }).text, at: token.at } : this.#action());
+      nodes.push(
+        token.kind === 'text'
+          ? { kind: 'text', text: (this.#next() as { text: string }).text, at: token.at }
+          : this.#action(),
+      );
     }
   }
 
@@ -142,7 +154,11 @@ class Parser {
   #declarations(context: string): { targets: readonly string[]; declares: boolean } {
     const first = this.#peek();
     const second = this.#tokens[this.#position + 1];
-    if (first.kind !== 'variable' || second === undefined || !(second.kind === ':=' || second.kind === '=' || second.kind === ',')) {
+    if (
+      first.kind !== 'variable' ||
+      second === undefined ||
+      !(second.kind === ':=' || second.kind === '=' || second.kind === ',')
+    ) {
       return { targets: [], declares: false };
     }
     const targets = [first.text];
@@ -185,11 +201,22 @@ class Parser {
     if (first.kind === 'call') {
       const [least, most] = this.#functions.get(first.name)!.takes;
       if (given < least || given > most) {
-        const wanted = least === most ? String(least) : most === Infinity ? `at least ${least}` : `${least} to ${most}`;
-        throw this.#fail(first, `wrong number of args for ${first.name}: want ${wanted} got ${given}`);
+        const wanted =
+          least === most
+            ? String(least)
+            : most === Infinity
+              ? `at least ${least}`
+              : `${least} to ${most}`;
+        throw this.#fail(
+          first,
+          `wrong number of args for ${first.name}: want ${wanted} got ${given}`,
+        );
       }
     } else if (given > 0) {
-      throw this.#fail(token, piped ? 'only a function can stand after a pipe' : 'only a function takes arguments');
+      throw this.#fail(
+        token,
+        piped ? 'only a function can stand after a pipe' : 'only a function takes arguments',
+      );
     }
     return { first, rest, at: token.at };
   }
@@ -203,7 +230,11 @@ class Parser {
       case 'char':
         return { kind: 'literal', value: BigInt(token.text.codePointAt(0)!), at };
       case 'number':
-        return { kind: 'literal', value: numeral(token.text, () => this.#fail(token, `bad number syntax: "${token.text}"`)), at };
+        return {
+          kind: 'literal',
+          value: numeral(token.text, () => this.#fail(token, `bad number syntax: "${token.text}"`)),
+          at,
+        };
       case '.':
         if (this.#peek().kind === 'word' && !this.#peek().spaced) {
           throw this.#fail(token, 'unexpected . in operand');
@@ -223,7 +254,12 @@ class Parser {
       case 'word':
         return this.#named(token.text, token);
       default:
-        throw this.#fail(token, token.kind === '}}' || token.kind === '|' ? `missing value for ${context}` : `unexpected ${shown(token)} in ${context}`);
+        throw this.#fail(
+          token,
+          token.kind === '}}' || token.kind === '|'
+            ? `missing value for ${context}`
+            : `unexpected ${shown(token)} in ${context}`,
+        );
     }
   }
 

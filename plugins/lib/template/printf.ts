@@ -26,10 +26,17 @@ export function sprintf(format: string, args: readonly unknown[], room: number):
     }
   };
   for (const match of format.matchAll(verb)) {
-    const [all, flagText, widthText, precisionText, letter] = match as unknown as [string, string, string | undefined, string | undefined, string];
+    const [all, flagText, widthText, precisionText, letter] = match as unknown as [
+      string,
+      string,
+      string | undefined,
+      string | undefined,
+      string,
+    ];
     add(format.slice(from, match.index));
     from = match.index + all.length;
-    const pointed = all.includes('.') && letter !== '.' ? true : all.slice(0, -letter.length).includes('.');
+    const pointed =
+      all.includes('.') && letter !== '.' ? true : all.slice(0, -letter.length).includes('.');
     const width = measure(widthText, () => args[used++]);
     const precision = pointed ? measure(precisionText ?? '0', () => args[used++]) : undefined;
     if (letter === '%') {
@@ -49,7 +56,15 @@ export function sprintf(format: string, args: readonly unknown[], room: number):
         space: flagText.includes(' '),
         zero: flagText.includes('0') && !flagText.includes('-'),
       };
-      add(one(args[used++], letter, flags, width === undefined ? undefined : Math.abs(width), precision));
+      add(
+        one(
+          args[used++],
+          letter,
+          flags,
+          width === undefined ? undefined : Math.abs(width),
+          precision,
+        ),
+      );
     }
   }
   add(format.slice(from));
@@ -72,7 +87,13 @@ function measure(text: string | undefined, argument: () => unknown): number | un
   return typeof value === 'bigint' ? Number(value) : widest + 1;
 }
 
-function one(value: unknown, letter: string, flags: Flags, width: number | undefined, precision: number | undefined): string {
+function one(
+  value: unknown,
+  letter: string,
+  flags: Flags,
+  width: number | undefined,
+  precision: number | undefined,
+): string {
   if (letter === 'T') {
     return pad(typeName(value), flags, width, false);
   }
@@ -81,11 +102,24 @@ function one(value: unknown, letter: string, flags: Flags, width: number | undef
     return `%!${letter}(${value === null || value === undefined ? '<nil>' : `${typeName(value)}=${display(value)}`})`;
   }
   const numeric = typeof value === 'number' || typeof value === 'bigint';
-  return pad(text, flags, width, numeric && flags.zero && !(typeof value === 'bigint' && precision !== undefined) && Number.isFinite(Number(value)));
+  return pad(
+    text,
+    flags,
+    width,
+    numeric &&
+      flags.zero &&
+      !(typeof value === 'bigint' && precision !== undefined) &&
+      Number.isFinite(Number(value)),
+  );
 }
 
 /** Undefined when the verb does not fit the value. */
-function formatted(value: unknown, letter: string, flags: Flags, precision: number | undefined): string | undefined {
+function formatted(
+  value: unknown,
+  letter: string,
+  flags: Flags,
+  precision: number | undefined,
+): string | undefined {
   switch (typeof value) {
     case 'string':
     case 'undefined':
@@ -101,7 +135,12 @@ function formatted(value: unknown, letter: string, flags: Flags, precision: numb
   }
 }
 
-function textual(value: string, letter: string, flags: Flags, precision: number | undefined): string | undefined {
+function textual(
+  value: string,
+  letter: string,
+  flags: Flags,
+  precision: number | undefined,
+): string | undefined {
   const text = precision === undefined ? value : Array.from(value).slice(0, precision).join('');
   switch (letter) {
     case 's':
@@ -130,12 +169,23 @@ const bases: ReadonlyMap<string, number> = new Map([
   ['X', 16],
 ]);
 
-function integral(value: bigint, letter: string, flags: Flags, precision: number | undefined): string | undefined {
+function integral(
+  value: bigint,
+  letter: string,
+  flags: Flags,
+  precision: number | undefined,
+): string | undefined {
   const base = bases.get(letter);
   if (base === undefined) {
     const point = value >= 0n && value <= 0x10ffffn ? Number(value) : 0xfffd;
     const char = String.fromCodePoint(point);
-    return letter === 'c' ? char : letter === 'q' ? `'${char}'` : letter === 'U' ? `U+${point.toString(16).toUpperCase().padStart(4, '0')}` : undefined;
+    return letter === 'c'
+      ? char
+      : letter === 'q'
+        ? `'${char}'`
+        : letter === 'U'
+          ? `U+${point.toString(16).toUpperCase().padStart(4, '0')}`
+          : undefined;
   }
   const size = (value < 0n ? -value : value).toString(base).padStart(precision ?? 0, '0');
   const prefix =
@@ -152,16 +202,31 @@ function integral(value: bigint, letter: string, flags: Flags, precision: number
   return letter === 'X' ? text.toUpperCase() : text;
 }
 
-function floating(value: number, letter: string, flags: Flags, precision: number | undefined): string | undefined {
+function floating(
+  value: number,
+  letter: string,
+  flags: Flags,
+  precision: number | undefined,
+): string | undefined {
   const form = letter.toLowerCase();
   if (!(form === 'e' || form === 'f' || form === 'g') && letter !== 'v') {
     return undefined;
   }
-  const text = form === 'e' || form === 'f' ? formatGoFloat(value, form, precision ?? 6) : formatGoFloat(value, 'g', precision ?? -1);
+  const text =
+    form === 'e' || form === 'f'
+      ? formatGoFloat(value, form, precision ?? 6)
+      : formatGoFloat(value, 'g', precision ?? -1);
   const negative = text.startsWith('-');
   const unsigned = text.replace(/^[+-]/, '');
   const signed =
-    signOf(negative, Number.isNaN(value) ? { ...flags, plus: false } : unsigned === 'Inf' && letter === 'v' ? { ...flags, plus: true } : flags) + unsigned;
+    signOf(
+      negative,
+      Number.isNaN(value)
+        ? { ...flags, plus: false }
+        : unsigned === 'Inf' && letter === 'v'
+          ? { ...flags, plus: true }
+          : flags,
+    ) + unsigned;
   return letter === 'E' || letter === 'G' ? signed.replace('e', 'E') : signed;
 }
 

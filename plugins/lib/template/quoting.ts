@@ -32,7 +32,8 @@ export function escapeAt(text: string, at: number, quote = '"'): Escape | undefi
     return undefined;
   }
   const [whole, hex, short, long, octal] = found;
-  const value = octal === undefined ? Number.parseInt((hex ?? short ?? long)!, 16) : Number.parseInt(octal, 8);
+  const value =
+    octal === undefined ? Number.parseInt((hex ?? short ?? long)!, 16) : Number.parseInt(octal, 8);
   const isByte = hex !== undefined || octal !== undefined;
   const isValid = isByte ? value <= 0xff : value <= 0x10ffff && (value < 0xd800 || value > 0xdfff);
   return isValid ? { value, isByte, end: at + whole.length } : undefined;
@@ -47,7 +48,10 @@ export function unquoteBytes(inside: string, quote = '"'): Buffer | undefined {
     if (escape === undefined) {
       return undefined;
     }
-    parts.push(Buffer.from(inside.slice(from, at)), escape.isByte ? Buffer.of(escape.value) : Buffer.from(String.fromCodePoint(escape.value)));
+    parts.push(
+      Buffer.from(inside.slice(from, at)),
+      escape.isByte ? Buffer.of(escape.value) : Buffer.from(String.fromCodePoint(escape.value)),
+    );
     from = escape.end;
   }
   parts.push(Buffer.from(inside.slice(from)));
@@ -68,7 +72,9 @@ export function unquoteChar(inside: string): string | undefined {
   return escape?.end === inside.length ? String.fromCodePoint(escape.value) : undefined;
 }
 
-const named: ReadonlyMap<string, string> = new Map([...letters, ['"', '"']].map(([letter, value]) => [value!, `\\${letter}`]));
+const named: ReadonlyMap<string, string> = new Map(
+  [...letters, ['"', '"']].map(([letter, value]) => [value!, `\\${letter}`]),
+);
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const unprintable = /["\\]|[\x00-\x1f\x7f-\xa0\xad\u2028\u2029\ufeff]|\p{Cs}|\p{Cn}/gu;
 
@@ -81,7 +87,9 @@ function escaped(point: number): string {
   if (point < 0x80) {
     return `\\x${point.toString(16).padStart(2, '0')}`;
   }
-  return point < 0x10000 ? `\\u${point.toString(16).padStart(4, '0')}` : `\\U${point.toString(16).padStart(8, '0')}`;
+  return point < 0x10000
+    ? `\\u${point.toString(16).padStart(4, '0')}`
+    : `\\U${point.toString(16).padStart(8, '0')}`;
 }
 
 const entities: ReadonlyMap<string, string> = new Map([
@@ -94,4 +102,5 @@ const entities: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Text as it stands in HTML, within an element or a quoted attribute. */
-export const escapedHtml = (text: string): string => text.replace(/[&<>"'\0]/g, (char) => entities.get(char)!);
+export const escapedHtml = (text: string): string =>
+  text.replace(/[&<>"'\0]/g, (char) => entities.get(char)!);

@@ -88,19 +88,26 @@ export class Rendering {
 
   #branch(node: Extract<Node, { kind: 'if' | 'with' | 'range' }>, dot: unknown): Flow {
     const value = this.#pipeline(node.pipeline, dot);
-    return isTrue(value) ? this.#list(node.body, node.kind === 'with' ? value : dot) : this.#list(node.otherwise, dot);
+    return isTrue(value)
+      ? this.#list(node.body, node.kind === 'with' ? value : dot)
+      : this.#list(node.otherwise, dot);
   }
 
   #range(node: Extract<Node, { kind: 'if' | 'with' | 'range' }>, dot: unknown): Flow {
     const { targets, declares } = node.pipeline;
-    const entries = this.entries(this.#pipeline({ ...node.pipeline, targets: [] }, dot), node.pipeline.at);
+    const entries = this.entries(
+      this.#pipeline({ ...node.pipeline, targets: [] }, dot),
+      node.pipeline.at,
+    );
     const held = this.#names.length;
     let any = false;
     for (const [key, value] of entries) {
       any = true;
       this.#step(node.at, 1);
       const given = targets.length === 2 ? [key, value] : [value];
-      targets.forEach((name, i) => (declares ? this.#declare(name, given[i]) : this.#assign(name, given[i])));
+      targets.forEach((name, i) =>
+        declares ? this.#declare(name, given[i]) : this.#assign(name, given[i]),
+      );
       const flow = this.#list(node.body, value);
       this.#forget(held);
       if (flow === 'break') {
@@ -158,7 +165,13 @@ export class Rendering {
     return this.#call(name, args, at);
   }
 
-  #shortCircuit(name: 'and' | 'or', operands: readonly Operand[], dot: unknown, piped: boolean, final: unknown): unknown {
+  #shortCircuit(
+    name: 'and' | 'or',
+    operands: readonly Operand[],
+    dot: unknown,
+    piped: boolean,
+    final: unknown,
+  ): unknown {
     let value: unknown;
     for (const operand of operands) {
       value = this.#operand(operand, dot);
@@ -177,7 +190,11 @@ export class Rendering {
       case 'dot':
         return this.#fields(dot, operand.chain, operand.at);
       case 'variable':
-        return this.#fields(operand.name === '' ? this.#data : this.#values[this.#names.lastIndexOf(operand.name)], operand.chain, operand.at);
+        return this.#fields(
+          operand.name === '' ? this.#data : this.#values[this.#names.lastIndexOf(operand.name)],
+          operand.chain,
+          operand.at,
+        );
       case 'pipeline': {
         const held = this.#names.length;
         const value = this.#pipeline(operand.pipeline, dot);
@@ -206,13 +223,19 @@ export class Rendering {
   #call(name: string, args: readonly unknown[], at: number): unknown {
     const known = this.#functions.get(name)!;
     if (args.length < known.takes[0]) {
-      throw this.#fail(at, `wrong number of args for ${name}: want ${known.takes[0]} got ${args.length}`);
+      throw this.#fail(
+        at,
+        `wrong number of args for ${name}: want ${known.takes[0]} got ${args.length}`,
+      );
     }
     const value = this.#guarded(name, at, () => known.call(args, this.#limits.output));
     if (typeof value === 'string' && value.length > this.#limits.output) {
       throw this.#fail(at, `${name} makes a text of more than ${this.#limits.output} characters`);
     }
-    const characters = [...args, value].reduce((sum: number, text) => sum + (typeof text === 'string' ? text.length : 0), 0);
+    const characters = [...args, value].reduce(
+      (sum: number, text) => sum + (typeof text === 'string' ? text.length : 0),
+      0,
+    );
     this.#step(at, 1 + Math.floor(characters / charactersPerStep));
     return value;
   }
@@ -221,7 +244,9 @@ export class Rendering {
     try {
       return work();
     } catch (error) {
-      throw isSvcError(error) && error.message.startsWith('template:') ? error : this.#fail(at, `error calling ${name}: ${messageOf(error)}`);
+      throw isSvcError(error) && error.message.startsWith('template:')
+        ? error
+        : this.#fail(at, `error calling ${name}: ${messageOf(error)}`);
     }
   }
 

@@ -4,5 +4,8 @@ import { SvcError } from 'svc/sdk';
 export function templateError(text: string, at: number, message: string): SvcError {
   const before = text.slice(0, at);
   const line = before.split('\n').length;
-  return new SvcError('invalid_argument', `template:${line}:${at - before.lastIndexOf('\n')}: ${message}`);
+  return new SvcError(
+    'invalid_argument',
+    `template:${line}:${at - before.lastIndexOf('\n')}: ${message}`,
+  );
 }

@@ -11,11 +11,17 @@ export interface Opaque {
 }
 
 export function isOpaque(value: unknown): value is Opaque {
-  return typeof value === 'object' && value !== null && typeof (value as Partial<Opaque>)[shownAs] === 'function';
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as Partial<Opaque>)[shownAs] === 'function'
+  );
 }
 
 /** A Map, or an object without a class of its own. */
-export function isRecord(value: unknown): value is Map<unknown, unknown> | Readonly<Record<string, unknown>> {
+export function isRecord(
+  value: unknown,
+): value is Map<unknown, unknown> | Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return false;
   }
@@ -24,15 +30,30 @@ export function isRecord(value: unknown): value is Map<unknown, unknown> | Reado
 }
 
 /** What the record holds under the name itself; never anything inherited, and never a function. */
-export function fieldOf(record: Map<unknown, unknown> | Readonly<Record<string, unknown>>, name: string): unknown {
-  const value = record instanceof Map ? record.get(name) : Object.hasOwn(record, name) ? record[name] : undefined;
+export function fieldOf(
+  record: Map<unknown, unknown> | Readonly<Record<string, unknown>>,
+  name: string,
+): unknown {
+  const value =
+    record instanceof Map
+      ? record.get(name)
+      : Object.hasOwn(record, name)
+        ? record[name]
+        : undefined;
   return typeof value === 'function' ? undefined : value;
 }
 
 /** In the order Go prints and ranges over maps: by key. */
-export function sortedEntries(record: Map<unknown, unknown> | Readonly<Record<string, unknown>>): [string, unknown][] {
-  const entries = record instanceof Map ? [...record].map(([key, value]): [string, unknown] => [String(key), value]) : Object.entries(record);
-  return entries.filter(([, value]) => typeof value !== 'function').sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+export function sortedEntries(
+  record: Map<unknown, unknown> | Readonly<Record<string, unknown>>,
+): [string, unknown][] {
+  const entries =
+    record instanceof Map
+      ? [...record].map(([key, value]): [string, unknown] => [String(key), value])
+      : Object.entries(record);
+  return entries
+    .filter(([, value]) => typeof value !== 'function')
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
 export function isTrue(value: unknown): boolean {
@@ -58,7 +79,13 @@ export function typeName(value: unknown): string {
     case 'string':
       return 'string';
     default:
-      return value === null ? '<nil>' : Array.isArray(value) ? '[]interface {}' : isRecord(value) ? 'map[string]interface {}' : 'object';
+      return value === null
+        ? '<nil>'
+        : Array.isArray(value)
+          ? '[]interface {}'
+          : isRecord(value)
+            ? 'map[string]interface {}'
+            : 'object';
   }
 }
 

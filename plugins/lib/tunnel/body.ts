@@ -78,13 +78,27 @@ export function errorBody(error: unknown): Body {
 
 export function errorFrom(body: Body): SvcError {
   const { code, message, details, retry_after } = body;
-  const known = typeof code === 'string' && Object.hasOwn(errorStatus, code) ? (code as ErrorCode) : 'upstream_error';
+  const known =
+    typeof code === 'string' && Object.hasOwn(errorStatus, code)
+      ? (code as ErrorCode)
+      : 'upstream_error';
   const problems = Array.isArray(details) ? details.slice(0, 32).filter(isProblem) : undefined;
-  return new SvcError(known, typeof message === 'string' ? message.slice(0, longestMessage) : 'the other side refused and did not say why', {
-    ...(problems && { details: problems }),
-    ...(typeof retry_after === 'number' && retry_after >= 0 && retry_after <= 86_400 && { retryAfterSeconds: retry_after }),
-  });
+  return new SvcError(
+    known,
+    typeof message === 'string'
+      ? message.slice(0, longestMessage)
+      : 'the other side refused and did not say why',
+    {
+      ...(problems && { details: problems }),
+      ...(typeof retry_after === 'number' &&
+        retry_after >= 0 &&
+        retry_after <= 86_400 && { retryAfterSeconds: retry_after }),
+    },
+  );
 }
 
 const isProblem = (value: unknown): value is { path: string; message: string } =>
-  typeof value === 'object' && value !== null && typeof (value as Body)['path'] === 'string' && typeof (value as Body)['message'] === 'string';
+  typeof value === 'object' &&
+  value !== null &&
+  typeof (value as Body)['path'] === 'string' &&
+  typeof (value as Body)['message'] === 'string';

@@ -21,10 +21,18 @@ export class ByteQueue {
       this.#pieces.push(piece);
       return;
     }
-    if (this.#cell && this.#filled + piece.length <= this.#cell.length && this.#pieces.length > this.#head) {
+    if (
+      this.#cell &&
+      this.#filled + piece.length <= this.#cell.length &&
+      this.#pieces.length > this.#head
+    ) {
       piece.copy(this.#cell, this.#filled);
       const last = this.#pieces.length - 1;
-      this.#pieces[last] = Buffer.from(this.#cell.buffer, this.#pieces[last]!.byteOffset, this.#pieces[last]!.length + piece.length);
+      this.#pieces[last] = Buffer.from(
+        this.#cell.buffer,
+        this.#pieces[last]!.byteOffset,
+        this.#pieces[last]!.length + piece.length,
+      );
     } else {
       this.#cell = Buffer.allocUnsafeSlow(Math.min(cellBytes, Math.max(64, this.#length * 2)));
       this.#filled = 0;

@@ -59,11 +59,19 @@ export class InboundCalls {
     const { limits, options, session } = this.#wire;
     const method = options.handlers?.methods?.get(name);
     if (this.#running.size >= limits.calls) {
-      this.#refuse(id, new SvcError('unavailable', `busy: ${limits.calls} calls are at work already; try again`, { retryAfterSeconds: 1 }));
+      this.#refuse(
+        id,
+        new SvcError('unavailable', `busy: ${limits.calls} calls are at work already; try again`, {
+          retryAfterSeconds: 1,
+        }),
+      );
     } else if (!method) {
       this.#refuse(id, new SvcError('not_found', `there is no method ${name} here`));
     } else if (method.mutating && key === undefined) {
-      this.#refuse(id, new SvcError('invalid_argument', `${name} is a command; it needs an idempotency key`));
+      this.#refuse(
+        id,
+        new SvcError('invalid_argument', `${name} is a command; it needs an idempotency key`),
+      );
     } else if (session.live) {
       void this.#answer(id, name, method, body['p'], timeoutMs, key);
     }
@@ -83,11 +91,20 @@ export class InboundCalls {
     }
   }
 
-  async #answer(id: number, name: string, method: TunnelMethod, params: unknown, timeoutMs: number, key: string | undefined): Promise<void> {
+  async #answer(
+    id: number,
+    name: string,
+    method: TunnelMethod,
+    params: unknown,
+    timeoutMs: number,
+    key: string | undefined,
+  ): Promise<void> {
     const { options, session } = this.#wire;
     const running = new Running(method.mutating === true);
     this.#running.set(id, running);
-    const cancel = options.sweeper.after(timeoutMs, () => running.abort(new SvcError('unavailable', 'the deadline of the call has passed')));
+    const cancel = options.sweeper.after(timeoutMs, () =>
+      running.abort(new SvcError('unavailable', 'the deadline of the call has passed')),
+    );
     const call: InboundCall = {
       ...{ timeoutMs, session, idempotencyKey: key },
       get signal() {
@@ -100,7 +117,12 @@ export class InboundCalls {
       } catch (error) {
         if (!isSvcError(error) && !running.aborted) {
           options.log.error(
-            { event: 'tunnel.method_failed', tunnel: options.label, method: name, cause: messageOf(error) },
+            {
+              event: 'tunnel.method_failed',
+              tunnel: options.label,
+              method: name,
+              cause: messageOf(error),
+            },
             'method threw; its caller gets an error',
           );
         }
@@ -116,7 +138,12 @@ export class InboundCalls {
     this.#wire.settled();
   }
 
-  async #once(name: string, params: unknown, key: string, work: () => Promise<Outcome>): Promise<Outcome> {
+  async #once(
+    name: string,
+    params: unknown,
+    key: string,
+    work: () => Promise<Outcome>,
+  ): Promise<Outcome> {
     const { journal, log, label } = this.#wire.options;
     try {
       if (!journal) {
@@ -137,7 +164,10 @@ export class InboundCalls {
         error: errorBody(
           isSvcError(error)
             ? error
-            : new SvcError('unavailable', 'the command journal cannot be written, so no command is run; free some space on the host of the agent'),
+            : new SvcError(
+                'unavailable',
+                'the command journal cannot be written, so no command is run; free some space on the host of the agent',
+              ),
         ),
       };
     }
@@ -154,7 +184,11 @@ export class InboundCalls {
       body = JSON.stringify({ r: outcome.result });
     } catch (error) {
       this.#wire.options.log.error(
-        { event: 'tunnel.result_no_json', tunnel: this.#wire.options.label, cause: messageOf(error) },
+        {
+          event: 'tunnel.result_no_json',
+          tunnel: this.#wire.options.label,
+          cause: messageOf(error),
+        },
         'could not encode the result of a method as JSON; its caller gets an error',
       );
       this.#refuse(id, error);
@@ -162,7 +196,13 @@ export class InboundCalls {
     }
     const bytes = Buffer.byteLength(body);
     if (bytes > bodyBytes) {
-      this.#refuse(id, new SvcError('upstream_error', `the answer has ${bytes} bytes; ${bodyBytes} are the most; ask for less`));
+      this.#refuse(
+        id,
+        new SvcError(
+          'upstream_error',
+          `the answer has ${bytes} bytes; ${bodyBytes} are the most; ask for less`,
+        ),
+      );
     } else {
       this.#wire.send(frameType.response, id, body);
     }

@@ -29,17 +29,33 @@ export class OutboundCalls {
     return this.#open.length;
   }
 
-  ask(method: string, params: unknown, { timeoutMs, idempotencyKey, signal }: CallOptions): Promise<unknown> {
+  ask(
+    method: string,
+    params: unknown,
+    { timeoutMs, idempotencyKey, signal }: CallOptions,
+  ): Promise<unknown> {
     const { limits, peer, options } = this.#wire;
     signal?.throwIfAborted();
     if (this.#open.length >= limits.calls) {
-      throw new SvcError('unavailable', `${peer} works on ${limits.calls} calls already; try again`, { retryAfterSeconds: 1 });
+      throw new SvcError(
+        'unavailable',
+        `${peer} works on ${limits.calls} calls already; try again`,
+        { retryAfterSeconds: 1 },
+      );
     }
     const dl = Math.min(longestCallMs, Math.max(1, Math.ceil(timeoutMs)));
-    const body = writeRequest({ m: method, p: params, dl, ...(idempotencyKey !== undefined && { i: idempotencyKey }) }, limits.bodyBytes);
+    const body = writeRequest(
+      { m: method, p: params, dl, ...(idempotencyKey !== undefined && { i: idempotencyKey }) },
+      limits.bodyBytes,
+    );
     const id = this.#wire.nextId();
     return new Promise((resolve, reject) => {
-      const cancel = options.sweeper.after(dl, () => this.#giveUp(id, new SvcError('unavailable', `${peer} did not answer ${method} within ${dl} ms`)));
+      const cancel = options.sweeper.after(dl, () =>
+        this.#giveUp(
+          id,
+          new SvcError('unavailable', `${peer} did not answer ${method} within ${dl} ms`),
+        ),
+      );
       const onAbort = signal && ((): void => this.#giveUp(id, signal.reason));
       signal?.addEventListener('abort', onAbort!, { once: true });
       this.#open = [...this.#open, { id, resolve, reject, cancel, signal, onAbort }];
@@ -92,11 +108,17 @@ function writeRequest(request: object, mostBytes: number): string {
   try {
     body = JSON.stringify(request);
   } catch (error) {
-    throw new SvcError('invalid_argument', 'the parameters of a call are plain JSON', { cause: error });
+    throw new SvcError('invalid_argument', 'the parameters of a call are plain JSON', {
+      cause: error,
+    });
   }
   const bytes = Buffer.byteLength(body);
   if (bytes > mostBytes) {
-    throw new SvcError('invalid_argument', `a call may carry ${mostBytes} bytes, this one has ${bytes}`, { status: 413 });
+    throw new SvcError(
+      'invalid_argument',
+      `a call may carry ${mostBytes} bytes, this one has ${bytes}`,
+      { status: 413 },
+    );
   }
   return body;
 }

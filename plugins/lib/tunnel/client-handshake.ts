@@ -41,8 +41,20 @@ export interface ClientHandshakeOptions {
 const managerBytes = 64 * 1024;
 
 /** Throws a TunnelRefusal when the manager refuses, or cannot prove that it knows the edge; the connection is then closed. */
-export function clientHandshake(transport: MessageTransport, options: ClientHandshakeOptions): Promise<Welcome> {
-  const { sweeper, ids, accessKey, secretKey, state = () => ({}), machineKey, channelBinding = 'none', timeoutMs = 15_000 } = options;
+export function clientHandshake(
+  transport: MessageTransport,
+  options: ClientHandshakeOptions,
+): Promise<Welcome> {
+  const {
+    sweeper,
+    ids,
+    accessKey,
+    secretKey,
+    state = () => ({}),
+    machineKey,
+    channelBinding = 'none',
+    timeoutMs = 15_000,
+  } = options;
   return exchange(transport, { sweeper, timeoutMs, mostBytes: managerBytes }, async (turns) => {
     const secret = readSecret(secretKey);
     if (!secret) {
@@ -50,12 +62,34 @@ export function clientHandshake(transport: MessageTransport, options: ClientHand
     }
     const clientNonce = ids.token(32);
     const { agent_id, boot_id, agent_version, caps, purpose } = options.hello;
-    const hello = JSON.stringify({ v: 1, ak: accessKey, cnonce: clientNonce, agent_id, boot_id, agent_version, caps, purpose });
+    const hello = JSON.stringify({
+      v: 1,
+      ak: accessKey,
+      cnonce: clientNonce,
+      agent_id,
+      boot_id,
+      agent_version,
+      caps,
+      purpose,
+    });
     // In the state, so that the proof of the secret covers it: nobody on the way can put another key in its place.
-    const written = (): string => JSON.stringify(machineKey === undefined ? state() : { ...state(), machine_key: machineKey.publicKey });
+    const written = (): string =>
+      JSON.stringify(
+        machineKey === undefined ? state() : { ...state(), machine_key: machineKey.publicKey },
+      );
     // The proof and its JSON take 80 bytes, the signature of the machine 102.
-    if (Buffer.byteLength(hello) + Buffer.byteLength(JSON.stringify(written())) + 2 * headerBytes + 80 + (machineKey ? 102 : 0) > strangerBytes) {
-      throw new SvcError('invalid_argument', `hello and state of this edge do not fit into ${strangerBytes} bytes`);
+    if (
+      Buffer.byteLength(hello) +
+        Buffer.byteLength(JSON.stringify(written())) +
+        2 * headerBytes +
+        80 +
+        (machineKey ? 102 : 0) >
+      strangerBytes
+    ) {
+      throw new SvcError(
+        'invalid_argument',
+        `hello and state of this edge do not fit into ${strangerBytes} bytes`,
+      );
     }
     turns.send(frameType.hello, hello);
 
@@ -73,7 +107,10 @@ export function clientHandshake(transport: MessageTransport, options: ClientHand
     });
     const { proof, expected } = proveEdge(secret, transcript);
     const signature = machineKey && { machine_sig: machineKey.sign(transcript) };
-    turns.send(frameType.auth, JSON.stringify({ proof: proof.toString('base64url'), state: stateText, ...signature }));
+    turns.send(
+      frameType.auth,
+      JSON.stringify({ proof: proof.toString('base64url'), state: stateText, ...signature }),
+    );
 
     const { body: answer } = await turns.receive(frameType.authOk);
     const sig = Buffer.from(text(answer, 'sig', 64), 'base64url');
@@ -87,6 +124,10 @@ export function clientHandshake(transport: MessageTransport, options: ClientHand
     if (typeof time !== 'number' || typeof welcome !== 'object' || welcome === null) {
       throw new ProtocolViolation('a welcome without time or body');
     }
-    return { sessionId: text(answer, 'session_id', 64), serverTime: time, body: welcome as Record<string, unknown> };
+    return {
+      sessionId: text(answer, 'session_id', 64),
+      serverTime: time,
+      body: welcome as Record<string, unknown>,
+    };
   });
 }

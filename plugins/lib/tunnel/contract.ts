@@ -39,7 +39,11 @@ export interface TunnelMethod {
 export type TunnelListener = (payload: any, session: TunnelSession) => void;
 
 /** Resolves to accept the stream, throws an SvcError to refuse it. It may read before; bytes wait until it does. */
-export type TunnelService = (stream: TunnelStream, meta: unknown, session: TunnelSession) => MaybePromise<void>;
+export type TunnelService = (
+  stream: TunnelStream,
+  meta: unknown,
+  session: TunnelSession,
+) => MaybePromise<void>;
 
 /** One object for all sessions of a process; what a session answers to is looked up at each message. */
 export interface TunnelHandlers {
@@ -109,7 +113,11 @@ export interface TunnelSession {
   /** False when it was dropped: above the rate, the connection full or closed. */
   emit(event: string, payload: unknown): boolean;
   /** Resolves once the other side has accepted; rejects with its refusal, or unavailable after `timeoutMs` (default 10 s). */
-  open(service: string, meta: unknown, options?: { readonly timeoutMs?: number }): Promise<TunnelStream>;
+  open(
+    service: string,
+    meta: unknown,
+    options?: { readonly timeoutMs?: number },
+  ): Promise<TunnelStream>;
   /** Says good-bye, lets what runs go on for the grace, then closes. */
   goAway(reason: GoAwayReason, options: GoAwayOptions): void;
   /** Closes at once, politely. */

@@ -29,10 +29,16 @@ export function makeCredentials(ids: Pick<Ids, 'token'>): Credentials {
 export function keysOf(secretKey: string): StoredKeys {
   const secret = readSecret(secretKey);
   if (!secret) {
-    throw new SvcError('invalid_argument', `a secret key begins with ${secretPrefix} and has ${secretPrefix.length + 43} characters`);
+    throw new SvcError(
+      'invalid_argument',
+      `a secret key begins with ${secretPrefix} and has ${secretPrefix.length + 43} characters`,
+    );
   }
   const { clientKey, serverKey } = derive(secret);
-  return { stored_key: sha256(clientKey).toString('base64url'), server_key: serverKey.toString('base64url') };
+  return {
+    stored_key: sha256(clientKey).toString('base64url'),
+    server_key: serverKey.toString('base64url'),
+  };
 }
 
 /** For senders that show the secret itself, over HTTP Basic. */
@@ -48,8 +54,12 @@ const noSecret = Buffer.alloc(32);
 
 /** A secret has one spelling: the last of its 43 characters carries two bits that say nothing. */
 export function readSecret(secretKey: string): Buffer | undefined {
-  const secret = /^svc_sk_[\w-]{43}$/.test(secretKey) ? Buffer.from(secretKey.slice(secretPrefix.length), 'base64url') : undefined;
-  return secret?.toString('base64url') === secretKey.slice(secretPrefix.length) ? secret : undefined;
+  const secret = /^svc_sk_[\w-]{43}$/.test(secretKey)
+    ? Buffer.from(secretKey.slice(secretPrefix.length), 'base64url')
+    : undefined;
+  return secret?.toString('base64url') === secretKey.slice(secretPrefix.length)
+    ? secret
+    : undefined;
 }
 
 export const derive = (secret: Uint8Array): { clientKey: Buffer; serverKey: Buffer } => ({
@@ -59,5 +69,7 @@ export const derive = (secret: Uint8Array): { clientKey: Buffer; serverKey: Buff
 
 const clientKeyOf = (secret: Uint8Array): Buffer => hmac(secret, 'edge client key v1');
 
-export const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest();
-export const hmac = (key: Uint8Array, text: Uint8Array | string): Buffer => createHmac('sha256', key).update(text).digest();
+export const sha256 = (bytes: Uint8Array | string): Buffer =>
+  createHash('sha256').update(bytes).digest();
+export const hmac = (key: Uint8Array, text: Uint8Array | string): Buffer =>
+  createHmac('sha256', key).update(text).digest();

@@ -46,12 +46,20 @@ export interface Connection {
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const transport = await dial(options.dial);
   const welcome = await clientHandshake(transport, options.handshake);
-  return { welcome, session: openSession(transport, { ...options.session, side: 'edge', sweeper: options.handshake.sweeper }) };
+  return {
+    welcome,
+    session: openSession(transport, {
+      ...options.session,
+      side: 'edge',
+      sweeper: options.handshake.sweeper,
+    }),
+  };
 }
 
 const tcpKeepAliveMs = 60_000;
 const longestRetryAfter = 3_600;
-const pinAdvice = 'either the connection is intercepted, or the manager has another key now; if so, enrol again with its --pin';
+const pinAdvice =
+  'either the connection is intercepted, or the manager has another key now; if so, enrol again with its --pin';
 
 /** Opens the WebSocket of a tunnel. Throws TunnelRefusal when the manager says when to come back, SvcError unavailable otherwise. */
 export function dial(options: DialOptions): Promise<MessageTransport> {
@@ -84,11 +92,19 @@ export function dial(options: DialOptions): Promise<MessageTransport> {
       const message = `${url} answered ${response.statusCode} and no tunnel`;
       const retry = after > 0 ? Math.min(after, longestRetryAfter) * 1_000 : undefined;
       settle(
-        retry === undefined ? new SvcError('unavailable', message) : new TunnelRefusal(closeCode.unavailable, message, { minMs: retry, maxMs: 2 * retry }),
+        retry === undefined
+          ? new SvcError('unavailable', message)
+          : new TunnelRefusal(closeCode.unavailable, message, { minMs: retry, maxMs: 2 * retry }),
       );
     });
     // After the opening a broken connection is told by 'close'.
-    ws.on('error', (error) => settle(signal?.aborted ? signal.reason : new SvcError('unavailable', `${url}: ${error.message}`, { cause: error })));
+    ws.on('error', (error) =>
+      settle(
+        signal?.aborted
+          ? signal.reason
+          : new SvcError('unavailable', `${url}: ${error.message}`, { cause: error }),
+      ),
+    );
   });
 }
 
@@ -100,16 +116,28 @@ interface Target {
 
 type Opened = (error: Error | null, socket?: Socket) => void;
 
-function connection({ host, port, servername }: Target, options: DialOptions, opened: Opened): Socket | undefined {
+function connection(
+  { host, port, servername }: Target,
+  options: DialOptions,
+  opened: Opened,
+): Socket | undefined {
   const { protocol } = new URL(options.url);
   const { proxy } = options;
   const from = options.localAddress === undefined ? {} : { localAddress: options.localAddress };
   const secure = protocol === 'wss:' || protocol === 'https:';
   if (proxy !== undefined) {
-    return through(proxy, secure)({ host, port, ...trust(options) }, (error, socket) => opened(error, socket && guarded(socket, secure, options)));
+    return through(proxy, secure)({ host, port, ...trust(options) }, (error, socket) =>
+      opened(error, socket && guarded(socket, secure, options)),
+    );
   }
   const socket = secure
-    ? connectTls({ host, port, ...from, ...(servername !== undefined && { servername }), ...trust(options) })
+    ? connectTls({
+        host,
+        port,
+        ...from,
+        ...(servername !== undefined && { servername }),
+        ...trust(options),
+      })
     : connectTcp({ host, port, ...from, noDelay: true });
   return guarded(socket, secure, options);
 }
@@ -123,7 +151,11 @@ function guarded(socket: Socket, secure: boolean, { pin }: DialOptions): Socket 
     tls.prependOnceListener('secureConnect', () => {
       const shown = tls.getPeerX509Certificate();
       if (!shown || pinOf(shown.publicKey) !== pin) {
-        tls.destroy(new Error(`the key of the server is not the pinned one, but ${shown ? pinOf(shown.publicKey) : 'none'}: ${pinAdvice}`));
+        tls.destroy(
+          new Error(
+            `the key of the server is not the pinned one, but ${shown ? pinOf(shown.publicKey) : 'none'}: ${pinAdvice}`,
+          ),
+        );
       }
     });
   }
@@ -139,7 +171,8 @@ function trust({ pin, ca }: DialOptions): { rejectUnauthorized?: boolean; ca?: s
 }
 
 /** `sha256/…` over the public key of a certificate, PEM or DER. */
-export const spkiPin = (certificate: string | Uint8Array): string => pinOf(new X509Certificate(certificate).publicKey);
+export const spkiPin = (certificate: string | Uint8Array): string =>
+  pinOf(new X509Certificate(certificate).publicKey);
 
 const pinOf = (key: KeyObject): string =>
   `sha256/${createHash('sha256')

@@ -21,13 +21,18 @@ export class Events {
     const { highBytes, bodyBytes, eventsPerSecond, eventBurst } = this.#wire.limits;
     const now = this.#now();
     this.#sent ??= new TokenBucket(eventBurst, now);
-    if (this.#wire.bufferedBytes > highBytes || !this.#sent.take(eventsPerSecond, eventBurst, now)) {
+    if (
+      this.#wire.bufferedBytes > highBytes ||
+      !this.#sent.take(eventsPerSecond, eventBurst, now)
+    ) {
       this.dropped += 1;
       return false;
     }
     const body = JSON.stringify({ e: event, p: payload });
     if (Buffer.byteLength(body) > bodyBytes) {
-      throw new SvcError('invalid_argument', `an event may carry ${bodyBytes} bytes`, { status: 413 });
+      throw new SvcError('invalid_argument', `an event may carry ${bodyBytes} bytes`, {
+        status: 413,
+      });
     }
     this.#wire.send(frameType.event, 0, body);
     return true;
@@ -54,7 +59,10 @@ export class Events {
     try {
       handlers?.events?.get(name)?.(body['p'], session);
     } catch (error) {
-      log.error({ event: 'tunnel.listener_failed', tunnel: label, topic: name, cause: messageOf(error) }, 'event listener threw; the event is lost');
+      log.error(
+        { event: 'tunnel.listener_failed', tunnel: label, topic: name, cause: messageOf(error) },
+        'event listener threw; the event is lost',
+      );
     }
   }
 

@@ -1,6 +1,13 @@
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 import { type Body, parseBody } from './body.ts';
-import { decodeFrame, encodeFrame, type Frame, type FrameType, frameType, ProtocolViolation } from './frames.ts';
+import {
+  decodeFrame,
+  encodeFrame,
+  type Frame,
+  type FrameType,
+  frameType,
+  ProtocolViolation,
+} from './frames.ts';
 import { readGoAway, writeGoAway } from './go-away.ts';
 import { isRefusal, TunnelRefusal } from './hello.ts';
 import { closeCode } from './limits.ts';
@@ -19,9 +26,15 @@ const mostDepth = 4;
 const closeMs = 2_000;
 
 /** A handshake in turns that must end in time. Whatever goes wrong in it ends the connection, and is thrown as a TunnelRefusal. */
-export async function exchange<R>(transport: MessageTransport, options: ExchangeOptions, work: (turns: Turns) => Promise<R>): Promise<R> {
+export async function exchange<R>(
+  transport: MessageTransport,
+  options: ExchangeOptions,
+  work: (turns: Turns) => Promise<R>,
+): Promise<R> {
   const turns = new Turns(transport, options);
-  const cancelDeadline = options.sweeper.after(options.timeoutMs, () => turns.fail(new TunnelRefusal(closeCode.silent, 'the handshake took too long')));
+  const cancelDeadline = options.sweeper.after(options.timeoutMs, () =>
+    turns.fail(new TunnelRefusal(closeCode.silent, 'the handshake took too long')),
+  );
   try {
     const result = await work(turns);
     turns.finish();
@@ -90,7 +103,10 @@ export class Turns {
     }
     const giveUp = this.#options.sweeper.after(closeMs, () => this.#transport.terminate());
     this.#inbox.take(() => undefined, giveUp);
-    this.send(frameType.goAway, writeGoAway({ code: refusal.closeCode, message: refusal.message }, refusal.retry));
+    this.send(
+      frameType.goAway,
+      writeGoAway({ code: refusal.closeCode, message: refusal.message }, refusal.retry),
+    );
     this.#transport.close(refusal.closeCode, refusal.message.slice(0, 100));
   }
 
@@ -113,7 +129,12 @@ export class Turns {
       (message) => this.#receiveMessage(message),
       (code, reason) => {
         this.#gone = true;
-        this.fail(new TunnelRefusal(code, reason === '' ? 'the connection ended during the handshake' : reason));
+        this.fail(
+          new TunnelRefusal(
+            code,
+            reason === '' ? 'the connection ended during the handshake' : reason,
+          ),
+        );
       },
     );
   }
@@ -123,7 +144,9 @@ export class Turns {
     this.#bytes += message.length;
     try {
       if (this.#bytes > this.#options.mostBytes) {
-        throw new ProtocolViolation(`more than ${this.#options.mostBytes} bytes before the end of the handshake`);
+        throw new ProtocolViolation(
+          `more than ${this.#options.mostBytes} bytes before the end of the handshake`,
+        );
       }
       const frame = decodeFrame(message);
       if (!frame) {
@@ -144,7 +167,9 @@ function refusalFrom(error: unknown): TunnelRefusal {
   if (error instanceof ProtocolViolation) {
     return new TunnelRefusal(closeCode.protocol, error.message);
   }
-  const shown = isSvcError(error) ? error : new SvcError('unavailable', 'the handshake failed with an internal error', { cause: error });
+  const shown = isSvcError(error)
+    ? error
+    : new SvcError('unavailable', 'the handshake failed with an internal error', { cause: error });
   const refusal = new TunnelRefusal(closeCode.unavailable, shown.message);
   refusal.cause = error;
   return refusal;

@@ -33,7 +33,13 @@ const mostDataBytes = 64 * 1024;
 const types: ReadonlySet<number> = new Set(Object.values(frameType));
 /** Types that are about the connection and not about one call or stream. */
 const withoutId: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 6, 9, 15]);
-const withoutBody: ReadonlySet<number> = new Set([frameType.ping, frameType.pong, frameType.credit, frameType.fin, frameType.cancel]);
+const withoutBody: ReadonlySet<number> = new Set([
+  frameType.ping,
+  frameType.pong,
+  frameType.credit,
+  frameType.fin,
+  frameType.cancel,
+]);
 
 export interface Frame {
   readonly type: FrameType;
@@ -51,7 +57,12 @@ export class ProtocolViolation extends Error {
 
 const nothing = Buffer.alloc(0);
 
-export function encodeFrame(type: FrameType, id: number, payload: Uint8Array | string = nothing, flags = 0): Buffer {
+export function encodeFrame(
+  type: FrameType,
+  id: number,
+  payload: Uint8Array | string = nothing,
+  flags = 0,
+): Buffer {
   const length = typeof payload === 'string' ? Buffer.byteLength(payload) : payload.byteLength;
   const bytes = Buffer.allocUnsafe(headerBytes + length);
   writeHeader(bytes, type, flags, id, length);
@@ -102,7 +113,13 @@ export function decodeFrame(message: string | Uint8Array): Frame | undefined {
   const n = bytes.readUInt32BE(8);
   const length = message.byteLength - headerBytes;
   check(type, flags, id, n, length);
-  return { type: type as FrameType, error: flags === errorFlag, id, n, payload: bytes.subarray(headerBytes) };
+  return {
+    type: type as FrameType,
+    error: flags === errorFlag,
+    id,
+    n,
+    payload: bytes.subarray(headerBytes),
+  };
 }
 
 function check(type: number, flags: number, id: number, n: number, length: number): void {
@@ -112,7 +129,9 @@ function check(type: number, flags: number, id: number, n: number, length: numbe
   if ((id === 0) !== withoutId.has(type)) {
     throw new ProtocolViolation(`id ${id} on a frame of type ${type}`);
   }
-  if (withoutBody.has(type) ? length !== 0 || (type !== frameType.credit && n !== 0) : n !== length) {
+  if (
+    withoutBody.has(type) ? length !== 0 || (type !== frameType.credit && n !== 0) : n !== length
+  ) {
     throw new ProtocolViolation(`a payload of ${length} bytes, announced as ${n}`);
   }
   if (type === frameType.data && (length === 0 || length > mostDataBytes)) {

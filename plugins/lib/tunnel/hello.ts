@@ -22,7 +22,11 @@ export class TunnelRefusal extends Error {
   readonly closeCode: number;
   readonly retry: { readonly minMs: number; readonly maxMs: number } | undefined;
 
-  constructor(code: number, message: string, retry?: { readonly minMs: number; readonly maxMs: number }) {
+  constructor(
+    code: number,
+    message: string,
+    retry?: { readonly minMs: number; readonly maxMs: number },
+  ) {
     super(message);
     this.closeCode = code;
     this.retry = retry;
@@ -30,10 +34,16 @@ export class TunnelRefusal extends Error {
 
   /** Whether the same attempt will fail again until somebody does something. */
   get lasting(): boolean {
-    const lasting: readonly number[] = [closeCode.unauthorized, closeCode.revoked, closeCode.duplicate, closeCode.protocol];
+    const lasting: readonly number[] = [
+      closeCode.unauthorized,
+      closeCode.revoked,
+      closeCode.duplicate,
+      closeCode.protocol,
+    ];
     return lasting.includes(this.closeCode);
   }
 }
 
 /** By name, not by class: the module may exist twice. */
-export const isRefusal = (error: unknown): error is TunnelRefusal => error instanceof Error && error.name === 'TunnelRefusal';
+export const isRefusal = (error: unknown): error is TunnelRefusal =>
+  error instanceof Error && error.name === 'TunnelRefusal';

@@ -20,7 +20,8 @@ export interface FileJournalOptions {
 /** Answer to a key whose command was running when the process ended. */
 export const interruptedAnswer =
   'the agent ended while this command ran, so it may or may not have taken effect; look at the host before you send it again with a new key';
-const forgottenAnswer = 'this command has run already, and its outcome is no longer kept; send it with a new key to run it once more';
+const forgottenAnswer =
+  'this command has run already, and its outcome is no longer kept; send it with a new key to run it once more';
 
 /** Beyond it a command is not worth remembering word by word. */
 const mostOutcomeBytes = 256 * 1024;
@@ -93,7 +94,10 @@ class FileJournal implements IdempotencyJournal {
 
   async run(key: string, fingerprint: string, work: () => Promise<Outcome>): Promise<Outcome> {
     if (!/^[\w.:-]{1,64}$/.test(key)) {
-      throw new SvcError('invalid_argument', 'an idempotency key has 1 to 64 letters, digits and . : _ -');
+      throw new SvcError(
+        'invalid_argument',
+        'an idempotency key has 1 to 64 letters, digits and . : _ -',
+      );
     }
     this.#forget();
     const known = this.#entries.get(key);
@@ -101,10 +105,17 @@ class FileJournal implements IdempotencyJournal {
       return this.#again(known, fingerprint);
     }
     if (this.#closed || this.#broken) {
-      throw new SvcError('unavailable', `commands cannot be written down (${this.#broken?.message ?? 'the agent is stopping'}), so none is run`);
+      throw new SvcError(
+        'unavailable',
+        `commands cannot be written down (${this.#broken?.message ?? 'the agent is stopping'}), so none is run`,
+      );
     }
     if (this.#entries.size >= mostKeys) {
-      throw new SvcError('rate_limited', `${mostKeys} commands in ${this.#keepMs / 60_000} minutes are the most`, { retryAfterSeconds: 60 });
+      throw new SvcError(
+        'rate_limited',
+        `${mostKeys} commands in ${this.#keepMs / 60_000} minutes are the most`,
+        { retryAfterSeconds: 60 },
+      );
     }
     const entry = entryOf(key, fingerprint, this.#clock.now());
     this.#entries.set(key, entry);
@@ -126,7 +137,11 @@ class FileJournal implements IdempotencyJournal {
       await this.#append({ k: key, f: fingerprint, t: at });
     } catch (error) {
       this.#entries.delete(key);
-      throw new SvcError('unavailable', `the command could not be written down (${messageOf(error)}), so it was not run`, { cause: error });
+      throw new SvcError(
+        'unavailable',
+        `the command could not be written down (${messageOf(error)}), so it was not run`,
+        { cause: error },
+      );
     }
     const outcome = worthKeeping(await work());
     try {
@@ -200,11 +215,17 @@ class FileJournal implements IdempotencyJournal {
 
   async #rewrite(): Promise<void> {
     const fresh = `${this.#file}.new`;
-    const handle = await open(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND, 0o600);
-    const steps = [...this.#entries.values()].flatMap(({ key, fingerprint, at, outcome, forgotten }): Step[] => [
-      { k: key, f: fingerprint, t: at },
-      ...(outcome ? [{ k: key, o: outcome }] : forgotten ? [{ k: key, x: true as const }] : []),
-    ]);
+    const handle = await open(
+      fresh,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND,
+      0o600,
+    );
+    const steps = [...this.#entries.values()].flatMap(
+      ({ key, fingerprint, at, outcome, forgotten }): Step[] => [
+        { k: key, f: fingerprint, t: at },
+        ...(outcome ? [{ k: key, o: outcome }] : forgotten ? [{ k: key, x: true as const }] : []),
+      ],
+    );
     await handle.writeFile(steps.map((step) => `${JSON.stringify(step)}\n`).join(''));
     await handle.datasync();
     await rename(fresh, this.#file);
@@ -247,11 +268,18 @@ function worthKeeping(outcome: Outcome): Outcome {
   try {
     text = JSON.stringify(outcome);
   } catch {
-    return { error: { code: 'internal', message: 'the command has run; its result is no plain JSON' } };
+    return {
+      error: { code: 'internal', message: 'the command has run; its result is no plain JSON' },
+    };
   }
   return text.length <= mostOutcomeBytes
     ? outcome
-    : { error: { code: 'upstream_error', message: `the command has run; its result has ${text.length} bytes, of which none is kept` } };
+    : {
+        error: {
+          code: 'upstream_error',
+          message: `the command has run; its result has ${text.length} bytes, of which none is kept`,
+        },
+      };
 }
 
 async function readIfThere(file: string): Promise<string> {

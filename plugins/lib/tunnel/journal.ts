@@ -1,5 +1,7 @@
 /** What a command came to, as it is told again to whoever asks with the same key; an error as it crosses the tunnel. */
-export type Outcome = { readonly result: unknown } | { readonly error: Readonly<Record<string, unknown>> };
+export type Outcome =
+  | { readonly result: unknown }
+  | { readonly error: Readonly<Record<string, unknown>> };
 
 /** Remembers commands by their key, so that a retry after a lost connection does not run them twice. */
 export interface IdempotencyJournal {

@@ -52,7 +52,9 @@ export class Liveness {
       this.#lost(`${peer} does not read: ${bufferedBytes} bytes wait for it`);
       return;
     }
-    this.#stall ??= options.sweeper.after(limits.stalledMs, () => this.#lost(`${peer} has not read for ${limits.stalledMs} ms`));
+    this.#stall ??= options.sweeper.after(limits.stalledMs, () =>
+      this.#lost(`${peer} has not read for ${limits.stalledMs} ms`),
+    );
   }
 
   drained(): void {

@@ -19,12 +19,20 @@ export interface MachineIdentity {
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** `machine.json` and `machine.key` of the data folder, made at the first start and for its owner's eyes only. */
-export function openMachineIdentity(dataDir: string, newUuid: () => string, root = '/'): MachineIdentity {
+export function openMachineIdentity(
+  dataDir: string,
+  newUuid: () => string,
+  root = '/',
+): MachineIdentity {
   const file = join(dataDir, 'machine.json');
   const machineId = trimmed(join(root, 'etc/machine-id'));
-  const fingerprint = machineId && createHash('sha256').update(`svc-edge ${machineId}`).digest('hex').slice(0, 32);
+  const fingerprint =
+    machineId && createHash('sha256').update(`svc-edge ${machineId}`).digest('hex').slice(0, 32);
   const kept = recall(file);
-  const copied = kept?.fingerprint !== undefined && fingerprint !== undefined && kept.fingerprint !== fingerprint;
+  const copied =
+    kept?.fingerprint !== undefined &&
+    fingerprint !== undefined &&
+    kept.fingerprint !== fingerprint;
   if (kept && !copied) {
     return { uuid: kept.uuid, key: keyOf(dataDir), fingerprint, copiedFrom: undefined };
   }
@@ -52,8 +60,13 @@ function keyOf(dataDir: string, anew = false): MachineKey {
 
 function recall(file: string): { uuid: string; fingerprint: string | undefined } | undefined {
   try {
-    const { uuid, fingerprint } = JSON.parse(readText(file) ?? '{}') as { uuid?: unknown; fingerprint?: unknown };
-    return typeof uuid === 'string' && uuidForm.test(uuid) ? { uuid, fingerprint: typeof fingerprint === 'string' ? fingerprint : undefined } : undefined;
+    const { uuid, fingerprint } = JSON.parse(readText(file) ?? '{}') as {
+      uuid?: unknown;
+      fingerprint?: unknown;
+    };
+    return typeof uuid === 'string' && uuidForm.test(uuid)
+      ? { uuid, fingerprint: typeof fingerprint === 'string' ? fingerprint : undefined }
+      : undefined;
   } catch {
     // Damaged: a new identity, which the manager shows as a machine that came back under another name.
     return undefined;

@@ -1,4 +1,11 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
 
 /** The key pair of one machine, ed25519. The private half never leaves it. */
 export interface MachineKey {
@@ -14,25 +21,44 @@ const publicForm = /^[\w-]{43}$/;
 const signatureForm = /^[\w-]{86}$/;
 
 /** PEM of a new pair, to be kept by the machine alone. */
-export const makeMachineKey = (): string => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+export const makeMachineKey = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 
 /** Throws when the text is no PEM of an ed25519 key. */
 export function machineKeyOf(pem: string | Buffer): MachineKey {
-  const key = typeof pem === 'string' ? createPrivateKey(pem) : createPrivateKey({ key: pem, format: 'der', type: 'pkcs8' });
+  const key =
+    typeof pem === 'string'
+      ? createPrivateKey(pem)
+      : createPrivateKey({ key: pem, format: 'der', type: 'pkcs8' });
   const { x } = createPublicKey(key).export({ format: 'jwk' });
   if (key.asymmetricKeyType !== 'ed25519' || x === undefined) {
     throw new TypeError('the key of the machine is not an ed25519 key');
   }
-  return { publicKey: x, sign: (transcript) => sign(null, signed(transcript), key).toString('base64url') };
+  return {
+    publicKey: x,
+    sign: (transcript) => sign(null, signed(transcript), key).toString('base64url'),
+  };
 }
 
-export const isPublicMachineKey = (text: unknown): text is string => typeof text === 'string' && publicForm.test(text) && publicKeyOf(text) !== undefined;
+export const isPublicMachineKey = (text: unknown): text is string =>
+  typeof text === 'string' && publicForm.test(text) && publicKeyOf(text) !== undefined;
 
 /** Whether the holder of this key has signed the transcript. */
-export function verifyMachine(publicKey: unknown, signature: unknown, transcript: Uint8Array): publicKey is string {
-  const key = typeof publicKey === 'string' && publicForm.test(publicKey) ? publicKeyOf(publicKey) : undefined;
+export function verifyMachine(
+  publicKey: unknown,
+  signature: unknown,
+  transcript: Uint8Array,
+): publicKey is string {
+  const key =
+    typeof publicKey === 'string' && publicForm.test(publicKey)
+      ? publicKeyOf(publicKey)
+      : undefined;
   const fits = typeof signature === 'string' && signatureForm.test(signature);
-  return key !== undefined && fits && verify(null, signed(transcript), key, Buffer.from(signature, 'base64url'));
+  return (
+    key !== undefined &&
+    fits &&
+    verify(null, signed(transcript), key, Buffer.from(signature, 'base64url'))
+  );
 }
 
 /** One key has one spelling: the last character carries two bits that say nothing. */

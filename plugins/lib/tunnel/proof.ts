@@ -35,28 +35,46 @@ export function transcriptBytes(transcript: Transcript): Buffer {
 }
 
 /** The edge's proof, and what the manager will have to answer. */
-export function proveEdge(secret: Uint8Array, transcript: Buffer): { readonly proof: Buffer; readonly expected: Buffer } {
+export function proveEdge(
+  secret: Uint8Array,
+  transcript: Buffer,
+): { readonly proof: Buffer; readonly expected: Buffer } {
   const { clientKey, serverKey } = derive(secret);
-  return { proof: xor(clientKey, hmac(sha256(clientKey), transcript)), expected: hmac(serverKey, transcript) };
+  return {
+    proof: xor(clientKey, hmac(sha256(clientKey), transcript)),
+    expected: hmac(serverKey, transcript),
+  };
 }
 
 const mostKeys = 2;
-const nobody: StoredKeys = { stored_key: sha256('no edge has this key').toString('base64url'), server_key: '' };
+const nobody: StoredKeys = {
+  stored_key: sha256('no edge has this key').toString('base64url'),
+  server_key: '',
+};
 
 /** The keys that the proof belongs to. It takes the same work whether there are any. */
-export function verifyProof<K extends StoredKeys>(keys: readonly K[], proof: Uint8Array, transcript: Buffer): K | undefined {
+export function verifyProof<K extends StoredKeys>(
+  keys: readonly K[],
+  proof: Uint8Array,
+  transcript: Buffer,
+): K | undefined {
   let proved: K | undefined;
   for (let at = 0; at < mostKeys; at += 1) {
     const stored = Buffer.from((keys[at] ?? nobody).stored_key, 'base64url');
     const clientKey = xor(proof, hmac(stored, transcript));
-    if (stored.length === 32 && timingSafeEqual(sha256(clientKey), stored) && keys[at] !== undefined) {
+    if (
+      stored.length === 32 &&
+      timingSafeEqual(sha256(clientKey), stored) &&
+      keys[at] !== undefined
+    ) {
       proved ??= keys[at];
     }
   }
   return proved;
 }
 
-export const proveManager = ({ server_key }: StoredKeys, transcript: Buffer): Buffer => hmac(Buffer.from(server_key, 'base64url'), transcript);
+export const proveManager = ({ server_key }: StoredKeys, transcript: Buffer): Buffer =>
+  hmac(Buffer.from(server_key, 'base64url'), transcript);
 
 function xor(a: Uint8Array, b: Uint8Array): Buffer {
   const result = Buffer.alloc(b.length);

@@ -18,8 +18,12 @@ const mostAnswerBytes = 16 * 1024;
  * The proxy that the environment names for an address: HTTPS_PROXY or HTTP_PROXY, unless NO_PROXY has its host. The machine itself is never
  * reached through one.
  */
-export function proxyFor({ protocol, hostname, port }: URL, environment: Readonly<Record<string, string | undefined>>): string | undefined {
-  const named = (name: string): string | undefined => environment[name.toLowerCase()] || environment[name] || undefined;
+export function proxyFor(
+  { protocol, hostname, port }: URL,
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const named = (name: string): string | undefined =>
+    environment[name.toLowerCase()] || environment[name] || undefined;
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
   if (/^(localhost|127\.[\d.]+|::1)$/.test(host)) {
     return undefined;
@@ -27,9 +31,15 @@ export function proxyFor({ protocol, hostname, port }: URL, environment: Readonl
   const exempt = (named('NO_PROXY') ?? '').toLowerCase().split(/[\s,]+/);
   const covers = (entry: string): boolean => {
     const [, name, only] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry)!;
-    return name !== '' && (only === undefined || only === port) && (host === name || host.endsWith(`.${name}`));
+    return (
+      name !== '' &&
+      (only === undefined || only === port) &&
+      (host === name || host.endsWith(`.${name}`))
+    );
   };
-  return exempt.includes('*') || exempt.some(covers) ? undefined : named(protocol === 'https:' || protocol === 'wss:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
+  return exempt.includes('*') || exempt.some(covers)
+    ? undefined
+    : named(protocol === 'https:' || protocol === 'wss:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
 }
 
 /** Throws invalid_argument when this is no address of a proxy. */
@@ -37,7 +47,10 @@ export function proxyUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     // What is wrong may hold a password.
-    throw new SvcError('invalid_argument', 'the proxy is no address that this machine can use: write it like http://proxy.example.org:3128');
+    throw new SvcError(
+      'invalid_argument',
+      'the proxy is no address that this machine can use: write it like http://proxy.example.org:3128',
+    );
   }
   return url;
 }
@@ -53,18 +66,33 @@ export const through =
         return;
       }
       const { ca, rejectUnauthorized } = to;
-      const checks = { ...(ca !== undefined && { ca }), ...(rejectUnauthorized !== undefined && { rejectUnauthorized }) };
-      opened(null, connectTls({ socket, host, ...(isIP(host) === 0 && { servername: host }), ...checks }));
+      const checks = {
+        ...(ca !== undefined && { ca }),
+        ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+      };
+      opened(
+        null,
+        connectTls({ socket, host, ...(isIP(host) === 0 && { servername: host }), ...checks }),
+      );
     });
     return undefined;
   };
 
 function tunnelled(proxy: URL, host: string, port: number, opened: Opened): void {
-  const at = { host: proxy.hostname.replace(/^\[|\]$/g, ''), port: Number(proxy.port) || (proxy.protocol === 'https:' ? 443 : 80) };
-  const socket = proxy.protocol === 'https:' ? connectTls({ ...at, ...(isIP(at.host) === 0 && { servername: at.host }) }) : connectTcp(at);
+  const at = {
+    host: proxy.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(proxy.port) || (proxy.protocol === 'https:' ? 443 : 80),
+  };
+  const socket =
+    proxy.protocol === 'https:'
+      ? connectTls({ ...at, ...(isIP(at.host) === 0 && { servername: at.host }) })
+      : connectTcp(at);
   const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   const user = decodeURIComponent(proxy.username);
-  const login = user === '' ? '' : `Proxy-Authorization: Basic ${Buffer.from(`${user}:${decodeURIComponent(proxy.password)}`).toString('base64')}\r\n`;
+  const login =
+    user === ''
+      ? ''
+      : `Proxy-Authorization: Basic ${Buffer.from(`${user}:${decodeURIComponent(proxy.password)}`).toString('base64')}\r\n`;
   let said = Buffer.alloc(0);
   const end = (error?: Error): void => {
     socket.setTimeout(0);
@@ -75,9 +103,11 @@ function tunnelled(proxy: URL, host: string, port: number, opened: Opened): void
     }
     opened(error ?? null, error ? undefined : socket);
   };
-  const refuse = (why: string): void => end(new SvcError('unavailable', `the proxy ${proxy.host} ${why}`));
+  const refuse = (why: string): void =>
+    end(new SvcError('unavailable', `the proxy ${proxy.host} ${why}`));
   const closed = (): void => refuse(`closed the connection before it led to ${authority}`);
-  const silent = (): void => refuse(`did not answer within ${answerMs / 1_000} s when it was asked for ${authority}`);
+  const silent = (): void =>
+    refuse(`did not answer within ${answerMs / 1_000} s when it was asked for ${authority}`);
   const read = (chunk: Buffer): void => {
     said = Buffer.concat([said, chunk]);
     const length = said.indexOf('\r\n\r\n');
@@ -86,7 +116,9 @@ function tunnelled(proxy: URL, host: string, port: number, opened: Opened): void
     }
     const status = /^HTTP\/1\.[01] (\d{3})/.exec(said.toString('latin1'))?.[1];
     if (status === undefined || !status.startsWith('2')) {
-      refuse(`refuses to connect to ${authority} (${status ?? 'no HTTP'})${status === '407' ? ': it wants a user and a password in its address' : ''}`);
+      refuse(
+        `refuses to connect to ${authority} (${status ?? 'no HTTP'})${status === '407' ? ': it wants a user and a password in its address' : ''}`,
+      );
       return;
     }
     socket.pause();

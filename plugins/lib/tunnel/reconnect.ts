@@ -36,7 +36,10 @@ const usual: ReconnectPolicy = {
 };
 
 /** Milliseconds to wait before the next attempt, drawn anew each time so that edges that fell together do not rise together. */
-export function reconnects(random: () => number, given: Partial<ReconnectPolicy> = {}): (end: ReconnectEnd) => number {
+export function reconnects(
+  random: () => number,
+  given: Partial<ReconnectPolicy> = {},
+): (end: ReconnectEnd) => number {
   const policy = { ...usual, ...given };
   let lost = 0;
   let refused = 0;
@@ -61,7 +64,10 @@ export function reconnects(random: () => number, given: Partial<ReconnectPolicy>
     }
     // A link that went silent is most often the only one, and tries again soon. An end without a word, or an attempt that fails, has met all of them.
     const alone = lost === 0 && code !== closeCode.lost;
-    const full = Math.max(alone ? 0 : spread, Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(lost, 30)));
+    const full = Math.max(
+      alone ? 0 : spread,
+      Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(lost, 30)),
+    );
     lost += 1;
     return random() * full;
   };
@@ -74,7 +80,9 @@ const greetedPerSecond = 250;
 export const spreadMs = (edges: number): number => Math.ceil((edges / greetedPerSecond) * 1_000);
 
 /** The same for those that are sent away. */
-export const retryWindow = (edges: number): { readonly retryMinMs: number; readonly retryMaxMs: number } => ({
+export const retryWindow = (
+  edges: number,
+): { readonly retryMinMs: number; readonly retryMaxMs: number } => ({
   retryMinMs: 500,
   retryMaxMs: 1_500 + spreadMs(edges),
 });

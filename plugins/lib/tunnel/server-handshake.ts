@@ -43,7 +43,10 @@ export const strangerBytes = 1_280;
 const mostCaps = 32;
 
 /** Resolves once both sides have proved themselves; otherwise the connection is closed and it throws a TunnelRefusal. */
-export function serverHandshake<K extends StoredKeys>(transport: MessageTransport, options: ServerHandshakeOptions<K>): Promise<AuthenticatedEdge<K>> {
+export function serverHandshake<K extends StoredKeys>(
+  transport: MessageTransport,
+  options: ServerHandshakeOptions<K>,
+): Promise<AuthenticatedEdge<K>> {
   const { sweeper, ids, find, admit, channelBinding = 'none', timeoutMs = 10_000 } = options;
   return exchange(transport, { sweeper, timeoutMs, mostBytes: strangerBytes }, async (turns) => {
     const { frame, body } = await turns.receive(frameType.hello);
@@ -75,26 +78,50 @@ export function serverHandshake<K extends StoredKeys>(transport: MessageTranspor
     const keys = verifyProof(await find(accessKey), proof, transcript);
     if (!keys) {
       // The same words whether the key is unknown or the secret wrong.
-      throw new TunnelRefusal(closeCode.unauthorized, 'the access key is unknown or the secret is wrong');
+      throw new TunnelRefusal(
+        closeCode.unauthorized,
+        'the access key is unknown or the secret is wrong',
+      );
     }
     const state = readState(stateText);
-    const edge = { accessKey, keys, hello, state, statedAt, turnMs, machineKey: machineOf(state, auth, transcript), sessionId: ids.uuid() };
+    const edge = {
+      accessKey,
+      keys,
+      hello,
+      state,
+      statedAt,
+      turnMs,
+      machineKey: machineOf(state, auth, transcript),
+      sessionId: ids.uuid(),
+    };
     const welcome = await admit(edge);
     turns.send(
       frameType.authOk,
-      JSON.stringify({ sig: proveManager(keys, transcript).toString('base64url'), session_id: edge.sessionId, time: sweeper.clock.now(), welcome }),
+      JSON.stringify({
+        sig: proveManager(keys, transcript).toString('base64url'),
+        session_id: edge.sessionId,
+        time: sweeper.clock.now(),
+        welcome,
+      }),
     );
     return edge;
   });
 }
 
 /** What says nothing of a machine is an agent from before there were keys; what says it wrongly is no agent. */
-function machineOf({ machine_key: key }: EdgeState, { machine_sig: signature }: Body, transcript: Buffer): string | undefined {
+function machineOf(
+  { machine_key: key }: EdgeState,
+  { machine_sig: signature }: Body,
+  transcript: Buffer,
+): string | undefined {
   if (key === undefined && signature === undefined) {
     return undefined;
   }
   if (!verifyMachine(key, signature, transcript)) {
-    throw new TunnelRefusal(closeCode.unauthorized, 'the machine does not prove the key that it shows');
+    throw new TunnelRefusal(
+      closeCode.unauthorized,
+      'the machine does not prove the key that it shows',
+    );
   }
   return key;
 }
@@ -104,13 +131,23 @@ function readHello(body: Body): EdgeHello {
     throw new ProtocolViolation('another version of the protocol; this manager speaks 1');
   }
   const { caps, purpose } = body;
-  if (!Array.isArray(caps) || caps.length > mostCaps || !caps.every((cap): cap is string => typeof cap === 'string' && cap.length <= 32)) {
+  if (
+    !Array.isArray(caps) ||
+    caps.length > mostCaps ||
+    !caps.every((cap): cap is string => typeof cap === 'string' && cap.length <= 32)
+  ) {
     throw new ProtocolViolation(`"caps" is no list of at most ${mostCaps} names`);
   }
   if (purpose !== 'serve' && purpose !== 'probe') {
     throw new ProtocolViolation('"purpose" is neither serve nor probe');
   }
-  return { agent_id: text(body, 'agent_id', 64), boot_id: text(body, 'boot_id', 64), agent_version: text(body, 'agent_version', 64), caps, purpose };
+  return {
+    agent_id: text(body, 'agent_id', 64),
+    boot_id: text(body, 'boot_id', 64),
+    agent_version: text(body, 'agent_version', 64),
+    caps,
+    purpose,
+  };
 }
 
 function readState(stateText: string): EdgeState {
@@ -124,7 +161,11 @@ function readState(stateText: string): EdgeState {
     throw new ProtocolViolation('a state that is no JSON object');
   }
   const entries = Object.entries(state);
-  if (!entries.every(([, value]) => value === null || ['string', 'number', 'boolean'].includes(typeof value))) {
+  if (
+    !entries.every(
+      ([, value]) => value === null || ['string', 'number', 'boolean'].includes(typeof value),
+    )
+  ) {
     throw new ProtocolViolation('a state with more than plain values');
   }
   return Object.assign(Object.create(null) as object, Object.fromEntries(entries)) as EdgeState;

@@ -2,19 +2,44 @@ import { messageOf, SvcError } from 'svc/sdk';
 import { type Body, parseBody } from './body.ts';
 import { InboundCalls } from './calls-in.ts';
 import { OutboundCalls } from './calls-out.ts';
-import type { CallOptions, GoAwayOptions, GoAwayReason, SessionEnd, SessionOptions, SessionStats, Side, TunnelSession } from './contract.ts';
+import type {
+  CallOptions,
+  GoAwayOptions,
+  GoAwayReason,
+  SessionEnd,
+  SessionOptions,
+  SessionStats,
+  Side,
+  TunnelSession,
+} from './contract.ts';
 import { Events } from './events.ts';
-import { decodeFrame, encodeCredit, encodeFrame, type Frame, type FrameType, frameType, ProtocolViolation } from './frames.ts';
+import {
+  decodeFrame,
+  encodeCredit,
+  encodeFrame,
+  type Frame,
+  type FrameType,
+  frameType,
+  ProtocolViolation,
+} from './frames.ts';
 import { readGoAway, writeGoAway } from './go-away.ts';
 import { Liveness } from './liveness.ts';
-import { closeCode, closeMs, defaultTunnelLimits, lastId, type TunnelLimits, usualGraceMs } from './limits.ts';
+import {
+  closeCode,
+  closeMs,
+  defaultTunnelLimits,
+  lastId,
+  type TunnelLimits,
+  usualGraceMs,
+} from './limits.ts';
 import type { TunnelStream } from './stream.ts';
 import { StreamTable } from './streams.ts';
 import { inboxOf, type MessageTransport } from './transport.ts';
 import type { Wire } from './wire.ts';
 
 /** Begins to speak on a transport whose two sides know each other. */
-export const openSession = (transport: MessageTransport, options: SessionOptions): TunnelSession => new Session(transport, options);
+export const openSession = (transport: MessageTransport, options: SessionOptions): TunnelSession =>
+  new Session(transport, options);
 
 /** Idle ones are many, so what only a busy one needs is made when it is needed. */
 class Session implements TunnelSession, Wire {
@@ -41,7 +66,9 @@ class Session implements TunnelSession, Wire {
 
   constructor(transport: MessageTransport, options: SessionOptions) {
     this.options = options;
-    this.limits = options.limits ? { ...defaultTunnelLimits, ...options.limits } : defaultTunnelLimits;
+    this.limits = options.limits
+      ? { ...defaultTunnelLimits, ...options.limits }
+      : defaultTunnelLimits;
     this.#transport = transport;
     this.#openedAt = options.sweeper.clock.monotonic();
     this.#lastOwnId = options.side === 'manager' ? 0 : -1;
@@ -102,7 +129,11 @@ class Session implements TunnelSession, Wire {
     return (this.#events ??= new Events(this)).emit(event, payload);
   }
 
-  async open(service: string, meta: unknown, { timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {}): Promise<TunnelStream> {
+  async open(
+    service: string,
+    meta: unknown,
+    { timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {},
+  ): Promise<TunnelStream> {
     this.#requireOpen();
     this.#streams ??= new StreamTable(this);
     return this.#streams.open(service, meta, timeoutMs);
@@ -113,8 +144,14 @@ class Session implements TunnelSession, Wire {
       return;
     }
     this.#leaving = reason;
-    this.send(frameType.goAway, 0, writeGoAway(reason, { minMs: options.retryMinMs, maxMs: options.retryMaxMs }));
-    this.options.sweeper.after(options.graceMs ?? usualGraceMs, () => this.#finish(reason.code, reason.message));
+    this.send(
+      frameType.goAway,
+      0,
+      writeGoAway(reason, { minMs: options.retryMinMs, maxMs: options.retryMaxMs }),
+    );
+    this.options.sweeper.after(options.graceMs ?? usualGraceMs, () =>
+      this.#finish(reason.code, reason.message),
+    );
     this.settled();
   }
 
@@ -127,7 +164,9 @@ class Session implements TunnelSession, Wire {
     this.#lastOwnId += 2;
     if (this.#lastOwnId >= lastId) {
       this.#finish(closeCode.restart, 'this connection has used up its ids');
-      throw new SvcError('unavailable', 'the connection is made anew; try again', { retryAfterSeconds: 1 });
+      throw new SvcError('unavailable', 'the connection is made anew; try again', {
+        retryAfterSeconds: 1,
+      });
     }
     return this.#lastOwnId;
   }
@@ -148,16 +187,29 @@ class Session implements TunnelSession, Wire {
     if (this.#answering?.size === 0) {
       this.#answering = undefined;
     }
-    if (this.#leaving && !this.#end && !this.#asked?.size && !this.#answering?.size && !this.#streams?.size) {
+    if (
+      this.#leaving &&
+      !this.#end &&
+      !this.#asked?.size &&
+      !this.#answering?.size &&
+      !this.#streams?.size
+    ) {
       this.#finish(this.#leaving.code, this.#leaving.message);
     }
   }
 
   violated(error: unknown): void {
     const cause = messageOf(error);
-    this.options.log.warn({ event: 'tunnel.protocol_violation', tunnel: this.options.label, cause }, 'closed the tunnel: the other side broke the protocol');
+    this.options.log.warn(
+      { event: 'tunnel.protocol_violation', tunnel: this.options.label, cause },
+      'closed the tunnel: the other side broke the protocol',
+    );
     if (!this.#end) {
-      this.send(frameType.goAway, 0, writeGoAway({ code: closeCode.protocol, message: cause }, undefined));
+      this.send(
+        frameType.goAway,
+        0,
+        writeGoAway({ code: closeCode.protocol, message: cause }, undefined),
+      );
       this.#finish(closeCode.protocol, cause);
     }
   }
@@ -184,7 +236,12 @@ class Session implements TunnelSession, Wire {
 
   #requireOpen(): void {
     if (this.#end || this.#leaving) {
-      throw new SvcError('unavailable', this.#end ? `the connection to ${this.peer} has ended` : `the connection to ${this.peer} is about to end`);
+      throw new SvcError(
+        'unavailable',
+        this.#end
+          ? `the connection to ${this.peer} has ended`
+          : `the connection to ${this.peer} is about to end`,
+      );
     }
   }
 
@@ -201,9 +258,16 @@ class Session implements TunnelSession, Wire {
       }
     } catch (error) {
       if (!(error instanceof ProtocolViolation)) {
-        this.options.log.error({ event: 'tunnel.frame_failed', tunnel: this.options.label, cause: messageOf(error) }, 'could not process a frame');
+        this.options.log.error(
+          { event: 'tunnel.frame_failed', tunnel: this.options.label, cause: messageOf(error) },
+          'could not process a frame',
+        );
       }
-      this.violated(error instanceof ProtocolViolation ? error : new ProtocolViolation('a frame could not be processed'));
+      this.violated(
+        error instanceof ProtocolViolation
+          ? error
+          : new ProtocolViolation('a frame could not be processed'),
+      );
     }
   }
 
@@ -272,7 +336,10 @@ class Session implements TunnelSession, Wire {
     }
     this.#end = { code, reason };
     this.#liveness.stop();
-    const error = new SvcError('unavailable', `the connection to ${this.peer} has ended${reason === '' ? '' : `: ${reason}`}`);
+    const error = new SvcError(
+      'unavailable',
+      `the connection to ${this.peer} has ended${reason === '' ? '' : `: ${reason}`}`,
+    );
     this.#asked?.fail(error);
     this.#answering?.fail(error);
     this.#streams?.fail(error);

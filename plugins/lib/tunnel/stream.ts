@@ -82,7 +82,11 @@ export class TunnelStream extends Duplex {
   }
 
   get sendable(): boolean {
-    return this.#accepted && !this.destroyed && (this.#unsent.length > 0 ? this.#credit > 0 : this.#finished !== undefined);
+    return (
+      this.#accepted &&
+      !this.destroyed &&
+      (this.#unsent.length > 0 ? this.#credit > 0 : this.#finished !== undefined)
+    );
   }
 
   /** What goes out now: bytes, or (undefined) the end. */
@@ -110,7 +114,9 @@ export class TunnelStream extends Duplex {
 
   receive(bytes: Buffer): void {
     if (bytes.length > this.#open || this.#finSeen) {
-      throw new ProtocolViolation(this.#finSeen ? 'data after the end of a stream' : 'data beyond the window of a stream');
+      throw new ProtocolViolation(
+        this.#finSeen ? 'data after the end of a stream' : 'data beyond the window of a stream',
+      );
     }
     this.#open -= bytes.length;
     this.#unread.push(bytes);
@@ -157,7 +163,10 @@ export class TunnelStream extends Duplex {
 
   override _destroy(error: Error | null, done: Done): void {
     const ended = this.#known || (this.#finSent && this.#finSeen);
-    this.#port.over(this, ended ? undefined : (this.#resetWith ?? new SvcError('unavailable', 'the stream was closed')));
+    this.#port.over(
+      this,
+      ended ? undefined : (this.#resetWith ?? new SvcError('unavailable', 'the stream was closed')),
+    );
     this.#unread.clear();
     this.#unsent.clear();
     const waiting = this.#written ?? this.#finished;

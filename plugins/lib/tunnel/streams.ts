@@ -38,20 +38,30 @@ export class StreamTable implements StreamPort {
   open(service: string, meta: unknown, timeoutMs: number): Promise<TunnelStream> {
     const { limits, peer, options } = this.#wire;
     if (this.#streams.size >= limits.streams) {
-      throw new SvcError('unavailable', `${limits.streams} streams to ${peer} are open already; close one`);
+      throw new SvcError(
+        'unavailable',
+        `${limits.streams} streams to ${peer} are open already; close one`,
+      );
     }
     const stream = this.#create(this.#wire.nextId(), service);
     const body = JSON.stringify({ s: service, m: meta, w: stream.window });
     if (Buffer.byteLength(body) > limits.bodyBytes) {
       stream.abandon(new SvcError('invalid_argument', 'the opening of a stream carries too much'));
-      throw new SvcError('invalid_argument', 'the opening of a stream carries too much', { status: 413 });
+      throw new SvcError('invalid_argument', 'the opening of a stream carries too much', {
+        status: 413,
+      });
     }
     return new Promise((resolve, reject) => {
-      const cancel = options.sweeper.after(timeoutMs, () => stream.reset('unavailable', `${peer} did not open ${service} within ${timeoutMs} ms`));
+      const cancel = options.sweeper.after(timeoutMs, () =>
+        stream.reset('unavailable', `${peer} did not open ${service} within ${timeoutMs} ms`),
+      );
       this.#openings.set(stream.id, { resolve, reject, cancel });
       stream.once('close', () => {
         const error = stream.errored;
-        this.#opened(stream)?.reject(error ?? new SvcError('unavailable', `${peer} did not open ${service} within ${timeoutMs} ms`));
+        this.#opened(stream)?.reject(
+          error ??
+            new SvcError('unavailable', `${peer} did not open ${service} within ${timeoutMs} ms`),
+        );
       });
       this.#wire.send(frameType.open, stream.id, body);
     });
@@ -67,7 +77,12 @@ export class StreamTable implements StreamPort {
       return;
     }
     if (this.#streams.size >= limits.streams || !session.live) {
-      this.#tell(id, new SvcError('unavailable', `busy: ${limits.streams} streams are open already`, { retryAfterSeconds: 1 }));
+      this.#tell(
+        id,
+        new SvcError('unavailable', `busy: ${limits.streams} streams are open already`, {
+          retryAfterSeconds: 1,
+        }),
+      );
       return;
     }
     const stream = this.#create(id, service);
@@ -81,7 +96,12 @@ export class StreamTable implements StreamPort {
     accepted().catch((error: unknown) => {
       if (!isSvcError(error)) {
         options.log.error(
-          { event: 'tunnel.service_failed', tunnel: options.label, service, cause: messageOf(error) },
+          {
+            event: 'tunnel.service_failed',
+            tunnel: options.label,
+            service,
+            cause: messageOf(error),
+          },
           'stream service threw; the stream is reset',
         );
       }
@@ -192,7 +212,10 @@ export class StreamTable implements StreamPort {
     const { limits } = this.#wire;
     // A quantum is kept for every stream that may still come.
     const kept = (limits.streams - this.#streams.size - 1) * quantumBytes;
-    const window = Math.max(quantumBytes, Math.min(limits.streamWindow, limits.sessionWindow - this.#reserved - kept));
+    const window = Math.max(
+      quantumBytes,
+      Math.min(limits.streamWindow, limits.sessionWindow - this.#reserved - kept),
+    );
     const stream = new TunnelStream(this, id, service, window);
     this.#reserved += window;
     this.#streams.set(id, stream);

@@ -43,7 +43,10 @@ export class Inbox {
   }
 
   /** From now on messages and the end are told here; both at once if they were there before. */
-  take(listener: (message: Message) => void, onClose: (code: number, reason: string) => void): void {
+  take(
+    listener: (message: Message) => void,
+    onClose: (code: number, reason: string) => void,
+  ): void {
     this.#listener = listener;
     this.#onClose = onClose;
     const waiting = this.#waiting;

@@ -30,7 +30,9 @@ export class WebSocketTransport implements MessageTransport {
   }
 
   onMessage(listener: (data: string | Uint8Array) => void): void {
-    this.#ws.on('message', (data: Buffer, isBinary) => listener(isBinary ? data : data.toString('utf8')));
+    this.#ws.on('message', (data: Buffer, isBinary) =>
+      listener(isBinary ? data : data.toString('utf8')),
+    );
   }
 
   onClose(listener: (code: number, reason: string) => void): void {

@@ -26,7 +26,19 @@ export function withServiceName(labels: Labels): Labels {
   return withLabel(labels, 'service_name', named ?? 'unknown_service');
 }
 
-const levelLabels = ['detected_level', 'level', 'LEVEL', 'Level', 'severity', 'SEVERITY', 'Severity', 'lvl', 'LVL', 'Lvl', 'severity_text'] as const;
+const levelLabels = [
+  'detected_level',
+  'level',
+  'LEVEL',
+  'Level',
+  'severity',
+  'SEVERITY',
+  'Severity',
+  'lvl',
+  'LVL',
+  'Lvl',
+  'severity_text',
+] as const;
 
 const levels: ReadonlyMap<string, string> = new Map([
   ['trace', 'trace'],
@@ -52,7 +64,11 @@ const inLogfmt = /(?:^|[\s,])(?:level|lvl|severity)="?([A-Za-z]{1,16})/i;
 const inWords = /\b(trace|debug|info|warn|warning|error|err|critical|fatal)\b/i;
 
 /** The level a line has: said by a label or by its metadata, else read from the line; `unknown` when nothing says it. */
-export function detectedLevel(line: string, labels: Labels, metadata: Labels = labelsOf([])): string {
+export function detectedLevel(
+  line: string,
+  labels: Labels,
+  metadata: Labels = labelsOf([]),
+): string {
   for (const name of levelLabels) {
     const said = levels.get((labelValue(metadata, name) || labelValue(labels, name)).toLowerCase());
     if (said !== undefined) {

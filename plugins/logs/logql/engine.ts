@@ -1,4 +1,11 @@
-import { type Budget, compareLabels, kindOf, type Labels, type Matcher, queryError } from 'svc/query';
+import {
+  type Budget,
+  compareLabels,
+  kindOf,
+  type Labels,
+  type Matcher,
+  queryError,
+} from 'svc/query';
 
 import { Effort } from './effort.ts';
 import { LabelSets } from './label-sets.ts';
@@ -60,11 +67,20 @@ export interface VectorSample {
 
 export type InstantResult =
   | { readonly type: 'scalar'; readonly time: number; readonly value: number }
-  | { readonly type: 'vector'; readonly time: number; readonly samples: readonly VectorSample[]; readonly ordered: boolean };
+  | {
+      readonly type: 'vector';
+      readonly time: number;
+      readonly samples: readonly VectorSample[];
+      readonly ordered: boolean;
+    };
 
 export interface RangeResult {
   readonly type: 'matrix';
-  readonly series: readonly { readonly labels: Labels; readonly times: Float64Array; readonly values: Float64Array }[];
+  readonly series: readonly {
+    readonly labels: Labels;
+    readonly times: Float64Array;
+    readonly values: Float64Array;
+  }[];
 }
 
 const usualLimit = 100;
@@ -95,7 +111,10 @@ function logOf(query: string): LogExpr {
   return expr;
 }
 
-function lineQuery(expr: LogExpr, { enforce = [], now, categorized = false }: Omit<Common, 'query'>): LineQuery {
+function lineQuery(
+  expr: LogExpr,
+  { enforce = [], now, categorized = false }: Omit<Common, 'query'>,
+): LineQuery {
   const { run, contains } = pipelineOf(expr.stages, { now });
   const sets = new LabelSets();
   const work = new WorkingLine();
@@ -118,7 +137,11 @@ function lineQuery(expr: LogExpr, { enforce = [], now, categorized = false }: Om
 }
 
 /** The newest or oldest lines that the query wants; holds no more of them than it answers. */
-export async function lines(source: LogSource, query: LinesQuery, budget: Budget): Promise<LinesResult> {
+export async function lines(
+  source: LogSource,
+  query: LinesQuery,
+  budget: Budget,
+): Promise<LinesResult> {
   const { start, end, limit = usualLimit, direction = 'backward', interval = 0 } = query;
   const { matchers, contains, stages, process } = lineQuery(logOf(query.query), query);
   if (interval > 0) {
@@ -130,7 +153,13 @@ export async function lines(source: LogSource, query: LinesQuery, budget: Budget
   const page = new Page(limit, direction === 'backward');
   const effort = new Effort(stages);
   try {
-    for await (const { labels, entries } of source.select(matchers, start, end, { direction, contains, bound: () => page.bound }, budget)) {
+    for await (const { labels, entries } of source.select(
+      matchers,
+      start,
+      end,
+      { direction, contains, bound: () => page.bound },
+      budget,
+    )) {
       for (const entry of entries) {
         // What follows in the batch is no better.
         if (!page.wants(entry.ms, entry.ns)) {
@@ -143,7 +172,10 @@ export async function lines(source: LogSource, query: LinesQuery, budget: Budget
         if (found !== undefined) {
           page.add(found);
           if (page.size > mostHeld) {
-            throw queryError('too_large', `the answer is larger than ${mostHeld} bytes: ask for fewer lines`);
+            throw queryError(
+              'too_large',
+              `the answer is larger than ${mostHeld} bytes: ask for fewer lines`,
+            );
           }
         }
       }
@@ -162,13 +194,19 @@ export async function lines(source: LogSource, query: LinesQuery, budget: Budget
 /** One line after the other, each looked for where the interval after the one before has ended. */
 async function spacedLines(
   source: LogSource,
-  { interval, ...query }: Required<Pick<LinesQuery, 'interval' | 'limit' | 'direction'>> & LinesQuery,
+  {
+    interval,
+    ...query
+  }: Required<Pick<LinesQuery, 'interval' | 'limit' | 'direction'>> & LinesQuery,
   budget: Budget,
 ): Promise<LinesResult> {
   const found: FoundLine[] = [];
   let { start, end } = query;
   for (let partial = false; ;) {
-    const next: LinesResult | undefined = found.length === query.limit || partial ? undefined : await lines(source, { ...query, start, end, limit: 1 }, budget);
+    const next: LinesResult | undefined =
+      found.length === query.limit || partial
+        ? undefined
+        : await lines(source, { ...query, start, end, limit: 1 }, budget);
     const [line] = next?.lines ?? [];
     if (line === undefined) {
       return { type: 'streams', lines: found, partial: partial || next?.partial === true };
@@ -196,26 +234,53 @@ function metricOf(query: string, ask: 'instant' | 'range'): MetricExpr {
   return expr;
 }
 
-export async function instant(source: LogSource, query: InstantQuery, budget: Budget): Promise<InstantResult> {
+export async function instant(
+  source: LogSource,
+  query: InstantQuery,
+  budget: Budget,
+): Promise<InstantResult> {
   const { time, enforce = [], now, maxSeries = usualSeries } = query;
-  const value = await evaluate(metricOf(query.query, 'instant'), { source, budget, now, enforce, times: Float64Array.of(time), mostSeries: maxSeries });
+  const value = await evaluate(metricOf(query.query, 'instant'), {
+    source,
+    budget,
+    now,
+    enforce,
+    times: Float64Array.of(time),
+    mostSeries: maxSeries,
+  });
   if (value.kind === 'number') {
     return { type: 'scalar', time, value: value.value };
   }
   const rows = bounded(value.rows, maxSeries);
   const ordered = value.ordered === true;
-  const samples = (ordered ? rows : rows.toSorted((a, b) => compareLabels(a.labels, b.labels))).map(({ labels, values }) => ({ labels, value: values[0]! }));
+  const samples = (ordered ? rows : rows.toSorted((a, b) => compareLabels(a.labels, b.labels))).map(
+    ({ labels, values }) => ({ labels, value: values[0]! }),
+  );
   return { type: 'vector', time, samples, ordered };
 }
 
 /** The steps of a range lie on multiples of the step, from the last one before the start to the first one behind the end. */
-export async function range(source: LogSource, query: RangeQuery, budget: Budget): Promise<RangeResult> {
+export async function range(
+  source: LogSource,
+  query: RangeQuery,
+  budget: Budget,
+): Promise<RangeResult> {
   const { step, enforce = [], now, maxSeries = usualSeries } = query;
   const expr = metricOf(query.query, 'range');
   const times = stepsOf(query.start, query.end, step);
-  const value = await evaluate(expr, { source, budget, now, enforce, times, mostSeries: maxSeries });
+  const value = await evaluate(expr, {
+    source,
+    budget,
+    now,
+    enforce,
+    times,
+    mostSeries: maxSeries,
+  });
   if (value.kind === 'number') {
-    return { type: 'matrix', series: [{ labels: [], times, values: new Float64Array(times.length).fill(value.value) }] };
+    return {
+      type: 'matrix',
+      series: [{ labels: [], times, values: new Float64Array(times.length).fill(value.value) }],
+    };
   }
   const rows = bounded(value.rows, maxSeries).toSorted((a, b) => compareLabels(a.labels, b.labels));
   return { type: 'matrix', series: rows.map((row) => compact(row, times)) };
@@ -223,7 +288,10 @@ export async function range(source: LogSource, query: RangeQuery, budget: Budget
 
 function stepsOf(start: number, end: number, step: number): Float64Array {
   if (!(step > 0)) {
-    throw queryError('bad_data', 'zero or negative query resolution step widths are not accepted. Try a positive integer');
+    throw queryError(
+      'bad_data',
+      'zero or negative query resolution step widths are not accepted. Try a positive integer',
+    );
   }
   if (!(end >= start)) {
     throw queryError('bad_data', 'end timestamp must not be before or equal to start time');
@@ -231,7 +299,10 @@ function stepsOf(start: number, end: number, step: number): Float64Array {
   const first = Math.floor(start / step);
   const last = Math.ceil(end / step);
   if (last - first > mostSteps) {
-    throw queryError('bad_data', 'exceeded maximum resolution of 11,000 points per time series. Try increasing the value of the step parameter');
+    throw queryError(
+      'bad_data',
+      'exceeded maximum resolution of 11,000 points per time series. Try increasing the value of the step parameter',
+    );
   }
   return Float64Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
 }
@@ -244,6 +315,13 @@ function bounded(rows: readonly Row[], most: number): Row[] {
   return found;
 }
 
-function compact({ labels, values, present }: Row, times: Float64Array): RangeResult['series'][number] {
-  return { labels, times: times.filter((_, step) => present[step] === 1), values: values.filter((_, step) => present[step] === 1) };
+function compact(
+  { labels, values, present }: Row,
+  times: Float64Array,
+): RangeResult['series'][number] {
+  return {
+    labels,
+    times: times.filter((_, step) => present[step] === 1),
+    values: values.filter((_, step) => present[step] === 1),
+  };
 }

@@ -20,7 +20,8 @@ interface Held extends FoundLine {
   readonly order: number;
 }
 
-const sizeOf = ({ line, labels }: FoundLine): number => labels.reduce((sum, { length }) => sum + length, line.length);
+const sizeOf = ({ line, labels }: FoundLine): number =>
+  labels.reduce((sum, { length }) => sum + length, line.length);
 
 /** The best lines so far, as many as asked for: the newest or the oldest. The worst of them is at the top of the heap. */
 export class Page {
@@ -66,7 +67,9 @@ export class Page {
 
   /** All of them, best first. */
   lines(): FoundLine[] {
-    return this.#heap.toSorted((a, b) => (this.#worse(a, b) ? 1 : -1)).map(({ order: _order, ...line }) => line);
+    return this.#heap
+      .toSorted((a, b) => (this.#worse(a, b) ? 1 : -1))
+      .map(({ order: _order, ...line }) => line);
   }
 
   #worse(a: Held, b: Held): boolean {

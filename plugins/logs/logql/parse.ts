@@ -63,7 +63,9 @@ export function typeOf(expr: Expr): QueryType {
     case 'number':
       return 'scalar';
     case 'binary':
-      return typeOf(expr.left) === 'scalar' && typeOf(expr.right) === 'scalar' ? 'scalar' : 'vector';
+      return typeOf(expr.left) === 'scalar' && typeOf(expr.right) === 'scalar'
+        ? 'scalar'
+        : 'vector';
     default:
       return 'vector';
   }

@@ -31,5 +31,11 @@ export interface SelectOptions {
 /** Where lines come from. The source charges the budget for the bytes it reads; the engine charges for what it keeps. */
 export interface LogSource {
   /** Streams that match, in [start, end). Batches of one stream come in order; streams may alternate as they like. */
-  select(matchers: readonly Matcher[], start: Nanos, end: Nanos, options: SelectOptions, budget: Budget): AsyncIterable<LogBatch>;
+  select(
+    matchers: readonly Matcher[],
+    start: Nanos,
+    end: Nanos,
+    options: SelectOptions,
+    budget: Budget,
+  ): AsyncIterable<LogBatch>;
 }

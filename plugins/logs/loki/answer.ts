@@ -1,6 +1,13 @@
 import { JsonBytes, type Labels } from 'svc/query';
 
-import { type FoundLine, type InstantResult, type LabelsBeside, type LinesResult, type RangeResult, streamsOf } from '../logql/index.ts';
+import {
+  type FoundLine,
+  type InstantResult,
+  type LabelsBeside,
+  type LinesResult,
+  type RangeResult,
+  streamsOf,
+} from '../logql/index.ts';
 import { nanosText } from '../store/nanos.ts';
 
 /** What answering cost, as clients show it beside the result. */
@@ -13,7 +20,12 @@ export interface Cost {
 
 const head = '{"status":"success","data":{"resultType":';
 
-export function linesAnswer({ lines, partial }: LinesResult, cost: Cost, warnings: readonly string[], categorized: boolean): Uint8Array {
+export function linesAnswer(
+  { lines, partial }: LinesResult,
+  cost: Cost,
+  warnings: readonly string[],
+  categorized: boolean,
+): Uint8Array {
   const json = new JsonBytes(64 * 1024)
     .raw(head)
     .raw('"streams",')
@@ -26,7 +38,14 @@ export function linesAnswer({ lines, partial }: LinesResult, cost: Cost, warning
     own.forEach((line, at) => writeLine(json, line, at));
     json.raw(']}');
   });
-  return ended(json, lines.length, cost, partial ? [...warnings, 'the search ended before all of the window was read: ask for a shorter one'] : warnings);
+  return ended(
+    json,
+    lines.length,
+    cost,
+    partial
+      ? [...warnings, 'the search ended before all of the window was read: ask for a shorter one']
+      : warnings,
+  );
 }
 
 export function writeLine(json: JsonBytes, line: FoundLine, at: number): void {
@@ -65,10 +84,19 @@ export function writeLabels(json: JsonBytes, labels: Labels): void {
   json.raw('}');
 }
 
-export function instantAnswer(result: InstantResult, cost: Cost, warnings: readonly string[]): Uint8Array {
+export function instantAnswer(
+  result: InstantResult,
+  cost: Cost,
+  warnings: readonly string[],
+): Uint8Array {
   const json = new JsonBytes().raw(head);
   if (result.type === 'scalar') {
-    json.raw('"scalar","result":[').timestampSeconds(result.time).raw(',').value(result.value).raw(']');
+    json
+      .raw('"scalar","result":[')
+      .timestampSeconds(result.time)
+      .raw(',')
+      .value(result.value)
+      .raw(']');
     return closed(json, 1, cost, warnings);
   }
   json.raw('"vector","result":[');
@@ -80,7 +108,11 @@ export function instantAnswer(result: InstantResult, cost: Cost, warnings: reado
   return ended(json, result.samples.length, cost, warnings);
 }
 
-export function rangeAnswer({ series }: RangeResult, cost: Cost, warnings: readonly string[]): Uint8Array {
+export function rangeAnswer(
+  { series }: RangeResult,
+  cost: Cost,
+  warnings: readonly string[],
+): Uint8Array {
   const json = new JsonBytes(16 * 1024).raw(head).raw('"matrix","result":[');
   series.forEach(({ labels, times, values }, index) => {
     json.raw(index === 0 ? '{"metric":' : ',{"metric":');
@@ -91,17 +123,32 @@ export function rangeAnswer({ series }: RangeResult, cost: Cost, warnings: reado
 }
 
 /** Nothing at all instead of an empty list: that is how Loki says that there is none. */
-export const listAnswer = (values: readonly string[], warnings: readonly string[] = []): Uint8Array =>
+export const listAnswer = (
+  values: readonly string[],
+  warnings: readonly string[] = [],
+): Uint8Array =>
   plainAnswer({ status: 'success', ...(values.length > 0 && { data: values }), ...told(warnings) });
 
 /** What an answer misses, as a member of it; none where it misses nothing. */
-export const told = (warnings: readonly string[]): { readonly warnings?: readonly string[] } => (warnings.length === 0 ? {} : { warnings });
+export const told = (warnings: readonly string[]): { readonly warnings?: readonly string[] } =>
+  warnings.length === 0 ? {} : { warnings };
 
-export const plainAnswer = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value), 'utf8');
+export const plainAnswer = (value: unknown): Uint8Array =>
+  Buffer.from(JSON.stringify(value), 'utf8');
 
-const ended = (json: JsonBytes, entries: number, cost: Cost, warnings: readonly string[]): Uint8Array => closed(json.raw(']'), entries, cost, warnings);
+const ended = (
+  json: JsonBytes,
+  entries: number,
+  cost: Cost,
+  warnings: readonly string[],
+): Uint8Array => closed(json.raw(']'), entries, cost, warnings);
 
-function closed(json: JsonBytes, entries: number, { bytes, lines, seconds, queuedSeconds }: Cost, warnings: readonly string[]): Uint8Array {
+function closed(
+  json: JsonBytes,
+  entries: number,
+  { bytes, lines, seconds, queuedSeconds }: Cost,
+  warnings: readonly string[],
+): Uint8Array {
   const rate = (count: number): number => (seconds > 0 ? Math.round(count / seconds) : 0);
   const summary = {
     bytesProcessedPerSecond: rate(bytes),

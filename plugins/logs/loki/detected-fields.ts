@@ -32,12 +32,14 @@ export class DetectedFields {
   }
 
   list(limit: number): readonly object[] {
-    return [...this.#fields].slice(0, limit).map(([label, { type = 'string', parsers, values }]) => ({
-      label,
-      type,
-      cardinality: values.size,
-      parsers: parsers.size === 0 ? null : [...parsers],
-    }));
+    return [...this.#fields]
+      .slice(0, limit)
+      .map(([label, { type = 'string', parsers, values }]) => ({
+        label,
+        type,
+        cardinality: values.size,
+        parsers: parsers.size === 0 ? null : [...parsers],
+      }));
   }
 
   values(label: string, limit: number): readonly string[] {
@@ -50,7 +52,11 @@ export class DetectedFields {
       if (name.startsWith('__error')) {
         continue;
       }
-      const field = this.#fields.get(name) ?? { type: undefined, parsers: new Set(), values: new Set() };
+      const field = this.#fields.get(name) ?? {
+        type: undefined,
+        parsers: new Set(),
+        values: new Set(),
+      };
       this.#fields.set(name, field);
       if (parser !== undefined) {
         field.parsers.add(parser);

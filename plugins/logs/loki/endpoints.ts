@@ -6,7 +6,14 @@ import { instant, layOut, lines, parse, range, tailer, typeOf } from '../logql/i
 import { findTemplates } from '../patterns/find-templates.ts';
 import type { NanosWindow } from '../store/directory.ts';
 import type { LogStore } from '../store/store.ts';
-import { instantAnswer, linesAnswer, listAnswer, plainAnswer, rangeAnswer, told } from './answer.ts';
+import {
+  instantAnswer,
+  linesAnswer,
+  listAnswer,
+  plainAnswer,
+  rangeAnswer,
+  told,
+} from './answer.ts';
 import { DetectedFields } from './detected-fields.ts';
 import { type ParameterList, Parameters } from './parameters.ts';
 import { Volumes } from './volumes.ts';
@@ -30,14 +37,22 @@ export interface EndpointParts {
 const sixHoursMs = 6 * 3_600_000;
 const leastPatternStepMs = 10_000;
 
-type Endpoint = (parts: EndpointParts, call: EndpointCall, parameters: Parameters) => Uint8Array | Promise<Uint8Array>;
+type Endpoint = (
+  parts: EndpointParts,
+  call: EndpointCall,
+  parameters: Parameters,
+) => Uint8Array | Promise<Uint8Array>;
 
 /** What answers under /loki/api/v1, each with a finished body. */
 export const endpoints = {
   query({ queries, now }, call, parameters) {
     const { query, time } = parameters;
     return queries.run(call, async ({ source, budget, warnings, cost }) =>
-      instantAnswer(await instant(source, { query, time, enforce: call.enforce, now }, budget), cost(), warnings),
+      instantAnswer(
+        await instant(source, { query, time, enforce: call.enforce, now }, budget),
+        cost(),
+        warnings,
+      ),
     );
   },
 
@@ -50,26 +65,53 @@ export const endpoints = {
     const isLog = typeOf(parse(query)) === 'lines';
     return queries.run(call, async ({ source, budget, warnings, cost }) =>
       isLog
-        ? linesAnswer(await lines(source, { ...shared, ...window, limit, direction, interval, categorized }, budget), cost(), warnings, categorized)
-        : rangeAnswer(await range(source, { ...shared, start: msOf(window.start), end: msOf(window.end), step }, budget), cost(), warnings),
+        ? linesAnswer(
+            await lines(
+              source,
+              { ...shared, ...window, limit, direction, interval, categorized },
+              budget,
+            ),
+            cost(),
+            warnings,
+            categorized,
+          )
+        : rangeAnswer(
+            await range(
+              source,
+              { ...shared, start: msOf(window.start), end: msOf(window.end), step },
+              budget,
+            ),
+            cost(),
+            warnings,
+          ),
     );
   },
 
   labels({ store, queries }, call, parameters) {
     const matchers = matchersFor(parameters, call);
     const window = parameters.window(sixHoursMs);
-    return queries.run(call, async ({ budget }) => listAnswer(await store.directory.labels(matchers, window, budget), budget.warnings));
+    return queries.run(call, async ({ budget }) =>
+      listAnswer(await store.directory.labels(matchers, window, budget), budget.warnings),
+    );
   },
 
   values({ store, queries }, call, parameters) {
     const matchers = matchersFor(parameters, call);
     const window = parameters.window(sixHoursMs);
-    return queries.run(call, async ({ budget }) => listAnswer(await store.directory.values(call.label ?? '', matchers, window, budget), budget.warnings));
+    return queries.run(call, async ({ budget }) =>
+      listAnswer(
+        await store.directory.values(call.label ?? '', matchers, window, budget),
+        budget.warnings,
+      ),
+    );
   },
 
   series({ store, queries }, call, parameters) {
     const given = [...parameters.all('match[]'), ...parameters.all('match')];
-    const selectors = given.length === 0 ? [call.enforce] : given.map((text) => [...selectorOf(text), ...call.enforce]);
+    const selectors =
+      given.length === 0
+        ? [call.enforce]
+        : given.map((text) => [...selectorOf(text), ...call.enforce]);
     const window = parameters.window(sixHoursMs);
     return queries.run(call, async ({ budget }) => {
       const data: Readonly<Record<string, string>>[] = [];
@@ -85,7 +127,11 @@ export const endpoints = {
     const window = parameters.window();
     return queries.run(call, async ({ budget }) => {
       const total = { streams: 0, chunks: 0, bytes: 0, entries: 0 };
-      for await (const { chunks, bytes, lines: entries } of store.directory.sizes(matchers, window, budget)) {
+      for await (const { chunks, bytes, lines: entries } of store.directory.sizes(
+        matchers,
+        window,
+        budget,
+      )) {
         total.streams += 1;
         total.chunks += chunks;
         total.bytes += bytes;
@@ -114,7 +160,12 @@ export const endpoints = {
     parameters.assertSteps(window, step);
     return queries.run(call, async ({ budget }) => {
       const volumes = new Volumes(selectorOf(parameters.query), parameters);
-      for await (const { labels, steps } of store.directory.volumes(matchers, window, step, budget)) {
+      for await (const { labels, steps } of store.directory.volumes(
+        matchers,
+        window,
+        step,
+        budget,
+      )) {
         volumes.add(labels, steps);
       }
       return volumes.matrix(budget.warnings);
@@ -123,7 +174,14 @@ export const endpoints = {
 
   detected_fields({ queries, now }, call, parameters) {
     const { query, fieldLimit, lineLimit: limit } = parameters;
-    const asked = { query, enforce: call.enforce, now, ...parameters.window(), limit, categorized: true };
+    const asked = {
+      query,
+      enforce: call.enforce,
+      now,
+      ...parameters.window(),
+      limit,
+      categorized: true,
+    };
     return queries.run(call, async ({ source, budget, warnings }) => {
       const fields = new DetectedFields();
       fields.addAll((await lines(source, asked, budget)).lines);
@@ -141,7 +199,11 @@ export const endpoints = {
     const step = Math.max(leastPatternStepMs, parameters.step(window));
     parameters.assertSteps(window, step);
     return queries.run(call, async ({ source, budget, warnings }) => {
-      const { templates } = await findTemplates(source, { query, enforce: call.enforce, now, ...window, stepMs: step }, budget);
+      const { templates } = await findTemplates(
+        source,
+        { query, enforce: call.enforce, now, ...window, stepMs: step },
+        budget,
+      );
       const data = templates.map(({ pattern, steps }) => ({
         pattern,
         samples: [...steps].map(([at, count]) => [at / 1_000, count]).sort((a, b) => a[0]! - b[0]!),
@@ -173,7 +235,11 @@ export const endpoints = {
 
 export type EndpointName = keyof typeof endpoints;
 
-export function answer(name: EndpointName, parts: EndpointParts, call: EndpointCall): Uint8Array | Promise<Uint8Array> {
+export function answer(
+  name: EndpointName,
+  parts: EndpointParts,
+  call: EndpointCall,
+): Uint8Array | Promise<Uint8Array> {
   if (!Object.hasOwn(endpoints, name)) {
     throw new SvcError('not_found', `there is no endpoint ${name}`);
   }

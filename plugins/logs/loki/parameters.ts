@@ -34,7 +34,10 @@ export class Parameters {
   get query(): string {
     const query = this.text('query') ?? '';
     if (Buffer.byteLength(query) > longestQuery) {
-      throw queryError('bad_data', `query too long: ${Buffer.byteLength(query)} bytes, limit: ${longestQuery}`);
+      throw queryError(
+        'bad_data',
+        `query too long: ${Buffer.byteLength(query)} bytes, limit: ${longestQuery}`,
+      );
     }
     return query;
   }
@@ -65,13 +68,19 @@ export class Parameters {
     }
     const limit = /^[-+]?\d{1,15}$/.test(text) ? Number(text) : undefined;
     if (limit === undefined) {
-      throw queryError('bad_data', `could not parse 'limit' parameter: strconv.ParseInt: parsing ${JSON.stringify(text.slice(0, 100))}: invalid syntax`);
+      throw queryError(
+        'bad_data',
+        `could not parse 'limit' parameter: strconv.ParseInt: parsing ${JSON.stringify(text.slice(0, 100))}: invalid syntax`,
+      );
     }
     if (limit <= 0) {
       throw queryError('bad_data', 'limit must be a positive value');
     }
     if (limit > mostLines) {
-      throw queryError('bad_data', `max entries limit per query exceeded, limit > max_entries_limit_per_query (${limit} > ${mostLines})`);
+      throw queryError(
+        'bad_data',
+        `max entries limit per query exceeded, limit > max_entries_limit_per_query (${limit} > ${mostLines})`,
+      );
     }
     return limit;
   }
@@ -87,9 +96,15 @@ export class Parameters {
   /** Milliseconds; 250 steps of whole seconds fill the window unless it is said. */
   step({ start, end }: { readonly start: Nanos; readonly end: Nanos }): number {
     const text = this.text('step');
-    const step = text === undefined || text === '' ? Math.max(1_000, Math.floor((end.ms - start.ms) / 250_000) * 1_000) : this.#duration('step', text);
+    const step =
+      text === undefined || text === ''
+        ? Math.max(1_000, Math.floor((end.ms - start.ms) / 250_000) * 1_000)
+        : this.#duration('step', text);
     if (!(step > 0)) {
-      throw queryError('bad_data', 'zero or negative query resolution step widths are not accepted. Try a positive integer');
+      throw queryError(
+        'bad_data',
+        'zero or negative query resolution step widths are not accepted. Try a positive integer',
+      );
     }
     return step;
   }
@@ -113,9 +128,15 @@ export class Parameters {
     return Math.min(mostLines, this.#count('line_limit', usualFieldLines));
   }
 
-  assertSteps({ start, end }: { readonly start: Nanos; readonly end: Nanos }, stepMs: number): void {
+  assertSteps(
+    { start, end }: { readonly start: Nanos; readonly end: Nanos },
+    stepMs: number,
+  ): void {
     if ((end.ms - start.ms) / stepMs > mostSteps) {
-      throw queryError('bad_data', 'exceeded maximum resolution of 11,000 points per time series. Try increasing the value of the step parameter');
+      throw queryError(
+        'bad_data',
+        'exceeded maximum resolution of 11,000 points per time series. Try increasing the value of the step parameter',
+      );
     }
   }
 
@@ -131,7 +152,10 @@ export class Parameters {
     }
     const at = instantOf(text);
     if (at === undefined) {
-      throw queryError('bad_data', `could not parse '${name}' parameter: strconv.ParseInt: parsing ${JSON.stringify(text.slice(0, 100))}: invalid syntax`);
+      throw queryError(
+        'bad_data',
+        `could not parse '${name}' parameter: strconv.ParseInt: parsing ${JSON.stringify(text.slice(0, 100))}: invalid syntax`,
+      );
     }
     return at;
   }
@@ -144,7 +168,10 @@ export class Parameters {
     try {
       return parseDuration(text);
     } catch {
-      throw queryError('bad_data', `could not parse '${name}' parameter: cannot parse ${JSON.stringify(text.slice(0, 100))} to a valid duration`);
+      throw queryError(
+        'bad_data',
+        `could not parse '${name}' parameter: cannot parse ${JSON.stringify(text.slice(0, 100))} to a valid duration`,
+      );
     }
   }
 }
@@ -154,10 +181,14 @@ export function instantOf(text: string): Nanos | undefined {
   if (/^-?\d{1,12}\.\d{0,12}$/.test(text)) {
     const [whole, fraction = ''] = text.replace('-', '').split('.') as [string, string?];
     const nanos = fraction.padEnd(9, '0').slice(0, 9);
-    return parseNanos(`${text.startsWith('-') ? '-' : ''}${whole}${nanos}`.replace(/^(-?)0+(?=\d)/, '$1'));
+    return parseNanos(
+      `${text.startsWith('-') ? '-' : ''}${whole}${nanos}`.replace(/^(-?)0+(?=\d)/, '$1'),
+    );
   }
   if (/^-?\d+$/.test(text)) {
-    return text.replace('-', '').length <= 10 ? { ms: Number(text) * 1_000, ns: 0 } : parseNanos(text);
+    return text.replace('-', '').length <= 10
+      ? { ms: Number(text) * 1_000, ns: 0 }
+      : parseNanos(text);
   }
   const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/i.exec(text);
   if (!parts) {
@@ -165,5 +196,7 @@ export function instantOf(text: string): Nanos | undefined {
   }
   const seconds = Date.parse(`${parts[1]!.toUpperCase()}${parts[3]!.toUpperCase()}`);
   const nanos = Number((parts[2] ?? '').padEnd(9, '0'));
-  return Number.isNaN(seconds) || seconds > mostMs ? undefined : { ms: seconds + Math.floor(nanos / 1e6), ns: nanos % 1e6 };
+  return Number.isNaN(seconds) || seconds > mostMs
+    ? undefined
+    : { ms: seconds + Math.floor(nanos / 1e6), ns: nanos % 1e6 };
 }

@@ -19,7 +19,11 @@ export interface Templates {
 const mostLines = 50_000;
 
 /** The templates of the lines that a query finds. */
-export async function findTemplates(source: LogSource, { stepMs, ...query }: TemplatesQuery, budget: Budget): Promise<Templates> {
+export async function findTemplates(
+  source: LogSource,
+  { stepMs, ...query }: TemplatesQuery,
+  budget: Budget,
+): Promise<Templates> {
   const found = await lines(source, { ...query, limit: mostLines, direction: 'backward' }, budget);
   const tree = new TemplateTree({ stepMs });
   for (const [at, { line, ms }] of found.lines.entries()) {
@@ -28,5 +32,9 @@ export async function findTemplates(source: LogSource, { stepMs, ...query }: Tem
       await budget.breathe();
     }
   }
-  return { templates: tree.templates(), lines: found.lines.length, partial: found.partial || found.lines.length === mostLines };
+  return {
+    templates: tree.templates(),
+    lines: found.lines.length,
+    partial: found.partial || found.lines.length === mostLines,
+  };
 }

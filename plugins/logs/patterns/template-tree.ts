@@ -61,7 +61,10 @@ export class TemplateTree {
   }
 
   add(line: string, atMs: number): void {
-    const parts = masked(line.length > longestLine ? line.slice(0, longestLine) : line).split(separator, 2 * mostWords);
+    const parts = masked(line.length > longestLine ? line.slice(0, longestLine) : line).split(
+      separator,
+      2 * mostWords,
+    );
     const words = parts.filter((_, at) => at % 2 === 0);
     const separators = parts.filter((_, at) => at % 2 === 1);
     const leaf = this.#leafOf(words, separators.join(''));
@@ -70,7 +73,15 @@ export class TemplateTree {
       this.others += 1;
       return;
     }
-    const template = known ?? { words, separators, example: line.slice(0, longestLine), count: 0, first: atMs, last: atMs, steps: new Map<number, number>() };
+    const template = known ?? {
+      words,
+      separators,
+      example: line.slice(0, longestLine),
+      count: 0,
+      first: atMs,
+      last: atMs,
+      steps: new Map<number, number>(),
+    };
     if (known === undefined) {
       leaf.push(template);
       this.#size += 1;
@@ -85,7 +96,12 @@ export class TemplateTree {
 
   /** The most frequent first. */
   templates(): Template[] {
-    const found = [...this.#leaves.values()].flat().map(({ words, separators, ...template }) => ({ ...template, pattern: patternOf(words, separators) }));
+    const found = [...this.#leaves.values()]
+      .flat()
+      .map(({ words, separators, ...template }) => ({
+        ...template,
+        pattern: patternOf(words, separators),
+      }));
     return found.sort((a, b) => b.count - a.count || (a.pattern < b.pattern ? -1 : 1));
   }
 
@@ -151,4 +167,5 @@ const variable: readonly RegExp[] = [
 ];
 
 /** The text with a placeholder for each of them. */
-export const masked = (text: string): string => variable.reduce((left, form) => left.replace(form, anything), text.replace(colour, ''));
+export const masked = (text: string): string =>
+  variable.reduce((left, form) => left.replace(form, anything), text.replace(colour, ''));

@@ -6,7 +6,10 @@ import type { Line } from '../contract.ts';
 import { parseNanos } from '../store/nanos.ts';
 
 const strange = (what: string): SvcError =>
-  new SvcError('upstream_error', `the remote log store does not answer as Loki does: ${what}; is logs.remote_url right?`);
+  new SvcError(
+    'upstream_error',
+    `the remote log store does not answer as Loki does: ${what}; is logs.remote_url right?`,
+  );
 
 const { parsed, record, list, text } = foreignJson(strange);
 

@@ -34,7 +34,10 @@ type LevelledPart = StreamPart & { readonly level: string };
 const mostReasons = 5;
 
 /** Demands of a push what the limits say, adds what the server knows, and leaves out what must not be kept. */
-export function admit(pushed: Batch, { limits, now, stamp, origins, refusal }: Admission): Admitted {
+export function admit(
+  pushed: Batch,
+  { limits, now, stamp, origins, refusal }: Admission,
+): Admitted {
   if (stamp !== undefined) {
     disown(pushed);
   }
@@ -85,7 +88,13 @@ function disown({ metas }: Batch): void {
   });
 }
 
-function lineProblem(batch: Batch, i: number, labels: Labels, limits: LogLimits, now: number): string | undefined {
+function lineProblem(
+  batch: Batch,
+  i: number,
+  labels: Labels,
+  limits: LogLimits,
+  now: number,
+): string | undefined {
   const ms = batch.ms[i]!;
   if (ms > now + limits.futureMs) {
     return `entry for stream '${labelsText(labels)}' has timestamp too new: ${instant(ms)}`;
@@ -97,7 +106,9 @@ function lineProblem(batch: Batch, i: number, labels: Labels, limits: LogLimits,
   if (size > limits.lineBytes) {
     return `max entry size '${limits.lineBytes}' bytes exceeded for stream '${labelsText(labels)}' while adding an entry with length '${size}' bytes`;
   }
-  return batch.meta[i] === 0 ? undefined : metaProblem(batch.metas[batch.meta[i]!]!, labels, limits);
+  return batch.meta[i] === 0
+    ? undefined
+    : metaProblem(batch.metas[batch.meta[i]!]!, labels, limits);
 }
 
 function metaProblem(meta: Labels, labels: Labels, limits: LogLimits): string | undefined {
@@ -127,10 +138,18 @@ function isText(batch: Batch): boolean {
   return true;
 }
 
-const instant = (ms: number): string => (Math.abs(ms) <= 8.64e15 && ms <= mostMs ? new Date(ms).toISOString().replace('.000Z', 'Z') : `${ms} ms`);
+const instant = (ms: number): string =>
+  Math.abs(ms) <= 8.64e15 && ms <= mostMs
+    ? new Date(ms).toISOString().replace('.000Z', 'Z')
+    : `${ms} ms`;
 
 /** Also makes what is no UTF-8 readable: the bytes of a line are text from here on. */
-function copied(pushed: Batch, parts: readonly LevelledPart[], refused: Uint8Array, into: Batch): LevelledPart[] {
+function copied(
+  pushed: Batch,
+  parts: readonly LevelledPart[],
+  refused: Uint8Array,
+  into: Batch,
+): LevelledPart[] {
   const kept: LevelledPart[] = [];
   for (const { labels, level, from, to } of parts) {
     const first = into.count;
@@ -164,7 +183,8 @@ function levelled(batch: Batch, parts: readonly LevelledPart[]): void {
         metaOf[i] = plain[number] ||= batch.metaOf(levelLabels[number]!);
       } else if (meta === 0 || labelValue(batch.metas[meta]!, 'detected_level') === '') {
         const said = meta === 0 ? ofStream : detectedLevel('', labels, batch.metas[meta]);
-        const level = said !== 'unknown' ? said : levelNames[levelOfLine(bytes, words, start, end)]!;
+        const level =
+          said !== 'unknown' ? said : levelNames[levelOfLine(bytes, words, start, end)]!;
         const byLevel = known.get(meta) ?? known.set(meta, new Map()).get(meta)!;
         let index = byLevel.get(level);
         if (index === undefined) {
@@ -185,5 +205,7 @@ const levelledSets = new WeakMap<Labels, Map<string, Labels>>();
 
 function withLevel(labels: Labels, level: string): Labels {
   const byLevel = levelledSets.get(labels) ?? levelledSets.set(labels, new Map()).get(labels)!;
-  return byLevel.get(level) ?? byLevel.set(level, withLabel(labels, 'detected_level', level)).get(level)!;
+  return (
+    byLevel.get(level) ?? byLevel.set(level, withLabel(labels, 'detected_level', level)).get(level)!
+  );
 }

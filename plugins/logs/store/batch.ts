@@ -130,11 +130,14 @@ const free: BatchMemory[] = [];
 
 /** Memory of an earlier batch when there is some: to get it anew, cleared, for every push, and to have it collected, costs more than to fill it. */
 function takeMemory(bytes: number, entries: number): BatchMemory {
-  const found = free.findLastIndex((memory) => memory.bytes.length >= bytes && memory.ms.length >= entries);
+  const found = free.findLastIndex(
+    (memory) => memory.bytes.length >= bytes && memory.ms.length >= entries,
+  );
   if (found >= 0) {
     return free.splice(found, 1)[0]!;
   }
-  const rounded = bytes === 0 ? 0 : Math.max(bytes, Math.min(2 ** Math.ceil(Math.log2(bytes)), largestKept));
+  const rounded =
+    bytes === 0 ? 0 : Math.max(bytes, Math.min(2 ** Math.ceil(Math.log2(bytes)), largestKept));
   return {
     bytes: Buffer.allocUnsafeSlow(rounded),
     ms: new Float64Array(entries),

@@ -55,23 +55,37 @@ export interface ChunkTable {
   restore(streams: StreamTable): void;
   lastId(): number;
   /** In the direction's order: by `mint` ascending, or by `maxt` descending. */
-  page(direction: 'forward' | 'backward', window: ChunkWindow, after: Pick<ChunkRow, 'id' | 'mint' | 'maxt'> | undefined, limit: number): readonly ChunkRow[];
+  page(
+    direction: 'forward' | 'backward',
+    window: ChunkWindow,
+    after: Pick<ChunkRow, 'id' | 'mint' | 'maxt'> | undefined,
+    limit: number,
+  ): readonly ChunkRow[];
   touches(window: Omit<ChunkWindow, 'upTo'>): boolean;
-  totals(window: Omit<ChunkWindow, 'upTo'>): { readonly chunks: number; readonly lines: number; readonly bytes: number };
+  totals(window: Omit<ChunkWindow, 'upTo'>): {
+    readonly chunks: number;
+    readonly lines: number;
+    readonly bytes: number;
+  };
   isEmpty(stream: number): boolean;
 }
 
-const columns = 'c.id, c.block, b.file, c.section, c.mint, c.maxt, c.lines, c.bytes from chunks c join blocks b on b.id = c.block';
+const columns =
+  'c.id, c.block, b.file, c.section, c.mint, c.maxt, c.lines, c.bytes from chunks c join blocks b on b.id = c.block';
 const within = 'c.stream = @stream and c.maxt >= @mint and c.mint <= @maxt';
 
 export function chunkTable({ db }: Catalogue): ChunkTable {
   const insert = db.prepare<NewChunk>(
     'insert into chunks (block, section, stream, mint, maxt, lines, bytes) values (@block, @section, @stream, @mint, @maxt, @lines, @bytes)',
   );
-  const insertStream = db.prepare<[number, string]>('insert into streams (id, labels, cut_record) values (?, ?, 0)');
+  const insertStream = db.prepare<[number, string]>(
+    'insert into streams (id, labels, cut_record) values (?, ?, 0)',
+  );
   const cut = db.prepare<[number, number]>('update streams set cut_record = ? where id = ?');
   const erase = db.prepare<[number]>('delete from streams where id = ?');
-  const known = db.prepare<[], { id: number; labels: string; cut_record: number }>('select id, labels, cut_record from streams');
+  const known = db.prepare<[], { id: number; labels: string; cut_record: number }>(
+    'select id, labels, cut_record from streams',
+  );
   const last = db.prepare<[], number>('select coalesce(max(id), 0) from chunks').pluck();
   const forward = db.prepare<object, ChunkRow>(
     `select ${columns} where ${within} and c.id <= @upTo and (c.mint, c.id) > (@time, @id) order by c.mint, c.id limit @limit`,

@@ -12,7 +12,13 @@ const withMeta = 2;
  * times as differences, the nanoseconds, the lengths of the lines, then the metadata: its sets once, and which set each
  * line has. Lines come last and unbroken, so that a search for a text runs over all of them before a column is read.
  */
-export function encodeChunk(columns: Columns, from: number, to: number, writer: ByteWriter, scratch: ByteWriter): Uint8Array {
+export function encodeChunk(
+  columns: Columns,
+  from: number,
+  to: number,
+  writer: ByteWriter,
+  scratch: ByteWriter,
+): Uint8Array {
   const { ms, ns, ends, meta, metas, lines } = columns;
   const start = startOf(columns, from);
   scratch.reset();
@@ -30,7 +36,8 @@ export function encodeChunk(columns: Columns, from: number, to: number, writer: 
   for (let i = from; i < to; i++) {
     scratch.uvarint(ends[i]! - (i === from ? start : ends[i - 1]!));
   }
-  const described = meta !== undefined && metas.length > 1 && writeMeta(scratch, meta, metas, from, to);
+  const described =
+    meta !== undefined && metas.length > 1 && writeMeta(scratch, meta, metas, from, to);
   writer.reset();
   writer.u8(version);
   writer.u8((nanos ? withNanos : 0) | (described ? withMeta : 0));
@@ -41,7 +48,13 @@ export function encodeChunk(columns: Columns, from: number, to: number, writer: 
 }
 
 /** A set is written where it is first used; 0 is none, and the one above the last known is the next new one. */
-function writeMeta(out: ByteWriter, meta: Uint32Array, metas: readonly Labels[], from: number, to: number): boolean {
+function writeMeta(
+  out: ByteWriter,
+  meta: Uint32Array,
+  metas: readonly Labels[],
+  from: number,
+  to: number,
+): boolean {
   const local = new Uint32Array(metas.length);
   const used: Labels[] = [];
   for (let i = from; i < to; i++) {
@@ -137,4 +150,5 @@ function headed(bytes: Uint8Array): { reader: ByteReader; flags: number; count: 
   return { reader, flags, count };
 }
 
-const bufferOver = (bytes: Uint8Array, from: number): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset + from, bytes.length - from);
+const bufferOver = (bytes: Uint8Array, from: number): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + from, bytes.length - from);

@@ -12,7 +12,8 @@ export interface Columns {
   readonly lines: Buffer;
 }
 
-export const startOf = (columns: Pick<Columns, 'ends'>, entry: number): number => (entry === 0 ? 0 : columns.ends[entry - 1]!);
+export const startOf = (columns: Pick<Columns, 'ends'>, entry: number): number =>
+  entry === 0 ? 0 : columns.ends[entry - 1]!;
 
 /** The first entry that is not before the instant; `count` when all are. */
 export function lowerBound({ ms, ns, count }: Columns, atMs: number, atNs: number): number {

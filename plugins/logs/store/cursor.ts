@@ -27,7 +27,8 @@ export class Cursor {
     this.#columns = columns;
     const from = lowerBound(columns, start.ms, start.ns);
     const to = Math.max(from, lowerBound(columns, end.ms, end.ns));
-    this.#chosen = needles.length > 0 && from < to ? entriesHolding(columns, needles, from, to) : undefined;
+    this.#chosen =
+      needles.length > 0 && from < to ? entriesHolding(columns, needles, from, to) : undefined;
     const [low, high] = this.#chosen === undefined ? [from, to] : [0, this.#chosen.length];
     this.#step = backward ? -1 : 1;
     this.#at = backward ? high - 1 : low;
@@ -52,7 +53,9 @@ export class Cursor {
     const i = this.#index;
     const line = textOf(lines, startOf(this.#columns, i), ends[i]!);
     const set = meta === undefined ? 0 : meta[i]!;
-    return set === 0 ? { ms: ms[i]!, ns: ns[i]!, line } : { ms: ms[i]!, ns: ns[i]!, line, metadata: metas[set]! };
+    return set === 0
+      ? { ms: ms[i]!, ns: ns[i]!, line }
+      : { ms: ms[i]!, ns: ns[i]!, line, metadata: metas[set]! };
   }
 
   advance(): void {

@@ -1,6 +1,13 @@
 import { type Logger, messageOf } from 'svc/sdk';
 import { type Budget, budget } from 'svc/query';
-import { ByteWriter, type Catalogue, codecs, compress, type Compressed, writeBlock } from 'svc/store';
+import {
+  ByteWriter,
+  type Catalogue,
+  codecs,
+  compress,
+  type Compressed,
+  writeBlock,
+} from 'svc/store';
 
 import { encodeChunk } from './chunk.ts';
 import type { ChunkTable } from './chunk-table.ts';
@@ -61,7 +68,10 @@ export class Cutter {
   sealDue(): Promise<void> {
     const { limits, now } = this.#parts;
     const time = now();
-    return this.#sealEach(({ touchedAt, bornAt }) => time - touchedAt >= limits.idleMs || time - bornAt >= limits.oldestMs);
+    return this.#sealEach(
+      ({ touchedAt, bornAt }) =>
+        time - touchedAt >= limits.idleMs || time - bornAt >= limits.oldestMs,
+    );
   }
 
   /** Seals what began in an earlier segment of the log. */
@@ -117,7 +127,10 @@ export class Cutter {
   get isDue(): boolean {
     const { limits, now } = this.#parts;
     const [first] = this.#sealed;
-    return first !== undefined && (this.#sealedRawBytes >= limits.blockBytes || now() - first.sealedAt >= limits.blockMs);
+    return (
+      first !== undefined &&
+      (this.#sealedRawBytes >= limits.blockBytes || now() - first.sealedAt >= limits.blockMs)
+    );
   }
 
   /** Writes everything that is sealed as one block; chunks stay as they are, and are read as before, when that fails. */
@@ -168,12 +181,23 @@ export class Cutter {
       rows: written.reduce((sum, { count }) => sum + count, 0),
     };
     catalogue.blocks.add(block, (id) => {
-      for (const [section, { stream, mint, maxt, count, lineBytes, lastRecord }] of written.entries()) {
+      for (const [
+        section,
+        { stream, mint, maxt, count, lineBytes, lastRecord },
+      ] of written.entries()) {
         if (!stream.stored && !cuts.has(stream)) {
           chunks.addStream(stream.id, stream.labels);
         }
         cuts.set(stream, Math.max(cuts.get(stream) ?? 0, lastRecord));
-        chunks.add({ block: id, section, stream: stream.id, mint, maxt, lines: count, bytes: lineBytes });
+        chunks.add({
+          block: id,
+          section,
+          stream: stream.id,
+          mint,
+          maxt,
+          lines: count,
+          bytes: lineBytes,
+        });
       }
       for (const [stream, record] of cuts) {
         chunks.setCut(stream.id, record);

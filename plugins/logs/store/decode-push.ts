@@ -13,7 +13,12 @@ const unpacked = reusableBuffer();
 const mostKept = 8 * 1024 * 1024;
 
 /** One body of any shape; what it says is untouched, and no memory of the body is kept. */
-export function decodePush(format: PushFormat, body: Uint8Array, encoding: string | undefined, maxBytes: number): Batch {
+export function decodePush(
+  format: PushFormat,
+  body: Uint8Array,
+  encoding: string | undefined,
+  maxBytes: number,
+): Batch {
   const bytes = inflated(format, body, encoding, maxBytes);
   try {
     return read(format, bytes);
@@ -35,13 +40,26 @@ function read(format: PushFormat, bytes: Buffer): Batch {
     case 'otlp-json':
       return readOtlpJson(bytes);
     default:
-      throw new SvcError('invalid_argument', `there is no push format ${String(format satisfies never)}`);
+      throw new SvcError(
+        'invalid_argument',
+        `there is no push format ${String(format satisfies never)}`,
+      );
   }
 }
 
 /** Loki's protobuf is packed with snappy whatever the header says, unless that says gzip. */
-function inflated(format: PushFormat, body: Uint8Array, encoding: string | undefined, maxBytes: number): Buffer {
-  const packing = encoding === undefined || encoding === '' || encoding === 'identity' ? (format === 'loki-proto' ? 'snappy' : 'none') : encoding.toLowerCase();
+function inflated(
+  format: PushFormat,
+  body: Uint8Array,
+  encoding: string | undefined,
+  maxBytes: number,
+): Buffer {
+  const packing =
+    encoding === undefined || encoding === '' || encoding === 'identity'
+      ? format === 'loki-proto'
+        ? 'snappy'
+        : 'none'
+      : encoding.toLowerCase();
   switch (packing) {
     case 'none':
       return view(body);
@@ -50,8 +68,13 @@ function inflated(format: PushFormat, body: Uint8Array, encoding: string | undef
     case 'snappy':
       return view(snappyDecode(body, { maxBytes }, unpacked));
     default:
-      throw new SvcError('invalid_argument', `the body is encoded with ${packing.slice(0, 40)}; gzip, snappy and none are read`, { status: 415 });
+      throw new SvcError(
+        'invalid_argument',
+        `the body is encoded with ${packing.slice(0, 40)}; gzip, snappy and none are read`,
+        { status: 415 },
+      );
   }
 }
 
-const view = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const view = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -43,7 +43,11 @@ export class Directory {
   }
 
   /** Label sets with lines in the window that match one of the lists of matchers. */
-  async *series(selectors: readonly (readonly Matcher[])[], window: NanosWindow, budget: Budget): AsyncGenerator<Labels> {
+  async *series(
+    selectors: readonly (readonly Matcher[])[],
+    window: NanosWindow,
+    budget: Budget,
+  ): AsyncGenerator<Labels> {
     this.#tellLosses(window, budget);
     const seen = new Set<Stream>();
     for (const matchers of selectors) {
@@ -57,7 +61,11 @@ export class Directory {
     }
   }
 
-  async labels(matchers: readonly Matcher[], window: NanosWindow, budget: Budget): Promise<string[]> {
+  async labels(
+    matchers: readonly Matcher[],
+    window: NanosWindow,
+    budget: Budget,
+  ): Promise<string[]> {
     const names = new Set<string>();
     for await (const labels of this.series([matchers], window, budget)) {
       for (let i = 0; i < labels.length; i += 2) {
@@ -67,7 +75,12 @@ export class Directory {
     return [...names].sort();
   }
 
-  async values(name: string, matchers: readonly Matcher[], window: NanosWindow, budget: Budget): Promise<string[]> {
+  async values(
+    name: string,
+    matchers: readonly Matcher[],
+    window: NanosWindow,
+    budget: Budget,
+  ): Promise<string[]> {
     const values = new Set<string>();
     for await (const labels of this.series([matchers], window, budget)) {
       for (let i = 0; i < labels.length; i += 2) {
@@ -79,11 +92,17 @@ export class Directory {
     return [...values].sort();
   }
 
-  async *sizes(matchers: readonly Matcher[], window: NanosWindow, budget: Budget): AsyncGenerator<StreamSize> {
+  async *sizes(
+    matchers: readonly Matcher[],
+    window: NanosWindow,
+    budget: Budget,
+  ): AsyncGenerator<StreamSize> {
     const { mint, maxt } = bounds(window);
     this.#tellLosses(window, budget);
     for await (const stream of this.#matching(matchers, budget)) {
-      const stored = stream.stored ? this.#chunks.totals({ stream: stream.id, mint, maxt }) : { chunks: 0, lines: 0, bytes: 0 };
+      const stored = stream.stored
+        ? this.#chunks.totals({ stream: stream.id, mint, maxt })
+        : { chunks: 0, lines: 0, bytes: 0 };
       let { chunks, lines, bytes } = stored;
       for (const held of heldIn(stream, mint, maxt)) {
         chunks += 1;
@@ -97,13 +116,20 @@ export class Directory {
   }
 
   /** Bytes of each stream by time step; those of a chunk are spread evenly over its time. */
-  async *volumes(matchers: readonly Matcher[], window: NanosWindow, stepMs: number, budget: Budget): AsyncGenerator<StreamVolume> {
+  async *volumes(
+    matchers: readonly Matcher[],
+    window: NanosWindow,
+    stepMs: number,
+    budget: Budget,
+  ): AsyncGenerator<StreamVolume> {
     const { mint, maxt } = bounds(window);
     this.#tellLosses(window, budget);
     for await (const stream of this.#matching(matchers, budget)) {
       const steps = new Map<number, number>();
       const held = [...heldIn(stream, mint, maxt)];
-      for (const chunk of stream.stored ? [...held, ...this.#stored(stream.id, mint, maxt)] : held) {
+      for (const chunk of stream.stored
+        ? [...held, ...this.#stored(stream.id, mint, maxt)]
+        : held) {
         budget.spend(1);
         spread(chunk, { mint, maxt, stepMs }, steps);
       }
@@ -119,7 +145,11 @@ export class Directory {
 
   *#stored(stream: number, mint: number, maxt: number): Generator<ChunkRow> {
     const upTo = this.#chunks.lastId();
-    for (let rows: readonly ChunkRow[] = [], after: ChunkRow | undefined; rows.length === pageRows || after === undefined; after = rows.at(-1)) {
+    for (
+      let rows: readonly ChunkRow[] = [], after: ChunkRow | undefined;
+      rows.length === pageRows || after === undefined;
+      after = rows.at(-1)
+    ) {
       rows = this.#chunks.page('forward', { stream, mint, maxt, upTo }, after, pageRows);
       yield* rows;
       if (rows.length === 0) {
@@ -136,7 +166,10 @@ export class Directory {
       if (pause !== undefined) {
         await pause;
       }
-      if (!stream.gone && matchers.every((matcher) => matcher.matches(labelValue(stream.labels, matcher.name)))) {
+      if (
+        !stream.gone &&
+        matchers.every((matcher) => matcher.matches(labelValue(stream.labels, matcher.name)))
+      ) {
         yield stream;
       }
     }
@@ -144,7 +177,10 @@ export class Directory {
 
   #touches(stream: Stream, window: NanosWindow): boolean {
     const { mint, maxt } = bounds(window);
-    return !heldIn(stream, mint, maxt).next().done || (stream.stored && this.#chunks.touches({ stream: stream.id, mint, maxt }));
+    return (
+      !heldIn(stream, mint, maxt).next().done ||
+      (stream.stored && this.#chunks.touches({ stream: stream.id, mint, maxt }))
+    );
   }
 }
 
@@ -177,4 +213,7 @@ function spread(
   }
 }
 
-const bounds = ({ start, end }: NanosWindow): { mint: number; maxt: number } => ({ mint: start.ms, maxt: end.ns === 0 ? end.ms - 1 : end.ms });
+const bounds = ({ start, end }: NanosWindow): { mint: number; maxt: number } => ({
+  mint: start.ms,
+  maxt: end.ns === 0 ? end.ms - 1 : end.ms,
+});

@@ -31,7 +31,12 @@ export class HeadMemory {
   columns(entries: number): HeadColumns {
     const found = this.#columns.get(entries)?.pop();
     if (found === undefined) {
-      return { ms: new Float64Array(entries), ns: new Uint32Array(entries), ends: new Uint32Array(entries), meta: new Uint32Array(entries) };
+      return {
+        ms: new Float64Array(entries),
+        ns: new Uint32Array(entries),
+        ends: new Uint32Array(entries),
+        meta: new Uint32Array(entries),
+      };
     }
     this.#kept -= entries * bytesOfEntry;
     return found;

@@ -109,7 +109,9 @@ export class Head {
 
   #inOrder(): Columns {
     const all = this.#asIs();
-    const order = Uint32Array.from({ length: all.count }, (_, i) => i).sort((a, b) => all.ms[a]! - all.ms[b]! || all.ns[a]! - all.ns[b]! || a - b);
+    const order = Uint32Array.from({ length: all.count }, (_, i) => i).sort(
+      (a, b) => all.ms[a]! - all.ms[b]! || all.ns[a]! - all.ns[b]! || a - b,
+    );
     const kept: number[] = [];
     let run = 0;
     for (const entry of order) {
@@ -201,7 +203,8 @@ function repeats(all: Columns, kept: readonly number[], run: number, entry: numb
   return false;
 }
 
-const lineOf = (columns: Columns, entry: number): Buffer => columns.lines.subarray(startOf(columns, entry), columns.ends[entry]);
+const lineOf = (columns: Columns, entry: number): Buffer =>
+  columns.lines.subarray(startOf(columns, entry), columns.ends[entry]);
 
 function picked(all: Columns, kept: readonly number[]): Columns {
   const count = kept.length;

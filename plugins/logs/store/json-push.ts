@@ -16,7 +16,12 @@ const metadataSets = new LabelSets('metadata');
  */
 export function readJsonPush(body: Buffer): Batch {
   const batch = batchFor(body);
-  if (isUtf8(body) && new PushScanner(body, batch, (from, to, beside) => (beside ? metadataSets : streamSets).in(body, from, to)).push()) {
+  if (
+    isUtf8(body) &&
+    new PushScanner(body, batch, (from, to, beside) =>
+      (beside ? metadataSets : streamSets).in(body, from, to),
+    ).push()
+  ) {
     // Of UTF-8 without halves of pairs.
     batch.isText = true;
     return batch;
@@ -47,7 +52,10 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8')) as unknown;
   } catch (error) {
-    throw new SvcError('invalid_argument', `the body is not JSON: ${(error as Error).message.slice(0, 200)}`);
+    throw new SvcError(
+      'invalid_argument',
+      `the body is not JSON: ${(error as Error).message.slice(0, 200)}`,
+    );
   }
 }
 
@@ -77,7 +85,10 @@ function readValue(batch: Batch, value: unknown, where: string, i: number): void
   if (at === undefined) {
     throw broken(`${where}.values[${i}][0]`, 'nanoseconds since 1970 as a text of digits');
   }
-  const meta = value[2] === undefined ? 0 : batch.metaOf(metadataSets.of(textsIn(value[2], `${where}.values[${i}][2]`)));
+  const meta =
+    value[2] === undefined
+      ? 0
+      : batch.metaOf(metadataSets.of(textsIn(value[2], `${where}.values[${i}][2]`)));
   batch.text(at.ms, at.ns, value[1], meta);
 }
 
@@ -93,6 +104,8 @@ function textsIn(value: unknown, where: string): [string, string][] {
   return Object.entries(value as Record<string, string>);
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const broken = (where: string, expected: string): SvcError => new SvcError('invalid_argument', `the body is no push of streams: ${where} must be ${expected}`);
+const broken = (where: string, expected: string): SvcError =>
+  new SvcError('invalid_argument', `the body is no push of streams: ${where} must be ${expected}`);

@@ -1,6 +1,15 @@
 /** What a backslash and a letter stand for; 0 is no escape. */
 export const escapes = new Uint8Array(256);
-for (const [letter, char] of Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' })) {
+for (const [letter, char] of Object.entries({
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+})) {
   escapes[letter.charCodeAt(0)] = char.charCodeAt(0);
 }
 
@@ -13,7 +22,12 @@ export function unitAt(bytes: Uint8Array, from: number, end: number): number {
   for (let i = from; i < from + 4; i++) {
     const byte = bytes[i]!;
     const letter = byte | 0x20;
-    const digit = byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+    const digit =
+      byte >= 0x30 && byte <= 0x39
+        ? byte - 0x30
+        : letter >= 0x61 && letter <= 0x66
+          ? letter - 0x57
+          : -1;
     if (digit === -1) {
       return -1;
     }
@@ -51,4 +65,5 @@ export function specials(word: number): number {
 }
 
 /** How many of the four stand before the first such byte. */
-export const plainIn = (found: number): number => (found === 0 ? 4 : (31 - Math.clz32(found & -found)) >> 3);
+export const plainIn = (found: number): number =>
+  found === 0 ? 4 : (31 - Math.clz32(found & -found)) >> 3;

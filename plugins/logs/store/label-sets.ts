@@ -42,7 +42,9 @@ export class LabelSets {
 function textsIn(json: string): Readonly<Record<string, string>> | undefined {
   try {
     const record = JSON.parse(json) as Readonly<Record<string, unknown>>;
-    return Object.values(record).every((value) => typeof value === 'string') ? (record as Readonly<Record<string, string>>) : undefined;
+    return Object.values(record).every((value) => typeof value === 'string')
+      ? (record as Readonly<Record<string, string>>)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -48,7 +48,10 @@ class LabelText {
       const name = this.#name();
       this.#expect('=');
       if (pairs.push([name, this.#value()]) > mostLabels) {
-        throw new SvcError('invalid_argument', `couldn't parse labels: a stream has more than ${mostLabels} labels`);
+        throw new SvcError(
+          'invalid_argument',
+          `couldn't parse labels: a stream has more than ${mostLabels} labels`,
+        );
       }
       if (this.#peek() === ',') {
         this.#at++;
@@ -88,14 +91,21 @@ class LabelText {
     if (opening !== '"') {
       throw this.#unexpected();
     }
-    for (this.#at = start; this.#text[this.#at] !== '"'; this.#at += this.#text[this.#at] === '\\' ? 2 : 1) {
+    for (
+      this.#at = start;
+      this.#text[this.#at] !== '"';
+      this.#at += this.#text[this.#at] === '\\' ? 2 : 1
+    ) {
       if (this.#at >= this.#text.length) {
         throw this.#unexpected();
       }
     }
     const value = unquote(this.#text.slice(start, this.#at++));
     if (value === undefined) {
-      throw new SvcError('invalid_argument', `couldn't parse labels: 1:${start + 1}: parse error: the value has an escape that is none of Go's`);
+      throw new SvcError(
+        'invalid_argument',
+        `couldn't parse labels: 1:${start + 1}: parse error: the value has an escape that is none of Go's`,
+      );
     }
     return value;
   }
@@ -116,7 +126,13 @@ class LabelText {
 
   #unexpected(): SvcError {
     const char = this.#text[this.#at];
-    const what = char === undefined ? 'unexpected end of input inside braces' : `unexpected character inside braces: '${char}'`;
-    return new SvcError('invalid_argument', `couldn't parse labels: 1:${this.#at + 1}: parse error: ${what}`);
+    const what =
+      char === undefined
+        ? 'unexpected end of input inside braces'
+        : `unexpected character inside braces: '${char}'`;
+    return new SvcError(
+      'invalid_argument',
+      `couldn't parse labels: 1:${this.#at + 1}: parse error: ${what}`,
+    );
   }
 }

@@ -1,13 +1,24 @@
 /** What a line may name; the last one is for those that name none. */
-export const levelNames = ['trace', 'debug', 'info', 'warn', 'error', 'critical', 'fatal', 'unknown'] as const;
+export const levelNames = [
+  'trace',
+  'debug',
+  'info',
+  'warn',
+  'error',
+  'critical',
+  'fatal',
+  'unknown',
+] as const;
 
 const unknown = levelNames.indexOf('unknown');
 
 /** The level that a line names, as `detectedLevel` of the query language reads it from text. */
-export const levelInLine = (bytes: Uint8Array, from: number, end: number): string => levelNames[levelOfLine(bytes, wordsOf(bytes), from, end)]!;
+export const levelInLine = (bytes: Uint8Array, from: number, end: number): string =>
+  levelNames[levelOfLine(bytes, wordsOf(bytes), from, end)]!;
 
 /** The same bytes, four at a time. */
-export const wordsOf = ({ buffer, byteOffset, length }: Uint8Array): DataView => new DataView(buffer, byteOffset, length);
+export const wordsOf = ({ buffer, byteOffset, length }: Uint8Array): DataView =>
+  new DataView(buffer, byteOffset, length);
 
 /**
  * The same as an index into `levelNames`, in one pass over the bytes and without making a text of any of them: it runs over
@@ -18,7 +29,11 @@ export function levelOfLine(bytes: Uint8Array, words: DataView, from: number, en
   const json = bytes[pastSpace(bytes, from, to, to)] === 0x7b;
   let word = unknown;
   let field = true;
-  for (let start = nextStart(bytes, words, from, from, to); start < to; start = nextStart(bytes, words, from, start + 1, to)) {
+  for (
+    let start = nextStart(bytes, words, from, from, to);
+    start < to;
+    start = nextStart(bytes, words, from, start + 1, to)
+  ) {
     let at = start;
     while (at < to && folded[bytes[at]!] !== 0) {
       at++;
@@ -31,7 +46,9 @@ export function levelOfLine(bytes: Uint8Array, words: DataView, from: number, en
       word = name.level;
     }
     if (field && name.isKey) {
-      const value = json ? valueInJson(bytes, from, start, at, to) : valueInLogfmt(bytes, from, start, at, to);
+      const value = json
+        ? valueInJson(bytes, from, start, at, to)
+        : valueInLogfmt(bytes, from, start, at, to);
       if (value !== undefined && (json || name.text !== severityText)) {
         const level = nameAt(bytes, value.from, value.to)?.level ?? unknown;
         if (level !== unknown) {
@@ -45,13 +62,25 @@ export function levelOfLine(bytes: Uint8Array, words: DataView, from: number, en
 }
 
 /** Where a word begins, at `after` or later, with two letters that a name begins with; `to` when none does any more. */
-function nextStart(bytes: Uint8Array, words: DataView, from: number, after: number, to: number): number {
+function nextStart(
+  bytes: Uint8Array,
+  words: DataView,
+  from: number,
+  after: number,
+  to: number,
+): number {
   let at = after;
   // Every other pair is enough: it holds either the first two of the first three letters of a name, or the last two.
   for (; at + 8 <= to; at += 8) {
     const first = words.getInt32(at, true) & 0x5f5f5f5f;
     const second = words.getInt32(at + 4, true) & 0x5f5f5f5f;
-    if ((within[first & 0xffff]! | within[first >>> 16]! | within[second & 0xffff]! | within[second >>> 16]!) !== 0) {
+    if (
+      (within[first & 0xffff]! |
+        within[first >>> 16]! |
+        within[second & 0xffff]! |
+        within[second >>> 16]!) !==
+      0
+    ) {
       const start = startIn(bytes, from, Math.max(after, at - 1), Math.min(at + 7, to - 1));
       if (start !== -1) {
         return start;
@@ -65,7 +94,10 @@ function nextStart(bytes: Uint8Array, words: DataView, from: number, after: numb
 /** The first of some positions at which a word begins as a name does; -1 when there is none. */
 function startIn(bytes: Uint8Array, from: number, first: number, end: number): number {
   for (let at = first; at < end; at++) {
-    if (begins[slotOf(bytes[at]!, bytes[at + 1]!)]! !== 0 && (at === from || folded[bytes[at - 1]!] === 0)) {
+    if (
+      begins[slotOf(bytes[at]!, bytes[at + 1]!)]! !== 0 &&
+      (at === from || folded[bytes[at - 1]!] === 0)
+    ) {
       return at;
     }
   }
@@ -115,7 +147,10 @@ for (const [level, texts] of Object.entries(spellings)) {
     const bytes = Buffer.from(text, 'latin1');
     const number = levelNames.findIndex((name) => name === level);
     const slot = slotOf(bytes[0]!, bytes[1]!);
-    names[slot] = [...(names[slot] ?? []), { text, bytes, level: number, isWord: words.includes(text), isKey: number === unknown }];
+    names[slot] = [
+      ...(names[slot] ?? []),
+      { text, bytes, level: number, isWord: words.includes(text), isKey: number === unknown },
+    ];
     begins[slot] = 1;
     within[pairOf(bytes[0]!, bytes[1]!)] = 1;
     within[pairOf(bytes[1]!, bytes[2]!)] = 1;
@@ -139,7 +174,12 @@ function nameAt(bytes: Uint8Array, from: number, to: number): Name | undefined {
   return known === undefined ? undefined : spelled(known, bytes, from, to);
 }
 
-function spelled(known: readonly Name[], bytes: Uint8Array, from: number, to: number): Name | undefined {
+function spelled(
+  known: readonly Name[],
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): Name | undefined {
   for (const name of known) {
     const letters = name.bytes;
     if (letters.length === to - from) {
@@ -161,7 +201,13 @@ interface Range {
 }
 
 /** `"level" : "warn"`. */
-function valueInJson(bytes: Uint8Array, from: number, at: number, after: number, to: number): Range | undefined {
+function valueInJson(
+  bytes: Uint8Array,
+  from: number,
+  at: number,
+  after: number,
+  to: number,
+): Range | undefined {
   if (at === from || bytes[at - 1] !== 0x22 || bytes[after] !== 0x22) {
     return undefined;
   }
@@ -174,11 +220,19 @@ function valueInJson(bytes: Uint8Array, from: number, at: number, after: number,
     return undefined;
   }
   const end = lettersTo(bytes, next + 1, to);
-  return end > next + 1 && end - next <= 17 && bytes[end] === 0x22 && end < to ? { from: next + 1, to: end } : undefined;
+  return end > next + 1 && end - next <= 17 && bytes[end] === 0x22 && end < to
+    ? { from: next + 1, to: end }
+    : undefined;
 }
 
 /** `level=warn` or `level="warn"`. */
-function valueInLogfmt(bytes: Uint8Array, from: number, at: number, after: number, to: number): Range | undefined {
+function valueInLogfmt(
+  bytes: Uint8Array,
+  from: number,
+  at: number,
+  after: number,
+  to: number,
+): Range | undefined {
   if ((at > from && !isSpace(bytes[at - 1]!) && bytes[at - 1] !== 0x2c) || bytes[after] !== 0x3d) {
     return undefined;
   }

@@ -29,7 +29,11 @@ export function parseNanos(text: string): Nanos | undefined {
   if (ms > mostMs) {
     return undefined;
   }
-  return !negative ? { ms, ns } : ns === 0 ? { ms: 0 - ms, ns } : { ms: -ms - 1, ns: 1_000_000 - ns };
+  return !negative
+    ? { ms, ns }
+    : ns === 0
+      ? { ms: 0 - ms, ns }
+      : { ms: -ms - 1, ns: 1_000_000 - ns };
 }
 
 /** Signed nanoseconds of 64 bits reach to the year 2262. */

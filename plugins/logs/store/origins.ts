@@ -21,12 +21,24 @@ const mostKnown = 10_000;
 export class Origins {
   readonly #known = new Map<string, Origin>();
   /** The same by the very set, of the one who sent it last. */
-  #last = new WeakMap<Labels, { readonly origin: Origin; readonly device: string | undefined; readonly edge: string | undefined }>();
+  #last = new WeakMap<
+    Labels,
+    {
+      readonly origin: Origin;
+      readonly device: string | undefined;
+      readonly edge: string | undefined;
+    }
+  >();
   #limits: LogLimits | undefined;
 
   of(sent: Labels, stamp: Stamp | undefined, limits: LogLimits): Origin {
     const last = this.#last.get(sent);
-    if (last !== undefined && this.#limits === limits && last.device === stamp?.device_id && last.edge === stamp?.edge_id) {
+    if (
+      last !== undefined &&
+      this.#limits === limits &&
+      last.device === stamp?.device_id &&
+      last.edge === stamp?.edge_id
+    ) {
       return last.origin;
     }
     const key = `${stamp?.device_id ?? ''}\0${stamp?.edge_id ?? ''}\0${labelsKey(sent)}`;

@@ -111,12 +111,21 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8')) as unknown;
   } catch (error) {
-    throw new SvcError('invalid_argument', `the body is not JSON: ${(error as Error).message.slice(0, 200)}`);
+    throw new SvcError(
+      'invalid_argument',
+      `the body is not JSON: ${(error as Error).message.slice(0, 200)}`,
+    );
   }
 }
 
 /** Of the bytes of a record only those of its time and its body differ from what others say, as a rule: the rest is looked up. */
-function addFromProto(batch: Batch, body: Buffer, record: ProtoReader, around: readonly Pair[], prefix: string): void {
+function addFromProto(
+  batch: Batch,
+  body: Buffer,
+  record: ProtoReader,
+  around: readonly Pair[],
+  prefix: string,
+): void {
   const start = record.position;
   let at: Nanos = never;
   let observed: Nanos = never;
@@ -124,7 +133,11 @@ function addFromProto(batch: Batch, body: Buffer, record: ProtoReader, around: r
   let said = prefix;
   let isTraced = false;
   let unread = start;
-  for (let before = start, field = record.next(); ; before = record.position, field = record.next()) {
+  for (
+    let before = start, field = record.next();
+    ;
+    before = record.position, field = record.next()
+  ) {
     if (field !== 0 && field !== 1 && field !== 5 && field !== 11) {
       record.skip();
       isTraced ||= field === 9 || field === 10;
@@ -147,7 +160,10 @@ function addFromProto(batch: Batch, body: Buffer, record: ProtoReader, around: r
   // What names its trace is said once.
   let labels = isTraced ? undefined : recordSets.get(said);
   if (labels === undefined) {
-    labels = metadataOf(saidInProto(new ProtoReader(body, start, record.position, recordDepth)), around);
+    labels = metadataOf(
+      saidInProto(new ProtoReader(body, start, record.position, recordDepth)),
+      around,
+    );
     if (!isTraced) {
       recordSets.set(said, labels);
     }
@@ -171,7 +187,9 @@ function lineInProto(body: Buffer, record: ProtoReader): Uint8Array {
       return text;
     }
   }
-  return Buffer.from(anyValueText(decodeAnyValue(new ProtoReader(body, start, record.position, recordDepth + 1))));
+  return Buffer.from(
+    anyValueText(decodeAnyValue(new ProtoReader(body, start, record.position, recordDepth + 1))),
+  );
 }
 
 function saidInProto(reader: ProtoReader): Said {
@@ -201,7 +219,11 @@ function saidInProto(reader: ProtoReader): Said {
   return said;
 }
 
-function addFromJson(batch: Batch, record: Readonly<Record<string, unknown>>, around: readonly Pair[]): void {
+function addFromJson(
+  batch: Batch,
+  record: Readonly<Record<string, unknown>>,
+  around: readonly Pair[],
+): void {
   const at = jsonNanos(record['timeUnixNano'], 'timeUnixNano');
   const observed = jsonNanos(record['observedTimeUnixNano'], 'observedTimeUnixNano');
   const { ms, ns } = at.ms === 0 && at.ns === 0 ? observed : at;
@@ -212,10 +234,18 @@ function addFromJson(batch: Batch, record: Readonly<Record<string, unknown>>, ar
     traceId: Buffer.from(jsonHex(record['traceId'], 16, 'traceId')).toString('hex'),
     spanId: Buffer.from(jsonHex(record['spanId'], 8, 'spanId')).toString('hex'),
   };
-  batch.text(ms, ns, anyValueText(anyValueFromJson(record['body'])), batch.metaOf(metadataOf(said, around)));
+  batch.text(
+    ms,
+    ns,
+    anyValueText(anyValueFromJson(record['body'])),
+    batch.metaOf(metadataOf(said, around)),
+  );
 }
 
-function metadataOf({ severity, severityText, attributes, traceId, spanId }: Said, around: readonly Pair[]): Labels {
+function metadataOf(
+  { severity, severityText, attributes, traceId, spanId }: Said,
+  around: readonly Pair[],
+): Labels {
   const pairs: Pair[] = [
     ...around,
     ...attributes.map(pairOf),
@@ -230,9 +260,15 @@ function metadataOf({ severity, severityText, attributes, traceId, spanId }: Sai
   return traceId === '' && spanId === '' ? metadataSets.of(pairs) : labelsWithEmpty(pairs);
 }
 
-function splitResource({ attributes }: OtlpResource): { readonly labels: Labels; readonly metadata: readonly Pair[] } {
+function splitResource({ attributes }: OtlpResource): {
+  readonly labels: Labels;
+  readonly metadata: readonly Pair[];
+} {
   const ofStream = attributes.filter(({ key }) => streamAttributes.has(key));
-  return { labels: streamSets.of(ofStream.map(pairOf)), metadata: attributes.filter((pair) => !ofStream.includes(pair)).map(pairOf) };
+  return {
+    labels: streamSets.of(ofStream.map(pairOf)),
+    metadata: attributes.filter((pair) => !ofStream.includes(pair)).map(pairOf),
+  };
 }
 
 const scopePairs = (scope: OtlpScope | undefined): readonly Pair[] =>
@@ -247,7 +283,8 @@ const scopePairs = (scope: OtlpScope | undefined): readonly Pair[] =>
       ];
 
 /** Fields of a message are empty where they are not set. */
-const given = (fields: readonly Pair[]): readonly Pair[] => fields.filter(([, value]) => value !== '');
+const given = (fields: readonly Pair[]): readonly Pair[] =>
+  fields.filter(([, value]) => value !== '');
 
 const pairOf = ({ key, value }: KeyValue): Pair => [labelName(key), anyValueText(value)];
 
@@ -255,10 +292,17 @@ const labelNames = new Map<string, string>();
 
 /** As a selector can ask for it. */
 function labelName(key: string): string {
-  return labelNames.get(key) ?? remembered(labelNames, key, key.replaceAll(/[^a-zA-Z0-9_]/g, '_').replace(/^[0-9]/, 'key_$&'));
+  return (
+    labelNames.get(key) ??
+    remembered(labelNames, key, key.replaceAll(/[^a-zA-Z0-9_]/g, '_').replace(/^[0-9]/, 'key_$&'))
+  );
 }
 
-function eachMessage(reader: ProtoReader, wanted: number, each: (message: ProtoReader) => void): void {
+function eachMessage(
+  reader: ProtoReader,
+  wanted: number,
+  each: (message: ProtoReader) => void,
+): void {
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === wanted) {
       each(reader.message());
@@ -269,7 +313,11 @@ function eachMessage(reader: ProtoReader, wanted: number, each: (message: ProtoR
 }
 
 /** Fields may come in any order, and what is said of all comes first when it is used. */
-function headed(reader: ProtoReader, headField: number, restField: number): { head: ProtoReader | undefined; rest: ProtoReader[] } {
+function headed(
+  reader: ProtoReader,
+  headField: number,
+  restField: number,
+): { head: ProtoReader | undefined; rest: ProtoReader[] } {
   let head: ProtoReader | undefined;
   const rest: ProtoReader[] = [];
   for (let field = reader.next(); field !== 0; field = reader.next()) {

@@ -32,7 +32,13 @@ export class Pieces {
   #at = 0;
   #isLast: boolean;
 
-  constructor(stream: Stream, held: readonly Piece[], table: ChunkTable, window: PieceWindow, pieceOf: (row: ChunkRow) => Piece) {
+  constructor(
+    stream: Stream,
+    held: readonly Piece[],
+    table: ChunkTable,
+    window: PieceWindow,
+    pieceOf: (row: ChunkRow) => Piece,
+  ) {
     this.#stream = stream;
     this.#table = table;
     this.#window = window;
@@ -67,7 +73,12 @@ export class Pieces {
     if (this.#at === this.#rows.length && !this.#isLast) {
       const { backward, mint, maxt, upTo } = this.#window;
       const after = this.#rows[this.#rows.length - 1];
-      this.#rows = this.#table.page(backward ? 'backward' : 'forward', { stream: this.#stream.id, mint, maxt, upTo }, after, pageRows);
+      this.#rows = this.#table.page(
+        backward ? 'backward' : 'forward',
+        { stream: this.#stream.id, mint, maxt, upTo },
+        after,
+        pageRows,
+      );
       this.#at = 0;
       this.#isLast = this.#rows.length < pageRows;
     }

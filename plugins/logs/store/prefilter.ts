@@ -9,17 +9,27 @@ export function needlesOf(contains: readonly string[] | undefined): readonly Buf
 }
 
 /** Whether any line can hold all of them: one search each over all lines at once. */
-export const mayHold = (lines: Buffer, needles: readonly Buffer[]): boolean => needles.every((needle) => lines.includes(needle));
+export const mayHold = (lines: Buffer, needles: readonly Buffer[]): boolean =>
+  needles.every((needle) => lines.includes(needle));
 
 /** Entries from `from` to `to` whose line holds every needle, ascending. The runtime searches; lines are looked at only where it found something. */
-export function entriesHolding(columns: Columns, needles: readonly Buffer[], from: number, to: number): Uint32Array {
+export function entriesHolding(
+  columns: Columns,
+  needles: readonly Buffer[],
+  from: number,
+  to: number,
+): Uint32Array {
   const { lines, ends } = columns;
   const [first, ...others] = needles;
   const found: number[] = [];
   const stop = to === 0 ? 0 : ends[to - 1]!;
   const ahead = others.map(() => -1);
   let entry = from;
-  for (let at = lines.indexOf(first!, startOf(columns, from)); at >= 0 && at < stop; at = lines.indexOf(first!, at)) {
+  for (
+    let at = lines.indexOf(first!, startOf(columns, from));
+    at >= 0 && at < stop;
+    at = lines.indexOf(first!, at)
+  ) {
     entry = entryAt(ends, at, entry, to);
     const start = startOf(columns, entry);
     const end = ends[entry]!;
@@ -28,7 +38,11 @@ export function entriesHolding(columns: Columns, needles: readonly Buffer[], fro
       at += 1;
       continue;
     }
-    if (others.every((needle, i) => (ahead[i] = next(lines, needle, ahead[i]!, start)) + needle.length <= end)) {
+    if (
+      others.every(
+        (needle, i) => (ahead[i] = next(lines, needle, ahead[i]!, start)) + needle.length <= end,
+      )
+    ) {
       found.push(entry);
     }
     at = end;

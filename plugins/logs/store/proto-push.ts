@@ -52,7 +52,12 @@ function readEntry(batch: Batch, entry: ProtoReader): void {
     }
   }
   const ms = Math.floor(at.nanos / 1e6);
-  batch.line(at.seconds * 1_000 + ms, at.nanos - ms * 1e6, line, pairs.length === 0 ? 0 : batch.metaOf(metadataSets.of(pairs)));
+  batch.line(
+    at.seconds * 1_000 + ms,
+    at.nanos - ms * 1e6,
+    line,
+    pairs.length === 0 ? 0 : batch.metaOf(metadataSets.of(pairs)),
+  );
 }
 
 interface Time {

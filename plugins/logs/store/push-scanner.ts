@@ -74,7 +74,13 @@ export class PushScanner {
       return false;
     }
     const labels = this.#labels(false);
-    if (labels === undefined || !this.#is(comma) || !this.#named('values') || !this.#values() || !this.#is(closeObject)) {
+    if (
+      labels === undefined ||
+      !this.#is(comma) ||
+      !this.#named('values') ||
+      !this.#values() ||
+      !this.#is(closeObject)
+    ) {
       return false;
     }
     this.#batch.part(labels, from);
@@ -291,4 +297,5 @@ export class PushScanner {
   }
 }
 
-const viewOf = ({ buffer, byteOffset, length }: Uint8Array): DataView => new DataView(buffer, byteOffset, length);
+const viewOf = ({ buffer, byteOffset, length }: Uint8Array): DataView =>
+  new DataView(buffer, byteOffset, length);

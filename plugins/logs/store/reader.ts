@@ -1,7 +1,15 @@
 import { join } from 'node:path';
 
 import { type Budget, type Matcher } from 'svc/query';
-import { type BlockFile, type Catalogue, type DamageBook, decompress, openBlock, type SectionCache, Unpacker } from 'svc/store';
+import {
+  type BlockFile,
+  type Catalogue,
+  type DamageBook,
+  decompress,
+  openBlock,
+  type SectionCache,
+  Unpacker,
+} from 'svc/store';
 
 import type { LogBatch, LogSource, SelectOptions } from '../logql/source.ts';
 import { chunkLines, decodeChunk } from './chunk.ts';
@@ -38,7 +46,10 @@ export class Reader {
   }
 
   source(): LogSource {
-    return { select: (matchers, start, end, options, budget) => this.#select(matchers, start, end, options, budget) };
+    return {
+      select: (matchers, start, end, options, budget) =>
+        this.#select(matchers, start, end, options, budget),
+    };
   }
 
   async *#select(
@@ -50,14 +61,31 @@ export class Reader {
   ): AsyncGenerator<LogBatch> {
     const backward = direction === 'backward';
     const needles = needlesOf(contains);
-    const window = { mint: start.ms, maxt: end.ns === 0 ? end.ms - 1 : end.ms, upTo: this.#parts.chunks.lastId(), backward };
-    const pieceOf = (row: ChunkRow): Piece => ({ mint: row.mint, maxt: row.maxt, load: () => this.#load(row, needles, budget) });
+    const window = {
+      mint: start.ms,
+      maxt: end.ns === 0 ? end.ms - 1 : end.ms,
+      upTo: this.#parts.chunks.lastId(),
+      backward,
+    };
+    const pieceOf = (row: ChunkRow): Piece => ({
+      mint: row.mint,
+      maxt: row.maxt,
+      load: () => this.#load(row, needles, budget),
+    });
     const options = { start, end, backward, needles, bound, pause: () => budget.breathe() };
-    this.#parts.damage.touching(window.mint, window.maxt).forEach((sentence) => budget.warn(sentence));
+    this.#parts.damage
+      .touching(window.mint, window.maxt)
+      .forEach((sentence) => budget.warn(sentence));
     const queue = new TurnQueue<StreamReader>(backward);
     // All at once, before the first wait: what is in memory now may be in a block a moment later, and must not be told twice.
     for (const stream of this.#parts.streams.matching(matchers)) {
-      const pieces = new Pieces(stream, this.#heldPieces(stream, needles, budget), this.#parts.chunks, window, pieceOf);
+      const pieces = new Pieces(
+        stream,
+        this.#heldPieces(stream, needles, budget),
+        this.#parts.chunks,
+        window,
+        pieceOf,
+      );
       queue.add(new StreamReader(stream.labels, pieces, options));
     }
     for (let reader = queue.take(); reader !== undefined; reader = queue.take()) {
@@ -75,7 +103,10 @@ export class Reader {
     try {
       const file = this.#file(row.file);
       budget.bytes(file.rawBytes(row.section));
-      const chunk = needles.length === 0 ? file.read(row.section) : file.search(row.section, this.#unpacker, holding(needles));
+      const chunk =
+        needles.length === 0
+          ? file.read(row.section)
+          : file.search(row.section, this.#unpacker, holding(needles));
       return chunk && decodeChunk(chunk);
     } catch (error) {
       if (isRefusal(error)) {
@@ -111,11 +142,19 @@ export class Reader {
     return pieces;
   }
 
-  #sealed({ number, packed: { codec, bytes }, rawLength }: SealedChunk, needles: readonly Buffer[]): Uint8Array | undefined {
+  #sealed(
+    { number, packed: { codec, bytes }, rawLength }: SealedChunk,
+    needles: readonly Buffer[],
+  ): Uint8Array | undefined {
     const { cache } = this.#parts;
     return needles.length === 0
       ? cache.get(sealedPath, number, () => decompress(codec, bytes, rawLength))
-      : cache.search(sealedPath, number, () => this.#unpacker.unpack(codec, bytes, rawLength), holding(needles));
+      : cache.search(
+          sealedPath,
+          number,
+          () => this.#unpacker.unpack(codec, bytes, rawLength),
+          holding(needles),
+        );
   }
 
   /** One chunk that cannot be read costs its lines, not the answer. */
@@ -157,4 +196,5 @@ const holding =
   (chunk: Uint8Array): boolean =>
     mayHold(chunkLines(chunk), needles);
 
-const isRefusal = (error: unknown): boolean => typeof error === 'object' && error !== null && 'kind' in error;
+const isRefusal = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'kind' in error;

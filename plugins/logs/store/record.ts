@@ -33,14 +33,24 @@ export function encodeRecord({ number, batch }: LogRecord): Uint8Array[] {
     writeLabels(head, metas[i]!);
   }
   head.patchU32le(1, head.length - headBytes);
-  return [head.take(), raw(ms, count), raw(ns, count), raw(ends, count), raw(meta, count), bytes.subarray(0, used)];
+  return [
+    head.take(),
+    raw(ms, count),
+    raw(ns, count),
+    raw(ends, count),
+    raw(meta, count),
+    bytes.subarray(0, used),
+  ];
 }
 
 export function decodeRecord(record: Buffer): LogRecord {
   const outer = new ByteReader(record);
   const found = outer.u8();
   if (found !== version) {
-    throw new SvcError('unavailable', `log store: a WAL record has version ${found}, this svc reads ${version}; upgrade svc`);
+    throw new SvcError(
+      'unavailable',
+      `log store: a WAL record has version ${found}, this svc reads ${version}; upgrade svc`,
+    );
   }
   const head = new ByteReader(outer.bytes(outer.u32le()));
   const number = head.uvarint();
@@ -94,4 +104,5 @@ function readLabels(reader: ByteReader): Labels {
   return Object.freeze(texts);
 }
 
-const raw = (column: Float64Array | Uint32Array, count: number): Uint8Array => new Uint8Array(column.buffer, 0, count * column.BYTES_PER_ELEMENT);
+const raw = (column: Float64Array | Uint32Array, count: number): Uint8Array =>
+  new Uint8Array(column.buffer, 0, count * column.BYTES_PER_ELEMENT);

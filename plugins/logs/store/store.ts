@@ -151,8 +151,19 @@ class Store implements LogStore {
     const streams = this.#streams;
     chunks.restore(streams);
     this.#cutter = new Cutter({ streams, catalogue, chunks, limits: cuts, log, now });
-    this.#intake = new Intake({ wal, streams, now, kept: (batch) => this.#listeners.forEach((listener) => listener(batch)) });
-    this.#reader = new Reader({ streams, chunks, catalogue, cache: sectionCache(options.cacheBytes ?? 32 * 1024 * 1024), damage: this.#damage });
+    this.#intake = new Intake({
+      wal,
+      streams,
+      now,
+      kept: (batch) => this.#listeners.forEach((listener) => listener(batch)),
+    });
+    this.#reader = new Reader({
+      streams,
+      chunks,
+      catalogue,
+      cache: sectionCache(options.cacheBytes ?? 32 * 1024 * 1024),
+      damage: this.#damage,
+    });
     this.directory = new Directory(streams, chunks, this.#damage);
     const [cutter, intake, reader] = [this.#cutter, this.#intake, this.#reader];
     this.#upkeep = new Upkeep({
@@ -206,7 +217,12 @@ class Store implements LogStore {
     const batch = new Batch(1024, Math.max(16, rows.length));
     for (const { labels, at, line, metadata } of rows) {
       const from = batch.count;
-      batch.text(at.ms, at.ns, line, metadata === undefined ? 0 : batch.metaOf(labelsOf(Object.entries(metadata))));
+      batch.text(
+        at.ms,
+        at.ns,
+        line,
+        metadata === undefined ? 0 : batch.metaOf(labelsOf(Object.entries(metadata))),
+      );
       batch.part(labelsOf(Object.entries(labels)), from);
     }
     return this.#admit(batch, undefined);
@@ -214,11 +230,21 @@ class Store implements LogStore {
 
   #admit(pushed: Batch, stamp: Stamp | undefined): Admitted {
     if (pushed.parts.length === 0) {
-      throw new SvcError('invalid_argument', 'error at least one valid stream is required for ingestion', { status: 422 });
+      throw new SvcError(
+        'invalid_argument',
+        'error at least one valid stream is required for ingestion',
+        { status: 422 },
+      );
     }
     const admission = new StreamAdmission(this.#streams, this.#limits);
     const refusal = (labels: Labels): string | undefined => admission.refusal(labels);
-    const admitted = admit(pushed, { limits: this.#limits, now: this.#now(), stamp, origins: this.#origins, refusal });
+    const admitted = admit(pushed, {
+      limits: this.#limits,
+      now: this.#now(),
+      stamp,
+      origins: this.#origins,
+      refusal,
+    });
     if (admitted.batch.count === 0 && admission.refused) {
       throw new SvcError('rate_limited', admitted.reasons[0]!, { retryAfterSeconds: 60 });
     }
@@ -238,7 +264,11 @@ class Store implements LogStore {
     this.#disk.assertWritable();
     this.#upkeep.assertRoom();
     if (this.#intake.pendingBytes > this.#limits.pendingBytes) {
-      throw new SvcError('rate_limited', 'log store: the WAL does not keep up with the pushes; retry in a moment', { retryAfterSeconds: 1 });
+      throw new SvcError(
+        'rate_limited',
+        'log store: the WAL does not keep up with the pushes; retry in a moment',
+        { retryAfterSeconds: 1 },
+      );
     }
   }
 
@@ -265,7 +295,8 @@ class Store implements LogStore {
   }
 
   async care(what: 'check' | 'mend'): Promise<StoreReport> {
-    const report = what === 'check' ? await this.#damage.check() : await this.#damage.mend(() => false);
+    const report =
+      what === 'check' ? await this.#damage.check() : await this.#damage.mend(() => false);
     this.#reader.close();
     return report;
   }
@@ -297,4 +328,7 @@ class Store implements LogStore {
 
 /** The time of the oldest line of a stream that is in memory. */
 const oldestHeld = ({ head, sealed }: Stream): number =>
-  Math.min(head !== undefined && head.count > 0 ? head.lend().ms[0]! : Infinity, ...sealed.map(({ mint }) => mint));
+  Math.min(
+    head !== undefined && head.count > 0 ? head.lend().ms[0]! : Infinity,
+    ...sealed.map(({ mint }) => mint),
+  );

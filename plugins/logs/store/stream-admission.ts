@@ -25,9 +25,12 @@ export class StreamAdmission {
     }
     const key = labelsKey(labels);
     const reason =
-      this.#streams.active.size + this.#idle.size >= this.#limits.activeStreams && !this.#idle.has(key)
+      this.#streams.active.size + this.#idle.size >= this.#limits.activeStreams &&
+      !this.#idle.has(key)
         ? `of ${this.#limits.activeStreams} active streams`
-        : stream === undefined && this.#streams.size + this.#unknown.size >= this.#limits.knownStreams && !this.#unknown.has(key)
+        : stream === undefined &&
+            this.#streams.size + this.#unknown.size >= this.#limits.knownStreams &&
+            !this.#unknown.has(key)
           ? `of ${this.#limits.knownStreams} streams`
           : undefined;
     if (reason !== undefined) {

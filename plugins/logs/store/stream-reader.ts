@@ -58,7 +58,13 @@ export class StreamReader {
           batch.push(entry);
           bytes += entry.line.length;
         }
-      } while (alone && !cursor.done && batch.length < batchLines && bytes < batchBytes && !this.#reached(cursor));
+      } while (
+        alone &&
+        !cursor.done &&
+        batch.length < batchLines &&
+        bytes < batchBytes &&
+        !this.#reached(cursor)
+      );
       if (cursor.done) {
         this.#open.splice(this.#open.indexOf(cursor), 1);
       }
@@ -76,7 +82,11 @@ export class StreamReader {
 
   /** Opens every chunk that may hold something before the next entry, or at its time. */
   async #openReached(): Promise<void> {
-    for (let best = this.#best(); this.#pieces.peek() !== undefined && (best === undefined || this.#reached(best)); best = this.#best()) {
+    for (
+      let best = this.#best();
+      this.#pieces.peek() !== undefined && (best === undefined || this.#reached(best));
+      best = this.#best()
+    ) {
       await this.#options.pause();
       const columns = this.#pieces.take().load();
       const cursor = columns && new Cursor(columns, this.#options);
@@ -111,10 +121,15 @@ export class StreamReader {
   }
 }
 
-const reaches = ({ mint, maxt }: Pick<Piece, 'mint' | 'maxt'>, ms: number, backward: boolean): boolean => (backward ? maxt >= ms : mint <= ms);
+const reaches = (
+  { mint, maxt }: Pick<Piece, 'mint' | 'maxt'>,
+  ms: number,
+  backward: boolean,
+): boolean => (backward ? maxt >= ms : mint <= ms);
 
 /** Whether nothing at this time or after it, in the direction, is wanted any more. */
-export const isBeyond = (ms: number, bound: Nanos | undefined, backward: boolean): boolean => bound !== undefined && (backward ? ms < bound.ms : ms > bound.ms);
+export const isBeyond = (ms: number, bound: Nanos | undefined, backward: boolean): boolean =>
+  bound !== undefined && (backward ? ms < bound.ms : ms > bound.ms);
 
 /** What has been told of the present instant. */
 class Instant {
@@ -136,4 +151,5 @@ class Instant {
   }
 }
 
-const keyOf = ({ line, metadata }: LogEntry): string => (metadata === undefined ? line : `${labelsKey(metadata)}\0${line}`);
+const keyOf = ({ line, metadata }: LogEntry): string =>
+  metadata === undefined ? line : `${labelsKey(metadata)}\0${line}`;

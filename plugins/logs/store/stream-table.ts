@@ -70,14 +70,30 @@ export class StreamTable {
 
   /** One that the catalogue knows. */
   restore(id: number, labels: Labels, cutRecord: number): void {
-    this.#byKey.set(labelsKey(labels), { id, labels, head: undefined, sealed: [], cutRecord, stored: true, gone: false });
+    this.#byKey.set(labelsKey(labels), {
+      id,
+      labels,
+      head: undefined,
+      sealed: [],
+      cutRecord,
+      stored: true,
+      gone: false,
+    });
     this.#next = Math.max(this.#next, id + 1);
   }
 
   of(labels: Labels): Stream {
     let stream = this.find(labels);
     if (stream === undefined) {
-      stream = { id: this.#next++, labels, head: undefined, sealed: [], cutRecord: 0, stored: false, gone: false };
+      stream = {
+        id: this.#next++,
+        labels,
+        head: undefined,
+        sealed: [],
+        cutRecord: 0,
+        stored: false,
+        gone: false,
+      };
       this.#byKey.set(labelsKey(labels), stream);
     }
     return stream;

@@ -1,5 +1,12 @@
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
-import { type Catalogue, type DamageBook, retain, RetentionClock, type RetentionLimits, type Wal } from 'svc/store';
+import {
+  type Catalogue,
+  type DamageBook,
+  retain,
+  RetentionClock,
+  type RetentionLimits,
+  type Wal,
+} from 'svc/store';
 
 import type { ChunkTable } from './chunk-table.ts';
 import type { Cutter } from './cutter.ts';
@@ -78,7 +85,11 @@ export class Upkeep {
   assertRoom(): void {
     const { cutter, cuts } = this.#parts;
     if (this.heldBytes >= cuts.memoryBytes * 3) {
-      throw new SvcError('unavailable', cutter.trouble ?? 'log store: blocks are written slower than lines come; retry in a moment', { retryAfterSeconds: 5 });
+      throw new SvcError(
+        'unavailable',
+        cutter.trouble ?? 'log store: blocks are written slower than lines come; retry in a moment',
+        { retryAfterSeconds: 5 },
+      );
     }
   }
 
@@ -142,7 +153,11 @@ export class Upkeep {
   #retain(): void {
     const { catalogue, reader, retention, wal } = this.#parts;
     const { maxAgeMs, maxBytes } = retention();
-    const gone = retain(catalogue, { maxAgeMs, maxBytes: Math.max(0, maxBytes - wal.bytes) }, this.#clock);
+    const gone = retain(
+      catalogue,
+      { maxAgeMs, maxBytes: Math.max(0, maxBytes - wal.bytes) },
+      this.#clock,
+    );
     for (const { file } of gone) {
       reader.forget(file);
     }
@@ -157,7 +172,11 @@ export class Upkeep {
     const { streams, chunks, catalogue, intake } = this.#parts;
     const empty = [...streams.all()].filter(
       (stream) =>
-        stream.stored && stream.head === undefined && stream.sealed.length === 0 && stream.cutRecord < intake.floorRecord && chunks.isEmpty(stream.id),
+        stream.stored &&
+        stream.head === undefined &&
+        stream.sealed.length === 0 &&
+        stream.cutRecord < intake.floorRecord &&
+        chunks.isEmpty(stream.id),
     );
     catalogue.db.transaction(() => empty.forEach(({ id }) => chunks.removeStream(id)))();
     empty.forEach((stream) => streams.forget(stream));

@@ -7,12 +7,15 @@ export function packIn(body: Buffer, contentType: string): Uint8Array {
   if (!/^multipart\/form-data\b/i.test(contentType)) {
     return requireBytes(body);
   }
-  const [, quoted, bare] = /;\s{0,10}boundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(contentType) ?? [];
+  const [, quoted, bare] =
+    /;\s{0,10}boundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(contentType) ?? [];
   const boundary = quoted ?? bare;
   if (boundary === undefined) {
     throw refused('the form has no boundary in its Content-Type');
   }
-  const files = partsOf(body, Buffer.from(`--${boundary}`)).filter(({ head }) => /^content-disposition:[^\r\n]*;\s{0,10}filename\*?=/im.test(head));
+  const files = partsOf(body, Buffer.from(`--${boundary}`)).filter(({ head }) =>
+    /^content-disposition:[^\r\n]*;\s{0,10}filename\*?=/im.test(head),
+  );
   if (files.length !== 1) {
     throw refused(`the form has ${files.length} files; send one`);
   }
@@ -27,7 +30,10 @@ function requireBytes(bytes: Buffer): Uint8Array {
   return new Uint8Array(bytes);
 }
 
-function partsOf(body: Buffer, mark: Buffer): readonly { readonly head: string; readonly data: Buffer }[] {
+function partsOf(
+  body: Buffer,
+  mark: Buffer,
+): readonly { readonly head: string; readonly data: Buffer }[] {
   const parts: { head: string; data: Buffer }[] = [];
   for (let at = body.indexOf(mark); at !== -1 && parts.length < 100;) {
     const begin = at + mark.length + 2;
@@ -36,7 +42,10 @@ function partsOf(body: Buffer, mark: Buffer): readonly { readonly head: string; 
     if (next === -1 || headEnd === -1 || headEnd > next) {
       break;
     }
-    parts.push({ head: body.toString('latin1', begin, headEnd), data: body.subarray(headEnd + 4, next - 2) });
+    parts.push({
+      head: body.toString('latin1', begin, headEnd),
+      data: body.subarray(headEnd + 4, next - 2),
+    });
     at = next;
   }
   return parts;
@@ -45,7 +54,10 @@ function partsOf(body: Buffer, mark: Buffer): readonly { readonly head: string; 
 /** An archive that lies beside the index of a registry on this machine; no other place is read. */
 export function readArchive(file: string, folder: string): Uint8Array {
   const real = existsSync(file) ? realpathSync(file) : file;
-  if (!real.startsWith(`${realpathSync(folder)}/`) || !lstatSync(real, { throwIfNoEntry: false })?.isFile()) {
+  if (
+    !real.startsWith(`${realpathSync(folder)}/`) ||
+    !lstatSync(real, { throwIfNoEntry: false })?.isFile()
+  ) {
     throw refused(`${shown(file)} is no file below the folder of its registry`);
   }
   if (lstatSync(real).size > limits.packedBytes) {

@@ -18,7 +18,8 @@ export type PackFiles = ReadonlyMap<string, Uint8Array>;
 
 const windowsDevices = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?$/i;
 
-export const refused = (message: string): SvcError => new SvcError('invalid_argument', message, { reason: 'marketplace.archive_refused' });
+export const refused = (message: string): SvcError =>
+  new SvcError('invalid_argument', message, { reason: 'marketplace.archive_refused' });
 
 /** Takes the entries of an archive one by one and refuses what could be anything but a plain file below one folder. */
 export class EntryList {
@@ -50,7 +51,9 @@ export class EntryList {
       throw refused(`the archive unpacks to more than ${limits.unpackedBytes / 1024 / 1024} MiB`);
     }
     if (this.#bytes > limits.ratioFrom && this.#bytes > this.#packedBytes * limits.ratio) {
-      throw refused(`the archive unpacks to more than ${limits.ratio} times its size, as a bomb does`);
+      throw refused(
+        `the archive unpacks to more than ${limits.ratio} times its size, as a bomb does`,
+      );
     }
   }
 
@@ -90,7 +93,9 @@ export class EntryList {
     const key = parts.join('/');
     const before = this.#taken.get(key);
     if (before === true || (before !== undefined && isFile)) {
-      throw refused(`${shown(path)} is in the archive twice, or another name of it differs by upper and lower case only`);
+      throw refused(
+        `${shown(path)} is in the archive twice, or another name of it differs by upper and lower case only`,
+      );
     }
     this.#taken.set(key, isFile);
   }
@@ -103,7 +108,9 @@ function checkedName(name: string): string | undefined {
     return undefined;
   }
   if (path.length > limits.nameBytes) {
-    throw refused(`a name in the archive is longer than ${limits.nameBytes} characters: ${shown(path.slice(0, 60))}…`);
+    throw refused(
+      `a name in the archive is longer than ${limits.nameBytes} characters: ${shown(path.slice(0, 60))}…`,
+    );
   }
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) {
     throw refused(`${shown(name)} is an absolute path`);
@@ -122,7 +129,9 @@ function checkedName(name: string): string | undefined {
     throw refused(`${shown(name)} lies more than ${limits.depth} folders deep`);
   }
   if (!/^[A-Za-z0-9._@+(),&~'!#%=[\] /-]+$/.test(path)) {
-    throw refused(`${shown(name)} has characters that names in a pack may not have: use letters, digits, dots, dashes and underscores`);
+    throw refused(
+      `${shown(name)} has characters that names in a pack may not have: use letters, digits, dots, dashes and underscores`,
+    );
   }
   const odd = parts.find((part) => windowsDevices.test(part) || /^ |[. ]$/.test(part));
   if (odd !== undefined) {
@@ -135,11 +144,18 @@ function withoutTop(files: PackFiles): PackFiles {
   const names = [...files.keys()];
   const top = names[0]!.split('/', 1)[0]!;
   // These are layouts of a pack, and no folder around one.
-  if (!names.every((name) => name.startsWith(`${top}/`)) || /^(?:skills|agents|commands|\.claude-plugin|\.mcp\.json)$/.test(top)) {
+  if (
+    !names.every((name) => name.startsWith(`${top}/`)) ||
+    /^(?:skills|agents|commands|\.claude-plugin|\.mcp\.json)$/.test(top)
+  ) {
     return files;
   }
   return new Map([...files].map(([name, bytes]) => [name.slice(top.length + 1), bytes]));
 }
 
 /** A name of a stranger in a sentence: printable and on one line. */
-export const shown = (name: string): string => JSON.stringify(name).replaceAll(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+export const shown = (name: string): string =>
+  JSON.stringify(name).replaceAll(
+    /[^ -~]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

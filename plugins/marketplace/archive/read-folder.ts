@@ -1,4 +1,15 @@
-import { closeSync, constants, type Dirent, fstatSync, lstatSync, opendirSync, openSync, readSync, realpathSync, statfsSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  opendirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statfsSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 import { messageOf, SvcError } from 'svc/sdk';
@@ -20,11 +31,18 @@ const kernelsOwn: readonly number[] = [0x9fa0, 0x62656572];
 /** The files of a folder on this machine under the same limits as those of an archive; links are refused, also on the way to it. */
 export function readFolder({ root, path, isForeign }: FolderPlace): PackFiles {
   const place = join(root, path);
-  if (!lstatSync(place, { throwIfNoEntry: false })?.isDirectory() || realpathSync(place) !== place) {
-    throw refused(`${path === '' ? 'the folder' : shown(path)} is no folder on the machine of svc, or a link leads to it; name the folder itself`);
+  if (
+    !lstatSync(place, { throwIfNoEntry: false })?.isDirectory() ||
+    realpathSync(place) !== place
+  ) {
+    throw refused(
+      `${path === '' ? 'the folder' : shown(path)} is no folder on the machine of svc, or a link leads to it; name the folder itself`,
+    );
   }
   if (kernelsOwn.includes(statfsSync(place).type)) {
-    throw refused('the folder belongs to the kernel, and its files are none; name the folder of a pack');
+    throw refused(
+      'the folder belongs to the kernel, and its files are none; name the folder of a pack',
+    );
   }
   const walk = new FolderWalk(isForeign, lstatSync(place).dev);
   try {
@@ -33,7 +51,9 @@ export function readFolder({ root, path, isForeign }: FolderPlace): PackFiles {
     const { code, syscall } = error as NodeJS.ErrnoException;
     throw code === undefined || syscall === undefined
       ? error
-      : refused(`the folder cannot be read whole (${syscall}: ${code}); svc needs the right to read all of it`);
+      : refused(
+          `the folder cannot be read whole (${syscall}: ${code}); svc needs the right to read all of it`,
+        );
   }
 }
 
@@ -42,7 +62,10 @@ class FolderWalk {
   readonly #isForeign: boolean;
   readonly #device: number;
   /** Of files with several names: how many of them lie in the folder. */
-  readonly #names = new Map<string, { readonly first: string; readonly all: number; here: number }>();
+  readonly #names = new Map<
+    string,
+    { readonly first: string; readonly all: number; here: number }
+  >();
 
   constructor(isForeign: boolean, device: number) {
     this.#isForeign = isForeign;
@@ -53,7 +76,9 @@ class FolderWalk {
     this.#folder(root, '');
     const outside = [...this.#names.values()].find(({ all, here }) => here < all);
     if (outside !== undefined) {
-      throw refused(`${shown(outside.first)} is a hard link: the file has another name outside of the folder; put a copy in its place`);
+      throw refused(
+        `${shown(outside.first)} is a hard link: the file has another name outside of the folder; put a copy in its place`,
+      );
     }
     return this.#list.end();
   }
@@ -72,7 +97,11 @@ class FolderWalk {
       for (const entry of entriesOf(here)) {
         const name = inside === '' ? entry.name : `${inside}/${entry.name}`;
         // Of the author's workshop, and no part of the pack.
-        if (entry.name === 'node_modules' || entry.name === '.git' || (inside === '' && /^(?:dist|test)$/.test(entry.name))) {
+        if (
+          entry.name === 'node_modules' ||
+          entry.name === '.git' ||
+          (inside === '' && /^(?:dist|test)$/.test(entry.name))
+        ) {
           continue;
         }
         if (entry.isDirectory()) {
@@ -97,7 +126,11 @@ class FolderWalk {
         throw refused(`${shown(name)} is a link or a device; a pack is made of plain files only`);
       }
       if (this.#isForeign && stat.nlink > 1) {
-        const known = this.#names.get(`${stat.dev}:${stat.ino}`) ?? { first: name, all: stat.nlink, here: 0 };
+        const known = this.#names.get(`${stat.dev}:${stat.ino}`) ?? {
+          first: name,
+          all: stat.nlink,
+          here: 0,
+        };
         known.here += 1;
         this.#names.set(`${stat.dev}:${stat.ino}`, known);
       }

@@ -36,7 +36,10 @@ export function untar(bytes: Buffer): PackFiles {
     at = next;
     if (kind === 'x' || kind === 'L') {
       list.reserve(name, 0);
-      named = kind === 'x' ? { ...named, ...extended(data) } : { ...named, path: textOf(requireShort(data)) };
+      named =
+        kind === 'x'
+          ? { ...named, ...extended(data) }
+          : { ...named, path: textOf(requireShort(data)) };
       continue;
     }
     named = {};
@@ -56,13 +59,17 @@ function take(list: EntryList, kind: string, name: string, data: Buffer): void {
   } else if (kind === '5') {
     list.addFolder(name);
   } else if (kind !== 'g') {
-    throw refused(`${shown(name)} is ${otherKinds[kind] ?? `an entry of the kind ${shown(kind)}`}; a pack is made of plain files only`);
+    throw refused(
+      `${shown(name)} is ${otherKinds[kind] ?? `an entry of the kind ${shown(kind)}`}; a pack is made of plain files only`,
+    );
   }
 }
 
 /** No more than all files may have, and their headers. */
 function gunzipped(bytes: Buffer): Buffer {
-  const most = Math.min(limits.unpackedBytes, Math.max(limits.ratioFrom, bytes.length * limits.ratio)) + limits.entries * 2 * block;
+  const most =
+    Math.min(limits.unpackedBytes, Math.max(limits.ratioFrom, bytes.length * limits.ratio)) +
+    limits.entries * 2 * block;
   try {
     return gunzipSync(bytes, { maxOutputLength: most });
   } catch (error) {
@@ -76,15 +83,23 @@ function gunzipped(bytes: Buffer): Buffer {
 }
 
 function checkSum(header: Buffer): void {
-  const sum = header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte), 0);
+  const sum = header.reduce(
+    (total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte),
+    0,
+  );
   if (octal(header, 148, 8) !== sum) {
-    throw refused('the archive is damaged: the check sum of an entry is wrong, or it is neither zip nor tar.gz');
+    throw refused(
+      'the archive is damaged: the check sum of an entry is wrong, or it is neither zip nor tar.gz',
+    );
   }
 }
 
 function nameOf(header: Buffer): string {
   const name = textOf(header.subarray(0, 100));
-  const prefix = header.subarray(257, 262).toString('latin1') === 'ustar' ? textOf(header.subarray(345, 500)) : '';
+  const prefix =
+    header.subarray(257, 262).toString('latin1') === 'ustar'
+      ? textOf(header.subarray(345, 500))
+      : '';
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
@@ -99,7 +114,9 @@ function sizeOf(header: Buffer): number {
 function octal(header: Buffer, at: number, length: number): number {
   const text = textOf(header.subarray(at, at + length)).trim();
   if (!/^[0-7]*$/.test(text)) {
-    throw refused('the archive is damaged: a number in it is none, or it is neither zip nor tar.gz');
+    throw refused(
+      'the archive is damaged: a number in it is none, or it is neither zip nor tar.gz',
+    );
   }
   return text === '' ? 0 : Number.parseInt(text, 8);
 }
@@ -120,7 +137,9 @@ function extended(data: Buffer): { path?: string; size?: number } {
     } else if (key === 'size') {
       found.size = /^\d{1,12}$/.test(value) ? Number(value) : Number.NaN;
     } else if (key === 'linkpath' || key?.startsWith('GNU.sparse') === true) {
-      throw refused(`an entry of the archive has ${shown(key)}; a pack is made of plain files only`);
+      throw refused(
+        `an entry of the archive has ${shown(key)}; a pack is made of plain files only`,
+      );
     }
     rest = rest.subarray(length);
   }

@@ -55,7 +55,8 @@ function entriesOf(bytes: Buffer): readonly Entry[] {
       throw refused('the directory of the zip archive is damaged');
     }
     const nameBytes = bytes.readUInt16LE(cursor + 28);
-    const next = cursor + 46 + nameBytes + bytes.readUInt16LE(cursor + 30) + bytes.readUInt16LE(cursor + 32);
+    const next =
+      cursor + 46 + nameBytes + bytes.readUInt16LE(cursor + 30) + bytes.readUInt16LE(cursor + 32);
     if (next > start + size) {
       throw refused('the directory of the zip archive is damaged');
     }
@@ -67,8 +68,15 @@ function entriesOf(bytes: Buffer): readonly Entry[] {
 
 /** The directory ends in a comment of any length. */
 function endOf(bytes: Buffer): number {
-  for (let at = bytes.length - endBytes; at >= 0 && at >= bytes.length - endBytes - longestComment; at -= 1) {
-    if (bytes.readUInt32LE(at) === end && at + endBytes + bytes.readUInt16LE(at + 20) === bytes.length) {
+  for (
+    let at = bytes.length - endBytes;
+    at >= 0 && at >= bytes.length - endBytes - longestComment;
+    at -= 1
+  ) {
+    if (
+      bytes.readUInt32LE(at) === end &&
+      at + endBytes + bytes.readUInt16LE(at + 20) === bytes.length
+    ) {
       return at;
     }
   }
@@ -104,14 +112,21 @@ function entryAt(bytes: Buffer, at: number, nameBytes: number): Entry {
   };
 }
 
-function dataOf(bytes: Buffer, { name, offset, packed, method }: Entry): { readonly data: Buffer; readonly next: number } {
+function dataOf(
+  bytes: Buffer,
+  { name, offset, packed, method }: Entry,
+): { readonly data: Buffer; readonly next: number } {
   if (offset + 30 > bytes.length || bytes.readUInt32LE(offset) !== local) {
     throw refused(`${shown(name)} is not where the directory of the archive says`);
   }
   const nameBytes = bytes.readUInt16LE(offset + 26);
   const begin = offset + 30 + nameBytes + bytes.readUInt16LE(offset + 28);
   const localName = bytes.subarray(offset + 30, offset + 30 + nameBytes).toString('latin1');
-  if (localName !== name || bytes.readUInt16LE(offset + 8) !== method || begin + packed > bytes.length) {
+  if (
+    localName !== name ||
+    bytes.readUInt16LE(offset + 8) !== method ||
+    begin + packed > bytes.length
+  ) {
     throw refused(`${shown(name)} differs between the archive and its central directory`);
   }
   return { data: bytes.subarray(begin, begin + packed), next: begin + packed };
@@ -125,7 +140,9 @@ function unpacked(data: Buffer, { name, method, size, crc }: Entry): Buffer {
     throw refused(`${shown(name)} cannot be unpacked to the ${size} bytes that the archive says`);
   }
   if (content.length !== size || crc32(content) !== crc) {
-    throw refused(`${shown(name)} is damaged: its size or check sum is another than the archive says`);
+    throw refused(
+      `${shown(name)} is damaged: its size or check sum is another than the archive says`,
+    );
   }
   return content;
 }

@@ -9,7 +9,9 @@ const fileModes: ReadonlySet<string> = new Set(['100644', '100755', '100664']);
 /** The files of one commit out of a packfile; links and submodules are left out by refusing the commit. */
 export function filesOfCommit(pack: Buffer, commit: string, path = ''): PackFiles {
   const objects = objectsOf(pack);
-  const root = /^tree ([0-9a-f]{40})\n/.exec(wanted(objects, commit, 'commit').data.toString('latin1'))?.[1];
+  const root = /^tree ([0-9a-f]{40})\n/.exec(
+    wanted(objects, commit, 'commit').data.toString('latin1'),
+  )?.[1];
   if (root === undefined) {
     throw refused('the commit has no tree');
   }
@@ -19,9 +21,15 @@ export function filesOfCommit(pack: Buffer, commit: string, path = ''): PackFile
   return list.end();
 }
 
-function folderAt(objects: ReadonlyMap<string, GitObject>, root: string, parts: readonly string[]): string {
+function folderAt(
+  objects: ReadonlyMap<string, GitObject>,
+  root: string,
+  parts: readonly string[],
+): string {
   return parts.reduce((tree, part) => {
-    const found = entriesOf(wanted(objects, tree, 'tree').data).find(({ name, mode }) => name === part && mode === folderMode);
+    const found = entriesOf(wanted(objects, tree, 'tree').data).find(
+      ({ name, mode }) => name === part && mode === folderMode,
+    );
     if (found === undefined) {
       throw refused(`the commit has no folder ${shown(parts.join('/'))}`);
     }
@@ -29,7 +37,12 @@ function folderAt(objects: ReadonlyMap<string, GitObject>, root: string, parts: 
   }, root);
 }
 
-function walk(objects: ReadonlyMap<string, GitObject>, tree: string, inside: string, list: EntryList): void {
+function walk(
+  objects: ReadonlyMap<string, GitObject>,
+  tree: string,
+  inside: string,
+  list: EntryList,
+): void {
   for (const { mode, name, id } of entriesOf(wanted(objects, tree, 'tree').data)) {
     const path = inside === '' ? name : `${inside}/${name}`;
     if (mode === folderMode) {
@@ -40,12 +53,16 @@ function walk(objects: ReadonlyMap<string, GitObject>, tree: string, inside: str
       list.reserve(path, data.length);
       list.addFile(path, data);
     } else {
-      throw refused(`${shown(path)} is a ${mode === '120000' ? 'symbolic link' : 'submodule'}; a pack is made of plain files only`);
+      throw refused(
+        `${shown(path)} is a ${mode === '120000' ? 'symbolic link' : 'submodule'}; a pack is made of plain files only`,
+      );
     }
   }
 }
 
-function entriesOf(tree: Buffer): readonly { readonly mode: string; readonly name: string; readonly id: string }[] {
+function entriesOf(
+  tree: Buffer,
+): readonly { readonly mode: string; readonly name: string; readonly id: string }[] {
   const found: { mode: string; name: string; id: string }[] = [];
   for (let at = 0; at < tree.length;) {
     const nul = tree.indexOf(0, at);
@@ -60,13 +77,21 @@ function entriesOf(tree: Buffer): readonly { readonly mode: string; readonly nam
     if (found.length >= mostEntries) {
       throw refused(`a folder of the commit has more than ${mostEntries} entries`);
     }
-    found.push({ mode: tree.toString('latin1', at, space), name, id: tree.toString('hex', nul + 1, nul + 21) });
+    found.push({
+      mode: tree.toString('latin1', at, space),
+      name,
+      id: tree.toString('hex', nul + 1, nul + 21),
+    });
     at = nul + 21;
   }
   return found;
 }
 
-function wanted(objects: ReadonlyMap<string, GitObject>, id: string, kind: GitObject['kind']): GitObject {
+function wanted(
+  objects: ReadonlyMap<string, GitObject>,
+  id: string,
+  kind: GitObject['kind'],
+): GitObject {
   const found = objects.get(id);
   if (found?.kind !== kind) {
     throw refused(`the repository did not send the ${kind} ${id.slice(0, 12)}`);

@@ -89,7 +89,10 @@ function backOf(pack: Buffer, start: number): { readonly distance: number; reado
 
 function inflated(bytes: Buffer, size: number): { readonly data: Buffer; readonly used: number } {
   try {
-    const { buffer, engine } = inflateSync(bytes, { info: true, maxOutputLength: size + 1 }) as unknown as {
+    const { buffer, engine } = inflateSync(bytes, {
+      info: true,
+      maxOutputLength: size + 1,
+    }) as unknown as {
       readonly buffer: Buffer;
       readonly engine: { readonly bytesWritten: number };
     };
@@ -106,7 +109,10 @@ function inflated(bytes: Buffer, size: number): { readonly data: Buffer; readonl
 function namedObjects(raw: ReadonlyMap<number, Raw>): ReadonlyMap<string, GitObject> {
   const named = new Map<string, GitObject>();
   const settle = (object: GitObject): string => {
-    const name = createHash('sha1').update(`${object.kind} ${object.data.length}\0`).update(object.data).digest('hex');
+    const name = createHash('sha1')
+      .update(`${object.kind} ${object.data.length}\0`)
+      .update(object.data)
+      .digest('hex');
     named.set(name, object);
     return name;
   };
@@ -173,7 +179,11 @@ function applied(base: Buffer, delta: Buffer): Buffer {
       at += operation;
     } else {
       const field = (bits: readonly number[]): number =>
-        bits.reduce((sum, bit, index) => ((operation & bit) === 0 ? sum : sum + byteAt(delta, at++) * 256 ** index), 0);
+        bits.reduce(
+          (sum, bit, index) =>
+            (operation & bit) === 0 ? sum : sum + byteAt(delta, at++) * 256 ** index,
+          0,
+        );
       const offset = field([1, 2, 4, 8]);
       const length = field([16, 32, 64]) || 0x10000;
       piece = base.subarray(offset, offset + length);

@@ -2,7 +2,8 @@ import type { PackFiles } from '../archive/entry-list.ts';
 import { names, readForeign, written } from './foreign-header.ts';
 import { freeName, textOf } from './pack-form.ts';
 
-const camelToSnake = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const camelToSnake = (key: string): string =>
+  key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Keys of a Claude agent that have another name or meaning here; all others are kept as they came. */
 const notTaken: ReadonlySet<string> = new Set([
@@ -31,7 +32,10 @@ export class ClaudeParts {
   readonly #taken: Set<string>;
   readonly #tools = new Set<string>();
 
-  constructor(source: PackFiles, { id, taken }: { readonly id: string; readonly taken: ReadonlySet<string> }) {
+  constructor(
+    source: PackFiles,
+    { id, taken }: { readonly id: string; readonly taken: ReadonlySet<string> },
+  ) {
     this.#source = source;
     this.#id = id;
     this.#taken = new Set(taken);
@@ -52,10 +56,17 @@ export class ClaudeParts {
       .filter((path) => /(?:^|\/)SKILL\.md$/.test(path))
       .map((path) => path.slice(0, -'SKILL.md'.length).replace(/\/$/, ''));
     const folders = inRoots.filter(
-      (folder) => roots.some((root) => folder === root || folder.startsWith(root === '' ? '' : `${root}/`)) || (folder === '' && !onlyNamed),
+      (folder) =>
+        roots.some((root) => folder === root || folder.startsWith(root === '' ? '' : `${root}/`)) ||
+        (folder === '' && !onlyNamed),
     );
-    const bare = folders.length === 0 && !onlyNamed ? inRoots.filter((folder) => !folder.includes('/')) : folders;
-    bare.filter((folder) => !bare.some((outer) => outer !== '' && folder.startsWith(`${outer}/`))).forEach((folder) => this.#takeSkill(folder));
+    const bare =
+      folders.length === 0 && !onlyNamed
+        ? inRoots.filter((folder) => !folder.includes('/'))
+        : folders;
+    bare
+      .filter((folder) => !bare.some((outer) => outer !== '' && folder.startsWith(`${outer}/`)))
+      .forEach((folder) => this.#takeSkill(folder));
   }
 
   takeAgents(named: readonly string[]): void {
@@ -100,13 +111,22 @@ export class ClaudeParts {
   takeCommands(named: readonly string[]): void {
     for (const path of this.#markdown('commands', named)) {
       const { header, body, loose } = readForeign(textOf(this.#source.get(path)!));
-      const name = this.#claim(plainName(undefined, path.replace(/^commands\//, '').replaceAll('/', '-')), 'skill');
+      const name = this.#claim(
+        plainName(undefined, path.replace(/^commands\//, '').replaceAll('/', '-')),
+        'skill',
+      );
       const firstLine = body.split('\n').find((line) => line.trim() !== '') ?? name;
-      const description = (oneText(header['description']) || oneText(firstLine.replace(/^#+\s*/, '')) || name).slice(0, 1_024);
+      const description = (
+        oneText(header['description']) ||
+        oneText(firstLine.replace(/^#+\s*/, '')) ||
+        name
+      ).slice(0, 1_024);
       this.#putSkill(name, { description, header, body });
       this.#noteLoose(loose, path);
       if (/!`[^`]+`/.test(body)) {
-        this.notes.push(`${path} wants programs run while it is read (!\`…\`): they are not, and stay text`);
+        this.notes.push(
+          `${path} wants programs run while it is read (!\`…\`): they are not, and stay text`,
+        );
       }
     }
   }
@@ -115,24 +135,40 @@ export class ClaudeParts {
     const prefix = folder === '' ? '' : `${folder}/`;
     const path = `${prefix}SKILL.md`;
     const { header, body, loose } = readForeign(textOf(this.#source.get(path)!));
-    const name = this.#claim(plainName(header['name'], folder === '' ? this.#id : lastPart(folder)), 'skill');
+    const name = this.#claim(
+      plainName(header['name'], folder === '' ? this.#id : lastPart(folder)),
+      'skill',
+    );
     const description = oneText(header['description']).slice(0, 1_024);
     if (!this.#putSkill(name, { description: description || name, header, body })) {
       return;
     }
     this.#noteLoose(loose, path);
     for (const [file, bytes] of this.#source) {
-      const isOther = /^(?:\.claude-plugin|\.mcp\.json|agents|commands|hooks|skills)(?:\/|$)/.test(file);
+      const isOther = /^(?:\.claude-plugin|\.mcp\.json|agents|commands|hooks|skills)(?:\/|$)/.test(
+        file,
+      );
       if (file.startsWith(prefix) && file !== path && !(folder === '' && isOther)) {
         this.files.set(`skills/${name}/${file.slice(prefix.length)}`, bytes);
       }
     }
   }
 
-  #putSkill(name: string, { description, header, body }: { description: string; header: Readonly<Record<string, unknown>>; body: string }): boolean {
+  #putSkill(
+    name: string,
+    {
+      description,
+      header,
+      body,
+    }: { description: string; header: Readonly<Record<string, unknown>>; body: string },
+  ): boolean {
     const tools = names(header['allowed-tools'] ?? header['allowedTools']);
     tools.forEach((tool) => this.#tools.add(tool));
-    const others = Object.fromEntries(Object.entries(header).filter(([key]) => !['name', 'description', 'allowed-tools', 'allowedTools'].includes(key)));
+    const others = Object.fromEntries(
+      Object.entries(header).filter(
+        ([key]) => !['name', 'description', 'allowed-tools', 'allowedTools'].includes(key),
+      ),
+    );
     const file = written({ name, description, 'allowed-tools': [...tools], ...others }, body);
     if (file.length > 64 * 1024) {
       this.notes.push(`the skill ${name} is left out: its SKILL.md is larger than 64 KiB`);
@@ -162,7 +198,10 @@ export class ClaudeParts {
   #markdown(folder: string, named: readonly string[]): readonly string[] {
     const roots = [folder, ...named];
     return [...this.#source.keys()].filter(
-      (path) => /\.md$/i.test(path) && !/(?:^|\/)README\.md$/i.test(path) && roots.some((root) => path === root || path.startsWith(`${root}/`)),
+      (path) =>
+        /\.md$/i.test(path) &&
+        !/(?:^|\/)README\.md$/i.test(path) &&
+        roots.some((root) => path === root || path.startsWith(`${root}/`)),
     );
   }
 }
@@ -171,7 +210,8 @@ const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /** As skills and personas may be called. */
 function plainName(given: unknown, otherwise: string): string {
-  const text = typeof given === 'string' && given.trim() !== '' ? given : otherwise.replace(/\.md$/i, '');
+  const text =
+    typeof given === 'string' && given.trim() !== '' ? given : otherwise.replace(/\.md$/i, '');
   const plain = text
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
@@ -181,4 +221,5 @@ function plainName(given: unknown, otherwise: string): string {
   return plain === '' ? 'unnamed' : plain;
 }
 
-const oneText = (value: unknown): string => (typeof value === 'string' ? value.replaceAll(/\s+/g, ' ').trim() : '');
+const oneText = (value: unknown): string =>
+  typeof value === 'string' ? value.replaceAll(/\s+/g, ' ').trim() : '';

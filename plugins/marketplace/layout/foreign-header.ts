@@ -13,8 +13,11 @@ export function readForeign(text: string): ForeignText {
     return { ...readFrontMatter(text, { maxBytes: 256 * 1024 }), loose: false };
   } catch {
     const plain = text.replace(/^\uFEFF/, '');
-    const [, header, body] = /^---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n([^]*))?$/.exec(plain) ?? [];
-    return header === undefined ? { header: {}, body: plain, loose: false } : { header: byLines(header), body: body ?? '', loose: true };
+    const [, header, body] =
+      /^---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n([^]*))?$/.exec(plain) ?? [];
+    return header === undefined
+      ? { header: {}, body: plain, loose: false }
+      : { header: byLines(header), body: body ?? '', loose: true };
   }
 }
 
@@ -31,7 +34,9 @@ function byLines(header: string): Readonly<Record<string, unknown>> {
       found.set(key, `${found.get(key)}\n${line.trim()}`.trim());
     }
   }
-  return Object.fromEntries([...found].map(([name, value]) => [name, value.replaceAll(/^(["'])([^]*)\1$/g, '$2')]));
+  return Object.fromEntries(
+    [...found].map(([name, value]) => [name, value.replaceAll(/^(["'])([^]*)\1$/g, '$2')]),
+  );
 }
 
 /** A header of ours; what is JSON is YAML, too. */
@@ -44,6 +49,13 @@ export const written = (header: Readonly<Record<string, unknown>>, body: string)
 
 /** Names in a text or a list: `Read, Bash(git log:*)` names two. */
 export function names(value: unknown): readonly string[] {
-  const texts = typeof value === 'string' ? (value.match(/[^\s,()[\]"']+(?:\([^()]*\))?/g) ?? []) : Array.isArray(value) ? value : [];
-  return texts.filter((text): text is string => typeof text === 'string' && text !== '' && text.length <= 128).slice(0, 100);
+  const texts =
+    typeof value === 'string'
+      ? (value.match(/[^\s,()[\]"']+(?:\([^()]*\))?/g) ?? [])
+      : Array.isArray(value)
+        ? value
+        : [];
+  return texts
+    .filter((text): text is string => typeof text === 'string' && text !== '' && text.length <= 128)
+    .slice(0, 100);
 }

@@ -40,7 +40,10 @@ export interface Naming {
 }
 
 export const takenFor = (id: string, { taken, ofPacks }: Naming): ReadonlySet<string> =>
-  new Set([...taken, ...Object.entries(ofPacks).flatMap(([other, names]) => (other === id ? [] : names))]);
+  new Set([
+    ...taken,
+    ...Object.entries(ofPacks).flatMap(([other, names]) => (other === id ? [] : names)),
+  ]);
 
 export const idForm = /^[a-z][a-z0-9-]{1,40}$/;
 
@@ -56,8 +59,15 @@ export function idFrom(name: string, reserved: readonly string[]): string {
 
 /** A name that is free: the one that was asked for, or the same with the pack before it. */
 export function freeName(wanted: string, id: string, taken: ReadonlySet<string>): string {
-  const candidates = [wanted, `${id}-${wanted}`, ...Array.from({ length: 98 }, (_, index) => `${id}-${wanted}-${index + 2}`)];
-  return candidates.map((name) => name.slice(0, 64).replace(/-+$/, '')).find((name) => !taken.has(name))!;
+  const candidates = [
+    wanted,
+    `${id}-${wanted}`,
+    ...Array.from({ length: 98 }, (_, index) => `${id}-${wanted}-${index + 2}`),
+  ];
+  return candidates
+    .map((name) => name.slice(0, 64).replace(/-+$/, ''))
+    .find((name) => !taken.has(name))!;
 }
 
-export const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+export const textOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');

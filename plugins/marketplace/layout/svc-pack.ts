@@ -4,7 +4,10 @@ import { messageOf, SvcError } from 'svc/sdk';
 import type { PackFiles } from '../archive/entry-list.ts';
 import { idForm, type Naming, type PackForm, takenFor, textOf } from './pack-form.ts';
 
-const refused = (message: string): SvcError => new SvcError('invalid_argument', `plugin.json ${message}`, { reason: 'marketplace.manifest_refused' });
+const refused = (message: string): SvcError =>
+  new SvcError('invalid_argument', `plugin.json ${message}`, {
+    reason: 'marketplace.manifest_refused',
+  });
 
 /** A pack of our own layout: its files stay as they are, byte for byte, since it may carry their hashes. */
 export function svcForm(files: PackFiles, naming: Naming): PackForm {
@@ -22,7 +25,9 @@ export function svcForm(files: PackFiles, naming: Naming): PackForm {
   if (typeof version !== 'string' || !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version)) {
     throw refused('has no "version" such as 1.0.0');
   }
-  const personas = [...files].flatMap(([name, bytes]) => (/^agents\/[^/]+\.md$/.test(name) ? [readPersona(textOf(bytes), { file: name })] : []));
+  const personas = [...files].flatMap(([name, bytes]) =>
+    /^agents\/[^/]+\.md$/.test(name) ? [readPersona(textOf(bytes), { file: name })] : [],
+  );
   const skills = [...files].flatMap(([name, bytes]) => {
     const [, folder] = /^skills\/([^/]+)\/SKILL\.md$/.exec(name) ?? [];
     return folder === undefined ? [] : [readSkill(textOf(bytes), folder, { file: name })];
@@ -30,9 +35,13 @@ export function svcForm(files: PackFiles, naming: Naming): PackForm {
   const taken = takenFor(id, naming);
   const shadowed = [...personas, ...skills].find(({ name }) => taken.has(name));
   if (shadowed !== undefined) {
-    throw new SvcError('conflict', `${id} brings "${shadowed.name}", a name that another persona or skill has; its author has to choose another`, {
-      reason: 'marketplace.name_taken',
-    });
+    throw new SvcError(
+      'conflict',
+      `${id} brings "${shadowed.name}", a name that another persona or skill has; its author has to choose another`,
+      {
+        reason: 'marketplace.name_taken',
+      },
+    );
   }
   const ownTools = toolKeysOf(manifest);
   return {
@@ -45,14 +54,19 @@ export function svcForm(files: PackFiles, naming: Naming): PackForm {
     personas: personas.map(({ name }) => name),
     skills: skills.map(({ name }) => name),
     servers: [],
-    tools: [...new Set([...personas, ...skills].flatMap(({ tools }) => tools))].filter((tool) => !ownTools.includes(tool)).toSorted(),
+    tools: [...new Set([...personas, ...skills].flatMap(({ tools }) => tools))]
+      .filter((tool) => !ownTools.includes(tool))
+      .toSorted(),
     ignored: [],
   };
 }
 
 /** Keys of the skills that its code answers. */
 export const toolKeysOf = (manifest: Readonly<Record<string, unknown>>): readonly string[] =>
-  (Array.isArray(manifest['skills']) ? (manifest['skills'] as ({ key?: unknown } | null)[]) : []).map((skill) => String(skill?.key));
+  (Array.isArray(manifest['skills'])
+    ? (manifest['skills'] as ({ key?: unknown } | null)[])
+    : []
+  ).map((skill) => String(skill?.key));
 
 function manifestOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   try {

@@ -33,7 +33,10 @@ const indexFiles = ['index.json', '.claude-plugin/marketplace.json', 'marketplac
 export class Registries {
   readonly #parts: RegistriesParts;
   /** By what was read, so that a large index is parsed once. */
-  readonly #parsed = new Map<string, { readonly text: string; readonly content: RegistryContent }>();
+  readonly #parsed = new Map<
+    string,
+    { readonly text: string; readonly content: RegistryContent }
+  >();
 
   #own: RegistryRow | undefined;
 
@@ -49,13 +52,27 @@ export class Registries {
   async existing(name: string): Promise<RegistryRow> {
     const row = name === shippedName ? this.#shipped() : await this.#parts.store.find(name);
     if (row === undefined) {
-      throw new SvcError('not_found', `there is no registry "${name}"; look with "svc market registries"`, { reason: 'marketplace.no_registry' });
+      throw new SvcError(
+        'not_found',
+        `there is no registry "${name}"; look with "svc market registries"`,
+        { reason: 'marketplace.no_registry' },
+      );
     }
     return row;
   }
 
   /** It is read first: an address that leads nowhere is not kept. */
-  async add({ name, address, key, by }: { name: string; address: string; key: string | undefined; by: string }): Promise<RegistryRow> {
+  async add({
+    name,
+    address,
+    key,
+    by,
+  }: {
+    name: string;
+    address: string;
+    key: string | undefined;
+    by: string;
+  }): Promise<RegistryRow> {
     if (!isSecure(address) && !address.startsWith('/')) {
       throw new SvcError(
         'invalid_argument',
@@ -72,21 +89,43 @@ export class Registries {
     const { clock, store } = this.#parts;
     const now = clock.now();
     const empty: RegistryRow = {
-      ...{ name, address, public_key: key ?? null, content: null, etag: null, error: null, refreshed_at: now, added_by: by, added_at: now },
+      ...{
+        name,
+        address,
+        public_key: key ?? null,
+        content: null,
+        etag: null,
+        error: null,
+        refreshed_at: now,
+        added_by: by,
+        added_at: now,
+      },
     };
     const read = await this.#read(empty);
     const row = { ...empty, ...read };
     if (name === shippedName || !(await store.add(row))) {
-      throw new SvcError('conflict', `there is a registry "${name}" already; choose another name, or remove that one first`, {
-        reason: 'marketplace.registry_there',
-      });
+      throw new SvcError(
+        'conflict',
+        `there is a registry "${name}" already; choose another name, or remove that one first`,
+        {
+          reason: 'marketplace.registry_there',
+        },
+      );
     }
     return row;
   }
 
   /** The same, in the place of one of that name which is another. */
-  async have(wanted: { name: string; address: string; key: string | undefined; by: string }): Promise<RegistryRow> {
-    const found = wanted.name === shippedName ? await this.existing(wanted.name) : await this.#parts.store.find(wanted.name);
+  async have(wanted: {
+    name: string;
+    address: string;
+    key: string | undefined;
+    by: string;
+  }): Promise<RegistryRow> {
+    const found =
+      wanted.name === shippedName
+        ? await this.existing(wanted.name)
+        : await this.#parts.store.find(wanted.name);
     if (found?.address === wanted.address && found.public_key === (wanted.key ?? null)) {
       return found;
     }
@@ -106,7 +145,9 @@ export class Registries {
   async remove(name: string): Promise<void> {
     await this.existing(name);
     if (name === shippedName) {
-      throw new SvcError('conflict', `the registry "${name}" comes with svc and stays`, { reason: 'marketplace.registry_shipped' });
+      throw new SvcError('conflict', `the registry "${name}" comes with svc and stays`, {
+        reason: 'marketplace.registry_shipped',
+      });
     }
     await this.#parts.store.remove(name);
     this.#parsed.delete(name);
@@ -135,7 +176,10 @@ export class Registries {
       }
       const { error } = await this.refresh(name);
       if (error !== null) {
-        this.#parts.log.warn({ event: 'marketplace.registry_not_read', registry: name, cause: error }, 'registry not read; what it offered before stays');
+        this.#parts.log.warn(
+          { event: 'marketplace.registry_not_read', registry: name, cause: error },
+          'registry not read; what it offered before stays',
+        );
       }
     }
   }
@@ -157,19 +201,27 @@ export class Registries {
     const rows = registry === undefined ? await this.list() : [await this.existing(registry)];
     return rows.flatMap((row) =>
       this.content(row).offers.flatMap((offer) => {
-        const text = `${offer.name} ${offer.title} ${offer.description} ${offer.publisher}`.toLowerCase();
+        const text =
+          `${offer.name} ${offer.title} ${offer.description} ${offer.publisher}`.toLowerCase();
         return words.every((word) => text.includes(word)) ? [{ registry: row.name, offer }] : [];
       }),
     );
   }
 
-  async offer(registry: string, name: string): Promise<{ readonly row: RegistryRow; readonly offer: Offer }> {
+  async offer(
+    registry: string,
+    name: string,
+  ): Promise<{ readonly row: RegistryRow; readonly offer: Offer }> {
     const row = await this.existing(registry);
     const offer = this.content(row).offers.find((one) => one.name === name);
     if (offer === undefined) {
-      throw new SvcError('not_found', `the registry ${registry} offers no pack "${name}"; refresh it, or search for another name`, {
-        reason: 'marketplace.no_offer',
-      });
+      throw new SvcError(
+        'not_found',
+        `the registry ${registry} offers no pack "${name}"; refresh it, or search for another name`,
+        {
+          reason: 'marketplace.no_offer',
+        },
+      );
     }
     return { row, offer };
   }
@@ -179,12 +231,26 @@ export class Registries {
     const { shipped, clock } = this.#parts;
     if (this.#own === undefined && existsSync(join(shipped, indexFiles[1]!))) {
       const [content, at] = [readFileSync(indexOf(shipped), 'utf8'), clock.now()];
-      this.#own = { name: shippedName, address: shipped, public_key: null, content, etag: null, error: null, refreshed_at: at, added_by: 'svc', added_at: at };
+      this.#own = {
+        name: shippedName,
+        address: shipped,
+        public_key: null,
+        content,
+        etag: null,
+        error: null,
+        refreshed_at: at,
+        added_by: 'svc',
+        added_at: at,
+      };
     }
     return this.#own;
   }
 
-  async #read({ address, etag, content }: RegistryRow): Promise<Pick<RegistryRow, 'content' | 'etag'>> {
+  async #read({
+    address,
+    etag,
+    content,
+  }: RegistryRow): Promise<Pick<RegistryRow, 'content' | 'etag'>> {
     if (address.startsWith('/')) {
       const text = readFileSync(indexOf(address), 'utf8');
       readIndex(text, address);
@@ -197,15 +263,23 @@ export class Registries {
       redirects: 3,
     });
     if (!isSecure(reply.url)) {
-      throw new SvcError('upstream_error', 'registry redirects to an address without TLS, which can be altered on the way; add its https:// address', {
-        reason: 'marketplace.registry_insecure',
-      });
+      throw new SvcError(
+        'upstream_error',
+        'registry redirects to an address without TLS, which can be altered on the way; add its https:// address',
+        {
+          reason: 'marketplace.registry_insecure',
+        },
+      );
     }
     if (reply.status === 304 && etag !== null) {
       return { content, etag };
     }
     if (reply.status !== 200) {
-      throw new SvcError('upstream_error', `the registry answered ${reply.status}; check its address`, { reason: 'marketplace.registry_answer' });
+      throw new SvcError(
+        'upstream_error',
+        `the registry answered ${reply.status}; check its address`,
+        { reason: 'marketplace.registry_answer' },
+      );
     }
     const text = Buffer.from(reply.body).toString('utf8');
     readIndex(text, address);
@@ -214,20 +288,30 @@ export class Registries {
 }
 
 /** Without TLS anybody on the way could offer something else; this machine is not on a way. */
-export const isSecure = (address: string): boolean => /^https:\/\/|^http:\/\/(?:127\.0\.0\.1|localhost)[:/]/.test(address);
+export const isSecure = (address: string): boolean =>
+  /^https:\/\/|^http:\/\/(?:127\.0\.0\.1|localhost)[:/]/.test(address);
 
 /** Whoever may look at a pack or a registry is shown where it comes from. */
 export function refuseUser(address: string): void {
-  if (URL.canParse(address) && (new URL(address).username !== '' || new URL(address).password !== '')) {
-    throw new SvcError('invalid_argument', 'a user or a password in an address would be shown to all who look at it; name it without them', {
-      reason: 'marketplace.address_with_user',
-    });
+  if (
+    URL.canParse(address) &&
+    (new URL(address).username !== '' || new URL(address).password !== '')
+  ) {
+    throw new SvcError(
+      'invalid_argument',
+      'a user or a password in an address would be shown to all who look at it; name it without them',
+      {
+        reason: 'marketplace.address_with_user',
+      },
+    );
   }
 }
 
 /** The file of the index: a path may name it, or a folder that has it. */
 function indexOf(path: string): string {
-  const file = [path, ...indexFiles.map((name) => join(path, name))].find((one) => existsSync(one) && statSync(one).isFile());
+  const file = [path, ...indexFiles.map((name) => join(path, name))].find(
+    (one) => existsSync(one) && statSync(one).isFile(),
+  );
   const size = file === undefined ? 0 : statSync(file).size;
   // Files of the kernel say that they are empty, and reading one may wait for ever.
   if (file === undefined || size === 0 || size > maxBytes) {
@@ -254,7 +338,8 @@ const smallOrder: ReadonlySet<string> = new Set([
 function isOfSmallOrder(key: Buffer): boolean {
   const y = Buffer.from(key);
   y[31]! &= 0x7f;
-  const isBeyondPrime = y[0]! >= 0xed && y[31] === 0x7f && y.subarray(1, 31).every((byte) => byte === 0xff);
+  const isBeyondPrime =
+    y[0]! >= 0xed && y[31] === 0x7f && y.subarray(1, 31).every((byte) => byte === 0xff);
   return isBeyondPrime || smallOrder.has(y.toString('hex'));
 }
 
@@ -262,21 +347,34 @@ function isOfSmallOrder(key: Buffer): boolean {
 function publicKeyOf(text: string): KeyObject {
   const raw = /^ed25519:([A-Za-z0-9+/]{43}=)$/.exec(text)?.[1];
   if (raw === undefined) {
-    throw new SvcError('invalid_argument', 'the key of a registry is "ed25519:" and 32 bytes in base64, as "svc pack sign" shows it', {
-      reason: 'marketplace.key_form',
-    });
+    throw new SvcError(
+      'invalid_argument',
+      'the key of a registry is "ed25519:" and 32 bytes in base64, as "svc pack sign" shows it',
+      {
+        reason: 'marketplace.key_form',
+      },
+    );
   }
   if (isOfSmallOrder(Buffer.from(raw, 'base64'))) {
-    throw new SvcError('invalid_argument', 'the key of a registry is one of the few whose signatures fit any content; make a pair with "svc pack sign"', {
-      reason: 'marketplace.key_weak',
-    });
+    throw new SvcError(
+      'invalid_argument',
+      'the key of a registry is one of the few whose signatures fit any content; make a pair with "svc pack sign"',
+      {
+        reason: 'marketplace.key_weak',
+      },
+    );
   }
-  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(raw, 'base64').toString('base64url') }, format: 'jwk' });
+  return createPublicKey({
+    key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(raw, 'base64').toString('base64url') },
+    format: 'jwk',
+  });
 }
 
 /** Whether the key of a registry has signed this hash, written as text. */
 export function isSigned(key: string, sha256: string, signature: string | undefined): boolean {
   return (
-    signature !== undefined && /^[A-Za-z0-9+/]{86}==$/.test(signature) && verify(null, Buffer.from(sha256), publicKeyOf(key), Buffer.from(signature, 'base64'))
+    signature !== undefined &&
+    /^[A-Za-z0-9+/]{86}==$/.test(signature) &&
+    verify(null, Buffer.from(sha256), publicKeyOf(key), Buffer.from(signature, 'base64'))
   );
 }

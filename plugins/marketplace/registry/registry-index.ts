@@ -5,8 +5,19 @@ import { idForm } from '../layout/pack-form.ts';
 
 /** Where the files of an offered pack are. */
 export type OfferSource =
-  | { readonly kind: 'archive'; readonly url: string; readonly sha256: string; readonly signature: string | undefined }
-  | { readonly kind: 'git'; readonly url: string; readonly commit: string | undefined; readonly ref: string | undefined; readonly path: string }
+  | {
+      readonly kind: 'archive';
+      readonly url: string;
+      readonly sha256: string;
+      readonly signature: string | undefined;
+    }
+  | {
+      readonly kind: 'git';
+      readonly url: string;
+      readonly commit: string | undefined;
+      readonly ref: string | undefined;
+      readonly path: string;
+    }
   /** Below the registry itself. */
   | { readonly kind: 'inside'; readonly path: string }
   | { readonly kind: 'none'; readonly why: string };
@@ -18,7 +29,11 @@ export interface Offer {
   readonly publisher: string;
   readonly homepage: string;
   /** Newest first. */
-  readonly versions: readonly { readonly version: string; readonly source: OfferSource; readonly engines: string | undefined }[];
+  readonly versions: readonly {
+    readonly version: string;
+    readonly source: OfferSource;
+    readonly engines: string | undefined;
+  }[];
   /** The entry of a Claude marketplace, which may be the whole manifest. */
   readonly entry: Readonly<Record<string, unknown>> | undefined;
 }
@@ -33,7 +48,10 @@ type Json = Readonly<Record<string, unknown>>;
 
 const mostOffers = 10_000;
 const claudeName = /^[A-Za-z0-9][\w.@/ -]{0,99}$/;
-const refused = (message: string): SvcError => new SvcError('invalid_argument', `the registry ${message}`, { reason: 'marketplace.registry_refused' });
+const refused = (message: string): SvcError =>
+  new SvcError('invalid_argument', `the registry ${message}`, {
+    reason: 'marketplace.registry_refused',
+  });
 
 /** What a registry offers, of our own index or a Claude marketplace; entries that cannot be read are left out, and do not hide the others. */
 export function readIndex(text: string, base: string): RegistryContent {
@@ -41,25 +59,45 @@ export function readIndex(text: string, base: string): RegistryContent {
   try {
     json = JSON.parse(text);
   } catch {
-    throw refused('is no JSON; name the address of an index, or of a .claude-plugin/marketplace.json');
+    throw refused(
+      'is no JSON; name the address of an index, or of a .claude-plugin/marketplace.json',
+    );
   }
-  const { name, packs, plugins, version } = objectOf(json) as { name?: unknown; packs?: unknown; plugins?: unknown; version?: unknown };
+  const { name, packs, plugins, version } = objectOf(json) as {
+    name?: unknown;
+    packs?: unknown;
+    plugins?: unknown;
+    version?: unknown;
+  };
   const title = short(name, 80) ?? 'unnamed';
   if (Array.isArray(packs)) {
     if (version !== 1) {
       throw refused('has an index of another version than 1, the one that is known here');
     }
-    return { format: 'svc', title, offers: onlyFirst(packs.slice(0, mostOffers).flatMap((pack) => ownOffer(objectOf(pack), base))) };
+    return {
+      format: 'svc',
+      title,
+      offers: onlyFirst(
+        packs.slice(0, mostOffers).flatMap((pack) => ownOffer(objectOf(pack), base)),
+      ),
+    };
   }
   if (Array.isArray(plugins)) {
     const root = short(objectOf(objectOf(json)['metadata'])['pluginRoot'], 200) ?? '';
-    return { format: 'claude', title, offers: onlyFirst(plugins.slice(0, mostOffers).flatMap((plugin) => claudeOffer(objectOf(plugin), root, base))) };
+    return {
+      format: 'claude',
+      title,
+      offers: onlyFirst(
+        plugins.slice(0, mostOffers).flatMap((plugin) => claudeOffer(objectOf(plugin), root, base)),
+      ),
+    };
   }
   throw refused('lists neither "packs" nor "plugins"');
 }
 
 /** Of two that have one name the second is not offered: what is shown is what would be installed. */
-const onlyFirst = (offers: readonly Offer[]): readonly Offer[] => [...new Map(offers.toReversed().map((offer) => [offer.name, offer])).values()].toReversed();
+const onlyFirst = (offers: readonly Offer[]): readonly Offer[] =>
+  [...new Map(offers.toReversed().map((offer) => [offer.name, offer])).values()].toReversed();
 
 function ownOffer(pack: Json, base: string): Offer[] {
   const id = pack['id'];
@@ -69,13 +107,23 @@ function ownOffer(pack: Json, base: string): Offer[] {
     const version = short(one['version'], 60);
     const url = against(base, short(one['url'], 2_000));
     const sha256 = short(one['sha256'], 64)?.toLowerCase();
-    const isWhole = version !== undefined && semver.valid(version) !== null && url !== undefined && sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256);
+    const isWhole =
+      version !== undefined &&
+      semver.valid(version) !== null &&
+      url !== undefined &&
+      sha256 !== undefined &&
+      /^[0-9a-f]{64}$/.test(sha256);
     return isWhole
       ? [
           {
             version,
             engines: short(one['engines'], 60),
-            source: { kind: 'archive' as const, url, sha256, signature: short(one['signature'], 200) },
+            source: {
+              kind: 'archive' as const,
+              url,
+              sha256,
+              signature: short(one['signature'], 200),
+            },
           },
         ]
       : [];
@@ -87,7 +135,11 @@ function ownOffer(pack: Json, base: string): Offer[] {
     {
       name,
       title: short(pack['name'], 80) ?? name,
-      ...{ description: short(pack['description'], 1_000) ?? '', publisher: short(pack['publisher'], 200) ?? '', homepage: short(pack['homepage'], 500) ?? '' },
+      ...{
+        description: short(pack['description'], 1_000) ?? '',
+        publisher: short(pack['publisher'], 200) ?? '',
+        homepage: short(pack['homepage'], 500) ?? '',
+      },
       versions: versions.toSorted((a, b) => semver.rcompare(a.version, b.version)),
       entry: undefined,
     },
@@ -106,8 +158,18 @@ function claudeOffer(plugin: Json, root: string, base: string): Offer[] {
     {
       name,
       title: short(plugin['displayName'], 80) ?? name,
-      ...{ description: short(plugin['description'], 1_000) ?? '', publisher: short(owner, 200) ?? '', homepage: short(plugin['homepage'], 500) ?? '' },
-      versions: [{ version: short(plugin['version'], 60) ?? '0.0.0', engines: undefined, source: claudeSource(plugin['source'], root, base) }],
+      ...{
+        description: short(plugin['description'], 1_000) ?? '',
+        publisher: short(owner, 200) ?? '',
+        homepage: short(plugin['homepage'], 500) ?? '',
+      },
+      versions: [
+        {
+          version: short(plugin['version'], 60) ?? '0.0.0',
+          engines: undefined,
+          source: claudeSource(plugin['source'], root, base),
+        },
+      ],
       entry,
     },
   ];
@@ -117,21 +179,43 @@ function claudeSource(source: unknown, root: string, base: string): OfferSource 
   if (typeof source === 'string') {
     return { kind: 'inside', path: source.startsWith('./') ? source : `${root}/${source}` };
   }
-  const { source: kind, repo, url, ref, sha, path, sha256 } = objectOf(source) as Record<string, unknown>;
+  const {
+    source: kind,
+    repo,
+    url,
+    ref,
+    sha,
+    path,
+    sha256,
+  } = objectOf(source) as Record<string, unknown>;
   const commit = typeof sha === 'string' && /^[0-9a-f]{40}$/.test(sha) ? sha : undefined;
   const at = { commit, ref: short(ref, 200), path: short(path, 400) ?? '' };
-  if (kind === 'github' && typeof repo === 'string' && /^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(repo)) {
+  if (
+    kind === 'github' &&
+    typeof repo === 'string' &&
+    /^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(repo)
+  ) {
     return { kind: 'git', url: `https://github.com/${repo}.git`, ...at };
   }
   if ((kind === 'url' || kind === 'git-subdir') && typeof url === 'string') {
-    const address = /^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(url) ? `https://github.com/${url}.git` : url;
+    const address = /^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(url)
+      ? `https://github.com/${url}.git`
+      : url;
     return { kind: 'git', url: address.slice(0, 2_000), ...at };
   }
   const archive = against(base, short(url, 2_000));
-  if (kind === 'archive' && archive !== undefined && typeof sha256 === 'string' && /^[0-9a-f]{64}$/i.test(sha256)) {
+  if (
+    kind === 'archive' &&
+    archive !== undefined &&
+    typeof sha256 === 'string' &&
+    /^[0-9a-f]{64}$/i.test(sha256)
+  ) {
     return { kind: 'archive', url: archive, sha256: sha256.toLowerCase(), signature: undefined };
   }
-  return { kind: 'none', why: `its source is of the kind ${JSON.stringify(short(kind, 40) ?? 'unknown')}, which svc does not read` };
+  return {
+    kind: 'none',
+    why: `its source is of the kind ${JSON.stringify(short(kind, 40) ?? 'unknown')}, which svc does not read`,
+  };
 }
 
 /** Addresses may be given as they stand to the index; undefined for what is none. */
@@ -145,10 +229,12 @@ function against(base: string, url: string | undefined): string | undefined {
   return URL.canParse(url, base) ? new URL(url, base).href : undefined;
 }
 
-const objectOf = (value: unknown): Json => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {});
+const objectOf = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 
 /** A text of a stranger: without what moves a terminal, turns its direction or is not seen. */
 function short(value: unknown, most: number): string | undefined {
-  const text = typeof value === 'string' ? value.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ').trim() : '';
+  const text =
+    typeof value === 'string' ? value.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ').trim() : '';
   return text === '' ? undefined : text.slice(0, most);
 }

@@ -11,11 +11,19 @@ export class RegistryStore {
   }
 
   all(): Promise<readonly RegistryRow[]> {
-    return this.#tables.read.selectFrom('marketplace_registries').selectAll().orderBy('name').execute();
+    return this.#tables.read
+      .selectFrom('marketplace_registries')
+      .selectAll()
+      .orderBy('name')
+      .execute();
   }
 
   find(name: string): Promise<RegistryRow | undefined> {
-    return this.#tables.read.selectFrom('marketplace_registries').selectAll().where('name', '=', name).executeTakeFirst();
+    return this.#tables.read
+      .selectFrom('marketplace_registries')
+      .selectAll()
+      .where('name', '=', name)
+      .executeTakeFirst();
   }
 
   /** False when the name is taken. */
@@ -30,12 +38,19 @@ export class RegistryStore {
     return Number(numInsertedOrUpdatedRows ?? 0) > 0;
   }
 
-  async update(name: string, read: Partial<Pick<RegistryRow, 'content' | 'etag' | 'error' | 'refreshed_at'>>): Promise<void> {
-    await this.#tables.write((tx) => tx.updateTable('marketplace_registries').set(read).where('name', '=', name).execute());
+  async update(
+    name: string,
+    read: Partial<Pick<RegistryRow, 'content' | 'etag' | 'error' | 'refreshed_at'>>,
+  ): Promise<void> {
+    await this.#tables.write((tx) =>
+      tx.updateTable('marketplace_registries').set(read).where('name', '=', name).execute(),
+    );
   }
 
   async remove(name: string): Promise<boolean> {
-    const { numDeletedRows } = await this.#tables.write((tx) => tx.deleteFrom('marketplace_registries').where('name', '=', name).executeTakeFirst());
+    const { numDeletedRows } = await this.#tables.write((tx) =>
+      tx.deleteFrom('marketplace_registries').where('name', '=', name).executeTakeFirst(),
+    );
     return Number(numDeletedRows) > 0;
   }
 }

@@ -31,10 +31,14 @@ function structured(file: string, text: string): unknown {
     if (/\.(?:json|jsonc|mcp|ipynb)$/i.test(file)) {
       return JSON.parse(text.replace(/^\uFEFF/, ''));
     }
-    const yaml = /\.ya?ml$/i.test(file) ? text : /^\uFEFF?---\r?\n([^]{0,65536}?)\r?\n---\s*(?:\r?\n|$)/.exec(text)?.[1];
+    const yaml = /\.ya?ml$/i.test(file)
+      ? text
+      : /^\uFEFF?---\r?\n([^]{0,65536}?)\r?\n---\s*(?:\r?\n|$)/.exec(text)?.[1];
     return yaml === undefined || yaml.length > 1024 * 1024
       ? undefined
-      : parseAllDocuments(yaml, { logLevel: 'silent' }).map((document) => ('toJS' in document ? document.toJS({ maxAliasCount: mostAliases }) : undefined));
+      : parseAllDocuments(yaml, { logLevel: 'silent' }).map((document) =>
+          'toJS' in document ? document.toJS({ maxAliasCount: mostAliases }) : undefined,
+        );
   } catch {
     // What no parser reads is looked at as text alone, which is what is left of it to read.
     return undefined;
@@ -43,7 +47,11 @@ function structured(file: string, text: string): unknown {
 
 function* stringsOf(root: unknown): Generator<string> {
   const open: [unknown, number][] = [[root, 0]];
-  for (let count = 0, next = open.pop(); next !== undefined && count < mostStrings; next = open.pop(), count += 1) {
+  for (
+    let count = 0, next = open.pop();
+    next !== undefined && count < mostStrings;
+    next = open.pop(), count += 1
+  ) {
     const [value, depth] = next;
     if (typeof value === 'string') {
       yield value;
@@ -77,7 +85,11 @@ export function* foldedParagraphs(text: string): Generator<Reading> {
 
 /** Letters of other scripts that look like Latin ones. */
 const alike: ReadonlyMap<string, string> = new Map(
-  [...'аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwґrѵvΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXαaοoνvιiАAВBЕEКKМMНHОOРPСCТTХX'.matchAll(/(.)(.)/gu)].map(([, from, to]) => [from!, to!]),
+  [
+    ...'аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwґrѵvΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXαaοoνvιiАAВBЕEКKМMНHОOРPСCТTХX'.matchAll(
+      /(.)(.)/gu,
+    ),
+  ].map(([, from, to]) => [from!, to!]),
 );
 
 /** As it looks: compatibility forms and look-alikes as the plain letters, without what is not seen; undefined where that changes nothing. */
@@ -96,9 +108,14 @@ export function normalised(line: string): string | undefined {
 /** Text that was put into base64, decoded once; what is no text stays unread. */
 export function* unpackedBase64(text: string): Generator<Reading> {
   // Lines of such a block belong together.
-  const joined = text.replaceAll(/(?<=^[A-Za-z0-9+/_-]{40,80})\r?\n(?=[A-Za-z0-9+/_-]+={0,2}\r?$)/gm, '');
+  const joined = text.replaceAll(
+    /(?<=^[A-Za-z0-9+/_-]{40,80})\r?\n(?=[A-Za-z0-9+/_-]+={0,2}\r?$)/gm,
+    '',
+  );
   let blobs = 0;
-  for (const { 0: blob, index } of joined.matchAll(/(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}/g)) {
+  for (const { 0: blob, index } of joined.matchAll(
+    /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}/g,
+  )) {
     blobs += 1;
     if (blobs > mostBlobs) {
       return;

@@ -1,5 +1,11 @@
 import type { PackFiles } from '../archive/entry-list.ts';
-import { decodedStrings, foldedParagraphs, normalised, type Reading, unpackedBase64 } from './decoded.ts';
+import {
+  decodedStrings,
+  foldedParagraphs,
+  normalised,
+  type Reading,
+  unpackedBase64,
+} from './decoded.ts';
 import { type Finding, lineRules, type Severity } from './rules.ts';
 
 export type Verdict = 'pass' | 'review' | 'block';
@@ -44,28 +50,51 @@ export function scan(files: PackFiles, declaredHosts: readonly string[] = []): S
   const hosts = new Set<string>();
   const scripts: string[] = [];
   for (const [file, bytes] of files) {
-    if (/\.(?:sh|bash|zsh|py|rb|pl|ps1|bat|cmd|js|mjs|cjs|ts|php|lua)$/i.test(file) || (bytes[0] === 0x23 && bytes[1] === 0x21)) {
+    if (
+      /\.(?:sh|bash|zsh|py|rb|pl|ps1|bat|cmd|js|mjs|cjs|ts|php|lua)$/i.test(file) ||
+      (bytes[0] === 0x23 && bytes[1] === 0x21)
+    ) {
       scripts.push(file);
     }
-    findings.push(...(isText(bytes) ? inText(file, Buffer.from(bytes).toString('utf8'), hosts) : inBinary(file, bytes)));
+    findings.push(
+      ...(isText(bytes)
+        ? inText(file, Buffer.from(bytes).toString('utf8'), hosts)
+        : inBinary(file, bytes)),
+    );
   }
   findings.push(...undeclared(files, declaredHosts, scripts));
-  const sorted = findings.toSorted((a, b) => ranks.indexOf(a.severity) - ranks.indexOf(b.severity)).slice(0, mostFindings);
+  const sorted = findings
+    .toSorted((a, b) => ranks.indexOf(a.severity) - ranks.indexOf(b.severity))
+    .slice(0, mostFindings);
   const gravest = sorted[0]?.severity ?? 'info';
-  return { verdict: gravest === 'info' ? 'pass' : gravest, findings: sorted, hosts: [...hosts].toSorted().slice(0, mostHosts), scripts };
+  return {
+    verdict: gravest === 'info' ? 'pass' : gravest,
+    findings: sorted,
+    hosts: [...hosts].toSorted().slice(0, mostHosts),
+    scripts,
+  };
 }
 
 const isText = (bytes: Uint8Array): boolean => bytes.subarray(0, 8_000).indexOf(0) === -1;
 
 function inBinary(file: string, bytes: Uint8Array): Finding[] {
-  const begins = ([, magic]: readonly [string, readonly number[]]): boolean => magic.every((byte, index) => bytes[index] === byte);
+  const begins = ([, magic]: readonly [string, readonly number[]]): boolean =>
+    magic.every((byte, index) => bytes[index] === byte);
   const [program] = programs.find(begins) ?? [];
   if (program !== undefined) {
     return [{ rule: 'program', severity: 'block', file, line: 0, message: `is ${program}` }];
   }
   const [archive] = archives.find(begins) ?? [];
   if (archive !== undefined) {
-    return [{ rule: 'archive-in-archive', severity: 'review', file, line: 0, message: `is ${archive}, which was not looked into` }];
+    return [
+      {
+        rule: 'archive-in-archive',
+        severity: 'review',
+        file,
+        line: 0,
+        message: `is ${archive}, which was not looked into`,
+      },
+    ];
   }
   // A single zero does not make a text unreadable to shells and models.
   const told = new Told(file);
@@ -80,15 +109,23 @@ function inBinary(file: string, bytes: Uint8Array): Finding[] {
 
 function inText(file: string, text: string, hosts: Set<string>): Finding[] {
   const told = new Told(file);
-  const headerEnd = file.endsWith('.json') ? Infinity : file.endsWith('.md') ? text.split('\n', mostHeaderLines).indexOf('---', 1) + 1 : 0;
+  const headerEnd = file.endsWith('.json')
+    ? Infinity
+    : file.endsWith('.md')
+      ? text.split('\n', mostHeaderLines).indexOf('---', 1) + 1
+      : 0;
   for (const { line, number } of linesOf(text)) {
     told.byRules(line, number);
     const plain = normalised(line);
     if (plain !== undefined) {
       told.byRules(plain, number, ' (as it looks)');
     }
-    hidden(number <= headerEnd ? unescaped(line) : line, (severity, message) => told.add('hidden-text', severity, number, message));
-    for (const [, host] of line.matchAll(/\bhttps?:\/\/(?:[^\s/@"'<>]{1,100}@)?([a-z0-9.-]{1,200})/gi)) {
+    hidden(number <= headerEnd ? unescaped(line) : line, (severity, message) =>
+      told.add('hidden-text', severity, number, message),
+    );
+    for (const [, host] of line.matchAll(
+      /\bhttps?:\/\/(?:[^\s/@"'<>]{1,100}@)?([a-z0-9.-]{1,200})/gi,
+    )) {
       if (host !== undefined && hosts.size < mostHosts * 5) {
         hosts.add(host.toLowerCase().replace(/\.+$/, ''));
       }
@@ -114,12 +151,19 @@ class Told {
 
   add(rule: string, severity: Severity, line: number, message: string): void {
     const key = `${rule} ${message}`;
-    this.#found.set(key, this.#found.get(key) ?? { rule, severity, file: this.#file, line, message });
+    this.#found.set(
+      key,
+      this.#found.get(key) ?? { rule, severity, file: this.#file, line, message },
+    );
   }
 
   byRules(line: string, number: number, how = '', onlyProse = false): void {
     for (const { rule, severity, form, message, isProse } of lineRules) {
-      if ((isProse === true || !onlyProse) && form.test(line) && !this.#found.has(`${rule} ${message}`)) {
+      if (
+        (isProse === true || !onlyProse) &&
+        form.test(line) &&
+        !this.#found.has(`${rule} ${message}`)
+      ) {
         this.add(rule, severity, number, `${message}${how}`);
       }
     }
@@ -150,7 +194,9 @@ function* linesOf(text: string): Generator<{ readonly line: string; readonly num
       continue;
     }
     const goesOn = /[\\|]\s{0,8}$/.test(whole.slice(-10));
-    const line = goesOn ? `${whole.replace(/\\\s{0,8}$/, ' ')}${(lines[index + 1] ?? '').slice(0, overlap)}` : whole;
+    const line = goesOn
+      ? `${whole.replace(/\\\s{0,8}$/, ' ')}${(lines[index + 1] ?? '').slice(0, overlap)}`
+      : whole;
     for (let at = 0; at === 0 || at < line.length - overlap; at += longestLine - overlap) {
       yield { line: line.slice(at, at + longestLine), number: index + 1 };
     }
@@ -160,14 +206,22 @@ function* linesOf(text: string): Generator<{ readonly line: string; readonly num
 /** As JSON and YAML read it. */
 const unescaped = (line: string): string =>
   line.includes('\\')
-    ? line.replaceAll(/\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))/g, (_all, ...[four, two, eight]: (string | undefined)[]) => {
-        const code = Number.parseInt(four ?? two ?? eight ?? '', 16);
-        return code > 0x10ffff ? '' : code > 0xffff ? String.fromCodePoint(code) : String.fromCharCode(code);
-      })
+    ? line.replaceAll(
+        /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))/g,
+        (_all, ...[four, two, eight]: (string | undefined)[]) => {
+          const code = Number.parseInt(four ?? two ?? eight ?? '', 16);
+          return code > 0x10ffff
+            ? ''
+            : code > 0xffff
+              ? String.fromCodePoint(code)
+              : String.fromCharCode(code);
+        },
+      )
     : line;
 
 /** Of England, Scotland and Wales: the only ones that are made of tags. */
-const flags = /\u{1F3F4}\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}/gu;
+const flags =
+  /\u{1F3F4}\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}/gu;
 
 /** Signs that people do not see and models read. */
 function hidden(line: string, tell: (severity: Severity, message: string) => void): void {
@@ -178,14 +232,20 @@ function hidden(line: string, tell: (severity: Severity, message: string) => voi
     tell('block', 'has Unicode tags, a text that people cannot see');
   }
   // One says how the sign before it looks; several in a row say something else.
-  if (/[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]{2}|(?<!\p{Script=Han})[\u{E0100}-\u{E01EF}]/u.test(line)) {
+  if (
+    /[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]{2}|(?<!\p{Script=Han})[\u{E0100}-\u{E01EF}]/u.test(line)
+  ) {
     tell('block', 'has rows of variation selectors, a text that people cannot see');
   }
   if (/[\u202A-\u202E\u2066-\u2069]/.test(line)) {
     tell('block', 'turns the direction of its text: people and models read different texts');
   }
   // Between emoji a joiner is ordinary, and at the beginning of a file a mark of its encoding.
-  if (/[\u200B\u2060-\u2064\u180E\u115F\u1160\u3164\uFFA0\u2800\uFFF9-\uFFFB]|\u034F|(?<!^)\uFEFF|(?<![\p{Emoji}\uFE0F\p{L}\p{M}])[\u200C\u200D]/u.test(line)) {
+  if (
+    /[\u200B\u2060-\u2064\u180E\u115F\u1160\u3164\uFFA0\u2800\uFFF9-\uFFFB]|\u034F|(?<!^)\uFEFF|(?<![\p{Emoji}\uFE0F\p{L}\p{M}])[\u200C\u200D]/u.test(
+      line,
+    )
+  ) {
     tell('review', 'has signs without width');
   }
   if (line.includes('\u001B[') || line.includes('\u001B]')) {
@@ -194,14 +254,21 @@ function hidden(line: string, tell: (severity: Severity, message: string) => voi
 }
 
 /** Code may speak of hosts; those that the pack does not declare are to be looked at. */
-function undeclared(files: PackFiles, declared: readonly string[], scripts: readonly string[]): Finding[] {
+function undeclared(
+  files: PackFiles,
+  declared: readonly string[],
+  scripts: readonly string[],
+): Finding[] {
   return scripts.flatMap((file) => {
     const named = new Set<string>();
     const bytes = files.get(file)!;
     if (isText(bytes)) {
       inText(file, Buffer.from(bytes).toString('utf8'), named);
     }
-    const strange = [...named].filter((host) => !isOrdinary(host) && !declared.some((one) => host === one || host.endsWith(`.${one}`)));
+    const strange = [...named].filter(
+      (host) =>
+        !isOrdinary(host) && !declared.some((one) => host === one || host.endsWith(`.${one}`)),
+    );
     return strange.length === 0
       ? []
       : [

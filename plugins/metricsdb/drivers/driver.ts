@@ -18,7 +18,11 @@ export interface DriverState {
 }
 
 /** Whoever keeps the samples and answers questions about them. */
-export interface Driver extends MetricsIngest, Omit<MetricsQueries, 'status' | 'check' | 'instants'>, Required<Pick<MetricsQueries, 'instants'>> {
+export interface Driver
+  extends
+    MetricsIngest,
+    Omit<MetricsQueries, 'status' | 'check' | 'instants'>,
+    Required<Pick<MetricsQueries, 'instants'>> {
   readonly name: DriverName;
   /** A finished answer of the Prometheus API. */
   ask(asked: Asked, signal: AbortSignal): Promise<Uint8Array>;

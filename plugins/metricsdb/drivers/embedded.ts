@@ -1,11 +1,33 @@
-import { type Build, type Clock, type HealthReport, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
+import {
+  type Build,
+  type Clock,
+  type HealthReport,
+  messageOf,
+  SvcError,
+  type ThreadHandle,
+} from 'svc/sdk';
 import { memoryOf } from 'svc/store';
 
 import type { BatchAnswer } from '../answers.ts';
-import type { Enforced, InstantAnswer, LabelRecord, MatrixAnswer, Notes, PushAnswer, QueryOptions, SampleRow } from '../contract.ts';
+import type {
+  Enforced,
+  InstantAnswer,
+  LabelRecord,
+  MatrixAnswer,
+  Notes,
+  PushAnswer,
+  QueryOptions,
+  SampleRow,
+} from '../contract.ts';
 import type { ThreadStats } from '../open-metrics.ts';
 import type { MetricsSettings } from '../settings.ts';
-import type { Asked, BatchQuestion, EndInput, PushInput, ServiceQuestion } from '../thread-contract.ts';
+import type {
+  Asked,
+  BatchQuestion,
+  EndInput,
+  PushInput,
+  ServiceQuestion,
+} from '../thread-contract.ts';
 import type { Driver, DriverState, StatusPage } from './driver.ts';
 import { ownPage } from './status-pages.ts';
 
@@ -45,26 +67,55 @@ export class EmbeddedDriver implements Driver {
     return this.#call('ask', asked, signal);
   }
 
-  instant(query: string, time: number, { signal, ...options }: QueryOptions = {}): Promise<InstantAnswer> {
+  instant(
+    query: string,
+    time: number,
+    { signal, ...options }: QueryOptions = {},
+  ): Promise<InstantAnswer> {
     return this.#service({ kind: 'instant', query, time, options }, signal);
   }
 
-  async instants(queries: readonly string[], time: number, { signal, ...options }: QueryOptions = {}): Promise<readonly (InstantAnswer | Error)[]> {
-    const answers = await this.#call<readonly BatchAnswer[]>('instants', { queries, time, options } satisfies BatchQuestion, signal);
-    return answers.map((answer) => ('failed' in answer ? new SvcError(answer.failed, answer.message) : answer));
+  async instants(
+    queries: readonly string[],
+    time: number,
+    { signal, ...options }: QueryOptions = {},
+  ): Promise<readonly (InstantAnswer | Error)[]> {
+    const answers = await this.#call<readonly BatchAnswer[]>(
+      'instants',
+      { queries, time, options } satisfies BatchQuestion,
+      signal,
+    );
+    return answers.map((answer) =>
+      'failed' in answer ? new SvcError(answer.failed, answer.message) : answer,
+    );
   }
 
-  range(query: string, { start, end, step }: Window & { readonly step: number }, { signal, ...options }: QueryOptions = {}): Promise<MatrixAnswer & Notes> {
+  range(
+    query: string,
+    { start, end, step }: Window & { readonly step: number },
+    { signal, ...options }: QueryOptions = {},
+  ): Promise<MatrixAnswer & Notes> {
     return this.#service({ kind: 'range', query, start, end, step, options }, signal);
   }
 
-  series(matchers: readonly string[], { start, end }: Window, { signal, ...options }: QueryOptions = {}): Promise<readonly LabelRecord[]> {
+  series(
+    matchers: readonly string[],
+    { start, end }: Window,
+    { signal, ...options }: QueryOptions = {},
+  ): Promise<readonly LabelRecord[]> {
     return this.#service({ kind: 'series', matchers, start, end, options }, signal);
   }
 
   /** Without the signal of its sender: the store takes a push as a whole, and sooner than it could be taken back. */
-  push(...[format, body, { encoding, stamp, given = false }]: Parameters<Driver['push']>): Promise<PushAnswer> {
-    return this.#call('push', { format, body, encoding, stamp } satisfies PushInput, undefined, given ? memoryOf(body) : []);
+  push(
+    ...[format, body, { encoding, stamp, given = false }]: Parameters<Driver['push']>
+  ): Promise<PushAnswer> {
+    return this.#call(
+      'push',
+      { format, body, encoding, stamp } satisfies PushInput,
+      undefined,
+      given ? memoryOf(body) : [],
+    );
   }
 
   write(rows: readonly SampleRow[]): Promise<PushAnswer> {
@@ -77,19 +128,32 @@ export class EmbeddedDriver implements Driver {
 
   async page(page: StatusPage): Promise<string> {
     if (page !== 'tsdb') {
-      return ownPage(page, { settings: this.#settings, build: this.#build, startedAt: this.#startedAt });
+      return ownPage(page, {
+        settings: this.#settings,
+        build: this.#build,
+        startedAt: this.#startedAt,
+      });
     }
     const { store } = await this.#stats();
     if (store === undefined) {
       throw new SvcError('unavailable', 'the embedded metrics store is not in use');
     }
-    const headStats = { numSeries: store.series, chunkCount: store.blocks, minTime: finite(store.oldest), maxTime: finite(store.newest) };
+    const headStats = {
+      numSeries: store.series,
+      chunkCount: store.blocks,
+      minTime: finite(store.oldest),
+      maxTime: finite(store.newest),
+    };
     return JSON.stringify({ status: 'success', data: { headStats } });
   }
 
   async health(): Promise<HealthReport> {
     const damage = damageOf(await this.#stats());
-    return { ok: true, ...(damage !== undefined && { degraded: true }), detail: damage ?? 'embedded' };
+    return {
+      ok: true,
+      ...(damage !== undefined && { degraded: true }),
+      detail: damage ?? 'embedded',
+    };
   }
 
   async probe(): ReturnType<Driver['probe']> {
@@ -107,7 +171,12 @@ export class EmbeddedDriver implements Driver {
 
   state(): DriverState {
     const status = this.#thread.state === 'running' ? 'running' : 'starting';
-    return { status, url: `${this.#build.publicUrl}/prometheus`, pid: process.pid, startedAt: this.#startedAt };
+    return {
+      status,
+      url: `${this.#build.publicUrl}/prometheus`,
+      pid: process.pid,
+      startedAt: this.#startedAt,
+    };
   }
 
   close(): Promise<void> {
@@ -122,14 +191,27 @@ export class EmbeddedDriver implements Driver {
     return this.#thread.call('stats', undefined, { timeoutMs: probeMs });
   }
 
-  #call<R>(method: string, input: unknown, signal?: AbortSignal, transfer: readonly ArrayBuffer[] = []): Promise<R> {
-    return this.#thread.call<R>(method, input, { timeoutMs: patienceMs, transfer, ...(signal && { signal }) });
+  #call<R>(
+    method: string,
+    input: unknown,
+    signal?: AbortSignal,
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<R> {
+    return this.#thread.call<R>(method, input, {
+      timeoutMs: patienceMs,
+      transfer,
+      ...(signal && { signal }),
+    });
   }
 }
 
 /** What is wrong with the store; a damaged part costs its samples, not the rest. */
 function damageOf({ store }: ThreadStats): string | undefined {
-  return store === undefined ? 'no store is open' : store.damage.length === 0 ? undefined : store.damage.slice(0, 3).join('; ');
+  return store === undefined
+    ? 'no store is open'
+    : store.damage.length === 0
+      ? undefined
+      : store.damage.slice(0, 3).join('; ');
 }
 
 const finite = (time: number): number => (Number.isFinite(time) ? time : 0);

@@ -43,12 +43,20 @@ export class ProcessDriver extends RemoteDriver {
   override health(): HealthReport {
     const status = statusOf(this.#program);
     const cause = this.#program?.cause;
-    return { ok: status !== 'failed', detail: cause === undefined ? `process, ${status}` : `process, ${status}: it ${cause}` };
+    return {
+      ok: status !== 'failed',
+      detail: cause === undefined ? `process, ${status}` : `process, ${status}: it ${cause}`,
+    };
   }
 
   override state(): DriverState {
     const program = this.#program;
-    return { status: statusOf(program), url: addressOf(program), pid: program?.pid ?? null, startedAt: program?.startedAt ?? null };
+    return {
+      status: statusOf(program),
+      url: addressOf(program),
+      pid: program?.pid ?? null,
+      startedAt: program?.startedAt ?? null,
+    };
   }
 
   override async close(): Promise<void> {
@@ -56,20 +64,41 @@ export class ProcessDriver extends RemoteDriver {
   }
 }
 
-function assertRunnable(program: ProgramHandle | undefined, { programs }: ProcessParts, { binary }: ProcessSettings): ProgramHandle {
+function assertRunnable(
+  program: ProgramHandle | undefined,
+  { programs }: ProcessParts,
+  { binary }: ProcessSettings,
+): ProgramHandle {
   if (programs === undefined) {
-    throw new SvcError('unavailable', 'the metrics store cannot run: the driver process needs the plugin programs, which is not active');
+    throw new SvcError(
+      'unavailable',
+      'the metrics store cannot run: the driver process needs the plugin programs, which is not active',
+    );
   }
   if (program === undefined) {
-    const wanted = binary === '' ? 'neither prometheus nor victoria-metrics is' : `"${binary}", the metricsdb.process_binary, is not`;
-    throw new SvcError('unavailable', `the metrics store cannot run: ${wanted} a program on this machine`);
+    const wanted =
+      binary === ''
+        ? 'neither prometheus nor victoria-metrics is'
+        : `"${binary}", the metricsdb.process_binary, is not`;
+    throw new SvcError(
+      'unavailable',
+      `the metrics store cannot run: ${wanted} a program on this machine`,
+    );
   }
   return program;
 }
 
-const addressOf = (program: ProgramHandle | undefined): string => (program?.port === undefined ? '' : `http://127.0.0.1:${program.port}`);
+const addressOf = (program: ProgramHandle | undefined): string =>
+  program?.port === undefined ? '' : `http://127.0.0.1:${program.port}`;
 
-const unprotected: RemoteSettings = { url: '', token: '', user: '', password: '', tenant: '', tls: { ca: '', cert: '', key: '', insecure: false } };
+const unprotected: RemoteSettings = {
+  url: '',
+  token: '',
+  user: '',
+  password: '',
+  tenant: '',
+  tls: { ca: '', cert: '', key: '', insecure: false },
+};
 
 function statusOf(program: ProgramHandle | undefined): DriverState['status'] {
   return program === undefined || program.state === 'stopped' || program.state === 'backing-off'
@@ -82,7 +111,10 @@ function statusOf(program: ProgramHandle | undefined): DriverState['status'] {
 type Launching = Pick<ProcessParts, 'owner' | 'fetch'> & { readonly programs: ForeignPrograms };
 
 /** Undefined when this machine has no such program. */
-function launch({ programs, owner, fetch }: Launching, settings: ProcessSettings): ProgramHandle | undefined {
+function launch(
+  { programs, owner, fetch }: Launching,
+  settings: ProcessSettings,
+): ProgramHandle | undefined {
   const names = settings.binary === '' ? searched : [settings.binary];
   const file = names.map((name) => programs.find(name)).find((found) => found !== undefined);
   if (file === undefined) {
@@ -91,13 +123,18 @@ function launch({ programs, owner, fetch }: Launching, settings: ProcessSettings
   const kind: Kind = basename(file).startsWith('victoria') ? 'victoria-metrics' : 'prometheus';
   const data = join(owner.dataDir, kind);
   mkdirSync(data, { recursive: true, mode: 0o700 });
-  const args = kind === 'prometheus' ? prometheusArgs(data, settings) : victoriaArgs(data, settings);
+  const args =
+    kind === 'prometheus' ? prometheusArgs(data, settings) : victoriaArgs(data, settings);
   const page = kind === 'prometheus' ? '/-/ready' : '/health';
   return programs.start(owner, kind, file, {
     args,
     stopMs,
     async ready({ port }, signal) {
-      const { status } = await fetch(`http://127.0.0.1:${port}${page}`, { reach: 'loopback', timeoutMs: 2_000, signal });
+      const { status } = await fetch(`http://127.0.0.1:${port}${page}`, {
+        reach: 'loopback',
+        timeoutMs: 2_000,
+        signal,
+      });
       return status === 200;
     },
   });
@@ -105,7 +142,10 @@ function launch({ programs, owner, fetch }: Launching, settings: ProcessSettings
 
 type Arguments = (given: { readonly port: number }) => readonly string[];
 
-function prometheusArgs(data: string, { retention, maxBytes, lookback, maxSamples, queryTimeout, atOnce }: ProcessSettings): Arguments {
+function prometheusArgs(
+  data: string,
+  { retention, maxBytes, lookback, maxSamples, queryTimeout, atOnce }: ProcessSettings,
+): Arguments {
   const config = join(data, 'prometheus.yml');
   // It scrapes nothing: what it keeps comes from here.
   writeFileSync(config, 'global: {}\n', { mode: 0o600 });
@@ -124,7 +164,10 @@ function prometheusArgs(data: string, { retention, maxBytes, lookback, maxSample
   ];
 }
 
-function victoriaArgs(data: string, { retention, lookback, maxSamples, queryTimeout, atOnce }: ProcessSettings): Arguments {
+function victoriaArgs(
+  data: string,
+  { retention, lookback, maxSamples, queryTimeout, atOnce }: ProcessSettings,
+): Arguments {
   // It counts in hours at the finest, and refuses to keep less than a day.
   const hours = Math.max(24, Math.ceil(parseDuration(retention) / 3_600_000));
   return ({ port }) => [

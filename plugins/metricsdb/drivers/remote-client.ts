@@ -1,4 +1,10 @@
-import { type MaybePromise, messageOf, type OutboundReply, type OutboundRequest, SvcError } from 'svc/sdk';
+import {
+  type MaybePromise,
+  messageOf,
+  type OutboundReply,
+  type OutboundRequest,
+  SvcError,
+} from 'svc/sdk';
 import { queryError, type QueryErrorKind } from 'svc/query';
 
 import type { RemoteSettings } from '../settings.ts';
@@ -36,7 +42,10 @@ export const configured = (settings: RemoteSettings): RemoteAddress => ({
   reach: 'configured',
   base() {
     if (settings.url === '') {
-      throw new SvcError('conflict', 'metricsdb.url is not set: the remote metrics store has no address');
+      throw new SvcError(
+        'conflict',
+        'metricsdb.url is not set: the remote metrics store has no address',
+      );
     }
     return settings.url;
   },
@@ -50,7 +59,10 @@ export class RemoteClient {
   readonly #tls: OutboundRequest['tls'];
   #lastTrouble: string | undefined;
 
-  constructor(fetch: (url: string, request: OutboundRequest) => Promise<OutboundReply>, address: RemoteAddress) {
+  constructor(
+    fetch: (url: string, request: OutboundRequest) => Promise<OutboundReply>,
+    address: RemoteAddress,
+  ) {
     this.#fetch = fetch;
     this.#address = address;
     this.#headers = headersOf(address.settings);
@@ -66,7 +78,12 @@ export class RemoteClient {
     try {
       const origin = await this.#address.base(request.signal);
       const headers = { ...this.#headers, ...request.headers };
-      const reply = await this.#fetch(`${origin}${path}`, { ...request, headers, reach: this.#address.reach, ...(this.#tls && { tls: this.#tls }) });
+      const reply = await this.#fetch(`${origin}${path}`, {
+        ...request,
+        headers,
+        reach: this.#address.reach,
+        ...(this.#tls && { tls: this.#tls }),
+      });
       this.#lastTrouble = undefined;
       return { origin, ...reply };
     } catch (error) {
@@ -77,16 +94,26 @@ export class RemoteClient {
 
   /** A finished answer of a page below /api/v1. */
   async ask({ path, pairs, timeoutMs, maxBytes, signal }: Question): Promise<Uint8Array> {
-    const text = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString();
+    const text = new URLSearchParams(
+      pairs.map(([name, value]): [string, string] => [name, value]),
+    ).toString();
     const limits = { timeoutMs, maxBytes, ...(signal && { signal }) };
     const reply = formPages.has(path)
-      ? await this.send(`/api/v1/${path}`, { method: 'POST', body: text, headers: { 'content-type': 'application/x-www-form-urlencoded' }, ...limits })
+      ? await this.send(`/api/v1/${path}`, {
+          method: 'POST',
+          body: text,
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          ...limits,
+        })
       : await this.send(`/api/v1/${path}${text === '' ? '' : `?${text}`}`, limits);
     if (reply.status !== 200) {
       throw refusalOf(reply);
     }
     if (!success.test(Buffer.from(reply.body.subarray(0, 64)).toString('latin1'))) {
-      throw new SvcError('upstream_error', `${reply.origin} answered, but not as the Prometheus API does: is it the address before /api/v1?`);
+      throw new SvcError(
+        'upstream_error',
+        `${reply.origin} answered, but not as the Prometheus API does: is it the address before /api/v1?`,
+      );
     }
     return reply.body;
   }
@@ -94,17 +121,38 @@ export class RemoteClient {
 
 function headersOf({ token, user, password, tenant }: RemoteSettings): Record<string, string> {
   const authorization =
-    token !== '' ? `Bearer ${token}` : user !== '' || password !== '' ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` : '';
-  return { accept: 'application/json', ...(authorization !== '' && { authorization }), ...(tenant !== '' && { 'x-scope-orgid': tenant }) };
+    token !== ''
+      ? `Bearer ${token}`
+      : user !== '' || password !== ''
+        ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+        : '';
+  return {
+    accept: 'application/json',
+    ...(authorization !== '' && { authorization }),
+    ...(tenant !== '' && { 'x-scope-orgid': tenant }),
+  };
 }
 
 function tlsOf({ tls: { ca, cert, key, insecure } }: RemoteSettings): OutboundRequest['tls'] {
-  return { ...(ca !== '' && { ca }), ...(cert !== '' && { cert }), ...(key !== '' && { key }), ...(insecure && { insecure }) };
+  return {
+    ...(ca !== '' && { ca }),
+    ...(cert !== '' && { cert }),
+    ...(key !== '' && { key }),
+    ...(insecure && { insecure }),
+  };
 }
 
 const longestReason = 1_000;
-const kinds: Readonly<Record<string, QueryErrorKind>> = { bad_data: 'bad_data', execution: 'execution', timeout: 'timeout', canceled: 'canceled' };
-const kindOfStatus: Readonly<Record<number, QueryErrorKind>> = { 400: 'bad_data', 422: 'execution' };
+const kinds: Readonly<Record<string, QueryErrorKind>> = {
+  bad_data: 'bad_data',
+  execution: 'execution',
+  timeout: 'timeout',
+  canceled: 'canceled',
+};
+const kindOfStatus: Readonly<Record<number, QueryErrorKind>> = {
+  400: 'bad_data',
+  422: 'execution',
+};
 
 /** What another server's refusal means here: its words about the query are the asker's, all else is trouble between servers. */
 function refusalOf({ status, body, origin }: RemoteReply): SvcError {
@@ -115,20 +163,34 @@ function refusalOf({ status, body, origin }: RemoteReply): SvcError {
     );
   }
   if (status === 404) {
-    return new SvcError('upstream_error', `${origin} does not know this part of the Prometheus API (status 404): is it the address before /api/v1?`);
+    return new SvcError(
+      'upstream_error',
+      `${origin} does not know this part of the Prometheus API (status 404): is it the address before /api/v1?`,
+    );
   }
   const reason = reasonIn(body);
-  const kind = reason && (Object.hasOwn(kinds, reason.errorType) ? kinds[reason.errorType] : kindOfStatus[status]);
+  const kind =
+    reason &&
+    (Object.hasOwn(kinds, reason.errorType) ? kinds[reason.errorType] : kindOfStatus[status]);
   if (reason !== undefined && kind !== undefined) {
     return queryError(kind, reason.error);
   }
-  return new SvcError('upstream_error', `${origin} answered with status ${status}${reason === undefined ? '' : `: ${reason.error}`}`);
+  return new SvcError(
+    'upstream_error',
+    `${origin} answered with status ${status}${reason === undefined ? '' : `: ${reason.error}`}`,
+  );
 }
 
-function reasonIn(body: Uint8Array): { readonly errorType: string; readonly error: string } | undefined {
+function reasonIn(
+  body: Uint8Array,
+): { readonly errorType: string; readonly error: string } | undefined {
   try {
-    const { errorType, error } = JSON.parse(Buffer.from(body.subarray(0, 64 * 1024)).toString('utf8')) as { errorType?: unknown; error?: unknown };
-    return typeof errorType === 'string' && typeof error === 'string' ? { errorType, error: error.slice(0, longestReason) } : undefined;
+    const { errorType, error } = JSON.parse(
+      Buffer.from(body.subarray(0, 64 * 1024)).toString('utf8'),
+    ) as { errorType?: unknown; error?: unknown };
+    return typeof errorType === 'string' && typeof error === 'string'
+      ? { errorType, error: error.slice(0, longestReason) }
+      : undefined;
   } catch {
     // A page of a proxy, most likely: its status says enough.
     return undefined;

@@ -12,7 +12,16 @@ import {
 } from 'svc/sdk';
 
 import type { ServiceAnswer } from '../answers.ts';
-import type { Enforced, InstantAnswer, LabelRecord, MatrixAnswer, Notes, PushAnswer, QueryOptions, SampleRow } from '../contract.ts';
+import type {
+  Enforced,
+  InstantAnswer,
+  LabelRecord,
+  MatrixAnswer,
+  Notes,
+  PushAnswer,
+  QueryOptions,
+  SampleRow,
+} from '../contract.ts';
 import type { MetricsSettings } from '../settings.ts';
 import type { Asked, Forwarded, Packed, PackInput, ServiceQuestion } from '../thread-contract.ts';
 import type { Driver, DriverState, StatusPage } from './driver.ts';
@@ -42,7 +51,11 @@ const writeMs = 30_000;
 const aliveMs = 15 * 60_000;
 /** Queries of one batch that are asked beside each other: the Prometheus API has no batches. */
 const batchWidth = 4;
-const remoteWrite = { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy', 'x-prometheus-remote-write-version': '0.1.0' };
+const remoteWrite = {
+  'content-type': 'application/x-protobuf',
+  'content-encoding': 'snappy',
+  'x-prometheus-remote-write-version': '0.1.0',
+};
 
 /** Asks a server of the Prometheus API; what the thread of this plugin reads of a call is written anew for it. */
 export class RemoteDriver implements Driver {
@@ -66,17 +79,32 @@ export class RemoteDriver implements Driver {
 
   async ask(asked: Asked, signal: AbortSignal): Promise<Uint8Array> {
     if (asked.endpoint === 'format_query') {
-      return Buffer.from(JSON.stringify({ status: 'success', data: await this.#thread.call<string>('format', asked) }));
+      return Buffer.from(
+        JSON.stringify({
+          status: 'success',
+          data: await this.#thread.call<string>('format', asked),
+        }),
+      );
     }
     const body = await this.#forward(await this.#thread.call<Forwarded>('plan', asked), signal);
-    return asked.shape === 'tool' ? await this.#thread.call<Uint8Array>('reshape', body, { timeoutMs: patienceMs, signal }) : body;
+    return asked.shape === 'tool'
+      ? await this.#thread.call<Uint8Array>('reshape', body, { timeoutMs: patienceMs, signal })
+      : body;
   }
 
-  instant(query: string, time: number, { signal, ...options }: QueryOptions = {}): Promise<InstantAnswer> {
+  instant(
+    query: string,
+    time: number,
+    { signal, ...options }: QueryOptions = {},
+  ): Promise<InstantAnswer> {
     return this.#service({ kind: 'instant', query, time, options }, signal);
   }
 
-  async instants(queries: readonly string[], time: number, options?: QueryOptions): Promise<readonly (InstantAnswer | Error)[]> {
+  async instants(
+    queries: readonly string[],
+    time: number,
+    options?: QueryOptions,
+  ): Promise<readonly (InstantAnswer | Error)[]> {
     const answers: (InstantAnswer | Error)[] = [];
     let next = 0;
     const asker = async (): Promise<void> => {
@@ -89,15 +117,25 @@ export class RemoteDriver implements Driver {
     return answers;
   }
 
-  range(query: string, { start, end, step }: Window & { readonly step: number }, { signal, ...options }: QueryOptions = {}): Promise<MatrixAnswer & Notes> {
+  range(
+    query: string,
+    { start, end, step }: Window & { readonly step: number },
+    { signal, ...options }: QueryOptions = {},
+  ): Promise<MatrixAnswer & Notes> {
     return this.#service({ kind: 'range', query, start, end, step, options }, signal);
   }
 
-  series(matchers: readonly string[], { start, end }: Window, { signal, ...options }: QueryOptions = {}): Promise<readonly LabelRecord[]> {
+  series(
+    matchers: readonly string[],
+    { start, end }: Window,
+    { signal, ...options }: QueryOptions = {},
+  ): Promise<readonly LabelRecord[]> {
     return this.#service({ kind: 'series', matchers, start, end, options }, signal);
   }
 
-  push(...[format, body, { encoding, stamp, signal }]: Parameters<Driver['push']>): Promise<PushAnswer> {
+  push(
+    ...[format, body, { encoding, stamp, signal }]: Parameters<Driver['push']>
+  ): Promise<PushAnswer> {
     return this.#write({ format, body, encoding, stamp }, signal);
   }
 
@@ -106,8 +144,14 @@ export class RemoteDriver implements Driver {
   }
 
   async end(matchers: readonly Enforced[], time: number): Promise<number> {
-    const alive = await this.series([], { start: time - aliveMs, end: time }, { enforce: matchers });
-    const { accepted } = await this.write(alive.map((labels) => ({ labels, time, value: 0, stale: true })));
+    const alive = await this.series(
+      [],
+      { start: time - aliveMs, end: time },
+      { enforce: matchers },
+    );
+    const { accepted } = await this.write(
+      alive.map((labels) => ({ labels, time, value: 0, stale: true })),
+    );
     return accepted;
   }
 
@@ -119,7 +163,10 @@ export class RemoteDriver implements Driver {
     const version = page === 'buildinfo' ? await this.#version(signal) : undefined;
     return version === undefined
       ? ownPage(page, { settings: this.#own, build: this.#build, startedAt: this.#startedAt })
-      : JSON.stringify({ status: 'success', data: { version, revision: this.#build.version, branch: 'svc' } });
+      : JSON.stringify({
+          status: 'success',
+          data: { version, revision: this.#build.version, branch: 'svc' },
+        });
   }
 
   health(): MaybePromise<HealthReport> {
@@ -138,46 +185,93 @@ export class RemoteDriver implements Driver {
   }
 
   state(): DriverState {
-    return { status: this.#url === '' ? 'failed' : 'running', url: this.#url, pid: null, startedAt: this.#startedAt };
+    return {
+      status: this.#url === '' ? 'failed' : 'running',
+      url: this.#url,
+      pid: null,
+      startedAt: this.#startedAt,
+    };
   }
 
   close(): Promise<void> {
     return Promise.resolve();
   }
 
-  #forward({ path, pairs, timeoutMs }: Forwarded, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  #forward(
+    { path, pairs, timeoutMs }: Forwarded,
+    signal: AbortSignal | undefined,
+  ): Promise<Uint8Array> {
     const { maxAnswerBytes } = this.#own.thread(this.name).query;
-    return this.#client.ask({ path, pairs, timeoutMs: timeoutMs + graceMs, maxBytes: maxAnswerBytes, signal });
+    return this.#client.ask({
+      path,
+      pairs,
+      timeoutMs: timeoutMs + graceMs,
+      maxBytes: maxAnswerBytes,
+      signal,
+    });
   }
 
-  async #service<R extends ServiceAnswer>(question: ServiceQuestion, signal: AbortSignal | undefined): Promise<R> {
-    const body = await this.#forward(await this.#thread.call<Forwarded>('planService', question), signal);
-    return await this.#thread.call<R>('decode', { body, kind: question.kind === 'series' ? 'series' : 'query' }, { timeoutMs: patienceMs });
+  async #service<R extends ServiceAnswer>(
+    question: ServiceQuestion,
+    signal: AbortSignal | undefined,
+  ): Promise<R> {
+    const body = await this.#forward(
+      await this.#thread.call<Forwarded>('planService', question),
+      signal,
+    );
+    return await this.#thread.call<R>(
+      'decode',
+      { body, kind: question.kind === 'series' ? 'series' : 'query' },
+      { timeoutMs: patienceMs },
+    );
   }
 
   async #write(input: PackInput, signal?: AbortSignal): Promise<PushAnswer> {
-    const { bodies, samples, rejected, reasons } = await this.#thread.call<Packed>('pack', input, { timeoutMs: patienceMs });
+    const { bodies, samples, rejected, reasons } = await this.#thread.call<Packed>('pack', input, {
+      timeoutMs: patienceMs,
+    });
     const causes = [...reasons];
     let refused = 0;
     for (const [at, body] of bodies.entries()) {
-      const reply = await this.#client.send('/api/v1/write', { method: 'POST', headers: remoteWrite, body, timeoutMs: writeMs, ...(signal && { signal }) });
+      const reply = await this.#client.send('/api/v1/write', {
+        method: 'POST',
+        headers: remoteWrite,
+        body,
+        timeoutMs: writeMs,
+        ...(signal && { signal }),
+      });
       if (reply.status >= 400 && reply.status < 500 && reply.status !== 429) {
         const reason = Buffer.from(reply.body).toString('utf8').trim().slice(0, 300);
         causes.push(`${reply.origin} refused samples: ${reason || `status ${reply.status}`}`);
         refused += samples[at]!;
       } else if (reply.status >= 300) {
-        throw new SvcError('unavailable', `${reply.origin} took no samples: it answered ${reply.status}`, { retryAfterSeconds: retryAfter(reply) });
+        throw new SvcError(
+          'unavailable',
+          `${reply.origin} took no samples: it answered ${reply.status}`,
+          { retryAfterSeconds: retryAfter(reply) },
+        );
       }
     }
-    return { accepted: samples.reduce((sum, count) => sum + count, 0) - refused, rejected: rejected + refused, reasons: causes };
+    return {
+      accepted: samples.reduce((sum, count) => sum + count, 0) - refused,
+      rejected: rejected + refused,
+      reasons: causes,
+    };
   }
 
   /** What the server says it is; one that does not say has no version. */
   async #version(signal: AbortSignal | undefined): Promise<string | undefined> {
     try {
-      const page = await this.#forward({ path: 'status/buildinfo', pairs: [], timeoutMs: probeMs }, signal);
-      const { data } = JSON.parse(Buffer.from(page).toString('utf8')) as { data?: { version?: unknown } };
-      return typeof data?.version === 'string' && data.version !== '' ? data.version.slice(0, 80) : undefined;
+      const page = await this.#forward(
+        { path: 'status/buildinfo', pairs: [], timeoutMs: probeMs },
+        signal,
+      );
+      const { data } = JSON.parse(Buffer.from(page).toString('utf8')) as {
+        data?: { version?: unknown };
+      };
+      return typeof data?.version === 'string' && data.version !== ''
+        ? data.version.slice(0, 80)
+        : undefined;
     } catch (error) {
       if (isSvcError(error) || error instanceof SyntaxError) {
         return undefined;
@@ -187,6 +281,8 @@ export class RemoteDriver implements Driver {
   }
 }
 
-const asError = (error: unknown): Error => (error instanceof Error ? error : new SvcError('upstream_error', messageOf(error)));
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new SvcError('upstream_error', messageOf(error));
 
-const retryAfter = ({ headers }: OutboundReply): number => Math.min(300, Math.max(1, Number(headers['retry-after']) || 5));
+const retryAfter = ({ headers }: OutboundReply): number =>
+  Math.min(300, Math.max(1, Number(headers['retry-after']) || 5));

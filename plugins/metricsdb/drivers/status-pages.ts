@@ -13,14 +13,24 @@ export interface PageParts {
 }
 
 /** Pages that tell of this service, whoever keeps its samples: those of another server name its folders and flags. */
-export function ownPage(page: Exclude<StatusPage, 'tsdb'>, { settings, build, startedAt }: PageParts): string {
+export function ownPage(
+  page: Exclude<StatusPage, 'tsdb'>,
+  { settings, build, startedAt }: PageParts,
+): string {
   return JSON.stringify({ status: 'success', data: dataOf(page) });
 
   function dataOf(name: typeof page): object {
     const { query } = settings.thread('embedded');
     switch (name) {
       case 'buildinfo':
-        return { version: apiVersion, revision: build.version, branch: 'svc', buildUser: '', buildDate: '', goVersion: '' };
+        return {
+          version: apiVersion,
+          revision: build.version,
+          branch: 'svc',
+          buildUser: '',
+          buildDate: '',
+          goVersion: '',
+        };
       case 'flags':
         return {
           'query.lookback-delta': `${query.lookbackMs / 1000}s`,
@@ -30,7 +40,12 @@ export function ownPage(page: Exclude<StatusPage, 'tsdb'>, { settings, build, st
           'storage.tsdb.retention.time': settings.retention,
         };
       case 'runtimeinfo':
-        return { startTime: timestamp(startedAt), reloadConfigSuccess: true, lastConfigTime: timestamp(startedAt), storageRetention: settings.retention };
+        return {
+          startTime: timestamp(startedAt),
+          reloadConfigSuccess: true,
+          lastConfigTime: timestamp(startedAt),
+          storageRetention: settings.retention,
+        };
     }
   }
 }

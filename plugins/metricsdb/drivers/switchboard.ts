@@ -77,7 +77,9 @@ export class Switchboard {
     const { name, recipe } = this.#supply.wanted();
     const other = anew || recipe !== this.#recipe;
     if (name === 'embedded') {
-      await (anew && this.#driver.name === 'embedded' ? this.#supply.reopen(name) : this.#supply.settle(name));
+      await (anew && this.#driver.name === 'embedded'
+        ? this.#supply.reopen(name)
+        : this.#supply.settle(name));
     }
     if (other) {
       await this.#replace(name, recipe);
@@ -104,6 +106,10 @@ export class Switchboard {
 async function demandAnswer(driver: Driver): Promise<void> {
   const { ok, detail = 'it gives no reason' } = await driver.probe();
   if (!ok) {
-    throw new SvcError('unavailable', `the ${driver.name} metrics store was started, but does not answer: ${detail}`, { retryAfterSeconds: 5 });
+    throw new SvcError(
+      'unavailable',
+      `the ${driver.name} metrics store was started, but does not answer: ${detail}`,
+      { retryAfterSeconds: 5 },
+    );
   }
 }

@@ -9,7 +9,10 @@ const mostWarnings = 20;
 const longestWarning = 500;
 
 /** Reads an answer of the Prometheus API that somebody else wrote: nothing of it is believed before it was looked at. */
-export function decodeRange(body: Uint8Array): { readonly series: readonly RangeSeries[]; readonly warnings: readonly string[] } {
+export function decodeRange(body: Uint8Array): {
+  readonly series: readonly RangeSeries[];
+  readonly warnings: readonly string[];
+} {
   const { data, warnings } = read(body);
   const { resultType, result } = record(data);
   if (resultType !== 'matrix') {
@@ -47,7 +50,9 @@ export function decodeAnswer(body: Uint8Array, kind: 'query' | 'series'): Servic
 function read(body: Uint8Array): Record<string, unknown> {
   let answer: unknown;
   try {
-    answer = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+    answer = JSON.parse(
+      Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'),
+    );
   } catch (error) {
     throw strange('it is no JSON', error);
   }
@@ -59,7 +64,9 @@ function read(body: Uint8Array): Record<string, unknown> {
 }
 
 const readNotes = (warnings: unknown): string[] =>
-  Array.isArray(warnings) ? warnings.slice(0, mostWarnings).map((text) => String(text).slice(0, longestWarning)) : [];
+  Array.isArray(warnings)
+    ? warnings.slice(0, mostWarnings).map((text) => String(text).slice(0, longestWarning))
+    : [];
 
 function readSample(item: unknown): { labels: Labels; time: number; value: number } {
   const { metric, value: point } = record(item);
@@ -115,4 +122,8 @@ function list(value: unknown): readonly unknown[] {
 }
 
 const strange = (what: string, cause?: unknown): SvcError =>
-  new SvcError('upstream_error', `the remote metrics store did not answer as the Prometheus API does: ${what}`, { cause });
+  new SvcError(
+    'upstream_error',
+    `the remote metrics store did not answer as the Prometheus API does: ${what}`,
+    { cause },
+  );

@@ -3,7 +3,14 @@ import { transferred } from 'svc/thread';
 
 import type { ServiceAnswer } from '../answers.ts';
 import { toolAnswer } from '../prometheus/answer.ts';
-import type { Asked, Forwarded, Packed, PackInput, QueryLimits, ServiceQuestion } from '../thread-contract.ts';
+import type {
+  Asked,
+  Forwarded,
+  Packed,
+  PackInput,
+  QueryLimits,
+  ServiceQuestion,
+} from '../thread-contract.ts';
 import { decodeAnswer, decodeRange } from './decode.ts';
 import { type PackLimits, Packer } from './pack.ts';
 import { plan, planService } from './plan.ts';
@@ -29,9 +36,17 @@ export class Forwarder {
     return {
       plan: (asked: Asked): Forwarded => plan(runner, asked, this.#now()),
       planService: (question: ServiceQuestion): Forwarded => planService(runner, question),
-      decode: ({ body, kind }: { readonly body: Uint8Array; readonly kind: 'query' | 'series' }): ServiceAnswer => decodeAnswer(body, kind),
+      decode: ({
+        body,
+        kind,
+      }: {
+        readonly body: Uint8Array;
+        readonly kind: 'query' | 'series';
+      }): ServiceAnswer => decodeAnswer(body, kind),
       async reshape(body: Uint8Array, { signal }: { readonly signal: AbortSignal }) {
-        const bytes = await runner.run({ signal }, (budget) => toolAnswer({ budget, maxBytes: runner.limits.maxAnswerBytes }, decodeRange(body)));
+        const bytes = await runner.run({ signal }, (budget) =>
+          toolAnswer({ budget, maxBytes: runner.limits.maxAnswerBytes }, decodeRange(body)),
+        );
         return transferred(bytes, [bytes]);
       },
       pack: (input: PackInput): Packed => {

@@ -50,7 +50,9 @@ export class Packer {
       }
     } else {
       const { format, body, encoding, stamp = {} } = input;
-      this.#reader.read(format, body, encoding, now, intake.begin(stamp, now), { note: () => undefined });
+      this.#reader.read(format, body, encoding, now, intake.begin(stamp, now), {
+        note: () => undefined,
+      });
     }
     return { ...intake.answer(), ...bodiesOf(intake, (slot) => head.index.labels(slot)) };
   }
@@ -58,7 +60,10 @@ export class Packer {
 
 const newHead = (): Head => new Head({ seed: 1, window: Infinity, maxSeries: mostSeries });
 
-function bodiesOf({ batch }: Intake, labelsOf: (slot: number) => Labels): Pick<Packed, 'bodies' | 'samples'> {
+function bodiesOf(
+  { batch }: Intake,
+  labelsOf: (slot: number) => Labels,
+): Pick<Packed, 'bodies' | 'samples'> {
   const bySeries = new Map<number, number[]>();
   for (let at = 0; at < batch.count; at++) {
     const slot = batch.slots[at]!;

@@ -19,11 +19,21 @@ export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number
   const also = enforced(asked.enforce);
   const tail: Pairs = limit === undefined ? [] : [['limit', String(limit)]];
   const timed: Pairs = [['timeout', milliseconds(longest)], ...tail];
-  const planned = (path: string, ...pairs: Pairs): Forwarded => ({ path, pairs, timeoutMs: longest });
+  const planned = (path: string, ...pairs: Pairs): Forwarded => ({
+    path,
+    pairs,
+    timeoutMs: longest,
+  });
   switch (asked.endpoint) {
     case 'query': {
       const { query, time } = readInstant(parameters, now);
-      return planned('query', ['query', restricted(demandText(query), also)], ['time', seconds(time)], ...lookback(parameters), ...timed);
+      return planned(
+        'query',
+        ['query', restricted(demandText(query), also)],
+        ['time', seconds(time)],
+        ...lookback(parameters),
+        ...timed,
+      );
     }
     case 'query_range': {
       const { query, start, end, step } = readRange(parameters, limits);
@@ -41,9 +51,19 @@ export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number
       if (parameters.all('match[]').length === 0) {
         throw queryError('bad_data', 'no match[] parameter provided');
       }
-      return planned('series', ...selectors(parameters, also), ...optionalWindow(parameters), ...tail);
+      return planned(
+        'series',
+        ...selectors(parameters, also),
+        ...optionalWindow(parameters),
+        ...tail,
+      );
     case 'labels':
-      return planned('labels', ...selectors(parameters, also), ...optionalWindow(parameters), ...tail);
+      return planned(
+        'labels',
+        ...selectors(parameters, also),
+        ...optionalWindow(parameters),
+        ...tail,
+      );
     case 'values':
       return planned(
         `label/${encodeURIComponent(labelName(asked.label ?? ''))}/values`,
@@ -53,10 +73,17 @@ export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number
       );
     case 'metadata': {
       if (also.length > 0) {
-        throw queryError('bad_data', 'metadata is not answered to an asker who may see only some of the series');
+        throw queryError(
+          'bad_data',
+          'metadata is not answered to an asker who may see only some of the series',
+        );
       }
       const metric = parameters.text('metric');
-      return planned('metadata', ...(metric === '' ? [] : ([['metric', metric.slice(0, 1_024)]] as const)), ...tail);
+      return planned(
+        'metadata',
+        ...(metric === '' ? [] : ([['metric', metric.slice(0, 1_024)]] as const)),
+        ...tail,
+      );
     }
     case 'query_exemplars':
       return planned(
@@ -70,43 +97,78 @@ export function plan(runner: QueryRunner<QueryLimits>, asked: Asked, now: number
 }
 
 /** The same for a question of another plugin, which may be restricted. */
-export function planService(runner: QueryRunner<QueryLimits>, question: ServiceQuestion): Forwarded {
+export function planService(
+  runner: QueryRunner<QueryLimits>,
+  question: ServiceQuestion,
+): Forwarded {
   assertAnswerable(question, runner);
   const { limits } = runner;
   const { timeoutMs = limits.timeoutMs, enforce, lookbackMs } = question.options;
   const longest = Math.min(timeoutMs, limits.timeoutMs);
   const also = enforced(enforce);
-  const timed: Pairs = [...(lookbackMs === undefined ? [] : [['lookback_delta', milliseconds(lookbackMs)] as const]), ['timeout', milliseconds(longest)]];
+  const timed: Pairs = [
+    ...(lookbackMs === undefined ? [] : [['lookback_delta', milliseconds(lookbackMs)] as const]),
+    ['timeout', milliseconds(longest)],
+  ];
   switch (question.kind) {
     case 'instant':
-      return { path: 'query', timeoutMs: longest, pairs: [['query', restricted(question.query, also)], ['time', seconds(question.time)], ...timed] };
+      return {
+        path: 'query',
+        timeoutMs: longest,
+        pairs: [
+          ['query', restricted(question.query, also)],
+          ['time', seconds(question.time)],
+          ...timed,
+        ],
+      };
     case 'range': {
       const { query, start, end, step } = question;
       return {
         path: 'query_range',
         timeoutMs: longest,
-        pairs: [['query', restricted(query, also)], ...window(start, end), ['step', milliseconds(step)], unaligned, ...timed],
+        pairs: [
+          ['query', restricted(query, also)],
+          ...window(start, end),
+          ['step', milliseconds(step)],
+          unaligned,
+          ...timed,
+        ],
       };
     }
     case 'series':
-      return { path: 'series', timeoutMs: longest, pairs: [...printed(matcherSets(question.matchers, also)), ...window(question.start, question.end)] };
+      return {
+        path: 'series',
+        timeoutMs: longest,
+        pairs: [
+          ...printed(matcherSets(question.matchers, also)),
+          ...window(question.start, question.end),
+        ],
+      };
   }
 }
 
 /** A dialect of the other side may know more than our parser, so only the length is looked at. */
 function demandText(query: string): string {
   if (query === '') {
-    throw queryError('bad_data', 'invalid parameter "query": 1:1: parse error: no expression found in input');
+    throw queryError(
+      'bad_data',
+      'invalid parameter "query": 1:1: parse error: no expression found in input',
+    );
   }
   if (Buffer.byteLength(query) > longestQuery) {
-    throw queryError('bad_data', `invalid parameter "query": 1:1: parse error: the query is longer than ${longestQuery} bytes`);
+    throw queryError(
+      'bad_data',
+      `invalid parameter "query": 1:1: parse error: the query is longer than ${longestQuery} bytes`,
+    );
   }
   return query;
 }
 
-const selectors = (parameters: Parameters, also: readonly Matcher[]): Pairs => printed(matcherSets(parameters.all('match[]'), also));
+const selectors = (parameters: Parameters, also: readonly Matcher[]): Pairs =>
+  printed(matcherSets(parameters.all('match[]'), also));
 
-const printed = (sets: readonly (readonly Matcher[])[]): Pairs => sets.map((matchers) => ['match[]', `{${matchers.map(printMatcher).join(',')}}`] as const);
+const printed = (sets: readonly (readonly Matcher[])[]): Pairs =>
+  sets.map((matchers) => ['match[]', `{${matchers.map(printMatcher).join(',')}}`] as const);
 
 function lookback(parameters: Parameters): Pairs {
   const asked = parameters.durationIf('lookback_delta');
@@ -122,7 +184,9 @@ const window = (start: number, end: number): Pairs => [
 ];
 
 const optionalWindow = (parameters: Parameters): Pairs =>
-  (['start', 'end'] as const).flatMap((name) => (parameters.text(name) === '' ? [] : [[name, seconds(parameters.timeOr(name, 0))] as const]));
+  (['start', 'end'] as const).flatMap((name) =>
+    parameters.text(name) === '' ? [] : [[name, seconds(parameters.timeOr(name, 0))] as const],
+  );
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 const milliseconds = (ms: number): string => `${Math.max(1, Math.round(ms))}ms`;
@@ -141,15 +205,25 @@ function withMatchers(expr: Expr, also: readonly Matcher[]): Expr {
     case 'selector':
       return { ...expr, matchers: [...expr.matchers, ...also] };
     case 'matrix':
-      return { ...expr, selector: { ...expr.selector, matchers: [...expr.selector.matchers, ...also] } };
+      return {
+        ...expr,
+        selector: { ...expr.selector, matchers: [...expr.selector.matchers, ...also] },
+      };
     case 'call':
       if (expr.func === 'info') {
         // It reads series that no selector of the text names.
-        throw queryError('bad_data', 'info() is not answered by a remote store for an asker who may see only some of the series');
+        throw queryError(
+          'bad_data',
+          'info() is not answered by a remote store for an asker who may see only some of the series',
+        );
       }
       return { ...expr, args: expr.args.map(inside) };
     case 'aggregation':
-      return { ...expr, expr: inside(expr.expr), ...(expr.param !== undefined && { param: inside(expr.param) }) };
+      return {
+        ...expr,
+        expr: inside(expr.expr),
+        ...(expr.param !== undefined && { param: inside(expr.param) }),
+      };
     case 'binary':
       return { ...expr, left: inside(expr.left), right: inside(expr.right) };
     case 'subquery':

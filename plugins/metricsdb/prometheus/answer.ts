@@ -26,7 +26,9 @@ export async function envelope(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const json = new JsonBytes(capacity).raw('{"status":"success","data":');
   const cut = await data(json);
-  list(json, 'warnings', [...new Set([...warnings, ...page.budget.warnings, ...(cut ? [truncated] : [])])]);
+  list(json, 'warnings', [
+    ...new Set([...warnings, ...page.budget.warnings, ...(cut ? [truncated] : [])]),
+  ]);
   list(json, 'infos', infos);
   return json.raw('}').finish();
 }
@@ -86,12 +88,19 @@ export function rangeAnswer(page: Page, result: RangeResult): Promise<Uint8Array
 
 /** About what a matrix takes, so that it seldom has to move while it grows. */
 const roomFor = ({ maxBytes }: Page, series: readonly RangeSeries[]): number =>
-  Math.min(maxBytes, 4_096 + series.reduce((sum, { times, labels }) => sum + times.length * 34 + labels.length * 24, 0));
+  Math.min(
+    maxBytes,
+    4_096 +
+      series.reduce((sum, { times, labels }) => sum + times.length * 34 + labels.length * 24, 0),
+  );
 
 /** `{"result_type":"matrix","result":…,"warnings":[…]}` */
 export async function toolAnswer(
   page: Page,
-  { series, warnings }: { readonly series: readonly RangeSeries[]; readonly warnings: readonly string[] },
+  {
+    series,
+    warnings,
+  }: { readonly series: readonly RangeSeries[]; readonly warnings: readonly string[] },
 ): Promise<Uint8Array<ArrayBuffer>> {
   const json = new JsonBytes().raw('{"result_type":"matrix","result":');
   await matrix(page, json, series);
@@ -135,13 +144,21 @@ export function writeLabels(json: JsonBytes, labels: Labels): void {
 }
 
 /** A list, up to the limit; whether something was left out. */
-export async function each<T>({ budget, maxBytes, limit = Infinity }: Page, json: JsonBytes, items: readonly T[], write: (item: T) => void): Promise<boolean> {
+export async function each<T>(
+  { budget, maxBytes, limit = Infinity }: Page,
+  json: JsonBytes,
+  items: readonly T[],
+  write: (item: T) => void,
+): Promise<boolean> {
   json.raw('[');
   for (let i = 0; i < items.length && i < limit; i++) {
     json.raw(i === 0 ? '' : ',');
     write(items[i]!);
     if (json.length > maxBytes) {
-      throw queryError('too_large', `the answer is larger than ${maxBytes} bytes: ask for fewer series, a shorter window or a longer step`);
+      throw queryError(
+        'too_large',
+        `the answer is larger than ${maxBytes} bytes: ask for fewer series, a shorter window or a longer step`,
+      );
     }
     await budget.breathe();
   }

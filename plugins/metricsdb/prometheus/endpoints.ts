@@ -1,12 +1,35 @@
-import { type Budget, compareLabels, type Matcher, queryError, type QueryRunner, sortedList } from 'svc/query';
+import {
+  type Budget,
+  compareLabels,
+  type Matcher,
+  queryError,
+  type QueryRunner,
+  sortedList,
+} from 'svc/query';
 
 import { instant, print, range, selectorsOf } from '../promql/index.ts';
 import type { StoreLifecycle } from '../store-lifecycle.ts';
 import type { MetricsStore } from '../store/store.ts';
 import type { Asked, Endpoint, QueryLimits } from '../thread-contract.ts';
-import { each, envelope, instantAnswer, type Page, rangeAnswer, toolAnswer, writeExemplars, writeLabels } from './answer.ts';
+import {
+  each,
+  envelope,
+  instantAnswer,
+  type Page,
+  rangeAnswer,
+  toolAnswer,
+  writeExemplars,
+  writeLabels,
+} from './answer.ts';
 import { Parameters } from './parameters.ts';
-import { demandQuery, demandRangeQuery, readInstant, readRange, readSettled, type Settled } from './question.ts';
+import {
+  demandQuery,
+  demandRangeQuery,
+  readInstant,
+  readRange,
+  readSettled,
+  type Settled,
+} from './question.ts';
 import { enforced, labelName, matcherSets } from './series-selector.ts';
 
 export interface AnswerParts {
@@ -16,7 +39,11 @@ export interface AnswerParts {
 }
 
 type Answer = Promise<Uint8Array<ArrayBuffer>>;
-type Work = (store: MetricsStore, page: Page, settled: Settled & { readonly enforce: readonly Matcher[] }) => Answer;
+type Work = (
+  store: MetricsStore,
+  page: Page,
+  settled: Settled & { readonly enforce: readonly Matcher[] },
+) => Answer;
 
 /** Reads what was asked, at once, and gives the work that answers it. */
 type Reader = (asked: Parameters, parts: AnswerParts, origin: Asked) => Work;
@@ -27,14 +54,16 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
   query(asked, { now }) {
     const { query, time } = readInstant(asked, now());
     demandQuery(query);
-    return async (store, page, settled) => instantAnswer(page, await instant(store.source(), { query, time, ...settled }, page.budget));
+    return async (store, page, settled) =>
+      instantAnswer(page, await instant(store.source(), { query, time, ...settled }, page.budget));
   },
 
   query_range(asked, { runner }, { shape }) {
     const question = readRange(asked, runner.limits);
     demandRangeQuery(question.query);
     const write = shape === 'tool' ? toolAnswer : rangeAnswer;
-    return async (store, page, settled) => write(page, await range(store.source(), { ...question, ...settled }, page.budget));
+    return async (store, page, settled) =>
+      write(page, await range(store.source(), { ...question, ...settled }, page.budget));
   },
 
   series(asked, _parts, { enforce }) {
@@ -45,8 +74,14 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
     }
     const sets = matcherSets(selectors, enforced(enforce));
     return async (store, page) => {
-      const found = await sortedList(await store.series(sets, window, page.budget), compareLabels, page.budget);
-      return envelope(page, (json) => each(page, json, found, (labels) => writeLabels(json, labels)));
+      const found = await sortedList(
+        await store.series(sets, window, page.budget),
+        compareLabels,
+        page.budget,
+      );
+      return envelope(page, (json) =>
+        each(page, json, found, (labels) => writeLabels(json, labels)),
+      );
     };
   },
 
@@ -60,13 +95,16 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
     const name = labelName(label);
     const window = readWindow(asked);
     const sets = matcherSets(asked.all('match[]'), enforced(enforce));
-    return async (store, page) => names(page, await store.labelValues(name, sets, window, page.budget));
+    return async (store, page) =>
+      names(page, await store.labelValues(name, sets, window, page.budget));
   },
 
   metadata(asked) {
     const metric = asked.text('metric');
     return (store, page) => {
-      const known = store.metadata(metric === '' ? { ...(page.limit !== undefined && { limit: page.limit }) } : { metric });
+      const known = store.metadata(
+        metric === '' ? { ...(page.limit !== undefined && { limit: page.limit }) } : { metric },
+      );
       return envelope(page, (json) => {
         json.raw('{');
         known.forEach(({ metric: name, type, help, unit }, at) => {
@@ -90,13 +128,21 @@ const readers: Readonly<Record<Endpoint, Reader>> = {
   query_exemplars(asked, _parts, { enforce }) {
     const window = { mint: asked.time('start'), maxt: asked.time('end') };
     if (window.maxt < window.mint) {
-      throw queryError('bad_data', 'invalid parameter "end": end timestamp must not be before start time');
+      throw queryError(
+        'bad_data',
+        'invalid parameter "end": end timestamp must not be before start time',
+      );
     }
-    const selectors = selectorsOf(demandQuery(asked.text('query'))).map(({ matchers }) => [...matchers, ...enforced(enforce)]);
+    const selectors = selectorsOf(demandQuery(asked.text('query'))).map(({ matchers }) => [
+      ...matchers,
+      ...enforced(enforce),
+    ]);
     return async (store, page) => {
       const found = await store.exemplars(selectors, window, page.budget);
       found.sort((a, b) => compareLabels(a.series, b.series));
-      return envelope(page, (json) => each(page, json, found, (series) => writeExemplars(json, series)));
+      return envelope(page, (json) =>
+        each(page, json, found, (series) => writeExemplars(json, series)),
+      );
     };
   },
 
@@ -113,8 +159,16 @@ export async function answer(parts: AnswerParts, asked: Asked, signal: AbortSign
   const settled = { ...readSettled(parameters, runner.limits), enforce: enforced(asked.enforce) };
   const limit = parameters.limit();
   const work = readers[asked.endpoint](parameters, parts, asked);
-  const page = (budget: Budget): Page => ({ budget, maxBytes: runner.limits.maxAnswerBytes, limit });
-  return await store.use((open) => runner.run({ signal, asker: asked.asker, timeoutMs: settled.timeoutMs }, (budget) => work(open, page(budget), settled)));
+  const page = (budget: Budget): Page => ({
+    budget,
+    maxBytes: runner.limits.maxAnswerBytes,
+    limit,
+  });
+  return await store.use((open) =>
+    runner.run({ signal, asker: asked.asker, timeoutMs: settled.timeoutMs }, (budget) =>
+      work(open, page(budget), settled),
+    ),
+  );
 }
 
 /** The text of an expression in the one way it is printed; needs no store. */
@@ -122,13 +176,17 @@ export function format(asked: Asked): string {
   return print(demandQuery(Parameters.of(asked).text('query')));
 }
 
-const names = (page: Page, list: readonly string[]): Answer => envelope(page, (json) => each(page, json, list, (name) => json.string(name)));
+const names = (page: Page, list: readonly string[]): Answer =>
+  envelope(page, (json) => each(page, json, list, (name) => json.string(name)));
 
 function readWindow(asked: Parameters): { mint: number; maxt: number } {
   const mint = asked.timeOr('start', -farthestMs);
   const maxt = asked.timeOr('end', farthestMs);
   if (maxt < mint) {
-    throw queryError('bad_data', 'invalid parameter "end": end timestamp must not be before start time');
+    throw queryError(
+      'bad_data',
+      'invalid parameter "end": end timestamp must not be before start time',
+    );
   }
   return { mint, maxt };
 }

@@ -5,7 +5,10 @@ import type { Asked, Pairs } from '../thread-contract.ts';
 
 const mostParameters = 1_000;
 /** What clients send for "as far as there is". */
-const farthest: Readonly<Record<string, number>> = { '-292273086-05-16T16:47:06Z': -8.64e15, '292277025-08-18T07:12:54.999999999Z': 8.64e15 };
+const farthest: Readonly<Record<string, number>> = {
+  '-292273086-05-16T16:47:06Z': -8.64e15,
+  '292277025-08-18T07:12:54.999999999Z': 8.64e15,
+};
 const rfc3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const longestMs = 9_223_372_036_854;
 
@@ -19,9 +22,18 @@ export class Parameters {
 
   static of({ pairs, form }: Asked): Parameters {
     const sent =
-      form === undefined || form.length === 0 ? [] : [...new URLSearchParams(Buffer.from(form.buffer, form.byteOffset, form.byteLength).toString('utf8'))];
+      form === undefined || form.length === 0
+        ? []
+        : [
+            ...new URLSearchParams(
+              Buffer.from(form.buffer, form.byteOffset, form.byteLength).toString('utf8'),
+            ),
+          ];
     if (sent.length > mostParameters) {
-      throw queryError('bad_data', `the form has ${sent.length} parameters; at most ${mostParameters} are read`);
+      throw queryError(
+        'bad_data',
+        `the form has ${sent.length} parameters; at most ${mostParameters} are read`,
+      );
     }
     return new Parameters([...sent, ...pairs]);
   }
@@ -37,14 +49,20 @@ export class Parameters {
   /** A moment that must be there; in milliseconds. */
   time(name: string): number {
     const text = this.text(name);
-    return readTime(text) ?? refuse(name, `cannot parse ${JSON.stringify(text)} to a valid timestamp`);
+    return (
+      readTime(text) ?? refuse(name, `cannot parse ${JSON.stringify(text)} to a valid timestamp`)
+    );
   }
 
   timeOr(name: string, otherwise: number): number {
     const text = this.text(name);
     return text === ''
       ? otherwise
-      : (readTime(text) ?? refuse(name, `Invalid time value for '${name}': cannot parse ${JSON.stringify(text)} to a valid timestamp`));
+      : (readTime(text) ??
+          refuse(
+            name,
+            `Invalid time value for '${name}': cannot parse ${JSON.stringify(text)} to a valid timestamp`,
+          ));
   }
 
   /** Seconds, or a duration such as 5m; in milliseconds. */
@@ -53,13 +71,18 @@ export class Parameters {
     const seconds = parseFloatGo(text);
     if (seconds !== undefined && !Number.isNaN(seconds)) {
       return Math.abs(seconds) * 1000 > longestMs
-        ? refuse(name, `cannot parse ${JSON.stringify(text)} to a valid duration. It overflows int64`)
+        ? refuse(
+            name,
+            `cannot parse ${JSON.stringify(text)} to a valid duration. It overflows int64`,
+          )
         : seconds * 1000;
     }
     try {
       return parseDuration(text);
     } catch (error) {
-      return isSvcError(error) ? refuse(name, `cannot parse ${JSON.stringify(text)} to a valid duration`) : raise(error);
+      return isSvcError(error)
+        ? refuse(name, `cannot parse ${JSON.stringify(text)} to a valid duration`)
+        : raise(error);
     }
   }
 
@@ -74,7 +97,10 @@ export class Parameters {
       return undefined;
     }
     if (!/^\d{1,9}$/.test(text)) {
-      refuse(name, `cannot parse ${JSON.stringify(text.slice(0, 40))} to a whole number that is not negative`);
+      refuse(
+        name,
+        `cannot parse ${JSON.stringify(text.slice(0, 40))} to a whole number that is not negative`,
+      );
     }
     return Number(text) === 0 ? undefined : Number(text);
   }

@@ -25,7 +25,10 @@ export interface Settled {
   readonly timeoutMs: number | undefined;
 }
 
-export const readInstant = (asked: Parameters, now: number): Instant => ({ time: asked.timeOr('time', now), query: asked.text('query') });
+export const readInstant = (asked: Parameters, now: number): Instant => ({
+  time: asked.timeOr('time', now),
+  query: asked.text('query'),
+});
 
 export function readRange(asked: Parameters, limits: Pick<QueryLimits, 'maxPoints'>): Range {
   const start = asked.time('start');
@@ -35,14 +38,20 @@ export function readRange(asked: Parameters, limits: Pick<QueryLimits, 'maxPoint
   }
   const step = asked.duration('step');
   if (step <= 0) {
-    refuse('step', 'zero or negative query resolution step widths are not accepted. Try a positive integer');
+    refuse(
+      'step',
+      'zero or negative query resolution step widths are not accepted. Try a positive integer',
+    );
   }
   const range = { query: asked.text('query'), start, end, step: Math.max(1, Math.round(step)) };
   assertPoints(range, limits);
   return range;
 }
 
-export function assertPoints({ start, end, step }: Omit<Range, 'query'>, { maxPoints }: Pick<QueryLimits, 'maxPoints'>): void {
+export function assertPoints(
+  { start, end, step }: Omit<Range, 'query'>,
+  { maxPoints }: Pick<QueryLimits, 'maxPoints'>,
+): void {
   if (!((end - start) / step <= maxPoints)) {
     throw queryError(
       'bad_data',
@@ -66,7 +75,8 @@ export function readSettled(asked: Parameters, limits: QueryLimits): Settled {
 }
 
 /** Throws unless the text is PromQL, in the words of the API. */
-export const demandQuery = (query: string): ReturnType<typeof parse> => within('query', () => parse(query));
+export const demandQuery = (query: string): ReturnType<typeof parse> =>
+  within('query', () => parse(query));
 
 export function demandRangeQuery(query: string): void {
   const type = valueTypeOf(demandQuery(query));

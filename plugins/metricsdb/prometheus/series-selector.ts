@@ -13,7 +13,10 @@ export function seriesMatchers(text: string): readonly Matcher[] {
     try {
       const expr = parse(text);
       if (expr.node !== 'selector' || expr.offset !== 0 || expr.at !== undefined) {
-        throw queryError('bad_data', '1:1: parse error: a series selector such as up{job="node"} is expected');
+        throw queryError(
+          'bad_data',
+          '1:1: parse error: a series selector such as up{job="node"} is expected',
+        );
       }
       return expr.matchers;
     } catch (error) {
@@ -26,10 +29,14 @@ export function seriesMatchers(text: string): readonly Matcher[] {
 }
 
 /** What the asker may see, as matchers. */
-export const enforced = (list: readonly Enforced[] = []): readonly Matcher[] => list.map(({ name, op, value }) => matcher(name, op, value));
+export const enforced = (list: readonly Enforced[] = []): readonly Matcher[] =>
+  list.map(({ name, op, value }) => matcher(name, op, value));
 
 /** One set of matchers per selector, each with what is enforced; without selectors that alone. */
-export function matcherSets(selectors: readonly string[], also: readonly Matcher[] = []): (readonly Matcher[])[] {
+export function matcherSets(
+  selectors: readonly string[],
+  also: readonly Matcher[] = [],
+): (readonly Matcher[])[] {
   const sets = selectors.map((text) => [...seriesMatchers(text), ...also]);
   return sets.length === 0 && also.length > 0 ? [also] : sets;
 }
@@ -51,13 +58,15 @@ function refuseName(text: string): never {
 /** `U__http_2e_method` is `http.method`: a code point in hexadecimal between underscores, and two of them for one. */
 function unescaped(text: string): string | undefined {
   let broken = false;
-  const name = text.slice(3).replace(/__|_([0-9a-fA-F]{1,6})_|_/g, (found, code: string | undefined) => {
-    const point = code === undefined ? undefined : Number.parseInt(code, 16);
-    if (found === '__') {
-      return '_';
-    }
-    broken ||= point === undefined || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff);
-    return broken ? '' : String.fromCodePoint(point!);
-  });
+  const name = text
+    .slice(3)
+    .replace(/__|_([0-9a-fA-F]{1,6})_|_/g, (found, code: string | undefined) => {
+      const point = code === undefined ? undefined : Number.parseInt(code, 16);
+      if (found === '__') {
+        return '_';
+      }
+      broken ||= point === undefined || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff);
+      return broken ? '' : String.fromCodePoint(point!);
+    });
   return broken || name === '' ? undefined : name;
 }

@@ -27,19 +27,35 @@ export async function aggregate(run: Run, expr: Aggregation, grid: Grid): Promis
 }
 
 /** Aggregations of numbers alone; the others take histograms, too, or pass them on. */
-const ofNumbers: ReadonlySet<string> = new Set(['min', 'max', 'stddev', 'stdvar', 'quantile', 'topk', 'bottomk']);
+const ofNumbers: ReadonlySet<string> = new Set([
+  'min',
+  'max',
+  'stddev',
+  'stdvar',
+  'quantile',
+  'topk',
+  'bottomk',
+]);
 
 function counted(run: Run, { op, expr, start }: Aggregation, rows: readonly Row[]): readonly Row[] {
   if (!ofNumbers.has(op) || !holdsHistograms(rows)) {
     return rows;
   }
-  new NativeNotes(run.notes, op.endsWith('k') ? start : withoutParens(expr).start).ignoredInAggregation(op);
+  new NativeNotes(
+    run.notes,
+    op.endsWith('k') ? start : withoutParens(expr).start,
+  ).ignoredInAggregation(op);
   return numbersOf(rows);
 }
 
 const losesName = ({ rows }: Group): boolean => rows.some(({ dropName }) => dropName);
 
-async function foldGroups(run: Run, { op, expr }: Aggregation, groups: readonly Group[], grid: Grid): Promise<readonly Row[]> {
+async function foldGroups(
+  run: Run,
+  { op, expr }: Aggregation,
+  groups: readonly Group[],
+  grid: Grid,
+): Promise<readonly Row[]> {
   run.budget.bytes(grid.count * 32);
   const fold = folds[op]!(grid.count);
   const paced = pace(run);
@@ -47,7 +63,13 @@ async function foldGroups(run: Run, { op, expr }: Aggregation, groups: readonly 
   const result: Row[] = [];
   for (const group of groups) {
     if ((op === 'sum' || op === 'avg') && holdsHistograms(group.rows)) {
-      const row = await foldMixed(run, grid, group, op, new NativeNotes(run.notes, withoutParens(expr).start));
+      const row = await foldMixed(
+        run,
+        grid,
+        group,
+        op,
+        new NativeNotes(run.notes, withoutParens(expr).start),
+      );
       result.push(...(row === undefined ? [] : [row]));
       continue;
     }
@@ -73,7 +95,13 @@ async function foldGroups(run: Run, { op, expr }: Aggregation, groups: readonly 
   return result;
 }
 
-async function quantiles(run: Run, groups: readonly Group[], grid: Grid, q: Float64Array, position: number): Promise<readonly Row[]> {
+async function quantiles(
+  run: Run,
+  groups: readonly Group[],
+  grid: Grid,
+  q: Float64Array,
+  position: number,
+): Promise<readonly Row[]> {
   noteQuantiles(run, q, position);
   const paced = pace(run);
   const builder = new RowBuilder(run, grid);

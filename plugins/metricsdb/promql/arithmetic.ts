@@ -1,11 +1,14 @@
 /** Operators on two numbers, where they differ from those of this language only at the edges. */
 
 /** 1 to the anything is 1, and so is -1 to an infinity. */
-export const power = (a: number, b: number): number => (a === 1 || (a === -1 && !Number.isFinite(b) && !Number.isNaN(b)) ? 1 : a ** b);
+export const power = (a: number, b: number): number =>
+  a === 1 || (a === -1 && !Number.isFinite(b) && !Number.isNaN(b)) ? 1 : a ** b;
 
 /** An infinity wins over what is not a number. */
-export const greater = (a: number, b: number): number => (a === Infinity || b === Infinity ? Infinity : Math.max(a, b));
-export const lesser = (a: number, b: number): number => (a === -Infinity || b === -Infinity ? -Infinity : Math.min(a, b));
+export const greater = (a: number, b: number): number =>
+  a === Infinity || b === Infinity ? Infinity : Math.max(a, b);
+export const lesser = (a: number, b: number): number =>
+  a === -Infinity || b === -Infinity ? -Infinity : Math.min(a, b);
 
 export const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
   '+': (a, b) => a + b,

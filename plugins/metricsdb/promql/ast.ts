@@ -4,7 +4,17 @@ import type { Span } from './position.ts';
 
 export type ValueType = 'scalar' | 'string' | 'vector' | 'matrix';
 
-export type Expr = NumberLiteral | StringLiteral | VectorSelector | MatrixSelector | Subquery | Call | Aggregation | Binary | Unary | Paren;
+export type Expr =
+  | NumberLiteral
+  | StringLiteral
+  | VectorSelector
+  | MatrixSelector
+  | Subquery
+  | Call
+  | Aggregation
+  | Binary
+  | Unary
+  | Paren;
 
 export interface NumberLiteral extends Span {
   readonly node: 'number';

@@ -14,12 +14,28 @@ export async function binary(run: Run, expr: Binary, grid: Grid): Promise<Value>
   const right = valueTypeOf(expr.right);
   if (left === 'scalar' && right === 'scalar') {
     charge(run, grid.count);
-    return { type: 'scalar', values: combineScalars(expr.op, await scalarsOf(run, expr.left, grid), await scalarsOf(run, expr.right, grid)) };
+    return {
+      type: 'scalar',
+      values: combineScalars(
+        expr.op,
+        await scalarsOf(run, expr.left, grid),
+        await scalarsOf(run, expr.right, grid),
+      ),
+    };
   }
-  return { type: 'vector', rows: await vectorResult(run, expr, grid, left === 'scalar', right === 'scalar') };
+  return {
+    type: 'vector',
+    rows: await vectorResult(run, expr, grid, left === 'scalar', right === 'scalar'),
+  };
 }
 
-async function vectorResult(run: Run, expr: Binary, grid: Grid, leftScalar: boolean, rightScalar: boolean): Promise<readonly Row[]> {
+async function vectorResult(
+  run: Run,
+  expr: Binary,
+  grid: Grid,
+  leftScalar: boolean,
+  rightScalar: boolean,
+): Promise<readonly Row[]> {
   if (leftScalar) {
     const scalars = await scalarsOf(run, expr.left, grid);
     return withScalars(run, expr, grid, await rowsOf(run, expr.right, grid), scalars, true);
@@ -29,13 +45,17 @@ async function vectorResult(run: Run, expr: Binary, grid: Grid, leftScalar: bool
     return withScalars(run, expr, grid, rows, await scalarsOf(run, expr.right, grid), false);
   }
   const others = await rowsOf(run, expr.right, grid);
-  return setOperators.has(expr.op) ? combineSets(run, grid, expr.op, expr.matching, rows, others) : combineVectors(run, grid, expr, rows, others);
+  return setOperators.has(expr.op)
+    ? combineSets(run, grid, expr.op, expr.matching, rows, others)
+    : combineVectors(run, grid, expr, rows, others);
 }
 
 function combineScalars(op: string, left: Float64Array, right: Float64Array): Float64Array {
   const compute = arithmetic[op];
   const compare = comparisons[op];
-  return left.map((value, step) => (compute !== undefined ? compute(value, right[step]!) : Number(compare!(value, right[step]!))));
+  return left.map((value, step) =>
+    compute !== undefined ? compute(value, right[step]!) : Number(compare!(value, right[step]!)),
+  );
 }
 
 async function withScalars(
@@ -64,7 +84,12 @@ async function withScalars(
       const histogram = row.histograms?.[i];
       if (histogram !== undefined || trim) {
         const sample = histogram ?? value;
-        putOutcome(builder, step, operateNatively(op, swapped ? scalar : sample, swapped ? sample : scalar, notes), bool);
+        putOutcome(
+          builder,
+          step,
+          operateNatively(op, swapped ? scalar : sample, swapped ? sample : scalar, notes),
+          bool,
+        );
         continue;
       }
       if (compute !== undefined) {
@@ -76,7 +101,10 @@ async function withScalars(
         builder.put(step, bool ? Number(holds) : value);
       }
     }
-    const kept = builder.take(losesName ? nameless(run, row.labels) : row.labels, losesName || row.dropName);
+    const kept = builder.take(
+      losesName ? nameless(run, row.labels) : row.labels,
+      losesName || row.dropName,
+    );
     if (kept !== undefined) {
       result.push(kept);
     }

@@ -29,7 +29,10 @@ export function coalesce(buckets: readonly Bucket[]): Bucket[] {
 }
 
 /** `buckets` as `coalesce` makes them. Between the bounds of a bucket observations are taken to be spread evenly. */
-export function bucketQuantile(q: number, buckets: Bucket[]): { readonly value: number; readonly fix?: Fix } {
+export function bucketQuantile(
+  q: number,
+  buckets: Bucket[],
+): { readonly value: number; readonly fix?: Fix } {
   if (Number.isNaN(q)) {
     return { value: NaN };
   }
@@ -97,13 +100,20 @@ function almostEqual(a: number, b: number): boolean {
   }
   const distance = Math.abs(a - b);
   const size = Math.abs(a) + Math.abs(b);
-  return a === 0 || b === 0 || size < smallestNormal ? distance < negligible * smallestNormal : distance / Math.min(size, Number.MAX_VALUE) < negligible;
+  return a === 0 || b === 0 || size < smallestNormal
+    ? distance < negligible * smallestNormal
+    : distance / Math.min(size, Number.MAX_VALUE) < negligible;
 }
 
 /** The share of observations between two values. */
 export function bucketFraction(lower: number, upper: number, buckets: readonly Bucket[]): number {
   const total = buckets.at(-1);
-  if (total?.bound !== Infinity || total.count === 0 || Number.isNaN(lower) || Number.isNaN(upper)) {
+  if (
+    total?.bound !== Infinity ||
+    total.count === 0 ||
+    Number.isNaN(lower) ||
+    Number.isNaN(upper)
+  ) {
     return NaN;
   }
   return lower >= upper ? 0 : (rankOf(upper, buckets) - rankOf(lower, buckets)) / total.count;
@@ -120,7 +130,10 @@ function rankOf(value: number, buckets: readonly Bucket[]): number {
       return Math.min(rank, total);
     }
     if (bound > value) {
-      return Math.min(floor === -Infinity ? count : rank + ((count - rank) * (value - floor)) / (bound - floor), total);
+      return Math.min(
+        floor === -Infinity ? count : rank + ((count - rank) * (value - floor)) / (bound - floor),
+        total,
+      );
     }
     rank = count;
     floor = bound;

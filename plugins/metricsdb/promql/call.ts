@@ -44,7 +44,8 @@ async function vectorCall(run: Run, call: Call, grid: Grid): Promise<readonly Ro
   return mapValues(run, call, grid, dated ?? numberFunctions[func]!);
 }
 
-const constant = (grid: Grid, value: number): Float64Array => new Float64Array(grid.count).fill(value);
+const constant = (grid: Grid, value: number): Float64Array =>
+  new Float64Array(grid.count).fill(value);
 
 const scalarHandlers: Readonly<Record<string, ScalarHandler>> = {
   time: (_run, _call, grid) => constant(grid, 0).map((_, step) => timeAt(grid, step) / 1000),
@@ -58,7 +59,12 @@ const scalarHandlers: Readonly<Record<string, ScalarHandler>> = {
   scalar: toScalar,
 };
 
-async function pairwise(run: Run, { args }: Call, grid: Grid, choose: (a: number, b: number) => number): Promise<Float64Array> {
+async function pairwise(
+  run: Run,
+  { args }: Call,
+  grid: Grid,
+  choose: (a: number, b: number) => number,
+): Promise<Float64Array> {
   const left = await scalarsOf(run, args[0]!, grid);
   const right = await scalarsOf(run, args[1]!, grid);
   return left.map((value, step) => choose(value, right[step]!));
@@ -83,7 +89,11 @@ async function toScalar(run: Run, { args }: Call, grid: Grid): Promise<Float64Ar
 const statistic =
   (compute: (histogram: NativeHistogram) => number): Handler =>
   async (run, call, grid) =>
-    mergeSteps(run, grid, mapHistograms(run, grid, await rowsOf(run, call.args[0]!, grid), compute));
+    mergeSteps(
+      run,
+      grid,
+      mapHistograms(run, grid, await rowsOf(run, call.args[0]!, grid), compute),
+    );
 
 const handlers: Readonly<Record<string, Handler>> = {
   vector: async (run, call, grid) => {
@@ -91,7 +101,8 @@ const handlers: Readonly<Record<string, Handler>> = {
     return everywhere(run, grid, (step) => values[step]!);
   },
   timestamp,
-  absent: async (run, call, grid) => absent(run, call, grid, await rowsOf(run, call.args[0]!, grid)),
+  absent: async (run, call, grid) =>
+    absent(run, call, grid, await rowsOf(run, call.args[0]!, grid)),
   label_replace: labelReplace,
   label_join: labelJoin,
   sort: (run, call, grid) => sortByValue(run, call, grid, 1),
@@ -121,7 +132,12 @@ function everywhere(run: Run, grid: Grid, valueAt: (step: number) => number): re
   return row === undefined ? [] : [row];
 }
 
-async function mapValues(run: Run, { func, args }: Call, grid: Grid, change: NumberFunction): Promise<readonly Row[]> {
+async function mapValues(
+  run: Run,
+  { func, args }: Call,
+  grid: Grid,
+  change: NumberFunction,
+): Promise<readonly Row[]> {
   const rows = numbersOf(await rowsOf(run, args[0]!, grid));
   const [a, b] = await Promise.all(args.slice(1).map((arg) => scalarsOf(run, arg, grid)));
   if (func === 'clamp') {
@@ -130,14 +146,25 @@ async function mapValues(run: Run, { func, args }: Call, grid: Grid, change: Num
   const fallback = func === 'round' ? 1 : 0;
   const result: Row[] = [];
   for (const row of rows) {
-    result.push(mapRow(run, row, nameless(run, row.labels), true, (value, step) => change(value, a === undefined ? fallback : a[step]!, 0)));
+    result.push(
+      mapRow(run, row, nameless(run, row.labels), true, (value, step) =>
+        change(value, a === undefined ? fallback : a[step]!, 0),
+      ),
+    );
     await run.budget.breathe();
   }
   return mergeSteps(run, grid, result);
 }
 
 /** There is nothing between bounds that are the wrong way round. */
-function clamp(run: Run, grid: Grid, rows: readonly Row[], least: Float64Array, most: Float64Array, change: NumberFunction): Promise<readonly Row[]> {
+function clamp(
+  run: Run,
+  grid: Grid,
+  rows: readonly Row[],
+  least: Float64Array,
+  most: Float64Array,
+  change: NumberFunction,
+): Promise<readonly Row[]> {
   const builder = new RowBuilder(run, grid);
   const result = rows.flatMap((row) => {
     for (let i = 0; i < row.values.length; i++) {
@@ -166,7 +193,15 @@ async function timestamp(run: Run, { args }: Call, grid: Grid): Promise<readonly
   return mergeSteps(
     run,
     grid,
-    rows.map((row) => mapRow(run, row, nameless(run, row.labels), true, (_value, step) => timeAt(grid, step) / 1000)),
+    rows.map((row) =>
+      mapRow(
+        run,
+        row,
+        nameless(run, row.labels),
+        true,
+        (_value, step) => timeAt(grid, step) / 1000,
+      ),
+    ),
   );
 }
 

@@ -1,10 +1,23 @@
-import { childrenOf, type Aggregation, type Binary, type Call, type Expr, type ValueType, type VectorSelector } from './ast.ts';
+import {
+  childrenOf,
+  type Aggregation,
+  type Binary,
+  type Call,
+  type Expr,
+  type ValueType,
+  type VectorSelector,
+} from './ast.ts';
 import { functions, valueTypeOf } from './functions.ts';
 import { quoted } from './go-text.ts';
 import { parseError } from './position.ts';
 import { comparisonOperators, isTrim, setOperators } from './token.ts';
 
-const documented: Readonly<Record<ValueType, string>> = { scalar: 'scalar', string: 'string', vector: 'instant vector', matrix: 'range vector' };
+const documented: Readonly<Record<ValueType, string>> = {
+  scalar: 'scalar',
+  string: 'string',
+  vector: 'instant vector',
+  matrix: 'range vector',
+};
 
 type Complain = (position: number, reason: string) => never;
 
@@ -33,7 +46,10 @@ function check(query: string, expr: Expr, complain: Complain): ValueType {
     case 'unary': {
       const type = check(query, expr.expr, complain);
       if (type !== 'scalar' && type !== 'vector') {
-        complain(expr.start, `unary expression only allowed on expressions of type scalar or instant vector, got ${quoted(documented[type])}`);
+        complain(
+          expr.start,
+          `unary expression only allowed on expressions of type scalar or instant vector, got ${quoted(documented[type])}`,
+        );
       }
       break;
     }
@@ -50,17 +66,36 @@ function check(query: string, expr: Expr, complain: Complain): ValueType {
   return valueTypeOf(expr);
 }
 
-function expectType(query: string, expr: Expr, wanted: ValueType, context: string, complain: Complain): void {
+function expectType(
+  query: string,
+  expr: Expr,
+  wanted: ValueType,
+  context: string,
+  complain: Complain,
+): void {
   const type = check(query, expr, complain);
   if (type !== wanted) {
-    complain(expr.start, `expected type ${documented[wanted]} in ${context}, got ${documented[type]}`);
+    complain(
+      expr.start,
+      `expected type ${documented[wanted]} in ${context}, got ${documented[type]}`,
+    );
   }
 }
 
-function checkAggregation(query: string, { op, expr, param }: Aggregation, complain: Complain): void {
+function checkAggregation(
+  query: string,
+  { op, expr, param }: Aggregation,
+  complain: Complain,
+): void {
   expectType(query, expr, 'vector', 'aggregation expression', complain);
   if (param !== undefined) {
-    expectType(query, param, op === 'count_values' ? 'string' : 'scalar', 'aggregation parameter', complain);
+    expectType(
+      query,
+      param,
+      op === 'count_values' ? 'string' : 'scalar',
+      'aggregation parameter',
+      complain,
+    );
   }
 }
 
@@ -81,7 +116,9 @@ function checkBinary(query: string, expr: Binary, complain: Complain): void {
   if (isTrim(op) && leftType === 'scalar' && rightType === 'scalar') {
     complain(operator, `the operator ${op} cuts native histograms, not scalars`);
   }
-  const twice = matching.on ? matching.labels.find((label) => matching.include.includes(label)) : undefined;
+  const twice = matching.on
+    ? matching.labels.find((label) => matching.include.includes(label))
+    : undefined;
   if (twice !== undefined) {
     complain(operator, `label ${quoted(twice)} must not occur in ON and GROUP clause at once`);
   }
@@ -118,29 +155,52 @@ function checkCall(query: string, call: Call, complain: Complain): void {
   const { func, args } = call;
   const { args: types, variadic } = functions.get(func)!;
   if (variadic === 0 && types.length !== args.length) {
-    complain(call.start, `expected ${types.length} argument(s) in call to ${quoted(func)}, got ${args.length}`);
+    complain(
+      call.start,
+      `expected ${types.length} argument(s) in call to ${quoted(func)}, got ${args.length}`,
+    );
   }
   const least = types.length - 1;
   if (variadic !== 0 && args.length < least) {
-    complain(call.start, `expected at least ${least} argument(s) in call to ${quoted(func)}, got ${args.length}`);
+    complain(
+      call.start,
+      `expected at least ${least} argument(s) in call to ${quoted(func)}, got ${args.length}`,
+    );
   }
   if (variadic > 0 && args.length > least + variadic) {
-    complain(call.start, `expected at most ${least + variadic} argument(s) in call to ${quoted(func)}, got ${args.length}`);
+    complain(
+      call.start,
+      `expected at most ${least + variadic} argument(s) in call to ${quoted(func)}, got ${args.length}`,
+    );
   }
   if (func === 'info' && args.length > 1) {
     const [, labels] = args as [Expr, Expr];
     if (valueTypeOf(labels) !== 'vector') {
-      complain(call.start, `expected type instant vector in call to function "info", got ${documented[valueTypeOf(labels)]}`);
+      complain(
+        call.start,
+        `expected type instant vector in call to function "info", got ${documented[valueTypeOf(labels)]}`,
+      );
     }
     if (labels.node !== 'selector' || labels.name !== '') {
-      complain(labels.start, labels.node === 'selector' ? 'expected label selectors only, got vector selector instead' : 'expected label selectors only');
+      complain(
+        labels.start,
+        labels.node === 'selector'
+          ? 'expected label selectors only, got vector selector instead'
+          : 'expected label selectors only',
+      );
     }
   }
   args.forEach((arg, index) => {
     if (func === 'info' && index === 1) {
       return;
     }
-    expectType(query, arg, types[Math.min(index, types.length - 1)]!, `call to function ${quoted(func)}`, complain);
+    expectType(
+      query,
+      arg,
+      types[Math.min(index, types.length - 1)]!,
+      `call to function ${quoted(func)}`,
+      complain,
+    );
   });
 }
 
@@ -148,7 +208,10 @@ function checkSelector({ name, matchers, start }: VectorSelector, complain: Comp
   if (name !== '') {
     const other = matchers.slice(0, -1).find((matcher) => matcher.name === '__name__');
     if (other !== undefined) {
-      complain(start, `metric name must not be set twice: ${quoted(name)} or ${quoted(other.value)}`);
+      complain(
+        start,
+        `metric name must not be set twice: ${quoted(name)} or ${quoted(other.value)}`,
+      );
     }
     return;
   }

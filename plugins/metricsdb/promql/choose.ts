@@ -53,7 +53,13 @@ function hasWork(k: Float64Array): boolean {
   return true;
 }
 
-async function chooseSteps(run: Run, op: string, { rows }: Group, grid: Grid, scalars: Float64Array): Promise<Row[]> {
+async function chooseSteps(
+  run: Run,
+  op: string,
+  { rows }: Group,
+  grid: Grid,
+  scalars: Float64Array,
+): Promise<Row[]> {
   run.budget.bytes(rows.length * grid.count);
   const paced = pace(run);
   const kept = rows.map((row) => new Uint8Array(row.values.length));
@@ -101,7 +107,11 @@ function pick(op: string, rows: readonly Row[], step: number, k: number): number
 /** Up to so many, inserting each candidate at its place is faster than sorting all of them. */
 const few = 50;
 
-function insertBest(candidates: readonly number[], k: number, order: (a: number, b: number) => number): number[] {
+function insertBest(
+  candidates: readonly number[],
+  k: number,
+  order: (a: number, b: number) => number,
+): number[] {
   const best: number[] = [];
   for (const candidate of candidates) {
     let place = best.length;
@@ -125,7 +135,13 @@ export function compareNumbers(a: number, b: number, sign: number): number {
 }
 
 /** Which share of the series is kept hangs on their labels alone, so that ratios r and r-1 never overlap. */
-function limitRatio(run: Run, groups: readonly Group[], grid: Grid, scalars: Float64Array, position: number): readonly Row[] {
+function limitRatio(
+  run: Run,
+  groups: readonly Group[],
+  grid: Grid,
+  scalars: Float64Array,
+  position: number,
+): readonly Row[] {
   if (scalars.every((ratio) => ratio === 0)) {
     return [];
   }
@@ -153,10 +169,16 @@ function noteRatios(run: Run, scalars: Float64Array, position: number): void {
   const most = scalars.reduce((a, b) => Math.max(a, b));
   const least = scalars.reduce((a, b) => Math.min(a, b));
   if (most > 1) {
-    run.notes.warn(position, `ratio value should be between -1 and 1, got ${generalFloat(most)}, capping to 1`);
+    run.notes.warn(
+      position,
+      `ratio value should be between -1 and 1, got ${generalFloat(most)}, capping to 1`,
+    );
   }
   if (least < -1) {
-    run.notes.warn(position, `ratio value should be between -1 and 1, got ${generalFloat(least)}, capping to -1`);
+    run.notes.warn(
+      position,
+      `ratio value should be between -1 and 1, got ${generalFloat(least)}, capping to -1`,
+    );
   }
 }
 

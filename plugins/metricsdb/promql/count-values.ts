@@ -14,18 +14,27 @@ interface Counted {
 }
 
 /** One series for each value, which stands in a label; its value is how often it was seen. */
-export async function countValues(run: Run, expr: Aggregation, { value: label }: StringLiteral, rows: readonly Row[], grid: Grid): Promise<readonly Row[]> {
+export async function countValues(
+  run: Run,
+  expr: Aggregation,
+  { value: label }: StringLiteral,
+  rows: readonly Row[],
+  grid: Grid,
+): Promise<readonly Row[]> {
   if (!isLabelName(label)) {
     throw executionError(`invalid label name ${quoted(label)}`);
   }
-  const project = groupingOf(expr.without ? expr : { without: false, grouping: [...expr.grouping, label] });
+  const project = groupingOf(
+    expr.without ? expr : { without: false, grouping: [...expr.grouping, label] },
+  );
   const counted = new Map<string, Counted>();
   for (const row of rows) {
     const known = new Map<string, Counted>();
     for (let i = 0; i < row.values.length; i++) {
       if (row.present === undefined || row.present[i] === 1) {
         const text = textOf(row, i);
-        const entry = known.get(text) ?? entryFor(run, counted, project(withLabel(row.labels, label, text)));
+        const entry =
+          known.get(text) ?? entryFor(run, counted, project(withLabel(row.labels, label, text)));
         known.set(text, entry);
         entry.steps.set(row.from + i, (entry.steps.get(row.from + i) ?? 0) + 1);
       }

@@ -20,7 +20,13 @@ const firstAbove = (times: Float64Array, from: number, to: number, time: number)
 };
 
 /** The value on the line between two samples. A counter that fell in between began at zero. */
-function between(times: Float64Array, values: Float64Array, index: number, time: number, counter: boolean): number {
+function between(
+  times: Float64Array,
+  values: Float64Array,
+  index: number,
+  time: number,
+  counter: boolean,
+): number {
   const after = values[index + 1]!;
   const before = counter && after < values[index]! ? 0 : values[index]!;
   return before + ((after - before) * (time - times[index]!)) / (times[index + 1]! - times[index]!);
@@ -41,8 +47,14 @@ function boundsOf(window: Window, edges: Edges, counter: boolean): Bounds | unde
   if (times[last]! <= start || (smoothed && times[first]! > end)) {
     return undefined;
   }
-  const left = smoothed && times[first]! < start ? between(times, values, first, start, counter) : values[first]!;
-  const right = smoothed && last > from && times[last]! > end ? between(times, values, last - 1, end, counter) : values[last]!;
+  const left =
+    smoothed && times[first]! < start
+      ? between(times, values, first, start, counter)
+      : values[first]!;
+  const right =
+    smoothed && last > from && times[last]! > end
+      ? between(times, values, last - 1, end, counter)
+      : values[last]!;
   return { first, last, left, right };
 }
 
@@ -84,7 +96,11 @@ const allowed: Readonly<Record<Edges, readonly string[]>> = {
 };
 
 /** The function as it works with the modifier, or what to tell the user. */
-export function withEdges(name: string, plain: RangeFunction, edges: Edges): RangeFunction | string {
+export function withEdges(
+  name: string,
+  plain: RangeFunction,
+  edges: Edges,
+): RangeFunction | string {
   if (!allowed[edges].includes(name)) {
     return `${edges} modifier can only be used with: ${allowed[edges].join(', ')} - not with ${name}`;
   }
@@ -120,7 +136,13 @@ export function extended(window: Window, samples: Samples, edges: Edges): Sample
 }
 
 /** The value at a moment: of the sample there, between those around it, or of the last one before. */
-export function smoothedAt(times: Float64Array, values: Float64Array, from: number, to: number, time: number): number | undefined {
+export function smoothedAt(
+  times: Float64Array,
+  values: Float64Array,
+  from: number,
+  to: number,
+  time: number,
+): number | undefined {
   let next = from;
   while (next < to && times[next]! < time) {
     next++;

@@ -64,10 +64,17 @@ export type InstantResult = Remarks &
     | { readonly type: 'matrix'; readonly series: readonly RangeSeries[] }
   );
 
-export type RangeResult = Remarks & { readonly type: 'matrix'; readonly series: readonly RangeSeries[] };
+export type RangeResult = Remarks & {
+  readonly type: 'matrix';
+  readonly series: readonly RangeSeries[];
+};
 
 /** The value of an expression at one time, in milliseconds. */
-export async function instant(source: SeriesSource, options: EngineOptions & { readonly time: number }, budget: Budget): Promise<InstantResult> {
+export async function instant(
+  source: SeriesSource,
+  options: EngineOptions & { readonly time: number },
+  budget: Budget,
+): Promise<InstantResult> {
   const expr = parse(options.query);
   const { time } = options;
   const run = start(source, expr, options, budget, { start: time, end: time, step: 0 });
@@ -80,7 +87,12 @@ export async function instant(source: SeriesSource, options: EngineOptions & { r
     }
     case 'string': {
       const inner = withoutParens(expr);
-      return { type: 'string', time, value: inner.node === 'string' ? inner.value : '', ...remarks() };
+      return {
+        type: 'string',
+        time,
+        value: inner.node === 'string' ? inner.value : '',
+        ...remarks(),
+      };
     }
     case 'matrix': {
       const series = await rangeAt(run, expr, grid);
@@ -89,7 +101,12 @@ export async function instant(source: SeriesSource, options: EngineOptions & { r
     case 'vector': {
       const rows = named(await rowsOf(run, expr, grid));
       await refuseDuplicates(run, rows);
-      const samples = rows.map(({ labels, values, histograms }) => ({ labels, time, value: values[0]!, ...(histograms?.[0] && { histogram: histograms[0] }) }));
+      const samples = rows.map(({ labels, values, histograms }) => ({
+        labels,
+        time,
+        value: values[0]!,
+        ...(histograms?.[0] && { histogram: histograms[0] }),
+      }));
       return { type: 'vector', samples, ordered: isOrdered(expr), ...remarks() };
     }
   }
@@ -112,21 +129,33 @@ export async function range(
     );
   }
   if (!(step > 0) || end < first) {
-    throw executionError('a range query needs a step above zero and an end that is not before its start');
+    throw executionError(
+      'a range query needs a step above zero and an end that is not before its start',
+    );
   }
   const run = start(source, expr, options, budget, { start: first, end, step });
   const grid: Grid = { start: first, step, count: Math.floor((end - first) / step) + 1 };
   budget.spend(grid.count);
   if (type === 'scalar') {
     const values = await scalarsOf(run, expr, grid);
-    return { type: 'matrix', series: [{ labels: [], times: timesFrom(grid, 0, grid.count), values }], ...remarksOf(run, query) };
+    return {
+      type: 'matrix',
+      series: [{ labels: [], times: timesFrom(grid, 0, grid.count), values }],
+      ...remarksOf(run, query),
+    };
   }
   const rows = await mergeRows(run, grid, named(await rowsOf(run, expr, grid)));
   const series = await byLabels(run, rows.map(pointsOn(grid)));
   return { type: 'matrix', series, ...remarksOf(run, query) };
 }
 
-function start(source: SeriesSource, expr: Expr, options: EngineOptions, budget: Budget, window: Run['window']): Run {
+function start(
+  source: SeriesSource,
+  expr: Expr,
+  options: EngineOptions,
+  budget: Budget,
+  window: Run['window'],
+): Run {
   const run: Run = {
     source,
     budget,
@@ -158,7 +187,8 @@ function repeatedSelectors(expr: Expr): ReadonlySet<string> {
 }
 
 /** Without the names that lost their meaning on the way. */
-const named = (rows: readonly Row[]): readonly Row[] => rows.map((row) => (row.dropName ? { ...row, labels: withoutMetadata(row.labels) } : row));
+const named = (rows: readonly Row[]): readonly Row[] =>
+  rows.map((row) => (row.dropName ? { ...row, labels: withoutMetadata(row.labels) } : row));
 
 /** Turns rows into points; those that have a value at the same steps throughout share one array of times. */
 function pointsOn(grid: Grid): (row: Row) => RangeSeries {
@@ -187,7 +217,14 @@ function pointsOn(grid: Grid): (row: Row) => RangeSeries {
         kept[next++] = values[i]!;
       }
     }
-    return { labels, times, values: kept, ...(histograms && { histograms: [...values.keys()].filter((i) => present[i] === 1).map((i) => histograms[i]) }) };
+    return {
+      labels,
+      times,
+      values: kept,
+      ...(histograms && {
+        histograms: [...values.keys()].filter((i) => present[i] === 1).map((i) => histograms[i]),
+      }),
+    };
   };
 }
 
@@ -204,7 +241,12 @@ async function rangeAt(run: Run, expr: Expr, grid: Grid): Promise<RangeSeries[]>
   const vector = await rangeVector(run, expr, grid);
   const series: RangeSeries[] = [];
   await vector.each((samples) => {
-    const { times, values, length, histograms } = within(run, vector, samples, dataTime(vector, grid, 0));
+    const { times, values, length, histograms } = within(
+      run,
+      vector,
+      samples,
+      dataTime(vector, grid, 0),
+    );
     if (length > 0) {
       series.push({
         labels: samples.dropName ? withoutMetadata(samples.labels) : samples.labels,
@@ -236,5 +278,7 @@ function within(run: Run, vector: RangeVector, samples: Samples, end: number): S
 /** Only an outermost sort or choice of the largest or smallest gives an order. */
 function isOrdered(expr: Expr): boolean {
   const inner = withoutParens(expr);
-  return inner.node === 'call' ? inner.func.startsWith('sort') : inner.node === 'aggregation' && (inner.op === 'topk' || inner.op === 'bottomk');
+  return inner.node === 'call'
+    ? inner.func.startsWith('sort')
+    : inner.node === 'aggregation' && (inner.op === 'topk' || inner.op === 'bottomk');
 }

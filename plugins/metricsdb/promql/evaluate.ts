@@ -22,7 +22,11 @@ export async function evaluate(run: Run, expr: Expr, grid: Grid): Promise<Value>
   if (pause !== undefined) {
     await pause;
   }
-  const constant = expr.node === 'number' || expr.node === 'string' || expr.node === 'matrix' || expr.node === 'subquery';
+  const constant =
+    expr.node === 'number' ||
+    expr.node === 'string' ||
+    expr.node === 'matrix' ||
+    expr.node === 'subquery';
   if (grid.count > 1 && !constant && isStepInvariant(expr)) {
     return spread(run, await evaluateNode(run, expr, { ...grid, count: 1 }), grid);
   }
@@ -59,7 +63,11 @@ async function evaluateNode(run: Run, expr: Expr, grid: Grid): Promise<Value> {
     case 'string':
       return { type: 'string', value: expr.value };
     case 'selector':
-      return vector(expr.edges === 'smoothed' ? await smoothedRows(run, expr, grid) : await instantRows(run, expr, grid, 'value'));
+      return vector(
+        expr.edges === 'smoothed'
+          ? await smoothedRows(run, expr, grid)
+          : await instantRows(run, expr, grid, 'value'),
+      );
     case 'paren':
       return evaluate(run, withoutParens(expr), grid);
     case 'unary':
@@ -94,7 +102,11 @@ async function negate(run: Run, { op, expr }: Unary, grid: Grid): Promise<Value>
 }
 
 /** An instant vector whose values lie on the lines between samples. */
-async function smoothedRows(run: Run, selector: VectorSelector, grid: Grid): Promise<readonly Row[]> {
+async function smoothedRows(
+  run: Run,
+  selector: VectorSelector,
+  grid: Grid,
+): Promise<readonly Row[]> {
   const placed = place(run, selector);
   const mint = dataTime(placed, grid, 0) - run.lookbackMs;
   const maxt = dataTime(placed, grid, grid.count - 1) + run.lookbackMs;
@@ -116,7 +128,9 @@ async function smoothedRows(run: Run, selector: VectorSelector, grid: Grid): Pro
         from++;
       }
       const native = histograms?.slice(from, to).some((one) => one !== undefined) === true;
-      const value = native ? smoothedSample(samplesIn(known, from, to), time, nameOf(series), notes) : smoothedAt(moments, values, from, to, time);
+      const value = native
+        ? smoothedSample(samplesIn(known, from, to), time, nameOf(series), notes)
+        : smoothedAt(moments, values, from, to, time);
       if (value !== undefined) {
         builder.putSample(step, value);
       }

@@ -10,7 +10,10 @@ export interface Fold {
 type MakeFold = (steps: number) => Fold;
 
 /** Keeps one number a step. */
-function simple(first: (value: number) => number, next: (kept: number, value: number) => number): MakeFold {
+function simple(
+  first: (value: number) => number,
+  next: (kept: number, value: number) => number,
+): MakeFold {
   return (steps) => {
     const count = new Float64Array(steps);
     const kept = new Float64Array(steps);
@@ -49,7 +52,8 @@ class Sums {
     if (total === Infinity || total === -Infinity) {
       this.lost[step] = 0;
     } else {
-      this.lost[step]! += Math.abs(before) >= Math.abs(value) ? before - total + value : value - total + before;
+      this.lost[step]! +=
+        Math.abs(before) >= Math.abs(value) ? before - total + value : value - total + before;
     }
     this.total[step] = total;
   }
@@ -104,7 +108,10 @@ const avg: MakeFold = (steps) => {
     count,
     clear: () => count.fill(0),
     add,
-    result: (step) => (carried[step] === 1 ? sums.total[step]! + sums.lost[step]! : sums.total[step]! / count[step]! + sums.lost[step]! / count[step]!),
+    result: (step) =>
+      carried[step] === 1
+        ? sums.total[step]! + sums.lost[step]!
+        : sums.total[step]! / count[step]! + sums.lost[step]! / count[step]!,
   };
 };
 

@@ -12,26 +12,45 @@ const m = 'matrix';
 const s = 'scalar';
 const t = 'string';
 
-const signature = (args: readonly ValueType[], returns: ValueType = v, variadic = 0): Signature => ({ args, variadic, returns });
+const signature = (
+  args: readonly ValueType[],
+  returns: ValueType = v,
+  variadic = 0,
+): Signature => ({ args, variadic, returns });
 
 function every(names: string, shape: Signature): [string, Signature][] {
   return names.split(' ').map((name) => [name, shape]);
 }
 
 export const functions: ReadonlyMap<string, Signature> = new Map([
-  ...every('abs absent ceil floor exp sqrt ln log2 log10 sgn deg rad timestamp sort sort_desc', signature([v])),
+  ...every(
+    'abs absent ceil floor exp sqrt ln log2 log10 sgn deg rad timestamp sort sort_desc',
+    signature([v]),
+  ),
   ...every('sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh', signature([v])),
-  ...every('year month day_of_month day_of_week day_of_year days_in_month hour minute', signature([v], v, 1)),
+  ...every(
+    'year month day_of_month day_of_week day_of_year days_in_month hour minute',
+    signature([v], v, 1),
+  ),
   ...every('rate increase delta irate idelta deriv changes resets', signature([m])),
-  ...every('avg_over_time sum_over_time min_over_time max_over_time count_over_time stddev_over_time stdvar_over_time mad_over_time', signature([m])),
+  ...every(
+    'avg_over_time sum_over_time min_over_time max_over_time count_over_time stddev_over_time stdvar_over_time mad_over_time',
+    signature([m]),
+  ),
   ...every('last_over_time first_over_time present_over_time absent_over_time', signature([m])),
-  ...every('ts_of_first_over_time ts_of_last_over_time ts_of_max_over_time ts_of_min_over_time', signature([m])),
+  ...every(
+    'ts_of_first_over_time ts_of_last_over_time ts_of_max_over_time ts_of_min_over_time',
+    signature([m]),
+  ),
   ...every('double_exponential_smoothing holt_winters', signature([m, s, s])),
   ...every('clamp_min clamp_max', signature([v, s])),
   ...every('sort_by_label sort_by_label_desc', signature([v, t], v, -1)),
   ...every('max_of min_of', signature([s, s], s)),
   ...every('time pi start end step range', signature([], s)),
-  ...every('histogram_avg histogram_count histogram_sum histogram_stddev histogram_stdvar', signature([v])),
+  ...every(
+    'histogram_avg histogram_count histogram_sum histogram_stddev histogram_stdvar',
+    signature([v]),
+  ),
   ['quantile_over_time', signature([s, m])],
   ['predict_linear', signature([m, s])],
   ['clamp', signature([v, s, s])],
@@ -48,7 +67,9 @@ export const functions: ReadonlyMap<string, Signature> = new Map([
 
 /** Their result hangs on the time of evaluation even when their arguments do not. */
 const timeBound: ReadonlySet<string> = new Set(
-  'days_in_month day_of_month day_of_week day_of_year end hour minute month year predict_linear range start step time timestamp'.split(' '),
+  'days_in_month day_of_month day_of_week day_of_year end hour minute month year predict_linear range start step time timestamp'.split(
+    ' ',
+  ),
 );
 
 export function valueTypeOf(expr: Expr): ValueType {
@@ -66,7 +87,9 @@ export function valueTypeOf(expr: Expr): ValueType {
     case 'call':
       return functions.get(expr.func)!.returns;
     case 'binary':
-      return valueTypeOf(expr.left) === 'scalar' && valueTypeOf(expr.right) === 'scalar' ? 'scalar' : 'vector';
+      return valueTypeOf(expr.left) === 'scalar' && valueTypeOf(expr.right) === 'scalar'
+        ? 'scalar'
+        : 'vector';
     case 'unary':
     case 'paren':
       return valueTypeOf(expr.expr);
@@ -85,7 +108,10 @@ export function isStepInvariant(expr: Expr): boolean {
     case 'aggregation':
       return isStepInvariant(expr.expr);
     case 'call':
-      return queryConstants.has(expr.func) || (timeBound.has(expr.func) ? isPinnedTimestamp(expr) : expr.args.every(isStepInvariant));
+      return (
+        queryConstants.has(expr.func) ||
+        (timeBound.has(expr.func) ? isPinnedTimestamp(expr) : expr.args.every(isStepInvariant))
+      );
     default:
       return childrenOf(expr).every(isStepInvariant);
   }
@@ -94,7 +120,10 @@ export function isStepInvariant(expr: Expr): boolean {
 /** They tell of the query's window, which stays the same. */
 export const queryConstants: ReadonlySet<string> = new Set(['start', 'end', 'step', 'range']);
 
-function isPinnedTimestamp(expr: { readonly func: string; readonly args: readonly Expr[] }): boolean {
+function isPinnedTimestamp(expr: {
+  readonly func: string;
+  readonly args: readonly Expr[];
+}): boolean {
   let argument = expr.args[0];
   while (argument?.node === 'paren') {
     argument = argument.expr;

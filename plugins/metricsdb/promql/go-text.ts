@@ -52,19 +52,27 @@ function escapedCharacter(character: string, quote: string): string {
   if (code < 0x20 || code === 0x7f) {
     return `\\x${code.toString(16).padStart(2, '0')}`;
   }
-  return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`;
+  return code < 0x10000
+    ? `\\u${code.toString(16).padStart(4, '0')}`
+    : `\\U${code.toString(16).padStart(8, '0')}`;
 }
 
 /** The text that a literal stands for; the lexer has seen to it that its escapes are well-formed. */
 export function unquoted(literal: string): string {
   const body = literal.slice(1, -1);
-  return literal.startsWith('`') || !body.includes('\\') ? body : textOfBytes(unquoteBytes(body, literal[0])!);
+  return literal.startsWith('`') || !body.includes('\\')
+    ? body
+    : textOfBytes(unquoteBytes(body, literal[0])!);
 }
 
 /** Bytes that are no characters become lone surrogates, which `isLabelName` finds. */
 function textOfBytes(bytes: Buffer): string {
   const text = bytes.toString();
-  return Buffer.from(text).equals(bytes) ? text : bytes.toString('latin1').replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0)));
+  return Buffer.from(text).equals(bytes)
+    ? text
+    : bytes
+        .toString('latin1')
+        .replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0)));
 }
 
 /** Any text can name a label, as long as there is one and it is Unicode. */
@@ -96,7 +104,8 @@ export function generalFloat(value: number, precision?: number): string {
   if (value === 0) {
     return Object.is(value, -0) ? '-0' : '0';
   }
-  const scientific = precision === undefined ? value.toExponential() : value.toExponential(precision - 1);
+  const scientific =
+    precision === undefined ? value.toExponential() : value.toExponential(precision - 1);
   const [, mantissa, exponentText] = /^(.*)e([+-]\d+)$/.exec(scientific)!;
   const exponent = Number(exponentText);
   const digits = mantissa!.includes('.') ? mantissa!.replace(/\.?0+$/, '') : mantissa!;

@@ -22,8 +22,11 @@ export function groupingLabelsOf(expr: Expr): readonly string[] | undefined {
       if (['topk', 'bottomk', 'limitk', 'limit_ratio'].includes(expr.op)) {
         return inner;
       }
-      const made = expr.op === 'count_values' && expr.param?.node === 'string' ? [expr.param.value] : [];
-      return expr.without ? inner?.filter((label) => !expr.grouping.includes(label)) : plainLabels([...expr.grouping, ...made]);
+      const made =
+        expr.op === 'count_values' && expr.param?.node === 'string' ? [expr.param.value] : [];
+      return expr.without
+        ? inner?.filter((label) => !expr.grouping.includes(label))
+        : plainLabels([...expr.grouping, ...made]);
     }
     case 'call':
       return ofCall(expr);
@@ -44,7 +47,9 @@ function ofCall({ func, args }: Call): readonly string[] | undefined {
     case 'label_join': {
       const [of, target] = args;
       const labels = of && groupingLabelsOf(of);
-      return target?.node === 'string' ? labels && plainLabels([...labels, target.value]) : undefined;
+      return target?.node === 'string'
+        ? labels && plainLabels([...labels, target.value])
+        : undefined;
     }
     case 'histogram_quantile':
       return args[1] && groupingLabelsOf(args[1])?.filter((label) => label !== 'le');
@@ -69,7 +74,11 @@ function ofBinary({ op, left, right, matching }: Binary): readonly string[] | un
   return ofMatching(matching, onLeft, onRight);
 }
 
-function ofMatching({ card, on, labels, include }: Matching, left: readonly string[] | undefined, right: readonly string[] | undefined) {
+function ofMatching(
+  { card, on, labels, include }: Matching,
+  left: readonly string[] | undefined,
+  right: readonly string[] | undefined,
+) {
   if (card === 'one-to-one') {
     return on ? plainLabels(labels) : (left ?? right)?.filter((label) => !labels.includes(label));
   }
@@ -77,4 +86,5 @@ function ofMatching({ card, on, labels, include }: Matching, left: readonly stri
   return many && plainLabels([...many, ...include]);
 }
 
-const plainLabels = (labels: readonly string[]): readonly string[] => [...new Set(labels)].filter((label) => label !== '__name__');
+const plainLabels = (labels: readonly string[]): readonly string[] =>
+  [...new Set(labels)].filter((label) => label !== '__name__');

@@ -9,12 +9,19 @@ export interface Group {
 }
 
 /** What a series is grouped by: the labels that stay. */
-export function groupingOf({ grouping, without }: Pick<Aggregation, 'grouping' | 'without'>): (labels: Labels) => Labels {
+export function groupingOf({
+  grouping,
+  without,
+}: Pick<Aggregation, 'grouping' | 'without'>): (labels: Labels) => Labels {
   const names = new Set(without ? [...grouping, '__name__'] : grouping);
   return without ? (labels) => withoutLabels(labels, names) : (labels) => keepLabels(labels, names);
 }
 
-export async function groupRows({ budget }: Run, rows: readonly Row[], expr: Aggregation): Promise<readonly Group[]> {
+export async function groupRows(
+  { budget }: Run,
+  rows: readonly Row[],
+  expr: Aggregation,
+): Promise<readonly Group[]> {
   const groups = new Map<string, Group>();
   const project = groupingOf(expr);
   const keyOf = keyFor(expr, project);
@@ -31,7 +38,10 @@ export async function groupRows({ budget }: Run, rows: readonly Row[], expr: Agg
 }
 
 /** By one label, as most are, its value tells groups apart, and by none there is one: no labels need to be put together for each series. */
-function keyFor({ grouping, without }: Aggregation, project: (labels: Labels) => Labels): (labels: Labels) => string {
+function keyFor(
+  { grouping, without }: Aggregation,
+  project: (labels: Labels) => Labels,
+): (labels: Labels) => string {
   const [name, ...others] = grouping;
   if (without || others.length > 0) {
     return (labels) => labelsKey(project(labels));

@@ -1,5 +1,12 @@
 import { fractionOf, type NativeHistogram, quantileOfHistogram } from 'svc/native-histogram';
-import { labelsKey, labelValue, parseFloatGo, withLabel, type Labels, withoutLabels } from 'svc/query';
+import {
+  labelsKey,
+  labelValue,
+  parseFloatGo,
+  withLabel,
+  type Labels,
+  withoutLabels,
+} from 'svc/query';
 
 import type { Call, Expr } from './ast.ts';
 import { type Bucket, bucketFraction, bucketQuantile, coalesce } from './buckets.ts';
@@ -34,8 +41,18 @@ async function formsOf(run: Run, expr: Expr, grid: Grid): Promise<Forms> {
 }
 
 /** What is there in both forms at a step counts in neither. */
-function withoutTwins(run: Run, classic: readonly Histogram[], native: readonly Row[], position: number): Forms {
-  const byLabels = new Map(classic.map((histogram) => [labelsKey(histogram.labels), { histogram, twice: new Set<number>() }]));
+function withoutTwins(
+  run: Run,
+  classic: readonly Histogram[],
+  native: readonly Row[],
+  position: number,
+): Forms {
+  const byLabels = new Map(
+    classic.map((histogram) => [
+      labelsKey(histogram.labels),
+      { histogram, twice: new Set<number>() },
+    ]),
+  );
   const left = native.map((row) => {
     const other = byLabels.get(labelsKey(row.labels));
     if (other === undefined) {
@@ -44,16 +61,26 @@ function withoutTwins(run: Run, classic: readonly Histogram[], native: readonly 
     return {
       ...row,
       histograms: row.histograms!.map((one, index) => {
-        if (one === undefined || other.histogram.rows.every(({ row: buckets }) => indexAt(buckets, row.from + index) === -1)) {
+        if (
+          one === undefined ||
+          other.histogram.rows.every(
+            ({ row: buckets }) => indexAt(buckets, row.from + index) === -1,
+          )
+        ) {
           return one;
         }
-        new NativeNotes(run.notes, position).mixedClassic(run.delayedNameRemoval ? labelValue(row.labels, '__name__') : '');
+        new NativeNotes(run.notes, position).mixedClassic(
+          run.delayedNameRemoval ? labelValue(row.labels, '__name__') : '',
+        );
         other.twice.add(row.from + index);
         return undefined;
       }),
     };
   });
-  return { classic: [...byLabels.values()].map(({ histogram, twice }) => ({ ...histogram, twice })), native: left };
+  return {
+    classic: [...byLabels.values()].map(({ histogram, twice }) => ({ ...histogram, twice })),
+    native: left,
+  };
 }
 
 function histogramsOf(run: Run, rows: readonly Row[], position: number): readonly Histogram[] {
@@ -62,7 +89,11 @@ function histogramsOf(run: Run, rows: readonly Row[], position: number): readonl
     const text = labelValue(row.labels, 'le');
     const bound = parseFloatGo(text);
     if (bound === undefined) {
-      run.notes.badBucket(position, text, run.delayedNameRemoval ? labelValue(row.labels, '__name__') : '');
+      run.notes.badBucket(
+        position,
+        text,
+        run.delayedNameRemoval ? labelValue(row.labels, '__name__') : '',
+      );
       continue;
     }
     const labels = withoutLabels(row.labels, boundLabel);
@@ -93,14 +124,29 @@ interface Compute {
   native(histogram: NativeHistogram, step: number, name: string): number;
 }
 
-async function eachHistogram(run: Run, grid: Grid, forms: Forms, compute: Compute, label: (labels: Labels) => Labels): Promise<Row[]> {
+async function eachHistogram(
+  run: Run,
+  grid: Grid,
+  forms: Forms,
+  compute: Compute,
+  label: (labels: Labels) => Labels,
+): Promise<Row[]> {
   const natively = (histogram: NativeHistogram, step: number, { labels }: Row): number =>
     compute.native(histogram, step, run.delayedNameRemoval ? labelValue(labels, '__name__') : '');
-  const native = mapHistograms(run, grid, forms.native, natively).map((row) => ({ ...row, labels: label(row.labels) }));
+  const native = mapHistograms(run, grid, forms.native, natively).map((row) => ({
+    ...row,
+    labels: label(row.labels),
+  }));
   return [...(await eachClassic(run, grid, forms.classic, compute, label)), ...native];
 }
 
-async function eachClassic(run: Run, grid: Grid, histograms: readonly Histogram[], compute: Compute, label: (labels: Labels) => Labels): Promise<Row[]> {
+async function eachClassic(
+  run: Run,
+  grid: Grid,
+  histograms: readonly Histogram[],
+  compute: Compute,
+  label: (labels: Labels) => Labels,
+): Promise<Row[]> {
   const builder = new RowBuilder(run, grid);
   const paced = pace(run);
   const result: Row[] = [];
@@ -125,7 +171,11 @@ async function eachClassic(run: Run, grid: Grid, histograms: readonly Histogram[
 
 const unchanged = (labels: Labels): Labels => labels;
 
-export async function histogramFraction(run: Run, { args }: Call, grid: Grid): Promise<readonly Row[]> {
+export async function histogramFraction(
+  run: Run,
+  { args }: Call,
+  grid: Grid,
+): Promise<readonly Row[]> {
   const lower = await scalarsOf(run, args[0]!, grid);
   const upper = await scalarsOf(run, args[1]!, grid);
   const forms = await formsOf(run, args[2]!, grid);
@@ -141,14 +191,26 @@ export async function histogramFraction(run: Run, { args }: Call, grid: Grid): P
   return mergeSteps(run, grid, await eachHistogram(run, grid, forms, compute, unchanged));
 }
 
-export async function histogramQuantile(run: Run, { args }: Call, grid: Grid): Promise<readonly Row[]> {
+export async function histogramQuantile(
+  run: Run,
+  { args }: Call,
+  grid: Grid,
+): Promise<readonly Row[]> {
   const q = await quantileArgument(run, args[0]!, grid);
   const forms = await formsOf(run, args[1]!, grid);
-  return mergeSteps(run, grid, await eachHistogram(run, grid, forms, quantileOver(run, grid, q, args[1]!.start), unchanged));
+  return mergeSteps(
+    run,
+    grid,
+    await eachHistogram(run, grid, forms, quantileOver(run, grid, q, args[1]!.start), unchanged),
+  );
 }
 
 /** One quantile after the other, each in a label of its own value. */
-export async function histogramQuantiles(run: Run, { args }: Call, grid: Grid): Promise<readonly Row[]> {
+export async function histogramQuantiles(
+  run: Run,
+  { args }: Call,
+  grid: Grid,
+): Promise<readonly Row[]> {
   const forms = await formsOf(run, args[0]!, grid);
   const label = textOf(args[1]!);
   const result: Row[] = [];
@@ -156,7 +218,9 @@ export async function histogramQuantiles(run: Run, { args }: Call, grid: Grid): 
     const q = await quantileArgument(run, arg, grid);
     for (const value of new Set(q)) {
       const compute = quantileOver(run, grid, q, args[0]!.start);
-      const rows = await eachHistogram(run, grid, forms, compute, (labels) => withLabel(labels, label, openFloat(value)));
+      const rows = await eachHistogram(run, grid, forms, compute, (labels) =>
+        withLabel(labels, label, openFloat(value)),
+      );
       result.push(...rows.flatMap((row) => whereEqual(run, grid, row, q, value) ?? []));
     }
   }
@@ -169,7 +233,13 @@ function openFloat(value: number): string {
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
-function whereEqual(run: Run, grid: Grid, row: Row, q: Float64Array, value: number): Row | undefined {
+function whereEqual(
+  run: Run,
+  grid: Grid,
+  row: Row,
+  q: Float64Array,
+  value: number,
+): Row | undefined {
   if (q.every((other) => Object.is(other, value))) {
     return row;
   }
@@ -183,7 +253,11 @@ function whereEqual(run: Run, grid: Grid, row: Row, q: Float64Array, value: numb
   return builder.take(row.labels, row.dropName);
 }
 
-async function quantileArgument(run: Run, expr: Call['args'][number], grid: Grid): Promise<Float64Array> {
+async function quantileArgument(
+  run: Run,
+  expr: Call['args'][number],
+  grid: Grid,
+): Promise<Float64Array> {
   const values = await scalarsOf(run, expr, grid);
   for (const q of values) {
     if (!(q >= 0 && q <= 1)) {
@@ -200,7 +274,14 @@ function quantileOver(run: Run, grid: Grid, q: Float64Array, position: number): 
       const { value, fix } = bucketQuantile(q[step]!, buckets);
       if (fix !== undefined) {
         const name = run.delayedNameRemoval ? labelValue(labels, '__name__') : '';
-        run.notes.forcedMonotonic(position, name, timeAt(grid, step), fix.least, fix.most, fix.difference);
+        run.notes.forcedMonotonic(
+          position,
+          name,
+          timeAt(grid, step),
+          fix.least,
+          fix.most,
+          fix.difference,
+        );
       }
       return value;
     },

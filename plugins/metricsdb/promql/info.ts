@@ -1,6 +1,13 @@
 import { type Labels, labelsKey, labelValue, type Matcher, matcher, withLabel } from 'svc/query';
 
-import { type Call, childrenOf, type Expr, type Placement, type VectorSelector, withoutParens } from './ast.ts';
+import {
+  type Call,
+  childrenOf,
+  type Expr,
+  type Placement,
+  type VectorSelector,
+  withoutParens,
+} from './ast.ts';
 import { quoted } from './go-text.ts';
 import { shownLabels } from './matching.ts';
 import { milliseconds } from './placement.ts';
@@ -22,12 +29,29 @@ export async function info(run: Run, { args }: Call, grid: Grid): Promise<readon
   const matchers = wanted?.node === 'selector' ? wanted.matchers : [];
   const data = matchers.filter(({ name }) => name !== '__name__');
   const names = infoNames(matchers.filter(({ name }) => name === '__name__'));
-  const enriched = rows.filter(({ labels }) => !names.every((one) => one.matches(labelValue(labels, '__name__'))));
-  const infos = await infoRows(run, grid, enriched, [...names, ...data], placementOf(run, args[0]!));
+  const enriched = rows.filter(
+    ({ labels }) => !names.every((one) => one.matches(labelValue(labels, '__name__'))),
+  );
+  const infos = await infoRows(
+    run,
+    grid,
+    enriched,
+    [...names, ...data],
+    placementOf(run, args[0]!),
+  );
 
-  const builders = new Map<string, { readonly labels: Labels; readonly dropName: boolean; readonly points: [step: number, row: Row, index: number][] }>();
+  const builders = new Map<
+    string,
+    {
+      readonly labels: Labels;
+      readonly dropName: boolean;
+      readonly points: [step: number, row: Row, index: number][];
+    }
+  >();
   for (const row of enriched) {
-    const candidates = infos.filter(({ labels }) => identifying.every((name) => labelValue(labels, name) === labelValue(row.labels, name)));
+    const candidates = infos.filter(({ labels }) =>
+      identifying.every((name) => labelValue(labels, name) === labelValue(row.labels, name)),
+    );
     const known = new Map<string, Labels | undefined>();
     for (let step = row.from; step < row.from + row.values.length; step++) {
       const index = indexAt(row, step);
@@ -39,7 +63,11 @@ export async function info(run: Run, { args }: Call, grid: Grid): Promise<readon
       const labels = known.has(key) ? known.get(key) : combine(row.labels, chosen, data);
       known.set(key, labels);
       if (labels !== undefined) {
-        const entry = builders.get(labelsKey(labels)) ?? { labels, dropName: row.dropName, points: [] };
+        const entry = builders.get(labelsKey(labels)) ?? {
+          labels,
+          dropName: row.dropName,
+          points: [],
+        };
         entry.points.push([step, row, index]);
         builders.set(labelsKey(labels), entry);
       }
@@ -47,10 +75,21 @@ export async function info(run: Run, { args }: Call, grid: Grid): Promise<readon
     await run.budget.breathe();
   }
   const untouched = rows.filter((row) => !enriched.includes(row));
-  return mergeRows(run, grid, [...untouched, ...[...builders.values()].map((entry) => built(run, grid, entry))]);
+  return mergeRows(run, grid, [
+    ...untouched,
+    ...[...builders.values()].map((entry) => built(run, grid, entry)),
+  ]);
 }
 
-function built(run: Run, grid: Grid, { labels, dropName, points }: { labels: Labels; dropName: boolean; points: readonly [number, Row, number][] }): Row {
+function built(
+  run: Run,
+  grid: Grid,
+  {
+    labels,
+    dropName,
+    points,
+  }: { labels: Labels; dropName: boolean; points: readonly [number, Row, number][] },
+): Row {
   const builder = new RowBuilder(run, grid);
   for (const [step, row, index] of points) {
     if (builder.has(step)) {
@@ -66,7 +105,9 @@ function infoNames(asked: readonly Matcher[]): readonly Matcher[] {
   if (asked.length === 0) {
     return [matcher('__name__', '=', 'target_info')];
   }
-  return asked.some(({ op }) => op === '=' || op === '=~') ? asked : [matcher('__name__', '=~', '.+_info'), ...asked];
+  return asked.some(({ op }) => op === '=' || op === '=~')
+    ? asked
+    : [matcher('__name__', '=~', '.+_info'), ...asked];
 }
 
 /** Info series are looked up when the first selector of the argument looks. */
@@ -86,7 +127,10 @@ function placementOf(run: Run, expr: Expr): Placement {
 }
 
 /** With the subqueries around it, the innermost first. */
-function firstSelector(expr: Expr, around: readonly Placement[]): { readonly selector: VectorSelector; readonly around: readonly Placement[] } | undefined {
+function firstSelector(
+  expr: Expr,
+  around: readonly Placement[],
+): { readonly selector: VectorSelector; readonly around: readonly Placement[] } | undefined {
   if (expr.node === 'selector') {
     return { selector: expr, around };
   }
@@ -99,16 +143,35 @@ function firstSelector(expr: Expr, around: readonly Placement[]): { readonly sel
   return undefined;
 }
 
-async function infoRows(run: Run, grid: Grid, rows: readonly Row[], matchers: readonly Matcher[], placement: Placement): Promise<readonly Row[]> {
+async function infoRows(
+  run: Run,
+  grid: Grid,
+  rows: readonly Row[],
+  matchers: readonly Matcher[],
+  placement: Placement,
+): Promise<readonly Row[]> {
   const conditions = identifying.flatMap((name) => {
-    const values = new Set(rows.map(({ labels }) => labelValue(labels, name)).filter((value) => value !== ''));
-    const pattern = [...values].map((value) => value.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&')).join('|');
-    return values.size === 0 || pattern.length > longestPattern ? [] : [matcher(name, '=~', pattern)];
+    const values = new Set(
+      rows.map(({ labels }) => labelValue(labels, name)).filter((value) => value !== ''),
+    );
+    const pattern = [...values]
+      .map((value) => value.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&'))
+      .join('|');
+    return values.size === 0 || pattern.length > longestPattern
+      ? []
+      : [matcher(name, '=~', pattern)];
   });
   if (rows.every(({ labels }) => identifying.every((name) => labelValue(labels, name) === ''))) {
     return [];
   }
-  const selector: VectorSelector = { node: 'selector', name: '', matchers: [...conditions, ...matchers], ...placement, start: 0, end: 0 };
+  const selector: VectorSelector = {
+    node: 'selector',
+    name: '',
+    matchers: [...conditions, ...matchers],
+    ...placement,
+    start: 0,
+    end: 0,
+  };
   return instantRows(run, selector, grid, 'info');
 }
 
@@ -125,7 +188,9 @@ function newest(candidates: readonly Row[], step: number): Row[] {
     const otherTime = other === undefined ? -Infinity : other.values[step - other.from]!;
     if (time === otherTime) {
       const [existing, added] = [other!, row].map(({ labels }) => shownLabels(labels, quoted));
-      throw executionError(`found duplicate series for info metric: existing ${existing} @ ${otherTime * 1000}, new ${added} @ ${time * 1000}`);
+      throw executionError(
+        `found duplicate series for info metric: existing ${existing} @ ${otherTime * 1000}, new ${added} @ ${time * 1000}`,
+      );
     }
     if (time > otherTime) {
       best.set(name, row);
@@ -135,7 +200,11 @@ function newest(candidates: readonly Row[], step: number): Row[] {
 }
 
 /** Undefined when a condition on the added labels is not met because there are none. */
-function combine(labels: Labels, infos: readonly Row[], data: readonly Matcher[]): Labels | undefined {
+function combine(
+  labels: Labels,
+  infos: readonly Row[],
+  data: readonly Matcher[],
+): Labels | undefined {
   if (infos.length === 0 && data.some((one) => !one.matches(''))) {
     return undefined;
   }

@@ -1,4 +1,12 @@
-import { compareLabels, compileRegex, type Labels, labelValue, type Pattern, withLabel, sortedList } from 'svc/query';
+import {
+  compareLabels,
+  compileRegex,
+  type Labels,
+  labelValue,
+  type Pattern,
+  withLabel,
+  sortedList,
+} from 'svc/query';
 
 import { type Call, type Expr, withoutParens } from './ast.ts';
 import { compareNumbers } from './choose.ts';
@@ -15,7 +23,12 @@ export function textOf(expr: Expr): string {
 }
 
 export async function labelReplace(run: Run, { args }: Call, grid: Grid): Promise<readonly Row[]> {
-  const [target, replacement, source, expression] = args.slice(1).map(textOf) as [string, string, string, string];
+  const [target, replacement, source, expression] = args.slice(1).map(textOf) as [
+    string,
+    string,
+    string,
+    string,
+  ];
   const pattern = compile(expression);
   if (!mayName(run, target)) {
     throw executionError(`invalid destination label name in label_replace(): ${target}`);
@@ -28,18 +41,26 @@ export async function labelReplace(run: Run, { args }: Call, grid: Grid): Promis
 
 const legacyName = /^[a-zA-Z_]\w*$/;
 
-const mayName = (run: Run, name: string): boolean => (run.legacyLabelNames ? legacyName.test(name) : isLabelName(name));
+const mayName = (run: Run, name: string): boolean =>
+  run.legacyLabelNames ? legacyName.test(name) : isLabelName(name);
 
 function compile(expression: string): Pattern {
   try {
     return compileRegex(expression, { anchored: true, dotAll: true });
   } catch (error) {
-    throw Object.assign(executionError(`invalid regular expression in label_replace(): ${expression}`), { cause: error });
+    throw Object.assign(
+      executionError(`invalid regular expression in label_replace(): ${expression}`),
+      { cause: error },
+    );
   }
 }
 
 export async function labelJoin(run: Run, { args }: Call, grid: Grid): Promise<readonly Row[]> {
-  const [target, separator, ...sources] = args.slice(1).map(textOf) as [string, string, ...string[]];
+  const [target, separator, ...sources] = args.slice(1).map(textOf) as [
+    string,
+    string,
+    ...string[],
+  ];
   const bad = sources.find((source) => !mayName(run, source));
   if (bad !== undefined) {
     throw executionError(`invalid source label name in label_join(): ${bad}`);
@@ -47,29 +68,61 @@ export async function labelJoin(run: Run, { args }: Call, grid: Grid): Promise<r
   if (!mayName(run, target)) {
     throw executionError(`invalid destination label name in label_join(): ${target}`);
   }
-  return relabel(run, grid, args[0]!, target, (labels) => sources.map((source) => labelValue(labels, source)).join(separator));
+  return relabel(run, grid, args[0]!, target, (labels) =>
+    sources.map((source) => labelValue(labels, source)).join(separator),
+  );
 }
 
 /** `undefined` leaves a series as it is. A name that is given anew is there to stay. */
-async function relabel(run: Run, grid: Grid, expr: Expr, target: string, valueFor: (labels: Labels) => string | undefined): Promise<readonly Row[]> {
+async function relabel(
+  run: Run,
+  grid: Grid,
+  expr: Expr,
+  target: string,
+  valueFor: (labels: Labels) => string | undefined,
+): Promise<readonly Row[]> {
   const rows = await rowsOf(run, expr, grid);
   const paced = pace(run);
   const result: Row[] = [];
   for (const row of rows) {
     const value = valueFor(row.labels);
-    result.push(value === undefined ? row : { ...row, labels: withLabel(row.labels, target, value), dropName: target !== '__name__' && row.dropName });
+    result.push(
+      value === undefined
+        ? row
+        : {
+            ...row,
+            labels: withLabel(row.labels, target, value),
+            dropName: target !== '__name__' && row.dropName,
+          },
+    );
     // A pattern takes as long as some hundred steps.
     await paced(100);
   }
   return await mergeRows(run, grid, result);
 }
 
-export async function sortByValue(run: Run, call: Call, grid: Grid, sign: number): Promise<readonly Row[]> {
+export async function sortByValue(
+  run: Run,
+  call: Call,
+  grid: Grid,
+  sign: number,
+): Promise<readonly Row[]> {
   const rows = numbersOf(await rowsOf(run, call.args[0]!, grid));
-  return grid.count > 1 ? unsorted(run, call, rows) : await sortedList(rows, (a, b) => compareNumbers(a.values[0]!, b.values[0]!, sign), run.budget);
+  return grid.count > 1
+    ? unsorted(run, call, rows)
+    : await sortedList(
+        rows,
+        (a, b) => compareNumbers(a.values[0]!, b.values[0]!, sign),
+        run.budget,
+      );
 }
 
-export async function sortByLabel(run: Run, call: Call, grid: Grid, sign: number): Promise<readonly Row[]> {
+export async function sortByLabel(
+  run: Run,
+  call: Call,
+  grid: Grid,
+  sign: number,
+): Promise<readonly Row[]> {
   const rows = await rowsOf(run, call.args[0]!, grid);
   if (grid.count > 1) {
     return unsorted(run, call, rows);
@@ -88,7 +141,10 @@ export async function sortByLabel(run: Run, call: Call, grid: Grid, sign: number
 }
 
 function unsorted(run: Run, call: Call, rows: readonly Row[]): readonly Row[] {
-  run.notes.warn(call.start, 'sort is ineffective for range queries since results are always ordered by labels');
+  run.notes.warn(
+    call.start,
+    'sort is ineffective for range queries since results are always ordered by labels',
+  );
   return rows;
 }
 

@@ -25,7 +25,11 @@ export function scanString(input: string, from: number): number | string {
   return quote === '`' ? 'unterminated raw string' : 'unterminated quoted string';
 }
 
-const numeric: Readonly<Record<string, readonly [length: number, base: number]>> = { x: [2, 16], u: [4, 16], U: [8, 16] };
+const numeric: Readonly<Record<string, readonly [length: number, base: number]>> = {
+  x: [2, 16],
+  u: [4, 16],
+  U: [8, 16],
+};
 
 /** Where the escape ends whose first character behind the backslash is here. */
 function scanEscape(input: string, from: number, quote: string): number | string {
@@ -55,7 +59,9 @@ function scanEscape(input: string, from: number, quote: string): number | string
     value = value * base + digit;
   }
   const highest = kind === 'u' || kind === 'U' ? 0x10ffff : 255;
-  return value > highest || (value >= 0xd800 && value < 0xe000) ? 'escape sequence is an invalid Unicode code point' : first + length;
+  return value > highest || (value >= 0xd800 && value < 0xe000)
+    ? 'escape sequence is an invalid Unicode code point'
+    : first + length;
 }
 
 function named(input: string, at: number): string {
@@ -63,7 +69,9 @@ function named(input: string, at: number): string {
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')} '${String.fromCodePoint(code)}'`;
 }
 
-type Scanned = { readonly kind: 'number' | 'duration'; readonly end: number } | { readonly reason: string };
+type Scanned =
+  | { readonly kind: 'number' | 'duration'; readonly end: number }
+  | { readonly reason: string };
 
 /** A number of any form, or else a duration. */
 export function scanNumber(input: string, from: number): Scanned {
@@ -75,7 +83,9 @@ export function scanNumber(input: string, from: number): Scanned {
   const tail = durationTail.exec(input);
   return tail !== null && tail[2] === ''
     ? { kind: 'duration', end: durationTail.lastIndex }
-    : { reason: `bad number or duration syntax: ${quoted(input.slice(from, tail === null ? end : durationTail.lastIndex))}` };
+    : {
+        reason: `bad number or duration syntax: ${quoted(input.slice(from, tail === null ? end : durationTail.lastIndex))}`,
+      };
 }
 
 /** The units behind the digits that were read already; the second group is what must not follow. */

@@ -1,6 +1,13 @@
 import { quotedCharacter } from './go-text.ts';
 import { scanNumber, scanString } from './lex-literals.ts';
-import { aggregators, keywords, preprocessors, type Token, type TokenKind, wordOperators } from './token.ts';
+import {
+  aggregators,
+  keywords,
+  preprocessors,
+  type Token,
+  type TokenKind,
+  wordOperators,
+} from './token.ts';
 
 /** What the meaning of the next character hangs on. */
 interface Surroundings {
@@ -14,7 +21,13 @@ interface Surroundings {
 
 /** Hands out one token after the other; after one of kind `broken` or `end` there is none. */
 export function lexer(input: string): () => Token {
-  const around: Surroundings = { parens: 0, braces: false, brackets: false, fresh: false, colon: false };
+  const around: Surroundings = {
+    parens: 0,
+    braces: false,
+    brackets: false,
+    fresh: false,
+    colon: false,
+  };
   let position = 0;
 
   return function next(): Token {
@@ -46,7 +59,13 @@ function skipBlanks(input: string, from: number): number {
   }
 }
 
-const token = (kind: TokenKind, input: string, start: number, end: number, word = input.slice(start, end)): Token => ({
+const token = (
+  kind: TokenKind,
+  input: string,
+  start: number,
+  end: number,
+  word = input.slice(start, end),
+): Token => ({
   kind,
   text: input.slice(start, end),
   word,
@@ -54,17 +73,31 @@ const token = (kind: TokenKind, input: string, start: number, end: number, word 
   end,
 });
 
-const broken = (reason: string, start: number): Token => ({ kind: 'broken', text: reason, word: reason, start, end: start });
+const broken = (reason: string, start: number): Token => ({
+  kind: 'broken',
+  text: reason,
+  word: reason,
+  start,
+  end: start,
+});
 
-const characterAt = (input: string, at: number): string => (at < input.length ? String.fromCodePoint(input.codePointAt(at)!) : '');
+const characterAt = (input: string, at: number): string =>
+  at < input.length ? String.fromCodePoint(input.codePointAt(at)!) : '';
 
-const isDigit = (character: string | undefined): boolean => character !== undefined && character >= '0' && character <= '9';
+const isDigit = (character: string | undefined): boolean =>
+  character !== undefined && character >= '0' && character <= '9';
 const isLetter = (character: string | undefined): boolean =>
-  character !== undefined && ((character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') || character === '_');
+  character !== undefined &&
+  ((character >= 'a' && character <= 'z') ||
+    (character >= 'A' && character <= 'Z') ||
+    character === '_');
 
 function wordEnd(input: string, from: number, alsoColons: boolean): number {
   let at = from;
-  while (at < input.length && (isLetter(input[at]) || isDigit(input[at]) || (alsoColons && input[at] === ':'))) {
+  while (
+    at < input.length &&
+    (isLetter(input[at]) || isDigit(input[at]) || (alsoColons && input[at] === ':'))
+  ) {
     at++;
   }
   return at;
@@ -75,7 +108,11 @@ const operators = ['</', '>/', '==', '!=', '<=', '>=', '<', '>', '+', '-', '*', 
 function outside(input: string, at: number, around: Surroundings): Token {
   const character = characterAt(input, at);
   if (character === '') {
-    return around.parens !== 0 ? broken('unclosed left parenthesis', at) : around.brackets ? broken('unclosed left bracket', at) : token('end', input, at, at);
+    return around.parens !== 0
+      ? broken('unclosed left parenthesis', at)
+      : around.brackets
+        ? broken('unclosed left bracket', at)
+        : token('end', input, at, at);
   }
   if (isDigit(character) || (character === '.' && isDigit(input[at + 1]))) {
     return numberOrDuration(input, at);
@@ -90,7 +127,10 @@ function outside(input: string, at: number, around: Surroundings): Token {
     return broken(`unexpected character after '=': '~'`, at);
   }
   if (character === '!' && input[at + 1] !== '=') {
-    return broken(`unexpected character after '!': ${quotedCharacter(characterAt(input, at + 1))}`, at);
+    return broken(
+      `unexpected character after '!': ${quotedCharacter(characterAt(input, at + 1))}`,
+      at,
+    );
   }
   const operator = operators.find((candidate) => input.startsWith(candidate, at));
   if (operator !== undefined) {
@@ -154,7 +194,10 @@ function behindBracket(input: string, at: number, around: Surroundings): Token {
   if ('+-*/%^'.includes(character)) {
     return token('operator', input, at, at + 1);
   }
-  return durationWord(input, at) ?? broken(`unexpected character in duration expression: ${quotedCharacter(character)}`, at);
+  return (
+    durationWord(input, at) ??
+    broken(`unexpected character in duration expression: ${quotedCharacter(character)}`, at)
+  );
 }
 
 function wordInBrackets(input: string, at: number, around: Surroundings): Token {
@@ -166,13 +209,18 @@ function wordInBrackets(input: string, at: number, around: Surroundings): Token 
     around.colon = true;
     return token('mark', input, at, at + 1);
   }
-  return durationWord(input, at) ?? broken(`unexpected character: ${quotedCharacter(character)}, expected ':'`, at);
+  return (
+    durationWord(input, at) ??
+    broken(`unexpected character: ${quotedCharacter(character)}, expected ':'`, at)
+  );
 }
 
 function durationWord(input: string, at: number): Token | undefined {
   const end = wordEnd(input, at, false);
   const lower = input.slice(at, end).toLowerCase();
-  return ['step', 'range', 'max_of', 'min_of'].includes(lower) ? token('preprocessor', input, at, end, lower) : undefined;
+  return ['step', 'range', 'max_of', 'min_of'].includes(lower)
+    ? token('preprocessor', input, at, end, lower)
+    : undefined;
 }
 
 function word(input: string, at: number): Token {
@@ -194,7 +242,9 @@ function word(input: string, at: number): Token {
         : preprocessors.has(lower)
           ? 'preprocessor'
           : undefined;
-  return kind === undefined ? token(input.slice(at, end).includes(':') ? 'metric' : 'identifier', input, at, end) : token(kind, input, at, end, lower);
+  return kind === undefined
+    ? token(input.slice(at, end).includes(':') ? 'metric' : 'identifier', input, at, end)
+    : token(kind, input, at, end, lower);
 }
 
 function inBraces(input: string, at: number, around: Surroundings): Token {
@@ -212,11 +262,16 @@ function inBraces(input: string, at: number, around: Surroundings): Token {
     case ',':
       return token('mark', input, at, at + 1);
     case '=':
-      return input[at + 1] === '~' ? token('operator', input, at, at + 2) : token('mark', input, at, at + 1);
+      return input[at + 1] === '~'
+        ? token('operator', input, at, at + 2)
+        : token('mark', input, at, at + 1);
     case '!':
       return input[at + 1] === '~' || input[at + 1] === '='
         ? token('operator', input, at, at + 2)
-        : broken(`unexpected character after '!' inside braces: ${quotedCharacter(characterAt(input, at + 1))}`, at);
+        : broken(
+            `unexpected character after '!' inside braces: ${quotedCharacter(characterAt(input, at + 1))}`,
+            at,
+          );
     case '{':
       return broken(`unexpected left brace '{'`, at);
     case '}':

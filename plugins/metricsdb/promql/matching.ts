@@ -15,7 +15,12 @@ export function signature({ on, labels }: Matching): (labels: Labels) => Labels 
   return on ? (set) => keepLabels(set, names) : (set) => withoutLabels(set, names);
 }
 
-export async function matchRows({ budget }: Run, matching: Matching, left: readonly Row[], right: readonly Row[]): Promise<readonly MatchGroup[]> {
+export async function matchRows(
+  { budget }: Run,
+  matching: Matching,
+  left: readonly Row[],
+  right: readonly Row[],
+): Promise<readonly MatchGroup[]> {
   const project = signature(matching);
   const groups = new Map<string, MatchGroup>();
   for (const [side, rows] of [
@@ -35,7 +40,12 @@ export async function matchRows({ budget }: Run, matching: Matching, left: reado
 const metadata = ['__name__', '__type__', '__unit__'];
 
 /** The labels of a result: of the "many" side, with what the operation takes away and what it includes from the other. */
-export function resultLabels(matching: Matching, many: Labels, one: Labels, dropName: boolean): Labels {
+export function resultLabels(
+  matching: Matching,
+  many: Labels,
+  one: Labels,
+  dropName: boolean,
+): Labels {
   let labels = dropName ? withoutLabels(many, new Set(metadata)) : many;
   if (matching.card === 'one-to-one') {
     const names = new Set(matching.labels);

@@ -1,12 +1,26 @@
 /** Ranges of histograms that look past their edges, as `edges.ts` has it for numbers. */
-import { combined, HistogramSum, isCustom, isReset, type NativeHistogram, over, times } from 'svc/native-histogram';
+import {
+  combined,
+  HistogramSum,
+  isCustom,
+  isReset,
+  type NativeHistogram,
+  over,
+  times,
+} from 'svc/native-histogram';
 
 import type { Edges } from './ast.ts';
 import type { NativeNotes } from './native-notes.ts';
 import { histogramsOf, type MixedRange, nativeFunctions, type Sample } from './native-range.ts';
 
 /** The histogram on the line between two. A counter that began anew in between began at zero. Undefined where their buckets do not go together. */
-export function betweenHistograms(a: Point, b: Point, time: number, counter: boolean, notes: NativeNotes): NativeHistogram | undefined {
+export function betweenHistograms(
+  a: Point,
+  b: Point,
+  time: number,
+  counter: boolean,
+  notes: NativeNotes,
+): NativeHistogram | undefined {
   if (time === a.time || time === b.time) {
     return time === a.time ? a.value : b.value;
   }
@@ -31,7 +45,11 @@ export interface Point {
 }
 
 /** As the function of numbers, over samples before the range and perhaps behind it. */
-export function withNativeEdges(name: string, edges: Edges, range: MixedRange): number | NativeHistogram | undefined {
+export function withNativeEdges(
+  name: string,
+  edges: Edges,
+  range: MixedRange,
+): number | NativeHistogram | undefined {
   if (name === 'resets' || name === 'changes') {
     return anchoredCount(name, range);
   }
@@ -51,7 +69,12 @@ function anchoredCount(name: string, range: MixedRange): number | NativeHistogra
   return inside === -1 ? undefined : nativeFunctions[name]!({ ...range, samples });
 }
 
-function changeOf(points: readonly Point[], { start, end, name, notes }: MixedRange, smoothed: boolean, counter: boolean): NativeHistogram | undefined {
+function changeOf(
+  points: readonly Point[],
+  { start, end, name, notes }: MixedRange,
+  smoothed: boolean,
+  counter: boolean,
+): NativeHistogram | undefined {
   const firstAbove = points.slice(0, -1).findIndex(({ time }) => time > start);
   const first = Math.max(0, (firstAbove === -1 ? points.length - 1 : firstAbove) - 1);
   const reached = smoothed ? points.slice(0, -1).findIndex(({ time }) => time >= end) : -1;
@@ -66,13 +89,21 @@ function changeOf(points: readonly Point[], { start, end, name, notes }: MixedRa
   }
   const atStart = smoothed && points[first]!.time < start;
   const atEnd = smoothed && last > 0 && points[last]!.time > end;
-  const left = atStart ? betweenHistograms(points[first]!, points[first + 1]!, start, counter, notes) : points[first]!.value;
-  const right = atEnd ? betweenHistograms(points[last - 1]!, points[last]!, end, counter, notes) : points[last]!.value;
+  const left = atStart
+    ? betweenHistograms(points[first]!, points[first + 1]!, start, counter, notes)
+    : points[first]!.value;
+  const right = atEnd
+    ? betweenHistograms(points[last - 1]!, points[last]!, end, counter, notes)
+    : points[last]!.value;
   if (left === undefined || right === undefined) {
     notes.mixedSchemas(name);
     return undefined;
   }
-  if (counter ? looked.some(({ value }) => value.hint === 'gauge') : left.hint !== 'gauge' || right.hint !== 'gauge') {
+  if (
+    counter
+      ? looked.some(({ value }) => value.hint === 'gauge')
+      : left.hint !== 'gauge' || right.hint !== 'gauge'
+  ) {
     notes[counter ? 'noCounter' : 'noGauge'](name);
   }
   const lost = counter ? lostBetween(looked, left, right, atStart) : [];
@@ -80,7 +111,12 @@ function changeOf(points: readonly Point[], { start, end, name, notes }: MixedRa
 }
 
 /** What counters held each time that they began anew. */
-function lostBetween(looked: readonly Point[], left: NativeHistogram, right: NativeHistogram, atStart: boolean): readonly NativeHistogram[] {
+function lostBetween(
+  looked: readonly Point[],
+  left: NativeHistogram,
+  right: NativeHistogram,
+  atStart: boolean,
+): readonly NativeHistogram[] {
   const passed = atStart && isReset(looked[0]!.value, looked[1]!.value);
   const inner = looked.slice(passed ? 2 : 1, -1).map(({ value }) => value);
   // Both ends lie in the one stretch in which it began anew.
@@ -91,7 +127,12 @@ function lostBetween(looked: readonly Point[], left: NativeHistogram, right: Nat
   return course.slice(0, -1).filter((value, index) => isReset(value, course[index + 1]!));
 }
 
-function summedUp(right: NativeHistogram, left: NativeHistogram, lost: readonly NativeHistogram[], notes: NativeNotes): NativeHistogram {
+function summedUp(
+  right: NativeHistogram,
+  left: NativeHistogram,
+  lost: readonly NativeHistogram[],
+  notes: NativeNotes,
+): NativeHistogram {
   const sum = new HistogramSum(right);
   sum.add(left, -1);
   if (sum.reconciled) {
@@ -106,7 +147,12 @@ function summedUp(right: NativeHistogram, left: NativeHistogram, lost: readonly 
 }
 
 /** A sample at a moment: the one there, on the line between those around it, or the last one before. */
-export function smoothedSample(samples: readonly Sample[], time: number, name: string, notes: NativeNotes): NativeHistogram | undefined {
+export function smoothedSample(
+  samples: readonly Sample[],
+  time: number,
+  name: string,
+  notes: NativeNotes,
+): NativeHistogram | undefined {
   const histograms = histogramsOf({ samples, name, notes });
   const next = samples.findIndex((sample) => sample.time >= time);
   if (histograms === undefined || next === 0) {
@@ -115,8 +161,17 @@ export function smoothedSample(samples: readonly Sample[], time: number, name: s
   if (next === -1) {
     return { ...histograms.at(-1)!, hint: 'unknown' };
   }
-  const [a, b] = [next - 1, next].map((index) => ({ time: samples[index]!.time, value: histograms[index]! })) as [Point, Point];
-  const between = betweenHistograms(a, b, time, a.value.hint !== 'gauge' || b.value.hint !== 'gauge', notes);
+  const [a, b] = [next - 1, next].map((index) => ({
+    time: samples[index]!.time,
+    value: histograms[index]!,
+  })) as [Point, Point];
+  const between = betweenHistograms(
+    a,
+    b,
+    time,
+    a.value.hint !== 'gauge' || b.value.hint !== 'gauge',
+    notes,
+  );
   if (between === undefined || isCustom(a.value) !== isCustom(b.value)) {
     notes.mixedSchemas(name);
     return undefined;

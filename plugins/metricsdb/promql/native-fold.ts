@@ -8,7 +8,13 @@ import { indexAt, RowBuilder } from './rows.ts';
 import { type Grid, pace, type Row, type Run } from './run.ts';
 
 /** Sum or mean of a group that holds histograms. At each step there are either those or numbers; both have no sum. */
-export async function foldMixed(run: Run, grid: Grid, { labels, rows }: Group, op: 'sum' | 'avg', notes: NativeNotes): Promise<Row | undefined> {
+export async function foldMixed(
+  run: Run,
+  grid: Grid,
+  { labels, rows }: Group,
+  op: 'sum' | 'avg',
+  notes: NativeNotes,
+): Promise<Row | undefined> {
   const builder = new RowBuilder(run, grid);
   const paced = pace(run);
   const name = labelValue(rows[0]!.labels, '__name__');
@@ -44,7 +50,12 @@ export async function foldMixed(run: Run, grid: Grid, { labels, rows }: Group, o
 }
 
 /** Sum or mean of histograms; undefined where their buckets do not go together. */
-export function foldHistograms(histograms: readonly NativeHistogram[], mean: boolean, name: string, notes: NativeNotes): NativeHistogram | undefined {
+export function foldHistograms(
+  histograms: readonly NativeHistogram[],
+  mean: boolean,
+  name: string,
+  notes: NativeNotes,
+): NativeHistogram | undefined {
   const found = mean ? meanOf(histograms) : sumOf(histograms);
   if (found === undefined) {
     notes.mixedSchemas(name);
@@ -60,7 +71,11 @@ export function foldHistograms(histograms: readonly NativeHistogram[], mean: boo
   return found.value;
 }
 
-function sumOf([first, ...rest]: readonly NativeHistogram[]): { readonly value: NativeHistogram; readonly reconciled: boolean } | undefined {
+function sumOf([first, ...rest]: readonly NativeHistogram[]):
+  | { readonly value: NativeHistogram; readonly reconciled: boolean }
+  | undefined {
   const sum = new HistogramSum(first!);
-  return rest.every((one) => sum.add(one)) ? { value: sum.value(), reconciled: sum.reconciled } : undefined;
+  return rest.every((one) => sum.add(one))
+    ? { value: sum.value(), reconciled: sum.reconciled }
+    : undefined;
 }

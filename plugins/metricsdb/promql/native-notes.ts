@@ -22,7 +22,9 @@ export class NativeNotes {
   }
 
   mixedSchemas(name: string): void {
-    this.#warn(`vector contains a mix of histograms with exponential and custom buckets schemas for metric name ${quoted(name)}`);
+    this.#warn(
+      `vector contains a mix of histograms with exponential and custom buckets schemas for metric name ${quoted(name)}`,
+    );
   }
 
   mixedClassic(name: string): void {
@@ -50,7 +52,9 @@ export class NativeNotes {
   }
 
   incompatibleTypes(op: string, left: string, right: string): void {
-    this.#inform(`incompatible sample types encountered for binary operator ${quoted(op)}: ${left} ${op} ${right}`);
+    this.#inform(
+      `incompatible sample types encountered for binary operator ${quoted(op)}: ${left} ${op} ${right}`,
+    );
   }
 
   ignoredInAggregation(op: string): void {
@@ -58,18 +62,24 @@ export class NativeNotes {
   }
 
   ignoredInRange(name: string): void {
-    this.#inform(`ignored histograms in a range containing both floats and histograms for metric name ${quoted(name)}`);
+    this.#inform(
+      `ignored histograms in a range containing both floats and histograms for metric name ${quoted(name)}`,
+    );
   }
 
   quantile({ unknown }: Statistic, name: string): void {
     if (unknown !== undefined) {
-      this.#inform(`input to histogram_quantile has NaN observations, result is ${unknown === 'decide' ? 'NaN' : 'skewed higher'}${named(name)}`);
+      this.#inform(
+        `input to histogram_quantile has NaN observations, result is ${unknown === 'decide' ? 'NaN' : 'skewed higher'}${named(name)}`,
+      );
     }
   }
 
   fraction({ unknown }: Statistic, name: string): void {
     if (unknown !== undefined) {
-      this.#inform(`input to histogram_fraction has NaN observations, which are excluded from all fractions${named(name)}`);
+      this.#inform(
+        `input to histogram_fraction has NaN observations, which are excluded from all fractions${named(name)}`,
+      );
     }
   }
 

@@ -1,4 +1,11 @@
-import { combined, type NativeHistogram, over, sameHistogram, times, trimmed } from 'svc/native-histogram';
+import {
+  combined,
+  type NativeHistogram,
+  over,
+  sameHistogram,
+  times,
+  trimmed,
+} from 'svc/native-histogram';
 
 import type { NativeNotes } from './native-notes.ts';
 import type { RowBuilder } from './rows.ts';
@@ -14,7 +21,12 @@ export interface Outcome {
 export type Operand = number | NativeHistogram;
 
 /** An operator between samples of which at least one is a histogram, or that works on histograms alone; undefined where it has no meaning. */
-export function operateNatively(op: string, left: Operand, right: Operand, notes: NativeNotes): Outcome | undefined {
+export function operateNatively(
+  op: string,
+  left: Operand,
+  right: Operand,
+  notes: NativeNotes,
+): Outcome | undefined {
   const found =
     typeof left === 'number'
       ? typeof right === 'number' || op !== '*'
@@ -24,14 +36,21 @@ export function operateNatively(op: string, left: Operand, right: Operand, notes
         ? withNumber(op, left, right)
         : withHistogram(op, left, right, notes);
   if (found === undefined) {
-    const [a, b] = [left, right].map((one) => (typeof one === 'number' ? 'float' : 'histogram')) as [string, string];
+    const [a, b] = [left, right].map((one) =>
+      typeof one === 'number' ? 'float' : 'histogram',
+    ) as [string, string];
     notes.incompatibleTypes(op, a, b);
   }
   return found === null ? undefined : found;
 }
 
 /** With `bool` a comparison puts whether it holds, and otherwise what was compared, where it does. */
-export function putOutcome(builder: RowBuilder, step: number, found: Outcome | undefined, bool: boolean): void {
+export function putOutcome(
+  builder: RowBuilder,
+  step: number,
+  found: Outcome | undefined,
+  bool: boolean,
+): void {
   if (found === undefined || !(bool || found.holds)) {
     return;
   }
@@ -49,7 +68,12 @@ function withNumber(op: string, histogram: NativeHistogram, number: number): Out
 }
 
 /** Null where their buckets do not go together. */
-function withHistogram(op: string, left: NativeHistogram, right: NativeHistogram, notes: NativeNotes): Outcome | undefined | null {
+function withHistogram(
+  op: string,
+  left: NativeHistogram,
+  right: NativeHistogram,
+  notes: NativeNotes,
+): Outcome | undefined | null {
   if (op === '==' || op === '!=') {
     return { value: left, holds: sameHistogram(left, right) === (op === '==') };
   }

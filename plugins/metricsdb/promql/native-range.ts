@@ -1,5 +1,16 @@
 /** Functions over ranges that hold native histograms, perhaps among numbers. */
-import { combined, emptyLike, HistogramSum, isCustom, isReset, type NativeHistogram, over, reduced, sameHistogram, times } from 'svc/native-histogram';
+import {
+  combined,
+  emptyLike,
+  HistogramSum,
+  isCustom,
+  isReset,
+  type NativeHistogram,
+  over,
+  reduced,
+  sameHistogram,
+  times,
+} from 'svc/native-histogram';
 
 import { foldHistograms } from './native-fold.ts';
 import type { NativeNotes } from './native-notes.ts';
@@ -11,8 +22,15 @@ export interface Sample {
   readonly value: number | NativeHistogram;
 }
 
-export const samplesIn = ({ times, values, histograms }: Pick<Samples, 'times' | 'values' | 'histograms'>, from: number, to: number): readonly Sample[] =>
-  Array.from({ length: to - from }, (_, i) => ({ time: times[from + i]!, value: histograms?.[from + i] ?? values[from + i]! }));
+export const samplesIn = (
+  { times, values, histograms }: Pick<Samples, 'times' | 'values' | 'histograms'>,
+  from: number,
+  to: number,
+): readonly Sample[] =>
+  Array.from({ length: to - from }, (_, i) => ({
+    time: times[from + i]!,
+    value: histograms?.[from + i] ?? values[from + i]!,
+  }));
 
 /** What one result is computed from, in the order of time; at least one is a histogram. */
 export interface MixedRange {
@@ -27,7 +45,11 @@ export interface MixedRange {
 type NativeFunction = (range: MixedRange) => number | NativeHistogram | undefined;
 
 /** The histograms, unless there are numbers among them, which is said. */
-export function histogramsOf({ samples, name, notes }: Pick<MixedRange, 'samples' | 'name' | 'notes'>): readonly NativeHistogram[] | undefined {
+export function histogramsOf({
+  samples,
+  name,
+  notes,
+}: Pick<MixedRange, 'samples' | 'name' | 'notes'>): readonly NativeHistogram[] | undefined {
   const histograms = samples.flatMap(({ value }) => (typeof value === 'number' ? [] : [value]));
   if (histograms.length < samples.length) {
     notes.mixed(name);
@@ -36,7 +58,11 @@ export function histogramsOf({ samples, name, notes }: Pick<MixedRange, 'samples
   return histograms;
 }
 
-function extrapolated(range: MixedRange, counter: boolean, perSecond: boolean): NativeHistogram | undefined {
+function extrapolated(
+  range: MixedRange,
+  counter: boolean,
+  perSecond: boolean,
+): NativeHistogram | undefined {
   const histograms = histogramsOf(range);
   if (histograms === undefined || histograms.length < 2) {
     return undefined;
@@ -47,15 +73,31 @@ function extrapolated(range: MixedRange, counter: boolean, perSecond: boolean): 
   }
   const { samples, start, end } = range;
   const [oldest, newest] = [samples[0]!.time, samples.at(-1)!.time];
-  const factor = stretched(change.count, histograms[0]!.count, newest - oldest, samples.length - 1, oldest - start, end - newest, counter);
+  const factor = stretched(
+    change.count,
+    histograms[0]!.count,
+    newest - oldest,
+    samples.length - 1,
+    oldest - start,
+    end - newest,
+    counter,
+  );
   return times(change, perSecond ? factor / ((end - start) / 1_000) : factor);
 }
 
 /** From the first to the last; of counters, over all times that they began anew. */
-function changeOf(histograms: readonly NativeHistogram[], counter: boolean, { name, notes }: MixedRange): NativeHistogram | undefined {
+function changeOf(
+  histograms: readonly NativeHistogram[],
+  counter: boolean,
+  { name, notes }: MixedRange,
+): NativeHistogram | undefined {
   const [first, second] = histograms as [NativeHistogram, NativeHistogram];
   const last = histograms.at(-1)!;
-  if (counter ? histograms.some(({ hint }) => hint === 'gauge') : first.hint !== 'gauge' || last.hint !== 'gauge') {
+  if (
+    counter
+      ? histograms.some(({ hint }) => hint === 'gauge')
+      : first.hint !== 'gauge' || last.hint !== 'gauge'
+  ) {
     notes[counter ? 'noCounter' : 'noGauge'](name);
   }
   // What a first one held that was lost right behind it does not matter.
@@ -84,7 +126,10 @@ function changeOf(histograms: readonly NativeHistogram[], counter: boolean, { na
 }
 
 /** From the last two samples alone. */
-function lastChange({ samples, name, notes }: MixedRange, counter: boolean): number | NativeHistogram | undefined {
+function lastChange(
+  { samples, name, notes }: MixedRange,
+  counter: boolean,
+): number | NativeHistogram | undefined {
   const [before, last] = samples.slice(-2) as [Sample, Sample | undefined];
   if (last === undefined) {
     return undefined;
@@ -98,7 +143,9 @@ function lastChange({ samples, name, notes }: MixedRange, counter: boolean): num
     notes.mixed(name);
     return undefined;
   }
-  if (counter ? a.hint === 'gauge' || b.hint === 'gauge' : a.hint !== 'gauge' || b.hint !== 'gauge') {
+  if (
+    counter ? a.hint === 'gauge' || b.hint === 'gauge' : a.hint !== 'gauge' || b.hint !== 'gauge'
+  ) {
     notes[counter ? 'noCounter' : 'noGauge'](name);
   }
   const found = counter && isReset(a, b) ? { value: b, reconciled: false } : combined(b, a, -1);

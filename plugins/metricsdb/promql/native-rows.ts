@@ -3,10 +3,12 @@ import type { NativeHistogram } from 'svc/native-histogram';
 import { nameless, RowBuilder } from './rows.ts';
 import type { Grid, Row, Run } from './run.ts';
 
-export const holdsHistograms = (rows: readonly Row[]): boolean => rows.some(({ histograms }) => histograms !== undefined);
+export const holdsHistograms = (rows: readonly Row[]): boolean =>
+  rows.some(({ histograms }) => histograms !== undefined);
 
 /** The numbers of rows; most have nothing else. */
-export const numbersOf = (rows: readonly Row[]): readonly Row[] => (holdsHistograms(rows) ? rows.flatMap((row) => numbersIn(row) ?? []) : rows);
+export const numbersOf = (rows: readonly Row[]): readonly Row[] =>
+  holdsHistograms(rows) ? rows.flatMap((row) => numbersIn(row) ?? []) : rows;
 
 function numbersIn(row: Row): Row | undefined {
   const { histograms, ...numbers } = row;
@@ -14,7 +16,9 @@ function numbersIn(row: Row): Row | undefined {
     return row;
   }
   const present = Uint8Array.from(row.values, (_, index) =>
-    histograms[index] === undefined && (row.present === undefined || row.present[index] === 1) ? 1 : 0,
+    histograms[index] === undefined && (row.present === undefined || row.present[index] === 1)
+      ? 1
+      : 0,
   );
   return present.includes(1) ? { ...numbers, present } : undefined;
 }

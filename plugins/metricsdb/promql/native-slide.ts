@@ -21,11 +21,23 @@ export interface Sliding {
 }
 
 /** Moves the range over a series with histograms. Where a function knows nothing of them, it gets the numbers among them. */
-export async function slideMixed({ run, grid, vector, name, func, scalars, builder, check }: Sliding, series: Samples): Promise<boolean> {
+export async function slideMixed(
+  { run, grid, vector, name, func, scalars, builder, check }: Sliding,
+  series: Samples,
+): Promise<boolean> {
   const { times, values, length, histograms } = series;
-  const numbers = [...values.subarray(0, length).keys()].filter((index) => histograms![index] === undefined);
-  const own = { times: Float64Array.from(numbers, (index) => times[index]!), values: Float64Array.from(numbers, (index) => values[index]!) };
-  const window = new Window(own.times, own.values, marksOf(own.values, numbers.length, func.breaks?.bind(func)));
+  const numbers = [...values.subarray(0, length).keys()].filter(
+    (index) => histograms![index] === undefined,
+  );
+  const own = {
+    times: Float64Array.from(numbers, (index) => times[index]!),
+    values: Float64Array.from(numbers, (index) => values[index]!),
+  };
+  const window = new Window(
+    own.times,
+    own.values,
+    marksOf(own.values, numbers.length, func.breaks?.bind(func)),
+  );
   const notes = new NativeNotes(run.notes, vector.position);
   const metric = labelValue(series.labels, '__name__');
   const paced = pace(run);
@@ -45,11 +57,24 @@ export async function slideMixed({ run, grid, vector, name, func, scalars, build
     window.from = firstAbove(own.times, window.from, end - before);
     window.to = firstAbove(own.times, window.to, end + after);
     const count = window.to - window.from;
-    Object.assign(window, { start: end - vector.range, end, time: timeAt(grid, step), a: scalars[0]?.[step] ?? 0, b: scalars[1]?.[step] ?? 0 });
+    Object.assign(window, {
+      start: end - vector.range,
+      end,
+      time: timeAt(grid, step),
+      a: scalars[0]?.[step] ?? 0,
+      b: scalars[1]?.[step] ?? 0,
+    });
     const native = nativeFunctions[name];
     if (to - from > count && native !== undefined) {
-      const range = { samples: samplesIn(series, from, to), start: window.start, end, name: metric, notes };
-      const result = vector.edges === undefined ? native(range) : withNativeEdges(name, vector.edges, range);
+      const range = {
+        samples: samplesIn(series, from, to),
+        start: window.start,
+        end,
+        name: metric,
+        notes,
+      };
+      const result =
+        vector.edges === undefined ? native(range) : withNativeEdges(name, vector.edges, range);
       if (result !== undefined) {
         builder.putSample(step, result);
       }

@@ -32,15 +32,29 @@ export class Notes {
   }
 
   badBucket(position: number, bound: string, name: string): void {
-    this.warn(position, `bucket label "le" is missing or has a malformed value of ${quoted(bound)}${forName(name)}`);
+    this.warn(
+      position,
+      `bucket label "le" is missing or has a malformed value of ${quoted(bound)}${forName(name)}`,
+    );
   }
 
-  forcedMonotonic(position: number, name: string, time: number, least: number, most: number, difference: number): void {
+  forcedMonotonic(
+    position: number,
+    name: string,
+    time: number,
+    least: number,
+    most: number,
+    difference: number,
+  ): void {
     const key = `PromQL info: input to histogram_quantile needed to be fixed for monotonicity (see https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile)${forName(name)}`;
     const note = this.#notes.get(key);
     const forced = note?.forced;
     if (note === undefined || forced === undefined) {
-      this.#notes.set(key, { info: true, position, forced: { buckets: [least, most], times: [time, time], difference, count: 1 } });
+      this.#notes.set(key, {
+        info: true,
+        position,
+        forced: { buckets: [least, most], times: [time, time], difference, count: 1 },
+      });
       return;
     }
     note.position = position;
@@ -57,7 +71,9 @@ export class Notes {
     const warnings: string[] = [];
     const infos: string[] = [];
     for (const [text, { info, position, forced }] of this.#notes) {
-      (info ? infos : warnings).push(`${text}${forced === undefined ? '' : describeForced(forced)} (${lineAndColumn(query, position)})`);
+      (info ? infos : warnings).push(
+        `${text}${forced === undefined ? '' : describeForced(forced)} (${lineAndColumn(query, position)})`,
+      );
     }
     return { warnings, infos };
   }
@@ -65,7 +81,8 @@ export class Notes {
 
 const forName = (name: string): string => (name === '' ? '' : ` for metric name ${quoted(name)}`);
 
-const wholeSeconds = (ms: number): string => `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+const wholeSeconds = (ms: number): string =>
+  `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 
 function describeForced({ buckets, times, difference, count }: Forced): string {
   return `, from buckets ${generalFloat(buckets[0])} to ${generalFloat(buckets[1])}, with a max diff of ${generalFloat(difference, 2)}, over ${count} samples from ${wholeSeconds(times[0])} to ${wholeSeconds(times[1])}`;

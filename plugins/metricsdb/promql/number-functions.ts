@@ -7,7 +7,20 @@ const date = (seconds: number): Date => new Date(Math.trunc(seconds) * 1000);
 
 const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 
-const monthLengths = (year: number): readonly number[] => [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const monthLengths = (year: number): readonly number[] => [
+  31,
+  isLeap(year) ? 29 : 28,
+  31,
+  30,
+  31,
+  30,
+  31,
+  31,
+  30,
+  31,
+  30,
+  31,
+];
 
 function daysInMonth(seconds: number): number {
   const day = date(seconds);

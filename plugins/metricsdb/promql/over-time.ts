@@ -53,7 +53,10 @@ function variance({ values, from, to }: Window): number {
 }
 
 /** Position of the extreme; NaN gives way to everything. */
-function extreme({ values, from, to }: Window, wins: (value: number, best: number) => boolean): number {
+function extreme(
+  { values, from, to }: Window,
+  wins: (value: number, best: number) => boolean,
+): number {
   let best = from;
   for (let i = from; i < to; i++) {
     if (wins(values[i]!, values[best]!) || Number.isNaN(values[best]!)) {
@@ -89,7 +92,10 @@ function medianDeviation({ values, from, to }: Window): number {
   );
 }
 
-async function medianDeviationOfMany({ values, from, to }: Window, budget: Budget): Promise<number> {
+async function medianDeviationOfMany(
+  { values, from, to }: Window,
+  budget: Budget,
+): Promise<number> {
   const sorted = values.slice(from, to);
   if (sorted.some(Number.isNaN)) {
     return NaN;
@@ -127,20 +133,47 @@ export const overTimeFunctions: Readonly<Record<string, RangeFunction>> = {
   count_over_time: { least: 1, thinned: 'plain', compute: (window) => window.count },
   present_over_time: { least: 1, thinned: 'plain', compute: () => 1 },
   absent_over_time: { least: 1, thinned: 'plain', compute: () => 1 },
-  last_over_time: { least: 1, thinned: 'plain', keepsName: true, compute: ({ values, to }) => values[to - 1] },
-  first_over_time: { least: 1, thinned: 'plain', keepsName: true, compute: ({ values, from }) => values[from] },
-  min_over_time: { least: 1, thinned: 'plain', compute: (window) => window.values[extreme(window, less)] },
-  max_over_time: { least: 1, thinned: 'plain', compute: (window) => window.values[extreme(window, more)] },
+  last_over_time: {
+    least: 1,
+    thinned: 'plain',
+    keepsName: true,
+    compute: ({ values, to }) => values[to - 1],
+  },
+  first_over_time: {
+    least: 1,
+    thinned: 'plain',
+    keepsName: true,
+    compute: ({ values, from }) => values[from],
+  },
+  min_over_time: {
+    least: 1,
+    thinned: 'plain',
+    compute: (window) => window.values[extreme(window, less)],
+  },
+  max_over_time: {
+    least: 1,
+    thinned: 'plain',
+    compute: (window) => window.values[extreme(window, more)],
+  },
   stdvar_over_time: { least: 1, compute: variance },
   stddev_over_time: { least: 1, compute: (window) => Math.sqrt(variance(window)) },
   mad_over_time: { least: 1, compute: medianDeviation, computeMany: medianDeviationOfMany },
   quantile_over_time: {
     least: 1,
     compute: ({ values, from, to, a }) => quantileOf(a, copied(values, from, to)),
-    computeMany: ({ values, from, to, a }, budget) => quantileOfMany(a, values.slice(from, to), budget),
+    computeMany: ({ values, from, to, a }, budget) =>
+      quantileOfMany(a, values.slice(from, to), budget),
   },
-  ts_of_first_over_time: { least: 1, thinned: 'plain', compute: (window) => seconds(window, window.from) },
-  ts_of_last_over_time: { least: 1, thinned: 'plain', compute: (window) => seconds(window, window.to - 1) },
+  ts_of_first_over_time: {
+    least: 1,
+    thinned: 'plain',
+    compute: (window) => seconds(window, window.from),
+  },
+  ts_of_last_over_time: {
+    least: 1,
+    thinned: 'plain',
+    compute: (window) => seconds(window, window.to - 1),
+  },
   ts_of_min_over_time: { least: 1, compute: (window) => seconds(window, extreme(window, notMore)) },
   ts_of_max_over_time: { least: 1, compute: (window) => seconds(window, extreme(window, notLess)) },
   double_exponential_smoothing: { least: 2, compute: doubleSmoothing },

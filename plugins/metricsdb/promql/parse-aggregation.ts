@@ -4,7 +4,11 @@ import type { Stream } from './parse-stream.ts';
 import { parametrised, type Token } from './token.ts';
 
 /** `sum by (a) (x)` and `sum(x) by (a)`; the operator is taken already. */
-export function parseAggregation(stream: Stream, operator: Token, parseArguments: () => Expr[]): Aggregation {
+export function parseAggregation(
+  stream: Stream,
+  operator: Token,
+  parseArguments: () => Expr[],
+): Aggregation {
   const before = parseModifier(stream);
   const args = parseArguments();
   const closing = stream.lastClosing;
@@ -17,7 +21,10 @@ export function parseAggregation(stream: Stream, operator: Token, parseArguments
   }
   const wanted = parametrised.has(operator.word) ? 2 : 1;
   if (args.length !== wanted) {
-    stream.fail(operator.start, `wrong number of arguments for aggregate expression provided, expected ${wanted}, got ${args.length}`);
+    stream.fail(
+      operator.start,
+      `wrong number of arguments for aggregate expression provided, expected ${wanted}, got ${args.length}`,
+    );
   }
   return {
     node: 'aggregation',
@@ -31,7 +38,9 @@ export function parseAggregation(stream: Stream, operator: Token, parseArguments
   };
 }
 
-function parseModifier(stream: Stream): { readonly without: boolean; readonly grouping: readonly string[] } | undefined {
+function parseModifier(
+  stream: Stream,
+): { readonly without: boolean; readonly grouping: readonly string[] } | undefined {
   const without = stream.is('without');
   if (!without && !stream.is('by')) {
     return undefined;
@@ -65,7 +74,9 @@ function parseLabel(stream: Stream): string {
   switch (peek.kind) {
     case 'string': {
       const name = unquoted(stream.take().text);
-      return isLabelName(name) ? name : stream.fail(peek.start, `invalid label name for grouping: ${quoted(name)}`);
+      return isLabelName(name)
+        ? name
+        : stream.fail(peek.start, `invalid label name for grouping: ${quoted(name)}`);
     }
     case 'identifier':
     case 'metric':
@@ -74,7 +85,9 @@ function parseLabel(stream: Stream): string {
       return stream.take().text;
     case 'keyword':
     case 'operator':
-      return /^[a-z]/.test(peek.word) && peek.word !== 'without' ? stream.take().text : stream.unexpected('grouping opts', 'label');
+      return /^[a-z]/.test(peek.word) && peek.word !== 'without'
+        ? stream.take().text
+        : stream.unexpected('grouping opts', 'label');
     default:
       return stream.unexpected('grouping opts', 'label');
   }

@@ -2,7 +2,14 @@ import type { Duration, DurationExpr, DurationPart } from './ast.ts';
 import { parseNumberOrDuration } from './parse-literals.ts';
 import type { Stream } from './parse-stream.ts';
 
-const strength: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, '%': 2, '^': 3 };
+const strength: Readonly<Record<string, number>> = {
+  '+': 1,
+  '-': 1,
+  '*': 2,
+  '/': 2,
+  '%': 2,
+  '^': 3,
+};
 const signStrength = 2;
 const longestSeconds = 2 ** 63 / 1e9;
 
@@ -21,10 +28,13 @@ export function parsePositiveDuration(stream: Stream): Duration | undefined {
 /** What follows `offset`: one duration with its sign; arithmetic only in parentheses. */
 export function parseOffset(stream: Stream): Duration {
   const part = parseSigned(stream, Infinity);
-  return part === undefined ? stream.unexpected('offset', 'number, duration, step(), or range()') : durationOf(part);
+  return part === undefined
+    ? stream.unexpected('offset', 'number, duration, step(), or range()')
+    : durationOf(part);
 }
 
-const durationOf = (part: DurationPart): Duration => (part.node === 'number' ? milliseconds(part.value) : part);
+const durationOf = (part: DurationPart): Duration =>
+  part.node === 'number' ? milliseconds(part.value) : part;
 
 function parsePart(stream: Stream, weakest: number): DurationPart | undefined {
   let left = parseSigned(stream, weakest);
@@ -35,11 +45,20 @@ function parsePart(stream: Stream, weakest: number): DurationPart | undefined {
       return left;
     }
     const at = stream.take();
-    const right = stream.nested(() => parsePart(stream, op === '^' ? own : own + 1)) ?? stream.unexpected();
+    const right =
+      stream.nested(() => parsePart(stream, op === '^' ? own : own + 1)) ?? stream.unexpected();
     if (right.node === 'number' && right.value === 0 && (op === '/' || op === '%')) {
       stream.fail(at.start, op === '/' ? 'division by zero' : 'modulo by zero');
     }
-    left = { node: 'duration', op: op as DurationExpr['op'], left, right, wrapped: false, start: left.start, end: right.end };
+    left = {
+      node: 'duration',
+      op: op as DurationExpr['op'],
+      left,
+      right,
+      wrapped: false,
+      start: left.start,
+      end: right.end,
+    };
   }
   return left;
 }
@@ -49,11 +68,16 @@ function parseSigned(stream: Stream, weakest: number): DurationPart | undefined 
     return parsePrimary(stream);
   }
   const sign = stream.take();
-  const part = stream.nested(() => (weakest === Infinity ? parsePrimary(stream) : parsePart(stream, signStrength + 1))) ?? stream.unexpected();
+  const part =
+    stream.nested(() =>
+      weakest === Infinity ? parsePrimary(stream) : parsePart(stream, signStrength + 1),
+    ) ?? stream.unexpected();
   if (part.node === 'number') {
     return { ...part, value: sign.word === '-' ? -part.value : part.value, start: sign.start };
   }
-  return sign.word === '-' ? { node: 'duration', op: '-', right: part, wrapped: false, start: sign.start, end: part.end } : part;
+  return sign.word === '-'
+    ? { node: 'duration', op: '-', right: part, wrapped: false, start: sign.start, end: part.end }
+    : part;
 }
 
 function parsePrimary(stream: Stream): DurationPart | undefined {
@@ -69,7 +93,9 @@ function parsePrimary(stream: Stream): DurationPart | undefined {
     stream.take();
     const inner = stream.nested(() => parsePart(stream, 0)) ?? stream.unexpected();
     const end = close(stream);
-    return inner.node === 'duration' ? { ...inner, wrapped: true } : { node: 'duration', op: '+', right: inner, wrapped: true, start: peek.start, end };
+    return inner.node === 'duration'
+      ? { ...inner, wrapped: true }
+      : { node: 'duration', op: '+', right: inner, wrapped: true, start: peek.start, end };
   }
   if (peek.kind !== 'preprocessor' || peek.word === 'start' || peek.word === 'end') {
     return undefined;
@@ -86,7 +112,15 @@ function parsePrimary(stream: Stream): DurationPart | undefined {
     stream.unexpected();
   }
   const right = stream.nested(() => parsePart(stream, 0)) ?? stream.unexpected();
-  return { node: 'duration', op, left, right, wrapped: false, start: peek.start, end: close(stream) };
+  return {
+    node: 'duration',
+    op,
+    left,
+    right,
+    wrapped: false,
+    start: peek.start,
+    end: close(stream),
+  };
 }
 
 function close(stream: Stream): number {

@@ -14,12 +14,24 @@ function integer(text: string): number | undefined {
     return undefined;
   }
   const digits = text.replaceAll('_', '');
-  const value = BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : /^0[89]|^0\d/.test(digits) ? Number(digits) : digits);
+  const value = BigInt(
+    /^0[0-7]+$/.test(digits)
+      ? `0o${digits.slice(1)}`
+      : /^0[89]|^0\d/.test(digits)
+        ? Number(digits)
+        : digits,
+  );
   return value > largestInteger ? undefined : Number(value);
 }
 
 export function parseNumber(stream: Stream, token: Token): NumberLiteral {
-  return { node: 'number', value: numberValue(stream, token), duration: false, start: token.start, end: token.end };
+  return {
+    node: 'number',
+    value: numberValue(stream, token),
+    duration: false,
+    start: token.start,
+    end: token.end,
+  };
 }
 
 export function numberValue(stream: Stream, token: Token): number {
@@ -47,7 +59,9 @@ export function parseDurationLiteral(stream: Stream, token: Token): NumberLitera
 const units = ['y', 'w', 'd', 'h', 'm', 's', 'ms'];
 
 function whyNoDuration(text: string): string {
-  const stranger = [...text.matchAll(/[a-z]+/g)].map(([unit]) => unit).find((unit) => !units.includes(unit));
+  const stranger = [...text.matchAll(/[a-z]+/g)]
+    .map(([unit]) => unit)
+    .find((unit) => !units.includes(unit));
   if (stranger !== undefined) {
     return `unknown unit ${quoted(stranger)} in duration ${quoted(text)}`;
   }
@@ -62,5 +76,9 @@ function isOrdered(text: string): boolean {
 /** A number or a duration, or undefined when the next token is neither. */
 export function parseNumberOrDuration(stream: Stream): NumberLiteral | undefined {
   const { kind } = stream.peek();
-  return kind === 'number' ? parseNumber(stream, stream.take()) : kind === 'duration' ? parseDurationLiteral(stream, stream.take()) : undefined;
+  return kind === 'number'
+    ? parseNumber(stream, stream.take())
+    : kind === 'duration'
+      ? parseDurationLiteral(stream, stream.take())
+      : undefined;
 }

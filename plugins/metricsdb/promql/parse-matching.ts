@@ -5,7 +5,10 @@ import type { Stream } from './parse-stream.ts';
 import { setOperators } from './token.ts';
 
 /** What stands between an operator and its right side: `bool on (a) group_left (b) fill (0)`. */
-export function parseMatching(stream: Stream, op: string): { readonly bool: boolean; readonly matching: Matching } {
+export function parseMatching(
+  stream: Stream,
+  op: string,
+): { readonly bool: boolean; readonly matching: Matching } {
   const bool = stream.takeIf('bool');
   const on = stream.is('on');
   const chosen = on || stream.is('ignoring');
@@ -29,11 +32,15 @@ function parseFill(stream: Stream): Pick<Matching, 'fillLeft' | 'fillRight'> {
   }
   if (stream.takeIf('fill_left')) {
     const fillLeft = parseFillValue(stream);
-    return stream.takeIf('fill_right') ? { fillLeft, fillRight: parseFillValue(stream) } : { fillLeft };
+    return stream.takeIf('fill_right')
+      ? { fillLeft, fillRight: parseFillValue(stream) }
+      : { fillLeft };
   }
   if (stream.takeIf('fill_right')) {
     const fillRight = parseFillValue(stream);
-    return stream.takeIf('fill_left') ? { fillLeft: parseFillValue(stream), fillRight } : { fillRight };
+    return stream.takeIf('fill_left')
+      ? { fillLeft: parseFillValue(stream), fillRight }
+      : { fillRight };
   }
   return {};
 }
@@ -48,7 +55,11 @@ function parseFillValue(stream: Stream): number {
   }
   const { kind } = stream.peek();
   const value =
-    kind === 'number' ? numberValue(stream, stream.take()) : kind === 'duration' ? parseDurationLiteral(stream, stream.take()).value : stream.unexpected();
+    kind === 'number'
+      ? numberValue(stream, stream.take())
+      : kind === 'duration'
+        ? parseDurationLiteral(stream, stream.take()).value
+        : stream.unexpected();
   if (!stream.takeIf(')')) {
     stream.unexpected();
   }

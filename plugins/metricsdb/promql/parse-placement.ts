@@ -9,7 +9,10 @@ export function parsePlacement(stream: Stream, expr: Expr): Expr {
   const offset = parseOffset(stream);
   const placed = placementOf(expr);
   if (placed === undefined) {
-    stream.fail(expr.start, 'offset modifier must be preceded by an instant vector selector or range vector selector or a subquery');
+    stream.fail(
+      expr.start,
+      'offset modifier must be preceded by an instant vector selector or range vector selector or a subquery',
+    );
   }
   if (placed.offset !== 0) {
     stream.fail(expr.start, 'offset may not be set multiple times');
@@ -23,7 +26,10 @@ export function parseAt(stream: Stream, expr: Expr): Expr {
   const at = parseTime(stream, expr);
   const placed = placementOf(expr);
   if (placed === undefined) {
-    stream.fail(expr.start, '@ modifier must be preceded by an instant vector selector or range vector selector or a subquery');
+    stream.fail(
+      expr.start,
+      '@ modifier must be preceded by an instant vector selector or range vector selector or a subquery',
+    );
   }
   if (placed.at !== undefined) {
     stream.fail(expr.start, '@ <timestamp> may not be set multiple times');
@@ -74,11 +80,17 @@ export function parseEdges(stream: Stream, expr: Expr): Expr {
   if (selector.edges !== undefined && selector.edges !== edges) {
     stream.fail(expr.start, 'anchored and smoothed modifiers cannot be used together');
   }
-  return expr.node === 'matrix' ? { ...expr, selector: { ...selector, edges } } : { ...selector, edges };
+  return expr.node === 'matrix'
+    ? { ...expr, selector: { ...selector, edges } }
+    : { ...selector, edges };
 }
 
 function placementOf(expr: Expr): Placement | undefined {
-  return expr.node === 'matrix' ? expr.selector : expr.node === 'selector' || expr.node === 'subquery' ? expr : undefined;
+  return expr.node === 'matrix'
+    ? expr.selector
+    : expr.node === 'selector' || expr.node === 'subquery'
+      ? expr
+      : undefined;
 }
 
 function withPlacement(expr: Expr, placement: Partial<Placement>, end: number): Expr {

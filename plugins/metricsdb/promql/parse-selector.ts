@@ -10,7 +10,14 @@ import type { Token } from './token.ts';
 export function selectorOf(stream: Stream, name: Token): VectorSelector {
   const named = matcher('__name__', '=', name.text);
   if (!stream.is('{')) {
-    return { node: 'selector', name: name.text, matchers: [named], offset: 0, start: name.start, end: name.end };
+    return {
+      node: 'selector',
+      name: name.text,
+      matchers: [named],
+      offset: 0,
+      start: name.start,
+      end: name.end,
+    };
   }
   const braces = parseMatchers(stream);
   return { ...braces, name: name.text, matchers: [...braces.matchers, named], start: name.start };
@@ -46,7 +53,10 @@ function parseMatcher(stream: Stream): Matcher {
     if (label.kind === 'string' && (stream.is(',') || stream.is('}'))) {
       return matcher('__name__', '=', name);
     }
-    stream.unexpected('label matching', label.kind === 'string' ? '"," or "}"' : 'label matching operator');
+    stream.unexpected(
+      'label matching',
+      label.kind === 'string' ? '"," or "}"' : 'label matching operator',
+    );
   }
   stream.take();
   if (stream.peek().kind !== 'string') {

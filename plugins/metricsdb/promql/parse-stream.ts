@@ -40,7 +40,11 @@ export function stream(query: string): Stream {
     },
     take() {
       const token = self.peek();
-      if (token.kind === 'number' || token.kind === 'duration' || (token.kind === 'mark' && ')]}'.includes(token.text))) {
+      if (
+        token.kind === 'number' ||
+        token.kind === 'duration' ||
+        (token.kind === 'mark' && ')]}'.includes(token.text))
+      ) {
         lastClosing = token.end;
       }
       peeked = token.kind === 'end' ? token : next();
@@ -55,7 +59,12 @@ export function stream(query: string): Stream {
     },
     is(word) {
       const token = self.peek();
-      return token.word === word && token.kind !== 'identifier' && token.kind !== 'string' && token.kind !== 'number';
+      return (
+        token.word === word &&
+        token.kind !== 'identifier' &&
+        token.kind !== 'string' &&
+        token.kind !== 'number'
+      );
     },
     fail(position, reason) {
       throw parseError(query, position, reason);
@@ -70,7 +79,11 @@ export function stream(query: string): Stream {
     },
     nested(work) {
       if (++depth > deepestNesting) {
-        throw parseError(query, peeked.start, `expression is nested more than ${deepestNesting} levels deep`);
+        throw parseError(
+          query,
+          peeked.start,
+          `expression is nested more than ${deepestNesting} levels deep`,
+        );
       }
       const result = work();
       depth--;

@@ -131,7 +131,9 @@ function parsePrimary(stream: Stream): Expr {
       return selectorOf(stream, stream.take());
     case 'keyword':
     case 'operator':
-      return /^[a-z]/.test(peek.word) && !neverMetrics.has(peek.word) ? selectorOf(stream, stream.take()) : stream.unexpected();
+      return /^[a-z]/.test(peek.word) && !neverMetrics.has(peek.word)
+        ? selectorOf(stream, stream.take())
+        : stream.unexpected();
     default:
       if (stream.is('{')) {
         return parseMatchers(stream);
@@ -151,7 +153,11 @@ function parseParen(stream: Stream): Expr {
 
 function parseCall(stream: Stream, name: string, start: number): Expr {
   const args = parseArguments(stream);
-  const func = functions.has(name) ? name : functions.has(name.toLowerCase()) && isPreprocessor(name) ? name.toLowerCase() : undefined;
+  const func = functions.has(name)
+    ? name
+    : functions.has(name.toLowerCase()) && isPreprocessor(name)
+      ? name.toLowerCase()
+      : undefined;
   if (func === undefined) {
     stream.fail(
       start,
@@ -164,7 +170,8 @@ function parseCall(stream: Stream, name: string, start: number): Expr {
 }
 
 /** Keywords are known in any case, names of functions only in small letters. */
-const isPreprocessor = (name: string): boolean => ['start', 'end', 'step', 'range', 'min_of', 'max_of'].includes(name.toLowerCase());
+const isPreprocessor = (name: string): boolean =>
+  ['start', 'end', 'step', 'range', 'min_of', 'max_of'].includes(name.toLowerCase());
 
 function parseArguments(stream: Stream): Expr[] {
   if (!stream.takeIf('(')) {
@@ -203,7 +210,9 @@ function parsePostfix(stream: Stream, first: Expr): Expr {
 
 function parseBrackets(stream: Stream, expr: Expr): Expr {
   const bracket = stream.take();
-  const range = parsePositiveDuration(stream) ?? stream.unexpected('subquery or range selector', 'number, duration, step(), or range()');
+  const range =
+    parsePositiveDuration(stream) ??
+    stream.unexpected('subquery or range selector', 'number, duration, step(), or range()');
   if (stream.takeIf(']')) {
     return rangeOf(stream, expr, bracket.start, range);
   }
@@ -212,11 +221,20 @@ function parseBrackets(stream: Stream, expr: Expr): Expr {
   }
   const step = stream.is(']')
     ? undefined
-    : (parsePositiveDuration(stream) ?? stream.unexpected('subquery selector', 'number, duration, step(), range(), or "]"'));
+    : (parsePositiveDuration(stream) ??
+      stream.unexpected('subquery selector', 'number, duration, step(), range(), or "]"'));
   if (!stream.is(']')) {
     stream.unexpected('subquery selector', '"]"');
   }
-  return { node: 'subquery', expr, range, ...(step !== undefined && { step }), offset: 0, start: expr.start, end: stream.take().end };
+  return {
+    node: 'subquery',
+    expr,
+    range,
+    ...(step !== undefined && { step }),
+    offset: 0,
+    start: expr.start,
+    end: stream.take().end,
+  };
 }
 
 function rangeOf(stream: Stream, expr: Expr, bracket: number, range: Subquery['range']): Expr {

@@ -14,7 +14,8 @@ export function place(run: Run, { at, offset }: Placement): Placed {
   return { offset: milliseconds(run, offset, true), ...(time !== undefined && { at: time }) };
 }
 
-export const dataTime = (placed: Placed, grid: Grid, step: number): number => (placed.at ?? timeAt(grid, step)) - placed.offset;
+export const dataTime = (placed: Placed, grid: Grid, step: number): number =>
+  (placed.at ?? timeAt(grid, step)) - placed.offset;
 
 /** In milliseconds. */
 export function milliseconds(run: Run, duration: Duration, mayBeNegative: boolean): number {
@@ -61,7 +62,9 @@ function secondsOf(run: Run, part: DurationPart): number {
     case '/':
     case '%':
       if (right === 0) {
-        throw executionError(`${part.start}:${part.end}: ${part.op === '/' ? 'division' : 'modulo'} by zero`);
+        throw executionError(
+          `${part.start}:${part.end}: ${part.op === '/' ? 'division' : 'modulo'} by zero`,
+        );
       }
       return part.op === '/' ? left / right : left % right;
   }

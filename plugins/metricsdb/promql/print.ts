@@ -1,6 +1,15 @@
 import { formatDuration, type Matcher } from 'svc/query';
 
-import type { Aggregation, Binary, Duration, DurationPart, Expr, NumberLiteral, Placement, VectorSelector } from './ast.ts';
+import type {
+  Aggregation,
+  Binary,
+  Duration,
+  DurationPart,
+  Expr,
+  NumberLiteral,
+  Placement,
+  VectorSelector,
+} from './ast.ts';
 import { plainFloat, quoted } from './go-text.ts';
 
 /** The expression as text that parses to the same expression. */
@@ -38,7 +47,17 @@ function printNumber({ value, duration }: NumberLiteral): string {
 }
 
 function printMatchers({ name, matchers }: VectorSelector): string {
-  const shown = matchers.filter((matcher) => !(name !== '' && matcher.name === '__name__' && matcher.op === '=' && matcher.value === name)).map(printMatcher);
+  const shown = matchers
+    .filter(
+      (matcher) =>
+        !(
+          name !== '' &&
+          matcher.name === '__name__' &&
+          matcher.op === '=' &&
+          matcher.value === name
+        ),
+    )
+    .map(printMatcher);
   return shown.length === 0 && name !== '' ? name : `${name}{${shown.sort().join(',')}}`;
 }
 
@@ -46,19 +65,22 @@ const plainName = /^[a-zA-Z_]\w*$/;
 
 const printName = (name: string): string => (plainName.test(name) ? name : quoted(name));
 
-export const printMatcher = ({ name, op, value }: Matcher): string => `${printName(name)}${op}${quoted(value)}`;
+export const printMatcher = ({ name, op, value }: Matcher): string =>
+  `${printName(name)}${op}${quoted(value)}`;
 
 const printEdges = ({ edges }: VectorSelector): string => (edges === undefined ? '' : ` ${edges}`);
 
 function printPlacement({ at, offset }: Placement): string {
-  const time = at === undefined ? '' : ` @ ${typeof at === 'number' ? (at / 1000).toFixed(3) : `${at}()`}`;
+  const time =
+    at === undefined ? '' : ` @ ${typeof at === 'number' ? (at / 1000).toFixed(3) : `${at}()`}`;
   if (typeof offset !== 'number') {
     return `${time} offset ${printPart(offset)}`;
   }
   return offset === 0 ? time : `${time} offset ${formatDuration(offset)}`;
 }
 
-const printDuration = (duration: Duration): string => (typeof duration === 'number' ? formatDuration(duration) : printPart(duration));
+const printDuration = (duration: Duration): string =>
+  typeof duration === 'number' ? formatDuration(duration) : printPart(duration);
 
 function printPart(part: DurationPart): string {
   if (part.node === 'number') {
@@ -79,14 +101,19 @@ function printPart(part: DurationPart): string {
 const printLabels = (labels: readonly string[]): string => `(${labels.map(printName).join(', ')})`;
 
 function printAggregation({ op, expr, param, grouping, without }: Aggregation): string {
-  const modifier = without ? ` without ${printLabels(grouping)} ` : grouping.length > 0 ? ` by ${printLabels(grouping)} ` : '';
+  const modifier = without
+    ? ` without ${printLabels(grouping)} `
+    : grouping.length > 0
+      ? ` by ${printLabels(grouping)} `
+      : '';
   return `${op}${modifier}(${param === undefined ? '' : `${print(param)}, `}${print(expr)})`;
 }
 
 function printMatching({ matching }: Binary): string {
   const { on, labels, card, include, fillLeft, fillRight } = matching;
   const grouped = card === 'many-to-one' || card === 'one-to-many';
-  let text = labels.length > 0 || on || grouped ? ` ${on ? 'on' : 'ignoring'} ${printLabels(labels)}` : '';
+  let text =
+    labels.length > 0 || on || grouped ? ` ${on ? 'on' : 'ignoring'} ${printLabels(labels)}` : '';
   if (grouped) {
     text += ` ${card === 'many-to-one' ? 'group_left' : 'group_right'} ${printLabels(include)}`;
   }

@@ -9,7 +9,11 @@ export function quantileOf(q: number, values: Float64Array): number {
 }
 
 /** The same for so many values that sorting them in one go would hold up others. */
-export async function quantileOfMany(q: number, values: Float64Array, budget: Budget): Promise<number> {
+export async function quantileOfMany(
+  q: number,
+  values: Float64Array,
+  budget: Budget,
+): Promise<number> {
   if (isOutside(q, values)) {
     return outside(q, values);
   }
@@ -17,9 +21,11 @@ export async function quantileOfMany(q: number, values: Float64Array, budget: Bu
   return ranked(q, values, values.length - numbersIn(values));
 }
 
-const isOutside = (q: number, { length }: Float64Array): boolean => length === 0 || !(q >= 0 && q <= 1);
+const isOutside = (q: number, { length }: Float64Array): boolean =>
+  length === 0 || !(q >= 0 && q <= 1);
 
-const outside = (q: number, { length }: Float64Array): number => (length === 0 || Number.isNaN(q) ? NaN : q < 0 ? -Infinity : Infinity);
+const outside = (q: number, { length }: Float64Array): number =>
+  length === 0 || Number.isNaN(q) ? NaN : q < 0 ? -Infinity : Infinity;
 
 /** Of sorted values, of which the last `unknown` are no numbers. */
 function ranked(q: number, values: Float64Array, unknown: number): number {

@@ -24,7 +24,15 @@ export const rangeFunctions: ReadonlyMap<string, RangeFunction> = new Map([
 
 /** Look at the ends of each range, or go over the samples once for all ranges. */
 const quickFunctions: ReadonlySet<string> = new Set([
-  ...['count_over_time', 'present_over_time', 'absent_over_time', 'last_over_time', 'first_over_time', 'ts_of_first_over_time', 'ts_of_last_over_time'],
+  ...[
+    'count_over_time',
+    'present_over_time',
+    'absent_over_time',
+    'last_over_time',
+    'first_over_time',
+    'ts_of_first_over_time',
+    'ts_of_last_over_time',
+  ],
   ...['rate', 'increase', 'delta', 'irate', 'idelta', 'changes', 'resets'],
 ]);
 
@@ -59,7 +67,8 @@ export async function callRangeFunction(run: Run, call: Call, grid: Grid): Promi
     }
   };
   const sliding = { run, grid, vector, name: call.func, func, scalars, builder, check };
-  const mixed = async (series: Samples): Promise<void> => take(series, await slideMixed(sliding, series));
+  const mixed = async (series: Samples): Promise<void> =>
+    take(series, await slideMixed(sliding, series));
   if (func.sweep !== undefined && vector.edges === undefined) {
     await vector.each((series) => {
       if (series.histograms !== undefined) {
@@ -70,7 +79,9 @@ export async function callRangeFunction(run: Run, call: Call, grid: Grid): Promi
       return undefined;
     });
   } else {
-    const passes = quickFunctions.has(call.func) ? 0 : Math.min(grid.count, vector.range / grid.step + 1);
+    const passes = quickFunctions.has(call.func)
+      ? 0
+      : Math.min(grid.count, vector.range / grid.step + 1);
     let foreseen = 0;
     await vector.each(async (series) => {
       if (series.histograms !== undefined) {
@@ -97,7 +108,13 @@ function functionFor(name: string, { edges }: RangeVector): RangeFunction {
   return func;
 }
 
-function sweep(grid: Grid, vector: RangeVector, { times, values, length, ordinals }: Samples, func: RangeFunction, builder: RowBuilder): void {
+function sweep(
+  grid: Grid,
+  vector: RangeVector,
+  { times, values, length, ordinals }: Samples,
+  func: RangeFunction,
+  builder: RowBuilder,
+): void {
   const course = {
     times,
     values,
@@ -124,7 +141,12 @@ async function slide(
 ): Promise<void> {
   const before = vector.range + (vector.edges === undefined ? 0 : run.lookbackMs);
   const after = vector.edges === 'smoothed' ? run.lookbackMs : 0;
-  const window = new Window(times, values, marksOf(values, length, func.breaks?.bind(func)), ordinals);
+  const window = new Window(
+    times,
+    values,
+    marksOf(values, length, func.breaks?.bind(func)),
+    ordinals,
+  );
   window.range = vector.range;
   let from = 0;
   let to = 0;
@@ -147,7 +169,10 @@ async function slide(
       window.a = scalars[0] === undefined ? 0 : scalars[0][step]!;
       window.b = scalars[1] === undefined ? 0 : scalars[1][step]!;
       check?.(window);
-      const value = count > breathEvery && func.computeMany !== undefined ? await func.computeMany(window, run.budget) : func.compute(window);
+      const value =
+        count > breathEvery && func.computeMany !== undefined
+          ? await func.computeMany(window, run.budget)
+          : func.compute(window);
       if (value !== undefined) {
         builder.put(step, value);
       }
@@ -195,12 +220,18 @@ function doubtCounter(run: Run, position: number, { labels }: Samples): void {
   }
   if (!run.typeAndUnitLabels) {
     if (!isCounterName(name)) {
-      run.notes.inform(position, `metric might not be a counter, name does not end in _total/_sum/_count/_bucket: ${quoted(name)}`);
+      run.notes.inform(
+        position,
+        `metric might not be a counter, name does not end in _total/_sum/_count/_bucket: ${quoted(name)}`,
+      );
     }
     return;
   }
   const type = labelValue(labels, '__type__');
   if (type !== 'counter' && type !== 'histogram') {
-    run.notes.inform(position, `metric might not be a counter, __type__ label is not set to "counter" or "histogram", got ${quoted(type)}: ${quoted(name)}`);
+    run.notes.inform(
+      position,
+      `metric might not be a counter, __type__ label is not set to "counter" or "histogram", got ${quoted(type)}: ${quoted(name)}`,
+    );
   }
 }

@@ -41,7 +41,12 @@ export interface Purpose {
   readonly thinned: RangeFunction['thinned'];
 }
 
-export async function rangeVector(run: Run, expr: Expr, grid: Grid, purpose?: Purpose): Promise<RangeVector> {
+export async function rangeVector(
+  run: Run,
+  expr: Expr,
+  grid: Grid,
+  purpose?: Purpose,
+): Promise<RangeVector> {
   const inner = withoutParens(expr);
   if (inner.node === 'matrix') {
     return selectedRange(run, inner, grid, purpose);
@@ -52,7 +57,12 @@ export async function rangeVector(run: Run, expr: Expr, grid: Grid, purpose?: Pu
   throw new TypeError(`expected a range vector, got ${inner.node}`);
 }
 
-function selectedRange(run: Run, expr: MatrixSelector, grid: Grid, purpose: Purpose | undefined): RangeVector {
+function selectedRange(
+  run: Run,
+  expr: MatrixSelector,
+  grid: Grid,
+  purpose: Purpose | undefined,
+): RangeVector {
   const { edges } = expr.selector;
   const placed = place(run, expr.selector);
   const range = milliseconds(run, expr.range, false);
@@ -60,7 +70,12 @@ function selectedRange(run: Run, expr: MatrixSelector, grid: Grid, purpose: Purp
   const after = edges === 'smoothed' ? run.lookbackMs : 0;
   const mint = dataTime(placed, grid, 0) - range - before;
   const maxt = dataTime(placed, grid, grid.count - 1) + after;
-  const windows = { end: dataTime(placed, grid, 0), advance: placed.at === undefined ? grid.step : 0, width: range, falls: purpose?.thinned === 'with falls' };
+  const windows = {
+    end: dataTime(placed, grid, 0),
+    advance: placed.at === undefined ? grid.step : 0,
+    width: range,
+    falls: purpose?.thinned === 'with falls',
+  };
   const hints = {
     step: grid.step,
     range: range + before + after,
@@ -71,7 +86,10 @@ function selectedRange(run: Run, expr: MatrixSelector, grid: Grid, purpose: Purp
     ...placed,
     range,
     position: expr.start,
-    each: (visit) => eachSelected(run, expr.selector, mint, maxt, hints, (series) => visit(rawSamples(withoutStale(series)))),
+    each: (visit) =>
+      eachSelected(run, expr.selector, mint, maxt, hints, (series) =>
+        visit(rawSamples(withoutStale(series))),
+      ),
     ...(edges !== undefined && { edges }),
   };
 }
@@ -94,7 +112,13 @@ function ordinalsOf(counts: Float64Array, length: number): Float64Array {
 async function subqueryRange(run: Run, expr: Subquery, grid: Grid): Promise<RangeVector> {
   const placed = place(run, expr);
   const range = milliseconds(run, expr.range, false);
-  const inner = subqueryGrid(run, expr, range, dataTime(placed, grid, 0), dataTime(placed, grid, grid.count - 1));
+  const inner = subqueryGrid(
+    run,
+    expr,
+    range,
+    dataTime(placed, grid, 0),
+    dataTime(placed, grid, grid.count - 1),
+  );
   const rows = inner === undefined ? [] : await rowsOf(run, expr.expr, inner);
   return {
     ...placed,
@@ -110,7 +134,13 @@ async function subqueryRange(run: Run, expr: Subquery, grid: Grid): Promise<Rang
 }
 
 /** Steps are multiples of the step since 1970, so that moving the window does not move them. */
-function subqueryGrid(run: Run, { step }: Subquery, range: number, first: number, last: number): Grid | undefined {
+function subqueryGrid(
+  run: Run,
+  { step }: Subquery,
+  range: number,
+  first: number,
+  last: number,
+): Grid | undefined {
   const interval = step === undefined ? run.subqueryStepMs : milliseconds(run, step, false);
   if (interval < 1) {
     throw executionError('the step of a subquery must be at least 1ms');
@@ -123,7 +153,10 @@ function subqueryGrid(run: Run, { step }: Subquery, range: number, first: number
   // Before anything of this size is made.
   run.budget.spend(count);
   if (count > mostSteps) {
-    throw queryError('too_large', `a subquery has ${count} steps, more than ${mostSteps}: ask for a longer step or a shorter range`);
+    throw queryError(
+      'too_large',
+      `a subquery has ${count} steps, more than ${mostSteps}: ask for a longer step or a shorter range`,
+    );
   }
   return { start, step: interval, count };
 }
@@ -136,7 +169,14 @@ function samplesOf(row: Row, grid: Grid): Samples {
     for (let i = 0; i < values.length; i++) {
       times[i] = timeAt(grid, from + i);
     }
-    return { labels, dropName, times, values, length: values.length, ...(histograms && { histograms }) };
+    return {
+      labels,
+      dropName,
+      times,
+      values,
+      length: values.length,
+      ...(histograms && { histograms }),
+    };
   }
   const kept = new Float64Array(values.length);
   let length = 0;
@@ -154,5 +194,7 @@ function unrelated({ values, present, histograms }: Row): Histograms {
   return [...values.keys()]
     .filter((index) => present === undefined || present[index] === 1)
     .map((index) => histograms![index])
-    .map((one) => (one?.hint === 'reset' || one?.hint === 'not_reset' ? { ...one, hint: 'unknown' } : one));
+    .map((one) =>
+      one?.hint === 'reset' || one?.hint === 'not_reset' ? { ...one, hint: 'unknown' } : one,
+    );
 }

@@ -1,7 +1,8 @@
 import { countMarks, type Course, type RangeFunction, seekMark, type Window } from './window.ts';
 
 export const isReset = (before: number, value: number): boolean => value < before;
-const isChange = (before: number, value: number): boolean => value !== before && !(Number.isNaN(value) && Number.isNaN(before));
+const isChange = (before: number, value: number): boolean =>
+  value !== before && !(Number.isNaN(value) && Number.isNaN(before));
 
 /** A series that begins or ends further from the edge than this many of its intervals is taken to begin or end within the range. */
 const farFromEdge = 1.1;
@@ -16,7 +17,15 @@ function increaseWithResets(window: Window): number {
 }
 
 /** The increase that the samples show, stretched to the whole range. */
-export function stretched(change: number, first: number, spanMs: number, gaps: number, beforeMs: number, afterMs: number, counter: boolean): number {
+export function stretched(
+  change: number,
+  first: number,
+  spanMs: number,
+  gaps: number,
+  beforeMs: number,
+  afterMs: number,
+  counter: boolean,
+): number {
   const sampled = spanMs / 1000;
   const average = sampled / gaps;
   let before = beforeMs / 1000;
@@ -39,12 +48,26 @@ function extrapolated(window: Window, counter: boolean, perSecond: boolean): num
   const change = counter ? increaseWithResets(window) : values[to - 1]! - values[from]!;
   const oldest = times[from]!;
   const newest = times[to - 1]!;
-  const factor = stretched(change, values[from]!, newest - oldest, to - from - 1, oldest - start, end - newest, counter);
+  const factor = stretched(
+    change,
+    values[from]!,
+    newest - oldest,
+    to - from - 1,
+    oldest - start,
+    end - newest,
+    counter,
+  );
   return change * (perSecond ? factor / (range / 1000) : factor);
 }
 
 /** As `extrapolated` at every step. */
-function sweepExtrapolated(course: Course, values: Float64Array, present: Uint8Array, counter: boolean, perSecond: boolean): void {
+function sweepExtrapolated(
+  course: Course,
+  values: Float64Array,
+  present: Uint8Array,
+  counter: boolean,
+  perSecond: boolean,
+): void {
   const { times, values: samples, length, ordinals, range, end: first, advance, steps } = course;
   const marks = counter ? resetsIn(samples, length) : none;
   const seconds = range / 1000;
@@ -60,7 +83,8 @@ function sweepExtrapolated(course: Course, values: Float64Array, present: Uint8A
     while (from < to && times[from]! <= start) {
       from++;
     }
-    const gaps = ordinals === undefined || to <= from ? to - from - 1 : ordinals[to - 1]! - ordinals[from]!;
+    const gaps =
+      ordinals === undefined || to <= from ? to - from - 1 : ordinals[to - 1]! - ordinals[from]!;
     if (gaps < 1) {
       continue;
     }
@@ -74,7 +98,15 @@ function sweepExtrapolated(course: Course, values: Float64Array, present: Uint8A
     for (let next = mark; next < marks.length && marks[next]! < to; next++) {
       change += samples[marks[next]! - 1]!;
     }
-    const factor = stretched(change, value, newest - oldest, gaps, oldest - start, end - newest, counter);
+    const factor = stretched(
+      change,
+      value,
+      newest - oldest,
+      gaps,
+      oldest - start,
+      end - newest,
+      counter,
+    );
     values[step] = change * (perSecond ? factor / seconds : factor);
     present[step] = 1;
   }
@@ -98,7 +130,8 @@ function stretching(counter: boolean, perSecond: boolean): RangeFunction {
     thinned: counter ? 'with falls' : 'plain',
     ...(counter && { breaks: isReset }),
     compute: (window) => extrapolated(window, counter, perSecond),
-    sweep: (course, values, present) => sweepExtrapolated(course, values, present, counter, perSecond),
+    sweep: (course, values, present) =>
+      sweepExtrapolated(course, values, present, counter, perSecond),
   };
 }
 

@@ -8,7 +8,10 @@ const sumXY = new CompensatedSum();
 const sumXX = new CompensatedSum();
 
 /** Least squares through the samples, with seconds since `origin` as x. */
-function line({ times, values, from, to }: Window, origin: number): readonly [slope: number, intercept: number] {
+function line(
+  { times, values, from, to }: Window,
+  origin: number,
+): readonly [slope: number, intercept: number] {
   const first = values[from]!;
   let constant = true;
   for (const sum of [sumX, sumY, sumXY, sumXX]) {

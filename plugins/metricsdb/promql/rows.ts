@@ -22,12 +22,17 @@ export function withoutMetadata(labels: Labels): Labels {
 }
 
 /** The labels of a result whose name has lost its meaning. */
-export const nameless = (run: Run, labels: Labels): Labels => (run.delayedNameRemoval ? labels : withoutMetadata(labels));
+export const nameless = (run: Run, labels: Labels): Labels =>
+  run.delayedNameRemoval ? labels : withoutMetadata(labels);
 
 /** Position of a step in the values of a row; -1 when it has none there. */
 export function indexAt(row: Row, step: number): number {
   const index = step - row.from;
-  return index >= 0 && index < row.values.length && (row.present === undefined || row.present[index] === 1) ? index : -1;
+  return index >= 0 &&
+    index < row.values.length &&
+    (row.present === undefined || row.present[index] === 1)
+    ? index
+    : -1;
 }
 
 /** Gathers the values of one row after the other, and keeps no more of the grid than there are values on. */
@@ -112,7 +117,14 @@ export class RowBuilder {
     this.#present.fill(0, from, end);
     this.#first = this.#last = -1;
     this.#count = 0;
-    return { labels, dropName, from, values, ...(present !== undefined && { present }), ...(histograms !== undefined && { histograms }) };
+    return {
+      labels,
+      dropName,
+      from,
+      values,
+      ...(present !== undefined && { present }),
+      ...(histograms !== undefined && { histograms }),
+    };
   }
 }
 
@@ -122,19 +134,35 @@ export function charge(run: Run, points: number): void {
 }
 
 /** A row of numbers with others at the same steps. */
-export function mapRow(run: Run, row: Row, labels: Labels, dropName: boolean, change: (value: number, step: number) => number): Row {
+export function mapRow(
+  run: Run,
+  row: Row,
+  labels: Labels,
+  dropName: boolean,
+  change: (value: number, step: number) => number,
+): Row {
   charge(run, row.values.length);
   const values = new Float64Array(row.values.length);
   for (let i = 0; i < values.length; i++) {
     values[i] = change(row.values[i]!, row.from + i);
   }
-  return { labels, dropName, from: row.from, values, ...(row.present !== undefined && { present: row.present }) };
+  return {
+    labels,
+    dropName,
+    from: row.from,
+    values,
+    ...(row.present !== undefined && { present: row.present }),
+  };
 }
 
 export const duplicateLabels = 'vector cannot contain metrics with the same labelset';
 
 /** Rows that come to have the same labels are one row, as long as they do not meet at a step. */
-export async function mergeRows(run: Run, grid: Grid, rows: readonly Row[]): Promise<readonly Row[]> {
+export async function mergeRows(
+  run: Run,
+  grid: Grid,
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
   const groups = await grouped(run, rows);
   if (groups.size === rows.length) {
     return rows;
@@ -162,11 +190,18 @@ function united(builder: RowBuilder, group: readonly Row[]): Row {
 }
 
 /** As `mergeRows`, where the names may still go: then only the answer shows what is the same. */
-export async function mergeSteps(run: Run, grid: Grid, rows: readonly Row[]): Promise<readonly Row[]> {
+export async function mergeSteps(
+  run: Run,
+  grid: Grid,
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
   return run.delayedNameRemoval && grid.count === 1 ? rows : await mergeRows(run, grid, rows);
 }
 
-export async function refuseDuplicates(run: Run, rows: readonly { readonly labels: Labels }[]): Promise<void> {
+export async function refuseDuplicates(
+  run: Run,
+  rows: readonly { readonly labels: Labels }[],
+): Promise<void> {
   if ((await grouped(run, rows)).size < rows.length) {
     throw executionError(duplicateLabels);
   }
@@ -184,7 +219,10 @@ export class LostNames {
   }
 }
 
-async function grouped<T extends { readonly labels: Labels }>({ budget }: Run, rows: readonly T[]): Promise<Map<string, T[]>> {
+async function grouped<T extends { readonly labels: Labels }>(
+  { budget }: Run,
+  rows: readonly T[],
+): Promise<Map<string, T[]>> {
   const groups = new Map<string, T[]>();
   await eachOf(rows, budget, (row) => {
     const key = labelsKey(row.labels);

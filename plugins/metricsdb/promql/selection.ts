@@ -12,10 +12,18 @@ import type { Grid, Row, Run } from './run.ts';
 import type { SelectHints, Series, Visit } from './source.ts';
 
 /** Tells selectors apart by what they select. */
-export const selectorKey = (matchers: readonly Matcher[]): string => labelsKey(matchers.map(printMatcher).sort());
+export const selectorKey = (matchers: readonly Matcher[]): string =>
+  labelsKey(matchers.map(printMatcher).sort());
 
 /** Visits the samples in (mint, maxt] of everything that a selector and the rights of the asker allow. */
-export async function eachSelected(run: Run, { matchers }: VectorSelector, mint: number, maxt: number, hints: SelectHints, visit: Visit): Promise<void> {
+export async function eachSelected(
+  run: Run,
+  { matchers }: VectorSelector,
+  mint: number,
+  maxt: number,
+  hints: SelectHints,
+  visit: Visit,
+): Promise<void> {
   const all = [...matchers, ...run.enforce];
   const key = selectorKey(matchers);
   if (run.source.scan !== undefined && !run.repeated.has(key)) {
@@ -35,14 +43,22 @@ export async function eachSelected(run: Run, { matchers }: VectorSelector, mint:
 type Wanted = 'value' | 'timestamp' | 'info';
 
 /** The newest sample of each series, not older than the lookback, at each step. */
-export async function instantRows(run: Run, selector: VectorSelector, grid: Grid, wanted: Wanted): Promise<readonly Row[]> {
+export async function instantRows(
+  run: Run,
+  selector: VectorSelector,
+  grid: Grid,
+  wanted: Wanted,
+): Promise<readonly Row[]> {
   const placed = place(run, selector);
   const first = dataTime(placed, grid, 0);
   const last = dataTime(placed, grid, grid.count - 1);
   const builder = new RowBuilder(run, grid);
   const rows: Row[] = [];
   const advance = placed.at === undefined ? grid.step : 0;
-  const hints = grid.count === 1 ? { newest: true } : { step: grid.step, windows: { end: first, advance, width: 0, falls: false } };
+  const hints =
+    grid.count === 1
+      ? { newest: true }
+      : { step: grid.step, windows: { end: first, advance, width: 0, falls: false } };
   await eachSelected(run, selector, first - run.lookbackMs, last, hints, (series) => {
     fillNewest(builder, series, first, advance, grid.count, run.lookbackMs, wanted);
     const row = builder.take(series.labels, false);
@@ -53,7 +69,15 @@ export async function instantRows(run: Run, selector: VectorSelector, grid: Grid
   return rows;
 }
 
-function fillNewest(builder: RowBuilder, series: Series, first: number, advance: number, count: number, lookback: number, wanted: Wanted): void {
+function fillNewest(
+  builder: RowBuilder,
+  series: Series,
+  first: number,
+  advance: number,
+  count: number,
+  lookback: number,
+  wanted: Wanted,
+): void {
   const { times, values, length, stale, histograms } = series;
   let next = 0;
   for (let step = 0; step < count; step++) {
@@ -62,11 +86,17 @@ function fillNewest(builder: RowBuilder, series: Series, first: number, advance:
       next++;
     }
     const newest = next - 1;
-    if (newest >= 0 && times[newest]! > time - lookback && !(stale !== undefined && stale[newest] === 1)) {
+    if (
+      newest >= 0 &&
+      times[newest]! > time - lookback &&
+      !(stale !== undefined && stale[newest] === 1)
+    ) {
       const histogram = histograms?.[newest];
       if (histogram !== undefined && wanted !== 'timestamp') {
         if (wanted === 'info') {
-          throw executionError(`this should be an info metric, with float samples: ${shownLabels(series.labels, quoted)}`);
+          throw executionError(
+            `this should be an info metric, with float samples: ${shownLabels(series.labels, quoted)}`,
+          );
         }
         builder.putSample(step, histogram);
         continue;
@@ -97,5 +127,12 @@ export function withoutStale(series: Series): Series {
       values[kept++] = series.values[i]!;
     }
   }
-  return { labels: series.labels, times, values, length: kept, ...(standing && { counts: standing }), ...(histograms && { histograms }) };
+  return {
+    labels: series.labels,
+    times,
+    values,
+    length: kept,
+    ...(standing && { counts: standing }),
+    ...(histograms && { histograms }),
+  };
 }

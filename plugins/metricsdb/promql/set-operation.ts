@@ -4,7 +4,14 @@ import { mergeSteps, RowBuilder } from './rows.ts';
 import type { Grid, Row, Run } from './run.ts';
 
 /** `and`, `or` and `unless`: which samples stay hangs on whether the other side has a matching one at that step. */
-export async function combineSets(run: Run, grid: Grid, op: string, matching: Matching, left: readonly Row[], right: readonly Row[]): Promise<readonly Row[]> {
+export async function combineSets(
+  run: Run,
+  grid: Grid,
+  op: string,
+  matching: Matching,
+  left: readonly Row[],
+  right: readonly Row[],
+): Promise<readonly Row[]> {
   const other = op === 'or' ? 'left' : 'right';
   const filtered = new Map<Row, Row | undefined>();
   const builder = new RowBuilder(run, grid);
@@ -36,12 +43,20 @@ function presence(run: Run, grid: Grid, rows: readonly Row[]): Uint8Array | unde
   return present;
 }
 
-function filter(builder: RowBuilder, row: Row, present: Uint8Array | undefined, wanted: boolean): Row | undefined {
+function filter(
+  builder: RowBuilder,
+  row: Row,
+  present: Uint8Array | undefined,
+  wanted: boolean,
+): Row | undefined {
   if (present === undefined) {
     return wanted ? undefined : row;
   }
   for (let i = 0; i < row.values.length; i++) {
-    if ((row.present === undefined || row.present[i] === 1) && (present[row.from + i] === 1) === wanted) {
+    if (
+      (row.present === undefined || row.present[i] === 1) &&
+      (present[row.from + i] === 1) === wanted
+    ) {
       builder.copy(row.from + i, row, i);
     }
   }

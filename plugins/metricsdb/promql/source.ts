@@ -45,9 +45,22 @@ export interface SelectHints {
 /** Where the engine gets samples from. */
 export interface SeriesSource {
   /** Series whose labels match, each with its samples in (mint, maxt]. May be called several times for one query. Charges the budget for what it reads. */
-  select(matchers: readonly Matcher[], mint: number, maxt: number, hints: SelectHints, budget: Budget): Promise<readonly Series[]>;
+  select(
+    matchers: readonly Matcher[],
+    mint: number,
+    maxt: number,
+    hints: SelectHints,
+    budget: Budget,
+  ): Promise<readonly Series[]>;
   /** As `select`, one series after the other: what `visit` gets is good until it returns, or until what it returns resolves. For who need not hold it all. */
-  scan?(matchers: readonly Matcher[], mint: number, maxt: number, hints: SelectHints, budget: Budget, visit: Visit): Promise<void>;
+  scan?(
+    matchers: readonly Matcher[],
+    mint: number,
+    maxt: number,
+    hints: SelectHints,
+    budget: Budget,
+    visit: Visit,
+  ): Promise<void>;
 }
 
 export type Visit = (series: Series) => Promise<void> | void;

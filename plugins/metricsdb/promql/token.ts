@@ -26,23 +26,48 @@ export interface Token {
 }
 
 export const aggregators: ReadonlySet<string> = new Set(
-  'sum avg count min max group stddev stdvar topk bottomk count_values quantile limitk limit_ratio'.split(' '),
+  'sum avg count min max group stddev stdvar topk bottomk count_values quantile limitk limit_ratio'.split(
+    ' ',
+  ),
 );
 
 /** Their first argument is a number or a text, not what is aggregated. */
-export const parametrised: ReadonlySet<string> = new Set(['topk', 'bottomk', 'count_values', 'quantile', 'limitk', 'limit_ratio']);
+export const parametrised: ReadonlySet<string> = new Set([
+  'topk',
+  'bottomk',
+  'count_values',
+  'quantile',
+  'limitk',
+  'limit_ratio',
+]);
 
 export const wordOperators: ReadonlySet<string> = new Set(['and', 'or', 'unless', 'atan2']);
 
 export const keywords: ReadonlySet<string> = new Set(
-  'offset smoothed anchored by without on ignoring group_left group_right fill fill_left fill_right bool'.split(' '),
+  'offset smoothed anchored by without on ignoring group_left group_right fill fill_left fill_right bool'.split(
+    ' ',
+  ),
 );
 
 /** Functions and names in an expression, and durations of the query between brackets. */
-export const preprocessors: ReadonlySet<string> = new Set(['start', 'end', 'step', 'range', 'max_of', 'min_of']);
+export const preprocessors: ReadonlySet<string> = new Set([
+  'start',
+  'end',
+  'step',
+  'range',
+  'max_of',
+  'min_of',
+]);
 
 /** These words cannot name a metric without braces. */
-export const neverMetrics: ReadonlySet<string> = new Set(['on', 'ignoring', 'group_left', 'group_right', 'bool', 'atan2']);
+export const neverMetrics: ReadonlySet<string> = new Set([
+  'on',
+  'ignoring',
+  'group_left',
+  'group_right',
+  'bool',
+  'atan2',
+]);
 
 export const setOperators: ReadonlySet<string> = new Set(['and', 'or', 'unless']);
 export const comparisonOperators: ReadonlySet<string> = new Set(['==', '!=', '<=', '<', '>=', '>']);

@@ -18,16 +18,27 @@ interface Sides {
 }
 
 /** Arithmetic and comparisons between instant vectors. */
-export async function combineVectors(run: Run, grid: Grid, expr: Binary, left: readonly Row[], right: readonly Row[]): Promise<readonly Row[]> {
+export async function combineVectors(
+  run: Run,
+  grid: Grid,
+  expr: Binary,
+  left: readonly Row[],
+  right: readonly Row[],
+): Promise<readonly Row[]> {
   const swapped = expr.matching.card === 'one-to-many';
   const pair = new Pairing(run, grid, expr);
   const groups = await matchRows(run, expr.matching, left, right);
   const filling = expr.matching.fillLeft !== undefined || expr.matching.fillRight !== undefined;
   // Where a side has nothing at all, nothing is matched, and nothing can match twice.
-  const both = filling || groups.every(({ left: l, right: r }) => l.length < 2 && r.length < 2) ? undefined : bothSides(run, grid, left, right);
+  const both =
+    filling || groups.every(({ left: l, right: r }) => l.length < 2 && r.length < 2)
+      ? undefined
+      : bothSides(run, grid, left, right);
   const result: Row[] = [];
   for (const group of groups) {
-    const sides = swapped ? { many: group.right, one: group.left } : { many: group.left, one: group.right };
+    const sides = swapped
+      ? { many: group.right, one: group.left }
+      : { many: group.left, one: group.right };
     refuseManyToMany(grid, expr, sides, both);
     await pair.rows(sides, result);
   }
@@ -53,7 +64,12 @@ function bothSides(run: Run, grid: Grid, left: readonly Row[], right: readonly R
 }
 
 /** Two rows of the "one" side that match the same must not meet at a step. */
-function refuseManyToMany(grid: Grid, { matching }: Binary, { one }: Sides, both: Uint8Array | undefined): void {
+function refuseManyToMany(
+  grid: Grid,
+  { matching }: Binary,
+  { one }: Sides,
+  both: Uint8Array | undefined,
+): void {
   if (one.length < 2) {
     return;
   }
@@ -64,7 +80,9 @@ function refuseManyToMany(grid: Grid, { matching }: Binary, { one }: Sides, both
         continue;
       }
       if (seen[step] !== -1) {
-        const [first, second] = [one[seen[step]!]!, row].map(({ labels }) => shownSeries(labels)).sort() as [string, string];
+        const [first, second] = [one[seen[step]!]!, row]
+          .map(({ labels }) => shownSeries(labels))
+          .sort() as [string, string];
         const side = matching.card === 'one-to-many' ? 'left' : 'right';
         const group = shownLabels(signature(matching)(row.labels), quoted);
         throw executionError(
@@ -78,7 +96,8 @@ function refuseManyToMany(grid: Grid, { matching }: Binary, { one }: Sides, both
 
 const shownSeries = (labels: Labels): string => shownLabels(labels, quoted);
 
-const sampleOf = ({ values, histograms }: Row, index: number): Operand => histograms?.[index] ?? values[index]!;
+const sampleOf = ({ values, histograms }: Row, index: number): Operand =>
+  histograms?.[index] ?? values[index]!;
 
 /** Goes through the pairs of one match group after the other. */
 class Pairing {
@@ -147,7 +166,13 @@ class Pairing {
   }
 
   /** A row where the other side has nothing that matches. */
-  #filled(row: Row, others: readonly Row[], fill: number, rowIsMany: boolean, taken: Map<string, Uint8Array>): Row[] {
+  #filled(
+    row: Row,
+    others: readonly Row[],
+    fill: number,
+    rowIsMany: boolean,
+    taken: Map<string, Uint8Array>,
+  ): Row[] {
     const stand = signature(this.#expr.matching)(row.labels);
     const labels = rowIsMany ? this.#labels(row.labels, stand) : this.#labels(stand, row.labels);
     const claim = this.#claims(labels, taken);
@@ -163,7 +188,12 @@ class Pairing {
 
   #labels(many: Labels, one: Labels): Labels {
     const { bool, matching } = this.#expr;
-    return resultLabels(matching, many, one, this.#compute !== undefined || (bool && !this.#run.delayedNameRemoval));
+    return resultLabels(
+      matching,
+      many,
+      one,
+      this.#compute !== undefined || (bool && !this.#run.delayedNameRemoval),
+    );
   }
 
   /** Whoever matches first has the step; a second match is an error. */
@@ -212,7 +242,10 @@ class Pairing {
   }
 
   #take(labels: Labels, dropName: boolean): Row[] {
-    const row = this.#builder.take(labels, this.#expr.bool || (dropName && this.#compute === undefined));
+    const row = this.#builder.take(
+      labels,
+      this.#expr.bool || (dropName && this.#compute === undefined),
+    );
     return row === undefined ? [] : [row];
   }
 }

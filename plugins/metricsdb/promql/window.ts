@@ -22,7 +22,12 @@ export class Window {
   a = 0;
   b = 0;
 
-  constructor(times: Float64Array, values: Float64Array, marks: Int32Array, ordinals?: Float64Array) {
+  constructor(
+    times: Float64Array,
+    values: Float64Array,
+    marks: Int32Array,
+    ordinals?: Float64Array,
+  ) {
     this.times = times;
     this.values = values;
     this.marks = marks;
@@ -66,7 +71,11 @@ export interface Course {
 
 const noMarks = new Int32Array();
 
-export function marksOf(values: Float64Array, length: number, breaks: RangeFunction['breaks']): Int32Array {
+export function marksOf(
+  values: Float64Array,
+  length: number,
+  breaks: RangeFunction['breaks'],
+): Int32Array {
   if (breaks === undefined) {
     return noMarks;
   }

@@ -90,7 +90,14 @@ export class Batch {
     const value = this.values[at]!;
     const step = ref - this.#lastRef;
     const sameTime = time === this.#lastTime && this.count > 1;
-    const kind = stale ? marker : value < 0x4000_0000 && value > -0x4000_0000 && Math.floor(value) === value && (value !== 0 || 1 / value > 0) ? whole : float;
+    const kind = stale
+      ? marker
+      : value < 0x4000_0000 &&
+          value > -0x4000_0000 &&
+          Math.floor(value) === value &&
+          (value !== 0 || 1 / value > 0)
+        ? whole
+        : float;
     out.uvarint((step < 0 ? -2 * step - 1 : 2 * step) * 8 + kind * 2 + (sameTime ? 0 : 1));
     if (!sameTime) {
       out.svarint(time - this.#lastTime);
@@ -128,6 +135,11 @@ export function readBatch(cursor: Cursor, reader: BatchReader): void {
       time += cursor.svarint();
     }
     const kind = (head >>> 1) & 3;
-    reader.sample(ref, time, kind === whole ? cursor.svarint() : kind === float ? cursor.f64() : 0, kind === marker);
+    reader.sample(
+      ref,
+      time,
+      kind === whole ? cursor.svarint() : kind === float ? cursor.f64() : 0,
+      kind === marker,
+    );
   }
 }

@@ -1,7 +1,14 @@
 import { labelValue, metricName, type Labels } from 'svc/query';
 import { type BlockWriter } from 'svc/store';
 
-import { groupSeries, layoutVersion, pageSeries, sliceMs, sliceOf, thinLayoutVersion } from './block-layout.ts';
+import {
+  groupSeries,
+  layoutVersion,
+  pageSeries,
+  sliceMs,
+  sliceOf,
+  thinLayoutVersion,
+} from './block-layout.ts';
 import { PageDraft } from './page-draft.ts';
 import { type Samples } from './samples.ts';
 import { Scratch } from './scratch.ts';
@@ -61,7 +68,14 @@ export class BlockBuilder {
         end++;
       }
       const draft = this.#slice(slice);
-      draft.page.add(this.#series % pageSeries, draft.times.add(times, begin, end), samples, begin, end, this.#values);
+      draft.page.add(
+        this.#series % pageSeries,
+        draft.times.add(times, begin, end),
+        samples,
+        begin,
+        end,
+        this.#values,
+      );
       draft.touched = true;
       begin = end;
     }
@@ -110,7 +124,13 @@ export class BlockBuilder {
     }
     this.#writer.section(out.written());
     const numbers = slices.map(([slice]) => slice);
-    return { series: this.#series, samples: this.samples, mint: this.mint, maxt: this.maxt, spans: spansOf(numbers) };
+    return {
+      series: this.#series,
+      samples: this.samples,
+      mint: this.mint,
+      maxt: this.maxt,
+      spans: spansOf(numbers),
+    };
   }
 
   #addLabels(labels: Labels): void {
@@ -142,7 +162,9 @@ export class BlockBuilder {
   #slice(number: number): SliceDraft {
     let draft = this.#slices.get(number);
     if (draft === undefined) {
-      const times = new TimeDictionary(number * sliceMs, this.#column, (bytes) => this.#writer.section(bytes));
+      const times = new TimeDictionary(number * sliceMs, this.#column, (bytes) =>
+        this.#writer.section(bytes),
+      );
       draft = { times, page: new PageDraft(), touched: false, pages: [] };
       this.#slices.set(number, draft);
     }

@@ -77,7 +77,9 @@ export class BlockDirectory {
 
   /** Slices with samples in (mint, maxt]. */
   slicesWithin(mint: number, maxt: number): Slice[] {
-    return this.slices.filter(({ number }) => number * sliceMs <= maxt && (number + 1) * sliceMs > mint);
+    return this.slices.filter(
+      ({ number }) => number * sliceMs <= maxt && (number + 1) * sliceMs > mint,
+    );
   }
 }
 

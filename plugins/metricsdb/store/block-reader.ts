@@ -68,7 +68,9 @@ export class BlockReader {
 
   /** The number of the series with exactly these labels, or -1. */
   find(labels: Labels, lost: Lost): number {
-    const matchers = Array.from({ length: labels.length / 2 }, (_, i) => matcher(labels[2 * i]!, '=', labels[2 * i + 1]!));
+    const matchers = Array.from({ length: labels.length / 2 }, (_, i) =>
+      matcher(labels[2 * i]!, '=', labels[2 * i + 1]!),
+    );
     const key = labelsKey(labels);
     return this.matching(matchers, lost).find((series) => this.key(series) === key) ?? -1;
   }
@@ -124,7 +126,14 @@ export class BlockReader {
     if (this.directory.counted) {
       const cursor = new Cursor(page.bytes, begin, end);
       const length = cursor.uvarint();
-      this.#values.read(page.bytes, cursor.at, cursor.at + length, into.counts!, into.length, count);
+      this.#values.read(
+        page.bytes,
+        cursor.at,
+        cursor.at + length,
+        into.counts!,
+        into.length,
+        count,
+      );
       begin = cursor.at + length;
     }
     if (page.marked[place] === 1) {
@@ -149,7 +158,12 @@ export class BlockReader {
     }
     const bytes = this.#file.read(section);
     const cursor = new Cursor(bytes);
-    const page = { bytes, times: new Int32Array(pageSeries), starts: new Uint32Array(pageSeries + 1), marked: new Uint8Array(pageSeries) };
+    const page = {
+      bytes,
+      times: new Int32Array(pageSeries),
+      starts: new Uint32Array(pageSeries + 1),
+      marked: new Uint8Array(pageSeries),
+    };
     let length = 0;
     for (let place = 0; place < pageSeries; place++) {
       page.times[place] = cursor.uvarint() - 1;
@@ -190,7 +204,10 @@ export class BlockReader {
   }
 
   #group(number: number): LabelGroup {
-    return this.#groups.get(`${this.#path}\0${number}`, () => new LabelGroup(this.#file.read(this.directory.groups[number]!)));
+    return this.#groups.get(
+      `${this.#path}\0${number}`,
+      () => new LabelGroup(this.#file.read(this.directory.groups[number]!)),
+    );
   }
 
   /** Values of a label among series that match. */

@@ -2,7 +2,13 @@ import { join } from 'node:path';
 
 import { isSvcError, type Logger } from 'svc/sdk';
 import { type Budget } from 'svc/query';
-import { DamageBook, sectionCache, type BlockRow, type Catalogue, type SectionCache } from 'svc/store';
+import {
+  DamageBook,
+  sectionCache,
+  type BlockRow,
+  type Catalogue,
+  type SectionCache,
+} from 'svc/store';
 
 import { rawLevel } from './block-layout.ts';
 import { BlockReader, type Lost } from './block-reader.ts';
@@ -23,7 +29,10 @@ export class Blocks {
   readonly #users = new Map<number, number>();
   #rows: readonly BlockRow[];
 
-  constructor(catalogue: Catalogue, options: { readonly cacheBytes: number; readonly log: Logger }) {
+  constructor(
+    catalogue: Catalogue,
+    options: { readonly cacheBytes: number; readonly log: Logger },
+  ) {
     this.#catalogue = catalogue;
     this.#cache = sectionCache(options.cacheBytes);
     this.damage = new DamageBook(catalogue, options.log);
@@ -52,7 +61,9 @@ export class Blocks {
 
   /** Blocks of all samples that have some in (mint, maxt]. */
   within(mint: number, maxt: number): readonly BlockRow[] {
-    return this.#rows.filter((row) => row.level === rawLevel && row.mint <= maxt && row.maxt > mint);
+    return this.#rows.filter(
+      (row) => row.level === rawLevel && row.mint <= maxt && row.maxt > mint,
+    );
   }
 
   /** Keeps these readable until `done`. */
@@ -80,7 +91,11 @@ export class Blocks {
   }
 
   /** What `work` reads from a block, without the sections that it tells `lost` of; the answer says what is missing. None: nothing can be read. */
-  from<R>(row: BlockRow, cost: Pick<Budget, 'warn'>, work: (reader: BlockReader, lost: Lost) => R): R | undefined {
+  from<R>(
+    row: BlockRow,
+    cost: Pick<Budget, 'warn'>,
+    work: (reader: BlockReader, lost: Lost) => R,
+  ): R | undefined {
     const lost: Lost = (error) => cost.warn(this.#noted(row, error));
     return this.#attempt(row, (reader) => work(reader, lost), lost);
   }
@@ -117,7 +132,11 @@ export class Blocks {
     }
   }
 
-  #attempt<R>(row: BlockRow, work: (reader: BlockReader) => R, failed: Lost = (error) => void this.#noted(row, error)): R | undefined {
+  #attempt<R>(
+    row: BlockRow,
+    work: (reader: BlockReader) => R,
+    failed: Lost = (error) => void this.#noted(row, error),
+  ): R | undefined {
     try {
       return work(this.#reader(row));
     } catch (error) {
@@ -131,7 +150,9 @@ export class Blocks {
   }
 
   #reader(row: BlockRow): BlockReader {
-    const reader = this.#open.get(row.id) ?? new BlockReader(join(this.#catalogue.blocksFolder, row.file), this.#cache, this.#groups);
+    const reader =
+      this.#open.get(row.id) ??
+      new BlockReader(join(this.#catalogue.blocksFolder, row.file), this.#cache, this.#groups);
     this.#open.delete(row.id);
     this.#open.set(row.id, reader);
     return reader;

@@ -12,11 +12,15 @@ export const catalogueSchema: readonly string[] = [
 export type StateName = 'floor' | 'boundary' | 'names';
 
 export function getState(db: Db, name: StateName): number | undefined {
-  return db.prepare('select value from state where name = ?').pluck().get(name) as number | undefined;
+  return db.prepare('select value from state where name = ?').pluck().get(name) as
+    | number
+    | undefined;
 }
 
 export function setState(db: Db, name: StateName, value: number): void {
-  db.prepare('insert into state (name, value) values (?, ?) on conflict (name) do update set value = excluded.value').run(name, value);
+  db.prepare(
+    'insert into state (name, value) values (?, ?) on conflict (name) do update set value = excluded.value',
+  ).run(name, value);
 }
 
 /** A name for a block's file that no block had before. */

@@ -36,11 +36,22 @@ export class ChosenBlocks {
   }
 
   /** Appends the samples of a series in (mint, maxt] from the block at this place. */
-  read(place: number, series: number, labels: Labels, [mint, maxt]: readonly [number, number], into: Samples): void {
+  read(
+    place: number,
+    series: number,
+    labels: Labels,
+    [mint, maxt]: readonly [number, number],
+    into: Samples,
+  ): void {
     const row = this.rows[place]!;
     const begin = into.length;
     if (row.level !== rawLevel) {
-      if (this.#blocks.whole(row, (reader, lost) => (reader.read(series, mint, maxt, into, lost), true)) === true) {
+      if (
+        this.#blocks.whole(
+          row,
+          (reader, lost) => (reader.read(series, mint, maxt, into, lost), true),
+        ) === true
+      ) {
         return;
       }
       into.truncate(begin);
@@ -50,7 +61,9 @@ export class ChosenBlocks {
         return number === -1 ? undefined : reader.read(number, mint, maxt, into, lost);
       });
     } else {
-      this.#blocks.from(row, this.#cost, (reader, lost) => reader.read(series, mint, maxt, into, lost));
+      this.#blocks.from(row, this.#cost, (reader, lost) =>
+        reader.read(series, mint, maxt, into, lost),
+      );
     }
     into.countEach(begin);
   }

@@ -28,7 +28,15 @@ export class ChunkStore {
   bytes = 0;
 
   /** Stores samples, at most 32 and ascending, behind `before`; answers with where. */
-  put(before: number, times: Float64Array | Int32Array, values: Float64Array, from: number, to: number, base: number, marks: number): number {
+  put(
+    before: number,
+    times: Float64Array | Int32Array,
+    values: Float64Array,
+    from: number,
+    to: number,
+    base: number,
+    marks: number,
+  ): number {
     const lastTime = times[to - 1]! + base;
     const out = this.#scratch.reset();
     this.#times.write(out, times, from, to, lastTime - base);
@@ -99,7 +107,11 @@ export class ChunkStore {
       return;
     }
     const path: number[] = [];
-    for (let chunk = newest; chunk !== nowhere && this.lastTime(chunk) > mint; chunk = this.previous(chunk)) {
+    for (
+      let chunk = newest;
+      chunk !== nowhere && this.lastTime(chunk) > mint;
+      chunk = this.previous(chunk)
+    ) {
       path.push(chunk);
     }
     for (let i = path.length - 1; i >= 0; i--) {

@@ -18,21 +18,30 @@ const mostBlocks = 32;
 
 /** Blocks that should become one, or none: first those that crowd one window, then those of a day that is over. */
 export function compactionPlan(rows: readonly BlockRow[], newest: number): readonly BlockRow[] {
-  const whole = rows.filter(({ level, damaged, rows: samples }) => level === 0 && damaged === 0 && samples < mostSamples / 2);
+  const whole = rows.filter(
+    ({ level, damaged, rows: samples }) =>
+      level === 0 && damaged === 0 && samples < mostSamples / 2,
+  );
   const crowded = firstGroup(whole, ({ mint }) => sliceOf(mint), crowd);
   return crowded.length > 0
     ? crowded
     : firstGroup(
         whole.filter(
           ({ mint, maxt }) =>
-            Math.floor(mint / dayMs) === Math.floor(maxt / dayMs) && maxt < newest - dayMs / 4 && Math.floor(maxt / dayMs) < Math.floor(newest / dayMs),
+            Math.floor(mint / dayMs) === Math.floor(maxt / dayMs) &&
+            maxt < newest - dayMs / 4 &&
+            Math.floor(maxt / dayMs) < Math.floor(newest / dayMs),
         ),
         ({ mint }) => Math.floor(mint / dayMs),
         2,
       );
 }
 
-function firstGroup(rows: readonly BlockRow[], keyOf: (row: BlockRow) => number, least: number): readonly BlockRow[] {
+function firstGroup(
+  rows: readonly BlockRow[],
+  keyOf: (row: BlockRow) => number,
+  least: number,
+): readonly BlockRow[] {
   const groups = new Map<number, BlockRow[]>();
   for (const row of rows) {
     const key = keyOf(row);
@@ -52,11 +61,22 @@ interface Source {
 }
 
 /** Writes the content of several blocks as one and puts it in their place; answers whether it did. */
-export async function compact(catalogue: Catalogue, blocks: Blocks, rows: readonly BlockRow[], now: () => number): Promise<boolean> {
+export async function compact(
+  catalogue: Catalogue,
+  blocks: Blocks,
+  rows: readonly BlockRow[],
+  now: () => number,
+): Promise<boolean> {
   const taken = blocks.hold(rows);
   try {
     const sources = rows.flatMap(
-      (row) => blocks.whole(row, (reader): Source => ({ row, reader, next: 0, labels: reader.directory.series > 0 ? reader.labels(0) : undefined })) ?? [],
+      (row) =>
+        blocks.whole(row, (reader): Source => ({
+          row,
+          reader,
+          next: 0,
+          labels: reader.directory.series > 0 ? reader.labels(0) : undefined,
+        })) ?? [],
     );
     if (sources.length < rows.length) {
       return false;
@@ -86,25 +106,39 @@ async function merge(
   const samples = new Samples();
   let found: Finished | undefined;
   let whole = true;
-  const { file, bytes } = await writeBlock(catalogue.blocksFolder, nextBlockName(catalogue.db, 'raw'), async (writer) => {
-    const builder = new BlockBuilder(writer);
-    for (let labels = least(sources); labels !== undefined && whole; labels = least(sources)) {
-      samples.clear();
-      for (const source of sources) {
-        if (source.labels !== undefined && order(source.labels, labels) === 0) {
-          whole &&= blocks.whole(source.row, (reader, lost) => advance(source, reader, samples, lost)) === true;
+  const { file, bytes } = await writeBlock(
+    catalogue.blocksFolder,
+    nextBlockName(catalogue.db, 'raw'),
+    async (writer) => {
+      const builder = new BlockBuilder(writer);
+      for (let labels = least(sources); labels !== undefined && whole; labels = least(sources)) {
+        samples.clear();
+        for (const source of sources) {
+          if (source.labels !== undefined && order(source.labels, labels) === 0) {
+            whole &&=
+              blocks.whole(source.row, (reader, lost) => advance(source, reader, samples, lost)) ===
+              true;
+          }
         }
+        samples.settle();
+        if (samples.length > 0) {
+          builder.add(labels, samples, 0, samples.length);
+        }
+        await pause.breathe();
       }
-      samples.settle();
-      if (samples.length > 0) {
-        builder.add(labels, samples, 0, samples.length);
-      }
-      await pause.breathe();
-    }
-    found = builder.finish();
-  });
+      found = builder.finish();
+    },
+  );
   const { series, samples: count, mint, maxt, spans } = found!;
-  const row = { file, level: 0, mint, maxt, bytes, rows: count, meta: JSON.stringify({ series, spans, written: now() }) };
+  const row = {
+    file,
+    level: 0,
+    mint,
+    maxt,
+    bytes,
+    rows: count,
+    meta: JSON.stringify({ series, spans, written: now() }),
+  };
   if (!whole) {
     // A file without a row is taken away when the catalogue is opened again; this one at once.
     catalogue.blocks.remove([catalogue.blocks.add(row).id]);

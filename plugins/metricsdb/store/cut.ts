@@ -112,7 +112,10 @@ function appended(wal: Wal, ...parts: readonly Uint8Array[]): Promise<unknown> {
  * While the log is read back: moves everything earlier than `boundary` into a block, and leaves the log as it is. After a
  * crash it is moved once more, which nobody notices: of samples with one time one is read.
  */
-export async function spillHead(parts: Pick<CutParts, 'head' | 'catalogue' | 'now'>, boundary: number): Promise<void> {
+export async function spillHead(
+  parts: Pick<CutParts, 'head' | 'catalogue' | 'now'>,
+  boundary: number,
+): Promise<void> {
   const { head, catalogue } = parts;
   head.beginMove(boundary);
   try {
@@ -130,7 +133,11 @@ export async function spillHead(parts: Pick<CutParts, 'head' | 'catalogue' | 'no
 type Keep = (ref: number, samples: Samples, from: number, to: number) => void;
 
 /** `keep` is told what stays in the head. */
-async function writeMoved({ head, catalogue, now }: Pick<CutParts, 'head' | 'catalogue' | 'now'>, boundary: number, keep: Keep): Promise<NewBlock | undefined> {
+async function writeMoved(
+  { head, catalogue, now }: Pick<CutParts, 'head' | 'catalogue' | 'now'>,
+  boundary: number,
+  keep: Keep,
+): Promise<NewBlock | undefined> {
   const pause = budget({ timeoutMs: Infinity });
   const samples = new Samples();
   let found: Finished | undefined;
@@ -156,9 +163,19 @@ async function writeMoved({ head, catalogue, now }: Pick<CutParts, 'head' | 'cat
   if (series === 0) {
     return undefined;
   }
-  return { file, level: 0, mint, maxt, bytes, rows, meta: JSON.stringify({ series, spans, written: now() }) };
+  return {
+    file,
+    level: 0,
+    mint,
+    maxt,
+    bytes,
+    rows,
+    meta: JSON.stringify({ series, spans, written: now() }),
+  };
 }
 
 function inOrder(head: Head, slots: readonly number[]): (readonly [number, Labels])[] {
-  return slots.map((slot) => [slot, head.index.labels(slot)] as const).sort(([, a], [, b]) => compareLabels(a, b));
+  return slots
+    .map((slot) => [slot, head.index.labels(slot)] as const)
+    .sort(([, a], [, b]) => compareLabels(a, b));
 }

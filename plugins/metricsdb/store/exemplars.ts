@@ -1,4 +1,12 @@
-import { type Budget, formatFloat, type Labels, labelsKey, labelValue, type Matcher, parseFloatGo } from 'svc/query';
+import {
+  type Budget,
+  formatFloat,
+  type Labels,
+  labelsKey,
+  labelValue,
+  type Matcher,
+  parseFloatGo,
+} from 'svc/query';
 import type { Catalogue } from 'svc/store';
 
 import type { Exemplar } from './intake.ts';
@@ -32,28 +40,50 @@ export class Exemplars {
 
   constructor(db: Catalogue['db']) {
     this.#db = db;
-    for (const { series, labels, value, time } of db.prepare('select series, labels, value, time from exemplars order by id').all() as Row[]) {
-      this.#keep(Object.freeze(JSON.parse(series) as string[]), { labels: JSON.parse(labels) as string[], value: parseFloatGo(value) ?? NaN, time });
+    for (const { series, labels, value, time } of db
+      .prepare('select series, labels, value, time from exemplars order by id')
+      .all() as Row[]) {
+      this.#keep(Object.freeze(JSON.parse(series) as string[]), {
+        labels: JSON.parse(labels) as string[],
+        value: parseFloatGo(value) ?? NaN,
+        time,
+      });
     }
   }
 
   /** Whether it was taken: what is repeated, older than the last one of its series, or too long is not. */
   add(series: Labels, exemplar: Exemplar): boolean {
     const { labels, time, value } = exemplar;
-    if (labels.reduce((sum, { length }) => sum + length, 0) > longestLabels || !this.#keep(series, exemplar)) {
+    if (
+      labels.reduce((sum, { length }) => sum + length, 0) > longestLabels ||
+      !this.#keep(series, exemplar)
+    ) {
       return false;
     }
-    this.#unsaved.push({ series: JSON.stringify(series), labels: JSON.stringify(labels), value: formatFloat(value), time });
+    this.#unsaved.push({
+      series: JSON.stringify(series),
+      labels: JSON.stringify(labels),
+      value: formatFloat(value),
+      time,
+    });
     return true;
   }
 
   /** Of series that one of the lists of matchers wants, within the window. */
-  async select(selectors: readonly (readonly Matcher[])[], { mint, maxt }: Window, budget: Budget): Promise<SeriesExemplars[]> {
+  async select(
+    selectors: readonly (readonly Matcher[])[],
+    { mint, maxt }: Window,
+    budget: Budget,
+  ): Promise<SeriesExemplars[]> {
     const found: SeriesExemplars[] = [];
     for (const { series, exemplars } of this.#bySeries.values()) {
       budget.spend(1);
       await budget.breathe();
-      if (selectors.some((matchers) => matchers.every(({ name, matches }) => matches(labelValue(series, name))))) {
+      if (
+        selectors.some((matchers) =>
+          matchers.every(({ name, matches }) => matches(labelValue(series, name))),
+        )
+      ) {
         const within = exemplars.filter(({ time }) => time >= mint && time <= maxt);
         if (within.length > 0) {
           found.push({ series, exemplars: within });
@@ -69,10 +99,14 @@ export class Exemplars {
     }
     const rows = this.#unsaved;
     this.#unsaved = [];
-    const put = this.#db.prepare('insert into exemplars (series, labels, value, time) values (@series, @labels, @value, @time)');
+    const put = this.#db.prepare(
+      'insert into exemplars (series, labels, value, time) values (@series, @labels, @value, @time)',
+    );
     this.#db.transaction(() => {
       rows.forEach((row) => put.run(row));
-      this.#db.prepare('delete from exemplars where id <= (select max(id) from exemplars) - ?').run(mostKept);
+      this.#db
+        .prepare('delete from exemplars where id <= (select max(id) from exemplars) - ?')
+        .run(mostKept);
     })();
   }
 
@@ -100,4 +134,5 @@ export class Exemplars {
   }
 }
 
-const same = (a: Exemplar, b: Exemplar): boolean => a.time === b.time && Object.is(a.value, b.value) && a.labels.join('\0') === b.labels.join('\0');
+const same = (a: Exemplar, b: Exemplar): boolean =>
+  a.time === b.time && Object.is(a.value, b.value) && a.labels.join('\0') === b.labels.join('\0');

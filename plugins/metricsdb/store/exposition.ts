@@ -23,7 +23,12 @@ export interface Reading {
  * Reads the text formats that exporters answer with. A series that came before is found by its text alone; a line that
  * is none ends the reading, and nothing of the body is taken.
  */
-export function readExposition(body: Uint8Array, reading: Reading, intake: Intake, metadata: MetadataSink): void {
+export function readExposition(
+  body: Uint8Array,
+  reading: Reading,
+  intake: Intake,
+  metadata: MetadataSink,
+): void {
   const text = Buffer.from(body.buffer, body.byteOffset, body.length);
   if (!isUtf8(text)) {
     throw new SvcError('invalid_argument', 'the exposition cannot be read: it is not valid UTF-8');
@@ -61,11 +66,17 @@ export function readExposition(body: Uint8Array, reading: Reading, intake: Intak
 }
 
 function commentIn(line: string): Partial<OpenComment> {
-  const [, word, metric, text] = /^#[ \t]+(HELP|TYPE|UNIT)[ \t]+("(?:[^"\\]|\\.)*"|\S+)[ \t]?(.*?)\r?$/.exec(line) ?? [];
-  return word === undefined ? {} : { word: word as OpenComment['word'], metric: metric!, text: text! };
+  const [, word, metric, text] =
+    /^#[ \t]+(HELP|TYPE|UNIT)[ \t]+("(?:[^"\\]|\\.)*"|\S+)[ \t]?(.*?)\r?$/.exec(line) ?? [];
+  return word === undefined
+    ? {}
+    : { word: word as OpenComment['word'], metric: metric!, text: text! };
 }
 
-function note(comment: Partial<OpenComment> | undefined, described: Map<string, { type: string; help: string; unit: string }>): void {
+function note(
+  comment: Partial<OpenComment> | undefined,
+  described: Map<string, { type: string; help: string; unit: string }>,
+): void {
   const { word, metric: named, text: rest } = comment ?? {};
   if (word === undefined) {
     return;
@@ -82,7 +93,14 @@ function note(comment: Partial<OpenComment> | undefined, described: Map<string, 
   }
 }
 
-function readSample(text: Buffer, from: number, end: number, { now, open }: Reading, intake: Intake, line: number): void {
+function readSample(
+  text: Buffer,
+  from: number,
+  end: number,
+  { now, open }: Reading,
+  intake: Intake,
+  line: number,
+): void {
   const stop = endOfSeries(text, from, end);
   if (stop === -1) {
     throw wrong(line, 'the labels do not end');
@@ -95,10 +113,18 @@ function readSample(text: Buffer, from: number, end: number, { now, open }: Read
     }
   }
   if (open) {
-    const { value, time = now, exemplar } = inLine(line, () => openTail(text.toString('utf8', stop, end)));
+    const {
+      value,
+      time = now,
+      exemplar,
+    } = inLine(line, () => openTail(text.toString('utf8', stop, end)));
     intake.sample(slot, time, value, false);
     if (exemplar !== undefined) {
-      intake.exemplar(slot, { labels: labelsOf(pairsOf(exemplar.labels, line, open, true)), time: exemplar.time ?? time, value: exemplar.value });
+      intake.exemplar(slot, {
+        labels: labelsOf(pairsOf(exemplar.labels, line, open, true)),
+        time: exemplar.time ?? time,
+        value: exemplar.value,
+      });
     }
     return;
   }
@@ -153,29 +179,46 @@ function endOfSeries(text: Buffer, from: number, end: number): number {
 
 const plainName = /^[a-zA-Z_:][\w:]*$/;
 /** A label, or in quotes and without a value the name of the metric. */
-const label = /[ \t]*(?:([a-zA-Z_]\w*)|"((?:[^"\\]|\\.)*)")[ \t]*(?:=[ \t]*"((?:[^"\\]|\\.)*)")?[ \t]*(,|$)/y;
+const label =
+  /[ \t]*(?:([a-zA-Z_]\w*)|"((?:[^"\\]|\\.)*)")[ \t]*(?:=[ \t]*"((?:[^"\\]|\\.)*)")?[ \t]*(,|$)/y;
 
 /** The same as OpenMetrics has it: a blank stands behind a comma only, where some writers put one. */
 const tightLabel = /(?:([a-zA-Z_]\w*)|"((?:[^"\\]|\\.)*)")(?:="((?:[^"\\]|\\.)*)")?(, ?|$)/y;
 
-function pairsOf(series: string, line: number, tight: boolean, nameless = false): [string, string][] {
+function pairsOf(
+  series: string,
+  line: number,
+  tight: boolean,
+  nameless = false,
+): [string, string][] {
   const open = series.indexOf('{');
   const before = open === -1 ? series : series.slice(0, open);
   const name = tight ? before : before.trimEnd();
   if (name !== '' && !plainName.test(name)) {
-    throw wrong(line, `"${name.slice(0, 40)}" is no name; others than plain ones stand in quotes within the braces`);
+    throw wrong(
+      line,
+      `"${name.slice(0, 40)}" is no name; others than plain ones stand in quotes within the braces`,
+    );
   }
   const pairs: [string, string][] = name === '' ? [] : [['__name__', name]];
-  const inner = open === -1 ? '' : tight ? series.slice(open + 1, -1) : series.slice(open + 1, -1).trimEnd();
+  const inner =
+    open === -1 ? '' : tight ? series.slice(open + 1, -1) : series.slice(open + 1, -1).trimEnd();
   const form = tight ? tightLabel : label;
   for (let at = 0; at < inner.length; at = form.lastIndex) {
     form.lastIndex = at;
     const [found, plain, quotedName, value] = form.exec(inner) ?? [];
-    const isMetric = value === undefined && quotedName !== undefined && !pairs.some(([known]) => known === '__name__');
+    const isMetric =
+      value === undefined &&
+      quotedName !== undefined &&
+      !pairs.some(([known]) => known === '__name__');
     if (found === undefined || (value === undefined && !isMetric)) {
       throw wrong(line, `"${inner.slice(at, at + 40)}" is no label`);
     }
-    pairs.push(isMetric ? ['__name__', unescaped(quotedName)] : [plain ?? unescaped(quotedName!), unescaped(value!)]);
+    pairs.push(
+      isMetric
+        ? ['__name__', unescaped(quotedName)]
+        : [plain ?? unescaped(quotedName!), unescaped(value!)],
+    );
   }
   if (tight && !nameless && !pairs.some(([known]) => known === '__name__')) {
     throw wrong(line, 'the metric has no name');
@@ -183,7 +226,10 @@ function pairsOf(series: string, line: number, tight: boolean, nameless = false)
   return pairs;
 }
 
-const unescaped = (text: string): string => text.replaceAll(/\\(.)/g, (whole, char) => (char === 'n' ? '\n' : char === '"' || char === '\\' ? char : whole));
+const unescaped = (text: string): string =>
+  text.replaceAll(/\\(.)/g, (whole, char) =>
+    char === 'n' ? '\n' : char === '"' || char === '\\' ? char : whole,
+  );
 
 function skipBlank(text: Buffer, from: number, end: number): number {
   let at = from;
@@ -193,4 +239,5 @@ function skipBlank(text: Buffer, from: number, end: number): number {
   return at;
 }
 
-const wrong = (line: number, what: string): SvcError => new SvcError('invalid_argument', `the exposition cannot be read: line ${line}: ${what}`);
+const wrong = (line: number, what: string): SvcError =>
+  new SvcError('invalid_argument', `the exposition cannot be read: line ${line}: ${what}`);

@@ -31,7 +31,13 @@ export class HeadIndex {
   }
 
   get bytes(): number {
-    return this.#pairs.byteLength + this.#starts.length * 22 + this.#buckets.byteLength + this.#symbols.length * 100 + this.live * 8;
+    return (
+      this.#pairs.byteLength +
+      this.#starts.length * 22 +
+      this.#buckets.byteLength +
+      this.#symbols.length * 100 +
+      this.live * 8
+    );
   }
 
   /** What the labels of all series take. */
@@ -197,7 +203,10 @@ export class HeadIndex {
 
   #has(slot: number, labels: Labels): boolean {
     const start = this.#starts[slot]!;
-    return this.#counts[slot] === labels.length && labels.every((text, i) => this.#symbols[this.#pairs[start + i]!] === text);
+    return (
+      this.#counts[slot] === labels.length &&
+      labels.every((text, i) => this.#symbols[this.#pairs[start + i]!] === text)
+    );
   }
 
   #place(slot: number): void {
@@ -221,9 +230,13 @@ export class HeadIndex {
     const named = exact?.value ?? '';
     if (exact !== undefined && named !== '') {
       const slots = this.#metrics.get(named);
-      return slots !== undefined && matchers.every((matcher) => matcher.matches(named)) ? [slots] : [];
+      return slots !== undefined && matchers.every((matcher) => matcher.matches(named))
+        ? [slots]
+        : [];
     }
-    return [...this.#metrics].filter(([metric]) => matchers.every((matcher) => matcher.matches(metric))).map(([, slots]) => slots);
+    return [...this.#metrics]
+      .filter(([metric]) => matchers.every((matcher) => matcher.matches(metric)))
+      .map(([, slots]) => slots);
   }
 
   #symbol(text: string): number {

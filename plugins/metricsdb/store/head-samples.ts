@@ -34,7 +34,11 @@ export class HeadSamples {
   #moved: MovedSamples | undefined;
 
   get bytes(): number {
-    return this.chunks.bytes + this.#rings.length * stripeSize * (ringSize * 12 + 29) + this.late.count * 21;
+    return (
+      this.chunks.bytes +
+      this.#rings.length * stripeSize * (ringSize * 12 + 29) +
+      this.late.count * 21
+    );
   }
 
   /** Makes a slot ready for a new series. */
@@ -60,7 +64,9 @@ export class HeadSamples {
   }
 
   lastValue(slot: number): number {
-    return this.#rings[slot >> stripeBits]!.values[((slot & (stripeSize - 1)) << ringBits) + this.#counts[slot]! - 1]!;
+    return this.#rings[slot >> stripeBits]!.values[
+      ((slot & (stripeSize - 1)) << ringBits) + this.#counts[slot]! - 1
+    ]!;
   }
 
   empty(slot: number): boolean {
@@ -220,7 +226,15 @@ export class HeadSamples {
     }
     const ring = this.#rings[slot >> stripeBits]!;
     const begin = (slot & (stripeSize - 1)) << ringBits;
-    this.#chain[slot] = this.chunks.put(this.#chain[slot]!, ring.times, ring.values, begin, begin + count, this.#bases[slot]!, this.#stale[slot]!);
+    this.#chain[slot] = this.chunks.put(
+      this.#chain[slot]!,
+      ring.times,
+      ring.values,
+      begin,
+      begin + count,
+      this.#bases[slot]!,
+      this.#stale[slot]!,
+    );
     this.#counts[slot] = 0;
     this.#stale[slot] = 0;
   }
@@ -232,7 +246,8 @@ export class HeadSamples {
     const distance = time - this.#bases[slot]!;
     for (let i = this.#counts[slot]! - 1; i >= 0 && ring.times[begin + i]! >= distance; i--) {
       if (ring.times[begin + i] === distance) {
-        const same = this.#isStale(slot, i) === stale && (stale || Object.is(ring.values[begin + i], value));
+        const same =
+          this.#isStale(slot, i) === stale && (stale || Object.is(ring.values[begin + i], value));
         return same ? 'repeated' : 'contradicts';
       }
     }
@@ -244,7 +259,10 @@ export class HeadSamples {
   }
 
   #addStripe(): void {
-    this.#rings.push({ times: new Int32Array(stripeSize * ringSize), values: new Float64Array(stripeSize * ringSize) });
+    this.#rings.push({
+      times: new Int32Array(stripeSize * ringSize),
+      values: new Float64Array(stripeSize * ringSize),
+    });
     const size = this.#rings.length * stripeSize;
     if (size > this.#counts.length) {
       const room = size * 2;

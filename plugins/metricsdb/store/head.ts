@@ -39,7 +39,11 @@ export class Head {
   latest = Infinity;
   #movedMinTime = Infinity;
 
-  constructor(options: { readonly seed: number; readonly window: number; readonly maxSeries: number }) {
+  constructor(options: {
+    readonly seed: number;
+    readonly window: number;
+    readonly maxSeries: number;
+  }) {
     this.#seed = options.seed;
     this.index = new HeadIndex(this.#seed);
     this.#keys = new KeyTable(this.#seed);
@@ -123,7 +127,13 @@ export class Head {
     return this.samples.verdict(slot, time, value, stale, this.#windowOf(slot));
   }
 
-  append(slot: number, time: number, value: number, stale: boolean, window = this.#windowOf(slot)): Verdict {
+  append(
+    slot: number,
+    time: number,
+    value: number,
+    stale: boolean,
+    window = this.#windowOf(slot),
+  ): Verdict {
     const verdict = this.samples.append(slot, time, value, stale, window);
     if (verdict === 'kept') {
       this.maxTime = time > this.maxTime ? time : this.maxTime;
@@ -181,7 +191,11 @@ export class Head {
 
   /** Takes series away that hold no sample and were not used since this era began. */
   removeIdle(): number {
-    const gone = new Set(this.index.liveSlots().filter((slot) => this.samples.empty(slot) && this.#usedAt[slot]! < this.era));
+    const gone = new Set(
+      this.index
+        .liveSlots()
+        .filter((slot) => this.samples.empty(slot) && this.#usedAt[slot]! < this.era),
+    );
     if (gone.size > 0) {
       this.#keys = this.#keys.filtered((slot) => !gone.has(slot));
       this.index.remove(gone);

@@ -106,11 +106,15 @@ export class Intake {
       return this.#touched(known);
     }
     if (this.#head.index.live >= this.#limits.maxSeries) {
-      return this.#refuse(`the limit of ${this.#limits.maxSeries} series is reached; new series are refused, those that are there go on`);
+      return this.#refuse(
+        `the limit of ${this.#limits.maxSeries} series is reached; new series are refused, those that are there go on`,
+      );
     }
     const { maxLabelBytes = Infinity } = this.#limits;
     if (this.#head.labelBytes >= maxLabelBytes) {
-      return this.#refuse(`the labels of all series take ${maxLabelBytes} bytes; new series are refused, those that are there go on`);
+      return this.#refuse(
+        `the labels of all series take ${maxLabelBytes} bytes; new series are refused, those that are there go on`,
+      );
     }
     return this.#touched(this.#head.add(labels));
   }
@@ -136,7 +140,10 @@ export class Intake {
       this.reject('a sample is too far in the future', slot);
       return;
     }
-    const verdict = time > head.samples.lastTime(slot) ? 'kept' : head.verdict(slot, time, batch.values[batch.count]!, stale);
+    const verdict =
+      time > head.samples.lastTime(slot)
+        ? 'kept'
+        : head.verdict(slot, time, batch.values[batch.count]!, stale);
     if (verdict === 'kept') {
       batch.add(slot, head.ref(slot), stale);
       this.accepted++;
@@ -203,7 +210,11 @@ export class Intake {
     if (known !== undefined) {
       known.times++;
     } else if (this.#reasons.size < shownReasons) {
-      this.#reasons.set(reason, { shown: slot === refused ? reason : `${reason}: ${seriesText(this.#head.index.labels(slot))}`, times: 1 });
+      this.#reasons.set(reason, {
+        shown:
+          slot === refused ? reason : `${reason}: ${seriesText(this.#head.index.labels(slot))}`,
+        times: 1,
+      });
     }
   }
 
@@ -211,7 +222,9 @@ export class Intake {
     return {
       accepted: this.accepted,
       rejected: this.rejected,
-      reasons: [...this.#reasons.values()].map(({ shown, times }) => (times > 1 ? `${shown} (${times} times)` : shown)),
+      reasons: [...this.#reasons.values()].map(({ shown, times }) =>
+        times > 1 ? `${shown} (${times} times)` : shown,
+      ),
     };
   }
 
@@ -233,7 +246,10 @@ export class Intake {
   #stamped(pairs: readonly (readonly [string, string])[]): Labels {
     const stamp = this.#stamp;
     const fixed = stampedNames.filter((name) => stamp[name] !== undefined);
-    const kept = pairs.filter(([name, value]) => (value !== '' || name === '') && !fixed.some((stampedName) => stampedName === name));
+    const kept = pairs.filter(
+      ([name, value]) =>
+        (value !== '' || name === '') && !fixed.some((stampedName) => stampedName === name),
+    );
     for (const name of fixed) {
       if (stamp[name] !== '') {
         kept.push([name, stamp[name]!]);

@@ -69,7 +69,10 @@ export class KeyTable {
     }
     const length = to - from;
     if (this.#used + length > this.#arena.length) {
-      this.#arena = widened(this.#arena, new Uint8Array(Math.max(this.#arena.length * 2, this.#used + length)));
+      this.#arena = widened(
+        this.#arena,
+        new Uint8Array(Math.max(this.#arena.length * 2, this.#used + length)),
+      );
       this.#arenaView = new DataView(this.#arena.buffer);
     }
     const entry = this.size++;
@@ -79,7 +82,12 @@ export class KeyTable {
     this.#starts[entry] = this.#used;
     this.#lengths[entry] = length;
     this.#salts[entry] = salt;
-    this.#hashes[entry] = hashOf(this.#arenaView, this.#used, this.#used + length, this.#seed ^ salt);
+    this.#hashes[entry] = hashOf(
+      this.#arenaView,
+      this.#used,
+      this.#used + length,
+      this.#seed ^ salt,
+    );
     this.#slots[entry] = slot;
     this.#followers[entry] = -1;
     this.#used += length;
@@ -93,7 +101,13 @@ export class KeyTable {
     for (let entry = 0; entry < this.size; entry++) {
       if (stays(this.#slots[entry]!)) {
         const start = this.#starts[entry]!;
-        table.add(this.#arena, start, start + this.#lengths[entry]!, this.#salts[entry]!, this.#slots[entry]!);
+        table.add(
+          this.#arena,
+          start,
+          start + this.#lengths[entry]!,
+          this.#salts[entry]!,
+          this.#slots[entry]!,
+        );
       }
     }
     return table;

@@ -37,7 +37,13 @@ export class LabelGroup {
   }
 
   /** Adds the rows of `[from, to)` that match, counted from `offset`, to `found`. */
-  match(matchers: readonly Matcher[], from: number, to: number, offset: number, found: number[]): void {
+  match(
+    matchers: readonly Matcher[],
+    from: number,
+    to: number,
+    offset: number,
+    found: number[],
+  ): void {
     const rows = new RowMatcher(this.#symbols, (text) => this.#bySymbol.get(text), matchers);
     if (rows.never) {
       return;
@@ -50,7 +56,12 @@ export class LabelGroup {
   }
 
   labels(row: number): Labels {
-    return (this.#made[row] ??= Object.freeze(Array.from(this.#pairs.subarray(this.#starts[row], this.#starts[row + 1]), (symbol) => this.#symbols[symbol]!)));
+    return (this.#made[row] ??= Object.freeze(
+      Array.from(
+        this.#pairs.subarray(this.#starts[row], this.#starts[row + 1]),
+        (symbol) => this.#symbols[symbol]!,
+      ),
+    ));
   }
 
   key(row: number): string {
@@ -106,5 +117,7 @@ export class GroupCache {
 }
 
 export function readTexts(cursor: Cursor): string[] {
-  return Array.from({ length: cursor.uvarint() }, () => Buffer.from(cursor.take(cursor.uvarint())).toString());
+  return Array.from({ length: cursor.uvarint() }, () =>
+    Buffer.from(cursor.take(cursor.uvarint())).toString(),
+  );
 }

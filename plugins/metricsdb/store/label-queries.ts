@@ -11,21 +11,35 @@ export interface Window {
 type MatcherSets = readonly (readonly Matcher[])[];
 
 /** Label sets of series that any of the matcher sets lets through and that have samples about the window. */
-export async function matchingSeries(parts: SelectParts, matcherSets: MatcherSets, window: Window, cost: Budget): Promise<Labels[]> {
+export async function matchingSeries(
+  parts: SelectParts,
+  matcherSets: MatcherSets,
+  window: Window,
+  cost: Budget,
+): Promise<Labels[]> {
   const found = new Map<string, Labels>();
   for (const matchers of matcherSets) {
     await within(parts, window, cost, async (chosen) => {
-      await eachOf(await find(parts, chosen, matchers, window.mint, window.maxt, cost), cost, ({ labels }) => {
-        cost.spend(1);
-        found.set(labelsKey(labels), labels);
-      });
+      await eachOf(
+        await find(parts, chosen, matchers, window.mint, window.maxt, cost),
+        cost,
+        ({ labels }) => {
+          cost.spend(1);
+          found.set(labelsKey(labels), labels);
+        },
+      );
     });
   }
   return [...found.values()];
 }
 
 /** Names of labels, sorted. Without matchers those of all series. */
-export async function labelNames(parts: SelectParts, matcherSets: MatcherSets, window: Window, cost: Budget): Promise<string[]> {
+export async function labelNames(
+  parts: SelectParts,
+  matcherSets: MatcherSets,
+  window: Window,
+  cost: Budget,
+): Promise<string[]> {
   const names = new Set<string>();
   if (matcherSets.length > 0) {
     for (const labels of await matchingSeries(parts, matcherSets, window, cost)) {
@@ -46,7 +60,13 @@ export async function labelNames(parts: SelectParts, matcherSets: MatcherSets, w
 }
 
 /** Values of one label, sorted. */
-export async function labelValues(parts: SelectParts, name: string, matcherSets: MatcherSets, window: Window, cost: Budget): Promise<string[]> {
+export async function labelValues(
+  parts: SelectParts,
+  name: string,
+  matcherSets: MatcherSets,
+  window: Window,
+  cost: Budget,
+): Promise<string[]> {
   const values = new Set<string>();
   const sets = matcherSets.length === 0 ? [[]] : matcherSets;
   await within(parts, window, cost, async (chosen) => {
@@ -64,7 +84,12 @@ export async function labelValues(parts: SelectParts, name: string, matcherSets:
   return [...values].sort();
 }
 
-async function within<R>({ blocks }: SelectParts, { mint, maxt }: Window, cost: Budget, work: (chosen: ChosenBlocks) => Promise<R>): Promise<R> {
+async function within<R>(
+  { blocks }: SelectParts,
+  { mint, maxt }: Window,
+  cost: Budget,
+  work: (chosen: ChosenBlocks) => Promise<R>,
+): Promise<R> {
   blocks.damage.touching(mint, maxt).forEach((sentence) => cost.warn(sentence));
   const chosen = new ChosenBlocks(blocks, blocks.within(mint, maxt), cost);
   try {

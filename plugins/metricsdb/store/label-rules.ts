@@ -7,13 +7,20 @@ export interface LabelLimits {
   readonly maxLabels: number;
 }
 
-export const labelLimits: LabelLimits = { maxNameBytes: 1_024, maxValueBytes: 2_048, maxLabels: 64 };
+export const labelLimits: LabelLimits = {
+  maxNameBytes: 1_024,
+  maxValueBytes: 2_048,
+  maxLabels: 64,
+};
 
 /** What is left of bytes that are no characters, as readers hand them over. */
 const noText = /\p{Surrogate}/u;
 
 /** Why a series cannot be taken, or none. Any text can name metrics and labels. Labels are sorted and hold no empty value. */
-export function labelProblem(labels: Labels, limits: LabelLimits = labelLimits): string | undefined {
+export function labelProblem(
+  labels: Labels,
+  limits: LabelLimits = labelLimits,
+): string | undefined {
   let named = false;
   for (let i = 0; i < labels.length; i += 2) {
     const name = labels[i]!;
@@ -38,7 +45,9 @@ export function labelProblem(labels: Labels, limits: LabelLimits = labelLimits):
   if (!named) {
     return 'a series has no metric name';
   }
-  return labels.length > limits.maxLabels * 2 ? `a series has ${labels.length / 2} labels; at most ${limits.maxLabels} are taken` : undefined;
+  return labels.length > limits.maxLabels * 2
+    ? `a series has ${labels.length / 2} labels; at most ${limits.maxLabels} are taken`
+    : undefined;
 }
 
 /** As a selector, for people, and not longer than they read. */

@@ -69,7 +69,9 @@ export class LateSamples {
 }
 
 /** The content of a typed array in a larger one. */
-export function widened<A extends Float64Array | Uint8Array | Uint16Array | Int32Array | Uint32Array>(from: A, to: A): A {
+export function widened<
+  A extends Float64Array | Uint8Array | Uint16Array | Int32Array | Uint32Array,
+>(from: A, to: A): A {
   to.set(from);
   return to;
 }

@@ -21,14 +21,20 @@ export class Metadata implements MetadataSink {
 
   constructor(db: Catalogue['db']) {
     this.#db = db;
-    for (const { metric, ...metadata } of db.prepare('select * from metadata').all() as (MetricMetadata & { metric: string })[]) {
+    for (const { metric, ...metadata } of db
+      .prepare('select * from metadata')
+      .all() as (MetricMetadata & { metric: string })[]) {
       this.#metrics.set(metric, metadata);
     }
   }
 
   note(metric: string, { type, help, unit }: MetricMetadata): void {
     const known = this.#metrics.get(metric);
-    if (metric === '' || metric.length > longestHelp || (known === undefined && this.#metrics.size >= mostMetrics)) {
+    if (
+      metric === '' ||
+      metric.length > longestHelp ||
+      (known === undefined && this.#metrics.size >= mostMetrics)
+    ) {
       return;
     }
     const next = { type, help: help.slice(0, longestHelp), unit: unit.slice(0, longestHelp) };
@@ -39,8 +45,13 @@ export class Metadata implements MetadataSink {
   }
 
   /** By name; of one metric, or the first `limit`. */
-  list(options: { readonly metric?: string; readonly limit?: number } = {}): (MetricMetadata & { readonly metric: string })[] {
-    const names = options.metric === undefined ? [...this.#metrics.keys()].sort().slice(0, options.limit) : [options.metric];
+  list(
+    options: { readonly metric?: string; readonly limit?: number } = {},
+  ): (MetricMetadata & { readonly metric: string })[] {
+    const names =
+      options.metric === undefined
+        ? [...this.#metrics.keys()].sort().slice(0, options.limit)
+        : [options.metric];
     return names.flatMap((metric) => {
       const known = this.#metrics.get(metric);
       return known === undefined ? [] : [{ metric, ...known }];
@@ -51,7 +62,9 @@ export class Metadata implements MetadataSink {
     if (this.#changed.size === 0) {
       return;
     }
-    const put = this.#db.prepare('insert or replace into metadata (metric, type, help, unit) values (@metric, @type, @help, @unit)');
+    const put = this.#db.prepare(
+      'insert or replace into metadata (metric, type, help, unit) values (@metric, @type, @help, @unit)',
+    );
     this.#db.transaction(() => {
       for (const metric of this.#changed) {
         put.run({ metric, ...this.#metrics.get(metric)! });

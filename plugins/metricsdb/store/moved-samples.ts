@@ -50,7 +50,9 @@ export class MovedSamples {
   }
 
   each(visit: (slot: number, chain: number, list: number) => void): void {
-    this.#has.forEach((is, slot) => is === 1 && visit(slot, this.#chains[slot]!, this.#lists[slot]!));
+    this.#has.forEach(
+      (is, slot) => is === 1 && visit(slot, this.#chains[slot]!, this.#lists[slot]!),
+    );
   }
 
   /** Frees it all. */

@@ -1,7 +1,16 @@
 import { parseFloatGo } from 'svc/query';
 
 /** Lines of OpenMetrics, which leaves a writer no choice of blanks: what Prometheus refuses in one is refused here. */
-const types: ReadonlySet<string> = new Set(['counter', 'gauge', 'histogram', 'gaugehistogram', 'summary', 'info', 'stateset', 'unknown']);
+const types: ReadonlySet<string> = new Set([
+  'counter',
+  'gauge',
+  'histogram',
+  'gaugehistogram',
+  'summary',
+  'info',
+  'stateset',
+  'unknown',
+]);
 
 export interface OpenComment {
   readonly word: 'HELP' | 'TYPE' | 'UNIT';
@@ -15,9 +24,12 @@ export function openComment(line: string): OpenComment | undefined {
   if (line === '# EOF') {
     return undefined;
   }
-  const [, word, metric, text] = /^# (HELP|TYPE|UNIT) ("(?:\\.|[^\\"])*"|[a-zA-Z_:][\w:]*) (.*)$/s.exec(line) ?? [];
+  const [, word, metric, text] =
+    /^# (HELP|TYPE|UNIT) ("(?:\\.|[^\\"])*"|[a-zA-Z_:][\w:]*) (.*)$/s.exec(line) ?? [];
   if (metric === undefined || text === undefined) {
-    throw new RangeError('a line with # is "# HELP", "# TYPE" or "# UNIT" with a name and a text, or "# EOF"');
+    throw new RangeError(
+      'a line with # is "# HELP", "# TYPE" or "# UNIT" with a name and a text, or "# EOF"',
+    );
   }
   if (word === 'TYPE' && !types.has(text)) {
     throw new RangeError(`"${text.slice(0, 40)}" is no type of a metric`);
@@ -31,20 +43,29 @@ export function openComment(line: string): OpenComment | undefined {
 export interface OpenTail {
   readonly value: number;
   readonly time: number | undefined;
-  readonly exemplar: { readonly labels: string; readonly value: number; readonly time: number | undefined } | undefined;
+  readonly exemplar:
+    | { readonly labels: string; readonly value: number; readonly time: number | undefined }
+    | undefined;
 }
 
 /** What stands behind the series: ` 17.0 1520879607.789 # {id="a"} 5 1520879607.7`; times in milliseconds. Throws a sentence. */
 export function openTail(rest: string): OpenTail {
   const [whole, value, time, labels, exemplar, exemplarTime] =
-    /^ ([^ ]+)(?: ([^ #][^ ]*|#[^ ]+))?(?: # (\{(?:"(?:\\.|[^\\"])*"|[^"}])*\}) ([^ ]+)(?: ([^ ]+))?)?$/s.exec(rest) ?? [];
+    /^ ([^ ]+)(?: ([^ #][^ ]*|#[^ ]+))?(?: # (\{(?:"(?:\\.|[^\\"])*"|[^"}])*\}) ([^ ]+)(?: ([^ ]+))?)?$/s.exec(
+      rest,
+    ) ?? [];
   if (whole === undefined) {
-    throw new RangeError(`"${rest.slice(0, 60)}" is no value with a time and an exemplar, each behind one blank`);
+    throw new RangeError(
+      `"${rest.slice(0, 60)}" is no value with a time and an exemplar, each behind one blank`,
+    );
   }
   return {
     value: openNumber(value!),
     time: openTime(time),
-    exemplar: labels === undefined ? undefined : { labels, value: openNumber(exemplar!), time: openTime(exemplarTime) },
+    exemplar:
+      labels === undefined
+        ? undefined
+        : { labels, value: openNumber(exemplar!), time: openTime(exemplarTime) },
   };
 }
 

@@ -1,9 +1,24 @@
 import { SvcError } from 'svc/sdk';
-import { jsonArray, jsonNanos, jsonNumber, jsonObject, jsonText, keyValuesFromJson, resourceFromJson } from 'svc/store';
+import {
+  jsonArray,
+  jsonNanos,
+  jsonNumber,
+  jsonObject,
+  jsonText,
+  keyValuesFromJson,
+  resourceFromJson,
+} from 'svc/store';
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
-import { type HistogramPoint, type NumberPoint, type OtlpExemplar, type OtlpMetric, type SummaryPoint, takeResource } from './otlp-metric.ts';
+import {
+  type HistogramPoint,
+  type NumberPoint,
+  type OtlpExemplar,
+  type OtlpMetric,
+  type SummaryPoint,
+  takeResource,
+} from './otlp-metric.ts';
 import { noTemporality, onlyClassic, temporalities } from './otlp-proto.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -13,7 +28,9 @@ export function readOtlpJson(bytes: Uint8Array, intake: Intake, metadata: Metada
   const request = jsonObject(parsed(bytes), 'the body');
   for (const entry of jsonArray(request['resourceMetrics'], 'resourceMetrics')) {
     const { resource, scopeMetrics } = jsonObject(entry, 'an entry of resourceMetrics');
-    const scopes = jsonArray(scopeMetrics, 'scopeMetrics').map((scope) => jsonArray(jsonObject(scope, 'an entry of scopeMetrics')['metrics'], 'metrics'));
+    const scopes = jsonArray(scopeMetrics, 'scopeMetrics').map((scope) =>
+      jsonArray(jsonObject(scope, 'an entry of scopeMetrics')['metrics'], 'metrics'),
+    );
     const metrics = scopes.flat().map((metric) => metricOf(jsonObject(metric, 'a metric')));
     takeResource(resourceFromJson(resource).attributes, metrics, intake, metadata);
   }
@@ -28,15 +45,26 @@ function parsed(bytes: Uint8Array): unknown {
 }
 
 function metricOf(json: Json): OtlpMetric {
-  const described = { name: jsonText(json['name'], 'name'), description: jsonText(json['description'], 'description'), unit: jsonText(json['unit'], 'unit') };
+  const described = {
+    name: jsonText(json['name'], 'name'),
+    description: jsonText(json['description'], 'description'),
+    unit: jsonText(json['unit'], 'unit'),
+  };
   const points = (data: unknown): readonly Json[] =>
-    jsonArray(jsonObject(data, 'the data')['dataPoints'], 'dataPoints').map((point) => jsonObject(point, 'a data point'));
+    jsonArray(jsonObject(data, 'the data')['dataPoints'], 'dataPoints').map((point) =>
+      jsonObject(point, 'a data point'),
+    );
   const { sum, gauge, histogram, exponentialHistogram, summary } = json;
   if (sum !== undefined) {
     const data = jsonObject(sum, 'sum');
     const delta = isDelta(data);
     return delta !== undefined
-      ? { ...described, kind: data['isMonotonic'] === true ? 'counter' : 'updown', delta, points: points(sum).map(numberPoint) }
+      ? {
+          ...described,
+          kind: data['isMonotonic'] === true ? 'counter' : 'updown',
+          delta,
+          points: points(sum).map(numberPoint),
+        }
       : { ...described, kind: 'refused', why: noTemporality, points: points(sum) };
   }
   if (histogram !== undefined) {
@@ -46,7 +74,12 @@ function metricOf(json: Json): OtlpMetric {
       : { ...described, kind: 'refused', why: noTemporality, points: points(histogram) };
   }
   if (exponentialHistogram !== undefined) {
-    return { ...described, kind: 'refused', why: onlyClassic, points: points(exponentialHistogram) };
+    return {
+      ...described,
+      kind: 'refused',
+      why: onlyClassic,
+      points: points(exponentialHistogram),
+    };
   }
   return summary === undefined
     ? { ...described, kind: 'gauge', delta: false, points: points(gauge).map(numberPoint) }
@@ -56,7 +89,9 @@ function metricOf(json: Json): OtlpMetric {
 /** Undefined when it is not said. */
 function isDelta({ aggregationTemporality: said }: Json): boolean | undefined {
   const delta = said === temporalities.delta || said === 'AGGREGATION_TEMPORALITY_DELTA';
-  return delta || said === temporalities.cumulative || said === 'AGGREGATION_TEMPORALITY_CUMULATIVE' ? delta : undefined;
+  return delta || said === temporalities.cumulative || said === 'AGGREGATION_TEMPORALITY_CUMULATIVE'
+    ? delta
+    : undefined;
 }
 
 const exemplarOf = (json: Json): OtlpExemplar => ({
@@ -72,18 +107,27 @@ function common(point: Json): Omit<NumberPoint, 'value'> {
     attributes: keyValuesFromJson(point['attributes']),
     time: jsonNanos(point['timeUnixNano'], 'timeUnixNano').ms,
     ended: jsonNumber(point['flags'], 'flags') % 2 === 1,
-    exemplars: jsonArray(point['exemplars'], 'exemplars').map((exemplar) => exemplarOf(jsonObject(exemplar, 'an exemplar'))),
+    exemplars: jsonArray(point['exemplars'], 'exemplars').map((exemplar) =>
+      exemplarOf(jsonObject(exemplar, 'an exemplar')),
+    ),
   };
 }
 
-const numberPoint = (point: Json): NumberPoint => ({ ...common(point), value: jsonNumber(point['asDouble'] ?? point['asInt'], 'the value') });
+const numberPoint = (point: Json): NumberPoint => ({
+  ...common(point),
+  value: jsonNumber(point['asDouble'] ?? point['asInt'], 'the value'),
+});
 
 const histogramPoint = (point: Json): HistogramPoint => ({
   ...common(point),
   count: jsonNumber(point['count'], 'count'),
   sum: point['sum'] === undefined ? undefined : jsonNumber(point['sum'], 'sum'),
-  bounds: jsonArray(point['explicitBounds'], 'explicitBounds').map((bound) => jsonNumber(bound, 'a bound')),
-  buckets: jsonArray(point['bucketCounts'], 'bucketCounts').map((count) => jsonNumber(count, 'a bucket')),
+  bounds: jsonArray(point['explicitBounds'], 'explicitBounds').map((bound) =>
+    jsonNumber(bound, 'a bound'),
+  ),
+  buckets: jsonArray(point['bucketCounts'], 'bucketCounts').map((count) =>
+    jsonNumber(count, 'a bucket'),
+  ),
 });
 
 const summaryPoint = (point: Json): SummaryPoint => ({

@@ -49,8 +49,16 @@ interface Described {
 /** One metric of an OTLP message, whatever form it came in; `updown` is a sum that also shrinks, `delta` one that tells what was added. */
 export type OtlpMetric = Described &
   (
-    | { readonly kind: 'gauge' | 'counter' | 'updown'; readonly delta: boolean; readonly points: readonly NumberPoint[] }
-    | { readonly kind: 'histogram'; readonly delta: boolean; readonly points: readonly HistogramPoint[] }
+    | {
+        readonly kind: 'gauge' | 'counter' | 'updown';
+        readonly delta: boolean;
+        readonly points: readonly NumberPoint[];
+      }
+    | {
+        readonly kind: 'histogram';
+        readonly delta: boolean;
+        readonly points: readonly HistogramPoint[];
+      }
     | { readonly kind: 'summary'; readonly points: readonly SummaryPoint[] }
     | { readonly kind: 'refused'; readonly why: string; readonly points: readonly unknown[] }
   );
@@ -58,11 +66,16 @@ export type OtlpMetric = Described &
 type Pairs = readonly (readonly [string, string])[];
 
 /** They make `job` and `instance`. */
-const identifying: ReadonlySet<string> = new Set(['service.name', 'service.namespace', 'service.instance.id']);
+const identifying: ReadonlySet<string> = new Set([
+  'service.name',
+  'service.namespace',
+  'service.instance.id',
+]);
 
 /** Labels that every series of a resource has: `job` and `instance` as Prometheus names them. */
 function resourceLabels(attributes: readonly KeyValue[]): Pairs {
-  const text = (key: string): string => anyValueText(attributes.find((pair) => pair.key === key)?.value);
+  const text = (key: string): string =>
+    anyValueText(attributes.find((pair) => pair.key === key)?.value);
   const service = text('service.name');
   const namespace = text('service.namespace');
   return [
@@ -72,50 +85,102 @@ function resourceLabels(attributes: readonly KeyValue[]): Pairs {
 }
 
 /** The metrics of one resource, and the series `target_info` with those of its attributes that are not labels of all the others. */
-export function takeResource(attributes: readonly KeyValue[], metrics: readonly OtlpMetric[], intake: Intake, metadata: MetadataSink): void {
+export function takeResource(
+  attributes: readonly KeyValue[],
+  metrics: readonly OtlpMetric[],
+  intake: Intake,
+  metadata: MetadataSink,
+): void {
   const labels = resourceLabels(attributes);
   metrics.forEach((metric) => takeMetric(metric, labels, intake, metadata));
   const others = attributes.filter(({ key }) => !identifying.has(key));
-  const latest = metrics.reduce((last, { kind, points }) => (kind === 'refused' ? last : Math.max(last, ...points.map(({ time }) => time))), 0);
+  const latest = metrics.reduce(
+    (last, { kind, points }) =>
+      kind === 'refused' ? last : Math.max(last, ...points.map(({ time }) => time)),
+    0,
+  );
   if (others.length > 0 && latest > 0 && labels.some(([, value]) => value !== '')) {
     metadata.note('target_info', { type: 'gauge', help: 'Target metadata', unit: '' });
-    const slot = intake.seriesOf([['__name__', 'target_info'], ...labelsOf({ attributes: others }, labels)]);
+    const slot = intake.seriesOf([
+      ['__name__', 'target_info'],
+      ...labelsOf({ attributes: others }, labels),
+    ]);
     intake.sample(slot, latest, 1, false);
   }
 }
 
 /** Puts the points of one metric into the intake, a series per bucket and quantile. */
-function takeMetric(metric: OtlpMetric, resource: Pairs, intake: Intake, metadata: MetadataSink): void {
+function takeMetric(
+  metric: OtlpMetric,
+  resource: Pairs,
+  intake: Intake,
+  metadata: MetadataSink,
+): void {
   if (metric.kind === 'refused') {
     metric.points.forEach(() => intake.reject(metric.why));
     return;
   }
   const name = metricNameOf(metric);
-  metadata.note(name, { type: metric.kind === 'updown' ? 'gauge' : metric.kind, help: metric.description, unit: metric.unit });
+  metadata.note(name, {
+    type: metric.kind === 'updown' ? 'gauge' : metric.kind,
+    help: metric.description,
+    unit: metric.unit,
+  });
   switch (metric.kind) {
     case 'gauge':
     case 'counter':
     case 'updown':
       for (const point of metric.points) {
-        put(intake, [['__name__', name], ...labelsOf(point, resource)], point, point.value, metric.delta);
+        put(
+          intake,
+          [['__name__', name], ...labelsOf(point, resource)],
+          point,
+          point.value,
+          metric.delta,
+        );
       }
       break;
     case 'histogram':
-      metric.points.forEach((point) => takeHistogram(name, point, labelsOf(point, resource), { intake, delta: metric.delta }));
+      metric.points.forEach((point) =>
+        takeHistogram(name, point, labelsOf(point, resource), { intake, delta: metric.delta }),
+      );
       break;
     case 'summary':
       for (const point of metric.points) {
         const labels = labelsOf(point, resource);
-        point.quantiles.forEach(([quantile, value]) => put(intake, [['__name__', name], ...labels, ['quantile', formatFloat(quantile)]], point, value));
+        point.quantiles.forEach(([quantile, value]) =>
+          put(
+            intake,
+            [['__name__', name], ...labels, ['quantile', formatFloat(quantile)]],
+            point,
+            value,
+          ),
+        );
         put(intake, [['__name__', `${name}_sum`], ...labels], point, point.sum);
         put(intake, [['__name__', `${name}_count`], ...labels], point, point.count);
       }
   }
 }
 
-function takeHistogram(name: string, point: HistogramPoint, labels: Pairs, { intake, delta }: { readonly intake: Intake; readonly delta: boolean }): void {
-  const series = (suffix: string, value: number, more: Pairs = [], exemplars: Point['exemplars'] = []): void =>
-    put(intake, [['__name__', `${name}_${suffix}`], ...labels, ...more], { ...point, exemplars }, value, delta);
+function takeHistogram(
+  name: string,
+  point: HistogramPoint,
+  labels: Pairs,
+  { intake, delta }: { readonly intake: Intake; readonly delta: boolean },
+): void {
+  const series = (
+    suffix: string,
+    value: number,
+    more: Pairs = [],
+    exemplars: Point['exemplars'] = [],
+  ): void =>
+    put(
+      intake,
+      [['__name__', `${name}_${suffix}`], ...labels, ...more],
+      { ...point, exemplars },
+      value,
+      delta,
+    );
   let below = 0;
   let lower = -Infinity;
   [...point.bounds, Infinity].forEach((bound, i) => {
@@ -130,7 +195,13 @@ function takeHistogram(name: string, point: HistogramPoint, labels: Pairs, { int
   series('count', point.count);
 }
 
-function put(intake: Intake, series: Pairs, { time, ended, exemplars = [] }: Point, value: number, delta = false): void {
+function put(
+  intake: Intake,
+  series: Pairs,
+  { time, ended, exemplars = [] }: Point,
+  value: number,
+  delta = false,
+): void {
   const slot = intake.seriesOf(series);
   if (delta && !ended) {
     intake.delta(slot, time, value);
@@ -142,7 +213,11 @@ function put(intake: Intake, series: Pairs, { time, ended, exemplars = [] }: Poi
       ['trace_id', traceId],
       ['span_id', spanId],
     ];
-    intake.exemplar(slot, { labels: sortedLabels([...labelsOf({ attributes }, []), ...ids]), time: at, value: seen });
+    intake.exemplar(slot, {
+      labels: sortedLabels([...labelsOf({ attributes }, []), ...ids]),
+      time: at,
+      value: seen,
+    });
   }
 }
 

@@ -68,11 +68,15 @@ function unitWords(unit: string): string[] {
     .split('/', 2)
     .map((part) => part.trim());
   const words = main === '' || main === '1' ? [] : [units.get(main) ?? main];
-  const clean = words.map((word) => word.replaceAll(/[^a-zA-Z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '')).filter((word) => word !== '');
+  const clean = words
+    .map((word) => word.replaceAll(/[^a-zA-Z0-9]+/g, '_').replaceAll(/^_+|_+$/g, ''))
+    .filter((word) => word !== '');
   if (per === undefined || per === '') {
     return clean;
   }
-  const perWord = (times.get(per) ?? units.get(per) ?? per).replaceAll(/[^a-zA-Z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '');
+  const perWord = (times.get(per) ?? units.get(per) ?? per)
+    .replaceAll(/[^a-zA-Z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '');
   return perWord === '' ? clean : [...clean, 'per', perWord];
 }
 

@@ -2,7 +2,14 @@ import { decodeKeyValue, decodeResource, ProtoReader, type KeyValue } from 'svc/
 
 import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
-import { type HistogramPoint, type NumberPoint, type OtlpExemplar, type OtlpMetric, type SummaryPoint, takeResource } from './otlp-metric.ts';
+import {
+  type HistogramPoint,
+  type NumberPoint,
+  type OtlpExemplar,
+  type OtlpMetric,
+  type SummaryPoint,
+  takeResource,
+} from './otlp-metric.ts';
 
 export const noTemporality = 'a sum or histogram does not say whether it is a delta or cumulative';
 export const onlyClassic = 'exponential histograms are not stored; send explicit buckets';
@@ -16,7 +23,8 @@ export function readOtlpProto(bytes: Uint8Array, intake: Intake, metadata: Metad
       const metrics: OtlpMetric[] = [];
       eachField(request.message(), {
         1: (reader) => (attributes = decodeResource(reader.message()).attributes),
-        2: (reader) => eachField(reader.message(), { 2: (scope) => metrics.push(metricOf(scope.message())) }),
+        2: (reader) =>
+          eachField(reader.message(), { 2: (scope) => metrics.push(metricOf(scope.message())) }),
       });
       takeResource(attributes, metrics, intake, metadata);
     },
@@ -25,33 +33,62 @@ export function readOtlpProto(bytes: Uint8Array, intake: Intake, metadata: Metad
 
 function metricOf(message: ProtoReader): OtlpMetric {
   const described = { name: '', description: '', unit: '' };
-  let data: Pick<OtlpMetric, 'kind' | 'points'> & { readonly delta: boolean } = { kind: 'gauge', delta: false, points: [] };
+  let data: Pick<OtlpMetric, 'kind' | 'points'> & { readonly delta: boolean } = {
+    kind: 'gauge',
+    delta: false,
+    points: [],
+  };
   let why = '';
   eachField(message, {
     1: (reader) => (described.name = reader.string()),
     2: (reader) => (described.description = reader.string()),
     3: (reader) => (described.unit = reader.string()),
-    5: (reader) => (data = { kind: 'gauge', delta: false, points: dataOf(reader.message(), numberPoint).points }),
+    5: (reader) =>
+      (data = {
+        kind: 'gauge',
+        delta: false,
+        points: dataOf(reader.message(), numberPoint).points,
+      }),
     7: (reader) => {
       const { points, temporality, monotonic } = dataOf(reader.message(), numberPoint);
-      data = { kind: temporality === 0 ? 'refused' : monotonic ? 'counter' : 'updown', delta: temporality === temporalities.delta, points };
+      data = {
+        kind: temporality === 0 ? 'refused' : monotonic ? 'counter' : 'updown',
+        delta: temporality === temporalities.delta,
+        points,
+      };
       why = noTemporality;
     },
     9: (reader) => {
       const { points, temporality } = dataOf(reader.message(), histogramPoint);
-      data = { kind: temporality === 0 ? 'refused' : 'histogram', delta: temporality === temporalities.delta, points };
+      data = {
+        kind: temporality === 0 ? 'refused' : 'histogram',
+        delta: temporality === temporalities.delta,
+        points,
+      };
       why = noTemporality;
     },
     10: (reader) => {
-      data = { kind: 'refused', delta: false, points: dataOf(reader.message(), (point) => eachField(point, {})).points };
+      data = {
+        kind: 'refused',
+        delta: false,
+        points: dataOf(reader.message(), (point) => eachField(point, {})).points,
+      };
       why = onlyClassic;
     },
-    11: (reader) => (data = { kind: 'summary', delta: false, points: dataOf(reader.message(), summaryPoint).points }),
+    11: (reader) =>
+      (data = {
+        kind: 'summary',
+        delta: false,
+        points: dataOf(reader.message(), summaryPoint).points,
+      }),
   });
   return { ...described, ...data, why } as OtlpMetric;
 }
 
-function dataOf<P>(message: ProtoReader, pointOf: (reader: ProtoReader) => P): { points: P[]; temporality: number; monotonic: boolean } {
+function dataOf<P>(
+  message: ProtoReader,
+  pointOf: (reader: ProtoReader) => P,
+): { points: P[]; temporality: number; monotonic: boolean } {
   const data = { points: [] as P[], temporality: 0, monotonic: false };
   eachField(message, {
     1: (reader) => data.points.push(pointOf(reader.message())),
@@ -67,7 +104,13 @@ const timeOf = (reader: ProtoReader): number => {
 };
 
 function numberPoint(message: ProtoReader): NumberPoint {
-  const point = { attributes: [] as KeyValue[], time: 0, ended: false, value: 0, exemplars: [] as OtlpExemplar[] };
+  const point = {
+    attributes: [] as KeyValue[],
+    time: 0,
+    ended: false,
+    value: 0,
+    exemplars: [] as OtlpExemplar[],
+  };
   eachField(message, {
     3: (reader) => (point.time = timeOf(reader)),
     4: (reader) => (point.value = reader.double()),
@@ -117,14 +160,24 @@ function histogramPoint(message: ProtoReader): HistogramPoint {
 }
 
 function summaryPoint(message: ProtoReader): SummaryPoint {
-  const point = { attributes: [] as KeyValue[], time: 0, ended: false, count: 0, sum: 0, quantiles: [] as [number, number][] };
+  const point = {
+    attributes: [] as KeyValue[],
+    time: 0,
+    ended: false,
+    count: 0,
+    sum: 0,
+    quantiles: [] as [number, number][],
+  };
   eachField(message, {
     3: (reader) => (point.time = timeOf(reader)),
     4: (reader) => (point.count = reader.fixed64()),
     5: (reader) => (point.sum = reader.double()),
     6: (reader) => {
       const pair: [number, number] = [0, 0];
-      eachField(reader.message(), { 1: (inner) => (pair[0] = inner.double()), 2: (inner) => (pair[1] = inner.double()) });
+      eachField(reader.message(), {
+        1: (inner) => (pair[0] = inner.double()),
+        2: (inner) => (pair[1] = inner.double()),
+      });
       point.quantiles.push(pair);
     },
     7: (reader) => point.attributes.push(decodeKeyValue(reader.message())),
@@ -134,7 +187,10 @@ function summaryPoint(message: ProtoReader): SummaryPoint {
 }
 
 /** Gives each field to the one who reads it; the others are skipped. */
-function eachField(message: ProtoReader, readers: Readonly<Record<number, (reader: ProtoReader) => unknown>>): void {
+function eachField(
+  message: ProtoReader,
+  readers: Readonly<Record<number, (reader: ProtoReader) => unknown>>,
+): void {
   for (let field = message.next(); field !== 0; field = message.next()) {
     const read = readers[field];
     if (read === undefined) {

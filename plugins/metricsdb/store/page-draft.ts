@@ -12,7 +12,14 @@ export class PageDraft {
   #spare = new Float64Array(512);
 
   /** Adds the series at `place` of the page, with samples `[from, to)` whose times are column `times` of the slice. */
-  add(place: number, times: number, samples: Samples, from: number, to: number, column: ValueColumn): void {
+  add(
+    place: number,
+    times: number,
+    samples: Samples,
+    from: number,
+    to: number,
+    column: ValueColumn,
+  ): void {
     this.#skipTo(place);
     const begin = this.#streams.at;
     if (samples.counts !== undefined) {

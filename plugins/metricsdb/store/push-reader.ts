@@ -9,7 +9,13 @@ import { readOtlpProto } from './otlp-proto.ts';
 import { readRemoteWrite2 } from './remote-write-2.ts';
 import { readRemoteWrite } from './remote-write.ts';
 
-export type PushFormat = 'remote-write' | 'remote-write-2' | 'otlp-proto' | 'otlp-json' | 'exposition' | 'openmetrics';
+export type PushFormat =
+  | 'remote-write'
+  | 'remote-write-2'
+  | 'otlp-proto'
+  | 'otlp-json'
+  | 'exposition'
+  | 'openmetrics';
 
 /** Past this the memory of unpacked bodies is given back. */
 const mostKept = 8 * 1_048_576;
@@ -23,7 +29,14 @@ export class PushReader {
     this.#maxBytes = maxBytes;
   }
 
-  read(format: PushFormat, body: Uint8Array, encoding: string | undefined, now: number, intake: Intake, metadata: MetadataSink): void {
+  read(
+    format: PushFormat,
+    body: Uint8Array,
+    encoding: string | undefined,
+    now: number,
+    intake: Intake,
+    metadata: MetadataSink,
+  ): void {
     const bytes = this.#unpack(body, encoding);
     try {
       this.#decode(format, bytes, now, intake, metadata);
@@ -34,7 +47,13 @@ export class PushReader {
     }
   }
 
-  #decode(format: PushFormat, bytes: Uint8Array, now: number, intake: Intake, metadata: MetadataSink): void {
+  #decode(
+    format: PushFormat,
+    bytes: Uint8Array,
+    now: number,
+    intake: Intake,
+    metadata: MetadataSink,
+  ): void {
     switch (format) {
       case 'remote-write':
         return readRemoteWrite(bytes, intake, metadata);
@@ -57,11 +76,19 @@ export class PushReader {
         return body;
       case 'snappy':
         // Plain, not a Buffer: views into it are cheaper.
-        return snappyDecode(new Uint8Array(body.buffer, body.byteOffset, body.length), { maxBytes: this.#maxBytes }, this.#unpacked);
+        return snappyDecode(
+          new Uint8Array(body.buffer, body.byteOffset, body.length),
+          { maxBytes: this.#maxBytes },
+          this.#unpacked,
+        );
       case 'gzip':
         return gunzip(body, { maxBytes: this.#maxBytes });
       default:
-        throw new SvcError('invalid_argument', `the encoding "${encoding!.slice(0, 40)}" is not read here; snappy, gzip and none are`, { status: 415 });
+        throw new SvcError(
+          'invalid_argument',
+          `the encoding "${encoding!.slice(0, 40)}" is not read here; snappy, gzip and none are`,
+          { status: 415 },
+        );
     }
   }
 }

@@ -45,7 +45,11 @@ function put(out: Scratch, text: string, size: number): void {
 }
 
 /** The pairs of raw labels as they stand there; none when they are no label messages. */
-export function readRawLabels(bytes: Uint8Array, from: number, to: number): [string, string][] | undefined {
+export function readRawLabels(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): [string, string][] | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const pairs: [string, string][] = [];
   let at = from;
@@ -87,7 +91,9 @@ export function readRawLabels(bytes: Uint8Array, from: number, to: number): [str
 
 /** The text of bytes; those that are none end in half a character, which no label may hold. */
 export const strictText = (bytes: Uint8Array): string =>
-  isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8') : `${Buffer.from(bytes).toString('latin1')}\udc80`;
+  isUtf8(bytes)
+    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+    : `${Buffer.from(bytes).toString('latin1')}\udc80`;
 
 function sizeOfVarint(value: number): number {
   return value < 128 ? 1 : value < 16_384 ? 2 : 3;

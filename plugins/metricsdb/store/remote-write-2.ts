@@ -23,14 +23,22 @@ export function readRemoteWrite2(bytes: Uint8Array, intake: Intake, metadata: Me
     }
   }
   if (symbols.length > 0 && symbols[0] !== '') {
-    throw new SvcError('invalid_argument', 'the body is no remote write request: its first symbol is not empty');
+    throw new SvcError(
+      'invalid_argument',
+      'the body is no remote write request: its first symbol is not empty',
+    );
   }
   for (const message of series) {
     readSeries(message, symbols, intake, metadata);
   }
 }
 
-function readSeries(message: ProtoReader, symbols: readonly string[], intake: Intake, metadata: MetadataSink): void {
+function readSeries(
+  message: ProtoReader,
+  symbols: readonly string[],
+  intake: Intake,
+  metadata: MetadataSink,
+): void {
   const refs: number[] = [];
   const samples: { time: number; value: number; stale: boolean }[] = [];
   let described: { type: string; help: string; unit: string } | undefined;
@@ -92,7 +100,11 @@ function readSample(message: ProtoReader): { time: number; value: number; stale:
   return sample;
 }
 
-function readExemplar(message: ProtoReader): { readonly refs: readonly number[]; readonly time: number; readonly value: number } {
+function readExemplar(message: ProtoReader): {
+  readonly refs: readonly number[];
+  readonly time: number;
+  readonly value: number;
+} {
   const exemplar = { refs: [] as number[], time: 0, value: 0 };
   for (let field = message.next(); field !== 0; field = message.next()) {
     if (field === 1) {
@@ -108,7 +120,10 @@ function readExemplar(message: ProtoReader): { readonly refs: readonly number[];
   return exemplar;
 }
 
-function readMetadata(message: ProtoReader, symbols: readonly string[]): { type: string; help: string; unit: string } {
+function readMetadata(
+  message: ProtoReader,
+  symbols: readonly string[],
+): { type: string; help: string; unit: string } {
   const found = { type: 'unknown', help: '', unit: '' };
   for (let field = message.next(); field !== 0; field = message.next()) {
     if (field === 1) {
@@ -131,6 +146,9 @@ function pairsOf(refs: readonly number[], symbols: readonly string[]): [string, 
   }
   const beyond = refs.find((ref) => ref >= symbols.length);
   return beyond === undefined
-    ? Array.from({ length: refs.length / 2 }, (_, i) => [symbols[refs[i * 2]!]!, symbols[refs[i * 2 + 1]!]!])
+    ? Array.from({ length: refs.length / 2 }, (_, i) => [
+        symbols[refs[i * 2]!]!,
+        symbols[refs[i * 2 + 1]!]!,
+      ])
     : `a series refers to symbol ${beyond} of ${symbols.length}`;
 }

@@ -5,7 +5,8 @@ import { type Intake } from './intake.ts';
 import { type MetadataSink } from './metadata.ts';
 import { readRawLabels } from './raw-labels.ts';
 
-const corrupt = (): SvcError => new SvcError('invalid_argument', 'the body is no remote write request: its protobuf is corrupt');
+const corrupt = (): SvcError =>
+  new SvcError('invalid_argument', 'the body is no remote write request: its protobuf is corrupt');
 
 /**
  * Reads a remote write request of version 1 straight into the intake: no object per series or sample. Per series the
@@ -88,7 +89,10 @@ class RemoteWriteReader {
       if (tag === 0x09 && this.#at + 8 <= end) {
         const value = view.getFloat64(this.#at, true);
         // By its bits: a signalling NaN does not survive arithmetic.
-        stale = value !== value && view.getUint32(this.#at, true) === 2 && view.getUint32(this.#at + 4, true) === 0x7ff0_0000;
+        stale =
+          value !== value &&
+          view.getUint32(this.#at, true) === 2 &&
+          view.getUint32(this.#at + 4, true) === 0x7ff0_0000;
         batch.values[batch.count] = value;
         this.#at += 8;
       } else if (tag === 0x10) {
@@ -134,13 +138,19 @@ class RemoteWriteReader {
         type = this.#number[0]!;
       } else if (tag === 0x12 || tag === 0x22 || tag === 0x2a) {
         const stop = this.#end(end);
-        texts[tag === 0x12 ? 'metric' : tag === 0x22 ? 'help' : 'unit'] = textDecoder.decode(this.#bytes.subarray(this.#at, stop));
+        texts[tag === 0x12 ? 'metric' : tag === 0x22 ? 'help' : 'unit'] = textDecoder.decode(
+          this.#bytes.subarray(this.#at, stop),
+        );
         this.#at = stop;
       } else {
         this.#skip(tag, end);
       }
     }
-    this.#metadata.note(texts.metric, { type: metricTypes[type] ?? 'unknown', help: texts.help, unit: texts.unit });
+    this.#metadata.note(texts.metric, {
+      type: metricTypes[type] ?? 'unknown',
+      help: texts.help,
+      unit: texts.unit,
+    });
   }
 
   /** Where a field with a length ends, which stands at `at`. */
@@ -213,4 +223,13 @@ class RemoteWriteReader {
   }
 }
 
-export const metricTypes = ['unknown', 'counter', 'gauge', 'histogram', 'gaugehistogram', 'summary', 'info', 'stateset'] as const;
+export const metricTypes = [
+  'unknown',
+  'counter',
+  'gauge',
+  'histogram',
+  'gaugehistogram',
+  'summary',
+  'info',
+  'stateset',
+] as const;

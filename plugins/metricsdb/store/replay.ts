@@ -19,7 +19,13 @@ export interface Replayed {
 }
 
 /** Brings everything in the log back into an empty head. `floor`: segments below it were completed by a cut. */
-export async function replay(wal: Wal, head: Head, floor: number, log: Logger, spill: HeadSpill): Promise<Replayed> {
+export async function replay(
+  wal: Wal,
+  head: Head,
+  floor: number,
+  log: Logger,
+  spill: HeadSpill,
+): Promise<Replayed> {
   const slots = new Map<number, number>();
   const samples = new Samples();
   const counts = { samples: 0, records: 0, unknown: 0 };
@@ -102,7 +108,9 @@ export class HeadSpill {
   ifFull(): Promise<void> | undefined {
     const { head, limits } = this.#parts;
     const boundary = head.maxTime - limits.outOfOrderMs;
-    return head.samples.chunks.bytes > this.#mostBytes && head.minTime < boundary ? this.#spill(boundary) : undefined;
+    return head.samples.chunks.bytes > this.#mostBytes && head.minTime < boundary
+      ? this.#spill(boundary)
+      : undefined;
   }
 
   async #spill(boundary: number): Promise<void> {

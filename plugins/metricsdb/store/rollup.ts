@@ -15,11 +15,19 @@ const dayMs = 24 * 3_600_000;
 
 /** The coarsest thinning from which the answer is the same as from all samples; none when it takes them all. */
 export function levelFor({ windows }: SelectHints, matchers: readonly Matcher[]): number {
-  if (windows === undefined || (windows.falls && !matchers.some(({ name, op, value }) => name === metricName && op === '=' && isCounterName(value)))) {
+  if (
+    windows === undefined ||
+    (windows.falls &&
+      !matchers.some(
+        ({ name, op, value }) => name === metricName && op === '=' && isCounterName(value),
+      ))
+  ) {
     return rawLevel;
   }
   const { end, advance, width } = windows;
-  const exact = [...windowsOfLevel].filter(([, ms]) => end % ms === 0 && advance % ms === 0 && width % ms === 0);
+  const exact = [...windowsOfLevel].filter(
+    ([, ms]) => end % ms === 0 && advance % ms === 0 && width % ms === 0,
+  );
   return exact.at(-1)?.[0] ?? rawLevel;
 }
 
@@ -32,19 +40,30 @@ interface Meta {
 const metaOf = ({ meta }: BlockRow): Meta => JSON.parse(meta) as Meta;
 
 /** The block that a thin one was made of. */
-export const wholeOf = (rows: readonly BlockRow[], thin: BlockRow): BlockRow | undefined => rows.find(({ id }) => id === metaOf(thin).of);
+export const wholeOf = (rows: readonly BlockRow[], thin: BlockRow): BlockRow | undefined =>
+  rows.find(({ id }) => id === metaOf(thin).of);
 
 /** Thin blocks that were made of these. */
-export const thinnedOf = (rows: readonly BlockRow[], ids: ReadonlySet<number>): readonly BlockRow[] =>
-  rows.filter((row) => row.level !== rawLevel && ids.has(metaOf(row).of!));
+export const thinnedOf = (
+  rows: readonly BlockRow[],
+  ids: ReadonlySet<number>,
+): readonly BlockRow[] => rows.filter((row) => row.level !== rawLevel && ids.has(metaOf(row).of!));
 
 /** Whether no other block has samples where this one has; only then thinned samples are exact. */
 export const standsAlone = (row: BlockRow, rows: readonly BlockRow[]): boolean => {
   const own = spansOf(row);
-  return rows.every((other) => other === row || other.level !== rawLevel || other.mint > row.maxt || other.maxt < row.mint || !meet(own, spansOf(other)));
+  return rows.every(
+    (other) =>
+      other === row ||
+      other.level !== rawLevel ||
+      other.mint > row.maxt ||
+      other.maxt < row.mint ||
+      !meet(own, spansOf(other)),
+  );
 };
 
-const spansOf = (row: BlockRow): readonly number[] => metaOf(row).spans ?? [sliceOf(row.mint), sliceOf(row.maxt)];
+const spansOf = (row: BlockRow): readonly number[] =>
+  metaOf(row).spans ?? [sliceOf(row.mint), sliceOf(row.maxt)];
 
 function meet(a: readonly number[], b: readonly number[]): boolean {
   for (let i = 0, k = 0; i < a.length && k < b.length;) {
@@ -60,7 +79,13 @@ function meet(a: readonly number[], b: readonly number[]): boolean {
 }
 
 /** The blocks that tell most briefly, no coarser than `level`, what was in (mint, maxt]. */
-export function briefest(rows: readonly BlockRow[], level: number, mint: number, maxt: number, isInHead: (row: BlockRow) => boolean): readonly BlockRow[] {
+export function briefest(
+  rows: readonly BlockRow[],
+  level: number,
+  mint: number,
+  maxt: number,
+  isInHead: (row: BlockRow) => boolean,
+): readonly BlockRow[] {
   const thinned = new Map(
     rows
       .filter((row) => row.level !== rawLevel && row.level <= level && row.damaged === 0)
@@ -83,10 +108,17 @@ export interface Rollup {
 /** A block of a day that is over, long enough for it to have become one, and how it is to be thinned next. */
 export function rollupPlan(rows: readonly BlockRow[], newest: number): Rollup | undefined {
   const today = Math.floor((newest - dayMs / 4) / dayMs) * dayMs;
-  const done = new Set(rows.filter(({ level }) => level !== rawLevel).map((row) => `${metaOf(row).of} ${row.level}`));
+  const done = new Set(
+    rows.filter(({ level }) => level !== rawLevel).map((row) => `${metaOf(row).of} ${row.level}`),
+  );
   for (const level of windowsOfLevel.keys()) {
     const row = rows.find(
-      (one) => one.level === rawLevel && one.damaged === 0 && one.maxt < today && !done.has(`${one.id} ${level}`) && standsAlone(one, rows),
+      (one) =>
+        one.level === rawLevel &&
+        one.damaged === 0 &&
+        one.maxt < today &&
+        !done.has(`${one.id} ${level}`) &&
+        standsAlone(one, rows),
     );
     if (row !== undefined) {
       return { row, level };
@@ -96,7 +128,12 @@ export function rollupPlan(rows: readonly BlockRow[], newest: number): Rollup | 
 }
 
 /** Writes the thin block of a whole one; answers whether it did. */
-export async function rollUp(catalogue: Catalogue, blocks: Blocks, { row, level }: Rollup, now: () => number): Promise<boolean> {
+export async function rollUp(
+  catalogue: Catalogue,
+  blocks: Blocks,
+  { row, level }: Rollup,
+  now: () => number,
+): Promise<boolean> {
   const windowMs = windowsOfLevel.get(level)!;
   const taken = blocks.hold([row]);
   try {
@@ -108,14 +145,21 @@ export async function rollUp(catalogue: Catalogue, blocks: Blocks, { row, level 
     const [all, few] = [new Samples(), new Samples()];
     let found: Finished | undefined;
     let whole = true;
-    const { file, bytes } = await writeBlock(catalogue.blocksFolder, nextBlockName(catalogue.db, 'thin'), async (writer) => {
-      const builder = new BlockBuilder(writer);
-      for (let number = 0; number < series && whole; number++) {
-        whole = blocks.whole(row, (reader, lost) => addThinned({ reader, lost, windowMs, all, few, builder }, number)) === true;
-        await pause.breathe();
-      }
-      found = builder.finish();
-    });
+    const { file, bytes } = await writeBlock(
+      catalogue.blocksFolder,
+      nextBlockName(catalogue.db, 'thin'),
+      async (writer) => {
+        const builder = new BlockBuilder(writer);
+        for (let number = 0; number < series && whole; number++) {
+          whole =
+            blocks.whole(row, (reader, lost) =>
+              addThinned({ reader, lost, windowMs, all, few, builder }, number),
+            ) === true;
+          await pause.breathe();
+        }
+        found = builder.finish();
+      },
+    );
     const { samples, mint, maxt } = found!;
     const made = catalogue.blocks.add({
       file,
@@ -149,7 +193,12 @@ interface Thinning {
 function addThinned({ reader, lost, windowMs, all, few, builder }: Thinning, number: number): true {
   reader.read(number, -Infinity, Infinity, all.clear(), lost);
   const labels = reader.labels(number);
-  const { length } = thin(all.settle(), windowMs, isCounterName(labelValue(labels, metricName)), few);
+  const { length } = thin(
+    all.settle(),
+    windowMs,
+    isCounterName(labelValue(labels, metricName)),
+    few,
+  );
   builder.add(labels, few, 0, length);
   return true;
 }

@@ -20,7 +20,11 @@ export class RowMatcher {
   /** Nothing can match: a condition wants a label that nothing has. */
   readonly never: boolean;
 
-  constructor(symbols: readonly string[], symbolOf: (text: string) => number | undefined, matchers: readonly Matcher[]) {
+  constructor(
+    symbols: readonly string[],
+    symbolOf: (text: string) => number | undefined,
+    matchers: readonly Matcher[],
+  ) {
     this.#symbols = symbols;
     this.#conditions = matchers.map((matcher) => ({
       holdsFor: remembering(matcher),
@@ -40,7 +44,12 @@ export class RowMatcher {
     return true;
   }
 
-  #holds({ holdsFor, name, verdicts, whenAbsent }: Condition, pairs: Uint32Array, from: number, to: number): boolean {
+  #holds(
+    { holdsFor, name, verdicts, whenAbsent }: Condition,
+    pairs: Uint32Array,
+    from: number,
+    to: number,
+  ): boolean {
     for (let i = from; i < to; i += 2) {
       if (pairs[i] === name) {
         const value = pairs[i + 1]!;

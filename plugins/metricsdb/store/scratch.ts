@@ -62,7 +62,10 @@ export class Scratch {
 
   put(source: Uint8Array, from = 0, to = source.length): void {
     this.ensure(to - from);
-    this.bytes.set(from === 0 && to === source.length ? source : source.subarray(from, to), this.at);
+    this.bytes.set(
+      from === 0 && to === source.length ? source : source.subarray(from, to),
+      this.at,
+    );
     this.at += to - from;
   }
 
@@ -109,7 +112,9 @@ export class Cursor {
     this.#must(4);
     const { bytes, at } = this;
     this.at += 4;
-    return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+    return (
+      ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
+    );
   }
 
   uvarint(): number {
@@ -149,4 +154,8 @@ export class Cursor {
   }
 }
 
-export const cutShort = (): SvcError => new SvcError('internal', 'metrics store: a record ends too early; its block or WAL segment is damaged');
+export const cutShort = (): SvcError =>
+  new SvcError(
+    'internal',
+    'metrics store: a record ends too early; its block or WAL segment is damaged',
+  );

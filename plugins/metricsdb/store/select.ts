@@ -31,7 +31,13 @@ const largestPool = 131_072;
 const seriesAtOnce = 512;
 
 /** Samples of all matching series in (mint, maxt], from the head and all blocks, in one piece each. */
-export async function select(parts: SelectParts, matchers: readonly Matcher[], mint: number, maxt: number, cost: Budget): Promise<readonly Series[]> {
+export async function select(
+  parts: SelectParts,
+  matchers: readonly Matcher[],
+  mint: number,
+  maxt: number,
+  cost: Budget,
+): Promise<readonly Series[]> {
   const out: Series[] = [];
   const pool = new Pool();
   await scan(parts, matchers, mint, maxt, {}, cost, (series) => void out.push(pool.kept(series)));
@@ -53,7 +59,11 @@ export async function scan(
   const level = levelFor(hints, matchers);
   blocks.damage.touching(mint, maxt).forEach((sentence) => cost.warn(sentence));
   const isInHead = (row: BlockRow): boolean => head.touches(row.mint, row.maxt);
-  const chosen = new ChosenBlocks(blocks, briefest(blocks.list(), level, mint, maxt, isInHead), cost);
+  const chosen = new ChosenBlocks(
+    blocks,
+    briefest(blocks.list(), level, mint, maxt, isInHead),
+    cost,
+  );
   // Blocks hold samples of these times, too: only all of them together tell which is the newest.
   const headOnly = hints.newest === true && chosen.rows.length === 0;
   try {
@@ -64,7 +74,11 @@ export async function scan(
       for (let i = 0; i < inBlocks.length; i += 2) {
         chosen.read(inBlocks[i]!, inBlocks[i + 1]!, labels, [mint, maxt], samples);
       }
-      if (slot !== -1 && head.index.generation(slot) === generation && !(headOnly && head.samples.newest(slot, mint, maxt, samples))) {
+      if (
+        slot !== -1 &&
+        head.index.generation(slot) === generation &&
+        !(headOnly && head.samples.newest(slot, mint, maxt, samples))
+      ) {
         const begin = samples.length;
         head.samples.read(slot, mint, maxt, samples, read.withMoved);
         samples.countEach(begin);
@@ -126,7 +140,12 @@ export async function find(
           const key = reader.key(series);
           const known = found.get(key);
           if (known === undefined) {
-            found.set(key, { labels: reader.labels(series), slot: -1, generation: 0, inBlocks: [position, series] });
+            found.set(key, {
+              labels: reader.labels(series),
+              slot: -1,
+              generation: 0,
+              inBlocks: [position, series],
+            });
           } else {
             known.inBlocks.push(position, series);
           }

@@ -66,14 +66,29 @@ export async function openMetricsStore(options: MetricsStoreOptions): Promise<Me
     const floor = getState(catalogue.db, 'floor') ?? 0;
     await wal.drop(floor);
     steps.end('wal');
-    const head = new Head({ seed: options.seed ?? randomSeed(catalogue), window: limits.outOfOrderMs, maxSeries: limits.maxSeries });
-    const replayed = await replay(wal, head, floor, log, new HeadSpill({ head, catalogue, limits, now: options.now, log }));
+    const head = new Head({
+      seed: options.seed ?? randomSeed(catalogue),
+      window: limits.outOfOrderMs,
+      maxSeries: limits.maxSeries,
+    });
+    const replayed = await replay(
+      wal,
+      head,
+      floor,
+      log,
+      new HeadSpill({ head, catalogue, limits, now: options.now, log }),
+    );
     const since = Math.min(getState(catalogue.db, 'boundary') ?? -Infinity, head.minTime);
-    wal.damage.forEach(({ segment, what }) => catalogue.losses.add({ part: segment, cause: what, mint: since, maxt: options.now() }));
+    wal.damage.forEach(({ segment, what }) =>
+      catalogue.losses.add({ part: segment, cause: what, mint: since, maxt: options.now() }),
+    );
     steps.end('replay');
     const store = new MetricsStore(options, limits, catalogue, wal, head);
     steps.end('blocks');
-    log.info({ event: 'metricsdb.opened', series: head.index.live, ...replayed, ...steps.fields }, 'metrics store opened');
+    log.info(
+      { event: 'metricsdb.opened', series: head.index.live, ...replayed, ...steps.fields },
+      'metrics store opened',
+    );
     return store;
   } catch (error) {
     catalogue.close();
@@ -96,14 +111,32 @@ export class MetricsStore {
   readonly #applying = new Set<Promise<void>>();
   readonly #counts = { accepted: 0, rejected: 0, pushes: 0 };
 
-  constructor({ folder, now, monotonic, log, disk }: MetricsStoreOptions, limits: MetricsLimits, catalogue: Catalogue, wal: Wal, head: Head) {
+  constructor(
+    { folder, now, monotonic, log, disk }: MetricsStoreOptions,
+    limits: MetricsLimits,
+    catalogue: Catalogue,
+    wal: Wal,
+    head: Head,
+  ) {
     this.limits = limits;
     this.#now = now;
     this.#head = head;
     this.#disk = diskSpace(folder, disk);
     const blocks = new Blocks(catalogue, { cacheBytes: limits.cacheBytes, log });
     const applied = (): Promise<unknown> => Promise.all(this.#applying);
-    this.#parts = { head, wal, catalogue, blocks, reads: new Reads(), now, monotonic, log, limits, disk: this.#disk, applied };
+    this.#parts = {
+      head,
+      wal,
+      catalogue,
+      blocks,
+      reads: new Reads(),
+      now,
+      monotonic,
+      log,
+      limits,
+      disk: this.#disk,
+      applied,
+    };
     this.#upkeep = new Upkeep(this.#parts);
     this.#described = new Metadata(catalogue.db);
     this.#exemplars = new Exemplars(catalogue.db);
@@ -112,14 +145,22 @@ export class MetricsStore {
 
   source(): SeriesSource {
     return {
-      select: (matchers, mint, maxt, _hints, cost) => select(this.#parts, matchers, mint, maxt, cost),
-      scan: (matchers, mint, maxt, hints, cost, visit) => scan(this.#parts, matchers, mint, maxt, hints, cost, visit),
+      select: (matchers, mint, maxt, _hints, cost) =>
+        select(this.#parts, matchers, mint, maxt, cost),
+      scan: (matchers, mint, maxt, hints, cost, visit) =>
+        scan(this.#parts, matchers, mint, maxt, hints, cost, visit),
     };
   }
 
   /** One body of a sender. Resolves once everything accepted is on disk, and readable. */
-  push(format: PushFormat, body: Uint8Array, { encoding, stamp = {} }: PushOptions = {}): Promise<PushAnswer> {
-    return this.#take(stamp, (intake) => this.#reader.read(format, body, encoding, this.#now(), intake, this.#described));
+  push(
+    format: PushFormat,
+    body: Uint8Array,
+    { encoding, stamp = {} }: PushOptions = {},
+  ): Promise<PushAnswer> {
+    return this.#take(stamp, (intake) =>
+      this.#reader.read(format, body, encoding, this.#now(), intake, this.#described),
+    );
   }
 
   write(rows: readonly SampleRow[]): Promise<PushAnswer> {
@@ -142,24 +183,45 @@ export class MetricsStore {
     return accepted;
   }
 
-  labels(matcherSets: readonly (readonly Matcher[])[], window: Window, cost: Budget): Promise<string[]> {
+  labels(
+    matcherSets: readonly (readonly Matcher[])[],
+    window: Window,
+    cost: Budget,
+  ): Promise<string[]> {
     return labelNames(this.#parts, matcherSets, window, cost);
   }
 
-  labelValues(name: string, matcherSets: readonly (readonly Matcher[])[], window: Window, cost: Budget): Promise<string[]> {
+  labelValues(
+    name: string,
+    matcherSets: readonly (readonly Matcher[])[],
+    window: Window,
+    cost: Budget,
+  ): Promise<string[]> {
     return labelValues(this.#parts, name, matcherSets, window, cost);
   }
 
-  series(matcherSets: readonly (readonly Matcher[])[], window: Window, cost: Budget): Promise<Labels[]> {
+  series(
+    matcherSets: readonly (readonly Matcher[])[],
+    window: Window,
+    cost: Budget,
+  ): Promise<Labels[]> {
     return matchingSeries(this.#parts, matcherSets, window, cost);
   }
 
-  metadata(options: { readonly metric?: string; readonly limit?: number } = {}): (MetricMetadata & { readonly metric: string })[] {
+  metadata(
+    options: { readonly metric?: string; readonly limit?: number } = {},
+  ): (MetricMetadata & { readonly metric: string })[] {
     return this.#described.list(options);
   }
 
-  exemplars(matcherSets: readonly (readonly Matcher[])[], window: Window, cost: Budget): Promise<SeriesExemplars[]> {
-    this.#parts.blocks.damage.touching(window.mint, window.maxt).forEach((sentence) => cost.warn(sentence));
+  exemplars(
+    matcherSets: readonly (readonly Matcher[])[],
+    window: Window,
+    cost: Budget,
+  ): Promise<SeriesExemplars[]> {
+    this.#parts.blocks.damage
+      .touching(window.mint, window.maxt)
+      .forEach((sentence) => cost.warn(sentence));
     return this.#exemplars.select(matcherSets, window, cost);
   }
 
@@ -171,7 +233,10 @@ export class MetricsStore {
   /** What an operator asks for; what is open is read anew afterwards. */
   async care(what: 'check' | 'mend'): Promise<StoreReport> {
     const { blocks } = this.#parts;
-    const report = what === 'check' ? await blocks.damage.check() : await blocks.damage.mend(({ level }) => level !== rawLevel);
+    const report =
+      what === 'check'
+        ? await blocks.damage.check()
+        : await blocks.damage.mend(({ level }) => level !== rawLevel);
     blocks.readAnew();
     return report;
   }
@@ -215,9 +280,13 @@ export class MetricsStore {
   async #take(stamp: Stamp, read: (intake: Intake) => void): Promise<PushAnswer> {
     this.#disk.assertWritable();
     if (this.#head.samples.chunks.bytes > this.limits.headBytes * 1.5) {
-      throw new SvcError('rate_limited', 'metrics store: the head is full and is being written to disk; retry in a moment', {
-        retryAfterSeconds: 5,
-      });
+      throw new SvcError(
+        'rate_limited',
+        'metrics store: the head is full and is being written to disk; retry in a moment',
+        {
+          retryAfterSeconds: 5,
+        },
+      );
     }
     const intake = this.#idleIntake();
     try {
@@ -229,7 +298,9 @@ export class MetricsStore {
       this.#counts.accepted += intake.accepted;
       this.#counts.rejected += intake.rejected;
       const { index } = this.#head;
-      const exemplars = intake.exemplars.filter(([slot, exemplar]) => this.#exemplars.add(index.labels(slot), exemplar)).length;
+      const exemplars = intake.exemplars.filter(([slot, exemplar]) =>
+        this.#exemplars.add(index.labels(slot), exemplar),
+      ).length;
       return { ...intake.answer(), ...(exemplars > 0 && { exemplars }) };
     } catch (error) {
       intake.failed();
@@ -267,7 +338,8 @@ export class MetricsStore {
   }
 }
 
-const randomSeed = ({ db }: Catalogue): number => db.prepare('select abs(random() % 4294967296)').pluck().get() as number;
+const randomSeed = ({ db }: Catalogue): number =>
+  db.prepare('select abs(random() % 4294967296)').pluck().get() as number;
 
 /** Figures of the store, for its self metrics. */
 export interface MetricsStats {

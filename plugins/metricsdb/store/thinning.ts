@@ -46,7 +46,10 @@ function markWindow({ values, stale }: Samples, from: number, to: number): void 
     last = i;
     // No comparison with NaN holds, so it gives way to every number, and never wins.
     least = least === -1 || value < values[least]! || Number.isNaN(values[least]!) ? i : least;
-    greatest = greatest === -1 || value > values[greatest]! || Number.isNaN(values[greatest]!) ? i : greatest;
+    greatest =
+      greatest === -1 || value > values[greatest]! || Number.isNaN(values[greatest]!)
+        ? i
+        : greatest;
   }
   if (first !== -1) {
     marks[first] = marks[last] = marks[least] = marks[greatest] = 1;

@@ -11,7 +11,13 @@ export class TimeColumn {
   #others = new Float64Array(512);
 
   /** Writes `times[from, to)`, at least one, all relative to `origin`. */
-  write(out: Scratch, times: Float64Array | Int32Array, from: number, to: number, origin: number): void {
+  write(
+    out: Scratch,
+    times: Float64Array | Int32Array,
+    from: number,
+    to: number,
+    origin: number,
+  ): void {
     const count = to - from;
     const first = times[from]!;
     out.uvarint(count);
@@ -48,7 +54,14 @@ export class TimeColumn {
   }
 
   /** Reads into `times` from `into` on and answers with where the column ends; `times` has room for `count` of them. */
-  read(bytes: Uint8Array, begin: number, end: number, origin: number, times: Float64Array, into: number): number {
+  read(
+    bytes: Uint8Array,
+    begin: number,
+    end: number,
+    origin: number,
+    times: Float64Array,
+    into: number,
+  ): number {
     const cursor = new Cursor(bytes, begin, end);
     const count = cursor.uvarint();
     const first = cursor.svarint() + origin;

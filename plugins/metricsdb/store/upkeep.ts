@@ -34,7 +34,9 @@ export class Upkeep {
     this.#parts = parts;
     this.#clock = new RetentionClock(parts.catalogue, parts);
     const { catalogue, head } = parts;
-    this.#boundary = getState(catalogue.db, 'boundary') ?? (Number.isFinite(head.minTime) ? sliceStart(head.minTime) : undefined);
+    this.#boundary =
+      getState(catalogue.db, 'boundary') ??
+      (Number.isFinite(head.minTime) ? sliceStart(head.minTime) : undefined);
   }
 
   /** To be called after each push: a window that is complete goes to a block, and so does what does not fit into memory. */
@@ -46,7 +48,10 @@ export class Upkeep {
     const early = Math.max(this.#boundary, maxTime - limits.outOfOrderMs);
     if (due > this.#boundary) {
       this.#cut(due);
-    } else if (samples.chunks.bytes > Math.max(limits.headBytes, this.#leftBytes * 1.25) && minTime < early) {
+    } else if (
+      samples.chunks.bytes > Math.max(limits.headBytes, this.#leftBytes * 1.25) &&
+      minTime < early
+    ) {
       this.#cut(early);
     }
   }
@@ -108,7 +113,11 @@ export class Upkeep {
   /** What was loaded from days before goes into a block of each day: one for them all would be read for each, and kept until its last day may go. */
   async #cutOldDays(boundary: number): Promise<void> {
     const { head } = this.#parts;
-    for (let day = dayAfter(Math.max(head.minTime, boundary - mostDays * dayMs)); day < boundary; day = dayAfter(head.minTime)) {
+    for (
+      let day = dayAfter(Math.max(head.minTime, boundary - mostDays * dayMs));
+      day < boundary;
+      day = dayAfter(head.minTime)
+    ) {
       await cutHead(this.#parts, day);
     }
   }
@@ -121,7 +130,10 @@ export class Upkeep {
     if (ids.length > 0) {
       const gone = catalogue.blocks.remove(ids);
       blocks.refresh();
-      log.info({ blocks: gone.length, bytes: gone.reduce((sum, { bytes }) => sum + bytes, 0) }, 'expired metrics blocks removed');
+      log.info(
+        { blocks: gone.length, bytes: gone.reduce((sum, { bytes }) => sum + bytes, 0) },
+        'expired metrics blocks removed',
+      );
     }
   }
 
@@ -135,7 +147,10 @@ export class Upkeep {
       try {
         this.counts.compactions += (await compact(catalogue, blocks, plan, now)) ? 1 : 0;
       } catch (error) {
-        log.error({ event: 'metricsdb.compaction_failed', cause: messageOf(error) }, 'compaction failed; source blocks kept');
+        log.error(
+          { event: 'metricsdb.compaction_failed', cause: messageOf(error) },
+          'compaction failed; source blocks kept',
+        );
       }
     });
   }
@@ -143,7 +158,11 @@ export class Upkeep {
   #rollUp(): void {
     const { catalogue, blocks, head, disk, now, log } = this.#parts;
     const plan = rollupPlan(blocks.list(), head.maxTime);
-    if (plan === undefined || compactionPlan(blocks.list(), head.maxTime).length > 0 || disk.refusal() !== undefined) {
+    if (
+      plan === undefined ||
+      compactionPlan(blocks.list(), head.maxTime).length > 0 ||
+      disk.refusal() !== undefined
+    ) {
       return;
     }
     this.#work = this.#work.then(async () => {
@@ -167,8 +186,15 @@ const mostDays = 31;
 const dayAfter = (time: number): number => (Math.floor(time / dayMs) + 1) * dayMs;
 
 /** Ids of blocks that have to go by age or by bytes. What was loaded from long ago stays a day, so that it can be looked at. */
-export function expired(rows: readonly BlockRow[], { maxAgeMs, maxBytes }: Pick<MetricsLimits, 'maxAgeMs' | 'maxBytes'>, now: number): number[] {
-  const aged = rows.map((row) => ({ ...row, maxt: Math.max(row.maxt, writtenAt(row) - maxAgeMs + dayMs) }));
+export function expired(
+  rows: readonly BlockRow[],
+  { maxAgeMs, maxBytes }: Pick<MetricsLimits, 'maxAgeMs' | 'maxBytes'>,
+  now: number,
+): number[] {
+  const aged = rows.map((row) => ({
+    ...row,
+    maxt: Math.max(row.maxt, writtenAt(row) - maxAgeMs + dayMs),
+  }));
   const ids = overdue(aged, { maxAgeMs, maxBytes }, now);
   return [...new Set([...ids, ...thinnedOf(rows, new Set(ids)).map(({ id }) => id)])];
 }

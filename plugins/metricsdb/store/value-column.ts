@@ -36,7 +36,14 @@ export class ValueColumn {
   }
 
   /** Reads `count` values into `values` from `into` on. */
-  read(bytes: Uint8Array, begin: number, end: number, values: Float64Array, into: number, count: number): void {
+  read(
+    bytes: Uint8Array,
+    begin: number,
+    end: number,
+    values: Float64Array,
+    into: number,
+    count: number,
+  ): void {
     const cursor = new Cursor(bytes, begin, end);
     const head = cursor.u8();
     const kind = head & 7;

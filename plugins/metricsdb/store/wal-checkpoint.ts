@@ -28,7 +28,11 @@ export class Checkpoint {
     const out = this.#out;
     out.uvarint(ref);
     this.#times.write(out, samples.times, from, to, 0);
-    const marks = samples.anyStale ? [...samples.stale.subarray(from, to).entries()].filter(([, is]) => is === 1).map(([index]) => index) : [];
+    const marks = samples.anyStale
+      ? [...samples.stale.subarray(from, to).entries()]
+          .filter(([, is]) => is === 1)
+          .map(([index]) => index)
+      : [];
     out.uvarint(marks.length);
     marks.forEach((index) => out.uvarint(index));
     const length = out.at;
@@ -54,7 +58,12 @@ export class Checkpoint {
 }
 
 /** Reads a record, behind the byte that tells its kind; `each` gets a series and its samples, which are used again. */
-export function readCheckpoint(cursor: Cursor, floor: number, samples: Samples, each: (ref: number) => void): void {
+export function readCheckpoint(
+  cursor: Cursor,
+  floor: number,
+  samples: Samples,
+  each: (ref: number) => void,
+): void {
   if (cursor.uvarint() > floor) {
     return;
   }

@@ -4,7 +4,12 @@ import { cutShort, type Scratch } from './scratch.ts';
  * A run of whole numbers (each below 2^52 in size) as zigzag varints; zeros, the most frequent, as runs: a zero byte, then how many more follow.
  * The general purpose compression behind it does the rest.
  */
-export function writeWholeNumbers(out: Scratch, numbers: Float64Array, from: number, to: number): void {
+export function writeWholeNumbers(
+  out: Scratch,
+  numbers: Float64Array,
+  from: number,
+  to: number,
+): void {
   out.ensure((to - from) * 9 + 9);
   const { bytes } = out;
   let { at } = out;
@@ -44,7 +49,14 @@ export function writeWholeNumbers(out: Scratch, numbers: Float64Array, from: num
 }
 
 /** Fills `numbers` from `from` up to `to` and answers with where it stopped reading. */
-export function readWholeNumbers(bytes: Uint8Array, begin: number, end: number, numbers: Float64Array, from: number, to: number): number {
+export function readWholeNumbers(
+  bytes: Uint8Array,
+  begin: number,
+  end: number,
+  numbers: Float64Array,
+  from: number,
+  to: number,
+): number {
   let at = begin;
   let i = from;
   while (i < to) {
@@ -98,5 +110,15 @@ export function readWholeNumbers(bytes: Uint8Array, begin: number, end: number, 
 /** Roughly the bytes a number takes as varint; zeros are nearly free. */
 export function weightOf(number: number): number {
   const size = number < 0 ? -number : number;
-  return size === 0 ? 0.1 : size < 64 ? 1 : size < 8_192 ? 2 : size < 1_048_576 ? 3 : size < 134_217_728 ? 4 : 6;
+  return size === 0
+    ? 0.1
+    : size < 64
+      ? 1
+      : size < 8_192
+        ? 2
+        : size < 1_048_576
+          ? 3
+          : size < 134_217_728
+            ? 4
+            : 6;
 }

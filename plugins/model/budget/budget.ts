@@ -47,7 +47,15 @@ export class Budget {
   }
 
   /** Throws `budget_exceeded` unless question and answer fit into every budget together with all calls under way. */
-  async reserve({ budget, messages, tools, maxTokens }: Pick<ModelRequest, 'budget' | 'messages' | 'tools' | 'maxTokens'>, model: string): Promise<Held> {
+  async reserve(
+    {
+      budget,
+      messages,
+      tools,
+      maxTokens,
+    }: Pick<ModelRequest, 'budget' | 'messages' | 'tools' | 'maxTokens'>,
+    model: string,
+  ): Promise<Held> {
     const { tables, ids, process } = this.#ports;
     const day = this.today;
     const input = mostTokens({ messages, tools });
@@ -57,16 +65,29 @@ export class Budget {
       for (const limit of limitsOf(budget)) {
         const most = this.#ports.settings.get<number>(limit.setting);
         if (most > 0) {
-          const left = most - (await store.spent(limit.scope, limit.ref, limit.daily ? day : undefined));
+          const left =
+            most - (await store.spent(limit.scope, limit.ref, limit.daily ? day : undefined));
           this.#requireRoom(input + Math.min(maxTokens, leastAnswer), limit, most, left);
           room = Math.min(room, left - input);
         }
       }
-      const made: Reservation = { ...budget, id: ids.uuid(), process, day, model, input_tokens: input, output_tokens: room };
+      const made: Reservation = {
+        ...budget,
+        id: ids.uuid(),
+        process,
+        day,
+        model,
+        input_tokens: input,
+        output_tokens: room,
+      };
       await store.reserve(made);
       return made;
     });
-    return { id: reservation.id, maxTokens: reservation.output_tokens, settle: (usage) => this.#settle(reservation, usage) };
+    return {
+      id: reservation.id,
+      maxTokens: reservation.output_tokens,
+      settle: (usage) => this.#settle(reservation, usage),
+    };
   }
 
   /** Calls that an earlier process began and never settled count with all that they could have cost. */
@@ -77,7 +98,12 @@ export class Budget {
       const left = await store.leftBy(process);
       for (const reservation of left) {
         const { input_tokens, output_tokens } = reservation;
-        await store.settle(reservation, { input_tokens, output_tokens, cached_tokens: 0, estimated: true });
+        await store.settle(reservation, {
+          input_tokens,
+          output_tokens,
+          cached_tokens: 0,
+          estimated: true,
+        });
       }
       return left.length;
     });
@@ -89,15 +115,41 @@ export class Budget {
     const store = usageStore(tables.read);
     const rows = await store.byModel(day);
     const reserved = await store.reserved('model', undefined, day);
-    const sum = (field: 'input_tokens' | 'output_tokens' | 'cached_tokens' | 'estimated_tokens' | 'requests'): number =>
-      rows.reduce((total, row) => total + row[field], 0);
-    const [input, output, limit] = [sum('input_tokens'), sum('output_tokens'), settings.get<number>('llm.daily_token_limit')];
+    const sum = (
+      field: 'input_tokens' | 'output_tokens' | 'cached_tokens' | 'estimated_tokens' | 'requests',
+    ): number => rows.reduce((total, row) => total + row[field], 0);
+    const [input, output, limit] = [
+      sum('input_tokens'),
+      sum('output_tokens'),
+      settings.get<number>('llm.daily_token_limit'),
+    ];
     return {
-      ...{ date: day, input_tokens: input, output_tokens: output, total_tokens: input + output, requests: sum('requests') },
-      ...{ cached_tokens: sum('cached_tokens'), estimated_tokens: sum('estimated_tokens'), reserved_tokens: reserved },
-      ...{ limit, remaining: limit === 0 ? null : Math.max(0, limit - input - output - reserved), resets_at: nextDay(clock.now()) },
+      ...{
+        date: day,
+        input_tokens: input,
+        output_tokens: output,
+        total_tokens: input + output,
+        requests: sum('requests'),
+      },
+      ...{
+        cached_tokens: sum('cached_tokens'),
+        estimated_tokens: sum('estimated_tokens'),
+        reserved_tokens: reserved,
+      },
+      ...{
+        limit,
+        remaining: limit === 0 ? null : Math.max(0, limit - input - output - reserved),
+        resets_at: nextDay(clock.now()),
+      },
       by_model: rows.map(({ ref, input_tokens, output_tokens, estimated_tokens, requests }) => ({
-        ...{ model: ref, input_tokens, output_tokens, total_tokens: input_tokens + output_tokens, estimated_tokens, requests },
+        ...{
+          model: ref,
+          input_tokens,
+          output_tokens,
+          total_tokens: input_tokens + output_tokens,
+          estimated_tokens,
+          requests,
+        },
       })),
     };
   }
@@ -133,7 +185,10 @@ export class Budget {
       left >= most
         ? `the token budget of ${what} is too small for this call: it may need ${needed} of ${most}; raise ${setting}`
         : `the token budget of ${what} is spent: ${Math.max(0, left)} of ${most} are left, and this call may need ${needed}; ${daily ? 'wait until 00:00 UTC, or ' : ''}raise ${setting}`,
-      { reason: 'model.budget_exceeded', ...(daily && { retryAfterSeconds: Math.ceil((Date.parse(nextDay(now)) - now) / 1_000) }) },
+      {
+        reason: 'model.budget_exceeded',
+        ...(daily && { retryAfterSeconds: Math.ceil((Date.parse(nextDay(now)) - now) / 1_000) }),
+      },
     );
   }
 }
@@ -142,12 +197,31 @@ export class Budget {
 function limitsOf({ run, session, persona }: ModelRequest['budget']): readonly Limit[] {
   const all: readonly Limit[] = [
     { scope: 'run', ref: run, daily: false, setting: 'llm.run_token_limit', what: 'this run' },
-    { scope: 'session', ref: session, daily: false, setting: 'llm.session_token_limit', what: 'this session' },
-    { scope: 'persona', ref: persona, daily: true, setting: 'llm.persona_token_limit', what: `${persona} for today` },
-    { scope: 'model', ref: undefined, daily: true, setting: 'llm.daily_token_limit', what: 'today' },
+    {
+      scope: 'session',
+      ref: session,
+      daily: false,
+      setting: 'llm.session_token_limit',
+      what: 'this session',
+    },
+    {
+      scope: 'persona',
+      ref: persona,
+      daily: true,
+      setting: 'llm.persona_token_limit',
+      what: `${persona} for today`,
+    },
+    {
+      scope: 'model',
+      ref: undefined,
+      daily: true,
+      setting: 'llm.daily_token_limit',
+      what: 'today',
+    },
   ];
   return all.filter(({ ref }) => ref !== '');
 }
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
-const nextDay = (at: number): string => `${dayOf((Math.floor(at / dayMs) + 1) * dayMs)}T00:00:00.000Z`;
+const nextDay = (at: number): string =>
+  `${dayOf((Math.floor(at / dayMs) + 1) * dayMs)}T00:00:00.000Z`;

@@ -33,13 +33,20 @@ export const usageStore = (db: ModelDb) => ({
 
   /** Of other processes than this one. */
   leftBy(process: number): Promise<Reservation[]> {
-    return db.selectFrom('model_reservations').selectAll().where('process', '!=', process).execute();
+    return db
+      .selectFrom('model_reservations')
+      .selectAll()
+      .where('process', '!=', process)
+      .execute();
   },
 
   /** Gives the reservation up and counts what was used instead; nothing when the request never was one. */
   async settle(reservation: Reservation, usage: ModelUsage | undefined): Promise<void> {
     await db.deleteFrom('model_reservations').where('id', '=', reservation.id).execute();
-    const rows = usage === undefined ? [] : scopesOf(reservation).map(([scope, ref]) => rowOf(scope, ref, reservation.day, usage));
+    const rows =
+      usage === undefined
+        ? []
+        : scopesOf(reservation).map(([scope, ref]) => rowOf(scope, ref, reservation.day, usage));
     for (const row of rows) {
       await db
         .insertInto('model_usage')
@@ -58,20 +65,39 @@ export const usageStore = (db: ModelDb) => ({
   },
 
   async forgetPersonas(names: readonly string[]): Promise<void> {
-    await db.deleteFrom('model_usage').where('scope', '=', 'persona').where('ref', 'in', names).execute();
+    await db
+      .deleteFrom('model_usage')
+      .where('scope', '=', 'persona')
+      .where('ref', 'in', names)
+      .execute();
   },
 
   byModel(day: string): Promise<UsageRow[]> {
-    return db.selectFrom('model_usage').selectAll().where('day', '=', day).where('scope', '=', 'model').orderBy('ref').execute();
+    return db
+      .selectFrom('model_usage')
+      .selectAll()
+      .where('day', '=', day)
+      .where('scope', '=', 'model')
+      .orderBy('ref')
+      .execute();
   },
 
   /** Single runs and sessions whose limits nobody will ask for again. */
   async removeBefore(day: string): Promise<void> {
-    await db.deleteFrom('model_usage').where('day', '<', day).where('scope', 'in', ['run', 'session']).execute();
+    await db
+      .deleteFrom('model_usage')
+      .where('day', '<', day)
+      .where('scope', 'in', ['run', 'session'])
+      .execute();
   },
 });
 
-const scopesOf = ({ model, run, session, persona }: Reservation): readonly (readonly [Scope, string])[] =>
+const scopesOf = ({
+  model,
+  run,
+  session,
+  persona,
+}: Reservation): readonly (readonly [Scope, string])[] =>
   (
     [
       ['model', model],
@@ -88,5 +114,10 @@ const rowOf = (
   { input_tokens: input, output_tokens: output, cached_tokens: cached, estimated }: ModelUsage,
 ): UsageRow => ({
   ...{ day, scope, ref, requests: 1 },
-  ...{ input_tokens: input, output_tokens: output, cached_tokens: cached, estimated_tokens: estimated ? input + output : 0 },
+  ...{
+    input_tokens: input,
+    output_tokens: output,
+    cached_tokens: cached,
+    estimated_tokens: estimated ? input + output : 0,
+  },
 });

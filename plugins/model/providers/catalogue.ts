@@ -10,7 +10,8 @@ export interface Chosen {
   readonly context: number;
 }
 
-const setUp = 'set a key such as llm.openai_api_key, or llm.ollama_base_url, and llm.default_model if another than its first model is wanted';
+const setUp =
+  'set a key such as llm.openai_api_key, or llm.ollama_base_url, and llm.default_model if another than its first model is wanted';
 
 /** Which models there are: by their ids, and which one is meant where none is named. */
 export class ModelCatalogue {
@@ -48,12 +49,20 @@ export class ModelCatalogue {
     const provider = this.#providers().find((candidate) => candidate.name === name);
     if (!provider || id.length <= name.length + 1) {
       const names = this.#providers().map((candidate) => candidate.name);
-      throw new SvcError('conflict', `the model "${id}" is of no provider; a model is named <provider>/<model> with one of ${names.join(', ')}`, {
-        reason: 'model.no_provider',
-      });
+      throw new SvcError(
+        'conflict',
+        `the model "${id}" is of no provider; a model is named <provider>/<model> with one of ${names.join(', ')}`,
+        {
+          reason: 'model.no_provider',
+        },
+      );
     }
     if (!provider.configured()) {
-      throw new SvcError('conflict', `the model "${id}" cannot be asked: its provider is not set up; ${setUp}`, { reason: 'model.not_configured' });
+      throw new SvcError(
+        'conflict',
+        `the model "${id}" cannot be asked: its provider is not set up; ${setUp}`,
+        { reason: 'model.not_configured' },
+      );
     }
     const known = provider.models().find((candidate) => `${name}/${candidate.id}` === id);
     return { id, provider, context: known?.context ?? 32_768 };

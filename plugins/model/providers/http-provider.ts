@@ -31,7 +31,8 @@ export interface ProviderPorts {
 
 const askAgainMs = 10 * 60_000;
 const mostModels = 500;
-const noChat = /embed|whisper|tts|audio|image|dall-e|moderation|realtime|transcribe|babbage|davinci|rerank|aqa|veo|imagen/i;
+const noChat =
+  /embed|whisper|tts|audio|image|dall-e|moderation|realtime|transcribe|babbage|davinci|rerank|aqa|veo|imagen/i;
 
 /** One vendor, or one address, behind a protocol that this room speaks. */
 export class HttpProvider implements ModelProvider {
@@ -53,14 +54,22 @@ export class HttpProvider implements ModelProvider {
     return this.#baseUrl !== '' && (!this.#plan.needsKey || this.#key !== '');
   }
 
-  models(): readonly { readonly id: string; readonly context: number; readonly tools: boolean; readonly streaming: boolean }[] {
+  models(): readonly {
+    readonly id: string;
+    readonly context: number;
+    readonly tools: boolean;
+    readonly streaming: boolean;
+  }[] {
     const { clock, settings, background } = this.#ports;
     if (this.configured() && clock.monotonic() - this.#askedAt > askAgainMs) {
       this.#askedAt = clock.monotonic();
       background(`ask ${this.name} for its models`, (signal) => this.#ask(signal));
     }
     const prefix = `${this.name}/`;
-    const named = [settings.get<string>('llm.default_model'), ...settings.get<readonly string[]>('llm.models')];
+    const named = [
+      settings.get<string>('llm.default_model'),
+      ...settings.get<readonly string[]>('llm.models'),
+    ];
     const own = named.filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
     return [...new Set([...own, ...(this.#listed ?? this.#plan.models)])].map((id) => ({
       ...{ id, tools: true, streaming: true },
@@ -69,18 +78,34 @@ export class HttpProvider implements ModelProvider {
   }
 
   /** Asks for the list of models, which costs nothing: at what is set, or at another address with a key of its own. */
-  test(trial: { readonly url: string; readonly key: string } | undefined, signal: AbortSignal): Promise<ConnectionOutcome> {
+  test(
+    trial: { readonly url: string; readonly key: string } | undefined,
+    signal: AbortSignal,
+  ): Promise<ConnectionOutcome> {
     const { fetch, clock } = this.#ports;
     const { url, key } = trial ?? { url: this.#baseUrl, key: this.#key };
     if (url === '' || (trial === undefined && !this.configured())) {
       const setting = this.#setting(url === '' ? 'base_url' : 'api_key');
-      return Promise.resolve({ ok: false, code: 'not_configured', latency_ms: 0, detail: `${setting} is empty: set it, or name an address to try` });
+      return Promise.resolve({
+        ok: false,
+        code: 'not_configured',
+        latency_ms: 0,
+        detail: `${setting} is empty: set it, or name an address to try`,
+      });
     }
     const { wire } = this.#plan;
     const read = (_: string, json: Readonly<Record<string, unknown>> | undefined) =>
       Array.isArray(json?.['data']) || json?.['object'] === 'list' ? {} : undefined;
-    const product: Product = { name: `a provider of models (${this.name})`, questions: [{ path: wire.modelsUrl(''), headers: wire.headers(key), read }] };
-    return testConnection({ fetch, clock }, product, { url: url.replace(/\/+$/, ''), headers: { accept: 'application/json' } }, signal);
+    const product: Product = {
+      name: `a provider of models (${this.name})`,
+      questions: [{ path: wire.modelsUrl(''), headers: wire.headers(key), read }],
+    };
+    return testConnection(
+      { fetch, clock },
+      product,
+      { url: url.replace(/\/+$/, ''), headers: { accept: 'application/json' } },
+      signal,
+    );
   }
 
   /** What was learned under other settings counts no more. */
@@ -94,19 +119,38 @@ export class HttpProvider implements ModelProvider {
     const { settings, fetch } = this.#ports;
     const model = request.model.slice(this.name.length + 1);
     const key = this.#key;
-    const ask = { ...request, model, names: new WireNames(request), quirks: quirksOf(this.name, model, settings.get('llm.context_tokens')) };
+    const ask = {
+      ...request,
+      model,
+      names: new WireNames(request),
+      quirks: quirksOf(this.name, model, settings.get('llm.context_tokens')),
+    };
     try {
       const pieces = exchange(fetch, {
-        ...{ url: wire.url(this.#baseUrl), headers: { ...wire.headers(key), 'x-client-request-id': request.id }, body: wire.body(ask), signal: request.signal },
+        ...{
+          url: wire.url(this.#baseUrl),
+          headers: { ...wire.headers(key), 'x-client-request-id': request.id },
+          body: wire.body(ask),
+          signal: request.signal,
+        },
         idleMs: 1_000 * settings.get<number>('llm.idle_timeout_seconds'),
       });
-      const wait = new ContentWait(this.#ports.clock, settings.get<number>('llm.content_timeout_seconds'));
+      const wait = new ContentWait(
+        this.#ports.clock,
+        settings.get<number>('llm.content_timeout_seconds'),
+      );
       for await (const part of wire.parts(sseEvents(wait.watched(pieces)), ask)) {
         yield part.type === 'end' ? { ...part, model: request.model } : part;
         wait.heard();
       }
     } catch (error) {
-      throw troubleOf(error, { provider: this.name, model, key, keySetting: this.#setting('api_key'), urlSetting: this.#setting('base_url') });
+      throw troubleOf(error, {
+        provider: this.name,
+        model,
+        key,
+        keySetting: this.#setting('api_key'),
+        urlSetting: this.#setting('base_url'),
+      });
     }
   }
 
@@ -121,12 +165,21 @@ export class HttpProvider implements ModelProvider {
       if (status !== 200) {
         throw new SvcError('upstream_error', `HTTP ${status}`);
       }
-      const { data } = JSON.parse(Buffer.from(body).toString('utf8')) as { data: readonly { id: string }[] };
-      const ids = data.map(({ id }) => id.replace(/^models\//, '')).filter((id) => !noChat.test(id));
+      const { data } = JSON.parse(Buffer.from(body).toString('utf8')) as {
+        data: readonly { id: string }[];
+      };
+      const ids = data
+        .map(({ id }) => id.replace(/^models\//, ''))
+        .filter((id) => !noChat.test(id));
       this.#listed = ids.slice(0, mostModels);
     } catch (error) {
       if (!signal.aborted) {
-        told({ provider: this.name, cause: isSvcError(error) ? error.message : `its list could not be read (${messageOf(error)})` });
+        told({
+          provider: this.name,
+          cause: isSvcError(error)
+            ? error.message
+            : `its list could not be read (${messageOf(error)})`,
+        });
       }
     }
   }
@@ -136,7 +189,9 @@ export class HttpProvider implements ModelProvider {
   }
 
   get #baseUrl(): string {
-    return (this.#ports.settings.get<string>(this.#setting('base_url')) || this.#plan.baseUrl).replace(/\/+$/, '');
+    return (
+      this.#ports.settings.get<string>(this.#setting('base_url')) || this.#plan.baseUrl
+    ).replace(/\/+$/, '');
   }
 
   #setting(what: 'api_key' | 'base_url'): string {
@@ -165,7 +220,9 @@ class ContentWait {
     for await (const piece of pieces) {
       yield piece;
       if (this.#clock.monotonic() - this.#since > this.#seconds * 1_000) {
-        throw new Silence(`it has sent no content for ${this.#seconds} seconds, only signs of life; llm.content_timeout_seconds allows more`);
+        throw new Silence(
+          `it has sent no content for ${this.#seconds} seconds, only signs of life; llm.content_timeout_seconds allows more`,
+        );
       }
     }
   }
@@ -174,19 +231,39 @@ class ContentWait {
 /** The vendors that svc knows, and two that are wherever the administrator has them; in the order in which one is chosen where none is named. */
 export const shippedProviders: readonly ProviderPlan[] = [
   {
-    ...{ name: 'anthropic', wire: anthropicMessages, baseUrl: 'https://api.anthropic.com/v1', needsKey: true },
+    ...{
+      name: 'anthropic',
+      wire: anthropicMessages,
+      baseUrl: 'https://api.anthropic.com/v1',
+      needsKey: true,
+    },
     models: ['claude-sonnet-4-5', 'claude-haiku-4-5', 'claude-opus-4-5'],
   },
   {
-    ...{ name: 'openai', wire: chatCompletions, baseUrl: 'https://api.openai.com/v1', needsKey: true },
+    ...{
+      name: 'openai',
+      wire: chatCompletions,
+      baseUrl: 'https://api.openai.com/v1',
+      needsKey: true,
+    },
     models: ['gpt-5.1', 'gpt-5-mini', 'gpt-4.1'],
   },
   {
-    ...{ name: 'google', wire: chatCompletions, baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai', needsKey: true },
+    ...{
+      name: 'google',
+      wire: chatCompletions,
+      baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+      needsKey: true,
+    },
     models: ['gemini-2.5-pro', 'gemini-2.5-flash'],
   },
   {
-    ...{ name: 'deepseek', wire: chatCompletions, baseUrl: 'https://api.deepseek.com/v1', needsKey: true },
+    ...{
+      name: 'deepseek',
+      wire: chatCompletions,
+      baseUrl: 'https://api.deepseek.com/v1',
+      needsKey: true,
+    },
     models: ['deepseek-chat', 'deepseek-reasoner'],
   },
   { name: 'ollama', wire: chatCompletions, baseUrl: '', needsKey: false, models: [] },

@@ -1,5 +1,11 @@
 import { type AskingOf, askingOf, DeviceScopes } from 'svc/query';
-import { defineService, type Handle, isSvcError, type PluginContext, type Principal } from 'svc/sdk';
+import {
+  defineService,
+  type Handle,
+  isSvcError,
+  type PluginContext,
+  type Principal,
+} from 'svc/sdk';
 
 import type { LogQueries } from '../../logs/contract.ts';
 import type { MetricsQueries } from '../../metricsdb/contract.ts';
@@ -23,7 +29,11 @@ export class Engines {
 
   constructor({ services, clock }: Pick<PluginContext, 'services' | 'clock'>) {
     this.#metrics = services.maybe(Metrics);
-    this.#checks = { promql: this.#metrics, logql: services.maybe(Logs), traceql: services.maybe(Traces) };
+    this.#checks = {
+      promql: this.#metrics,
+      logql: services.maybe(Logs),
+      traceql: services.maybe(Traces),
+    };
     this.#asking = askingOf(services.maybe(DeviceScopes));
     this.#now = () => clock.now();
   }
@@ -46,17 +56,33 @@ export class Engines {
   }
 
   /** Names of metrics in which a word of the question stands, of what the principal sees; none where that cannot be found out soon. */
-  async metricNames(principal: Principal, prompt: string, signal: AbortSignal): Promise<readonly string[]> {
-    const words = [...new Set(prompt.toLowerCase().match(/[a-z][a-z0-9_]{2,}/g))].filter((word) => !common.has(word)).slice(0, 12);
+  async metricNames(
+    principal: Principal,
+    prompt: string,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const words = [...new Set(prompt.toLowerCase().match(/[a-z][a-z0-9_]{2,}/g))]
+      .filter((word) => !common.has(word))
+      .slice(0, 12);
     if (words.length === 0 || !this.#metrics.available) {
       return [];
     }
     const query = `group by (__name__) ({__name__=~".*(?:${words.join('|')}).*"})`;
     try {
-      const options = { timeoutMs: lookMs, maxSamples: 200_000, signal, ...(await this.#asking(principal)) };
+      const options = {
+        timeoutMs: lookMs,
+        maxSamples: 200_000,
+        signal,
+        ...(await this.#asking(principal)),
+      };
       const answer = await this.#metrics.get().instant(query, this.#now(), options);
-      const names = answer.type === 'vector' ? answer.labels.map((labels) => labels['__name__']!) : [];
-      return names.toSorted((a, b) => said(b, words) - said(a, words) || a.length - b.length || (a < b ? -1 : 1)).slice(0, mostNames);
+      const names =
+        answer.type === 'vector' ? answer.labels.map((labels) => labels['__name__']!) : [];
+      return names
+        .toSorted(
+          (a, b) => said(b, words) - said(a, words) || a.length - b.length || (a < b ? -1 : 1),
+        )
+        .slice(0, mostNames);
     } catch (error) {
       if (isSvcError(error)) {
         return [];
@@ -67,8 +93,11 @@ export class Engines {
 }
 
 /** How many of the words stand in a name. */
-const said = (name: string, words: readonly string[]): number => words.filter((word) => name.includes(word)).length;
+const said = (name: string, words: readonly string[]): number =>
+  words.filter((word) => name.includes(word)).length;
 
 const common: ReadonlySet<string> = new Set(
-  'the and for with from show what which that last past over per all how many much are was were has have each every'.split(' '),
+  'the and for with from show what which that last past over per all how many much are was were has have each every'.split(
+    ' ',
+  ),
 );

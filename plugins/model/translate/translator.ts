@@ -21,11 +21,15 @@ export interface Translated {
 }
 
 const rules: Readonly<Record<Dialect, string>> = {
-  promql: 'PromQL of Prometheus 3. Hosts carry the label device_id. Counters end in _total and need rate() or increase().',
-  logql: 'LogQL of Loki. Every selector needs a matcher that is not empty; labels are job, host, filename, device_id; the level of a line is detected_level.',
-  traceql: 'TraceQL of Tempo. A service is resource.service.name; status is ok, error or unset; durations are written as 500ms.',
+  promql:
+    'PromQL of Prometheus 3. Hosts carry the label device_id. Counters end in _total and need rate() or increase().',
+  logql:
+    'LogQL of Loki. Every selector needs a matcher that is not empty; labels are job, host, filename, device_id; the level of a line is detected_level.',
+  traceql:
+    'TraceQL of Tempo. A service is resource.service.name; status is ok, error or unset; durations are written as 500ms.',
 };
-const system = 'You write one query. Answer with the query in a fenced block, then one sentence that says what it shows. Nothing else.';
+const system =
+  'You write one query. Answer with the query in a fenced block, then one sentence that says what it shows. Nothing else.';
 const answerTokens = 1_500;
 const longestContext = 8_000;
 
@@ -40,7 +44,10 @@ export class Translator {
   }
 
   async translate(ask: TranslateAsk, signal: AbortSignal): Promise<Translated> {
-    const names = ask.dialect === 'promql' ? await this.#engines.metricNames(ask.principal, ask.prompt, signal) : [];
+    const names =
+      ask.dialect === 'promql'
+        ? await this.#engines.metricNames(ask.principal, ask.prompt, signal)
+        : [];
     let trouble: SvcError | undefined;
     if (this.#models.usable('').ok) {
       try {
@@ -57,29 +64,58 @@ export class Translator {
     if (!found) {
       throw (
         trouble ??
-        new SvcError('conflict', 'no known pattern fits this question: name a metric, or set up a model with llm.default_model', {
-          reason: 'model.no_pattern',
-        })
+        new SvcError(
+          'conflict',
+          'no known pattern fits this question: name a metric, or set up a model with llm.default_model',
+          {
+            reason: 'model.no_pattern',
+          },
+        )
       );
     }
-    return trouble ? { ...found, explanation: `${found.explanation} (from a pattern, because the model failed: ${trouble.message})` } : found;
+    return trouble
+      ? {
+          ...found,
+          explanation: `${found.explanation} (from a pattern, because the model failed: ${trouble.message})`,
+        }
+      : found;
   }
 
   /** Twice at most: the second time it is told what was wrong with the first. */
-  async #byModel(ask: TranslateAsk, names: readonly string[], signal: AbortSignal): Promise<Translated> {
+  async #byModel(
+    ask: TranslateAsk,
+    names: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Translated> {
     const question = questionOf(ask, names);
     const first = await this.#checked(ask, await this.#answer(question, signal));
     if (first.valid) {
       return first;
     }
-    return this.#checked(ask, await this.#answer(`${question}\n\nThis was wrong:\n${first.query}\n${first.explanation}\nWrite it right.`, signal));
+    return this.#checked(
+      ask,
+      await this.#answer(
+        `${question}\n\nThis was wrong:\n${first.query}\n${first.explanation}\nWrite it right.`,
+        signal,
+      ),
+    );
   }
 
   async #answer(question: string, signal: AbortSignal): Promise<string> {
     let text = '';
-    const messages = [{ role: 'system', text: system } as const, { role: 'user', text: question } as const];
+    const messages = [
+      { role: 'system', text: system } as const,
+      { role: 'user', text: question } as const,
+    ];
     const budget = { run: '', session: '', persona: '' };
-    for await (const part of this.#models.stream({ model: '', messages, tools: [], maxTokens: answerTokens, budget, signal })) {
+    for await (const part of this.#models.stream({
+      model: '',
+      messages,
+      tools: [],
+      maxTokens: answerTokens,
+      budget,
+      signal,
+    })) {
       text += part.type === 'text' ? part.delta : '';
     }
     return text;
@@ -89,19 +125,42 @@ export class Translator {
     const block = /```[\w-]*\s*\n?([\s\S]*?)```/.exec(answer);
     const query = (block?.[1] ?? answer.trim().split('\n')[0] ?? '').trim();
     const rest = block ? answer.slice(block.index + block[0].length).trim() : '';
-    const complaint = query === '' ? 'the model wrote no query' : await this.#engines.complaint(dialect, query);
-    return { query, dialect, valid: complaint === undefined, explanation: complaint ?? (rest === '' ? 'as asked' : rest.slice(0, 1_000)) };
+    const complaint =
+      query === '' ? 'the model wrote no query' : await this.#engines.complaint(dialect, query);
+    return {
+      query,
+      dialect,
+      valid: complaint === undefined,
+      explanation: complaint ?? (rest === '' ? 'as asked' : rest.slice(0, 1_000)),
+    };
   }
 
-  async #byPattern({ dialect, prompt }: TranslateAsk, names: readonly string[]): Promise<Translated | undefined> {
+  async #byPattern(
+    { dialect, prompt }: TranslateAsk,
+    names: readonly string[],
+  ): Promise<Translated | undefined> {
     const [name] = names;
-    const byName = name === undefined ? undefined : { query: name.endsWith('_total') ? `rate(${name}[5m])` : name, explanation: `the metric ${name}` };
-    const found = (name !== undefined && prompt.includes(name) ? byName : undefined) ?? patternFor(dialect, prompt) ?? byName;
+    const byName =
+      name === undefined
+        ? undefined
+        : {
+            query: name.endsWith('_total') ? `rate(${name}[5m])` : name,
+            explanation: `the metric ${name}`,
+          };
+    const found =
+      (name !== undefined && prompt.includes(name) ? byName : undefined) ??
+      patternFor(dialect, prompt) ??
+      byName;
     if (!found) {
       return undefined;
     }
     const complaint = await this.#engines.complaint(dialect, found.query);
-    return { query: found.query, dialect, valid: complaint === undefined, explanation: complaint ?? found.explanation };
+    return {
+      query: found.query,
+      dialect,
+      valid: complaint === undefined,
+      explanation: complaint ?? found.explanation,
+    };
   }
 }
 
@@ -109,7 +168,9 @@ function questionOf({ dialect, prompt, context }: TranslateAsk, names: readonly 
   return [
     rules[dialect],
     ...(names.length > 0 ? [`Metrics that there are: ${names.join(', ')}`] : []),
-    ...(context === undefined ? [] : [`What the asker sees, as data: ${JSON.stringify(context).slice(0, longestContext)}`]),
+    ...(context === undefined
+      ? []
+      : [`What the asker sees, as data: ${JSON.stringify(context).slice(0, longestContext)}`]),
     `Asked for: ${prompt}`,
   ].join('\n\n');
 }

@@ -17,8 +17,16 @@ type Event =
       readonly index: number;
       readonly content_block: { readonly type: string; readonly id: string; readonly name: string };
     }
-  | { readonly type: 'content_block_delta'; readonly index: number; readonly delta: Readonly<Record<string, string>> }
-  | { readonly type: 'message_delta'; readonly delta: { readonly stop_reason?: string | null }; readonly usage?: Usage }
+  | {
+      readonly type: 'content_block_delta';
+      readonly index: number;
+      readonly delta: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly type: 'message_delta';
+      readonly delta: { readonly stop_reason?: string | null };
+      readonly usage?: Usage;
+    }
   | { readonly type: 'error'; readonly error?: { readonly message?: string } }
   | { readonly type: 'ping' };
 
@@ -44,13 +52,23 @@ export const anthropicMessages: Wire = {
 
   body(ask) {
     const { model, messages, tools, maxTokens, temperature, names, quirks } = ask;
-    const system = messages.flatMap((message) => (message.role === 'system' && message.text !== '' ? [{ type: 'text', text: message.text }] : []));
+    const system = messages.flatMap((message) =>
+      message.role === 'system' && message.text !== ''
+        ? [{ type: 'text', text: message.text }]
+        : [],
+    );
     return {
       model,
       max_tokens: maxTokens,
       ...(system.length > 0 && { system: system.with(-1, { ...system.at(-1)!, ...kept }) }),
       messages: turnsOf(messages, ask),
-      ...(tools.length > 0 && { tools: tools.map(({ name, description, schema }) => ({ name: names.tool(name), description, input_schema: schema })) }),
+      ...(tools.length > 0 && {
+        tools: tools.map(({ name, description, schema }) => ({
+          name: names.tool(name),
+          description,
+          input_schema: schema,
+        })),
+      }),
       ...(temperature !== undefined && quirks.temperature && { temperature }),
       stream: true,
     };
@@ -81,7 +99,9 @@ export const anthropicMessages: Wire = {
         case 'ping':
           break;
         case 'error':
-          throw new BrokenStream(`the stream ended with an error: ${String(event.error?.message ?? 'no reason given').slice(0, 300)}`);
+          throw new BrokenStream(
+            `the stream ended with an error: ${String(event.error?.message ?? 'no reason given').slice(0, 300)}`,
+          );
       }
     }
     if (finish === undefined) {
@@ -102,7 +122,11 @@ export const anthropicMessages: Wire = {
   },
 };
 
-function deltaParts(index: number, delta: Readonly<Record<string, string>>, calls: CallPieces): readonly WirePart[] {
+function deltaParts(
+  index: number,
+  delta: Readonly<Record<string, string>>,
+  calls: CallPieces,
+): readonly WirePart[] {
   switch (delta['type']) {
     case 'text_delta':
       return [{ type: 'text', delta: delta['text']! }];
@@ -144,8 +168,23 @@ function blocksOf(message: ModelMessage, { names }: WireAsk): Block[] {
     case 'user':
       return text;
     case 'assistant':
-      return [...text, ...message.calls.map(({ id, name, args }) => ({ type: 'tool_use', id: names.call(id), name: names.tool(name), input: args }))];
+      return [
+        ...text,
+        ...message.calls.map(({ id, name, args }) => ({
+          type: 'tool_use',
+          id: names.call(id),
+          name: names.tool(name),
+          input: args,
+        })),
+      ];
     case 'tool':
-      return [{ type: 'tool_result', tool_use_id: names.call(message.call_id), content: text, ...(message.failed && { is_error: true }) }];
+      return [
+        {
+          type: 'tool_result',
+          tool_use_id: names.call(message.call_id),
+          content: text,
+          ...(message.failed && { is_error: true }),
+        },
+      ];
   }
 }

@@ -25,10 +25,22 @@ export class CallPieces {
   /** What one piece comes to. Providers were seen to give two calls one place; a name and another id begin a new one. */
   add(
     place: number | undefined,
-    { id, name, text }: { readonly id?: string | undefined; readonly name?: string | undefined; readonly text: string },
+    {
+      id,
+      name,
+      text,
+    }: {
+      readonly id?: string | undefined;
+      readonly name?: string | undefined;
+      readonly text: string;
+    },
   ): ModelPart[] {
-    const known = place === undefined ? (name ? undefined : this.#calls.length - 1) : this.#places.get(place);
-    const isNew = known === undefined || known < 0 || (name !== undefined && name !== '' && id !== undefined && id !== this.#calls[known]!.id);
+    const known =
+      place === undefined ? (name ? undefined : this.#calls.length - 1) : this.#places.get(place);
+    const isNew =
+      known === undefined ||
+      known < 0 ||
+      (name !== undefined && name !== '' && id !== undefined && id !== this.#calls[known]!.id);
     const index = isNew ? this.#calls.length : known;
     if (isNew) {
       this.#calls.push({ id, name: this.#nameOf(name ?? ''), text: '' });
@@ -44,7 +56,13 @@ export class CallPieces {
 
   /** All of them, once nothing more comes. */
   whole(): ModelPart[] {
-    return this.#calls.map(({ name, text }, index) => ({ type: 'call', index, name, args: objectIn(text), text }));
+    return this.#calls.map(({ name, text }, index) => ({
+      type: 'call',
+      index,
+      name,
+      args: objectIn(text),
+      text,
+    }));
   }
 }
 
@@ -55,7 +73,9 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   }
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }

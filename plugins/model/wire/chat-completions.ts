@@ -16,14 +16,21 @@ interface Delta {
   readonly reasoning_content?: string | null;
   readonly reasoning?: string | null;
   readonly tool_calls?:
-    | readonly { readonly index?: number; readonly id?: string; readonly function?: { readonly name?: string; readonly arguments?: string | null } }[]
+    | readonly {
+        readonly index?: number;
+        readonly id?: string;
+        readonly function?: { readonly name?: string; readonly arguments?: string | null };
+      }[]
     | null;
 }
 
 interface Chunk {
   readonly error?: { readonly message?: string };
   readonly usage?: Usage | null;
-  readonly choices?: readonly { readonly delta?: Delta | null; readonly finish_reason?: string | null }[];
+  readonly choices?: readonly {
+    readonly delta?: Delta | null;
+    readonly finish_reason?: string | null;
+  }[];
 }
 
 const finishes: Readonly<Record<string, 'stop' | 'tool-calls' | 'length' | 'filtered'>> = {
@@ -46,7 +53,10 @@ export const chatCompletions: Wire = {
       model,
       messages: messages.map((message) => wireMessage(message, ask)),
       ...(tools.length > 0 && {
-        tools: tools.map(({ name, description, schema }) => ({ type: 'function', function: { name: names.tool(name), description, parameters: schema } })),
+        tools: tools.map(({ name, description, schema }) => ({
+          type: 'function',
+          function: { name: names.tool(name), description, parameters: schema },
+        })),
       }),
       [quirks.maxTokensField]: maxTokens,
       ...(temperature !== undefined && quirks.temperature && { temperature }),
@@ -66,13 +76,20 @@ export const chatCompletions: Wire = {
       }
       const chunk = parsedEvent<Chunk>(data);
       if (chunk.error) {
-        throw new BrokenStream(`the stream ended with an error: ${String(chunk.error.message ?? 'no reason given').slice(0, 300)}`);
+        throw new BrokenStream(
+          `the stream ended with an error: ${String(chunk.error.message ?? 'no reason given').slice(0, 300)}`,
+        );
       }
       // Some say it in every chunk, as a sum: the last one counts.
       usage = chunk.usage ?? usage;
       const choice = chunk.choices?.[0];
       finish = choice?.finish_reason ?? finish;
-      const { content, reasoning_content: thought, reasoning = thought, tool_calls: pieces } = choice?.delta ?? {};
+      const {
+        content,
+        reasoning_content: thought,
+        reasoning = thought,
+        tool_calls: pieces,
+      } = choice?.delta ?? {};
       if (typeof reasoning === 'string' && reasoning !== '') {
         written += reasoning;
         yield { type: 'reasoning', delta: reasoning };
@@ -90,7 +107,11 @@ export const chatCompletions: Wire = {
       throw new BrokenStream('the stream ended before the answer did');
     }
     yield* calls.whole();
-    yield { type: 'end', finish: calls.any && finish === 'stop' ? 'tool-calls' : (finishes[finish] ?? 'other'), usage: usageOf(usage, ask, written) };
+    yield {
+      type: 'end',
+      finish: calls.any && finish === 'stop' ? 'tool-calls' : (finishes[finish] ?? 'other'),
+      usage: usageOf(usage, ask, written),
+    };
   },
 };
 
@@ -103,10 +124,18 @@ function wireMessage(message: ModelMessage, { names, quirks }: WireAsk): object 
       return { role: 'tool', tool_call_id: names.call(message.call_id), content: message.text };
     case 'assistant': {
       const calls = message.calls.map(({ id, name, args }) => ({
-        ...{ id: names.call(id), type: 'function', function: { name: names.tool(name), arguments: JSON.stringify(args) } },
+        ...{
+          id: names.call(id),
+          type: 'function',
+          function: { name: names.tool(name), arguments: JSON.stringify(args) },
+        },
         ...quirks.callExtra,
       }));
-      return { role: 'assistant', content: calls.length > 0 && message.text === '' ? null : message.text, ...(calls.length > 0 && { tool_calls: calls }) };
+      return {
+        role: 'assistant',
+        content: calls.length > 0 && message.text === '' ? null : message.text,
+        ...(calls.length > 0 && { tool_calls: calls }),
+      };
     }
   }
 }
@@ -117,7 +146,8 @@ function usageOf(usage: Usage | undefined, ask: WireAsk, written: string): Model
   return {
     input_tokens: isSaid ? Number(input) : estimatedTokens(ask),
     output_tokens: isSaid ? Number(output) : estimatedTokens(written),
-    cached_tokens: usage?.prompt_tokens_details?.cached_tokens ?? usage?.prompt_cache_hit_tokens ?? 0,
+    cached_tokens:
+      usage?.prompt_tokens_details?.cached_tokens ?? usage?.prompt_cache_hit_tokens ?? 0,
     estimated: !isSaid,
   };
 }

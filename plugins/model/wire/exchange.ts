@@ -17,7 +17,10 @@ const mostBytes = 64 * 1024 * 1024;
 const mostErrorBytes = 16 * 1024;
 
 /** Posts JSON and yields the body of a good answer as it comes, at the pace of its reader; any other answer is thrown as `Refusal`. */
-export async function* exchange(fetch: Fetch, { url, headers, body, idleMs, signal }: Sent): AsyncGenerator<Uint8Array> {
+export async function* exchange(
+  fetch: Fetch,
+  { url, headers, body, idleMs, signal }: Sent,
+): AsyncGenerator<Uint8Array> {
   const pipe = new Pipe();
   const refused: Uint8Array[] = [];
   const left = new AbortController();
@@ -27,12 +30,22 @@ export async function* exchange(fetch: Fetch, { url, headers, body, idleMs, sign
     leave();
   }
   const call = fetch(url, {
-    ...{ method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers } },
+    ...{
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
+    },
     ...{ timeoutMs: longestMs, maxBytes: mostBytes, idleMs, signal: left.signal },
-    onBody: (head) => (isAnswer(head) ? (piece) => pipe.put(piece) : (piece) => keep(refused, piece)),
+    onBody: (head) =>
+      isAnswer(head) ? (piece) => pipe.put(piece) : (piece) => keep(refused, piece),
   });
   const ended = call.then(
-    (head) => pipe.end(isAnswer(head) ? undefined : new Refusal(head.status, head.headers, Buffer.concat(refused).toString('utf8'))),
+    (head) =>
+      pipe.end(
+        isAnswer(head)
+          ? undefined
+          : new Refusal(head.status, head.headers, Buffer.concat(refused).toString('utf8')),
+      ),
     (error: unknown) => pipe.end(error instanceof Error ? error : new Error(String(error))),
   );
   try {

@@ -37,7 +37,10 @@ export class WireNames {
       return;
     }
     const plain = name.replaceAll(/[^\w-]/g, '_').slice(0, 60);
-    const free = [plain, ...Array.from({ length: this.#fromWire.size + 1 }, (_, index) => `${plain}_${index + 2}`)].find((wire) => !this.#fromWire.has(wire))!;
+    const free = [
+      plain,
+      ...Array.from({ length: this.#fromWire.size + 1 }, (_, index) => `${plain}_${index + 2}`),
+    ].find((wire) => !this.#fromWire.has(wire))!;
     this.#toWire.set(name, free);
     this.#fromWire.set(free, name);
   }

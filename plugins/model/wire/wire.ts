@@ -3,7 +3,10 @@ import type { Quirks } from '../quirks.ts';
 import type { SseEvent } from './sse.ts';
 import type { WireNames } from './wire-names.ts';
 
-export interface WireAsk extends Pick<ModelRequest, 'messages' | 'tools' | 'maxTokens' | 'temperature'> {
+export interface WireAsk extends Pick<
+  ModelRequest,
+  'messages' | 'tools' | 'maxTokens' | 'temperature'
+> {
   /** Without the provider. */
   readonly model: string;
   readonly names: WireNames;
@@ -11,7 +14,9 @@ export interface WireAsk extends Pick<ModelRequest, 'messages' | 'tools' | 'maxT
 }
 
 /** `end` without what only the provider's own name completes. */
-export type WirePart = Exclude<ModelPart, { type: 'end' }> | Omit<Extract<ModelPart, { type: 'end' }>, 'model'>;
+export type WirePart =
+  | Exclude<ModelPart, { type: 'end' }>
+  | Omit<Extract<ModelPart, { type: 'end' }>, 'model'>;
 
 /** A protocol of models: where it is spoken to, how a request looks and what its events mean. */
 export interface Wire {

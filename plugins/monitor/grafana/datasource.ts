@@ -1,7 +1,9 @@
 import { field, type Foreign, isObject, objects, text } from './json.ts';
 
 /** Whom a query asks: our stores, or one that is not known here. */
-export type Datasource = { readonly kind: 'metrics' | 'logs' | 'any' } | { readonly kind: 'other'; readonly name: string };
+export type Datasource =
+  | { readonly kind: 'metrics' | 'logs' | 'any' }
+  | { readonly kind: 'other'; readonly name: string };
 
 /** Finds out what a dashboard means by its datasources: objects, names, `$ds`, `${DS_PROM}`. */
 export function datasources(dashboard: Foreign): (value: unknown) => Datasource {
@@ -18,7 +20,9 @@ export function datasources(dashboard: Foreign): (value: unknown) => Datasource 
   return (value) => {
     const uid = isObject(value) ? text(value['uid']) : text(value);
     const name = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(uid)?.[1];
-    const type = (isObject(value) ? text(value['type']) : '') || (name !== undefined ? (types.get(name) ?? '') : '');
+    const type =
+      (isObject(value) ? text(value['type']) : '') ||
+      (name !== undefined ? (types.get(name) ?? '') : '');
     if (/prometheus|victoriametrics/i.test(type)) {
       return { kind: 'metrics' };
     }
@@ -26,6 +30,8 @@ export function datasources(dashboard: Foreign): (value: unknown) => Datasource 
       return { kind: 'logs' };
     }
     // A bare name, or the default one: what it is shows in the query.
-    return type === '' && !/^(?:__expr__|-- (?:Mixed|Grafana|Dashboard) --|grafana)$/.test(uid) ? { kind: 'any' } : { kind: 'other', name: type || uid };
+    return type === '' && !/^(?:__expr__|-- (?:Mixed|Grafana|Dashboard) --|grafana)$/.test(uid)
+      ? { kind: 'any' }
+      : { kind: 'other', name: type || uid };
   };
 }

@@ -51,7 +51,10 @@ const unitNames: Readonly<Record<string, Unit>> = {
 /** Older panels have their unit in other places. */
 export function unitOf(foreign: Foreign, notes: string[]): Unit {
   const axis = objects(foreign['yaxes'])[0];
-  const name = text(field(foreign, 'fieldConfig', 'defaults', 'unit')) || text(foreign['format']) || text(axis?.['format']);
+  const name =
+    text(field(foreign, 'fieldConfig', 'defaults', 'unit')) ||
+    text(foreign['format']) ||
+    text(axis?.['format']);
   if (Object.hasOwn(unitNames, name)) {
     return unitNames[name]!;
   }
@@ -77,12 +80,16 @@ export function thresholdsOf(foreign: Foreign, notes: string[]): readonly Thresh
   }
   const found: Threshold[] = [];
   for (const [index, step] of steps.entries()) {
-    const value = typeof step['value'] === 'number' && Number.isFinite(step['value']) ? step['value'] : null;
+    const value =
+      typeof step['value'] === 'number' && Number.isFinite(step['value']) ? step['value'] : null;
     const color = text(step['color']);
     const state = colors.find(([form]) => form.test(color))?.[1];
-    const rises = index === 0 || (value !== null && value > (found.at(-1)?.value ?? Number.NEGATIVE_INFINITY));
+    const rises =
+      index === 0 || (value !== null && value > (found.at(-1)?.value ?? Number.NEGATIVE_INFINITY));
     if (state === undefined || !rises || found.length === 20) {
-      notes.push(`its thresholds: ${state === undefined ? `the color ${color || 'that is missing'} stands for no state` : 'they do not rise'}`);
+      notes.push(
+        `its thresholds: ${state === undefined ? `the color ${color || 'that is missing'} stands for no state` : 'they do not rise'}`,
+      );
       return [];
     }
     found.push({ value, state });

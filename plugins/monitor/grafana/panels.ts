@@ -19,7 +19,9 @@ export function panelsOf(dashboard: Foreign, datasource: (value: unknown) => Dat
   const leftOut: LeftOut[] = [];
   for (const foreign of everyPanel(dashboard, leftOut).slice(0, mostForeign)) {
     const { id } = foreign;
-    const title = text(foreign['title']) || `panel ${typeof id === 'number' || typeof id === 'string' ? text(String(id)) : 'without a title'}`;
+    const title =
+      text(foreign['title']) ||
+      `panel ${typeof id === 'number' || typeof id === 'string' ? text(String(id)) : 'without a title'}`;
     const found = panelOf(foreign, title, datasource, leftOut);
     if (typeof found === 'string') {
       leftOut.push({ kind: 'panel', title, reason: found });
@@ -37,12 +39,21 @@ function everyPanel(dashboard: Foreign, leftOut: LeftOut[]): readonly Foreign[] 
     if (panel['type'] !== 'row') {
       return [panel];
     }
-    leftOut.push({ kind: 'row', title: text(panel['title']) || 'without a title', reason: 'rows are not supported; their panels are imported' });
+    leftOut.push({
+      kind: 'row',
+      title: text(panel['title']) || 'without a title',
+      reason: 'rows are not supported; their panels are imported',
+    });
     return objects(panel['panels']);
   });
 }
 
-function panelOf(foreign: Foreign, title: string, datasource: (value: unknown) => Datasource, leftOut: LeftOut[]): readonly TakenPanel[] | string {
+function panelOf(
+  foreign: Foreign,
+  title: string,
+  datasource: (value: unknown) => Datasource,
+  leftOut: LeftOut[],
+): readonly TakenPanel[] | string {
   if (isObject(foreign['libraryPanel'])) {
     return 'it is a library panel, whose content is not in this file';
   }
@@ -59,7 +70,9 @@ function panelOf(foreign: Foreign, title: string, datasource: (value: unknown) =
     return reason === undefined ? [target] : [];
   });
   if (good.length === 0) {
-    return targets.length === 1 ? refusalOf(targets[0]!, foreign, type, datasource)! : 'none of its queries is supported';
+    return targets.length === 1
+      ? refusalOf(targets[0]!, foreign, type, datasource)!
+      : 'none of its queries is supported';
   }
   const notes = notesOf(foreign, good.length);
   const unit = type === 'logs' ? 'none' : unitOf(foreign, notes);
@@ -68,7 +81,8 @@ function panelOf(foreign: Foreign, title: string, datasource: (value: unknown) =
   return good.map((target, index) => {
     const legend = text(target['legendFormat']);
     const panel: PanelBody = {
-      title: good.length === 1 ? title : `${title} ${text(target['refId']) || index + 1}`.slice(0, 200),
+      title:
+        good.length === 1 ? title : `${title} ${text(target['refId']) || index + 1}`.slice(0, 200),
       type,
       query: text(target['expr'], 8_192),
       legend: legend === '__auto' ? '' : legend,
@@ -81,7 +95,12 @@ function panelOf(foreign: Foreign, title: string, datasource: (value: unknown) =
 }
 
 /** Why a query of a panel cannot be asked. */
-function refusalOf(target: Foreign, panel: Foreign, type: PanelType, datasource: (value: unknown) => Datasource): string | undefined {
+function refusalOf(
+  target: Foreign,
+  panel: Foreign,
+  type: PanelType,
+  datasource: (value: unknown) => Datasource,
+): string | undefined {
   const own = datasource(target['datasource'] ?? panel['datasource']);
   const wanted = type === 'logs' ? 'logs' : 'metrics';
   if (target['hide'] === true) {
@@ -93,7 +112,9 @@ function refusalOf(target: Foreign, panel: Foreign, type: PanelType, datasource:
       : `its datasource is ${own.name || 'unknown'}; only metrics and logs are supported`;
   }
   if (own.kind !== 'any' && own.kind !== wanted) {
-    return own.kind === 'logs' ? 'it computes numbers from logs; only panels of type logs ask the log store' : 'it shows metrics as log lines';
+    return own.kind === 'logs'
+      ? 'it computes numbers from logs; only panels of type logs ask the log store'
+      : 'it shows metrics as log lines';
   }
   const { expr } = target;
   if (typeof expr !== 'string' || expr.trim() === '') {
@@ -103,14 +124,25 @@ function refusalOf(target: Foreign, panel: Foreign, type: PanelType, datasource:
 }
 
 function notesOf(foreign: Foreign, queries: number): string[] {
-  const overrides = objects(isObject(foreign['fieldConfig']) ? foreign['fieldConfig']['overrides'] : undefined);
+  const overrides = objects(
+    isObject(foreign['fieldConfig']) ? foreign['fieldConfig']['overrides'] : undefined,
+  );
   const found: readonly (readonly [boolean, string])[] = [
     [queries > 1, `it had ${queries} queries and became as many panels`],
-    [objects(foreign['transformations']).length > 0, 'its transformations: series are shown as the query answers them'],
+    [
+      objects(foreign['transformations']).length > 0,
+      'its transformations: series are shown as the query answers them',
+    ],
     [overrides.length > 0, 'its overrides of single fields'],
-    [text(foreign['repeat']) !== '', `that it is repeated for each value of ${text(foreign['repeat'])}`],
+    [
+      text(foreign['repeat']) !== '',
+      `that it is repeated for each value of ${text(foreign['repeat'])}`,
+    ],
     [text(foreign['timeFrom']) !== '' || text(foreign['timeShift']) !== '', 'its own time range'],
-    [isObject(foreign['alert']), 'its alert; rules are imported with POST /api/v1/alert-rules/import'],
+    [
+      isObject(foreign['alert']),
+      'its alert; rules are imported with POST /api/v1/alert-rules/import',
+    ],
     [objects(foreign['links']).length > 0, 'its links'],
   ];
   return found.filter(([applies]) => applies).map(([, note]) => note);
@@ -119,14 +151,26 @@ function notesOf(foreign: Foreign, queries: number): string[] {
 function positionOf(foreign: Foreign): Position {
   const grid = isObject(foreign['gridPos']) ? foreign['gridPos'] : {};
   // Panels of long ago have a span of twelve.
-  const w = whole(grid['w'] ?? (typeof foreign['span'] === 'number' ? foreign['span'] * 2 : undefined), 1, columns, 12);
-  return { x: Math.min(whole(grid['x'], 0, columns - 1, 0), columns - w), y: whole(grid['y'], 0, lastRow, 0), w, h: whole(grid['h'], 1, 100, 8) };
+  const w = whole(
+    grid['w'] ?? (typeof foreign['span'] === 'number' ? foreign['span'] * 2 : undefined),
+    1,
+    columns,
+    12,
+  );
+  return {
+    x: Math.min(whole(grid['x'], 0, columns - 1, 0), columns - w),
+    y: whole(grid['y'], 0, lastRow, 0),
+    w,
+    h: whole(grid['h'], 1, 100, 8),
+  };
 }
 
 /** Side by side while each has room, else below one another. */
 function divided({ x, y, w, h }: Position, parts: number): readonly Position[] {
   const width = Math.floor(w / parts);
   return Array.from({ length: parts }, (_, index) =>
-    width >= 4 ? { x: x + index * width, y, w: width, h } : { x, y: Math.min(lastRow, y + index * h), w, h },
+    width >= 4
+      ? { x: x + index * width, y, w: width, h }
+      : { x, y: Math.min(lastRow, y + index * h), w, h },
   );
 }

@@ -11,7 +11,10 @@ import { variablesOf } from './variables.ts';
 export function translate(given: Foreign): Translation {
   const dashboard = isObject(given['dashboard']) ? given['dashboard'] : given;
   if (!Array.isArray(dashboard['panels']) && !Array.isArray(dashboard['rows'])) {
-    throw new SvcError('invalid_argument', 'this is not a Grafana dashboard: it has neither panels nor rows');
+    throw new SvcError(
+      'invalid_argument',
+      'this is not a Grafana dashboard: it has neither panels nor rows',
+    );
   }
   const title = text(dashboard['title']) || 'Without a title';
   const datasource = datasources(dashboard);
@@ -22,7 +25,11 @@ export function translate(given: Foreign): Translation {
   const whole = panels.taken.filter(({ panel }: TakenPanel) => {
     const lost = [...namesIn(panel.query)].find((name) => gone.has(name));
     if (lost !== undefined) {
-      orphans.push({ kind: 'panel', title: panel.title, reason: `its query uses the variable ${lost}, which is left out` });
+      orphans.push({
+        kind: 'panel',
+        title: panel.title,
+        reason: `its query uses the variable ${lost}, which is left out`,
+      });
     }
     return lost === undefined;
   });
@@ -39,13 +46,25 @@ export function translate(given: Foreign): Translation {
 function besides(dashboard: Foreign): LeftOut[] {
   const left: LeftOut[] = objects(field(dashboard, 'annotations', 'list'))
     .filter((annotation) => annotation['builtIn'] !== 1)
-    .map((annotation) => ({ kind: 'annotation', title: text(annotation['name']) || 'without a name', reason: 'annotations are not supported' }));
+    .map((annotation) => ({
+      kind: 'annotation',
+      title: text(annotation['name']) || 'without a name',
+      reason: 'annotations are not supported',
+    }));
   if (objects(dashboard['links']).length > 0) {
-    left.push({ kind: 'links', title: 'links', reason: 'links to other dashboards are not supported' });
+    left.push({
+      kind: 'links',
+      title: 'links',
+      reason: 'links to other dashboards are not supported',
+    });
   }
   const from = text(field(dashboard, 'time', 'from'));
   if (from !== '' && from !== 'now-1h') {
-    left.push({ kind: 'time', title: from, reason: 'the reader of a dashboard chooses the time range, with from and to' });
+    left.push({
+      kind: 'time',
+      title: from,
+      reason: 'the reader of a dashboard chooses the time range, with from and to',
+    });
   }
   return left;
 }

@@ -15,13 +15,21 @@ const most = 20;
 const nameForm = /^[A-Za-z][A-Za-z0-9_]{0,39}$/;
 
 /** The variables of a Grafana dashboard as ours. */
-export function variablesOf(dashboard: Foreign, datasource: (value: unknown) => Datasource): Variables {
+export function variablesOf(
+  dashboard: Foreign,
+  datasource: (value: unknown) => Datasource,
+): Variables {
   const taken: TakenVariable[] = [];
   const leftOut: LeftOut[] = [];
   for (const foreign of objects(field(dashboard, 'templating', 'list'))) {
     const title = text(foreign['name']) || 'without a name';
     const found = variableOf(foreign, datasource);
-    const reason = 'reason' in found ? found.reason : taken.length === most ? `a dashboard has at most ${most} variables` : problemOf(found.variable);
+    const reason =
+      'reason' in found
+        ? found.reason
+        : taken.length === most
+          ? `a dashboard has at most ${most} variables`
+          : problemOf(found.variable);
     if ('variable' in found && reason === undefined) {
       taken.push(found);
     } else {
@@ -31,7 +39,10 @@ export function variablesOf(dashboard: Foreign, datasource: (value: unknown) => 
   return { taken, leftOut };
 }
 
-function variableOf(foreign: Foreign, datasource: (value: unknown) => Datasource): TakenVariable | { readonly reason: string } {
+function variableOf(
+  foreign: Foreign,
+  datasource: (value: unknown) => Datasource,
+): TakenVariable | { readonly reason: string } {
   const name = text(foreign['name']);
   const type = text(foreign['type']);
   if (!nameForm.test(name)) {
@@ -39,7 +50,10 @@ function variableOf(foreign: Foreign, datasource: (value: unknown) => Datasource
   }
   const label = text(foreign['label']);
   const head = { name, ...(label !== '' && { title: label }) };
-  const several = { ...(foreign['multi'] === true && { multi: true }), ...(foreign['includeAll'] === true && { all: true }) };
+  const several = {
+    ...(foreign['multi'] === true && { multi: true }),
+    ...(foreign['includeAll'] === true && { all: true }),
+  };
   const notes: string[] = [];
   if (text(foreign['allValue']) !== '') {
     notes.push('its own pattern for all values: all values, or .+ for many, are used instead');
@@ -48,15 +62,27 @@ function variableOf(foreign: Foreign, datasource: (value: unknown) => Datasource
     case 'query': {
       const source = datasource(foreign['datasource']);
       if (source.kind === 'logs' || source.kind === 'other') {
-        return { reason: `it asks ${source.kind === 'other' ? `the datasource ${source.name}` : 'a log store'}; variables ask the metrics store` };
+        return {
+          reason: `it asks ${source.kind === 'other' ? `the datasource ${source.name}` : 'a log store'}; variables ask the metrics store`,
+        };
       }
       const query =
-        text(typeof foreign['query'] === 'string' ? foreign['query'] : field(foreign, 'query', 'query'), 2_000) || text(foreign['definition'], 2_000);
+        text(
+          typeof foreign['query'] === 'string'
+            ? foreign['query']
+            : field(foreign, 'query', 'query'),
+          2_000,
+        ) || text(foreign['definition'], 2_000);
       if (!/^label_values\s*\(/.test(query)) {
-        return { reason: `of its queries only label_values(…) is supported, not ${query.slice(0, 60) || 'an empty one'}` };
+        return {
+          reason: `of its queries only label_values(…) is supported, not ${query.slice(0, 60) || 'an empty one'}`,
+        };
       }
       const regex = regexOf(text(foreign['regex'], 500));
-      return { variable: { ...head, type, query, ...(regex !== '' && { regex }), ...several }, notes };
+      return {
+        variable: { ...head, type, query, ...(regex !== '' && { regex }), ...several },
+        notes,
+      };
     }
     case 'custom':
     case 'interval':
@@ -65,11 +91,23 @@ function variableOf(foreign: Foreign, datasource: (value: unknown) => Datasource
       const chosen = text(field(foreign, 'current', 'value'));
       const usual = values.includes(chosen) ? { default: chosen } : {};
       const isInterval = type === 'interval';
-      return { variable: { ...head, type: isInterval ? type : 'custom', values, ...usual, ...(!isInterval && several) }, notes };
+      return {
+        variable: {
+          ...head,
+          type: isInterval ? type : 'custom',
+          values,
+          ...usual,
+          ...(!isInterval && several),
+        },
+        notes,
+      };
     }
     case 'textbox': {
       const usual = text(foreign['query']);
-      return { variable: { ...head, type: 'text', ...(usual !== '' && { default: usual }) }, notes };
+      return {
+        variable: { ...head, type: 'text', ...(usual !== '' && { default: usual }) },
+        notes,
+      };
     }
     case 'datasource':
       return { reason: 'there is one store of each kind here, so nothing is to be chosen' };
@@ -84,7 +122,10 @@ function valuesOf(foreign: Foreign, notes: string[]): string[] {
     .split(/(?<!\\),/)
     .map((item) => item.replaceAll('\\,', ',').trim())
     .filter((item) => item !== '');
-  const values = foreign['type'] === 'custom' ? items.map((item) => / : (.+)$/.exec(item)?.[1]?.trim() ?? item) : items;
+  const values =
+    foreign['type'] === 'custom'
+      ? items.map((item) => / : (.+)$/.exec(item)?.[1]?.trim() ?? item)
+      : items;
   if (values.some((value, index) => value !== items[index])) {
     notes.push('the names shown for its values');
   }

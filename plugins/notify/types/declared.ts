@@ -6,7 +6,9 @@ import type { ChannelType, DeclaredChannelType, PostedChannelType } from '../con
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
 
-const functions = new Map([['json', templateFunction(1, 1, ([value]) => JSON.stringify(value ?? ''))]]);
+const functions = new Map([
+  ['json', templateFunction(1, 1, ([value]) => JSON.stringify(value ?? ''))],
+]);
 const limits = { output: 512 * 1024, steps: 50_000 };
 
 /** A kind of channel that a pack describes without code. What strangers have written is harmless wherever markdown is read. */
@@ -33,11 +35,22 @@ export function declaredType({
     },
     render({ title: head, lines, link, severity, kind, delivery_id }, { endpoint, secret: key }) {
       const most = mostBytes - Buffer.byteLength(link) - 1;
-      const text = [fitted(lines, { most, link, escape: markdown }), ...(link === '' ? [] : [link])].join('\n');
+      const text = [
+        fitted(lines, { most, link, escape: markdown }),
+        ...(link === '' ? [] : [link]),
+      ].join('\n');
       return {
         url: endpoint,
         headers: { ...jsonHeaders, ...headers },
-        body: template.render({ title: markdown(head), text, link, severity, kind, delivery_id, secret: key }),
+        body: template.render({
+          title: markdown(head),
+          text,
+          link,
+          severity,
+          kind,
+          delivery_id,
+          secret: key,
+        }),
       };
     },
     judge(reply, now) {
@@ -50,7 +63,12 @@ export function declaredType({
         return strange(reply);
       }
       const value = said[success.member];
-      return value === success.equals ? { result: 'sent' } : { result: 'failed', reason: platformSaid(`${success.member} ${String(value)}`, said['message']) };
+      return value === success.equals
+        ? { result: 'sent' }
+        : {
+            result: 'failed',
+            reason: platformSaid(`${success.member} ${String(value)}`, said['message']),
+          };
     },
   };
 }
@@ -61,7 +79,10 @@ export function readType(value: ChannelType | DeclaredChannelType): ChannelType 
     return value;
   }
   if (typeof value.body !== 'string' || typeof value.max_text_bytes !== 'number') {
-    throw new SvcError('invalid_argument', 'a channel type needs either code or body and max_text_bytes');
+    throw new SvcError(
+      'invalid_argument',
+      'a channel type needs either code or body and max_text_bytes',
+    );
   }
   return declaredType(value);
 }

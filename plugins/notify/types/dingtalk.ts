@@ -27,7 +27,8 @@ export const dingtalk: PostedChannelType = {
       url.searchParams.set('sign', dingtalkSign(now, secret));
     }
     const head = `### <font color="${colours[tone]}">${markdown(title)}</font>`;
-    const picture = chart !== undefined && isPublic(chart.link) ? `\n\n![the last hour](${chart.link})` : '';
+    const picture =
+      chart !== undefined && isPublic(chart.link) ? `\n\n![the last hour](${chart.link})` : '';
     const buttons =
       act === undefined
         ? { singleTitle: 'Open', singleURL: link }
@@ -41,18 +42,31 @@ export const dingtalk: PostedChannelType = {
     const text = `${head}\n\n${fitted(lines, { most: mostBytes, link, escape: (line) => `${markdown(line)}  ` })}${picture}`;
     const body =
       link === ''
-        ? { msgtype: 'markdown', markdown: { title: withoutMentions(title), text }, at: { atMobiles: [], isAtAll: false } }
-        : { msgtype: 'actionCard', actionCard: { title: withoutMentions(title), text, ...buttons } };
+        ? {
+            msgtype: 'markdown',
+            markdown: { title: withoutMentions(title), text },
+            at: { atMobiles: [], isAtAll: false },
+          }
+        : {
+            msgtype: 'actionCard',
+            actionCard: { title: withoutMentions(title), text, ...buttons },
+          };
     return { url: url.href, headers: jsonHeaders, body: JSON.stringify(body) };
   },
   judge: (reply, now) => errcodeVerdict(reply, now, codes),
 };
 
-const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: '#d32f2f', warning: '#ef6c00', info: '#1976d2', good: '#388e3c' };
+const colours: Readonly<Record<ChannelMessage['tone'], string>> = {
+  critical: '#d32f2f',
+  warning: '#ef6c00',
+  info: '#1976d2',
+  good: '#388e3c',
+};
 
 const example = 'https://oapi.dingtalk.com/robot/send?access_token=…';
 
-export const dingtalkSign = (ms: number, secret: string): string => createHmac('sha256', secret).update(`${ms}\n${secret}`).digest('base64');
+export const dingtalkSign = (ms: number, secret: string): string =>
+  createHmac('sha256', secret).update(`${ms}\n${secret}`).digest('base64');
 
 const blockedMs = 10 * 60_000;
 const codes: ErrorCodes = {

@@ -9,7 +9,12 @@ import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts
 /** The platform takes 20 KB with everything around the text, which JSON can make longer. */
 const mostBytes = 8_000;
 
-const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: 'red', warning: 'orange', info: 'blue', good: 'green' };
+const colours: Readonly<Record<ChannelMessage['tone'], string>> = {
+  critical: 'red',
+  warning: 'orange',
+  info: 'blue',
+  good: 'green',
+};
 
 /** Custom bots of Feishu and Lark. The texts of a card are plain, so that nothing in them is read as a tag. */
 export const feishu: PostedChannelType = {
@@ -23,8 +28,16 @@ export const feishu: PostedChannelType = {
   check: (address) => void requireUrl(address, 'https://open.feishu.cn/open-apis/bot/v2/hook/…'),
   render({ title, lines, link, act, tone }, { endpoint, secret }, { now }) {
     const plain = (content: string) => ({ tag: 'plain_text', content });
-    const button = { tag: 'button', text: plain('Open'), url: link, type: tone === 'critical' ? 'danger' : 'primary' };
-    const second = act === undefined ? [] : [{ tag: 'button', text: plain('Acknowledge or silence'), url: act, type: 'default' }];
+    const button = {
+      tag: 'button',
+      text: plain('Open'),
+      url: link,
+      type: tone === 'critical' ? 'danger' : 'primary',
+    };
+    const second =
+      act === undefined
+        ? []
+        : [{ tag: 'button', text: plain('Acknowledge or silence'), url: act, type: 'default' }];
     const timestamp = String(Math.floor(now / 1000));
     return {
       url: endpoint,
@@ -36,7 +49,10 @@ export const feishu: PostedChannelType = {
           config: { wide_screen_mode: true },
           header: { template: colours[tone], title: plain(withoutMentions(title)) },
           elements: [
-            { tag: 'div', text: plain(fitted(lines, { most: mostBytes, link, escape: withoutMentions })) },
+            {
+              tag: 'div',
+              text: plain(fitted(lines, { most: mostBytes, link, escape: withoutMentions })),
+            },
             ...(link === '' ? [] : [{ tag: 'action', actions: [button, ...second] }]),
           ],
         },
@@ -48,14 +64,17 @@ export const feishu: PostedChannelType = {
     const code = said?.['code'] ?? said?.['StatusCode'];
     if (typeof code === 'number' && code !== 0) {
       const reason = platformSaid(code, said?.['msg'] ?? said?.['StatusMessage']);
-      return busy.has(code) ? { result: 'retry', reason, afterMs: busyMs } : { result: 'failed', reason, degraded: refused.has(code) };
+      return busy.has(code)
+        ? { result: 'retry', reason, afterMs: busyMs }
+        : { result: 'failed', reason, degraded: refused.has(code) };
     }
     return httpVerdict(reply, now) ?? (code === 0 ? { result: 'sent' } : strange(reply));
   },
 };
 
 /** Odd but true: the text to sign is the key, and the message is empty. */
-export const feishuSign = (timestamp: string, secret: string): string => createHmac('sha256', `${timestamp}\n${secret}`).digest('base64');
+export const feishuSign = (timestamp: string, secret: string): string =>
+  createHmac('sha256', `${timestamp}\n${secret}`).digest('base64');
 
 /** Too much at once: of this bot, or of all bots on the full minute. */
 const busy = new Set([9499, 11232]);

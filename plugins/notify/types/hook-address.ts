@@ -9,20 +9,29 @@ export function requireUrl({ endpoint }: ChannelAddress, example: string): URL {
     throw wrongEndpoint(`is an address such as ${example}`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw wrongEndpoint('holds a user name or a password, which would show in places where an address does');
+    throw wrongEndpoint(
+      'holds a user name or a password, which would show in places where an address does',
+    );
   }
   return url;
 }
 
 export function wrongEndpoint(message: string): SvcError {
-  return new SvcError('invalid_argument', `endpoint ${message}`, { details: [{ path: '/endpoint', message }] });
+  return new SvcError('invalid_argument', `endpoint ${message}`, {
+    details: [{ path: '/endpoint', message }],
+  });
 }
 
 export function wrongSecret(message: string): SvcError {
-  return new SvcError('invalid_argument', `secret ${message}`, { details: [{ path: '/secret', message }] });
+  return new SvcError('invalid_argument', `secret ${message}`, {
+    details: [{ path: '/secret', message }],
+  });
 }
 
 /** What a platform itself opens, or lets a button lead to: public names only. */
-export const isPublic = (link: string): boolean => URL.canParse(link) && new URL(link).protocol === 'https:' && /\.[a-z]{2,}$/i.test(new URL(link).hostname);
+export const isPublic = (link: string): boolean =>
+  URL.canParse(link) &&
+  new URL(link).protocol === 'https:' &&
+  /\.[a-z]{2,}$/i.test(new URL(link).hostname);
 
 export const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };

@@ -12,7 +12,11 @@ export function httpVerdict(reply: ChannelReply, now: number): Verdict | undefin
     return undefined;
   }
   if (status >= 300 && status < 400) {
-    return { result: 'failed', reason: `the platform answered ${status}, a redirect, which is not followed; enter the address it leads to`, degraded: true };
+    return {
+      result: 'failed',
+      reason: `the platform answered ${status}, a redirect, which is not followed; enter the address it leads to`,
+      degraded: true,
+    };
   }
   if (status === 429 || status === 408 || status === 425 || status >= 500) {
     return { result: 'retry', reason: said, ...asked(retryAfterMs(reply, now)) };
@@ -30,13 +34,16 @@ export function retryAfterMs({ headers }: ChannelReply, now: number): number | u
   return Number.isFinite(ms) ? bounded(ms) : undefined;
 }
 
-export const asked = (ms: number | undefined): { afterMs?: number } => (ms === undefined ? {} : { afterMs: bounded(ms) });
+export const asked = (ms: number | undefined): { afterMs?: number } =>
+  ms === undefined ? {} : { afterMs: bounded(ms) };
 
 /** The reply as an object; undefined for anything else. */
 export function jsonReply({ body }: ChannelReply): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -53,7 +60,11 @@ export interface ErrorCodes {
 }
 
 /** What `{"errcode": 0, "errmsg": "ok"}` means; -1 is a passing fault of the platform. */
-export function errcodeVerdict(reply: ChannelReply, now: number, { waitMs, refused }: ErrorCodes): Verdict {
+export function errcodeVerdict(
+  reply: ChannelReply,
+  now: number,
+  { waitMs, refused }: ErrorCodes,
+): Verdict {
   const verdict = httpVerdict(reply, now);
   const said = verdict === undefined ? jsonReply(reply) : undefined;
   const code = said?.['errcode'];
@@ -64,7 +75,9 @@ export function errcodeVerdict(reply: ChannelReply, now: number, { waitMs, refus
     return { result: 'sent' };
   }
   const reason = platformSaid(code, said?.['errmsg']);
-  return code === -1 || waitMs.has(code) ? { result: 'retry', reason, ...asked(waitMs.get(code)) } : { result: 'failed', reason, degraded: refused.has(code) };
+  return code === -1 || waitMs.has(code)
+    ? { result: 'retry', reason, ...asked(waitMs.get(code)) }
+    : { result: 'failed', reason, degraded: refused.has(code) };
 }
 
 /** Not an answer of the platform: a proxy between, perhaps, which may be gone later. */
@@ -77,6 +90,7 @@ export const strange = (reply: ChannelReply): Verdict => ({
 export const takenByHead = (reply: ChannelReply): Verdict =>
   reply.isCut === true && /^(?:\{|$)/.test(reply.body.trim()) ? { result: 'sent' } : strange(reply);
 
-export const excerpt = ({ body }: ChannelReply): string => (body.trim() === '' ? '' : `: ${oneLine(body.slice(0, 400), 160)}`);
+export const excerpt = ({ body }: ChannelReply): string =>
+  body.trim() === '' ? '' : `: ${oneLine(body.slice(0, 400), 160)}`;
 
 const bounded = (ms: number): number => Math.min(Math.max(0, Math.ceil(ms)), longestWaitMs);

@@ -6,7 +6,11 @@ import { jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-addr
 import { httpVerdict, jsonReply, strange, takenByHead } from './http-verdict.ts';
 import { stageOf, trackedDetails, trackingKey } from './pagerduty.ts';
 
-const priorities: Readonly<Record<ChannelMessage['severity'], string>> = { critical: 'P1', warning: 'P3', info: 'P5' };
+const priorities: Readonly<Record<ChannelMessage['severity'], string>> = {
+  critical: 'P1',
+  warning: 'P3',
+  info: 'P5',
+};
 const example = 'https://api.opsgenie.com or https://api.eu.opsgenie.com';
 
 /** Alerts of Opsgenie and of what speaks its API. The endpoint is the base of the API, the secret an API key. */
@@ -35,12 +39,22 @@ export const opsgenie: PostedChannelType = {
     if (stage !== 'trigger') {
       const verb = stage === 'resolve' ? 'close' : 'acknowledge';
       const note = cutToBytes([title, ...lines].join('\n'), 5_000);
-      return { url: `${alerts}/${encodeURIComponent(alias)}/${verb}?identifierType=alias`, headers, body: JSON.stringify({ source: 'svc', note }) };
+      return {
+        url: `${alerts}/${encodeURIComponent(alias)}/${verb}?identifierType=alias`,
+        headers,
+        body: JSON.stringify({ source: 'svc', note }),
+      };
     }
     const body = {
       message: cutToBytes(title, 130),
       alias,
-      description: cutToBytes([...withLink(lines, link), ...(act === undefined ? [] : [`To acknowledge or silence: ${act}`])].join('\n'), 15_000),
+      description: cutToBytes(
+        [
+          ...withLink(lines, link),
+          ...(act === undefined ? [] : [`To acknowledge or silence: ${act}`]),
+        ].join('\n'),
+        15_000,
+      ),
       details: trackedDetails(message),
       priority: priorities[severity],
       source: 'svc',

@@ -23,14 +23,27 @@ export function trackedDetails({ incident, facts, steps }: ChannelMessage): Reco
   const pairs = [
     ...facts.map(({ name, text }) => [name, text] as const),
     ...steps.map((step, index) => [`Step ${index + 1}`, step] as const),
-    ...Object.entries(incident?.labels ?? {}).map(([name, text]) => [`label ${name}`, text] as const),
+    ...Object.entries(incident?.labels ?? {}).map(
+      ([name, text]) => [`label ${name}`, text] as const,
+    ),
   ];
-  return Object.fromEntries(pairs.slice(0, 60).map(([name, text]) => [oneLine(name, 200), cutToBytes(oneLine(text, 1_000), 1_000)]));
+  return Object.fromEntries(
+    pairs
+      .slice(0, 60)
+      .map(([name, text]) => [oneLine(name, 200), cutToBytes(oneLine(text, 1_000), 1_000)]),
+  );
 }
 
 /** What a message asks of a platform that keeps incidents: to open one, to note that somebody has taken it, or to close it. */
-export const stageOf = ({ kind, incident }: ChannelMessage): 'trigger' | 'acknowledge' | 'resolve' =>
-  kind === 'resolved' ? 'resolve' : kind === 'reminder' && incident?.status === 'acknowledged' ? 'acknowledge' : 'trigger';
+export const stageOf = ({
+  kind,
+  incident,
+}: ChannelMessage): 'trigger' | 'acknowledge' | 'resolve' =>
+  kind === 'resolved'
+    ? 'resolve'
+    : kind === 'reminder' && incident?.status === 'acknowledged'
+      ? 'acknowledge'
+      : 'trigger';
 
 /** Services of PagerDuty, by the Events API v2. The secret is the routing key. */
 export const pagerduty: PostedChannelType = {
@@ -41,7 +54,9 @@ export const pagerduty: PostedChannelType = {
   check(address) {
     requireUrl(address, 'https://events.pagerduty.com/v2/enqueue');
     if (!/^[A-Za-z0-9]{32}$/.test(address.secret)) {
-      throw wrongSecret('is the integration key of the service, 32 letters and digits (Events API v2)');
+      throw wrongSecret(
+        'is the integration key of the service, 32 letters and digits (Events API v2)',
+      );
     }
   },
   render(message, { endpoint, secret }, { now }) {
@@ -53,16 +68,36 @@ export const pagerduty: PostedChannelType = {
       source: oneLine(incident?.labels['instance'] || incident?.scope_id || '', 300) || 'svc',
       severity,
       timestamp: incident?.fired_at ?? new Date(now).toISOString(),
-      ...(incident && { component: incident.scope_type, group: incident.rule_key, class: oneLine(incident.rule_name, 300) }),
-      custom_details: { ...trackedDetails(message), text: cutToBytes(lines.join('\n'), longest.text) },
+      ...(incident && {
+        component: incident.scope_type,
+        group: incident.rule_key,
+        class: oneLine(incident.rule_name, 300),
+      }),
+      custom_details: {
+        ...trackedDetails(message),
+        text: cutToBytes(lines.join('\n'), longest.text),
+      },
     };
     const links = [
       { href: link, text: 'Open' },
       { href: act, text: 'Acknowledge or silence' },
       { href: incident?.runbook_url ?? '', text: 'Runbook' },
     ].filter(({ href }) => /^https?:/.test(href));
-    const images = chart !== undefined && isPublic(chart.link) ? { images: [{ src: chart.link, href: link, alt: 'the last hour' }] } : {};
-    const body = stage === 'trigger' ? { ...frame, payload, client: 'svc', ...(link !== '' && { client_url: link }), links, ...images } : frame;
+    const images =
+      chart !== undefined && isPublic(chart.link)
+        ? { images: [{ src: chart.link, href: link, alt: 'the last hour' }] }
+        : {};
+    const body =
+      stage === 'trigger'
+        ? {
+            ...frame,
+            payload,
+            client: 'svc',
+            ...(link !== '' && { client_url: link }),
+            links,
+            ...images,
+          }
+        : frame;
     return { url: endpoint, headers: jsonHeaders, body: JSON.stringify(body) };
   },
   judge(reply, now) {
@@ -72,6 +107,8 @@ export const pagerduty: PostedChannelType = {
     }
     const verdict = httpVerdict(reply, now) ?? strange(reply);
     // Nothing but a routing key of no service is refused here: what we send is of one form.
-    return verdict.result === 'failed' && reply.status === 400 && /routing[_ ]key/i.test(reply.body) ? { ...verdict, degraded: true } : verdict;
+    return verdict.result === 'failed' && reply.status === 400 && /routing[_ ]key/i.test(reply.body)
+      ? { ...verdict, degraded: true }
+      : verdict;
   },
 };

@@ -7,12 +7,19 @@ import { excerpt, httpVerdict, strange } from './http-verdict.ts';
 /** A section has 3,000 characters at most. */
 const mostBytes = 2_900;
 
-const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: '#d32f2f', warning: '#f9a825', info: '#1976d2', good: '#388e3c' };
+const colours: Readonly<Record<ChannelMessage['tone'], string>> = {
+  critical: '#d32f2f',
+  warning: '#f9a825',
+  info: '#1976d2',
+  good: '#388e3c',
+};
 
-const entities = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const entities = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** A line that begins with a pointed bracket would be a quotation, escaped or not. */
-const escaped = (text: string): string => entities(unmarked(withoutMentions(text)).replaceAll(/^(?=>)/gm, '\u200b'));
+const escaped = (text: string): string =>
+  entities(unmarked(withoutMentions(text)).replaceAll(/^(?=>)/gm, '\u200b'));
 
 /** Incoming webhooks of Slack. */
 export const slack: PostedChannelType = {
@@ -49,25 +56,52 @@ export const slack: PostedChannelType = {
     if (said === 'ok' || (reply.isCut === true && 'ok'.startsWith(said))) {
       return { result: 'sent' };
     }
-    return /^[a-z_]{3,60}$/.test(said) ? { result: 'failed', reason: `the platform answered 200${excerpt(reply)}`, degraded: gone.has(said) } : strange(reply);
+    return /^[a-z_]{3,60}$/.test(said)
+      ? {
+          result: 'failed',
+          reason: `the platform answered 200${excerpt(reply)}`,
+          degraded: gone.has(said),
+        }
+      : strange(reply);
   },
 };
 
 /** What is known, what to do, and a button that leads on. */
-function blocksOf({ lines, link, act, chart, about, facts, steps, templated, tone }: ChannelMessage, plain: boolean): readonly object[] {
+function blocksOf(
+  { lines, link, act, chart, about, facts, steps, templated, tone }: ChannelMessage,
+  plain: boolean,
+): readonly object[] {
   const isPlain = templated || facts.length === 0;
-  const fit = (what: readonly string[], escape: (line: string) => string, most = mostBytes): string =>
-    fitted(what, { most, link, escape, escapeLink: entities });
-  const text = isPlain ? fit(lines, escaped) : fit([...about.map(unlike), ...facts.map(({ name, text: said }) => `${name}: ${said}`)], bold);
+  const fit = (
+    what: readonly string[],
+    escape: (line: string) => string,
+    most = mostBytes,
+  ): string => fitted(what, { most, link, escape, escapeLink: entities });
+  const text = isPlain
+    ? fit(lines, escaped)
+    : fit([...about.map(unlike), ...facts.map(({ name, text: said }) => `${name}: ${said}`)], bold);
   const todo = isPlain ? [] : steps.map((step, index) => `${index + 1}. ${step}`);
-  const section = (of: string) => ({ type: 'section', text: { type: 'mrkdwn', text: of, verbatim: true } });
-  const style = tone === 'critical' ? { style: 'danger' } : tone === 'good' ? { style: 'primary' } : {};
-  const button = (label: string, url: string) => ({ type: 'button', text: { type: 'plain_text', text: label }, url });
-  const buttons = [...(link === '' ? [] : [{ ...button('Open', link), ...style }]), ...(act === undefined ? [] : [button('Acknowledge or silence', act)])];
+  const section = (of: string) => ({
+    type: 'section',
+    text: { type: 'mrkdwn', text: of, verbatim: true },
+  });
+  const style =
+    tone === 'critical' ? { style: 'danger' } : tone === 'good' ? { style: 'primary' } : {};
+  const button = (label: string, url: string) => ({
+    type: 'button',
+    text: { type: 'plain_text', text: label },
+    url,
+  });
+  const buttons = [
+    ...(link === '' ? [] : [{ ...button('Open', link), ...style }]),
+    ...(act === undefined ? [] : [button('Acknowledge or silence', act)]),
+  ];
   return [
     ...(text === '' ? [] : [section(text)]),
     ...(todo.length === 0 ? [] : [section(`*What to do*\n${fit(todo, escaped, mostBytes - 100)}`)]),
-    ...(plain || chart === undefined || !isPublic(chart.link) ? [] : [{ type: 'image', image_url: chart.link, alt_text: 'the last hour' }]),
+    ...(plain || chart === undefined || !isPublic(chart.link)
+      ? []
+      : [{ type: 'image', image_url: chart.link, alt_text: 'the last hour' }]),
     ...(buttons.length === 0 ? [] : [{ type: 'actions', elements: buttons }]),
   ];
 }
@@ -83,4 +117,12 @@ function bold(line: string): string {
   return at === 0 ? escaped(line) : `*${line.slice(0, at)}*${escaped(line.slice(at))}`;
 }
 
-const gone = new Set(['no_service', 'no_team', 'invalid_token', 'action_prohibited', 'channel_not_found', 'channel_is_archived', 'team_disabled']);
+const gone = new Set([
+  'no_service',
+  'no_team',
+  'invalid_token',
+  'action_prohibited',
+  'channel_not_found',
+  'channel_is_archived',
+  'team_disabled',
+]);

@@ -3,13 +3,24 @@ import { fitted, withoutMentions } from 'svc/im';
 import type { ChannelAddress, ChannelMessage, PostedChannelType } from '../contract.ts';
 import { withLink } from '../plain-text.ts';
 import { isPublic, jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
-import { asked, httpVerdict, jsonReply, platformSaid, strange, takenByHead } from './http-verdict.ts';
+import {
+  asked,
+  httpVerdict,
+  jsonReply,
+  platformSaid,
+  strange,
+  takenByHead,
+} from './http-verdict.ts';
 
 /** Texts have 4,096 characters at most, once tags are read. */
 const mostBytes = 3_800;
 
 const escaped = (text: string): string =>
-  withoutMentions(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  withoutMentions(text)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 
 /** Bots of Telegram. The endpoint is the chat; the secret is the bot's token. */
 export const telegram: PostedChannelType = {
@@ -32,11 +43,22 @@ export const telegram: PostedChannelType = {
     const { base, chat, thread } = partsOf(address);
     const head = plain ? withoutMentions(title) : `${signs[tone]} <b>${escaped(title)}</b>`;
     const escape = plain ? withoutMentions : escaped;
-    const rest = fitted(withLink(lines, link), { most: mostBytes - Buffer.byteLength(head) - 1, link, escape, escapeLink: escape });
+    const rest = fitted(withLink(lines, link), {
+      most: mostBytes - Buffer.byteLength(head) - 1,
+      link,
+      escape,
+      escapeLink: escape,
+    });
     // Buttons may lead to public names only; another link stands in the text.
-    const buttons = [['Open', link] as const, ['Acknowledge or silence', act ?? ''] as const].filter(([, url]) => isPublic(url));
+    const buttons = [
+      ['Open', link] as const,
+      ['Acknowledge or silence', act ?? ''] as const,
+    ].filter(([, url]) => isPublic(url));
     // The platform fetches it by itself, and leaves it out where it cannot.
-    const preview = chart !== undefined && isPublic(chart.link) ? { url: chart.link, prefer_large_media: true } : { is_disabled: true };
+    const preview =
+      chart !== undefined && isPublic(chart.link)
+        ? { url: chart.link, prefer_large_media: true }
+        : { is_disabled: true };
     return {
       url: `${base}/bot${address.secret}/sendMessage`,
       headers: jsonHeaders,
@@ -46,7 +68,11 @@ export const telegram: PostedChannelType = {
         text: `${head}\n${rest}`,
         ...(!plain && {
           parse_mode: 'HTML',
-          ...(buttons.length > 0 && { reply_markup: { inline_keyboard: [buttons.map(([label, url]) => ({ text: label, url }))] } }),
+          ...(buttons.length > 0 && {
+            reply_markup: {
+              inline_keyboard: [buttons.map(([label, url]) => ({ text: label, url }))],
+            },
+          }),
         }),
         link_preview_options: preview,
       }),
@@ -57,14 +83,22 @@ export const telegram: PostedChannelType = {
     if (said?.['ok'] === true && reply.status === 200) {
       return { result: 'sent' };
     }
-    const { retry_after: after, migrate_to_chat_id: moved } = (said?.['parameters'] ?? {}) as Record<string, unknown>;
+    const { retry_after: after, migrate_to_chat_id: moved } = (said?.['parameters'] ??
+      {}) as Record<string, unknown>;
     const description = typeof said?.['description'] === 'string' ? said['description'] : '';
-    const reason = said === undefined ? undefined : platformSaid(said['error_code'] ?? reply.status, description);
+    const reason =
+      said === undefined
+        ? undefined
+        : platformSaid(said['error_code'] ?? reply.status, description);
     if (reason === undefined) {
       return httpVerdict(reply, now) ?? takenByHead(reply);
     }
     if (reply.status === 400 && typeof moved === 'number') {
-      return { result: 'failed', reason: `the group has become ${moved}; enter that as the endpoint of the channel`, degraded: true };
+      return {
+        result: 'failed',
+        reason: `the group has become ${moved}; enter that as the endpoint of the channel`,
+        degraded: true,
+      };
     }
     if (reply.status === 400 && /can't parse entities/i.test(description)) {
       return { result: 'plain' };
@@ -95,10 +129,19 @@ function partsOf(address: ChannelAddress): { base: string; chat: string; thread?
   if (url.pathname.includes('/bot')) {
     throw wrongEndpoint('holds a token of a bot; that goes into secret');
   }
-  return { base: url.origin + url.pathname.replace(/\/+$/, ''), chat, ...(thread !== null && { thread: Number(thread) }) };
+  return {
+    base: url.origin + url.pathname.replace(/\/+$/, ''),
+    chat,
+    ...(thread !== null && { thread: Number(thread) }),
+  };
 }
 
-const signs: Readonly<Record<ChannelMessage['tone'], string>> = { critical: '🔴', warning: '🟠', info: '🔵', good: '🟢' };
+const signs: Readonly<Record<ChannelMessage['tone'], string>> = {
+  critical: '🔴',
+  warning: '🟠',
+  info: '🔵',
+  good: '🟢',
+};
 
 const isChat = (text: string): boolean => /^(?:-?\d{1,20}|@\w{4,64})$/.test(text);
 const example = '-1001234567890, @channel or https://api.telegram.org?chat_id=-1001234567890';

@@ -17,7 +17,9 @@ export const webhook: PostedChannelType = {
       headers: {
         ...jsonHeaders,
         'idempotency-key': message.delivery_id,
-        ...(secret !== '' && { 'x-svc-signature': signatureOf(secret, Math.floor(now / 1000), body) }),
+        ...(secret !== '' && {
+          'x-svc-signature': signatureOf(secret, Math.floor(now / 1000), body),
+        }),
       },
       body,
     };
@@ -32,7 +34,21 @@ export const signatureOf = (secret: string, unixSeconds: number, body: string): 
 const mostBytes = 200 * 1024;
 
 function bodyOf(message: ChannelMessage, now: number): string {
-  const { kind, incident, entries, count, templated, lines, title, link, act, chart, facts, steps, group_key: group = kind } = message;
+  const {
+    kind,
+    incident,
+    entries,
+    count,
+    templated,
+    lines,
+    title,
+    link,
+    act,
+    chart,
+    facts,
+    steps,
+    group_key: group = kind,
+  } = message;
   const frame = { version: '1', event: kind, sent_at: new Date(now).toISOString() };
   if (incident !== undefined) {
     return JSON.stringify({
@@ -52,7 +68,13 @@ function bodyOf(message: ChannelMessage, now: number): string {
     return JSON.stringify({ ...frame, ...none, text: lines.join('\n') });
   }
   const notices = fitting(entries);
-  return JSON.stringify({ ...frame, ...none, count, omitted: (count ?? entries.length) - notices.length, notices });
+  return JSON.stringify({
+    ...frame,
+    ...none,
+    count,
+    omitted: (count ?? entries.length) - notices.length,
+    notices,
+  });
 }
 
 function fitting(entries: readonly MessageEntry[]): object[] {
@@ -71,5 +93,9 @@ function fitting(entries: readonly MessageEntry[]): object[] {
 
 function aboutIncident(incident: MessageEntry['incident']): object {
   const { rule_key, rule_name, severity, runbook_url, dedupe_key } = incident;
-  return { incident, rule: { rule_key, name: rule_name, severity, runbook_url: runbook_url ?? '' }, group_key: dedupe_key };
+  return {
+    incident,
+    rule: { rule_key, name: rule_name, severity, runbook_url: runbook_url ?? '' },
+    group_key: dedupe_key,
+  };
 }

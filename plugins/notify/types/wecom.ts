@@ -11,7 +11,12 @@ const mostBytes = 4_000;
 const mostTitle = 900;
 
 /** The platform knows three colours. */
-const colours: Readonly<Record<ChannelMessage['tone'], string>> = { critical: 'warning', warning: 'warning', info: 'comment', good: 'info' };
+const colours: Readonly<Record<ChannelMessage['tone'], string>> = {
+  critical: 'warning',
+  warning: 'warning',
+  info: 'comment',
+  good: 'info',
+};
 
 /** Group bots of WeCom. */
 export const wecom: PostedChannelType = {
@@ -26,10 +31,21 @@ export const wecom: PostedChannelType = {
   },
   render({ title, lines, link, act, tone }, { endpoint }) {
     const head = `**<font color="${colours[tone]}">${fitted([title], { most: mostTitle, link: '', escape: markdown })}</font>**`;
-    const links = [...(link === '' ? [] : [`[Open](${link})`]), ...(act === undefined ? [] : [`[Acknowledge or silence](${act})`])];
+    const links = [
+      ...(link === '' ? [] : [`[Open](${link})`]),
+      ...(act === undefined ? [] : [`[Acknowledge or silence](${act})`]),
+    ];
     const most = mostBytes - Buffer.byteLength([head, ...links].join('\n'));
-    const content = [head, fitted(lines, { most, link, escape: (line) => `> ${markdown(line)}` }), ...links].join('\n');
-    return { url: endpoint, headers: jsonHeaders, body: JSON.stringify({ msgtype: 'markdown', markdown: { content } }) };
+    const content = [
+      head,
+      fitted(lines, { most, link, escape: (line) => `> ${markdown(line)}` }),
+      ...links,
+    ].join('\n');
+    return {
+      url: endpoint,
+      headers: jsonHeaders,
+      body: JSON.stringify({ msgtype: 'markdown', markdown: { content } }),
+    };
   },
   judge: (reply, now) => errcodeVerdict(reply, now, codes),
   /** Pictures are messages of their own: at most 2 MB, of which ours has a few kilobytes. */
@@ -40,7 +56,10 @@ export const wecom: PostedChannelType = {
       picture && {
         url: endpoint,
         headers: jsonHeaders,
-        body: JSON.stringify({ msgtype: 'image', image: { base64: Buffer.from(picture).toString('base64'), md5: md5(picture) } }),
+        body: JSON.stringify({
+          msgtype: 'image',
+          image: { base64: Buffer.from(picture).toString('base64'), md5: md5(picture) },
+        }),
       }
     );
   },

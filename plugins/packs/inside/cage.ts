@@ -6,9 +6,35 @@ type Methods = Record<string, unknown>;
 
 /** Of process: what reaches other processes, other modules, other users, or files past the permission model. */
 const closedOfProcess: readonly string[] = [
-  ...['kill', '_kill', '_debugProcess', '_debugEnd', '_startProfilerIdleNotifier', '_stopProfilerIdleNotifier'],
-  ...['getBuiltinModule', 'mainModule', 'binding', '_linkedBinding', 'dlopen', 'report', 'loadEnvFile', 'execve', 'chdir'],
-  ...['setuid', 'seteuid', 'setgid', 'setegid', 'setgroups', 'initgroups', '_getActiveHandles', '_getActiveRequests'],
+  ...[
+    'kill',
+    '_kill',
+    '_debugProcess',
+    '_debugEnd',
+    '_startProfilerIdleNotifier',
+    '_stopProfilerIdleNotifier',
+  ],
+  ...[
+    'getBuiltinModule',
+    'mainModule',
+    'binding',
+    '_linkedBinding',
+    'dlopen',
+    'report',
+    'loadEnvFile',
+    'execve',
+    'chdir',
+  ],
+  ...[
+    'setuid',
+    'seteuid',
+    'setgid',
+    'setegid',
+    'setgroups',
+    'initgroups',
+    '_getActiveHandles',
+    '_getActiveRequests',
+  ],
 ];
 
 /** What the permission model leaves open, closed before the first line of a pack runs. `channel` is the way to the host. */
@@ -16,7 +42,9 @@ export function closeCage(channel: Socket, { network }: { readonly network: bool
   for (const name of closedOfProcess) {
     Reflect.deleteProperty(process, name);
   }
-  ['setPriority', 'userInfo', 'networkInterfaces'].forEach((name) => Reflect.deleteProperty(os, name));
+  ['setPriority', 'userInfo', 'networkInterfaces'].forEach((name) =>
+    Reflect.deleteProperty(os, name),
+  );
   if (!network) {
     closeNetwork(channel);
   }
@@ -28,7 +56,9 @@ export function closeCage(channel: Socket, { network }: { readonly network: bool
  * that lie below them: this runs first, and what it puts there stays.
  */
 function closeNetwork(channel: Socket): void {
-  const { _createServerHandle: handleOf } = net as unknown as { _createServerHandle(address: null, port: number, family: number): { close(): void } };
+  const { _createServerHandle: handleOf } = net as unknown as {
+    _createServerHandle(address: null, port: number, family: number): { close(): void };
+  };
   const tcp = handleOf(null, 0, 4);
   const pipe = (channel as unknown as { _handle: object })._handle;
   const names = ['connect', 'connect6', 'bind', 'bind6', 'listen'];
@@ -44,10 +74,15 @@ function closeNetwork(channel: Socket): void {
 function seal(prototype: Methods, names: readonly string[]): void {
   for (const name of names.filter((known) => typeof prototype[known] === 'function')) {
     const value = (): never => {
-      throw Object.assign(new Error('Access to this API has been restricted: the rights of this pack do not hold "network"'), {
-        code: 'ERR_ACCESS_DENIED',
-        permission: 'Net',
-      });
+      throw Object.assign(
+        new Error(
+          'Access to this API has been restricted: the rights of this pack do not hold "network"',
+        ),
+        {
+          code: 'ERR_ACCESS_DENIED',
+          permission: 'Net',
+        },
+      );
     };
     Object.defineProperty(prototype, name, { value, writable: false, configurable: false });
   }

@@ -30,15 +30,24 @@ export class HostSide {
           this.#watchers.set(key, [...(this.#watchers.get(key) ?? []), listener]);
         },
       }),
-      fetch: (url: string, { body, ...request }: { readonly body?: string | Uint8Array | undefined } = {}) =>
+      fetch: (
+        url: string,
+        { body, ...request }: { readonly body?: string | Uint8Array | undefined } = {},
+      ) =>
         this.#ask<OutboundReply>('fetch', {
           ...{ ...request, url },
-          ...(body !== undefined && (typeof body === 'string' ? { text: body } : { base64: Buffer.from(body).toString('base64') })),
+          ...(body !== undefined &&
+            (typeof body === 'string'
+              ? { text: body }
+              : { base64: Buffer.from(body).toString('base64') })),
         }),
       db: Object.freeze({
-        all: <T>(sql: string, ...values: readonly unknown[]) => this.#ask<readonly T[]>('all', [sql, ...values]),
-        run: (sql: string, ...values: readonly unknown[]) => this.#ask<{ changes: number; lastId: number }>('run', [sql, ...values]),
-        batch: (statements: readonly (readonly unknown[])[]) => this.#ask<void>('batch', statements),
+        all: <T>(sql: string, ...values: readonly unknown[]) =>
+          this.#ask<readonly T[]>('all', [sql, ...values]),
+        run: (sql: string, ...values: readonly unknown[]) =>
+          this.#ask<{ changes: number; lastId: number }>('run', [sql, ...values]),
+        batch: (statements: readonly (readonly unknown[])[]) =>
+          this.#ask<void>('batch', statements),
       }),
     });
   }

@@ -22,9 +22,44 @@ type Callable = (...input: unknown[]) => unknown;
  * node:module to all the rest; `import()` finds nothing, because a function that is compiled this way has none.
  */
 const openModules: readonly string[] = [
-  ...['assert', 'assert/strict', 'async_hooks', 'buffer', 'constants', 'crypto', 'diagnostics_channel', 'events', 'fs', 'fs/promises', 'os'],
-  ...['path', 'path/posix', 'path/win32', 'perf_hooks', 'process', 'punycode', 'querystring', 'readline', 'readline/promises', 'stream'],
-  ...['stream/consumers', 'stream/promises', 'stream/web', 'string_decoder', 'timers', 'timers/promises', 'tty', 'url', 'util', 'util/types', 'zlib'],
+  ...[
+    'assert',
+    'assert/strict',
+    'async_hooks',
+    'buffer',
+    'constants',
+    'crypto',
+    'diagnostics_channel',
+    'events',
+    'fs',
+    'fs/promises',
+    'os',
+  ],
+  ...[
+    'path',
+    'path/posix',
+    'path/win32',
+    'perf_hooks',
+    'process',
+    'punycode',
+    'querystring',
+    'readline',
+    'readline/promises',
+    'stream',
+  ],
+  ...[
+    'stream/consumers',
+    'stream/promises',
+    'stream/web',
+    'string_decoder',
+    'timers',
+    'timers/promises',
+    'tty',
+    'url',
+    'util',
+    'util/types',
+    'zlib',
+  ],
 ];
 /** Closed modules that are asked for to do what no right covers, by the permission that it takes. */
 const closedBy: Readonly<Record<string, object>> = Object.assign(Object.create(null) as object, {
@@ -33,19 +68,39 @@ const closedBy: Readonly<Record<string, object>> = Object.assign(Object.create(n
   worker_threads: { code: 'ERR_ACCESS_DENIED', permission: 'WorkerThreads' },
   sqlite: { code: 'ERR_ACCESS_DENIED', permission: 'FileSystemRead' },
   ...Object.fromEntries(
-    ['net', 'dgram', 'tls', 'dns', 'dns/promises', 'http', 'https', 'http2'].map((name) => [name, { code: 'ERR_ACCESS_DENIED', permission: 'Net' }]),
+    ['net', 'dgram', 'tls', 'dns', 'dns/promises', 'http', 'https', 'http2'].map((name) => [
+      name,
+      { code: 'ERR_ACCESS_DENIED', permission: 'Net' },
+    ]),
   ),
 });
-const networkModules: readonly string[] = ['dgram', 'dns', 'dns/promises', 'http', 'http2', 'https', 'net', 'tls'];
+const networkModules: readonly string[] = [
+  'dgram',
+  'dns',
+  'dns/promises',
+  'http',
+  'http2',
+  'https',
+  'net',
+  'tls',
+];
 
 /** Evaluates CommonJS text as a module of its own, with nothing to require but open modules of Node and the contract. */
-export function evaluatePack({ code, filename, network }: Pick<Load, 'code' | 'filename' | 'network'>, context: sdk.PackContext): PackCode {
+export function evaluatePack(
+  { code, filename, network }: Pick<Load, 'code' | 'filename' | 'network'>,
+  context: sdk.PackContext,
+): PackCode {
   const module: { exports: unknown } = { exports: {} };
-  const run = compileFunction(code, ['exports', 'require', 'module', '__filename', '__dirname'], { filename });
+  const run = compileFunction(code, ['exports', 'require', 'module', '__filename', '__dirname'], {
+    filename,
+  });
   run.call(module.exports, module.exports, linker(network), module, filename, dirname(filename));
   const exported = objectOf(module.exports);
   const definition = objectOf(exported['default'] ?? exported);
-  const start = (): unknown => (typeof definition['start'] === 'function' ? (definition['start'] as Callable)(context) : undefined);
+  const start = (): unknown =>
+    typeof definition['start'] === 'function'
+      ? (definition['start'] as Callable)(context)
+      : undefined;
   return {
     isResident: typeof definition['start'] === 'function',
     start,
@@ -58,14 +113,22 @@ export function evaluatePack({ code, filename, network }: Pick<Load, 'code' | 'f
         return own(exported, method, `the module exports no function ${method}`)(input, signal);
       }
       const { key, call } = input as { key: string; call: unknown };
-      const handler = own(objectOf(definition[handlers] ?? {}), key, `"${handlers}" of definePack has no ${key}, which plugin.json describes; add it`);
+      const handler = own(
+        objectOf(definition[handlers] ?? {}),
+        key,
+        `"${handlers}" of definePack has no ${key}, which plugin.json describes; add it`,
+      );
       return handler(call, { ...context, signal });
     },
   };
 }
 
 /** Where the handlers of a method stand in what a pack defines. */
-const handlersOf: Readonly<Record<string, string>> = { route: 'routes', event: 'events', skill: 'skills' };
+const handlersOf: Readonly<Record<string, string>> = {
+  route: 'routes',
+  event: 'events',
+  skill: 'skills',
+};
 
 /**
  * Everything is looked up before the pack runs, in a table without a prototype: it can change what any function of the language

@@ -25,8 +25,12 @@ export function servePack(): void {
  * stranger would run with every right of the host, so without the restrictions nothing runs at all.
  */
 function requireRestrictions(): void {
-  if ((process.permission as { has(scope: string): boolean } | undefined)?.has('fs.write') !== false) {
-    process.stderr.write('refused to run: the permission model is off in this process, so nothing holds the code back\n');
+  if (
+    (process.permission as { has(scope: string): boolean } | undefined)?.has('fs.write') !== false
+  ) {
+    process.stderr.write(
+      'refused to run: the permission model is off in this process, so nothing holds the code back\n',
+    );
     process.exit(78);
   }
 }
@@ -121,10 +125,16 @@ class PackServer {
       const pieces = piecesOf(value);
       streams = true;
       this.#say({ t: 'reply', id, streams });
-      await running.answer.pour(pieces, (piece) => this.#say({ t: 'piece', id, data: Buffer.from(piece).toString('base64') }));
+      await running.answer.pour(pieces, (piece) =>
+        this.#say({ t: 'piece', id, data: Buffer.from(piece).toString('base64') }),
+      );
       this.#say({ t: 'piece', id });
     } catch (error) {
-      this.#say(streams ? { t: 'piece', id, error: wireError(error) } : { t: 'reply', id, error: wireError(error) });
+      this.#say(
+        streams
+          ? { t: 'piece', id, error: wireError(error) }
+          : { t: 'reply', id, error: wireError(error) },
+      );
     } finally {
       this.#running.delete(id);
       running.body.finish(new Error('the call has ended'));
@@ -140,7 +150,9 @@ class PackServer {
   #reply(id: number, value: unknown): void {
     const body = JSON.stringify(value) ?? 'null';
     if (Buffer.byteLength(body) > this.#maxPayloadBytes) {
-      throw new Error(`the answer has ${Buffer.byteLength(body)} bytes, ${this.#maxPayloadBytes} are allowed`);
+      throw new Error(
+        `the answer has ${Buffer.byteLength(body)} bytes, ${this.#maxPayloadBytes} are allowed`,
+      );
     }
     this.#write(`{"t":"reply","id":${id},"value":${body}}`);
   }
@@ -160,7 +172,9 @@ function piecesOf(value: unknown): AsyncIterable<Uint8Array | string> {
     return value as AsyncIterable<Uint8Array | string>;
   }
   if (typeof value !== 'string' && !(value instanceof Uint8Array)) {
-    throw new Error('a route that "produces" bytes answers with a text, bytes, or an async iterable of them');
+    throw new Error(
+      'a route that "produces" bytes answers with a text, bytes, or an async iterable of them',
+    );
   }
   return Readable.from([value]);
 }
@@ -175,6 +189,12 @@ function wireError(error: unknown): WireError {
   if (code !== 'ERR_ACCESS_DENIED') {
     return { code: 'internal', message: messageOf(error) };
   }
-  const reason = Object.hasOwn(deniedBy, permission) ? deniedBy[permission as keyof typeof deniedBy] : undefined;
-  return { code: 'forbidden', message: `the pack was denied what it has no right to: ${permission}; ${messageOf(error)}`, ...(reason && { reason }) };
+  const reason = Object.hasOwn(deniedBy, permission)
+    ? deniedBy[permission as keyof typeof deniedBy]
+    : undefined;
+  return {
+    code: 'forbidden',
+    message: `the pack was denied what it has no right to: ${permission}; ${messageOf(error)}`,
+    ...(reason && { reason }),
+  };
 }

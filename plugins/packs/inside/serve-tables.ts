@@ -28,7 +28,11 @@ function keepWatch(): void {
   // A statement may have no end, and no other signal ends a thread that is in one.
   channel.on('close', end);
   channel.on('error', end);
-  const worker = new Worker(readFileSync(process.argv.at(-1)!, 'utf8'), { eval: true, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: heapMb } });
+  const worker = new Worker(readFileSync(process.argv.at(-1)!, 'utf8'), {
+    eval: true,
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+  });
   channel.on('data', (chunk: Buffer) => worker.postMessage(chunk));
   worker.on('message', (framed: Uint8Array) => channel.write(framed));
   worker.on('error', (error) => {
@@ -64,7 +68,9 @@ function answer(port: MessagePort): void {
           return {};
       }
     } catch (error) {
-      return { error: { code: isSvcError(error) ? error.code : 'internal', message: messageOf(error) } };
+      return {
+        error: { code: isSvcError(error) ? error.code : 'internal', message: messageOf(error) },
+      };
     }
   };
 }

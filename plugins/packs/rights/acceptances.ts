@@ -22,7 +22,12 @@ export class Acceptances {
   /** The manifest of each pack that the host asked about last. */
   readonly #asking = new Map<string, Rights & { readonly refused: string | undefined }>();
 
-  constructor(store: AcceptanceStore, accepted: readonly Acceptance[], clock: Clock, others: Others) {
+  constructor(
+    store: AcceptanceStore,
+    accepted: readonly Acceptance[],
+    clock: Clock,
+    others: Others,
+  ) {
     this.#store = store;
     this.#clock = clock;
     this.#others = others;
@@ -61,17 +66,29 @@ export class Acceptances {
   async accept(id: string, hash: string, by: string): Promise<void> {
     const { refused, sentences, hash: current } = this.find(id);
     if (refused !== undefined) {
-      throw new SvcError('conflict', `${id} cannot be accepted, since it ${refused}; change its plugin.json`);
+      throw new SvcError(
+        'conflict',
+        `${id} cannot be accepted, since it ${refused}; change its plugin.json`,
+      );
     }
     if (hash !== current) {
-      throw new SvcError('conflict', `${id} asks for other rights than those with this hash; look again with "svc pack rights ${id}"`);
+      throw new SvcError(
+        'conflict',
+        `${id} asks for other rights than those with this hash; look again with "svc pack rights ${id}"`,
+      );
     }
     await this.put(id, { hash, sentences }, by);
   }
 
   /** Also of a pack that is not there yet. */
   async put(id: string, { hash, sentences }: Rights, by: string): Promise<void> {
-    const acceptance = { pack_id: id, hash, rights: JSON.stringify(sentences), accepted_by: by, accepted_at: this.#clock.now() };
+    const acceptance = {
+      pack_id: id,
+      hash,
+      rights: JSON.stringify(sentences),
+      accepted_by: by,
+      accepted_at: this.#clock.now(),
+    };
     await this.#store.add(acceptance);
     this.#remember(acceptance);
   }
@@ -101,6 +118,9 @@ export class Acceptances {
 
   #remember(acceptance: Acceptance): void {
     const { pack_id: id, hash } = acceptance;
-    this.#accepted.set(id, (this.#accepted.get(id) ?? new Map<string, Acceptance>()).set(hash, acceptance));
+    this.#accepted.set(
+      id,
+      (this.#accepted.get(id) ?? new Map<string, Acceptance>()).set(hash, acceptance),
+    );
   }
 }

@@ -77,7 +77,10 @@ export class Granting implements PackRights {
 
 /** As the host will read it: what is left out has the values of the schema, which the host itself checks in full. */
 function wholeManifest(written: Readonly<Record<string, unknown>>): PluginManifest {
-  const fields = Object.entries(kinds).map(([name, kind]) => [name, fieldOf(name, kind, written[name])]);
+  const fields = Object.entries(kinds).map(([name, kind]) => [
+    name,
+    fieldOf(name, kind, written[name]),
+  ]);
   const { permissions, limits, ...rest } = Object.fromEntries(fields) as Record<string, object>;
   const whole = {
     ...rest,
@@ -95,8 +98,15 @@ function fieldOf(name: string, kind: Kind, value: unknown): unknown {
   const fits = { text: typeof value === 'string', list: Array.isArray(value), map: isMap }[kind];
   const isFlat = name === 'mounts' || name === 'events';
   const items: readonly unknown[] = kind === 'list' ? (value as unknown[]) : [];
-  if (!fits || items.some((item) => (isFlat ? typeof item !== 'string' : typeof item !== 'object' || item === null))) {
-    throw new SvcError('invalid_argument', `plugin.json needs a ${kind} under "${name}"`, { reason: 'packs.manifest_field' });
+  if (
+    !fits ||
+    items.some((item) =>
+      isFlat ? typeof item !== 'string' : typeof item !== 'object' || item === null,
+    )
+  ) {
+    throw new SvcError('invalid_argument', `plugin.json needs a ${kind} under "${name}"`, {
+      reason: 'packs.manifest_field',
+    });
   }
   return value;
 }

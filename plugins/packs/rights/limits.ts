@@ -6,7 +6,23 @@ import { type PluginManifest, SvcError } from 'svc/sdk';
 
 /** Never read by a pack, whatever its manifest says and whoever accepts it; nor what contains one of these. */
 const systemFolders: readonly string[] = [
-  ...['/bin', '/boot', '/dev', '/etc', '/home', '/lib', '/lib32', '/lib64', '/libx32', '/proc', '/root', '/run', '/sbin', '/sys', '/usr'],
+  ...[
+    '/bin',
+    '/boot',
+    '/dev',
+    '/etc',
+    '/home',
+    '/lib',
+    '/lib32',
+    '/lib64',
+    '/libx32',
+    '/proc',
+    '/root',
+    '/run',
+    '/sbin',
+    '/sys',
+    '/usr',
+  ],
   ...['/var/backups', '/var/cache', '/var/lib', '/var/mail', '/var/run', '/var/spool'],
 ];
 
@@ -23,7 +39,10 @@ export interface Others {
 }
 
 /** Why nobody can accept a pack as it is; undefined where an administrator may. */
-export function refusal({ id, mounts, actions, settings, skills, permissions }: PluginManifest, { folders, reads }: Others): string | undefined {
+export function refusal(
+  { id, mounts, actions, settings, skills, permissions }: PluginManifest,
+  { folders, reads }: Others,
+): string | undefined {
   const own = `/api/v1/${id}`;
   const mount = mounts.find((path) => path !== own && !path.startsWith(`${own}/`));
   if (mount !== undefined) {
@@ -33,28 +52,41 @@ export function refusal({ id, mounts, actions, settings, skills, permissions }: 
   if (action !== undefined) {
     return `brings the action ${action}: actions of a pack begin with "${id}:"`;
   }
-  const skill = skills.find(({ key }) => key !== id && !key.startsWith(`${id}-`) && !key.startsWith(`${id}_`));
+  const skill = skills.find(
+    ({ key }) => key !== id && !key.startsWith(`${id}-`) && !key.startsWith(`${id}_`),
+  );
   if (skill !== undefined) {
     return `brings the skill ${skill.key}: keys of its skills begin with "${id}-"`;
   }
   const prefix = `SVC_${id.toUpperCase().replaceAll('-', '_')}_`;
-  const setting = Object.entries(settings).find(([key, { env }]) => !key.startsWith(`${id}.`) || (env !== undefined && !env.startsWith(prefix)));
+  const setting = Object.entries(settings).find(
+    ([key, { env }]) => !key.startsWith(`${id}.`) || (env !== undefined && !env.startsWith(prefix)),
+  );
   if (setting !== undefined) {
     return `reads the setting ${setting[0]}: settings of a pack begin with "${id}.", and their variables with ${prefix}`;
   }
-  const variable = Object.values(settings).find(({ env }) => env !== undefined && reads(env, id))?.env;
+  const variable = Object.values(settings).find(
+    ({ env }) => env !== undefined && reads(env, id),
+  )?.env;
   if (variable !== undefined) {
     return `reads the variable ${variable}, which belongs to a setting of svc or of another pack: give its setting another name`;
   }
-  const host = permissions.hosts.find((name) => name.startsWith('{') && !Object.hasOwn(settings, name.slice(1, -1)));
+  const host = permissions.hosts.find(
+    (name) => name.startsWith('{') && !Object.hasOwn(settings, name.slice(1, -1)),
+  );
   if (host !== undefined) {
     return `asks the host ${host}, and has no such setting`;
   }
-  return permissions.read.map((folder) => closedCause(folder, folders)).find((cause) => cause !== undefined);
+  return permissions.read
+    .map((folder) => closedCause(folder, folders))
+    .find((cause) => cause !== undefined);
 }
 
 /** The real paths of folders that a pack was granted; throws where one leads to what is closed, also by a link inside it. */
-export function readableFolders(folders: readonly string[], closed: ClosedFolders): readonly string[] {
+export function readableFolders(
+  folders: readonly string[],
+  closed: ClosedFolders,
+): readonly string[] {
   return folders.map((folder) => {
     const cause = closedCause(folder, closed) ?? leadingOut(realpathSync(folder));
     if (cause !== undefined) {
@@ -75,8 +107,12 @@ function home(): readonly string[] {
 
 function closedCause(folder: string, closed: ClosedFolders): string | undefined {
   const places = [...systemFolders, ...home(), ...closed].flatMap((place) => [place, real(place)]);
-  const hit = [folder, real(folder)].some((name) => places.some((place) => isWithin(name, place) || isWithin(place, name)));
-  return hit ? `reads ${JSON.stringify(folder)}: folders of svc and of the system are closed to packs` : undefined;
+  const hit = [folder, real(folder)].some((name) =>
+    places.some((place) => isWithin(name, place) || isWithin(place, name)),
+  );
+  return hit
+    ? `reads ${JSON.stringify(folder)}: folders of svc and of the system are closed to packs`
+    : undefined;
 }
 
 /** The permission model compares names and follows links, so that a link would open what it leads to. */
@@ -101,7 +137,8 @@ function leadingOut(root: string): string | undefined {
   return undefined;
 }
 
-const isWithin = (path: string, place: string): boolean => path === place || path.startsWith(place.endsWith(sep) ? place : place + sep);
+const isWithin = (path: string, place: string): boolean =>
+  path === place || path.startsWith(place.endsWith(sep) ? place : place + sep);
 
 /** What is not there leads nowhere: it stays its own name. */
 function real(path: string): string {

@@ -10,24 +10,57 @@ export interface Rights {
 
 /** Every right of a manifest. Whatever a pack may do is said here, or it may not do it without being asked. */
 export function rightsOf(manifest: PluginManifest): Rights {
-  const { id, entry, limits, routes, mounts, permissions, actions, settings, contributes, events, skills } = manifest;
+  const {
+    id,
+    entry,
+    limits,
+    routes,
+    mounts,
+    permissions,
+    actions,
+    settings,
+    contributes,
+    events,
+    skills,
+  } = manifest;
   const sentences = [
-    ...(entry === undefined ? [] : [`runs code of its own in a restricted process, with up to ${limits.heap_mb} MB of heap and ${limits.rss_mb} MB of memory`]),
+    ...(entry === undefined
+      ? []
+      : [
+          `runs code of its own in a restricted process, with up to ${limits.heap_mb} MB of heap and ${limits.rss_mb} MB of memory`,
+        ]),
     ...permissions.read.map((folder) => `reads the folder ${shown(folder)}`),
     ...permissions.hosts.map((host) =>
-      host.startsWith('{') ? `asks the host that its setting ${host.slice(1, -1)} names, by svc` : `asks the host ${host}, by svc`,
+      host.startsWith('{')
+        ? `asks the host that its setting ${host.slice(1, -1)} names, by svc`
+        : `asks the host ${host}, by svc`,
     ),
-    ...(permissions.network ? ['opens network connections to any address and listens on ports'] : []),
-    ...(permissions.disk_mb > 0 ? [`keeps tables of its own, up to ${permissions.disk_mb} MB`] : []),
+    ...(permissions.network
+      ? ['opens network connections to any address and listens on ports']
+      : []),
+    ...(permissions.disk_mb > 0
+      ? [`keeps tables of its own, up to ${permissions.disk_mb} MB`]
+      : []),
     ...events.map((event) => `is told of every event ${event}`),
-    ...skills.map(({ key, class: kind, description }) => `runs the ${kind} skill ${key} for people and agents: ${shown(description)}`),
-    ...routes.map(({ method, path, access }) => `answers ${method} ${shown(path)} for ${callers[access] ?? `those who hold ${shown(access)}`}`),
-    ...mounts.map((mount) => `takes the paths below ${shown(mount)}`),
-    ...Object.entries(actions).map(([action, allows]) => `brings the action ${action}: ${shown(allows)}`),
-    ...Object.entries(settings).map(
-      ([key, { env, sensitive }]) => `reads the setting ${key}${env === undefined ? '' : ` (${env})`}${sensitive ? ', a secret' : ''}`,
+    ...skills.map(
+      ({ key, class: kind, description }) =>
+        `runs the ${kind} skill ${key} for people and agents: ${shown(description)}`,
     ),
-    ...Object.entries(contributes).flatMap(([point, values]) => Object.entries(values).map(([name, value]) => contribution(point, name, value))),
+    ...routes.map(
+      ({ method, path, access }) =>
+        `answers ${method} ${shown(path)} for ${callers[access] ?? `those who hold ${shown(access)}`}`,
+    ),
+    ...mounts.map((mount) => `takes the paths below ${shown(mount)}`),
+    ...Object.entries(actions).map(
+      ([action, allows]) => `brings the action ${action}: ${shown(allows)}`,
+    ),
+    ...Object.entries(settings).map(
+      ([key, { env, sensitive }]) =>
+        `reads the setting ${key}${env === undefined ? '' : ` (${env})`}${sensitive ? ', a secret' : ''}`,
+    ),
+    ...Object.entries(contributes).flatMap(([point, values]) =>
+      Object.entries(values).map(([name, value]) => contribution(point, name, value)),
+    ),
   ];
   return { sentences, hash: sha256(JSON.stringify([id, sentences])) };
 }
@@ -41,12 +74,20 @@ const callers: Readonly<Record<string, string>> = {
 
 function contribution(point: string, name: string, value: unknown): string {
   const { method, path } = (value ?? {}) as { method?: unknown; path?: unknown };
-  const asks = point === 'cli.verbs' ? `asks ${String(method)} ${shown(String(path))}` : `sha256 ${sha256(JSON.stringify(value)).slice(0, 16)}`;
+  const asks =
+    point === 'cli.verbs'
+      ? `asks ${String(method)} ${shown(String(path))}`
+      : `sha256 ${sha256(JSON.stringify(value)).slice(0, 16)}`;
   return `contributes ${shown(name)} to ${point} (${asks})`;
 }
 
 /** A text of a stranger in a sentence of ours: on one line, and without what moves a terminal. */
 const shown = (text: string): string =>
-  /^[ -~]+$/.test(text) ? text : JSON.stringify(text).replaceAll(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  /^[ -~]+$/.test(text)
+    ? text
+    : JSON.stringify(text).replaceAll(
+        /[^ -~]/g,
+        (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

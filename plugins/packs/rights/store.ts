@@ -25,7 +25,9 @@ export class AcceptanceStore {
   }
 
   async add(acceptance: Acceptance): Promise<void> {
-    await this.#tables.write((tx) => tx.insertInto('packs_acceptances').orReplace().values(acceptance).execute());
+    await this.#tables.write((tx) =>
+      tx.insertInto('packs_acceptances').orReplace().values(acceptance).execute(),
+    );
   }
 
   /** Without a hash: all of the pack. */

@@ -94,7 +94,11 @@ export class PackDatabase {
 
   async #work(): Promise<void> {
     clearTimeout(this.#idle);
-    for (let question = this.#queue.shift(); question !== undefined; question = this.#queue.shift()) {
+    for (
+      let question = this.#queue.shift();
+      question !== undefined;
+      question = this.#queue.shift()
+    ) {
       try {
         question.resolve(await this.#answer(question));
       } catch (error) {
@@ -102,7 +106,10 @@ export class PackDatabase {
       }
     }
     this.#working = undefined;
-    this.#idle = setTimeout(() => this.#open?.kill({ kind: 'stopped', text: 'was idle' }), idleMs).unref();
+    this.#idle = setTimeout(
+      () => this.#open?.kill({ kind: 'stopped', text: 'was idle' }),
+      idleMs,
+    ).unref();
   }
 
   async #answer({ method, input }: TablesQuestion): Promise<unknown> {
@@ -110,7 +117,8 @@ export class PackDatabase {
       throw this.#unavailable();
     }
     const running = this.#open ?? (await this.#launch());
-    const value = method === 'open' ? undefined : await running.ask(method, input, this.#options.statementMs);
+    const value =
+      method === 'open' ? undefined : await running.ask(method, input, this.#options.statementMs);
     this.#end = undefined;
     return method === 'all' ? arrivedRows(value as readonly unknown[]) : value;
   }
@@ -129,7 +137,11 @@ export class PackDatabase {
     } catch (error) {
       running.kill({ kind: 'not-opened', text: `did not open: ${messageOf(error)}` });
       await running.ended;
-      throw new SvcError('invalid_argument', `the tables of ${label} cannot be opened: ${messageOf(error)}`, { cause: error });
+      throw new SvcError(
+        'invalid_argument',
+        `the tables of ${label} cannot be opened: ${messageOf(error)}`,
+        { cause: error },
+      );
     }
     return running;
   }
@@ -146,7 +158,13 @@ export class PackDatabase {
     this.#end = end;
     this.#closedUntil = delay === undefined ? Infinity : clock.monotonic() + delay;
     log.warn(
-      { event: 'packs.tables_ended', pack: label, kind: end.kind, cause: end.text, retry_ms: delay },
+      {
+        event: 'packs.tables_ended',
+        pack: label,
+        kind: end.kind,
+        cause: end.text,
+        retry_ms: delay,
+      },
       `the process of the tables of ${label} ${end.text}; it is started again with the next statement after a pause`,
     );
     onEnded(`the process of its tables ${end.text}`, delay !== undefined);

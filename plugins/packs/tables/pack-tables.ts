@@ -38,10 +38,16 @@ export class PackTables {
       rows.push(row);
       bytes += sizeOf(row as object);
       if (bytes > maxAnswerBytes) {
-        throw new SvcError('invalid_argument', `a statement may answer ${maxAnswerBytes / 1024 / 1024} MiB, this one has more: use limit, or fewer columns`);
+        throw new SvcError(
+          'invalid_argument',
+          `a statement may answer ${maxAnswerBytes / 1024 / 1024} MiB, this one has more: use limit, or fewer columns`,
+        );
       }
       if (rows.length > maxRows) {
-        throw new SvcError('invalid_argument', `a statement may answer ${maxRows} rows, this one has more: use limit`);
+        throw new SvcError(
+          'invalid_argument',
+          `a statement may answer ${maxRows} rows, this one has more: use limit`,
+        );
       }
     }
     return rows;
@@ -74,29 +80,54 @@ export class PackTables {
     try {
       return work();
     } catch (error) {
-      throw new SvcError('invalid_argument', `the statement failed: ${messageOf(error)}`, { cause: error });
+      throw new SvcError('invalid_argument', `the statement failed: ${messageOf(error)}`, {
+        cause: error,
+      });
     }
   }
 
   /** Each once, in a transaction of its own; one that has run is never changed. */
   #migrate(migrations: TablesData['migrations']): void {
-    this.#database.exec('CREATE TABLE IF NOT EXISTS svc_migrations (name TEXT PRIMARY KEY, sql TEXT NOT NULL) STRICT');
-    const done = new Map((this.#database.prepare('SELECT name, sql FROM svc_migrations').raw().all() as [string, string][]).map(([name, sql]) => [name, sql]));
+    this.#database.exec(
+      'CREATE TABLE IF NOT EXISTS svc_migrations (name TEXT PRIMARY KEY, sql TEXT NOT NULL) STRICT',
+    );
+    const done = new Map(
+      (
+        this.#database.prepare('SELECT name, sql FROM svc_migrations').raw().all() as [
+          string,
+          string,
+        ][]
+      ).map(([name, sql]) => [name, sql]),
+    );
     for (const { name, sql } of migrations) {
       if (done.has(name)) {
         if (done.get(name) !== sql) {
-          throw new SvcError('invalid_argument', `migrations/${name} has run and was changed since: put it back, and add another file`);
+          throw new SvcError(
+            'invalid_argument',
+            `migrations/${name} has run and was changed since: put it back, and add another file`,
+          );
         }
         continue;
       }
       checkMigration(name, sql);
       this.#database.transaction(() => {
         this.#database.exec(sql);
-        this.#database.prepare('INSERT INTO svc_migrations (name, sql) VALUES (?, ?)').run(name, sql);
+        this.#database
+          .prepare('INSERT INTO svc_migrations (name, sql) VALUES (?, ?)')
+          .run(name, sql);
       })();
     }
   }
 }
 
 const sizeOf = (row: object): number =>
-  Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : value instanceof Uint8Array ? value.length * 1.4 : 8), 0);
+  Object.values(row).reduce<number>(
+    (sum, value) =>
+      sum +
+      (typeof value === 'string'
+        ? value.length
+        : value instanceof Uint8Array
+          ? value.length * 1.4
+          : 8),
+    0,
+  );

@@ -8,7 +8,8 @@ export interface Statement {
 const maxSql = 64 * 1024;
 
 /** What is needed to reach another file, or to change how the database works; SQLite has no other spelling of a keyword. */
-const closedWords = /\b(?:attach|detach|vacuum|pragma\w*|load_extension|virtual|svc_migrations|sqlite_\w+)\b/i;
+const closedWords =
+  /\b(?:attach|detach|vacuum|pragma\w*|load_extension|virtual|svc_migrations|sqlite_\w+)\b/i;
 
 const openWords = /^(?:select|with|values|insert|replace|update|delete)\b/i;
 
@@ -16,12 +17,16 @@ const openWords = /^(?:select|with|values|insert|replace|update|delete)\b/i;
 export function statementOf(input: unknown): Statement {
   const [sql, ...values] = Array.isArray(input) ? (input as unknown[]) : [];
   if (typeof sql !== 'string' || sql.length > maxSql || !values.every(isValue)) {
-    throw new SvcError('invalid_argument', `a statement is its text, of at most ${maxSql / 1024} KiB, and texts, numbers or null for its "?"`);
+    throw new SvcError(
+      'invalid_argument',
+      `a statement is its text, of at most ${maxSql / 1024} KiB, and texts, numbers or null for its "?"`,
+    );
   }
   return { sql, values };
 }
 
-const isValue = (value: unknown): value is string | number | null => value === null || typeof value === 'string' || typeof value === 'number';
+const isValue = (value: unknown): value is string | number | null =>
+  value === null || typeof value === 'string' || typeof value === 'number';
 
 /** A statement of a running pack: it reads or changes rows. The database itself takes one at a time. */
 export function checkStatement(sql: string): void {
@@ -37,13 +42,19 @@ export function checkStatement(sql: string): void {
 export function checkMigration(name: string, sql: string): void {
   checkWords(sql, `migrations/${name}`);
   if (/\b(?:commit|rollback)\b/i.test(sql)) {
-    throw new SvcError('invalid_argument', `migrations/${name} ends a transaction: each file is one already`);
+    throw new SvcError(
+      'invalid_argument',
+      `migrations/${name} ends a transaction: each file is one already`,
+    );
   }
 }
 
 function checkWords(sql: string, where: string): void {
   const [word] = closedWords.exec(sql) ?? [];
   if (word !== undefined) {
-    throw new SvcError('invalid_argument', `${where} says "${word}", which is closed to packs; in a text, pass it as a value`);
+    throw new SvcError(
+      'invalid_argument',
+      `${where} says "${word}", which is closed to packs; in a text, pass it as a value`,
+    );
   }
 }

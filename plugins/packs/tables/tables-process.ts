@@ -8,7 +8,12 @@ import { type Spawned, started } from '../spawn.ts';
 import type { TablesAnswer, TablesQuestion } from './tables-wire.ts';
 
 /** Why a process of tables was ended, in one word that people and drills look for; none: it ended by itself. */
-export type TablesCause = 'endless-statement' | 'out-of-memory' | 'not-opened' | 'stopped' | 'exited';
+export type TablesCause =
+  | 'endless-statement'
+  | 'out-of-memory'
+  | 'not-opened'
+  | 'stopped'
+  | 'exited';
 
 export interface TablesEnd {
   readonly kind: TablesCause;
@@ -31,10 +36,13 @@ export class TablesProcess {
   private constructor(spawned: Spawned, label: string, log: Logger) {
     this.#spawned = spawned;
     const { process: child, channel, stdout, stderr } = spawned;
-    const onBody = (body: Buffer): void => this.#hear?.(JSON.parse(body.toString('utf8')) as TablesAnswer);
+    const onBody = (body: Buffer): void =>
+      this.#hear?.(JSON.parse(body.toString('utf8')) as TablesAnswer);
     channel.on(
       'data',
-      frameReader(maxAnswerBytes, onBody, (bytes) => this.kill({ kind: 'out-of-memory', text: `was ended: it answered ${bytes} bytes` })),
+      frameReader(maxAnswerBytes, onBody, (bytes) =>
+        this.kill({ kind: 'out-of-memory', text: `was ended: it answered ${bytes} bytes` }),
+      ),
     );
     // The end of the process tells the story; a broken pipe is only its shadow.
     channel.on('error', () => undefined);
@@ -45,28 +53,48 @@ export class TablesProcess {
       child.once('exit', (code, signal) => {
         clearInterval(this.#watch);
         channel.destroy();
-        resolve(this.#verdict ?? { kind: 'exited', text: `ended by itself (${signal ?? `code ${code}`})` });
+        resolve(
+          this.#verdict ?? {
+            kind: 'exited',
+            text: `ended by itself (${signal ?? `code ${code}`})`,
+          },
+        );
       });
     });
   }
 
   static async start(origin: ChildOrigin, label: string, log: Logger): Promise<TablesProcess> {
     const file = await programFile(origin);
-    const spawned = await started([process.execPath, file], origin.isBinary ? { SVC_ROLE: 'child' } : {});
+    const spawned = await started(
+      [process.execPath, file],
+      origin.isBinary ? { SVC_ROLE: 'child' } : {},
+    );
     return new TablesProcess(spawned, label, log);
   }
 
   /** Ends the process when the answer is late. */
   async ask(method: TablesQuestion['method'], input: unknown, timeoutMs: number): Promise<unknown> {
     const { channel } = this.#spawned;
-    const what = method === 'open' ? 'its migrations' : `a statement (${String((input as readonly unknown[])[0]).slice(0, 120)})`;
-    const late = setTimeout(() => this.kill({ kind: 'endless-statement', text: `was ended: it ran ${what} for more than ${timeoutMs} ms` }), timeoutMs);
+    const what =
+      method === 'open'
+        ? 'its migrations'
+        : `a statement (${String((input as readonly unknown[])[0]).slice(0, 120)})`;
+    const late = setTimeout(
+      () =>
+        this.kill({
+          kind: 'endless-statement',
+          text: `was ended: it ran ${what} for more than ${timeoutMs} ms`,
+        }),
+      timeoutMs,
+    );
     try {
       const answer = new Promise<TablesAnswer>((resolve) => (this.#hear = resolve));
       channel.write(frame(Buffer.from(JSON.stringify({ method, input } satisfies TablesQuestion))));
       const heard = await Promise.race([answer, this.ended]);
       if ('kind' in heard) {
-        throw new SvcError('unavailable', `the process of its tables ${heard.text}`, { retryAfterSeconds: 5 });
+        throw new SvcError('unavailable', `the process of its tables ${heard.text}`, {
+          retryAfterSeconds: 5,
+        });
       }
       if (heard.error !== undefined) {
         throw new SvcError(heard.error.code, heard.error.message);
@@ -85,7 +113,10 @@ export class TablesProcess {
   #look(): void {
     const bytes = residentBytes(this.#spawned.pid);
     if (bytes !== undefined && bytes > maxRssMb * 1024 * 1024) {
-      this.kill({ kind: 'out-of-memory', text: `was ended: it grew to ${Math.round(bytes / 1024 / 1024)} MB in a statement, ${maxRssMb} MB are allowed` });
+      this.kill({
+        kind: 'out-of-memory',
+        text: `was ended: it grew to ${Math.round(bytes / 1024 / 1024)} MB in a statement, ${maxRssMb} MB are allowed`,
+      });
     }
   }
 }

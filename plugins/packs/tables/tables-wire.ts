@@ -4,7 +4,8 @@ const tablesMethods = ['all', 'run', 'batch'] as const;
 type TablesMethod = (typeof tablesMethods)[number];
 
 /** What a pack may ask of its tables. */
-export const isTablesMethod = (method: string): method is TablesMethod => (tablesMethods as readonly string[]).includes(method);
+export const isTablesMethod = (method: string): method is TablesMethod =>
+  (tablesMethods as readonly string[]).includes(method);
 
 /** One at a time: the next is sent once the one before is answered. */
 export interface TablesQuestion {
@@ -25,7 +26,9 @@ export const carriedRows = (rows: readonly unknown[]): readonly Row[] => mapped(
 export const arrivedRows = (rows: readonly unknown[]): readonly Row[] => mapped(rows, arrived);
 
 const mapped = (rows: readonly unknown[], each: (value: unknown) => unknown): readonly Row[] =>
-  rows.map((row) => Object.fromEntries(Object.entries(row as Row).map(([column, value]) => [column, each(value)])));
+  rows.map((row) =>
+    Object.fromEntries(Object.entries(row as Row).map(([column, value]) => [column, each(value)])),
+  );
 
 function carried(value: unknown): unknown {
   if (value instanceof Uint8Array) {

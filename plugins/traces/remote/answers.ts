@@ -6,7 +6,10 @@ import type { FoundSpan, FoundTrace } from '../contract.ts';
 import type { TracesMetrics } from '../thread-contract.ts';
 
 const strange = (what: string): SvcError =>
-  new SvcError('upstream_error', `the remote trace store does not answer as Tempo does: ${what}; is traces.remote_url right?`);
+  new SvcError(
+    'upstream_error',
+    `the remote trace store does not answer as Tempo does: ${what}; is traces.remote_url right?`,
+  );
 
 const { parsed, record, list, text, number } = foreignJson(strange);
 
@@ -26,7 +29,10 @@ export function tracesIn(body: Uint8Array): FoundTrace[] {
       spans: sets.flatMap(({ spans = [] }) => list(spans, 'spans').map(spanIn)),
       services: mapped(trace['serviceStats'] ?? {}, 'serviceStats', (stats) => {
         const { spanCount = 0, errorCount = 0 } = record(stats, 'a service');
-        return { spanCount: number(spanCount, 'spanCount'), errorCount: number(errorCount, 'errorCount') };
+        return {
+          spanCount: number(spanCount, 'spanCount'),
+          errorCount: number(errorCount, 'errorCount'),
+        };
       }),
     };
   });
@@ -35,8 +41,16 @@ export function tracesIn(body: Uint8Array): FoundTrace[] {
 /** What that server says its answer misses: another svc names it, Tempo says at most that the answer is partial. */
 export function missingIn(body: Uint8Array): readonly string[] {
   const { warnings = [], status, message } = parsed(body);
-  const named = list(warnings, 'warnings').map((warning) => text(warning, 'a warning').slice(0, 1_000));
-  return named.length > 0 || status !== 'PARTIAL' ? named : [typeof message === 'string' ? message.slice(0, 1_000) : 'the remote trace store answered in part'];
+  const named = list(warnings, 'warnings').map((warning) =>
+    text(warning, 'a warning').slice(0, 1_000),
+  );
+  return named.length > 0 || status !== 'PARTIAL'
+    ? named
+    : [
+        typeof message === 'string'
+          ? message.slice(0, 1_000)
+          : 'the remote trace store answered in part',
+      ];
 }
 
 export const valuesIn = (body: Uint8Array): { readonly type: string; readonly value: string }[] =>
@@ -72,7 +86,10 @@ export function versionIn(body: Uint8Array): string | undefined {
 }
 
 /** What an export request was answered with: spans that were refused, and why. */
-export function refusedIn(body: Uint8Array): { readonly rejected: number; readonly reason: string } {
+export function refusedIn(body: Uint8Array): {
+  readonly rejected: number;
+  readonly reason: string;
+} {
   let rejected = 0;
   let reason = '';
   const reader = new ProtoReader(body);
@@ -114,12 +131,20 @@ function spanIn(entry: unknown): FoundSpan {
 }
 
 /** Keys are foreign: without a prototype. Values are those of OTLP in JSON. */
-function attributesIn<T>(value: unknown, made: (value: string | number | boolean) => T): Record<string, T> {
+function attributesIn<T>(
+  value: unknown,
+  made: (value: string | number | boolean) => T,
+): Record<string, T> {
   const found = Object.create(null) as Record<string, T>;
   for (const entry of list(value, 'attributes')) {
     const { key, value: one } = record(entry, 'an attribute');
     const { stringValue, intValue, doubleValue, boolValue, ...more } = record(one ?? {}, 'a value');
-    const plain = stringValue ?? (intValue === undefined ? undefined : Number(intValue)) ?? doubleValue ?? boolValue ?? JSON.stringify(more);
+    const plain =
+      stringValue ??
+      (intValue === undefined ? undefined : Number(intValue)) ??
+      doubleValue ??
+      boolValue ??
+      JSON.stringify(more);
     if (typeof plain !== 'string' && typeof plain !== 'number' && typeof plain !== 'boolean') {
       throw strange('an attribute has a value of no known type');
     }

@@ -7,7 +7,15 @@ import type { DriverStatus, TraceDriver } from '../driver.ts';
 import type { Relayed } from '../store/passing.ts';
 import type { TempoQuestion } from '../tempo/question.ts';
 import type { EnforcedInput, JudgedInput, TraceForm } from '../thread-contract.ts';
-import { assertJson, matrixIn, missingIn, refusedIn, tracesIn, valuesIn, versionIn } from './answers.ts';
+import {
+  assertJson,
+  matrixIn,
+  missingIn,
+  refusedIn,
+  tracesIn,
+  valuesIn,
+  versionIn,
+} from './answers.ts';
 import { remoteRequest } from './request.ts';
 
 export interface RemoteTracesParts {
@@ -47,39 +55,79 @@ export class RemoteTraces implements TraceDriver {
     this.#clock = clock;
   }
 
-  answer(question: TempoQuestion, { signal }: { readonly signal: AbortSignal }): Promise<Uint8Array> {
+  answer(
+    question: TempoQuestion,
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<Uint8Array> {
     return this.#ask(question, { signal });
   }
 
-  async trace(traceId: string, form: TraceForm, { signal, timeoutMs, enforce }: QueryOptions = {}): Promise<Uint8Array | undefined> {
+  async trace(
+    traceId: string,
+    form: TraceForm,
+    { signal, timeoutMs, enforce }: QueryOptions = {},
+  ): Promise<Uint8Array | undefined> {
     const body = await this.#fetchTrace(traceId, { signal, timeoutMs });
     // An id that is none is refused there, in the usual words; a trace that is none has no spans.
-    return await this.#thread.call('render', { traceId, form, body: body ?? new Uint8Array(), ...(enforce && { enforce }) });
+    return await this.#thread.call('render', {
+      traceId,
+      form,
+      body: body ?? new Uint8Array(),
+      ...(enforce && { enforce }),
+    });
   }
 
-  async search(query: string, window: TraceWindow, options: TraceSearchOptions = {}): ReturnType<TraceDriver['search']> {
+  async search(
+    query: string,
+    window: TraceWindow,
+    options: TraceSearchOptions = {},
+  ): ReturnType<TraceDriver['search']> {
     const { enforce = [], limit, spansPerSpanSet } = options;
     const narrowed = await this.#enforced(query.trim() === '' ? '{ }' : query, enforce, 'traces');
-    const input = { ...window, query: narrowed, ...(limit !== undefined && { limit }), ...(spansPerSpanSet !== undefined && { spansPerSpanSet }) };
+    const input = {
+      ...window,
+      query: narrowed,
+      ...(limit !== undefined && { limit }),
+      ...(spansPerSpanSet !== undefined && { spansPerSpanSet }),
+    };
     const body = await this.#ask({ kind: 'search', input }, options);
     const warnings = missingIn(body);
-    return enforce.length === 0 ? { traces: tracesIn(body), partial: warnings.length > 0, warnings } : await this.#judged(query, window, options, body);
+    return enforce.length === 0
+      ? { traces: tracesIn(body), partial: warnings.length > 0, warnings }
+      : await this.#judged(query, window, options, body);
   }
 
-  async tagValues(...[tag, window, { query = '', enforce = [] } = {}]: Parameters<TraceDriver['tagValues']>): ReturnType<TraceDriver['tagValues']> {
+  async tagValues(
+    ...[tag, window, { query = '', enforce = [] } = {}]: Parameters<TraceDriver['tagValues']>
+  ): ReturnType<TraceDriver['tagValues']> {
     const asked = query.trim() === '' && enforce.length > 0 ? '{ }' : query;
     const narrowed = await this.#enforced(asked, enforce, { tag });
-    return valuesIn(await this.#ask({ kind: 'values', input: { ...window, tag, version: 2, ...(narrowed !== '' && { query: narrowed }) } }));
+    return valuesIn(
+      await this.#ask({
+        kind: 'values',
+        input: { ...window, tag, version: 2, ...(narrowed !== '' && { query: narrowed }) },
+      }),
+    );
   }
 
-  async metrics(...[query, window, options = {}]: Parameters<TraceDriver['metrics']>): ReturnType<TraceDriver['metrics']> {
+  async metrics(
+    ...[query, window, options = {}]: Parameters<TraceDriver['metrics']>
+  ): ReturnType<TraceDriver['metrics']> {
     const narrowed = await this.#enforced(query, options.enforce ?? [], 'metrics');
-    return matrixIn(await this.#ask({ kind: 'range', input: { ...window, query: narrowed } }, options));
+    return matrixIn(
+      await this.#ask({ kind: 'range', input: { ...window, query: narrowed } }, options),
+    );
   }
 
-  async push(...[format, body, { encoding, stamp, signal }]: Parameters<TraceDriver['push']>): Promise<PushAnswer> {
+  async push(
+    ...[format, body, { encoding, stamp, signal }]: Parameters<TraceDriver['push']>
+  ): Promise<PushAnswer> {
     const call = { timeoutMs: pushMs, ...(signal && { signal }) };
-    const relayed = await this.#thread.call<Relayed>('relay', { format, body, encoding, stamp }, call);
+    const relayed = await this.#thread.call<Relayed>(
+      'relay',
+      { format, body, encoding, stamp },
+      call,
+    );
     let sent = false;
     try {
       const answer = await this.#relay(relayed, signal);
@@ -98,36 +146,69 @@ export class RemoteTraces implements TraceDriver {
       const echo = await this.#client.call({ path: '/api/echo', timeoutMs: probeMs });
       const delayMs = this.#clock.monotonic() - began;
       if (Buffer.from(echo.subarray(0, 32)).toString('latin1').trim() !== 'echo') {
-        throw new SvcError('upstream_error', 'the remote trace store does not answer as Tempo does: it has no echo; is traces.remote_url right?');
+        throw new SvcError(
+          'upstream_error',
+          'the remote trace store does not answer as Tempo does: it has no echo; is traces.remote_url right?',
+        );
       }
       const version = await this.#version();
       return { ...state, ok: true, delayMs, ...(version !== undefined && { version }) };
     } catch (error) {
-      return { ...state, ok: false, detail: messageOf(error), delayMs: this.#clock.monotonic() - began, code: isSvcError(error) ? error.code : 'internal' };
+      return {
+        ...state,
+        ok: false,
+        detail: messageOf(error),
+        delayMs: this.#clock.monotonic() - began,
+        code: isSvcError(error) ? error.code : 'internal',
+      };
     }
   }
 
   async #ask(question: TempoQuestion, { timeoutMs, signal }: Patience = {}): Promise<Uint8Array> {
-    const body = await this.#client.call({ ...remoteRequest(question), accept: 'application/json', timeoutMs: this.#patience(timeoutMs), signal });
+    const body = await this.#client.call({
+      ...remoteRequest(question),
+      accept: 'application/json',
+      timeoutMs: this.#patience(timeoutMs),
+      signal,
+    });
     assertJson(body);
     return body;
   }
 
-  async #fetchTrace(traceId: string, { timeoutMs, signal }: Patience): Promise<Uint8Array | undefined> {
+  async #fetchTrace(
+    traceId: string,
+    { timeoutMs, signal }: Patience,
+  ): Promise<Uint8Array | undefined> {
     if (!/^[0-9a-fA-F]{1,32}$/.test(traceId)) {
       return undefined;
     }
-    return await this.#client.find({ path: `/api/traces/${traceId}`, accept: 'application/protobuf', timeoutMs: this.#patience(timeoutMs), signal });
+    return await this.#client.find({
+      path: `/api/traces/${traceId}`,
+      accept: 'application/protobuf',
+      timeoutMs: this.#patience(timeoutMs),
+      signal,
+    });
   }
 
   /** What the asker may see goes into the query before it leaves. */
-  #enforced(query: string, enforce: readonly Enforced[], asks: EnforcedInput['asks']): Promise<string> {
+  #enforced(
+    query: string,
+    enforce: readonly Enforced[],
+    asks: EnforcedInput['asks'],
+  ): Promise<string> {
     const isPlain = enforce.length === 0 && asks !== 'traces';
-    return isPlain ? Promise.resolve(query) : this.#thread.call('enforced', { query, enforce, asks } satisfies EnforcedInput);
+    return isPlain
+      ? Promise.resolve(query)
+      : this.#thread.call('enforced', { query, enforce, asks } satisfies EnforcedInput);
   }
 
   /** The other server finds traces with a span in sight; what is to be seen of them, and whether they match, is decided here. */
-  async #judged(query: string, window: TraceWindow, options: TraceSearchOptions, body: Uint8Array): ReturnType<TraceDriver['search']> {
+  async #judged(
+    query: string,
+    window: TraceWindow,
+    options: TraceSearchOptions,
+    body: Uint8Array,
+  ): ReturnType<TraceDriver['search']> {
     const { signal, timeoutMs, ...rest } = options;
     const ids = tracesIn(body).map(({ traceId }) => traceId);
     const deadline = this.#clock.monotonic() + this.#patience(timeoutMs);
@@ -135,29 +216,50 @@ export class RemoteTraces implements TraceDriver {
     for (let at = 0; at < ids.length; at += atOnce) {
       const left = deadline - this.#clock.monotonic();
       if (left <= 0) {
-        throw new SvcError('unavailable', 'the remote trace store did not answer for all traces in time: ask for fewer');
+        throw new SvcError(
+          'unavailable',
+          'the remote trace store did not answer for all traces in time: ask for fewer',
+        );
       }
-      const found = await Promise.all(ids.slice(at, at + atOnce).map((id) => this.#fetchTrace(id, { timeoutMs: left, signal })));
+      const found = await Promise.all(
+        ids.slice(at, at + atOnce).map((id) => this.#fetchTrace(id, { timeoutMs: left, signal })),
+      );
       bodies.push(...found.filter((one) => one !== undefined));
     }
     const input: JudgedInput = { query, ...window, ...rest, bodies };
-    return await this.#thread.call('judge', input, { timeoutMs: this.#patience(timeoutMs), ...(signal && { signal }) });
+    return await this.#thread.call('judge', input, {
+      timeoutMs: this.#patience(timeoutMs),
+      ...(signal && { signal }),
+    });
   }
 
-  async #relay({ body, accepted, rejected, reasons }: Relayed, signal: AbortSignal | undefined): Promise<PushAnswer> {
+  async #relay(
+    { body, accepted, rejected, reasons }: Relayed,
+    signal: AbortSignal | undefined,
+  ): Promise<PushAnswer> {
     if (body === undefined) {
       return { accepted, rejected, reasons };
     }
-    const push = { base: this.#pushAddress(), path: '/v1/traces', body: { type: 'application/x-protobuf', bytes: body } };
+    const push = {
+      base: this.#pushAddress(),
+      path: '/v1/traces',
+      body: { type: 'application/x-protobuf', bytes: body },
+    };
     const refused = refusedIn(await this.#client.call({ ...push, timeoutMs: pushMs, signal }));
     const more = Math.min(accepted, refused.rejected);
-    return { accepted: accepted - more, rejected: rejected + more, reasons: refused.reason === '' ? reasons : [...reasons, refused.reason] };
+    return {
+      accepted: accepted - more,
+      rejected: rejected + more,
+      reasons: refused.reason === '' ? reasons : [...reasons, refused.reason],
+    };
   }
 
   /** Older ones have no page for it, and those in front of several may not pass it on: that is no fault. */
   async #version(): Promise<string | undefined> {
     try {
-      return versionIn(await this.#client.call({ path: '/api/status/buildinfo', timeoutMs: probeMs }));
+      return versionIn(
+        await this.#client.call({ path: '/api/status/buildinfo', timeoutMs: probeMs }),
+      );
     } catch {
       return undefined;
     }

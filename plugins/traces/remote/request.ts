@@ -15,13 +15,25 @@ export function remoteRequest({ kind, input }: TempoQuestion): RemoteRequest {
     case 'search':
       return request('/api/search', searchPairs(input));
     case 'tags':
-      return request(`${prefix(input.version)}/search/tags`, [['scope', input.scope], ['q', input.query], ...window(input)]);
+      return request(`${prefix(input.version)}/search/tags`, [
+        ['scope', input.scope],
+        ['q', input.query],
+        ...window(input),
+      ]);
     case 'values': {
       const { tag, version = 1, query, limit } = input;
-      return request(`${prefix(version)}/search/tag/${encodeURIComponent(tag)}/values`, [['q', query], ...window(input), ['limit', limit]]);
+      return request(`${prefix(version)}/search/tag/${encodeURIComponent(tag)}/values`, [
+        ['q', query],
+        ...window(input),
+        ['limit', limit],
+      ]);
     }
     case 'range':
-      return request('/api/metrics/query_range', [['q', input.query], ...window(input), ['step', `${input.step / 1_000}s`]]);
+      return request('/api/metrics/query_range', [
+        ['q', input.query],
+        ...window(input),
+        ['step', `${input.step / 1_000}s`],
+      ]);
     case 'instant':
       return request('/api/metrics/query', [['q', input.query], ...window(input)]);
   }
@@ -51,5 +63,9 @@ function window({ start, end }: { readonly start: number; readonly end: number }
 
 const request = (path: string, pairs: Pairs): RemoteRequest => ({
   path,
-  search: new URLSearchParams(pairs.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, String(value)]]))),
+  search: new URLSearchParams(
+    pairs.flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+  ),
 });

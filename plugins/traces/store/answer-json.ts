@@ -1,16 +1,26 @@
 import { type Budget, JsonBytes } from 'svc/query';
 
-import { assertSent, type MatchedSpanset, type MetricsResult, type SearchResult } from '../traceql/engine.ts';
+import {
+  assertSent,
+  type MatchedSpanset,
+  type MetricsResult,
+  type SearchResult,
+} from '../traceql/engine.ts';
 import type { Attribute } from '../traceql/span.ts';
 import { attributesJson, valueJson, valueText } from './otlp-values.ts';
 import { intrinsicTags, type TagNames, type TagValue } from './tags.ts';
 
 /** A finished object with what is missing in it, as Tempo says it of partial answers, and as a list. */
-export function withWarnings(json: Uint8Array<ArrayBuffer>, warnings: readonly string[]): Uint8Array<ArrayBuffer> {
+export function withWarnings(
+  json: Uint8Array<ArrayBuffer>,
+  warnings: readonly string[],
+): Uint8Array<ArrayBuffer> {
   if (warnings.length === 0) {
     return json;
   }
-  const said = Buffer.from(`,"status":"PARTIAL","message":${JSON.stringify(warnings.join('; '))},"warnings":${JSON.stringify(warnings)}}`);
+  const said = Buffer.from(
+    `,"status":"PARTIAL","message":${JSON.stringify(warnings.join('; '))},"warnings":${JSON.stringify(warnings)}}`,
+  );
   const told = new Uint8Array(json.length - 1 + said.length);
   told.set(json.subarray(0, -1));
   told.set(said, json.length - 1);
@@ -20,13 +30,22 @@ export function withWarnings(json: Uint8Array<ArrayBuffer>, warnings: readonly s
 const withoutZeros = (traceId: string): string => traceId.replace(/^0+(?=.)/, '');
 
 /** A search as the interface answers it. `plain` leaves the spans out, as a search by tags does. */
-export function searchJson({ traces, inspectedTraces, partial }: SearchResult, { plain = false }: { readonly plain?: boolean } = {}): Uint8Array<ArrayBuffer> {
+export function searchJson(
+  { traces, inspectedTraces, partial }: SearchResult,
+  { plain = false }: { readonly plain?: boolean } = {},
+): Uint8Array<ArrayBuffer> {
   const json = new JsonBytes(traces.length * 512 + 256);
   json.raw('{"traces":[');
   traces.forEach((trace, index) => {
-    json.raw(`${index === 0 ? '' : ','}{"traceID":"${withoutZeros(trace.traceId)}","rootServiceName":`).string(trace.rootService);
+    json
+      .raw(
+        `${index === 0 ? '' : ','}{"traceID":"${withoutZeros(trace.traceId)}","rootServiceName":`,
+      )
+      .string(trace.rootService);
     json.raw(',"rootTraceName":').string(trace.rootName);
-    json.raw(`,"startTimeUnixNano":"${trace.startNs}","durationMs":${Math.floor(trace.durationNs / 1e6)}`);
+    json.raw(
+      `,"startTimeUnixNano":"${trace.startNs}","durationMs":${Math.floor(trace.durationNs / 1e6)}`,
+    );
     if (!plain) {
       const [first] = trace.spansets;
       if (first !== undefined) {
@@ -41,13 +60,19 @@ export function searchJson({ traces, inspectedTraces, partial }: SearchResult, {
       json.raw('],"serviceStats":{');
       [...trace.services].forEach(([service, { spanCount, errorCount }], at) => {
         json.raw(at === 0 ? '' : ',').string(service);
-        json.raw(`:{"spanCount":${spanCount}${errorCount === 0 ? '' : `,"errorCount":${errorCount}`}}`);
+        json.raw(
+          `:{"spanCount":${spanCount}${errorCount === 0 ? '' : `,"errorCount":${errorCount}`}}`,
+        );
       });
       json.raw('}');
     }
     json.raw('}');
   });
-  return json.raw(`],"metrics":{"inspectedTraces":${inspectedTraces},"completedJobs":${partial ? 0 : 1},"totalJobs":1}}`).finish();
+  return json
+    .raw(
+      `],"metrics":{"inspectedTraces":${inspectedTraces},"completedJobs":${partial ? 0 : 1},"totalJobs":1}}`,
+    )
+    .finish();
 }
 
 function spansetJson(json: JsonBytes, { spans, matched, attributes }: MatchedSpanset): void {
@@ -113,7 +138,10 @@ function labelsJson(json: JsonBytes, labels: readonly Attribute[]): void {
   json.raw(']');
 }
 
-function exemplarsJson(json: JsonBytes, exemplars: NonNullable<MetricsResult['series'][number]['exemplars']>): void {
+function exemplarsJson(
+  json: JsonBytes,
+  exemplars: NonNullable<MetricsResult['series'][number]['exemplars']>,
+): void {
   json.raw(',"exemplars":[');
   exemplars.forEach(({ labels, timeMs, value }, at) => {
     labelsJson(json.raw(at === 0 ? '{' : ',{'), labels);
@@ -145,24 +173,40 @@ function samplesJson(json: JsonBytes, stamps: readonly string[], values: Float64
 const promLabels = (labels: readonly Attribute[]): string =>
   `{${labels.map(({ key, value }) => `${JSON.stringify(key)}=${JSON.stringify(valueText(value))}`).join(', ')}}`;
 
-const encode = (value: unknown): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.from(JSON.stringify(value)));
+const encode = (value: unknown): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(Buffer.from(JSON.stringify(value)));
 
 const scopesShown = ['resource', 'span', 'event', 'link', 'instrumentation'] as const;
 
 /** Keys of all scopes together. */
 export function tagsJson(names: TagNames, scope?: string): Uint8Array<ArrayBuffer> {
-  const wanted = scopesShown.filter((name) => scope === undefined || scope === '' || scope === name);
-  const tags = scope === 'intrinsic' ? [...intrinsicTags] : [...new Set(wanted.flatMap((name) => names[name]))].sort();
+  const wanted = scopesShown.filter(
+    (name) => scope === undefined || scope === '' || scope === name,
+  );
+  const tags =
+    scope === 'intrinsic'
+      ? [...intrinsicTags]
+      : [...new Set(wanted.flatMap((name) => names[name]))].sort();
   return encode({ tagNames: tags, metrics: {} });
 }
 
 /** Keys by scope. */
 export function tagsJsonByScope(names: TagNames, scope?: string): Uint8Array<ArrayBuffer> {
-  const all = [...scopesShown.map((name) => ({ name, tags: names[name] })), { name: 'intrinsic', tags: intrinsicTags }];
-  return encode({ scopes: all.filter(({ name, tags }) => (scope === undefined || scope === '' || scope === name) && tags.length > 0), metrics: {} });
+  const all = [
+    ...scopesShown.map((name) => ({ name, tags: names[name] })),
+    { name: 'intrinsic', tags: intrinsicTags },
+  ];
+  return encode({
+    scopes: all.filter(
+      ({ name, tags }) =>
+        (scope === undefined || scope === '' || scope === name) && tags.length > 0,
+    ),
+    metrics: {},
+  });
 }
 
 export const tagValuesJson = (values: readonly TagValue[]): Uint8Array<ArrayBuffer> =>
   encode({ tagValues: [...new Set(values.map(({ value }) => value))].sort(), metrics: {} });
 
-export const typedTagValuesJson = (values: readonly TagValue[]): Uint8Array<ArrayBuffer> => encode({ tagValues: values, metrics: {} });
+export const typedTagValuesJson = (values: readonly TagValue[]): Uint8Array<ArrayBuffer> =>
+  encode({ tagValues: values, metrics: {} });

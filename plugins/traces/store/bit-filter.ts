@@ -17,7 +17,10 @@ export class BitFilter {
   }
 
   static sized(entries: number, bitsPerEntry: number, probes: number): BitFilter {
-    return new BitFilter(new Uint8Array(Math.ceil((Math.max(1, entries) * bitsPerEntry) / lineBits) * lineBytes), probes);
+    return new BitFilter(
+      new Uint8Array(Math.ceil((Math.max(1, entries) * bitsPerEntry) / lineBits) * lineBytes),
+      probes,
+    );
   }
 
   add(hash: number): void {
@@ -75,7 +78,8 @@ export const nameKey = '';
 export const hashOfKey = (key: string): number => hashOn(0x811c9dc5, Buffer.from(`${key}\0`));
 
 /** The hash of an attribute that is a text, from the bytes of it. */
-export const hashOfTextValue = (keyHash: number, text: Uint8Array): number => mix(hashOn(hashOn(keyHash, textMark), text));
+export const hashOfTextValue = (keyHash: number, text: Uint8Array): number =>
+  mix(hashOn(hashOn(keyHash, textMark), text));
 
 const textMark = Buffer.from('s');
 

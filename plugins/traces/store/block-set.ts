@@ -83,9 +83,17 @@ export class BlockSet {
   missing({ startMs, endMs }: SearchWindow, trace?: Uint8Array): string[] {
     const touches = ({ mint, maxt }: BlockRow): boolean => maxt >= startMs && mint <= endMs;
     const hash = trace && hashOfTrace(trace);
-    const partly = this.#blocks.filter((block) => touches(block.row) && (hash === undefined || block.mayHaveTrace(hash)) && block.misses(trace));
+    const partly = this.#blocks.filter(
+      (block) =>
+        touches(block.row) &&
+        (hash === undefined || block.mayHaveTrace(hash)) &&
+        block.misses(trace),
+    );
     const unread = [...this.#unreadable.values()].filter(touches);
-    return [...this.damage.touching(startMs, endMs), ...[...partly.map(({ row }) => row), ...unread].map((row) => this.#sentenceOf(row))];
+    return [
+      ...this.damage.touching(startMs, endMs),
+      ...[...partly.map(({ row }) => row), ...unread].map((row) => this.#sentenceOf(row)),
+    ];
   }
 
   /** To be called now and then: what was put back counts again. */

@@ -1,9 +1,25 @@
 import { join } from 'node:path';
 
 import { type Budget } from 'svc/query';
-import { type BlockFile, type BlockRow, ByteReader, ByteWriter, type NewBlock, openBlock, type SectionCache, writeBlock } from 'svc/store';
+import {
+  type BlockFile,
+  type BlockRow,
+  ByteReader,
+  ByteWriter,
+  type NewBlock,
+  openBlock,
+  type SectionCache,
+  writeBlock,
+} from 'svc/store';
 
-import { BitFilter, hashesOf, hashOfKey, hashOfTextValue, hashOfTrace, nameKey } from './bit-filter.ts';
+import {
+  BitFilter,
+  hashesOf,
+  hashOfKey,
+  hashOfTextValue,
+  hashOfTrace,
+  nameKey,
+} from './bit-filter.ts';
 import { scopeBits, type ScopeName } from './columns.ts';
 import { Group } from './group.ts';
 import { sectionsPerGroup, type TraceRows, writeGroup } from './group-writer.ts';
@@ -27,7 +43,12 @@ export interface BlockMeta {
 }
 
 /** Writes all rows of a head that count; breathes between groups. Undefined: there are none. */
-export async function writeTraceBlock(folder: string, name: string, head: Head, budget: Budget): Promise<NewBlock | undefined> {
+export async function writeTraceBlock(
+  folder: string,
+  name: string,
+  head: Head,
+  budget: Budget,
+): Promise<NewBlock | undefined> {
   const traces = sortedTraces(head);
   if (traces.length === 0) {
     return undefined;
@@ -56,7 +77,8 @@ export async function writeTraceBlock(folder: string, name: string, head: Head, 
 function sortedTraces(head: Head): TraceRows[] {
   const traces: TraceRows[] = [];
   const { startMs, startNs } = head;
-  const byStart = (a: number, b: number): number => startMs[a]! - startMs[b]! || startNs[a]! - startNs[b]! || a - b;
+  const byStart = (a: number, b: number): number =>
+    startMs[a]! - startMs[b]! || startNs[a]! - startNs[b]! || a - b;
   /** The first bytes of the ids as numbers: they tell almost all of them apart, and faster than the bytes. */
   const prefixes = new Float64Array(head.traces);
   for (let trace = 0; trace < head.traces; trace++) {
@@ -66,7 +88,11 @@ function sortedTraces(head: Head): TraceRows[] {
       prefixes[trace] = prefixOf(head.traceBytes(trace));
     }
   }
-  return traces.sort(({ trace: a }, { trace: b }) => prefixes[a]! - prefixes[b]! || (a === b ? 0 : Buffer.compare(head.traceBytes(a), head.traceBytes(b))));
+  return traces.sort(
+    ({ trace: a }, { trace: b }) =>
+      prefixes[a]! - prefixes[b]! ||
+      (a === b ? 0 : Buffer.compare(head.traceBytes(a), head.traceBytes(b))),
+  );
 }
 
 function isInOrder(rows: readonly number[], compare: (a: number, b: number) => number): boolean {
@@ -121,7 +147,10 @@ function attributeFilterOf({ dictionary }: Head): BitFilter {
   return filter;
 }
 
-function extentOf(head: Head, traces: readonly TraceRows[]): { mint: number; maxt: number; rows: number; meta: string } {
+function extentOf(
+  head: Head,
+  traces: readonly TraceRows[],
+): { mint: number; maxt: number; rows: number; meta: string } {
   let mint = Infinity;
   let maxStart = -Infinity;
   let maxt = -Infinity;
@@ -135,11 +164,26 @@ function extentOf(head: Head, traces: readonly TraceRows[]): { mint: number; max
     }
     count += rows.length;
   }
-  return { mint, maxt, rows: count, meta: JSON.stringify({ maxStart: maxStart + 1, traces: traces.length, ...keysOf(head) } satisfies BlockMeta) };
+  return {
+    mint,
+    maxt,
+    rows: count,
+    meta: JSON.stringify({
+      maxStart: maxStart + 1,
+      traces: traces.length,
+      ...keysOf(head),
+    } satisfies BlockMeta),
+  };
 }
 
 function keysOf({ dictionary }: Head): Pick<BlockMeta, 'keys' | 'more'> {
-  const keys: Record<ScopeName, string[]> = { span: [], resource: [], event: [], link: [], instrumentation: [] };
+  const keys: Record<ScopeName, string[]> = {
+    span: [],
+    resource: [],
+    event: [],
+    link: [],
+    instrumentation: [],
+  };
   let more = false;
   for (const { key, scopes } of dictionary.keys()) {
     for (const scope of Object.keys(scopeBits) as ScopeName[]) {
@@ -188,7 +232,10 @@ export class StoredBlock {
     this.path = join(folder, row.file);
     this.#parts = parts;
     const file = this.#open();
-    this.#traceFilter = new BitFilter(Uint8Array.from(file.read(file.sections - tail.traceFilter)), probes);
+    this.#traceFilter = new BitFilter(
+      Uint8Array.from(file.read(file.sections - tail.traceFilter)),
+      probes,
+    );
     this.#groups = readHeader(file.read(file.sections - tail.header));
   }
 
@@ -221,12 +268,16 @@ export class StoredBlock {
   /** The group that would hold a trace. */
   groupOf(id: Uint8Array): Group | undefined {
     const found = this.#entryOf(id);
-    return found === undefined || this.#lost.has(found.firstSection) ? undefined : this.#group(found.firstSection, found.rows, found.traces);
+    return found === undefined || this.#lost.has(found.firstSection)
+      ? undefined
+      : this.#group(found.firstSection, found.rows, found.traces);
   }
 
   /** Leaves out what a section belongs to; whether that was not left out already. */
   lose(section: number): boolean {
-    const entry = this.#groups.find(({ firstSection }) => section >= firstSection && section < firstSection + sectionsPerGroup);
+    const entry = this.#groups.find(
+      ({ firstSection }) => section >= firstSection && section < firstSection + sectionsPerGroup,
+    );
     if (entry === undefined) {
       const before = this.#isFilterLost;
       this.#isFilterLost = true;
@@ -237,7 +288,9 @@ export class StoredBlock {
 
   /** Whether groups are left out, or the one that would hold this trace. */
   misses(id?: Uint8Array): boolean {
-    return id === undefined ? this.#lost.size > 0 : this.#lost.has(this.#entryOf(id)?.firstSection ?? -1);
+    return id === undefined
+      ? this.#lost.size > 0
+      : this.#lost.has(this.#entryOf(id)?.firstSection ?? -1);
   }
 
   /** Opens the file, which then can be read even when it is deleted. */
@@ -258,7 +311,10 @@ export class StoredBlock {
   /** Reads through the block: a file that was given back meanwhile is opened again. */
   #group(firstSection: number, rows: number, traces: number): Group {
     const read = (section: number): Uint8Array => this.#open().read(firstSection + section);
-    return this.#parts.groupAt(`${this.row.id}/${firstSection}`, () => new Group(read, rows, traces));
+    return this.#parts.groupAt(
+      `${this.row.id}/${firstSection}`,
+      () => new Group(read, rows, traces),
+    );
   }
 
   #open(): BlockFile {
@@ -274,7 +330,12 @@ function readHeader(bytes: Uint8Array): GroupEntry[] {
   const reader = new ByteReader(bytes);
   const groups: GroupEntry[] = [];
   for (let count = reader.uvarint(); count > 0; count--) {
-    groups.push({ firstSection: reader.uvarint(), rows: reader.uvarint(), traces: reader.uvarint(), firstTrace: Uint8Array.from(reader.bytes(16)) });
+    groups.push({
+      firstSection: reader.uvarint(),
+      rows: reader.uvarint(),
+      traces: reader.uvarint(),
+      firstTrace: Uint8Array.from(reader.bytes(16)),
+    });
   }
   return groups;
 }

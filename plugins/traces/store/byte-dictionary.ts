@@ -2,7 +2,8 @@ import { u8, u32 } from './growable.ts';
 
 const none = -1;
 const nothing = new Uint8Array(0);
-const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView => new DataView(buffer, byteOffset, byteLength);
+const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
+  new DataView(buffer, byteOffset, byteLength);
 
 /**
  * Numbers for byte strings, in the order they were first seen. Attributes come as the same few bytes again and again:

@@ -5,7 +5,12 @@ import type { Range, Reading } from './reading.ts';
 export const longestDuration = Number.MAX_SAFE_INTEGER;
 
 /** Reads events and links, in a second look at the span. Whether all of them could be kept. */
-export function decodeParts(reading: Reading, span: Range, startMs: number, startNs: number): boolean {
+export function decodeParts(
+  reading: Reading,
+  span: Range,
+  startMs: number,
+  startNs: number,
+): boolean {
   const reader = reading.reader(span);
   let events = 0;
   let links = 0;
@@ -25,7 +30,12 @@ export function decodeParts(reading: Reading, span: Range, startMs: number, star
   return whole;
 }
 
-function decodeEvent(reading: Reading, outer: ProtoReader, startMs: number, startNs: number): boolean {
+function decodeEvent(
+  reading: Reading,
+  outer: ProtoReader,
+  startMs: number,
+  startNs: number,
+): boolean {
   const { eventNames, eventTimes, eventPairs, eventPairStarts } = reading.head.columns;
   const reader = reading.reader(reading.block(outer));
   const firstPair = eventPairs.length;

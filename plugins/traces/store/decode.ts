@@ -15,10 +15,23 @@ export interface Tally {
   newestMs: number;
 }
 
-export const emptyTally = (): Tally => ({ accepted: 0, rejected: 0, trimmed: 0, reasons: new Map(), oldestMs: Infinity, newestMs: -Infinity });
+export const emptyTally = (): Tally => ({
+  accepted: 0,
+  rejected: 0,
+  trimmed: 0,
+  reasons: new Map(),
+  oldestMs: Infinity,
+  newestMs: -Infinity,
+});
 
 /** Reads an ExportTraceServiceRequest into a head. Throws, and leaves the head as it was, when the bytes are no such message. */
-export function decodeTraces(body: Buffer, head: Head, stamp: Stamping, limits: TraceLimits, now: number): Tally {
+export function decodeTraces(
+  body: Buffer,
+  head: Head,
+  stamp: Stamping,
+  limits: TraceLimits,
+  now: number,
+): Tally {
   const mark = head.mark();
   try {
     const decoder = new Decoder(new Reading(body, head, limits), now);
@@ -184,7 +197,9 @@ class Decoder {
     }
     columns.startMs.push(startMs);
     columns.startNs.push(startNs);
-    columns.durations.push(Math.min(longestDuration, Math.max(0, (endMs - startMs) * 1e6 + (endNs - startNs))));
+    columns.durations.push(
+      Math.min(longestDuration, Math.max(0, (endMs - startMs) * 1e6 + (endNs - startNs))),
+    );
     columns.kinds.push((kind > 5 ? 0 : kind) * 4 + (status > 2 ? 0 : status));
     columns.names.push(name);
     columns.messages.push(message);

@@ -101,7 +101,15 @@ export function readFields(bytes: Uint8Array, rows: number): FieldColumns {
     }
     return values;
   };
-  return { kinds, names: column(), resourceIds: column(), scopeIds: column(), messages: column(), states: column(), flags: column() };
+  return {
+    kinds,
+    names: column(),
+    resourceIds: column(),
+    scopeIds: column(),
+    messages: column(),
+    states: column(),
+    flags: column(),
+  };
 }
 
 export function readRepeated(reader: ByteReader, items: number): RepeatedColumns {
@@ -121,7 +129,10 @@ function readStarts(reader: ByteReader, items: number): Uint32Array {
   return starts;
 }
 
-export function readParts(bytes: Uint8Array, rows: number): { events: EventColumns; links: LinkColumns } {
+export function readParts(
+  bytes: Uint8Array,
+  rows: number,
+): { events: EventColumns; links: LinkColumns } {
   const reader = new ByteReader(bytes);
   const eventCount = reader.uvarint();
   const linkCount = reader.uvarint();
@@ -134,7 +145,8 @@ export function readParts(bytes: Uint8Array, rows: number): { events: EventColum
   for (let i = 0; i < eventCount; i++) {
     sinceStart[i] = reader.f64le();
   }
-  const eventPairs = eventCount === 0 ? nothing : readRepeated(new ByteReader(reader.block()), eventCount);
+  const eventPairs =
+    eventCount === 0 ? nothing : readRepeated(new ByteReader(reader.block()), eventCount);
   const linkStarts = linkCount === 0 ? new Uint32Array(rows + 1) : readStarts(reader, rows);
   const traceIds = reader.bytes(linkCount * 16);
   const spanIds = reader.bytes(linkCount * 8);
@@ -142,10 +154,24 @@ export function readParts(bytes: Uint8Array, rows: number): { events: EventColum
   for (let i = 0; i < linkCount; i++) {
     states[i] = reader.uvarint();
   }
-  const linkPairs = linkCount === 0 ? nothing : readRepeated(new ByteReader(reader.block()), linkCount);
+  const linkPairs =
+    linkCount === 0 ? nothing : readRepeated(new ByteReader(reader.block()), linkCount);
   return {
-    events: { starts: eventStarts, names, sinceStart, pairStarts: eventPairs.starts, pairs: eventPairs.ids },
-    links: { starts: linkStarts, traceIds, spanIds, states, pairStarts: linkPairs.starts, pairs: linkPairs.ids },
+    events: {
+      starts: eventStarts,
+      names,
+      sinceStart,
+      pairStarts: eventPairs.starts,
+      pairs: eventPairs.ids,
+    },
+    links: {
+      starts: linkStarts,
+      traceIds,
+      spanIds,
+      states,
+      pairStarts: linkPairs.starts,
+      pairs: linkPairs.ids,
+    },
   };
 }
 

@@ -12,14 +12,24 @@ interface Key {
   readonly count: number;
   readonly bytes: Uint8Array;
   /** Where each value stands; known once one of them was asked for. */
-  places: { readonly starts: Uint32Array; readonly scopes: Uint8Array; readonly pairs: (Attribute | undefined)[] } | undefined;
+  places:
+    | {
+        readonly starts: Uint32Array;
+        readonly scopes: Uint8Array;
+        readonly pairs: (Attribute | undefined)[];
+      }
+    | undefined;
 }
 
 /** The dictionary of a group in a block; the values of a key are decoded when one of them is asked for. */
 export class GroupDictionary implements SpanDictionary {
   readonly #texts: readonly string[];
   readonly #resourcePairs: readonly (readonly number[])[];
-  readonly #scopes: readonly { readonly name: string; readonly version: string; readonly pairs: readonly number[] }[];
+  readonly #scopes: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly pairs: readonly number[];
+  }[];
   readonly #readPairs: () => Uint8Array;
   readonly #resources: (readonly Attribute[])[] = [];
   readonly #scopeObjects: Scope[] = [];
@@ -66,7 +76,10 @@ export class GroupDictionary implements SpanDictionary {
   pair(id: number): Attribute {
     const key = this.#keyOf(id);
     const { starts, pairs } = placesIn(key);
-    return (pairs[id - key.first] ??= { key: key.key, value: decodeValue(new ByteReader(key.bytes, starts[id - key.first])) });
+    return (pairs[id - key.first] ??= {
+      key: key.key,
+      value: decodeValue(new ByteReader(key.bytes, starts[id - key.first])),
+    });
   }
 
   scopesOf(pair: number): number {
@@ -76,7 +89,9 @@ export class GroupDictionary implements SpanDictionary {
 
   pairsOf(key: string): Iterable<number> {
     const found = this.#find(key);
-    return found === undefined ? [] : Array.from({ length: found.count }, (_, index) => found.first + index);
+    return found === undefined
+      ? []
+      : Array.from({ length: found.count }, (_, index) => found.first + index);
   }
 
   pairsThatMayBe(key: string, text: string): Iterable<number> {
@@ -109,7 +124,11 @@ export class GroupDictionary implements SpanDictionary {
 
   scope(id: number): Scope {
     const { name, version, pairs } = this.#scopes[id]!;
-    return (this.#scopeObjects[id] ??= { name, version, attributes: pairs.map((pair) => this.pair(pair)) });
+    return (this.#scopeObjects[id] ??= {
+      name,
+      version,
+      attributes: pairs.map((pair) => this.pair(pair)),
+    });
   }
 
   scopePairs(id: number): readonly number[] {
@@ -146,7 +165,14 @@ function keysIn(bytes: Uint8Array): Key[] {
   const keys: Key[] = [];
   let first = 0;
   for (let count = reader.uvarint(); count > 0; count--) {
-    const key: Key = { key: reader.utf8(), scopes: reader.u8(), first, count: reader.uvarint(), bytes: reader.block(), places: undefined };
+    const key: Key = {
+      key: reader.utf8(),
+      scopes: reader.u8(),
+      first,
+      count: reader.uvarint(),
+      bytes: reader.block(),
+      places: undefined,
+    };
     keys.push(key);
     first += key.count;
   }

@@ -5,7 +5,17 @@ import { placesOf, Renumbering } from './row-numbers.ts';
 import { encodeText, encodeValue } from './value-codec.ts';
 
 /** Sections of one group within a block, in this order. */
-export const groupSections = { texts: 0, pairs: 1, traceIds: 2, traces: 3, spanIds: 4, times: 5, fields: 6, attributes: 7, parts: 8 } as const;
+export const groupSections = {
+  texts: 0,
+  pairs: 1,
+  traceIds: 2,
+  traces: 3,
+  spanIds: 4,
+  times: 5,
+  fields: 6,
+  attributes: 7,
+  parts: 8,
+} as const;
 export const sectionsPerGroup = 9;
 
 export const parentCodes = { root: 0, unknown: 1, offset: 2 } as const;
@@ -40,11 +50,19 @@ export function writeGroup(block: BlockWriter, head: Head, traces: readonly Trac
     attributes,
     parts,
   ];
-  sections.forEach((bytes, index) => block.section(bytes, index === groupSections.traceIds || index === groupSections.spanIds ? { raw: true } : {}));
+  sections.forEach((bytes, index) =>
+    block.section(
+      bytes,
+      index === groupSections.traceIds || index === groupSections.spanIds ? { raw: true } : {},
+    ),
+  );
 }
 
 /** All attributes of the group, those of one key together: who looks for one key decodes no other. */
-function pairsByKey(head: Head, rows: readonly number[]): { readonly bytes: Uint8Array; readonly numbers: Int32Array } {
+function pairsByKey(
+  head: Head,
+  rows: readonly number[],
+): { readonly bytes: Uint8Array; readonly numbers: Int32Array } {
   const { dictionary, resourceIds, scopeIds, pairStarts, pairIds, events, links } = head;
   const numbers = new Int32Array(dictionary.pairs).fill(-1);
   /** By number of the key, as far as it occurs. */
@@ -65,8 +83,12 @@ function pairsByKey(head: Head, rows: readonly number[]): { readonly bytes: Uint
     useAll(events.pairStarts, events.pairs, events.starts[row]!, events.starts[row + 1]!);
     useAll(links.pairStarts, links.pairs, links.starts[row]!, links.starts[row + 1]!);
   }
-  new Set(rows.map((row) => resourceIds[row]!)).forEach((id) => dictionary.resourcePairs(id).forEach(use));
-  new Set(rows.map((row) => scopeIds[row]!)).forEach((id) => dictionary.scopePairs(id).forEach(use));
+  new Set(rows.map((row) => resourceIds[row]!)).forEach((id) =>
+    dictionary.resourcePairs(id).forEach(use),
+  );
+  new Set(rows.map((row) => scopeIds[row]!)).forEach((id) =>
+    dictionary.scopePairs(id).forEach(use),
+  );
 
   const writer = new ByteWriter(64 * 1024);
   const values = new ByteWriter(64 * 1024);
@@ -94,7 +116,13 @@ function pairsByKey(head: Head, rows: readonly number[]): { readonly bytes: Uint
   return { bytes: writer.take(), numbers };
 }
 
-function textsOf(head: Head, texts: Renumbering, resources: Renumbering, scopes: Renumbering, pairs: Int32Array): Uint8Array {
+function textsOf(
+  head: Head,
+  texts: Renumbering,
+  resources: Renumbering,
+  scopes: Renumbering,
+  pairs: Int32Array,
+): Uint8Array {
   const { dictionary } = head;
   const writer = new ByteWriter(16 * 1024);
   const list = (ids: readonly number[]): void => {
@@ -197,7 +225,13 @@ function timesOf(head: Head, traces: readonly TraceRows[]): Uint8Array {
 }
 
 /** The small columns, one behind the other, each a number a row. */
-function fieldsOf(head: Head, rows: readonly number[], texts: Renumbering, resources: Renumbering, scopes: Renumbering): Uint8Array {
+function fieldsOf(
+  head: Head,
+  rows: readonly number[],
+  texts: Renumbering,
+  resources: Renumbering,
+  scopes: Renumbering,
+): Uint8Array {
   const writer = new ByteWriter(64 * 1024);
   const { kinds, names, resourceIds, scopeIds, messages, states, flags } = head;
   for (const row of rows) {
@@ -224,7 +258,12 @@ function fieldsOf(head: Head, rows: readonly number[], texts: Renumbering, resou
 }
 
 /** Counts of all rows, then the numbers of their pairs. */
-function repeated(items: readonly number[], starts: Uint32Array, ids: Uint32Array, numbers: Int32Array): Uint8Array {
+function repeated(
+  items: readonly number[],
+  starts: Uint32Array,
+  ids: Uint32Array,
+  numbers: Int32Array,
+): Uint8Array {
   const writer = new ByteWriter(64 * 1024);
   const counts = new Uint32Array(items.length);
   let all = 0;
@@ -245,7 +284,12 @@ function repeated(items: readonly number[], starts: Uint32Array, ids: Uint32Arra
   return writer.take();
 }
 
-function partsOf(head: Head, rows: readonly number[], texts: Renumbering, pairs: Int32Array): Uint8Array {
+function partsOf(
+  head: Head,
+  rows: readonly number[],
+  texts: Renumbering,
+  pairs: Int32Array,
+): Uint8Array {
   const writer = new ByteWriter(16 * 1024);
   const { events, links } = head;
   const eventItems = itemsOf(rows, events.starts);

@@ -38,7 +38,9 @@ export class Group implements SpanTable {
   }
 
   get dictionary(): GroupDictionary {
-    return (this.#dictionary ??= new GroupDictionary(this.#read(groupSections.texts), () => this.#read(groupSections.pairs)));
+    return (this.#dictionary ??= new GroupDictionary(this.#read(groupSections.texts), () =>
+      this.#read(groupSections.pairs),
+    ));
   }
 
   // Asked for with each span: the cache of sections is not.
@@ -116,13 +118,20 @@ export class Group implements SpanTable {
 
   rowsOf(trace: number): number[] {
     const { starts } = this.#traceColumns;
-    return Array.from({ length: starts[trace + 1]! - starts[trace]! }, (_, index) => starts[trace]! + index);
+    return Array.from(
+      { length: starts[trace + 1]! - starts[trace]! },
+      (_, index) => starts[trace]! + index,
+    );
   }
 
   parentId(row: number): string {
     const { parents, strangers } = this.#traceColumns;
     const parent = parents[row]!;
-    return parent === -1 ? '' : parent >= 0 ? hexOf(this.spanIds, parent * 8, 8) : hexOf(strangers, (-2 - parent) * 8, 8);
+    return parent === -1
+      ? ''
+      : parent >= 0
+        ? hexOf(this.spanIds, parent * 8, 8)
+        : hexOf(strangers, (-2 - parent) * 8, 8);
   }
 
   /** The ids are sorted. */
@@ -150,7 +159,11 @@ export class Group implements SpanTable {
   }
 
   get #timeColumns(): TimeColumns {
-    return (this.#times ??= readTimes(this.#read(groupSections.times), this.rows, this.#traceColumns.starts));
+    return (this.#times ??= readTimes(
+      this.#read(groupSections.times),
+      this.rows,
+      this.#traceColumns.starts,
+    ));
   }
 
   get #fieldColumns(): FieldColumns {
@@ -158,7 +171,10 @@ export class Group implements SpanTable {
   }
 
   get #pairColumns(): RepeatedColumns {
-    return (this.#attributes ??= readRepeated(new ByteReader(this.#read(groupSections.attributes)), this.rows));
+    return (this.#attributes ??= readRepeated(
+      new ByteReader(this.#read(groupSections.attributes)),
+      this.rows,
+    ));
   }
 
   get #partColumns(): { readonly events: EventColumns; readonly links: LinkColumns } {

@@ -36,7 +36,11 @@ export class NumberColumn<T extends Uint8Array | Uint32Array | Int32Array | Floa
   }
 }
 
-export const u8 = (capacity?: number): NumberColumn<Uint8Array> => new NumberColumn((size) => new Uint8Array(size), capacity);
-export const u32 = (capacity?: number): NumberColumn<Uint32Array> => new NumberColumn((size) => new Uint32Array(size), capacity);
-export const i32 = (capacity?: number): NumberColumn<Int32Array> => new NumberColumn((size) => new Int32Array(size), capacity);
-export const f64 = (capacity?: number): NumberColumn<Float64Array> => new NumberColumn((size) => new Float64Array(size), capacity);
+export const u8 = (capacity?: number): NumberColumn<Uint8Array> =>
+  new NumberColumn((size) => new Uint8Array(size), capacity);
+export const u32 = (capacity?: number): NumberColumn<Uint32Array> =>
+  new NumberColumn((size) => new Uint32Array(size), capacity);
+export const i32 = (capacity?: number): NumberColumn<Int32Array> =>
+  new NumberColumn((size) => new Int32Array(size), capacity);
+export const f64 = (capacity?: number): NumberColumn<Float64Array> =>
+  new NumberColumn((size) => new Float64Array(size), capacity);

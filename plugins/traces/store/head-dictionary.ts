@@ -72,7 +72,13 @@ export class HeadDictionary implements SpanDictionary {
 
   /** About what the memory holds. */
   get bytes(): number {
-    return this.#textBytes.bytes + this.#pairBytes.bytes * 2 + this.#resourceBytes.bytes * 2 + this.#textLength * 2 + this.#pairs.length * 48;
+    return (
+      this.#textBytes.bytes +
+      this.#pairBytes.bytes * 2 +
+      this.#resourceBytes.bytes * 2 +
+      this.#textLength * 2 +
+      this.#pairs.length * 48
+    );
   }
 
   get texts(): number {
@@ -96,7 +102,10 @@ export class HeadDictionary implements SpanDictionary {
   }
 
   pair(id: number): Attribute {
-    return (this.#pairs[id] ??= { key: this.#keys[this.#pairKeys.data[id]!]!.key, value: { type: 'string', value: this.#textOfPair(id) } });
+    return (this.#pairs[id] ??= {
+      key: this.#keys[this.#pairKeys.data[id]!]!.key,
+      value: { type: 'string', value: this.#textOfPair(id) },
+    });
   }
 
   /** The number of a pair's key. */
@@ -170,7 +179,9 @@ export class HeadDictionary implements SpanDictionary {
     const known = this.#pairBytes.intern(bytes, start, end);
     let pair = this.#pairByBytes[known] ?? undecoded;
     if (pair === undecoded) {
-      pair = this.#textPair(bytes, start, end, this.#pairBytes.startOf(known)) ?? this.#decoded(readerBehindLength(bytes, start, end));
+      pair =
+        this.#textPair(bytes, start, end, this.#pairBytes.startOf(known)) ??
+        this.#decoded(readerBehindLength(bytes, start, end));
       this.#pairByBytes[known] = pair;
     }
     if (pair >= 0) {
@@ -187,10 +198,15 @@ export class HeadDictionary implements SpanDictionary {
     if (known !== undefined) {
       return known;
     }
-    const isOurs = (name: string): boolean => stamping !== 'kept' && (stamped as readonly string[]).includes(name);
+    const isOurs = (name: string): boolean =>
+      stamping !== 'kept' && (stamped as readonly string[]).includes(name);
     const losses = { count: 0 };
     const sent = this.#pairsIn(new ProtoReader(bytes, start, end), 1, 'resource', losses, isOurs);
-    const ours = stamped.flatMap((name) => (stamp[name] === undefined ? [] : [this.#add({ key: name, value: { type: 'string', value: stamp[name] } })]));
+    const ours = stamped.flatMap((name) =>
+      stamp[name] === undefined
+        ? []
+        : [this.#add({ key: name, value: { type: 'string', value: stamp[name] } })],
+    );
     const pairs = [...sent, ...ours];
     pairs.forEach((pair) => this.#mark(pair, scopeBits.resource));
     this.#resources.push({ pairs, attributes: pairs.map((pair) => this.pair(pair)) });
@@ -206,16 +222,28 @@ export class HeadDictionary implements SpanDictionary {
       return found;
     }
     const sent = scopeHead(bytes, start, end);
-    const [name, version] = [cut(sent.name, this.#limits.nameLength), cut(sent.version, this.#limits.nameLength)];
+    const [name, version] = [
+      cut(sent.name, this.#limits.nameLength),
+      cut(sent.version, this.#limits.nameLength),
+    ];
     const losses = { count: sent.name.length - name.length + sent.version.length - version.length };
     const pairs = this.#pairsIn(new ProtoReader(bytes, start, end), 3, 'instrumentation', losses);
-    this.#scopes.push({ pairs, scope: { name, version, attributes: pairs.map((pair) => this.pair(pair)) } });
+    this.#scopes.push({
+      pairs,
+      scope: { name, version, attributes: pairs.map((pair) => this.pair(pair)) },
+    });
     this.#scopeByBytes[known] = this.#scopes.length - 1;
     this.#note('scope', this.#scopes.length - 1, losses.count > 0);
     return this.#scopes.length - 1;
   }
 
-  #pairsIn(reader: ProtoReader, wanted: number, scope: ScopeName, losses: Losses, isRefused: (key: string) => boolean = () => false): number[] {
+  #pairsIn(
+    reader: ProtoReader,
+    wanted: number,
+    scope: ScopeName,
+    losses: Losses,
+    isRefused: (key: string) => boolean = () => false,
+  ): number[] {
     const pairs: number[] = [];
     for (let field = reader.next(); field !== 0; field = reader.next()) {
       if (field !== wanted || pairs.length >= this.#limits.attributes) {
@@ -240,11 +268,20 @@ export class HeadDictionary implements SpanDictionary {
    */
   #textPair(bytes: Uint8Array, start: number, end: number, at: number): number | undefined {
     const found = textPairIn(bytes, start, end);
-    if (found === undefined || found.keyEnd - found.keyAt > this.#limits.keyLength || found.textLength > this.#limits.valueLength) {
+    if (
+      found === undefined ||
+      found.keyEnd - found.keyAt > this.#limits.keyLength ||
+      found.textLength > this.#limits.valueLength
+    ) {
       return undefined;
     }
     const { keyAt, keyEnd, textLength } = found;
-    return this.#push(this.#keyOfBytes(bytes, keyAt, keyEnd), undefined, at + (keyEnd + 4 - start), textLength);
+    return this.#push(
+      this.#keyOfBytes(bytes, keyAt, keyEnd),
+      undefined,
+      at + (keyEnd + 4 - start),
+      textLength,
+    );
   }
 
   #decoded(reader: ProtoReader): number {

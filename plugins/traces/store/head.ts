@@ -61,7 +61,9 @@ export class Head implements SpanTable {
     this.dictionary = new HeadDictionary(limits, seed);
     this.#traceBytes = new ByteDictionary(seed);
     const { pairStarts, eventStarts, eventPairStarts, linkStarts, linkPairStarts } = this.columns;
-    [pairStarts, eventStarts, eventPairStarts, linkStarts, linkPairStarts].forEach((starts) => starts.push(0));
+    [pairStarts, eventStarts, eventPairStarts, linkStarts, linkPairStarts].forEach((starts) =>
+      starts.push(0),
+    );
   }
 
   get rows(): number {
@@ -74,7 +76,10 @@ export class Head implements SpanTable {
 
   /** About what the memory holds. */
   get bytes(): number {
-    return Object.values(this.columns).reduce((sum, { data }) => sum + data.byteLength, this.dictionary.bytes + this.#traceBytes.bytes);
+    return Object.values(this.columns).reduce(
+      (sum, { data }) => sum + data.byteLength,
+      this.dictionary.bytes + this.#traceBytes.bytes,
+    );
   }
 
   get live(): Uint8Array {
@@ -135,11 +140,18 @@ export class Head implements SpanTable {
 
   get events(): EventColumns {
     const { eventStarts, eventNames, eventTimes, eventPairStarts, eventPairs } = this.columns;
-    return { starts: eventStarts.data, names: eventNames.data, sinceStart: eventTimes.data, pairStarts: eventPairStarts.data, pairs: eventPairs.data };
+    return {
+      starts: eventStarts.data,
+      names: eventNames.data,
+      sinceStart: eventTimes.data,
+      pairStarts: eventPairStarts.data,
+      pairs: eventPairs.data,
+    };
   }
 
   get links(): LinkColumns {
-    const { linkStarts, linkTraceIds, linkSpanIds, linkStates, linkPairStarts, linkPairs } = this.columns;
+    const { linkStarts, linkTraceIds, linkSpanIds, linkStates, linkPairStarts, linkPairs } =
+      this.columns;
     return {
       starts: linkStarts.data,
       traceIds: linkTraceIds.data,
@@ -204,7 +216,17 @@ export class Head implements SpanTable {
 
   /** Ends a row, whose other columns are filled. */
   endRow(trace: number): void {
-    const { live, traceOf, previousRow, pairStarts, pairIds, eventStarts, eventNames, linkStarts, linkStates } = this.columns;
+    const {
+      live,
+      traceOf,
+      previousRow,
+      pairStarts,
+      pairIds,
+      eventStarts,
+      eventNames,
+      linkStarts,
+      linkStates,
+    } = this.columns;
     const row = live.length;
     traceOf.push(trace);
     previousRow.push(this.#lastRow.data[trace]!);

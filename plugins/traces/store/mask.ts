@@ -27,7 +27,9 @@ export function maskOf(table: SpanTable, filter: SpanPrefilter): Mask {
     }
     return result;
   }
-  return 'intrinsic' in filter.field ? ofIntrinsic(table, filter.field.intrinsic, filter) : ofAttribute(table, filter.field.scope, filter.field.key, filter);
+  return 'intrinsic' in filter.field
+    ? ofIntrinsic(table, filter.field.intrinsic, filter)
+    : ofAttribute(table, filter.field.scope, filter.field.key, filter);
 }
 
 function both(into: Uint8Array, other: Uint8Array): Uint8Array {
@@ -57,7 +59,9 @@ function ofIntrinsic(
       return ofTexts(table, table.messages, test);
     case 'kind':
     case 'status': {
-      const fits = Array.from({ length: 24 }, (_, code) => test({ type: intrinsic, value: intrinsic === 'kind' ? code >> 2 : code & 3 }));
+      const fits = Array.from({ length: 24 }, (_, code) =>
+        test({ type: intrinsic, value: intrinsic === 'kind' ? code >> 2 : code & 3 }),
+      );
       const { kinds } = table;
       return rowsWhere(table, (row) => fits[kinds[row]!]!);
     }
@@ -66,7 +70,9 @@ function ofIntrinsic(
       return rowsWhere(table, (row) => test({ type: 'duration', value: durations[row]! }));
     }
     case 'traceId': {
-      const fits = Uint8Array.from({ length: table.traces }, (_, trace) => (test({ type: 'string', value: table.traceId(trace) }) ? 1 : 0));
+      const fits = Uint8Array.from({ length: table.traces }, (_, trace) =>
+        test({ type: 'string', value: table.traceId(trace) }) ? 1 : 0,
+      );
       if (!fits.includes(1)) {
         return undefined;
       }
@@ -94,16 +100,26 @@ function rowsWhere(table: SpanTable, fits: (row: number) => boolean): Mask {
 
 function ofTexts(table: SpanTable, column: Uint32Array, test: (value: Value) => boolean): Mask {
   const { dictionary } = table;
-  const fits = Uint8Array.from({ length: dictionary.texts }, (_, id) => (test({ type: 'string', value: dictionary.text(id) }) ? 1 : 0));
+  const fits = Uint8Array.from({ length: dictionary.texts }, (_, id) =>
+    test({ type: 'string', value: dictionary.text(id) }) ? 1 : 0,
+  );
   return fits.includes(1) ? rowsWhere(table, (row) => fits[column[row]!] === 1) : undefined;
 }
 
-function ofAttribute(table: SpanTable, scope: ScopeName | 'any', key: string, { test, equals }: Condition): Mask {
+function ofAttribute(
+  table: SpanTable,
+  scope: ScopeName | 'any',
+  key: string,
+  { test, equals }: Condition,
+): Mask {
   const { dictionary } = table;
   const wanted = scope === 'any' ? 31 : scopeBits[scope];
   const fits = new Uint8Array(dictionary.pairs);
   let scopes = 0;
-  const pairs = equals?.type === 'string' ? dictionary.pairsThatMayBe(key, equals.value) : dictionary.pairsOf(key);
+  const pairs =
+    equals?.type === 'string'
+      ? dictionary.pairsThatMayBe(key, equals.value)
+      : dictionary.pairsOf(key);
   for (const pair of pairs) {
     const found = dictionary.scopesOf(pair) & wanted;
     if (found !== 0 && test(dictionary.pair(pair).value)) {
@@ -119,12 +135,21 @@ function ofAttribute(table: SpanTable, scope: ScopeName | 'any', key: string, { 
     markRows(mask, table.pairStarts, table.pairIds, fits);
   }
   if ((scopes & scopeBits.resource) !== 0) {
-    markOwners(mask, table.resourceIds, dictionary.resources, (id) => dictionary.resourcePairs(id), fits);
+    markOwners(
+      mask,
+      table.resourceIds,
+      dictionary.resources,
+      (id) => dictionary.resourcePairs(id),
+      fits,
+    );
   }
   if ((scopes & scopeBits.instrumentation) !== 0) {
     markOwners(mask, table.scopeIds, dictionary.scopes, (id) => dictionary.scopePairs(id), fits);
   }
-  for (const parts of [(scopes & scopeBits.event) !== 0 && table.events, (scopes & scopeBits.link) !== 0 && table.links]) {
+  for (const parts of [
+    (scopes & scopeBits.event) !== 0 && table.events,
+    (scopes & scopeBits.link) !== 0 && table.links,
+  ]) {
     if (parts !== false) {
       const marked = new Uint8Array(parts.starts[mask.length]!);
       markRows(marked, parts.pairStarts, parts.pairs, fits);
@@ -135,7 +160,12 @@ function ofAttribute(table: SpanTable, scope: ScopeName | 'any', key: string, { 
 }
 
 /** Marks each row of which one of the numbers fits; without `ids` the positions themselves are the numbers. */
-function markRows(mask: Uint8Array, starts: Uint32Array, ids: Uint32Array | undefined, fits: Uint8Array): void {
+function markRows(
+  mask: Uint8Array,
+  starts: Uint32Array,
+  ids: Uint32Array | undefined,
+  fits: Uint8Array,
+): void {
   for (let row = 0; row < mask.length; row++) {
     const end = starts[row + 1]!;
     for (let i = starts[row]!; i < end; i++) {
@@ -147,8 +177,16 @@ function markRows(mask: Uint8Array, starts: Uint32Array, ids: Uint32Array | unde
   }
 }
 
-function markOwners(mask: Uint8Array, column: Uint32Array, count: number, pairsOf: (id: number) => ArrayLike<number>, fits: Uint8Array): void {
-  const owners = Uint8Array.from({ length: count }, (_, id) => (Array.prototype.some.call(pairsOf(id), (pair: number) => fits[pair] === 1) ? 1 : 0));
+function markOwners(
+  mask: Uint8Array,
+  column: Uint32Array,
+  count: number,
+  pairsOf: (id: number) => ArrayLike<number>,
+  fits: Uint8Array,
+): void {
+  const owners = Uint8Array.from({ length: count }, (_, id) =>
+    Array.prototype.some.call(pairsOf(id), (pair: number) => fits[pair] === 1) ? 1 : 0,
+  );
   for (let row = 0; row < mask.length; row++) {
     mask[row]! |= owners[column[row]!]!;
   }

@@ -1,12 +1,23 @@
 import { SvcError } from 'svc/sdk';
-import { jsonArray, jsonBoolean, jsonNanos, jsonNumber, jsonObject, jsonText, jsonWholeNumber, ProtoWriter } from 'svc/store';
+import {
+  jsonArray,
+  jsonBoolean,
+  jsonNanos,
+  jsonNumber,
+  jsonObject,
+  jsonText,
+  jsonWholeNumber,
+  ProtoWriter,
+} from 'svc/store';
 
 /** The JSON form of an ExportTraceServiceRequest as the protobuf one, so that there is one reader and one log. */
 export function protoFromJson(body: Uint8Array): Uint8Array {
   const request = jsonObject(parsed(body), 'the request');
   const writer = new ProtoWriter(body.length);
   for (const entry of jsonArray(request['resourceSpans'], 'resourceSpans')) {
-    writer.message(1, (message) => writeResourceSpans(message, jsonObject(entry, 'an entry of resourceSpans')));
+    writer.message(1, (message) =>
+      writeResourceSpans(message, jsonObject(entry, 'an entry of resourceSpans')),
+    );
   }
   return writer.finish();
 }
@@ -21,14 +32,22 @@ function parsed(body: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
   } catch (error) {
-    throw new SvcError('invalid_argument', `OTLP: the body is no JSON: ${(error as Error).message}`, { cause: error });
+    throw new SvcError(
+      'invalid_argument',
+      `OTLP: the body is no JSON: ${(error as Error).message}`,
+      { cause: error },
+    );
   }
 }
 
 function writeResourceSpans(writer: ProtoWriter, entry: Json): void {
-  writer.message(1, (message) => writeAttributes(message, 1, jsonObject(entry['resource'], 'resource')['attributes']));
+  writer.message(1, (message) =>
+    writeAttributes(message, 1, jsonObject(entry['resource'], 'resource')['attributes']),
+  );
   for (const scopeSpans of jsonArray(entry['scopeSpans'], 'scopeSpans')) {
-    writer.message(2, (message) => writeScopeSpans(message, jsonObject(scopeSpans, 'an entry of scopeSpans')));
+    writer.message(2, (message) =>
+      writeScopeSpans(message, jsonObject(scopeSpans, 'an entry of scopeSpans')),
+    );
   }
 }
 
@@ -79,12 +98,17 @@ function writeSpan(writer: ProtoWriter, span: Json): void {
   writer.fixed32(16, jsonNumber(span['flags'], 'flags') >>> 0);
 }
 
-const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'].map((name) => `SPAN_KIND_${name}`);
+const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'].map(
+  (name) => `SPAN_KIND_${name}`,
+);
 const statuses = ['UNSET', 'OK', 'ERROR'].map((name) => `STATUS_CODE_${name}`);
 
 /** The number, or its name as some senders write it. */
 function enumOf(value: unknown, names: readonly string[], what: string): number {
-  const number = typeof value === 'string' && names.includes(value) ? names.indexOf(value) : jsonNumber(value, what);
+  const number =
+    typeof value === 'string' && names.includes(value)
+      ? names.indexOf(value)
+      : jsonNumber(value, what);
   return number >= 0 && number < names.length && Number.isInteger(number) ? number : 0;
 }
 
@@ -134,7 +158,9 @@ function writeAny(writer: ProtoWriter, value: Json, depth: number): void {
   } else if (value['arrayValue'] !== undefined) {
     const { values } = jsonObject(value['arrayValue'], 'arrayValue');
     writer.message(5, (message) =>
-      jsonArray(values, 'values').forEach((one) => message.message(1, (inner) => writeAny(inner, jsonObject(one, 'a value'), depth + 1))),
+      jsonArray(values, 'values').forEach((one) =>
+        message.message(1, (inner) => writeAny(inner, jsonObject(one, 'a value'), depth + 1)),
+      ),
     );
   } else if (value['kvlistValue'] !== undefined) {
     const { values } = jsonObject(value['kvlistValue'], 'kvlistValue');

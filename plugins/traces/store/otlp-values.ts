@@ -8,7 +8,11 @@ import type { Losses } from './shortened.ts';
 const mostElements = 1_024;
 
 /** An AnyValue of OTLP, bounded; undefined where the sender left it empty. */
-export function readValue(reader: ProtoReader, limits: TraceLimits, losses: Losses): Value | undefined {
+export function readValue(
+  reader: ProtoReader,
+  limits: TraceLimits,
+  losses: Losses,
+): Value | undefined {
   let value: Value | undefined;
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     switch (field) {
@@ -55,7 +59,8 @@ export function wholeNumber(big: bigint): Value {
 }
 
 /** Without half of a surrogate pair at its end. */
-export const cut = (text: string, length: number): string => (text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, ''));
+export const cut = (text: string, length: number): string =>
+  text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 
 function readArray(reader: ProtoReader, limits: TraceLimits, losses: Losses): Value[] {
   const values: Value[] = [];
@@ -99,7 +104,11 @@ export function readerBehindLength(bytes: Uint8Array, start: number, end: number
 }
 
 /** Undefined: a key without a value, or one that is empty or too long. */
-export function readKeyValue(reader: ProtoReader, limits: TraceLimits, losses: Losses): Attribute | undefined {
+export function readKeyValue(
+  reader: ProtoReader,
+  limits: TraceLimits,
+  losses: Losses,
+): Attribute | undefined {
   let key = '';
   let value: Value | undefined;
   for (let field = reader.next(); field !== 0; field = reader.next()) {
@@ -133,17 +142,26 @@ export function writeValue(writer: ProtoWriter, value: Value): void {
     case 'duration':
     case 'status':
     case 'kind':
-      writer.int64(3, value.type === 'int' && value.exact !== undefined ? value.exact : Math.trunc(value.value));
+      writer.int64(
+        3,
+        value.type === 'int' && value.exact !== undefined ? value.exact : Math.trunc(value.value),
+      );
       return;
     case 'float':
       writer.double(4, value.value);
       return;
     case 'array':
     case 'each':
-      writer.message(5, (message) => value.values.forEach((one) => message.message(1, (inner) => writeValue(inner, one))));
+      writer.message(5, (message) =>
+        value.values.forEach((one) => message.message(1, (inner) => writeValue(inner, one))),
+      );
       return;
     case 'map':
-      writer.message(6, (message) => value.entries.forEach((entry) => message.message(1, (inner) => writeKeyValue(inner, entry))));
+      writer.message(6, (message) =>
+        value.entries.forEach((entry) =>
+          message.message(1, (inner) => writeKeyValue(inner, entry)),
+        ),
+      );
       return;
     case 'bytes':
       writer.bytes(7, value.value);

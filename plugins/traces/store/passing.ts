@@ -33,15 +33,29 @@ export class Passing {
 
   take(format: PushFormat, body: Uint8Array, { encoding, stamp = {} }: PushOptions): Relayed {
     if (this.#underWay.size >= mostUnderWay) {
-      throw new SvcError('rate_limited', `${mostUnderWay} pushes are on their way to the remote trace store: wait a moment`, { retryAfterSeconds: 2 });
+      throw new SvcError(
+        'rate_limited',
+        `${mostUnderWay} pushes are on their way to the remote trace store: wait a moment`,
+        { retryAfterSeconds: 2 },
+      );
     }
     const { limits } = this.#store;
     const head = this.#store.newHead();
-    const tally = decodeTraces(requestOf(format, body, encoding, limits.bodyBytes), head, stamp, limits, this.#now());
+    const tally = decodeTraces(
+      requestOf(format, body, encoding, limits.bodyBytes),
+      head,
+      stamp,
+      limits,
+      this.#now(),
+    );
     head.reveal(0, head.rows);
     const ticket = ++this.#tickets;
     this.#underWay.set(ticket, head);
-    return { ...resultOf(tally), ticket, body: tally.accepted === 0 ? undefined : tracesProto(tracesIn(head)) };
+    return {
+      ...resultOf(tally),
+      ticket,
+      body: tally.accepted === 0 ? undefined : tracesProto(tracesIn(head)),
+    };
   }
 
   end(ticket: number, sent: boolean): void {
@@ -55,7 +69,12 @@ export class Passing {
   /** Traces that another server has answered with, as tables of their own. */
   tablesOf(bodies: readonly Uint8Array[]): SpanTables {
     const head = this.#store.newHead();
-    const limits = { ...this.#store.limits, spanBytes: Infinity, traceSpans: Infinity, futureMs: Infinity };
+    const limits = {
+      ...this.#store.limits,
+      spanBytes: Infinity,
+      traceSpans: Infinity,
+      futureMs: Infinity,
+    };
     for (const body of bodies) {
       decodeTraces(asBuffer(body), head, 'kept', limits, this.#now());
     }
@@ -65,6 +84,6 @@ export class Passing {
 }
 
 const tracesIn = (head: Head): TraceSpans[] =>
-  Array.from({ length: head.traces }, (_, trace) => gather({ heads: () => [head], blocks: () => [] }, head.traceBytes(trace))).filter(
-    (trace) => trace !== undefined,
-  );
+  Array.from({ length: head.traces }, (_, trace) =>
+    gather({ heads: () => [head], blocks: () => [] }, head.traceBytes(trace)),
+  ).filter((trace) => trace !== undefined);

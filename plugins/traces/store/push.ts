@@ -23,7 +23,12 @@ export type PushFormat = 'otlp-proto' | 'otlp-json';
 const mostReasons = 5;
 
 /** The body as an ExportTraceServiceRequest. */
-export function requestOf(format: PushFormat, body: Uint8Array, encoding: string | undefined, maxBytes: number): Buffer {
+export function requestOf(
+  format: PushFormat,
+  body: Uint8Array,
+  encoding: string | undefined,
+  maxBytes: number,
+): Buffer {
   const raw = inflated(body, encoding, maxBytes);
   return asBuffer(format === 'otlp-json' ? protoFromJson(raw) : raw);
 }
@@ -35,17 +40,34 @@ function inflated(body: Uint8Array, encoding: string | undefined, maxBytes: numb
     case '':
     case 'identity':
       if (body.length > maxBytes) {
-        throw new SvcError('invalid_argument', `the body has more than ${maxBytes} bytes: send it in smaller parts`, { status: 413 });
+        throw new SvcError(
+          'invalid_argument',
+          `the body has more than ${maxBytes} bytes: send it in smaller parts`,
+          { status: 413 },
+        );
       }
       return body;
     case 'gzip':
       return gunzip(body, { maxBytes });
     default:
-      throw new SvcError('invalid_argument', `traces are taken as they are or with gzip, not with ${encoding.slice(0, 32)}`, { status: 415 });
+      throw new SvcError(
+        'invalid_argument',
+        `traces are taken as they are or with gzip, not with ${encoding.slice(0, 32)}`,
+        { status: 415 },
+      );
   }
 }
 
 export function resultOf({ accepted, rejected, trimmed, reasons }: Tally): PushResult {
-  const causes = [...reasons].slice(0, mostReasons).map(([reason, count]) => `${reason} (${count} refused)`);
-  return { accepted, rejected, reasons: trimmed === 0 ? causes : [...causes, `${trimmed} spans were stored without what is beyond the limits of a span`] };
+  const causes = [...reasons]
+    .slice(0, mostReasons)
+    .map(([reason, count]) => `${reason} (${count} refused)`);
+  return {
+    accepted,
+    rejected,
+    reasons:
+      trimmed === 0
+        ? causes
+        : [...causes, `${trimmed} spans were stored without what is beyond the limits of a span`],
+  };
 }

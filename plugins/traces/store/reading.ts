@@ -48,7 +48,10 @@ export class Reading {
   /** Steps over a field of bytes; answers where its length stands. */
   skip(reader: ProtoReader): number {
     if (reader.wire !== 2) {
-      throw new SvcError('invalid_argument', `protobuf: a field has wire type ${reader.wire} where 2 was expected`);
+      throw new SvcError(
+        'invalid_argument',
+        `protobuf: a field has wire type ${reader.wire} where 2 was expected`,
+      );
     }
     const start = reader.position;
     reader.skip();

@@ -1,6 +1,12 @@
 import type { Budget } from 'svc/query';
 
-import type { Prefilter, SearchWindow, SpanPrefilter, SpanSource, TraceBatch } from '../traceql/source.ts';
+import type {
+  Prefilter,
+  SearchWindow,
+  SpanPrefilter,
+  SpanSource,
+  TraceBatch,
+} from '../traceql/source.ts';
 import { senderOf } from '../traceql/seen-spans.ts';
 import type { Span, TraceSpans } from '../traceql/span.ts';
 import { hashOfTrace, mayHold } from './bit-filter.ts';
@@ -56,12 +62,18 @@ export function gather({ heads, blocks }: SpanTables, id: Uint8Array): TraceSpan
 export function spanSource(tables: SpanTables): SpanSource {
   return {
     traces: (window, prefilter, budget) =>
-      prefilter.partial ? matchingSpans(tables, window, prefilter, budget) : wholeTraces(tables, window, prefilter.spans, budget),
+      prefilter.partial
+        ? matchingSpans(tables, window, prefilter, budget)
+        : wholeTraces(tables, window, prefilter.spans, budget),
   };
 }
 
 /** The blocks that may hold something, those with the latest starts first. */
-function blocksFor({ blocks }: SpanTables, { startMs, endMs }: SearchWindow, filter: SpanPrefilter | undefined): StoredBlock[] {
+function blocksFor(
+  { blocks }: SpanTables,
+  { startMs, endMs }: SearchWindow,
+  filter: SpanPrefilter | undefined,
+): StoredBlock[] {
   return blocks()
     .filter(({ row }) => row.maxt >= startMs && row.mint <= endMs)
     .filter((block) => filter === undefined || mayBeIn(block, filter))
@@ -69,7 +81,8 @@ function blocksFor({ blocks }: SpanTables, { startMs, endMs }: SearchWindow, fil
 }
 
 const spansIn = (heads: readonly Head[], blocks: readonly StoredBlock[]): number =>
-  heads.reduce((sum, { rows }) => sum + rows, 0) + blocks.reduce((sum, { row }) => sum + row.rows, 0);
+  heads.reduce((sum, { rows }) => sum + rows, 0) +
+  blocks.reduce((sum, { row }) => sum + row.rows, 0);
 
 function mayBeIn(block: StoredBlock, filter: SpanPrefilter): boolean {
   const known = block.attributeFilter();
@@ -77,7 +90,12 @@ function mayBeIn(block: StoredBlock, filter: SpanPrefilter): boolean {
 }
 
 /** From the newest trace to the oldest, as far as one table can tell; a block is opened when its turn has come. */
-async function* wholeTraces(tables: SpanTables, window: SearchWindow, filter: SpanPrefilter | undefined, budget: Budget): AsyncIterable<TraceBatch> {
+async function* wholeTraces(
+  tables: SpanTables,
+  window: SearchWindow,
+  filter: SpanPrefilter | undefined,
+  budget: Budget,
+): AsyncIterable<TraceBatch> {
   const unopened = blocksFor(tables, window, filter);
   const all = spansIn(tables.heads(), unopened);
   let opened = 0;
@@ -107,13 +125,19 @@ async function* wholeTraces(tables: SpanTables, window: SearchWindow, filter: Sp
   open(tables.heads());
   for (;;) {
     const line = nextLine();
-    const newestLeft = Math.max(line?.at(-1)!.start ?? -Infinity, unopened[0]?.meta.maxStart ?? -Infinity);
+    const newestLeft = Math.max(
+      line?.at(-1)!.start ?? -Infinity,
+      unopened[0]?.meta.maxStart ?? -Infinity,
+    );
     if (traces.length >= batchTraces || (traces.length > 0 && newestLeft === -Infinity)) {
       // Of the tables that are open, as much as of the traces that were found in them.
       yield { traces, newestLeft, share: ((opened / all) * visited) / candidates };
       traces = [];
     }
-    if (unopened.length > 0 && (line === undefined || unopened[0]!.meta.maxStart >= line.at(-1)!.start)) {
+    if (
+      unopened.length > 0 &&
+      (line === undefined || unopened[0]!.meta.maxStart >= line.at(-1)!.start)
+    ) {
       open(unopened.shift()!.groups());
     } else if (line === undefined) {
       return;
@@ -139,7 +163,11 @@ async function* wholeTraces(tables: SpanTables, window: SearchWindow, filter: Sp
   }
 }
 
-function candidatesIn(table: SpanTable, window: SearchWindow, filter: SpanPrefilter | undefined): Candidate[] {
+function candidatesIn(
+  table: SpanTable,
+  window: SearchWindow,
+  filter: SpanPrefilter | undefined,
+): Candidate[] {
   const mask = filter === undefined ? undefined : maskOf(table, filter);
   if (filter !== undefined && mask === undefined) {
     return [];
@@ -165,7 +193,11 @@ function candidatesIn(table: SpanTable, window: SearchWindow, filter: SpanPrefil
 }
 
 /** Whether a row counts, fits the mask and overlaps the window. */
-function rowTest(table: SpanTable, { startMs: from, endMs: to }: SearchWindow, mask: Uint8Array | undefined): (row: number) => boolean {
+function rowTest(
+  table: SpanTable,
+  { startMs: from, endMs: to }: SearchWindow,
+  mask: Uint8Array | undefined,
+): (row: number) => boolean {
   const { live, startMs, durations } = table;
   return (row) =>
     (mask === undefined || mask[row] === 1) &&
@@ -175,7 +207,12 @@ function rowTest(table: SpanTable, { startMs: from, endMs: to }: SearchWindow, m
 }
 
 /** Only the spans that fit, table by table. */
-async function* matchingSpans(tables: SpanTables, window: SearchWindow, { spans: filter }: Prefilter, budget: Budget): AsyncIterable<TraceBatch> {
+async function* matchingSpans(
+  tables: SpanTables,
+  window: SearchWindow,
+  { spans: filter }: Prefilter,
+  budget: Budget,
+): AsyncIterable<TraceBatch> {
   const blocks = blocksFor(tables, window, filter);
   const all = spansIn(tables.heads(), blocks);
   let seen = 0;
@@ -195,7 +232,11 @@ async function* matchingSpans(tables: SpanTables, window: SearchWindow, { spans:
   }
 }
 
-function matchesIn(table: SpanTable, window: SearchWindow, filter: SpanPrefilter | undefined): TraceSpans[] {
+function matchesIn(
+  table: SpanTable,
+  window: SearchWindow,
+  filter: SpanPrefilter | undefined,
+): TraceSpans[] {
   const mask = filter === undefined ? undefined : maskOf(table, filter);
   if (filter !== undefined && mask === undefined) {
     return [];

@@ -1,7 +1,11 @@
 import { ProtoReader } from 'svc/store';
 
 /** What a scope is called, each part once. */
-export function scopeHead(bytes: Uint8Array, start: number, end: number): { readonly name: string; readonly version: string } {
+export function scopeHead(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): { readonly name: string; readonly version: string } {
   let name = '';
   let version = '';
   const reader = new ProtoReader(bytes, start, end);

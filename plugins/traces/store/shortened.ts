@@ -19,7 +19,9 @@ export class Shortened {
   }
 
   add(what: 'text' | 'pair' | 'resource' | 'scope', id: number): void {
-    ({ text: this.#texts, pair: this.#pairs, resource: this.#resources, scope: this.#scopes })[what].add(id);
+    ({ text: this.#texts, pair: this.#pairs, resource: this.#resources, scope: this.#scopes })[
+      what
+    ].add(id);
   }
 }
 

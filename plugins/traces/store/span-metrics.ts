@@ -18,7 +18,9 @@ const seriesPerSet = bucketCount + 4;
 /** What did not change is told again this often, or a query would take it for gone. */
 const repeatMs = 60_000;
 const forgetMs = 3_600_000;
-const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'].map((kind) => `SPAN_KIND_${kind}`);
+const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'].map(
+  (kind) => `SPAN_KIND_${kind}`,
+);
 const statuses = ['UNSET', 'OK', 'ERROR'].map((status) => `STATUS_CODE_${status}`);
 
 interface LabelSet {
@@ -147,7 +149,10 @@ function emptySet(key: string, labels: Readonly<Record<string, string>>): LabelS
     calls: named('traces_spanmetrics_calls_total'),
     count: named('traces_spanmetrics_latency_count'),
     sum: named('traces_spanmetrics_latency_sum'),
-    buckets: [...bounds.map(String), '+Inf'].map((le) => ({ ...named('traces_spanmetrics_latency_bucket'), le })),
+    buckets: [...bounds.map(String), '+Inf'].map((le) => ({
+      ...named('traces_spanmetrics_latency_bucket'),
+      le,
+    })),
     counts: new Float64Array(bucketCount + 1),
     total: 0,
     seconds: 0,
@@ -158,7 +163,11 @@ function emptySet(key: string, labels: Readonly<Record<string, string>>): LabelS
 }
 
 function emit(set: LabelSet, time: number, rows: MetricRow[]): void {
-  rows.push({ labels: set.calls, time, value: set.total }, { labels: set.count, time, value: set.total }, { labels: set.sum, time, value: set.seconds });
+  rows.push(
+    { labels: set.calls, time, value: set.total },
+    { labels: set.count, time, value: set.total },
+    { labels: set.sum, time, value: set.seconds },
+  );
   let below = 0;
   set.buckets.forEach((labels, index) => {
     below += set.counts[index]!;

@@ -40,7 +40,10 @@ export function statsOf({ blocks: set, heads, walBytes, totals, metrics }: Stats
     blockBytes: blocks.reduce((sum, { row }) => sum + row.bytes, 0),
     damage: set.damage.sentences(),
     walBytes,
-    oldest: blocks.length === 0 ? undefined : blocks.reduce((oldest, { row }) => Math.min(oldest, row.mint), Infinity),
+    oldest:
+      blocks.length === 0
+        ? undefined
+        : blocks.reduce((oldest, { row }) => Math.min(oldest, row.mint), Infinity),
     residentBytes: set.residentBytes,
     ...totals,
     metricSeries: metrics.series,

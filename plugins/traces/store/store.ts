@@ -3,7 +3,16 @@ import { join } from 'node:path';
 
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
 import { budget } from 'svc/query';
-import { type Catalogue, diskSpace, openCatalogue, openWal, OpeningSteps, RetentionClock, type StoreReport, type Wal } from 'svc/store';
+import {
+  type Catalogue,
+  diskSpace,
+  openCatalogue,
+  openWal,
+  OpeningSteps,
+  RetentionClock,
+  type StoreReport,
+  type Wal,
+} from 'svc/store';
 
 import type { SearchWindow, SpanSource } from '../traceql/source.ts';
 import type { TraceSpans } from '../traceql/span.ts';
@@ -22,16 +31,25 @@ import { readRecord, recordHead } from './wal-record.ts';
 export type { TracesStore, TracesStoreOptions } from './store-contract.ts';
 
 /** The log up to this segment is in blocks; written with the block itself, so that no crash reads a span twice. */
-const schema = ['create table position (id integer primary key check (id = 1), segment integer not null) strict; insert into position values (1, 0);'];
+const schema = [
+  'create table position (id integer primary key check (id = 1), segment integer not null) strict; insert into position values (1, 0);',
+];
 
 const mostWaitingHeads = 3;
 
 export async function openTracesStore(options: TracesStoreOptions): Promise<TracesStore> {
   const { folder, log, files, nativeBinding } = options;
   const steps = new OpeningSteps();
-  const catalogue = openCatalogue(join(folder, 'catalogue.db'), schema, { log, ...(nativeBinding !== undefined && { nativeBinding }) });
+  const catalogue = openCatalogue(join(folder, 'catalogue.db'), schema, {
+    log,
+    ...(nativeBinding !== undefined && { nativeBinding }),
+  });
   steps.end('catalogue');
-  const wal = await openWal({ folder: join(folder, 'wal'), log, ...(files !== undefined && { files }) });
+  const wal = await openWal({
+    folder: join(folder, 'wal'),
+    log,
+    ...(files !== undefined && { files }),
+  });
   steps.end('wal');
   const store = new Store(options, catalogue, wal);
   steps.end('blocks');
@@ -43,7 +61,10 @@ export async function openTracesStore(options: TracesStoreOptions): Promise<Trac
   }
   steps.end('replay');
   const { blocks, headSpans } = store.stats();
-  log.info({ event: 'traces.opened', blocks, spans: headSpans, ...steps.fields }, 'trace store opened');
+  log.info(
+    { event: 'traces.opened', blocks, spans: headSpans, ...steps.fields },
+    'trace store opened',
+  );
   return store;
 }
 
@@ -72,7 +93,11 @@ class Store implements TracesStore {
   #closed = false;
   readonly #totals = { accepted: 0, rejected: 0, trimmed: 0 };
 
-  constructor({ folder, log, now, monotonic, limits: given, disk }: TracesStoreOptions, catalogue: Catalogue, wal: Wal) {
+  constructor(
+    { folder, log, now, monotonic, limits: given, disk }: TracesStoreOptions,
+    catalogue: Catalogue,
+    wal: Wal,
+  ) {
     const limits = { ...defaultLimits, ...given };
     const blocks = new BlockSet(catalogue, log);
     this.#limits = limits;
@@ -85,7 +110,10 @@ class Store implements TracesStore {
     this.#disk = diskSpace(folder, disk);
     this.#metrics = new SpanMetrics(limits.metricSeries);
     this.#head = this.newHead();
-    this.tables = { heads: () => [this.#head, ...this.#waiting.map(({ head }) => head)], blocks: () => blocks.blocks };
+    this.tables = {
+      heads: () => [this.#head, ...this.#waiting.map(({ head }) => head)],
+      blocks: () => blocks.blocks,
+    };
   }
 
   /** Brings back what is in the log and in no block. A head is cut only between segments, so that each is in one of them. */
@@ -107,7 +135,11 @@ class Store implements TracesStore {
     });
     const since = this.tables
       .heads()
-      .reduce((oldest, { startMs, rows }) => startMs.subarray(0, rows).reduce((least, start) => Math.min(least, start), oldest), Infinity);
+      .reduce(
+        (oldest, { startMs, rows }) =>
+          startMs.subarray(0, rows).reduce((least, start) => Math.min(least, start), oldest),
+        Infinity,
+      );
     this.#blocks.damage.lost(this.#wal.damage, since, this.#now());
     await this.#wal.drop(done);
     // With nothing left of it the log counts from the beginning again.
@@ -126,7 +158,11 @@ class Store implements TracesStore {
     }
   }
 
-  async push(format: PushFormat, body: Uint8Array, { encoding, stamp = {} }: PushOptions = {}): Promise<PushResult> {
+  async push(
+    format: PushFormat,
+    body: Uint8Array,
+    { encoding, stamp = {} }: PushOptions = {},
+  ): Promise<PushResult> {
     this.#assertOpen();
     this.#disk.assertWritable();
     const proto = requestOf(format, body, encoding, this.#limits.bodyBytes);
@@ -169,13 +205,19 @@ class Store implements TracesStore {
 
   async tend({ now: atOnce = false }: { readonly now?: boolean } = {}): Promise<void> {
     const age = this.#now() - this.#head.openedAt;
-    const due = this.#head.rows > 0 && ((age >= this.#limits.headAgeMs && this.#head.rows >= this.#limits.headSpans / 8) || age >= this.#limits.headMaxAgeMs);
+    const due =
+      this.#head.rows > 0 &&
+      ((age >= this.#limits.headAgeMs && this.#head.rows >= this.#limits.headSpans / 8) ||
+        age >= this.#limits.headMaxAgeMs);
     if ((due || atOnce) && this.#head.rows > 0) {
       this.#retireHead(this.#wal.cut());
     }
     await this.#empty();
     await this.#blocks.lookAgain(this.#now());
-    this.#blocks.retain({ maxAgeMs: this.#limits.maxAgeMs, maxBytes: this.#limits.maxBytes }, this.#clock);
+    this.#blocks.retain(
+      { maxAgeMs: this.#limits.maxAgeMs, maxBytes: this.#limits.maxBytes },
+      this.#clock,
+    );
   }
 
   count(head: Head, first: number, end: number): void {
@@ -193,13 +235,22 @@ class Store implements TracesStore {
   }
 
   async care(what: 'check' | 'mend'): Promise<StoreReport> {
-    const report = what === 'check' ? await this.#blocks.damage.check() : await this.#blocks.damage.mend(() => false);
+    const report =
+      what === 'check'
+        ? await this.#blocks.damage.check()
+        : await this.#blocks.damage.mend(() => false);
     this.#blocks.readAnew();
     return report;
   }
 
   stats(): StoreStats {
-    return statsOf({ blocks: this.#blocks, heads: this.tables.heads(), walBytes: this.#wal.bytes, totals: this.#totals, metrics: this.#metrics });
+    return statsOf({
+      blocks: this.#blocks,
+      heads: this.tables.heads(),
+      walBytes: this.#wal.bytes,
+      totals: this.#totals,
+      metrics: this.#metrics,
+    });
   }
 
   /** What is in the head stays in the log, and is read from there at the next start. */
@@ -237,12 +288,20 @@ class Store implements TracesStore {
 
   async #emptyAll(): Promise<void> {
     try {
-      for (let next = this.#waiting[0]; next !== undefined && !this.#closed; next = this.#waiting[0]) {
+      for (
+        let next = this.#waiting[0];
+        next !== undefined && !this.#closed;
+        next = this.#waiting[0]
+      ) {
         await this.#toBlock(next);
       }
     } catch (error) {
       this.#log.error(
-        { event: 'traces.block_not_written', cause: messageOf(error), waiting: this.#waiting.length },
+        {
+          event: 'traces.block_not_written',
+          cause: messageOf(error),
+          waiting: this.#waiting.length,
+        },
         'could not write a trace block; spans stay in the WAL, and it is retried',
       );
     }
@@ -253,7 +312,8 @@ class Store implements TracesStore {
     const name = this.#freeName(behind);
     const pace = budget({ timeoutMs: Infinity });
     const block = await writeTraceBlock(this.#catalogue.blocksFolder, name, head, pace);
-    const advance = (): void => void this.#catalogue.db.prepare('update position set segment = ?').run(behind);
+    const advance = (): void =>
+      void this.#catalogue.db.prepare('update position set segment = ?').run(behind);
     if (block === undefined) {
       advance();
     } else {
@@ -273,10 +333,16 @@ class Store implements TracesStore {
 
   #assertOpen(): void {
     if (this.#closed) {
-      throw new SvcError('unavailable', 'the trace store is closed; retry in a moment', { retryAfterSeconds: 5 });
+      throw new SvcError('unavailable', 'the trace store is closed; retry in a moment', {
+        retryAfterSeconds: 5,
+      });
     }
     if (this.#waiting.length >= mostWaitingHeads) {
-      throw new SvcError('rate_limited', 'trace store: spans come faster than blocks are written; retry in a moment', { retryAfterSeconds: 2 });
+      throw new SvcError(
+        'rate_limited',
+        'trace store: spans come faster than blocks are written; retry in a moment',
+        { retryAfterSeconds: 2 },
+      );
     }
   }
 }

@@ -59,7 +59,9 @@ export class StoredSpan implements Span {
   }
 
   get startNs(): bigint {
-    return BigInt(this.#table.startMs[this.#row]!) * 1_000_000n + BigInt(this.#table.startNs[this.#row]!);
+    return (
+      BigInt(this.#table.startMs[this.#row]!) * 1_000_000n + BigInt(this.#table.startNs[this.#row]!)
+    );
   }
 
   get durationNs(): number {
@@ -67,7 +69,11 @@ export class StoredSpan implements Span {
   }
 
   get attributes(): readonly Attribute[] {
-    return (this.#attributes ??= this.#pairs(this.#table.pairStarts, this.#table.pairIds, this.#row));
+    return (this.#attributes ??= this.#pairs(
+      this.#table.pairStarts,
+      this.#table.pairIds,
+      this.#row,
+    ));
   }
 
   get resource(): readonly Attribute[] {
@@ -118,7 +124,8 @@ export class StoredSpan implements Span {
   }
 }
 
-const word = (bytes: Uint8Array, at: number): number => ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+const word = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
 
 const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 

@@ -36,17 +36,55 @@ export interface TagValue {
 export type TagNames = Readonly<Record<ScopeName, readonly string[]>>;
 
 export const intrinsicTags: readonly string[] = [
-  ...['duration', 'event:name', 'event:timeSinceStart', 'instrumentation:name', 'instrumentation:version', 'kind', 'link:spanID', 'link:traceID', 'name'],
-  ...['rootName', 'rootServiceName', 'span:duration', 'span:id', 'span:kind', 'span:name', 'span:parentID', 'span:status', 'span:statusMessage', 'status'],
-  ...['statusMessage', 'trace:duration', 'trace:id', 'trace:rootName', 'trace:rootService', 'traceDuration'],
+  ...[
+    'duration',
+    'event:name',
+    'event:timeSinceStart',
+    'instrumentation:name',
+    'instrumentation:version',
+    'kind',
+    'link:spanID',
+    'link:traceID',
+    'name',
+  ],
+  ...[
+    'rootName',
+    'rootServiceName',
+    'span:duration',
+    'span:id',
+    'span:kind',
+    'span:name',
+    'span:parentID',
+    'span:status',
+    'span:statusMessage',
+    'status',
+  ],
+  ...[
+    'statusMessage',
+    'trace:duration',
+    'trace:id',
+    'trace:rootName',
+    'trace:rootService',
+    'traceDuration',
+  ],
 ];
 
 const scopeNames = Object.keys(scopeBits) as ScopeName[];
 
 /** Keys of attributes in the window, by scope, each list sorted. */
-export async function tagNames(tables: SpanTables, options: TagOptions, budget: Budget): Promise<TagNames> {
+export async function tagNames(
+  tables: SpanTables,
+  options: TagOptions,
+  budget: Budget,
+): Promise<TagNames> {
   const { window } = options;
-  const found: Record<ScopeName, Set<string>> = { span: new Set(), resource: new Set(), event: new Set(), link: new Set(), instrumentation: new Set() };
+  const found: Record<ScopeName, Set<string>> = {
+    span: new Set(),
+    resource: new Set(),
+    event: new Set(),
+    link: new Set(),
+    instrumentation: new Set(),
+  };
   if (!isOfAll(options)) {
     await namesOfSpans(tables, options, found, budget);
   } else {
@@ -63,18 +101,28 @@ export async function tagNames(tables: SpanTables, options: TagOptions, budget: 
       await budget.breathe();
     }
   }
-  return Object.fromEntries(scopeNames.map((scope) => [scope, [...found[scope]].sort()])) as unknown as TagNames;
+  return Object.fromEntries(
+    scopeNames.map((scope) => [scope, [...found[scope]].sort()]),
+  ) as unknown as TagNames;
 }
 
-const overlapping = ({ blocks }: SpanTables, { startMs, endMs }: SearchWindow) => blocks().filter(({ row }) => row.maxt >= startMs && row.mint <= endMs);
+const overlapping = ({ blocks }: SpanTables, { startMs, endMs }: SearchWindow) =>
+  blocks().filter(({ row }) => row.maxt >= startMs && row.mint <= endMs);
 
 function addKeys({ dictionary }: SpanTable, found: Readonly<Record<ScopeName, Set<string>>>): void {
   for (const { key, scopes } of dictionary.keys()) {
-    scopeNames.filter((scope) => (scopes & scopeBits[scope]) !== 0).forEach((scope) => found[scope].add(key));
+    scopeNames
+      .filter((scope) => (scopes & scopeBits[scope]) !== 0)
+      .forEach((scope) => found[scope].add(key));
   }
 }
 
-async function namesOfSpans(tables: SpanTables, options: TagOptions, found: Readonly<Record<ScopeName, Set<string>>>, budget: Budget): Promise<void> {
+async function namesOfSpans(
+  tables: SpanTables,
+  options: TagOptions,
+  found: Readonly<Record<ScopeName, Set<string>>>,
+  budget: Budget,
+): Promise<void> {
   for await (const view of spansOf(tables, options, false, budget)) {
     for (const { span } of view) {
       span.attributes.forEach(({ key }) => found.span.add(key));
@@ -86,7 +134,8 @@ async function namesOfSpans(tables: SpanTables, options: TagOptions, found: Read
   }
 }
 
-const isOfAll = ({ query = '', enforce = [] }: TagOptions): boolean => query.trim() === '' && enforce.length === 0;
+const isOfAll = ({ query = '', enforce = [] }: TagOptions): boolean =>
+  query.trim() === '' && enforce.length === 0;
 
 interface Seen {
   readonly span: Span;
@@ -104,8 +153,17 @@ async function* spansOf(
   const filter = query.trim() === '' ? undefined : parse(query);
   const run = compilePipeline(filter?.stages ?? [{ kind: 'filter', condition: undefined }]);
   const sight = sightOf(enforce);
-  const hint = filter === undefined ? undefined : prefilterOf({ ...filter, metrics: { function: 'rate', field: undefined, quantiles: [], by: [] } });
-  const prefilter = { spans: sight.narrow(hint?.spans), partial: !byTrace && hint?.partial !== false };
+  const hint =
+    filter === undefined
+      ? undefined
+      : prefilterOf({
+          ...filter,
+          metrics: { function: 'rate', field: undefined, quantiles: [], by: [] },
+        });
+  const prefilter = {
+    spans: sight.narrow(hint?.spans),
+    partial: !byTrace && hint?.partial !== false,
+  };
   for await (const { traces } of spanSource(tables).traces(window, prefilter, budget)) {
     const seen: Seen[] = [];
     for (const trace of traces) {
@@ -124,7 +182,12 @@ async function* spansOf(
 }
 
 /** Values of a tag such as `resource.service.name`, `.http.method` or `status`; each once. */
-export async function tagValues(tables: SpanTables, tag: string, options: TagValueOptions, budget: Budget): Promise<readonly TagValue[]> {
+export async function tagValues(
+  tables: SpanTables,
+  tag: string,
+  options: TagValueOptions,
+  budget: Budget,
+): Promise<readonly TagValue[]> {
   const field = fieldOf(tag);
   const keywords = keywordsOf(field);
   if (keywords !== undefined) {
@@ -151,7 +214,10 @@ export async function tagValues(tables: SpanTables, tag: string, options: TagVal
 
 /** What a tag speaks of; a name without a scope is an attribute of any. */
 export function fieldOf(tag: string): FieldExpression {
-  if (intrinsicNamed(tag) === undefined && !/^(?:\.|(?:span|resource|event|link|instrumentation|parent)\.)/.test(tag)) {
+  if (
+    intrinsicNamed(tag) === undefined &&
+    !/^(?:\.|(?:span|resource|event|link|instrumentation|parent)\.)/.test(tag)
+  ) {
     return { kind: 'attribute', scope: scopeOf(tag), ofParent: false, name: tag };
   }
   return parseField(new Cursor(tag));
@@ -212,7 +278,12 @@ async function ofDictionaries(
   tables.heads().forEach(look);
   for (const block of overlapping(tables, window)) {
     const { keys, more } = block.meta;
-    if (!more && !scopeNames.some((scope) => (scopeBits[scope] & wanted) !== 0 && keys[scope].includes(field.name))) {
+    if (
+      !more &&
+      !scopeNames.some(
+        (scope) => (scopeBits[scope] & wanted) !== 0 && keys[scope].includes(field.name),
+      )
+    ) {
       continue;
     }
     for (const group of block.groups()) {
@@ -234,7 +305,9 @@ async function ofSpans(
   budget: Budget,
 ): Promise<void> {
   const evaluate: Evaluate = compileField(field);
-  const byTrace = field.kind === 'intrinsic' && (field.intrinsic === 'rootName' || field.intrinsic === 'rootServiceName');
+  const byTrace =
+    field.kind === 'intrinsic' &&
+    (field.intrinsic === 'rootName' || field.intrinsic === 'rootServiceName');
   for await (const seen of spansOf(tables, options, byTrace, budget)) {
     seen.forEach(({ view, index }) => add(evaluate(view, index)));
     if (full()) {

@@ -42,26 +42,44 @@ export function traceJson(trace: TraceSpans, form: 'v1' | 'v2'): Uint8Array<Arra
 export const noTrace = '{"trace":{},"metrics":{}}';
 
 function batchesOf(traces: readonly TraceSpans[]): Batch[] {
-  const batches = new Map<string, { resource: readonly Attribute[]; scopes: Map<string, { scope: Scope; spans: Owned[] }> }>();
+  const batches = new Map<
+    string,
+    { resource: readonly Attribute[]; scopes: Map<string, { scope: Scope; spans: Owned[] }> }
+  >();
   const keys = new Map<object, string>();
-  const textOf = (part: object, attributes: readonly Attribute[], head: readonly string[]): string => {
+  const textOf = (
+    part: object,
+    attributes: readonly Attribute[],
+    head: readonly string[],
+  ): string => {
     let key = keys.get(part);
     if (key === undefined) {
-      keys.set(part, (key = JSON.stringify([head, attributes.map((entry) => [entry.key, keyOf(entry.value)])])));
+      keys.set(
+        part,
+        (key = JSON.stringify([head, attributes.map((entry) => [entry.key, keyOf(entry.value)])])),
+      );
     }
     return key;
   };
-  for (const owned of traces.flatMap(({ traceId, spans }) => spans.map((span): Owned => ({ traceId, span })))) {
+  for (const owned of traces.flatMap(({ traceId, spans }) =>
+    spans.map((span): Owned => ({ traceId, span })),
+  )) {
     const { resource, scope } = owned.span;
     const key = textOf(resource, resource, []);
-    const batch = batches.get(key) ?? { resource, scopes: new Map<string, { scope: Scope; spans: Owned[] }>() };
+    const batch = batches.get(key) ?? {
+      resource,
+      scopes: new Map<string, { scope: Scope; spans: Owned[] }>(),
+    };
     batches.set(key, batch);
     const scopeKey = textOf(scope, scope.attributes, [scope.name, scope.version]);
     const entry = batch.scopes.get(scopeKey) ?? { scope, spans: [] };
     batch.scopes.set(scopeKey, entry);
     entry.spans.push(owned);
   }
-  return Array.from(batches.values(), ({ resource, scopes }) => ({ resource, scopes: [...scopes.values()] }));
+  return Array.from(batches.values(), ({ resource, scopes }) => ({
+    resource,
+    scopes: [...scopes.values()],
+  }));
 }
 
 const base64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
@@ -88,7 +106,9 @@ function scopeJson(json: JsonBytes, { name, version, attributes }: Scope): void 
   json.raw('}');
 }
 
-const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'].map((kind) => `SPAN_KIND_${kind}`);
+const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'].map(
+  (kind) => `SPAN_KIND_${kind}`,
+);
 const statuses = ['UNSET', 'OK', 'ERROR'].map((status) => `STATUS_CODE_${status}`);
 
 function spanJson(json: JsonBytes, traceId: string, span: Span): void {
@@ -107,7 +127,9 @@ function spanJson(json: JsonBytes, traceId: string, span: Span): void {
   if (span.kind !== 0) {
     json.raw(`,"kind":"${kinds[span.kind]!}"`);
   }
-  json.raw(`,"startTimeUnixNano":"${startNs}","endTimeUnixNano":"${startNs + BigInt(span.durationNs)}"`);
+  json.raw(
+    `,"startTimeUnixNano":"${startNs}","endTimeUnixNano":"${startNs + BigInt(span.durationNs)}"`,
+  );
   if (span.attributes.length > 0) {
     json.raw(',"attributes":');
     attributesJson(json, span.attributes);
@@ -115,7 +137,11 @@ function spanJson(json: JsonBytes, traceId: string, span: Span): void {
   if (span.events.length > 0) {
     json.raw(',"events":[');
     span.events.forEach((event, index) => {
-      json.raw(`${index === 0 ? '' : ','}{"timeUnixNano":"${startNs + BigInt(Math.trunc(event.sinceStart))}","name":`).string(event.name);
+      json
+        .raw(
+          `${index === 0 ? '' : ','}{"timeUnixNano":"${startNs + BigInt(Math.trunc(event.sinceStart))}","name":`,
+        )
+        .string(event.name);
       if (event.attributes.length > 0) {
         json.raw(',"attributes":');
         attributesJson(json, event.attributes);
@@ -127,7 +153,9 @@ function spanJson(json: JsonBytes, traceId: string, span: Span): void {
   if (span.links.length > 0) {
     json.raw(',"links":[');
     span.links.forEach((link, index) => {
-      json.raw(`${index === 0 ? '' : ','}{"traceId":"${base64(link.traceId)}","spanId":"${base64(link.spanId)}"`);
+      json.raw(
+        `${index === 0 ? '' : ','}{"traceId":"${base64(link.traceId)}","spanId":"${base64(link.spanId)}"`,
+      );
       if (link.traceState !== '') {
         json.raw(',"traceState":').string(link.traceState);
       }
@@ -161,7 +189,9 @@ export function tracesProto(traces: readonly TraceSpans[]): Uint8Array<ArrayBuff
             message.string(1, scope.name).string(2, scope.version);
             writeAttributes(message, 3, scope.attributes);
           });
-          spans.forEach(({ traceId, span }) => scopeSpans.message(2, (message) => writeSpan(message, traceId, span)));
+          spans.forEach(({ traceId, span }) =>
+            scopeSpans.message(2, (message) => writeSpan(message, traceId, span)),
+          );
         });
       }
     });
@@ -170,9 +200,14 @@ export function tracesProto(traces: readonly TraceSpans[]): Uint8Array<ArrayBuff
 }
 
 /** What version 2 puts around it. */
-export const answerProto = (trace: Uint8Array): Uint8Array<ArrayBuffer> => Uint8Array.from(new ProtoWriter(trace.length + 16).bytes(1, trace).finish());
+export const answerProto = (trace: Uint8Array): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(new ProtoWriter(trace.length + 16).bytes(1, trace).finish());
 
-function writeAttributes(writer: ProtoWriter, field: number, attributes: readonly Attribute[]): void {
+function writeAttributes(
+  writer: ProtoWriter,
+  field: number,
+  attributes: readonly Attribute[],
+): void {
   attributes.forEach((entry) => writer.message(field, (message) => writeKeyValue(message, entry)));
 }
 
@@ -193,13 +228,18 @@ function writeSpan(writer: ProtoWriter, traceId: string, span: Span): void {
   writeAttributes(writer, 9, span.attributes);
   for (const event of span.events) {
     writer.message(11, (message) => {
-      message.fixed64(1, BigInt.asUintN(64, startNs + BigInt(Math.trunc(event.sinceStart)))).string(2, event.name);
+      message
+        .fixed64(1, BigInt.asUintN(64, startNs + BigInt(Math.trunc(event.sinceStart))))
+        .string(2, event.name);
       writeAttributes(message, 3, event.attributes);
     });
   }
   for (const link of span.links) {
     writer.message(13, (message) => {
-      message.bytes(1, Buffer.from(link.traceId, 'hex')).bytes(2, Buffer.from(link.spanId, 'hex')).string(3, link.traceState);
+      message
+        .bytes(1, Buffer.from(link.traceId, 'hex'))
+        .bytes(2, Buffer.from(link.spanId, 'hex'))
+        .string(3, link.traceState);
       writeAttributes(message, 4, link.attributes);
     });
   }

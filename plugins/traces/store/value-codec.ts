@@ -4,7 +4,17 @@ import { SvcError } from 'svc/sdk';
 import type { Attribute, Value } from '../traceql/span.ts';
 
 /** Written into blocks: never renumber. */
-const types = { string: 0, no: 1, yes: 2, int: 3, exact: 4, float: 5, array: 6, map: 7, bytes: 8 } as const;
+const types = {
+  string: 0,
+  no: 1,
+  yes: 2,
+  int: 3,
+  exact: 4,
+  float: 5,
+  array: 6,
+  map: 7,
+  bytes: 8,
+} as const;
 
 const deepest = 64;
 const zigzagLimit = 2 ** 52;

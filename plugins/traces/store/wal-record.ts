@@ -28,7 +28,10 @@ export function readRecord(record: Buffer): WalRecord {
   const reader = new ByteReader(record);
   const found = reader.u8();
   if (found !== version) {
-    throw new SvcError('unavailable', `trace store: a WAL record has version ${found}, which this svc does not know; upgrade svc`);
+    throw new SvcError(
+      'unavailable',
+      `trace store: a WAL record has version ${found}, which this svc does not know; upgrade svc`,
+    );
   }
   const receivedAt = reader.f64le();
   const id = (): string | undefined => {

@@ -26,7 +26,10 @@ export class Parameters {
   text(name: string): string | undefined {
     const text = this.#list.find(([other]) => other === name)?.[1];
     if (text !== undefined && Buffer.byteLength(text) > longestText) {
-      throw queryError('bad_data', `invalid ${name}: it has ${Buffer.byteLength(text)} bytes, ${longestText} are the limit`);
+      throw queryError(
+        'bad_data',
+        `invalid ${name}: it has ${Buffer.byteLength(text)} bytes, ${longestText} are the limit`,
+      );
     }
     return text === '' ? undefined : text;
   }
@@ -36,7 +39,10 @@ export class Parameters {
     const end = this.#instant('end') ?? this.#nowMs;
     const start = this.#instant('start') ?? end - usualMs;
     if (start >= end) {
-      throw queryError('bad_data', `http parameter start must be before end. received start=${seconds(start)} end=${seconds(end)}`);
+      throw queryError(
+        'bad_data',
+        `http parameter start must be before end. received start=${seconds(start)} end=${seconds(end)}`,
+      );
     }
     return { start, end };
   }
@@ -60,7 +66,10 @@ export class Parameters {
       return undefined;
     }
     if (!/^[-+]?\d{1,15}$/.test(text)) {
-      throw queryError('bad_data', `invalid ${name}: strconv.Atoi: parsing ${JSON.stringify(text.slice(0, 100))}: invalid syntax`);
+      throw queryError(
+        'bad_data',
+        `invalid ${name}: strconv.Atoi: parsing ${JSON.stringify(text.slice(0, 100))}: invalid syntax`,
+      );
     }
     if (Number(text) < 1) {
       throw queryError('bad_data', `invalid ${name}: must be a positive number`);
@@ -70,7 +79,9 @@ export class Parameters {
 
   /** Tempo shows a hundred unless it is told otherwise; 0 is not told. */
   exemplars(): number {
-    return this.text('exemplars') === '0' ? usualExemplars : (this.count('exemplars') ?? usualExemplars);
+    return this.text('exemplars') === '0'
+      ? usualExemplars
+      : (this.count('exemplars') ?? usualExemplars);
   }
 
   /** Milliseconds; whole seconds that make about 120 points of the window unless it is said. */
@@ -81,7 +92,10 @@ export class Parameters {
     }
     const step = /^\d{1,12}(?:\.\d{1,9})?$/.test(text) ? Number(text) * 1_000 : durationMs(text);
     if (step === undefined || !(step > 0)) {
-      throw queryError('bad_data', `invalid step: cannot parse ${JSON.stringify(text.slice(0, 100))} to a valid duration`);
+      throw queryError(
+        'bad_data',
+        `invalid step: cannot parse ${JSON.stringify(text.slice(0, 100))} to a valid duration`,
+      );
     }
     return step;
   }
@@ -90,7 +104,10 @@ export class Parameters {
     const text = this.text(name);
     const at = text === undefined ? undefined : instantMs(text);
     if (text !== undefined && at === undefined) {
-      throw queryError('bad_data', `invalid ${name}: strconv.ParseInt: parsing ${JSON.stringify(text.slice(0, 100))}: invalid syntax`);
+      throw queryError(
+        'bad_data',
+        `invalid ${name}: strconv.ParseInt: parsing ${JSON.stringify(text.slice(0, 100))}: invalid syntax`,
+      );
     }
     return at;
   }
@@ -132,5 +149,7 @@ function msOf(text: string): number | undefined {
   if (/^\d{11,19}$/.test(text)) {
     return Number(BigInt(text) / 1_000n) / 1_000;
   }
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : undefined;
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i.test(text)
+    ? Date.parse(text)
+    : undefined;
 }

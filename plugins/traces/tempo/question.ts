@@ -1,6 +1,12 @@
 import { queryError } from 'svc/query';
 
-import type { InstantInput, MetricsInput, SearchInput, TagsInput, TagValuesInput } from '../thread-contract.ts';
+import type {
+  InstantInput,
+  MetricsInput,
+  SearchInput,
+  TagsInput,
+  TagValuesInput,
+} from '../thread-contract.ts';
 import type { ParameterList } from './parameter-list.ts';
 import { Parameters } from './parameters.ts';
 
@@ -54,7 +60,15 @@ export class Reader {
       throw queryError('bad_data', `invalid scope: ${scope.slice(0, 100)}`);
     }
     const query = version === 2 ? given('query', parameters.text('q')) : {};
-    return { kind: 'tags', input: { ...parameters.window(tagsMs), version, ...query, ...(scope !== undefined && scope !== 'none' && { scope }) } };
+    return {
+      kind: 'tags',
+      input: {
+        ...parameters.window(tagsMs),
+        version,
+        ...query,
+        ...(scope !== undefined && scope !== 'none' && { scope }),
+      },
+    };
   }
 
   values(list: ParameterList, tag: string, version: 1 | 2): TempoQuestion {
@@ -74,12 +88,26 @@ export class Reader {
   range(list: ParameterList): TempoQuestion {
     const parameters = this.#of(list);
     const window = parameters.windowWithin(searchMs, this.#longestMs());
-    return { kind: 'range', input: { ...window, query: demanded(parameters), step: parameters.step(window), exemplars: parameters.exemplars() } };
+    return {
+      kind: 'range',
+      input: {
+        ...window,
+        query: demanded(parameters),
+        step: parameters.step(window),
+        exemplars: parameters.exemplars(),
+      },
+    };
   }
 
   instant(list: ParameterList): TempoQuestion {
     const parameters = this.#of(list);
-    return { kind: 'instant', input: { ...parameters.windowWithin(searchMs, this.#longestMs()), query: demanded(parameters) } };
+    return {
+      kind: 'instant',
+      input: {
+        ...parameters.windowWithin(searchMs, this.#longestMs()),
+        query: demanded(parameters),
+      },
+    };
   }
 
   #of(list: ParameterList): Parameters {
@@ -88,7 +116,8 @@ export class Reader {
 }
 
 /** Some clients of metrics say `query`. */
-const demanded = (parameters: Parameters): string => parameters.text('q') ?? parameters.text('query') ?? '';
+const demanded = (parameters: Parameters): string =>
+  parameters.text('q') ?? parameters.text('query') ?? '';
 
 const given = <K extends string, T>(key: K, value: T | undefined): { readonly [key in K]?: T } =>
   (value === undefined ? {} : { [key]: value }) as { readonly [key in K]?: T };

@@ -25,7 +25,23 @@ export type Intrinsic =
   | 'instrumentation:name'
   | 'instrumentation:version';
 
-export type FieldOperator = '=' | '!=' | '<' | '<=' | '>' | '>=' | '=~' | '!~' | '&&' | '||' | '+' | '-' | '*' | '/' | '%' | '^';
+export type FieldOperator =
+  | '='
+  | '!='
+  | '<'
+  | '<='
+  | '>'
+  | '>='
+  | '=~'
+  | '!~'
+  | '&&'
+  | '||'
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '%'
+  | '^';
 export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>=';
 
 export interface AttributeField {
@@ -41,7 +57,12 @@ export type FieldExpression =
   | AttributeField
   | { readonly kind: 'intrinsic'; readonly intrinsic: Intrinsic; readonly text: string }
   | { readonly kind: 'unary'; readonly operator: '!' | '-'; readonly operand: FieldExpression }
-  | { readonly kind: 'binary'; readonly operator: FieldOperator; readonly left: FieldExpression; readonly right: FieldExpression };
+  | {
+      readonly kind: 'binary';
+      readonly operator: FieldOperator;
+      readonly left: FieldExpression;
+      readonly right: FieldExpression;
+    };
 
 export type Relation = '>' | '>>' | '<' | '<<' | '~';
 export type SpansetOperator = '&&' | '||' | Relation | `!${Relation}` | `&${Relation}`;
@@ -49,20 +70,39 @@ export type SpansetOperator = '&&' | '||' | Relation | `!${Relation}` | `&${Rela
 export type SpansetExpression =
   /** Without a condition: every span. */
   | { readonly kind: 'filter'; readonly condition: FieldExpression | undefined }
-  | { readonly kind: 'operation'; readonly operator: SpansetOperator; readonly left: SpansetExpression; readonly right: SpansetExpression }
+  | {
+      readonly kind: 'operation';
+      readonly operator: SpansetOperator;
+      readonly left: SpansetExpression;
+      readonly right: SpansetExpression;
+    }
   | { readonly kind: 'pipeline'; readonly stages: readonly Stage[] };
 
 export type AggregateFunction = 'count' | 'avg' | 'max' | 'min' | 'sum';
 
 export type ScalarExpression =
   | { readonly kind: 'number'; readonly value: Value; readonly text: string }
-  | { readonly kind: 'aggregate'; readonly function: AggregateFunction; readonly field: FieldExpression | undefined }
+  | {
+      readonly kind: 'aggregate';
+      readonly function: AggregateFunction;
+      readonly field: FieldExpression | undefined;
+    }
   | { readonly kind: 'negative'; readonly operand: ScalarExpression }
-  | { readonly kind: 'arithmetic'; readonly operator: '+' | '-' | '*' | '/' | '%' | '^'; readonly left: ScalarExpression; readonly right: ScalarExpression };
+  | {
+      readonly kind: 'arithmetic';
+      readonly operator: '+' | '-' | '*' | '/' | '%' | '^';
+      readonly left: ScalarExpression;
+      readonly right: ScalarExpression;
+    };
 
 export type Stage =
   | SpansetExpression
-  | { readonly kind: 'compare'; readonly operator: Comparison; readonly left: ScalarExpression; readonly right: ScalarExpression }
+  | {
+      readonly kind: 'compare';
+      readonly operator: Comparison;
+      readonly left: ScalarExpression;
+      readonly right: ScalarExpression;
+    }
   | { readonly kind: 'by'; readonly fields: readonly FieldExpression[] }
   | { readonly kind: 'coalesce' }
   | { readonly kind: 'select'; readonly fields: readonly FieldExpression[] };

@@ -1,10 +1,28 @@
 import { compileRegex, queryError } from 'svc/query';
 
-import type { FieldExpression, FieldOperator, Intrinsic, MetricsStage, Query, ScalarExpression, SpansetExpression, Stage } from './ast.ts';
+import type {
+  FieldExpression,
+  FieldOperator,
+  Intrinsic,
+  MetricsStage,
+  Query,
+  ScalarExpression,
+  SpansetExpression,
+  Stage,
+} from './ast.ts';
 import { printField, printScalar } from './print.ts';
 
 /** What an expression is known to be before it meets a span; `attribute`: anything. */
-type Type = 'attribute' | 'nil' | 'string' | 'int' | 'float' | 'duration' | 'bool' | 'status' | 'kind';
+type Type =
+  | 'attribute'
+  | 'nil'
+  | 'string'
+  | 'int'
+  | 'float'
+  | 'duration'
+  | 'bool'
+  | 'status'
+  | 'kind';
 
 const typeOfIntrinsic: Readonly<Record<Intrinsic, Type>> = {
   duration: 'duration',
@@ -33,8 +51,10 @@ const typeOfIntrinsic: Readonly<Record<Intrinsic, Type>> = {
 
 const arithmetic = ['+', '-', '*', '/', '%', '^'];
 
-const complaint = (problem: string): Error => queryError('bad_data', `invalid TraceQL query: ${problem}`);
-const isNumeric = (type: Type): boolean => type === 'int' || type === 'float' || type === 'duration';
+const complaint = (problem: string): Error =>
+  queryError('bad_data', `invalid TraceQL query: ${problem}`);
+const isNumeric = (type: Type): boolean =>
+  type === 'int' || type === 'float' || type === 'duration';
 const mayBe = (type: Type, wanted: Type): boolean => type === wanted || type === 'attribute';
 
 /** Throws unless every operation of the query can mean something. */
@@ -58,7 +78,9 @@ function checkStage(stage: Stage): void {
       checkScalar(stage.left);
       checkScalar(stage.right);
       if (!(hasAggregate(stage.left) || hasAggregate(stage.right))) {
-        throw complaint(`scalar filters must aggregate spans: ${printScalar(stage.left)} ${stage.operator} ${printScalar(stage.right)}`);
+        throw complaint(
+          `scalar filters must aggregate spans: ${printScalar(stage.left)} ${stage.operator} ${printScalar(stage.right)}`,
+        );
       }
       return;
     case 'by':
@@ -80,7 +102,9 @@ function checkSpanset(expression: SpansetExpression): void {
   switch (expression.kind) {
     case 'filter':
       if (expression.condition !== undefined && !mayBe(typeOf(expression.condition), 'bool')) {
-        throw complaint(`span filter field expressions must resolve to a boolean: ${printField(expression.condition)}`);
+        throw complaint(
+          `span filter field expressions must resolve to a boolean: ${printField(expression.condition)}`,
+        );
       }
       return;
     case 'operation':
@@ -113,7 +137,8 @@ function checkScalar(expression: ScalarExpression): void {
 const hasAggregate = (expression: ScalarExpression): boolean =>
   expression.kind === 'aggregate' ||
   (expression.kind === 'negative' && hasAggregate(expression.operand)) ||
-  (expression.kind === 'arithmetic' && (hasAggregate(expression.left) || hasAggregate(expression.right)));
+  (expression.kind === 'arithmetic' &&
+    (hasAggregate(expression.left) || hasAggregate(expression.right)));
 
 function checkNumeric(field: FieldExpression, text: string): void {
   const type = typeOf(field);
@@ -128,7 +153,9 @@ function checkNumeric(field: FieldExpression, text: string): void {
 function checkGrouping(field: FieldExpression, stage: string): void {
   typeOf(field);
   if (!referencesSpan(field)) {
-    throw complaint(`grouping field expressions must reference the span: ${stage}(${printField(field)})`);
+    throw complaint(
+      `grouping field expressions must reference the span: ${stage}(${printField(field)})`,
+    );
   }
 }
 
@@ -166,7 +193,9 @@ function typeOf(expression: FieldExpression): Type {
       return typeOfIntrinsic[expression.intrinsic];
     case 'unary': {
       const type = typeOf(expression.operand);
-      if (!(type === 'attribute' || (expression.operator === '!' ? type === 'bool' : isNumeric(type)))) {
+      if (
+        !(type === 'attribute' || (expression.operator === '!' ? type === 'bool' : isNumeric(type)))
+      ) {
         throw complaint(`illegal operation for the given type: ${printField(expression)}`);
       }
       return type === 'attribute' && expression.operator === '!' ? 'bool' : type;
@@ -184,7 +213,13 @@ function typeOfBinary(expression: Extract<FieldExpression, { kind: 'binary' }>):
   }
   const a = typeOf(left);
   const b = typeOf(right);
-  const matching = a === b || (isNumeric(a) && isNumeric(b)) || a === 'attribute' || b === 'attribute' || a === 'nil' || b === 'nil';
+  const matching =
+    a === b ||
+    (isNumeric(a) && isNumeric(b)) ||
+    a === 'attribute' ||
+    b === 'attribute' ||
+    a === 'nil' ||
+    b === 'nil';
   if (!matching) {
     throw complaint(`binary operations must operate on the same type: ${printField(expression)}`);
   }
@@ -197,7 +232,13 @@ function typeOfBinary(expression: Extract<FieldExpression, { kind: 'binary' }>):
   if (!arithmetic.includes(operator)) {
     return 'bool';
   }
-  return a === 'attribute' ? (b === 'attribute' ? 'attribute' : b) : a === 'int' && b !== 'attribute' ? b : a;
+  return a === 'attribute'
+    ? b === 'attribute'
+      ? 'attribute'
+      : b
+    : a === 'int' && b !== 'attribute'
+      ? b
+      : a;
 }
 
 /** What every span has is never nil: who asks for that means something else. */
@@ -206,7 +247,13 @@ function checkNil(value: FieldExpression, field: FieldExpression): void {
   if (isNil && field.kind === 'intrinsic' && field.intrinsic !== 'parent') {
     throw complaint(`${printField(field)}=nil is not valid because intrinsics cannot be nil`);
   }
-  if (isNil && field.kind === 'attribute' && field.scope === 'resource' && field.name === 'service.name' && !field.ofParent) {
+  if (
+    isNil &&
+    field.kind === 'attribute' &&
+    field.scope === 'resource' &&
+    field.name === 'service.name' &&
+    !field.ofParent
+  ) {
     throw complaint(`${printField(field)}=nil is not valid because every resource has it`);
   }
 }
@@ -230,13 +277,21 @@ function allows(operator: FieldOperator, type: Type): boolean {
   }
 }
 
-function checkPattern({ operator, left, right }: Extract<FieldExpression, { kind: 'binary' }>): void {
+function checkPattern({
+  operator,
+  left,
+  right,
+}: Extract<FieldExpression, { kind: 'binary' }>): void {
   if (right.kind !== 'literal' || right.value?.type !== 'string') {
-    throw complaint(`the right side of ${operator} must be a string: ${printField(left)} ${operator} ${printField(right)}`);
+    throw complaint(
+      `the right side of ${operator} must be a string: ${printField(left)} ${operator} ${printField(right)}`,
+    );
   }
   try {
     compileRegex(right.value.value);
   } catch (error) {
-    throw complaint(`${(error as Error).message}: ${printField(left)} ${operator} ${printField(right)}`);
+    throw complaint(
+      `${(error as Error).message}: ${printField(left)} ${operator} ${printField(right)}`,
+    );
   }
 }

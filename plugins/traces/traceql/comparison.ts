@@ -11,9 +11,21 @@ const mostAttributes = 2_000;
 const metaType = '__meta_type';
 const nil: Value = { type: 'string', value: 'nil' };
 
-const intrinsics = (['name', 'status', 'statusMessage', 'kind', 'rootName', 'rootServiceName', 'instrumentation:name', 'instrumentation:version'] as const).map(
-  (intrinsic) => ({ key: intrinsic, evaluate: compileField({ kind: 'intrinsic', intrinsic, text: intrinsic }) }),
-);
+const intrinsics = (
+  [
+    'name',
+    'status',
+    'statusMessage',
+    'kind',
+    'rootName',
+    'rootServiceName',
+    'instrumentation:name',
+    'instrumentation:version',
+  ] as const
+).map((intrinsic) => ({
+  key: intrinsic,
+  evaluate: compileField({ kind: 'intrinsic', intrinsic, text: intrinsic }),
+}));
 
 export interface ComparedSeries {
   readonly labels: readonly Attribute[];
@@ -37,7 +49,10 @@ export class Comparison {
 
   constructor({ selection, top, startNs, endNs }: CompareStage, slots: number, bound: SeriesBound) {
     const test = selection === undefined ? () => true : compileTest(selection);
-    const within = startNs === undefined || endNs === undefined ? () => true : (at: bigint) => at > startNs && at <= endNs;
+    const within =
+      startNs === undefined || endNs === undefined
+        ? () => true
+        : (at: bigint) => at > startNs && at <= endNs;
     this.#slots = slots;
     this.#top = top;
     this.#bound = bound;
@@ -63,8 +78,14 @@ export class Comparison {
     const cut = new Set<string>();
     for (const [name, side] of Object.entries(this.#sides)) {
       for (const [key, { total, values, tooMany }] of side) {
-        const order = [...values.values()].map((one) => ({ ...one, sum: sumOf(one.counts) })).sort((a, b) => b.sum - a.sum);
-        order.slice(0, this.#top).forEach(({ value, counts }) => series.push({ labels: [meta(name), { key, value }], values: counts }));
+        const order = [...values.values()]
+          .map((one) => ({ ...one, sum: sumOf(one.counts) }))
+          .sort((a, b) => b.sum - a.sum);
+        order
+          .slice(0, this.#top)
+          .forEach(({ value, counts }) =>
+            series.push({ labels: [meta(name), { key, value }], values: counts }),
+          );
         series.push({ labels: [meta(`${name}_total`), { key, value: nil }], values: total });
         if (tooMany || order.length > this.#top) {
           cut.add(key);
@@ -83,7 +104,12 @@ export class Comparison {
     return series;
   }
 
-  #countAll(side: Map<string, Counted>, scope: string, attributes: readonly Attribute[], slot: number): void {
+  #countAll(
+    side: Map<string, Counted>,
+    scope: string,
+    attributes: readonly Attribute[],
+    slot: number,
+  ): void {
     for (const { key, value } of attributes) {
       this.#count(side, `${scope}.${key}`, value, slot);
     }
@@ -121,5 +147,8 @@ export class Comparison {
   }
 }
 
-const meta = (type: string): Attribute => ({ key: metaType, value: { type: 'string', value: type } });
+const meta = (type: string): Attribute => ({
+  key: metaType,
+  value: { type: 'string', value: type },
+});
 const sumOf = (counts: Float64Array): number => counts.reduce((sum, count) => sum + count, 0);

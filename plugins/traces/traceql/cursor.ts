@@ -59,7 +59,10 @@ export class Cursor {
   }
 
   unexpected(expected?: string): never {
-    throw parseError(this.token, `syntax error: unexpected ${tokenName(this.token)}${expected === undefined ? '' : `, expecting ${expected}`}`);
+    throw parseError(
+      this.token,
+      `syntax error: unexpected ${tokenName(this.token)}${expected === undefined ? '' : `, expecting ${expected}`}`,
+    );
   }
 
   /** Guards recursion: a text cannot nest deeper than the stack is. */

@@ -17,7 +17,9 @@ export function sightOf(matchers: readonly Matcher[]): Sight {
   function sees(resource: readonly Attribute[]): boolean {
     let seen = judged.get(resource);
     if (seen === undefined) {
-      seen = matchers.every((matcher) => matcher.matches(textOf(attribute(resource, matcher.name))));
+      seen = matchers.every((matcher) =>
+        matcher.matches(textOf(attribute(resource, matcher.name))),
+      );
       judged.set(resource, seen);
     }
     return seen;
@@ -28,8 +30,13 @@ export function sightOf(matchers: readonly Matcher[]): Sight {
   const conditions = matchers
     .filter((matcher) => !matcher.matches(''))
     .map((matcher): Condition => {
-      const condition = { field: { scope: 'resource', key: matcher.name }, test: (value: Value) => matcher.matches(textOf(value)) } as const;
-      return matcher.op === '=' ? { ...condition, equals: { type: 'string', value: matcher.value } } : condition;
+      const condition = {
+        field: { scope: 'resource', key: matcher.name },
+        test: (value: Value) => matcher.matches(textOf(value)),
+      } as const;
+      return matcher.op === '='
+        ? { ...condition, equals: { type: 'string', value: matcher.value } }
+        : condition;
     });
 
   return {

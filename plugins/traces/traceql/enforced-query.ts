@@ -10,30 +10,52 @@ export function enforcedQuery(query: Query, matchers: readonly Matcher[]): Query
   if (first === undefined) {
     return query;
   }
-  const sight = more.reduce<FieldExpression>((left, right) => ({ kind: 'binary', operator: '&&', left, right }), first);
+  const sight = more.reduce<FieldExpression>(
+    (left, right) => ({ kind: 'binary', operator: '&&', left, right }),
+    first,
+  );
   const { stages } = query;
-  const begun: readonly Stage[] = stages[0] !== undefined && isSpanset(stages[0]) ? stages : [{ kind: 'filter', condition: undefined }, ...stages];
-  return { ...query, stages: begun.map((stage) => (isSpanset(stage) ? narrowed(stage, sight) : stage)) };
+  const begun: readonly Stage[] =
+    stages[0] !== undefined && isSpanset(stages[0])
+      ? stages
+      : [{ kind: 'filter', condition: undefined }, ...stages];
+  return {
+    ...query,
+    stages: begun.map((stage) => (isSpanset(stage) ? narrowed(stage, sight) : stage)),
+  };
 }
 
 /** The query that tells the name of each span, too. */
 export const withNames = (query: Query): Query => ({
   ...query,
-  stages: [...query.stages, { kind: 'select', fields: [{ kind: 'intrinsic', intrinsic: 'name', text: 'name' }] }],
+  stages: [
+    ...query.stages,
+    { kind: 'select', fields: [{ kind: 'intrinsic', intrinsic: 'name', text: 'name' }] },
+  ],
 });
 
 /** Throws unless the query looks at one span at a time: what it says of other spans cannot be kept from the asker elsewhere. */
 export function assertSpansAlone({ stages, metrics }: Query): void {
-  assertFieldsAlone([...stages.flatMap(fieldsIn), ...(metrics === undefined ? [] : fieldsOfMetrics(metrics))]);
+  assertFieldsAlone([
+    ...stages.flatMap(fieldsIn),
+    ...(metrics === undefined ? [] : fieldsOfMetrics(metrics)),
+  ]);
 }
 
 /** A comparison tells the names of roots, too. */
-const fieldsOfMetrics = (metrics: NonNullable<Query['metrics']>): readonly (FieldExpression | undefined)[] =>
-  metrics.function === 'compare' ? [metrics.selection, { kind: 'intrinsic', intrinsic: 'rootName', text: 'rootName' }] : [metrics.field, ...metrics.by];
+const fieldsOfMetrics = (
+  metrics: NonNullable<Query['metrics']>,
+): readonly (FieldExpression | undefined)[] =>
+  metrics.function === 'compare'
+    ? [metrics.selection, { kind: 'intrinsic', intrinsic: 'rootName', text: 'rootName' }]
+    : [metrics.field, ...metrics.by];
 
 export function assertFieldsAlone(fields: readonly (FieldExpression | undefined)[]): void {
   if (fields.some(looksAtTrace)) {
-    throw queryError('bad_data', 'with a remote trace store, spans of one device cannot be asked about their trace or their parents');
+    throw queryError(
+      'bad_data',
+      'with a remote trace store, spans of one device cannot be asked about their trace or their parents',
+    );
   }
 }
 
@@ -71,8 +93,16 @@ function fieldsOfScalar(scalar: ScalarExpression): readonly (FieldExpression | u
 /** Throws unless the query is one filter of comparisons that must all hold, as a server takes it beside a tag. */
 export function assertOneFilter({ stages, metrics }: Query): void {
   const [stage, ...more] = stages;
-  if (metrics !== undefined || more.length > 0 || stage?.kind !== 'filter' || !isConjunction(stage.condition)) {
-    throw queryError('bad_data', 'with a remote trace store, values within one device can only be narrowed by one filter of comparisons joined by &&');
+  if (
+    metrics !== undefined ||
+    more.length > 0 ||
+    stage?.kind !== 'filter' ||
+    !isConjunction(stage.condition)
+  ) {
+    throw queryError(
+      'bad_data',
+      'with a remote trace store, values within one device can only be narrowed by one filter of comparisons joined by &&',
+    );
   }
 }
 
@@ -84,7 +114,9 @@ function isConjunction(condition: FieldExpression | undefined): boolean {
     return false;
   }
   const { operator, left, right } = condition;
-  return operator === '&&' ? isConjunction(left) && isConjunction(right) : (left.kind === 'attribute' || left.kind === 'intrinsic') && right.kind === 'literal';
+  return operator === '&&'
+    ? isConjunction(left) && isConjunction(right)
+    : (left.kind === 'attribute' || left.kind === 'intrinsic') && right.kind === 'literal';
 }
 
 function narrowed(expression: SpansetExpression, sight: FieldExpression): SpansetExpression {
@@ -92,12 +124,24 @@ function narrowed(expression: SpansetExpression, sight: FieldExpression): Spanse
     case 'filter':
       return {
         kind: 'filter',
-        condition: expression.condition === undefined ? sight : { kind: 'binary', operator: '&&', left: sight, right: expression.condition },
+        condition:
+          expression.condition === undefined
+            ? sight
+            : { kind: 'binary', operator: '&&', left: sight, right: expression.condition },
       };
     case 'operation':
-      return { ...expression, left: narrowed(expression.left, sight), right: narrowed(expression.right, sight) };
+      return {
+        ...expression,
+        left: narrowed(expression.left, sight),
+        right: narrowed(expression.right, sight),
+      };
     case 'pipeline':
-      return { kind: 'pipeline', stages: expression.stages.map((stage) => (isSpanset(stage) ? narrowed(stage, sight) : stage)) };
+      return {
+        kind: 'pipeline',
+        stages: expression.stages.map((stage) =>
+          isSpanset(stage) ? narrowed(stage, sight) : stage,
+        ),
+      };
   }
 }
 

@@ -25,7 +25,12 @@ export class ExemplarPicker {
     this.#most = most;
   }
 
-  pick(view: TraceView, index: number, slot: number, value: number | undefined): Exemplar | undefined {
+  pick(
+    view: TraceView,
+    index: number,
+    slot: number,
+    value: number | undefined,
+  ): Exemplar | undefined {
     const sofar = this.#perSlot.get(slot) ?? 0;
     if (this.#traces.size >= this.#most || sofar >= mostPerSlot || this.#traces.has(view.traceId)) {
       return undefined;
@@ -33,7 +38,10 @@ export class ExemplarPicker {
     this.#traces.add(view.traceId);
     this.#perSlot.set(slot, sofar + 1);
     const span = view.spans[index]!;
-    const text = (key: string, said: string): Attribute => ({ key, value: { type: 'string', value: said } });
+    const text = (key: string, said: string): Attribute => ({
+      key,
+      value: { type: 'string', value: said },
+    });
     return {
       labels: [
         text('trace:id', view.traceId),

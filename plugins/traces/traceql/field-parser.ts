@@ -6,7 +6,9 @@ import { kindNames, statusNames, type Value } from './span.ts';
 /** How tightly an operator binds; `and` and `or` equally, from the left. */
 const binding: ReadonlyMap<string, number> = new Map([
   ...(['&&', '||'] as const).map((operator) => [operator, 1] as const),
-  ...(['=', '!=', '<', '<=', '>', '>=', '=~', '!~'] as const).map((operator) => [operator, 2] as const),
+  ...(['=', '!=', '<', '<=', '>', '>=', '=~', '!~'] as const).map(
+    (operator) => [operator, 2] as const,
+  ),
   ...(['+', '-'] as const).map((operator) => [operator, 3] as const),
   ...(['*', '/', '%'] as const).map((operator) => [operator, 5] as const),
   ['^', 6],
@@ -16,9 +18,40 @@ const fromTheRight = 6;
 
 /** Words that stand for an intrinsic, in all their spellings. */
 const intrinsics: ReadonlyMap<string, Intrinsic> = new Map<string, Intrinsic>([
-  ...(['duration', 'name', 'status', 'statusMessage', 'kind', 'childCount', 'parent', 'rootName', 'rootServiceName'] as const).map(same),
-  ...(['traceDuration', 'nestedSetLeft', 'nestedSetRight', 'nestedSetParent', 'trace:id', 'span:id', 'span:parentID'] as const).map(same),
-  ...(['event:name', 'event:timeSinceStart', 'link:traceID', 'link:spanID', 'instrumentation:name', 'instrumentation:version'] as const).map(same),
+  ...(
+    [
+      'duration',
+      'name',
+      'status',
+      'statusMessage',
+      'kind',
+      'childCount',
+      'parent',
+      'rootName',
+      'rootServiceName',
+    ] as const
+  ).map(same),
+  ...(
+    [
+      'traceDuration',
+      'nestedSetLeft',
+      'nestedSetRight',
+      'nestedSetParent',
+      'trace:id',
+      'span:id',
+      'span:parentID',
+    ] as const
+  ).map(same),
+  ...(
+    [
+      'event:name',
+      'event:timeSinceStart',
+      'link:traceID',
+      'link:spanID',
+      'instrumentation:name',
+      'instrumentation:version',
+    ] as const
+  ).map(same),
   ['trace:duration', 'traceDuration'],
   ['trace:rootName', 'rootName'],
   ['trace:rootService', 'rootServiceName'],
@@ -66,22 +99,34 @@ function prefix(tokens: Cursor): FieldExpression {
   for (const operator of ['!', '-'] as const) {
     if (tokens.take(operator)) {
       const operand = parseField(tokens, bindingOfNegation[operator]);
-      return operator === '-' && isNumber(operand) ? negated(operand) : { kind: 'unary', operator, operand };
+      return operator === '-' && isNumber(operand)
+        ? negated(operand)
+        : { kind: 'unary', operator, operand };
     }
   }
   return atom(tokens);
 }
 
-type NumberLiteral = Extract<FieldExpression, { kind: 'literal' }> & { readonly value: Extract<Value, { type: 'int' | 'float' | 'duration' }> };
+type NumberLiteral = Extract<FieldExpression, { kind: 'literal' }> & {
+  readonly value: Extract<Value, { type: 'int' | 'float' | 'duration' }>;
+};
 
 const isNumber = (expression: FieldExpression): expression is NumberLiteral =>
-  expression.kind === 'literal' && ['int', 'float', 'duration'].includes(expression.value?.type ?? '') && !expression.text.startsWith('-');
+  expression.kind === 'literal' &&
+  ['int', 'float', 'duration'].includes(expression.value?.type ?? '') &&
+  !expression.text.startsWith('-');
 
 const negated = ({ value, text }: NumberLiteral): FieldExpression => ({
   kind: 'literal',
   text: `-${text}`,
   value:
-    value.type === 'int' ? { type: 'int', value: -value.value, ...(value.exact !== undefined && { exact: -value.exact }) } : { ...value, value: -value.value },
+    value.type === 'int'
+      ? {
+          type: 'int',
+          value: -value.value,
+          ...(value.exact !== undefined && { exact: -value.exact }),
+        }
+      : { ...value, value: -value.value },
 });
 
 function atom(tokens: Cursor): FieldExpression {
@@ -94,26 +139,45 @@ function atom(tokens: Cursor): FieldExpression {
       return tokens.unexpected();
     case 'attribute':
       tokens.next();
-      return { kind: 'attribute', scope: token.scope!, ofParent: token.ofParent === true, name: token.text };
+      return {
+        kind: 'attribute',
+        scope: token.scope!,
+        ofParent: token.ofParent === true,
+        name: token.text,
+      };
     case 'string':
       tokens.next();
-      return { kind: 'literal', value: { type: 'string', value: token.text }, text: `\`${token.text}\`` };
+      return {
+        kind: 'literal',
+        value: { type: 'string', value: token.text },
+        text: `\`${token.text}\``,
+      };
     case 'integer':
     case 'float':
     case 'duration':
       tokens.next();
-      return { kind: 'literal', value: numberOf(token.type, token.value, token.text), text: token.text };
+      return {
+        kind: 'literal',
+        value: numberOf(token.type, token.value, token.text),
+        text: token.text,
+      };
     case 'word':
       return word(tokens);
   }
 }
 
 /** The value of a number as it was written. */
-export function numberOf(type: 'integer' | 'float' | 'duration', value: number, text: string): Value {
+export function numberOf(
+  type: 'integer' | 'float' | 'duration',
+  value: number,
+  text: string,
+): Value {
   if (type !== 'integer') {
     return { type, value };
   }
-  return Number.isSafeInteger(value) ? { type: 'int', value } : { type: 'int', value, exact: BigInt(text) };
+  return Number.isSafeInteger(value)
+    ? { type: 'int', value }
+    : { type: 'int', value, exact: BigInt(text) };
 }
 
 function word(tokens: Cursor): FieldExpression {
@@ -135,8 +199,12 @@ const literals: ReadonlyMap<string, FieldExpression> = new Map<string, FieldExpr
   ['nil', { kind: 'literal', value: undefined, text: 'nil' }],
   ['true', { kind: 'literal', value: { type: 'bool', value: true }, text: 'true' }],
   ['false', { kind: 'literal', value: { type: 'bool', value: false }, text: 'false' }],
-  ...statusNames.map((text, value) => [text, { kind: 'literal', value: { type: 'status', value }, text }] as const),
-  ...kindNames.map((text, value) => [text, { kind: 'literal', value: { type: 'kind', value }, text }] as const),
+  ...statusNames.map(
+    (text, value) => [text, { kind: 'literal', value: { type: 'status', value }, text }] as const,
+  ),
+  ...kindNames.map(
+    (text, value) => [text, { kind: 'literal', value: { type: 'kind', value }, text }] as const,
+  ),
 ]);
 
 /** `(a, b)` */

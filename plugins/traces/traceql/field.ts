@@ -17,7 +17,9 @@ export function compileTest(expression: FieldExpression): Test {
     if (operator === '&&' || operator === '||') {
       const a = compileTest(left);
       const b = compileTest(right);
-      return operator === '&&' ? (view, index) => a(view, index) && b(view, index) : (view, index) => a(view, index) || b(view, index);
+      return operator === '&&'
+        ? (view, index) => a(view, index) && b(view, index)
+        : (view, index) => a(view, index) || b(view, index);
     }
     const test = valueTest(expression);
     if (test !== undefined) {
@@ -44,7 +46,11 @@ export function compileTest(expression: FieldExpression): Test {
 
 /** What a comparison with a literal asks of the value on its left; undefined when it is no such comparison. */
 export function valueTest(expression: FieldExpression): ((value: Value) => boolean) | undefined {
-  if (expression.kind !== 'binary' || expression.right.kind !== 'literal' || expression.right.value === undefined) {
+  if (
+    expression.kind !== 'binary' ||
+    expression.right.kind !== 'literal' ||
+    expression.right.value === undefined
+  ) {
     return undefined;
   }
   const { operator, right } = expression;
@@ -52,7 +58,10 @@ export function valueTest(expression: FieldExpression): ((value: Value) => boole
   switch (operator) {
     case '=~':
     case '!~': {
-      const pattern = compileRegex((literal as { value: string }).value, { anchored: true, dotAll: true });
+      const pattern = compileRegex((literal as { value: string }).value, {
+        anchored: true,
+        dotAll: true,
+      });
       return (value) => matchesText(value, pattern.test, operator === '!~');
     }
     case '=':
@@ -88,7 +97,9 @@ function unary(operator: '!' | '-', operand: Evaluate): Evaluate {
     if (operator === '!') {
       return value?.type === 'bool' ? bool(!value.value) : undefined;
     }
-    return value !== undefined && isNumeric(value) ? { type: value.type, value: -value.value } : undefined;
+    return value !== undefined && isNumeric(value)
+      ? { type: value.type, value: -value.value }
+      : undefined;
   };
 }
 
@@ -129,15 +140,22 @@ function binary(expression: Extract<FieldExpression, { kind: 'binary' }>): Evalu
       return (view, index) => {
         const first = a(view, index);
         const second = b(view, index);
-        return first === undefined || second === undefined ? undefined : arithmetic(operator, first, second);
+        return first === undefined || second === undefined
+          ? undefined
+          : arithmetic(operator, first, second);
       };
     }
   }
 }
 
-const isNil = (expression: FieldExpression): boolean => expression.kind === 'literal' && expression.value === undefined;
+const isNil = (expression: FieldExpression): boolean =>
+  expression.kind === 'literal' && expression.value === undefined;
 
-function comparison(operator: '=' | '!=' | '<' | '<=' | '>' | '>=', left: FieldExpression, right: FieldExpression): Evaluate {
+function comparison(
+  operator: '=' | '!=' | '<' | '<=' | '>' | '>=',
+  left: FieldExpression,
+  right: FieldExpression,
+): Evaluate {
   const a = compileField(left);
   const b = compileField(right);
   return (view, index) => {
@@ -184,8 +202,10 @@ function readerOf(scope: AttributeScope, name: string): (span: Span) => Value | 
   }
 }
 
-const eachAttribute = (parts: readonly { readonly attributes: readonly Attribute[] }[], name: string): Value | undefined =>
-  each(parts.map((part) => attribute(part.attributes, name)));
+const eachAttribute = (
+  parts: readonly { readonly attributes: readonly Attribute[] }[],
+  name: string,
+): Value | undefined => each(parts.map((part) => attribute(part.attributes, name)));
 
 /** Of several parts of one span; nil when none of them says anything. */
 function each(values: readonly (Value | undefined)[]): Value | undefined {
@@ -234,7 +254,13 @@ function intrinsicOf(intrinsic: Intrinsic): Evaluate {
     case 'event:name':
       return (view, index) => each(view.spans[index]!.events.map(({ name }) => text(name)));
     case 'event:timeSinceStart':
-      return (view, index) => each(view.spans[index]!.events.map(({ sinceStart }) => ({ type: 'duration', value: sinceStart })));
+      return (view, index) =>
+        each(
+          view.spans[index]!.events.map(({ sinceStart }) => ({
+            type: 'duration',
+            value: sinceStart,
+          })),
+        );
     case 'link:traceID':
       return (view, index) => each(view.spans[index]!.links.map(({ traceId }) => text(traceId)));
     case 'link:spanID':

@@ -3,7 +3,16 @@ import { escapeAt, unquote } from 'svc/template';
 
 import { type AttributeScope, scopeOf } from './source.ts';
 
-export type TokenType = 'attribute' | 'string' | 'integer' | 'float' | 'duration' | 'identifier' | 'word' | 'sign' | 'end';
+export type TokenType =
+  | 'attribute'
+  | 'string'
+  | 'integer'
+  | 'float'
+  | 'duration'
+  | 'identifier'
+  | 'word'
+  | 'sign'
+  | 'end';
 
 export interface Token {
   readonly type: TokenType;
@@ -23,14 +32,41 @@ const longestQuery = 64 * 1024;
 const signs = [
   ...['!>>', '!<<', '&>>', '&<<'],
   ...['!=', '!~', '!>', '!<', '&&', '&>', '&<', '&~', '||', '>>', '<<', '>=', '<=', '=~'],
-  ...['{', '}', '(', ')', '[', ']', ',', '|', '=', '<', '>', '~', '+', '-', '*', '/', '%', '^', '!', '.', ':'],
+  ...[
+    '{',
+    '}',
+    '(',
+    ')',
+    '[',
+    ']',
+    ',',
+    '|',
+    '=',
+    '<',
+    '>',
+    '~',
+    '+',
+    '-',
+    '*',
+    '/',
+    '%',
+    '^',
+    '!',
+    '.',
+    ':',
+  ],
 ];
 
 const space = /\s*/y;
 const comment = /\/\/[^\n]*/y;
-const scopePrefix = /(?:(parent)\.)?(?:(span|resource|event|link|instrumentation)\.|\.)|(parent)\./y;
+const scopePrefix =
+  /(?:(parent)\.)?(?:(span|resource|event|link|instrumentation)\.|\.)|(parent)\./y;
 /** The names themselves instead of pieces of the query. */
-const scopeNames = new Map((['span', 'resource', 'event', 'link', 'instrumentation'] as const).map((name): [string, AttributeScope] => [name, name]));
+const scopeNames = new Map(
+  (['span', 'resource', 'event', 'link', 'instrumentation'] as const).map(
+    (name): [string, AttributeScope] => [name, name],
+  ),
+);
 const scopedIntrinsic = /(?:trace|span|event|link|instrumentation):[A-Za-z_]\w*/y;
 const plainName = /[^\s{}()=~!<>&|^,"]+/y;
 const identifier = /[\p{L}_][\p{L}\p{N}_]*/uy;
@@ -38,18 +74,89 @@ const duration = /(?:\d+(?:\.\d*)?(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h|d|w|y))+(?![
 const number = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
 
 const words = new Set([
-  ...['nil', 'true', 'false', 'error', 'ok', 'unset', 'unspecified', 'internal', 'server', 'client', 'producer', 'consumer'],
-  ...['duration', 'childCount', 'name', 'status', 'statusMessage', 'kind', 'parent', 'rootName', 'rootServiceName', 'traceDuration'],
-  ...['nestedSetLeft', 'nestedSetRight', 'nestedSetParent', 'count', 'avg', 'max', 'min', 'sum', 'by', 'coalesce', 'select', 'with'],
-  ...['rate', 'count_over_time', 'min_over_time', 'max_over_time', 'avg_over_time', 'sum_over_time', 'quantile_over_time', 'histogram_over_time', 'compare'],
+  ...[
+    'nil',
+    'true',
+    'false',
+    'error',
+    'ok',
+    'unset',
+    'unspecified',
+    'internal',
+    'server',
+    'client',
+    'producer',
+    'consumer',
+  ],
+  ...[
+    'duration',
+    'childCount',
+    'name',
+    'status',
+    'statusMessage',
+    'kind',
+    'parent',
+    'rootName',
+    'rootServiceName',
+    'traceDuration',
+  ],
+  ...[
+    'nestedSetLeft',
+    'nestedSetRight',
+    'nestedSetParent',
+    'count',
+    'avg',
+    'max',
+    'min',
+    'sum',
+    'by',
+    'coalesce',
+    'select',
+    'with',
+  ],
+  ...[
+    'rate',
+    'count_over_time',
+    'min_over_time',
+    'max_over_time',
+    'avg_over_time',
+    'sum_over_time',
+    'quantile_over_time',
+    'histogram_over_time',
+    'compare',
+  ],
   ...['topk', 'bottomk'],
-  ...['trace:duration', 'trace:rootName', 'trace:rootService', 'trace:id', 'span:duration', 'span:name', 'span:kind', 'span:status'],
-  ...['span:statusMessage', 'span:id', 'span:parentID', 'span:childCount', 'event:name', 'event:timeSinceStart', 'link:traceID', 'link:spanID'],
+  ...[
+    'trace:duration',
+    'trace:rootName',
+    'trace:rootService',
+    'trace:id',
+    'span:duration',
+    'span:name',
+    'span:kind',
+    'span:status',
+  ],
+  ...[
+    'span:statusMessage',
+    'span:id',
+    'span:parentID',
+    'span:childCount',
+    'event:name',
+    'event:timeSinceStart',
+    'link:traceID',
+    'link:spanID',
+  ],
   ...['instrumentation:name', 'instrumentation:version'],
 ]);
 
-export const parseError = (at: { readonly line: number; readonly column: number }, problem: string): Error =>
-  queryError('bad_data', `invalid TraceQL query: parse error at line ${at.line}, col ${at.column}: ${problem}`);
+export const parseError = (
+  at: { readonly line: number; readonly column: number },
+  problem: string,
+): Error =>
+  queryError(
+    'bad_data',
+    `invalid TraceQL query: parse error at line ${at.line}, col ${at.column}: ${problem}`,
+  );
 
 /** How a complaint names a token. */
 export function tokenName({ type, text }: Token): string {
@@ -73,7 +180,10 @@ export function tokenName({ type, text }: Token): string {
 /** All tokens of a query, the end included. */
 export function tokensOf(query: string): Token[] {
   if (query.length > longestQuery) {
-    throw queryError('bad_data', `invalid TraceQL query: it has ${query.length} characters, and ${longestQuery} are the limit`);
+    throw queryError(
+      'bad_data',
+      `invalid TraceQL query: it has ${query.length} characters, and ${longestQuery} are the limit`,
+    );
   }
   return new Lexer(query).tokens();
 }
@@ -102,7 +212,8 @@ class Lexer {
 
   #readToken(): void {
     const char = this.#query[this.#at]!;
-    const startsNumber = /[0-9]/.test(char) || (char === '.' && /[0-9]/.test(this.#query[this.#at + 1] ?? ''));
+    const startsNumber =
+      /[0-9]/.test(char) || (char === '.' && /[0-9]/.test(this.#query[this.#at + 1] ?? ''));
     if (startsNumber && this.#readNumber()) {
       return;
     }
@@ -128,7 +239,10 @@ class Lexer {
     if (digits === undefined) {
       return false;
     }
-    this.#push({ type: /^\d+$/.test(digits) ? 'integer' : 'float', text: digits, value: Number(digits) }, digits.length);
+    this.#push(
+      { type: /^\d+$/.test(digits) ? 'integer' : 'float', text: digits, value: Number(digits) },
+      digits.length,
+    );
     return true;
   }
 
@@ -136,22 +250,37 @@ class Lexer {
     const start = this.#at + prefix[0].length;
     const name = this.#attributeName(start);
     if (name.text === '') {
-      throw parseError(this.#place(start), 'syntax error: unexpected END_ATTRIBUTE, expecting IDENTIFIER');
+      throw parseError(
+        this.#place(start),
+        'syntax error: unexpected END_ATTRIBUTE, expecting IDENTIFIER',
+      );
     }
     const ofParent = prefix[1] !== undefined || prefix[3] !== undefined;
     const scope = scopeNames.get(prefix[2] ?? '') ?? scopeOf(name.text);
-    this.#push({ type: 'attribute', text: name.text, value: 0, scope, ...(ofParent && { ofParent }) }, name.end - this.#at);
+    this.#push(
+      { type: 'attribute', text: name.text, value: 0, scope, ...(ofParent && { ofParent }) },
+      name.end - this.#at,
+    );
   }
 
   #readWordOrSign(): void {
     const word = this.#match(scopedIntrinsic)?.[0] ?? this.#match(identifier)?.[0];
-    const sign = word === undefined ? signs.find((candidate) => this.#query.startsWith(candidate, this.#at)) : undefined;
+    const sign =
+      word === undefined
+        ? signs.find((candidate) => this.#query.startsWith(candidate, this.#at))
+        : undefined;
     if (word !== undefined) {
-      this.#push({ type: words.has(word) ? 'word' : 'identifier', text: word, value: 0 }, word.length);
+      this.#push(
+        { type: words.has(word) ? 'word' : 'identifier', text: word, value: 0 },
+        word.length,
+      );
     } else if (sign !== undefined) {
       this.#push({ type: 'sign', text: sign, value: 0 }, sign.length);
     } else {
-      throw parseError(this.#place(), `syntax error: unexpected ${JSON.stringify(String.fromCodePoint(this.#query.codePointAt(this.#at)!))}`);
+      throw parseError(
+        this.#place(),
+        `syntax error: unexpected ${JSON.stringify(String.fromCodePoint(this.#query.codePointAt(this.#at)!))}`,
+      );
     }
   }
 

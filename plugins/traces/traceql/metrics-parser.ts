@@ -85,7 +85,9 @@ export function compareStage(tokens: Cursor): CompareStage {
     numbers.push(tokens.next());
   }
   if (numbers.length === 2 || numbers.length > 3) {
-    return tokens.unexpected('compare takes a selection, a number of values, and a start with an end');
+    return tokens.unexpected(
+      'compare takes a selection, a number of values, and a start with an end',
+    );
   }
   tokens.expect(')');
   const [top, start, end] = numbers;
@@ -140,7 +142,10 @@ function hint(tokens: Cursor): Hints {
     return {};
   }
   if (given.text !== 'true') {
-    throw parseError(given, 'most_recent can only be true: a search always answers with the newest traces first');
+    throw parseError(
+      given,
+      'most_recent can only be true: a search always answers with the newest traces first',
+    );
   }
   return { mostRecent: true };
 }

@@ -50,7 +50,12 @@ interface Group {
 }
 
 /** The answer of a query with a metrics function. */
-export async function metrics(source: SpanSource, query: Query, options: MetricsOptions, budget: Budget): Promise<MetricsResult> {
+export async function metrics(
+  source: SpanSource,
+  query: Query,
+  options: MetricsOptions,
+  budget: Budget,
+): Promise<MetricsResult> {
   if (query.metrics === undefined) {
     throw queryError('bad_data', 'not a metrics query: add a stage such as | rate()');
   }
@@ -58,12 +63,24 @@ export async function metrics(source: SpanSource, query: Query, options: Metrics
   const series =
     query.metrics.function === 'compare'
       ? await compared(source, query, query.metrics, options, times.length, budget)
-      : shown(await collect(source, query, query.metrics, options, times.length, budget), options.step / 1000);
+      : shown(
+          await collect(source, query, query.metrics, options, times.length, budget),
+          options.step / 1000,
+        );
   const sorted = series
-    .map((one) => ({ one, key: JSON.stringify(one.labels.map(({ key, value }) => [key, keyOf(value)])) }))
+    .map((one) => ({
+      one,
+      key: JSON.stringify(one.labels.map(({ key, value }) => [key, keyOf(value)])),
+    }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ one }) => one);
-  return { times, series: query.ranks.reduce((kept, rank) => ranked(kept, rank, times.length), sorted as readonly MetricsSeries[]) };
+  return {
+    times,
+    series: query.ranks.reduce(
+      (kept, rank) => ranked(kept, rank, times.length),
+      sorted as readonly MetricsSeries[],
+    ),
+  };
 }
 
 /** The series of each group, with the exemplars that belong to each. */
@@ -73,9 +90,15 @@ function shown(groups: ReadonlyMap<string, Group>, stepSeconds: number): Metrics
     const own = parts.map((): Exemplar[] => []);
     for (const exemplar of exemplars) {
       // Of several quantiles or buckets, the first that reaches up to the value.
-      const at = parts.findIndex((part) => exemplar.value === undefined || exemplar.value <= reach(part, exemplar.slot));
+      const at = parts.findIndex(
+        (part) => exemplar.value === undefined || exemplar.value <= reach(part, exemplar.slot),
+      );
       const part = at < 0 ? parts.length - 1 : at;
-      own[part]!.push(exemplar.value === undefined ? { ...exemplar, value: parts[part]!.values[exemplar.slot]! } : exemplar);
+      own[part]!.push(
+        exemplar.value === undefined
+          ? { ...exemplar, value: parts[part]!.values[exemplar.slot]! }
+          : exemplar,
+      );
     }
     return parts.map(({ label, values }, at) => ({
       labels: label === undefined ? labels : [...labels, label],
@@ -86,7 +109,11 @@ function shown(groups: ReadonlyMap<string, Group>, stepSeconds: number): Metrics
 }
 
 function reach({ label, values }: ReturnType<Slots['series']>[number], slot: number): number {
-  return label === undefined ? Infinity : label.key === bucketLabel && label.value.type === 'float' ? label.value.value : values[slot]!;
+  return label === undefined
+    ? Infinity
+    : label.key === bucketLabel && label.value.type === 'float'
+      ? label.value.value
+      : values[slot]!;
 }
 
 function timesOf({ start, end, step }: MetricsOptions): Float64Array {
@@ -98,7 +125,10 @@ function timesOf({ start, end, step }: MetricsOptions): Float64Array {
   }
   const count = Math.floor((end - start) / step) + 1;
   if (count > mostPoints) {
-    throw queryError('bad_data', `${count} points of a series are too many, ${mostPoints} are the limit: ask for a longer step`);
+    throw queryError(
+      'bad_data',
+      `${count} points of a series are too many, ${mostPoints} are the limit: ask for a longer step`,
+    );
   }
   return Float64Array.from({ length: count }, (_, index) => start + index * step);
 }
@@ -117,7 +147,11 @@ async function eachSpan(
   const filter = prefilterOf(query);
   const prefilter = { spans: sight.narrow(filter.spans), partial: filter.partial };
   const seen = new SeenSpans((bytes) => budget.bytes(bytes));
-  for await (const { traces, share } of source.traces({ startMs: start - step, endMs: end }, prefilter, budget)) {
+  for await (const { traces, share } of source.traces(
+    { startMs: start - step, endMs: end },
+    prefilter,
+    budget,
+  )) {
     for (const trace of traces) {
       const visible = sight.visible(trace);
       if (visible === undefined) {
@@ -130,7 +164,11 @@ async function eachSpan(
           const at = (view.spans[index]!.startMs - start) / step;
           const slot = closed && at === -1 ? 0 : Math.ceil(at);
           // Whole traces have each span once already.
-          if (slot >= 0 && slot < count && (!prefilter.partial || seen.add(view.traceId, view.spans[index]!))) {
+          if (
+            slot >= 0 &&
+            slot < count &&
+            (!prefilter.partial || seen.add(view.traceId, view.spans[index]!))
+          ) {
             visit(view, index, slot);
           }
         }
@@ -152,8 +190,14 @@ async function compared(
   count: number,
   budget: Budget,
 ): Promise<MetricsSeries[]> {
-  const comparison = new Comparison(stage, count, new SeriesBound(count, (bytes) => budget.bytes(bytes)));
-  await eachSpan(source, query, options, count, budget, (view, index, slot) => comparison.add(view, index, slot));
+  const comparison = new Comparison(
+    stage,
+    count,
+    new SeriesBound(count, (bytes) => budget.bytes(bytes)),
+  );
+  await eachSpan(source, query, options, count, budget, (view, index, slot) =>
+    comparison.add(view, index, slot),
+  );
   return comparison.series();
 }
 
@@ -165,11 +209,18 @@ async function collect(
   count: number,
   budget: Budget,
 ): Promise<Map<string, Group>> {
-  const columns = stage.by.map((field) => ({ key: printField(field), evaluate: compileField(field) }));
+  const columns = stage.by.map((field) => ({
+    key: printField(field),
+    evaluate: compileField(field),
+  }));
   const measure = stage.field === undefined ? undefined : compileField(stage.field);
   const groups = new Map<string, Group>();
   const full = query.ranks.length === 0 && fromZero.has(stage.function);
-  const makeSlots = slotsFor(stage, count, new SeriesBound(count, (bytes) => budget.bytes(bytes), { full }));
+  const makeSlots = slotsFor(
+    stage,
+    count,
+    new SeriesBound(count, (bytes) => budget.bytes(bytes), { full }),
+  );
   const picker = new ExemplarPicker(exemplarsOf(query.hints, options.exemplars));
 
   function groupOf(view: TraceView, index: number): Group {
@@ -177,7 +228,10 @@ async function collect(
     const key = values.length === 1 ? keyOf(values[0]) : JSON.stringify(values.map(keyOf));
     let group = groups.get(key);
     if (group === undefined) {
-      groups.set(key, (group = { labels: labelsOf(stage, columns, values), slots: makeSlots(), exemplars: [] }));
+      groups.set(
+        key,
+        (group = { labels: labelsOf(stage, columns, values), slots: makeSlots(), exemplars: [] }),
+      );
     }
     return group;
   }
@@ -189,7 +243,12 @@ async function collect(
     }
     const group = groupOf(view, index);
     group.slots.add(slot, numberOf(value), value?.type === 'duration' ? value.value : undefined);
-    const exemplar = picker.pick(view, index, slot, value === undefined ? undefined : numberOf(value));
+    const exemplar = picker.pick(
+      view,
+      index,
+      slot,
+      value === undefined ? undefined : numberOf(value),
+    );
     if (exemplar !== undefined) {
       group.exemplars.push(exemplar);
     }
@@ -199,24 +258,41 @@ async function collect(
 
 /** Durations count in seconds. */
 const numberOf = (value: Value | undefined): number =>
-  value === undefined || !isNumeric(value) ? 1 : value.type === 'duration' ? value.value / 1e9 : value.value;
+  value === undefined || !isNumeric(value)
+    ? 1
+    : value.type === 'duration'
+      ? value.value / 1e9
+      : value.value;
 
-function labelsOf(stage: MetricsStage, columns: readonly { readonly key: string }[], values: readonly (Value | undefined)[]): readonly Attribute[] {
+function labelsOf(
+  stage: MetricsStage,
+  columns: readonly { readonly key: string }[],
+  values: readonly (Value | undefined)[],
+): readonly Attribute[] {
   if (columns.length === 0) {
     return stage.function === 'quantile_over_time' || stage.function === histogram
       ? []
       : [{ key: '__name__', value: { type: 'string', value: stage.function } }];
   }
-  return columns.map(({ key }, at) => ({ key, value: values[at] ?? { type: 'string', value: 'nil' } }));
+  return columns.map(({ key }, at) => ({
+    key,
+    value: values[at] ?? { type: 'string', value: 'nil' },
+  }));
 }
 
 /** At each time the largest or smallest few; what is in none of them goes. */
-function ranked(series: readonly MetricsSeries[], { function: name, count }: RankStage, length: number): readonly MetricsSeries[] {
+function ranked(
+  series: readonly MetricsSeries[],
+  { function: name, count }: RankStage,
+  length: number,
+): readonly MetricsSeries[] {
   const kept = series.map((one) => ({ ...one, values: new Float64Array(length).fill(NaN) }));
   const direction = name === 'topk' ? -1 : 1;
   for (let slot = 0; slot < length; slot++) {
     const order = [...series.keys()].filter((index) => !Number.isNaN(series[index]!.values[slot]!));
-    order.sort((a, b) => direction * (series[a]!.values[slot]! - series[b]!.values[slot]!) || a - b);
+    order.sort(
+      (a, b) => direction * (series[a]!.values[slot]! - series[b]!.values[slot]!) || a - b,
+    );
     for (const index of order.slice(0, count)) {
       kept[index]!.values[slot] = series[index]!.values[slot]!;
     }

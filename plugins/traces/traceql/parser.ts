@@ -18,7 +18,23 @@ import { compareStage, hints, metricsStage, overTime, rankStage } from './metric
 
 const spansetBinding: ReadonlyMap<string, number> = new Map([
   ...['&&', '||'].map((operator) => [operator, 1] as const),
-  ...['>', '>>', '<', '<<', '~', '!>', '!>>', '!<', '!<<', '!~', '&>', '&>>', '&<', '&<<', '&~'].map((operator) => [operator, 2] as const),
+  ...[
+    '>',
+    '>>',
+    '<',
+    '<<',
+    '~',
+    '!>',
+    '!>>',
+    '!<',
+    '!<<',
+    '!~',
+    '&>',
+    '&>>',
+    '&<',
+    '&<<',
+    '&~',
+  ].map((operator) => [operator, 2] as const),
 ]);
 const scalarBinding: ReadonlyMap<string, number> = new Map([
   ...['+', '-'].map((operator) => [operator, 1] as const),
@@ -104,7 +120,12 @@ function spanset(tokens: Cursor, loosest = 0): SpansetExpression {
         return left;
       }
       tokens.joint();
-      left = { kind: 'operation', operator: text as SpansetOperator, left, right: spanset(tokens, strength) };
+      left = {
+        kind: 'operation',
+        operator: text as SpansetOperator,
+        left,
+        right: spanset(tokens, strength),
+      };
     }
   });
 }
@@ -124,7 +145,8 @@ function spansetAtom(tokens: Cursor): SpansetExpression {
   return { kind: 'filter', condition };
 }
 
-export const isSpanset = (stage: Stage): stage is SpansetExpression => stage.kind === 'filter' || stage.kind === 'operation' || stage.kind === 'pipeline';
+export const isSpanset = (stage: Stage): stage is SpansetExpression =>
+  stage.kind === 'filter' || stage.kind === 'operation' || stage.kind === 'pipeline';
 
 function scalarComparison(tokens: Cursor): Stage {
   const left = scalar(tokens);

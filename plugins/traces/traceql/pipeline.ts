@@ -42,13 +42,16 @@ function compileStage(stage: Stage): RunPipeline {
       return (view, members) => merged(run(view, [{ members, attributes: [] }]));
     });
     return (view, input) =>
-      input.map(({ members, attributes }) => ({ members: select(view, members), attributes })).filter(({ members }) => members.length > 0);
+      input
+        .map(({ members, attributes }) => ({ members: select(view, members), attributes }))
+        .filter(({ members }) => members.length > 0);
   }
   switch (stage.kind) {
     case 'by':
       return grouping(stage.fields);
     case 'coalesce':
-      return (_view, input) => (input.length < 2 ? input : [{ members: merged(input), attributes: [] }]);
+      return (_view, input) =>
+        input.length < 2 ? input : [{ members: merged(input), attributes: [] }];
     case 'select':
       return (_view, input) => input;
     case 'compare':
@@ -57,14 +60,19 @@ function compileStage(stage: Stage): RunPipeline {
 }
 
 function merged(spansets: readonly Spanset[]): Members {
-  return spansets.length === 1 ? spansets[0]!.members : [...new Set(spansets.flatMap(({ members }) => members))].sort((a, b) => a - b);
+  return spansets.length === 1
+    ? spansets[0]!.members
+    : [...new Set(spansets.flatMap(({ members }) => members))].sort((a, b) => a - b);
 }
 
 /** What spans without the attribute are grouped by, as it is shown. */
 const nil: Value = { type: 'string', value: 'nil' };
 
 function grouping(fields: readonly FieldExpression[]): RunPipeline {
-  const columns = fields.map((field) => ({ key: `by(${printField(field)})`, evaluate: compileField(field) }));
+  const columns = fields.map((field) => ({
+    key: `by(${printField(field)})`,
+    evaluate: compileField(field),
+  }));
   return (view, input) =>
     input.flatMap(({ members, attributes }) => {
       const groups = new Map<string, { members: number[]; attributes: readonly Attribute[] }>();
@@ -73,7 +81,10 @@ function grouping(fields: readonly FieldExpression[]): RunPipeline {
         const key = JSON.stringify(values.map(keyOf));
         let group = groups.get(key);
         if (group === undefined) {
-          const named = columns.map(({ key: name }, at) => ({ key: name, value: values[at] ?? nil }));
+          const named = columns.map(({ key: name }, at) => ({
+            key: name,
+            value: values[at] ?? nil,
+          }));
           groups.set(key, (group = { members: [], attributes: [...attributes, ...named] }));
         }
         group.members.push(index);
@@ -94,7 +105,15 @@ function filtering(stage: Extract<Stage, { kind: 'compare' }>): RunPipeline {
       if (a === undefined || b === undefined || !compare(stage.operator, a, b)) {
         return [];
       }
-      return [{ members, attributes: [...attributes.filter((entry) => entry.key !== key), { key, value: shown === stage.left ? a : b }] }];
+      return [
+        {
+          members,
+          attributes: [
+            ...attributes.filter((entry) => entry.key !== key),
+            { key, value: shown === stage.left ? a : b },
+          ],
+        },
+      ];
     });
 }
 
@@ -108,7 +127,9 @@ function compileScalar(expression: ScalarExpression): Scalar {
       const operand = compileScalar(expression.operand);
       return (view, members) => {
         const value = operand(view, members);
-        return value !== undefined && isNumeric(value) ? { type: value.type, value: numberFrom('-', 0, value.value) } : undefined;
+        return value !== undefined && isNumeric(value)
+          ? { type: value.type, value: numberFrom('-', 0, value.value) }
+          : undefined;
       };
     }
     case 'arithmetic': {
@@ -117,7 +138,9 @@ function compileScalar(expression: ScalarExpression): Scalar {
       return (view, members) => {
         const a = left(view, members);
         const b = right(view, members);
-        return a === undefined || b === undefined ? undefined : arithmetic(expression.operator, a, b);
+        return a === undefined || b === undefined
+          ? undefined
+          : arithmetic(expression.operator, a, b);
       };
     }
     case 'aggregate':
@@ -140,7 +163,12 @@ function aggregate(name: AggregateFunction, evaluate: Evaluate): Scalar {
       if (value === undefined || !isNumeric(value)) {
         continue;
       }
-      type = type === undefined || type === value.type ? value.type : type === 'duration' || value.type === 'duration' ? 'duration' : 'float';
+      type =
+        type === undefined || type === value.type
+          ? value.type
+          : type === 'duration' || value.type === 'duration'
+            ? 'duration'
+            : 'float';
       count++;
       sum += value.value;
       least = Math.min(least, value.value);

@@ -19,7 +19,11 @@ const columns: Partial<Readonly<Record<Intrinsic, Field>>> = {
 export function prefilterOf({ stages, metrics }: Query): Prefilter {
   return {
     spans: ofStages(stages),
-    partial: metrics !== undefined && metrics.function !== 'compare' && !needsWholeTrace(stages) && ![metrics.field, ...metrics.by].some(looksAtTrace),
+    partial:
+      metrics !== undefined &&
+      metrics.function !== 'compare' &&
+      !needsWholeTrace(stages) &&
+      ![metrics.field, ...metrics.by].some(looksAtTrace),
   };
 }
 
@@ -49,7 +53,9 @@ function ofSpanset(expression: SpansetExpression): SpanPrefilter | undefined {
 
 /** Any of them must hold of some span in the trace; one is enough to look for, and the rarest is the best. */
 function best(filters: readonly (SpanPrefilter | undefined)[]): SpanPrefilter | undefined {
-  return filters.filter((filter) => filter !== undefined).sort((a, b) => commonness(a) - commonness(b))[0];
+  return filters
+    .filter((filter) => filter !== undefined)
+    .sort((a, b) => commonness(a) - commonness(b))[0];
 }
 
 function commonness(filter: SpanPrefilter): number {
@@ -60,13 +66,23 @@ function commonness(filter: SpanPrefilter): number {
     return filter.some.reduce((sum, part) => sum + commonness(part), 0);
   }
   const { field, equals } = filter;
-  const rare = 'intrinsic' in field && (field.intrinsic === 'traceId' || field.intrinsic === 'spanId');
-  return rare ? 0 : equals === undefined ? 8 : 'scope' in field && field.key !== 'service.name' ? 1 : 3;
+  const rare =
+    'intrinsic' in field && (field.intrinsic === 'traceId' || field.intrinsic === 'spanId');
+  return rare
+    ? 0
+    : equals === undefined
+      ? 8
+      : 'scope' in field && field.key !== 'service.name'
+        ? 1
+        : 3;
 }
 
 function ofField(expression: FieldExpression): SpanPrefilter | undefined {
   if (expression.kind === 'attribute' && !expression.ofParent) {
-    return { field: { scope: expression.scope, key: expression.name }, test: (value) => value.type === 'bool' && value.value };
+    return {
+      field: { scope: expression.scope, key: expression.name },
+      test: (value) => value.type === 'bool' && value.value,
+    };
   }
   if (expression.kind !== 'binary') {
     return undefined;
@@ -92,7 +108,10 @@ function fieldOf(expression: FieldExpression): Field | undefined {
   return expression.kind === 'intrinsic' ? columns[expression.intrinsic] : undefined;
 }
 
-function ofComparison(field: Field, expression: Extract<FieldExpression, { kind: 'binary' }>): Condition | undefined {
+function ofComparison(
+  field: Field,
+  expression: Extract<FieldExpression, { kind: 'binary' }>,
+): Condition | undefined {
   const { operator, right } = expression;
   if (operator === '!=' && right.kind === 'literal' && right.value === undefined) {
     return { field, test: () => true };
@@ -123,7 +142,15 @@ function needsWholeTrace(stages: readonly Stage[]): boolean {
   });
 }
 
-const ofTrace: readonly Intrinsic[] = ['childCount', 'rootName', 'rootServiceName', 'traceDuration', 'nestedSetLeft', 'nestedSetRight', 'nestedSetParent'];
+const ofTrace: readonly Intrinsic[] = [
+  'childCount',
+  'rootName',
+  'rootServiceName',
+  'traceDuration',
+  'nestedSetLeft',
+  'nestedSetRight',
+  'nestedSetParent',
+];
 
 export function looksAtTrace(expression: FieldExpression | undefined): boolean {
   switch (expression?.kind) {

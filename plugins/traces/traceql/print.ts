@@ -1,4 +1,11 @@
-import type { CompareStage, FieldExpression, Query, ScalarExpression, SpansetExpression, Stage } from './ast.ts';
+import type {
+  CompareStage,
+  FieldExpression,
+  Query,
+  ScalarExpression,
+  SpansetExpression,
+  Stage,
+} from './ast.ts';
 
 /** The query as text that reads back as the same query; every operation in parentheses where it stands within another. */
 export function printQuery({ stages, metrics, ranks, hints }: Query): string {
@@ -6,11 +13,19 @@ export function printQuery({ stages, metrics, ranks, hints }: Query): string {
   if (metrics?.function === 'compare') {
     parts.push(printComparison(metrics));
   } else if (metrics !== undefined) {
-    const inner = [...(metrics.field === undefined ? [] : [printField(metrics.field)]), ...metrics.quantiles.map(String)].join(', ');
-    parts.push(`${metrics.function}(${inner})${metrics.by.length === 0 ? '' : ` by(${metrics.by.map((field) => printField(field)).join(', ')})`}`);
+    const inner = [
+      ...(metrics.field === undefined ? [] : [printField(metrics.field)]),
+      ...metrics.quantiles.map(String),
+    ].join(', ');
+    parts.push(
+      `${metrics.function}(${inner})${metrics.by.length === 0 ? '' : ` by(${metrics.by.map((field) => printField(field)).join(', ')})`}`,
+    );
   }
   parts.push(...ranks.map((rank) => `${rank.function}(${rank.count})`));
-  const given = [...(hints.mostRecent === true ? ['most_recent=true'] : []), ...(hints.exemplars === undefined ? [] : [`exemplars=${hints.exemplars}`])];
+  const given = [
+    ...(hints.mostRecent === true ? ['most_recent=true'] : []),
+    ...(hints.exemplars === undefined ? [] : [`exemplars=${hints.exemplars}`]),
+  ];
   return parts.join(' | ') + (given.length === 0 ? '' : ` with(${given.join(', ')})`);
 }
 
@@ -75,7 +90,12 @@ export function printField(expression: FieldExpression, within = false): string 
         : expression.scope === 'any'
           ? '.'
           : `${expression.scope}.`;
-      return prefix + (/^[^\s{}()=~!<>&|^,"\\]+$/.test(expression.name) ? expression.name : JSON.stringify(expression.name));
+      return (
+        prefix +
+        (/^[^\s{}()=~!<>&|^,"\\]+$/.test(expression.name)
+          ? expression.name
+          : JSON.stringify(expression.name))
+      );
     }
     case 'intrinsic':
       return expression.text;
@@ -88,4 +108,5 @@ export function printField(expression: FieldExpression, within = false): string 
   }
 }
 
-const quoted = (text: string): string => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``);
+const quoted = (text: string): string =>
+  text.includes('`') ? JSON.stringify(text) : `\`${text}\``;

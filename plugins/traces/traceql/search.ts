@@ -1,6 +1,13 @@
 import { type Budget, kindOf, type Matcher } from 'svc/query';
 
-import type { AttributeField, FieldExpression, Query, ScalarExpression, SpansetExpression, Stage } from './ast.ts';
+import type {
+  AttributeField,
+  FieldExpression,
+  Query,
+  ScalarExpression,
+  SpansetExpression,
+  Stage,
+} from './ast.ts';
 import { sightOf } from './enforce.ts';
 import { compileField, type Evaluate } from './field.ts';
 import { compilePipeline, runOver, type Spanset } from './pipeline.ts';
@@ -36,7 +43,10 @@ export interface MatchedTrace {
   readonly startNs: bigint;
   readonly durationNs: number;
   readonly spansets: readonly MatchedSpanset[];
-  readonly services: ReadonlyMap<string, { readonly spanCount: number; readonly errorCount: number }>;
+  readonly services: ReadonlyMap<
+    string,
+    { readonly spanCount: number; readonly errorCount: number }
+  >;
 }
 
 export interface SearchResult {
@@ -53,7 +63,12 @@ interface Candidate {
 }
 
 /** The newest traces that a query matches. */
-export async function search(source: SpanSource, query: Query, options: SearchOptions, budget: Budget): Promise<SearchResult> {
+export async function search(
+  source: SpanSource,
+  query: Query,
+  options: SearchOptions,
+  budget: Budget,
+): Promise<SearchResult> {
   const run = compilePipeline(query.stages);
   const sight = sightOf(options.enforce ?? []);
   const prefilter = { spans: sight.narrow(prefilterOf(query).spans), partial: false };
@@ -92,14 +107,28 @@ export async function search(source: SpanSource, query: Query, options: SearchOp
     partial = true;
   }
   const columns = columnsOf(query.stages);
-  return { traces: newest(found, options.limit).map((candidate) => shown(candidate, columns, options.spansPerSpanset)), partial, inspectedTraces: inspected };
+  return {
+    traces: newest(found, options.limit).map((candidate) =>
+      shown(candidate, columns, options.spansPerSpanset),
+    ),
+    partial,
+    inspectedTraces: inspected,
+  };
 }
 
 const startMs = ({ view }: Candidate): number => Number(view.extent.start / 1000n) / 1000;
 
 function newest(candidates: Candidate[], limit: number): Candidate[] {
   return candidates
-    .sort((a, b) => (a.view.extent.start > b.view.extent.start ? -1 : a.view.extent.start < b.view.extent.start ? 1 : a.view.traceId < b.view.traceId ? -1 : 1))
+    .sort((a, b) =>
+      a.view.extent.start > b.view.extent.start
+        ? -1
+        : a.view.extent.start < b.view.extent.start
+          ? 1
+          : a.view.traceId < b.view.traceId
+            ? -1
+            : 1,
+    )
     .slice(0, limit);
 }
 
@@ -108,7 +137,11 @@ interface Column {
   readonly evaluate: Evaluate;
 }
 
-function shown({ view, spansets }: Candidate, columns: readonly Column[], spansPerSpanset: number): MatchedTrace {
+function shown(
+  { view, spansets }: Candidate,
+  columns: readonly Column[],
+  spansPerSpanset: number,
+): MatchedTrace {
   return {
     traceId: view.traceId,
     rootService: view.rootService,
@@ -120,14 +153,27 @@ function shown({ view, spansets }: Candidate, columns: readonly Column[], spansP
       matched: members.length,
       attributes,
       spans: members
-        .toSorted((a, b) => (view.spans[a]!.startNs < view.spans[b]!.startNs ? -1 : view.spans[a]!.startNs > view.spans[b]!.startNs ? 1 : a - b))
+        .toSorted((a, b) =>
+          view.spans[a]!.startNs < view.spans[b]!.startNs
+            ? -1
+            : view.spans[a]!.startNs > view.spans[b]!.startNs
+              ? 1
+              : a - b,
+        )
         .slice(0, spansPerSpanset)
-        .map((index) => ({ span: view.spans[index]!, attributes: attributesOf(view, index, columns) })),
+        .map((index) => ({
+          span: view.spans[index]!,
+          attributes: attributesOf(view, index, columns),
+        })),
     })),
   };
 }
 
-function attributesOf(view: TraceView, index: number, columns: readonly Column[]): readonly Attribute[] {
+function attributesOf(
+  view: TraceView,
+  index: number,
+  columns: readonly Column[],
+): readonly Attribute[] {
   return columns.flatMap(({ key, evaluate }) => {
     const value = evaluate(view, index);
     return value === undefined ? [] : [{ key, value }];
@@ -138,7 +184,10 @@ function attributesOf(view: TraceView, index: number, columns: readonly Column[]
 function columnsOf(stages: readonly Stage[]): readonly Column[] {
   const columns = new Map<string, Column>();
   for (const field of stages.flatMap(fieldsOfStage)) {
-    const key = field.kind === 'attribute' ? `${field.ofParent ? 'parent.' : ''}${field.name}` : field.intrinsic;
+    const key =
+      field.kind === 'attribute'
+        ? `${field.ofParent ? 'parent.' : ''}${field.name}`
+        : field.intrinsic;
     const place = field.kind === 'attribute' ? `${field.scope}.${key}` : key;
     if (!columns.has(place) && key !== 'duration') {
       columns.set(place, { key, evaluate: compileField(field) });

@@ -48,8 +48,21 @@ export class SeenSpans {
     const { hash } = senderOf(span);
     const { idHigh, idLow, kind } = span;
     // Neighbours in ids and kinds must not meet: each part has a factor of its own, in both halves.
-    const high = mixed(hash ^ this.#trace.high ^ Math.imul(idHigh, 0x9e3779b1) ^ Math.imul(idLow, 0x27d4eb2f) ^ Math.imul(kind, 0x165667b1));
-    const low = mixed(Math.imul(hash, 41) ^ this.#trace.low ^ Math.imul(idLow, 0x85ebca6b) ^ Math.imul(idHigh, 0xc2b2ae35) ^ Math.imul(kind, 0x9e3779b1)) | 1;
+    const high = mixed(
+      hash ^
+        this.#trace.high ^
+        Math.imul(idHigh, 0x9e3779b1) ^
+        Math.imul(idLow, 0x27d4eb2f) ^
+        Math.imul(kind, 0x165667b1),
+    );
+    const low =
+      mixed(
+        Math.imul(hash, 41) ^
+          this.#trace.low ^
+          Math.imul(idLow, 0x85ebca6b) ^
+          Math.imul(idHigh, 0xc2b2ae35) ^
+          Math.imul(kind, 0x9e3779b1),
+      ) | 1;
     if (!put(this.#slots, high, low >>> 0)) {
       return false;
     }

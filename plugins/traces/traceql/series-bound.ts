@@ -10,7 +10,10 @@ const sampleBytes = 40;
 
 export function assertSent(bytes: number): void {
   if (bytes > mostBytes) {
-    throw queryError('too_large', `the answer is larger than ${mostBytes} bytes: ask for a longer step, a shorter window, or fewer series`);
+    throw queryError(
+      'too_large',
+      `the answer is larger than ${mostBytes} bytes: ask for a longer step, a shorter window, or fewer series`,
+    );
   }
 }
 
@@ -23,7 +26,11 @@ export class SeriesBound {
   #values = 0;
 
   /** `full` where each series is answered, with a number for each point. */
-  constructor(points: number, charge: (bytes: number) => void, { full = false }: { readonly full?: boolean } = {}) {
+  constructor(
+    points: number,
+    charge: (bytes: number) => void,
+    { full = false }: { readonly full?: boolean } = {},
+  ) {
     this.#points = points;
     this.#charge = charge;
     this.#full = full;
@@ -33,7 +40,10 @@ export class SeriesBound {
   series(count: number): void {
     this.#series += count;
     if (this.#series > mostSeries) {
-      throw queryError('too_large', `the query makes more than ${mostSeries} series: group by an attribute with fewer values, or filter for fewer of them`);
+      throw queryError(
+        'too_large',
+        `the query makes more than ${mostSeries} series: group by an attribute with fewer values, or filter for fewer of them`,
+      );
     }
     if (this.#full) {
       assertSent(this.#series * this.#points * sampleBytes);
@@ -45,7 +55,10 @@ export class SeriesBound {
     const values = count * this.#points;
     this.#values += values;
     if (this.#values > mostValues) {
-      throw queryError('too_large', `the query makes more than ${mostValues} numbers: ask for a longer step, a shorter window, or fewer series`);
+      throw queryError(
+        'too_large',
+        `the query makes more than ${mostValues} numbers: ask for a longer step, a shorter window, or fewer series`,
+      );
     }
     this.#charge(values * 8);
   }

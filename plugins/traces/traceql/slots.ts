@@ -12,7 +12,9 @@ export const bucketLabel = '__bucket';
 export interface Slots {
   /** A duration is given in seconds; as nanoseconds, too, of which buckets double. */
   add(slot: number, value: number, nanoseconds?: number): void;
-  series(stepSeconds: number): readonly { readonly label: Attribute | undefined; readonly values: Float64Array }[];
+  series(
+    stepSeconds: number,
+  ): readonly { readonly label: Attribute | undefined; readonly values: Float64Array }[];
 }
 
 /** Makes the slots of one group for a metrics function. */
@@ -20,15 +22,32 @@ export function slotsFor(stage: MetricsStage, count: number, bound: SeriesBound)
   const counted = (rows: number): number => (bound.series(1), bound.rows(rows), count);
   switch (stage.function) {
     case 'rate':
-      return () => new FoldedSlots(counted(1), { initial: 0, fold: (sum) => sum + 1, finish: (sum, seconds) => sum / seconds });
+      return () =>
+        new FoldedSlots(counted(1), {
+          initial: 0,
+          fold: (sum) => sum + 1,
+          finish: (sum, seconds) => sum / seconds,
+        });
     case 'count_over_time':
       return () => new FoldedSlots(counted(1), { initial: 0, fold: (sum) => sum + 1 });
     case 'sum_over_time':
-      return () => new FoldedSlots(counted(1), { initial: NaN, fold: (sum, value) => (Number.isNaN(sum) ? value : sum + value) });
+      return () =>
+        new FoldedSlots(counted(1), {
+          initial: NaN,
+          fold: (sum, value) => (Number.isNaN(sum) ? value : sum + value),
+        });
     case 'min_over_time':
-      return () => new FoldedSlots(counted(1), { initial: NaN, fold: (least, value) => (least <= value ? least : value) });
+      return () =>
+        new FoldedSlots(counted(1), {
+          initial: NaN,
+          fold: (least, value) => (least <= value ? least : value),
+        });
     case 'max_over_time':
-      return () => new FoldedSlots(counted(1), { initial: NaN, fold: (most, value) => (most >= value ? most : value) });
+      return () =>
+        new FoldedSlots(counted(1), {
+          initial: NaN,
+          fold: (most, value) => (most >= value ? most : value),
+        });
     case 'avg_over_time':
       return () => new AverageSlots(counted(2));
     case 'quantile_over_time':
@@ -59,7 +78,15 @@ class FoldedSlots implements Slots {
 
   series(seconds: number): ReturnType<Slots['series']> {
     const { finish } = this.#rules;
-    return [{ label: undefined, values: finish === undefined ? this.#values.slice() : this.#values.map((value) => finish(value, seconds)) }];
+    return [
+      {
+        label: undefined,
+        values:
+          finish === undefined
+            ? this.#values.slice()
+            : this.#values.map((value) => finish(value, seconds)),
+      },
+    ];
   }
 }
 
@@ -106,7 +133,10 @@ class QuantileSlots implements Slots {
   series(): ReturnType<Slots['series']> {
     return this.#wanted.map((q) => ({
       label: { key: 'p', value: { type: 'float', value: q } },
-      values: Float64Array.from({ length: this.#count }, (_, slot) => this.#histograms.get(slot)?.quantile(q) ?? NaN),
+      values: Float64Array.from(
+        { length: this.#count },
+        (_, slot) => this.#histograms.get(slot)?.quantile(q) ?? NaN,
+      ),
     }));
   }
 }
@@ -137,7 +167,10 @@ class BucketSlots implements Slots {
   series(): ReturnType<Slots['series']> {
     return [...this.#counts]
       .sort(([a], [b]) => a - b)
-      .map(([bound, values]) => ({ label: { key: bucketLabel, value: { type: 'float', value: bound } }, values }));
+      .map(([bound, values]) => ({
+        label: { key: bucketLabel, value: { type: 'float', value: bound } },
+        values,
+      }));
   }
 }
 

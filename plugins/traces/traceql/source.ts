@@ -4,7 +4,16 @@ import type { TraceSpans, Value } from './span.ts';
 
 /** Where a condition looks: an intrinsic of the span, or an attribute by scope; `any` is the span's own, then the resource's, then the others'. */
 export type Field =
-  | { readonly intrinsic: 'name' | 'statusMessage' | 'kind' | 'status' | 'duration' | 'traceId' | 'spanId' }
+  | {
+      readonly intrinsic:
+        | 'name'
+        | 'statusMessage'
+        | 'kind'
+        | 'status'
+        | 'duration'
+        | 'traceId'
+        | 'spanId';
+    }
   | { readonly scope: AttributeScope; readonly key: string };
 
 /** What the server says of a sender: a name without a scope means its word, never that of a span. */
@@ -28,7 +37,10 @@ export interface Condition {
  * What a span must be like for its trace to matter. A hint: a store may answer with more, never with less.
  * Undefined: any span.
  */
-export type SpanPrefilter = Condition | { readonly all: readonly SpanPrefilter[] } | { readonly some: readonly SpanPrefilter[] };
+export type SpanPrefilter =
+  | Condition
+  | { readonly all: readonly SpanPrefilter[] }
+  | { readonly some: readonly SpanPrefilter[] };
 
 export interface Prefilter {
   readonly spans: SpanPrefilter | undefined;

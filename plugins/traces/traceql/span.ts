@@ -76,7 +76,14 @@ export interface TraceSpans {
   readonly spans: readonly Span[];
 }
 
-export const kindNames = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
+export const kindNames = [
+  'unspecified',
+  'internal',
+  'server',
+  'client',
+  'producer',
+  'consumer',
+] as const;
 export const statusNames = ['unset', 'ok', 'error'] as const;
 
 export const attribute = (attributes: readonly Attribute[], key: string): Value | undefined => {

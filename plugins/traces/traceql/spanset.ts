@@ -37,7 +37,8 @@ function combination(operator: SpansetOperator): Combine {
     case '||':
       return (_view, left, right) => union(left, right);
     case '&&':
-      return (_view, left, right) => (left.length === 0 || right.length === 0 ? [] : union(left, right));
+      return (_view, left, right) =>
+        left.length === 0 || right.length === 0 ? [] : union(left, right);
     case '>':
     case '>>':
     case '<':
@@ -61,15 +62,29 @@ function combination(operator: SpansetOperator): Combine {
     case '&<<':
     case '&~': {
       const relation = operator.slice(1) as Relation;
-      return (view, left, right) => union(related(relation, view.tree, left, right), related(inverse[relation], view.tree, right, left));
+      return (view, left, right) =>
+        union(
+          related(relation, view.tree, left, right),
+          related(inverse[relation], view.tree, right, left),
+        );
     }
   }
 }
 
-const inverse: Readonly<Record<Relation, Relation>> = { '>': '<', '>>': '<<', '<': '>', '<<': '>>', '~': '~' };
+const inverse: Readonly<Record<Relation, Relation>> = {
+  '>': '<',
+  '>>': '<<',
+  '<': '>',
+  '<<': '>>',
+  '~': '~',
+};
 
 function union(left: Members, right: Members): Members {
-  return left.length === 0 ? right : right.length === 0 ? left : [...new Set([...left, ...right])].sort((a, b) => a - b);
+  return left.length === 0
+    ? right
+    : right.length === 0
+      ? left
+      : [...new Set([...left, ...right])].sort((a, b) => a - b);
 }
 
 /** Those on the right that are, to one on the left: its child `>`, descendant `>>`, parent `<`, ancestor `<<`, sibling `~`. */
@@ -109,7 +124,9 @@ function related(relation: Relation, tree: Tree, left: Members, right: Members):
           brood[parent[index]!]!++;
         }
       }
-      return right.filter((index) => parent[index]! >= 0 && brood[parent[index]!]! > marked[index]!);
+      return right.filter(
+        (index) => parent[index]! >= 0 && brood[parent[index]!]! > marked[index]!,
+      );
     }
   }
 }

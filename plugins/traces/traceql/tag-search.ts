@@ -23,7 +23,10 @@ export function queryOfTags({ tags = '', minDuration, maxDuration }: TagSearch):
   ] as const) {
     if (duration !== undefined && duration !== '') {
       if (!durationForm.test(duration)) {
-        throw queryError('bad_data', `invalid ${name}: time: invalid duration ${JSON.stringify(duration.slice(0, 64))}`);
+        throw queryError(
+          'bad_data',
+          `invalid ${name}: time: invalid duration ${JSON.stringify(duration.slice(0, 64))}`,
+        );
       }
       conditions.push(`duration ${operator} ${duration}`);
     }
@@ -61,6 +64,9 @@ function conditionOf(key: string, value: string): string {
       return `status = ${['ok', 'error', 'unset'].includes(value) ? value : 'unset'}`;
   }
   const field = printField({ kind: 'attribute', scope: scopeOf(key), ofParent: false, name: key });
-  const literal = /^-?\d{1,15}(?:\.\d+)?$/.test(value) || value === 'true' || value === 'false' ? ` || ${field} = ${value}` : '';
+  const literal =
+    /^-?\d{1,15}(?:\.\d+)?$/.test(value) || value === 'true' || value === 'false'
+      ? ` || ${field} = ${value}`
+      : '';
   return `(${field} = ${text}${literal})`;
 }

@@ -8,7 +8,8 @@ export const bool = (value: boolean): Value => (value ? yes : no);
 type NumberValue = Extract<Value, { type: 'int' | 'float' | 'duration' }>;
 type Order = '=' | '!=' | '<' | '<=' | '>' | '>=';
 
-export const isNumeric = (value: Value): value is NumberValue => value.type === 'int' || value.type === 'float' || value.type === 'duration';
+export const isNumeric = (value: Value): value is NumberValue =>
+  value.type === 'int' || value.type === 'float' || value.type === 'duration';
 
 /** Whether a comparison holds of one value against a literal; a value of another type never fits, whatever the operator. */
 export function compare(operator: Order, left: Value, right: Value): boolean {
@@ -35,18 +36,29 @@ export function compare(operator: Order, left: Value, right: Value): boolean {
   switch (left.type) {
     case 'string': {
       const other = (right as typeof left).value;
-      return operator === '=' ? left.value === other : ordered(operator, left.value < other ? -1 : left.value > other ? 1 : 0);
+      return operator === '='
+        ? left.value === other
+        : ordered(operator, left.value < other ? -1 : left.value > other ? 1 : 0);
     }
     case 'bool':
     case 'status':
     case 'kind':
-      return operator === '=' ? left.value === (right as typeof left).value : operator === '!=' && left.value !== (right as typeof left).value;
+      return operator === '='
+        ? left.value === (right as typeof left).value
+        : operator === '!=' && left.value !== (right as typeof left).value;
     default:
       return false;
   }
 }
 
-const mirrored: Readonly<Record<Order, Order>> = { '=': '=', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
+const mirrored: Readonly<Record<Order, Order>> = {
+  '=': '=',
+  '!=': '!=',
+  '<': '>',
+  '<=': '>=',
+  '>': '<',
+  '>=': '<=',
+};
 
 function ordered(operator: Order, order: number): boolean {
   switch (operator) {
@@ -67,16 +79,31 @@ function ordered(operator: Order, order: number): boolean {
 
 /** NaN where there is no order. */
 function orderOfNumbers(left: NumberValue, right: NumberValue): number {
-  if (left.value === right.value && left.type === 'int' && right.type === 'int' && (left.exact ?? right.exact) !== undefined) {
+  if (
+    left.value === right.value &&
+    left.type === 'int' &&
+    right.type === 'int' &&
+    (left.exact ?? right.exact) !== undefined
+  ) {
     const a = left.exact ?? BigInt(left.value);
     const b = right.exact ?? BigInt(right.value);
     return a < b ? -1 : a > b ? 1 : 0;
   }
-  return left.value < right.value ? -1 : left.value > right.value ? 1 : left.value === right.value ? 0 : NaN;
+  return left.value < right.value
+    ? -1
+    : left.value > right.value
+      ? 1
+      : left.value === right.value
+        ? 0
+        : NaN;
 }
 
 /** Whether a text, or one text of several, passes; of an array that is negated none may match. */
-export function matchesText(value: Value, test: (text: string) => boolean, negated: boolean): boolean {
+export function matchesText(
+  value: Value,
+  test: (text: string) => boolean,
+  negated: boolean,
+): boolean {
   switch (value.type) {
     case 'string':
       return test(value.value) !== negated;
@@ -100,7 +127,11 @@ export function arithmetic(operator: FieldOperator, left: Value, right: Value): 
     return { type: 'duration', value };
   }
   if (left.type === 'int' && right.type === 'int' && operator !== '^') {
-    return operator === '/' || operator === '%' ? (Number.isFinite(value) ? { type: 'int', value: Math.trunc(value) } : undefined) : { type: 'int', value };
+    return operator === '/' || operator === '%'
+      ? Number.isFinite(value)
+        ? { type: 'int', value: Math.trunc(value) }
+        : undefined
+      : { type: 'int', value };
   }
   return { type: 'float', value };
 }

@@ -12,7 +12,14 @@ export class Cast {
   readonly #decoder = new TextDecoder('utf-8');
 
   constructor({ cols, rows, timestamp, term, title }: CastOptions) {
-    this.header = line({ version: 2, width: cols, height: rows, timestamp, title, env: { TERM: term } });
+    this.header = line({
+      version: 2,
+      width: cols,
+      height: rows,
+      timestamp,
+      title,
+      env: { TERM: term },
+    });
   }
 
   /** Empty as long as all there is belongs to a character that is not complete. */
@@ -29,6 +36,7 @@ export class Cast {
   }
 }
 
-const printed = (ms: number, text: string): string => (text === '' ? '' : line([seconds(ms), 'o', text]));
+const printed = (ms: number, text: string): string =>
+  text === '' ? '' : line([seconds(ms), 'o', text]);
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
 const seconds = (ms: number): number => Math.round(ms) / 1_000;

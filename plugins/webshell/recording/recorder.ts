@@ -9,7 +9,11 @@ import { limits } from '../limits.ts';
 import { Cast } from './cast.ts';
 import type { SealedFile, Tally } from './sealed-file.ts';
 
-const packed = promisify<Uint8Array, { readonly level: number; readonly chunkSize: number }, Buffer>(gzip);
+const packed = promisify<
+  Uint8Array,
+  { readonly level: number; readonly chunkSize: number },
+  Buffer
+>(gzip);
 /** A shell that prints without end must not keep the others waiting for a core; text becomes a quarter larger than it could be. */
 const quick = 1;
 /** What zlib hands on at a time; between two of them it waits for the loop. */
@@ -111,7 +115,9 @@ export class Recorder {
       this.#broken = { why: 'disk', cause };
     }
     await file.close();
-    return this.#broken?.why !== 'disk' ? { bytes: this.#bytes, sha256: this.#hash.digest('hex'), durationMs } : undefined;
+    return this.#broken?.why !== 'disk'
+      ? { bytes: this.#bytes, sha256: this.#hash.digest('hex'), durationMs }
+      : undefined;
   }
 
   #elapsedMs(): number {
@@ -191,7 +197,9 @@ class Page {
   add(line: string): number {
     const more = Buffer.byteLength(line);
     if (this.#length + more > this.#bytes.length) {
-      const wider = Buffer.allocUnsafeSlow(Math.max(this.#usual, 2 * this.#length, this.#length + more));
+      const wider = Buffer.allocUnsafeSlow(
+        Math.max(this.#usual, 2 * this.#length, this.#length + more),
+      );
       wider.set(this.#bytes.subarray(0, this.#length));
       this.#bytes = wider;
     }

@@ -45,18 +45,27 @@ export class Recordings {
   }
 
   /** What a crash has left of a file; undefined when that is nothing. */
-  async salvage(row: SessionRow): Promise<{ readonly bytes: number; readonly sha256: string; readonly tally: Tally } | undefined> {
+  async salvage(
+    row: SessionRow,
+  ): Promise<
+    { readonly bytes: number; readonly sha256: string; readonly tally: Tally } | undefined
+  > {
     const hash = createHash('sha256');
     let bytes = 0;
     let reached: Tally = { bytesIn: 0, bytesOut: 0, ms: 0 };
     try {
-      for await (const piece of readSealedFile(this.#placeOf(row), { torn: true, tally: (tally) => (reached = tally) })) {
+      for await (const piece of readSealedFile(this.#placeOf(row), {
+        torn: true,
+        tally: (tally) => (reached = tally),
+      })) {
         hash.update(piece);
         bytes += piece.length;
       }
     } catch (error) {
       if (bytes === 0) {
-        throw new SvcError('internal', `recording ${row.id} is unreadable: ${messageOf(error)}`, { cause: error });
+        throw new SvcError('internal', `recording ${row.id} is unreadable: ${messageOf(error)}`, {
+          cause: error,
+        });
       }
     }
     return bytes === 0 ? undefined : { bytes, sha256: hash.digest('hex'), tally: reached };
@@ -78,11 +87,18 @@ export class Recordings {
     if (sealed === null) {
       throw new SvcError('not_found', `there is no recording ${id}`);
     }
-    return this.#place(id, Buffer.from(this.#options.secrets.open(sealedAt(id), sealed), 'base64url'));
+    return this.#place(
+      id,
+      Buffer.from(this.#options.secrets.open(sealedAt(id), sealed), 'base64url'),
+    );
   }
 }
 
-const sealedAt = (id: number) => ({ table: 'webshell_sessions', row: String(id), column: 'recording_key' });
+const sealedAt = (id: number) => ({
+  table: 'webshell_sessions',
+  row: String(id),
+  column: 'recording_key',
+});
 
 async function* unpacked(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const source = Readable.from(pieces, { objectMode: false });

@@ -81,10 +81,21 @@ export class SealedFile {
     const header = Buffer.alloc(headerBytes);
     header.writeUInt32BE(piece.length, 0);
     header[4] = final ? 1 : 0;
-    tallyFields.forEach((field, at) => header.writeUIntBE(Math.min(tally[field], mostTallied), 5 + at * tallyFieldBytes, tallyFieldBytes));
-    const cipher = createCipheriv('aes-256-gcm', key, nonceOf(this.#index)).setAAD(bond(name, this.#index, header));
+    tallyFields.forEach((field, at) =>
+      header.writeUIntBE(
+        Math.min(tally[field], mostTallied),
+        5 + at * tallyFieldBytes,
+        tallyFieldBytes,
+      ),
+    );
+    const cipher = createCipheriv('aes-256-gcm', key, nonceOf(this.#index)).setAAD(
+      bond(name, this.#index, header),
+    );
     this.#index += 1;
-    await writeAll(this.#handle, Buffer.concat([header, cipher.update(piece), cipher.final(), cipher.getAuthTag()]));
+    await writeAll(
+      this.#handle,
+      Buffer.concat([header, cipher.update(piece), cipher.final(), cipher.getAuthTag()]),
+    );
   }
 }
 
@@ -102,7 +113,10 @@ export interface SealedReading {
 }
 
 /** The pieces in order. */
-export async function* readSealedFile({ path, key, name }: SealedPlace, { torn, tally }: SealedReading): AsyncGenerator<Buffer> {
+export async function* readSealedFile(
+  { path, key, name }: SealedPlace,
+  { torn, tally }: SealedReading,
+): AsyncGenerator<Buffer> {
   const handle = await open(path, 'r');
   try {
     let at = magic.length;
@@ -112,7 +126,10 @@ export async function* readSealedFile({ path, key, name }: SealedPlace, { torn, 
     for (let index = 0; ; index += 1) {
       const header = await readAt(handle, at, headerBytes);
       const length = header.length === headerBytes ? header.readUInt32BE(0) : 0;
-      const body = header.length === headerBytes && length <= longestPiece ? await readAt(handle, at + headerBytes, length + tagBytes) : Buffer.alloc(0);
+      const body =
+        header.length === headerBytes && length <= longestPiece
+          ? await readAt(handle, at + headerBytes, length + tagBytes)
+          : Buffer.alloc(0);
       if (body.length !== length + tagBytes) {
         if (torn) {
           return;
@@ -133,16 +150,26 @@ export async function* readSealedFile({ path, key, name }: SealedPlace, { torn, 
 }
 
 function tallyOf(header: Buffer): Tally {
-  const [bytesIn = 0, bytesOut = 0, ms = 0] = tallyFields.map((_field, at) => header.readUIntBE(5 + at * tallyFieldBytes, tallyFieldBytes));
+  const [bytesIn = 0, bytesOut = 0, ms = 0] = tallyFields.map((_field, at) =>
+    header.readUIntBE(5 + at * tallyFieldBytes, tallyFieldBytes),
+  );
   return { bytesIn, bytesOut, ms };
 }
 
-function opened(body: Buffer, { key, bond: aad, name, index }: { key: Uint8Array; bond: Buffer; name: string; index: number }): Buffer {
+function opened(
+  body: Buffer,
+  { key, bond: aad, name, index }: { key: Uint8Array; bond: Buffer; name: string; index: number },
+): Buffer {
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(index), { authTagLength: tagBytes })
+    const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(index), {
+      authTagLength: tagBytes,
+    })
       .setAAD(aad)
       .setAuthTag(body.subarray(body.length - tagBytes));
-    return Buffer.concat([decipher.update(body.subarray(0, body.length - tagBytes)), decipher.final()]);
+    return Buffer.concat([
+      decipher.update(body.subarray(0, body.length - tagBytes)),
+      decipher.final(),
+    ]);
   } catch (cause) {
     throw damaged(name, cause);
   }
@@ -162,4 +189,8 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
 }
 
 const damaged = (name: string, cause?: unknown): SvcError =>
-  new SvcError('internal', `recording ${name} is damaged: its file was altered, cut off, or belongs to another session`, { cause });
+  new SvcError(
+    'internal',
+    `recording ${name} is damaged: its file was altered, cut off, or belongs to another session`,
+    { cause },
+  );

@@ -22,7 +22,10 @@ export interface SshShell {
   readonly channel: ClientChannel;
   readonly hostKey: HostKey;
   /** What the server has told of the end, which may come before there is a listener. */
-  readonly fate: { exit?: { readonly code: number | null; readonly signal: string | null }; isClosed: boolean };
+  readonly fate: {
+    exit?: { readonly code: number | null; readonly signal: string | null };
+    isClosed: boolean;
+  };
   /** Ends the connection at once. */
   close(): void;
 }
@@ -40,7 +43,11 @@ export async function openShell(order: SshOrder): Promise<SshShell> {
   const fate: SshShell['fate'] = { isClosed: false };
   const attached = (channel: ClientChannel): ClientChannel =>
     channel
-      .on('exit', (code: number | null | undefined, signal?: string) => (fate.exit = { code: code ?? null, signal: signal ?? null }))
+      .on(
+        'exit',
+        (code: number | null | undefined, signal?: string) =>
+          (fate.exit = { code: code ?? null, signal: signal ?? null }),
+      )
       .on('close', () => (fate.isClosed = true))
       .on('error', () => {});
   // From here on its errors are those of the channel: it closes.
@@ -49,9 +56,15 @@ export async function openShell(order: SshOrder): Promise<SshShell> {
     const hostKey = await signIn(client, order);
     const { term, cols, rows } = order;
     const channel = await new Promise<ClientChannel>((opened, failed) => {
-      client.once('close', () => failed(new SvcError('upstream_error', 'the connection ended before there was a shell')));
+      client.once('close', () =>
+        failed(new SvcError('upstream_error', 'the connection ended before there was a shell')),
+      );
       client.shell({ term, cols, rows, width: 0, height: 0 }, (error, made) =>
-        error ? failed(new SvcError('upstream_error', `the SSH server opens no shell: ${messageOf(error)}`)) : opened(attached(made)),
+        error
+          ? failed(
+              new SvcError('upstream_error', `the SSH server opens no shell: ${messageOf(error)}`),
+            )
+          : opened(attached(made)),
       );
     });
     return { channel, hostKey, fate, close };
@@ -61,7 +74,10 @@ export async function openShell(order: SshOrder): Promise<SshShell> {
   }
 }
 
-function signIn(client: Client, { stream, user, login, known, verify }: SshOrder): Promise<HostKey> {
+function signIn(
+  client: Client,
+  { stream, user, login, known, verify }: SshOrder,
+): Promise<HostKey> {
   return new Promise((signedIn, failed) => {
     let hostKey: HostKey | undefined;
     let refusal: unknown;
@@ -71,10 +87,29 @@ function signIn(client: Client, { stream, user, login, known, verify }: SshOrder
       client.config.privateKey = undefined;
       signedIn(hostKey!);
     });
-    client.once('error', (error: Error & { readonly level?: string }) => failed(refusal ?? explained(error)));
-    client.once('close', () => failed(refusal ?? new SvcError('upstream_error', 'the connection to the SSH server ended before the login')));
-    client.on('keyboard-interactive', (_name, _text, _language, prompts: readonly { readonly echo?: boolean }[], answer: (texts: readonly string[]) => void) =>
-      answer(login.type === 'password' && prompts.length === 1 && prompts[0]!.echo !== true ? [login.password] : []),
+    client.once('error', (error: Error & { readonly level?: string }) =>
+      failed(refusal ?? explained(error)),
+    );
+    client.once('close', () =>
+      failed(
+        refusal ??
+          new SvcError('upstream_error', 'the connection to the SSH server ended before the login'),
+      ),
+    );
+    client.on(
+      'keyboard-interactive',
+      (
+        _name,
+        _text,
+        _language,
+        prompts: readonly { readonly echo?: boolean }[],
+        answer: (texts: readonly string[]) => void,
+      ) =>
+        answer(
+          login.type === 'password' && prompts.length === 1 && prompts[0]!.echo !== true
+            ? [login.password]
+            : [],
+        ),
     );
     client.connect({
       sock: stream,
@@ -102,18 +137,35 @@ function signIn(client: Client, { stream, user, login, known, verify }: SshOrder
 
 /** Refuses a private key that cannot be read, before a connection is made. */
 export async function assertLogin(login: Login): Promise<void> {
-  const parsed = login.type === 'key' ? (await loadSsh()).utils.parseKey(login.private_key, login.passphrase) : undefined;
-  if (parsed instanceof Error || (Array.isArray(parsed) && parsed.some((key) => key instanceof Error))) {
-    throw new SvcError('invalid_argument', 'the private key cannot be read: its format is unknown, or the passphrase is wrong');
+  const parsed =
+    login.type === 'key'
+      ? (await loadSsh()).utils.parseKey(login.private_key, login.passphrase)
+      : undefined;
+  if (
+    parsed instanceof Error ||
+    (Array.isArray(parsed) && parsed.some((key) => key instanceof Error))
+  ) {
+    throw new SvcError(
+      'invalid_argument',
+      'the private key cannot be read: its format is unknown, or the passphrase is wrong',
+    );
   }
 }
 
 /** `none` first: it is how a server is asked what it takes, and ssh2 tries nothing else before it knows. */
 function credentialsOf(login: Login) {
   if (login.type === 'password') {
-    return { password: login.password, tryKeyboard: true, authHandler: ['none', 'password', 'keyboard-interactive'] };
+    return {
+      password: login.password,
+      tryKeyboard: true,
+      authHandler: ['none', 'password', 'keyboard-interactive'],
+    };
   }
-  return { privateKey: login.private_key, passphrase: login.passphrase, authHandler: ['none', 'publickey'] };
+  return {
+    privateKey: login.private_key,
+    passphrase: login.passphrase,
+    authHandler: ['none', 'publickey'],
+  };
 }
 
 function explained(error: Error & { readonly level?: string }): SvcError {
@@ -122,5 +174,10 @@ function explained(error: Error & { readonly level?: string }): SvcError {
   }
   return error.level === 'client-authentication'
     ? new SvcError('unauthorized', 'the SSH server does not accept this login')
-    : new SvcError('upstream_error', error.level === 'client-timeout' ? 'the SSH server did not answer in time' : `SSH failed: ${messageOf(error)}`);
+    : new SvcError(
+        'upstream_error',
+        error.level === 'client-timeout'
+          ? 'the SSH server did not answer in time'
+          : `SSH failed: ${messageOf(error)}`,
+      );
 }

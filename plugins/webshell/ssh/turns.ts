@@ -67,7 +67,9 @@ export class Turns {
     const [first] = this.#waiting;
     this.#isArranged = first !== undefined;
     if (first) {
-      const wanted = this.#isTypedBeside(first) ? limits.typedTurnMs + 4 * this.#lateMs : limits.turnMs + this.#lateMs;
+      const wanted = this.#isTypedBeside(first)
+        ? limits.typedTurnMs + 4 * this.#lateMs
+        : limits.turnMs + this.#lateMs;
       const ms = Math.min(Math.round(wanted), limits.longestTurnMs);
       const due = this.#now() + ms;
       this.#after(ms, () => {
@@ -101,6 +103,10 @@ export class Turns {
   }
 
   #isTypedBeside(stream: Duplex): boolean {
-    return this.#typed !== undefined && this.#typed.stream !== stream && this.#now() - this.#typed.at < limits.typedMs;
+    return (
+      this.#typed !== undefined &&
+      this.#typed.stream !== stream &&
+      this.#now() - this.#typed.at < limits.typedMs
+    );
   }
 }

@@ -1,6 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
-import { type EventLoopUtilization, monitorEventLoopDelay, performance as node } from 'node:perf_hooks';
+import {
+  type EventLoopUtilization,
+  monitorEventLoopDelay,
+  performance as node,
+} from 'node:perf_hooks';
 import { writeHeapSnapshot } from 'node:v8';
 
 import { defineEvent, definePlugin, defineService, route } from 'svc/sdk';
@@ -8,12 +12,23 @@ import { Type } from 'typebox';
 
 interface Fleet {
   online(): ReadonlySet<number>;
-  call(edgeId: number, method: string, params: object, options: { readonly timeoutMs: number }): Promise<unknown>;
+  call(
+    edgeId: number,
+    method: string,
+    params: object,
+    options: { readonly timeoutMs: number },
+  ): Promise<unknown>;
 }
 
 const resolutionMs = 10;
 const Calls = Type.Object({ calls: Type.Integer({ minimum: 1, maximum: 100_000 }) });
-const Timed = Type.Object({ calls: Type.Integer(), failed: Type.Integer(), p50_ms: Type.Number(), p99_ms: Type.Number(), all_ms: Type.Number() });
+const Timed = Type.Object({
+  calls: Type.Integer(),
+  failed: Type.Integer(),
+  p50_ms: Type.Number(),
+  p99_ms: Type.Number(),
+  all_ms: Type.Number(),
+});
 const path = '/api/v1/tunnel-probe';
 
 /** Part of the bench, not of the product: what nobody else needs to be told. */
@@ -25,7 +40,10 @@ export default definePlugin({
     ctx.scope.defer('delay', () => void delay.disable());
     let used: EventLoopUtilization = node.eventLoopUtilization();
     let offline = 0;
-    ctx.events.on(defineEvent<{ readonly edge_id: number }>('edge.offline'), () => void (offline += 1));
+    ctx.events.on(
+      defineEvent<{ readonly edge_id: number }>('edge.offline'),
+      () => void (offline += 1),
+    );
 
     async function timed(edgeIds: Iterable<number>, lanes: number) {
       const begun = ctx.clock.monotonic();
@@ -45,8 +63,15 @@ export default definePlugin({
       };
       await Promise.all(Array.from({ length: lanes }, lane));
       times.sort((a, b) => a - b);
-      const at = (part: number): number => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? -1;
-      return { calls: times.length + failed, failed, p50_ms: at(0.5), p99_ms: at(0.99), all_ms: ctx.clock.monotonic() - begun };
+      const at = (part: number): number =>
+        times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? -1;
+      return {
+        calls: times.length + failed,
+        failed,
+        p50_ms: at(0.5),
+        p99_ms: at(0.99),
+        all_ms: ctx.clock.monotonic() - begun,
+      };
     }
 
     let profiling: Session | undefined;
@@ -71,12 +96,14 @@ export default definePlugin({
           method: 'POST',
           path: `${path}/${what}`,
           access: 'admin',
-          summary: 'Look inside: the first call begins a CPU profile and the second writes it; a heap snapshot is written at once',
+          summary:
+            'Look inside: the first call begins a CPU profile and the second writes it; a heap snapshot is written at once',
           body: Type.Object({ file: Type.String() }),
           status: 204,
           audited: false,
           timeoutMs: 300_000,
-          handle: async ({ body }) => void (what === 'profile' ? await profile(body.file) : writeHeapSnapshot(body.file)),
+          handle: async ({ body }) =>
+            void (what === 'profile' ? await profile(body.file) : writeHeapSnapshot(body.file)),
         }),
       ),
       route({
@@ -96,14 +123,22 @@ export default definePlugin({
           const now = node.eventLoopUtilization();
           const { utilization } = node.eventLoopUtilization(now, used);
           used = now;
-          const figures = { loop_p99_ms: Math.max(0, delay.percentile(99) / 1e6 - resolutionMs), loop_max_ms: Math.max(0, delay.max / 1e6 - resolutionMs) };
+          const figures = {
+            loop_p99_ms: Math.max(0, delay.percentile(99) / 1e6 - resolutionMs),
+            loop_max_ms: Math.max(0, delay.max / 1e6 - resolutionMs),
+          };
           delay.reset();
           return {
             ...figures,
             loop_busy: utilization,
             offline,
             heap_mb: process.memoryUsage().heapUsed / 2 ** 20,
-            memory: Object.fromEntries(Object.entries(process.memoryUsage()).map(([name, bytes]) => [name, Math.round(bytes / 2 ** 20)])),
+            memory: Object.fromEntries(
+              Object.entries(process.memoryUsage()).map(([name, bytes]) => [
+                name,
+                Math.round(bytes / 2 ** 20),
+              ]),
+            ),
           };
         },
       }),

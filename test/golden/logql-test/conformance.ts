@@ -16,7 +16,9 @@ import { formats, type Judged, stageTables } from './runner/go-tables.ts';
 
 const paths = process.argv.slice(2);
 if (paths.length === 0) {
-  console.error('Which sources? npm run logql-conformance -- <checkout of Loki, or .logqltest files …>');
+  console.error(
+    'Which sources? npm run logql-conformance -- <checkout of Loki, or .logqltest files …>',
+  );
   process.exit(2);
 }
 
@@ -24,7 +26,11 @@ const scripts = 'pkg/logql/internal/logqltest/testdata';
 let failures = 0;
 for (const path of paths) {
   const checkout = statSync(path).isDirectory();
-  const files = checkout ? readdirSync(join(path, scripts)).flatMap((name) => (name.endsWith('.logqltest') ? [join(path, scripts, name)] : [])) : [path];
+  const files = checkout
+    ? readdirSync(join(path, scripts)).flatMap((name) =>
+        name.endsWith('.logqltest') ? [join(path, scripts, name)] : [],
+      )
+    : [path];
   const evals: Judged[] = [];
   for (const file of files) {
     evals.push(...(await judgedScript(file)));
@@ -52,7 +58,10 @@ async function judgedScript(file: string): Promise<Judged[]> {
   for (const command of readScript(readFileSync(file, 'utf8'))) {
     if (command.kind === 'eval') {
       const wrong = await wrongWith(command, lines);
-      outcomes.push({ name: `${basename(file)}:${command.line}: ${command.query}`, ...(wrong !== undefined && { wrong }) });
+      outcomes.push({
+        name: `${basename(file)}:${command.line}: ${command.query}`,
+        ...(wrong !== undefined && { wrong }),
+      });
     } else {
       lines = command.kind === 'clear' ? [] : [...lines, ...command.lines];
     }
@@ -60,7 +69,10 @@ async function judgedScript(file: string): Promise<Judged[]> {
   return outcomes;
 }
 
-async function wrongWith(question: Eval, lines: readonly LoadedLine[]): Promise<string | undefined> {
+async function wrongWith(
+  question: Eval,
+  lines: readonly LoadedLine[],
+): Promise<string | undefined> {
   const { expected } = question;
   try {
     return difference(question, await localEngine.ask(lines, question));

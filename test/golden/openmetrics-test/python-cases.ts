@@ -26,14 +26,25 @@ const alsoTaken = [
 
 export function judgedPython(source: string): JudgedCases {
   const refusing = source.indexOf('def test_invalid_input');
-  const valid = [...source.slice(0, refusing).matchAll(/text_string_to_metric_families\("""((?:(?!""")[\s\S])*)"""\)/g)].map(([, text]) => pythonText(text!));
+  const valid = [
+    ...source
+      .slice(0, refusing)
+      .matchAll(/text_string_to_metric_families\("""((?:(?!""")[\s\S])*)"""\)/g),
+  ].map(([, text]) => pythonText(text!));
   const invalid = source.slice(refusing);
-  const [written, meant] = [invalid.slice(0, invalid.indexOf(fromHere)), invalid.slice(invalid.indexOf(fromHere))].map((part) => casesIn(part));
+  const [written, meant] = [
+    invalid.slice(0, invalid.indexOf(fromHere)),
+    invalid.slice(invalid.indexOf(fromHere)),
+  ].map((part) => casesIn(part));
   return {
-    taken: valid.filter((text) => !isNative(text) && !text.includes(beyondTime)).map((text) => problemOf(text)),
+    taken: valid
+      .filter((text) => !isNative(text) && !text.includes(beyondTime))
+      .map((text) => problemOf(text)),
     refused: written!
       .filter((text) => !alsoTaken.some((form) => form.test(text)))
-      .map((text) => (typeof read(text) === 'string' ? undefined : `${JSON.stringify(text)}: taken`)),
+      .map((text) =>
+        typeof read(text) === 'string' ? undefined : `${JSON.stringify(text)}: taken`,
+      ),
     semantic: meant!.filter((text) => typeof read(text) === 'string'),
   };
 }
@@ -57,4 +68,8 @@ const casesIn = (part: string): string[] =>
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', '\n': '' };
 
-const pythonText = (text: string): string => text.replaceAll(/\\([\s\S])/g, (whole, char: string) => escapes[char] ?? ('\\\'"'.includes(char) ? char : whole));
+const pythonText = (text: string): string =>
+  text.replaceAll(
+    /\\([\s\S])/g,
+    (whole, char: string) => escapes[char] ?? ('\\\'"'.includes(char) ? char : whole),
+  );

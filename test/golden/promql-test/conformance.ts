@@ -59,7 +59,9 @@ for (const file of positionals) {
   const failed = outcomes.filter((outcome) => outcome.failed !== undefined);
   const skipped = outcomes.filter((outcome) => outcome.skipped !== undefined);
   failures += failed.length;
-  console.log(`${basename(file)}: ${outcomes.length - failed.length - skipped.length} passed, ${failed.length} failed, ${skipped.length} skipped`);
+  console.log(
+    `${basename(file)}: ${outcomes.length - failed.length - skipped.length} passed, ${failed.length} failed, ${skipped.length} skipped`,
+  );
   for (const { line, expr, failed: why } of failed) {
     console.log(`  line ${line}: ${expr}\n    ${why}`);
   }

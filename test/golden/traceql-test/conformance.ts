@@ -16,7 +16,10 @@ import { goEvaluations, goRefusals } from './go-evaluations.ts';
 import { goMetrics } from './go-metrics.ts';
 import { goSearches } from './go-searches.ts';
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { verbose: { type: 'boolean', default: false } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { verbose: { type: 'boolean', default: false } },
+});
 const [checkout] = positionals;
 if (checkout === undefined) {
   console.error('Which sources? npm run traceql-conformance -- <checkout of Tempo>');
@@ -24,7 +27,9 @@ if (checkout === undefined) {
 }
 
 type Examples = Readonly<Record<string, readonly string[] | null>>;
-const examples = parseYaml(readFileSync(join(checkout, 'pkg/traceql/test_examples.yaml'), 'utf8')) as Examples;
+const examples = parseYaml(
+  readFileSync(join(checkout, 'pkg/traceql/test_examples.yaml'), 'utf8'),
+) as Examples;
 /** `unsupported` is what Tempo itself does not take yet: no measure for others. */
 const kinds: readonly (readonly [kind: string, taken: boolean])[] = [
   ['valid', true],
@@ -38,7 +43,9 @@ for (const [kind, taken] of kinds) {
   const queries = examples[kind] ?? [];
   const wrong = queries.flatMap((query) => {
     const problem = refusal(query);
-    return (problem === undefined) === taken ? [] : [`${query}${problem === undefined ? '' : `\n    ${problem}`}`];
+    return (problem === undefined) === taken
+      ? []
+      : [`${query}${problem === undefined ? '' : `\n    ${problem}`}`];
   });
   asked += queries.length;
   passed += queries.length - wrong.length;
@@ -61,7 +68,9 @@ for (const [what, judged] of [
   console.log(`${what}: ${wanted.length - wrong.length} of ${wanted.length}`);
   wrong.forEach((one) => console.log(`  ${one.table}: ${one.query}\n    ${one.wrong}`));
   for (const reason of new Set(judged.flatMap((one) => one.reason ?? []))) {
-    console.log(`  not asked for, ${judged.filter((one) => one.reason === reason).length}: ${reason}`);
+    console.log(
+      `  not asked for, ${judged.filter((one) => one.reason === reason).length}: ${reason}`,
+    );
   }
 }
 console.log(`${passed} of ${asked}`);

@@ -8,7 +8,14 @@ import { compilePipeline, runOver } from '../../../plugins/traces/traceql/pipeli
 import type { Attribute, Span, Value } from '../../../plugins/traces/traceql/span.ts';
 import { TraceView } from '../../../plugins/traces/traceql/trace-view.ts';
 import { spanOf } from '../../plugins/traces/spans.ts';
-import { fieldsOf, functionBody, type GoField, type GoValue, literalAt, tableOf } from '../go-literals.ts';
+import {
+  fieldsOf,
+  functionBody,
+  type GoField,
+  type GoValue,
+  literalAt,
+  tableOf,
+} from '../go-literals.ts';
 import { elements, named } from './go-trace.ts';
 
 export interface Judged {
@@ -49,7 +56,9 @@ export function goRefusals(tempo: string): Judged[] {
   return tables.flatMap((table) =>
     tableOf(source, table).flatMap((fields): Judged[] => {
       const query = named(fields, 'in');
-      return typeof query !== 'string' || named(fields, 'err') === undefined ? [] : [{ table, query, ...(refusal(query) === undefined && { wrong: 'taken' }) }];
+      return typeof query !== 'string' || named(fields, 'err') === undefined
+        ? []
+        : [{ table, query, ...(refusal(query) === undefined && { wrong: 'taken' }) }];
     }),
   );
 }
@@ -71,11 +80,15 @@ export function goEvaluations(tempo: string): Judged[] {
     ...evaluated.flatMap((table) =>
       judgedAll(
         table,
-        literalAt(functionBody(execute, table), /testCases := \[\]evalTC\{/).map(({ value }) => caseOf(fieldsOf(value))),
+        literalAt(functionBody(execute, table), /testCases := \[\]evalTC\{/).map(({ value }) =>
+          caseOf(fieldsOf(value)),
+        ),
       ),
     ),
     ...matched.flatMap((table) => judgedAll(table, tableOf(execute, table).map(matching))),
-    ...['TestPipelineEvaluate', 'TestSpansetFilterEvaluate'].flatMap((table) => judgedAll(table, tableOf(ast, table).map(caseOf))),
+    ...['TestPipelineEvaluate', 'TestSpansetFilterEvaluate'].flatMap((table) =>
+      judgedAll(table, tableOf(ast, table).map(caseOf)),
+    ),
   ];
 }
 
@@ -93,7 +106,14 @@ function reasonOf(table: string, query: string): string | undefined {
   if (/[=!]~ \./.test(query)) {
     return 'what stands behind =~ is a literal, as in Tempo 3';
   }
-  if (['{ } | coalesce()', '{ } !< { .child }', '{ } !<< { .child }', '{ } &< { } &< { } &< { }'].includes(query)) {
+  if (
+    [
+      '{ } | coalesce()',
+      '{ } !< { .child }',
+      '{ } !<< { .child }',
+      '{ } &< { } &< { } &< { }',
+    ].includes(query)
+  ) {
     return 'its spans have numbers that those of no trace have';
   }
   return undefined;
@@ -118,29 +138,46 @@ function judged({ query, input, output }: Case): { readonly wrong?: string } {
         .map((span) => JSON.stringify(span))
         .sort(),
     );
-    const [got, want] = [found, wanted].map((spansets) => spansets.map((spanset) => spanset.join('\n')).sort());
-    return JSON.stringify(got) === JSON.stringify(want) ? {} : { wrong: `spansets of ${sizes(found)} spans instead of ${sizes(wanted)}` };
+    const [got, want] = [found, wanted].map((spansets) =>
+      spansets.map((spanset) => spanset.join('\n')).sort(),
+    );
+    return JSON.stringify(got) === JSON.stringify(want)
+      ? {}
+      : { wrong: `spansets of ${sizes(found)} spans instead of ${sizes(wanted)}` };
   } catch (error) {
     return { wrong: messageOf(error) };
   }
 }
 
-const sizes = (spansets: readonly (readonly string[])[]): string => JSON.stringify(spansets.map(({ length }) => length));
+const sizes = (spansets: readonly (readonly string[])[]): string =>
+  JSON.stringify(spansets.map(({ length }) => length));
 
 /** Fields by their names, or in this order. */
 function caseOf(fields: readonly GoField[]): Case {
-  const [query, input, output] = ['query', 'input', 'output'].map((name, at) => named(fields, name) ?? fields[at]!.value);
+  const [query, input, output] = ['query', 'input', 'output'].map(
+    (name, at) => named(fields, name) ?? fields[at]!.value,
+  );
   return { query: query as string, input: elements(input), output: elements(output) };
 }
 
 function matching(fields: readonly GoField[]): Case {
-  const input: GoValue = { type: '', fields: [{ key: { name: 'Spans' }, value: { type: '', fields: [{ value: named(fields, 'span')! }] } }] };
+  const input: GoValue = {
+    type: '',
+    fields: [
+      { key: { name: 'Spans' }, value: { type: '', fields: [{ value: named(fields, 'span')! }] } },
+    ],
+  };
   const matches = named(fields, 'matches');
   const isMatch = typeof matches === 'object' && 'name' in matches && matches.name === 'true';
-  return { query: named(fields, 'query') as string, input: [input], output: isMatch ? [input] : [] };
+  return {
+    query: named(fields, 'query') as string,
+    input: [input],
+    output: isMatch ? [input] : [],
+  };
 }
 
-const spansIn = (spanset: GoValue): readonly GoValue[] => elements(named(fieldsOf(spanset), 'Spans') ?? { type: '', fields: [] });
+const spansIn = (spanset: GoValue): readonly GoValue[] =>
+  elements(named(fieldsOf(spanset), 'Spans') ?? { type: '', fields: [] });
 
 interface Mock {
   readonly attributes: readonly (readonly [GoValue, GoValue])[];
@@ -153,13 +190,26 @@ interface Mock {
 function viewOf(spans: readonly GoValue[]): TraceView {
   const mocks = spans.map(mockOf);
   const id = (index: number): string => (index + 1).toString(16).padStart(16, '0');
-  const absent = new Set(mocks.flatMap(({ parent }) => (parent <= 0 || mocks.some(({ left }) => left === parent) ? [] : [parent])));
+  const absent = new Set(
+    mocks.flatMap(({ parent }) =>
+      parent <= 0 || mocks.some(({ left }) => left === parent) ? [] : [parent],
+    ),
+  );
   const own = mocks.map((mock, index) => {
     const parent = mock.parent <= 0 ? -1 : mocks.findIndex(({ left }) => left === mock.parent);
     const parentId = mock.parent <= 0 ? '' : id(parent < 0 ? spans.length + mock.parent : parent);
-    return spanLike(mock, { ...spanOf({ id: id(index), parent: parentId, name: '' }), durationNs: mock.durationNs });
+    return spanLike(mock, {
+      ...spanOf({ id: id(index), parent: parentId, name: '' }),
+      durationNs: mock.durationNs,
+    });
   });
-  return new TraceView({ traceId: '1'.padStart(32, '0'), spans: [...own, ...[...absent].map((left) => spanOf({ id: id(spans.length + left), name: '' }))] });
+  return new TraceView({
+    traceId: '1'.padStart(32, '0'),
+    spans: [
+      ...own,
+      ...[...absent].map((left) => spanOf({ id: id(spans.length + left), name: '' })),
+    ],
+  });
 }
 
 /** `&mockSpan{…}`, or `newMockSpan(…).With…(…)`. */
@@ -176,22 +226,44 @@ function mockOf(value: GoValue): Mock {
         return mock;
       default: {
         const kind = value.call.includes('Span') ? 'NewScopedAttribute' : 'NewAttribute';
-        const key: GoValue = { call: kind, args: kind === 'NewAttribute' ? [args[0]!] : [{ name: 'AttributeScopeSpan' }, { name: 'false' }, args[0]!] };
-        return { ...mock, attributes: [...mock.attributes, [key, { call: 'static', args: [args[1]!] }]] };
+        const key: GoValue = {
+          call: kind,
+          args:
+            kind === 'NewAttribute'
+              ? [args[0]!]
+              : [{ name: 'AttributeScopeSpan' }, { name: 'false' }, args[0]!],
+        };
+        return {
+          ...mock,
+          attributes: [...mock.attributes, [key, { call: 'static', args: [args[1]!] }]],
+        };
       }
     }
   }
   const fields = fieldsOf(value);
-  const attributes = fieldsOf(named(fields, 'attributes') ?? { type: '', fields: [] }).map(({ key, value: one }) => [key!, one] as const);
+  const attributes = fieldsOf(named(fields, 'attributes') ?? { type: '', fields: [] }).map(
+    ({ key, value: one }) => [key!, one] as const,
+  );
   const duration = named(fields, 'durationNanos');
-  return { attributes, durationNs: duration === undefined ? 0 : numberOf(duration), left: 0, parent: 0 };
+  return {
+    attributes,
+    durationNs: duration === undefined ? 0 : numberOf(duration),
+    left: 0,
+    parent: 0,
+  };
 }
 
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 
 function spanLike({ attributes }: Mock, plain: Span): Span {
   const span: Writable<Span> = { ...plain };
-  const lists: Record<string, Attribute[]> = { span: [], resource: [], event: [], link: [], instrumentation: [] };
+  const lists: Record<string, Attribute[]> = {
+    span: [],
+    resource: [],
+    event: [],
+    link: [],
+    instrumentation: [],
+  };
   for (const [key, value] of attributes) {
     if (typeof key !== 'object' || !('args' in key)) {
       throw new Error(`cannot read the attribute ${JSON.stringify(key)}`);
@@ -199,8 +271,14 @@ function spanLike({ attributes }: Mock, plain: Span): Span {
     if (key.call === 'NewIntrinsic') {
       setIntrinsic(span, nameOf(key.args[0]!), staticOf(value));
     } else {
-      const scope = key.call === 'NewAttribute' ? 'span' : nameOf(key.args[0]!).replace('AttributeScope', '').toLowerCase();
-      (lists[scope] ?? lists['span']!).push({ key: key.args.at(-1) as string, value: staticOf(value) });
+      const scope =
+        key.call === 'NewAttribute'
+          ? 'span'
+          : nameOf(key.args[0]!).replace('AttributeScope', '').toLowerCase();
+      (lists[scope] ?? lists['span']!).push({
+        key: key.args.at(-1) as string,
+        value: staticOf(value),
+      });
     }
   }
   const around = (list: readonly Attribute[]) => (list.length === 0 ? [] : [{ attributes: list }]);
@@ -209,7 +287,12 @@ function spanLike({ attributes }: Mock, plain: Span): Span {
     attributes: lists['span']!,
     resource: lists['resource']!,
     events: around(lists['event']!).map((event) => ({ name: '', sinceStart: 0, ...event })),
-    links: around(lists['link']!).map((link) => ({ traceId: '', spanId: '', traceState: '', ...link })),
+    links: around(lists['link']!).map((link) => ({
+      traceId: '',
+      spanId: '',
+      traceState: '',
+      ...link,
+    })),
     scope: { name: '', version: '', attributes: lists['instrumentation']! },
   };
 }
@@ -240,7 +323,10 @@ function staticOf(value: GoValue): Value {
     throw new Error(`cannot read the value ${JSON.stringify(value)}`);
   }
   const [only] = value.args;
-  const list = (make: (one: GoValue) => Value): Value => ({ type: 'array', values: only === undefined ? [] : elements(only).map(make) });
+  const list = (make: (one: GoValue) => Value): Value => ({
+    type: 'array',
+    values: only === undefined ? [] : elements(only).map(make),
+  });
   switch (value.call) {
     case 'NewStaticInt':
       return { type: 'int', value: numberOf(only!) };
@@ -249,9 +335,22 @@ function staticOf(value: GoValue): Value {
     case 'NewStaticDuration':
       return { type: 'duration', value: numberOf(only!) };
     case 'NewStaticStatus':
-      return { type: 'int', value: ['StatusUnset', 'StatusOk', 'StatusError'].indexOf(nameOf(only!)) };
+      return {
+        type: 'int',
+        value: ['StatusUnset', 'StatusOk', 'StatusError'].indexOf(nameOf(only!)),
+      };
     case 'NewStaticKind':
-      return { type: 'int', value: ['KindUnspecified', 'KindInternal', 'KindServer', 'KindClient', 'KindProducer', 'KindConsumer'].indexOf(nameOf(only!)) };
+      return {
+        type: 'int',
+        value: [
+          'KindUnspecified',
+          'KindInternal',
+          'KindServer',
+          'KindClient',
+          'KindProducer',
+          'KindConsumer',
+        ].indexOf(nameOf(only!)),
+      };
     case 'NewStaticIntArray':
       return list((one) => ({ type: 'int', value: numberOf(one) }));
     case 'NewStaticFloatArray':
@@ -271,9 +370,17 @@ const plainOf = (value: GoValue): Value =>
       ? { type: 'int', value }
       : { type: 'bool', value: nameOf(value) === 'true' };
 
-const nameOf = (value: GoValue): string => (typeof value === 'object' && 'name' in value ? value.name : '');
+const nameOf = (value: GoValue): string =>
+  typeof value === 'object' && 'name' in value ? value.name : '';
 
-const units: Readonly<Record<string, number>> = { Nanosecond: 1, Microsecond: 1e3, Millisecond: 1e6, Second: 1e9, Minute: 6e10, Hour: 3.6e12 };
+const units: Readonly<Record<string, number>> = {
+  Nanosecond: 1,
+  Microsecond: 1e3,
+  Millisecond: 1e6,
+  Second: 1e9,
+  Minute: 6e10,
+  Hour: 3.6e12,
+};
 
 function numberOf(value: GoValue): number {
   if (typeof value === 'number') {

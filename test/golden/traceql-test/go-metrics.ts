@@ -26,7 +26,11 @@ export async function goMetrics(tempo: string): Promise<Judged[]> {
     const body = functionBody(source, table!).replaceAll(/\/\/.*$/gm, '');
     const query = /Query: "([^"]+)"/.exec(body)?.[1];
     const reason = reasonOf(body, query);
-    judged.push(...(reason === undefined ? await judgedTest(table!, query!, body) : [{ table: table!, query: query ?? '', reason }]));
+    judged.push(
+      ...(reason === undefined
+        ? await judgedTest(table!, query!, body)
+        : [{ table: table!, query: query ?? '', reason }]),
+    );
   }
   return judged;
 }
@@ -44,32 +48,60 @@ function reasonOf(body: string, query: string | undefined): string | undefined {
 async function judgedTest(table: string, query: string, body: string): Promise<Judged[]> {
   const names = namesIn(body);
   const spans = spansIn(body, names);
-  const at = (field: string): number => numberOf(new RegExp(`\\b${field}: +(.+),`).exec(body)![1]!, names);
+  const at = (field: string): number =>
+    numberOf(new RegExp(`\\b${field}: +(.+),`).exec(body)![1]!, names);
   const [start, end, step] = [at('Start') / 1e6, at('End') / 1e6, at('Step') / 1e6];
   const first = body.includes('SetInstant(true)') ? end : Math.ceil(start / step) * step;
   try {
     const found = await metrics(
       memorySource({ traceId: '1'.padStart(32, '0'), spans }),
       parse(query),
-      { start: first, end, step: first === end ? end - start : step, closed: first === end, exemplars: 0 },
+      {
+        start: first,
+        end,
+        step: first === end ? end - start : step,
+        closed: first === end,
+        exemplars: 0,
+      },
       budget({ timeoutMs: 10_000 }),
     );
-    const count = /require\.Equal\(t, (\d+), len\(result\)\)/.exec(body)?.[1] ?? (body.includes('len(ts) == 0') ? '0' : undefined);
+    const count =
+      /require\.Equal\(t, (\d+), len\(result\)\)/.exec(body)?.[1] ??
+      (body.includes('len(ts) == 0') ? '0' : undefined);
     const whole =
       count === undefined
         ? []
-        : [{ table, query, ...(found.series.length !== Number(count) && { wrong: `${found.series.length} series instead of ${count}` }) }];
-    return [...whole, ...wantedIn(body, names).map((wanted) => ({ table, query, ...judgedValue(found, wanted) }))];
+        : [
+            {
+              table,
+              query,
+              ...(found.series.length !== Number(count) && {
+                wrong: `${found.series.length} series instead of ${count}`,
+              }),
+            },
+          ];
+    return [
+      ...whole,
+      ...wantedIn(body, names).map((wanted) => ({ table, query, ...judgedValue(found, wanted) })),
+    ];
   } catch (error) {
     return [{ table, query, wrong: messageOf(error) }];
   }
 }
 
-function judgedValue({ series }: MetricsResult, { labels, at, value }: Wanted): { readonly wrong?: string } {
-  const key = (pairs: readonly (readonly [string, string])[]): string => JSON.stringify(pairs.map((pair) => pair.join('=')).sort());
-  const own = series.find((one) => key(one.labels.map(({ key: name, value: of }) => [name, keyOf(of)])) === key(labels));
+function judgedValue(
+  { series }: MetricsResult,
+  { labels, at, value }: Wanted,
+): { readonly wrong?: string } {
+  const key = (pairs: readonly (readonly [string, string])[]): string =>
+    JSON.stringify(pairs.map((pair) => pair.join('=')).sort());
+  const own = series.find(
+    (one) => key(one.labels.map(({ key: name, value: of }) => [name, keyOf(of)])) === key(labels),
+  );
   const got = own?.values[at] ?? NaN;
-  const same = Number.isNaN(value) ? Number.isNaN(got) : Math.abs(got - value) <= 1e-9 * Math.abs(value);
+  const same = Number.isNaN(value)
+    ? Number.isNaN(got)
+    : Math.abs(got - value) <= 1e-9 * Math.abs(value);
   return same ? {} : { wrong: `${JSON.stringify(labels)} is ${got} at ${at} instead of ${value}` };
 }
 
@@ -79,7 +111,10 @@ type Names = ReadonlyMap<string, number>;
 function namesIn(body: string): Names {
   const names = new Map<string, number>();
   for (const [, name, text] of body.matchAll(/^\s*(\w+)\s+:?= (.+)$/gm)) {
-    const number = /^(?:NewStaticFloat\(|uint64\()?[\d(]|^end /.test(text!) && !/[[{"]/.test(text!) ? numberOf(text!, names) : NaN;
+    const number =
+      /^(?:NewStaticFloat\(|uint64\()?[\d(]|^end /.test(text!) && !/[[{"]/.test(text!)
+        ? numberOf(text!, names)
+        : NaN;
     if (!Number.isNaN(number)) {
       names.set(name!, number);
     }
@@ -91,19 +126,42 @@ function spansIn(body: string, names: Names): Span[] {
   const spans: Span[] = [];
   const add = (startNs: number, durationNs: number, attributes: readonly Attribute[]): void => {
     const id = (spans.length + 1).toString(16).padStart(16, '0');
-    spans.push({ ...spanOf({ id }), startMs: startNs / 1e6, startNs: BigInt(startNs), durationNs, attributes });
+    spans.push({
+      ...spanOf({ id }),
+      startMs: startNs / 1e6,
+      startNs: BigInt(startNs),
+      durationNs,
+      attributes,
+    });
   };
   for (const [line] of body.matchAll(/^\s*newMockSpan\(nil\).*$/gm)) {
-    const attributes = [...line.matchAll(/\.WithSpan(String|Int|Float)\("([^"]+)", ([^)]+)\)/g)].map(([, type, key, text]): Attribute => ({
+    const attributes = [
+      ...line.matchAll(/\.WithSpan(String|Int|Float)\("([^"]+)", ([^)]+)\)/g),
+    ].map(([, type, key, text]): Attribute => ({
       key: key!,
-      value: type === 'String' ? { type: 'string', value: text!.slice(1, -1) } : { type: type === 'Int' ? 'int' : 'float', value: numberOf(text!, names) },
+      value:
+        type === 'String'
+          ? { type: 'string', value: text!.slice(1, -1) }
+          : { type: type === 'Int' ? 'int' : 'float', value: numberOf(text!, names) },
     }));
-    const argument = (name: string): number => numberOf(new RegExp(`\\.${name}\\(((?:[^()]|\\([^()]*\\))*)\\)`).exec(line)?.[1] ?? '0', names);
+    const argument = (name: string): number =>
+      numberOf(
+        new RegExp(`\\.${name}\\(((?:[^()]|\\([^()]*\\))*)\\)`).exec(line)?.[1] ?? '0',
+        names,
+      );
     add(argument('WithStartTime'), argument('WithDuration'), attributes);
   }
-  for (const [, count, seconds, value] of body.matchAll(/generateSpans\((\d+), \[\]int\{([^}]*)\}, "(\w+)"\)/g)) {
+  for (const [, count, seconds, value] of body.matchAll(
+    /generateSpans\((\d+), \[\]int\{([^}]*)\}, "(\w+)"\)/g,
+  )) {
     for (let i = 0; i < Number(count); i++) {
-      seconds!.split(',').forEach((second) => add(Number(second) * 1e9, 128 * (i + 1), [{ key: 'foo', value: { type: 'string', value: value! } }]));
+      seconds!
+        .split(',')
+        .forEach((second) =>
+          add(Number(second) * 1e9, 128 * (i + 1), [
+            { key: 'foo', value: { type: 'string', value: value! } },
+          ]),
+        );
     }
   }
   return spans;
@@ -113,10 +171,21 @@ function spansIn(body: string, names: Names): Span[] {
 function wantedIn(body: string, names: Names): Wanted[] {
   const wanted: Wanted[] = [];
   const all = (labels: Wanted['labels'], list: string): void =>
-    list.split(',').forEach((text, at) => text.trim() !== '' && wanted.push({ labels, at, value: numberOf(text, names) }));
-  for (const [, labels, values] of body.matchAll(/Labels: \[\]Label\{([^]*?)\n\s*\},\s*Values: +\[\]float64\{([^}]*)\}/g)) {
+    list
+      .split(',')
+      .forEach(
+        (text, at) =>
+          text.trim() !== '' && wanted.push({ labels, at, value: numberOf(text, names) }),
+      );
+  for (const [, labels, values] of body.matchAll(
+    /Labels: \[\]Label\{([^]*?)\n\s*\},\s*Values: +\[\]float64\{([^}]*)\}/g,
+  )) {
     const pairs = [...labels!.matchAll(/\{Name: "?([\w.]+)"?, Value: (.+)\},/g)].map(
-      ([, name, value]) => [name === 'internalLabelBucket' ? '__bucket' : name!, keyOf(valueOf(value!, names))] as const,
+      ([, name, value]) =>
+        [
+          name === 'internalLabelBucket' ? '__bucket' : name!,
+          keyOf(valueOf(value!, names)),
+        ] as const,
     );
     all(pairs, values!);
   }
@@ -127,11 +196,20 @@ function wantedIn(body: string, names: Names): Wanted[] {
       wanted.push({ labels, at: Number(at), value: NaN });
     }
     for (const [, text, at, scaled] of body.matchAll(
-      new RegExp(`(?:Equal|InEpsilon)\\(t, ([^\\n]+), ${name}\\.Values\\[(\\d+)\\](\\*float64\\(time\\.Second\\))?`, 'g'),
+      new RegExp(
+        `(?:Equal|InEpsilon)\\(t, ([^\\n]+), ${name}\\.Values\\[(\\d+)\\](\\*float64\\(time\\.Second\\))?`,
+        'g',
+      ),
     )) {
-      wanted.push({ labels, at: Number(at), value: numberOf(text!, names) / (scaled === undefined ? 1 : 1e9) });
+      wanted.push({
+        labels,
+        at: Number(at),
+        value: numberOf(text!, names) / (scaled === undefined ? 1 : 1e9),
+      });
     }
-    for (const [, list] of body.matchAll(new RegExp(`Equal\\(t, \\[\\]float64\\{([^}]*)\\}, ${name}\\.Values\\)`, 'g'))) {
+    for (const [, list] of body.matchAll(
+      new RegExp(`Equal\\(t, \\[\\]float64\\{([^}]*)\\}, ${name}\\.Values\\)`, 'g'),
+    )) {
       all(labels, list!);
     }
   }
@@ -140,13 +218,17 @@ function wantedIn(body: string, names: Names): Wanted[] {
 
 function valueOf(text: string, names: Names): Value {
   const word = /^NewStaticString\("([^"]*)"\)$/.exec(text)?.[1];
-  return word === undefined ? { type: 'float', value: numberOf(text, names) } : { type: 'string', value: word };
+  return word === undefined
+    ? { type: 'float', value: numberOf(text, names) }
+    : { type: 'string', value: word };
 }
 
 /** Sums and products of numbers and names, as Go writes them. */
 function numberOf(text: string, names: Names): number {
   const tokens =
-    text.replaceAll(/\b(?:uint64|float64|NewStaticFloat|float64)\(/g, '(').match(/math\.NaN\(\)|time\.\w+|[A-Za-z_]\w*|\d[\d_]*\.?\d*|[-+*/()]/g) ?? [];
+    text
+      .replaceAll(/\b(?:uint64|float64|NewStaticFloat|float64)\(/g, '(')
+      .match(/math\.NaN\(\)|time\.\w+|[A-Za-z_]\w*|\d[\d_]*\.?\d*|[-+*/()]/g) ?? [];
   let next = 0;
   const units: Readonly<Record<string, number>> = {
     'time.Second': 1e9,

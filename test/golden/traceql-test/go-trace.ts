@@ -5,7 +5,8 @@ export const traceId = 'abcd'.repeat(8);
 const terminals = '{ } ( ) = ~ ! < > & | ^';
 /** The spans of the tests are of 1970, which no store keeps: all times are moved. */
 export const shiftSeconds = 1_795_200_000 - 1_000;
-export const nanos = (value: number): string => String(BigInt(shiftSeconds) * 1_000_000_000n + BigInt(value));
+export const nanos = (value: number): string =>
+  String(BigInt(shiftSeconds) * 1_000_000_000n + BigInt(value));
 
 export type Plain = Readonly<Record<string, unknown>>;
 type Attribute = readonly [key: string, value: Plain];
@@ -14,17 +15,25 @@ export const named = (fields: readonly GoField[], name: string): GoValue | undef
   fields.find(({ key }) => typeof key === 'object' && 'name' in key && key.name === name)?.value;
 
 /** A literal as text; what is no plain one as JSON. */
-export const plainText = (value: GoValue | undefined): string => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? ''));
+export const plainText = (value: GoValue | undefined): string =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value ?? '');
 
-export const elements = (value: GoValue | undefined): readonly GoValue[] => (value === undefined ? [] : fieldsOf(value).map(({ value: one }) => one));
+export const elements = (value: GoValue | undefined): readonly GoValue[] =>
+  value === undefined ? [] : fieldsOf(value).map(({ value: one }) => one);
 
-const inside = (fields: readonly GoField[], name: string): readonly GoField[] => fieldsOf(named(fields, name) ?? { type: '', fields: [] });
+const inside = (fields: readonly GoField[], name: string): readonly GoField[] =>
+  fieldsOf(named(fields, name) ?? { type: '', fields: [] });
 
 /** `{Query: …}` and `makeReq(key, value)` alike. */
 export const requests = (body: string, opening: RegExp): readonly (readonly GoField[])[] =>
   literalAt(body, opening).map(({ value }) =>
     typeof value === 'object' && 'call' in value
-      ? [{ key: { name: 'Tags' }, value: { type: '', fields: [{ key: value.args[0]!, value: value.args[1]! }] } }]
+      ? [
+          {
+            key: { name: 'Tags' },
+            value: { type: '', fields: [{ key: value.args[0]!, value: value.args[1]! }] },
+          },
+        ]
       : fieldsOf(value),
   );
 
@@ -50,7 +59,12 @@ function spanOf(fields: readonly GoField[]): Plain {
     spanId: spanId(named(fields, 'SpanId')!),
     ...(parent !== undefined && { parentSpanId: spanId(parent) }),
     name: named(fields, 'Name') ?? '',
-    kind: last(named(fields, 'Kind')) === 'CLIENT' ? 3 : last(named(fields, 'Kind')) === 'PRODUCER' ? 4 : 0,
+    kind:
+      last(named(fields, 'Kind')) === 'CLIENT'
+        ? 3
+        : last(named(fields, 'Kind')) === 'PRODUCER'
+          ? 4
+          : 0,
     startTimeUnixNano: nanos(numberOf(named(fields, 'StartTimeUnixNano')!)),
     endTimeUnixNano: nanos(numberOf(named(fields, 'EndTimeUnixNano')!)),
     status: { code: { OK: 1, ERROR: 2 }[last(named(inside(fields, 'Status'), 'Code'))] ?? 0 },
@@ -78,19 +92,31 @@ export function otherOf(at: number): Plain {
     endTimeUnixNano: nanos(1_000.5e9),
     attributes: [{ key: 'other', value: { intValue: index } }],
   }));
-  return { resource: { attributes: [{ key: 'service.name', value: { stringValue: 'test-service' } }] }, scopeSpans: [{ spans }] };
+  return {
+    resource: { attributes: [{ key: 'service.name', value: { stringValue: 'test-service' } }] },
+    scopeSpans: [{ spans }],
+  };
 }
 
-const attributesOf = (fields: readonly GoField[]): Plain[] => pairsOf(fields).map(([key, value]) => ({ key, value }));
+const attributesOf = (fields: readonly GoField[]): Plain[] =>
+  pairsOf(fields).map(([key, value]) => ({ key, value }));
 
 const pairsOf = (fields: readonly GoField[]): Attribute[] =>
   elements(named(fields, 'Attributes')).map((one) => {
     const { call, args } = one as { readonly call: string; readonly args: readonly GoValue[] };
     const key = typeof args[0] === 'string' ? args[0] : terminals;
-    return [key, call === 'stringKV' ? { stringValue: args[1] } : call === 'intKV' ? { intValue: args[1] } : { boolValue: true }];
+    return [
+      key,
+      call === 'stringKV'
+        ? { stringValue: args[1] }
+        : call === 'intKV'
+          ? { intValue: args[1] }
+          : { boolValue: true },
+    ];
   });
 
-const last = (value: GoValue | undefined): string => (typeof value === 'object' && 'name' in value ? value.name.split('_').at(-1)! : '');
+const last = (value: GoValue | undefined): string =>
+  typeof value === 'object' && 'name' in value ? value.name.split('_').at(-1)! : '';
 
 const spanId = (value: GoValue): string =>
   elements(value)
@@ -110,14 +136,25 @@ export function conditionsOf(trace: readonly GoField[]): (draw: number) => Known
   for (const resource of elements(named(trace, 'ResourceSpans'))) {
     const around = conditions(pairsOf(inside(fieldsOf(resource), 'Resource')), 'resource');
     wrong.push(...around.no);
-    for (const span of elements(named(fieldsOf(resource), 'ScopeSpans')).flatMap((one) => elements(named(fieldsOf(one), 'Spans')))) {
+    for (const span of elements(named(fieldsOf(resource), 'ScopeSpans')).flatMap((one) =>
+      elements(named(fieldsOf(one), 'Spans')),
+    )) {
       const fields = fieldsOf(span);
       const { yes, no } = conditions(pairsOf(fields), 'span');
-      const duration = numberOf(named(fields, 'EndTimeUnixNano')!) - numberOf(named(fields, 'StartTimeUnixNano')!);
+      const duration =
+        numberOf(named(fields, 'EndTimeUnixNano')!) - numberOf(named(fields, 'StartTimeUnixNano')!);
       const status = (last(named(inside(fields, 'Status'), 'Code')) || 'unset').toLowerCase();
       const kind = (last(named(fields, 'Kind')) || 'unspecified').toLowerCase();
       const name = `name=\`${plainText(named(fields, 'Name'))}\``;
-      spans.push([...yes, name, `duration=${duration}ns`, `status=${status}`, `kind=${kind}`, ...around.yes, ...ofTrace]);
+      spans.push([
+        ...yes,
+        name,
+        `duration=${duration}ns`,
+        `status=${status}`,
+        `kind=${kind}`,
+        ...around.yes,
+        ...ofTrace,
+      ]);
       durations.push(duration);
       wrong.push(...no);
     }
@@ -127,24 +164,42 @@ export function conditionsOf(trace: readonly GoField[]): (draw: number) => Known
     let drawn = draw * 7;
     return (name) => {
       const at = Number(/\[(\d+)\]$/.exec(name)?.[1]);
-      const list = name.startsWith('trueConditionsBySpan') ? spans[at]! : name === 'falseConditions' ? wrong : undefined;
+      const list = name.startsWith('trueConditionsBySpan')
+        ? spans[at]!
+        : name === 'falseConditions'
+          ? wrong
+          : undefined;
       if (list !== undefined) {
         return list[(drawn++ * 5) % list.length];
       }
-      return name.startsWith('durationBySpan') ? durations[at] : { totalSpans: spans.length, parentID: '0000000000040506', wantIDText: traceId }[name];
+      return name.startsWith('durationBySpan')
+        ? durations[at]
+        : { totalSpans: spans.length, parentID: '0000000000040506', wantIDText: traceId }[name];
     };
   };
 }
 
-function conditions(pairs: readonly Attribute[], scope: string): { readonly yes: string[]; readonly no: string[] } {
-  const both = (key: string, rest: string): string[] => [`${scope}.${key}${rest}`, `.${key}${rest}`];
+function conditions(
+  pairs: readonly Attribute[],
+  scope: string,
+): { readonly yes: string[]; readonly no: string[] } {
+  const both = (key: string, rest: string): string[] => [
+    `${scope}.${key}${rest}`,
+    `.${key}${rest}`,
+  ];
   const of = (kind: 'yes' | 'no'): string[] =>
     pairs.flatMap(([name, value]) => {
       const key = name === terminals ? JSON.stringify(name) : name;
       if ('stringValue' in value) {
-        return kind === 'yes' ? [...both(key, `=\`${String(value['stringValue'])}\``), ...both(key, '!=`nosuch`')] : both(key, '=`nosuch`');
+        return kind === 'yes'
+          ? [...both(key, `=\`${String(value['stringValue'])}\``), ...both(key, '!=`nosuch`')]
+          : both(key, '=`nosuch`');
       }
-      return 'intValue' in value ? both(key, kind === 'yes' ? `=${String(value['intValue'])}` : '=20500') : kind === 'yes' ? both(key, '=true') : [];
+      return 'intValue' in value
+        ? both(key, kind === 'yes' ? `=${String(value['intValue'])}` : '=20500')
+        : kind === 'yes'
+          ? both(key, '=true')
+          : [];
     });
   return { yes: of('yes'), no: of('no') };
 }
@@ -160,7 +215,11 @@ function evaluated(value: GoValue, known: Known): unknown {
     return value;
   }
   if ('name' in value) {
-    return value.name === 'attributeWithTerminalChars' ? terminals : value.name === 'wantMeta.TraceID' ? traceId : known(value.name);
+    return value.name === 'attributeWithTerminalChars'
+      ? terminals
+      : value.name === 'wantMeta.TraceID'
+        ? traceId
+        : known(value.name);
   }
   if (!('call' in value)) {
     throw new Error(`cannot evaluate ${JSON.stringify(value)}`);
@@ -177,7 +236,9 @@ function evaluated(value: GoValue, known: Known): unknown {
     case 'math.Max64':
       return Math.max(...numbers);
     case '+':
-      return args.some((one) => typeof one === 'string') ? args.join('') : numbers[0]! + numbers[1]!;
+      return args.some((one) => typeof one === 'string')
+        ? args.join('')
+        : numbers[0]! + numbers[1]!;
     case '/':
       return Math.floor(numbers[0]! / numbers[1]!);
     default:
@@ -187,7 +248,9 @@ function evaluated(value: GoValue, known: Known): unknown {
 
 function formatted(format: string, args: readonly unknown[]): string {
   let at = 0;
-  return format.replace(/%[dsqv]/g, (verb) => (verb === '%q' ? JSON.stringify(args[at++]) : String(args[at++])));
+  return format.replace(/%[dsqv]/g, (verb) =>
+    verb === '%q' ? JSON.stringify(args[at++]) : String(args[at++]),
+  );
 }
 
 const units: Readonly<Record<string, number>> = { 'time.Second': 1e9, 'time.Millisecond': 1e6 };
@@ -217,15 +280,28 @@ export function spansetOf(value: GoValue): Spanset {
     });
   const spans = elements(named(fields, 'Spans')).map((span) => {
     const of = fieldsOf(span);
-    const [start, duration] = ['StartTimeUnixNano', 'DurationNanos'].map((name) => numberOf(named(of, name)!));
-    return { id: named(of, 'SpanID'), start: nanos(start!), duration: String(duration), name: named(of, 'Name') ?? '', attributes: pairs(of).sort() };
+    const [start, duration] = ['StartTimeUnixNano', 'DurationNanos'].map((name) =>
+      numberOf(named(of, name)!),
+    );
+    return {
+      id: named(of, 'SpanID'),
+      start: nanos(start!),
+      duration: String(duration),
+      name: named(of, 'Name') ?? '',
+      attributes: pairs(of).sort(),
+    };
   });
-  return { spans: inOrder(spans), matched: Number(named(fields, 'Matched')), attributes: pairs(fields).sort() };
+  return {
+    spans: inOrder(spans),
+    matched: Number(named(fields, 'Matched')),
+    attributes: pairs(fields).sort(),
+  };
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- an answer in JSON
 export function answeredSpanset({ spans, matched, attributes = [] }: any): Spanset {
-  const pairs = (of: readonly { key: string; value: Plain }[] = []): string[] => of.map(({ key, value }) => `${key}=${String(Object.values(value)[0])}`).sort();
+  const pairs = (of: readonly { key: string; value: Plain }[] = []): string[] =>
+    of.map(({ key, value }) => `${key}=${String(Object.values(value)[0])}`).sort();
   const plain = spans.map((span: Record<string, never>) => ({
     id: span['spanID'],
     start: span['startTimeUnixNano'],
@@ -236,11 +312,18 @@ export function answeredSpanset({ spans, matched, attributes = [] }: any): Spans
   return { spans: inOrder(plain), matched, attributes: pairs(attributes) };
 }
 
-const inOrder = (spans: readonly Plain[]): readonly Plain[] => spans.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+const inOrder = (spans: readonly Plain[]): readonly Plain[] =>
+  spans.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
 /** A search by tags as the older interface has it. */
-export function tagsOf(fields: readonly GoField[]): { readonly tags: string; readonly minDuration?: string; readonly maxDuration?: string } {
-  const tags = inside(fields, 'Tags').map(({ key, value }) => `${plainText(key)}=${JSON.stringify(value)}`);
+export function tagsOf(fields: readonly GoField[]): {
+  readonly tags: string;
+  readonly minDuration?: string;
+  readonly maxDuration?: string;
+} {
+  const tags = inside(fields, 'Tags').map(
+    ({ key, value }) => `${plainText(key)}=${JSON.stringify(value)}`,
+  );
   const [least, most] = ['MinDurationMs', 'MaxDurationMs'].map((name) => named(fields, name));
   return {
     ...windowOf(fields),
@@ -250,14 +333,24 @@ export function tagsOf(fields: readonly GoField[]): { readonly tags: string; rea
   };
 }
 
-export function windowOf(fields: readonly GoField[]): { readonly start?: number; readonly end?: number } {
+export function windowOf(fields: readonly GoField[]): {
+  readonly start?: number;
+  readonly end?: number;
+} {
   const [start, end] = ['Start', 'End'].map((name) => named(fields, name));
-  return start === undefined || end === undefined ? {} : { start: Number(start) + shiftSeconds, end: Number(end) + shiftSeconds };
+  return start === undefined || end === undefined
+    ? {}
+    : { start: Number(start) + shiftSeconds, end: Number(end) + shiftSeconds };
 }
 
 /** The same as TraceQL, as `addTraceQL` of the tests writes it. */
 export function queryOfTags(fields: readonly GoField[]): string {
-  const own: Readonly<Record<string, string>> = { 'root.service.name': '.service.name', 'root.name': 'name', name: 'name', 'status.code': 'status' };
+  const own: Readonly<Record<string, string>> = {
+    'root.service.name': '.service.name',
+    'root.name': 'name',
+    name: 'name',
+    'status.code': 'status',
+  };
   const parts = inside(fields, 'Tags').map(({ key, value }) => {
     const name = own[plainText(key)] ?? `.${plainText(key)}`;
     return `${name}=${name === '.http.status_code' || name === 'status' ? plainText(value) : JSON.stringify(value)}`;

@@ -17,8 +17,14 @@ export interface SourceHouse {
   readonly sent: Sent[];
   /** Time passes by `ahead`; by `jump` the wall alone is set. */
   readonly clock: { ahead: number; jump: number; now(): number };
-  make(draft: object): Promise<{ readonly id: number; readonly url: string; readonly path: string }>;
-  push(path: string, body: unknown, headers?: Record<string, string>): Promise<{ readonly status: number; readonly text: string }>;
+  make(
+    draft: object,
+  ): Promise<{ readonly id: number; readonly url: string; readonly path: string }>;
+  push(
+    path: string,
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ readonly status: number; readonly text: string }>;
   // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
   incidents(): Promise<any[]>;
   /** Types of the timeline of an incident, oldest first. */
@@ -56,21 +62,39 @@ export async function sourceHouse(
   const channel = { group_wait: '0s', group_interval: '0s', group_by: ['...'] };
   await house.fetch('/api/v1/notification-channels', {
     method: 'POST',
-    body: JSON.stringify({ name: 'hook', channel_type: 'webhook', endpoint: `http://127.0.0.1:${port}/`, ...channel }),
+    body: JSON.stringify({
+      name: 'hook',
+      channel_type: 'webhook',
+      endpoint: `http://127.0.0.1:${port}/`,
+      ...channel,
+    }),
   });
   return {
     ...{ house, sent, clock },
     async make(draft) {
-      const { id, url } = await house.json('/api/v1/alert-sources', { method: 'POST', body: JSON.stringify(draft) });
+      const { id, url } = await house.json('/api/v1/alert-sources', {
+        method: 'POST',
+        body: JSON.stringify(draft),
+      });
       return { id, url, path: new URL(url).pathname };
     },
     async push(path, body, headers = {}) {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
-      const answer = await fetch(house.url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: text });
+      const answer = await fetch(house.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: text,
+      });
       return { status: answer.status, text: await answer.text() };
     },
-    incidents: async () => (await house.json('/api/v1/alerts/incidents')).items.filter(({ rule }: { rule: string }) => rule.includes('/')),
-    timeline: async (id) => (await house.json(`/api/v1/alerts/incidents/${id}/events?order=asc`)).items.map(({ type }: { type: string }) => type),
+    incidents: async () =>
+      (await house.json('/api/v1/alerts/incidents')).items.filter(({ rule }: { rule: string }) =>
+        rule.includes('/'),
+      ),
+    timeline: async (id) =>
+      (await house.json(`/api/v1/alerts/incidents/${id}/events?order=asc`)).items.map(
+        ({ type }: { type: string }) => type,
+      ),
   };
 }
 
@@ -79,18 +103,37 @@ export async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-export const alert = (status: 'firing' | 'resolved', labels: Record<string, string>, annotations: Record<string, string> = {}) => ({
-  ...{ status, labels, annotations, startsAt: '2026-11-20T10:00:00Z', endsAt: '0001-01-01T00:00:00Z', fingerprint: 'a' },
+export const alert = (
+  status: 'firing' | 'resolved',
+  labels: Record<string, string>,
+  annotations: Record<string, string> = {},
+) => ({
+  ...{
+    status,
+    labels,
+    annotations,
+    startsAt: '2026-11-20T10:00:00Z',
+    endsAt: '0001-01-01T00:00:00Z',
+    fingerprint: 'a',
+  },
   generatorURL: 'http://prometheus.example/graph?g0.expr=up',
 });
 
-export const pushOf = (...alerts: object[]) => ({ version: '4', groupKey: '{}', status: 'firing', receiver: 'svc', alerts });
+export const pushOf = (...alerts: object[]) => ({
+  version: '4',
+  groupKey: '{}',
+  status: 'firing',
+  receiver: 'svc',
+  alerts,
+});
 
 /** As Grafana signs a body. */
 export const signature = (secret: string, body: string, atMs: number): Record<string, string> => {
   const time = String(Math.floor(atMs / 1_000));
   return {
     'x-grafana-alerting-timestamp': time,
-    'x-grafana-alerting-signature': createHmac('sha256', secret).update(`${time}:${body}`).digest('hex'),
+    'x-grafana-alerting-signature': createHmac('sha256', secret)
+      .update(`${time}:${body}`)
+      .digest('hex'),
   };
 };

@@ -20,18 +20,40 @@ function looked(house: Engine): readonly string[] {
 
 test('what is pending or fires is written as ALERTS and ALERTS_FOR_STATE at each evaluation, and ended when it is over', async (t) => {
   const house = await engine(t);
-  const rule = house.book.add({ rule_key: 'cpu', legs: [{ forMs: minute }], labels: { team: 'infra', empty: '' }, severity: 'critical' });
-  house.answers.set('cpu', [{ __name__: 'load', device_id: '7', alertstate: 'of the series', value: 95 }]);
+  const rule = house.book.add({
+    rule_key: 'cpu',
+    legs: [{ forMs: minute }],
+    labels: { team: 'infra', empty: '' },
+    severity: 'critical',
+  });
+  house.answers.set('cpu', [
+    { __name__: 'load', device_id: '7', alertstate: 'of the series', value: 95 },
+  ]);
   await house.pass(interval);
   const slot = house.asked.at(-1)!.time;
   assert.deepEqual(house.written, [
     {
-      labels: { device_id: '7', severity: 'critical', alertname: 'Rule cpu', team: 'infra', rule_key: 'cpu', __name__: 'ALERTS', alertstate: 'pending' },
+      labels: {
+        device_id: '7',
+        severity: 'critical',
+        alertname: 'Rule cpu',
+        team: 'infra',
+        rule_key: 'cpu',
+        __name__: 'ALERTS',
+        alertstate: 'pending',
+      },
       time: slot,
       value: 1,
     },
     {
-      labels: { device_id: '7', severity: 'critical', alertname: 'Rule cpu', team: 'infra', rule_key: 'cpu', __name__: 'ALERTS_FOR_STATE' },
+      labels: {
+        device_id: '7',
+        severity: 'critical',
+        alertname: 'Rule cpu',
+        team: 'infra',
+        rule_key: 'cpu',
+        __name__: 'ALERTS_FOR_STATE',
+      },
       time: slot,
       value: slot / 1_000,
     },
@@ -39,17 +61,33 @@ test('what is pending or fires is written as ALERTS and ALERTS_FOR_STATE at each
   looked(house);
   await house.pass(minute);
   const since = slot / 1_000;
-  assert.deepEqual(looked(house), [...['pending cpu 7 1', `since cpu 7 ${since}`], ...['pending cpu 7 ends', 'firing cpu 7 1', `since cpu 7 ${since}`]]);
+  assert.deepEqual(looked(house), [
+    ...['pending cpu 7 1', `since cpu 7 ${since}`],
+    ...['pending cpu 7 ends', 'firing cpu 7 1', `since cpu 7 ${since}`],
+  ]);
   await house.restart();
   await house.operations.acknowledge((await house.incident('cpu:host:7'))!.id, undefined, someone);
   await house.pass(interval);
-  assert.deepEqual(looked(house), ['firing cpu 7 1', `since cpu 7 ${since}`], 'a restart and a person change nothing');
+  assert.deepEqual(
+    looked(house),
+    ['firing cpu 7 1', `since cpu 7 ${since}`],
+    'a restart and a person change nothing',
+  );
   house.book.edit(rule.id, { name: 'Another name' });
   await house.pass(interval);
-  assert.deepEqual(looked(house), ['firing cpu 7 ends', 'since cpu 7 ends', 'firing cpu 7 1', `since cpu 7 ${since}`]);
+  assert.deepEqual(looked(house), [
+    'firing cpu 7 ends',
+    'since cpu 7 ends',
+    'firing cpu 7 1',
+    `since cpu 7 ${since}`,
+  ]);
   await house.operations.resolve((await house.incident('cpu:host:7'))!.id, undefined, someone);
   await house.pass(interval);
-  assert.deepEqual(looked(house), ['firing cpu 7 ends', 'since cpu 7 ends'], 'what a person has resolved does not fire');
+  assert.deepEqual(
+    looked(house),
+    ['firing cpu 7 ends', 'since cpu 7 ends'],
+    'what a person has resolved does not fire',
+  );
   house.answers.set('cpu', []);
   await house.pass(2 * minute);
   assert.deepEqual(looked(house), []);
@@ -67,7 +105,10 @@ test('what is not evaluated for a while is written all the same, and what nobody
   await house.pass(5 * minute);
   const rows = looked(house);
   assert.ok(rows.filter((row) => row === 'firing rare 1 1').length >= 4, rows.join());
-  assert.ok(rows.filter((row) => row === 'firing gone 2 1').length >= 4, 'it keeps its state, so it fires');
+  assert.ok(
+    rows.filter((row) => row === 'firing gone 2 1').length >= 4,
+    'it keeps its state, so it fires',
+  );
   house.book.remove(gone.id);
   await house.pass(interval);
   assert.deepEqual(

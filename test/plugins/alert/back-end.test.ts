@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { type Asked, BackEnd, lateError, type Within } from '../../../plugins/alert/evaluator/back-end.ts';
+import {
+  type Asked,
+  BackEnd,
+  lateError,
+  type Within,
+} from '../../../plugins/alert/evaluator/back-end.ts';
 
 /** Time that passes as fast as what waits for it allows. */
 class FastTime {
@@ -60,9 +65,14 @@ function backEnd(slow: ReadonlyMap<string, number>) {
       return queries.map(() => ({ type: 'scalar', value: 1, time: 1, warnings: [] }) as never);
     },
   });
-  const round = async (queries: readonly string[], timeoutMs: number): Promise<ReadonlyMap<string, Asked>> => {
+  const round = async (
+    queries: readonly string[],
+    timeoutMs: number,
+  ): Promise<ReadonlyMap<string, Asked>> => {
     const answers = store.round(queries, 0, timeoutMs);
-    const all = Promise.all([...answers].map(async ([query, answer]) => [query, await answer] as const));
+    const all = Promise.all(
+      [...answers].map(async ([query, answer]) => [query, await answer] as const),
+    );
     await time.passUntil(all);
     return new Map(await all);
   };
@@ -80,7 +90,10 @@ for (const timeoutMs of [1_000, 2_000, 5_000, 10_000]) {
       const began = time.now;
       const answers = await round(queries, timeoutMs);
       assert.deepEqual(failedOf(answers), ['q7'], `round ${at}`);
-      assert.match((answers.get('q7')!.answer as Error).message, /^the query did not finish within/);
+      assert.match(
+        (answers.get('q7')!.answer as Error).message,
+        /^the query did not finish within/,
+      );
       assert.ok(time.now - began <= timeoutMs);
     }
     assert.equal(store.failures, 0);

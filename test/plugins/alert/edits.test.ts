@@ -12,22 +12,37 @@ async function engine(t: TestContext): Promise<Engine> {
 }
 
 /** Why channels were sent that incidents are over, by the rule of each; undefined: they have cleared. */
-const byName = ([one]: readonly [string, ...unknown[]], [other]: readonly [string, ...unknown[]]): number => (one < other ? -1 : 1);
+const byName = (
+  [one]: readonly [string, ...unknown[]],
+  [other]: readonly [string, ...unknown[]],
+): number => (one < other ? -1 : 1);
 
-const ends = (house: Engine): readonly (readonly [rule: string, name: string, because: string | undefined])[] =>
-  house.notices.filter(({ kind }) => kind === 'resolved').map(({ incident }) => [incident.rule_key, incident.rule_name, incident.ended_because] as const);
+const ends = (
+  house: Engine,
+): readonly (readonly [rule: string, name: string, because: string | undefined])[] =>
+  house.notices
+    .filter(({ kind }) => kind === 'resolved')
+    .map(
+      ({ incident }) => [incident.rule_key, incident.rule_name, incident.ended_because] as const,
+    );
 
 test('an incident whose rule is given another condition has cleared only if that was met, too', async (t) => {
   const house = await engine(t);
-  const because = 'its rule was given another condition while it lasted, and that is not met; whether the one before is, is not known';
+  const because =
+    'its rule was given another condition while it lasted, and that is not met; whether the one before is, is not known';
   const names = ['lost', 'found', 'again', 'renamed'];
   const rules = names.map((rule) => house.book.add({ rule_key: rule, severity: 'critical' }));
   names.forEach((name) => house.answers.set(name, hot));
   await house.pass(minute);
-  assert.deepEqual(house.sent.toSorted(), names.map((name) => `firing 1 ${name}:host:7`).toSorted());
+  assert.deepEqual(
+    house.sent.toSorted(),
+    names.map((name) => `firing 1 ${name}:host:7`).toSorted(),
+  );
 
   house.answers.set('found/next', hot);
-  ['lost', 'found', 'again'].forEach((name, at) => house.book.edit(rules[at]!.id, { legs: [{ query: `${name}/next` }] }));
+  ['lost', 'found', 'again'].forEach((name, at) =>
+    house.book.edit(rules[at]!.id, { legs: [{ query: `${name}/next` }] }),
+  );
   house.book.edit(rules[3]!.id, { name: 'Another name' });
   house.answers.set('renamed', []);
   await house.restart();
@@ -38,8 +53,17 @@ test('an incident whose rule is given another condition has cleared only if that
     ['lost', 'Rule lost', because],
     ['renamed', 'Another name', undefined],
   ]);
-  assert.equal((await house.incident('found:host:7'))!.status, 'open', 'it goes on by the new condition');
-  const [reason] = await house.tables.read.selectFrom('alert_events').select(['data', 'message']).where('type', '=', 'resolved').orderBy('id').execute();
+  assert.equal(
+    (await house.incident('found:host:7'))!.status,
+    'open',
+    'it goes on by the new condition',
+  );
+  const [reason] = await house.tables.read
+    .selectFrom('alert_events')
+    .select(['data', 'message'])
+    .where('type', '=', 'resolved')
+    .orderBy('id')
+    .execute();
   assert.deepEqual([JSON.parse(reason!.data).reason, reason!.message], ['rule_edited', because]);
 
   house.notices.splice(0);
@@ -77,7 +101,11 @@ test('of two silences that overlap the one that is left mutes on; one that is ed
   const house = await engine(t);
   house.book.add({ rule_key: 'cpu' });
   house.book.add({ rule_key: 'mem' });
-  const of = (rule: string, duration: string) => ({ matchers: [{ name: 'rule', op: '=' as const, value: rule }], duration, reason: 'work' });
+  const of = (rule: string, duration: string) => ({
+    matchers: [{ name: 'rule', op: '=' as const, value: rule }],
+    duration,
+    reason: 'work',
+  });
   const first = await house.silences.add(of('cpu', '1h'), someone);
   const next = await house.silences.add(of('cpu', '2h'), someone);
   house.answers.set('cpu', hot);
@@ -88,7 +116,11 @@ test('of two silences that overlap the one that is left mutes on; one that is ed
   assert.deepEqual(house.sent, ['firing 1 mem:host:7'], 'muted by the second one');
   await house.silences.replace(next.id, of('mem', '1h'), someone);
   await house.pass(second, second);
-  assert.deepEqual(house.sent, ['firing 1 mem:host:7', 'firing 1 cpu:host:7'], 'the first that is muted no more');
+  assert.deepEqual(
+    house.sent,
+    ['firing 1 mem:host:7', 'firing 1 cpu:host:7'],
+    'the first that is muted no more',
+  );
   await house.pass(2 * hour);
   assert.deepEqual(
     house.sent.filter((one) => one.startsWith('firing')),
@@ -99,16 +131,31 @@ test('of two silences that overlap the one that is left mutes on; one that is ed
 
 test('rules of the same name, labels and condition are told apart by their keys: what ends or mutes one does nothing to the other', async (t) => {
   const house = await engine(t);
-  const alike = { name: 'Same', labels: { team: 'db' }, severity: 'critical' as const, legs: [{ query: 'same' }] };
+  const alike = {
+    name: 'Same',
+    labels: { team: 'db' },
+    severity: 'critical' as const,
+    legs: [{ query: 'same' }],
+  };
   const [one, other] = ['one', 'other'].map((rule) => house.book.add({ rule_key: rule, ...alike }));
   house.answers.set('same', hot);
-  await house.silences.add({ matchers: [{ name: 'rule', op: '=', value: 'one' }], duration: '1h', reason: 'work' }, someone);
+  await house.silences.add(
+    { matchers: [{ name: 'rule', op: '=', value: 'one' }], duration: '1h', reason: 'work' },
+    someone,
+  );
   await house.pass(minute);
   assert.deepEqual(house.sent, ['firing 1 other:host:7']);
-  await house.operations.acknowledge((await house.incident('other:host:7'))!.id, undefined, someone);
+  await house.operations.acknowledge(
+    (await house.incident('other:host:7'))!.id,
+    undefined,
+    someone,
+  );
   house.book.remove(other!.id);
   await house.pass(interval);
-  assert.deepEqual([(await house.incident('one:host:7'))!.status, (await house.incident('other:host:7'))!.status], ['open', 'resolved']);
+  assert.deepEqual(
+    [(await house.incident('one:host:7'))!.status, (await house.incident('other:host:7'))!.status],
+    ['open', 'resolved'],
+  );
   house.book.edit(one!.id, { labels: { team: 'web' } });
   await house.pass(hour);
   assert.deepEqual(

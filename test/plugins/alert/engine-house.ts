@@ -8,7 +8,12 @@ import { parseDuration } from 'svc/query';
 
 import type { Storage } from '../../../core/storage/index.ts';
 import { AlertSeries } from '../../../plugins/alert/evaluator/alert-series.ts';
-import { type Ask, BackEnd, type StoreName, type Within } from '../../../plugins/alert/evaluator/back-end.ts';
+import {
+  type Ask,
+  BackEnd,
+  type StoreName,
+  type Within,
+} from '../../../plugins/alert/evaluator/back-end.ts';
 import { EvaluatorCounters } from '../../../plugins/alert/evaluator/counters.ts';
 import { Evaluator } from '../../../plugins/alert/evaluator/evaluator.ts';
 import { Timeline } from '../../../plugins/alert/evaluator/timeline.ts';
@@ -67,7 +72,10 @@ export class HandClock {
 export type Series = Readonly<Record<string, string | number>> & { readonly value: number };
 
 /** A rule whose condition is a name that the test gives series to; `legs` for several. */
-export type TestRule = Partial<Rule> & { readonly rule_key: string; readonly legs?: readonly Partial<Leg>[] };
+export type TestRule = Partial<Rule> & {
+  readonly rule_key: string;
+  readonly legs?: readonly Partial<Leg>[];
+};
 
 export class TestBook implements RuleBook {
   readonly #rules = new Map<number, Rule & { legs?: readonly Partial<Leg>[] }>();
@@ -106,7 +114,8 @@ export class TestBook implements RuleBook {
     const before = this.#rules.get(id)!;
     const rule = { ...before, ...changes };
     this.#rules.set(id, rule);
-    const kind = before.enabled === rule.enabled ? 'updated' : rule.enabled ? 'enabled' : 'disabled';
+    const kind =
+      before.enabled === rule.enabled ? 'updated' : rule.enabled ? 'enabled' : 'disabled';
     this.#tell({ kind, rule, before });
     return rule;
   }
@@ -158,7 +167,10 @@ export const planOf = (rule: Rule): Plan => ({
   ...(rule.keep_firing_for !== '' && { keepMs: parseDuration(rule.keep_firing_for) }),
 });
 
-const uncounted = { gauge: () => ({ set: () => undefined }), histogram: () => ({ observe: () => undefined }) };
+const uncounted = {
+  gauge: () => ({ set: () => undefined }),
+  histogram: () => ({ observe: () => undefined }),
+};
 
 /** Deadlines in real time: for those tests that are about them; all others are answered at once. */
 export const within: Within = async (_ms, _what, work) => await work(new AbortController().signal);
@@ -249,7 +261,10 @@ export class Engine {
       outbox: {
         enqueue: async (_tx, _topic, payload) => {
           const { notices } = payload as { readonly notices: readonly Notice[] };
-          assert.ok(!notices.some(({ incident }) => incident.rule_key === this.poison), 'a notice that cannot be stored');
+          assert.ok(
+            !notices.some(({ incident }) => incident.rule_key === this.poison),
+            'a notice that cannot be stored',
+          );
           this.notices.push(...notices);
           return '';
         },
@@ -258,20 +273,37 @@ export class Engine {
       log: silent,
       changed: (incidents, events) => {
         for (const incident of incidents) {
-          this.fired.push(...(events.get(incident.dedupe_key)?.includes('firing') === true ? [incident.dedupe_key] : []));
+          this.fired.push(
+            ...(events.get(incident.dedupe_key)?.includes('firing') === true
+              ? [incident.dedupe_key]
+              : []),
+          );
         }
       },
     });
     const reach = new SilenceReach({ tables: this.tables, ledger: this.ledger });
-    this.silences = new Silences({ store: new SilenceStore(this.storage.tables<SilenceTables>('alert')), reach, clock, seenBy: async () => undefined });
+    this.silences = new Silences({
+      store: new SilenceStore(this.storage.tables<SilenceTables>('alert')),
+      reach,
+      clock,
+      seenBy: async () => undefined,
+    });
     await this.silences.refresh();
     const ask: Ask =
       this.#options.ask ??
       (async (queries, time) => {
         this.asked.push({ queries, time });
-        return queries.map((query) => answerOf((time > this.clock.now() ? this.ahead : this.answers).get(query) ?? this.#heard(query)));
+        return queries.map((query) =>
+          answerOf(
+            (time > this.clock.now() ? this.ahead : this.answers).get(query) ?? this.#heard(query),
+          ),
+        );
       });
-    const parts = { ask, within: this.#options.within ?? within, monotonic: () => performance.now() };
+    const parts = {
+      ask,
+      within: this.#options.within ?? within,
+      monotonic: () => performance.now(),
+    };
     this.backEnds = new Map<StoreName, BackEnd>([
       ['metrics', new BackEnd({ ...parts, name: 'metrics' })],
       ['logs', new BackEnd({ ...parts, name: 'logs' })],
@@ -284,7 +316,13 @@ export class Engine {
       },
     };
     const store = { available: true, get: () => keep, onChange: () => () => undefined };
-    const alerts = new AlertSeries({ store, ledger: this.ledger, within: parts.within, log: silent, lost: (samples) => void (this.lost += samples) });
+    const alerts = new AlertSeries({
+      store,
+      ledger: this.ledger,
+      within: parts.within,
+      log: silent,
+      lost: (samples) => void (this.lost += samples),
+    });
     this.evaluator = new Evaluator({
       book: this.book,
       planOf,
@@ -301,7 +339,9 @@ export class Engine {
       gateInputs,
       counters: new EvaluatorCounters({
         ...uncounted,
-        counter: (name) => ({ add: (count) => void (this.missed += name === 'rule_missed_total' ? (count ?? 1) : 0) }),
+        counter: (name) => ({
+          add: (count) => void (this.missed += name === 'rule_missed_total' ? (count ?? 1) : 0),
+        }),
       }),
     });
     this.instances = new InstanceReader({
@@ -311,18 +351,29 @@ export class Engine {
     });
     this.store = new IncidentStore(this.tables);
     const shared = { ledger: this.ledger, store: this.store, instances: this.instances };
-    this.operations = new Operations({ ...shared, clock, gateInputs, seenBy: async () => undefined });
+    this.operations = new Operations({
+      ...shared,
+      clock,
+      gateInputs,
+      seenBy: async () => undefined,
+    });
     this.#unfollow = await this.evaluator.start();
   }
 
   /** What the store says of edges, and of who pushes: all devices that it is asked for, but some. */
   #heard(query: string): readonly Series[] {
-    const of = (devices: Iterable<string>): readonly Series[] => Array.from(devices, (device) => ({ device_id: device, value: 1 }));
+    const of = (devices: Iterable<string>): readonly Series[] =>
+      Array.from(devices, (device) => ({ device_id: device, value: 1 }));
     if (query.includes('svc_edge_online')) {
       return of(this.offline);
     }
-    const [, asked = ''] = /^count by \(device_id\) \(last_over_time\(\{device_id=~"([^"]*)"/.exec(query) ?? [];
-    return of(asked.split('|').filter((device) => device !== '' && !this.offline.has(device) && !this.silent.has(device)));
+    const [, asked = ''] =
+      /^count by \(device_id\) \(last_over_time\(\{device_id=~"([^"]*)"/.exec(query) ?? [];
+    return of(
+      asked
+        .split('|')
+        .filter((device) => device !== '' && !this.offline.has(device) && !this.silent.has(device)),
+    );
   }
 
   async restart(): Promise<void> {
@@ -344,20 +395,28 @@ export class Engine {
   }
 
   async incident(key: string): Promise<Incident | undefined> {
-    const row = await this.tables.read.selectFrom('alert_incidents').select('id').where('dedupe_key', '=', key).executeTakeFirst();
+    const row = await this.tables.read
+      .selectFrom('alert_incidents')
+      .select('id')
+      .where('dedupe_key', '=', key)
+      .executeTakeFirst();
     return row && (await this.store.find(row.id, undefined));
   }
 
   /** The timeline as sentences: `type` or `type status`, oldest first. */
   async timeline(key: string): Promise<readonly string[]> {
     const incident = await this.incident(key);
-    const { items } = incident === undefined ? { items: [] } : await this.store.events(incident, { order: 'asc' }, { limit: 1_000 }, undefined);
+    const { items } =
+      incident === undefined
+        ? { items: [] }
+        : await this.store.events(incident, { order: 'asc' }, { limit: 1_000 }, undefined);
     return items.map(({ type, status_after: status }) => `${type} ${status}`);
   }
 
   get sent(): readonly string[] {
     return this.notices.map(({ kind, fire_seq: seq, incident }) => {
-      const what = kind === 'reminder' && incident.status === 'acknowledged' ? 'acknowledged' : kind;
+      const what =
+        kind === 'reminder' && incident.status === 'acknowledged' ? 'acknowledged' : kind;
       return `${what} ${seq} ${incident.dedupe_key}`;
     });
   }
@@ -372,7 +431,9 @@ export class Engine {
 }
 
 /** Those of the plugin, or the first few of them. */
-export function migrations(count = Infinity): readonly { readonly name: string; readonly sql: string }[] {
+export function migrations(
+  count = Infinity,
+): readonly { readonly name: string; readonly sql: string }[] {
   const folder = new URL('../../../plugins/alert/migrations/', import.meta.url);
   return readdirSync(folder)
     .sort()
@@ -394,4 +455,7 @@ export function answerOf(series: readonly Series[] | Error): InstantAnswer | Err
 }
 
 /** The user who acts in a test. */
-export const someone = { principal: { kind: 'user', id: '7', email: 'ann@example.org', role: 'viewer', grants: [] }, note: () => undefined } as const;
+export const someone = {
+  principal: { kind: 'user', id: '7', email: 'ann@example.org', role: 'viewer', grants: [] },
+  note: () => undefined,
+} as const;

@@ -5,7 +5,15 @@ import { SvcError } from 'svc/sdk';
 
 import { type Ask, lateError, type Within } from '../../../plugins/alert/evaluator/back-end.ts';
 import { phaseOf } from '../../../plugins/alert/evaluator/slots.ts';
-import { answerOf, Engine, type EngineOptions, hour, interval, minute, second } from './engine-house.ts';
+import {
+  answerOf,
+  Engine,
+  type EngineOptions,
+  hour,
+  interval,
+  minute,
+  second,
+} from './engine-house.ts';
 
 async function engine(t: TestContext, options: EngineOptions = {}): Promise<Engine> {
   const made = await new Engine(options).open();
@@ -47,14 +55,22 @@ describe('a condition', () => {
     await house.pass(interval);
     assert.equal(await house.incident('mem:host:7'), undefined, 'five minutes are unknown');
     await house.pass(minute);
-    assert.equal((await house.incident('mem:host:7'))!.status, 'open', 'a minute and a half before, the rest after');
+    assert.equal(
+      (await house.incident('mem:host:7'))!.status,
+      'open',
+      'a minute and a half before, the rest after',
+    );
     house.book.add({ rule_key: 'load', legs: [{ forMs: 2 * minute }] });
     house.answers.set('load', hot);
     await house.pass(90 * second);
     house.clock.advance(hour + minute);
     await house.restart();
     await house.pass(90 * second);
-    assert.equal(await house.incident('load:host:7'), undefined, 'after more than an hour it begins anew');
+    assert.equal(
+      await house.incident('load:host:7'),
+      undefined,
+      'after more than an hour it begins anew',
+    );
     await house.pass(minute);
     assert.equal((await house.incident('load:host:7'))!.status, 'open');
   });
@@ -93,7 +109,11 @@ describe('a condition', () => {
     assert.deepEqual(house.fired, ['any:host:2', 'any:host:1']);
     house.answers.set('all/1', [{ device_id: '1', value: 1 }]);
     await house.pass(interval);
-    assert.deepEqual(house.fired, ['any:host:2', 'any:host:1', 'all:host:1'], 'the first part had lasted before the second came to it');
+    assert.deepEqual(
+      house.fired,
+      ['any:host:2', 'any:host:1', 'all:host:1'],
+      'the first part had lasted before the second came to it',
+    );
   });
 
   test('is not clear because its source is not heard yet after a start: only once its measure is there again, or 15 minutes have passed', async (t) => {
@@ -108,22 +128,36 @@ describe('a condition', () => {
     await house.restart();
     const started = new Date(house.clock.now()).toISOString();
     await house.pass(3 * minute);
-    const statuses = async (): Promise<readonly string[]> => [(await house.incident(key))!.status, (await house.incident('cpu:host:8'))!.status];
+    const statuses = async (): Promise<readonly string[]> => [
+      (await house.incident(key))!.status,
+      (await house.incident('cpu:host:8'))!.status,
+    ];
     assert.deepEqual(await statuses(), ['open', 'open'], 'no data is no all-clear');
     assert.equal([...house.evaluator.rules][0]!.stale.size, 2);
-    assert.equal(new Date([...house.evaluator.stale.of(1).values()][0]!.wall).toISOString(), started);
+    assert.equal(
+      new Date([...house.evaluator.stale.of(1).values()][0]!.wall).toISOString(),
+      started,
+    );
     house.answers.set('cpu', [{ device_id: '7', value: 0 }]);
     await house.pass(minute);
     assert.deepEqual(await statuses(), ['resolved', 'open'], '7 is back and well, 8 is not heard');
     await house.pass(12 * minute);
     assert.deepEqual(await statuses(), ['resolved', 'resolved']);
-    const { items } = await house.store.events((await house.incident('cpu:host:8'))!, { order: 'desc' }, { limit: 1 }, undefined);
+    const { items } = await house.store.events(
+      (await house.incident('cpu:host:8'))!,
+      { order: 'desc' },
+      { limit: 1 },
+      undefined,
+    );
     assert.match(items[0]!.message, /not heard for 15 minutes/);
   });
 
   test('is not clear because its edge went away while this ran: it is stale since then, however long, and clear once it is heard again and well', async (t) => {
     const house = await engine(t);
-    const { id } = house.book.add({ rule_key: 'cpu', legs: [{ query: 'cpu > 1', measure: 'cpu' }] });
+    const { id } = house.book.add({
+      rule_key: 'cpu',
+      legs: [{ query: 'cpu > 1', measure: 'cpu' }],
+    });
     house.answers.set('cpu > 1', hot).set('cpu', hot);
     await house.pass(minute);
     const left = house.clock.now();
@@ -134,11 +168,18 @@ describe('a condition', () => {
     assert.equal(incident.status, 'open', 'nothing is known of it');
     const [shown] = (await house.instances.list(incident, 'stale', { limit: 2 }, undefined)).items;
     const since = house.instances.staleSince(incident, undefined)!;
-    assert.ok(since >= left && since <= left + interval, 'since the first evaluation that did not find it');
+    assert.ok(
+      since >= left && since <= left + interval,
+      'since the first evaluation that did not find it',
+    );
     assert.deepEqual([shown?.state, shown?.since], ['stale', new Date(since).toISOString()]);
     house.offline.clear();
     await house.pass(minute);
-    assert.equal((await house.incident(key))!.status, 'open', 'the edge is back, and has not told this measure yet');
+    assert.equal(
+      (await house.incident(key))!.status,
+      'open',
+      'the edge is back, and has not told this measure yet',
+    );
     house.answers.set('cpu', [{ device_id: '7', value: 0 }]);
     await house.pass(minute);
     assert.deepEqual(house.sent, [`firing 1 ${key}`, `resolved 1 ${key}`]);
@@ -152,7 +193,11 @@ describe('a condition', () => {
     await house.pass(minute);
     house.answers.set('cpu > 1', []).set('cpu', []);
     await house.pass(minute);
-    assert.equal((await house.incident(key))!.status, 'resolved', 'a process that has ended on a host that goes on');
+    assert.equal(
+      (await house.incident(key))!.status,
+      'resolved',
+      'a process that has ended on a host that goes on',
+    );
     house.answers.set('cpu > 1', hot).set('cpu', hot);
     await house.pass(minute);
     house.silent.add('7');
@@ -163,7 +208,12 @@ describe('a condition', () => {
     assert.equal((await house.incident(key))!.status, 'open');
     await house.pass(2 * minute);
     assert.equal((await house.incident(key))!.status, 'resolved');
-    const { items } = await house.store.events((await house.incident(key))!, { order: 'desc' }, { limit: 1 }, undefined);
+    const { items } = await house.store.events(
+      (await house.incident(key))!,
+      { order: 'desc' },
+      { limit: 1 },
+      undefined,
+    );
     assert.equal(items[0]!.message, 'its condition is no longer met');
   });
 
@@ -212,7 +262,11 @@ describe('a condition', () => {
     assert.deepEqual(house.sent, ['firing 1 cpu:host:8', 'firing 1 cpu:host:9']);
     house.clock.jump(hour);
     await house.pass(minute);
-    assert.deepEqual(house.sent.slice(2), [`firing 1 ${key}`], 'the clock is right again: what it shows is so');
+    assert.deepEqual(
+      house.sent.slice(2),
+      [`firing 1 ${key}`],
+      'the clock is right again: what it shows is so',
+    );
   });
 
   test('that nothing measures does not begin by what a clock that was set back shows either, where its source is heard since', async (t) => {
@@ -240,7 +294,11 @@ describe('a condition', () => {
     assert.deepEqual(await house.timeline('full:host:7'), ['firing open']);
     house.answers.set('free <= 0', new SvcError('unavailable', 'the store is busy'));
     await house.pass(2 * minute);
-    assert.deepEqual(await house.timeline('full:host:7'), ['firing open'], 'what the store does not say is not known');
+    assert.deepEqual(
+      await house.timeline('full:host:7'),
+      ['firing open'],
+      'what the store does not say is not known',
+    );
     house.answers.set('free <= 0', []);
     await house.pass(minute);
     assert.equal((await house.incident('full:host:7'))!.status, 'resolved');
@@ -267,7 +325,11 @@ describe('a condition', () => {
       'pipe:monitoring_pipeline:pipeline',
       'sum:global:global',
     ]);
-    assert.equal((await house.incident('disk:host:7:mountpoint=/'))!.value, 2, 'below the threshold less is worse');
+    assert.equal(
+      (await house.incident('disk:host:7:mountpoint=/'))!.value,
+      2,
+      'below the threshold less is worse',
+    );
     const [disk] = [...house.evaluator.rules].filter(({ rule }) => rule.rule_key === 'disk');
     assert.equal(disk!.unscoped, 1, 'a series without device_id is reported, and raises nothing');
   });
@@ -289,27 +351,39 @@ describe('a condition', () => {
   test('that holds for more label sets than a rule may have keeps those it has, and says how many are left out', async (t) => {
     const house = await engine(t);
     const rule = house.book.add({ rule_key: 'sum', scope_type: 'global' });
-    const many = (from: number, count: number) => Array.from({ length: count }, (_, at) => ({ unit: String(from + at), value: 1 }));
+    const many = (from: number, count: number) =>
+      Array.from({ length: count }, (_, at) => ({ unit: String(from + at), value: 1 }));
     house.answers.set('sum', many(100, 10_000));
     await house.pass(interval);
     const before = [...house.ledger.instances.get(rule.id)!.keys()];
     house.answers.set('sum', many(0, 10_200));
     await house.pass(interval);
     const [scheduled] = [...house.evaluator.rules];
-    assert.deepEqual([before.length, house.ledger.instances.get(rule.id)!.size, scheduled!.leftOut], [10_000, 10_000, 200]);
+    assert.deepEqual(
+      [before.length, house.ledger.instances.get(rule.id)!.size, scheduled!.leftOut],
+      [10_000, 10_000, 200],
+    );
     assert.ok(before.every((key) => house.ledger.instances.get(rule.id)!.has(key)));
     await house.pass(interval);
     const own = (await house.incident('alert_rule_overflow:monitoring_pipeline:sum'))!;
-    assert.match(own.summary, /^200 series of the rule sum raise nothing: .* a rule have 10000 instances; group its expression by fewer labels$/);
+    assert.match(
+      own.summary,
+      /^200 series of the rule sum raise nothing: .* a rule have 10000 instances; group its expression by fewer labels$/,
+    );
     house.answers.set('sum', many(0, 9));
     await house.pass(2 * minute);
-    assert.equal((await house.incident('alert_rule_overflow:monitoring_pipeline:sum'))!.status, 'resolved');
+    assert.equal(
+      (await house.incident('alert_rule_overflow:monitoring_pipeline:sum'))!.status,
+      'resolved',
+    );
   });
 });
 
 describe('the evaluator', () => {
   test('gives each rule a slot of its own, spread over the cycle, and rules that ask the same share the question', async (t) => {
-    const slots = new Set(Array.from({ length: 300 }, (_, at) => phaseOf(`rule_${at} > ${at}`, interval)));
+    const slots = new Set(
+      Array.from({ length: 300 }, (_, at) => phaseOf(`rule_${at} > ${at}`, interval)),
+    );
     assert.equal(slots.size, 30, 'every second of the cycle is in use');
     const house = await engine(t);
     house.book.add({ rule_key: 'warn', legs: [{ query: 'load > 2', measure: 'load' }] });
@@ -328,7 +402,8 @@ describe('the evaluator', () => {
     house.book.add({ rule_key: 'quick', interval_seconds: 5 });
     house.book.add({ rule_key: 'slow', interval_seconds: 60 });
     await house.pass(2 * minute, second);
-    const count = (query: string): number => house.asked.filter(({ queries }) => queries.includes(query)).length;
+    const count = (query: string): number =>
+      house.asked.filter(({ queries }) => queries.includes(query)).length;
     assert.deepEqual([count('quick'), count('slow')], [24, 2]);
   });
 
@@ -347,7 +422,10 @@ describe('the evaluator', () => {
     assert.equal(cpu!.error, 'connection refused');
     const own = 'alert_back_end_down:monitoring_pipeline:metrics';
     assert.deepEqual(await house.timeline(own), ['firing open']);
-    assert.match((await house.incident(own))!.summary, /metrics store does not answer.*connection refused/);
+    assert.match(
+      (await house.incident(own))!.summary,
+      /metrics store does not answer.*connection refused/,
+    );
     house.answers.set('cpu', hot);
     house.answers.set('mem', []);
     await house.pass(2 * minute);
@@ -359,7 +437,10 @@ describe('the evaluator', () => {
   test('takes a store that is still being opened for no store that is down', async (t) => {
     const house = await engine(t);
     house.book.add({ rule_key: 'cpu', interval_seconds: 5 });
-    house.answers.set('cpu', new SvcError('unavailable', 'the metrics store is not running; enable its plugin'));
+    house.answers.set(
+      'cpu',
+      new SvcError('unavailable', 'the metrics store is not running; enable its plugin'),
+    );
     await house.pass(50 * second, second);
     assert.ok([...house.evaluator.rules][0]!.failures >= 9);
     house.answers.set('cpu', []);
@@ -416,7 +497,10 @@ describe('the evaluator', () => {
     await until(() => hangs === 3);
     timers.splice(0).forEach((late) => late());
     await last;
-    assert.equal([...house.evaluator.rules].find(({ rule }) => rule.rule_key === 'hangs')!.failures, 2);
+    assert.equal(
+      [...house.evaluator.rules].find(({ rule }) => rule.rule_key === 'hangs')!.failures,
+      2,
+    );
     assert.deepEqual(
       house.fired.filter((one) => one === key),
       [key],
@@ -433,7 +517,13 @@ describe('the evaluator', () => {
     ]);
     house.answers.set('cpu', hot);
     await house.pass(minute);
-    assert.deepEqual([(await house.incident('ratio:host:7'))!.value, (await house.incident('ratio:host:8'))!.value], [null, null]);
+    assert.deepEqual(
+      [
+        (await house.incident('ratio:host:7'))!.value,
+        (await house.incident('ratio:host:8'))!.value,
+      ],
+      [null, null],
+    );
     assert.equal((await house.incident(key))!.value, 95, 'others are evaluated as ever');
     house.answers.set('ratio', []);
     await house.pass(minute);
@@ -468,7 +558,8 @@ describe('the evaluator', () => {
       house.clock.jump(jump);
       await house.evaluator.tick();
       // Where it was set back, what lies ahead is asked for besides.
-      const looks = (): number => house.asked.filter(({ queries }) => queries.includes('cpu')).length / (jump < 0 ? 2 : 1);
+      const looks = (): number =>
+        house.asked.filter(({ queries }) => queries.includes('cpu')).length / (jump < 0 ? 2 : 1);
       const before = looks();
       await house.pass(minute);
       assert.ok(looks() - before <= 2, 'no slot is made up for');
@@ -481,7 +572,11 @@ describe('the evaluator', () => {
       house.clock.jump(jump);
       house.answers.set('cpu', hot);
       await house.pass(4 * minute);
-      assert.deepEqual(house.sent, [`firing 1 ${key}`, `resolved 1 ${key}`], 'the cooldown of ten minutes is not over');
+      assert.deepEqual(
+        house.sent,
+        [`firing 1 ${key}`, `resolved 1 ${key}`],
+        'the cooldown of ten minutes is not over',
+      );
       await house.pass(8 * minute);
       assert.deepEqual(house.sent.at(-1), `firing 2 ${key}`);
     });
@@ -489,24 +584,44 @@ describe('the evaluator', () => {
 
   test('closes what a rule has raised when that is disabled, deleted or looks elsewhere, and keeps it over any other change', async (t) => {
     const house = await engine(t);
-    const rules = ['disabled', 'deleted', 'moved', 'kept'].map((rule) => house.book.add({ rule_key: rule }));
+    const rules = ['disabled', 'deleted', 'moved', 'kept'].map((rule) =>
+      house.book.add({ rule_key: rule }),
+    );
     rules.forEach(({ rule_key: rule }) => house.answers.set(rule, hot));
     await house.pass(interval);
     house.book.edit(rules[0]!.id, { enabled: false });
     house.book.remove(rules[1]!.id);
     house.book.edit(rules[2]!.id, { dimensions: ['disk'] });
-    house.book.edit(rules[3]!.id, { name: 'Another name', severity: 'critical', legs: [{ query: 'kept', threshold: 1 }] });
+    house.book.edit(rules[3]!.id, {
+      name: 'Another name',
+      severity: 'critical',
+      legs: [{ query: 'kept', threshold: 1 }],
+    });
     await house.pass(second, second);
-    const reasons = await house.tables.read.selectFrom('alert_events').select('data').where('type', '=', 'resolved').orderBy('id').execute();
+    const reasons = await house.tables.read
+      .selectFrom('alert_events')
+      .select('data')
+      .where('type', '=', 'resolved')
+      .orderBy('id')
+      .execute();
     assert.deepEqual(
       reasons.map(({ data }) => JSON.parse(data).reason),
       ['rule_disabled', 'rule_deleted', 'rule_changed'],
     );
     const kept = (await house.incident('kept:host:7'))!;
-    assert.deepEqual([kept.status, kept.rule_name, kept.severity], ['open', 'Another name', 'critical']);
     assert.deepEqual(
-      house.notices.filter(({ kind }) => kind === 'resolved').map(({ incident }) => incident.ended_because),
-      ['its rule was disabled', 'its rule was deleted', 'its rule was changed to another key, scope or dimensions'],
+      [kept.status, kept.rule_name, kept.severity],
+      ['open', 'Another name', 'critical'],
+    );
+    assert.deepEqual(
+      house.notices
+        .filter(({ kind }) => kind === 'resolved')
+        .map(({ incident }) => incident.ended_because),
+      [
+        'its rule was disabled',
+        'its rule was deleted',
+        'its rule was changed to another key, scope or dimensions',
+      ],
       'nobody is told that it has cleared',
     );
   });
@@ -517,7 +632,9 @@ describe('the evaluator', () => {
     house.answers.set('cpu', hot);
     await house.pass(interval);
     // As the generation before this one would, while it ends.
-    await house.tables.write((tx) => tx.updateTable('alert_incidents').set({ version: 99 }).execute());
+    await house.tables.write((tx) =>
+      tx.updateTable('alert_incidents').set({ version: 99 }).execute(),
+    );
     house.book.remove(rule.id);
     await house.pass(second, second);
     assert.equal((await house.incident(key))!.status, 'open');

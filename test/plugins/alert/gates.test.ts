@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 
 import { recordOutcomes } from '../../../plugins/alert/incident/notices.ts';
-import { Engine, type EngineOptions, hour, interval, minute, second, someone } from './engine-house.ts';
+import {
+  Engine,
+  type EngineOptions,
+  hour,
+  interval,
+  minute,
+  second,
+  someone,
+} from './engine-house.ts';
 
 async function engine(t: TestContext, options: EngineOptions = {}): Promise<Engine> {
   const made = await new Engine(options).open();
@@ -10,7 +18,9 @@ async function engine(t: TestContext, options: EngineOptions = {}): Promise<Engi
   return made;
 }
 
-const on = (device: string): { device_id: string; value: number }[] => [{ device_id: device, value: 1 }];
+const on = (device: string): { device_id: string; value: number }[] => [
+  { device_id: device, value: 1 },
+];
 
 describe('whether channels are notified', () => {
   test('of an incident that fires again within its cooldown: once that is over, and only if it lasts', async (t) => {
@@ -28,7 +38,11 @@ describe('whether channels are notified', () => {
     const key = 'flaps:host:7';
     assert.deepEqual(house.sent, [`firing 1 ${key}`, `resolved 1 ${key}`]);
     const timeline = await house.timeline(key);
-    assert.equal(timeline.filter((row) => row.startsWith('repeat_suppressed')).length, 1, 'once for the whole cooldown');
+    assert.equal(
+      timeline.filter((row) => row.startsWith('repeat_suppressed')).length,
+      1,
+      'once for the whole cooldown',
+    );
     house.answers.set('flaps', on('7'));
     await house.pass(5 * minute);
     assert.deepEqual(house.sent.at(-1), `firing 6 ${key}`);
@@ -38,14 +52,24 @@ describe('whether channels are notified', () => {
     const house = await engine(t);
     house.book.add({ rule_key: 'flaps' });
     house.book.add({ rule_key: 'page', severity: 'critical' });
-    const both = async (series: { device_id: string; value: number }[], ms: number): Promise<void> => {
+    const both = async (
+      series: { device_id: string; value: number }[],
+      ms: number,
+    ): Promise<void> => {
       ['flaps', 'page'].forEach((query) => house.answers.set(query, series));
       await house.pass(ms);
     };
     await both(on('7'), interval);
     await both([], minute);
     const { id } = (await house.incident('flaps:host:7'))!;
-    const delivery = { delivery_id: 'd1', notice_id: `incident-${id}-1-resolved`, incident_id: id, channel_id: 1, channel_name: 'ops', attempts: 1 };
+    const delivery = {
+      delivery_id: 'd1',
+      notice_id: `incident-${id}-1-resolved`,
+      incident_id: id,
+      channel_id: 1,
+      channel_name: 'ops',
+      attempts: 1,
+    };
     const recording = { store: house.store, ledger: house.ledger, now: house.clock.now() };
     await both(on('7'), interval);
     const firings = (): readonly string[] => house.sent.filter((line) => line.startsWith('firing'));
@@ -58,7 +82,10 @@ describe('whether channels are notified', () => {
     await recordOutcomes([{ ...delivery, kind: 'resolved', result: 'overtaken', at }], recording);
     await house.pass(second, second);
     assert.equal(firings().length, 3, 'what was overtaken was not sent');
-    await recordOutcomes([{ ...delivery, delivery_id: 'd2', kind: 'resolved', result: 'sent', at }], recording);
+    await recordOutcomes(
+      [{ ...delivery, delivery_id: 'd2', kind: 'resolved', result: 'sent', at }],
+      recording,
+    );
     await house.pass(second, second);
     assert.deepEqual(firings().slice(3), ['firing 2 flaps:host:7']);
   });
@@ -88,7 +115,11 @@ describe('whether channels are notified', () => {
     house.answers.set('damp', on('7'));
     await house.pass(10 * minute);
     assert.deepEqual(house.sent, [], 'it has begun once');
-    assert.deepEqual(await house.timeline('damp:host:7'), ['firing open', 'repeat_suppressed open'], 'one row for each window, none for each tick');
+    assert.deepEqual(
+      await house.timeline('damp:host:7'),
+      ['firing open', 'repeat_suppressed open'],
+      'one row for each window, none for each tick',
+    );
     house.answers.set('damp', []);
     await house.pass(minute);
     await flap();
@@ -103,7 +134,13 @@ describe('whether channels are notified', () => {
   test('of a warning that an unrelated critical incident of the same scope says nothing about: at once', async (t) => {
     const house = await engine(t);
     const rule = (key: string, severity: 'critical' | 'warning', measure: string): void => {
-      house.book.add({ rule_key: key, severity, scope_type: 'global', legs: [{ query: key, measure }], dimensions: ['disk'] });
+      house.book.add({
+        rule_key: key,
+        severity,
+        scope_type: 'global',
+        legs: [{ query: key, measure }],
+        dimensions: ['disk'],
+      });
     };
     rule('page', 'critical', 'certificate_days');
     rule('warn', 'warning', 'queue_length');
@@ -123,24 +160,47 @@ describe('whether channels are notified', () => {
       'firing 1 page:global:global:disk=',
       'firing 1 warn:global:global:disk=',
     ]);
-    assert.deepEqual(await house.timeline('fuller:global:global:disk=boot'), ['firing open', 'inhibited open'], 'the same disk, said worse');
+    assert.deepEqual(
+      await house.timeline('fuller:global:global:disk=boot'),
+      ['firing open', 'inhibited open'],
+      'the same disk, said worse',
+    );
   });
 
   test('of a warning of which a worse incident explains some instances only: all the same', async (t) => {
     const house = await engine(t);
-    house.book.add({ rule_key: 'page', severity: 'critical', scope_type: 'global', legs: [{ query: 'page', measure: 'cpu' }], labels: { alertname: 'Page' } });
-    house.book.add({ rule_key: 'warn', scope_type: 'global', legs: [{ query: 'warn', measure: 'cpu' }], labels: { alertname: 'Warn' } });
+    house.book.add({
+      rule_key: 'page',
+      severity: 'critical',
+      scope_type: 'global',
+      legs: [{ query: 'page', measure: 'cpu' }],
+      labels: { alertname: 'Page' },
+    });
+    house.book.add({
+      rule_key: 'warn',
+      scope_type: 'global',
+      legs: [{ query: 'warn', measure: 'cpu' }],
+      labels: { alertname: 'Warn' },
+    });
     house.answers.set('page', on('7')).set('warn', on('7'));
     await house.pass(minute);
     assert.deepEqual(house.sent, ['firing 1 page:global:global']);
     house.answers.set('warn', [...on('7'), ...on('8')]);
     await house.pass(minute);
-    assert.deepEqual(house.sent, ['firing 1 page:global:global', 'firing 1 warn:global:global'], '8 is said nowhere else');
+    assert.deepEqual(
+      house.sent,
+      ['firing 1 page:global:global', 'firing 1 warn:global:global'],
+      '8 is said nowhere else',
+    );
   });
 
   test('of something that a worse incident of the same measure explains: only when that is over', async (t) => {
     const house = await engine(t);
-    house.book.add({ rule_key: 'page', severity: 'critical', legs: [{ query: 'page', measure: 'cpu' }] });
+    house.book.add({
+      rule_key: 'page',
+      severity: 'critical',
+      legs: [{ query: 'page', measure: 'cpu' }],
+    });
     house.book.add({ rule_key: 'warn', legs: [{ query: 'warn', measure: 'cpu' }] });
     house.book.add({ rule_key: 'other' });
     house.answers.set('page', on('7'));
@@ -150,7 +210,11 @@ describe('whether channels are notified', () => {
     assert.deepEqual(await house.timeline('warn:host:7'), ['firing open', 'inhibited open']);
     await house.restart();
     await house.pass(2 * minute);
-    assert.deepEqual(await house.timeline('warn:host:7'), ['firing open', 'inhibited open'], 'it has said so already');
+    assert.deepEqual(
+      await house.timeline('warn:host:7'),
+      ['firing open', 'inhibited open'],
+      'it has said so already',
+    );
     house.answers.set('page', []);
     await house.pass(90 * second);
     assert.deepEqual(house.sent.slice(-2), ['resolved 1 page:host:7', 'firing 1 warn:host:7']);
@@ -158,9 +222,17 @@ describe('whether channels are notified', () => {
 
   test('of anything on a device that is offline: not before it is back', async (t) => {
     const house = await engine(t);
-    house.book.add({ rule_key: 'device_offline', severity: 'critical', legs: [{ query: 'off', measure: 'm' }] });
+    house.book.add({
+      rule_key: 'device_offline',
+      severity: 'critical',
+      legs: [{ query: 'off', measure: 'm' }],
+    });
     house.book.add({ rule_key: 'cpu', legs: [{ query: 'cpu', measure: 'm' }] });
-    house.book.add({ rule_key: 'dead', severity: 'critical', legs: [{ query: 'dead', measure: 'm' }] });
+    house.book.add({
+      rule_key: 'dead',
+      severity: 'critical',
+      legs: [{ query: 'dead', measure: 'm' }],
+    });
     ['off', 'cpu', 'dead'].forEach((query) => house.answers.set(query, on('7')));
     await house.pass(minute);
     assert.deepEqual(house.sent.toSorted(), ['firing 1 device_offline:host:7']);
@@ -194,25 +266,44 @@ describe('a silence', () => {
     house.book.add({ rule_key: 'cpu' });
     house.answers.set('cpu', [...on('7'), ...on('8')]);
     await house.pass(interval);
-    const [seven, eight] = [(await house.incident('cpu:host:7'))!, (await house.incident('cpu:host:8'))!];
+    const [seven, eight] = [
+      (await house.incident('cpu:host:7'))!,
+      (await house.incident('cpu:host:8'))!,
+    ];
     await house.operations.silence(seven.id, { hours: 0.5, reason: 'known' }, someone);
     await house.operations.silence(seven.id, { duration: '30m' }, someone);
     await assert.rejects(house.operations.silence(seven.id, { hours: 0.2 }, someone), {
       code: 'conflict',
-      message: /is silenced and cannot be silenced for less: it is until 2026-11-20T00:30:30\.000Z; end that silence first/,
+      message:
+        /is silenced and cannot be silenced for less: it is until 2026-11-20T00:30:30\.000Z; end that silence first/,
     });
     await house.pass(20 * minute);
-    assert.deepEqual([(await house.incident('cpu:host:7'))!.status, (await house.incident('cpu:host:8'))!.status], ['silenced', 'open']);
+    assert.deepEqual(
+      [(await house.incident('cpu:host:7'))!.status, (await house.incident('cpu:host:8'))!.status],
+      ['silenced', 'open'],
+    );
     await house.pass(10 * minute);
-    assert.deepEqual(await house.timeline('cpu:host:7'), ['firing open', 'silenced silenced', 'reopened open']);
-    assert.deepEqual(house.sent.at(-1), 'reminder 1 cpu:host:7', 'channels that got the firing are reminded');
+    assert.deepEqual(await house.timeline('cpu:host:7'), [
+      'firing open',
+      'silenced silenced',
+      'reopened open',
+    ]);
+    assert.deepEqual(
+      house.sent.at(-1),
+      'reminder 1 cpu:host:7',
+      'channels that got the firing are reminded',
+    );
     await house.operations.silence(eight.id, { hours: 1 / 7 }, someone);
     await house.operations.unsilence(eight.id, someone);
     assert.equal((await house.incident('cpu:host:8'))!.status, 'open');
     await house.operations.silence(eight.id, { duration: '1h' }, someone);
     house.answers.set('cpu', on('7'));
     await house.pass(minute);
-    assert.deepEqual((await house.timeline('cpu:host:8')).at(-1), 'resolved resolved', 'a silence does not keep it from resolving');
+    assert.deepEqual(
+      (await house.timeline('cpu:host:8')).at(-1),
+      'resolved resolved',
+      'a silence does not keep it from resolving',
+    );
   });
 
   test('of one incident is extended by one that ends later, which the timeline tells', async (t) => {
@@ -223,12 +314,31 @@ describe('a silence', () => {
     const { id } = (await house.incident('cpu:host:7'))!;
     await house.operations.silence(id, { hours: 1 }, someone);
     await house.pass(50 * minute);
-    const { status, silenced_until: until } = await house.operations.silence(id, { hours: 1 }, someone);
-    assert.deepEqual([status, until], ['silenced', new Date(house.clock.now() + 60 * minute).toISOString()]);
-    const { items } = await house.store.events((await house.incident('cpu:host:7'))!, { order: 'desc' }, { limit: 1 }, undefined);
-    assert.deepEqual([items[0]!.type, items[0]!.message], ['silenced', `extended by ann@example.org until ${until}`]);
+    const { status, silenced_until: until } = await house.operations.silence(
+      id,
+      { hours: 1 },
+      someone,
+    );
+    assert.deepEqual(
+      [status, until],
+      ['silenced', new Date(house.clock.now() + 60 * minute).toISOString()],
+    );
+    const { items } = await house.store.events(
+      (await house.incident('cpu:host:7'))!,
+      { order: 'desc' },
+      { limit: 1 },
+      undefined,
+    );
+    assert.deepEqual(
+      [items[0]!.type, items[0]!.message],
+      ['silenced', `extended by ann@example.org until ${until}`],
+    );
     await house.pass(50 * minute);
-    assert.equal((await house.incident('cpu:host:7'))!.status, 'silenced', 'past the end that it had first');
+    assert.equal(
+      (await house.incident('cpu:host:7'))!.status,
+      'silenced',
+      'past the end that it had first',
+    );
     await house.pass(11 * minute);
     assert.equal((await house.incident('cpu:host:7'))!.status, 'open');
   });
@@ -266,16 +376,27 @@ describe('a silence', () => {
     const house = await engine(t);
     house.book.add({ rule_key: 'cpu' });
     house.answers.set('cpu', [...on('7'), ...on('8')]);
-    await house.silences.add({ matchers: [{ name: 'scope_id', op: '=', value: '7' }], duration: '10m', reason: '' }, someone);
+    await house.silences.add(
+      { matchers: [{ name: 'scope_id', op: '=', value: '7' }], duration: '10m', reason: '' },
+      someone,
+    );
     await house.pass(interval);
-    await house.operations.silence((await house.incident('cpu:host:8'))!.id, { duration: '10m' }, someone);
+    await house.operations.silence(
+      (await house.incident('cpu:host:8'))!.id,
+      { duration: '10m' },
+      someone,
+    );
     await house.pass(minute);
     assert.deepEqual(house.sent, ['firing 1 cpu:host:8']);
     await house.halt();
     house.clock.advance(30 * minute);
     await house.start();
     await house.pass(2 * minute);
-    assert.deepEqual(house.sent, ['firing 1 cpu:host:8', 'reminder 1 cpu:host:8', 'firing 1 cpu:host:7']);
+    assert.deepEqual(house.sent, [
+      'firing 1 cpu:host:8',
+      'reminder 1 cpu:host:8',
+      'firing 1 cpu:host:7',
+    ]);
     assert.equal((await house.incident('cpu:host:8'))!.status, 'open');
   });
 
@@ -291,10 +412,13 @@ describe('a silence', () => {
       },
       someone,
     );
-    const inForce = async (): Promise<boolean> => (await house.silences.get(someone.principal, silence.id)).in_force;
+    const inForce = async (): Promise<boolean> =>
+      (await house.silences.get(someone.principal, silence.id)).in_force;
     const seen: string[] = [];
     for (let hours = 0; hours < 8 * 24; hours++) {
-      seen.push(...((await inForce()) ? [new Date(house.clock.now()).toISOString().slice(8, 13)] : []));
+      seen.push(
+        ...((await inForce()) ? [new Date(house.clock.now()).toISOString().slice(8, 13)] : []),
+      );
       house.clock.advance(hour);
     }
     assert.deepEqual(seen, ['20T23', '21T00', '27T23']);
@@ -305,7 +429,12 @@ describe('a silence', () => {
     house.book.add({ rule_key: 'cpu' });
     const at = (ms: number): string => new Date(house.clock.now() + ms).toISOString();
     const silence = await house.silences.add(
-      { matchers: [{ name: 'scope_id', op: '!~', value: '[89]|' }], starts_at: at(10 * minute), ends_at: at(20 * minute), reason: '' },
+      {
+        matchers: [{ name: 'scope_id', op: '!~', value: '[89]|' }],
+        starts_at: at(10 * minute),
+        ends_at: at(20 * minute),
+        reason: '',
+      },
       someone,
     );
     assert.deepEqual([silence.state, silence.in_force], ['pending', false]);
@@ -315,19 +444,39 @@ describe('a silence', () => {
     await house.pass(6 * minute);
     house.answers.set('cpu', [...on('6'), ...on('7'), ...on('8')]);
     await house.pass(8 * minute);
-    assert.deepEqual(house.sent, ['firing 1 cpu:host:6', 'firing 1 cpu:host:8'], 'not 8, which its matcher leaves out');
+    assert.deepEqual(
+      house.sent,
+      ['firing 1 cpu:host:6', 'firing 1 cpu:host:8'],
+      'not 8, which its matcher leaves out',
+    );
     await house.pass(90 * second);
     assert.deepEqual(house.sent.at(-1), 'firing 1 cpu:host:7');
   });
 
   test('of everything, or of nonsense, is refused with the reason', async (t) => {
     const house = await engine(t);
-    const add = (draft: object): Promise<unknown> => house.silences.add({ reason: '', duration: '1h', ...draft } as never, someone);
-    await assert.rejects(add({ matchers: [{ name: 'team', op: '!=', value: 'x' }] }), /mute every incident/);
-    await assert.rejects(add({ matchers: [{ name: 'team', op: '=~', value: '.*' }] }), /mute every incident/);
-    await assert.rejects(add({ matchers: [{ name: 'team', op: '=~', value: '(a' }] }), /not a regular expression/);
-    await assert.rejects(add({ matchers: [{ name: 'team', op: '=', value: 'x' }], ends_at: '2030-01-01T00:00:00Z' }), /either ends_at or duration/);
-    await assert.rejects(add({ matchers: [{ name: 'team', op: '=', value: 'x' }], duration: '999d' }), /366 days/);
+    const add = (draft: object): Promise<unknown> =>
+      house.silences.add({ reason: '', duration: '1h', ...draft } as never, someone);
+    await assert.rejects(
+      add({ matchers: [{ name: 'team', op: '!=', value: 'x' }] }),
+      /mute every incident/,
+    );
+    await assert.rejects(
+      add({ matchers: [{ name: 'team', op: '=~', value: '.*' }] }),
+      /mute every incident/,
+    );
+    await assert.rejects(
+      add({ matchers: [{ name: 'team', op: '=~', value: '(a' }] }),
+      /not a regular expression/,
+    );
+    await assert.rejects(
+      add({ matchers: [{ name: 'team', op: '=', value: 'x' }], ends_at: '2030-01-01T00:00:00Z' }),
+      /either ends_at or duration/,
+    );
+    await assert.rejects(
+      add({ matchers: [{ name: 'team', op: '=', value: 'x' }], duration: '999d' }),
+      /366 days/,
+    );
   });
 });
 
@@ -360,7 +509,12 @@ describe('what people do', () => {
       resolve: (id: number) => house.operations.resolve(id, undefined, someone),
       unsilence: (id: number) => house.operations.unsilence(id, someone),
     };
-    const ways: Readonly<Record<string, keyof typeof acts | undefined>> = { open: undefined, acknowledged: 'ack', silenced: 'silence', resolved: 'resolve' };
+    const ways: Readonly<Record<string, keyof typeof acts | undefined>> = {
+      open: undefined,
+      acknowledged: 'ack',
+      silenced: 'silence',
+      resolved: 'resolve',
+    };
     house.answers.set(
       'cpu',
       table.map((_row, at) => ({ device_id: String(at), value: 1 })),
@@ -380,7 +534,10 @@ describe('what people do', () => {
       assert.equal(more, to === from || to === 'conflict' ? 0 : 1, `${from}, ${act}: rows`);
     }
     await assert.rejects(acts.ack(999), { code: 'not_found' });
-    await assert.rejects(house.operations.silence(1, { hours: 1, duration: '1h' }, someone), /exactly one/);
+    await assert.rejects(
+      house.operations.silence(1, { hours: 1, duration: '1h' }, someone),
+      /exactly one/,
+    );
   });
 
   test('of resolving lasts while the condition does, until the cooldown is over', async (t) => {
@@ -394,13 +551,22 @@ describe('what people do', () => {
     await house.pass(4 * minute);
     assert.equal((await house.incident('cpu:host:7'))!.status, 'resolved');
     await house.pass(2 * minute);
-    assert.deepEqual(await house.timeline('cpu:host:7'), ['firing open', 'resolved resolved', 'reopened open', 'firing open']);
+    assert.deepEqual(await house.timeline('cpu:host:7'), [
+      'firing open',
+      'resolved resolved',
+      'reopened open',
+      'firing open',
+    ]);
     await house.operations.resolve((await house.incident('cpu:host:7'))!.id, undefined, someone);
     house.answers.set('cpu', []);
     await house.pass(minute);
     house.answers.set('cpu', on('7'));
     await house.pass(interval);
-    assert.equal((await house.incident('cpu:host:7'))!.status, 'open', 'it was clear in between, so it may fire at once');
+    assert.equal(
+      (await house.incident('cpu:host:7'))!.status,
+      'open',
+      'it was clear in between, so it may fire at once',
+    );
   });
 
   test('does not hinder deliveries from being written down, each once', async (t) => {

@@ -17,7 +17,10 @@ interface Alerting {
   readonly clock: HandClock;
   readonly notices: Notice[];
   /** Writes the sample of each second step, then lets the evaluator look. */
-  pass(ms: number, samples?: () => readonly { labels: Record<string, string>; value: number }[]): Promise<void>;
+  pass(
+    ms: number,
+    samples?: () => readonly { labels: Record<string, string>; value: number }[],
+  ): Promise<void>;
 }
 
 /** A house with the real metrics store, in whose time nothing happens by itself. */
@@ -25,11 +28,16 @@ async function alerting(t: TestContext, clock = new HandClock()): Promise<Alerti
   const notices: Notice[] = [];
   const dispatcher = {
     // Rules that come with the product fire, too.
-    accept: async (...given: readonly Notice[]) => void notices.push(...given.filter(({ incident }) => incident.rule_key.startsWith('test_'))),
+    accept: async (...given: readonly Notice[]) =>
+      void notices.push(...given.filter(({ incident }) => incident.rule_key.startsWith('test_'))),
     preview: async () => [],
     unknown: async () => [],
   };
-  const house = await startTestHost(t, { plugins: ['metricsdb', 'alert'], clock, services: { 'notify.dispatcher': dispatcher } });
+  const house = await startTestHost(t, {
+    plugins: ['metricsdb', 'alert'],
+    clock,
+    services: { 'notify.dispatcher': dispatcher },
+  });
   useNoLeaks(t, house);
   return {
     house,
@@ -65,7 +73,9 @@ test('a rule over the real metrics store fires, is acknowledged, clears and fire
       annotations: { summary: 'CPU at {{ $value }} on {{ $labels.device_id }}' },
     }),
   });
-  const cpu = (value: number) => () => [{ labels: { __name__: 'node_cpu_usage_percent', device_id: '7' }, value }];
+  const cpu = (value: number) => () => [
+    { labels: { __name__: 'node_cpu_usage_percent', device_id: '7' }, value },
+  ];
   await pass(minute, cpu(95));
   assert.equal((await house.json('/api/v1/alerts/incidents?rule=test_cpu')).total, 0);
   await pass(2 * minute, cpu(95));
@@ -73,7 +83,15 @@ test('a rule over the real metrics store fires, is acknowledged, clears and fire
   assert.equal(items.length, 1);
   const [incident] = items;
   assert.deepEqual(
-    [incident.status, incident.summary, incident.dedupe_key, incident.value, incident.threshold, incident.labels.team, incident.rule_id],
+    [
+      incident.status,
+      incident.summary,
+      incident.dedupe_key,
+      incident.value,
+      incident.threshold,
+      incident.labels.team,
+      incident.rule_id,
+    ],
     ['open', 'CPU at 95 on 7', 'test_cpu:host:7', 95, 90, 'infra', rule.id],
   );
   const path = `/api/v1/alerts/incidents/${incident.id}`;
@@ -99,7 +117,10 @@ test('a rule over the real metrics store fires, is acknowledged, clears and fire
     ],
   );
   const info = await house.json('/api/v1/alerts/runtime-info');
-  assert.deepEqual([info.interval_seconds, info.cooldown_seconds, info.last_cycle.firing >= 1, info.failing], [30, 600, true, []]);
+  assert.deepEqual(
+    [info.interval_seconds, info.cooldown_seconds, info.last_cycle.firing >= 1, info.failing],
+    [30, 600, true, []],
+  );
 });
 
 const hotRule = (key: string, more: object = {}): RequestInit =>
@@ -124,56 +145,115 @@ test('an evaluator that cannot store what it finds is named by /readyz and runti
   await house.json('/api/v1/alert-rules', hotRule('test_hot'));
   const database = new Database(join(house.dataDir, databaseName));
   t.after(() => database.close());
-  database.exec("create trigger broken before insert on alert_instances begin select raise(abort, 'the table is broken'); end");
+  database.exec(
+    "create trigger broken before insert on alert_instances begin select raise(abort, 'the table is broken'); end",
+  );
   await pass(2 * minute, heat('1'));
   const unready = await house.fetch('/readyz');
   const body = (await unready.json()) as { details: { message: string }[] };
   assert.equal(unready.status, 503);
-  assert.match(JSON.stringify(body.details), /the alert evaluator stores what it finds.*test_hot could not store what it found: .*the table is broken/);
-  const failing = async (): Promise<readonly { rule_key: string; error: string; failures: number }[]> =>
-    (await house.json('/api/v1/alerts/runtime-info')).failing;
+  assert.match(
+    JSON.stringify(body.details),
+    /the alert evaluator stores what it finds.*test_hot could not store what it found: .*the table is broken/,
+  );
+  const failing = async (): Promise<
+    readonly { rule_key: string; error: string; failures: number }[]
+  > => (await house.json('/api/v1/alerts/runtime-info')).failing;
   const [first] = await failing();
-  assert.deepEqual([first!.rule_key, first!.failures >= 3, /the table is broken/.test(first!.error)], ['test_hot', true, true]);
+  assert.deepEqual(
+    [first!.rule_key, first!.failures >= 3, /the table is broken/.test(first!.error)],
+    ['test_hot', true, true],
+  );
   database.exec('drop trigger broken');
   await pass(minute, heat('1'));
   assert.deepEqual(await failing(), []);
-  assert.equal((await house.json('/api/v1/alerts/incidents?rule=test_hot')).total, 1, 'what was found is found again');
+  assert.equal(
+    (await house.json('/api/v1/alerts/incidents?rule=test_hot')).total,
+    1,
+    'what was found is found again',
+  );
   assert.equal((await house.fetch('/readyz')).status, 200);
 });
 
 test('incidents are listed by status, severity, scope, rule and words, page by page, and silenced one by one or by label', async (t) => {
   const { house, pass, notices, clock } = await alerting(t);
   await house.json('/api/v1/alert-rules', hotRule('test_warm'));
-  await house.json('/api/v1/alert-rules', hotRule('test_hot', { severity: 'critical', labels: { team: 'infra' }, conditions: [{ expr: 'test_heat > 2' }] }));
-  const silence = await house.json('/api/v1/alerts/silences', post({ matchers: [{ name: 'team', value: 'infra' }], duration: '1h', reason: 'moving' }));
-  assert.deepEqual([silence.state, silence.in_force, silence.matchers], ['active', true, [{ name: 'team', op: '=', value: 'infra' }]]);
-  await pass(2 * minute, heat('1', '2', '3'));
-  const count = async (query: string): Promise<number> => (await house.json(`/api/v1/alerts/incidents?q=test_&${query}`)).total;
+  await house.json(
+    '/api/v1/alert-rules',
+    hotRule('test_hot', {
+      severity: 'critical',
+      labels: { team: 'infra' },
+      conditions: [{ expr: 'test_heat > 2' }],
+    }),
+  );
+  const silence = await house.json(
+    '/api/v1/alerts/silences',
+    post({ matchers: [{ name: 'team', value: 'infra' }], duration: '1h', reason: 'moving' }),
+  );
   assert.deepEqual(
-    [await count('severity=critical'), await count('scope=host'), await count('scope=host:2'), await count('rule=test_warm'), await count('status=active')],
+    [silence.state, silence.in_force, silence.matchers],
+    ['active', true, [{ name: 'team', op: '=', value: 'infra' }]],
+  );
+  await pass(2 * minute, heat('1', '2', '3'));
+  const count = async (query: string): Promise<number> =>
+    (await house.json(`/api/v1/alerts/incidents?q=test_&${query}`)).total;
+  assert.deepEqual(
+    [
+      await count('severity=critical'),
+      await count('scope=host'),
+      await count('scope=host:2'),
+      await count('rule=test_warm'),
+      await count('status=active'),
+    ],
     [3, 6, 2, 3, 6],
   );
   const first = await house.json('/api/v1/alerts/incidents?q=test_&limit=4');
-  const rest = await house.json(`/api/v1/alerts/incidents?q=test_&limit=4&cursor=${encodeURIComponent(first.next_cursor)}`);
+  const rest = await house.json(
+    `/api/v1/alerts/incidents?q=test_&limit=4&cursor=${encodeURIComponent(first.next_cursor)}`,
+  );
   const ids = [...first.items, ...rest.items].map(({ id }: { id: number }) => id);
   assert.deepEqual([new Set(ids).size, rest.next_cursor], [6, '']);
   const path = `/api/v1/alerts/incidents/${first.items[0].id}`;
   const silenced = await house.json(`${path}/silence`, post({ hours: 0.5 }));
-  assert.deepEqual([silenced.status, silenced.silenced_until], ['silenced', new Date(clock.now() + 30 * minute).toISOString()]);
+  assert.deepEqual(
+    [silenced.status, silenced.silenced_until],
+    ['silenced', new Date(clock.now() + 30 * minute).toISOString()],
+  );
   const longer = await house.json(`${path}/silence`, post({ hours: 2 }));
-  assert.deepEqual([longer.status, longer.silenced_until], ['silenced', new Date(clock.now() + 120 * minute).toISOString()], 'extended');
-  assert.equal((await house.fetch(`${path}/silence`, post({ hours: 1 }))).status, 409, 'not shortened');
+  assert.deepEqual(
+    [longer.status, longer.silenced_until],
+    ['silenced', new Date(clock.now() + 120 * minute).toISOString()],
+    'extended',
+  );
+  assert.equal(
+    (await house.fetch(`${path}/silence`, post({ hours: 1 }))).status,
+    409,
+    'not shortened',
+  );
   assert.equal((await house.json(`${path}/silence`, { method: 'DELETE' })).status, 'open');
   assert.equal((await house.fetch(`${path}/silence`, post({ hours: 721 }))).status, 400);
-  assert.equal((await house.fetch('/api/v1/alerts/incidents/999999/ack', { method: 'POST' })).status, 404);
-  assert.equal(notices.filter(({ incident }) => incident.rule_key === 'test_hot').length, 0, 'its team is silenced');
+  assert.equal(
+    (await house.fetch('/api/v1/alerts/incidents/999999/ack', { method: 'POST' })).status,
+    404,
+  );
+  assert.equal(
+    notices.filter(({ incident }) => incident.rule_key === 'test_hot').length,
+    0,
+    'its team is silenced',
+  );
   await house.fetch(`/api/v1/alerts/silences/${silence.id}`, { method: 'DELETE' });
   assert.deepEqual(
-    (await house.json('/api/v1/alerts/silences?state=expired')).items.map(({ id }: { id: number }) => id),
+    (await house.json('/api/v1/alerts/silences?state=expired')).items.map(
+      ({ id }: { id: number }) => id,
+    ),
     [silence.id],
   );
   await pass(20 * minute, heat('1', '2', '3'));
-  for (let waited = 0; notices.filter(({ incident }) => incident.rule_key === 'test_hot').length < 3 && waited < 5_000; waited += 20) {
+  for (
+    let waited = 0;
+    notices.filter(({ incident }) => incident.rule_key === 'test_hot').length < 3 && waited < 5_000;
+    waited += 20
+  ) {
     await pause(20);
   }
   assert.equal(notices.filter(({ incident }) => incident.rule_key === 'test_hot').length, 3);
@@ -202,18 +282,34 @@ test('a silence is previewed, edited and says whom it mutes; one that recurs kee
     [409, `a silence is called "moving house" already: choose another name, or change that one`],
   );
   const muted = async (): Promise<readonly string[]> =>
-    (await house.json(`${silences}/${id}/muted`)).items.map(({ labels }: { labels: Record<string, string> }) => labels['device_id']);
+    (await house.json(`${silences}/${id}/muted`)).items.map(
+      ({ labels }: { labels: Record<string, string> }) => labels['device_id'],
+    );
   assert.deepEqual(await muted(), ['1', '2']);
   const recurrence = { days: [], start: '04:00', duration: '1h', time_zone: 'Europe/Berlin' };
   const matchers = [draft.matchers[1]!, { name: 'device_id', op: '=', value: '3' }];
-  const edited = await house.json(`${silences}/${id}`, { ...post({ ...draft, matchers, recurrence }), method: 'PUT' });
-  assert.deepEqual([edited.recurrence.time_zone, edited.in_force, edited.name], ['Europe/Berlin', false, 'moving house']);
-  assert.match((await house.json(silences, post(draft))).name, /^silence-\d+-[0-9a-z]+$/, 'one that was given no name has one all the same');
+  const edited = await house.json(`${silences}/${id}`, {
+    ...post({ ...draft, matchers, recurrence }),
+    method: 'PUT',
+  });
+  assert.deepEqual(
+    [edited.recurrence.time_zone, edited.in_force, edited.name],
+    ['Europe/Berlin', false, 'moving house'],
+  );
+  assert.match(
+    (await house.json(silences, post(draft))).name,
+    /^silence-\d+-[0-9a-z]+$/,
+    'one that was given no name has one all the same',
+  );
   assert.deepEqual(await muted(), [], 'outside of its hours');
   const hours: string[] = [];
   for (let passed = 0; passed < 60; passed++) {
     clock.advance(60 * minute);
-    hours.push(...((await house.json(`${silences}/${id}`)).in_force ? [new Date(clock.now()).toISOString().slice(8, 13)] : []));
+    hours.push(
+      ...((await house.json(`${silences}/${id}`)).in_force
+        ? [new Date(clock.now()).toISOString().slice(8, 13)]
+        : []),
+    );
   }
   assert.deepEqual(hours, ['24T02', '25T03', '26T03']);
 });
@@ -237,7 +333,12 @@ test('a rule whose store is gone says so in runtime-info, and keeps its state un
   await pass(2 * minute, () => [...heat('1')(), { labels: { __name__: 'test_heat' }, value: 5 }]);
   const { warnings } = await house.json('/api/v1/alerts/runtime-info');
   assert.deepEqual(warnings, [
-    { rule_id: rule.id, rule_key: 'test_warm', message: '1 series name no device_id and raise nothing, because the scope of the rule is host' },
+    {
+      rule_id: rule.id,
+      rule_key: 'test_warm',
+      message:
+        '1 series name no device_id and raise nothing, because the scope of the rule is host',
+    },
   ]);
   await house.host.disable('metricsdb');
   await house.settled();
@@ -255,10 +356,14 @@ test('a rule whose store is gone says so in runtime-info, and keeps its state un
   assert.ok(
     failing.failures >= 3 &&
       info.last_cycle.rules_failed > 0 &&
-      info.back_ends.some(({ name, ok }: { name: string; ok: boolean }) => name === 'metrics' && !ok),
+      info.back_ends.some(
+        ({ name, ok }: { name: string; ok: boolean }) => name === 'metrics' && !ok,
+      ),
   );
   const states = async (): Promise<string[]> =>
-    (await house.json('/api/v1/alerts/incidents')).items.map(({ rule: key, status }: Record<string, string>) => `${key} ${status}`);
+    (await house.json('/api/v1/alerts/incidents')).items.map(
+      ({ rule: key, status }: Record<string, string>) => `${key} ${status}`,
+    );
   assert.deepEqual((await states()).sort(), ['alert_back_end_down open', 'test_warm open']);
   await house.host.enable('metricsdb');
   await house.settled();
@@ -270,22 +375,49 @@ test('a rule whose store is gone says so in runtime-info, and keeps its state un
 test('several questions to the metrics store are answered together, each error in the place of its answer', async (t) => {
   const { house, pass, clock } = await alerting(t);
   await pass(10_000, heat('1', '2'));
-  const answers = await house.service(MetricsQueries).instants!(['test_heat > 1', 'test_heat > 9', 'rate(', 'count(test_heat)'], clock.now());
-  const shown = answers.map((answer) => (answer instanceof Error ? 'error' : answer.type === 'vector' ? [...answer.values] : answer.type));
+  const answers = await house.service(MetricsQueries).instants!(
+    ['test_heat > 1', 'test_heat > 9', 'rate(', 'count(test_heat)'],
+    clock.now(),
+  );
+  const shown = answers.map((answer) =>
+    answer instanceof Error ? 'error' : answer.type === 'vector' ? [...answer.values] : answer.type,
+  );
   assert.deepEqual(shown, [[5, 5], [], 'error', [2]]);
 });
 
 test('rules, alerts and targets are shown as Prometheus shows them', async (t) => {
   const { house, clock, pass } = await alerting(t);
-  const rule = { kind: 'metric_threshold', source_type: 'svc_builtin', scope_type: 'host', join_mode: 'all', severity: 'warning' };
-  const conditions = [{ metric: 'node_cpu_usage_percent', operator: '>', threshold: 90, for: '1m' }];
+  const rule = {
+    kind: 'metric_threshold',
+    source_type: 'svc_builtin',
+    scope_type: 'host',
+    join_mode: 'all',
+    severity: 'warning',
+  };
+  const conditions = [
+    { metric: 'node_cpu_usage_percent', operator: '>', threshold: 90, for: '1m' },
+  ];
   await house.json('/api/v1/alert-rules', {
-    ...post({ ...rule, rule_key: 'test_cpu', name: 'CPU is hot', conditions, labels: { team: 'infra' }, annotations: { summary: 'CPU at {{ $value }}' } }),
+    ...post({
+      ...rule,
+      rule_key: 'test_cpu',
+      name: 'CPU is hot',
+      conditions,
+      labels: { team: 'infra' },
+      annotations: { summary: 'CPU at {{ $value }}' },
+    }),
   });
-  const ask = async (path: string): Promise<any> => (await house.json(`/prometheus/api/v1/${path}`)).data; // oxlint-disable-line typescript/no-explicit-any
-  const shown = async (more = ''): Promise<any> => (await ask(`rules?rule_name[]=CPU+is+hot${more}`)).groups[0].rules[0]; // oxlint-disable-line typescript/no-explicit-any
+  const ask = async (path: string): Promise<any> =>
+    (await house.json(`/prometheus/api/v1/${path}`)).data; // oxlint-disable-line typescript/no-explicit-any
+  const shown = async (more = ''): Promise<any> =>
+    (await ask(`rules?rule_name[]=CPU+is+hot${more}`)).groups[0].rules[0]; // oxlint-disable-line typescript/no-explicit-any
   assert.deepEqual(
-    [(await shown()).health, (await shown()).lastEvaluation, (await shown()).state, (await shown()).alerts],
+    [
+      (await shown()).health,
+      (await shown()).lastEvaluation,
+      (await shown()).state,
+      (await shown()).alerts,
+    ],
     ['unknown', '0001-01-01T00:00:00Z', 'inactive', []],
   );
 
@@ -297,20 +429,45 @@ test('rules, alerts and targets are shown as Prometheus shows them', async (t) =
     { labels: { __name__: 'up', job: 'node', instance: 'b:9100' }, value: 0 },
   ];
   await pass(minute, hot);
-  assert.deepEqual([(await shown()).state, (await shown()).alerts[0].state], ['pending', 'pending']);
+  assert.deepEqual(
+    [(await shown()).state, (await shown()).alerts[0].state],
+    ['pending', 'pending'],
+  );
   await pass(2 * minute, hot);
   const firing = await shown();
-  assert.deepEqual([firing.type, firing.duration, firing.health, firing.state, firing.labels.team], ['alerting', 60, 'ok', 'firing', 'infra']);
+  assert.deepEqual(
+    [firing.type, firing.duration, firing.health, firing.state, firing.labels.team],
+    ['alerting', 60, 'ok', 'firing', 'infra'],
+  );
   assert.match(firing.query, /node_cpu_usage_percent.* > 90/);
   const [alert] = firing.alerts;
-  assert.deepEqual([alert.state, alert.value, alert.annotations.summary], ['firing', '9.5e+01', 'CPU at 95']);
-  assert.deepEqual([alert.labels.alertname, alert.labels.device_id, alert.labels.__name__], ['CPU is hot', '7', undefined]);
+  assert.deepEqual(
+    [alert.state, alert.value, alert.annotations.summary],
+    ['firing', '9.5e+01', 'CPU at 95'],
+  );
+  assert.deepEqual(
+    [alert.labels.alertname, alert.labels.device_id, alert.labels.__name__],
+    ['CPU is hot', '7', undefined],
+  );
   assert.ok(Date.parse(alert.activeAt) > began && Date.parse(alert.activeAt) <= began + minute);
-  assert.ok((await ask('alerts')).alerts.some(({ labels }: { labels: Record<string, string> }) => labels['rule_key'] === 'test_cpu'));
-  assert.deepEqual([(await shown('&exclude_alerts=true')).alerts, (await ask('rules?type=record')).groups], [[], []]);
+  assert.ok(
+    (await ask('alerts')).alerts.some(
+      ({ labels }: { labels: Record<string, string> }) => labels['rule_key'] === 'test_cpu',
+    ),
+  );
+  assert.deepEqual(
+    [(await shown('&exclude_alerts=true')).alerts, (await ask('rules?type=record')).groups],
+    [[], []],
+  );
   assert.equal((await house.fetch('/prometheus/api/v1/rules?type=both')).status, 400);
-  const targets = (await ask('targets')).activeTargets as readonly { labels: Record<string, string>; health: string; scrapePool: string }[];
-  const shownTargets = targets.map(({ labels, health, scrapePool }) => `${scrapePool} ${labels['instance']} ${health}`);
+  const targets = (await ask('targets')).activeTargets as readonly {
+    labels: Record<string, string>;
+    health: string;
+    scrapePool: string;
+  }[];
+  const shownTargets = targets.map(
+    ({ labels, health, scrapePool }) => `${scrapePool} ${labels['instance']} ${health}`,
+  );
   assert.deepEqual(
     shownTargets.toSorted((a, b) => (a < b ? -1 : 1)),
     ['node a:9100 up', 'node b:9100 down'],

@@ -7,7 +7,16 @@ import { test, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 
 import { openIn } from '../../storage/folder.ts';
-import { Engine, hour, interval, migrations, minute, second, type Series, someone } from './engine-house.ts';
+import {
+  Engine,
+  hour,
+  interval,
+  migrations,
+  minute,
+  second,
+  type Series,
+  someone,
+} from './engine-house.ts';
 
 async function engine(t: TestContext): Promise<Engine> {
   const made = await new Engine().open();
@@ -16,20 +25,40 @@ async function engine(t: TestContext): Promise<Engine> {
 }
 
 const key = 'sum:global:global';
-const of = (...units: readonly (readonly [unit: string, value: number])[]): readonly Series[] => units.map(([unit, value]) => ({ unit, value }));
+const of = (...units: readonly (readonly [unit: string, value: number])[]): readonly Series[] =>
+  units.map(([unit, value]) => ({ unit, value }));
 
 /** `unit state value worst silenced_by`, in the order of the list. */
-async function listed(house: Engine, state?: 'pending' | 'firing' | 'stale' | 'resolved'): Promise<readonly string[]> {
-  const { items, total } = await house.instances.list((await house.incident(key))!, state, { limit: 50 }, undefined);
+async function listed(
+  house: Engine,
+  state?: 'pending' | 'firing' | 'stale' | 'resolved',
+): Promise<readonly string[]> {
+  const { items, total } = await house.instances.list(
+    (await house.incident(key))!,
+    state,
+    { limit: 50 },
+    undefined,
+  );
   assert.equal(items.length, total);
-  return items.map(({ labels, state: is, value, worst_value: worst, silenced_by: by }) => [labels['unit'], is, value, worst, by ?? ''].join(' ').trim());
+  return items.map(({ labels, state: is, value, worst_value: worst, silenced_by: by }) =>
+    [labels['unit'], is, value, worst, by ?? ''].join(' ').trim(),
+  );
 }
 
-const draft = (name: string, value: string) => ({ matchers: [{ name, op: '=' as const, value }], duration: '1h', reason: 'known' });
+const draft = (name: string, value: string) => ({
+  matchers: [{ name, op: '=' as const, value }],
+  duration: '1h',
+  reason: 'known',
+});
 
 test('two series that breach in turns never fire together: for is counted for each of them', async (t) => {
   const house = await engine(t);
-  house.book.add({ rule_key: 'sum', scope_type: 'global', interval_seconds: 5, legs: [{ forMs: 20 * second }] });
+  house.book.add({
+    rule_key: 'sum',
+    scope_type: 'global',
+    interval_seconds: 5,
+    legs: [{ forMs: 20 * second }],
+  });
   for (let turn = 0; turn < 10; turn++) {
     house.answers.set('sum', of([turn % 2 === 0 ? 'a' : 'b', 9]));
     await house.pass(10 * second, 5 * second);
@@ -43,7 +72,12 @@ test('two series that breach in turns never fire together: for is counted for ea
 test('an incident is as long as one of its instances fires; who joins and who leaves is in its timeline, and channels are sent who joins', async (t) => {
   const house = await engine(t);
   house.cooldownMs = 0;
-  house.book.add({ rule_key: 'sum', scope_type: 'global', legs: [{ threshold: 5 }], annotations: { summary: 'of the first' } });
+  house.book.add({
+    rule_key: 'sum',
+    scope_type: 'global',
+    legs: [{ threshold: 5 }],
+    annotations: { summary: 'of the first' },
+  });
   house.answers.set('sum', of(['a', 9], ['b', 7]));
   await house.pass(interval);
   assert.deepEqual(await listed(house), ['a firing 9 9', 'b firing 7 7']);
@@ -52,15 +86,34 @@ test('an incident is as long as one of its instances fires; who joins and who le
   await house.pass(interval);
   await house.pass(interval);
   const { labels, value, event_count: count } = (await house.incident(key))!;
-  assert.deepEqual([labels, value, count], [{ unit: 'c' }, 8, 1], 'it is shown by the worst of those that burn now');
+  assert.deepEqual(
+    [labels, value, count],
+    [{ unit: 'c' }, 8, 1],
+    'it is shown by the worst of those that burn now',
+  );
   assert.deepEqual(await listed(house), ['b firing 6 7', 'c firing 8 8', 'a resolved 9 9']);
-  assert.deepEqual(await house.timeline(key), ['firing open', 'instances_changed open', 'instances_changed open']);
-  const { items } = await house.store.events((await house.incident(key))!, { order: 'asc' }, { limit: 9 }, undefined);
+  assert.deepEqual(await house.timeline(key), [
+    'firing open',
+    'instances_changed open',
+    'instances_changed open',
+  ]);
+  const { items } = await house.store.events(
+    (await house.incident(key))!,
+    { order: 'asc' },
+    { limit: 9 },
+    undefined,
+  );
   assert.deepEqual(
     items.slice(1).map(({ message, data }) => [message, JSON.parse(data)]),
     [
-      ['1 joined, 3 firing', { joined: [{ unit: 'c' }], joined_count: 1, left: [], left_count: 0, firing: 3 }],
-      ['1 left, 2 firing', { joined: [], joined_count: 0, left: [{ unit: 'a' }], left_count: 1, firing: 2 }],
+      [
+        '1 joined, 3 firing',
+        { joined: [{ unit: 'c' }], joined_count: 1, left: [], left_count: 0, firing: 3 },
+      ],
+      [
+        '1 left, 2 firing',
+        { joined: [], joined_count: 0, left: [{ unit: 'a' }], left_count: 1, firing: 2 },
+      ],
     ],
   );
   assert.deepEqual(house.sent, [`firing 1 ${key}`, `firing 1 ${key}`]);
@@ -73,7 +126,11 @@ test('an incident is as long as one of its instances fires; who joins and who le
     ],
   );
   await house.restart();
-  assert.deepEqual(await listed(house), ['b stale 6 7', 'c stale 8 8', 'a resolved 9 9'], 'what was measured last is stored at the end');
+  assert.deepEqual(
+    await listed(house),
+    ['b stale 6 7', 'c stale 8 8', 'a resolved 9 9'],
+    'what was measured last is stored at the end',
+  );
   assert.deepEqual(await listed(house, 'stale'), ['b stale 6 7', 'c stale 8 8']);
   await house.pass(interval);
   assert.deepEqual(await listed(house, 'firing'), ['b firing 6 7', 'c firing 8 8']);
@@ -95,7 +152,11 @@ test('a silence by label mutes the instances that it matches, and those only', a
   house.answers.set('sum', of(['a', 9], ['b', 1]));
   await house.pass(interval);
   assert.deepEqual(house.sent, [`firing 1 ${key}`]);
-  assert.deepEqual((await house.incident(key))!.labels, { unit: 'b' }, 'what is not muted stands for it');
+  assert.deepEqual(
+    (await house.incident(key))!.labels,
+    { unit: 'b' },
+    'what is not muted stands for it',
+  );
   assert.deepEqual(await listed(house), ['a firing 9 9 silence 1', 'b firing 1 1']);
   house.answers.set('sum', of(['a', 9], ['b', 1], ['c', 1]));
   await house.pass(interval);
@@ -115,12 +176,21 @@ test('the silence of an incident mutes all of its instances, also those that joi
   assert.deepEqual(house.sent, [`firing 1 ${key}`]);
   assert.deepEqual(await listed(house), ['a firing 9 9 incident', 'b firing 9 9 incident']);
   await house.pass(hour);
-  assert.deepEqual(house.sent, [`firing 1 ${key}`, `reminder 1 ${key}`], 'one message about both of them');
+  assert.deepEqual(
+    house.sent,
+    [`firing 1 ${key}`, `reminder 1 ${key}`],
+    'one message about both of them',
+  );
 });
 
 test('channels are sent a severity that is raised while it fires, cooldown or not', async (t) => {
   const house = await engine(t);
-  const rule = house.book.add({ rule_key: 'sum', scope_type: 'global', severity: 'info', labels: { team: 'db' } });
+  const rule = house.book.add({
+    rule_key: 'sum',
+    scope_type: 'global',
+    severity: 'info',
+    labels: { team: 'db' },
+  });
   house.answers.set('sum', of(['a', 9]));
   await house.pass(minute);
   house.book.edit(rule.id, { severity: 'warning', labels: { team: 'web' } });
@@ -165,7 +235,9 @@ test('an incident of the version before is one instance, and goes on', async (t)
       '{"unit":"a","disk":"x","team":"db"}', '{}', '', '[]', 7, null, 1, 1, ${now}, '[]', '{}', ${now}, ${now}, ${now}, 'ann', null, null, ${now}, ${now}, 1)`.execute(
       tx,
     );
-    await sql`insert into alert_instances values (${key}, 1, 'firing', '[1]', ${now}, null)`.execute(tx);
+    await sql`insert into alert_instances values (${key}, 1, 'firing', '[1]', ${now}, null)`.execute(
+      tx,
+    );
   });
   await old.close();
   const house = new Engine({ dir });

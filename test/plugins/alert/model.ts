@@ -153,14 +153,22 @@ export class Model {
   #count(thing: Thing, touched: Set<Thing>): void {
     const { damp } = thing.rule;
     if (damp !== undefined && thing.status !== 'resolved' && thing.sent < thing.count) {
-      thing.fires = [...thing.fires.filter((at) => at > this.time - damp.windowMs), this.time].slice(-damp.min);
+      thing.fires = [
+        ...thing.fires.filter((at) => at > this.time - damp.windowMs),
+        this.time,
+      ].slice(-damp.min);
       touched.add(thing);
     }
   }
 
   #gates(things: readonly Thing[]): void {
     for (const thing of things) {
-      if (thing.status !== 'open' || thing.sent >= thing.count || thing.state !== 'firing' || thing.clearOnce) {
+      if (
+        thing.status !== 'open' ||
+        thing.sent >= thing.count ||
+        thing.state !== 'firing' ||
+        thing.clearOnce
+      ) {
         continue;
       }
       const gate = this.#closed(thing);
@@ -168,7 +176,11 @@ export class Model {
         thing.sent = thing.count;
         thing.sentAt = this.time;
         this.notices.push(`firing ${thing.count} ${keyOf(thing)}`);
-      } else if (gate.name === 'dampening' ? this.time - thing.dampedAt >= thing.rule.damp!.windowMs : thing.spoken.get(gate.name) !== gate.what) {
+      } else if (
+        gate.name === 'dampening'
+          ? this.time - thing.dampedAt >= thing.rule.damp!.windowMs
+          : thing.spoken.get(gate.name) !== gate.what
+      ) {
         thing.spoken.set(gate.name, gate.what);
         thing.dampedAt = gate.name === 'dampening' ? this.time : thing.dampedAt;
         thing.events.push(gate.name === 'inhibition' ? 'inhibited open' : 'repeat_suppressed open');
@@ -177,20 +189,39 @@ export class Model {
   }
 
   #closed(thing: Thing): { readonly name: string; readonly what: string } | undefined {
-    const others = this.things.filter((other) => other !== thing && other.device === thing.device && other.status !== 'none' && other.status !== 'resolved');
+    const others = this.things.filter(
+      (other) =>
+        other !== thing &&
+        other.device === thing.device &&
+        other.status !== 'none' &&
+        other.status !== 'resolved',
+    );
     const before = thing.spoken.get('inhibition');
-    const inhibitors = others.filter((other) => other.rule.key === 'device_offline' || ranks[other.rule.severity] > ranks[thing.rule.severity]);
+    const inhibitors = others.filter(
+      (other) =>
+        other.rule.key === 'device_offline' ||
+        ranks[other.rule.severity] > ranks[thing.rule.severity],
+    );
     // The strongest is named; here there is one of each kind.
-    const strength = ({ rule }: Thing): number => (rule.key === 'device_offline' ? 9 : ranks[rule.severity]);
-    const whats = inhibitors.sort((a, b) => strength(b) - strength(a)).map((other) => `${thing.count} ${keyOf(other)}`);
+    const strength = ({ rule }: Thing): number =>
+      rule.key === 'device_offline' ? 9 : ranks[rule.severity];
+    const whats = inhibitors
+      .sort((a, b) => strength(b) - strength(a))
+      .map((other) => `${thing.count} ${keyOf(other)}`);
     if (whats.length > 0) {
-      return { name: 'inhibition', what: before !== undefined && whats.includes(before) ? before : whats[0]! };
+      return {
+        name: 'inhibition',
+        what: before !== undefined && whats.includes(before) ? before : whats[0]!,
+      };
     }
     if (thing.rule.severity !== 'critical' && this.time - thing.sentAt < cooldownMs) {
       return { name: 'cooldown', what: String(thing.sent) };
     }
     const { damp } = thing.rule;
-    if (damp !== undefined && thing.fires.filter((at) => at > this.time - damp.windowMs).length < damp.min) {
+    if (
+      damp !== undefined &&
+      thing.fires.filter((at) => at > this.time - damp.windowMs).length < damp.min
+    ) {
       return { name: 'dampening', what: '' };
     }
     return undefined;
@@ -238,7 +269,11 @@ export class Model {
           this.#move(thing, 'silenced', 'silenced');
           return true;
         }
-        return status === 'open' || (status === 'silenced' && Math.abs(this.time + this.drift + hour / 2 - thing.until) <= minute);
+        return (
+          status === 'open' ||
+          (status === 'silenced' &&
+            Math.abs(this.time + this.drift + hour / 2 - thing.until) <= minute)
+        );
       case 'unsilence':
         if (status === 'silenced') {
           this.#move(thing, 'open', 'reopened');
@@ -270,4 +305,5 @@ export class Model {
   }
 }
 
-export const keyOf = ({ rule, device }: Pick<Thing, 'rule' | 'device'>): string => `${rule.key}:host:${device}`;
+export const keyOf = ({ rule, device }: Pick<Thing, 'rule' | 'device'>): string =>
+  `${rule.key}:host:${device}`;

@@ -48,7 +48,18 @@ test('fires and clears at the evaluations at which a real Prometheus does, with 
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(
     join(dir, 'rules.yml'),
-    JSON.stringify({ groups: [{ name: 'g', rules: rules.map(({ key, expr, for: sustained }) => ({ alert: key, expr, for: sustained })) }] }),
+    JSON.stringify({
+      groups: [
+        {
+          name: 'g',
+          rules: rules.map(({ key, expr, for: sustained }) => ({
+            alert: key,
+            expr,
+            for: sustained,
+          })),
+        },
+      ],
+    }),
   );
   const inputSeries = values.map((series, device) => ({
     series: `temperature{device_id="${device}"}`,
@@ -70,11 +81,16 @@ test('fires and clears at the evaluations at which a real Prometheus does, with 
     }),
   );
   const promtool = join(dirname(prometheus), 'promtool');
-  const { stdout } = await promisify(execFile)(promtool, ['test', 'rules', 'test.yml'], { cwd: dir }).catch((error: { stdout: string; stderr: string }) => {
+  const { stdout } = await promisify(execFile)(promtool, ['test', 'rules', 'test.yml'], {
+    cwd: dir,
+  }).catch((error: { stdout: string; stderr: string }) => {
     assert.fail(`${error.stdout}${error.stderr}`.replaceAll(/\n\s*\n+/g, '\n').slice(0, 3_000));
   });
   assert.match(stdout, /SUCCESS/);
-  assert.ok(expected.filter(({ exp_alerts: firing }) => firing.length > 0).length > steps, 'there was something to compare');
+  assert.ok(
+    expected.filter(({ exp_alerts: firing }) => firing.length > 0).length > steps,
+    'there was something to compare',
+  );
 });
 
 /** Which devices fire at each step, as our incidents tell: from the firing to the first evaluation that found it clear. */
@@ -83,7 +99,11 @@ async function firingOf(
   values: readonly (readonly (number | null)[])[],
 ): Promise<(rule: string, step: number) => string[]> {
   const clock = new HandClock();
-  const house = await startTestHost(t, { plugins: ['metricsdb', 'alert'], clock, environment: { SVC_ALERT_COOLDOWN: '0s' } });
+  const house = await startTestHost(t, {
+    plugins: ['metricsdb', 'alert'],
+    clock,
+    environment: { SVC_ALERT_COOLDOWN: '0s' },
+  });
   const ingest = house.service(MetricsIngest);
   const evaluator = house.service(AlertEvaluator);
   for (const { key, expr, for: sustained } of rules) {
@@ -106,7 +126,15 @@ async function firingOf(
   for (let step = 0; step < steps + 2; step++) {
     const rows = values.flatMap((series, device) => {
       const value = series[step] ?? (step >= steps ? series[steps - 1] : null);
-      return value === null || value === undefined ? [] : [{ labels: { __name__: 'temperature', device_id: String(device) }, time: clock.now(), value }];
+      return value === null || value === undefined
+        ? []
+        : [
+            {
+              labels: { __name__: 'temperature', device_id: String(device) },
+              time: clock.now(),
+              value,
+            },
+          ];
     });
     await ingest.write(rows);
     // Every slot of the cycle comes, and each step's samples are there before.
@@ -120,16 +148,22 @@ async function firingOf(
     const { items } = await house.json(`/api/v1/alerts/incidents?rule=${key}&limit=200`);
     spans.set(key, []);
     for (const incident of items) {
-      const events = await house.json(`/api/v1/alerts/incidents/${incident.id}/events?order=asc&limit=200`);
-      const turns = events.items.filter(({ type }: { type: string }) => type === 'firing' || type === 'resolved');
-      turns.forEach(({ type, created_at: at }: { type: string; created_at: string }, index: number) => {
-        if (type === 'firing') {
-          const end = turns[index + 1];
-          // It is resolved by the second evaluation in a row that finds it clear; Prometheus takes the first for it.
-          const to = end === undefined ? Infinity : stepAt(end.created_at, began) - 1;
-          spans.get(key)!.push({ device: incident.device_id, from: stepAt(at, began), to });
-        }
-      });
+      const events = await house.json(
+        `/api/v1/alerts/incidents/${incident.id}/events?order=asc&limit=200`,
+      );
+      const turns = events.items.filter(
+        ({ type }: { type: string }) => type === 'firing' || type === 'resolved',
+      );
+      turns.forEach(
+        ({ type, created_at: at }: { type: string; created_at: string }, index: number) => {
+          if (type === 'firing') {
+            const end = turns[index + 1];
+            // It is resolved by the second evaluation in a row that finds it clear; Prometheus takes the first for it.
+            const to = end === undefined ? Infinity : stepAt(end.created_at, began) - 1;
+            spans.get(key)!.push({ device: incident.device_id, from: stepAt(at, began), to });
+          }
+        },
+      );
     }
   }
   return (rule, step) =>
@@ -139,4 +173,5 @@ async function firingOf(
       .map(({ device }) => device);
 }
 
-const stepAt = (at: string, began: number): number => Math.floor((Date.parse(at) - began) / interval);
+const stepAt = (at: string, began: number): number =>
+  Math.floor((Date.parse(at) - began) / interval);

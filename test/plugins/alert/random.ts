@@ -24,7 +24,9 @@ export interface Walk {
 }
 
 /** All rules share a slot, which is at the ticks of the walk: the model knows one time. */
-const onTheTick = Array.from({ length: 1_000 }, (_, at) => `measure ${at}`).find((text) => phaseOf(text, interval) === 0)!;
+const onTheTick = Array.from({ length: 1_000 }, (_, at) => `measure ${at}`).find(
+  (text) => phaseOf(text, interval) === 0,
+)!;
 
 /** Does the same to the engine and to the model, at random, and holds every state, event and notice of one against the other. */
 export async function walk(seed: number, operations: number): Promise<Walk> {
@@ -67,7 +69,12 @@ export async function walk(seed: number, operations: number): Promise<Walk> {
         model.time += ms;
         await look();
       } else if (chance < 95) {
-        await act(engine, model, key, (['ack', 'silence', 'unsilence', 'resolve'] as const)[random(4)]!);
+        await act(
+          engine,
+          model,
+          key,
+          (['ack', 'silence', 'unsilence', 'resolve'] as const)[random(4)]!,
+        );
       } else if (chance < 98) {
         restarts += 1;
         await engine.restart();
@@ -85,7 +92,13 @@ export async function walk(seed: number, operations: number): Promise<Walk> {
         await compare(engine, model, `seed ${seed}, after ${done + 1} operations`);
       }
     }
-    return { operations, events: model.things.reduce((sum, { events }) => sum + events.length, 0), notices: model.notices.length, restarts, jumps };
+    return {
+      operations,
+      events: model.things.reduce((sum, { events }) => sum + events.length, 0),
+      notices: model.notices.length,
+      restarts,
+      jumps,
+    };
   } finally {
     await engine.close();
   }
@@ -98,12 +111,19 @@ function flip(engine: Engine, model: Model, key: string): void {
   for (const { key: rule } of modelRules) {
     engine.answers.set(
       rule,
-      devices.filter((device) => model.hot.has(`${rule}:host:${device}`)).map((device) => ({ device_id: device, value: 1 })),
+      devices
+        .filter((device) => model.hot.has(`${rule}:host:${device}`))
+        .map((device) => ({ device_id: device, value: 1 })),
     );
   }
 }
 
-async function act(engine: Engine, model: Model, key: string, what: 'ack' | 'silence' | 'unsilence' | 'resolve'): Promise<void> {
+async function act(
+  engine: Engine,
+  model: Model,
+  key: string,
+  what: 'ack' | 'silence' | 'unsilence' | 'resolve',
+): Promise<void> {
   const thing = model.thing(key);
   if (thing.status === 'none') {
     return;
@@ -143,4 +163,5 @@ async function compare(engine: Engine, model: Model, when: string): Promise<void
   assert.deepEqual(engine.sent.toSorted(), model.notices.toSorted(), `${when}: notices`);
 }
 
-const around = (rows: readonly string[], at: number): readonly string[] => (at < 0 ? rows.slice(-4) : rows.slice(Math.max(0, at - 3), at + 3));
+const around = (rows: readonly string[], at: number): readonly string[] =>
+  at < 0 ? rows.slice(-4) : rows.slice(Math.max(0, at - 3), at + 3);

@@ -28,9 +28,22 @@ const perMinute =
 
 /** What each rule that comes with the product is about. */
 const worlds: Readonly<Record<string, readonly World[]>> = {
-  cpu_high: [{ name: 'node_cpu_usage_percent', bad: always(97), good: (ago) => (ago === 20 * minute ? 100 : 85) }],
+  cpu_high: [
+    {
+      name: 'node_cpu_usage_percent',
+      bad: always(97),
+      good: (ago) => (ago === 20 * minute ? 100 : 85),
+    },
+  ],
   memory_high: [{ name: 'node_memory_used_percent', bad: always(95), good: always(80) }],
-  disk_high: [{ name: 'node_filesystem_used_percent', labels: { mountpoint: '/var' }, bad: always(93), good: always(89) }],
+  disk_high: [
+    {
+      name: 'node_filesystem_used_percent',
+      labels: { mountpoint: '/var' },
+      bad: always(93),
+      good: always(89),
+    },
+  ],
   disk_forecast: [
     {
       name: 'node_filesystem_used_percent',
@@ -46,11 +59,31 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
     },
   ],
   inodes_high: [
-    { name: 'node_filesystem_files', labels: { mountpoint: '/var' }, bad: always(1_000), good: always(1_000) },
-    { name: 'node_filesystem_files_free', labels: { mountpoint: '/var' }, bad: always(40), good: always(200) },
+    {
+      name: 'node_filesystem_files',
+      labels: { mountpoint: '/var' },
+      bad: always(1_000),
+      good: always(1_000),
+    },
+    {
+      name: 'node_filesystem_files_free',
+      labels: { mountpoint: '/var' },
+      bad: always(40),
+      good: always(200),
+    },
     // File systems that have no inodes of their own say 0.
-    { name: 'node_filesystem_files', labels: { mountpoint: '/boot' }, bad: always(0), good: always(0) },
-    { name: 'node_filesystem_files_free', labels: { mountpoint: '/boot' }, bad: always(0), good: always(0) },
+    {
+      name: 'node_filesystem_files',
+      labels: { mountpoint: '/boot' },
+      bad: always(0),
+      good: always(0),
+    },
+    {
+      name: 'node_filesystem_files_free',
+      labels: { mountpoint: '/boot' },
+      bad: always(0),
+      good: always(0),
+    },
   ],
   filesystem_readonly: [
     {
@@ -60,26 +93,55 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
       good: always(0),
     },
     // A part of it that is handed out read-only says nothing of the whole.
-    { name: 'node_filesystem_readonly', labels: { device: '/dev/sda1', fstype: 'ext4', mountpoint: '/srv/export' }, bad: always(1), good: always(1) },
-    { name: 'node_filesystem_readonly', labels: { device: '/dev/sr0', fstype: 'udf', mountpoint: '/media' }, bad: always(1), good: always(1) },
+    {
+      name: 'node_filesystem_readonly',
+      labels: { device: '/dev/sda1', fstype: 'ext4', mountpoint: '/srv/export' },
+      bad: always(1),
+      good: always(1),
+    },
+    {
+      name: 'node_filesystem_readonly',
+      labels: { device: '/dev/sr0', fstype: 'udf', mountpoint: '/media' },
+      bad: always(1),
+      good: always(1),
+    },
   ],
   load_per_cpu_high: [
     { name: 'node_load5', bad: always(9), good: always(3) },
-    ...['0', '1'].map((cpu) => ({ name: 'node_cpu_seconds_total', labels: { cpu, mode: 'idle' }, bad: perMinute(1), good: perMinute(50) })),
+    ...['0', '1'].map((cpu) => ({
+      name: 'node_cpu_seconds_total',
+      labels: { cpu, mode: 'idle' },
+      bad: perMinute(1),
+      good: perMinute(50),
+    })),
   ],
   swap_high: [{ name: 'node_swap_used_percent', bad: always(85), good: always(10) }],
   // Of a machine whose kernel has no limit of its own (2^63) only a process can run out of them.
   open_fds_high: [
     { name: 'node_open_fds_percent', bad: always(3.6e-14), good: always(3.6e-14) },
-    { name: 'namedprocess_namegroup_worst_fd_ratio', labels: { groupname: 'nginx' }, bad: always(0.85), good: always(0.7) },
+    {
+      name: 'namedprocess_namegroup_worst_fd_ratio',
+      labels: { groupname: 'nginx' },
+      bad: always(0.85),
+      good: always(0.7),
+    },
   ],
   device_offline: [
-    { name: 'svc_edge_online', labels: { edge_id: '1' }, bad: (ago) => (ago < 15 * minute ? 0 : 1), good: always(1) },
+    {
+      name: 'svc_edge_online',
+      labels: { edge_id: '1' },
+      bad: (ago) => (ago < 15 * minute ? 0 : 1),
+      good: always(1),
+    },
     // A second edge watches them: one that is up is enough.
     { name: 'svc_edge_online', labels: { edge_id: '2' }, bad: always(0), good: always(0) },
   ],
-  oom_kill: [{ name: 'node_vmstat_oom_kill', bad: (ago) => (ago < 10 * minute ? 3 : 2), good: always(2) }],
-  memory_pressure: [{ name: 'node_pressure_memory_stalled_seconds_total', bad: perMinute(15), good: perMinute(3) }],
+  oom_kill: [
+    { name: 'node_vmstat_oom_kill', bad: (ago) => (ago < 10 * minute ? 3 : 2), good: always(2) },
+  ],
+  memory_pressure: [
+    { name: 'node_pressure_memory_stalled_seconds_total', bad: perMinute(15), good: perMinute(3) },
+  ],
   swap_thrashing: [
     { name: 'node_vmstat_pswpin', bad: perMinute(60_000), good: perMinute(60_000) },
     // What is only swapped out is not needed.
@@ -89,17 +151,64 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
     { name: 'node_cgroup_memory_usage_bytes', bad: always(97), good: always(90) },
     { name: 'node_cgroup_memory_limit_bytes', bad: always(100), good: always(100) },
   ],
-  cpu_steal: ['0', '1'].map((cpu) => ({ name: 'node_cpu_seconds_total', labels: { cpu, mode: 'steal' }, bad: perMinute(12), good: perMinute(3) })),
-  io_pressure: [{ name: 'node_pressure_io_stalled_seconds_total', bad: perMinute(30), good: perMinute(20) }],
-  processes_blocked: [{ name: 'node_procs_blocked', bad: always(14), good: (ago) => ((ago / minute) % 20 < 2 ? 40 : 1) }],
-  disk_saturated: [{ name: 'node_disk_io_utilization_percent', labels: { device: 'sda' }, bad: always(99), good: always(90) }],
-  disk_slow: [
-    { name: 'node_disk_read_time_seconds_total', labels: { device: 'sda' }, bad: perMinute(600), good: perMinute(60) },
-    { name: 'node_disk_write_time_seconds_total', labels: { device: 'sda' }, bad: perMinute(0), good: perMinute(0) },
-    { name: 'node_disk_reads_completed_total', labels: { device: 'sda' }, bad: perMinute(1_200), good: perMinute(1_200) },
-    { name: 'node_disk_writes_completed_total', labels: { device: 'sda' }, bad: perMinute(0), good: perMinute(0) },
+  cpu_steal: ['0', '1'].map((cpu) => ({
+    name: 'node_cpu_seconds_total',
+    labels: { cpu, mode: 'steal' },
+    bad: perMinute(12),
+    good: perMinute(3),
+  })),
+  io_pressure: [
+    { name: 'node_pressure_io_stalled_seconds_total', bad: perMinute(30), good: perMinute(20) },
   ],
-  filesystem_error: [{ name: 'node_filesystem_device_error', labels: { mountpoint: '/mnt', fstype: 'nfs4' }, bad: always(1), good: always(0) }],
+  processes_blocked: [
+    {
+      name: 'node_procs_blocked',
+      bad: always(14),
+      good: (ago) => ((ago / minute) % 20 < 2 ? 40 : 1),
+    },
+  ],
+  disk_saturated: [
+    {
+      name: 'node_disk_io_utilization_percent',
+      labels: { device: 'sda' },
+      bad: always(99),
+      good: always(90),
+    },
+  ],
+  disk_slow: [
+    {
+      name: 'node_disk_read_time_seconds_total',
+      labels: { device: 'sda' },
+      bad: perMinute(600),
+      good: perMinute(60),
+    },
+    {
+      name: 'node_disk_write_time_seconds_total',
+      labels: { device: 'sda' },
+      bad: perMinute(0),
+      good: perMinute(0),
+    },
+    {
+      name: 'node_disk_reads_completed_total',
+      labels: { device: 'sda' },
+      bad: perMinute(1_200),
+      good: perMinute(1_200),
+    },
+    {
+      name: 'node_disk_writes_completed_total',
+      labels: { device: 'sda' },
+      bad: perMinute(0),
+      good: perMinute(0),
+    },
+  ],
+  filesystem_error: [
+    {
+      name: 'node_filesystem_device_error',
+      labels: { mountpoint: '/mnt', fstype: 'nfs4' },
+      bad: always(1),
+      good: always(0),
+    },
+  ],
   zombies: ['nginx', 'php'].map((groupname) => ({
     name: 'namedprocess_namegroup_states',
     labels: { groupname, state: 'Zombie' },
@@ -113,10 +222,25 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
       bad: (ago) => Math.floor(-ago / (2 * minute)),
       good: (ago) => Math.floor(-ago / (20 * minute)),
     },
-    { name: 'namedprocess_namegroup_num_procs', labels: { groupname: 'worker' }, bad: always(1), good: always(1) },
+    {
+      name: 'namedprocess_namegroup_num_procs',
+      labels: { groupname: 'worker' },
+      bad: always(1),
+      good: always(1),
+    },
     // A shell in a loop is no program that fails.
-    { name: 'namedprocess_namegroup_oldest_start_time_seconds', labels: { groupname: 'sleep' }, bad: (ago) => -ago, good: (ago) => -ago },
-    { name: 'namedprocess_namegroup_num_procs', labels: { groupname: 'sleep' }, bad: always(1), good: always(1) },
+    {
+      name: 'namedprocess_namegroup_oldest_start_time_seconds',
+      labels: { groupname: 'sleep' },
+      bad: (ago) => -ago,
+      good: (ago) => -ago,
+    },
+    {
+      name: 'namedprocess_namegroup_num_procs',
+      labels: { groupname: 'sleep' },
+      bad: always(1),
+      good: always(1),
+    },
   ],
   reboot_loop: [
     {
@@ -127,7 +251,12 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
     },
   ],
   clock_stepped: [
-    { name: 'node_uptime_seconds', labels: { about: 'clock' }, bad: (ago) => 1e6 - ago / 1_000, good: (ago) => 1e6 - ago / 1_000 },
+    {
+      name: 'node_uptime_seconds',
+      labels: { about: 'clock' },
+      bad: (ago) => 1e6 - ago / 1_000,
+      good: (ago) => 1e6 - ago / 1_000,
+    },
     {
       name: 'node_time_seconds',
       labels: { about: 'clock' },
@@ -135,7 +264,14 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
       good: (ago) => 2e9 - ago / 1_000 + (ago < 20 * minute ? 2 : 0),
     },
   ],
-  collector_failing: [{ name: 'node_scrape_collector_success', labels: { collector: 'netdev' }, bad: always(0), good: always(1) }],
+  collector_failing: [
+    {
+      name: 'node_scrape_collector_success',
+      labels: { collector: 'netdev' },
+      bad: always(0),
+      good: always(1),
+    },
+  ],
   network_errors: [
     ...['receive', 'transmit'].map((way) => ({
       name: `node_network_${way}_packets_total`,
@@ -143,7 +279,12 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
       bad: perMinute(6_000),
       good: perMinute(6_000),
     })),
-    ...['receive', 'transmit'].map((way) => ({ name: `node_network_${way}_errs_total`, labels: { device: 'eth0' }, bad: perMinute(120), good: perMinute(6) })),
+    ...['receive', 'transmit'].map((way) => ({
+      name: `node_network_${way}_errs_total`,
+      labels: { device: 'eth0' },
+      bad: perMinute(120),
+      good: perMinute(6),
+    })),
   ],
   network_drops: [
     ...['receive', 'transmit'].map((way) => ({
@@ -152,13 +293,28 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
       bad: perMinute(6_000),
       good: perMinute(6_000),
     })),
-    ...['receive', 'transmit'].map((way) => ({ name: `node_network_${way}_drop_total`, labels: { device: 'eth1' }, bad: perMinute(600), good: perMinute(60) })),
+    ...['receive', 'transmit'].map((way) => ({
+      name: `node_network_${way}_drop_total`,
+      labels: { device: 'eth1' },
+      bad: perMinute(600),
+      good: perMinute(60),
+    })),
   ],
   network_down: [
-    { name: 'node_network_up', labels: { device: 'eth0' }, bad: (ago) => (ago < 30 * minute ? 0 : 1), good: always(1) },
+    {
+      name: 'node_network_up',
+      labels: { device: 'eth0' },
+      bad: (ago) => (ago < 30 * minute ? 0 : 1),
+      good: always(1),
+    },
     // A port in which there was never a cable.
     { name: 'node_network_up', labels: { device: 'eth1' }, bad: always(0), good: always(0) },
-    { name: 'node_network_up', labels: { device: 'docker0' }, bad: (ago) => (ago < 30 * minute ? 0 : 1), good: always(1) },
+    {
+      name: 'node_network_up',
+      labels: { device: 'docker0' },
+      bad: (ago) => (ago < 30 * minute ? 0 : 1),
+      good: always(1),
+    },
   ],
   network_flapping: [
     {
@@ -169,31 +325,77 @@ const worlds: Readonly<Record<string, readonly World[]>> = {
     },
   ],
   network_saturated: [
-    { name: 'node_network_receive_bytes_total', labels: { device: 'eth2' }, bad: perMinute(120_000_000 * 60), good: perMinute(60_000_000 * 60) },
-    { name: 'node_network_transmit_bytes_total', labels: { device: 'eth2' }, bad: perMinute(1_000), good: perMinute(60_000_000 * 60) },
-    { name: 'node_network_speed_bytes', labels: { device: 'eth2' }, bad: always(125_000_000), good: always(125_000_000) },
+    {
+      name: 'node_network_receive_bytes_total',
+      labels: { device: 'eth2' },
+      bad: perMinute(120_000_000 * 60),
+      good: perMinute(60_000_000 * 60),
+    },
+    {
+      name: 'node_network_transmit_bytes_total',
+      labels: { device: 'eth2' },
+      bad: perMinute(1_000),
+      good: perMinute(60_000_000 * 60),
+    },
+    {
+      name: 'node_network_speed_bytes',
+      labels: { device: 'eth2' },
+      bad: always(125_000_000),
+      good: always(125_000_000),
+    },
   ],
   conntrack_high: [
     { name: 'node_nf_conntrack_entries', bad: always(900), good: always(500) },
     { name: 'node_nf_conntrack_entries_limit', bad: always(1_000), good: always(1_000) },
   ],
-  listen_overflows: [{ name: 'node_netstat_TcpExt_ListenOverflows', bad: perMinute(6), good: perMinute(0.5) }],
+  listen_overflows: [
+    { name: 'node_netstat_TcpExt_ListenOverflows', bad: perMinute(6), good: perMinute(0.5) },
+  ],
   retransmits_high: [
     { name: 'node_netstat_Tcp_RetransSegs', bad: perMinute(1_000), good: perMinute(60) },
     { name: 'node_netstat_Tcp_OutSegs', bad: perMinute(12_000), good: perMinute(12_000) },
   ],
   ingest_failing: [
-    { name: 'svc_ingest_requests_total', labels: { outcome: 'accepted' }, bad: perMinute(60), good: perMinute(60) },
-    { name: 'svc_ingest_requests_total', labels: { outcome: 'unavailable' }, bad: perMinute(10), good: perMinute(0) },
+    {
+      name: 'svc_ingest_requests_total',
+      labels: { outcome: 'accepted' },
+      bad: perMinute(60),
+      good: perMinute(60),
+    },
+    {
+      name: 'svc_ingest_requests_total',
+      labels: { outcome: 'unavailable' },
+      bad: perMinute(10),
+      good: perMinute(0),
+    },
   ],
-  store_damaged: [{ name: 'svc_logs_damaged', labels: { job: 'svc' }, bad: always(2), good: always(0) }],
-  edge_clock_skew: [{ name: 'svc_edge_clock_skew_seconds', labels: { edge_id: '1' }, bad: always(90), good: always(1) }],
+  store_damaged: [
+    { name: 'svc_logs_damaged', labels: { job: 'svc' }, bad: always(2), good: always(0) },
+  ],
+  edge_clock_skew: [
+    {
+      name: 'svc_edge_clock_skew_seconds',
+      labels: { edge_id: '1' },
+      bad: always(90),
+      good: always(1),
+    },
+  ],
   scrape_down: [{ name: 'up', labels: { job: 'node' }, bad: always(0), good: always(1) }],
-  notify_channel_failing: [{ name: 'svc_notify_channel_failing', labels: { channel: 'Ops' }, bad: always(1), good: always(0) }],
+  notify_channel_failing: [
+    {
+      name: 'svc_notify_channel_failing',
+      labels: { channel: 'Ops' },
+      bad: always(1),
+      good: always(0),
+    },
+  ],
 };
 
 type Condition = Readonly<Record<string, unknown>>;
-type ShownRule = Readonly<Record<string, unknown>> & { readonly rule_key: string; readonly conditions: readonly Condition[] };
+type ShownRule = Readonly<Record<string, unknown>> & {
+  readonly rule_key: string;
+  readonly conditions: readonly Condition[];
+};
 
 /** The rules of the product, and the world of each with one that is bad and one that is well. */
 async function builtIn(t: TestContext) {
@@ -201,10 +403,12 @@ async function builtIn(t: TestContext) {
   const { call, ingest } = await rulesHouse(t, { clock });
   const now = clock.now();
   const samples = (of: Of): readonly (readonly [number, number])[] =>
-    Array.from({ length: backMs / 30_000 + 1 }, (_, index) => backMs - index * 30_000).flatMap((ago) => {
-      const value = of(ago);
-      return value === undefined ? [] : [[now - ago, value] as const];
-    });
+    Array.from({ length: backMs / 30_000 + 1 }, (_, index) => backMs - index * 30_000).flatMap(
+      (ago) => {
+        const value = of(ago);
+        return value === undefined ? [] : [[now - ago, value] as const];
+      },
+    );
   const whoOf = (rule: string, who: string): Readonly<Record<string, string>> =>
     rule === 'ingest_failing'
       ? { signal: who }
@@ -221,15 +425,30 @@ async function builtIn(t: TestContext) {
   );
   await ingest.write(written);
   const rules = (await call('GET', 'alert-rules?limit=200')).body.items.map(
-    ({ id: _id, created_by: _by, created_at: _made, updated_at: _changed, ...rule }: ShownRule & Record<string, unknown>) => rule,
+    ({
+      id: _id,
+      created_by: _by,
+      created_at: _made,
+      updated_at: _changed,
+      ...rule
+    }: ShownRule & Record<string, unknown>) => rule,
   ) as readonly ShownRule[];
   return {
     rules,
     /** Empty: it fires for what is bad and for nothing else. */
     async complaint(rule: ShownRule): Promise<string> {
-      const { status, body } = await call('POST', 'alert-rules/preview', { ...rule, lookback: '40m' });
-      const keys = [...new Set<string>(body.firings?.map((firing: { dedupe_key: string }) => firing.dedupe_key))];
-      return status === 200 && keys.length === 1 && keys[0]!.includes('bad') ? '' : JSON.stringify(body).slice(0, 1_500);
+      const { status, body } = await call('POST', 'alert-rules/preview', {
+        ...rule,
+        lookback: '40m',
+      });
+      const keys = [
+        ...new Set<string>(
+          body.firings?.map((firing: { dedupe_key: string }) => firing.dedupe_key),
+        ),
+      ];
+      return status === 200 && keys.length === 1 && keys[0]!.includes('bad')
+        ? ''
+        : JSON.stringify(body).slice(0, 1_500);
     },
   };
 }
@@ -242,7 +461,14 @@ test('every rule that comes with the product fires on what it is about, and on n
   }
 });
 
-const otherWay: Readonly<Record<string, string>> = { '>': '<', '<': '>', '>=': '<', '<=': '>', '==': '!=', '!=': '==' };
+const otherWay: Readonly<Record<string, string>> = {
+  '>': '<',
+  '<': '>',
+  '>=': '<',
+  '<=': '>',
+  '==': '!=',
+  '!=': '==',
+};
 const comparison = /(>=|<=|==|!=|>|<) (-?[\d.]+)(?=\)?$)/;
 
 /** Each change in one place that a slip of the pen could make; undefined where the rule has no such place. */
@@ -250,22 +476,38 @@ const slips: Readonly<Record<string, (condition: Condition) => Condition | undef
   metric: ({ metric, expr, ...rest }) =>
     typeof metric === 'string'
       ? { ...rest, metric: `${metric}x` }
-      : { ...rest, expr: String(expr).replaceAll(/\b(node|svc|namedprocess|up)(_\w+)?\b(?!\()/g, '$&x') },
+      : {
+          ...rest,
+          expr: String(expr).replaceAll(/\b(node|svc|namedprocess|up)(_\w+)?\b(?!\()/g, '$&x'),
+        },
   operator: ({ operator, expr, above, ...rest }) =>
     typeof operator === 'string'
       ? { ...rest, operator: otherWay[operator] }
       : typeof expr === 'string'
-        ? { ...rest, expr: expr.replace(comparison, (_all, sign: string, bound: string) => `${otherWay[sign]} ${bound}`) }
+        ? {
+            ...rest,
+            expr: expr.replace(
+              comparison,
+              (_all, sign: string, bound: string) => `${otherWay[sign]} ${bound}`,
+            ),
+          }
         : { ...rest, below: above },
   threshold: ({ threshold, expr, above, ...rest }) =>
     typeof threshold === 'number'
       ? { ...rest, threshold: threshold * 2 }
       : typeof expr === 'string'
-        ? { ...rest, expr: expr.replace(comparison, (_all, sign: string, bound: string) => `${sign} ${Number(bound) * 20 + 3}`) }
+        ? {
+            ...rest,
+            expr: expr.replace(
+              comparison,
+              (_all, sign: string, bound: string) => `${sign} ${Number(bound) * 20 + 3}`,
+            ),
+          }
         : { ...rest, above: Number(above) * 5 },
   for: ({ for: lasting, ...rest }) => (lasting === undefined ? undefined : { ...rest, for: '3h' }),
   label: ({ expr, ...rest }) => {
-    const changed = typeof expr === 'string' ? expr.replace(/(\w+)(=~?)"[^"$()]+"/, '$1$2"mutant"') : undefined;
+    const changed =
+      typeof expr === 'string' ? expr.replace(/(\w+)(=~?)"[^"$()]+"/, '$1$2"mutant"') : undefined;
     return changed === undefined || changed === expr ? undefined : { ...rest, expr: changed };
   },
 };
@@ -280,12 +522,19 @@ test('a rule of the product that is changed in one place fails its test', async 
       // Of several conditions of which any is enough, all are changed: one that stays tells for the rest.
       if (changed.every((condition): condition is Condition => condition !== undefined)) {
         counts.set(slip, (counts.get(slip) ?? 0) + 1);
-        survivors.push(...((await complaint({ ...rule, conditions: changed })) === '' ? [`${slip} of ${rule.rule_key}: ${JSON.stringify(changed)}`] : []));
+        survivors.push(
+          ...((await complaint({ ...rule, conditions: changed })) === ''
+            ? [`${slip} of ${rule.rule_key}: ${JSON.stringify(changed)}`]
+            : []),
+        );
       }
     }
   }
   assert.deepEqual(survivors, []);
-  assert.ok(counts.get('metric') === rules.length && counts.get('for')! >= 25 && counts.get('label')! >= 3, JSON.stringify([...counts]));
+  assert.ok(
+    counts.get('metric') === rules.length && counts.get('for')! >= 25 && counts.get('label')! >= 3,
+    JSON.stringify([...counts]),
+  );
 });
 
 test('file descriptors run out for a process on its own limit, and for a machine on that of its kernel', async (t) => {
@@ -300,15 +549,29 @@ test('file descriptors run out for a process on its own limit, and for a machine
         times.map((time) => [time, value] as const),
       ),
     );
-  await write('namedprocess_namegroup_worst_fd_ratio', { device_id: 'process', groupname: 'nginx' }, 0.95);
+  await write(
+    'namedprocess_namegroup_worst_fd_ratio',
+    { device_id: 'process', groupname: 'nginx' },
+    0.95,
+  );
   await write('node_open_fds_percent', { device_id: 'process' }, 3.6e-14);
-  await write('namedprocess_namegroup_worst_fd_ratio', { device_id: 'machine', groupname: 'nginx' }, 0.1);
+  await write(
+    'namedprocess_namegroup_worst_fd_ratio',
+    { device_id: 'machine', groupname: 'nginx' },
+    0.1,
+  );
   await write('node_open_fds_percent', { device_id: 'machine' }, 95);
   const { items } = (await call('GET', 'alert-rules?q=open_fds_high')).body;
   const { id: _id, created_by: _by, created_at: _made, updated_at: _changed, ...rule } = items[0];
-  const { firings } = (await call('POST', 'alert-rules/preview', { ...rule, lookback: '15m' })).body;
-  assert.deepEqual(firings.map(({ dedupe_key: key, value }: { dedupe_key: string; value: number }) => [key, value]).sort(), [
-    ['open_fds_high:host:machine:groupname=', 95],
-    ['open_fds_high:host:process:groupname=nginx', 95],
-  ]);
+  const { firings } = (await call('POST', 'alert-rules/preview', { ...rule, lookback: '15m' }))
+    .body;
+  assert.deepEqual(
+    firings
+      .map(({ dedupe_key: key, value }: { dedupe_key: string; value: number }) => [key, value])
+      .sort(),
+    [
+      ['open_fds_high:host:machine:groupname=', 95],
+      ['open_fds_high:host:process:groupname=nginx', 95],
+    ],
+  );
 });

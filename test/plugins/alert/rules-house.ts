@@ -4,7 +4,11 @@ import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
 import { LogIngest } from '../../../plugins/logs/contract.ts';
-import { MetricsIngest, MetricsQueries, type SampleRow } from '../../../plugins/metricsdb/contract.ts';
+import {
+  MetricsIngest,
+  MetricsQueries,
+  type SampleRow,
+} from '../../../plugins/metricsdb/contract.ts';
 
 export interface Answer {
   readonly status: number;
@@ -42,13 +46,22 @@ export interface RulesHouse {
   readonly queries: MetricsQueries;
   readonly lines: LogIngest;
   readonly evaluator: AlertEvaluator;
-  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>;
 }
 
 /** A house with rules and the stores that they ask, and nothing else. */
 export async function rulesHouse(
   t: TestContext,
-  options: { readonly clock?: StoppedClock; readonly dataDir?: string; readonly plugins?: readonly string[] } = {},
+  options: {
+    readonly clock?: StoppedClock;
+    readonly dataDir?: string;
+    readonly plugins?: readonly string[];
+  } = {},
 ): Promise<RulesHouse> {
   const { plugins = ['metricsdb', 'logs'], ...rest } = options;
   const house = await startTestHost(t, { plugins: ['alert', ...plugins], ...rest });
@@ -68,9 +81,17 @@ export async function rulesHouse(
       return house.service(AlertEvaluator);
     },
     async call(method, path, body, headers = {}) {
-      const answer = await house.fetch(`/api/v1/${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+      const answer = await house.fetch(`/api/v1/${path}`, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
       const text = await answer.text();
-      return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        body: text === '' ? undefined : JSON.parse(text),
+      };
     },
   };
 }
@@ -88,5 +109,9 @@ export const draft = (more: Readonly<Record<string, unknown>> = {}): Record<stri
   ...more,
 });
 
-export const rows = (name: string, labels: Readonly<Record<string, string>>, samples: readonly (readonly [time: number, value: number])[]): SampleRow[] =>
+export const rows = (
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  samples: readonly (readonly [time: number, value: number])[],
+): SampleRow[] =>
   samples.map(([time, value]) => ({ labels: { ...labels, __name__: name }, time, value }));

@@ -9,13 +9,16 @@ import { promisify } from 'node:util';
 import { peer } from '../../peers.ts';
 import { rulesHouse } from './rules-house.ts';
 
-const group = (rules: string, more = ''): string => `groups:\n- name: g${more}\n  rules:\n${rules.replaceAll(/^/gm, '  ')}\n`;
+const group = (rules: string, more = ''): string =>
+  `groups:\n- name: g${more}\n  rules:\n${rules.replaceAll(/^/gm, '  ')}\n`;
 
 /** Rule files that are right or wrong in one place each. */
 const files: readonly string[] = [
   'groups: []',
   group('- {alert: A, expr: up == 0}'),
-  group('- {alert: A, expr: up == 0, for: 5m, keep_firing_for: 1m, labels: {severity: page}, annotations: {s: "{{ $value }}"}}'),
+  group(
+    '- {alert: A, expr: up == 0, for: 5m, keep_firing_for: 1m, labels: {severity: page}, annotations: {s: "{{ $value }}"}}',
+  ),
   group('- {record: "a:b", expr: sum(up), labels: {x: y}}'),
   group('- &base {alert: A, expr: up == 0, labels: {a: b}}\n- {<<: *base, alert: B}'),
   group('- {alert: A, expr: up == 0, labels: {tier: "{{ $labels.tier }}"}}'),
@@ -74,20 +77,42 @@ test('a rule file is refused exactly when promtool refuses it', async (t) => {
   for (const [at, content] of files.entries()) {
     const path = join(folder, `${at}.yaml`);
     writeFileSync(path, content);
-    const theirs: string = await promisify(execFile)(promtool, ['check', 'rules', '--lint=none', path]).then(
+    const theirs: string = await promisify(execFile)(promtool, [
+      'check',
+      'rules',
+      '--lint=none',
+      path,
+    ]).then(
       () => 'right',
       ({ stderr }: { readonly stderr: string }) => stderr,
     );
     const { status, body } = await call('POST', 'alert-rules/import', { content, dry_run: true });
-    assert.equal(status, theirs === 'right' ? 200 : 400, `${content}\n${theirs}\n${JSON.stringify(body)}`);
+    assert.equal(
+      status,
+      theirs === 'right' ? 200 : 400,
+      `${content}\n${theirs}\n${JSON.stringify(body)}`,
+    );
     verdicts[status === 200 ? 'right' : 'wrong'] += 1;
   }
   // Names of any letters, as Prometheus has them since its third version; the peer of Debian is of the second.
-  for (const rule of ['- {alert: A, expr: up == 0, labels: {a-b: x}}', '- {record: a-b, expr: up}']) {
-    assert.equal((await call('POST', 'alert-rules/import', { content: group(rule), dry_run: true })).status, 200, rule);
+  for (const rule of [
+    '- {alert: A, expr: up == 0, labels: {a-b: x}}',
+    '- {record: a-b, expr: up}',
+  ]) {
+    assert.equal(
+      (await call('POST', 'alert-rules/import', { content: group(rule), dry_run: true })).status,
+      200,
+      rule,
+    );
   }
   // Promtool lets a range pass, which fails at each evaluation: said at once here.
-  const { status, body } = await call('POST', 'alert-rules/import', { content: group('- {alert: A, expr: "up[5m]"}'), dry_run: true });
+  const { status, body } = await call('POST', 'alert-rules/import', {
+    content: group('- {alert: A, expr: "up[5m]"}'),
+    dry_run: true,
+  });
   assert.deepEqual([status, /answers a range of samples/.test(body.message)], [400, true]);
-  assert.ok(verdicts.right + verdicts.wrong >= 42 && verdicts.right >= 14, JSON.stringify(verdicts));
+  assert.ok(
+    verdicts.right + verdicts.wrong >= 42 && verdicts.right >= 14,
+    JSON.stringify(verdicts),
+  );
 });

@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { isTimeZone, isWithin, type Recurrence } from '../../../plugins/alert/silence/recurrence.ts';
+import {
+  isTimeZone,
+  isWithin,
+  type Recurrence,
+} from '../../../plugins/alert/silence/recurrence.ts';
 import { Engine, hour, interval, minute, type Series, someone } from './engine-house.ts';
 
 /** The stretches, in UTC and to the minute, at which a recurrence is in force between two times. */
 function stretches(recurrence: Partial<Recurrence>, from: string, to: string): readonly string[] {
-  const whole: Recurrence = { days: [], start_minute: 0, duration_ms: hour, time_zone: 'Europe/Berlin', ...recurrence };
+  const whole: Recurrence = {
+    days: [],
+    start_minute: 0,
+    duration_ms: hour,
+    time_zone: 'Europe/Berlin',
+    ...recurrence,
+  };
   const found: string[] = [];
   let began: string | undefined;
   for (let at = Date.parse(from); at <= Date.parse(to); at += minute) {
@@ -31,29 +41,59 @@ test('a window begins by the clocks of its zone, before and after they change', 
     '03-28T21:00 to 03-29T05:00',
     '03-29T20:00 to 03-30T04:00',
   ]);
-  assert.deepEqual(stretches(night, '2026-10-24T12:00Z', '2026-10-26T12:00Z'), ['10-24T20:00 to 10-25T04:00', '10-25T21:00 to 10-26T05:00']);
+  assert.deepEqual(stretches(night, '2026-10-24T12:00Z', '2026-10-26T12:00Z'), [
+    '10-24T20:00 to 10-25T04:00',
+    '10-25T21:00 to 10-26T05:00',
+  ]);
 });
 
 test('a window whose beginning the clocks leave out is as long after the change; of one that they show twice the first counts', () => {
   const half = { start_minute: at(2, 30), duration_ms: 20 * minute };
-  assert.deepEqual(stretches(half, '2026-03-28T12:00Z', '2026-03-30T12:00Z'), ['03-29T01:30 to 03-29T01:50', '03-30T00:30 to 03-30T00:50']);
-  assert.deepEqual(stretches(half, '2026-10-24T12:00Z', '2026-10-26T12:00Z'), ['10-25T00:30 to 10-25T00:50', '10-26T01:30 to 10-26T01:50']);
+  assert.deepEqual(stretches(half, '2026-03-28T12:00Z', '2026-03-30T12:00Z'), [
+    '03-29T01:30 to 03-29T01:50',
+    '03-30T00:30 to 03-30T00:50',
+  ]);
+  assert.deepEqual(stretches(half, '2026-10-24T12:00Z', '2026-10-26T12:00Z'), [
+    '10-25T00:30 to 10-25T00:50',
+    '10-26T01:30 to 10-26T01:50',
+  ]);
 });
 
 test('the day of a window is that of its zone, which may be another one than in UTC', () => {
-  const monday = { days: ['mon'], start_minute: at(6), duration_ms: hour, time_zone: 'Pacific/Auckland' } as const;
-  assert.deepEqual(stretches(monday, '2026-06-13T00:00Z', '2026-06-23T00:00Z'), ['06-14T18:00 to 06-14T19:00', '06-21T18:00 to 06-21T19:00']);
-  const west = { days: ['sun'], start_minute: at(23), duration_ms: 2 * hour, time_zone: 'America/Los_Angeles' } as const;
-  assert.deepEqual(stretches(west, '2026-06-14T00:00Z', '2026-06-16T00:00Z'), ['06-15T06:00 to 06-15T08:00']);
-  assert.deepEqual([isTimeZone('Europe/Berlin'), isTimeZone('UTC'), isTimeZone('Mars/Olympus')], [true, true, false]);
+  const monday = {
+    days: ['mon'],
+    start_minute: at(6),
+    duration_ms: hour,
+    time_zone: 'Pacific/Auckland',
+  } as const;
+  assert.deepEqual(stretches(monday, '2026-06-13T00:00Z', '2026-06-23T00:00Z'), [
+    '06-14T18:00 to 06-14T19:00',
+    '06-21T18:00 to 06-21T19:00',
+  ]);
+  const west = {
+    days: ['sun'],
+    start_minute: at(23),
+    duration_ms: 2 * hour,
+    time_zone: 'America/Los_Angeles',
+  } as const;
+  assert.deepEqual(stretches(west, '2026-06-14T00:00Z', '2026-06-16T00:00Z'), [
+    '06-15T06:00 to 06-15T08:00',
+  ]);
+  assert.deepEqual(
+    [isTimeZone('Europe/Berlin'), isTimeZone('UTC'), isTimeZone('Mars/Olympus')],
+    [true, true, false],
+  );
 });
 
 test('a window of several days reaches over weekends and changes of the clock', () => {
   const weekend = { days: ['fri'], start_minute: at(18), duration_ms: 60 * hour } as const;
-  assert.deepEqual(stretches(weekend, '2026-03-26T00:00Z', '2026-04-01T00:00Z'), ['03-27T17:00 to 03-30T05:00']);
+  assert.deepEqual(stretches(weekend, '2026-03-26T00:00Z', '2026-04-01T00:00Z'), [
+    '03-27T17:00 to 03-30T05:00',
+  ]);
 });
 
-const of = (...units: readonly string[]): readonly Series[] => units.map((unit) => ({ unit, value: 1 }));
+const of = (...units: readonly string[]): readonly Series[] =>
+  units.map((unit) => ({ unit, value: 1 }));
 const draft = (value: string, more: object = {}) => ({
   matchers: [{ name: 'unit', op: '=~' as const, value }],
   duration: '1h',
@@ -77,34 +117,67 @@ test('a silence says beforehand what it would mute, lists what it mutes, and can
   );
   // As a matcher names the rule, and as the rule names itself.
   for (const name of ['rule', 'rule_key']) {
-    const { summary } = await house.silences.preview(someone.principal, draft('', { matchers: [{ name, op: '=', value: 'sum' }] }));
+    const { summary } = await house.silences.preview(
+      someone.principal,
+      draft('', { matchers: [{ name, op: '=', value: 'sum' }] }),
+    );
     assert.equal(summary, 'mutes 3 of 3 now, 5 of 5 of the last 24 h');
   }
-  assert.equal((await house.silences.list(someone.principal, undefined, { limit: 9 })).total, 0, 'nothing is stored');
+  assert.equal(
+    (await house.silences.list(someone.principal, undefined, { limit: 9 })).total,
+    0,
+    'nothing is stored',
+  );
 
   const made = await house.silences.add(draft('a|b'), someone);
   const muted = async (): Promise<readonly unknown[]> =>
-    (await house.silences.muted(someone.principal, made.id, { limit: 9 })).items.map(({ labels }) => labels['unit']);
+    (await house.silences.muted(someone.principal, made.id, { limit: 9 })).items.map(
+      ({ labels }) => labels['unit'],
+    );
   assert.deepEqual(await muted(), ['a', 'b']);
   const first = await house.silences.muted(someone.principal, made.id, { limit: 1 });
-  const second = await house.silences.muted(someone.principal, made.id, { limit: 1, after: first.next! });
+  const second = await house.silences.muted(someone.principal, made.id, {
+    limit: 1,
+    after: first.next!,
+  });
   assert.deepEqual(
     [...first.items, ...second.items].map(({ labels }) => labels['unit']),
     ['a', 'b'],
   );
   assert.equal(second.next, undefined);
   const ben = { ...someone, principal: { ...someone.principal, email: 'ben@example.org' } };
-  const edited = await house.silences.replace(made.id, draft('b', { duration: '3h', reason: 'only b' }), ben);
+  const edited = await house.silences.replace(
+    made.id,
+    draft('b', { duration: '3h', reason: 'only b' }),
+    ben,
+  );
   assert.deepEqual(
-    [edited.starts_at, edited.reason, edited.created_by, edited.updated_by, Date.parse(edited.ends_at) - Date.parse(edited.starts_at)],
+    [
+      edited.starts_at,
+      edited.reason,
+      edited.created_by,
+      edited.updated_by,
+      Date.parse(edited.ends_at) - Date.parse(edited.starts_at),
+    ],
     [made.starts_at, 'only b', 'ann@example.org', 'ben@example.org', 3 * hour],
   );
   assert.deepEqual(await muted(), ['b']);
   await house.silences.expire(made.id, someone);
   assert.deepEqual(await muted(), []);
-  await assert.rejects(house.silences.replace(made.id, draft('b'), someone), { code: 'conflict', message: /has ended; create another/ });
-  const zone = { recurrence: { days: [], start: '22:00', duration: '8h', time_zone: 'Mars/Olympus' } };
-  await assert.rejects(house.silences.add(draft('b', zone), someone), { code: 'invalid_argument', message: /tz database.*Mars/ });
-  const nightly = await house.silences.add(draft('b', { duration: '30d', recurrence: { ...zone.recurrence, time_zone: 'Europe/Berlin' } }), someone);
+  await assert.rejects(house.silences.replace(made.id, draft('b'), someone), {
+    code: 'conflict',
+    message: /has ended; create another/,
+  });
+  const zone = {
+    recurrence: { days: [], start: '22:00', duration: '8h', time_zone: 'Mars/Olympus' },
+  };
+  await assert.rejects(house.silences.add(draft('b', zone), someone), {
+    code: 'invalid_argument',
+    message: /tz database.*Mars/,
+  });
+  const nightly = await house.silences.add(
+    draft('b', { duration: '30d', recurrence: { ...zone.recurrence, time_zone: 'Europe/Berlin' } }),
+    someone,
+  );
   assert.equal(nightly.recurrence!.time_zone, 'Europe/Berlin');
 });

@@ -4,15 +4,25 @@ import { test } from 'node:test';
 import { household } from '../../trust/household.ts';
 
 test('an API token acts on incidents only when it was given that, while every person who is signed in may', async (t) => {
-  const { person, ask } = await household(t, { plugins: ['iam', 'session', 'audit', 'metricsdb', 'alert'] });
+  const { person, ask } = await household(t, {
+    plugins: ['iam', 'session', 'audit', 'metricsdb', 'alert'],
+  });
   const vera = await person('vera', 'viewer');
   const anna = await person('anna', 'admin');
   const token = async (actions: readonly string[]): Promise<string> => {
-    const made = await ask('POST', '/api/v1/tokens', anna.access, { name: 'board', actions, expires_at: new Date(Date.now() + 3_600_000).toISOString() });
+    const made = await ask('POST', '/api/v1/tokens', anna.access, {
+      name: 'board',
+      actions,
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    });
     assert.equal(made.status, 201, made.text);
     return made.body.token;
   };
-  const [idle, looking, acting] = [await token([]), await token(['alert:preview']), await token(['alert:ack'])];
+  const [idle, looking, acting] = [
+    await token([]),
+    await token(['alert:preview']),
+    await token(['alert:ack']),
+  ];
   const acts = [
     ['POST', 'ack', {}],
     ['POST', 'resolve', {}],
@@ -21,8 +31,13 @@ test('an API token acts on incidents only when it was given that, while every pe
     ['POST', 'notes', { text: 'x' }],
   ] as const;
   for (const [method, what, body] of acts) {
-    const as = async (who: string) => (await ask(method, `/api/v1/alerts/incidents/16/${what}`, who, body)).status;
+    const as = async (who: string) =>
+      (await ask(method, `/api/v1/alerts/incidents/16/${what}`, who, body)).status;
     // There is no incident 16: whoever may act is told so.
-    assert.deepEqual([await as(idle), await as(looking), await as(acting), await as(vera.access)], [403, 403, 404, 404], `${method} ${what}`);
+    assert.deepEqual(
+      [await as(idle), await as(looking), await as(acting), await as(vera.access)],
+      [403, 403, 404, 404],
+      `${method} ${what}`,
+    );
   }
 });

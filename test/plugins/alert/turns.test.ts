@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { AlertSeries, type AlertSeriesParts } from '../../../plugins/alert/evaluator/alert-series.ts';
+import {
+  AlertSeries,
+  type AlertSeriesParts,
+} from '../../../plugins/alert/evaluator/alert-series.ts';
 import { answerRows, answerRowsInTurns } from '../../../plugins/alert/evaluator/answer-rows.ts';
 import type { Instance } from '../../../plugins/alert/evaluator/instance.ts';
 import { movesInTurns, movesOf } from '../../../plugins/alert/evaluator/moves.ts';
@@ -15,14 +18,39 @@ const many = 2_000;
 const leastTurns = 9;
 
 const rule = ruleOf({ id: 1, rule_key: 'hot', dimensions: ['unit'] });
-const plan: Plan = { join: 'any', legs: [{ store: 'metrics', query: 'hot', forMs: 0, threshold: 1 }] };
-const frame = { rule, plan, labelsOf: (_rule: unknown, series: Readonly<Record<string, string>>) => ({ own: series, all: series }) };
+const plan: Plan = {
+  join: 'any',
+  legs: [{ store: 'metrics', query: 'hot', forMs: 0, threshold: 1 }],
+};
+const frame = {
+  rule,
+  plan,
+  labelsOf: (_rule: unknown, series: Readonly<Record<string, string>>) => ({
+    own: series,
+    all: series,
+  }),
+};
 const labels = Array.from({ length: many }, (_, unit) => ({ unit: `u${unit}`, device_id: '7' }));
-const answer = { type: 'vector', labels, values: new Float64Array(many).fill(5), times: new Float64Array(many), warnings: [] } as const;
-const evaluation = (rows: ReturnType<typeof answerRows>['rows'], at: number) => ({ plan, at, slot: at, continuous: true, rows: [rows], holdMs: 0 });
+const answer = {
+  type: 'vector',
+  labels,
+  values: new Float64Array(many).fill(5),
+  times: new Float64Array(many),
+  warnings: [],
+} as const;
+const evaluation = (rows: ReturnType<typeof answerRows>['rows'], at: number) => ({
+  plan,
+  at,
+  slot: at,
+  continuous: true,
+  rows: [rows],
+  holdMs: 0,
+});
 
 /** What work came to, and how many pieces of other work were done meanwhile. */
-async function beside<R>(work: Promise<R>): Promise<{ readonly result: R; readonly turns: number }> {
+async function beside<R>(
+  work: Promise<R>,
+): Promise<{ readonly result: R; readonly turns: number }> {
   let isOver = false;
   let turns = 0;
   const ended = work.finally(() => (isOver = true));
@@ -76,8 +104,14 @@ test('series of what fires are put together in small steps, made once for as lon
   await series.update({ rule, slot: 31_000, at: 31_000 });
   await series.settled();
   const second = written.splice(0);
-  assert.equal(second.filter(({ stale }) => stale === true).length, 1, 'it fires no more, and is pending');
-  const kept = second.filter(({ stale, labels: own }) => stale !== true && first.some((row) => row.labels === own));
+  assert.equal(
+    second.filter(({ stale }) => stale === true).length,
+    1,
+    'it fires no more, and is pending',
+  );
+  const kept = second.filter(
+    ({ stale, labels: own }) => stale !== true && first.some((row) => row.labels === own),
+  );
   assert.equal(kept.length, 2 * (many - 1), 'the rest is what it was');
   assert.ok(second.every(({ time }) => time === 31_000));
 

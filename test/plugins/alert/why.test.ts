@@ -8,7 +8,9 @@ import { Why } from '../../../plugins/alert/incident/why.ts';
 import type { NoticeDispatcher, Outcome } from '../../../plugins/notify/contract.ts';
 import { Engine, interval, minute } from './engine-house.ts';
 
-const on = (device: string): { device_id: string; value: number }[] => [{ device_id: device, value: 1 }];
+const on = (device: string): { device_id: string; value: number }[] => [
+  { device_id: device, value: 1 },
+];
 
 async function houseWithChannels(t: TestContext) {
   const house = await new Engine().open();
@@ -18,7 +20,11 @@ async function houseWithChannels(t: TestContext) {
     { channel_id: 2, name: 'pager', sends: true },
     { channel_id: 3, name: 'db', sends: false, reason: 'the channel takes critical and worse' },
   ];
-  const dispatcher = { available: true, get: () => ({ preview: async () => filters }), onChange: () => () => undefined };
+  const dispatcher = {
+    available: true,
+    get: () => ({ preview: async () => filters }),
+    onChange: () => () => undefined,
+  };
   const why = new Why(house.store, dispatcher as unknown as Handle<NoticeDispatcher>);
   const explain = async (key: string) => await why.of((await house.incident(key))!.id, undefined);
   return { house, explain };
@@ -34,13 +40,26 @@ test('why says for each channel what became of the firing, and of no earlier one
     recordOutcomes(
       [
         {
-          ...{ delivery_id: delivery, notice_id: `incident-${id}-1-firing`, incident_id: id, kind: 'firing', channel_id: 1, channel_name: 'ops', attempts: 1 },
+          ...{
+            delivery_id: delivery,
+            notice_id: `incident-${id}-1-firing`,
+            incident_id: id,
+            kind: 'firing',
+            channel_id: 1,
+            channel_name: 'ops',
+            attempts: 1,
+          },
           ...{ result, at: '2026-11-20T00:00:00.000Z', ...more },
         },
       ],
       { store: house.store, ledger: house.ledger, now: house.clock.now() },
     );
-  const told = async () => (await explain('hot:host:7')).channels.map(({ channel_id: channel, outcome, reason }) => [channel, outcome, reason]);
+  const told = async () =>
+    (await explain('hot:host:7')).channels.map(({ channel_id: channel, outcome, reason }) => [
+      channel,
+      outcome,
+      reason,
+    ]);
   assert.deepEqual(await told(), [
     [1, 'waiting', undefined],
     [2, 'waiting', undefined],
@@ -49,7 +68,11 @@ test('why says for each channel what became of the firing, and of no earlier one
   await record('d1/delayed', 'delayed', { error: 'the platform answered 502' });
   assert.deepEqual((await told())[0], [1, 'delayed', 'the platform answered 502']);
   await record('d1', 'sent');
-  await record('d9', 'failed', { channel_id: 9, channel_name: 'gone', error: 'the channel was deleted before this was sent' });
+  await record('d9', 'failed', {
+    channel_id: 9,
+    channel_name: 'gone',
+    error: 'the channel was deleted before this was sent',
+  });
   assert.deepEqual(await told(), [
     [1, 'sent', undefined],
     [2, 'waiting', undefined],
@@ -62,13 +85,25 @@ test('why says for each channel what became of the firing, and of no earlier one
   house.answers.set('hot', on('7'));
   await house.pass(interval);
   const again = await explain('hot:host:7');
-  assert.deepEqual([again.firing, again.notified, again.gates.map(({ gate }) => gate)], [2, false, ['cooldown']]);
-  assert.deepEqual(again.channels[0], { channel_id: 1, name: 'ops', outcome: 'held_back', reason: 'the last notification of it is younger than the cooldown' });
+  assert.deepEqual(
+    [again.firing, again.notified, again.gates.map(({ gate }) => gate)],
+    [2, false, ['cooldown']],
+  );
+  assert.deepEqual(again.channels[0], {
+    channel_id: 1,
+    name: 'ops',
+    outcome: 'held_back',
+    reason: 'the last notification of it is younger than the cooldown',
+  });
 });
 
 test('why names the incident that inhibits another', async (t) => {
   const { house, explain } = await houseWithChannels(t);
-  house.book.add({ rule_key: 'device_offline', severity: 'critical', legs: [{ query: 'off', measure: 'm' }] });
+  house.book.add({
+    rule_key: 'device_offline',
+    severity: 'critical',
+    legs: [{ query: 'off', measure: 'm' }],
+  });
   house.book.add({ rule_key: 'hot' });
   house.answers.set('off', on('7'));
   await house.pass(interval);
@@ -78,7 +113,13 @@ test('why names the incident that inhibits another', async (t) => {
   assert.equal(notified, false);
   assert.deepEqual(
     gates.map(({ gate, reason, inhibited_by: by }) => [gate, reason, by]),
-    [['inhibition', 'Rule device_offline (critical) is active on the same device', 'device_offline:host:7']],
+    [
+      [
+        'inhibition',
+        'Rule device_offline (critical) is active on the same device',
+        'device_offline:host:7',
+      ],
+    ],
   );
   assert.deepEqual(
     channels.map(({ outcome }) => outcome),

@@ -12,8 +12,22 @@ test('an example is the one that the author gave, else the least that fits', () 
     [{ type: 'integer' }, 1],
     [{ type: 'string', minLength: 9 }, 'exampleee'],
     [{ type: 'array', minItems: 2, items: { enum: ['a', 'b'] } }, ['a', 'a']],
-    [{ type: 'object', required: ['a'], properties: { a: { type: 'boolean' }, b: { type: 'string' } } }, { a: true }],
-    [{ type: 'object', minProperties: 1, properties: { a: { type: 'string', format: 'date' }, b: { type: 'string' } } }, { a: '2026-01-01' }],
+    [
+      {
+        type: 'object',
+        required: ['a'],
+        properties: { a: { type: 'boolean' }, b: { type: 'string' } },
+      },
+      { a: true },
+    ],
+    [
+      {
+        type: 'object',
+        minProperties: 1,
+        properties: { a: { type: 'string', format: 'date' }, b: { type: 'string' } },
+      },
+      { a: '2026-01-01' },
+    ],
     [{ anyOf: [{ const: 3 }, { type: 'null' }] }, 3],
   ];
   assert.deepEqual(

@@ -52,20 +52,29 @@ test('a change with the tag of another state is a conflict, and wherever the doc
   const made = new Map<string, string>([['/api/v1/system-settings', 'agent/write_enabled']]);
   await send('put', '/api/v1/system-settings/agent/write_enabled', { value: false });
   for (const [path, methods] of Object.entries(document.paths)) {
-    const changes = Object.entries(methods).filter(([, { parameters }]) => parameters.some(({ name }) => name === 'If-Match'));
+    const changes = Object.entries(methods).filter(([, { parameters }]) =>
+      parameters.some(({ name }) => name === 'If-Match'),
+    );
     const [, collection, rest] = /^(.*?)\/\{[^}]*\}(?:\/\{key\})?(.*)$/.exec(path) ?? [];
     // Devices come with the machines that have an agent; test/plugins/device/devices.test.ts has some.
     if (changes.length === 0 || collection === '/api/v1/devices') {
       continue;
     }
     if (!made.has(collection!)) {
-      const { text } = await send('post', collection!, document.paths[collection!]!['post']!.requestBody!.content[json]!.example);
+      const { text } = await send(
+        'post',
+        collection!,
+        document.paths[collection!]!['post']!.requestBody!.content[json]!.example,
+      );
       const { id, name } = JSON.parse(text) as { id?: number | string; name?: string };
       made.set(collection!, String(id ?? name));
     }
     for (const [method, { requestBody }] of changes) {
       const address = `${collection}/${made.get(collection!)}${rest}`;
-      const body = collection === '/api/v1/system-settings' ? requestBody && { value: true } : requestBody?.content[json]?.example;
+      const body =
+        collection === '/api/v1/system-settings'
+          ? requestBody && { value: true }
+          : requestBody?.content[json]?.example;
       const { status, text } = await send(method, address, body, { 'if-match': '"another"' });
       if (status !== 409 || !text.includes('after you read it')) {
         wrong.push(`${method} ${address}: ${status} ${text}`);
@@ -75,8 +84,16 @@ test('a change with the tag of another state is a conflict, and wherever the doc
   assert.deepEqual(wrong, []);
 });
 
-async function send(method: string, path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<{ status: number; text: string }> {
-  const sent = body === undefined ? { headers } : { headers: { ...headers, 'content-type': json }, body: JSON.stringify(body) };
+async function send(
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; text: string }> {
+  const sent =
+    body === undefined
+      ? { headers }
+      : { headers: { ...headers, 'content-type': json }, body: JSON.stringify(body) };
   const answer = await house.fetch(path, { method: method.toUpperCase(), ...sent });
   return { status: answer.status, text: await answer.text() };
 }
@@ -88,7 +105,8 @@ test('every operation has an example, and it is taken as it stands', async () =>
       const name = `${method.toUpperCase()} ${path}`;
       if (
         '101' in operation.responses ||
-        (operation.requestBody !== undefined && operation.requestBody.content[json]?.example === undefined) ||
+        (operation.requestBody !== undefined &&
+          operation.requestBody.content[json]?.example === undefined) ||
         needMore.has(name)
       ) {
         continue;
@@ -110,7 +128,12 @@ test('no refusal shows a regular expression: what has to fit one has an example 
       return;
     }
     walked.add(schema);
-    const { $ref: reference, pattern, examples = [], ...parts } = schema as { $ref?: string; pattern?: unknown; examples?: readonly unknown[] };
+    const {
+      $ref: reference,
+      pattern,
+      examples = [],
+      ...parts
+    } = schema as { $ref?: string; pattern?: unknown; examples?: readonly unknown[] };
     if (typeof reference === 'string') {
       walk(document.components.schemas[reference.slice('#/components/schemas/'.length)], at);
     }
@@ -122,21 +145,32 @@ test('no refusal shows a regular expression: what has to fit one has an example 
     ) {
       told.add(`${at}: ${pattern}`);
     }
-    Object.entries(parts).forEach(([name, part]) => name !== 'example' && walk(part, `${at}/${name}`));
+    Object.entries(parts).forEach(
+      ([name, part]) => name !== 'example' && walk(part, `${at}/${name}`),
+    );
   };
   for (const [path, methods] of Object.entries(document.paths)) {
-    Object.entries(methods).forEach(([method, { parameters, requestBody }]) => walk([parameters, requestBody], `${method} ${path}`));
+    Object.entries(methods).forEach(([method, { parameters, requestBody }]) =>
+      walk([parameters, requestBody], `${method} ${path}`),
+    );
   }
   assert.deepEqual([...told], []);
 });
 
-async function ask(method: string, path: string, { parameters, requestBody }: Operation): Promise<{ status: number; text: string }> {
+async function ask(
+  method: string,
+  path: string,
+  { parameters, requestBody }: Operation,
+): Promise<{ status: number; text: string }> {
   const example = requestBody?.content[json]?.example;
   const leave = new AbortController();
   const answer = await house.fetch(exampleAddress(path, parameters), {
     method: method.toUpperCase(),
     signal: leave.signal,
-    ...(example !== undefined && { headers: { 'content-type': json }, body: JSON.stringify(example) }),
+    ...(example !== undefined && {
+      headers: { 'content-type': json },
+      body: JSON.stringify(example),
+    }),
   });
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
   const text = isStream ? '' : await answer.text();
@@ -150,14 +184,12 @@ test('protocols of others say their parameters and the shape of their answers', 
     query!.parameters.map(({ name }) => name),
     ['query', 'time', 'timeout', 'lookback_delta', 'delayed_name_removal', 'limit'],
   );
-  assert.deepEqual(Object.keys(Object(post!.requestBody!.content['application/x-www-form-urlencoded']!.schema['properties'])), [
-    'query',
-    'time',
-    'timeout',
-    'lookback_delta',
-    'delayed_name_removal',
-    'limit',
-  ]);
+  assert.deepEqual(
+    Object.keys(
+      Object(post!.requestBody!.content['application/x-www-form-urlencoded']!.schema['properties']),
+    ),
+    ['query', 'time', 'timeout', 'lookback_delta', 'delayed_name_removal', 'limit'],
+  );
   const shapeless = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { responses }]) => hasEmptyJson(responses['200']))
@@ -165,12 +197,16 @@ test('protocols of others say their parameters and the shape of their answers', 
   );
   // What is agreed elsewhere: callbacks of chat platforms and alert senders, JSON-RPC, OTLP; and this document.
   assert.deepEqual(
-    shapeless.filter((name) => !/hooks|\/alerts$|\/events$|otlp|\/v1\/(logs|metrics|traces)$/.test(name)),
+    shapeless.filter(
+      (name) => !/hooks|\/alerts$|\/events$|otlp|\/v1\/(logs|metrics|traces)$/.test(name),
+    ),
     ['get /api/v1/openapi.json', 'post /mcp'],
   );
 });
 
-const hasEmptyJson = (response: { readonly content?: Record<string, { readonly schema: object }> } | undefined): boolean => {
+const hasEmptyJson = (
+  response: { readonly content?: Record<string, { readonly schema: object }> } | undefined,
+): boolean => {
   const schema = response?.content?.[json]?.schema;
   return schema !== undefined && Object.keys(schema).length === 0;
 };
@@ -180,22 +216,52 @@ test('the TypeScript client compiles strictly, is short, and speaks with the ser
   const file = join(folder, 'svc.ts');
   writeFileSync(file, text);
   assert.ok(text.split('\n').length <= 8_000, String(text.split('\n').length));
-  const compiler = fileURLToPath(new URL('../../../node_modules/typescript/bin/tsc', import.meta.url));
-  const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--lib', 'es2022,dom,dom.iterable', '--module', 'nodenext', '--types', ''];
-  await promisify(execFile)(process.execPath, [compiler, ...options, file], { cwd: folder }).catch((error: { stdout: string }) => assert.fail(error.stdout));
+  const compiler = fileURLToPath(
+    new URL('../../../node_modules/typescript/bin/tsc', import.meta.url),
+  );
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    '--target',
+    'es2022',
+    '--lib',
+    'es2022,dom,dom.iterable',
+    '--module',
+    'nodenext',
+    '--types',
+    '',
+  ];
+  await promisify(execFile)(process.execPath, [compiler, ...options, file], { cwd: folder }).catch(
+    (error: { stdout: string }) => assert.fail(error.stdout),
+  );
 
-  const { Svc, SvcFailure } = (await import(pathToFileURL(file).href)) as { Svc: Constructor; SvcFailure: ErrorConstructor };
+  const { Svc, SvcFailure } = (await import(pathToFileURL(file).href)) as {
+    Svc: Constructor;
+    SvcFailure: ErrorConstructor;
+  };
   const svc = new Svc(`${house.url}/`, house.token);
-  const made = await svc['postApiV1Users']!({ body: { email: 'grace@example.org', password: 'correct horse battery', role: 'viewer' } });
-  const found = await svc['getApiV1Users']!({ query: { q: 'grace', limit: 5 } });
-  assert.deepEqual([found.total, found.items[0].id, found.items[0].email], [1, made.id, 'grace@example.org']);
-  assert.equal(await svc['deleteApiV1UsersById']!({ id: made.id }), undefined);
-  await assert.rejects(svc['getApiV1UsersById']!({ id: made.id }) as Promise<unknown>, (error: Error & { status: number; code: string }) => {
-    assert.ok(error instanceof SvcFailure);
-    assert.deepEqual([error.status, error.code], [404, 'not_found']);
-    return true;
+  const made = await svc['postApiV1Users']!({
+    body: { email: 'grace@example.org', password: 'correct horse battery', role: 'viewer' },
   });
+  const found = await svc['getApiV1Users']!({ query: { q: 'grace', limit: 5 } });
+  assert.deepEqual(
+    [found.total, found.items[0].id, found.items[0].email],
+    [1, made.id, 'grace@example.org'],
+  );
+  assert.equal(await svc['deleteApiV1UsersById']!({ id: made.id }), undefined);
+  await assert.rejects(
+    svc['getApiV1UsersById']!({ id: made.id }) as Promise<unknown>,
+    (error: Error & { status: number; code: string }) => {
+      assert.ok(error instanceof SvcFailure);
+      assert.deepEqual([error.status, error.code], [404, 'not_found']);
+      return true;
+    },
+  );
 });
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the client was made a moment ago; tsc has read it
-type Constructor = new (url: string, token: string) => Record<string, (asked: object) => Promise<any>>;
+type Constructor = new (
+  url: string,
+  token: string,
+) => Record<string, (asked: object) => Promise<any>>;

@@ -28,7 +28,10 @@ test('two people sign what is dangerous, and every wrong pair is refused', async
   });
 
   await t.test('with the strict setting, not by who asked at all', async () => {
-    await kit.house.json('/api/v1/system-settings/approval/requester_signs', { method: 'PUT', body: JSON.stringify({ value: false }) });
+    await kit.house.json('/api/v1/system-settings/approval/requester_signs', {
+      method: 'PUT',
+      body: JSON.stringify({ value: false }),
+    });
     const one = await asked();
     assert.equal((await sign('anna', one)).status, 403);
     assert.equal((await sign('bob', one)).body.status, 'partially_signed');
@@ -36,93 +39,146 @@ test('two people sign what is dangerous, and every wrong pair is refused', async
     await kit.house.json('/api/v1/system-settings/approval/requester_signs', { method: 'DELETE' });
   });
 
-  await t.test('what would run is read by who asked, who may sign, and holders of approval:read; others see that there is one', async () => {
-    const one = await asked({ args: { host: 'db', note: 'the merger' } });
-    await sign('bob', one);
-    people.vera.grants = ['approval:read'];
-    for (const who of ['anna', 'bob', 'vera'] as const) {
-      const { body } = await ask(who, 'GET', `/approvals/${one.id}`);
-      assert.deepEqual([body.visible, body.args, body.signatures.length], [true, { host: 'db', note: 'the merger' }, 1], who);
-    }
-    people.vera.grants = [];
-    for (const path of [`/approvals/${one.id}`, '/approvals?status=partially_signed']) {
-      const { body } = await ask('vera', 'GET', path);
-      const seen = 'items' in body ? body.items.find(({ id }: { id: string }) => id === one.id) : body;
-      assert.deepEqual([seen.status, seen.visible, seen.class], ['partially_signed', false, 'dangerous']);
-      assert.doesNotMatch(JSON.stringify(seen), /merger|"db"|anna|bob|sample|s-1|[0-9a-f]{64}/i);
-    }
-  });
+  await t.test(
+    'what would run is read by who asked, who may sign, and holders of approval:read; others see that there is one',
+    async () => {
+      const one = await asked({ args: { host: 'db', note: 'the merger' } });
+      await sign('bob', one);
+      people.vera.grants = ['approval:read'];
+      for (const who of ['anna', 'bob', 'vera'] as const) {
+        const { body } = await ask(who, 'GET', `/approvals/${one.id}`);
+        assert.deepEqual(
+          [body.visible, body.args, body.signatures.length],
+          [true, { host: 'db', note: 'the merger' }, 1],
+          who,
+        );
+      }
+      people.vera.grants = [];
+      for (const path of [`/approvals/${one.id}`, '/approvals?status=partially_signed']) {
+        const { body } = await ask('vera', 'GET', path);
+        const seen =
+          'items' in body ? body.items.find(({ id }: { id: string }) => id === one.id) : body;
+        assert.deepEqual(
+          [seen.status, seen.visible, seen.class],
+          ['partially_signed', false, 'dangerous'],
+        );
+        assert.doesNotMatch(JSON.stringify(seen), /merger|"db"|anna|bob|sample|s-1|[0-9a-f]{64}/i);
+      }
+    },
+  );
 
-  await t.test('a viewer sees that there is one, and does not sign; nor do tokens, the operator, or who is not signed in', async () => {
-    const one = await asked({ args: { host: 'db', password: 'hunter2' } });
-    assert.equal((await ask('vera', 'GET', `/approvals/${one.id}`)).body.visible, false);
-    const seen = await ask('bob', 'GET', `/approvals/${one.id}`);
-    assert.deepEqual([seen.status, seen.body.rendered, seen.body.args], [200, one.rendered, { host: 'db', password: '[redacted]' }]);
-    assert.equal((await ask('vera', 'GET', '/approvals?status=pending&session_id=s-1')).body.items[0].id, one.id);
-    assert.equal((await ask('vera', 'GET', '/approvals?mine=true')).body.total, 0);
-    for (const who of ['vera', 'token of bob', 'operator'] as const) {
-      assert.equal((await sign(who, one)).status, 403, who);
-      assert.equal((await deny(who, one)).status, 403, who);
-    }
-    assert.equal(
-      (await kit.house.fetch(`/api/v1/approvals/${one.id}/approve`, { method: 'POST', headers: { authorization: 'Bearer nobody' }, body: '{}' })).status,
-      401,
-    );
-    people.bob.status = 'disabled';
-    assert.equal((await sign('bob', one)).status, 403);
-    people.bob.status = 'active';
-    assert.equal(await statusOf(one.id), 'pending');
-  });
+  await t.test(
+    'a viewer sees that there is one, and does not sign; nor do tokens, the operator, or who is not signed in',
+    async () => {
+      const one = await asked({ args: { host: 'db', password: 'hunter2' } });
+      assert.equal((await ask('vera', 'GET', `/approvals/${one.id}`)).body.visible, false);
+      const seen = await ask('bob', 'GET', `/approvals/${one.id}`);
+      assert.deepEqual(
+        [seen.status, seen.body.rendered, seen.body.args],
+        [200, one.rendered, { host: 'db', password: '[redacted]' }],
+      );
+      assert.equal(
+        (await ask('vera', 'GET', '/approvals?status=pending&session_id=s-1')).body.items[0].id,
+        one.id,
+      );
+      assert.equal((await ask('vera', 'GET', '/approvals?mine=true')).body.total, 0);
+      for (const who of ['vera', 'token of bob', 'operator'] as const) {
+        assert.equal((await sign(who, one)).status, 403, who);
+        assert.equal((await deny(who, one)).status, 403, who);
+      }
+      assert.equal(
+        (
+          await kit.house.fetch(`/api/v1/approvals/${one.id}/approve`, {
+            method: 'POST',
+            headers: { authorization: 'Bearer nobody' },
+            body: '{}',
+          })
+        ).status,
+        401,
+      );
+      people.bob.status = 'disabled';
+      assert.equal((await sign('bob', one)).status, 403);
+      people.bob.status = 'active';
+      assert.equal(await statusOf(one.id), 'pending');
+    },
+  );
 
-  await t.test('what is signed is what was looked at, and what was signed is what is begun', async () => {
-    const one = await asked();
-    const other = await asked({ args: { host: 'db-2', times: 1 } });
-    assert.equal((await sign('bob', one, other.args_sha256)).status, 409);
-    await sign('bob', one);
-    await sign('carl', one);
-    await assert.rejects(book().begin(one.id, { host: 'db-2', times: 1 }), { code: 'conflict', reason: 'approval.args_swapped' });
-    // The order of its fields is nothing to a value.
-    assert.equal((await book().begin(one.id, { times: 1, host: 'db' })).status, 'executing');
-    const elsewhere = await asked({ target: { kind: 'device', id: 7, name: 'db' } });
-    assert.notEqual(elsewhere.args_sha256, one.args_sha256);
-  });
+  await t.test(
+    'what is signed is what was looked at, and what was signed is what is begun',
+    async () => {
+      const one = await asked();
+      const other = await asked({ args: { host: 'db-2', times: 1 } });
+      assert.equal((await sign('bob', one, other.args_sha256)).status, 409);
+      await sign('bob', one);
+      await sign('carl', one);
+      await assert.rejects(book().begin(one.id, { host: 'db-2', times: 1 }), {
+        code: 'conflict',
+        reason: 'approval.args_swapped',
+      });
+      // The order of its fields is nothing to a value.
+      assert.equal((await book().begin(one.id, { times: 1, host: 'db' })).status, 'executing');
+      const elsewhere = await asked({ target: { kind: 'device', id: 7, name: 'db' } });
+      assert.notEqual(elsewhere.args_sha256, one.args_sha256);
+    },
+  );
 
   await t.test('a refusal after the first signature ends it, with its reason', async () => {
     const one = await asked();
     await sign('bob', one);
     assert.equal((await deny('carl', one, 'the backup runs')).body.status, 'denied');
     const late = await sign('anna', one);
-    assert.deepEqual([late.status, late.body.message], [409, `approval ${one.id} is denied already: the backup runs`]);
+    assert.deepEqual(
+      [late.status, late.body.message],
+      [409, `approval ${one.id} is denied already: the backup runs`],
+    );
     assert.equal((await book().get(one.id))!.reason, 'the backup runs');
     const both = await asked();
     await sign('bob', both);
     assert.equal((await deny('bob', both)).body.status, 'denied', 'who has signed may think again');
   });
 
-  await t.test('a change takes one signature: of who asked, or of a holder of approval:sign', async () => {
-    people.anna.grants = ['skill:*'];
-    const ask1 = () => asked({ tool: 'sample_mutating', class: 'mutating', signatures: 1 });
-    assert.equal((await sign('anna', await ask1())).body.status, 'approved');
-    assert.equal((await sign('carl', await ask1())).body.status, 'approved');
-    assert.equal((await sign('vera', await ask1())).status, 403);
-    assert.equal((await sign('anna', await asked())).status, 403, 'but not what is dangerous');
-    people.anna.grants = ['skill:*', 'approval:sign'];
-  });
+  await t.test(
+    'a change takes one signature: of who asked, or of a holder of approval:sign',
+    async () => {
+      people.anna.grants = ['skill:*'];
+      const ask1 = () => asked({ tool: 'sample_mutating', class: 'mutating', signatures: 1 });
+      assert.equal((await sign('anna', await ask1())).body.status, 'approved');
+      assert.equal((await sign('carl', await ask1())).body.status, 'approved');
+      assert.equal((await sign('vera', await ask1())).status, 403);
+      assert.equal((await sign('anna', await asked())).status, 403, 'but not what is dangerous');
+      people.anna.grants = ['skill:*', 'approval:sign'];
+    },
+  );
 
-  await t.test('it is taken back by who asked, or an administrator, and by no one else', async () => {
-    const [one, two, three] = [await asked(), await asked(), await asked()];
-    assert.equal((await ask('carl', 'POST', `/approvals/${one.id}/cancel`)).status, 403);
-    assert.equal((await ask('anna', 'POST', `/approvals/${one.id}/cancel`)).body.status, 'cancelled');
-    assert.equal((await ask('bob', 'POST', `/approvals/${two.id}/cancel`)).body.status, 'cancelled');
-    assert.equal((await ask('bob', 'POST', `/approvals/${two.id}/cancel`)).status, 409);
-    await book().cancel(three.id, 'its run was cancelled');
-    assert.equal((await sign('bob', three)).status, 409);
-  });
+  await t.test(
+    'it is taken back by who asked, or an administrator, and by no one else',
+    async () => {
+      const [one, two, three] = [await asked(), await asked(), await asked()];
+      assert.equal((await ask('carl', 'POST', `/approvals/${one.id}/cancel`)).status, 403);
+      assert.equal(
+        (await ask('anna', 'POST', `/approvals/${one.id}/cancel`)).body.status,
+        'cancelled',
+      );
+      assert.equal(
+        (await ask('bob', 'POST', `/approvals/${two.id}/cancel`)).body.status,
+        'cancelled',
+      );
+      assert.equal((await ask('bob', 'POST', `/approvals/${two.id}/cancel`)).status, 409);
+      await book().cancel(three.id, 'its run was cancelled');
+      assert.equal((await sign('bob', three)).status, 409);
+    },
+  );
 
   await t.test('a new one of the same call takes the place of the old one', async () => {
     const owner = { kind: 'chat' as const, ref: 'run-2', tool_call_id: 'c-1' };
-    const [first, second] = [await asked({ owner }), await asked({ owner, args: { host: 'other', times: 1 } })];
-    assert.deepEqual([await statusOf(first.id), await statusOf(second.id)], ['superseded', 'pending']);
+    const [first, second] = [
+      await asked({ owner }),
+      await asked({ owner, args: { host: 'other', times: 1 } }),
+    ];
+    assert.deepEqual(
+      [await statusOf(first.id), await statusOf(second.id)],
+      ['superseded', 'pending'],
+    );
     assert.equal((await sign('bob', first)).status, 409);
     assert.deepEqual(
       (await book().of('chat', 'run-2')).map(({ id }) => id),
@@ -140,7 +196,10 @@ test('what was signed is judged again when it is begun', async (t) => {
     assert.equal((await sign('carl', one)).body.status, 'approved');
     return one;
   };
-  const refused = async (one: { id: string; args: Readonly<Record<string, unknown>> }, words: RegExp) => {
+  const refused = async (
+    one: { id: string; args: Readonly<Record<string, unknown>> },
+    words: RegExp,
+  ) => {
     await assert.rejects(book().begin(one.id, one.args), { code: 'forbidden', message: words });
     assert.equal(await statusOf(one.id), 'failed');
     await assert.rejects(book().begin(one.id, one.args), { code: 'conflict' });
@@ -167,17 +226,25 @@ test('what was signed is judged again when it is begun', async (t) => {
     people.anna.status = 'active';
   });
 
-  await t.test('nor a persona that was edited meanwhile, so that it may not, or is gone', async () => {
-    const one = await signed();
-    personas[0] = { ...personas[0]!, version: 2, disallowed_tools: ['sample_dangerous'] };
-    await refused(one, /disallowed tools of sre/);
-    personas[0] = { ...personas[0], version: 3, disallowed_tools: [], permission_mode: 'mutating-with-confirm' };
-    await refused(await signed(), /in the mode mutating-with-confirm/);
-    const two = await signed();
-    const [sre] = personas.splice(0);
-    await refused(two, /persona sre is gone/);
-    personas.push({ ...sre!, permission_mode: 'dual-sign-required' });
-  });
+  await t.test(
+    'nor a persona that was edited meanwhile, so that it may not, or is gone',
+    async () => {
+      const one = await signed();
+      personas[0] = { ...personas[0]!, version: 2, disallowed_tools: ['sample_dangerous'] };
+      await refused(one, /disallowed tools of sre/);
+      personas[0] = {
+        ...personas[0],
+        version: 3,
+        disallowed_tools: [],
+        permission_mode: 'mutating-with-confirm',
+      };
+      await refused(await signed(), /in the mode mutating-with-confirm/);
+      const two = await signed();
+      const [sre] = personas.splice(0);
+      await refused(two, /persona sre is gone/);
+      personas.push({ ...sre!, permission_mode: 'dual-sign-required' });
+    },
+  );
 
   await t.test('nor when changes were switched off', async () => {
     const one = await signed();
@@ -188,7 +255,9 @@ test('what was signed is judged again when it is begun', async (t) => {
 
   await t.test('of two that begin it, one does', async () => {
     const one = await signed();
-    const tries = await Promise.allSettled(Array.from({ length: 20 }, () => book().begin(one.id, one.args)));
+    const tries = await Promise.allSettled(
+      Array.from({ length: 20 }, () => book().begin(one.id, one.args)),
+    );
     assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, 1);
     await book().finish(one.id, { ok: true, evidence_id: 'E1' });
     await assert.rejects(book().finish(one.id, { ok: false }), { code: 'conflict' });
@@ -201,14 +270,24 @@ test('approvals end with their time, and races have one winner', async (t) => {
   const { asked, sign, statusOf, clock, book, ask } = kit;
 
   await t.test('an hour for one signature, a day for two', async () => {
-    const [one, two] = [await asked({ signatures: 1, class: 'mutating', tool: 'sample_mutating' }), await asked()];
-    assert.deepEqual([one.expires_at - one.created_at, two.expires_at - two.created_at], [hourMs, 24 * hourMs]);
+    const [one, two] = [
+      await asked({ signatures: 1, class: 'mutating', tool: 'sample_mutating' }),
+      await asked(),
+    ];
+    assert.deepEqual(
+      [one.expires_at - one.created_at, two.expires_at - two.created_at],
+      [hourMs, 24 * hourMs],
+    );
     clock.ahead += hourMs;
     const late = await sign('anna', one);
     assert.deepEqual([late.status, /has expired/.test(late.body.message)], [409, true]);
     assert.equal((await sign('bob', two)).status, 200);
     clock.ahead += 23 * hourMs;
-    assert.equal((await sign('carl', two)).status, 409, 'the second signature comes within the time of the first');
+    assert.equal(
+      (await sign('carl', two)).status,
+      409,
+      'the second signature comes within the time of the first',
+    );
     await kit.house.reload('approval');
     assert.deepEqual([await statusOf(one.id), await statusOf(two.id)], ['expired', 'expired']);
   });
@@ -218,7 +297,10 @@ test('approvals end with their time, and races have one winner', async (t) => {
     await sign('bob', one);
     await sign('carl', one);
     clock.ahead += 24 * hourMs;
-    await assert.rejects(book().begin(one.id, one.args), { code: 'conflict', message: /has expired/ });
+    await assert.rejects(book().begin(one.id, one.args), {
+      code: 'conflict',
+      message: /has expired/,
+    });
     await kit.house.reload('approval');
     assert.equal(await statusOf(one.id), 'expired');
   });
@@ -239,7 +321,10 @@ test('approvals end with their time, and races have one winner', async (t) => {
   await t.test('a signature and a refusal at once have one outcome', async () => {
     for (let turn = 0; turn < 10; turn++) {
       const one = await asked({ signatures: 1, class: 'mutating', tool: 'sample_mutating' });
-      const [signed, cancelled] = await Promise.all([sign('bob', one), ask('anna', 'POST', `/approvals/${one.id}/cancel`)]);
+      const [signed, cancelled] = await Promise.all([
+        sign('bob', one),
+        ask('anna', 'POST', `/approvals/${one.id}/cancel`),
+      ]);
       // A cancel may still come after the signature; never the other way round.
       assert.equal(await statusOf(one.id), cancelled.status === 200 ? 'cancelled' : 'approved');
       assert.ok(signed.status === 200 || cancelled.status === 200);
@@ -248,13 +333,28 @@ test('approvals end with their time, and races have one winner', async (t) => {
 });
 
 test('channels are told once of what waits, in the words in which it will run and without its secrets', async (t) => {
-  const said = new Map<string, { readonly title: string; readonly lines: readonly string[]; readonly path: string; readonly channels: readonly number[] }>();
-  const dispatcher = { say: async (words: { readonly id: string }) => void said.set(words.id, words as never) };
+  const said = new Map<
+    string,
+    {
+      readonly title: string;
+      readonly lines: readonly string[];
+      readonly path: string;
+      readonly channels: readonly number[];
+    }
+  >();
+  const dispatcher = {
+    say: async (words: { readonly id: string }) => void said.set(words.id, words as never),
+  };
   const kit = await approvalHouse(t, { services: { 'notify.dispatcher': dispatcher } });
   await kit.asked();
   assert.equal(said.size, 0, 'no channel is set');
-  await kit.house.json('/api/v1/system-settings/approval/channel_ids', { method: 'PUT', body: JSON.stringify({ value: [4] }) });
-  const executed = await kit.ask('anna', 'POST', '/skills/sample_dangerous/execute', { params: { host: 'password=hunter2-4711' } });
+  await kit.house.json('/api/v1/system-settings/approval/channel_ids', {
+    method: 'PUT',
+    body: JSON.stringify({ value: [4] }),
+  });
+  const executed = await kit.ask('anna', 'POST', '/skills/sample_dangerous/execute', {
+    params: { host: 'password=hunter2-4711' },
+  });
   const { body } = await kit.ask('vera', 'GET', `/approvals/${executed.body.approval_id}`);
   await kit.asked({ rendered: 'wipe db' });
   for (let waited = 0; said.size < 2; waited += 20) {
@@ -262,7 +362,13 @@ test('channels are told once of what waits, in the words in which it will run an
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const words = said.get(`approval.${executed.body.approval_id}`)!;
-  assert.deepEqual([words.channels, words.path], [[4], `/ui/approvals/${executed.body.approval_id}`]);
-  assert.match(words.lines.join('\n'), /^Runs: sample_dangerous host=.*this manager\nAsked for by anna \(user\).*\n.*two people/);
+  assert.deepEqual(
+    [words.channels, words.path],
+    [[4], `/ui/approvals/${executed.body.approval_id}`],
+  );
+  assert.match(
+    words.lines.join('\n'),
+    /^Runs: sample_dangerous host=.*this manager\nAsked for by anna \(user\).*\n.*two people/,
+  );
   assert.ok(!JSON.stringify([words, body]).includes('hunter2'), 'who may look sees no secret');
 });

@@ -11,12 +11,17 @@ import { as, auditHouse, folder, list, type Logged, post, withoutTriggers } from
 const launcher = fileURLToPath(new URL('../../../bin/svc', import.meta.url));
 
 /** The last argument may be an environment. */
-const svc = (...words: readonly (string | Readonly<Record<string, string>>)[]): Promise<{ code: number; out: string; err: string }> =>
+const svc = (
+  ...words: readonly (string | Readonly<Record<string, string>>)[]
+): Promise<{ code: number; out: string; err: string }> =>
   new Promise((resolve) => {
     const args = words.filter((word) => typeof word === 'string');
     const environment = words.find((word) => typeof word === 'object');
-    execFile(process.execPath, [launcher, ...args], { env: { PATH: process.env['PATH'], ...environment } }, (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    execFile(
+      process.execPath,
+      [launcher, ...args],
+      { env: { PATH: process.env['PATH'], ...environment } },
+      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
   });
 
@@ -27,10 +32,21 @@ test('svc audit verify and export speak to the running house', async (t) => {
   await post(house, 'entries', { text: 'two' }, as('vera'));
 
   const whole = await svc('audit', 'verify', ...data);
-  assert.deepEqual([whole.code, whole.out], [0, 'ok rows that are as they were written: 2, held against checkpoints: 0, anchors: 0\n']);
+  assert.deepEqual(
+    [whole.code, whole.out],
+    [0, 'ok rows that are as they were written: 2, held against checkpoints: 0, anchors: 0\n'],
+  );
 
   const out = join(folder(t), 'trail.jsonl');
-  const exported = await svc('audit', 'export', '--actor', 'anna@example.org', '--out', out, ...data);
+  const exported = await svc(
+    'audit',
+    'export',
+    '--actor',
+    'anna@example.org',
+    '--out',
+    out,
+    ...data,
+  );
   assert.deepEqual([exported.code, exported.out], [0, `${out}\n`]);
   assert.equal(statSync(out).mode & 0o777, 0o600);
   const rows = readFileSync(out, 'utf8').trimEnd().split('\n');
@@ -41,15 +57,28 @@ test('svc audit verify and export speak to the running house', async (t) => {
 
   const csv = await svc('audit', 'export', '--format', 'csv', '--status', 'denied', ...data);
   assert.match(csv.out, /^id,occurred_at,actor_type,.*\r\n2,.*vera@example\.org.*\r\n$/s);
-  const wrong = await svc('audit', 'export', '--format', 'xml', '--out', join(house.dataDir, 'wrong'), ...data);
+  const wrong = await svc(
+    'audit',
+    'export',
+    '--format',
+    'xml',
+    '--out',
+    join(house.dataDir, 'wrong'),
+    ...data,
+  );
   assert.equal(wrong.code, 4);
   assert.match(wrong.err, /format must be one of jsonl, csv/);
   assert.ok(!existsSync(join(house.dataDir, 'wrong')));
 
-  withoutTriggers(house.dataDir, (database) => database.exec("update audit_log set record = replace(record, 'vera', 'anna') where seq = 2"));
+  withoutTriggers(house.dataDir, (database) =>
+    database.exec("update audit_log set record = replace(record, 'vera', 'anna') where seq = 2"),
+  );
   const broken = await svc('audit', 'verify', ...data);
   assert.equal(broken.code, 1);
-  assert.match(broken.out, /^broken first bad row 2: it was altered after it was written\nrows that are as they were written: 1\n/);
+  assert.match(
+    broken.out,
+    /^broken first bad row 2: it was altered after it was written\nrows that are as they were written: 1\n/,
+  );
   const json = await svc('audit', 'verify', '--json', ...data);
   const { ok, first_bad_seq } = JSON.parse(json.out) as { ok: boolean; first_bad_seq: number };
   assert.deepEqual([json.code, ok, first_bad_seq], [1, false, 2]);
@@ -69,16 +98,27 @@ test('svc audit verify speaks for a data folder that no svc serves, and leaves i
       .sort();
   const before = files();
   const temporary = folder(t);
-  const verify = (): ReturnType<typeof svc> => svc('audit', 'verify', '--data', dataDir, { TMPDIR: temporary });
+  const verify = (): ReturnType<typeof svc> =>
+    svc('audit', 'verify', '--data', dataDir, { TMPDIR: temporary });
 
   const whole = await verify();
-  assert.deepEqual([whole.code, whole.out], [0, 'ok rows that are as they were written: 2, held against checkpoints: 1, anchors: 0\n'], whole.err);
+  assert.deepEqual(
+    [whole.code, whole.out],
+    [0, 'ok rows that are as they were written: 2, held against checkpoints: 1, anchors: 0\n'],
+    whole.err,
+  );
   assert.deepEqual(files(), before);
   assert.deepEqual(readdirSync(temporary), [], 'nothing of the copy is left');
 
-  withoutTriggers(dataDir, (database) => database.exec("update audit_log set record = replace(record, 'vera', 'anna') where seq = 2"));
+  withoutTriggers(dataDir, (database) =>
+    database.exec("update audit_log set record = replace(record, 'vera', 'anna') where seq = 2"),
+  );
   const broken = await verify();
-  assert.deepEqual([broken.code, broken.out.startsWith('broken first bad row 2: it was altered')], [1, true], broken.out);
+  assert.deepEqual(
+    [broken.code, broken.out.startsWith('broken first bad row 2: it was altered')],
+    [1, true],
+    broken.out,
+  );
   const empty = await svc('audit', 'verify', '--data', temporary);
   assert.match(empty.err, /holds no data of svc/);
 });

@@ -6,7 +6,8 @@ import { after, before, describe, test } from 'node:test';
 import type Database from 'better-sqlite3';
 import { auditHouse, folder, inFile, list, post, verify, withoutTriggers } from './house.ts';
 
-const logOf = (dataDir: string): string => join(dataDir, 'plugins', 'audit', 'audit-checkpoints.log');
+const logOf = (dataDir: string): string =>
+  join(dataDir, 'plugins', 'audit', 'audit-checkpoints.log');
 const rowCount = 12;
 
 describe('whoever gets hold of the database file and', () => {
@@ -29,26 +30,48 @@ describe('whoever gets hold of the database file and', () => {
     }
   });
 
-  const deeds: Readonly<Record<string, { readonly deed: (database: Database.Database) => unknown; readonly bad: number; readonly reason: RegExp }>> = {
+  const deeds: Readonly<
+    Record<
+      string,
+      {
+        readonly deed: (database: Database.Database) => unknown;
+        readonly bad: number;
+        readonly reason: RegExp;
+      }
+    >
+  > = {
     'flips one bit of a row is found': {
-      deed: (database) => database.exec('update audit_log set record = replace(record, \'"http_status":201\', \'"http_status":200\') where seq = 5'),
+      deed: (database) =>
+        database.exec(
+          'update audit_log set record = replace(record, \'"http_status":201\', \'"http_status":200\') where seq = 5',
+        ),
       bad: 5,
       reason: /altered after it was written/,
     },
     'puts a hash in its place is found': {
-      deed: (database) => database.exec(`update audit_log set hash = '${'a'.repeat(64)}' where seq = 5`),
+      deed: (database) =>
+        database.exec(`update audit_log set hash = '${'a'.repeat(64)}' where seq = 5`),
       bad: 5,
       reason: /altered/,
     },
     'alters a row and its hash and the next one’s reference is found': {
       deed: (database) =>
-        database.exec(`update audit_log set hash = '${'a'.repeat(64)}' where seq = 5; update audit_log set prev_hash = '${'a'.repeat(64)}' where seq = 6`),
+        database.exec(
+          `update audit_log set hash = '${'a'.repeat(64)}' where seq = 5; update audit_log set prev_hash = '${'a'.repeat(64)}' where seq = 6`,
+        ),
       bad: 5,
       reason: /altered/,
     },
-    'deletes a row is found': { deed: (database) => database.exec('delete from audit_log where seq = 7'), bad: 7, reason: /missing; row 8 follows row 6/ },
+    'deletes a row is found': {
+      deed: (database) => database.exec('delete from audit_log where seq = 7'),
+      bad: 7,
+      reason: /missing; row 8 follows row 6/,
+    },
     'deletes a row and closes the gap is found': {
-      deed: (database) => database.exec('delete from audit_log where seq = 7; update audit_log set seq = seq - 1 where seq > 7'),
+      deed: (database) =>
+        database.exec(
+          'delete from audit_log where seq = 7; update audit_log set seq = seq - 1 where seq > 7',
+        ),
       bad: 7,
       reason: /does not follow the row before it/,
     },
@@ -59,13 +82,17 @@ describe('whoever gets hold of the database file and', () => {
     },
     'swaps two rows is found': {
       deed: (database) =>
-        database.exec('update audit_log set seq = -3 where seq = 3; update audit_log set seq = 3 where seq = 4; update audit_log set seq = 4 where seq = -3'),
+        database.exec(
+          'update audit_log set seq = -3 where seq = 3; update audit_log set seq = 3 where seq = 4; update audit_log set seq = 4 where seq = -3',
+        ),
       bad: 3,
       reason: /does not follow the row before it/,
     },
     'puts a row before the first is found': {
       deed: (database) =>
-        database.exec('insert into audit_log (seq, key_id, record, prev_hash, hash) select 0, key_id, record, prev_hash, hash from audit_log where seq = 1'),
+        database.exec(
+          'insert into audit_log (seq, key_id, record, prev_hash, hash) select 0, key_id, record, prev_hash, hash from audit_log where seq = 1',
+        ),
       bad: 1,
       reason: /row 0 stands behind row 0/,
     },
@@ -75,11 +102,16 @@ describe('whoever gets hold of the database file and', () => {
       reason: /gone: a checkpoint of 20.* knows row 12/,
     },
     'cuts off the tail and its checkpoint is found by the file beside the database': {
-      deed: (database) => database.exec('delete from audit_log where seq > 9; delete from audit_checkpoints'),
+      deed: (database) =>
+        database.exec('delete from audit_log where seq > 9; delete from audit_checkpoints'),
       bad: 10,
       reason: /gone: a checkpoint of 20.* knows row 12/,
     },
-    'empties the trail is found': { deed: (database) => database.exec('delete from audit_log; delete from audit_checkpoints'), bad: 1, reason: /gone/ },
+    'empties the trail is found': {
+      deed: (database) => database.exec('delete from audit_log; delete from audit_checkpoints'),
+      bad: 1,
+      reason: /gone/,
+    },
     'removes old rows behind an anchor of their own is found': {
       deed: (database) =>
         database.exec(
@@ -97,7 +129,11 @@ describe('whoever gets hold of the database file and', () => {
       const found = await verify(house);
       assert.deepEqual([found.ok, found.first_bad_seq], [false, bad], JSON.stringify(found));
       assert.match(found.reason!, reason);
-      assert.equal((await post(house, 'entries', { text: 'on' })).status, 201, 'what happens from now on is still written down');
+      assert.equal(
+        (await post(house, 'entries', { text: 'on' })).status,
+        201,
+        'what happens from now on is still written down',
+      );
     });
   }
 
@@ -113,7 +149,9 @@ describe('whoever gets hold of the database file and', () => {
 
   test('takes the key away is found', async (t) => {
     const dataDir = folder(t, kept);
-    withoutTriggers(dataDir, (database) => database.exec("update audit_keys set chain_key = 'v1.x.x.x.x'"));
+    withoutTriggers(dataDir, (database) =>
+      database.exec("update audit_keys set chain_key = 'v1.x.x.x.x'"),
+    );
     const found = await verify(await auditHouse(t, { dataDir }));
     assert.deepEqual([found.ok, found.first_bad_seq], [false, 1]);
     assert.match(found.reason!, /bound with key 1, which cannot be opened/);
@@ -121,7 +159,11 @@ describe('whoever gets hold of the database file and', () => {
 
   test('flips a byte of the file itself is found, and the rows around it can still be read', async (t) => {
     const dataDir = folder(t, kept);
-    const text = inFile(dataDir, (database) => database.prepare('select record from audit_log where seq = 5').pluck().get() as string);
+    const text = inFile(
+      dataDir,
+      (database) =>
+        database.prepare('select record from audit_log where seq = 5').pluck().get() as string,
+    );
     const file = readFileSync(join(dataDir, 'svc.db'));
     for (let at = file.indexOf(text); at >= 0; at = file.indexOf(text, at)) {
       file[at] = '['.charCodeAt(0);
@@ -129,7 +171,10 @@ describe('whoever gets hold of the database file and', () => {
     writeFileSync(join(dataDir, 'svc.db'), file);
     const broken = await auditHouse(t, { dataDir });
     const found = await verify(broken);
-    assert.deepEqual([found.first_bad_seq, found.reason], [5, 'it was altered after it was written']);
+    assert.deepEqual(
+      [found.first_bad_seq, found.reason],
+      [5, 'it was altered after it was written'],
+    );
     const { items } = await list(broken, '?action=ledger:entries');
     assert.equal(items.length, rowCount);
     assert.match(items.find(({ id }) => id === 5)!.error!, /cannot be read/);
@@ -150,7 +195,11 @@ test('a checkpoint that somebody else wrote, or altered, is told on', async (t) 
     'null',
     '{"seq":1}',
     signed.trim().replace('"seq":1', '"seq":2'),
-    signed.trim().replace(/"signature":"./, (head) => (head.endsWith('A') ? '"signature":"B' : '"signature":"A')),
+    signed
+      .trim()
+      .replace(/"signature":"./, (head) =>
+        head.endsWith('A') ? '"signature":"B' : '"signature":"A',
+      ),
   ]) {
     writeFileSync(logOf(dataDir), `${signed}${line}\n`);
     const { ok, rows, reason, first_bad_seq } = await verify(house);

@@ -14,7 +14,13 @@ export const trailPath = '/api/v1/admin/audit-logs';
 export interface Logged {
   readonly id: number;
   readonly occurred_at: string;
-  readonly actor: { readonly type: string; readonly id: string; readonly email: string | null; readonly role: string; readonly name: string | null };
+  readonly actor: {
+    readonly type: string;
+    readonly id: string;
+    readonly email: string | null;
+    readonly role: string;
+    readonly name: string | null;
+  };
   readonly action: string;
   readonly resource_type: string;
   readonly resource_id: string | null;
@@ -43,22 +49,44 @@ export interface Found {
 }
 
 const people: Readonly<Record<string, Principal>> = {
-  anna: { kind: 'user', id: '3', email: 'anna@example.org', name: 'Anna', role: 'user', grants: ['ledger:write'] },
+  anna: {
+    kind: 'user',
+    id: '3',
+    email: 'anna@example.org',
+    name: 'Anna',
+    role: 'user',
+    grants: ['ledger:write'],
+  },
   vera: { kind: 'user', id: '4', email: 'vera@example.org', role: 'viewer', grants: [] },
 };
 
 /** A house with the trail and a plugin to be witnessed; `anna` and `vera` are bearer tokens here. */
-export function auditHouse(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}): Promise<TestHost> {
+export function auditHouse(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<TestHostOptions> = {},
+): Promise<TestHost> {
   const authenticate = ({ value }: { value: string }): Principal | undefined => people[value];
-  return startTestHost(t, { plugins: ['audit', ledger], ...options, services: { [Authenticator.id]: { authenticate }, ...options.services } });
+  return startTestHost(t, {
+    plugins: ['audit', ledger],
+    ...options,
+    services: { [Authenticator.id]: { authenticate }, ...options.services },
+  });
 }
 
-export const as = (token: string): { headers: Record<string, string> } => ({ headers: { authorization: `Bearer ${token}` } });
+export const as = (token: string): { headers: Record<string, string> } => ({
+  headers: { authorization: `Bearer ${token}` },
+});
 
-export const post = (house: TestHost, path: string, body: unknown, init: RequestInit = {}): Promise<Response> =>
+export const post = (
+  house: TestHost,
+  path: string,
+  body: unknown,
+  init: RequestInit = {},
+): Promise<Response> =>
   house.fetch(`/api/v1/ledger/${path}`, { ...init, method: 'POST', body: JSON.stringify(body) });
 
-export const list = (house: TestHost, query = ''): Promise<Listed> => house.json<Listed>(`${trailPath}${query}`);
+export const list = (house: TestHost, query = ''): Promise<Listed> =>
+  house.json<Listed>(`${trailPath}${query}`);
 
 export const verify = (house: TestHost): Promise<Found> => house.json<Found>(`${trailPath}/verify`);
 
@@ -75,7 +103,9 @@ export function inFile<T>(dataDir: string, work: (database: Database.Database) =
 /** Drops the triggers for the time of a deed, and covers it up. */
 export function withoutTriggers<T>(dataDir: string, work: (database: Database.Database) => T): T {
   return inFile(dataDir, (database) => {
-    const triggers = database.prepare("select name, sql from sqlite_schema where type = 'trigger' and name like 'audit_%'").all() as {
+    const triggers = database
+      .prepare("select name, sql from sqlite_schema where type = 'trigger' and name like 'audit_%'")
+      .all() as {
       name: string;
       sql: string;
     }[];

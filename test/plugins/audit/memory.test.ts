@@ -19,15 +19,30 @@ async function write(house: TestHost, count = rowCount): Promise<void> {
 /** The process looks at the end of the trail shortly after rows came; nothing else is to be seen of it. */
 const looked = (): Promise<void> => pause(1_000);
 
-const forgetSigned = (dataDir: string): void => rmSync(join(dataDir, 'plugins', 'audit', 'audit-checkpoints.log'));
+const forgetSigned = (dataDir: string): void =>
+  rmSync(join(dataDir, 'plugins', 'audit', 'audit-checkpoints.log'));
 
 describe('before a checkpoint speaks of the rows, whoever', () => {
-  const deeds: Readonly<Record<string, { readonly deed: (dataDir: string) => void; readonly bad: number }>> = {
-    'cuts off the last rows': { deed: (dataDir) => withoutTriggers(dataDir, (database) => database.exec('delete from audit_log where seq > 2')), bad: 3 },
-    'empties the trail': { deed: (dataDir) => withoutTriggers(dataDir, (database) => database.exec('delete from audit_log')), bad: 1 },
+  const deeds: Readonly<
+    Record<string, { readonly deed: (dataDir: string) => void; readonly bad: number }>
+  > = {
+    'cuts off the last rows': {
+      deed: (dataDir) =>
+        withoutTriggers(dataDir, (database) =>
+          database.exec('delete from audit_log where seq > 2'),
+        ),
+      bad: 3,
+    },
+    'empties the trail': {
+      deed: (dataDir) =>
+        withoutTriggers(dataDir, (database) => database.exec('delete from audit_log')),
+      bad: 1,
+    },
     'cuts off the last rows with every checkpoint': {
       deed(dataDir) {
-        withoutTriggers(dataDir, (database) => database.exec('delete from audit_log where seq > 2; delete from audit_checkpoints'));
+        withoutTriggers(dataDir, (database) =>
+          database.exec('delete from audit_log where seq > 2; delete from audit_checkpoints'),
+        );
         forgetSigned(dataDir);
       },
       bad: 3,
@@ -74,7 +89,9 @@ test('an old trail without anything signed stays told on: a wiped one gets no ne
   await write(house, 3);
   await house.stop();
   withoutTriggers(dataDir, (database) =>
-    database.exec('delete from audit_log; delete from audit_checkpoints; update audit_keys set created_at = created_at - 7200000'),
+    database.exec(
+      'delete from audit_log; delete from audit_checkpoints; update audit_keys set created_at = created_at - 7200000',
+    ),
   );
   forgetSigned(dataDir);
   for (let start = 1; start <= 2; start++) {
@@ -95,8 +112,13 @@ test('a trigger that was dropped is told on by verification, by the health of th
   const { ok, reason, first_bad_seq } = await verify(house);
   assert.deepEqual([ok, first_bad_seq], [false, undefined]);
   assert.match(reason!, /no longer refuses changes to the trail: audit_log_kept is gone/);
-  assert.match(await (await fetch(`${house.url}/readyz`)).text(), /the database refuses changes to the trail: .*audit_log_kept is gone/);
+  assert.match(
+    await (await fetch(`${house.url}/readyz`)).text(),
+    /the database refuses changes to the trail: .*audit_log_kept is gone/,
+  );
   await house.stop();
   const next = await auditHouse(t, { dataDir });
-  assert.ok(next.lines.some((line) => line.includes('not guarded') && line.includes('audit_log_kept')));
+  assert.ok(
+    next.lines.some((line) => line.includes('not guarded') && line.includes('audit_log_kept')),
+  );
 });

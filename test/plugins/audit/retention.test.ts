@@ -21,7 +21,9 @@ import { Verification } from '../../../plugins/audit/verification.ts';
 import { openIn, silent } from '../../storage/folder.ts';
 import { folder, inFile, type Logged, record, withoutTriggers } from './house.ts';
 
-const migrations = loadMigrations(fileURLToPath(new URL('../../../plugins/audit/migrations', import.meta.url)));
+const migrations = loadMigrations(
+  fileURLToPath(new URL('../../../plugins/audit/migrations', import.meta.url)),
+);
 const day = 24 * 60 * 60_000;
 const start = Date.parse('2026-01-01T00:00:00Z');
 
@@ -52,9 +54,23 @@ async function trailOf(t: TestContext, options: { days: number; rows: number }) 
   const seen = new Memory(store);
   const signed = new Checkpoints({ store, keys, memory: seen, clock, dataDir });
   await signed.sign();
-  const verification = new Verification({ store, keys, checkpoints: signed, memory: seen, pause: async () => {} });
-  const archiveOld = retention({ store, keys, clock, log: silent, dataDir, days: () => options.days });
-  const add = (index: number): Promise<void> => trail.append(undefined, record({ occurredAt: start + index * day, requestId: `r-${index}` }));
+  const verification = new Verification({
+    store,
+    keys,
+    checkpoints: signed,
+    memory: seen,
+    pause: async () => {},
+  });
+  const archiveOld = retention({
+    store,
+    keys,
+    clock,
+    log: silent,
+    dataDir,
+    days: () => options.days,
+  });
+  const add = (index: number): Promise<void> =>
+    trail.append(undefined, record({ occurredAt: start + index * day, requestId: `r-${index}` }));
   for (let index = 0; index < options.rows; index++) {
     await add(index);
   }
@@ -71,7 +87,8 @@ async function trailOf(t: TestContext, options: { days: number; rows: number }) 
       return archiveOld(new AbortController().signal);
     },
     verify: () => verification.run(),
-    files: () => (existsSync(join(dataDir, 'archive')) ? readdirSync(join(dataDir, 'archive')).sort() : []),
+    files: () =>
+      existsSync(join(dataDir, 'archive')) ? readdirSync(join(dataDir, 'archive')).sort() : [],
     archived: (name: string): Logged[] =>
       gunzipSync(readFileSync(join(dataDir, 'archive', name)))
         .toString()
@@ -83,7 +100,10 @@ async function trailOf(t: TestContext, options: { days: number; rows: number }) 
 }
 
 test('rows that are too old move into an archive, and an anchor stands for them', async (t) => {
-  const { archive, verify, files, archived, kept, signed, dataDir, add, keys } = await trailOf(t, { days: 5, rows: 10 });
+  const { archive, verify, files, archived, kept, signed, dataDir, add, keys } = await trailOf(t, {
+    days: 5,
+    rows: 10,
+  });
   await signed.sign();
   await archive(9);
   assert.deepEqual(await kept(), [5, 6, 7, 8, 9, 10]);
@@ -100,13 +120,26 @@ test('rows that are too old move into an archive, and an anchor stands for them'
   for (const { id, occurred_at, prev_hash, hash, ...rest } of files().flatMap(archived)) {
     const text = JSON.stringify({ occurred_at: Date.parse(occurred_at), ...rest });
     assert.equal(prev_hash, previous);
-    assert.equal(hash, bind(keys.chain(1)!, previous, id, text), `archived row ${id} is what was written`);
+    assert.equal(
+      hash,
+      bind(keys.chain(1)!, previous, id, text),
+      `archived row ${id} is what was written`,
+    );
     previous = hash;
   }
-  assert.equal(canonical(record({ occurredAt: start, requestId: 'r-0' })), JSON.stringify(withoutPlace(archived('1-4.jsonl.gz')[0]!)));
+  assert.equal(
+    canonical(record({ occurredAt: start, requestId: 'r-0' })),
+    JSON.stringify(withoutPlace(archived('1-4.jsonl.gz')[0]!)),
+  );
 });
 
-const withoutPlace = ({ id: _id, occurred_at, prev_hash: _prev, hash: _hash, ...rest }: Logged): object => ({ occurred_at: Date.parse(occurred_at), ...rest });
+const withoutPlace = ({
+  id: _id,
+  occurred_at,
+  prev_hash: _prev,
+  hash: _hash,
+  ...rest
+}: Logged): object => ({ occurred_at: Date.parse(occurred_at), ...rest });
 
 test('nothing is archived before a whole day of rows is too old, and the last row always stays', async (t) => {
   const { archive, files, kept, verify, add } = await trailOf(t, { days: 5, rows: 3 });
@@ -124,14 +157,25 @@ test('nothing is archived before a whole day of rows is too old, and the last ro
 
 test('an old row that was altered is not archived, for the anchor would vouch for it', async (t) => {
   const { dataDir, archive, files, kept, verify } = await trailOf(t, { days: 1, rows: 6 });
-  withoutTriggers(dataDir, (database) => database.exec("update audit_log set record = replace(record, 'r-2', 'r-9') where seq = 3"));
-  await assert.rejects(archive(100), /old rows of the audit trail are kept, because row 3 does not hold: it was altered/);
-  assert.deepEqual([files().filter((name) => name !== 'unfinished'), (await kept()).length], [[], 6]);
+  withoutTriggers(dataDir, (database) =>
+    database.exec("update audit_log set record = replace(record, 'r-2', 'r-9') where seq = 3"),
+  );
+  await assert.rejects(
+    archive(100),
+    /old rows of the audit trail are kept, because row 3 does not hold: it was altered/,
+  );
+  assert.deepEqual(
+    [files().filter((name) => name !== 'unfinished'), (await kept()).length],
+    [[], 6],
+  );
   assert.equal((await verify()).first_bad_seq, 3);
 });
 
 test('what a crash left of an archive is replaced', async (t) => {
-  const { dataDir, archive, files, kept, archived, verify } = await trailOf(t, { days: 1, rows: 6 });
+  const { dataDir, archive, files, kept, archived, verify } = await trailOf(t, {
+    days: 1,
+    rows: 6,
+  });
   await archive(4);
   assert.deepEqual(files(), ['1-3.jsonl.gz']);
   writeFileSync(join(dataDir, 'archive', 'unfinished'), 'half');
@@ -149,7 +193,10 @@ test('no anchor, no archive: when the file cannot be written the rows stay', asy
   const { dataDir, archive, kept, verify } = await trailOf(t, { days: 1, rows: 6 });
   writeFileSync(join(dataDir, 'archive'), 'in the way');
   await assert.rejects(archive(100));
-  assert.deepEqual([(await kept()).length, await verify()], [6, { ok: true, rows: 6, checkpoints: 0, anchors: 0 }]);
+  assert.deepEqual(
+    [(await kept()).length, await verify()],
+    [6, { ok: true, rows: 6, checkpoints: 0, anchors: 0 }],
+  );
 });
 
 test('an anchor that was made up, altered or taken away is told on', async (t) => {
@@ -169,7 +216,10 @@ test('an anchor that was made up, altered or taken away is told on', async (t) =
 });
 
 test('a walk that retention overtakes is walked again', async (t) => {
-  const { archive, store, keys, signed, seen, dataDir } = await trailOf(t, { days: 1, rows: 3_500 });
+  const { archive, store, keys, signed, seen, dataDir } = await trailOf(t, {
+    days: 1,
+    rows: 3_500,
+  });
   let pauses = 0;
   const verification = new Verification({
     store,

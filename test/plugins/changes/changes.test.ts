@@ -21,8 +21,16 @@ interface Item {
   readonly device_id: string | null;
 }
 
-const post = (house: TestHost, body: object, headers: Record<string, string> = {}): Promise<Response> =>
-  house.fetch('/api/v1/changes', { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } });
+const post = (
+  house: TestHost,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<Response> =>
+  house.fetch('/api/v1/changes', {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  });
 
 async function listed(house: TestHost, query = ''): Promise<readonly Item[]> {
   return (await house.json<{ items: Item[] }>(`/api/v1/changes?limit=200${query}`)).items;
@@ -49,10 +57,20 @@ test('a deploy that is posted is listed, found by its words, and near its time a
   const house = await startTestHost(t, { plugins: ['changes'] });
   useNoLeaks(t, house);
   const key = { 'idempotency-key': 'deploy-1' };
-  const body = { summary: 'shop-api\u001b[31m 2.4.1\nrolled out', service: 'shop-api', version: '2.4.1', device_id: 7, link: 'https://ci.example/1' };
+  const body = {
+    summary: 'shop-api\u001b[31m 2.4.1\nrolled out',
+    service: 'shop-api',
+    version: '2.4.1',
+    device_id: 7,
+    link: 'https://ci.example/1',
+  };
   assert.equal((await post(house, body, key)).status, 201);
   assert.equal((await post(house, body, key)).status, 201);
-  await post(house, { summary: 'nightly backup', kind: 'cron', at: new Date(Date.now() - 3_600_000).toISOString() });
+  await post(house, {
+    summary: 'nightly backup',
+    kind: 'cron',
+    at: new Date(Date.now() - 3_600_000).toISOString(),
+  });
 
   const [deploy] = await listed(house, '&kind=deploy');
   assert.equal(deploy?.summary, 'shop-api [31m 2.4.1 rolled out');
@@ -62,7 +80,9 @@ test('a deploy that is posted is listed, found by its words, and near its time a
   );
   assert.equal((await listed(house, '&q=BACKUP')).length, 1);
   assert.equal((await listed(house, '&device_id=8')).length, 0);
-  const near = await house.service(ChangeFeed).near({ start: Date.now() - 60_000, end: Date.now() + 1, services: ['shop-api'] }, undefined);
+  const near = await house
+    .service(ChangeFeed)
+    .near({ start: Date.now() - 60_000, end: Date.now() + 1, services: ['shop-api'] }, undefined);
   assert.deepEqual(
     near.filter(({ kind }) => kind === 'deploy').map(({ labels, link }) => [labels, link]),
     [[{ version: '2.4.1' }, 'https://ci.example/1']],
@@ -87,13 +107,25 @@ test('a deploy that is posted is listed, found by its words, and near its time a
 
 test('an edit in the audit trail becomes one change, with the names of its fields, also when it was made while this room was away', async (t) => {
   const house = await startTestHost(t, { plugins: ['audit', 'topology', 'changes'] });
-  const node = await house.json<{ id: number }>('/api/v1/topology/nodes', { method: 'POST', body: JSON.stringify({ type: 'service', name: 'shop' }) });
-  await until(async () => (await listed(house, '&kind=topology')).find(({ summary }) => /^node 1 created by [^:]*$/.test(summary)));
+  const node = await house.json<{ id: number }>('/api/v1/topology/nodes', {
+    method: 'POST',
+    body: JSON.stringify({ type: 'service', name: 'shop' }),
+  });
+  await until(async () =>
+    (await listed(house, '&kind=topology')).find(({ summary }) =>
+      /^node 1 created by [^:]*$/.test(summary),
+    ),
+  );
 
   await house.host.disable('changes');
-  await house.json(`/api/v1/topology/nodes/${node.id}`, { method: 'PATCH', body: JSON.stringify({ name: 'store' }) });
+  await house.json(`/api/v1/topology/nodes/${node.id}`, {
+    method: 'PATCH',
+    body: JSON.stringify({ name: 'store' }),
+  });
   await house.host.enable('changes');
-  const change = await until(async () => (await listed(house, '&kind=topology')).find(({ summary }) => summary.includes('name')));
+  const change = await until(async () =>
+    (await listed(house, '&kind=topology')).find(({ summary }) => summary.includes('name')),
+  );
   assert.match(change.summary, /^node 1 changed by .*: name/);
   assert.doesNotMatch(change.summary, /store/);
   assert.equal((await listed(house, '&kind=topology')).length, 2);
@@ -130,15 +162,26 @@ test('another version, another boot and another certificate are changes; a clock
     warnings: [],
   });
   const metrics = {
-    instant: async (query: string) => (query.includes('boot') ? vector({ device_id: '7' }, world.boot) : vector({ instance: 'shop:443' }, world.certificate)),
+    instant: async (query: string) =>
+      query.includes('boot')
+        ? vector({ device_id: '7' }, world.boot)
+        : vector({ instance: 'shop:443' }, world.certificate),
   };
-  const handle = (value: object): never => ({ available: true, get: () => value, onChange: () => () => undefined }) as never;
+  const handle = (value: object): never =>
+    ({ available: true, get: () => value, onChange: () => () => undefined }) as never;
   const look = (): Promise<void> =>
     lookAgain({
       feed: feed as never,
-      fleet: handle({ list: () => [{ id: 3, name: 'db-3', agent_version: world.agent, device_id: 7 }] }),
+      fleet: handle({
+        list: () => [{ id: 3, name: 'db-3', agent_version: world.agent, device_id: 7 }],
+      }),
       metrics: handle(metrics),
-      plugins: { list: () => [{ id: 'logs', state: 'active', version: '1.0.0', generation: world.generation }] as never },
+      plugins: {
+        list: () =>
+          [
+            { id: 'logs', state: 'active', version: '1.0.0', generation: world.generation },
+          ] as never,
+      },
       build: { version: '1.0.0', startedAt: 5 },
       now: () => 9_000_000_000,
       log: silent,
@@ -148,7 +191,12 @@ test('another version, another boot and another certificate are changes; a clock
   world.boot += 60;
   await look();
   assert.deepEqual(drafts, []);
-  Object.assign(world, { agent: '1.1.0', boot: world.boot + 600, certificate: world.certificate + 7_776_000, generation: 2 });
+  Object.assign(world, {
+    agent: '1.1.0',
+    boot: world.boot + 600,
+    certificate: world.certificate + 7_776_000,
+    generation: 2,
+  });
   await look();
   await look();
   assert.deepEqual(
@@ -156,7 +204,11 @@ test('another version, another boot and another certificate are changes; a clock
     [
       ['upgrade', '7', 'agent db-3 runs 1.1.0, before 1.0.0'],
       ['reboot', '7', 'device 7 was booted'],
-      ['certificate', undefined, 'certificate of shop:443 was replaced; it ends 2033-08-16, the one before 2033-05-18'],
+      [
+        'certificate',
+        undefined,
+        'certificate of shop:443 was replaced; it ends 2033-08-16, the one before 2033-05-18',
+      ],
       ['plugin', undefined, 'plugin logs 1.0.0 was reloaded'],
     ],
   );

@@ -14,7 +14,8 @@ import { RunWorker } from '../../../plugins/chat/run/worker.ts';
 import type { ChatTables } from '../../../plugins/chat/store.ts';
 
 const clock = { now: () => 1_000, monotonic: () => 1_000 };
-const refused = (reason: 'storage.wait_too_long' | 'storage.queue_full' | 'storage.closing') => new SvcError('unavailable', 'not now', { reason });
+const refused = (reason: 'storage.wait_too_long' | 'storage.queue_full' | 'storage.closing') =>
+  new SvcError('unavailable', 'not now', { reason });
 
 /** A worker whose storage refuses as the test says. */
 function worker(refusals: Error[]) {
@@ -30,13 +31,36 @@ function worker(refusals: Error[]) {
     },
     update: async () => undefined,
   };
-  const ports = { runs, clock, pause: async (ms: number) => void pauses.push(ms) } as unknown as RunPorts;
-  const work = { row: { id: 'r' }, holder: 'h', events: new EventLog(clock, [], 0), signal: stop.signal } as unknown as Work;
-  return { worker: new RunWorker(ports, work, replay([{ kind: 'asked', content: 'Hello', agent: undefined, context: {} }]), 1), written, pauses, stop };
+  const ports = {
+    runs,
+    clock,
+    pause: async (ms: number) => void pauses.push(ms),
+  } as unknown as RunPorts;
+  const work = {
+    row: { id: 'r' },
+    holder: 'h',
+    events: new EventLog(clock, [], 0),
+    signal: stop.signal,
+  } as unknown as Work;
+  return {
+    worker: new RunWorker(
+      ports,
+      work,
+      replay([{ kind: 'asked', content: 'Hello', agent: undefined, context: {} }]),
+      1,
+    ),
+    written,
+    pauses,
+    stop,
+  };
 }
 
 test('a write that did not come to its turn is asked for again, and the run goes on', async () => {
-  const { worker: busy, written, pauses } = worker([refused('storage.wait_too_long'), refused('storage.queue_full')]);
+  const {
+    worker: busy,
+    written,
+    pauses,
+  } = worker([refused('storage.wait_too_long'), refused('storage.queue_full')]);
   await busy.append([{ kind: 'ended', finish: 'stop', error: undefined }]);
   assert.deepEqual([written.length, pauses.length], [1, 2]);
 });
@@ -56,14 +80,36 @@ test('a run that is not worked on any more is not held on because others of its 
   const database = new Database(':memory:');
   t.after(() => database.close());
   for (const file of ['001-chat.sql', '002-sub-agents.sql']) {
-    database.exec(readFileSync(new URL(`../../../plugins/chat/migrations/${file}`, import.meta.url), 'utf8'));
+    database.exec(
+      readFileSync(new URL(`../../../plugins/chat/migrations/${file}`, import.meta.url), 'utf8'),
+    );
   }
   database.pragma('foreign_keys = off');
   const db = new Kysely<ChatTables>({ dialect: new SqliteDialect({ database }) });
-  const store = new RunStore({ read: db, write: (work: (tx: typeof db) => Promise<unknown>) => work(db) } as unknown as Tables<ChatTables>);
-  const rest = { owner: 'user:1', principal: '{}', origin: 'chat', agent: null, state: 'running', finish_reason: null, parent: null } as const;
+  const store = new RunStore({
+    read: db,
+    write: (work: (tx: typeof db) => Promise<unknown>) => work(db),
+  } as unknown as Tables<ChatTables>);
+  const rest = {
+    owner: 'user:1',
+    principal: '{}',
+    origin: 'chat',
+    agent: null,
+    state: 'running',
+    finish_reason: null,
+    parent: null,
+  } as const;
   for (const id of ['worked on', 'left']) {
-    const row = { ...rest, id, session_id: id, holder: null, held_until: 0, reserved_seq: 0, created_at: 1, ended_at: null };
+    const row = {
+      ...rest,
+      id,
+      session_id: id,
+      holder: null,
+      held_until: 0,
+      reserved_seq: 0,
+      created_at: 1,
+      ended_at: null,
+    };
     await store.insert(row, { kind: 'asked', content: 'Hello', agent: undefined, context: {} });
     assert.ok(await store.take(id, 'me', 15_000, 1_000, () => false));
   }

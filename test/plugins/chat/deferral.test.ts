@@ -9,7 +9,8 @@ import { foreignTools } from '../skill/foreign-tools.ts';
 import { tools } from '../skill/house.ts';
 import { agentHouse, turns } from './house.ts';
 
-const offered = ({ tools: given = [] }: ChatRequest): string[] => given.map(({ function: { name } }) => name).toSorted();
+const offered = ({ tools: given = [] }: ChatRequest): string[] =>
+  given.map(({ function: { name } }) => name).toSorted();
 const key = 'mcp:desk:jira_search_ticket';
 const name = 'mcp_desk_jira_search_ticket';
 
@@ -30,17 +31,31 @@ test('above the threshold tools are named without their parameters, and used onc
     environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' },
   });
   const classes = Object.fromEntries(foreignTools.map((tool) => [tool.name, 'safe']));
-  const set = (path: string, value: unknown) => kit.house.json(`/api/v1/system-settings/${path}`, { method: 'PUT', body: JSON.stringify({ value }) });
+  const set = (path: string, value: unknown) =>
+    kit.house.json(`/api/v1/system-settings/${path}`, {
+      method: 'PUT',
+      body: JSON.stringify({ value }),
+    });
   await set('mcp/servers', [{ name: 'desk', url: server.url, classes }]);
-  await until('the tools of the server are listed', () => kit.house.service(Skills).tool(key)?.class === 'safe');
+  await until(
+    'the tools of the server are listed',
+    () => kit.house.service(Skills).tool(key)?.class === 'safe',
+  );
 
   const { tool_calls: calls, message } = await kit.send('Is there a ticket?');
   assert.deepEqual(
     [message, calls.map(({ status }: { status: string }) => status), server.called],
-    ['Found.', ['refused', 'ok', 'ok', 'ok'], [{ name: 'jira_search_ticket', arguments: { id: 'OPS-1' } }]],
+    [
+      'Found.',
+      ['refused', 'ok', 'ok', 'ok'],
+      [{ name: 'jira_search_ticket', arguments: { id: 'OPS-1' } }],
+    ],
   );
   assert.match(calls[0].result_preview, /look mcp_desk_jira_search_ticket up with tool_search/);
-  assert.match(calls[1].result_preview, /^\{"result":\{"tools":\[\{"key":"mcp:desk:jira_search_ticket"/);
+  assert.match(
+    calls[1].result_preview,
+    /^\{"result":\{"tools":\[\{"key":"mcp:desk:jira_search_ticket"/,
+  );
   const [first, , , fourth] = kit.fake.requests.map(({ body }) => body);
   // The core tier stands whole, those of the server by name and one line, as many as may.
   assert.deepEqual(
@@ -48,13 +63,18 @@ test('above the threshold tools are named without their parameters, and used onc
     [],
   );
   assert.ok(
-    ['tool_search', 'sample_safe', 'sample_dangerous', 'evidence_read', 'agent_ask'].every((each) => offered(first!).includes(each)),
+    ['tool_search', 'sample_safe', 'sample_dangerous', 'evidence_read', 'agent_ask'].every((each) =>
+      offered(first!).includes(each),
+    ),
     offered(first!).join(),
   );
   const system = textOf(first!.messages[0]!);
   const lines = system.split('\n').filter((line) => line.startsWith('- mcp_desk_'));
   const more = Number(/and (\d+) more; tool_search finds them/.exec(system)![1]);
-  assert.ok(lines.length > 20 && lines.length + more >= foreignTools.length, `${lines.length} named, ${more} more`);
+  assert.ok(
+    lines.length > 20 && lines.length + more >= foreignTools.length,
+    `${lines.length} named, ${more} more`,
+  );
   assert.ok(lines.every((line) => /^- \w+: \S.*\.$/.test(line)) && !system.includes('Id of the'));
   assert.deepEqual(
     offered(fourth!).filter((each) => each.startsWith('mcp_')),
@@ -68,22 +88,33 @@ test('above the threshold tools are named without their parameters, and used onc
   await set('agent/deferral_threshold', 1_000);
   const from = kit.fake.requests.length;
   await kit.send('And now?', await kit.newSession());
-  assert.equal(offered(kit.fake.requests[from]!.body).filter((each) => each.startsWith('mcp_')).length, foreignTools.length);
+  assert.equal(
+    offered(kit.fake.requests[from]!.body).filter((each) => each.startsWith('mcp_')).length,
+    foreignTools.length,
+  );
 
   // A few tools that say very much of themselves are looked up as well.
   server.tools.splice(
     0,
     server.tools.length,
-    ...foreignTools.slice(0, 3).map((tool) => ({ ...tool, inputSchema: { type: 'object', title: 'x'.repeat(30_000) } })),
+    ...foreignTools
+      .slice(0, 3)
+      .map((tool) => ({ ...tool, inputSchema: { type: 'object', title: 'x'.repeat(30_000) } })),
   );
   await set('agent/deferral_threshold', 100);
   await set('mcp/servers', [{ name: 'desk', url: `${server.url}?2`, classes }]);
-  await until('the tools of the server are listed again', () => kit.house.service(Skills).tool(key) === undefined);
+  await until(
+    'the tools of the server are listed again',
+    () => kit.house.service(Skills).tool(key) === undefined,
+  );
   const again = kit.fake.requests.length;
   await kit.send('And now?', await kit.newSession());
   const heavy = kit.fake.requests[again]!.body;
   assert.deepEqual(
-    [offered(heavy).filter((each) => each.startsWith('mcp_')), textOf(heavy.messages[0]!).includes('- mcp_desk_github_get_issue: ')],
+    [
+      offered(heavy).filter((each) => each.startsWith('mcp_')),
+      textOf(heavy.messages[0]!).includes('- mcp_desk_github_get_issue: '),
+    ],
     [[], true],
   );
 });

@@ -18,8 +18,19 @@ interface Away extends AgentHouse {
 async function awayHouse(t: Pick<TestContext, 'after'>): Promise<Away> {
   const clock = { ahead: 0 };
   const edge = { online: true, asked: [] as object[] };
-  const offered = { key: 'service_restart', name: 'Restart', description: 'Restarts a service.', class: 'mutating', scope: 'edge', tier: 'core' };
-  const schema = { type: 'object', properties: { service: { type: 'string' } }, required: ['service'] };
+  const offered = {
+    key: 'service_restart',
+    name: 'Restart',
+    description: 'Restarts a service.',
+    class: 'mutating',
+    scope: 'edge',
+    tier: 'core',
+  };
+  const schema = {
+    type: 'object',
+    properties: { service: { type: 'string' } },
+    required: ['service'],
+  };
   const kit = await agentHouse(t, {
     rules: turns([['service_restart', { service: 'web', device_id: 7 }]], 'That is all.'),
     clock: { now: () => Date.now() + clock.ahead, monotonic: () => performance.now() },
@@ -34,18 +45,33 @@ async function awayHouse(t: Pick<TestContext, 'after'>): Promise<Away> {
         list: async () => [{ ...offered, schema }],
         execute: async (_edge: number, _key: string, params: object) => {
           edge.asked.push(params);
-          return { status: 'ok', result: 'restarted', error: null, duration_ms: 1, execution_id: 'x', truncated: false, read_on: null };
+          return {
+            status: 'ok',
+            result: 'restarted',
+            error: null,
+            duration_ms: 1,
+            execution_id: 'x',
+            truncated: false,
+            read_on: null,
+          };
         },
       },
     },
   });
-  await until('its skills are listed', () => kit.house.service(Skills).tool('service_restart') !== undefined);
-  const approvalOf = async (id: string) => (await kit.ask('carl', 'GET', `/approvals/${id}`)).body as Record<string, string>;
+  await until(
+    'its skills are listed',
+    () => kit.house.service(Skills).tool('service_restart') !== undefined,
+  );
+  const approvalOf = async (id: string) =>
+    (await kit.ask('carl', 'GET', `/approvals/${id}`)).body as Record<string, string>;
   return Object.assign(kit, {
     ...{ clock, edge, approvalOf },
     async sign(id: string) {
       const { args_sha256 } = await approvalOf(id);
-      assert.equal((await kit.ask('carl', 'POST', `/approvals/${id}/approve`, { args_sha256 })).status, 200);
+      assert.equal(
+        (await kit.ask('carl', 'POST', `/approvals/${id}/approve`, { args_sha256 })).status,
+        200,
+      );
     },
   });
 }
@@ -63,14 +89,21 @@ test('what is approved while its device is away waits, and runs once it is back'
   await kit.house.reload('chat');
   await kit.house.reload('approval');
   await looked();
-  const run = (await kit.ask('anna', 'GET', `/chat/sessions/${kit.session}/runs/${paused.run_id}`)).body;
-  assert.deepEqual([run.finish_reason, (await kit.approvalOf(id))['status'], kit.edge.asked], ['approval', 'approved', []]);
+  const run = (await kit.ask('anna', 'GET', `/chat/sessions/${kit.session}/runs/${paused.run_id}`))
+    .body;
+  assert.deepEqual(
+    [run.finish_reason, (await kit.approvalOf(id))['status'], kit.edge.asked],
+    ['approval', 'approved', []],
+  );
 
   kit.edge.online = true;
   // A reload looks at once; else it is a matter of seconds.
   await kit.house.reload('chat');
   const end = await kit.ended(paused.run_id);
-  assert.deepEqual([end.message, end.tool_calls[0].status, kit.edge.asked], ['That is all.', 'ok', [{ service: 'web' }]]);
+  assert.deepEqual(
+    [end.message, end.tool_calls[0].status, kit.edge.asked],
+    ['That is all.', 'ok', [{ service: 'web' }]],
+  );
   assert.equal((await kit.approvalOf(id))['status'], 'executed');
 });
 
@@ -80,16 +113,28 @@ test('what is approved for a device that stays away ends as expired, and is not 
   const id = paused.approvals[0] as string;
   kit.edge.online = false;
   await kit.sign(id);
-  const byHand = await kit.ask('token of anna', 'POST', '/skills/service_restart/execute', { params: { service: 'db' }, device_id: 7 });
+  const byHand = await kit.ask('token of anna', 'POST', '/skills/service_restart/execute', {
+    params: { service: 'db' },
+    device_id: 7,
+  });
   assert.equal(byHand.status, 202, JSON.stringify(byHand.body));
   await kit.sign(byHand.body.approval_id);
   await looked();
-  assert.deepEqual([(await kit.approvalOf(id))['status'], (await kit.approvalOf(byHand.body.approval_id))['status']], ['approved', 'approved']);
+  assert.deepEqual(
+    [
+      (await kit.approvalOf(id))['status'],
+      (await kit.approvalOf(byHand.body.approval_id))['status'],
+    ],
+    ['approved', 'approved'],
+  );
 
   kit.clock.ahead += hourMs;
   await kit.house.reload('approval');
   const end = await kit.ended(paused.run_id);
-  assert.deepEqual([end.finish_reason, end.message, end.tool_calls[0].status], ['stop', 'That is all.', 'denied']);
+  assert.deepEqual(
+    [end.finish_reason, end.message, end.tool_calls[0].status],
+    ['stop', 'That is all.', 'denied'],
+  );
   assert.match(end.tool_calls[0].result_preview, /expired: not signed, or not begun, in time/);
   kit.edge.online = true;
   await kit.house.reload('approval');

@@ -26,22 +26,47 @@ test('an agent restarts a service on a real edge once a person has signed, and t
   let device = 0;
   let service = 'web';
   const kit = await agentHouse(t, {
-    plugins: ['gate', 'approval', 'skill', 'setting', 'model', 'chat', 'edge', 'device', 'topology'],
+    plugins: [
+      'gate',
+      'approval',
+      'skill',
+      'setting',
+      'model',
+      'chat',
+      'edge',
+      'device',
+      'topology',
+    ],
     rules: [
       {
         reply: ({ messages }) =>
           messages.at(-1)!.role === 'tool'
             ? { text: 'That is all.' }
-            : { tool_calls: [{ name: 'service_restart', arguments: { service, device_id: device } }] },
+            : {
+                tool_calls: [
+                  { name: 'service_restart', arguments: { service, device_id: device } },
+                ],
+              },
       },
     ],
   });
   const { body: made } = await kit.ask('operator', 'POST', '/edges', { name: 'far' });
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-edge-change-'));
-  const { id, access_key, secret_key } = made as { id: number; access_key: string; secret_key: string };
+  const { id, access_key, secret_key } = made as {
+    id: number;
+    access_key: string;
+    secret_key: string;
+  };
   writeFileSync(
     join(dataDir, 'edge.json'),
-    JSON.stringify({ manager: kit.house.url, tunnel_path: '/internal/tunnel', edge_id: id, name: 'far', access_key, secret_key }),
+    JSON.stringify({
+      manager: kit.house.url,
+      tunnel_path: '/internal/tunnel',
+      edge_id: id,
+      name: 'far',
+      access_key,
+      secret_key,
+    }),
     { mode: 0o600 },
   );
   writeFileSync(join(dataDir, 'policy.yaml'), 'skills:\n  services: [web]\n');
@@ -56,24 +81,48 @@ test('an agent restarts a service on a real edge once a person has signed, and t
   );
   await begun.stop();
   await startTestEdge(t, { plugins: ['programs', 'edge-uplink', 'edge-skills'], dataDir });
-  device = await until('the edge has told which machine it watches', () => kit.house.service(DeviceDirectory).deviceOf(id));
-  await until('its skills are listed', () => kit.house.service(Skills).tool('service_restart') !== undefined);
+  device = await until('the edge has told which machine it watches', () =>
+    kit.house.service(DeviceDirectory).deviceOf(id),
+  );
+  await until(
+    'its skills are listed',
+    () => kit.house.service(Skills).tool('service_restart') !== undefined,
+  );
 
   const paused = await kit.send('Restart web there.');
   assert.deepEqual([paused.finish_reason, restarts()], ['approval', []], JSON.stringify(paused));
   const { body: approval } = await kit.ask('carl', 'GET', `/approvals/${paused.approvals[0]}`);
-  assert.match(approval.rendered, new RegExp(`^service_restart service="web" on .+ \\(device ${device}\\)$`));
+  assert.match(
+    approval.rendered,
+    new RegExp(`^service_restart service="web" on .+ \\(device ${device}\\)$`),
+  );
   assert.equal(approval.target.id, device);
-  assert.equal((await kit.ask('carl', 'POST', `/approvals/${approval.id}/approve`, { args_sha256: approval.args_sha256 })).status, 200);
+  assert.equal(
+    (
+      await kit.ask('carl', 'POST', `/approvals/${approval.id}/approve`, {
+        args_sha256: approval.args_sha256,
+      })
+    ).status,
+    200,
+  );
   const end = await kit.ended(paused.run_id);
-  assert.deepEqual([end.tool_calls[0].status, restarts()], ['ok', ['restart --no-ask-password -- web.service']], JSON.stringify(end));
+  assert.deepEqual(
+    [end.tool_calls[0].status, restarts()],
+    ['ok', ['restart --no-ask-password -- web.service']],
+    JSON.stringify(end),
+  );
   assert.equal((await kit.ask('carl', 'GET', `/approvals/${approval.id}`)).body.status, 'executed');
 
   // Signed here all the same, what the owner of the machine has not listed is not done.
   service = 'db';
   const second = await kit.send('Restart db there.', await kit.newSession());
   const { body: other } = await kit.ask('carl', 'GET', `/approvals/${second.approvals[0]}`);
-  await kit.ask('carl', 'POST', `/approvals/${other.id}/approve`, { args_sha256: other.args_sha256 });
-  await until('the edge has refused it', async () => (await kit.ask('carl', 'GET', `/approvals/${other.id}`)).body.status === 'failed');
+  await kit.ask('carl', 'POST', `/approvals/${other.id}/approve`, {
+    args_sha256: other.args_sha256,
+  });
+  await until(
+    'the edge has refused it',
+    async () => (await kit.ask('carl', 'GET', `/approvals/${other.id}`)).body.status === 'failed',
+  );
   assert.equal(restarts().length, 1);
 });

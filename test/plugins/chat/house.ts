@@ -26,26 +26,44 @@ export interface AgentHouseOptions extends Partial<TestHostOptions> {
 }
 
 /** Gate, skills, approvals, models and chat as they ship, before a scripted model; anna asks, and changes are switched on. With the room of personas it has those that a test makes. */
-export async function agentHouse(t: Pick<TestContext, 'after'>, { rules, personas, ...options }: AgentHouseOptions): Promise<AgentHouse> {
+export async function agentHouse(
+  t: Pick<TestContext, 'after'>,
+  { rules, personas, ...options }: AgentHouseOptions,
+): Promise<AgentHouse> {
   const fake = await FakeModel.start({ rules });
   t.after(() => fake.close());
   const known = personas ?? [persona({ name: 'sre', permission_mode: 'dual-sign-required' })];
   const kit = await skillHouse(t, {
     plugins: ['gate', 'approval', 'skill', 'setting', 'model', 'chat', tools],
     ...options,
-    services: { ...(options.plugins?.includes('persona') !== true && { 'persona.directory': directory(...known) }), ...options.services },
+    services: {
+      ...(options.plugins?.includes('persona') !== true && {
+        'persona.directory': directory(...known),
+      }),
+      ...options.services,
+    },
     environment: {
-      ...{ SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_LLM_COMPATIBLE_BASE_URL: fake.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
+      ...{
+        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+        SVC_LLM_COMPATIBLE_BASE_URL: fake.url,
+        SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
+      },
       ...options.environment,
     },
   });
   await kit.allowWrites();
-  const newSession = async (): Promise<string> => (await kit.ask('anna', 'POST', '/chat/sessions', {})).body.id as string;
+  const newSession = async (): Promise<string> =>
+    (await kit.ask('anna', 'POST', '/chat/sessions', {})).body.id as string;
   const session = await newSession();
   return Object.assign(kit, {
     ...{ fake, session, newSession },
     send: async (content: string, into = session, agent?: string) =>
-      (await kit.ask('anna', 'POST', `/chat/sessions/${into}/messages`, { content, ...(agent !== undefined && { agent }) })).body,
+      (
+        await kit.ask('anna', 'POST', `/chat/sessions/${into}/messages`, {
+          content,
+          ...(agent !== undefined && { agent }),
+        })
+      ).body,
     async ended(run: string, of = session) {
       for (let waited = 0; ; waited += 20) {
         const { body } = await kit.ask('anna', 'GET', `/chat/sessions/${of}/runs/${run}`);
@@ -60,7 +78,13 @@ export async function agentHouse(t: Pick<TestContext, 'after'>, { rules, persona
 }
 
 /** A script that makes these calls, one a turn, and then says `last`. */
-export const turns = (calls: readonly (readonly [name: string, args: object])[], last: string): readonly Rule[] => [
-  ...calls.map(([name, args], at): Rule => ({ when: { turn: at + 1 }, reply: { tool_calls: [{ name, arguments: args }] } })),
+export const turns = (
+  calls: readonly (readonly [name: string, args: object])[],
+  last: string,
+): readonly Rule[] => [
+  ...calls.map(([name, args], at): Rule => ({
+    when: { turn: at + 1 },
+    reply: { tool_calls: [{ name, arguments: args }] },
+  })),
   { reply: { text: last } },
 ];

@@ -31,5 +31,7 @@ test('the rooms of agents do not wake again and again while there is nothing to 
       return;
     }
   }
-  assert.fail(`timers of ${[...new Set(often.map(Math.round))].join(', ')} ms were set again and again`);
+  assert.fail(
+    `timers of ${[...new Set(often.map(Math.round))].join(', ')} ms were set again and again`,
+  );
 });

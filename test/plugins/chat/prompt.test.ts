@@ -18,16 +18,49 @@ import { persona } from './stand-ins.ts';
 const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0, estimated: false };
 
 function called(n: number, tool: string, text: string, approval?: string): Call {
-  const evidence = { id: `E${n}`, tool, bytes: 1, sha256: '', truncated: false, trust: 'trusted' } as const;
+  const evidence = {
+    id: `E${n}`,
+    tool,
+    bytes: 1,
+    sha256: '',
+    truncated: false,
+    trust: 'trusted',
+  } as const;
   const outcome = { status: 'ok', text, trust: 'trusted', evidence, duration_ms: 1 } as const;
-  return { id: `c${n}`, name: tool, tool, args: { n }, state: 'finished', class: 'safe', approval, outcome };
+  return {
+    id: `c${n}`,
+    name: tool,
+    tool,
+    args: { n },
+    state: 'finished',
+    class: 'safe',
+    approval,
+    outcome,
+  };
 }
 
 /** A run that has asked `content` and made these calls, one a turn. */
 const runOf = (content: string, calls: readonly Call[]): RunState => ({
   asked: { kind: 'asked', content, agent: undefined, context: {} },
-  routed: { kind: 'routed', agent: 'p', version: 1, why: '', prompt: content, kernel: 'graph', max_turns: 50, tainted: false, evidence: [] },
-  turns: calls.map((call) => ({ text: '', finish: 'tool-calls', usage, model: 'm', calls: [call], notes: [] })),
+  routed: {
+    kind: 'routed',
+    agent: 'p',
+    version: 1,
+    why: '',
+    prompt: content,
+    kernel: 'graph',
+    max_turns: 50,
+    tainted: false,
+    evidence: [],
+  },
+  turns: calls.map((call) => ({
+    text: '',
+    finish: 'tool-calls',
+    usage,
+    model: 'm',
+    calls: [call],
+    notes: [],
+  })),
   ended: undefined,
 });
 
@@ -36,19 +69,35 @@ test('what leaves a prompt is kept in short: asks, decisions and evidence of the
   for (let n = 1; n <= 500; n++) {
     digest = withRun(
       digest,
-      runOf(`Question ${n}? ${'x'.repeat(2_000)}`, [called(n, 'logs_query', 'y'.repeat(9_000)), called(n + 10_000, 'service_restart', 'done', `a${n}`)]),
+      runOf(`Question ${n}? ${'x'.repeat(2_000)}`, [
+        called(n, 'logs_query', 'y'.repeat(9_000)),
+        called(n + 10_000, 'service_restart', 'done', `a${n}`),
+      ]),
     );
   }
   const text = digestText(digest);
-  for (const part of ['Question 500?', 'Question 461?', 'service_restart {"n":10500}: ok', 'E500 (logs_query)', 'E10500 (service_restart)']) {
+  for (const part of [
+    'Question 500?',
+    'Question 461?',
+    'service_restart {"n":10500}: ok',
+    'E500 (logs_query)',
+    'E10500 (service_restart)',
+  ]) {
     assert.ok(text.includes(part), part);
   }
-  assert.ok(!text.includes('Question 460?') && !text.includes('yyy') && text.length < 20_000, String(text.length));
+  assert.ok(
+    !text.includes('Question 460?') && !text.includes('yyy') && text.length < 20_000,
+    String(text.length),
+  );
 });
 
 test('a prompt fits its window: old results are shortened first, then old messages left out, and never who asks what under which rules', () => {
   const calls = Array.from({ length: 12 }, (_, at) =>
-    called(at + 1, 'logs_query', JSON.stringify({ result: `${at + 1} ${'z'.repeat(6_000)}`, evidence: `E${at + 1}` })),
+    called(
+      at + 1,
+      'logs_query',
+      JSON.stringify({ result: `${at + 1} ${'z'.repeat(6_000)}`, evidence: `E${at + 1}` }),
+    ),
   );
   const history = Array.from({ length: 40 }, (_, at) => ({
     role: at % 2 === 0 ? 'user' : 'assistant',
@@ -56,8 +105,19 @@ test('a prompt fits its window: old results are shortened first, then old messag
   })) as unknown as MessageRow[];
   const prompt = (window: number) =>
     promptOf({
-      ...{ state: runOf('Why is db-3 slow?', calls), persona: persona({ critical_reminder: 'Never guess.' }), systemContext: 'House rules.', model: 'm' },
-      ...{ offer: { tools: [], deferred: [], byName: new Map() }, guides: [], agents: [], history, window },
+      ...{
+        state: runOf('Why is db-3 slow?', calls),
+        persona: persona({ critical_reminder: 'Never guess.' }),
+        systemContext: 'House rules.',
+        model: 'm',
+      },
+      ...{
+        offer: { tools: [], deferred: [], byName: new Map() },
+        guides: [],
+        agents: [],
+        history,
+        window,
+      },
       digest: withRun(noDigest, runOf('Asked long ago?', [called(77, 'logs_query', '')])),
       clock: { now: () => 0, monotonic: () => 0 },
     });
@@ -65,21 +125,37 @@ test('a prompt fits its window: old results are shortened first, then old messag
   assert.deepEqual([whole.compacted, whole.messages.length], [false, 2 + 40 + 1 + 24]);
   for (const window of [20_000, 8_000, 5_000]) {
     const { messages, compacted } = prompt(window);
-    assert.ok(compacted && JSON.stringify(messages).length <= window * 3 + 2_000, `${window}: ${JSON.stringify(messages).length}`);
+    assert.ok(
+      compacted && JSON.stringify(messages).length <= window * 3 + 2_000,
+      `${window}: ${JSON.stringify(messages).length}`,
+    );
     const texts = messages.map((message) => message.text);
-    assert.ok(texts[0]!.includes('House rules.') && texts[0]!.includes('Asked long ago?') && texts[0]!.includes('E77 (logs_query)'));
-    assert.ok(texts[1]!.includes('Never guess.') && texts.some((text) => text.includes('Why is db-3 slow?')));
+    assert.ok(
+      texts[0]!.includes('House rules.') &&
+        texts[0]!.includes('Asked long ago?') &&
+        texts[0]!.includes('E77 (logs_query)'),
+    );
+    assert.ok(
+      texts[1]!.includes('Never guess.') &&
+        texts.some((text) => text.includes('Why is db-3 slow?')),
+    );
     const results = messages.filter(({ role }) => role === 'tool').map(({ text }) => text);
     assert.deepEqual(
       results.map((text) => Number(/"(\d+) z/.exec(text)![1])),
       calls.map((_, at) => at + 1),
       'every call keeps its result, in order',
     );
-    assert.ok(results[0]!.includes('evidence_read has the rest') && (window < 8_000 || !results.at(-1)!.includes('evidence_read has the rest')));
-    messages.forEach(({ role }, at) => assert.ok(role !== 'tool' || ['assistant', 'tool'].includes(messages[at - 1]!.role)));
+    assert.ok(
+      results[0]!.includes('evidence_read has the rest') &&
+        (window < 8_000 || !results.at(-1)!.includes('evidence_read has the rest')),
+    );
+    messages.forEach(({ role }, at) =>
+      assert.ok(role !== 'tool' || ['assistant', 'tool'].includes(messages[at - 1]!.role)),
+    );
   }
   assert.ok(
-    prompt(20_000).messages.some(({ text }) => text.startsWith('Message 39')) && !prompt(20_000).messages.some(({ text }) => text.startsWith('Message 0 ')),
+    prompt(20_000).messages.some(({ text }) => text.startsWith('Message 39')) &&
+      !prompt(20_000).messages.some(({ text }) => text.startsWith('Message 0 ')),
   );
 });
 
@@ -92,7 +168,13 @@ test('a guide stands in a prompt by one line, and is read whole when it is asked
     '---\nname: full-disks\ndescription: What to do when a disk is full.\n---\n\n# First look for deleted files that are open\n',
   );
   const kit = await agentHouse(t, {
-    rules: [{ when: { turn: 1 }, reply: { tool_calls: [{ name: 'guide_read', arguments: { key: 'full-disks' } }] } }, { reply: { text: 'Read.' } }],
+    rules: [
+      {
+        when: { turn: 1 },
+        reply: { tool_calls: [{ name: 'guide_read', arguments: { key: 'full-disks' } }] },
+      },
+      { reply: { text: 'Read.' } },
+    ],
     plugins: ['gate', 'approval', 'skill', 'setting', 'model', 'chat', 'drop-ins', tools],
     environment: { SVC_SKILLS_EXTERNAL_DIRS: folder },
   });

@@ -1,6 +1,13 @@
 import type { KnownPersona, PersonaDirectory } from '../../../plugins/persona/contract.ts';
 import type { ModelPart, ModelRequest, Models } from '../../../plugins/model/contract.ts';
-import type { SkillList, SkillRegistry, SkillRunner, Tool, ToolCall, ToolOutcome } from '../../../plugins/skill/contract.ts';
+import type {
+  SkillList,
+  SkillRegistry,
+  SkillRunner,
+  Tool,
+  ToolCall,
+  ToolOutcome,
+} from '../../../plugins/skill/contract.ts';
 import type { GateAnswer } from '../../../plugins/gate/contract.ts';
 
 export const persona = (over: Partial<KnownPersona> = {}): KnownPersona => ({
@@ -43,7 +50,13 @@ export const call = (...calls: readonly (readonly [string, object])[]): readonly
   ...calls.flatMap(([name, args], index): ModelPart[] => [
     { type: 'call-start', index, name },
     { type: 'call-delta', index, delta: JSON.stringify(args) },
-    { type: 'call', index, name, args: args as Record<string, unknown>, text: JSON.stringify(args) },
+    {
+      type: 'call',
+      index,
+      name,
+      args: args as Record<string, unknown>,
+      text: JSON.stringify(args),
+    },
   ]),
   { type: 'end', finish: 'tool-calls', usage, model: 'fake/one' },
 ];
@@ -51,9 +64,17 @@ export const call = (...calls: readonly (readonly [string, object])[]): readonly
 /** A model that answers by a script, turn by turn, and keeps what it was asked. */
 export class ScriptedModels implements Models {
   readonly asked: ModelRequest[] = [];
-  readonly #script: (readonly ModelPart[] | ((request: ModelRequest) => AsyncIterable<ModelPart>))[];
+  readonly #script: (
+    | readonly ModelPart[]
+    | ((request: ModelRequest) => AsyncIterable<ModelPart>)
+  )[];
 
-  constructor(...script: readonly (readonly ModelPart[] | ((request: ModelRequest) => AsyncIterable<ModelPart>))[]) {
+  constructor(
+    ...script: readonly (
+      | readonly ModelPart[]
+      | ((request: ModelRequest) => AsyncIterable<ModelPart>)
+    )[]
+  ) {
     this.#script = [...script];
   }
 
@@ -99,7 +120,11 @@ export class ScriptedRunner implements SkillRunner {
   readonly #answer: (call: ToolCall) => Promise<unknown>;
   readonly verdict: (call: ToolCall) => GateAnswer;
 
-  constructor(tools: SkillRegistry, answer: (call: ToolCall) => Promise<unknown>, verdict: (call: ToolCall) => GateAnswer = () => ({ verdict: 'run' })) {
+  constructor(
+    tools: SkillRegistry,
+    answer: (call: ToolCall) => Promise<unknown>,
+    verdict: (call: ToolCall) => GateAnswer = () => ({ verdict: 'run' }),
+  ) {
     this.#tools = tools;
     this.#answer = answer;
     this.verdict = verdict;
@@ -119,7 +144,22 @@ export class ScriptedRunner implements SkillRunner {
   async run(ask: ToolCall): Promise<ToolOutcome> {
     const number = this.ran.push(ask);
     const result = await this.#answer(ask);
-    const evidence = { id: `E${number}`, tool: ask.key, bytes: 10, sha256: 'x', truncated: false, trust: this.#tools.tool(ask.key)!.trust };
-    return { execution_id: `x${number}`, status: 'ok', result, error: undefined, duration_ms: 1, trust: evidence.trust, evidence };
+    const evidence = {
+      id: `E${number}`,
+      tool: ask.key,
+      bytes: 10,
+      sha256: 'x',
+      truncated: false,
+      trust: this.#tools.tool(ask.key)!.trust,
+    };
+    return {
+      execution_id: `x${number}`,
+      status: 'ok',
+      result,
+      error: undefined,
+      duration_ms: 1,
+      trust: evidence.trust,
+      evidence,
+    };
   }
 }

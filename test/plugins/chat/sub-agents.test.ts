@@ -7,11 +7,22 @@ import type { Rule } from '../../../bin/fake-model/script.ts';
 import { agentHouse } from './house.ts';
 import { persona } from './stand-ins.ts';
 
-const boss = persona({ name: 'boss', permission_mode: 'dual-sign-required', disallowed_tools: ['evidence_read'] });
-const disk = persona({ name: 'disk', permission_mode: 'dual-sign-required', body: 'You are the disk agent.', critical_reminder: 'Measure.' });
+const boss = persona({
+  name: 'boss',
+  permission_mode: 'dual-sign-required',
+  disallowed_tools: ['evidence_read'],
+});
+const disk = persona({
+  name: 'disk',
+  permission_mode: 'dual-sign-required',
+  body: 'You are the disk agent.',
+  critical_reminder: 'Measure.',
+});
 
-const isDisk = ({ messages }: ChatRequest): boolean => textOf(messages[0]!).includes('You are the disk agent.');
-const offered = ({ tools = [] }: ChatRequest): string[] => tools.map(({ function: { name } }) => name);
+const isDisk = ({ messages }: ChatRequest): boolean =>
+  textOf(messages[0]!).includes('You are the disk agent.');
+const offered = ({ tools = [] }: ChatRequest): string[] =>
+  tools.map(({ function: { name } }) => name);
 const lastOf = ({ messages }: ChatRequest) => messages.at(-1)!;
 
 /** The boss asks `asks` agents at once and repeats what they have found; the disk agent reads once and tries to change and to ask on. */
@@ -28,8 +39,13 @@ const talk = (asks = 1): readonly Rule[] => [
           ? { text: 'The disk of db-3 is full since 02:00 [E99].' }
           : { tool_calls: [{ name: 'sample_safe', arguments: { host: 'db-3' } }, ...changes] };
       }
-      const calls = Array.from({ length: asks }, (_, at) => ({ name: 'agent_ask', arguments: { agent: 'disk', task: `Why is db-3 slow? (${at})` } }));
-      return isTold ? { text: `Found: ${textOf(lastOf(request)).slice(0, 400)}` } : { tool_calls: calls };
+      const calls = Array.from({ length: asks }, (_, at) => ({
+        name: 'agent_ask',
+        arguments: { agent: 'disk', task: `Why is db-3 slow? (${at})` },
+      }));
+      return isTold
+        ? { text: `Found: ${textOf(lastOf(request)).slice(0, 400)}` }
+        : { tool_calls: calls };
     },
   },
 ];
@@ -38,7 +54,10 @@ test('another agent reads under the same gate and budget and answers with findin
   const kit = await agentHouse(t, { rules: talk(), personas: [boss, disk] });
   const reply = await kit.send('Why is db-3 slow?');
   assert.equal(reply.finish_reason, 'stop', JSON.stringify(reply));
-  assert.match(reply.message, /"agent":"disk".*"findings":"The disk of db-3 is full since 02:00\."/);
+  assert.match(
+    reply.message,
+    /"agent":"disk".*"findings":"The disk of db-3 is full since 02:00\."/,
+  );
   assert.deepEqual(
     reply.tool_calls.map(({ name, status }: { name: string; status: string }) => [name, status]),
     [['agent_ask', 'ok']],
@@ -50,13 +69,26 @@ test('another agent reads under the same gate and budget and answers with findin
   );
 
   const of = kit.fake.requests.filter(({ body }) => isDisk(body));
-  assert.ok(of.every(({ body }) => !offered(body).some((name) => ['agent_ask', 'sample_mutating', 'evidence_read'].includes(name))));
+  assert.ok(
+    of.every(
+      ({ body }) =>
+        !offered(body).some((name) =>
+          ['agent_ask', 'sample_mutating', 'evidence_read'].includes(name),
+        ),
+    ),
+  );
   assert.ok(offered(kit.fake.requests[0]!.body).includes('agent_ask'));
   assert.match(textOf(kit.fake.requests[0]!.body.messages[0]!), /- disk: Answers\./);
   assert.match(textOf(of[0]!.body.messages[0]!), /asked by the agent boss, not by a person/);
   assert.ok(of[0]!.body.messages.some((message) => textOf(message).includes('Measure.')));
-  assert.ok(!JSON.stringify(of[0]!.body).includes('Why is db-3 slow?"'), 'it sees its task, not the conversation');
-  assert.ok(!JSON.stringify(kit.fake.requests.at(-1)!.body).includes('sample_safe {'), 'and the conversation nothing of its turns');
+  assert.ok(
+    !JSON.stringify(of[0]!.body).includes('Why is db-3 slow?"'),
+    'it sees its task, not the conversation',
+  );
+  assert.ok(
+    !JSON.stringify(kit.fake.requests.at(-1)!.body).includes('sample_safe {'),
+    'and the conversation nothing of its turns',
+  );
 
   const { body: history } = await kit.ask('anna', 'GET', `/chat/sessions/${kit.session}/messages`);
   assert.equal(history.items.length, 2);
@@ -91,7 +123,13 @@ test('an agent that is asked has no tool that the one that asks has not', async 
   );
   const child = /"run_id":"([^"]+)"/.exec(reply.message)![1];
   const { body: its } = await kit.ask('anna', 'GET', `/chat/sessions/${kit.session}/runs/${child}`);
-  assert.deepEqual([its.tool_calls[0].status, /not among the tools of boss/.test(JSON.stringify(its.tool_calls[0]))], ['refused', true]);
+  assert.deepEqual(
+    [
+      its.tool_calls[0].status,
+      /not among the tools of boss/.test(JSON.stringify(its.tool_calls[0])),
+    ],
+    ['refused', true],
+  );
 });
 
 test('at most four are asked in one run, and a person cannot call the tool by hand', async (t) => {
@@ -101,8 +139,13 @@ test('at most four are asked in one run, and a person cannot call the tool by ha
     reply.tool_calls.map(({ status }: { status: string }) => status),
     ['ok', 'ok', 'ok', 'ok', 'refused', 'refused'],
   );
-  const byHand = await kit.ask('anna', 'POST', '/skills/agent_ask/execute', { params: { agent: 'disk', task: 'x' } });
-  assert.deepEqual([byHand.body.status, /by a message with "agent": "disk"/.test(byHand.body.error)], ['error', true]);
+  const byHand = await kit.ask('anna', 'POST', '/skills/agent_ask/execute', {
+    params: { agent: 'disk', task: 'x' },
+  });
+  assert.deepEqual(
+    [byHand.body.status, /by a message with "agent": "disk"/.test(byHand.body.error)],
+    ['error', true],
+  );
 });
 
 test('a reload under an agent that was asked loses and repeats nothing; cancelling the run ends it; the budget of the run holds it', async (t) => {
@@ -110,12 +153,21 @@ test('a reload under an agent that was asked loses and repeats nothing; cancelli
   const plain = talk()[0]!.reply as (request: ChatRequest) => { text: string };
   const kit = await agentHouse(t, {
     personas: [boss, disk],
-    rules: [{ reply: (request) => (hold && isDisk(request) ? { text: 'x', misbehave: ['hang'] } : plain(request)) }],
+    rules: [
+      {
+        reply: (request) =>
+          hold && isDisk(request) ? { text: 'x', misbehave: ['hang'] } : plain(request),
+      },
+    ],
   });
   const begin = async (session: string): Promise<string> => {
     const before = kit.fake.requests.length;
     void kit.send('Why is db-3 slow?', session).catch(() => undefined);
-    for (let waited = 0; !kit.fake.requests.slice(before).some(({ body }) => isDisk(body)); waited += 20) {
+    for (
+      let waited = 0;
+      !kit.fake.requests.slice(before).some(({ body }) => isDisk(body));
+      waited += 20
+    ) {
       assert.ok(waited < 20_000);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -123,7 +175,10 @@ test('a reload under an agent that was asked loses and repeats nothing; cancelli
   };
   const other = await kit.newSession();
   const cancelled = await begin(other);
-  assert.equal((await kit.ask('anna', 'POST', `/chat/sessions/${other}/runs/${cancelled}/cancel`)).status, 202);
+  assert.equal(
+    (await kit.ask('anna', 'POST', `/chat/sessions/${other}/runs/${cancelled}/cancel`)).status,
+    202,
+  );
   assert.equal((await kit.ended(cancelled, other)).finish_reason, 'cancelled');
 
   const run = await begin(kit.session);
@@ -133,7 +188,11 @@ test('a reload under an agent that was asked loses and repeats nothing; cancelli
   assert.match(end.message, /The disk of db-3 is full/);
   assert.deepEqual([end.tool_calls.length, kit.done.length], [1, 1]);
 
-  const poor = await agentHouse(t, { rules: talk(), personas: [boss, disk], environment: { SVC_LLM_RUN_TOKEN_LIMIT: '7000' } });
+  const poor = await agentHouse(t, {
+    rules: talk(),
+    personas: [boss, disk],
+    environment: { SVC_LLM_RUN_TOKEN_LIMIT: '7000' },
+  });
   const reply = await poor.send('Why is db-3 slow?');
   const spent = poor.fake.usage.total_tokens;
   assert.ok(spent <= 7_000, `${spent} ${JSON.stringify(reply).slice(0, 300)}`);

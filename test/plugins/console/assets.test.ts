@@ -7,7 +7,11 @@ import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 const firstPageBytes = 60 * 1024;
 
 /** As it comes over the wire: fetch would unpack it. */
-async function packed(house: TestHost, path: string, coding: string): Promise<{ readonly bytes: number; readonly text: string; readonly headers: Headers }> {
+async function packed(
+  house: TestHost,
+  path: string,
+  coding: string,
+): Promise<{ readonly bytes: number; readonly text: string; readonly headers: Headers }> {
   const { get } = await import('node:http');
   return await new Promise((resolve, reject) => {
     get(house.url + path, { headers: { 'accept-encoding': coding } }, (answer) => {
@@ -16,15 +20,22 @@ async function packed(house: TestHost, path: string, coding: string): Promise<{ 
       answer.on('end', () => {
         const body = Buffer.concat(chunks);
         const used = answer.headers['content-encoding'];
-        const text = (used === 'gzip' ? gunzipSync(body) : used === 'br' ? brotliDecompressSync(body) : body).toString('utf8');
-        resolve({ bytes: body.length, text, headers: new Headers(answer.headers as Record<string, string>) });
+        const text = (
+          used === 'gzip' ? gunzipSync(body) : used === 'br' ? brotliDecompressSync(body) : body
+        ).toString('utf8');
+        resolve({
+          bytes: body.length,
+          text,
+          headers: new Headers(answer.headers as Record<string, string>),
+        });
       });
     }).on('error', reject);
   });
 }
 
 /** What a script loads before it runs. */
-const staticImports = (text: string): readonly string[] => [...text.matchAll(/(?:from|import)"\.\/([\w-]+\.js)"/g)].map(([, name]) => name!);
+const staticImports = (text: string): readonly string[] =>
+  [...text.matchAll(/(?:from|import)"\.\/([\w-]+\.js)"/g)].map(([, name]) => name!);
 
 test('the first page is at most 60 KB packed, its files are for ever, and each coding has the same content', async (t) => {
   const house = await startTestHost(t, { plugins: ['console'] });
@@ -33,7 +44,9 @@ test('the first page is at most 60 KB packed, its files are for ever, and each c
   const named = [...document.text.matchAll(/ui\/assets\/([\w.-]+)/g)].map(([, name]) => name!);
   assert.ok(named.length >= 2);
   const seen = new Map<string, number>();
-  const main = (await packed(house, `/ui/assets/${named.find((name) => name.endsWith('.js'))!}`, 'gzip')).text;
+  const main = (
+    await packed(house, `/ui/assets/${named.find((name) => name.endsWith('.js'))!}`, 'gzip')
+  ).text;
   // The overview is what comes first, with all that it needs to be drawn; its name is in the script that opens it.
   const wanted = [...named];
   for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
@@ -42,7 +55,9 @@ test('the first page is at most 60 KB packed, its files are for ever, and each c
       seen.set(name, bytes);
       wanted.push(...staticImports(text));
       // What the entry itself loads on demand lies over the page, or stands before it.
-      const overview = named.includes(name) ? undefined : /import\("\.\/([\w-]+\.js)"\)/.exec(text)?.[1];
+      const overview = named.includes(name)
+        ? undefined
+        : /import\("\.\/([\w-]+\.js)"\)/.exec(text)?.[1];
       wanted.push(...(overview === undefined ? [] : [overview]));
     }
   }
@@ -64,7 +79,13 @@ test('the page may run nothing but its own files, and is framed by nobody', asyn
   const answer = await house.fetch('/ui/incidents/7?q=x');
   assert.equal(answer.status, 200);
   const policy = answer.headers.get('content-security-policy') ?? '';
-  for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"]) {
+  for (const part of [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ]) {
     assert.ok(policy.includes(part), part);
   }
   assert.doesNotMatch(policy, /unsafe|\*/);
@@ -88,7 +109,12 @@ test('the icon that browsers ask for is a picture; without the console there is 
   assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'image/x-icon']);
   assert.equal(answer.headers.get('cache-control'), 'public, max-age=86400');
   const bytes = Buffer.from(await answer.arrayBuffer());
-  const [kind, pictures, length, from] = [bytes.readUInt16LE(2), bytes.readUInt16LE(4), bytes.readUInt32LE(14), bytes.readUInt32LE(18)];
+  const [kind, pictures, length, from] = [
+    bytes.readUInt16LE(2),
+    bytes.readUInt16LE(4),
+    bytes.readUInt32LE(14),
+    bytes.readUInt32LE(18),
+  ];
   assert.deepEqual([kind, pictures, from + length], [1, 1, bytes.length]);
   const bare = await startTestHost(t, { plugins: [] });
   assert.equal((await bare.fetch('/favicon.ico')).status, 404);

@@ -26,16 +26,38 @@ test(
       await house.end();
       rmSync(dataDir, { recursive: true, force: true });
     });
-    const send = async <T = { id: number }>(method: string, path: string, body: object = {}): Promise<T> => {
-      const answer = await house.fetch(`/api/v1${path}`, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const send = async <T = { id: number }>(
+      method: string,
+      path: string,
+      body: object = {},
+    ): Promise<T> => {
+      const answer = await house.fetch(`/api/v1${path}`, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
       const text = await answer.text();
       assert.ok(answer.ok, `${path} ${text}`);
       return (text === '' ? {} : JSON.parse(text)) as T;
     };
-    const role = { name: 'watch', description: 'keeps watch', grants: ['alert:write', 'channel:*'] };
+    const role = {
+      name: 'watch',
+      description: 'keeps watch',
+      grants: ['alert:write', 'channel:*'],
+    };
     await send('POST', '/roles', role);
-    await send('POST', '/users', { email: 'root@example.org', display_name: 'Root', password, role: 'admin' });
-    await send('POST', '/users', { email: 'ada@example.org', display_name: 'Ada', password, role: role.name });
+    await send('POST', '/users', {
+      email: 'root@example.org',
+      display_name: 'Root',
+      password,
+      role: 'admin',
+    });
+    await send('POST', '/users', {
+      email: 'ada@example.org',
+      display_name: 'Ada',
+      password,
+      role: role.name,
+    });
     const view = await openView(browser, house.url);
     const { page } = view;
     await signIn(view, house.url, 'ada@example.org', password);
@@ -47,26 +69,38 @@ test(
       const renewed = page.waitForResponse(/auth\/refresh/);
       await page.route('**/api/v1/alerts/silences*', async (route) => {
         refusals += 1;
-        await (refusals === 1 ? route.fulfill({ status: 401, json: { error: 'unauthorized', message: 'the access token has expired' } }) : route.continue());
+        await (refusals === 1
+          ? route.fulfill({
+              status: 401,
+              json: { error: 'unauthorized', message: 'the access token has expired' },
+            })
+          : route.continue());
       });
       await page.getByRole('link', { name: 'Silences' }).click();
-      await page.getByText('Nothing is silenced.').or(page.locator('main .empty')).first().waitFor();
+      await page
+        .getByText('Nothing is silenced.')
+        .or(page.locator('main .empty'))
+        .first()
+        .waitFor();
       assert.equal((await renewed).status(), 200);
       await page.unroute('**/api/v1/alerts/silences*');
       await assertClean(view, 'with another token', /401/);
     });
 
-    await t.test('a right that a role loses takes its buttons away, and what is asked all the same is refused in words', async () => {
-      await page.getByRole('link', { name: 'Rules', exact: true }).click();
-      const add = page.getByRole('button', { name: 'New rule' });
-      await add.waitFor();
-      await send('PATCH', `/roles/${role.name}`, { grants: ['channel:*'] });
-      await add.waitFor({ state: 'detached', ...soon });
-      await page.goto(`${house.url}/ui/audit`);
-      await page.getByText('Your role may not see this.').waitFor();
-      await assertClean(view, 'refused', /403/);
-      await page.evaluate('globalThis.sameDocument = true');
-    });
+    await t.test(
+      'a right that a role loses takes its buttons away, and what is asked all the same is refused in words',
+      async () => {
+        await page.getByRole('link', { name: 'Rules', exact: true }).click();
+        const add = page.getByRole('button', { name: 'New rule' });
+        await add.waitFor();
+        await send('PATCH', `/roles/${role.name}`, { grants: ['channel:*'] });
+        await add.waitFor({ state: 'detached', ...soon });
+        await page.goto(`${house.url}/ui/audit`);
+        await page.getByText('Your role may not see this.').waitFor();
+        await assertClean(view, 'refused', /403/);
+        await page.evaluate('globalThis.sameDocument = true');
+      },
+    );
 
     await t.test('a plugin that is loaded anew leaves what is shown where it is', async () => {
       await page.getByRole('link', { name: 'Channels' }).click();
@@ -95,75 +129,102 @@ test(
       await assertClean(view, 'after two plugins were loaded anew', /50\d|404|ERR_/);
     });
 
-    await t.test('a page whose plugin is away says so, keeps what it shows, and goes on by itself', async () => {
-      await send('POST', '/plugins/notify/disable');
-      const said = page.getByRole('alert').getByText(/comes from the plugin notify, which does not serve now/);
-      await said.waitFor(soon);
-      await page.getByRole('row', { name: /near/ }).waitFor();
-      await assertClean(view, 'without its plugin', /50\d|404/);
-      await send('POST', '/plugins/notify/enable');
-      await said.waitFor({ state: 'detached', timeout: 5_000 });
-      await page.getByRole('row', { name: /near/ }).waitFor();
-      assert.equal(await page.evaluate('globalThis.sameDocument'), true, 'without a reload');
-      await assertClean(view, 'with its plugin again', /50\d|404/);
-    });
+    await t.test(
+      'a page whose plugin is away says so, keeps what it shows, and goes on by itself',
+      async () => {
+        await send('POST', '/plugins/notify/disable');
+        const said = page
+          .getByRole('alert')
+          .getByText(/comes from the plugin notify, which does not serve now/);
+        await said.waitFor(soon);
+        await page.getByRole('row', { name: /near/ }).waitFor();
+        await assertClean(view, 'without its plugin', /50\d|404/);
+        await send('POST', '/plugins/notify/enable');
+        await said.waitFor({ state: 'detached', timeout: 5_000 });
+        await page.getByRole('row', { name: /near/ }).waitFor();
+        assert.equal(await page.evaluate('globalThis.sameDocument'), true, 'without a reload');
+        await assertClean(view, 'with its plugin again', /50\d|404/);
+      },
+    );
 
-    await t.test('a dialog gives the focus back to what has opened it, and no key leads away from it', async () => {
-      const opener = page.getByRole('button', { name: 'New channel' });
-      await opener.focus();
-      await page.keyboard.press('Enter');
-      await page.getByRole('dialog').waitFor();
-      await page.keyboard.press('Control+k');
-      assert.equal(await page.locator('dialog[open]').count(), 1);
-      await page.keyboard.press('Escape');
-      await page.getByRole('dialog').waitFor({ state: 'detached' });
-      await opener.and(page.locator(':focus')).waitFor(soon);
-    });
+    await t.test(
+      'a dialog gives the focus back to what has opened it, and no key leads away from it',
+      async () => {
+        const opener = page.getByRole('button', { name: 'New channel' });
+        await opener.focus();
+        await page.keyboard.press('Enter');
+        await page.getByRole('dialog').waitFor();
+        await page.keyboard.press('Control+k');
+        assert.equal(await page.locator('dialog[open]').count(), 1);
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+        await opener.and(page.locator(':focus')).waitFor(soon);
+      },
+    );
 
-    await t.test('where another account signs in beside it, the page is signed out, and what it was about to do is not done', async () => {
-      const cookie = { email: 'root@example.org', password, cookie: true };
-      assert.ok((await view.context.request.post(`${house.url}/api/v1/auth/login`, { data: cookie, headers: { origin: house.url } })).ok());
-      // An event may have it asked for once more meanwhile; what counts is as whom.
-      const tokens = new Set<string | undefined>();
-      await page.route('**/api/v1/alerts/silences*', async (route) => {
-        tokens.add(route.request().headers()['authorization']);
-        await route.fulfill({ status: 401, json: { error: 'unauthorized', message: 'the access token has expired' } });
-      });
-      await page.getByRole('link', { name: 'Silences' }).click();
-      await page.getByText('Another account has signed in, in another tab').waitFor(soon);
-      assert.equal(await page.getByRole('link', { name: 'Silences' }).count(), 0);
-      assert.equal(tokens.size, 1);
-      await page.unroute('**/api/v1/alerts/silences*');
-      await assertClean(view, 'beside another account', /401/);
-      await page.goto(`${house.url}/ui/channels`);
-      await page.getByRole('row', { name: /near/ }).waitFor();
-      await view.context.clearCookies();
-      await page.goto(`${house.url}/ui/channels`);
-      await page.getByLabel('E-mail').fill('ada@example.org');
-      await page.getByLabel('Password').fill(password);
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByRole('row', { name: /near/ }).waitFor();
-    });
+    await t.test(
+      'where another account signs in beside it, the page is signed out, and what it was about to do is not done',
+      async () => {
+        const cookie = { email: 'root@example.org', password, cookie: true };
+        assert.ok(
+          (
+            await view.context.request.post(`${house.url}/api/v1/auth/login`, {
+              data: cookie,
+              headers: { origin: house.url },
+            })
+          ).ok(),
+        );
+        // An event may have it asked for once more meanwhile; what counts is as whom.
+        const tokens = new Set<string | undefined>();
+        await page.route('**/api/v1/alerts/silences*', async (route) => {
+          tokens.add(route.request().headers()['authorization']);
+          await route.fulfill({
+            status: 401,
+            json: { error: 'unauthorized', message: 'the access token has expired' },
+          });
+        });
+        await page.getByRole('link', { name: 'Silences' }).click();
+        await page.getByText('Another account has signed in, in another tab').waitFor(soon);
+        assert.equal(await page.getByRole('link', { name: 'Silences' }).count(), 0);
+        assert.equal(tokens.size, 1);
+        await page.unroute('**/api/v1/alerts/silences*');
+        await assertClean(view, 'beside another account', /401/);
+        await page.goto(`${house.url}/ui/channels`);
+        await page.getByRole('row', { name: /near/ }).waitFor();
+        await view.context.clearCookies();
+        await page.goto(`${house.url}/ui/channels`);
+        await page.getByLabel('E-mail').fill('ada@example.org');
+        await page.getByLabel('Password').fill(password);
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('row', { name: /near/ }).waitFor();
+      },
+    );
 
-    await t.test('a session that was ended says so, and signing in leads back to the page that was open', async () => {
-      // As she would from another machine.
-      const json = { 'content-type': 'application/json' };
-      const login = await fetch(`${house.url}/api/v1/auth/login`, {
-        method: 'POST',
-        headers: json,
-        body: JSON.stringify({ email: 'ada@example.org', password }),
-      });
-      const { access_token: token } = (await login.json()) as { access_token: string };
-      const all = await fetch(`${house.url}/api/v1/auth/logout-all`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
-      assert.ok(all.ok, await all.text());
-      await page.getByText('You were signed out.').waitFor(soon);
-      await assertClean(view, 'signed out', /401/);
-      await page.getByLabel('E-mail').fill('ada@example.org');
-      await page.getByLabel('Password').fill(password);
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByRole('row', { name: /near/ }).waitFor();
-      assert.equal(new URL(page.url()).pathname, '/ui/channels');
-      await assertClean(view, 'signed in again');
-    });
+    await t.test(
+      'a session that was ended says so, and signing in leads back to the page that was open',
+      async () => {
+        // As she would from another machine.
+        const json = { 'content-type': 'application/json' };
+        const login = await fetch(`${house.url}/api/v1/auth/login`, {
+          method: 'POST',
+          headers: json,
+          body: JSON.stringify({ email: 'ada@example.org', password }),
+        });
+        const { access_token: token } = (await login.json()) as { access_token: string };
+        const all = await fetch(`${house.url}/api/v1/auth/logout-all`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}` },
+        });
+        assert.ok(all.ok, await all.text());
+        await page.getByText('You were signed out.').waitFor(soon);
+        await assertClean(view, 'signed out', /401/);
+        await page.getByLabel('E-mail').fill('ada@example.org');
+        await page.getByLabel('Password').fill(password);
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('row', { name: /near/ }).waitFor();
+        assert.equal(new URL(page.url()).pathname, '/ui/channels');
+        await assertClean(view, 'signed in again');
+      },
+    );
   },
 );

@@ -25,7 +25,9 @@ export interface View {
 }
 
 /** A Chromium that ends with the test; undefined (and the test is skipped) where there is none. */
-export async function openBrowser(t: Pick<TestContext, 'after' | 'skip'>): Promise<Browser | undefined> {
+export async function openBrowser(
+  t: Pick<TestContext, 'after' | 'skip'>,
+): Promise<Browser | undefined> {
   const executablePath = peer(t, 'chromium');
   if (executablePath === undefined) {
     return undefined;
@@ -39,9 +41,17 @@ export async function openBrowser(t: Pick<TestContext, 'after' | 'skip'>): Promi
 export async function openView(
   browser: Browser,
   url: string,
-  { width = 1280, height = 800, dark = false }: { readonly width?: number; readonly height?: number; readonly dark?: boolean } = {},
+  {
+    width = 1280,
+    height = 800,
+    dark = false,
+  }: { readonly width?: number; readonly height?: number; readonly dark?: boolean } = {},
 ): Promise<View> {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: dark ? 'dark' : 'light',
+    reducedMotion: 'reduce',
+  });
   const page = await context.newPage();
   // What has to be quick says so itself; the rest only has to come, on a busy machine, too.
   page.setDefaultTimeout(60_000);
@@ -76,7 +86,11 @@ export async function barriers({ page, context }: View): Promise<readonly string
     violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + help + ': ' + html.slice(0, 200) + ' ' + (failureSummary.split('\\n')[1] ?? ''))))`;
   try {
     await debug.send('Runtime.evaluate', { expression: axe });
-    const { result, exceptionDetails } = await debug.send('Runtime.evaluate', { expression: run, awaitPromise: true, returnByValue: true });
+    const { result, exceptionDetails } = await debug.send('Runtime.evaluate', {
+      expression: run,
+      awaitPromise: true,
+      returnByValue: true,
+    });
     assert.equal(exceptionDetails, undefined, exceptionDetails?.exception?.description);
     return result.value as readonly string[];
   } finally {
@@ -85,7 +99,12 @@ export async function barriers({ page, context }: View): Promise<readonly string
 }
 
 /** Signs in by the form, as somebody would. */
-export async function signIn({ page }: View, url: string, email: string, password: string): Promise<void> {
+export async function signIn(
+  { page }: View,
+  url: string,
+  email: string,
+  password: string,
+): Promise<void> {
   await page.goto(`${url}/`);
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);

@@ -29,7 +29,10 @@ export interface ConsoleHouseOptions {
 }
 
 /** What fails on the way takes everything with it: a test that has no house yet could not end one. */
-export async function startConsoleHouse({ hosts = 2, environment = {} }: ConsoleHouseOptions = {}): Promise<ConsoleHouse> {
+export async function startConsoleHouse({
+  hosts = 2,
+  environment = {},
+}: ConsoleHouseOptions = {}): Promise<ConsoleHouse> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-console-'));
   const simDir = mkdtempSync(join(tmpdir(), 'svc-console-hosts-'));
   const house = await startWholeHouse({ dataDir, environment });
@@ -64,17 +67,34 @@ export async function startConsoleHouse({ hosts = 2, environment = {} }: Console
 }
 
 async function put<T = { id: number }>(house: WholeHouse, path: string, body: object): Promise<T> {
-  const answer = await house.fetch(`/api/v1${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const answer = await house.fetch(`/api/v1${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
   const text = await answer.text();
   assert.ok(answer.ok, `${path} ${text}`);
   return (text === '' ? {} : JSON.parse(text)) as T;
 }
 
-async function startHosts(house: WholeHouse, simDir: string, hosts: number): Promise<SimulatedFleet> {
+async function startHosts(
+  house: WholeHouse,
+  simDir: string,
+  hosts: number,
+): Promise<SimulatedFleet> {
   const { token } = await put<{ token: string }>(house, '/edges/enrolments', { max_uses: hosts });
   return startFleet(
     {
-      ...{ manager: new URL(house.url), token, count: hosts, ramp: 0, seed: 'console', failProb: 0, intervalMs: 5_000, metrics: 'full' },
+      ...{
+        manager: new URL(house.url),
+        token,
+        count: hosts,
+        ramp: 0,
+        seed: 'console',
+        failProb: 0,
+        intervalMs: 5_000,
+        metrics: 'full',
+      },
       ...{ logsPerSecond: 0.2, requestsPerMinute: 30, pastMs: 120_000 },
     },
     simDir,
@@ -85,15 +105,45 @@ async function startHosts(house: WholeHouse, simDir: string, hosts: number): Pro
 async function fill(house: WholeHouse, hosts: number): Promise<void> {
   await put(house, '/users', { ...account, display_name: 'Ada', role: 'admin' });
   await put(house, '/alert-rules', {
-    ...{ rule_key: 'always', name: 'Always', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all', severity: 'critical' },
+    ...{
+      rule_key: 'always',
+      name: 'Always',
+      kind: 'metric_raw',
+      source_type: 'svc_builtin',
+      scope_type: 'global',
+      join_mode: 'all',
+      severity: 'critical',
+    },
     conditions: [{ expr: 'vector(1) > 0' }],
-    ...{ labels: { team: 'shop' }, annotations: { summary: 'it is always so', description: 'nothing to do' } },
+    ...{
+      labels: { team: 'shop' },
+      annotations: { summary: 'it is always so', description: 'nothing to do' },
+    },
   });
-  await put(house, '/notification-channels', { name: 'far', channel_type: 'webhook', endpoint: 'https://192.0.2.1/hook', match_severity_min: 'critical' });
-  await put(house, '/alerts/silences', { matchers: [{ name: 'rule', value: 'nothing' }], duration: '1h', reason: 'planned' });
-  await put(house, '/monitor/panels', { dashboard_uid: 'mine', title: 'Processor', type: 'timeseries', query: 'node_cpu_usage_percent' });
-  const total = async (path: string): Promise<number> => ((await (await house.fetch(`/api/v1${path}`)).json()) as { total: number }).total;
-  for (const deadline = Date.now() + 60_000; (await total('/devices')) < hosts || (await total('/alerts/incidents')) === 0; await pause(100)) {
+  await put(house, '/notification-channels', {
+    name: 'far',
+    channel_type: 'webhook',
+    endpoint: 'https://192.0.2.1/hook',
+    match_severity_min: 'critical',
+  });
+  await put(house, '/alerts/silences', {
+    matchers: [{ name: 'rule', value: 'nothing' }],
+    duration: '1h',
+    reason: 'planned',
+  });
+  await put(house, '/monitor/panels', {
+    dashboard_uid: 'mine',
+    title: 'Processor',
+    type: 'timeseries',
+    query: 'node_cpu_usage_percent',
+  });
+  const total = async (path: string): Promise<number> =>
+    ((await (await house.fetch(`/api/v1${path}`)).json()) as { total: number }).total;
+  for (
+    const deadline = Date.now() + 60_000;
+    (await total('/devices')) < hosts || (await total('/alerts/incidents')) === 0;
+    await pause(100)
+  ) {
     assert.ok(Date.now() < deadline, 'the hosts and the incident are there within 60 s');
   }
 }

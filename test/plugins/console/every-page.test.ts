@@ -15,7 +15,10 @@ let browser: Browser | undefined;
 const endings: (() => unknown)[] = [];
 
 before(async () => {
-  browser = await openBrowser({ after: (end: () => unknown) => void endings.push(end), skip: () => undefined });
+  browser = await openBrowser({
+    after: (end: () => unknown) => void endings.push(end),
+    skip: () => undefined,
+  });
   if (browser) {
     house = await startConsoleHouse();
   }
@@ -29,9 +32,14 @@ after(async () => {
 });
 
 test('every page of the navigation is looked at', () => {
-  const listed = readFileSync(new URL('../../../plugins/console/web/pages/index.ts', import.meta.url), 'utf8');
+  const listed = readFileSync(
+    new URL('../../../plugins/console/web/pages/index.ts', import.meta.url),
+    'utf8',
+  );
   const ids = [...listed.matchAll(/\bid: '([a-z-]*)'/g)].map(([, id]) => id!);
-  const seen = new Set(everyPage.map(({ address }) => /^\/(?:ui\/([a-z-]+))?/.exec(address)![1] ?? ''));
+  const seen = new Set(
+    everyPage.map(({ address }) => /^\/(?:ui\/([a-z-]+))?/.exec(address)![1] ?? ''),
+  );
   assert.ok(ids.length > 20);
   assert.deepEqual(
     ids.filter((id) => !seen.has(id)),
@@ -55,7 +63,11 @@ for (const [size, dark] of [
       const faults: string[] = [];
       for (const one of everyPage) {
         await goToPage(page, one);
-        faults.push(...[...(await barriers(view)), ...(await faultsOf(page))].map((fault) => `${one.address} ${fault}`));
+        faults.push(
+          ...[...(await barriers(view)), ...(await faultsOf(page))].map(
+            (fault) => `${one.address} ${fault}`,
+          ),
+        );
       }
       assert.deepEqual(faults, []);
       assert.deepEqual(view.complaints, []);
@@ -89,52 +101,60 @@ const watchShifts = `globalThis.shifts = 0;
 new PerformanceObserver((list) => list.getEntries().forEach(({ value, hadRecentInput }) => (shifts += hadRecentInput ? 0 : value)))
   .observe({ type: 'layout-shift', buffered: true });`;
 
-test('what a page has shown stays where it is while the rest comes', { timeout: 240_000 }, async (t) => {
-  if (!browser) {
-    return t.skip('chromium is not installed');
-  }
-  for (const size of [
-    { width: 1280, height: 800 },
-    { width: 360, height: 740 },
-  ]) {
-    const view = await house.view(browser, size, watchShifts);
-    const faults: string[] = [];
-    for (const one of everyPage) {
-      await view.page.evaluate('void (globalThis.shifts = 0)');
-      await openPage(view.page, house.url, one);
-      const moved = await view.page.evaluate<number>('shifts');
-      if (moved >= 0.1) {
-        faults.push(`${one.address} moved by ${moved.toFixed(3)} at ${size.width} px`);
+test(
+  'what a page has shown stays where it is while the rest comes',
+  { timeout: 240_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    for (const size of [
+      { width: 1280, height: 800 },
+      { width: 360, height: 740 },
+    ]) {
+      const view = await house.view(browser, size, watchShifts);
+      const faults: string[] = [];
+      for (const one of everyPage) {
+        await view.page.evaluate('void (globalThis.shifts = 0)');
+        await openPage(view.page, house.url, one);
+        const moved = await view.page.evaluate<number>('shifts');
+        if (moved >= 0.1) {
+          faults.push(`${one.address} moved by ${moved.toFixed(3)} at ${size.width} px`);
+        }
+      }
+      assert.deepEqual(faults, []);
+      await view.context.close();
+    }
+    return undefined;
+  },
+);
+
+test(
+  'whatever an answer says, also where it refuses, no page runs it, breaks, or grows wider',
+  { timeout: 300_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    const view = await house.view(browser, {}, hostileAnswers);
+    const { page } = view;
+    const found: string[] = [];
+    let shown = 0;
+    for (const refuses of [false, true]) {
+      await forgetAnswers(page);
+      for (const [index, one] of everyPage.entries()) {
+        await page.evaluate(`globalThis.shift = ${index}; globalThis.refuses = ${refuses}`);
+        await goToPage(page, { ...one, sign: undefined });
+        const look = await lookedAt(page);
+        found.push(...look.faults.map((fault) => `${one.address} ${fault}`));
+        shown += look.shown;
       }
     }
-    assert.deepEqual(faults, []);
+    assert.deepEqual(found, []);
+    assert.ok(shown > 300, `${shown} hostile texts were shown`);
+    view.forgive(/40\d/);
+    assert.deepEqual(view.complaints, []);
     await view.context.close();
-  }
-  return undefined;
-});
-
-test('whatever an answer says, also where it refuses, no page runs it, breaks, or grows wider', { timeout: 300_000 }, async (t) => {
-  if (!browser) {
-    return t.skip('chromium is not installed');
-  }
-  const view = await house.view(browser, {}, hostileAnswers);
-  const { page } = view;
-  const found: string[] = [];
-  let shown = 0;
-  for (const refuses of [false, true]) {
-    await forgetAnswers(page);
-    for (const [index, one] of everyPage.entries()) {
-      await page.evaluate(`globalThis.shift = ${index}; globalThis.refuses = ${refuses}`);
-      await goToPage(page, { ...one, sign: undefined });
-      const look = await lookedAt(page);
-      found.push(...look.faults.map((fault) => `${one.address} ${fault}`));
-      shown += look.shown;
-    }
-  }
-  assert.deepEqual(found, []);
-  assert.ok(shown > 300, `${shown} hostile texts were shown`);
-  view.forgive(/40\d/);
-  assert.deepEqual(view.complaints, []);
-  await view.context.close();
-  return undefined;
-});
+    return undefined;
+  },
+);

@@ -22,7 +22,11 @@ export const everyPage: readonly OnePage[] = [
   { name: 'dashboards', address: '/ui/dashboards', sign: 'Dashboards' },
   { name: 'dashboard', address: '/ui/dashboards/overview', sign: 'Span of time' },
   { name: 'own-dashboard', address: '/ui/dashboards/mine', sign: 'Processor' },
-  { name: 'explore', address: '/ui/explore?q=avg%20by%20(instance)%20(node_cpu_usage_percent)&at=15m', sign: 'Explore' },
+  {
+    name: 'explore',
+    address: '/ui/explore?q=avg%20by%20(instance)%20(node_cpu_usage_percent)&at=15m',
+    sign: 'Explore',
+  },
   { name: 'logs', address: '/ui/logs', sign: 'Logs' },
   { name: 'traces', address: '/ui/traces', sign: 'Traces' },
   { name: 'topology', address: '/ui/topology/1', sign: 'Topology' },
@@ -36,7 +40,11 @@ export const everyPage: readonly OnePage[] = [
   { name: 'shell', address: '/ui/shell/1', sign: 'Open the shell' },
   { name: 'recordings', address: '/ui/shell/recordings', sign: 'Recordings' },
   { name: 'agents', address: '/ui/agents', sign: 'Agents' },
-  { name: 'knowledge', address: '/ui/knowledge?read=vault/hosts/disk-full.md', sign: 'First three readings' },
+  {
+    name: 'knowledge',
+    address: '/ui/knowledge?read=vault/hosts/disk-full.md',
+    sign: 'First three readings',
+  },
   { name: 'library', address: '/ui/knowledge', sign: 'All documents' },
   { name: 'found', address: '/ui/knowledge?q=disk', sign: 'Found' },
   { name: 'packs', address: '/ui/packs', sign: 'Packs' },
@@ -59,21 +67,31 @@ export async function openPage(page: Page, url: string, one: OnePage): Promise<v
 }
 
 /** The same, as by a link: the document stays, and only what the page needs is asked for. */
-export async function goToPage(page: Page, { address, sign }: Pick<OnePage, 'address'> & { readonly sign: OnePage['sign'] | undefined }): Promise<void> {
-  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)}), dispatchEvent(new PopStateEvent('popstate'))`);
+export async function goToPage(
+  page: Page,
+  { address, sign }: Pick<OnePage, 'address'> & { readonly sign: OnePage['sign'] | undefined },
+): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(address)}), dispatchEvent(new PopStateEvent('popstate'))`,
+  );
   await drawn(page, sign);
 }
 
 async function drawn(page: Page, sign: OnePage['sign'] | undefined): Promise<void> {
   const main = page.locator('main');
-  const shown = sign === undefined ? main.locator('h1, .empty, .refused') : main.getByText(sign).or(main.getByLabel(sign));
+  const shown =
+    sign === undefined
+      ? main.locator('h1, .empty, .refused')
+      : main.getByText(sign).or(main.getByLabel(sign));
   await shown.locator('visible=true').first().waitFor();
   await page
     .locator('.skeleton')
     .first()
     .waitFor({ state: 'detached' })
     .catch(async (error: unknown) => {
-      const around = await page.evaluate<string>("document.querySelector('.skeleton').parentElement.outerHTML.slice(0, 400)");
+      const around = await page.evaluate<string>(
+        "document.querySelector('.skeleton').parentElement.outerHTML.slice(0, 400)",
+      );
       throw new Error(`${page.url()} goes on loading ${around}: ${String(error)}`);
     });
   // Charts are drawn a frame after their figures are known.

@@ -5,7 +5,22 @@ import { faultsOf } from './look.ts';
 
 /** What decides how a page is drawn, or where it leads next; all other text of an answer may have been written by strangers. */
 const kept = [
-  ...['id', 'uid', 'next_cursor', 'result_type', 'resultType', 'type', 'status', 'state', 'kind', 'severity', 'match_severity_min', 'source', 'role', 'grants'],
+  ...[
+    'id',
+    'uid',
+    'next_cursor',
+    'result_type',
+    'resultType',
+    'type',
+    'status',
+    'state',
+    'kind',
+    'severity',
+    'match_severity_min',
+    'source',
+    'role',
+    'grants',
+  ],
   ...[
     'access_token',
     'refresh_token',
@@ -21,7 +36,20 @@ const kept = [
     'class',
     'outcome',
   ],
-  ...['trace_id', 'traceID', 'span_id', 'spanID', 'path', 'plugin', 'session', 'args_sha256', 'rule_key', 'matcher', 'op', 'unit'],
+  ...[
+    'trace_id',
+    'traceID',
+    'span_id',
+    'spanID',
+    'path',
+    'plugin',
+    'session',
+    'args_sha256',
+    'rule_key',
+    'matcher',
+    'op',
+    'unit',
+  ],
   ...['operationId', '$ref', 'in', 'format', 'x-svc-access', 'x-svc-devices'],
 ];
 
@@ -99,7 +127,9 @@ export async function forgetAnswers(page: Page): Promise<void> {
 }
 
 /** What is wrong with a page that shows such texts, and how many of them it shows. */
-export async function lookedAt(page: Page): Promise<{ readonly faults: readonly string[]; readonly shown: number }> {
+export async function lookedAt(
+  page: Page,
+): Promise<{ readonly faults: readonly string[]; readonly shown: number }> {
   const [ran, wrong, shown] = await page.evaluate<[unknown, readonly string[], number]>(
     `(() => {
       const bad = ['img', 'iframe', 'script', 'style', 'base', 'meta', 'link', 'form[action]', 'math', '[onclick]', 'a[href^="javascript"]', 'a[href^="data"]', 'a[href^="http"]:not([rel~="noopener"])'];
@@ -107,6 +137,10 @@ export async function lookedAt(page: Page): Promise<{ readonly faults: readonly 
       return [globalThis.ran, elements.map((element) => element.outerHTML.slice(0, 200)), (document.querySelector('main').innerText.match(/globalThis|\\[U\\+|␛|evil\\.example|مرحبا|שלום|␀/g) ?? []).length];
     })()`,
   );
-  const faults = [...(ran === undefined ? [] : ['ran what others wrote']), ...wrong.map((html) => `made an element of it: ${html}`), ...(await faultsOf(page))];
+  const faults = [
+    ...(ran === undefined ? [] : ['ran what others wrote']),
+    ...wrong.map((html) => `made an element of it: ${html}`),
+    ...(await faultsOf(page)),
+  ];
   return { faults, shown };
 }

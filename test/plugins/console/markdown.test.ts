@@ -7,7 +7,10 @@ interface Shown {
 }
 
 /** By name alone: their types bring those of browsers into all tests. */
-const [preact, component] = ['preact', new URL('../../../plugins/console/web/kit/markdown.tsx', import.meta.url).href];
+const [preact, component] = [
+  'preact',
+  new URL('../../../plugins/console/web/kit/markdown.tsx', import.meta.url).href,
+];
 
 /** Elements of a page as text in which the kinds of elements are seen. */
 function drawn(shown: unknown): string {
@@ -26,15 +29,32 @@ function drawn(shown: unknown): string {
 
 /** The component itself, for which a page is pretended that has nothing but an address. */
 async function markdown(): Promise<(text: string) => string> {
-  const { h: createElement, Fragment } = (await import(preact)) as Readonly<Record<string, unknown>>;
-  Object.assign(globalThis, { location: { pathname: '/', search: '' }, addEventListener: () => undefined, React: { createElement, Fragment } });
-  const { Markdown } = (await import(component)) as { readonly Markdown: (props: { readonly text: string }) => unknown };
+  const { h: createElement, Fragment } = (await import(preact)) as Readonly<
+    Record<string, unknown>
+  >;
+  Object.assign(globalThis, {
+    location: { pathname: '/', search: '' },
+    addEventListener: () => undefined,
+    React: { createElement, Fragment },
+  });
+  const { Markdown } = (await import(component)) as {
+    readonly Markdown: (props: { readonly text: string }) => unknown;
+  };
   return (text) => drawn(Markdown({ text }));
 }
 
 test('signs behind a backslash are themselves in the console, and no marks', async () => {
   const page = await markdown();
-  assert.equal(page(String.raw`CRON\[4211\]: a\_b \*c\* \<d\> http:\/\/evil.example`), '<div><p>CRON[4211]: a_b *c* <d> http://evil.example</p></div>');
-  assert.equal(page(String.raw`[Look at \[x\]](/ui/logs?q=x): **a\_b**`), '<div><p><a>Look at [x]</a>: <strong>a_b</strong></p></div>');
-  assert.equal(page('- E1 metrics\n\n  ```\n  up{a="b"}\n  ```\n- E2'), '<div><ul><li><p>E1 metrics</p><pre>up{a="b"}</pre></li><li>E2</li></ul></div>');
+  assert.equal(
+    page(String.raw`CRON\[4211\]: a\_b \*c\* \<d\> http:\/\/evil.example`),
+    '<div><p>CRON[4211]: a_b *c* <d> http://evil.example</p></div>',
+  );
+  assert.equal(
+    page(String.raw`[Look at \[x\]](/ui/logs?q=x): **a\_b**`),
+    '<div><p><a>Look at [x]</a>: <strong>a_b</strong></p></div>',
+  );
+  assert.equal(
+    page('- E1 metrics\n\n  ```\n  up{a="b"}\n  ```\n- E2'),
+    '<div><ul><li><p>E1 metrics</p><pre>up{a="b"}</pre></li><li>E2</li></ul></div>',
+  );
 });

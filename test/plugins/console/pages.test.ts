@@ -33,33 +33,69 @@ const endings: (() => unknown)[] = [];
 
 before(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'svc-console-'));
-  browser = await openBrowser({ after: (end: () => unknown) => void endings.push(end), skip: () => undefined });
+  browser = await openBrowser({
+    after: (end: () => unknown) => void endings.push(end),
+    skip: () => undefined,
+  });
   if (!browser) {
     return;
   }
   house = await startWholeHouse({ dataDir });
   const put = async (path: string, body: object): Promise<{ id: number }> => {
-    const answer = await house.fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const answer = await house.fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
     const text = await answer.text();
     assert.ok(answer.ok, `${path} ${text}`);
     return (text === '' ? {} : JSON.parse(text)) as { id: number };
   };
-  await put('/api/v1/users', { email: 'ada@example.org', display_name: '<b>Ada</b> \u202eevil', password, role: 'admin' });
+  await put('/api/v1/users', {
+    email: 'ada@example.org',
+    display_name: '<b>Ada</b> \u202eevil',
+    password,
+    role: 'admin',
+  });
   await put('/api/v1/alert-rules', {
     rule_key: 'always',
     name: hostile[0],
-    ...{ kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all', severity: 'critical' },
+    ...{
+      kind: 'metric_raw',
+      source_type: 'svc_builtin',
+      scope_type: 'global',
+      join_mode: 'all',
+      severity: 'critical',
+    },
     conditions: [{ expr: 'vector(1) > 0' }],
     labels: { team: '<img src=x onerror=globalThis.ran=1>' },
-    annotations: { summary: `<script>globalThis.ran=1</script> \u202e${'W'.repeat(300)}`, description: '<style>*{display:none}</style>' },
+    annotations: {
+      summary: `<script>globalThis.ran=1</script> \u202e${'W'.repeat(300)}`,
+      description: '<style>*{display:none}</style>',
+    },
   });
-  await until(async () => ((await (await house.fetch('/api/v1/alerts/incidents')).json()) as { total: number }).total > 0);
+  await until(
+    async () =>
+      ((await (await house.fetch('/api/v1/alerts/incidents')).json()) as { total: number }).total >
+      0,
+  );
   for (const text of hostile) {
     await put('/api/v1/alerts/incidents/1/notes', { text });
   }
   const at = BigInt(Date.now()) * 1_000_000n;
-  const push = { streams: [{ stream: { service_name: 'hostile' }, values: hostile.map((line, index) => [String(at + BigInt(index)), line]) }] };
-  await house.fetch('/loki/api/v1/push', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(push) });
+  const push = {
+    streams: [
+      {
+        stream: { service_name: 'hostile' },
+        values: hostile.map((line, index) => [String(at + BigInt(index)), line]),
+      },
+    ],
+  };
+  await house.fetch('/loki/api/v1/push', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(push),
+  });
 });
 
 after(async () => {
@@ -109,8 +145,16 @@ for (const [size, dark] of [
         await page.getByText(sign).locator('visible=true').first().waitFor();
         await page.locator('.skeleton').first().waitFor({ state: 'detached' });
         await assertClean(view, `${address} at ${size.width} px`);
-        assert.deepEqual(await page.evaluate(tooWide), [], `${address} is wider than ${size.width} px`);
-        assert.equal(await page.evaluate('globalThis.ran'), undefined, `${address} ran what others wrote`);
+        assert.deepEqual(
+          await page.evaluate(tooWide),
+          [],
+          `${address} is wider than ${size.width} px`,
+        );
+        assert.equal(
+          await page.evaluate('globalThis.ran'),
+          undefined,
+          `${address} ran what others wrote`,
+        );
       }
       await view.context.close();
       return undefined;
@@ -118,36 +162,47 @@ for (const [size, dark] of [
   );
 }
 
-test('text of others is shown as it is, and what would be invisible is made visible', { timeout: 120_000 }, async (t) => {
-  if (!browser) {
-    return t.skip('chromium is not installed');
-  }
-  const view = await signedIn();
-  const { page } = view;
-  await page.goto(`${house.url}/ui/incidents/1`);
-  await page.getByText('back␈space').waitFor();
-  const shown = await page.locator('main').innerText();
-  for (const part of [
-    '<script>globalThis.ran=1</script>',
-    '[U+202E]gnp.exe',
-    '␛[31mred␛[0m',
-    'user[U+2066]admin',
-    'zero[U+200B]width',
-    '&lt;script&gt;',
-    'مرحبا',
-    '[x]',
-  ]) {
-    assert.ok(shown.includes(part), `${part} is shown`);
-  }
-  assert.equal(await page.locator('main img, main iframe, main script, main style, main form, main a[href^="javascript"]').count(), 0);
-  await page.goto(`${house.url}/ui/logs?q=${encodeURIComponent('{service_name="hostile"}')}`);
-  await page.getByText('bell␇').waitFor();
-  assert.ok((await page.locator('.log').innerText()).includes('␛]52;c;ZXZpbA==␇'));
-  assert.equal(await page.evaluate('globalThis.ran'), undefined);
-  assert.deepEqual(view.complaints, []);
-  await view.context.close();
-  return undefined;
-});
+test(
+  'text of others is shown as it is, and what would be invisible is made visible',
+  { timeout: 120_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    const view = await signedIn();
+    const { page } = view;
+    await page.goto(`${house.url}/ui/incidents/1`);
+    await page.getByText('back␈space').waitFor();
+    const shown = await page.locator('main').innerText();
+    for (const part of [
+      '<script>globalThis.ran=1</script>',
+      '[U+202E]gnp.exe',
+      '␛[31mred␛[0m',
+      'user[U+2066]admin',
+      'zero[U+200B]width',
+      '&lt;script&gt;',
+      'مرحبا',
+      '[x]',
+    ]) {
+      assert.ok(shown.includes(part), `${part} is shown`);
+    }
+    assert.equal(
+      await page
+        .locator(
+          'main img, main iframe, main script, main style, main form, main a[href^="javascript"]',
+        )
+        .count(),
+      0,
+    );
+    await page.goto(`${house.url}/ui/logs?q=${encodeURIComponent('{service_name="hostile"}')}`);
+    await page.getByText('bell␇').waitFor();
+    assert.ok((await page.locator('.log').innerText()).includes('␛]52;c;ZXZpbA==␇'));
+    assert.equal(await page.evaluate('globalThis.ran'), undefined);
+    assert.deepEqual(view.complaints, []);
+    await view.context.close();
+    return undefined;
+  },
+);
 
 test('the keyboard alone leads everywhere', { timeout: 120_000 }, async (t) => {
   if (!browser) {
@@ -188,81 +243,127 @@ test('the keyboard alone leads everywhere', { timeout: 120_000 }, async (t) => {
   await query.fill('sum(rate(foo[5m]) by');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').getByText('parse error').waitFor();
-  assert.match(await page.locator('.query-wrong pre').innerText(), /\n {18}\^\^/, 'the mark stands under the word');
+  assert.match(
+    await page.locator('.query-wrong pre').innerText(),
+    /\n {18}\^\^/,
+    'the mark stands under the word',
+  );
   view.forgive(/400/);
   assert.deepEqual(view.complaints, []);
   await view.context.close();
   return undefined;
 });
 
-test('the trail begins with what was done; rows that open pages add by themselves are one click away', { timeout: 120_000 }, async (t) => {
-  if (!browser) {
-    return t.skip('chromium is not installed');
-  }
-  const view = await signedIn();
-  const { page } = view;
-  await page.goto(`${house.url}/ui/audit`);
-  await page
-    .getByRole('row', { name: /auth:login/ })
-    .first()
-    .waitFor();
-  assert.equal(await page.getByRole('row', { name: /auth:refresh/ }).count(), 0);
-  await page.getByText('Every row').click();
-  await page
-    .getByRole('row', { name: /auth:refresh/ })
-    .first()
-    .waitFor();
-  await assertClean(view, 'the trail');
-  await view.context.close();
-  return undefined;
-});
-
-test('what an investigation says to do next opens as the query that it was, in its time', { timeout: 120_000 }, async (t) => {
-  if (!browser) {
-    return t.skip('chromium is not installed');
-  }
-  const view = await signedIn();
-  const { page } = view;
-  const query = 'max by (job) (svc_process_uptime_seconds{job!~"a|b (c)"})';
-  const window = { from: Date.now() - 3_600_000, to: Date.now() };
-  const evidence = { id: 'E1', source: 'metrics', query };
-  const hypothesis = { node: 'device:7', node_name: 'host-7', indicator: { evidence: 'E1', name: 'uptime' } };
-  const snapshot = { evidence: [evidence], symptom: {}, checks: [], window } as unknown as Snapshot;
-  const findings = { root_cause: { node: 'device:7' }, hypotheses: [hypothesis], onset_at: Date.now() - 600_000 } as unknown as Findings;
-  const report = { status: 'ready', verdict: 'suspected', summary: 'host-7', suggested_actions: actionsFor(findings, snapshot, new Map()) };
-  await page.route('**/api/v1/alerts/incidents/1/investigation', (route) => route.fulfill({ json: report }));
-  await page.goto(`${house.url}/ui/incidents/1`);
-  await page.getByRole('link', { name: 'Look at uptime of host-7' }).click();
-  await page.getByText('Explore').locator('visible=true').first().waitFor();
-  const address = new URL(page.url());
-  assert.deepEqual([address.pathname, address.searchParams.get('q')], ['/ui/explore', query]);
-  // The span of the incident is chosen, in place of a length that ends now.
-  await page.locator('.filters .soft').getByText('–').waitFor();
-  await assertClean(view, 'the query of a report');
-  await view.context.close();
-  return undefined;
-});
-
-test('the id of a device that a store makes up is no part of what is asked about the busiest', { timeout: 120_000 }, async (t) => {
-  if (!browser) {
-    return t.skip('chromium is not installed');
-  }
-  const view = await signedIn();
-  const asked: string[] = [];
-  const vector = (...result: readonly object[]) => ({ status: 'success', data: { resultType: 'vector', result } });
-  const one = (metric: object, value: string): object => ({ metric, value: [1, value] });
-  await view.page.route('**/prometheus/api/v1/query?*', async (route) => {
-    const query = new URL(route.request().url()).searchParams.get('query') ?? '';
-    const isOfAll = query.startsWith('topk(');
-    if (!isOfAll) {
-      asked.push(query);
+test(
+  'the trail begins with what was done; rows that open pages add by themselves are one click away',
+  { timeout: 120_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
     }
-    const ofAll = vector(one({ device_id: '7"} or vector(1) #', instance: 'made-up' }, '99'), one({ device_id: '7', instance: 'host-7' }, '98'));
-    await route.fulfill({ json: isOfAll ? ofAll : vector(one({ __name__: 'node_memory_used_percent', device_id: '7' }, '41')) });
-  });
-  await view.page.goto(`${house.url}/`);
-  await view.page.getByRole('row', { name: /host-7.*98.*41/s }).waitFor();
-  assert.match(asked[0]!, /device_id=~"NaN[|]7"/);
-  await view.context.close();
-  return undefined;
-});
+    const view = await signedIn();
+    const { page } = view;
+    await page.goto(`${house.url}/ui/audit`);
+    await page
+      .getByRole('row', { name: /auth:login/ })
+      .first()
+      .waitFor();
+    assert.equal(await page.getByRole('row', { name: /auth:refresh/ }).count(), 0);
+    await page.getByText('Every row').click();
+    await page
+      .getByRole('row', { name: /auth:refresh/ })
+      .first()
+      .waitFor();
+    await assertClean(view, 'the trail');
+    await view.context.close();
+    return undefined;
+  },
+);
+
+test(
+  'what an investigation says to do next opens as the query that it was, in its time',
+  { timeout: 120_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    const view = await signedIn();
+    const { page } = view;
+    const query = 'max by (job) (svc_process_uptime_seconds{job!~"a|b (c)"})';
+    const window = { from: Date.now() - 3_600_000, to: Date.now() };
+    const evidence = { id: 'E1', source: 'metrics', query };
+    const hypothesis = {
+      node: 'device:7',
+      node_name: 'host-7',
+      indicator: { evidence: 'E1', name: 'uptime' },
+    };
+    const snapshot = {
+      evidence: [evidence],
+      symptom: {},
+      checks: [],
+      window,
+    } as unknown as Snapshot;
+    const findings = {
+      root_cause: { node: 'device:7' },
+      hypotheses: [hypothesis],
+      onset_at: Date.now() - 600_000,
+    } as unknown as Findings;
+    const report = {
+      status: 'ready',
+      verdict: 'suspected',
+      summary: 'host-7',
+      suggested_actions: actionsFor(findings, snapshot, new Map()),
+    };
+    await page.route('**/api/v1/alerts/incidents/1/investigation', (route) =>
+      route.fulfill({ json: report }),
+    );
+    await page.goto(`${house.url}/ui/incidents/1`);
+    await page.getByRole('link', { name: 'Look at uptime of host-7' }).click();
+    await page.getByText('Explore').locator('visible=true').first().waitFor();
+    const address = new URL(page.url());
+    assert.deepEqual([address.pathname, address.searchParams.get('q')], ['/ui/explore', query]);
+    // The span of the incident is chosen, in place of a length that ends now.
+    await page.locator('.filters .soft').getByText('–').waitFor();
+    await assertClean(view, 'the query of a report');
+    await view.context.close();
+    return undefined;
+  },
+);
+
+test(
+  'the id of a device that a store makes up is no part of what is asked about the busiest',
+  { timeout: 120_000 },
+  async (t) => {
+    if (!browser) {
+      return t.skip('chromium is not installed');
+    }
+    const view = await signedIn();
+    const asked: string[] = [];
+    const vector = (...result: readonly object[]) => ({
+      status: 'success',
+      data: { resultType: 'vector', result },
+    });
+    const one = (metric: object, value: string): object => ({ metric, value: [1, value] });
+    await view.page.route('**/prometheus/api/v1/query?*', async (route) => {
+      const query = new URL(route.request().url()).searchParams.get('query') ?? '';
+      const isOfAll = query.startsWith('topk(');
+      if (!isOfAll) {
+        asked.push(query);
+      }
+      const ofAll = vector(
+        one({ device_id: '7"} or vector(1) #', instance: 'made-up' }, '99'),
+        one({ device_id: '7', instance: 'host-7' }, '98'),
+      );
+      await route.fulfill({
+        json: isOfAll
+          ? ofAll
+          : vector(one({ __name__: 'node_memory_used_percent', device_id: '7' }, '41')),
+      });
+    });
+    await view.page.goto(`${house.url}/`);
+    await view.page.getByRole('row', { name: /host-7.*98.*41/s }).waitFor();
+    assert.match(asked[0]!, /device_id=~"NaN[|]7"/);
+    await view.context.close();
+    return undefined;
+  },
+);

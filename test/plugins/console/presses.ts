@@ -41,7 +41,8 @@ const oneOfMany: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** A switch is one button in two states. */
-const told = (key: string): string => oneOfMany.reduce((text, [pattern, to]) => text.replace(pattern, to), key);
+const told = (key: string): string =>
+  oneOfMany.reduce((text, [pattern, to]) => text.replace(pattern, to), key);
 
 export class Presses {
   readonly seen = new Set<string>();

@@ -20,13 +20,31 @@ export interface FakeGrafana {
   readonly refusals: Map<string, [status: number, body: object][]>;
 }
 
-const unknownIn = (body: Json, allowed: readonly string[]): string | undefined => Object.keys(body).find((name) => !allowed.includes(name));
-const sourceFields = ['uid', 'name', 'type', 'url', 'access', 'jsonData', 'secureJsonData', 'isDefault', 'version'];
+const unknownIn = (body: Json, allowed: readonly string[]): string | undefined =>
+  Object.keys(body).find((name) => !allowed.includes(name));
+const sourceFields = [
+  'uid',
+  'name',
+  'type',
+  'url',
+  'access',
+  'jsonData',
+  'secureJsonData',
+  'isDefault',
+  'version',
+];
 
 /** Behaves as Grafana 9 to 12 do in what svc asks of it: versions count, names are unique, secrets are never shown again. */
 export async function fakeGrafana(t: TestContext): Promise<FakeGrafana> {
   const fake: FakeGrafana = {
-    ...{ url: '', folders: new Map(), sources: new Map(), dashboards: new Map(), writes: [], refusals: new Map() },
+    ...{
+      url: '',
+      folders: new Map(),
+      sources: new Map(),
+      dashboards: new Map(),
+      writes: [],
+      refusals: new Map(),
+    },
     ...{ version: '11.2.0', token: 'glsa_admin', before: () => undefined },
   };
   let ids = 0;
@@ -74,10 +92,17 @@ export async function fakeGrafana(t: TestContext): Promise<FakeGrafana> {
     }
   };
 
-  const sources = (method: string, uid: string | undefined, page: string | undefined, body: Json): [number, Json] => {
+  const sources = (
+    method: string,
+    uid: string | undefined,
+    page: string | undefined,
+    body: Json,
+  ): [number, Json] => {
     const found = uid === undefined ? undefined : fake.sources.get(uid);
     if (page === 'health') {
-      return found ? [200, { status: 'OK', message: 'ok' }] : [404, { message: 'Data source not found' }];
+      return found
+        ? [200, { status: 'OK', message: 'ok' }]
+        : [404, { message: 'Data source not found' }];
     }
     const strange = body && unknownIn(body, sourceFields);
     if (strange) {
@@ -88,17 +113,48 @@ export async function fakeGrafana(t: TestContext): Promise<FakeGrafana> {
     }
     if (method === 'GET') {
       const { secureJsonData, ...shown } = found;
-      return [200, { ...shown, secureJsonFields: Object.fromEntries(Object.keys(secureJsonData).map((name) => [name, true])) }];
+      return [
+        200,
+        {
+          ...shown,
+          secureJsonFields: Object.fromEntries(
+            Object.keys(secureJsonData).map((name) => [name, true]),
+          ),
+        },
+      ];
     }
-    if ([...fake.sources.values()].some((other) => other.name === body.name && other.uid !== (uid ?? body.uid))) {
+    if (
+      [...fake.sources.values()].some(
+        (other) => other.name === body.name && other.uid !== (uid ?? body.uid),
+      )
+    ) {
       return [409, { message: 'data source with the same name already exists' }];
     }
     if (found && body.version !== found.version) {
-      return [409, { message: 'Datasource has already been updated by someone else. Please reload and try again' }];
+      return [
+        409,
+        {
+          message:
+            'Datasource has already been updated by someone else. Please reload and try again',
+        },
+      ];
     }
-    const kept = { readOnly: false, ...found, ...body, id: found?.id ?? ++ids, version: (found?.version ?? 0) + 1 };
+    const kept = {
+      readOnly: false,
+      ...found,
+      ...body,
+      id: found?.id ?? ++ids,
+      version: (found?.version ?? 0) + 1,
+    };
     fake.sources.set(kept.uid, kept);
-    return [200, { id: kept.id, message: 'Datasource added', datasource: { ...kept, secureJsonData: undefined } }];
+    return [
+      200,
+      {
+        id: kept.id,
+        message: 'Datasource added',
+        datasource: { ...kept, secureJsonData: undefined },
+      },
+    ];
   };
 
   const folders = (method: string, uid: string | undefined, body: Json): [number, Json] => {
@@ -112,13 +168,28 @@ export async function fakeGrafana(t: TestContext): Promise<FakeGrafana> {
     if (method === 'GET') {
       return [200, found];
     }
-    if ([...fake.folders.values()].some(({ title, uid: other }) => title === body.title && other !== uid)) {
-      return [409, { message: 'a folder with the same name already exists in the current location' }];
+    if (
+      [...fake.folders.values()].some(
+        ({ title, uid: other }) => title === body.title && other !== uid,
+      )
+    ) {
+      return [
+        409,
+        { message: 'a folder with the same name already exists in the current location' },
+      ];
     }
     if (found && body.version !== found.version) {
-      return [412, { message: 'the folder has been changed by someone else', status: 'version-mismatch' }];
+      return [
+        412,
+        { message: 'the folder has been changed by someone else', status: 'version-mismatch' },
+      ];
     }
-    const kept = { id: found?.id ?? ++ids, uid: uid ?? body.uid, title: body.title, version: (found?.version ?? 0) + 1 };
+    const kept = {
+      id: found?.id ?? ++ids,
+      uid: uid ?? body.uid,
+      title: body.title,
+      version: (found?.version ?? 0) + 1,
+    };
     fake.folders.set(kept.uid, kept);
     return [200, kept];
   };
@@ -130,29 +201,57 @@ export async function fakeGrafana(t: TestContext): Promise<FakeGrafana> {
       if (!found) {
         return [404, { message: 'Dashboard not found' }];
       }
-      return method === 'DELETE' ? (fake.dashboards.delete(uid), [200, { title: found.dashboard.title }]) : [200, found];
+      return method === 'DELETE'
+        ? (fake.dashboards.delete(uid), [200, { title: found.dashboard.title }])
+        : [200, found];
     }
     const { dashboard, folderUid, overwrite } = body;
-    if (unknownIn(body, ['dashboard', 'folderUid', 'overwrite', 'message']) || !/^[\w-]{1,40}$/.test(dashboard.uid) || overwrite !== false) {
+    if (
+      unknownIn(body, ['dashboard', 'folderUid', 'overwrite', 'message']) ||
+      !/^[\w-]{1,40}$/.test(dashboard.uid) ||
+      overwrite !== false
+    ) {
       return [400, { message: 'bad request data' }];
     }
     if (folderUid !== undefined && !fake.folders.has(folderUid)) {
       return [400, { message: 'folder not found' }];
     }
     if (found && dashboard.version !== found.dashboard.version) {
-      return [412, { status: 'version-mismatch', message: 'The dashboard has been changed by someone else' }];
+      return [
+        412,
+        { status: 'version-mismatch', message: 'The dashboard has been changed by someone else' },
+      ];
     }
-    if ([...fake.dashboards.values()].some((other) => other.dashboard.title === dashboard.title && other.dashboard.uid !== dashboard.uid)) {
-      return [412, { status: 'name-exists', message: 'A dashboard with the same name in the folder already exists' }];
+    if (
+      [...fake.dashboards.values()].some(
+        (other) =>
+          other.dashboard.title === dashboard.title && other.dashboard.uid !== dashboard.uid,
+      )
+    ) {
+      return [
+        412,
+        {
+          status: 'name-exists',
+          message: 'A dashboard with the same name in the folder already exists',
+        },
+      ];
     }
     const version = (found?.dashboard.version ?? 0) + 1;
     const id = found?.dashboard.id ?? ++ids;
-    fake.dashboards.set(dashboard.uid, { meta: { provisioned: false, folderUid: folderUid ?? '', version }, dashboard: { ...dashboard, id, version } });
-    return [200, { id, uid: dashboard.uid, version, status: 'success', url: `/d/${dashboard.uid}` }];
+    fake.dashboards.set(dashboard.uid, {
+      meta: { provisioned: false, folderUid: folderUid ?? '', version },
+      dashboard: { ...dashboard, id, version },
+    });
+    return [
+      200,
+      { id, uid: dashboard.uid, version, status: 'success', url: `/d/${dashboard.uid}` },
+    ];
   };
 
   const server = createServer((req, res: ServerResponse) => {
-    void answer(req).then(([status, body]) => res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)));
+    void answer(req).then(([status, body]) =>
+      res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
+    );
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   t.after(() => {

@@ -12,7 +12,14 @@ const view = (uid: string, more: Partial<DashboardView> = {}): DashboardView => 
   ...{ uid, title: `Board ${uid}`, description: '', variables: [] },
   panels: [
     {
-      ...{ title: 'Up', type: 'stat', query: 'up', legend: '', unit: 'none', thresholds: [{ value: 2, state: 'critical' }] },
+      ...{
+        title: 'Up',
+        type: 'stat',
+        query: 'up',
+        legend: '',
+        unit: 'none',
+        thresholds: [{ value: 2, state: 'critical' }],
+      },
       position: { x: 0, y: 0, w: 6, h: 4 },
     },
   ],
@@ -24,7 +31,13 @@ interface Stand {
   readonly grafana: FakeGrafana;
   /** What monitor has; replaced by tests. */
   views: DashboardView[];
-  sync(order?: object): Promise<{ ok: boolean; changed: number; items: { kind: string; uid: string; result: string; detail: string }[] }>;
+  sync(
+    order?: object,
+  ): Promise<{
+    ok: boolean;
+    changed: number;
+    items: { kind: string; uid: string; result: string; detail: string }[];
+  }>;
   results(order?: object): Promise<Record<string, string>>;
 }
 
@@ -33,18 +46,34 @@ async function stand(t: TestContext, settings: Record<string, string> = {}): Pro
   const parts = { views: [view('one'), view('two')] };
   const house = await startTestHost(t, {
     plugins: ['dash'],
-    services: { 'monitor.dashboards': { all: async () => parts.views }, 'metrics.queries': {}, 'logs.queries': {}, 'traces.queries': {} },
+    services: {
+      'monitor.dashboards': { all: async () => parts.views },
+      'metrics.queries': {},
+      'logs.queries': {},
+      'traces.queries': {},
+    },
     environment: {
       ...{ SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8', SVC_PUBLIC_URL: 'https://svc.example' },
-      ...{ SVC_DASH_URL: grafana.url, SVC_DASH_TOKEN: 'glsa_admin', SVC_DASH_SVC_TOKEN: 'svc_pat_reader', ...settings },
+      ...{
+        SVC_DASH_URL: grafana.url,
+        SVC_DASH_TOKEN: 'glsa_admin',
+        SVC_DASH_SVC_TOKEN: 'svc_pat_reader',
+        ...settings,
+      },
     },
   });
   useNoLeaks(t, house);
-  const sync: Stand['sync'] = (order = {}) => house.json('/api/v1/integrations/dash/sync', { method: 'POST', body: JSON.stringify(order) });
+  const sync: Stand['sync'] = (order = {}) =>
+    house.json('/api/v1/integrations/dash/sync', { method: 'POST', body: JSON.stringify(order) });
   return Object.assign(parts, {
     ...{ house, grafana, sync },
     results: async (order?: object) =>
-      Object.fromEntries((await sync(order)).items.map(({ uid, kind, result }) => [kind === 'folder' ? 'folder' : uid, result])),
+      Object.fromEntries(
+        (await sync(order)).items.map(({ uid, kind, result }) => [
+          kind === 'folder' ? 'folder' : uid,
+          result,
+        ]),
+      ),
   });
 }
 
@@ -60,7 +89,11 @@ test('a Grafana is given data sources and dashboards that point back here, once'
   assert.deepEqual(grafana.writes, []);
   assert.deepEqual(await results(), all('created'));
   assert.deepEqual(
-    [...grafana.sources.values()].map(({ type, url, secureJsonData }) => [type, url, secureJsonData.httpHeaderValue1]),
+    [...grafana.sources.values()].map(({ type, url, secureJsonData }) => [
+      type,
+      url,
+      secureJsonData.httpHeaderValue1,
+    ]),
     [
       ['prometheus', 'https://svc.example/prometheus', 'Bearer svc_pat_reader'],
       ['loki', 'https://svc.example', 'Bearer svc_pat_reader'],
@@ -80,8 +113,16 @@ test('a Grafana is given data sources and dashboards that point back here, once'
   // A restart remembers; what changes here changes there, and what is gone here goes there.
   await house.house.reload('dash');
   house.views = [view('one', { title: 'Renamed' })];
-  assert.deepEqual(await results({ dry_run: true }), { ...all('unchanged'), 'svc-one': 'updated', 'svc-two': 'removed' });
-  assert.deepEqual(await results(), { ...all('unchanged'), 'svc-one': 'updated', 'svc-two': 'removed' });
+  assert.deepEqual(await results({ dry_run: true }), {
+    ...all('unchanged'),
+    'svc-one': 'updated',
+    'svc-two': 'removed',
+  });
+  assert.deepEqual(await results(), {
+    ...all('unchanged'),
+    'svc-one': 'updated',
+    'svc-two': 'removed',
+  });
   assert.deepEqual(
     [...grafana.dashboards.values()].map(({ dashboard }) => dashboard.title),
     ['Renamed'],
@@ -94,14 +135,22 @@ test('what people changed there is kept until it is to be overwritten', async (t
   await results();
   const touch = (uid: string) => {
     const found = grafana.dashboards.get(uid)!;
-    found.dashboard = { ...found.dashboard, title: `${uid}, mine`, version: found.dashboard.version + 1 };
+    found.dashboard = {
+      ...found.dashboard,
+      title: `${uid}, mine`,
+      version: found.dashboard.version + 1,
+    };
   };
   touch('svc-one');
   assert.equal((await results())['svc-one'], 'kept');
   house.views = [view('one', { description: 'new' })];
   touch('svc-two');
   assert.deepEqual(await results(), { ...all('unchanged'), 'svc-one': 'kept', 'svc-two': 'kept' });
-  assert.deepEqual(await results({ overwrite: true }), { ...all('unchanged'), 'svc-one': 'updated', 'svc-two': 'removed' });
+  assert.deepEqual(await results({ overwrite: true }), {
+    ...all('unchanged'),
+    'svc-one': 'updated',
+    'svc-two': 'removed',
+  });
   assert.equal(grafana.dashboards.get('svc-one')!.dashboard.title, 'Board one');
 
   // Moved into another folder, it stays there; a data source keeps the name it was given.
@@ -110,21 +159,34 @@ test('what people changed there is kept until it is to be overwritten', async (t
   Object.assign(grafana.sources.get('svc-logs'), { name: 'Our logs', url: 'http://elsewhere' });
   house.views = [view('one', { description: 'newer' })];
   assert.deepEqual(await results(), {
-    ...{ 'svc-metrics': 'unchanged', 'svc-logs': 'updated', 'svc-traces': 'unchanged', folder: 'unchanged' },
+    ...{
+      'svc-metrics': 'unchanged',
+      'svc-logs': 'updated',
+      'svc-traces': 'unchanged',
+      folder: 'unchanged',
+    },
     'svc-one': 'updated',
   });
   assert.equal(grafana.dashboards.get('svc-one')!.meta.folderUid, 'team');
-  assert.deepEqual([grafana.sources.get('svc-logs').name, grafana.sources.get('svc-logs').url], ['Our logs', 'https://svc.example']);
+  assert.deepEqual(
+    [grafana.sources.get('svc-logs').name, grafana.sources.get('svc-logs').url],
+    ['Our logs', 'https://svc.example'],
+  );
 });
 
 test('somebody who writes at the same time, names that are taken and files that provision cost one object each', async (t) => {
   const { grafana, results, sync } = await stand(t);
   grafana.folders.set('mine', { uid: 'mine', title: 'svc', version: 3 });
   grafana.sources.set('x', { uid: 'x', name: 'svc logs', secureJsonData: {} });
-  grafana.dashboards.set('other', { meta: {}, dashboard: { uid: 'other', title: 'Board two', version: 1 } });
+  grafana.dashboards.set('other', {
+    meta: {},
+    dashboard: { uid: 'other', title: 'Board two', version: 1 },
+  });
   const first = await sync();
   assert.equal(first.ok, false);
-  const by = Object.fromEntries(first.items.map(({ uid, result, detail }) => [uid, `${result}: ${detail}`]));
+  const by = Object.fromEntries(
+    first.items.map(({ uid, result, detail }) => [uid, `${result}: ${detail}`]),
+  );
   assert.match(by['svc-logs']!, /^failed: Grafana has another data source by the name "svc logs"/);
   assert.match(by['svc']!, /^unchanged: a folder of that title/);
   assert.equal(by['svc-two'], 'created: ');
@@ -147,9 +209,17 @@ test('somebody who writes at the same time, names that are taken and files that 
   };
   grafana.sources.get('svc-metrics').url = 'http://elsewhere';
   assert.equal((await results())['svc-metrics'], 'updated');
-  grafana.before = (method, path) => void (method === 'PUT' && path.endsWith('svc-metrics') && (grafana.sources.get('svc-metrics').version += 1));
+  grafana.before = (method, path) =>
+    void (
+      method === 'PUT' &&
+      path.endsWith('svc-metrics') &&
+      (grafana.sources.get('svc-metrics').version += 1)
+    );
   grafana.sources.get('svc-metrics').url = 'http://elsewhere';
-  assert.match((await sync()).items.find(({ uid }) => uid === 'svc-metrics')!.detail, /changed in Grafana 3 times meanwhile/);
+  assert.match(
+    (await sync()).items.find(({ uid }) => uid === 'svc-metrics')!.detail,
+    /changed in Grafana 3 times meanwhile/,
+  );
   grafana.before = () => undefined;
 
   grafana.sources.get('svc-metrics').readOnly = true;
@@ -161,15 +231,27 @@ test('somebody who writes at the same time, names that are taken and files that 
 test('what was written before a kill is known by its tag; what is of somebody else is left alone', async (t) => {
   const { grafana, results } = await stand(t);
   grafana.folders.set('svc', { uid: 'svc', title: 'svc', version: 1 });
-  grafana.dashboards.set('svc-one', { meta: { folderUid: 'svc' }, dashboard: { uid: 'svc-one', title: 'half written', tags: ['svc'], version: 4, id: 90 } });
-  grafana.dashboards.set('svc-two', { meta: { folderUid: 'svc' }, dashboard: { uid: 'svc-two', title: 'not ours', tags: [], version: 4, id: 91 } });
+  grafana.dashboards.set('svc-one', {
+    meta: { folderUid: 'svc' },
+    dashboard: { uid: 'svc-one', title: 'half written', tags: ['svc'], version: 4, id: 90 },
+  });
+  grafana.dashboards.set('svc-two', {
+    meta: { folderUid: 'svc' },
+    dashboard: { uid: 'svc-two', title: 'not ours', tags: [], version: 4, id: 91 },
+  });
   const { 'svc-one': one, 'svc-two': two } = await results();
-  assert.deepEqual([one, two, grafana.dashboards.get('svc-two')!.dashboard.title], ['updated', 'kept', 'not ours']);
+  assert.deepEqual(
+    [one, two, grafana.dashboards.get('svc-two')!.dashboard.title],
+    ['updated', 'kept', 'not ours'],
+  );
 });
 
 test('nothing is written into what is not set, not reached, too old or does not trust us', async (t) => {
   const refused = async (house: Stand, status: number, message: RegExp): Promise<void> => {
-    const answer = await house.house.fetch('/api/v1/integrations/dash/sync', { method: 'POST', body: '{}' });
+    const answer = await house.house.fetch('/api/v1/integrations/dash/sync', {
+      method: 'POST',
+      body: '{}',
+    });
     const text = await answer.text();
     assert.equal(answer.status, status, text);
     assert.match(text, message);
@@ -177,17 +259,31 @@ test('nothing is written into what is not set, not reached, too old or does not 
     assert.deepEqual(house.grafana.writes, []);
   };
   await refused(await stand(t, { SVC_DASH_URL: '' }), 409, /dash\.url is not set/);
-  await refused(await stand(t, { SVC_DASH_SVC_TOKEN: '' }), 409, /dash\.svc_token is not set.*svc token create/);
-  await refused(await stand(t, { SVC_DASH_TOKEN: 'glsa_old' }), 502, /does not accept the credentials/);
+  await refused(
+    await stand(t, { SVC_DASH_SVC_TOKEN: '' }),
+    409,
+    /dash\.svc_token is not set.*svc token create/,
+  );
+  await refused(
+    await stand(t, { SVC_DASH_TOKEN: 'glsa_old' }),
+    502,
+    /does not accept the credentials/,
+  );
   const old = await stand(t);
   old.grafana.version = '8.5.2';
   await refused(old, 502, /is Grafana 8\.5\.2; svc needs 9\.0 or later/);
   const test_ = await old.house.json('/api/v1/integrations/dash/test', { method: 'POST' });
   assert.deepEqual([test_.ok, test_.code, test_.version], [false, 'too_old', '8.5.2']);
-  const other = await old.house.json('/api/v1/integrations/dash/test', { method: 'POST', body: JSON.stringify({ url: old.grafana.url }) });
+  const other = await old.house.json('/api/v1/integrations/dash/test', {
+    method: 'POST',
+    body: JSON.stringify({ url: old.grafana.url }),
+  });
   assert.equal(other.code, 'too_old');
   old.grafana.version = '12.0.1';
-  const { code } = await old.house.json('/api/v1/integrations/dash/test', { method: 'POST', body: JSON.stringify({ url: old.grafana.url }) });
+  const { code } = await old.house.json('/api/v1/integrations/dash/test', {
+    method: 'POST',
+    body: JSON.stringify({ url: old.grafana.url }),
+  });
   assert.equal(code, 'unauthorized', 'the stored token is not sent to an address that is tried');
 });
 
@@ -203,9 +299,23 @@ test('a dashboard comes back from Grafana as it went there', async (t) => {
       uid,
     );
     assert.deepEqual(
-      back.panels.map(({ panel: { title: name, type, query, legend, thresholds, position } }) => ({ name, type, query, legend, thresholds, position })),
+      back.panels.map(({ panel: { title: name, type, query, legend, thresholds, position } }) => ({
+        name,
+        type,
+        query,
+        legend,
+        thresholds,
+        position,
+      })),
       panels.map(({ title: name, type, query, legend, unit, thresholds, position }) => ({
-        ...{ name, type, query: unit === 'timestamp' ? `(${query}) * 1000` : query, legend, thresholds, position },
+        ...{
+          name,
+          type,
+          query: unit === 'timestamp' ? `(${query}) * 1000` : query,
+          legend,
+          thresholds,
+          position,
+        },
       })),
       uid,
     );

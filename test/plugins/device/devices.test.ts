@@ -10,18 +10,41 @@ test('a device is named, tagged and given roles, each change against the version
   useNoLeaks(t, house);
   const id = await deviceOf(1);
   const { etag } = await ask('GET', `/devices/${id}`);
-  const named = await ask('PATCH', `/devices/${id}`, { display_name: ' Web 1 ', tags: { env: 'prod', 'team/owner': 'web' } }, { 'if-match': etag });
-  assert.deepEqual([named.status, named.body.display_name, named.body.tags], [200, 'Web 1', { env: 'prod', 'team/owner': 'web' }], named.text);
+  const named = await ask(
+    'PATCH',
+    `/devices/${id}`,
+    { display_name: ' Web 1 ', tags: { env: 'prod', 'team/owner': 'web' } },
+    { 'if-match': etag },
+  );
+  assert.deepEqual(
+    [named.status, named.body.display_name, named.body.tags],
+    [200, 'Web 1', { env: 'prod', 'team/owner': 'web' }],
+    named.text,
+  );
   for (const [path, body] of [
     [`/devices/${id}`, { display_name: 'Late' }],
     [`/devices/${id}/roles`, { roles: [] }],
   ] as const) {
     assert.equal((await ask('PATCH', path, body, { 'if-match': etag })).status, 409);
   }
-  assert.equal((await ask('DELETE', `/devices/${id}`, undefined, { 'if-match': etag })).status, 409);
-  const roles = await ask('PATCH', `/devices/${id}/roles`, { roles: ['web', 'cache'] }, { 'if-match': named.etag });
-  assert.deepEqual([roles.status, roles.body.roles, roles.body.display_name], [200, ['web', 'cache'], 'Web 1']);
-  assert.equal((await ask('PATCH', `/devices/${id}`, { display_name: null })).body.display_name, 'host-1');
+  assert.equal(
+    (await ask('DELETE', `/devices/${id}`, undefined, { 'if-match': etag })).status,
+    409,
+  );
+  const roles = await ask(
+    'PATCH',
+    `/devices/${id}/roles`,
+    { roles: ['web', 'cache'] },
+    { 'if-match': named.etag },
+  );
+  assert.deepEqual(
+    [roles.status, roles.body.roles, roles.body.display_name],
+    [200, ['web', 'cache'], 'Web 1'],
+  );
+  assert.equal(
+    (await ask('PATCH', `/devices/${id}`, { display_name: null })).body.display_name,
+    'host-1',
+  );
 
   const wrong: readonly (readonly [string, object])[] = [
     ['', {}],
@@ -34,7 +57,11 @@ test('a device is named, tagged and given roles, each change against the version
     ['/roles', {}],
   ];
   for (const [part, body] of wrong) {
-    assert.equal((await ask('PATCH', `/devices/${id}${part}`, body)).status, 400, JSON.stringify(body));
+    assert.equal(
+      (await ask('PATCH', `/devices/${id}${part}`, body)).status,
+      400,
+      JSON.stringify(body),
+    );
   }
   assert.equal((await ask('PATCH', '/devices/99/roles', { roles: [] })).status, 404);
 });
@@ -46,8 +73,14 @@ test('a device that went offline has another tag and is no 304, and the tag that
   assert.equal((await ask('GET', path, undefined, { 'if-none-match': etag })).status, 304);
   fleet.up.delete(1);
   const later = await ask('GET', path, undefined, { 'if-none-match': etag });
-  assert.deepEqual([body.online, later.status, later.body?.online, later.etag === etag], [true, 200, false, false]);
-  assert.equal((await ask('PATCH', path, { display_name: 'Web 1' }, { 'if-match': etag })).status, 200);
+  assert.deepEqual(
+    [body.online, later.status, later.body?.online, later.etag === etag],
+    [true, 200, false, false],
+  );
+  assert.equal(
+    (await ask('PATCH', path, { display_name: 'Web 1' }, { 'if-match': etag })).status,
+    200,
+  );
 });
 
 test('the list finds devices by text, tags, roles and presence, and pages stably while devices come', async (t) => {
@@ -55,7 +88,10 @@ test('the list finds devices by text, tags, roles and presence, and pages stably
   for (const n of [1, 2, 3, 4, 5]) {
     await deviceOf(n, n, { ip_address: `10.0.0.${n}` });
   }
-  await ask('PATCH', '/devices/1', { display_name: 'Database %1', tags: { env: 'prod', zone: 'a' } });
+  await ask('PATCH', '/devices/1', {
+    display_name: 'Database %1',
+    tags: { env: 'prod', zone: 'a' },
+  });
   await ask('PATCH', '/devices/2', { tags: { env: 'prod', zone: 'b' } });
   await ask('PATCH', '/devices/3', { tags: { env: 'test' } });
   await ask('PATCH', '/devices/1/roles', { roles: ['db', 'backup'] });
@@ -98,12 +134,23 @@ test('a device with an edge that is online stays; without one it goes, and the e
   await connect(2, 1);
   const refused = await ask('DELETE', `/devices/${id}`);
   assert.deepEqual([refused.status, refused.body.error], [409, 'conflict']);
-  assert.match(refused.body.message, /edge 1 is online and watches device 1 \(host-1\); stop its agent/);
+  assert.match(
+    refused.body.message,
+    /edge 1 is online and watches device 1 \(host-1\); stop its agent/,
+  );
   fleet.up.delete(1);
-  assert.equal((await ask('DELETE', `/devices/${id}`)).status, 204, 'an edge in conflict watches nothing');
+  assert.equal(
+    (await ask('DELETE', `/devices/${id}`)).status,
+    204,
+    'an edge in conflict watches nothing',
+  );
   assert.equal((await ask('GET', `/devices/${id}`)).status, 404);
   assert.equal((await ask('GET', `/devices/${id}/edges`)).status, 404);
-  assert.deepEqual(await connect(1, 1), { status: 'bound', device_id: 2, created: true, resembles: [] }, 'ids are never used twice');
+  assert.deepEqual(
+    await connect(1, 1),
+    { status: 'bound', device_id: 2, created: true, resembles: [] },
+    'ids are never used twice',
+  );
   await house.reload('device');
   assert.equal((await ask('GET', '/devices/2')).body.hostname, 'host-1');
 });
@@ -111,7 +158,12 @@ test('a device with an edge that is online stays; without one it goes, and the e
 test('when a device was seen last is what the fleet knows, and without a fleet nobody is online', async (t) => {
   const { ask, deviceOf, fleet } = await deviceHouse(t);
   const id = await deviceOf(1);
-  fleet.known.set(1, { name: 'e', status: 'online', agent_version: null, last_seen_at: Date.UTC(2040, 0) });
+  fleet.known.set(1, {
+    name: 'e',
+    status: 'online',
+    agent_version: null,
+    last_seen_at: Date.UTC(2040, 0),
+  });
   assert.equal((await ask('GET', `/devices/${id}`)).body.last_seen_at, '2040-01-01T00:00:00.000Z');
 
   const alone = await deviceHouse(t, { plugins: ['device'], services: {} });

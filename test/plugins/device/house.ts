@@ -3,7 +3,12 @@ import type { TestContext } from 'node:test';
 
 import { startTestHost, type TestHostOptions } from 'svc/testing';
 
-import { type Bound, DeviceDirectory, type FleetEdge, type Introduction } from '../../../plugins/device/contract.ts';
+import {
+  type Bound,
+  DeviceDirectory,
+  type FleetEdge,
+  type Introduction,
+} from '../../../plugins/device/contract.ts';
 
 /** Stands in for the room of the edges. */
 export function fleetOf() {
@@ -13,21 +18,55 @@ export function fleetOf() {
 }
 
 /** The n-th machine. */
-export const machine = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+export const machine = (n: number): string =>
+  `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
-export async function deviceHouse(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}) {
+export async function deviceHouse(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<TestHostOptions> = {},
+) {
   const fleet = fleetOf();
-  const house = await startTestHost(t, { plugins: ['device', 'topology'], services: { 'edge.fleet': fleet }, ...options });
+  const house = await startTestHost(t, {
+    plugins: ['device', 'topology'],
+    services: { 'edge.fleet': fleet },
+    ...options,
+  });
   const directory = house.service(DeviceDirectory);
-  const ask = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-    const answer = await house.fetch(`/api/v1${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const ask = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ) => {
+    const answer = await house.fetch(`/api/v1${path}`, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
     const text = await answer.text();
-    return { status: answer.status, etag: answer.headers.get('etag') ?? '', text, body: text === '' ? undefined : JSON.parse(text) };
+    return {
+      status: answer.status,
+      etag: answer.headers.get('etag') ?? '',
+      text,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
   };
   /** The edge connects from this machine. */
-  const connect = (edge: number, from: number, host: object = {}, fingerprint?: string, more: Partial<Introduction> = {}): Promise<Bound> => {
+  const connect = (
+    edge: number,
+    from: number,
+    host: object = {},
+    fingerprint?: string,
+    more: Partial<Introduction> = {},
+  ): Promise<Bound> => {
     fleet.up.add(edge);
-    return directory.bind({ edge_id: edge, machine_uuid: machine(from), host_info: { hostname: `host-${from}`, ...host }, fingerprint, ...more });
+    return directory.bind({
+      edge_id: edge,
+      machine_uuid: machine(from),
+      host_info: { hostname: `host-${from}`, ...host },
+      fingerprint,
+      ...more,
+    });
   };
   const deviceOf = async (edge: number, from = edge, host: object = {}): Promise<number> => {
     const bound = await connect(edge, from, host);

@@ -17,7 +17,12 @@ function dropInsOf(t: TestContext, options: Partial<DropInOptions> = {}) {
   const folder = dropFolder(t);
   const clock = { time: 1_000 };
   const log = listening();
-  const serving = { personas: new Map<string, string>(), skills: new Map<string, string>(), sources: [] as string[], times: 0 };
+  const serving = {
+    personas: new Map<string, string>(),
+    skills: new Map<string, string>(),
+    sources: [] as string[],
+    times: 0,
+  };
   const taken = new Map<string, string>();
   const carried: Contribution<CarriedFile>[] = [];
   const made = new DropIns({
@@ -25,9 +30,14 @@ function dropInsOf(t: TestContext, options: Partial<DropInOptions> = {}) {
     carried: new CarriedFileSet(() => carried),
     live: {
       replace({ personas = [], skills = [] }) {
-        const conflicts = [...personas.map(({ name }) => `/personas/${name}`), ...skills.map(({ key }) => `/skills/${key}`)].filter((path) => taken.has(path));
+        const conflicts = [
+          ...personas.map(({ name }) => `/personas/${name}`),
+          ...skills.map(({ key }) => `/skills/${key}`),
+        ].filter((path) => taken.has(path));
         if (conflicts.length > 0) {
-          throw new SvcError('conflict', 'names are taken', { details: conflicts.map((path) => ({ path, message: `${taken.get(path)} declares it` })) });
+          throw new SvcError('conflict', 'names are taken', {
+            details: conflicts.map((path) => ({ path, message: `${taken.get(path)} declares it` })),
+          });
         }
         serving.personas = new Map(personas.map(({ name, description }) => [name, description]));
         serving.skills = new Map(skills.map(({ key, description }) => [key, description]));
@@ -47,7 +57,18 @@ function dropInsOf(t: TestContext, options: Partial<DropInOptions> = {}) {
     const others = carried.splice(0).filter((other) => other.id !== id);
     carried.push(...others, { id, pluginId, value: { file, path: `plugins/${id}`, text } });
   };
-  return { folder, clock, log, serving, taken, carried, carry, dropIns: made, entry, states: () => made.list().map(({ name, state }) => `${name} ${state}`) };
+  return {
+    folder,
+    clock,
+    log,
+    serving,
+    taken,
+    carried,
+    carry,
+    dropIns: made,
+    entry,
+    states: () => made.list().map(({ name, state }) => `${name} ${state}`),
+  };
 }
 
 /** The same with the watcher at work. */
@@ -70,21 +91,42 @@ describe('dropping files into folders', () => {
     const file = folder.at('agents/scout.md');
 
     folder.write('agents/scout.md', persona('scout', 'first'));
-    await shows('scout', () => serving.personas.get('scout') === 'first' && entry(file)?.state === 'ok');
+    await shows(
+      'scout',
+      () => serving.personas.get('scout') === 'first' && entry(file)?.state === 'ok',
+    );
     folder.write('agents/scout.md', persona('scout', 'second'));
     await shows('the edit', () => serving.personas.get('scout') === 'second');
     folder.write('agents/scout.md', persona('scout', 'third', 'permission_mode: writ\n'));
     await shows('the break', () => entry(file)?.state === 'stale');
-    assert.match(entry(file)?.error ?? '', /scout\.md: permission_mode must be one of .*; got "writ"$/);
+    assert.match(
+      entry(file)?.error ?? '',
+      /scout\.md: permission_mode must be one of .*; got "writ"$/,
+    );
     assert.equal(serving.personas.get('scout'), 'second');
     renameSync(folder.write('agents/scout.md.tmp', persona('scout', 'fourth')), file);
-    await shows('the repair', () => serving.personas.get('scout') === 'fourth' && entry(file)?.state === 'ok' && entry(file)?.error === undefined);
+    await shows(
+      'the repair',
+      () =>
+        serving.personas.get('scout') === 'fourth' &&
+        entry(file)?.state === 'ok' &&
+        entry(file)?.error === undefined,
+    );
     folder.write('agents/scout.md', persona('ranger'));
-    await shows('the new name', () => serving.personas.has('ranger') && !serving.personas.has('scout'));
+    await shows(
+      'the new name',
+      () => serving.personas.has('ranger') && !serving.personas.has('scout'),
+    );
     renameSync(file, folder.at('agents/ranger.md'));
-    await shows('the new file', () => entry(folder.at('agents/ranger.md'))?.state === 'ok' && entry(file) === undefined);
+    await shows(
+      'the new file',
+      () => entry(folder.at('agents/ranger.md'))?.state === 'ok' && entry(file) === undefined,
+    );
     unlinkSync(folder.at('agents/ranger.md'));
-    await shows('the end', () => serving.personas.size === 0 && entry(folder.at('agents/ranger.md')) === undefined);
+    await shows(
+      'the end',
+      () => serving.personas.size === 0 && entry(folder.at('agents/ranger.md')) === undefined,
+    );
   });
 
   test('a skill shows when it is added, edited, broken, repaired and deleted', async (t) => {
@@ -111,7 +153,10 @@ describe('dropping files into folders', () => {
     renameSync(folder.at('agents/b.md'), folder.at('agents/a.md'));
     renameSync(folder.at('agents/swap'), folder.at('agents/b.md'));
     const named = () => Object.fromEntries(dropIns.list().map(({ file, name }) => [file, name]));
-    await shows('the swap', () => named()[folder.at('agents/a.md')] === 'b' && named()[folder.at('agents/b.md')] === 'a');
+    await shows(
+      'the swap',
+      () => named()[folder.at('agents/a.md')] === 'b' && named()[folder.at('agents/b.md')] === 'a',
+    );
     assert.deepEqual(serving.personas, new Map([['b', 'from b'], ['a', 'from a']])); // prettier-ignore
   });
 
@@ -140,7 +185,14 @@ describe('what lies in the folders', () => {
     folder.write('skills/README.md', 'not a skill');
     await dropIns.load();
     assert.deepEqual(dropIns.list(), [
-      { kind: 'persona', name: 'a', file: folder.at('agents/a.md'), state: 'ok', loaded_at: 1_000, changed_at: 1_000 },
+      {
+        kind: 'persona',
+        name: 'a',
+        file: folder.at('agents/a.md'),
+        state: 'ok',
+        loaded_at: 1_000,
+        changed_at: 1_000,
+      },
       {
         kind: 'persona',
         name: 'b',
@@ -150,9 +202,19 @@ describe('what lies in the folders', () => {
         loaded_at: undefined,
         changed_at: 1_000,
       },
-      { kind: 'skill', name: 's', file: folder.at('skills/s/SKILL.md'), state: 'ok', loaded_at: 1_000, changed_at: 1_000 },
+      {
+        kind: 'skill',
+        name: 's',
+        file: folder.at('skills/s/SKILL.md'),
+        state: 'ok',
+        loaded_at: 1_000,
+        changed_at: 1_000,
+      },
     ]);
-    assert.deepEqual([[...serving.personas.keys()], [...serving.skills.keys()], serving.times], [['a'], ['s'], 1]);
+    assert.deepEqual(
+      [[...serving.personas.keys()], [...serving.skills.keys()], serving.times],
+      [['a'], ['s'], 1],
+    );
 
     clock.time = 2_000;
     folder.write('agents/a.md', 'broken');
@@ -190,10 +252,14 @@ describe('what lies in the folders', () => {
 
   test('is read once more for all who ask while a pass runs', async (t) => {
     let passes = 0;
-    const { folder, serving, dropIns } = dropInsOf(t, { carried: new CarriedFileSet(() => ((passes += 1), [])) });
+    const { folder, serving, dropIns } = dropInsOf(t, {
+      carried: new CarriedFileSet(() => ((passes += 1), [])),
+    });
     folder.write('agents/a.md', persona('a', 'first'));
     const first = dropIns.load();
-    const waiting = Array.from({ length: 2_000 }, (_, index) => dropIns.refresh(new Set([folder.at(`agents/${index}.md`)])));
+    const waiting = Array.from({ length: 2_000 }, (_, index) =>
+      dropIns.refresh(new Set([folder.at(`agents/${index}.md`)])),
+    );
     folder.write('agents/1.md', persona('b'));
     await Promise.all([first, ...waiting]);
     assert.deepEqual([[...serving.personas.keys()].sort(), passes], [['a', 'b'], 2]);
@@ -213,13 +279,22 @@ describe('what lies in the folders', () => {
     carry('forest', 'agents/evil.md', '---js\n{}\n---\n');
     carry('forest', 'skills/walk/SKILL.md', skill('walk'));
     await dropIns.refresh();
-    assert.deepEqual([[...serving.personas.keys()], [...serving.skills.keys()]], [['scout'], ['walk']]);
+    assert.deepEqual(
+      [[...serving.personas.keys()], [...serving.skills.keys()]],
+      [['scout'], ['walk']],
+    );
     assert.deepEqual(states(), ['evil broken', 'scout ok', 'walk ok']);
-    assert.match(entry('plugins/forest/agents/evil.md')?.error ?? '', /^plugins\/forest\/agents\/evil\.md: the first line must be exactly ---/);
+    assert.match(
+      entry('plugins/forest/agents/evil.md')?.error ?? '',
+      /^plugins\/forest\/agents\/evil\.md: the first line must be exactly ---/,
+    );
 
     carry('forest', 'agents/scout.md', 'broken');
     await dropIns.refresh();
-    assert.deepEqual([serving.personas.get('scout'), entry('plugins/forest/agents/scout.md')?.state], ['first', 'stale']);
+    assert.deepEqual(
+      [serving.personas.get('scout'), entry('plugins/forest/agents/scout.md')?.state],
+      ['first', 'stale'],
+    );
     carried.length = 0;
     await dropIns.refresh();
     assert.deepEqual([serving.personas.size, serving.skills.size, dropIns.list()], [0, 0, []]);
@@ -248,7 +323,9 @@ describe('what lies in the folders', () => {
 describe('a name that two want', () => {
   test('goes to the first root, then to the first file; the others say who has it and take over when it is free', async (t) => {
     const folder = dropFolder(t);
-    const { dropIns, serving, states, entry } = dropInsOf(t, { roots: [agents(folder.at('one')), agents(folder.at('two'))] });
+    const { dropIns, serving, states, entry } = dropInsOf(t, {
+      roots: [agents(folder.at('one')), agents(folder.at('two'))],
+    });
     folder.write('two/a.md', persona('scout', 'from two/a'));
     folder.write('two/b.md', persona('scout', 'from two/b'));
     await dropIns.load();
@@ -279,7 +356,10 @@ describe('a name that two want', () => {
     folder.write('agents/aaa.md', persona('scout', 'the second'));
     await dropIns.load();
     assert.deepEqual([...serving.personas.values()], ['the first']);
-    assert.match(entry(folder.at('agents/aaa.md'))?.error ?? '', /the name "scout" is taken by .*scout\.md, which comes first; rename one of them$/);
+    assert.match(
+      entry(folder.at('agents/aaa.md'))?.error ?? '',
+      /the name "scout" is taken by .*scout\.md, which comes first; rename one of them$/,
+    );
     // Broken, it keeps its name and its last good version.
     folder.write('agents/scout.md', 'broken');
     await dropIns.load();
@@ -300,7 +380,10 @@ describe('a name that two want', () => {
     carry('desert', 'agents/scout.md', persona('scout', 'from desert again'));
     await dropIns.refresh();
     assert.equal(serving.personas.get('scout'), 'from desert again');
-    assert.match(entry(folder.at('agents/scout.md'))?.error ?? '', /is taken by plugins\/desert\/agents\/scout\.md, which comes first; rename one of them$/);
+    assert.match(
+      entry(folder.at('agents/scout.md'))?.error ?? '',
+      /is taken by plugins\/desert\/agents\/scout\.md, which comes first; rename one of them$/,
+    );
   });
 
   test('stays with a plugin that has it; the file says so, the rest serves, and it comes up when the plugin goes', async (t) => {
@@ -321,7 +404,10 @@ describe('a name that two want', () => {
     assert.equal(serving.times, 1, 'asking again changes nothing while the plugin is there');
     taken.clear();
     await dropIns.refresh(new Set());
-    assert.deepEqual([[...serving.personas.keys()], [...serving.skills.keys()]], [['ranger', 'scout'], ['read-logs']]);
+    assert.deepEqual(
+      [[...serving.personas.keys()], [...serving.skills.keys()]],
+      [['ranger', 'scout'], ['read-logs']],
+    );
     assert.equal(entry(folder.at('agents/scout.md'))?.state, 'ok');
   });
 });
@@ -342,8 +428,18 @@ describe('what is refused', () => {
     symlinkSync(folder.at('outside/s/SKILL.md'), folder.at('skills/t/SKILL.md'));
     await dropIns.load();
     assert.deepEqual([[...serving.personas.keys()], [...serving.skills.keys()]], [['a'], []]);
-    for (const file of ['agents/link.md', 'agents/inner.md', 'agents/dangling.md', 'skills/s/SKILL.md', 'skills/t/SKILL.md']) {
-      assert.match(entry(folder.at(file))?.error ?? '', /is a symbolic link or lies behind one; put the file itself into the folder$/, file);
+    for (const file of [
+      'agents/link.md',
+      'agents/inner.md',
+      'agents/dangling.md',
+      'skills/s/SKILL.md',
+      'skills/t/SKILL.md',
+    ]) {
+      assert.match(
+        entry(folder.at(file))?.error ?? '',
+        /is a symbolic link or lies behind one; put the file itself into the folder$/,
+        file,
+      );
     }
     assert.match(entry(folder.at('agents/pipe.md'))?.error ?? '', /is not a plain file$/);
   });
@@ -371,8 +467,14 @@ describe('what is refused', () => {
     folder.write('agents/large.md', persona('large') + 'x'.repeat(64 * 1024));
     folder.write('agents/binary.md', Buffer.from([0x2d, 0x2d, 0x2d, 0xff, 0xfe]));
     await dropIns.load();
-    assert.match(entry(folder.at('agents/large.md'))?.error ?? '', /large\.md: is larger than 64 KiB/);
-    assert.match(entry(folder.at('agents/binary.md'))?.error ?? '', /binary\.md: is not UTF-8 text; save it in that encoding$/);
+    assert.match(
+      entry(folder.at('agents/large.md'))?.error ?? '',
+      /large\.md: is larger than 64 KiB/,
+    );
+    assert.match(
+      entry(folder.at('agents/binary.md'))?.error ?? '',
+      /binary\.md: is not UTF-8 text; save it in that encoding$/,
+    );
   });
 
   test('a folder that cannot be read at the moment, while what it had goes on serving', async (t) => {
@@ -390,19 +492,23 @@ describe('what is refused', () => {
     assert.equal(entry(folder.at('agents')), undefined);
   });
 
-  test('a file that may not be read, while what it had goes on serving', { skip: process.getuid?.() === 0 && 'root may read everything' }, async (t) => {
-    const { folder, serving, dropIns, entry } = dropInsOf(t);
-    const file = folder.write('agents/a.md', persona('a'));
-    await dropIns.load();
-    chmodSync(file, 0o000);
-    await dropIns.load();
-    assert.match(entry(file)?.error ?? '', /a\.md: cannot be read \(EACCES/);
-    assert.equal(entry(file)?.state, 'stale');
-    assert.deepEqual([...serving.personas.keys()], ['a']);
-    chmodSync(file, 0o600);
-    await dropIns.load();
-    assert.equal(entry(file)?.state, 'ok');
-  });
+  test(
+    'a file that may not be read, while what it had goes on serving',
+    { skip: process.getuid?.() === 0 && 'root may read everything' },
+    async (t) => {
+      const { folder, serving, dropIns, entry } = dropInsOf(t);
+      const file = folder.write('agents/a.md', persona('a'));
+      await dropIns.load();
+      chmodSync(file, 0o000);
+      await dropIns.load();
+      assert.match(entry(file)?.error ?? '', /a\.md: cannot be read \(EACCES/);
+      assert.equal(entry(file)?.state, 'stale');
+      assert.deepEqual([...serving.personas.keys()], ['a']);
+      chmodSync(file, 0o600);
+      await dropIns.load();
+      assert.equal(entry(file)?.state, 'ok');
+    },
+  );
 
   test('more than 2,000 files in one root: the first ones serve and the listing says so', async (t) => {
     const { folder, serving, dropIns, entry } = dropInsOf(t);
@@ -412,7 +518,10 @@ describe('what is refused', () => {
     await dropIns.load();
     assert.equal(serving.personas.size, 2_000);
     assert.equal(serving.personas.has('p2000'), false);
-    assert.equal(entry(folder.at('agents'))?.error, `${folder.at('agents')}: holds 2001 files; only the first 2000 by name are read, remove some`);
+    assert.equal(
+      entry(folder.at('agents'))?.error,
+      `${folder.at('agents')}: holds 2001 files; only the first 2000 by name are read, remove some`,
+    );
     unlinkSync(folder.at('agents/0000.md'));
     await dropIns.refresh(new Set([folder.at('agents/0000.md')]));
     assert.equal(serving.personas.has('p2000'), true);

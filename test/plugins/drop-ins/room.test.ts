@@ -9,7 +9,9 @@ import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 import { persona } from '../../host/drop-folder.ts';
 
 /** A house with a folder of personas, and a plugin that carries some. */
-async function houseWithFiles(t: TestContext): Promise<{ house: TestHost; folder: string; forest: string }> {
+async function houseWithFiles(
+  t: TestContext,
+): Promise<{ house: TestHost; folder: string; forest: string }> {
   const root = mkdtempSync(join(tmpdir(), 'svc-drop-ins-'));
   const [folder, forest] = [join(root, 'personas'), join(root, 'forest')];
   mkdirSync(folder);
@@ -18,16 +20,26 @@ async function houseWithFiles(t: TestContext): Promise<{ house: TestHost; folder
   writeFileSync(join(forest, 'agents', 'scout.md'), persona('scout'));
   writeFileSync(
     join(forest, 'plugin.json'),
-    JSON.stringify({ id: 'forest', version: '1.0.0', title: 'Forest', description: 'Carries personas.', engines: { host: '^1.0.0' } }),
+    JSON.stringify({
+      id: 'forest',
+      version: '1.0.0',
+      title: 'Forest',
+      description: 'Carries personas.',
+      engines: { host: '^1.0.0' },
+    }),
   );
-  const house = await startTestHost(t, { plugins: ['drop-ins', forest], environment: { SVC_AGENTS_EXTERNAL_DIRS: folder } });
+  const house = await startTestHost(t, {
+    plugins: ['drop-ins', forest],
+    environment: { SVC_AGENTS_EXTERNAL_DIRS: folder },
+  });
   useNoLeaks(t, house);
   t.after(() => rmSync(root, { recursive: true, force: true }));
   await until(house, (names) => names.length === 2);
   return { house, folder, forest };
 }
 
-const namesOf = ({ registry }: TestHost): readonly string[] => [...registry.current.personas.keys()].toSorted();
+const namesOf = ({ registry }: TestHost): readonly string[] =>
+  [...registry.current.personas.keys()].toSorted();
 
 /** Waits for a publication after which it is so. */
 function until(house: TestHost, isSo: (names: readonly string[]) => boolean): Promise<void> {
@@ -45,7 +57,9 @@ function until(house: TestHost, isSo: (names: readonly string[]) => boolean): Pr
 
 test('files of folders and of plugins serve, each with where it came from', async (t) => {
   const { house, folder, forest } = await houseWithFiles(t);
-  const sources = [...house.registry.current.personas.values()].map(({ value }) => `${value.name} ${value.source}`);
+  const sources = [...house.registry.current.personas.values()].map(
+    ({ value }) => `${value.name} ${value.source}`,
+  );
   assert.deepEqual(sources.toSorted(), ['ranger disk', 'scout builtin']);
   const { items, total } = await house.json('/api/v1/drop-ins');
   assert.equal(total, 2);

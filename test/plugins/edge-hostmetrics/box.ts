@@ -22,7 +22,9 @@ const Ajv = ajvModule as unknown as typeof ajvModule.default;
 
 /** A spec as the uplink hands it over: checked against the edge.json of a plugin, defaults filled in. */
 export function specOf<T>(plugin: string, wish: object = {}): T {
-  const file = JSON.parse(readFileSync(new URL(`../../../plugins/${plugin}/edge.json`, import.meta.url), 'utf8')) as { spec: object };
+  const file = JSON.parse(
+    readFileSync(new URL(`../../../plugins/${plugin}/edge.json`, import.meta.url), 'utf8'),
+  ) as { spec: object };
   const spec = structuredClone(wish);
   const check = new Ajv({ useDefaults: true, strict: false }).compile(file.spec);
   if (!check(spec)) {
@@ -69,19 +71,25 @@ export function decoded(bodies: readonly WriteBody[]): Samples {
 
 export function keyOf(labels: readonly (readonly [string, string])[]): string {
   const name = labels.find(([label]) => label === '__name__')?.[1];
-  const rest = labels.filter(([label, value]) => label !== '__name__' && value !== '').map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  const rest = labels
+    .filter(([label, value]) => label !== '__name__' && value !== '')
+    .map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return rest.length === 0 ? `${name}` : `${name}{${rest.join(',')}}`;
 }
 
 /** What a plugin logs, for a look. */
 export function logbook(): Logger & { readonly lines: string[] } {
   const lines: string[] = [];
-  const write = (fields: object, message: string): void => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  const write = (fields: object, message: string): void =>
+    void lines.push(`${message} ${JSON.stringify(fields)}`);
   return { lines, debug: write, info: write, warn: write, error: write };
 }
 
 /** Timers that go off when the test says so. */
-export function timers(): { readonly after: (ms: number, work: () => void) => () => void; elapse(): void } {
+export function timers(): {
+  readonly after: (ms: number, work: () => void) => () => void;
+  elapse(): void;
+} {
   let waiting: (() => void)[] = [];
   return {
     after(_ms, work) {
@@ -116,7 +124,8 @@ export class Box {
         deadlineMs: milliseconds(spec.filesystem.timeout),
         mountExclude: new NameFilter(spec.filesystem.mount_exclude, 'filesystem.mount_exclude'),
         typeExclude: new NameFilter(spec.filesystem.fstype_exclude, 'filesystem.fstype_exclude'),
-        onStuck: (mountpoint, stuck) => this.stuck.push(`${mountpoint} ${stuck ? 'hangs' : 'answers'}`),
+        onStuck: (mountpoint, stuck) =>
+          this.stuck.push(`${mountpoint} ${stuck ? 'hangs' : 'answers'}`),
       }),
       cpuHistory: new CpuHistory(),
       diskExclude: new NameFilter(spec.disk.device_exclude, 'disk.device_exclude'),

@@ -11,6 +11,9 @@ test('an agent on a busy machine keeps the rate and the phase of what it measure
   for (const { what, share, 'drift, ms': drift } of rows) {
     // A machine may stand still for a moment, but no rhythm slows down.
     assert.ok((share as number) >= 0.5, `${what}: ${share}`);
-    assert.ok(Math.abs(drift as number) < 1_000 * Number(/\d+$/.exec(String(what))![0]), `${what}: ${drift} ms`);
+    assert.ok(
+      Math.abs(drift as number) < 1_000 * Number(/\d+$/.exec(String(what))![0]),
+      `${what}: ${drift} ms`,
+    );
   }
 });

@@ -19,56 +19,72 @@ const newer = /^node_netstat_TcpExt_TCP(?:OFOQueue|RcvQDrop)$/;
 /** Of their collectors, not of the machine; or of a family that they read over another interface than files. */
 const theirs = /^node_(?:scrape_collector|textfile|exporter|network_receive_nohandler)/;
 
-test('every metric that we share with node_exporter has its name, its labels and its value, at the same moment', { timeout: 60_000 }, async (t) => {
-  const program = peer(t, 'prometheus-node-exporter');
-  if (program === undefined) {
-    return;
-  }
-  const box = new Box('/', { network: { device_exclude: '' } });
-  const url = await serve(t, program, box.spec.filesystem.mount_exclude);
-  const measure = async (): Promise<Map<string, number>> => {
-    const samples = await box.measure();
-    return new Map([...samples].map(([key, { value }]) => [bare(key), value]));
-  };
-  await measure();
-  const open = new Map<string, string>();
-  const agreed = new Set<string>();
-  for (let round = 0; round < 20 && (round === 0 || open.size > 0); round++) {
-    const before = await measure();
-    const exporter = await scrape(url);
-    const after = await measure();
-    // Values that go up and down all the time (running processes, free memory) may be off once: not in every round.
-    for (const [key, value] of exporter) {
-      const [low, high] = [before.get(key), after.get(key)].sort((a, b) => a! - b!);
-      if (low === undefined || high === undefined || agreed.has(key)) {
-        continue;
+test(
+  'every metric that we share with node_exporter has its name, its labels and its value, at the same moment',
+  { timeout: 60_000 },
+  async (t) => {
+    const program = peer(t, 'prometheus-node-exporter');
+    if (program === undefined) {
+      return;
+    }
+    const box = new Box('/', { network: { device_exclude: '' } });
+    const url = await serve(t, program, box.spec.filesystem.mount_exclude);
+    const measure = async (): Promise<Map<string, number>> => {
+      const samples = await box.measure();
+      return new Map([...samples].map(([key, { value }]) => [bare(key), value]));
+    };
+    await measure();
+    const open = new Map<string, string>();
+    const agreed = new Set<string>();
+    for (let round = 0; round < 20 && (round === 0 || open.size > 0); round++) {
+      const before = await measure();
+      const exporter = await scrape(url);
+      const after = await measure();
+      // Values that go up and down all the time (running processes, free memory) may be off once: not in every round.
+      for (const [key, value] of exporter) {
+        const [low, high] = [before.get(key), after.get(key)].sort((a, b) => a! - b!);
+        if (low === undefined || high === undefined || agreed.has(key)) {
+          continue;
+        }
+        const slack = Math.max(1, Math.abs(value) / 100);
+        if (value >= low - slack && value <= high + slack) {
+          agreed.add(key);
+          open.delete(key);
+        } else {
+          open.set(key, `${key}: ${value}, and ours ${low} to ${high}`);
+        }
       }
-      const slack = Math.max(1, Math.abs(value) / 100);
-      if (value >= low - slack && value <= high + slack) {
-        agreed.add(key);
-        open.delete(key);
-      } else {
-        open.set(key, `${key}: ${value}, and ours ${low} to ${high}`);
+      if (round === 0) {
+        // Mounts of others that come and go are none of either.
+        const families = new Set([...after.keys()].map((key) => key.split('{', 1)[0]));
+        const missing = [...exporter.keys()].filter(
+          (key) =>
+            families.has(key.split('{', 1)[0]) &&
+            !theirs.test(key) &&
+            !after.has(key) &&
+            !before.has(key),
+        );
+        assert.deepEqual(
+          missing,
+          [],
+          'series of a family that we share, with labels that we do not have',
+        );
+        const extra = [...after.keys()].filter(
+          (key) => before.has(key) && !exporter.has(key) && !own.test(key) && !theirs.test(key),
+        );
+        // The exporter of this release leaves the loopback out, because it asks the kernel for devices in another way.
+        assert.deepEqual(
+          extra.filter((key) => !key.includes('device="lo"') && !newer.test(key)),
+          [],
+          'series that only we have',
+        );
       }
     }
-    if (round === 0) {
-      // Mounts of others that come and go are none of either.
-      const families = new Set([...after.keys()].map((key) => key.split('{', 1)[0]));
-      const missing = [...exporter.keys()].filter((key) => families.has(key.split('{', 1)[0]) && !theirs.test(key) && !after.has(key) && !before.has(key));
-      assert.deepEqual(missing, [], 'series of a family that we share, with labels that we do not have');
-      const extra = [...after.keys()].filter((key) => before.has(key) && !exporter.has(key) && !own.test(key) && !theirs.test(key));
-      // The exporter of this release leaves the loopback out, because it asks the kernel for devices in another way.
-      assert.deepEqual(
-        extra.filter((key) => !key.includes('device="lo"') && !newer.test(key)),
-        [],
-        'series that only we have',
-      );
-    }
-  }
-  assert.deepEqual([...open.values()], []);
-  assert.ok(agreed.size > 150, `${agreed.size} series agree`);
-  t.diagnostic(`${agreed.size} series agree`);
-});
+    assert.deepEqual([...open.values()], []);
+    assert.ok(agreed.size > 150, `${agreed.size} series agree`);
+    t.diagnostic(`${agreed.size} series agree`);
+  },
+);
 
 /** Without the labels that we add to each series. */
 function bare(key: string): string {
@@ -84,17 +100,28 @@ async function scrape(url: string): Promise<Map<string, number>> {
   const text = await (await fetch(url)).text();
   const samples = [...readExposition(text, { maxSeries: 10_000, openMetrics: false })];
   return new Map(
-    samples.filter(({ name }) => name.startsWith('node_')).map(({ name, labels, value }) => [keyOf([['__name__', name], ...pairs(labels)]), value]),
+    samples
+      .filter(({ name }) => name.startsWith('node_'))
+      .map(({ name, labels, value }) => [keyOf([['__name__', name], ...pairs(labels)]), value]),
   );
 }
 
 const pairs = (flat: readonly string[]): [string, string][] =>
-  flat.flatMap((word, i) => (i % 2 === 0 ? [[word, flat[i + 1]!] as [string, string]] : [])).sort(([a], [b]) => (a < b ? -1 : 1));
+  flat
+    .flatMap((word, i) => (i % 2 === 0 ? [[word, flat[i + 1]!] as [string, string]] : []))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** Debian leaves out more mount points than the exporter itself does. */
 async function serve(t: TestContext, program: string, mountExclude: string): Promise<string> {
   const port = await freePort();
-  const child = spawn(program, [`--web.listen-address=127.0.0.1:${port}`, `--collector.filesystem.mount-points-exclude=${mountExclude}`], { stdio: 'ignore' });
+  const child = spawn(
+    program,
+    [
+      `--web.listen-address=127.0.0.1:${port}`,
+      `--collector.filesystem.mount-points-exclude=${mountExclude}`,
+    ],
+    { stdio: 'ignore' },
+  );
   t.after(async () => {
     child.kill('SIGKILL');
     await (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined);

@@ -11,9 +11,12 @@ import { reachOf } from '../../../plugins/edge-hostmetrics/scrape/target.ts';
 import { type HostSpec, type TargetSpec } from '../../../plugins/edge-hostmetrics/spec.ts';
 import { decoded, logbook, type Samples, specOf } from './box.ts';
 
-const target = (url: string, wish: object = {}): TargetSpec => specOf<HostSpec>('edge-hostmetrics', { targets: [{ job: 'app', url, ...wish }] }).targets[0]!;
+const target = (url: string, wish: object = {}): TargetSpec =>
+  specOf<HostSpec>('edge-hostmetrics', { targets: [{ job: 'app', url, ...wish }] }).targets[0]!;
 const clock = { now: () => 1_000_000, monotonic: () => 5 };
-const read = (text: string, openMetrics = false, maxSeries = 100) => [...readExposition(text, { maxSeries, openMetrics })];
+const read = (text: string, openMetrics = false, maxSeries = 100) => [
+  ...readExposition(text, { maxSeries, openMetrics }),
+];
 
 /** Asks a real server; what the house's own way out does besides is its own matter. */
 const asked: OutboundRequest[] = [];
@@ -34,12 +37,22 @@ async function serve(t: TestContext, answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as { port: number }).port}/metrics`;
 }
 
-const scrape = async (spec: TargetSpec, log = logbook(), allowed: readonly string[] = []): Promise<Samples> =>
-  decoded(await new Scraper(spec, { fetch: ask, clock, allowed: () => allowed }, log).scrape(new AbortController().signal));
+const scrape = async (
+  spec: TargetSpec,
+  log = logbook(),
+  allowed: readonly string[] = [],
+): Promise<Samples> =>
+  decoded(
+    await new Scraper(spec, { fetch: ask, clock, allowed: () => allowed }, log).scrape(
+      new AbortController().signal,
+    ),
+  );
 
 describe('an endpoint of this machine', () => {
   test('is scraped with its own labels kept, ours added, and whether it was up', async (t) => {
-    const url = await serve(t, (_request, reply) => reply.end('# TYPE a counter\na{job="own",x="1\\n\\"2\\""} 3\nb 4 123000\n'));
+    const url = await serve(t, (_request, reply) =>
+      reply.end('# TYPE a counter\na{job="own",x="1\\n\\"2\\""} 3\nb 4 123000\n'),
+    );
     const samples = await scrape(target(url, { labels: { team: 'blue' } }));
     const instance = new URL(url).host;
     const key = (name: string, rest = ''): string =>
@@ -48,7 +61,10 @@ describe('an endpoint of this machine', () => {
     assert.deepEqual(samples.get(key('b')), { value: 4, time: 123_000 });
     assert.equal(samples.get(key('up'))!.value, 1);
     assert.equal(samples.get(key('scrape_samples_scraped'))!.value, 2);
-    assert.deepEqual([asked.at(-1)!.reach, asked.at(-1)!.timeoutMs, asked.at(-1)!.maxBytes], ['loopback', 10_000, 4_194_304]);
+    assert.deepEqual(
+      [asked.at(-1)!.reach, asked.at(-1)!.timeoutMs, asked.at(-1)!.maxBytes],
+      ['loopback', 10_000, 4_194_304],
+    );
     assert.match(asked.at(-1)!.headers!['accept']!, /openmetrics/);
   });
 
@@ -56,9 +72,24 @@ describe('an endpoint of this machine', () => {
     const answers: readonly (readonly [RegExp, object, RequestListener])[] = [
       [/status 500/, {}, (_request, reply) => reply.writeHead(500).end('a 1\n')],
       [/line 2 .*is no value/, {}, (_request, reply) => reply.end('a 1\nb x\n')],
-      [/more than 3 series/, { max_series: 3 }, (_request, reply) => reply.end('a 1\nb 1\nc 1\nd 1\n')],
-      [/longer than 1024/, { max_bytes: 1024, timeout: '2s' }, (_request, reply) => reply.end('a 1\n'.repeat(1000))],
-      [/# EOF is missing/, {}, (_request, reply) => reply.setHeader('content-type', 'application/openmetrics-text; version=1.0.0').end('a 1\n')],
+      [
+        /more than 3 series/,
+        { max_series: 3 },
+        (_request, reply) => reply.end('a 1\nb 1\nc 1\nd 1\n'),
+      ],
+      [
+        /longer than 1024/,
+        { max_bytes: 1024, timeout: '2s' },
+        (_request, reply) => reply.end('a 1\n'.repeat(1000)),
+      ],
+      [
+        /# EOF is missing/,
+        {},
+        (_request, reply) =>
+          reply
+            .setHeader('content-type', 'application/openmetrics-text; version=1.0.0')
+            .end('a 1\n'),
+      ],
     ];
     for (const [cause, wish, answer] of answers) {
       const log = logbook();
@@ -97,7 +128,9 @@ describe('an endpoint of this machine', () => {
 describe('the text of an exporter', () => {
   test('is read in both formats, with odd names, odd numbers, times and exemplars', () => {
     assert.deepEqual(
-      read('a{}  +Inf\n  b -3e-2 \r\nc NaN 5\n{"d.e",f="g"} 0x1F\n').map(({ name, labels, value, time }) => [name, labels, value, time]),
+      read('a{}  +Inf\n  b -3e-2 \r\nc NaN 5\n{"d.e",f="g"} 0x1F\n').map(
+        ({ name, labels, value, time }) => [name, labels, value, time],
+      ),
       [
         ['a', [], Infinity, undefined],
         ['b', [], -0.03, undefined],
@@ -130,7 +163,10 @@ describe('the text of an exporter', () => {
     for (const text of wrong) {
       assert.throws(() => read(`ok 1\n${text}\n`), /line 2 of the answer/, text);
     }
-    assert.throws(() => read(`a{${Array.from({ length: 65 }, (_, i) => `l${i}="x"`).join(',')}} 1`), /too many labels/);
+    assert.throws(
+      () => read(`a{${Array.from({ length: 65 }, (_, i) => `l${i}="x"`).join(',')}} 1`),
+      /too many labels/,
+    );
     assert.throws(() => read(`a{b="${'x'.repeat(5000)}"} 1`), /longer than 4096/);
     assert.throws(() => read(`${'a'.repeat(300)} 1`), /too long/);
     assert.throws(() => read('# EOF\na 1\n', true), /behind # EOF/);

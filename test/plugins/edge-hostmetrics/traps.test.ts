@@ -10,7 +10,9 @@ import { Box, rootOf, type Samples } from './box.ts';
 const cpu = (...lines: string[]): string =>
   `cpu 0 0 0 0\n${lines.join('\n')}\nintr 99 1 2 3\nctxt 5\nbtime 1700000000\nprocesses 7\nprocs_running 1\nprocs_blocked 0\n`;
 const disk: FsNumbers = { bsize: 4096, blocks: 1000, bfree: 300, bavail: 250, files: 10, ffree: 4 };
-const switchedOn = (...on: string[]): object => ({ collectors: Object.fromEntries([...all, 'canonical'].map((name) => [name, on.includes(name)])) });
+const switchedOn = (...on: string[]): object => ({
+  collectors: Object.fromEntries([...all, 'canonical'].map((name) => [name, on.includes(name)])),
+});
 const all =
   'arp cgroup conntrack cpu diskstats entropy filefd filesystem loadavg meminfo netclass netdev netstat os pressure sockstat softnet stat time uname vmstat'.split(
     ' ',
@@ -25,14 +27,19 @@ const at = (samples: Samples, key: string): number | undefined =>
         .replace('{,', '{')
         .replace('{}', '') === key,
   )?.[1].value;
-const names = (samples: Samples): string[] => [...new Set([...samples.keys()].map((key) => key.split('{', 1)[0]!))].sort();
+const names = (samples: Samples): string[] =>
+  [...new Set([...samples.keys()].map((key) => key.split('{', 1)[0]!))].sort();
 
 describe('a CPU', () => {
   test('whose idle time goes back a little keeps the time it had, and is never less than idle or more than busy', async (t) => {
     const { root, write } = rootOf(t, { '/proc/stat': cpu('cpu0 100 0 100 800 0 0 0 0 0 0') });
     const box = new Box(root, switchedOn('cpu', 'canonical'));
     const first = await box.measure();
-    assert.equal(at(first, 'node_cpu_usage_percent'), undefined, 'one reading says nothing about usage');
+    assert.equal(
+      at(first, 'node_cpu_usage_percent'),
+      undefined,
+      'one reading says nothing about usage',
+    );
     write('/proc/stat', cpu('cpu0 150 0 150 790 0 0 0 0 0 0'));
     const second = await box.measure();
     assert.equal(at(second, 'node_cpu_seconds_total{cpu="0",mode="idle"}'), 8);
@@ -42,7 +49,9 @@ describe('a CPU', () => {
   });
 
   test('that was taken out and put in again begins anew, and does not distort the usage of the others', async (t) => {
-    const { root, write } = rootOf(t, { '/proc/stat': cpu('cpu0 0 0 0 1000', 'cpu1 500 0 0 90000') });
+    const { root, write } = rootOf(t, {
+      '/proc/stat': cpu('cpu0 0 0 0 1000', 'cpu1 500 0 0 90000'),
+    });
     const box = new Box(root, switchedOn('cpu', 'canonical'));
     await box.measure();
     write('/proc/stat', cpu('cpu0 75 0 0 1025'));
@@ -84,12 +93,18 @@ describe('memory', () => {
     });
     const newer = await new Box(two.root, switchedOn('cgroup')).measure();
     assert.deepEqual(
-      [at(newer, 'node_cgroup_memory_limit_bytes'), at(newer, 'node_cgroup_memory_usage_bytes'), at(newer, 'node_cgroup_cpu_limit_cores')],
+      [
+        at(newer, 'node_cgroup_memory_limit_bytes'),
+        at(newer, 'node_cgroup_memory_usage_bytes'),
+        at(newer, 'node_cgroup_cpu_limit_cores'),
+      ],
       [536870912, 1048576, 1.5],
     );
     two.write('/sys/fs/cgroup/memory.max', 'max\n');
     two.write('/sys/fs/cgroup/cpu.max', 'max 100000\n');
-    assert.deepEqual(names(await new Box(two.root, switchedOn('cgroup')).measure()), ['node_scrape_collector_success']);
+    assert.deepEqual(names(await new Box(two.root, switchedOn('cgroup')).measure()), [
+      'node_scrape_collector_success',
+    ]);
     const one = rootOf(t, {
       '/sys/fs/cgroup/memory/memory.limit_in_bytes': '1000000\n',
       '/sys/fs/cgroup/memory/memory.usage_in_bytes': '5000\n',
@@ -97,15 +112,22 @@ describe('memory', () => {
       '/sys/fs/cgroup/cpu/cpu.cfs_period_us': '100000\n',
     });
     const older = await new Box(one.root, switchedOn('cgroup')).measure();
-    assert.deepEqual([at(older, 'node_cgroup_memory_limit_bytes'), at(older, 'node_cgroup_cpu_limit_cores')], [1000000, 0.5]);
+    assert.deepEqual(
+      [at(older, 'node_cgroup_memory_limit_bytes'), at(older, 'node_cgroup_cpu_limit_cores')],
+      [1000000, 0.5],
+    );
     one.write('/sys/fs/cgroup/memory/memory.limit_in_bytes', '9223372036854771712\n');
     one.write('/sys/fs/cgroup/cpu/cpu.cfs_quota_us', '-1\n');
-    assert.deepEqual(names(await new Box(one.root, switchedOn('cgroup')).measure()), ['node_scrape_collector_success']);
+    assert.deepEqual(names(await new Box(one.root, switchedOn('cgroup')).measure()), [
+      'node_scrape_collector_success',
+    ]);
   });
 });
 
 describe('file systems', () => {
-  const mounts = (...lines: string[]): Record<string, string> => ({ '/proc/self/mounts': lines.map((line) => `${line} 0 0\n`).join('') });
+  const mounts = (...lines: string[]): Record<string, string> => ({
+    '/proc/self/mounts': lines.map((line) => `${line} 0 0\n`).join(''),
+  });
 
   test('are named as people named them, count what is reserved as df does, and the hidden ones are not counted', async (t) => {
     const { root } = rootOf(
@@ -119,24 +141,52 @@ describe('file systems', () => {
         'proc /x proc rw',
       ),
     );
-    const samples = await new Box(root, switchedOn('filesystem', 'canonical'), () => Promise.resolve(disk)).measure();
-    assert.equal(at(samples, 'node_filesystem_used_percent{device="/dev/sda1",fstype="overlay",mountpoint="/"}'), (100 * 700) / 950);
-    assert.equal(at(samples, 'node_filesystem_readonly{device="/dev/sdc",fstype="xfs",mountpoint="/mnt/old"}'), 1);
-    assert.equal(at(samples, 'node_filesystem_avail_bytes{device="/dev/sdd",fstype="vfat",mountpoint="/media/my disk\\\\ä"}'), 250 * 4096);
-    assert.equal([...samples.keys()].filter((key) => key.startsWith('node_filesystem_size_bytes')).length, 3);
+    const samples = await new Box(root, switchedOn('filesystem', 'canonical'), () =>
+      Promise.resolve(disk),
+    ).measure();
+    assert.equal(
+      at(
+        samples,
+        'node_filesystem_used_percent{device="/dev/sda1",fstype="overlay",mountpoint="/"}',
+      ),
+      (100 * 700) / 950,
+    );
+    assert.equal(
+      at(samples, 'node_filesystem_readonly{device="/dev/sdc",fstype="xfs",mountpoint="/mnt/old"}'),
+      1,
+    );
+    assert.equal(
+      at(
+        samples,
+        'node_filesystem_avail_bytes{device="/dev/sdd",fstype="vfat",mountpoint="/media/my disk\\\\ä"}',
+      ),
+      250 * 4096,
+    );
+    assert.equal(
+      [...samples.keys()].filter((key) => key.startsWith('node_filesystem_size_bytes')).length,
+      3,
+    );
   });
 
   test('of a dead server hold one thread, are told as stuck, hide no disk and are asked again when they answer', async (t) => {
     const { root } = rootOf(
       t,
-      mounts('srv:/a /nfs/a nfs4 rw', 'srv:/b /nfs/b nfs4 rw', 'me /home/me fuse.sshfs rw', '/dev/sda1 / ext4 rw', '/dev/sdb /data xfs rw'),
+      mounts(
+        'srv:/a /nfs/a nfs4 rw',
+        'srv:/b /nfs/b nfs4 rw',
+        'me /home/me fuse.sshfs rw',
+        '/dev/sda1 / ext4 rw',
+        '/dev/sdb /data xfs rw',
+      ),
     );
     let revive: (() => void) | undefined;
     const asked: string[] = [];
     const box = new Box(root, switchedOn('filesystem', 'canonical'), (path) => {
       const point = path.slice(root.length);
       asked.push(point);
-      return point === '/nfs/a' ? new Promise((resolve) => (revive = () => resolve(disk))) : Promise.resolve(disk);
+      return point === '/nfs/a'
+        ? new Promise((resolve) => (revive = () => resolve(disk)))
+        : Promise.resolve(disk);
     });
     const { filesystems } = box.machine;
     for (let i = 0; i < 3; i++) {
@@ -146,10 +196,31 @@ describe('file systems', () => {
       box.timers.elapse();
       const samples = await measured;
       assert.equal(filesystems.held, 1);
-      assert.equal(at(samples, 'node_filesystem_device_error{device="srv:/a",fstype="nfs4",mountpoint="/nfs/a"}'), 1);
-      assert.equal(at(samples, 'node_filesystem_size_bytes{device="srv:/a",fstype="nfs4",mountpoint="/nfs/a"}'), undefined);
-      assert.equal(at(samples, 'node_filesystem_device_error{device="/dev/sdb",fstype="xfs",mountpoint="/data"}'), 0);
-      assert.equal(at(samples, 'node_filesystem_size_bytes{device="/dev/sda1",fstype="ext4",mountpoint="/"}'), 4096000);
+      assert.equal(
+        at(
+          samples,
+          'node_filesystem_device_error{device="srv:/a",fstype="nfs4",mountpoint="/nfs/a"}',
+        ),
+        1,
+      );
+      assert.equal(
+        at(
+          samples,
+          'node_filesystem_size_bytes{device="srv:/a",fstype="nfs4",mountpoint="/nfs/a"}',
+        ),
+        undefined,
+      );
+      assert.equal(
+        at(
+          samples,
+          'node_filesystem_device_error{device="/dev/sdb",fstype="xfs",mountpoint="/data"}',
+        ),
+        0,
+      );
+      assert.equal(
+        at(samples, 'node_filesystem_size_bytes{device="/dev/sda1",fstype="ext4",mountpoint="/"}'),
+        4096000,
+      );
     }
     assert.equal(asked.filter((point) => point === '/nfs/a').length, 1);
     assert.deepEqual(box.stuck, ['/nfs/a hangs']);
@@ -159,18 +230,34 @@ describe('file systems', () => {
     const measured = box.measure();
     await settled();
     revive!();
-    assert.equal(at(await measured, 'node_filesystem_device_error{device="srv:/a",fstype="nfs4",mountpoint="/nfs/a"}'), 0);
+    assert.equal(
+      at(
+        await measured,
+        'node_filesystem_device_error{device="srv:/a",fstype="nfs4",mountpoint="/nfs/a"}',
+      ),
+      0,
+    );
     assert.deepEqual(box.stuck, ['/nfs/a hangs', '/nfs/a answers']);
   });
 
   test('are left out by mount point and by type as the spec says, and a pattern that is none is refused by name', async (t) => {
-    const { root } = rootOf(t, mounts('/dev/sda1 / ext4 rw', 'x /srv/a tmpfs rw', 'x /keep squashfs rw'));
-    const box = new Box(root, { ...switchedOn('filesystem'), filesystem: { mount_exclude: '^/srv', fstype_exclude: '' } }, () => Promise.resolve(disk));
+    const { root } = rootOf(
+      t,
+      mounts('/dev/sda1 / ext4 rw', 'x /srv/a tmpfs rw', 'x /keep squashfs rw'),
+    );
+    const box = new Box(
+      root,
+      { ...switchedOn('filesystem'), filesystem: { mount_exclude: '^/srv', fstype_exclude: '' } },
+      () => Promise.resolve(disk),
+    );
     const found = [...(await box.measure()).keys()]
       .filter((key) => key.startsWith('node_filesystem_files{'))
       .map((key) => /mountpoint="([^"]*)"/.exec(key)![1]);
     assert.deepEqual(found, ['/', '/keep']);
-    assert.throws(() => new Box(root, { filesystem: { mount_exclude: '(' } }), /filesystem\.mount_exclude is no regular expression/);
+    assert.throws(
+      () => new Box(root, { filesystem: { mount_exclude: '(' } }),
+      /filesystem\.mount_exclude is no regular expression/,
+    );
   });
 });
 
@@ -180,7 +267,12 @@ test('the defaults of the spec are patterns that cost nothing, and mean what RE2
     '/ /dev /devil /proc/x /run/credentials/a /run /var/lib/docker/x/y /var/lib/docker cgroup cgroup2 cgroup22 ext4 procfs ram0 loop7 sda sda1 nvme0n1 nvme0n1p2 vda xvda9 veth0 eth0'.split(
       ' ',
     );
-  for (const pattern of [filesystem.mount_exclude, filesystem.fstype_exclude, block.device_exclude, network.device_exclude]) {
+  for (const pattern of [
+    filesystem.mount_exclude,
+    filesystem.fstype_exclude,
+    block.device_exclude,
+    network.device_exclude,
+  ]) {
     assert.ok(isOwn(pattern), pattern);
     // A pattern of others that means the same.
     const [own, foreign] = [new NameFilter(pattern, 'x'), new NameFilter(`(?:${pattern})`, 'x')];
@@ -192,8 +284,10 @@ test('the defaults of the spec are patterns that cost nothing, and mean what RE2
 });
 
 describe('counters', () => {
-  const dev = (...lines: string[]): string => `Inter-| Receive\n face |bytes\n${lines.join('\n')}\n`;
-  const row = (name: string, received: number, sent: number): string => `${name}:${received} 1 0 0 0 0 0 0 ${sent} 1 0 0 0 0 0 0`;
+  const dev = (...lines: string[]): string =>
+    `Inter-| Receive\n face |bytes\n${lines.join('\n')}\n`;
+  const row = (name: string, received: number, sent: number): string =>
+    `${name}:${received} 1 0 0 0 0 0 0 ${sent} 1 0 0 0 0 0 0`;
 
   test('of 32 bits that went round make a true rate; those that began anew count from there', async (t) => {
     const { root, write } = rootOf(t, {
@@ -212,7 +306,14 @@ describe('counters', () => {
   });
 
   test('stand behind a colon without a blank, also of names with a colon, and virtual devices carry nothing of their own', async (t) => {
-    const { root, write } = rootOf(t, { '/proc/net/dev': dev(row('eth0', 0, 0), row('eth0:1', 3, 4), row('br0', 0, 0), row('veth1', 0, 0)) });
+    const { root, write } = rootOf(t, {
+      '/proc/net/dev': dev(
+        row('eth0', 0, 0),
+        row('eth0:1', 3, 4),
+        row('br0', 0, 0),
+        row('veth1', 0, 0),
+      ),
+    });
     for (const [device, path] of [
       ['eth0', 'pci0/net/eth0'],
       ['br0', 'virtual/net/br0'],
@@ -227,7 +328,10 @@ describe('counters', () => {
     assert.equal(at(samples, 'node_network_receive_bytes_per_second{device="eth0"}'), 10);
     assert.equal(at(samples, 'node_network_receive_bytes_per_second{device="br0"}'), undefined);
     assert.ok(![...samples.keys()].some((key) => key.includes('veth')));
-    assert.equal((await box.canonical.snapshot(box.moment()))['node_network_receive_bytes_per_second'], 0);
+    assert.equal(
+      (await box.canonical.snapshot(box.moment()))['node_network_receive_bytes_per_second'],
+      0,
+    );
   });
 
   test('of devices that the spec leaves out are not read', async (t) => {
@@ -235,8 +339,14 @@ describe('counters', () => {
       '/proc/net/dev': dev(row('eth0', 1, 1), row('wg0', 1, 1), row('veth2', 1, 1)),
       '/proc/diskstats': `${disks(1)}${disks(1).replace('sda', 'sda1')}`,
     });
-    const box = new Box(root, { ...switchedOn('netdev', 'diskstats'), network: { device_exclude: '^wg' }, disk: { device_exclude: 'sda$' } });
-    const devices = new Set([...(await box.measure()).keys()].flatMap((key) => /device="([^"]*)"/.exec(key)?.[1] ?? []));
+    const box = new Box(root, {
+      ...switchedOn('netdev', 'diskstats'),
+      network: { device_exclude: '^wg' },
+      disk: { device_exclude: 'sda$' },
+    });
+    const devices = new Set(
+      [...(await box.measure()).keys()].flatMap((key) => /device="([^"]*)"/.exec(key)?.[1] ?? []),
+    );
     assert.deepEqual([...devices].sort(), ['eth0', 'sda1', 'veth2']);
   });
 });
@@ -271,7 +381,10 @@ test('the snapshot has the closed set, null where the machine cannot tell, and n
   assert.equal((await box.canonical.snapshot(box.moment()))['node_cpu_usage_percent'], 50);
   write('/proc/stat', cpu('cpu0 50 0 0 200'));
   assert.equal(Math.round(at(await box.measure(), 'node_cpu_usage_percent')!), 33);
-  assert.equal(Math.round((await box.canonical.snapshot(box.moment(10)))['node_cpu_usage_percent']!), 33);
+  assert.equal(
+    Math.round((await box.canonical.snapshot(box.moment(10)))['node_cpu_usage_percent']!),
+    33,
+  );
 });
 
 test('every collector can be switched off alone, and what alert rules ask for stays', async () => {
@@ -286,7 +399,9 @@ test('every collector can be switched off alone, and what alert rules ask for st
     );
   }
   assert.deepEqual(
-    names(await new Box('/', { collectors: { canonical: false } }).measure()).filter((name) => /percent|per_second/.test(name)),
+    names(await new Box('/', { collectors: { canonical: false } }).measure()).filter((name) =>
+      /percent|per_second/.test(name),
+    ),
     [],
   );
 });
@@ -294,9 +409,13 @@ test('every collector can be switched off alone, and what alert rules ask for st
 test('job and instance of every series are those of the spec, or the name of the machine', async (t) => {
   const { root } = rootOf(t, { '/proc/sys/kernel/hostname': 'hut\n', '/proc/uptime': '12.5 3\n' });
   const keys = async (wish: object): Promise<string[]> =>
-    [...(await new Box(root, { ...switchedOn('canonical'), ...wish }).measure()).keys()].filter((key) => key.includes('uptime'));
+    [...(await new Box(root, { ...switchedOn('canonical'), ...wish }).measure()).keys()].filter(
+      (key) => key.includes('uptime'),
+    );
   assert.deepEqual(await keys({}), ['node_uptime_seconds{instance="hut",job="node"}']);
-  assert.deepEqual(await keys({ job: 'farm', instance: 'roof' }), ['node_uptime_seconds{instance="roof",job="farm"}']);
+  assert.deepEqual(await keys({ job: 'farm', instance: 'roof' }), [
+    'node_uptime_seconds{instance="roof",job="farm"}',
+  ]);
 });
 
 test('an empty machine and one full of nonsense are measured without a failure', async (t) => {
@@ -305,7 +424,13 @@ test('an empty machine and one full of nonsense are measured without a failure',
     'stat meminfo loadavg diskstats net/dev net/arp net/netstat net/snmp net/snmp6 net/sockstat net/softnet_stat self/mounts uptime vmstat sys/fs/file-nr pressure/cpu'.split(
       ' ',
     );
-  const odd = rootOf(t, Object.fromEntries([...files.map((file) => [`/proc/${file}`, noise] as const), ['/etc/os-release', noise] as const]));
+  const odd = rootOf(
+    t,
+    Object.fromEntries([
+      ...files.map((file) => [`/proc/${file}`, noise] as const),
+      ['/etc/os-release', noise] as const,
+    ]),
+  );
   for (const root of [rootOf(t, { '/proc/x': '' }).root, odd.root]) {
     const box = new Box(root);
     await box.measure();

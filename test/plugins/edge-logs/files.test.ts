@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
@@ -21,7 +31,11 @@ test('new files are read from their beginning, those that were there from their 
   machine.append('old.log', 'un and ended\nnext\n');
   await machine.tick();
   assert.deepEqual(machine.lines('old.log'), ['begun and ended', 'next']);
-  assert.deepEqual(machine.shipped[0]!.labels, { job: 'files', host: 'testbox', filename: machine.path('old.log') });
+  assert.deepEqual(machine.shipped[0]!.labels, {
+    job: 'files',
+    host: 'testbox',
+    filename: machine.path('old.log'),
+  });
   const nanos = machine.shipped.map(({ nanos: at }) => BigInt(at));
   assert.ok(nanos[1]! > nanos[0]!);
 });
@@ -97,8 +111,13 @@ test('files that come and go between two looks are found by their rotated names'
   await machine.tick();
   for (const number of [2, 3, 4]) {
     for (let i = number; i >= 1; i--) {
-      if (statSync(machine.path(i === 1 ? 'app.log' : `app.log.${i - 1}`), { throwIfNoEntry: false })) {
-        renameSync(machine.path(i === 1 ? 'app.log' : `app.log.${i - 1}`), machine.path(`app.log.${i}`));
+      if (
+        statSync(machine.path(i === 1 ? 'app.log' : `app.log.${i - 1}`), { throwIfNoEntry: false })
+      ) {
+        renameSync(
+          machine.path(i === 1 ? 'app.log' : `app.log.${i - 1}`),
+          machine.path(`app.log.${i}`),
+        );
       }
     }
     machine.append('app.log', `${number}\n`);
@@ -140,7 +159,12 @@ for (const whileAway of [false, true]) {
     for (let i = 0; i < 20; i++) {
       await machine.tick();
     }
-    assert.deepEqual(machine.lines(), ['1', '2', '3', '4 is long enough to reach beyond where reading stood']);
+    assert.deepEqual(machine.lines(), [
+      '1',
+      '2',
+      '3',
+      '4 is long enough to reach beyond where reading stood',
+    ]);
     copyFileSync(machine.path('app.log'), machine.path('app.log.2'));
     await machine.tick();
     await machine.tick();
@@ -170,7 +194,9 @@ test('a line that is too long comes in parts that say so, and no character is cu
   machine.append('a.log', `${long}\nshort\n`);
   machine.append('b.log', Buffer.concat([Buffer.alloc(2_000, 0xff), Buffer.from('\nshort\n')]));
   await machine.tick();
-  const parts = machine.shipped.filter(({ labels }) => labels['filename'] === machine.path('a.log'));
+  const parts = machine.shipped.filter(
+    ({ labels }) => labels['filename'] === machine.path('a.log'),
+  );
   assert.deepEqual(
     parts.map(({ metadata }) => metadata),
     [{ part: '1' }, { part: '2' }, { part: '3', part_end: 'true' }, undefined],
@@ -207,7 +233,15 @@ test('lines that belong together are one entry, which ends with the next one or 
   const machine = new Machine(t);
   machine.now -= 60_000;
   await machine.start({
-    files: [{ paths: [machine.path('*.log')], multiline_start: '^\\d{4}-', multiline_wait_ms: 5_000, job: 'java', labels: { team: 'blue' } }],
+    files: [
+      {
+        paths: [machine.path('*.log')],
+        multiline_start: '^\\d{4}-',
+        multiline_wait_ms: 5_000,
+        job: 'java',
+        labels: { team: 'blue' },
+      },
+    ],
   });
   machine.append('a.log', '2026-01 boom\n  at a\n  at b\n2026-02 fine\n  more');
   await machine.tick();
@@ -216,7 +250,12 @@ test('lines that belong together are one entry, which ends with the next one or 
   assert.equal(machine.lines().length, 1);
   await machine.tick(2_000);
   assert.deepEqual(machine.lines().slice(1), ['2026-02 fine']);
-  assert.deepEqual(machine.shipped[0]!.labels, { team: 'blue', job: 'java', host: 'testbox', filename: machine.path('a.log') });
+  assert.deepEqual(machine.shipped[0]!.labels, {
+    team: 'blue',
+    job: 'java',
+    host: 'testbox',
+    filename: machine.path('a.log'),
+  });
 });
 
 test('one file that is written to without end leaves the others their share, and is read no faster than it may', async (t) => {
@@ -281,7 +320,12 @@ test('only what the machine allows is read: a link that leads elsewhere is not, 
   writeFileSync(machine.path('apps/one/here.txt'), 'here\n');
   symlinkSync(machine.path('apps/one/here.txt'), machine.path('link.log'));
   await machine.start({
-    files: [{ paths: [machine.path('*.log'), machine.path('**/*.{gz,log}'), `${machine.folder}/secret/*`], exclude: [machine.path('**/not-[a-m]*')] }],
+    files: [
+      {
+        paths: [machine.path('*.log'), machine.path('**/*.{gz,log}'), `${machine.folder}/secret/*`],
+        exclude: [machine.path('**/not-[a-m]*')],
+      },
+    ],
   });
   machine.append('not-me.log', 'a\n');
   machine.append('not-she.log', 'b\n');

@@ -12,7 +12,11 @@ import { Machine, specOf } from './machine.ts';
 
 test('in the house of an agent: a reload in the middle of writing loses no line and repeats none, and what cannot be shipped shows', async (t) => {
   const machine = new Machine(t);
-  let spec = specOf({ files: [{ paths: [machine.path('*.log')] }], rescan_seconds: 1, journal: { enabled: false } });
+  let spec = specOf({
+    files: [{ paths: [machine.path('*.log')] }],
+    rescan_seconds: 1,
+    journal: { enabled: false },
+  });
   let full = false;
   const edge = await startTestEdge(t, {
     plugins: ['edge-logs'],
@@ -39,10 +43,14 @@ test('in the house of an agent: a reload in the middle of writing loses no line 
   await until('it reads', () => machine.lines().length > 0);
   spec = specOf({ ...spec, files: [{ paths: [machine.path('*.log')], job: 'other' }] });
   await edge.reload('edge-logs');
-  await until('the new generation reads', () => machine.shipped.some(({ labels }) => labels['job'] === 'other'));
+  await until('the new generation reads', () =>
+    machine.shipped.some(({ labels }) => labels['job'] === 'other'),
+  );
   full = true;
   await until('it waits', async () =>
-    (await edge.service(Health).check()).checks.some(({ ok, detail }) => !ok && /reading is paused: no room/.test(detail ?? '')),
+    (await edge.service(Health).check()).checks.some(
+      ({ ok, detail }) => !ok && /reading is paused: no room/.test(detail ?? ''),
+    ),
   );
   full = false;
   await until('it goes on', () => machine.lines().length >= written - 50);

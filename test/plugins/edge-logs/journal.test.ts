@@ -16,9 +16,18 @@ import { Machine } from './machine.ts';
 
 const entry = (fields: object): Buffer => Buffer.from(`${JSON.stringify(fields)}\n`);
 const good = (number: number, more: object = {}): Buffer =>
-  entry({ __CURSOR: `s=1;i=${number}`, __REALTIME_TIMESTAMP: String(1_795_000_000_000_000 + number), MESSAGE: `message ${number}`, PRIORITY: '3', ...more });
+  entry({
+    __CURSOR: `s=1;i=${number}`,
+    __REALTIME_TIMESTAMP: String(1_795_000_000_000_000 + number),
+    MESSAGE: `message ${number}`,
+    PRIORITY: '3',
+    ...more,
+  });
 
-async function withJournal(t: TestContext, wish: Parameters<Machine['start']>[0] = {}): Promise<Machine> {
+async function withJournal(
+  t: TestContext,
+  wish: Parameters<Machine['start']>[0] = {},
+): Promise<Machine> {
   const machine = new Machine(t);
   machine.policy = ['/var/log/**'];
   await machine.start({ files: [], ...wish, journal: { enabled: true, ...wish.journal } });
@@ -27,7 +36,12 @@ async function withJournal(t: TestContext, wish: Parameters<Machine['start']>[0]
 
 test('entries of the journal keep their times and say who wrote them; reading goes on after the last one that was shipped', async (t) => {
   const machine = await withJournal(t, {
-    journal: { units: ['ssh.service', 'app@*'], priority: 'warning', job: 'systemd', directory: '/var/log/journal/here' },
+    journal: {
+      units: ['ssh.service', 'app@*'],
+      priority: 'warning',
+      job: 'systemd',
+      directory: '/var/log/journal/here',
+    },
   });
   const { journal } = machine.logs;
   assert.deepEqual(journal!.begin().slice(6), [
@@ -50,19 +64,34 @@ test('entries of the journal keep their times and say who wrote them; reading go
   }
   await machine.tick();
   assert.deepEqual(
-    machine.shipped.map(({ nanos, line, labels, metadata }) => [nanos.slice(-7), line, labels['unit'], metadata]),
+    machine.shipped.map(({ nanos, line, labels, metadata }) => [
+      nanos.slice(-7),
+      line,
+      labels['unit'],
+      metadata,
+    ]),
     [
-      ['0001000', 'message 1', 'app@.service', { level: 'error', identifier: 'app', pid: '77', unit_full: 'app@7.service' }],
+      [
+        '0001000',
+        'message 1',
+        'app@.service',
+        { level: 'error', identifier: 'app', pid: '77', unit_full: 'app@7.service' },
+      ],
       ['0001001', '\ufffdhi', undefined, { level: 'error' }],
       ['0003000', 'first of two', undefined, { level: 'error' }],
       ['0002000', 'message 2', 'kernel', { level: 'info' }],
-    ].toSorted((a, b) => machine.lines().indexOf(a[1] as string) - machine.lines().indexOf(b[1] as string)),
+    ].toSorted(
+      (a, b) => machine.lines().indexOf(a[1] as string) - machine.lines().indexOf(b[1] as string),
+    ),
   );
   assert.equal(machine.shipped[0]!.labels['job'], 'systemd');
   await journal!.feed(good(4));
   await machine.stop();
   await machine.start({ files: [], journal: { enabled: true } });
-  assert.ok(machine.logs.journal!.begin().includes('--after-cursor=s=1;i=3'), 'what was not shipped is asked for again');
+  assert.ok(
+    machine.logs.journal!.begin().includes('--after-cursor=s=1;i=3'),
+    'what was not shipped is asked for again',
+  );
 });
 
 test('a journal that prints faster than lines are taken has to wait, and a long message comes in parts', async (t) => {
@@ -107,14 +136,17 @@ test('without leave of the machine there is no journal, nor when it is not wante
 });
 
 test('units that come and go do not become streams of their own; a hostile entry is none', () => {
-  assert.deepEqual(['ssh.service', 'user@1000.service', 'session-4.scope', 'run-u12.service', 'nonsense', undefined].map(unitOf), [
-    'ssh.service',
-    'user@.service',
-    'scope',
-    'service',
-    undefined,
-    undefined,
-  ]);
+  assert.deepEqual(
+    [
+      'ssh.service',
+      'user@1000.service',
+      'session-4.scope',
+      'run-u12.service',
+      'nonsense',
+      undefined,
+    ].map(unitOf),
+    ['ssh.service', 'user@.service', 'scope', 'service', undefined, undefined],
+  );
   for (const line of [
     '',
     '[]',
@@ -129,7 +161,9 @@ test('units that come and go do not become streams of their own; a hostile entry
 
 test('a real journal: what is logged while the reader is away is there when it comes back, each entry once', async (t) => {
   const [journalctl, logger] = [peer(t, 'journalctl'), peer(t, 'logger')];
-  const journald = ['/lib/systemd/systemd-journald', '/usr/lib/systemd/systemd-journald'].find(existsSync);
+  const journald = ['/lib/systemd/systemd-journald', '/usr/lib/systemd/systemd-journald'].find(
+    existsSync,
+  );
   if (journalctl === undefined || logger === undefined || journald === undefined) {
     return;
   }
@@ -138,7 +172,9 @@ test('a real journal: what is logged while the reader is away is there when it c
     return;
   }
   const name = `svcedgelogs${process.pid}`;
-  const madeHere = ['/var/log/journal', '/run/log/journal', '/run/log'].filter((folder) => !existsSync(folder));
+  const madeHere = ['/var/log/journal', '/run/log/journal', '/run/log'].filter(
+    (folder) => !existsSync(folder),
+  );
   const daemon = spawn(journald, [name], { stdio: 'ignore' });
   const socket = `/run/systemd/journal.${name}/dev-log`;
   const stores = (): string[] =>
@@ -151,9 +187,12 @@ test('a real journal: what is logged while the reader is away is there when it c
     );
   t.after(async () => {
     daemon.kill('SIGKILL');
-    [...stores(), ...madeHere, `/run/systemd/journal.${name}`].forEach((folder) => rmSync(folder, { recursive: true, force: true }));
+    [...stores(), ...madeHere, `/run/systemd/journal.${name}`].forEach((folder) =>
+      rmSync(folder, { recursive: true, force: true }),
+    );
   });
-  const say = (text: string): void => void spawnSync(logger, ['--socket', socket, '--tag', 'tester', '-p', 'user.warning', text]);
+  const say = (text: string): void =>
+    void spawnSync(logger, ['--socket', socket, '--tag', 'tester', '-p', 'user.warning', text]);
   await until(() => existsSync(socket));
   say('before anybody listens');
   await until(() => stores().length > 0);
@@ -161,7 +200,12 @@ test('a real journal: what is logged while the reader is away is there when it c
   const machine = await withJournal(t, { journal: { directory: stores()[0]! } });
   machine.policy = ['/var/log/**', '/run/log/**'];
   await machine.start({ files: [], journal: { enabled: true, directory: stores()[0]! } });
-  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  const log = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: () => undefined,
+  };
   const programs = new ProgramRunner({
     folder: join(machine.folder, 'notes'),
     clock: systemClock,
@@ -174,13 +218,20 @@ test('a real journal: what is logged while the reader is away is there when it c
   await programs.sweep();
   const follow = (logs: Logs): ProgramHandle => {
     const { journal } = logs;
-    const scope = new OwnedScope('test', { tick: async (_label, work) => await work(), task: async (_label, work) => await work() });
+    const scope = new OwnedScope('test', {
+      tick: async (_label, work) => await work(),
+      task: async (_label, work) => await work(),
+    });
     scope.arm();
     t.after(() => scope.close());
     const owner = { id: 'test', dataDir: machine.folder, log, scope };
-    return programs.start(owner, 'journal', journalctl, { args: () => journal!.begin(), output: (chunk) => journal!.feed(chunk) });
+    return programs.start(owner, 'journal', journalctl, {
+      args: () => journal!.begin(),
+      output: (chunk) => journal!.feed(chunk),
+    });
   };
-  const heard = (): readonly string[] => machine.lines().filter((line) => line.startsWith('number'));
+  const heard = (): readonly string[] =>
+    machine.lines().filter((line) => line.startsWith('number'));
 
   const first = follow(machine.logs);
   await first.ready(10_000);
@@ -213,7 +264,10 @@ test('a real journal: what is logged while the reader is away is there when it c
     Array.from({ length: said - from }, (_, i) => `number ${from + i}`),
   );
   const { labels, metadata } = machine.shipped.find(({ line }) => line === heard()[0])!;
-  assert.deepEqual([labels['job'], metadata!['level'], metadata!['identifier']], ['journal', 'warn', 'tester']);
+  assert.deepEqual(
+    [labels['job'], metadata!['level'], metadata!['identifier']],
+    ['journal', 'warn', 'tester'],
+  );
 });
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {

@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -29,7 +38,10 @@ export function specOf(given: unknown): LogSpec {
   return spec as LogSpec;
 }
 
-type Wish = Partial<Omit<LogSpec, 'files' | 'journal'>> & { readonly files?: readonly Partial<FileGroupSpec>[]; readonly journal?: Partial<JournalSpec> };
+type Wish = Partial<Omit<LogSpec, 'files' | 'journal'>> & {
+  readonly files?: readonly Partial<FileGroupSpec>[];
+  readonly journal?: Partial<JournalSpec>;
+};
 
 /** A folder of logs and the reader of them, which can be killed and started again. Its clock only moves when it is told to. */
 export class Machine {
@@ -70,7 +82,12 @@ export class Machine {
   /** As after a kill: nothing of the process before is closed or written down. */
   async start(wish: Wish = {}): Promise<void> {
     await this.#kill();
-    const spec = specOf({ rescan_seconds: 1, ...wish, journal: { enabled: false, ...wish.journal }, files: wish.files ?? [{ paths: [this.path('*.log')] }] });
+    const spec = specOf({
+      rescan_seconds: 1,
+      ...wish,
+      journal: { enabled: false, ...wish.journal },
+      files: wish.files ?? [{ paths: [this.path('*.log')] }],
+    });
     const say = (_: object, sentence: string): void => void this.warnings.push(sentence);
     this.#logs = await Logs.open({
       spec,
@@ -124,15 +141,22 @@ export class Machine {
   }
 
   lines(name?: string): readonly string[] {
-    return this.shipped.filter(({ labels }) => name === undefined || labels['filename'] === this.path(name)).map(({ line }) => line);
+    return this.shipped
+      .filter(({ labels }) => name === undefined || labels['filename'] === this.path(name))
+      .map(({ line }) => line);
   }
 }
 
 interface Push {
-  readonly streams: readonly { readonly stream: Record<string, string>; readonly values: readonly [string, string, Record<string, string>?][] }[];
+  readonly streams: readonly {
+    readonly stream: Record<string, string>;
+    readonly values: readonly [string, string, Record<string, string>?][];
+  }[];
 }
 
 export function linesOf({ body }: Pick<Parcel, 'body'>): Shipped[] {
   const { streams } = JSON.parse(gunzipSync(body).toString()) as Push;
-  return streams.flatMap(({ stream, values }) => values.map(([nanos, line, metadata]) => ({ nanos, line, labels: stream, metadata })));
+  return streams.flatMap(({ stream, values }) =>
+    values.map(([nanos, line, metadata]) => ({ nanos, line, labels: stream, metadata })),
+  );
 }

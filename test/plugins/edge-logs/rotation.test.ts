@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, mkdtempSync, realpathSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -56,14 +65,29 @@ for (const rotation of ['copy', 'rename'] as const) {
       };
       for (let i = 0; i < 60; i++) {
         const dice = random();
-        await (dice < 0.5 ? write() : dice < 0.65 ? rotate() : dice < 0.9 ? machine.tick() : machine.start());
+        await (dice < 0.5
+          ? write()
+          : dice < 0.65
+            ? rotate()
+            : dice < 0.9
+              ? machine.tick()
+              : machine.start());
       }
       machine.append('a.log', rest);
       for (let i = 0; i < 40; i++) {
         await machine.tick();
       }
-      const shipped = [...new Map(machine.shipped.map(({ nanos, line }) => [`${nanos} ${line}`, { at: BigInt(nanos), line }])).values()];
-      const inOrder = shipped.toSorted((a, b) => (a.at < b.at ? -1 : 1)).map(({ line }) => Number(line.split(' ')[1]));
+      const shipped = [
+        ...new Map(
+          machine.shipped.map(({ nanos, line }) => [
+            `${nanos} ${line}`,
+            { at: BigInt(nanos), line },
+          ]),
+        ).values(),
+      ];
+      const inOrder = shipped
+        .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+        .map(({ line }) => Number(line.split(' ')[1]));
       assert.deepEqual(
         inOrder,
         Array.from({ length: written }, (_, i) => i + 1),
@@ -80,7 +104,18 @@ test('a rotation in the middle of a look hides nothing', async (t) => {
   writeFileSync(path, 'second\n');
   let isRotated = false;
   const { rest, between } = await findGenerations(
-    { path, found: path, id: 'none', head: { size: 0, sha256: '' }, birth: 0, mtime: 0, offset: 0, before: '', part: 0, state: 'live' },
+    {
+      path,
+      found: path,
+      id: 'none',
+      head: { size: 0, sha256: '' },
+      birth: 0,
+      mtime: 0,
+      offset: 0,
+      before: '',
+      part: 0,
+      state: 'live',
+    },
     {
       open: async (name) => {
         if (!isRotated) {

@@ -19,43 +19,67 @@ import { decoded, keyOf, specOf } from '../edge-hostmetrics/box.ts';
 /** Of what lies in the memory of each process, or of each thread; and reads that the exporter takes for its first from later on. */
 const theirs = /proportional|_thread_|threads_wchan/;
 
-test('every metric of a group that we share with process-exporter has its name, its labels and its value', { timeout: 60_000 }, async (t) => {
-  const program = peer(t, 'prometheus-process-exporter');
-  if (program === undefined) {
-    return;
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'svc-group-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const [name, port] = ['svc-idle-group', await freePort()];
-  copyFileSync('/bin/sleep', join(folder, name));
-  for (let i = 0; i < 3; i++) {
-    running(t, spawn(join(folder, name), ['60'], { stdio: 'ignore' }));
-  }
-  running(t, spawn(program, [`-web.listen-address=127.0.0.1:${port}`, `-procnames=${name}`, '-threads=false'], { stdio: 'ignore' }));
-  const watch = new Watch(specOf<ProcessSpec>('edge-procmetrics', { groups: [{ name: '{comm}', comm: name }], others: 'none' }), {
-    files: new MachineFiles(),
-    clock: { now: Date.now, monotonic: () => performance.now() },
-    after: (ms, work) => {
-      const timer = setTimeout(work, ms);
-      return () => clearTimeout(timer);
-    },
-  });
-  const exporter = await scrape(`http://127.0.0.1:${port}/metrics`);
-  const ours = new Map(
-    [...decoded(await watch.measure())].map(([key, { value }]) => [key.replace(/instance="[^"]*",job="process",?/, '').replace(',}', '}'), value]),
-  );
+test(
+  'every metric of a group that we share with process-exporter has its name, its labels and its value',
+  { timeout: 60_000 },
+  async (t) => {
+    const program = peer(t, 'prometheus-process-exporter');
+    if (program === undefined) {
+      return;
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'svc-group-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const [name, port] = ['svc-idle-group', await freePort()];
+    copyFileSync('/bin/sleep', join(folder, name));
+    for (let i = 0; i < 3; i++) {
+      running(t, spawn(join(folder, name), ['60'], { stdio: 'ignore' }));
+    }
+    running(
+      t,
+      spawn(
+        program,
+        [`-web.listen-address=127.0.0.1:${port}`, `-procnames=${name}`, '-threads=false'],
+        { stdio: 'ignore' },
+      ),
+    );
+    const watch = new Watch(
+      specOf<ProcessSpec>('edge-procmetrics', {
+        groups: [{ name: '{comm}', comm: name }],
+        others: 'none',
+      }),
+      {
+        files: new MachineFiles(),
+        clock: { now: Date.now, monotonic: () => performance.now() },
+        after: (ms, work) => {
+          const timer = setTimeout(work, ms);
+          return () => clearTimeout(timer);
+        },
+      },
+    );
+    const exporter = await scrape(`http://127.0.0.1:${port}/metrics`);
+    const ours = new Map(
+      [...decoded(await watch.measure())].map(([key, { value }]) => [
+        key.replace(/instance="[^"]*",job="process",?/, '').replace(',}', '}'),
+        value,
+      ]),
+    );
 
-  const wrong = [...exporter].filter(([key, value]) => !theirs.test(key) && !(Math.abs((ours.get(key) ?? NaN) - value) <= Math.max(1, value / 100)));
-  assert.deepEqual(
-    wrong.map(([key, value]) => `${key}: ${value}, and ours ${ours.get(key)}`),
-    [],
-  );
-  assert.deepEqual(
-    [...ours.keys()].filter((key) => !exporter.has(key)),
-    [],
-  );
-  assert.ok(ours.size >= 20, `${ours.size} series`);
-});
+    const wrong = [...exporter].filter(
+      ([key, value]) =>
+        !theirs.test(key) &&
+        !(Math.abs((ours.get(key) ?? NaN) - value) <= Math.max(1, value / 100)),
+    );
+    assert.deepEqual(
+      wrong.map(([key, value]) => `${key}: ${value}, and ours ${ours.get(key)}`),
+      [],
+    );
+    assert.deepEqual(
+      [...ours.keys()].filter((key) => !exporter.has(key)),
+      [],
+    );
+    assert.ok(ours.size >= 20, `${ours.size} series`);
+  },
+);
 
 /** Answered once it has found the group. */
 async function scrape(url: string): Promise<Map<string, number>> {
@@ -65,17 +89,24 @@ async function scrape(url: string): Promise<Map<string, number>> {
       () => '',
     );
     if (/num_procs\{[^}]*\} 3\n/.test(text)) {
-      const samples = [...readExposition(text, { maxSeries: 10_000, openMetrics: false })].filter((sample) =>
-        sample.name.startsWith('namedprocess_namegroup_'),
+      const samples = [...readExposition(text, { maxSeries: 10_000, openMetrics: false })].filter(
+        (sample) => sample.name.startsWith('namedprocess_namegroup_'),
       );
-      return new Map(samples.map(({ name, labels, value }) => [keyOf([['__name__', name], ...pairs(labels)]), value]));
+      return new Map(
+        samples.map(({ name, labels, value }) => [
+          keyOf([['__name__', name], ...pairs(labels)]),
+          value,
+        ]),
+      );
     }
     assert.ok(Date.now() < deadline, `the exporter does not show the group: ${text.slice(0, 200)}`);
   }
 }
 
 const pairs = (flat: readonly string[]): [string, string][] =>
-  flat.flatMap((word, i) => (i % 2 === 0 ? [[word, flat[i + 1]!] as [string, string]] : [])).sort(([a], [b]) => (a < b ? -1 : 1));
+  flat
+    .flatMap((word, i) => (i % 2 === 0 ? [[word, flat[i + 1]!] as [string, string]] : []))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 
 function running(t: TestContext, child: ChildProcess): void {
   t.after(async () => {

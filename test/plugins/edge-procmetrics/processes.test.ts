@@ -19,11 +19,19 @@ interface Pretended {
   readonly switches?: number;
 }
 
-const statLine = (pid: number, { name = 'sh', ppid = 1, cpu = 0, start = 10, state = 'S' }: Pretended): string =>
+const statLine = (
+  pid: number,
+  { name = 'sh', ppid = 1, cpu = 0, start = 10, state = 'S' }: Pretended,
+): string =>
   `${pid} (${name}) ${state} ${ppid} 1 1 0 -1 4194304 8 0 2 0 ${cpu} 0 0 0 20 0 3 0 ${start} 8192 5 18446744073709551615\n`;
 
 /** A machine with these processes; `set` makes, changes or (undefined) ends one. */
-function machineOf(t: Pick<TestContext, 'after'>, wish: object, processes: Readonly<Record<number, Pretended>>, more: Readonly<Record<string, string>> = {}) {
+function machineOf(
+  t: Pick<TestContext, 'after'>,
+  wish: object,
+  processes: Readonly<Record<number, Pretended>>,
+  more: Readonly<Record<string, string>> = {},
+) {
   const { root, write } = rootOf(t, {
     '/proc/uptime': '100.00 1\n',
     '/proc/stat': 'btime 1700000000\n',
@@ -39,7 +47,10 @@ function machineOf(t: Pick<TestContext, 'after'>, wish: object, processes: Reado
       `Name:\tx\nUid:\t0\t1000\t0\t0\nVmSwap:\t4 kB\nvoluntary_ctxt_switches:\t${process?.switches ?? 1}\nnonvoluntary_ctxt_switches:\t2\n`,
     );
     write(`/proc/${pid}/io`, 'rchar: 1\nread_bytes: 4096\nwrite_bytes: 512\n');
-    write(`/proc/${pid}/limits`, 'Limit  Soft  Hard  Units\nMax open files            4                    8                    files\n');
+    write(
+      `/proc/${pid}/limits`,
+      'Limit  Soft  Hard  Units\nMax open files            4                    8                    files\n',
+    );
     write(`/proc/${pid}/fd/0`, '');
     write(`/proc/${pid}/fd/1`, '');
   };
@@ -53,21 +64,49 @@ function machineOf(t: Pick<TestContext, 'after'>, wish: object, processes: Reado
     const timer = setImmediate(work);
     return () => clearImmediate(timer);
   };
-  const watch = new Watch(specOf<ProcessSpec>('edge-procmetrics', wish), { files: new MachineFiles(root), clock, after });
-  return { watch, set, clock, write, measure: async (): Promise<Samples> => decoded(await watch.measure()) };
+  const watch = new Watch(specOf<ProcessSpec>('edge-procmetrics', wish), {
+    files: new MachineFiles(root),
+    clock,
+    after,
+  });
+  return {
+    watch,
+    set,
+    clock,
+    write,
+    measure: async (): Promise<Samples> => decoded(await watch.measure()),
+  };
 }
 
 const value = (samples: Samples, name: string, group: string, more = ''): number | undefined =>
-  [...samples].find(([key]) => key.startsWith(`namedprocess_namegroup_${name}{`) && key.includes(`groupname="${group}"`) && key.includes(more))?.[1].value;
-const groupsOf = (samples: Samples): string[] => [...new Set([...samples.keys()].map((key) => /groupname="([^"]*)"/.exec(key)![1]!))].sort();
+  [...samples].find(
+    ([key]) =>
+      key.startsWith(`namedprocess_namegroup_${name}{`) &&
+      key.includes(`groupname="${group}"`) &&
+      key.includes(more),
+  )?.[1].value;
+const groupsOf = (samples: Samples): string[] =>
+  [...new Set([...samples.keys()].map((key) => /groupname="([^"]*)"/.exec(key)![1]!))].sort();
 const signal = new AbortController().signal;
 
 describe('the stat of a process', () => {
   test('is read from behind the last parenthesis, whatever its owner called it', () => {
     for (const name of ['a b', ') R 1 (', '((', 'x) S 7 8 9', '']) {
-      const stat = parseProcessStat(statLine(42, { name, cpu: 5, start: 77, ppid: 3, state: 'D' }))!;
+      const stat = parseProcessStat(
+        statLine(42, { name, cpu: 5, start: 77, ppid: 3, state: 'D' }),
+      )!;
       assert.deepEqual(
-        [stat.pid, stat.name, stat.state, stat.ppid, stat.userTime, stat.startTime, stat.threads, stat.residentPages, stat.majorFaults],
+        [
+          stat.pid,
+          stat.name,
+          stat.state,
+          stat.ppid,
+          stat.userTime,
+          stat.startTime,
+          stat.threads,
+          stat.residentPages,
+          stat.majorFaults,
+        ],
         [42, name, 'D', 3, 5, 77, 3, 5, 2],
       );
     }
@@ -82,7 +121,11 @@ describe('the list of processes', () => {
     const { watch, set, clock, measure } = machineOf(
       t,
       {},
-      { 5: { name: 'a (b) c', cpu: 100, args: 'run --password=x fast', ppid: 1 }, 6: { cpu: 50, start: 20 }, 2: { name: 'kthreadd', ppid: 0 } },
+      {
+        5: { name: 'a (b) c', cpu: 100, args: 'run --password=x fast', ppid: 1 },
+        6: { cpu: 50, start: 20 },
+        2: { name: 'kthreadd', ppid: 0 },
+      },
     );
     await measure();
     set(5, { name: 'a (b) c', cpu: 600, args: 'run --password=x fast' });
@@ -116,7 +159,14 @@ describe('the list of processes', () => {
 
   test('takes what it can do and refuses what it cannot', () => {
     assert.deepEqual(listParams({}), { top: 50, sort_by: 'cpu' });
-    for (const params of [{ top: 0 }, { top: 2001 }, { top: 1.5 }, { top: '5' }, { sort_by: 'pid' }, { limit: 5 }]) {
+    for (const params of [
+      { top: 0 },
+      { top: 2001 },
+      { top: 1.5 },
+      { top: '5' },
+      { sort_by: 'pid' },
+      { limit: 5 },
+    ]) {
       assert.throws(() => listParams(params), { code: 'invalid_argument' });
     }
   });
@@ -132,16 +182,28 @@ describe('the list of processes', () => {
     });
     const children = Array.from({ length: 20 }, () => spawn('/bin/sleep', ['0.2']));
     t.after(() => children.forEach((child) => child.kill('SIGKILL')));
-    const mine = (await watch.list({ top: 2000, sort_by: 'mem' }, signal)).processes.find(({ pid }) => pid === process.pid)!;
-    assert.ok(mine.cmdline.startsWith(`${process.execPath} `) || mine.cmdline.startsWith('node '), mine.cmdline);
+    const mine = (await watch.list({ top: 2000, sort_by: 'mem' }, signal)).processes.find(
+      ({ pid }) => pid === process.pid,
+    )!;
+    assert.ok(
+      mine.cmdline.startsWith(`${process.execPath} `) || mine.cmdline.startsWith('node '),
+      mine.cmdline,
+    );
     assert.ok(mine.cmdline.endsWith(process.argv.at(-1)!), mine.cmdline);
-    assert.equal(mine.user, 'root' === process.env['USER'] || process.getuid!() === 0 ? 'root' : mine.user);
+    assert.equal(
+      mine.user,
+      'root' === process.env['USER'] || process.getuid!() === 0 ? 'root' : mine.user,
+    );
     assert.ok(Math.abs(mine.rss_bytes - process.memoryUsage.rss()) < 64 * 1024 * 1024);
     assert.ok(decoded(await watch.measure()).size > 0);
   });
 
   test('shows no character that moves a cursor, and is cut at 4096', async (t) => {
-    const { watch } = machineOf(t, {}, { 5: { name: '\u001b[2J', args: `x ${'\u0007y'.repeat(4_000)}` } });
+    const { watch } = machineOf(
+      t,
+      {},
+      { 5: { name: '\u001b[2J', args: `x ${'\u0007y'.repeat(4_000)}` } },
+    );
     const [shown] = (await watch.list({ top: 1, sort_by: 'mem' }, signal)).processes;
     assert.equal(shown!.name, '?[2J');
     assert.match(shown!.cmdline, /^x [?y]{4094}$/);
@@ -150,7 +212,11 @@ describe('the list of processes', () => {
 
 describe('groups of processes', () => {
   test('are named for their processes, add up what these have, and count what they have done since', async (t) => {
-    const { set, clock, measure, write } = machineOf(t, {}, { 5: { cpu: 1000 }, 6: { cpu: 5, start: 30, state: 'Z' }, 7: { name: 'kworker/0', ppid: 2 } });
+    const { set, clock, measure, write } = machineOf(
+      t,
+      {},
+      { 5: { cpu: 1000 }, 6: { cpu: 5, start: 30, state: 'Z' }, 7: { name: 'kworker/0', ppid: 2 } },
+    );
     const first = await measure();
     assert.deepEqual(groupsOf(first), ['sh']);
     assert.equal(value(first, 'num_procs', 'sh'), 2);
@@ -179,7 +245,10 @@ describe('groups of processes', () => {
     set(6, undefined);
     set(8, undefined);
     const gone = await measure();
-    assert.deepEqual([value(gone, 'num_procs', 'sh'), value(gone, 'cpu_seconds_total', 'sh', '"user"')], [0, 4.5]);
+    assert.deepEqual(
+      [value(gone, 'num_procs', 'sh'), value(gone, 'cpu_seconds_total', 'sh', '"user"')],
+      [0, 4.5],
+    );
   });
 
   test('are those of the spec, the first that fits, with parts of the arguments in their names but no secret', async (t) => {
@@ -195,36 +264,86 @@ describe('groups of processes', () => {
       { name: 'ssh', comm: 'sshd.*' },
       { name: 'leak-{1}', cmdline: '--token (\\S+)' },
     ];
-    assert.deepEqual(groupsOf(await machineOf(t, { groups }, processes).measure()), ['app-shop', 'java', 'leak-[redacted]', 'ssh']);
-    assert.deepEqual(groupsOf(await machineOf(t, { groups, others: 'none' }, processes).measure()), ['app-shop', 'leak-[redacted]', 'ssh']);
-    assert.deepEqual(groupsOf(await machineOf(t, { groups: [{ name: 'one {comm}', comm: 'sshd' }], others: 'none' }, processes).measure()), ['one sshd']);
-    assert.throws(() => machineOf(t, { groups: [{ name: 'x', comm: '(' }] }, {}), /groups\[0\]\.comm is no regular expression/);
+    assert.deepEqual(groupsOf(await machineOf(t, { groups }, processes).measure()), [
+      'app-shop',
+      'java',
+      'leak-[redacted]',
+      'ssh',
+    ]);
+    assert.deepEqual(
+      groupsOf(await machineOf(t, { groups, others: 'none' }, processes).measure()),
+      ['app-shop', 'leak-[redacted]', 'ssh'],
+    );
+    assert.deepEqual(
+      groupsOf(
+        await machineOf(
+          t,
+          { groups: [{ name: 'one {comm}', comm: 'sshd' }], others: 'none' },
+          processes,
+        ).measure(),
+      ),
+      ['one sshd'],
+    );
+    assert.throws(
+      () => machineOf(t, { groups: [{ name: 'x', comm: '(' }] }, {}),
+      /groups\[0\]\.comm is no regular expression/,
+    );
     assert.throws(() => specOf('edge-procmetrics', { groups: [{ name: 'x' }] }));
   });
 
   test('follow the rest of the spec: how many, of the kernel too, without files or bytes, under another job and instance', async (t) => {
-    const processes = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [i + 5, { name: `p${i}` }]));
+    const processes = Object.fromEntries(
+      Array.from({ length: 5 }, (_, i) => [i + 5, { name: `p${i}` }]),
+    );
     const { measure, set } = machineOf(t, { max_groups: 3 }, processes);
     assert.deepEqual(groupsOf(await measure()), ['other', 'p0', 'p1', 'p2']);
     set(5, { name: 'new' });
     assert.deepEqual(groupsOf(await measure()), ['new', 'other', 'p1', 'p2']);
-    assert.deepEqual(groupsOf(await machineOf(t, { kernel_threads: true }, { 7: { name: 'kworker/0', ppid: 2 } }).measure()), ['kworker/0']);
-    const lean = await machineOf(t, { files: false, io: false, job: 'j', instance: 'i' }, { 5: {} }).measure();
-    assert.ok([...lean.keys()].every((key) => key.includes('instance="i",job="j"') && !/filedesc|fd_ratio|read_bytes|write_bytes/.test(key)));
+    assert.deepEqual(
+      groupsOf(
+        await machineOf(
+          t,
+          { kernel_threads: true },
+          { 7: { name: 'kworker/0', ppid: 2 } },
+        ).measure(),
+      ),
+      ['kworker/0'],
+    );
+    const lean = await machineOf(
+      t,
+      { files: false, io: false, job: 'j', instance: 'i' },
+      { 5: {} },
+    ).measure();
+    assert.ok(
+      [...lean.keys()].every(
+        (key) =>
+          key.includes('instance="i",job="j"') &&
+          !/filedesc|fd_ratio|read_bytes|write_bytes/.test(key),
+      ),
+    );
   });
 
   test('go on when the memory of a process is locked: its arguments count as none, and it holds one thread', async (t) => {
-    const { root } = rootOf(t, { '/proc/5/stat': statLine(5, { name: 'stuck' }), '/proc/6/stat': statLine(6, { name: 'fine' }) });
-    const asked: string[] = [];
-    const watch = new Watch(specOf<ProcessSpec>('edge-procmetrics', { groups: [{ name: 'x', cmdline: 'x' }] }), {
-      files: new MachineFiles(root),
-      clock: { now: () => 1, monotonic: () => 1 },
-      after: (_ms, work) => {
-        const timer = setImmediate(work);
-        return () => clearImmediate(timer);
-      },
-      readStart: (path) => (asked.push(path), path.includes('/5/') ? new Promise(() => undefined) : Promise.resolve(Buffer.from('x\0'))),
+    const { root } = rootOf(t, {
+      '/proc/5/stat': statLine(5, { name: 'stuck' }),
+      '/proc/6/stat': statLine(6, { name: 'fine' }),
     });
+    const asked: string[] = [];
+    const watch = new Watch(
+      specOf<ProcessSpec>('edge-procmetrics', { groups: [{ name: 'x', cmdline: 'x' }] }),
+      {
+        files: new MachineFiles(root),
+        clock: { now: () => 1, monotonic: () => 1 },
+        after: (_ms, work) => {
+          const timer = setImmediate(work);
+          return () => clearImmediate(timer);
+        },
+        readStart: (path) => (
+          asked.push(path),
+          path.includes('/5/') ? new Promise(() => undefined) : Promise.resolve(Buffer.from('x\0'))
+        ),
+      },
+    );
     assert.deepEqual(groupsOf(decoded(await watch.measure())), ['fine', 'stuck']);
     assert.equal(asked.length, 1);
     await pause(1);

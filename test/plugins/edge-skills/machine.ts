@@ -6,12 +6,19 @@ import type { TestContext } from 'node:test';
 import { startTestEdge, type TestEdge } from 'svc/testing';
 
 import type { SkillAnswer, OfferedSkill } from 'svc/edge-protocol';
-import { type EdgeMethod, EdgeMethods, type Policy } from '../../../plugins/edge-uplink/contract.ts';
+import {
+  type EdgeMethod,
+  EdgeMethods,
+  type Policy,
+} from '../../../plugins/edge-uplink/contract.ts';
 
 export type Skills = Policy['skills'];
 
 /** A folder of this test, without a link in its path. */
-export function folderOf(t: Pick<TestContext, 'after'>): { readonly root: string; write(path: string, text: string): string } {
+export function folderOf(t: Pick<TestContext, 'after'>): {
+  readonly root: string;
+  write(path: string, text: string): string;
+} {
   const root = mkdtempSync(join(tmpdir(), 'svc-skills-'));
   t.after(() => rmSync(root, { recursive: true, force: true }));
   return {
@@ -28,12 +35,21 @@ export function folderOf(t: Pick<TestContext, 'after'>): { readonly root: string
 export const policyOf = (skills: Partial<Skills>): { skills: Skills; current(): Policy } => ({
   skills: { enabled: true, paths: [], services: [], probes: [], ...skills },
   current() {
-    return { tcp: [], webshell: false, skills: this.skills, plugins: { allowed: [] }, logs: { paths: [] } };
+    return {
+      tcp: [],
+      webshell: false,
+      skills: this.skills,
+      plugins: { allowed: [] },
+      logs: { paths: [] },
+    };
   },
 });
 
 /** Programs of this test in front of those of the machine, by name; text of a shell script. */
-export function programsOf(t: Pick<TestContext, 'after'>, scripts: Readonly<Record<string, string>>): string {
+export function programsOf(
+  t: Pick<TestContext, 'after'>,
+  scripts: Readonly<Record<string, string>>,
+): string {
   const { root, write } = folderOf(t);
   for (const [name, text] of Object.entries(scripts)) {
     chmodSync(write(name, `#!/bin/sh\n${text}\n`), 0o755);
@@ -47,24 +63,48 @@ export function programsOf(t: Pick<TestContext, 'after'>, scripts: Readonly<Reco
 export interface SkilledEdge {
   readonly edge: TestEdge;
   list(): Promise<readonly OfferedSkill[]>;
-  run(key: string, params?: object, options?: { readonly timeoutMs?: number; readonly change?: boolean; readonly signal?: AbortSignal }): Promise<SkillAnswer>;
+  run(
+    key: string,
+    params?: object,
+    options?: {
+      readonly timeoutMs?: number;
+      readonly change?: boolean;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<SkillAnswer>;
 }
 
 /** The house of an agent with the skills alone, asked as the tunnel would ask. */
-export async function skilledEdge(t: TestContext, policy: { current(): Policy }, dataDir?: string): Promise<SkilledEdge> {
+export async function skilledEdge(
+  t: TestContext,
+  policy: { current(): Policy },
+  dataDir?: string,
+): Promise<SkilledEdge> {
   const edge = await startTestEdge(t, {
     plugins: ['programs', 'edge-skills'],
     services: { 'uplink.policy': policy },
     ...(dataDir !== undefined && { dataDir }),
   });
-  const method = (name: string): EdgeMethod => edge.contributions<EdgeMethod>(EdgeMethods).find((one) => one.name === name)!;
+  const method = (name: string): EdgeMethod =>
+    edge.contributions<EdgeMethod>(EdgeMethods).find((one) => one.name === name)!;
   let asked = 0;
   return {
     edge,
-    list: async () => ((await method('skill_list').run({}, { signal: new AbortController().signal })) as { skills: readonly OfferedSkill[] }).skills,
-    async run(key, params = {}, { timeoutMs = 20_000, change = false, signal = new AbortController().signal } = {}) {
+    list: async () =>
+      (
+        (await method('skill_list').run({}, { signal: new AbortController().signal })) as {
+          skills: readonly OfferedSkill[];
+        }
+      ).skills,
+    async run(
+      key,
+      params = {},
+      { timeoutMs = 20_000, change = false, signal = new AbortController().signal } = {},
+    ) {
       const order = { key, params, timeout_ms: timeoutMs, audit_id: `audit-${++asked}` };
-      return (await method(change ? 'skill_change' : 'skill_execute').run(order, { signal })) as SkillAnswer;
+      return (await method(change ? 'skill_change' : 'skill_execute').run(order, {
+        signal,
+      })) as SkillAnswer;
     },
   };
 }

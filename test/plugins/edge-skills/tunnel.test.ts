@@ -26,13 +26,27 @@ test('over the tunnel a service is restarted once for a key, whatever happens to
   const manager = await startManager(t);
   writeFileSync(join(dataDir, 'edge.json'), JSON.stringify(manager.credentials), { mode: 0o600 });
   writeFileSync(join(dataDir, 'policy.yaml'), policyText);
-  const edge = await startTestEdge(t, { plugins: ['programs', 'edge-uplink', 'edge-skills'], dataDir });
+  const edge = await startTestEdge(t, {
+    plugins: ['programs', 'edge-uplink', 'edge-skills'],
+    dataDir,
+  });
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
-  const order = { key: 'service_restart', params: { service: 'web' }, timeout_ms: 20_000, audit_id: 'audit-1' };
+  const order = {
+    key: 'service_restart',
+    params: { service: 'web' },
+    timeout_ms: 20_000,
+    audit_id: 'audit-1',
+  };
   const change = async (key: string | undefined): Promise<SkillAnswer> =>
-    (await manager.session()).call<SkillAnswer>('skill_change', order, { timeoutMs: 25_000, ...(key !== undefined && { idempotencyKey: key }) });
+    (await manager.session()).call<SkillAnswer>('skill_change', order, {
+      timeoutMs: 25_000,
+      ...(key !== undefined && { idempotencyKey: key }),
+    });
 
-  await until('the edge says that it has skills', () => manager.hellos.at(-1)?.caps.includes('call:skill_change') === true);
+  await until(
+    'the edge says that it has skills',
+    () => manager.hellos.at(-1)?.caps.includes('call:skill_change') === true,
+  );
   await assert.rejects(change(undefined), /needs an idempotency key/);
 
   writeFileSync(join(programs, 'hold'), '');
@@ -50,13 +64,31 @@ test('over the tunnel a service is restarted once for a key, whatever happens to
   writeFileSync(join(dataDir, 'policy.yaml'), `${policyText}  probes: []\n`.replace('web', 'db'));
   await assert.rejects(change('key-2'), { code: 'forbidden' });
   assert.equal(restarts(), 1);
-  await assert.rejects((await manager.session()).call('skill_execute', { ...order, key: 'file_stat', params: { path: '/etc/shadow' } }, { timeoutMs: 5_000 }), {
-    code: 'forbidden',
-  });
+  await assert.rejects(
+    (await manager.session()).call(
+      'skill_execute',
+      { ...order, key: 'file_stat', params: { path: '/etc/shadow' } },
+      { timeoutMs: 5_000 },
+    ),
+    {
+      code: 'forbidden',
+    },
+  );
   writeFileSync(join(dataDir, 'policy.yaml'), 'skills:\n  probes: ["nonsense"]\n');
-  await assert.rejects((await manager.session()).call('skill_execute', { ...order, key: 'processes', params: {} }, { timeoutMs: 5_000 }), {
-    code: 'forbidden',
-  });
+  await assert.rejects(
+    (await manager.session()).call(
+      'skill_execute',
+      { ...order, key: 'processes', params: {} },
+      { timeoutMs: 5_000 },
+    ),
+    {
+      code: 'forbidden',
+    },
+  );
   assert.ok(edge.lines.some((line) => line.includes('skills.probes must be a list')));
-  assert.ok(readFileSync(join(dataDir, 'plugins/edge-skills/skills.log'), 'utf8').includes('"audit_id":"audit-1"'));
+  assert.ok(
+    readFileSync(join(dataDir, 'plugins/edge-skills/skills.log'), 'utf8').includes(
+      '"audit_id":"audit-1"',
+    ),
+  );
 });

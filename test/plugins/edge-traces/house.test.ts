@@ -24,7 +24,10 @@ test('in the house of an agent: the port is had as soon as it is free, kept over
       'uplink.shipping': { ship: async (parcel: Parcel) => void parcels.push(parcel) },
     },
   });
-  const health = async (): Promise<string> => (await edge.service(Health).check()).checks.map(({ ok, detail }) => `${ok} ${detail ?? ''}`).join();
+  const health = async (): Promise<string> =>
+    (await edge.service(Health).check()).checks
+      .map(({ ok, detail }) => `${ok} ${detail ?? ''}`)
+      .join();
   const until = async (holds: () => Promise<boolean>): Promise<void> => {
     for (const deadline = Date.now() + 30_000; !(await holds()); await pause(20)) {
       assert.ok(Date.now() < deadline, `within 30 s; now: ${await health()}`);
@@ -35,7 +38,13 @@ test('in the house of an agent: the port is had as soon as it is free, kept over
   await until(async () => (await health()).startsWith('true'));
   const post = async (): Promise<number> => {
     const body = '{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}';
-    return (await fetch(`http://127.0.0.1:${port}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status;
+    return (
+      await fetch(`http://127.0.0.1:${port}/v1/traces`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
+    ).status;
   };
   assert.equal(await post(), 200);
   const { signal, path, items, from } = parcels[0]!;
@@ -50,7 +59,12 @@ test('the spec knows its fields, and listens to nobody but this machine', () => 
   const spec = {};
   assert.ok(validate(spec));
   assert.deepEqual(spec, { address: '127.0.0.1', port: 4318, max_body_bytes: 4_194_304 });
-  for (const wrong of [{ address: '0.0.0.0' }, { port: 0 }, { max_body_bytes: 5_000_000 }, { endpoint: 'x' }]) {
+  for (const wrong of [
+    { address: '0.0.0.0' },
+    { port: 0 },
+    { max_body_bytes: 5_000_000 },
+    { endpoint: 'x' },
+  ]) {
     assert.ok(!validate(wrong), JSON.stringify(wrong));
   }
 });

@@ -26,9 +26,16 @@ async function bench(t: TestContext): Promise<Bench> {
     url: `http://127.0.0.1:${port}/v1/traces`,
     kept,
     keep: async (one) => void kept.push(one),
-    post: (body, headers = {}) => fetch(it.url, { method: 'POST', body: body as never, headers: { 'content-type': 'application/x-protobuf', ...headers } }),
+    post: (body, headers = {}) =>
+      fetch(it.url, {
+        method: 'POST',
+        body: body as never,
+        headers: { 'content-type': 'application/x-protobuf', ...headers },
+      }),
   };
-  const receiver = new Receiver({ address: '127.0.0.1', port, max_body_bytes: 65_536 }, (one) => it.keep(one));
+  const receiver = new Receiver({ address: '127.0.0.1', port, max_body_bytes: 65_536 }, (one) =>
+    it.keep(one),
+  );
   await receiver.listen();
   t.after(() => receiver.close());
   return it;
@@ -47,10 +54,17 @@ function freePort(address = '127.0.0.1'): Promise<number> {
 const spans = (count: number): Uint8Array =>
   bodyOf(
     { 'service.name': 'shop' },
-    ...Array.from({ length: count }, (_, i) => ({ trace: traceId(7), id: spanId(i + 1), name: 'buy', startMs: Date.now(), attributes: {} })),
+    ...Array.from({ length: count }, (_, i) => ({
+      trace: traceId(7),
+      id: spanId(i + 1),
+      name: 'buy',
+      startMs: Date.now(),
+      attributes: {},
+    })),
   );
 
-const plain = ({ body, contentEncoding }: Export): Buffer => (contentEncoding === 'gzip' ? gunzipSync(body) : Buffer.from(body));
+const plain = ({ body, contentEncoding }: Export): Buffer =>
+  contentEncoding === 'gzip' ? gunzipSync(body) : Buffer.from(body);
 
 for (const [name, exporter] of [
   ['protobuf', (url: string) => new ProtoExporter({ url, compression: CompressionAlgorithm.GZIP })],
@@ -65,7 +79,9 @@ for (const [name, exporter] of [
       }
       it.kept.push(one);
     };
-    const provider = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter(it.url))] });
+    const provider = new BasicTracerProvider({
+      spanProcessors: [new BatchSpanProcessor(exporter(it.url))],
+    });
     const tracer = provider.getTracer('test');
     for (let i = 0; i < 5; i++) {
       tracer.startSpan(`step ${i}`).end();
@@ -75,7 +91,10 @@ for (const [name, exporter] of [
     assert.equal(refused, 2);
     assert.equal(it.kept[0]!.spans, 5);
     assert.ok(plain(it.kept[0]!).includes('step 4'));
-    assert.equal(it.kept[0]!.contentType, name === 'JSON' ? 'application/json' : 'application/x-protobuf');
+    assert.equal(
+      it.kept[0]!.contentType,
+      name === 'JSON' ? 'application/json' : 'application/x-protobuf',
+    );
   });
 }
 
@@ -83,7 +102,10 @@ test('an export is passed on as it came, and answered in its own language', asyn
   const it = await bench(t);
   const body = spans(3);
   const proto = await it.post(body);
-  assert.deepEqual([proto.status, proto.headers.get('content-type'), await proto.text()], [200, 'application/x-protobuf', '']);
+  assert.deepEqual(
+    [proto.status, proto.headers.get('content-type'), await proto.text()],
+    [200, 'application/x-protobuf', ''],
+  );
   const packed = gzipSync(body);
   assert.equal((await it.post(packed, { 'content-encoding': 'gzip' })).status, 200);
   assert.deepEqual(
@@ -94,7 +116,9 @@ test('an export is passed on as it came, and answered in its own language', asyn
     ],
   );
   assert.ok(packed.equals(it.kept[1]!.body));
-  const json = await it.post('{"resourceSpans":[{"scopeSpans":[{"spans":[{},{}]}]}]}', { 'content-type': 'application/json; charset=utf-8' });
+  const json = await it.post('{"resourceSpans":[{"scopeSpans":[{"spans":[{},{}]}]}]}', {
+    'content-type': 'application/json; charset=utf-8',
+  });
   assert.deepEqual([json.status, await json.json()], [200, { partialSuccess: {} }]);
   assert.equal(it.kept[2]!.spans, 2);
   assert.equal((await it.post('')).status, 200, 'an export of nothing has no bytes');
@@ -123,10 +147,16 @@ test('what is no export is refused so that nobody sends it again', async (t) => 
   const refused = await it.post('{', json);
   assert.deepEqual(await refused.json(), { code: 3, message: 'the body is not JSON' });
   const status = Buffer.from(await (await it.post('\u0007garbage')).arrayBuffer());
-  assert.deepEqual([status[0], status[1], status[2], status.subarray(4).toString()], [8, 3, 18, 'the body is no ExportTraceServiceRequest in protobuf']);
+  assert.deepEqual(
+    [status[0], status[1], status[2], status.subarray(4).toString()],
+    [8, 3, 18, 'the body is no ExportTraceServiceRequest in protobuf'],
+  );
   const get = await fetch(it.url);
   assert.deepEqual([get.status, get.headers.get('allow')], [405, 'POST']);
-  assert.equal((await fetch(it.url.replace('traces', 'metrics'), { method: 'POST', body: 'x' })).status, 404);
+  assert.equal(
+    (await fetch(it.url.replace('traces', 'metrics'), { method: 'POST', body: 'x' })).status,
+    404,
+  );
   assert.equal(it.kept.length, 0);
 });
 
@@ -136,8 +166,13 @@ test('without room an export is refused for a while, and nothing is answered bef
   const full = await it.post(spans(1));
   assert.deepEqual([full.status, full.headers.get('retry-after')], [503, '5']);
   it.keep = () => Promise.reject(new Error('EIO: /secret/path'));
-  const broken = await it.post('{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}', { 'content-type': 'application/json' });
-  assert.deepEqual([broken.status, await broken.json()], [500, { code: 13, message: 'the export could not be stored' }]);
+  const broken = await it.post('{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}', {
+    'content-type': 'application/json',
+  });
+  assert.deepEqual(
+    [broken.status, await broken.json()],
+    [500, { code: 13, message: 'the export could not be stored' }],
+  );
   let release!: () => void;
   it.keep = () => new Promise((resolve) => (release = resolve));
   let answered = false;
@@ -159,7 +194,9 @@ test('it listens where it is told to', async (t) => {
     t.skip('this machine has no IPv6');
     return;
   }
-  const receiver = new Receiver({ address: '::1', port, max_body_bytes: 65_536 }, () => Promise.resolve());
+  const receiver = new Receiver({ address: '::1', port, max_body_bytes: 65_536 }, () =>
+    Promise.resolve(),
+  );
   await receiver.listen();
   t.after(() => receiver.close());
   assert.equal((await fetch(`http://[::1]:${port}/v1/traces`)).status, 405);

@@ -40,7 +40,13 @@ function folder(given: string, manager: string | undefined): string {
   }
   const other = mkdtempSync('/tmp/svc-astray-');
   cpSync(`${given}/machine.json`, `${other}/machine.json`);
-  writeFileSync(`${other}/edge.json`, JSON.stringify({ ...(JSON.parse(readFileSync(`${given}/edge.json`, 'utf8')) as object), manager }));
+  writeFileSync(
+    `${other}/edge.json`,
+    JSON.stringify({
+      ...(JSON.parse(readFileSync(`${given}/edge.json`, 'utf8')) as object),
+      manager,
+    }),
+  );
   process.on('exit', () => rmSync(other, { recursive: true, force: true }));
   return other;
 }

@@ -31,7 +31,10 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const identity = { manager: url, access_key: 'svc_ak_a', secret_key: 'svc_sk_b' };
   const file = join(folder, 'svc');
-  const fetch = async (respond: typeof answer, { sizeBytes, path = '/pkg' }: { sizeBytes?: number; path?: string } = {}) => {
+  const fetch = async (
+    respond: typeof answer,
+    { sizeBytes, path = '/pkg' }: { sizeBytes?: number; path?: string } = {},
+  ) => {
     answer = respond;
     asked.length = 0;
     await download({
@@ -50,7 +53,9 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
       ...(from > 0 && { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` }),
     });
     if (asked.length <= 2) {
-      response.write(body.subarray(from, from + 100_000), () => setTimeout(() => response.destroy(), 50));
+      response.write(body.subarray(from, from + 100_000), () =>
+        setTimeout(() => response.destroy(), 50),
+      );
     } else {
       response.end(body.subarray(from));
     }
@@ -59,39 +64,111 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
   await t.test('it goes on where it has broken off, and shows the manager who it is', async () => {
     await fetch(breaking);
     assert.ok(readFileSync(file).equals(body));
-    assert.equal(asked[0]!.headers.authorization, `Basic ${Buffer.from('svc_ak_a:svc_sk_b').toString('base64')}`);
+    assert.equal(
+      asked[0]!.headers.authorization,
+      `Basic ${Buffer.from('svc_ak_a:svc_sk_b').toString('base64')}`,
+    );
     assert.match(asked.at(-1)!.headers.range!, /^bytes=[1-9]\d+-$/);
     assert.equal(statSync(file).mode & 0o777, 0o600);
   });
 
-  await t.test('it begins anew where the other side cannot go on, and asks nothing where it has all', async () => {
-    writeFileSync(file, 'half of ano');
-    await fetch((_request, response) => void response.end(body));
-    assert.ok(readFileSync(file).equals(body));
-    await fetch((_request, response) => void response.writeHead(416).end(), { sizeBytes: body.length });
-    assert.equal(asked.length, 0);
-    await fetch((request, response) => void (request.headers.range === undefined ? response.end(body) : response.writeHead(416).end()));
-    assert.ok(readFileSync(file).equals(body));
-    rmSync(file);
-  });
+  await t.test(
+    'it begins anew where the other side cannot go on, and asks nothing where it has all',
+    async () => {
+      writeFileSync(file, 'half of ano');
+      await fetch((_request, response) => void response.end(body));
+      assert.ok(readFileSync(file).equals(body));
+      await fetch((_request, response) => void response.writeHead(416).end(), {
+        sizeBytes: body.length,
+      });
+      assert.equal(asked.length, 0);
+      await fetch(
+        (request, response) =>
+          void (request.headers.range === undefined
+            ? response.end(body)
+            : response.writeHead(416).end()),
+      );
+      assert.ok(readFileSync(file).equals(body));
+      rmSync(file);
+    },
+  );
 
   const refusals: readonly [string, typeof answer, RegExp, number, number?][] = [
-    ['a web page', (_request, response) => void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>'), /a web page/, 1],
-    ['another package', (_request, response) => void response.writeHead(200, { etag: `"${'b'.repeat(64)}"` }).end(body), /another package under this name/, 1],
-    ['an error that stays', (_request, response) => void response.writeHead(404).end(), /answered 404/, 1],
-    ['an error that may pass', (_request, response) => void response.writeHead(503).end(), /answered 503/, 3],
-    ['another host', (_request, response) => void response.writeHead(302, { location: 'https://example.org/x' }).end(), /other hosts are not followed/, 1],
-    ['another port', (_request, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/x' }).end(), /other hosts are not followed/, 1],
-    ['no way on', (_request, response) => void response.writeHead(307).end(), /no valid address/, 1],
-    ['circles', (_request, response) => void response.writeHead(302, { location: '/pkg' }).end(), /circles/, 4],
+    [
+      'a web page',
+      (_request, response) =>
+        void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>'),
+      /a web page/,
+      1,
+    ],
+    [
+      'another package',
+      (_request, response) =>
+        void response.writeHead(200, { etag: `"${'b'.repeat(64)}"` }).end(body),
+      /another package under this name/,
+      1,
+    ],
+    [
+      'an error that stays',
+      (_request, response) => void response.writeHead(404).end(),
+      /answered 404/,
+      1,
+    ],
+    [
+      'an error that may pass',
+      (_request, response) => void response.writeHead(503).end(),
+      /answered 503/,
+      3,
+    ],
+    [
+      'another host',
+      (_request, response) =>
+        void response.writeHead(302, { location: 'https://example.org/x' }).end(),
+      /other hosts are not followed/,
+      1,
+    ],
+    [
+      'another port',
+      (_request, response) =>
+        void response.writeHead(302, { location: 'http://127.0.0.1:1/x' }).end(),
+      /other hosts are not followed/,
+      1,
+    ],
+    [
+      'no way on',
+      (_request, response) => void response.writeHead(307).end(),
+      /no valid address/,
+      1,
+    ],
+    [
+      'circles',
+      (_request, response) => void response.writeHead(302, { location: '/pkg' }).end(),
+      /circles/,
+      4,
+    ],
     ['more than it says', (_request, response) => void response.end(body), /larger than/, 1, 1_000],
-    ['more than any', (_request, response) => void response.writeHead(200, { 'content-length': largestBytes + 1 }).write('x'), /larger than/, 1],
-    ['less than the order says', (_request, response) => void response.end('short'), /sent 5 of 300000 bytes/, 3, body.length],
+    [
+      'more than any',
+      (_request, response) =>
+        void response.writeHead(200, { 'content-length': largestBytes + 1 }).write('x'),
+      /larger than/,
+      1,
+    ],
+    [
+      'less than the order says',
+      (_request, response) => void response.end('short'),
+      /sent 5 of 300000 bytes/,
+      3,
+      body.length,
+    ],
     ['silence', (request) => void request.socket.destroy(), /127\.0\.0\.1/, 3],
   ];
   for (const [what, respond, message, times, sizeBytes] of refusals) {
     await t.test(`refused: ${what}`, async () => {
-      await assert.rejects(fetch(respond, { ...(sizeBytes !== undefined && { sizeBytes }) }), message);
+      await assert.rejects(
+        fetch(respond, { ...(sizeBytes !== undefined && { sizeBytes }) }),
+        message,
+      );
       assert.equal(asked.length, times);
       rmSync(file, { force: true });
     });
@@ -100,7 +177,14 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
   await t.test('addresses of others are by https, without keys', () => {
     const { authorization, url: address } = sourceOf('https://example.org/svc', identity);
     assert.deepEqual([authorization, address.href], [undefined, 'https://example.org/svc']);
-    for (const bad of ['http://example.org/svc', 'file:///etc/passwd', 'https://a:b@example.org/', 'ftp://x/y', 'http://[', '//example.org/x']) {
+    for (const bad of [
+      'http://example.org/svc',
+      'file:///etc/passwd',
+      'https://a:b@example.org/',
+      'ftp://x/y',
+      'http://[',
+      '//example.org/x',
+    ]) {
       assert.throws(() => sourceOf(bad, identity), /package of the upgrade/, bad);
     }
   });

@@ -1,5 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -23,10 +30,22 @@ export class Launched {
   }
 
   start(): void {
-    const env = { PATH: process.env['PATH']!, LAUNCH_BEAT: '0.1', LAUNCH_PAUSE: '0.1', LAUNCH_PATIENCE: '4', ...this.#env };
-    const child = spawn('/bin/sh', [launcherFile(this.dataDir), this.dataDir, this.#installed], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const env = {
+      PATH: process.env['PATH']!,
+      LAUNCH_BEAT: '0.1',
+      LAUNCH_PAUSE: '0.1',
+      LAUNCH_PATIENCE: '4',
+      ...this.#env,
+    };
+    const child = spawn('/bin/sh', [launcherFile(this.dataDir), this.dataDir, this.#installed], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => (this.said = (this.said + chunk.toString()).slice(-100_000)));
+      stream.on(
+        'data',
+        (chunk: Buffer) => (this.said = (this.said + chunk.toString()).slice(-100_000)),
+      );
     }
     this.#process = child;
     this.#ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
@@ -42,7 +61,9 @@ export class Launched {
   agent(): number | undefined {
     try {
       const [pid, born] = this.file('upgrade/agent')?.trim().split(' ') ?? [];
-      return pid !== undefined && born !== undefined && existsSync(`/proc/${pid}`) ? Number(pid) : undefined;
+      return pid !== undefined && born !== undefined && existsSync(`/proc/${pid}`)
+        ? Number(pid)
+        : undefined;
     } catch {
       return undefined;
     }
@@ -74,7 +95,12 @@ export class Launched {
   }
 }
 
-export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 30_000, also: () => string = () => ''): Promise<void> {
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  withinMs = 30_000,
+  also: () => string = () => '',
+): Promise<void> {
   for (const deadline = Date.now() + withinMs; !(await holds()); await pause(20)) {
     if (Date.now() > deadline) {
       throw new Error(`within ${withinMs / 1_000} s: ${what}\n${also()}`);

@@ -32,7 +32,10 @@ export interface RigOptions {
 }
 
 const keys = generateKeyPairSync('ed25519');
-const releaseKey = keys.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
+const releaseKey = keys.publicKey
+  .export({ format: 'der', type: 'spki' })
+  .subarray(-32)
+  .toString('base64');
 
 /** A manager's far side, and an agent 1.0.0 that its launcher keeps: orders, kills, and what comes of them. */
 export async function rig(t: Pick<TestContext, 'after'>, options: RigOptions = {}) {
@@ -65,25 +68,46 @@ export async function rig(t: Pick<TestContext, 'after'>, options: RigOptions = {
   });
   launched.start();
 
-  const told = (job: string) => manager.events('upgrade_state').filter((event) => event['job_id'] === job);
-  const ending = (job: string) => told(job).find(({ state }) => ['succeeded', 'failed', 'rolled_back'].includes(state as string));
+  const told = (job: string) =>
+    manager.events('upgrade_state').filter((event) => event['job_id'] === job);
+  const ending = (job: string) =>
+    told(job).find(({ state }) => ['succeeded', 'failed', 'rolled_back'].includes(state as string));
   return {
     ...{ dataDir, manager, launched, packages, told },
 
     /** Offers a program; what is left out of the order is as it should be. */
-    offer(program: string | Buffer, wish: Partial<UpgradeOrder> = {}, serve?: (response: ServerResponse) => void): UpgradeOrder {
+    offer(
+      program: string | Buffer,
+      wish: Partial<UpgradeOrder> = {},
+      serve?: (response: ServerResponse) => void,
+    ): UpgradeOrder {
       const sha256 = createHash('sha256').update(program).digest('hex');
       const url = `/internal/edge/packages/${sha256.slice(0, 12)}`;
       packages.set(
         url,
-        serve ?? ((response) => void response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': program.length }).end(program)),
+        serve ??
+          ((response) =>
+            void response
+              .writeHead(200, {
+                'content-type': 'application/octet-stream',
+                'content-length': program.length,
+              })
+              .end(program)),
       );
       const ordered = wish.sha256 ?? sha256;
-      return { job_id: randomUUID(), url, sha256: ordered, signature: sign(null, Buffer.from(ordered, 'hex'), keys.privateKey).toString('base64'), ...wish };
+      return {
+        job_id: randomUUID(),
+        url,
+        sha256: ordered,
+        signature: sign(null, Buffer.from(ordered, 'hex'), keys.privateKey).toString('base64'),
+        ...wish,
+      };
     },
 
     async order(order: UpgradeOrder): Promise<unknown> {
-      return await (await manager.session()).call('upgrade', order, { timeoutMs: 15_000, idempotencyKey: order.job_id });
+      return await (
+        await manager.session()
+      ).call('upgrade', order, { timeoutMs: 15_000, idempotencyKey: order.job_id });
     },
 
     async ended(job: string): Promise<{ state: string; error: string | undefined }> {
@@ -99,17 +123,30 @@ export async function rig(t: Pick<TestContext, 'after'>, options: RigOptions = {
 
     /** The agent that serves now is of this version, and answers. */
     async serves(version: string): Promise<void> {
-      const versionNow = () => (manager.hellos.findLast(({ purpose }) => purpose === 'serve') as unknown as { agent_version?: string })?.agent_version;
+      const versionNow = () =>
+        (
+          manager.hellos.findLast(({ purpose }) => purpose === 'serve') as unknown as {
+            agent_version?: string;
+          }
+        )?.agent_version;
       const answers = async (): Promise<boolean> => {
         if (versionNow() !== version) {
           return false;
         }
         return await manager.session().then(
-          async (session) => Array.isArray(await session.call('plugin_status', {}, { timeoutMs: 5_000 }).catch(() => undefined)),
+          async (session) =>
+            Array.isArray(
+              await session.call('plugin_status', {}, { timeoutMs: 5_000 }).catch(() => undefined),
+            ),
           () => false,
         );
       };
-      await until(`an agent ${version} serves`, answers, 60_000, () => `${versionNow()}\n${launched.said.slice(-6_000)}`);
+      await until(
+        `an agent ${version} serves`,
+        answers,
+        60_000,
+        () => `${versionNow()}\n${launched.said.slice(-6_000)}`,
+      );
     },
 
     /** Kills the agent once what it does is seen; resolves with its process. */
@@ -121,6 +158,10 @@ export async function rig(t: Pick<TestContext, 'after'>, options: RigOptions = {
     },
 
     /** How far the agent has written down that it is. */
-    state: (): string => String((JSON.parse(launched.file('plugins/edge-upgrade/job.json') ?? '{}') as { state?: string }).state),
+    state: (): string =>
+      String(
+        (JSON.parse(launched.file('plugins/edge-upgrade/job.json') ?? '{}') as { state?: string })
+          .state,
+      ),
   };
 }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -31,7 +38,8 @@ async function openBuffer(t: TestContext, { folder = '', mostBytes = 64 * 1024 *
     await close();
     rmSync(made, { recursive: true, force: true });
   });
-  const put = (lane: Lane, text: string): Promise<void> => buffer.put(lane, { to: '/x', type: 'text/plain', items: 1 }, Buffer.from(text), true);
+  const put = (lane: Lane, text: string): Promise<void> =>
+    buffer.put(lane, { to: '/x', type: 'text/plain', items: 1 }, Buffer.from(text), true);
   /** What leaves, until nothing does. */
   const drain = async (lane: Lane, replay = true): Promise<string[]> => {
     const left: string[] = [];
@@ -54,7 +62,11 @@ test('what was said to be durable survives a kill, and leaves in the order it ca
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   let acknowledged = -1;
   for (let round = 0; round < 3; round++) {
-    const writer = spawn(process.execPath, ['--import', 'tsx', child, folder, String(acknowledged + 1_000)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const writer = spawn(
+      process.execPath,
+      ['--import', 'tsx', child, folder, String(acknowledged + 1_000)],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     let text = '';
     writer.stdout.on('data', (chunk: Buffer) => {
       text += chunk.toString();
@@ -107,7 +119,16 @@ test('a torn tail is cut, and what was damaged in the middle is counted and pass
 test('a full buffer drops the oldest of what matters least, says how much, and takes nothing that matters less', async (t) => {
   const { buffer, put, drain } = await openBuffer(t, { mostBytes: 6 * 1024 * 1024 });
   const big = 'x'.repeat(900 * 1024);
-  for (const lane of ['traces', 'traces', 'logs', 'logs', 'metrics', 'metrics', 'metrics', 'metrics'] as const) {
+  for (const lane of [
+    'traces',
+    'traces',
+    'logs',
+    'logs',
+    'metrics',
+    'metrics',
+    'metrics',
+    'metrics',
+  ] as const) {
     await put(lane, big);
   }
   assert.deepEqual([...buffer.dropped], [['traces full', 2]]);
@@ -119,7 +140,10 @@ test('a full buffer drops the oldest of what matters least, says how much, and t
       ['logs full', 1],
     ],
   );
-  await assert.rejects(put('traces', big), /the buffer of this machine is full of data with priority over traces/);
+  await assert.rejects(
+    put('traces', big),
+    /the buffer of this machine is full of data with priority over traces/,
+  );
   assert.equal((await drain('metrics')).length, 4);
   assert.equal((await drain('events')).length, 1);
   assert.equal(buffer.status.dropped, 3);

@@ -5,15 +5,31 @@ import type { TunnelSession } from 'svc/tunnel';
 
 import { ClockCheck } from '../../../plugins/edge-uplink/clock-check.ts';
 
-const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 /** A manager whose clock is behind by so much, and what it is told. */
 function world(behindMs: number) {
-  const time = { wall: 1_790_000_000_000, passed: 1_000, thereMs: 0, backMs: 0, setMs: 0, knows: true };
+  const time = {
+    wall: 1_790_000_000_000,
+    passed: 1_000,
+    thereMs: 0,
+    backMs: 0,
+    setMs: 0,
+    knows: true,
+  };
   const told: number[] = [];
-  const pass = (ms: number): void => void ([time.wall, time.passed] = [time.wall + ms, time.passed + ms]);
+  const pass = (ms: number): void =>
+    void ([time.wall, time.passed] = [time.wall + ms, time.passed + ms]);
   const session = {
-    async call(_method: string, { event, payload }: { event: string; payload: { skew_ms?: number } }) {
+    async call(
+      _method: string,
+      { event, payload }: { event: string; payload: { skew_ms?: number } },
+    ) {
       assert.equal(event, 'clock');
       if (!time.knows) {
         throw new Error('there is no event "clock"');
@@ -54,5 +70,9 @@ test('a manager that does not know of clocks, and none at all, are no trouble', 
   time.knows = false;
   await check.look();
   assert.deepEqual(told, []);
-  await new ClockCheck({ session: () => undefined, clock: { now: () => 0, monotonic: () => 0 }, log }).look();
+  await new ClockCheck({
+    session: () => undefined,
+    clock: { now: () => 0, monotonic: () => 0 },
+    log,
+  }).look();
 });

@@ -5,7 +5,16 @@ import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { SvcError } from 'svc/sdk';
-import { makeCredentials, openSession, openSweeper, serverHandshake, sweepMs, type TunnelMethod, type TunnelSession, TunnelRefusal } from 'svc/tunnel';
+import {
+  makeCredentials,
+  openSession,
+  openSweeper,
+  serverHandshake,
+  sweepMs,
+  type TunnelMethod,
+  type TunnelSession,
+  TunnelRefusal,
+} from 'svc/tunnel';
 import { WebSocketServer } from 'ws';
 
 import { systemClock, systemIds } from '../../../core/boot/time.ts';
@@ -18,7 +27,12 @@ export interface Push {
 }
 
 const ids = systemIds(systemClock);
-const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 /** The manager's side of tunnel and data plane, which misbehaves as a test wants. */
 export async function startManager(t: TestContext) {
@@ -26,8 +40,15 @@ export async function startManager(t: TestContext) {
   const keys = [made];
   const told: { event: string; payload: Record<string, unknown> }[] = [];
   const pushes: Push[] = [];
-  const hellos: { agent_id: string; caps: readonly string[]; state: unknown; purpose: string }[] = [];
-  const behaviour: { push: (push: Push, response: ServerResponse) => void; accept: boolean; deaf: boolean; takesPushes: boolean; spreadMs: number } = {
+  const hellos: { agent_id: string; caps: readonly string[]; state: unknown; purpose: string }[] =
+    [];
+  const behaviour: {
+    push: (push: Push, response: ServerResponse) => void;
+    accept: boolean;
+    deaf: boolean;
+    takesPushes: boolean;
+    spreadMs: number;
+  } = {
     push: (_push, response) => response.writeHead(204).end(),
     accept: true,
     deaf: false,
@@ -35,9 +56,15 @@ export async function startManager(t: TestContext) {
     spreadMs: 0,
   };
   let session: TunnelSession | undefined;
-  const listener = (event: string) => (payload: Record<string, unknown> | Record<string, unknown>[]) =>
-    [payload].flat().forEach((one) => told.push({ event, payload: one }));
-  const events = new Map(['plugin_health', 'host_info', 'buffer', 'upgrade_state', 'lamp'].map((event) => [event, listener(event)]));
+  const listener =
+    (event: string) => (payload: Record<string, unknown> | Record<string, unknown>[]) =>
+      [payload].flat().forEach((one) => told.push({ event, payload: one }));
+  const events = new Map(
+    ['plugin_health', 'host_info', 'buffer', 'upgrade_state', 'lamp'].map((event) => [
+      event,
+      listener(event),
+    ]),
+  );
   const tell = {
     handle({ event, payload }: { event: string; payload: Record<string, unknown> }) {
       if (behaviour.deaf) {
@@ -74,8 +101,15 @@ export async function startManager(t: TestContext) {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const basic = Buffer.from((request.headers.authorization ?? '').replace('Basic ', ''), 'base64').toString();
-      const push = { path: request.url!, user: basic.split(':')[0]!, body: Buffer.concat(chunks).toString() };
+      const basic = Buffer.from(
+        (request.headers.authorization ?? '').replace('Basic ', ''),
+        'base64',
+      ).toString();
+      const push = {
+        path: request.url!,
+        user: basic.split(':')[0]!,
+        body: Buffer.concat(chunks).toString(),
+      };
       pushes.push(push);
       behaviour.push(push, response);
     });
@@ -95,14 +129,24 @@ export async function startManager(t: TestContext) {
         sweeper,
         ids,
         find: (accessKey) => (accessKey === made.access_key ? keys : []),
-        admit: () => ({ edge_id: 7, takes_pushes: behaviour.takesPushes, spread_ms: behaviour.spreadMs }),
+        admit: () => ({
+          edge_id: 7,
+          takes_pushes: behaviour.takesPushes,
+          spread_ms: behaviour.spreadMs,
+        }),
       });
       hellos.push({ ...hello, state });
       if (hello.purpose === 'probe') {
         transport.close(1000, 'proved');
         return;
       }
-      session = openSession(transport, { side: 'manager', sweeper, log, random: Math.random, handlers: { events, methods } });
+      session = openSession(transport, {
+        side: 'manager',
+        sweeper,
+        log,
+        random: Math.random,
+        handlers: { events, methods },
+      });
     } catch (error) {
       if (!(error instanceof TunnelRefusal)) {
         throw error;
@@ -127,7 +171,14 @@ export async function startManager(t: TestContext) {
     hellos,
     behaviour,
     keys,
-    credentials: { manager: url, tunnel_path: '/internal/tunnel', edge_id: 7, name: 'lamp post', access_key: made.access_key, secret_key: made.secret_key },
+    credentials: {
+      manager: url,
+      tunnel_path: '/internal/tunnel',
+      edge_id: 7,
+      name: 'lamp post',
+      access_key: made.access_key,
+      secret_key: made.secret_key,
+    },
     /** The tunnel that is up now; waits for one. */
     async session(): Promise<TunnelSession> {
       await until('an edge is connected', () => session?.live === true);
@@ -135,7 +186,8 @@ export async function startManager(t: TestContext) {
     },
     /** As a process that is killed leaves its connections. */
     vanish: () => sockets.clients.forEach((client) => client.terminate()),
-    events: (event: string) => told.filter((one) => one.event === event).map(({ payload }) => payload),
+    events: (event: string) =>
+      told.filter((one) => one.event === event).map(({ payload }) => payload),
   };
 }
 

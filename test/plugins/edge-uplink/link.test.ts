@@ -19,7 +19,12 @@ test('an agent whose manager vanished comes back within the time that its welcom
   const stop = new AbortController();
   const waits: number[] = [];
   const unused = (): never => assert.fail('nobody asks for that');
-  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  const log = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: () => undefined,
+  };
   const link = new Link({
     credentials: new CredentialStore(folder),
     machine: { uuid: '6f4d1f0a-0000-4000-8000-000000000001', bootId: 'boot' } as never,

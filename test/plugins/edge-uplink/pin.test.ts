@@ -23,7 +23,8 @@ const token = 'svc_enrol_0123456789abcdef';
 
 /** A folder that is gone after what serves in it, when it is asked for last. */
 const folder = (): string => mkdtempSync(join(tmpdir(), 'svc-pin-'));
-const remove = (t: TestContext, made: string): void => t.after(() => rmSync(made, { recursive: true, force: true }));
+const remove = (t: TestContext, made: string): void =>
+  t.after(() => rmSync(made, { recursive: true, force: true }));
 
 test('behind real nginx with a certificate that nobody signed, an agent talks to the key that was pinned and to no other', async (t) => {
   const program = peer(t, 'nginx');
@@ -33,16 +34,29 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
   const manager = await startManager(t);
   manager.behaviour.push = ({ path }, response) => {
     const { manager: _plain, ...keys } = manager.credentials;
-    response.writeHead(200, { 'content-type': 'application/json' }).end(path === '/internal/edge/enrol' ? JSON.stringify(keys) : '{}');
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(path === '/internal/edge/enrol' ? JSON.stringify(keys) : '{}');
   };
   const port = Number(new URL(manager.url).port);
   const shown = certificate(t, 'manager.example');
-  const url = await startNginx(t, program, { svc: port, metrics: port, logs: port, traces: port }, shown);
+  const url = await startNginx(
+    t,
+    program,
+    { svc: port, metrics: port, logs: port, traces: port },
+    shown,
+  );
   const right = spkiPin(shown.cert);
   const wrong = spkiPin(certificate(t, 'manager.example').cert);
-  const record = { head: { to: '/v1/logs', type: 'text/plain', items: 1, at: 0 }, body: Buffer.from('a parcel') };
+  const record = {
+    head: { to: '/v1/logs', type: 'text/plain', items: 1, at: 0 },
+    body: Buffer.from('a parcel'),
+  };
   const push = async (pin: string | undefined) => {
-    const pusher = new HttpPusher(() => ({ ...manager.credentials, manager: url, pin }), systemClock);
+    const pusher = new HttpPusher(
+      () => ({ ...manager.credentials, manager: url, pin }),
+      systemClock,
+    );
     try {
       return await pusher.push(record, AbortSignal.timeout(10_000));
     } finally {
@@ -50,43 +64,72 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
     }
   };
 
-  await t.test('a wrong pin is refused with a sentence, and neither token nor keys nor parcels go out', async (t) => {
-    const dataDir = folder();
-    await assert.rejects(
-      enrol(dataDir, { manager: url, token, pin: wrong }),
-      /shows another key than --pin says: the pin belongs to another manager, or the connection is intercepted/,
-    );
-    await assert.rejects(enrol(dataDir, { manager: url, token }), /is not signed by an authority that this machine trusts .*: give --pin, or --ca/);
-    assert.deepEqual(await push(wrong), {
-      kind: 'later',
-      reason: `${new URL(url).host} shows another key than the one that is pinned in edge.json`,
-      afterMs: undefined,
-    });
-    assert.match(JSON.stringify(await push(undefined)), /"later".*self-signed/);
+  await t.test(
+    'a wrong pin is refused with a sentence, and neither token nor keys nor parcels go out',
+    async (t) => {
+      const dataDir = folder();
+      await assert.rejects(
+        enrol(dataDir, { manager: url, token, pin: wrong }),
+        /shows another key than --pin says: the pin belongs to another manager, or the connection is intercepted/,
+      );
+      await assert.rejects(
+        enrol(dataDir, { manager: url, token }),
+        /is not signed by an authority that this machine trusts .*: give --pin, or --ca/,
+      );
+      assert.deepEqual(await push(wrong), {
+        kind: 'later',
+        reason: `${new URL(url).host} shows another key than the one that is pinned in edge.json`,
+        afterMs: undefined,
+      });
+      assert.match(JSON.stringify(await push(undefined)), /"later".*self-signed/);
 
-    writeFileSync(join(dataDir, 'edge.json'), JSON.stringify({ ...manager.credentials, manager: url, pin: wrong }), { mode: 0o600 });
-    const edge = await startTestEdge(t, { plugins: ['edge-uplink'], dataDir });
-    remove(t, dataDir);
-    await until('the agent has tried', () => edge.lines.some((line) => line.includes('connecting to the manager failed')));
-    const { checks } = (await askEdge(dataDir)) as { checks: { label: string; ok: boolean; detail?: string }[] };
-    const told = checks.find(({ label }) => label.endsWith('manager'))!;
-    assert.equal(told.ok, false);
-    assert.match(
-      told.detail!,
-      new RegExp(`the key of the server is not the pinned one, but ${right.replaceAll(/[+/]/g, '.')}: either the connection is intercepted, or`),
-    );
-    assert.deepEqual([manager.hellos, manager.pushes], [[], []]);
-  });
+      writeFileSync(
+        join(dataDir, 'edge.json'),
+        JSON.stringify({ ...manager.credentials, manager: url, pin: wrong }),
+        { mode: 0o600 },
+      );
+      const edge = await startTestEdge(t, { plugins: ['edge-uplink'], dataDir });
+      remove(t, dataDir);
+      await until('the agent has tried', () =>
+        edge.lines.some((line) => line.includes('connecting to the manager failed')),
+      );
+      const { checks } = (await askEdge(dataDir)) as {
+        checks: { label: string; ok: boolean; detail?: string }[];
+      };
+      const told = checks.find(({ label }) => label.endsWith('manager'))!;
+      assert.equal(told.ok, false);
+      assert.match(
+        told.detail!,
+        new RegExp(
+          `the key of the server is not the pinned one, but ${right.replaceAll(/[+/]/g, '.')}: either the connection is intercepted, or`,
+        ),
+      );
+      assert.deepEqual([manager.hellos, manager.pushes], [[], []]);
+    },
+  );
 
   await t.test('the right pin passes: enrolment, tunnel and pushes', async (t) => {
     const dataDir = folder();
-    assert.equal((await enrol(dataDir, { manager: url, token, pin: right.replace('sha256/', 'sha256//') })).edge_id, 7);
-    assert.equal((JSON.parse(readFileSync(join(dataDir, 'edge.json'), 'utf8')) as { pin: string }).pin, right);
+    assert.equal(
+      (await enrol(dataDir, { manager: url, token, pin: right.replace('sha256/', 'sha256//') }))
+        .edge_id,
+      7,
+    );
+    assert.equal(
+      (JSON.parse(readFileSync(join(dataDir, 'edge.json'), 'utf8')) as { pin: string }).pin,
+      right,
+    );
     const edge = await startTestEdge(t, { plugins: ['edge-uplink', lamp], dataDir });
     remove(t, dataDir);
     const session = await manager.session();
-    await session.call('lamp_ship', { body: 'through TLS', path: '/v1/logs', signal: 'logs' }, { timeoutMs: 10_000 });
-    await until('the parcel has come', () => manager.pushes.some(({ body }) => body === 'through TLS'));
+    await session.call(
+      'lamp_ship',
+      { body: 'through TLS', path: '/v1/logs', signal: 'logs' },
+      { timeoutMs: 10_000 },
+    );
+    await until('the parcel has come', () =>
+      manager.pushes.some(({ body }) => body === 'through TLS'),
+    );
     assert.deepEqual(
       edge.lines.filter((line) => line.includes('connecting to the manager failed')),
       [],
@@ -99,10 +142,17 @@ test('behind real nginx with a certificate that nobody signed, an agent talks to
     remove(t, dataDir);
     await enrol(dataDir, { manager: url, token, pin: right });
     await enrol(dataDir, { manager: url, token, pin: right });
-    const pusher = new HttpPusher(() => ({ ...manager.credentials, manager: url, pin: right }), systemClock);
+    const pusher = new HttpPusher(
+      () => ({ ...manager.credentials, manager: url, pin: right }),
+      systemClock,
+    );
     t.after(() => pusher.close());
     const send = () => pusher.push(record, AbortSignal.timeout(10_000));
     assert.deepEqual(await send(), { kind: 'taken' });
-    assert.deepEqual(await Promise.all([send(), send(), send()]), [{ kind: 'taken' }, { kind: 'taken' }, { kind: 'taken' }]);
+    assert.deepEqual(await Promise.all([send(), send(), send()]), [
+      { kind: 'taken' },
+      { kind: 'taken' },
+      { kind: 'taken' },
+    ]);
   });
 });

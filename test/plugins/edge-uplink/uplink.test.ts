@@ -20,7 +20,8 @@ const otherHash = 'b'.repeat(64);
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'svc-uplink-'));
 /** After what serves in it has stopped: hooks run in the order they were added. */
-const remove = (t: TestContext, made: string): void => t.after(() => rmSync(made, { recursive: true, force: true }));
+const remove = (t: TestContext, made: string): void =>
+  t.after(() => rmSync(made, { recursive: true, force: true }));
 
 async function pair(t: TestContext, policy?: string) {
   const dataDir = folder();
@@ -39,12 +40,25 @@ test('an enrolled agent connects, says who it is and what it can, and takes what
 
   await t.test('it tells its machine, its capabilities and its plugins', async () => {
     const [hello] = manager.hellos;
-    assert.equal(hello!.agent_id, (JSON.parse(readFileSync(join(dataDir, 'machine.json'), 'utf8')) as { uuid: string }).uuid);
+    assert.equal(
+      hello!.agent_id,
+      (JSON.parse(readFileSync(join(dataDir, 'machine.json'), 'utf8')) as { uuid: string }).uuid,
+    );
     assert.ok(
-      ['call:plugin_status', 'call:config_apply', 'call:rotate_secret', 'call:lamp_watts', 'stream:tcp', 'webshell'].every((cap) => hello!.caps.includes(cap)),
+      [
+        'call:plugin_status',
+        'call:config_apply',
+        'call:rotate_secret',
+        'call:lamp_watts',
+        'stream:tcp',
+        'webshell',
+      ].every((cap) => hello!.caps.includes(cap)),
       hello!.caps.join(),
     );
-    await until('host_info and plugin_health are told', () => manager.events('host_info').length > 0 && manager.events('plugin_health').length > 0);
+    await until(
+      'host_info and plugin_health are told',
+      () => manager.events('host_info').length > 0 && manager.events('plugin_health').length > 0,
+    );
     assert.equal(typeof manager.events('host_info')[0]!['cpu_count'], 'number');
     assert.equal(edge.host.explain('setting').state, 'discovered');
   });
@@ -70,7 +84,15 @@ test('an enrolled agent connects, says who it is and what it can, and takes what
       { timeoutMs: 5_000, idempotencyKey: 'k2' },
     );
     const crashed = async () =>
-      (await (await manager.session()).call<{ health: { state: string; last_error: string } }[]>('plugin_status', {}, { timeoutMs: 5_000 }))[0]!.health;
+      (
+        await (
+          await manager.session()
+        ).call<{ health: { state: string; last_error: string } }[]>(
+          'plugin_status',
+          {},
+          { timeoutMs: 5_000 },
+        )
+      )[0]!.health;
     await until('the lamp is off', () => edge.host.explain('edge-lamp').state === 'disabled');
     const { state, last_error } = await crashed();
     assert.equal(state, 'crashed');
@@ -79,43 +101,88 @@ test('an enrolled agent connects, says who it is and what it can, and takes what
 
   await t.test('a plugin that breaks is started again, ever later', async () => {
     // What the edge serves has changed, so it is coming anew.
-    await until('the edge has said what it serves now', () => !manager.hellos.at(-1)!.caps.includes('call:lamp_watts'));
+    await until(
+      'the edge has said what it serves now',
+      () => !manager.hellos.at(-1)!.caps.includes('call:lamp_watts'),
+    );
     const current = await manager.session();
-    await current.call('config_apply', { hash, plugins: { lamp: { enabled: true, spec: { broken: true } } } }, { timeoutMs: 5_000, idempotencyKey: 'k3' });
+    await current.call(
+      'config_apply',
+      { hash, plugins: { lamp: { enabled: true, spec: { broken: true } } } },
+      { timeoutMs: 5_000, idempotencyKey: 'k3' },
+    );
     await until('it was tried again twice', () =>
-      manager.events('plugin_health').some(({ health }) => (health as { restart_count: number }).restart_count >= 2),
+      manager
+        .events('plugin_health')
+        .some(({ health }) => (health as { restart_count: number }).restart_count >= 2),
     );
     assert.match(edge.host.explain('edge-lamp').cause!, /the bulb is broken/);
-    await (await manager.session()).call('config_apply', { hash, plugins: { lamp: { enabled: false, spec: {} } } }, { timeoutMs: 5_000, idempotencyKey: 'k4' });
-    await until('the manager hears that it is off', () => (manager.events('plugin_health').at(-1)!['health'] as { state: string }).state === 'stopped');
+    await (
+      await manager.session()
+    ).call(
+      'config_apply',
+      { hash, plugins: { lamp: { enabled: false, spec: {} } } },
+      { timeoutMs: 5_000, idempotencyKey: 'k4' },
+    );
+    await until(
+      'the manager hears that it is off',
+      () =>
+        (manager.events('plugin_health').at(-1)!['health'] as { state: string }).state ===
+        'stopped',
+    );
   });
 
-  await t.test('a new secret is proved on a second connection before the old one goes', async () => {
-    const next = makeCredentials(systemIds(systemClock));
-    const current = await manager.session();
-    await assert.rejects(
-      current.call('rotate_secret', { secret_key: next.secret_key, generation: 2 }, { timeoutMs: 20_000, idempotencyKey: 'r1' }),
-      /the old one stays/,
-    );
-    assert.equal(existsSync(join(dataDir, 'edge.next.json')), false);
-    manager.behaviour.accept = false;
-    await assert.rejects(
-      current.call('rotate_secret', { secret_key: next.secret_key, generation: 2 }, { timeoutMs: 20_000, idempotencyKey: 'r1-lost' }),
-      /the old one stays/,
-    );
-    assert.equal(existsSync(join(dataDir, 'edge.next.json')), true, 'the manager may have seen the proof: then this is the way back in');
-    manager.behaviour.accept = true;
-    manager.keys.push({ ...next, access_key: manager.credentials.access_key });
-    assert.deepEqual(await current.call('rotate_secret', { secret_key: next.secret_key, generation: 2 }, { timeoutMs: 20_000, idempotencyKey: 'r2' }), {});
-    assert.equal(manager.hellos.at(-1)!.purpose, 'probe');
-    const kept = join(dataDir, 'edge.json');
-    assert.equal((JSON.parse(readFileSync(kept, 'utf8')) as { secret_key: string }).secret_key, next.secret_key);
-    assert.equal(statSync(kept).mode & 0o777, 0o600);
-    assert.equal(
-      edge.lines.some((line) => line.includes(next.secret_key)),
-      false,
-    );
-  });
+  await t.test(
+    'a new secret is proved on a second connection before the old one goes',
+    async () => {
+      const next = makeCredentials(systemIds(systemClock));
+      const current = await manager.session();
+      await assert.rejects(
+        current.call(
+          'rotate_secret',
+          { secret_key: next.secret_key, generation: 2 },
+          { timeoutMs: 20_000, idempotencyKey: 'r1' },
+        ),
+        /the old one stays/,
+      );
+      assert.equal(existsSync(join(dataDir, 'edge.next.json')), false);
+      manager.behaviour.accept = false;
+      await assert.rejects(
+        current.call(
+          'rotate_secret',
+          { secret_key: next.secret_key, generation: 2 },
+          { timeoutMs: 20_000, idempotencyKey: 'r1-lost' },
+        ),
+        /the old one stays/,
+      );
+      assert.equal(
+        existsSync(join(dataDir, 'edge.next.json')),
+        true,
+        'the manager may have seen the proof: then this is the way back in',
+      );
+      manager.behaviour.accept = true;
+      manager.keys.push({ ...next, access_key: manager.credentials.access_key });
+      assert.deepEqual(
+        await current.call(
+          'rotate_secret',
+          { secret_key: next.secret_key, generation: 2 },
+          { timeoutMs: 20_000, idempotencyKey: 'r2' },
+        ),
+        {},
+      );
+      assert.equal(manager.hellos.at(-1)!.purpose, 'probe');
+      const kept = join(dataDir, 'edge.json');
+      assert.equal(
+        (JSON.parse(readFileSync(kept, 'utf8')) as { secret_key: string }).secret_key,
+        next.secret_key,
+      );
+      assert.equal(statSync(kept).mode & 0o777, 0o600);
+      assert.equal(
+        edge.lines.some((line) => line.includes(next.secret_key)),
+        false,
+      );
+    },
+  );
 });
 
 test('streams lead only where the owner of the machine allows it, whatever the manager says', async (t) => {
@@ -144,12 +211,16 @@ test('streams lead only where the owner of the machine allows it, whatever the m
   stream.destroy();
 
   writeFileSync(join(dataDir, 'policy.yaml'), 'tcp: everything\n');
-  await assert.rejects(session.open('tcp', { host: '127.0.0.1', port }), /(does not allow|allows no)/);
+  await assert.rejects(
+    session.open('tcp', { host: '127.0.0.1', port }),
+    /(does not allow|allows no)/,
+  );
 });
 
 test('what is shipped arrives in order, through refusals, overload and an outage', async (t) => {
   const { manager, edge } = await pair(t);
-  const ship = async (body: string, signal = 'metrics') => await (await manager.session()).call('lamp_ship', { body, signal }, { timeoutMs: 10_000 });
+  const ship = async (body: string, signal = 'metrics') =>
+    await (await manager.session()).call('lamp_ship', { body, signal }, { timeoutMs: 10_000 });
   const taken: string[] = [];
   let trouble: number[] = [429, 503, 0];
   manager.behaviour.push = ({ body }, response) => {
@@ -171,7 +242,9 @@ test('what is shipped arrives in order, through refusals, overload and an outage
   assert.deepEqual(taken, ['one', 'two', 'three']);
   assert.equal(manager.pushes[0]!.user, manager.credentials.access_key);
   assert.ok(edge.lines.some((line) => line.includes('no such sample') && line.includes('dropped')));
-  const status = await (await manager.session()).call<{ health: { samples: number } }[]>('plugin_status', {}, { timeoutMs: 5_000 });
+  const status = await (
+    await manager.session()
+  ).call<{ health: { samples: number } }[]>('plugin_status', {}, { timeoutMs: 5_000 });
   assert.equal(status[0]!.health.samples, 4);
 
   trouble = Array.from({ length: 1_000 }, () => 503);
@@ -189,8 +262,12 @@ test('what is shipped arrives in order, through refusals, overload and an outage
 
 test('where the manager takes pushes through tunnels nothing else is opened for them, but for what is large', async (t) => {
   const { manager, edge, session } = await pair(t);
-  const ship = async (body: string) => await (await manager.session()).call('lamp_ship', { body, signal: 'metrics' }, { timeoutMs: 10_000 });
-  const ways = () => manager.pushes.map(({ user, body }) => [user === '' ? 'tunnel' : 'request', body.slice(0, 7)]);
+  const ship = async (body: string) =>
+    await (
+      await manager.session()
+    ).call('lamp_ship', { body, signal: 'metrics' }, { timeoutMs: 10_000 });
+  const ways = () =>
+    manager.pushes.map(({ user, body }) => [user === '' ? 'tunnel' : 'request', body.slice(0, 7)]);
   await ship('before');
   await until('it went as a request', () => ways().length === 1);
 
@@ -202,14 +279,28 @@ test('where the manager takes pushes through tunnels nothing else is opened for 
   }
   await until('all of it came', () => ways().length === 7);
   const haste = ['tunnel', 'haste'];
-  assert.deepEqual(ways(), [['request', 'before'], ['tunnel', 'one'], haste, haste, haste, ['tunnel', 'poison'], ['request', 'large!!']]);
+  assert.deepEqual(ways(), [
+    ['request', 'before'],
+    ['tunnel', 'one'],
+    haste,
+    haste,
+    haste,
+    ['tunnel', 'poison'],
+    ['request', 'large!!'],
+  ]);
 
   // While the tunnel is away for a moment nothing is sent around it.
   const last = await manager.session();
   manager.behaviour.accept = false;
   void last.close();
   await until('the tunnel is gone', () => !edge.service(Uplink).online);
-  const head = { signal: 'metrics', path: '/api/v1/write', contentType: 'text/plain', items: 1, from: 'edge-lamp' } as const;
+  const head = {
+    signal: 'metrics',
+    path: '/api/v1/write',
+    contentType: 'text/plain',
+    items: 1,
+    from: 'edge-lamp',
+  } as const;
   await edge.service(Shipping).ship({ ...head, body: Buffer.from('patient') });
   manager.behaviour.accept = true;
   await until('it came', () => ways().length === 8);
@@ -221,7 +312,9 @@ test('what has to arrive is told until the manager has answered, and what the ow
   await until('the machine is introduced', () => manager.events('host_info').length === 1);
   manager.behaviour.deaf = true;
   await edge.service(Uplink).report('lamp', { lit: true });
-  await until('the tunnel has refused it', () => edge.lines.some((line) => line.includes('"lane":"events"') && line.includes('not now')));
+  await until('the tunnel has refused it', () =>
+    edge.lines.some((line) => line.includes('"lane":"events"') && line.includes('not now')),
+  );
   assert.deepEqual(manager.events('lamp'), []);
   manager.behaviour.deaf = false;
   await until('it is told again', () => manager.events('lamp').length > 0);
@@ -235,11 +328,22 @@ test('what has to arrive is told until the manager has answered, and what the ow
 
 test('a data folder that was copied to another machine gives that one an identity of its own', async (t) => {
   const dataDir = folder();
-  writeFileSync(join(dataDir, 'machine.json'), JSON.stringify({ uuid: '0190a0a0-0000-7000-8000-000000000000', fingerprint: 'of another machine' }));
+  writeFileSync(
+    join(dataDir, 'machine.json'),
+    JSON.stringify({
+      uuid: '0190a0a0-0000-7000-8000-000000000000',
+      fingerprint: 'of another machine',
+    }),
+  );
   const edge = await startTestEdge(t, { plugins: ['edge-uplink'], dataDir });
   remove(t, dataDir);
-  const { uuid } = JSON.parse(readFileSync(join(dataDir, 'machine.json'), 'utf8')) as { uuid: string };
+  const { uuid } = JSON.parse(readFileSync(join(dataDir, 'machine.json'), 'utf8')) as {
+    uuid: string;
+  };
   assert.equal(uuid === '0190a0a0-0000-7000-8000-000000000000', !existsSync('/etc/machine-id'));
-  await assert.rejects(startTestEdge(t, { plugins: ['edge-uplink'], dataDir }), /in use by another svc edge/);
+  await assert.rejects(
+    startTestEdge(t, { plugins: ['edge-uplink'], dataDir }),
+    /in use by another svc edge/,
+  );
   await edge.stop();
 });

@@ -17,8 +17,19 @@ const stepMs = 10_000;
 
 /** A manager with stores and rules, in whose time nothing happens by itself; its edges live in the same time. */
 async function watching(t: TestContext, dataDir: string, clock: HandClock) {
-  const services = { 'notify.dispatcher': { accept: async () => undefined, preview: async () => [], unknown: async () => [] } };
-  const around = await edgeHouse(t, { plugins: ['edge', 'device', 'metricsdb', 'alert'], services, clock, dataDir });
+  const services = {
+    'notify.dispatcher': {
+      accept: async () => undefined,
+      preview: async () => [],
+      unknown: async () => [],
+    },
+  };
+  const around = await edgeHouse(t, {
+    plugins: ['edge', 'device', 'metricsdb', 'alert'],
+    services,
+    clock,
+    dataDir,
+  });
   const { house, ask } = around;
   return {
     ...around,
@@ -31,14 +42,23 @@ async function watching(t: TestContext, dataDir: string, clock: HandClock) {
       }
     },
     /** They go, a moment after what was said of them last: the series has one value a moment. From now on the time passes in which they are away. */
-    async lose(machines: readonly { readonly keys: { readonly id: number }; readonly session: TunnelSession }[]) {
+    async lose(
+      machines: readonly {
+        readonly keys: { readonly id: number };
+        readonly session: TunnelSession;
+      }[],
+    ) {
       clock.advance(1);
       await Promise.all(machines.map(({ session }) => session.close()));
-      await until('no tunnel of theirs is open', () => machines.every(({ keys }) => house.service(EdgeFleet).capabilities(keys.id) === undefined));
+      await until('no tunnel of theirs is open', () =>
+        machines.every(({ keys }) => house.service(EdgeFleet).capabilities(keys.id) === undefined),
+      );
     },
     /** Edges that are up, and those that are down, by the newest samples. */
     async series(value: 0 | 1): Promise<number> {
-      const answer = await house.service(MetricsQueries).instant(`svc_edge_online == ${value}`, clock.now());
+      const answer = await house
+        .service(MetricsQueries)
+        .instant(`svc_edge_online == ${value}`, clock.now());
       return answer.type === 'vector' ? answer.labels.length : 0;
     },
     async incidents(): Promise<readonly { dedupe_key: string; status: string }[]> {
@@ -52,7 +72,12 @@ test('a device that goes away is one incident, which ends when it is back; a res
   const clock = new HandClock();
   const first = await watching(t, dataDir, clock);
   const count = 20;
-  const machines: { keys: Keys & { id: number }; uuid: string; device: number; session: TunnelSession }[] = [];
+  const machines: {
+    keys: Keys & { id: number };
+    uuid: string;
+    device: number;
+    session: TunnelSession;
+  }[] = [];
   for (let n = 0; n < count; n += 1) {
     const [keys, uuid] = [await first.create(`host-${n}`), freshMachine()];
     const { session } = await first.simulate(keys, { machine: uuid });
@@ -70,7 +95,11 @@ test('a device that goes away is one incident, which ends when it is back; a res
   }
 
   // What is still to be told of their coming would be told of the moment in which they go: at the latest the look at all of them has.
-  await until('all are told to be up at first', async () => (await first.series(1)) === count, 60_000);
+  await until(
+    'all are told to be up at first',
+    async () => (await first.series(1)) === count,
+    60_000,
+  );
 
   // Away for longer than a blink, and for less than the rule allows.
   await first.lose(machines);
@@ -113,7 +142,11 @@ test('a device that goes away is one incident, which ends when it is back; a res
   }
   await second.pass(20_000);
   const online = () =>
-    Promise.all(['/edges?status=online', '/devices?online=true'].map(async (path) => ((await second.ask('GET', path)).body as { total: number }).total));
+    Promise.all(
+      ['/edges?status=online', '/devices?online=true'].map(
+        async (path) => ((await second.ask('GET', path)).body as { total: number }).total,
+      ),
+    );
   assert.deepEqual(await online(), [count, count], 'the one that is awaited is not gone yet');
   await until('the one that did not come back is told to be down', async () => {
     await second.pass(stepMs);

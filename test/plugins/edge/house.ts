@@ -4,7 +4,16 @@ import type { TestContext } from 'node:test';
 
 import type { Clock } from 'svc/sdk';
 import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing';
-import { connect, type IdempotencyJournal, type MachineKey, openSweeper, sweepMs, type TunnelMethod, type TunnelService, type TunnelSession } from 'svc/tunnel';
+import {
+  connect,
+  type IdempotencyJournal,
+  type MachineKey,
+  openSweeper,
+  sweepMs,
+  type TunnelMethod,
+  type TunnelService,
+  type TunnelSession,
+} from 'svc/tunnel';
 
 import { systemClock, systemIds } from '../../../core/boot/time.ts';
 import type { EdgeKeyVerifier } from '../../../plugins/session/contract.ts';
@@ -38,7 +47,8 @@ export interface SimulatedOptions {
 }
 
 /** The n-th machine. */
-export const machine = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+export const machine = (n: number): string =>
+  `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
 /** Edges without an agent: real keys, a real tunnel, and methods that the test gives them. */
 export function simulator(t: Pick<TestContext, 'after'>, url: string, clock: Clock = systemClock) {
@@ -51,7 +61,10 @@ export function simulator(t: Pick<TestContext, 'after'>, url: string, clock: Clo
   });
   return async function simulate(keys: Keys, options: SimulatedOptions = {}) {
     const { methods = {}, services = {} } = options;
-    const caps = options.caps ?? [...Object.keys(methods).map((name) => `call:${name}`), ...Object.keys(services).map((name) => `stream:${name}`)];
+    const caps = options.caps ?? [
+      ...Object.keys(methods).map((name) => `call:${name}`),
+      ...Object.keys(services).map((name) => `stream:${name}`),
+    ];
     const connection = await connect({
       dial: { url: `${url}/internal/tunnel` },
       handshake: {
@@ -64,13 +77,19 @@ export function simulator(t: Pick<TestContext, 'after'>, url: string, clock: Clo
           purpose: options.purpose ?? 'serve',
         },
         machineKey: options.key,
-        state: () => ({ ...(options.configHash !== undefined && { config_hash: options.configHash }), ...(options.now && { now: options.now() }) }),
+        state: () => ({
+          ...(options.configHash !== undefined && { config_hash: options.configHash }),
+          ...(options.now && { now: options.now() }),
+        }),
       },
       session: {
         log,
         random: Math.random,
         journal: options.journal ?? memoryJournal,
-        handlers: { methods: new Map(Object.entries(methods)), services: new Map(Object.entries(services)) },
+        handlers: {
+          methods: new Map(Object.entries(methods)),
+          services: new Map(Object.entries(services)),
+        },
         ...(options.pingMs !== undefined && { limits: { pingMs: options.pingMs } }),
       },
     });
@@ -80,22 +99,38 @@ export function simulator(t: Pick<TestContext, 'after'>, url: string, clock: Clo
 }
 
 /** The agent has one on disk; here a command runs as often as it comes. */
-const memoryJournal: IdempotencyJournal = { run: async (_key, _fingerprint, work) => await work(), close: async () => undefined };
+const memoryJournal: IdempotencyJournal = {
+  run: async (_key, _fingerprint, work) => await work(),
+  close: async () => undefined,
+};
 
-export async function edgeHouse(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}) {
+export async function edgeHouse(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<TestHostOptions> = {},
+) {
   const house = await startTestHost(t, { plugins: ['edge', 'device', 'topology'], ...options });
   return { house, ...around(house), simulate: simulator(t, house.url, options.clock) };
 }
 
 export function around(house: TestHost) {
-  const ask = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+  const ask = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ) => {
     const answer = await house.fetch(path.startsWith('/internal') ? path : `/api/v1${path}`, {
       method,
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      text,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
   };
   const create = async (name = 'edge') => {
     const { status, body, text } = await ask('POST', '/edges', { name });
@@ -108,11 +143,16 @@ export function around(house: TestHost) {
 
 /** The verifier of keys that the plugin contributes, as sessions ask it. */
 export const edgeKeys = ({ registry }: TestHost): EdgeKeyVerifier =>
-  registry.current.contributions.get('session.credentials/edge-key')!.value.value as EdgeKeyVerifier;
+  registry.current.contributions.get('session.credentials/edge-key')!.value
+    .value as EdgeKeyVerifier;
 
 export const freshMachine = (): string => randomUUID();
 
-export async function until<T>(what: string, look: () => T | Promise<T>, ms = 20_000): Promise<Exclude<T, false | undefined | null>> {
+export async function until<T>(
+  what: string,
+  look: () => T | Promise<T>,
+  ms = 20_000,
+): Promise<Exclude<T, false | undefined | null>> {
   for (const deadline = Date.now() + ms; ;) {
     const found = await look();
     if (found) {

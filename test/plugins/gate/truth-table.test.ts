@@ -14,7 +14,18 @@ type Role = (typeof roles)[number];
 /** As decided for the three roles that ship; two custom ones hold only one tool, or looking at devices. */
 const grantsOf: Readonly<Record<Role, readonly string[]>> = {
   admin: ['*'],
-  user: ['edge:*', 'edge:plugin', 'device:*', 'topology:*', 'alert:*', 'channel:*', 'agent:*', 'knowledge:*', 'skill:*', 'monitor:*'],
+  user: [
+    'edge:*',
+    'edge:plugin',
+    'device:*',
+    'topology:*',
+    'alert:*',
+    'channel:*',
+    'agent:*',
+    'knowledge:*',
+    'skill:*',
+    'monitor:*',
+  ],
   viewer: [],
   'on-call': ['skill:tool_a'],
   reader: ['device:read'],
@@ -40,13 +51,36 @@ interface Case {
 
 const cases: fc.Arbitrary<Case> = fc.record({
   // Mostly what leads far into the table.
-  who: fc.constantFrom<Case['who'][]>('user', 'user', 'user', 'token', 'operator', 'system', 'plugin', 'edge', 'anonymous'),
+  who: fc.constantFrom<Case['who'][]>(
+    'user',
+    'user',
+    'user',
+    'token',
+    'operator',
+    'system',
+    'plugin',
+    'edge',
+    'anonymous',
+  ),
   role: fc.constantFrom<Role[]>('admin', 'user', 'user', 'viewer', 'on-call', 'reader'),
-  account: fc.constantFrom<Case['account'][]>('active', 'active', 'active', 'active', 'disabled', 'deleted'),
+  account: fc.constantFrom<Case['account'][]>(
+    'active',
+    'active',
+    'active',
+    'active',
+    'disabled',
+    'deleted',
+  ),
   tokenHolds: fc.boolean(),
   allow: fc.constantFrom<Case['allow'][]>('empty', 'empty', 'named', 'others'),
   deny: fc.constantFrom(false, false, true),
-  persona: fc.constantFrom<Case['persona'][]>('none', 'read-only', 'mutating-with-confirm', 'dual-sign-required', 'dual-sign-required'),
+  persona: fc.constantFrom<Case['persona'][]>(
+    'none',
+    'read-only',
+    'mutating-with-confirm',
+    'dual-sign-required',
+    'dual-sign-required',
+  ),
   class: fc.constantFrom<SkillClass[]>('safe', 'mutating', 'dangerous'),
   onEdge: fc.boolean(),
   origin: fc.constantFrom<CallOrigin[]>('api', 'chat', 'background', 'mcp', 'im', 'investigation'),
@@ -77,7 +111,9 @@ function expected(one: Case): string {
     if (one.deny) {
       return 'deny';
     }
-    const mostOf = { 'read-only': 0, 'mutating-with-confirm': 1, 'dual-sign-required': 2 }[one.persona];
+    const mostOf = { 'read-only': 0, 'mutating-with-confirm': 1, 'dual-sign-required': 2 }[
+      one.persona
+    ];
     if ({ safe: 0, mutating: 1, dangerous: 2 }[one.class] > mostOf) {
       return 'mode';
     }
@@ -95,7 +131,10 @@ function expected(one: Case): string {
   if (isChange && !one.writes) {
     return 'writes_off';
   }
-  if (one.args === 'denied pattern' || (one.args === 'fine' && isChange && (one.target === 'protected' || one.target === 'not listed'))) {
+  if (
+    one.args === 'denied pattern' ||
+    (one.args === 'fine' && isChange && (one.target === 'protected' || one.target === 'not listed'))
+  ) {
     return 'arguments';
   }
   if (!isChange) {
@@ -104,11 +143,17 @@ function expected(one: Case): string {
   if (one.class === 'dangerous') {
     return 'approval 2';
   }
-  return one.persona === 'none' && one.origin === 'api' && !one.tainted && one.who !== 'token' ? 'run' : 'approval 1';
+  return one.persona === 'none' && one.origin === 'api' && !one.tainted && one.who !== 'token'
+    ? 'run'
+    : 'approval 1';
 }
 
 const shown = (answer: GateAnswer): string =>
-  answer.verdict === 'run' ? 'run' : answer.verdict === 'approval' ? `approval ${answer.signatures}` : answer.step;
+  answer.verdict === 'run'
+    ? 'run'
+    : answer.verdict === 'approval'
+      ? `approval ${answer.signatures}`
+      : answer.step;
 
 const targets: Readonly<Record<Case['target'], GateQuestion['target']>> = {
   none: undefined,
@@ -119,7 +164,15 @@ const targets: Readonly<Record<Case['target'], GateQuestion['target']>> = {
 
 function ask(one: Case): GateAnswer {
   const person: Person = {
-    ...{ id: 5, email: 'p@example.org', display_name: 'P', role: one.role, version: 1, orgs: undefined, selectors: undefined },
+    ...{
+      id: 5,
+      email: 'p@example.org',
+      display_name: 'P',
+      role: one.role,
+      version: 1,
+      orgs: undefined,
+      selectors: undefined,
+    },
     ...{ status: one.account === 'disabled' ? 'disabled' : 'active', grants: grantsOf[one.role] },
   };
   const settings: Readonly<Record<string, unknown>> = {
@@ -134,7 +187,12 @@ function ask(one: Case): GateAnswer {
   });
   // What the principal says of itself is as old as the call: everything. The accounts of this moment decide.
   const grants = one.who === 'token' && !one.tokenHolds ? [] : ['*'];
-  const principal: Principal = { kind: one.who, id: one.who === 'user' || one.who === 'token' ? '5' : one.who, role: 'admin', grants };
+  const principal: Principal = {
+    kind: one.who,
+    id: one.who === 'user' || one.who === 'token' ? '5' : one.who,
+    role: 'admin',
+    grants,
+  };
   return gate.decide({
     principal,
     tool: { key: 'tool_a', class: one.class, source: one.onEdge ? 'edge' : 'metricsdb' },
@@ -148,7 +206,9 @@ function ask(one: Case): GateAnswer {
         permission_mode: one.persona,
       },
     }),
-    ...(one.args !== 'unasked' && { args: { inner: { path: one.args === 'fine' ? '/var/log' : '/etc/shadow' } } }),
+    ...(one.args !== 'unasked' && {
+      args: { inner: { path: one.args === 'fine' ? '/var/log' : '/etc/shadow' } },
+    }),
     ...(targets[one.target] && { target: targets[one.target]! }),
   });
 }
@@ -159,11 +219,27 @@ test('role × allow × deny × mode × class × ceiling × switch × origin: the
     fc.property(cases, (one) => {
       const answer = ask(one);
       seen.set(shown(answer), (seen.get(shown(answer)) ?? 0) + 1);
-      assert.equal(shown(answer), expected(one), answer.verdict === 'refused' ? answer.message : undefined);
+      assert.equal(
+        shown(answer),
+        expected(one),
+        answer.verdict === 'refused' ? answer.message : undefined,
+      );
     }),
     { numRuns: 20_000 },
   );
-  for (const end of ['account', 'role', 'allow', 'deny', 'mode', 'ceiling', 'writes_off', 'arguments', 'run', 'approval 1', 'approval 2']) {
+  for (const end of [
+    'account',
+    'role',
+    'allow',
+    'deny',
+    'mode',
+    'ceiling',
+    'writes_off',
+    'arguments',
+    'run',
+    'approval 1',
+    'approval 2',
+  ]) {
     assert.ok((seen.get(end) ?? 0) > 20, `${end} was reached ${seen.get(end) ?? 0} times`);
   }
 });
@@ -172,7 +248,10 @@ test('a refusal is a sentence that says what to do, and names the tool', () => {
   fc.assert(
     fc.property(cases, (one) => {
       const answer = ask(one);
-      assert.ok(answer.verdict !== 'refused' || /(tool_a|account|device \d)/.test(answer.message), JSON.stringify(answer));
+      assert.ok(
+        answer.verdict !== 'refused' || /(tool_a|account|device \d)/.test(answer.message),
+        JSON.stringify(answer),
+      );
     }),
     { numRuns: 500 },
   );
@@ -180,26 +259,55 @@ test('a refusal is a sentence that says what to do, and names the tool', () => {
 
 test('an account that a device selector narrows is given the tools that say what they show of devices, while the call has the selectors of now', () => {
   const person = {
-    ...{ id: 5, email: 'p@example.org', display_name: 'P', role: 'user', version: 1, orgs: [1], grants: ['skill:*'] },
+    ...{
+      id: 5,
+      email: 'p@example.org',
+      display_name: 'P',
+      role: 'user',
+      version: 1,
+      orgs: [1],
+      grants: ['skill:*'],
+    },
     status: 'active',
   } as const;
   const settings = { get: <T>() => true as T };
-  const gateOf = (selectors: readonly string[] | undefined) => new Gate({ directory: { live: () => ({ ...person, selectors }) }, settings });
+  const gateOf = (selectors: readonly string[] | undefined) =>
+    new Gate({ directory: { live: () => ({ ...person, selectors }) }, settings });
   const silent = { key: 'tool_a', class: 'safe', source: 'metricsdb' } as const;
-  const asked = (kind: Principal['kind'], selectors?: readonly string[], tool: GateQuestion['tool'] = silent): GateQuestion => ({
+  const asked = (
+    kind: Principal['kind'],
+    selectors?: readonly string[],
+    tool: GateQuestion['tool'] = silent,
+  ): GateQuestion => ({
     principal: { kind, id: '5', role: 'user', grants: ['*'], ...(selectors && { selectors }) },
     ...{ tool, origin: 'api', tainted: false },
   });
   const acme = ['customer=acme'];
   for (const kind of ['user', 'token'] as const) {
     assert.equal(shown(gateOf(undefined).decide(asked(kind))), 'run');
-    assert.equal(shown(gateOf(acme).decide(asked(kind, acme))), 'devices', 'of which it is not known what they show');
+    assert.equal(
+      shown(gateOf(acme).decide(asked(kind, acme))),
+      'devices',
+      'of which it is not known what they show',
+    );
     for (const devices of ['none', 'narrowed'] as const) {
       const told = { ...silent, devices };
       assert.equal(shown(gateOf(acme).decide(asked(kind, acme, told))), 'run');
-      assert.equal(shown(gateOf(acme).decide(asked(kind, undefined, told))), 'devices', 'as accounts stand now');
-      assert.equal(shown(gateOf(undefined).decide(asked(kind, acme, told))), 'devices', 'as the call stood when it began');
-      assert.equal(shown(gateOf(['customer=bravo']).decide(asked(kind, acme, told))), 'devices', 'of another customer by now');
+      assert.equal(
+        shown(gateOf(acme).decide(asked(kind, undefined, told))),
+        'devices',
+        'as accounts stand now',
+      );
+      assert.equal(
+        shown(gateOf(undefined).decide(asked(kind, acme, told))),
+        'devices',
+        'as the call stood when it began',
+      );
+      assert.equal(
+        shown(gateOf(['customer=bravo']).decide(asked(kind, acme, told))),
+        'devices',
+        'of another customer by now',
+      );
     }
   }
 });

@@ -13,7 +13,12 @@ import { parse } from 'yaml';
 
 import { boot } from '../../../core/boot/boot.ts';
 import { productFromSource } from '../../../core/boot/product.ts';
-import { Directory, type DirectoryContract, Passwords, type PasswordsContract } from '../../../plugins/iam/contract.ts';
+import {
+  Directory,
+  type DirectoryContract,
+  Passwords,
+  type PasswordsContract,
+} from '../../../plugins/iam/contract.ts';
 import { sourceBundler } from '../../../bin/bundler/sources.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -33,7 +38,11 @@ interface Started {
 }
 
 /** A product with this one room, started as the command line does it: its environment is checked. */
-async function start(t: TestContext, dir: string, environment: Readonly<Record<string, string>> = {}): Promise<Started> {
+async function start(
+  t: TestContext,
+  dir: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Started> {
   for (const part of ['plugins/iam', 'config']) {
     cpSync(join(root, part), join(dir, part), { recursive: true });
   }
@@ -48,7 +57,12 @@ async function start(t: TestContext, dir: string, environment: Readonly<Record<s
   const stop = (): Promise<void> => (stopped ??= house.stop('the test has ended'));
   t.after(stop);
   const provider = (id: string): object => house.registry.current.services.get(id)!.value.instance;
-  return { directory: provider(Directory.id) as DirectoryContract, passwords: provider(Passwords.id) as PasswordsContract, log: () => lines.join('\n'), stop };
+  return {
+    directory: provider(Directory.id) as DirectoryContract,
+    passwords: provider(Passwords.id) as PasswordsContract,
+    log: () => lines.join('\n'),
+    stop,
+  };
 }
 
 describe('the first administrator', () => {
@@ -59,9 +73,18 @@ describe('the first administrator', () => {
     assert.deepEqual([ada?.role, ada?.display_name], ['admin', 'ada']);
     await first.stop();
 
-    const second = await start(t, dir, { ...named, SVC_ADMIN_PASSWORD: 'the first passphrase, again' });
-    assert.equal((await second.passwords.verify('ada@example.org', 'the first passphrase'))?.id, ada!.id);
-    assert.equal(await second.passwords.verify('ada@example.org', 'the first passphrase, again'), undefined);
+    const second = await start(t, dir, {
+      ...named,
+      SVC_ADMIN_PASSWORD: 'the first passphrase, again',
+    });
+    assert.equal(
+      (await second.passwords.verify('ada@example.org', 'the first passphrase'))?.id,
+      ada!.id,
+    );
+    assert.equal(
+      await second.passwords.verify('ada@example.org', 'the first passphrase, again'),
+      undefined,
+    );
     assert.ok(!(first.log() + second.log()).includes('passphrase'));
   });
 
@@ -69,11 +92,22 @@ describe('the first administrator', () => {
     const environment = { ...named };
     const rows: AuditRecord[] = [];
     const trail = { append: async (_tx: unknown, record: AuditRecord) => void rows.push(record) };
-    const made = await startTestHost(t, { plugins: ['iam'], environment, services: { 'audit.trail': trail } });
+    const made = await startTestHost(t, {
+      plugins: ['iam'],
+      environment,
+      services: { 'audit.trail': trail },
+    });
     const [row, ...more] = rows;
     assert.equal(more.length, 0);
     assert.deepEqual(
-      [row?.action, row?.status, row?.resourceType, row?.resourceId, row?.principal.kind, row?.principal.id],
+      [
+        row?.action,
+        row?.status,
+        row?.resourceType,
+        row?.resourceId,
+        row?.principal.kind,
+        row?.principal.id,
+      ],
       ['user:create', 'success', 'user', '1', 'system', 'start'],
     );
     assert.deepEqual(row?.after, { id: 1, email: 'ada@example.org', role: 'admin' });
@@ -81,7 +115,11 @@ describe('the first administrator', () => {
     assert.ok(!JSON.stringify(rows).includes('passphrase'));
 
     const full = { append: () => Promise.reject(new SvcError('unavailable', 'the trail is full')) };
-    const refused = await startTestHost(t, { plugins: ['iam'], environment, services: { 'audit.trail': full } });
+    const refused = await startTestHost(t, {
+      plugins: ['iam'],
+      environment,
+      services: { 'audit.trail': full },
+    });
     assert.equal(await refused.service(Directory).hasAdmin(), false);
     assert.match(refused.lines.join('\n'), /no administrator was created: the trail is full/);
   });
@@ -90,24 +128,47 @@ describe('the first administrator', () => {
     const dir = folder(t);
     const file = join(dir, 'password');
     writeFileSync(file, 'the filed passphrase\n');
-    const { passwords } = await start(t, dir, { SVC_ADMIN_EMAIL: 'ada@example.org', SVC_ADMIN_PASSWORD_FILE: file });
-    assert.equal((await passwords.verify('ada@example.org', 'the filed passphrase'))?.role, 'admin');
+    const { passwords } = await start(t, dir, {
+      SVC_ADMIN_EMAIL: 'ada@example.org',
+      SVC_ADMIN_PASSWORD_FILE: file,
+    });
+    assert.equal(
+      (await passwords.verify('ada@example.org', 'the filed passphrase'))?.role,
+      'admin',
+    );
   });
 
   test('is not made out of somebody who registered under that e-mail', async (t) => {
     const dir = folder(t);
     const first = await start(t, dir);
-    await first.directory.create({ email: 'ada@example.org', display_name: '', role: 'viewer', password: 'a guessed passphrase' }, undefined);
+    await first.directory.create(
+      {
+        email: 'ada@example.org',
+        display_name: '',
+        role: 'viewer',
+        password: 'a guessed passphrase',
+      },
+      undefined,
+    );
     await first.stop();
     const second = await start(t, dir, named);
     assert.equal(await second.directory.hasAdmin(), false);
-    assert.equal((await second.passwords.verify('ada@example.org', 'a guessed passphrase'))?.role, 'viewer');
-    assert.match(second.log(), /no administrator was created: there is a user with the e-mail ada@example.org already/);
+    assert.equal(
+      (await second.passwords.verify('ada@example.org', 'a guessed passphrase'))?.role,
+      'viewer',
+    );
+    assert.match(
+      second.log(),
+      /no administrator was created: there is a user with the e-mail ada@example.org already/,
+    );
   });
 
   test('is not made of half a name, and the log says what is missing or wrong', async (t) => {
     for (const [environment, complaint] of [
-      [{ SVC_ADMIN_EMAIL: 'ada@example.org' }, /SVC_ADMIN_PASSWORD or SVC_ADMIN_PASSWORD_FILE is not set/],
+      [
+        { SVC_ADMIN_EMAIL: 'ada@example.org' },
+        /SVC_ADMIN_PASSWORD or SVC_ADMIN_PASSWORD_FILE is not set/,
+      ],
       [{ SVC_ADMIN_PASSWORD: 'the first passphrase' }, /SVC_ADMIN_EMAIL is not set/],
     ] as const) {
       const { directory, log } = await start(t, folder(t), environment);
@@ -115,9 +176,15 @@ describe('the first administrator', () => {
       assert.match(log(), complaint);
     }
     for (const weak of ['short', ' Ada@example.ORG ']) {
-      await assert.rejects(start(t, folder(t), { ...named, SVC_ADMIN_PASSWORD: weak }), /SVC_ADMIN_PASSWORD .*10 to 256 characters and not the e-mail/);
+      await assert.rejects(
+        start(t, folder(t), { ...named, SVC_ADMIN_PASSWORD: weak }),
+        /SVC_ADMIN_PASSWORD .*10 to 256 characters and not the e-mail/,
+      );
     }
-    await assert.rejects(start(t, folder(t), { ...named, SVC_ADMIN_EMAIL: 'ada' }), /SVC_ADMIN_EMAIL/);
+    await assert.rejects(
+      start(t, folder(t), { ...named, SVC_ADMIN_EMAIL: 'ada' }),
+      /SVC_ADMIN_EMAIL/,
+    );
   });
 
   test('has no default password: without a word from the operator there is nobody', async (t) => {
@@ -139,10 +206,16 @@ test('svc.yaml says what the built-in roles grant in this house', async (t) => {
   const first = await start(t, dir);
   assert.ok(first.directory.grantsOf('user').includes('edge:*'));
   await first.stop();
-  writeFileSync(join(dir, 'data/svc.yaml'), 'policy:\n  roles:\n    admin: ["*"]\n    user: ["edge:create"]\n    viewer: []\n');
+  writeFileSync(
+    join(dir, 'data/svc.yaml'),
+    'policy:\n  roles:\n    admin: ["*"]\n    user: ["edge:create"]\n    viewer: []\n',
+  );
   const second = await start(t, dir);
   assert.deepEqual(second.directory.grantsOf('user'), ['edge:create']);
   await second.stop();
-  writeFileSync(join(dir, 'data/svc.yaml'), 'policy:\n  roles:\n    admin: ["*"]\n    user: ["*"]\n    viewer: []\n');
+  writeFileSync(
+    join(dir, 'data/svc.yaml'),
+    'policy:\n  roles:\n    admin: ["*"]\n    user: ["*"]\n    viewer: []\n',
+  );
   await assert.rejects(start(t, dir), /policy\.roles/);
 });

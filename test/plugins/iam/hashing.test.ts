@@ -21,7 +21,11 @@ describe('a hash', () => {
     const hasher = new Hasher(ids, cheap);
     const [one, other] = [await hasher.hash('pässwörter'), await hasher.hash('pässwörter')];
     assert.notEqual(one, other);
-    assert.equal(await hasher.verify(one, 'pa\u0308sswo\u0308rter'), true, 'composed and decomposed letters are the same letters');
+    assert.equal(
+      await hasher.verify(one, 'pa\u0308sswo\u0308rter'),
+      true,
+      'composed and decomposed letters are the same letters',
+    );
     assert.equal(await hasher.verify(one, 'Pässwörter'), false);
     assert.equal(await hasher.verify(one, 'pässwörter '), false, 'blanks count');
   });
@@ -29,10 +33,21 @@ describe('a hash', () => {
   test('that is missing or broken holds for nothing, not even for nothing', async () => {
     const hasher = new Hasher(ids, cheap);
     const whole = await hasher.hash('x'.repeat(300));
-    for (const hash of [undefined, '', 'plain', '$scrypt$ln=10,r=8,p=1$$', whole.slice(0, -1), whole.replace('scrypt', 'bcrypt')]) {
+    for (const hash of [
+      undefined,
+      '',
+      'plain',
+      '$scrypt$ln=10,r=8,p=1$$',
+      whole.slice(0, -1),
+      whole.replace('scrypt', 'bcrypt'),
+    ]) {
       assert.equal(await hasher.verify(hash, ''), false);
     }
-    assert.equal(await hasher.verify(whole, 'x'.repeat(300)), false, 'longer than a password can be');
+    assert.equal(
+      await hasher.verify(whole, 'x'.repeat(300)),
+      false,
+      'longer than a password can be',
+    );
   });
 
   test('is dated when it was cheaper than hashes are today, and not when it was dearer', async () => {
@@ -40,15 +55,23 @@ describe('a hash', () => {
     assert.equal(strong.isDated(await weak.hash('a password')), true);
     assert.equal(weak.isDated(await strong.hash('a password')), false);
     assert.equal(weak.isDated(await weak.hash('a password')), false);
-    assert.equal(await strong.verify(await weak.hash('a password'), 'a password'), true, 'a dated one still opens');
+    assert.equal(
+      await strong.verify(await weak.hash('a password'), 'a password'),
+      true,
+      'a dated one still opens',
+    );
   });
 
   test('that nobody has costs what a wrong one costs: both take a place in the queue', async () => {
     const hasher = new Hasher(ids, { ln: 13, r: 8, p: 1 });
     const known = await hasher.hash('a password');
     for (const hash of [known, undefined]) {
-      const checks = await Promise.allSettled(Array.from({ length: 30 }, () => hasher.verify(hash, 'a wrong one')));
-      const refused = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as unknown] : []));
+      const checks = await Promise.allSettled(
+        Array.from({ length: 30 }, () => hasher.verify(hash, 'a wrong one')),
+      );
+      const refused = checks.flatMap((check) =>
+        check.status === 'rejected' ? [check.reason as unknown] : [],
+      );
       assert.equal(refused.length, 8);
       assert.ok(refused.every((error) => isSvcError(error) && error.status === 429));
     }
@@ -77,6 +100,10 @@ describe('a hash', () => {
 test('passwords are checked two at a time, and one more than twenty that wait is told to come back', async () => {
   const hasher = new Hasher(ids, cheap);
   const all = Array.from({ length: 22 }, () => hasher.hash('correct horse'));
-  await assert.rejects(hasher.hash('one more'), { code: 'rate_limited', status: 429, retryAfterSeconds: 3 });
+  await assert.rejects(hasher.hash('one more'), {
+    code: 'rate_limited',
+    status: 429,
+    retryAfterSeconds: 3,
+  });
   await Promise.all(all);
 });

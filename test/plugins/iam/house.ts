@@ -2,10 +2,22 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 import Database from 'better-sqlite3';
-import { type AuditRecord, type AuditTrailContract, type Credential, type Principal, SvcError } from 'svc/sdk';
+import {
+  type AuditRecord,
+  type AuditTrailContract,
+  type Credential,
+  type Principal,
+  SvcError,
+} from 'svc/sdk';
 import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
 
-import { Directory, type DirectoryContract, Passwords, type PasswordsContract, type Person } from '../../../plugins/iam/contract.ts';
+import {
+  Directory,
+  type DirectoryContract,
+  Passwords,
+  type PasswordsContract,
+  type Person,
+} from '../../../plugins/iam/contract.ts';
 
 /** A reply of any shape: that it has the expected one is what the assertion says. */
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -18,7 +30,12 @@ export interface Answer {
 }
 
 /** Asks for somebody: the operator, or whoever a stand-in for the room of sessions lets in. */
-export type Ask = (method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
+export type Ask = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Answer>;
 
 export interface IamHouse {
   readonly house: TestHost;
@@ -46,7 +63,10 @@ export interface Trail extends AuditTrailContract {
 }
 
 /** The real room in a real house. Who asks is told by a stand-in for the room of sessions, which knows people by their id alone. */
-export async function iamHouse(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}): Promise<IamHouse> {
+export async function iamHouse(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<TestHostOptions> = {},
+): Promise<IamHouse> {
   const audit: Trail = {
     rows: [],
     before: async () => undefined,
@@ -73,17 +93,28 @@ export async function iamHouse(t: Pick<TestContext, 'after'>, options: Partial<T
     async (method, path, body, headers = {}) => {
       const answer = await fetch(`${house.url}/api/v1${path}`, {
         method,
-        headers: { authorization: `Bearer ${authorization}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        headers: {
+          authorization: `Bearer ${authorization}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       const text = await answer.text();
-      return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
+      return {
+        status: answer.status,
+        body: text === '' ? undefined : JSON.parse(text),
+        headers: answer.headers,
+      };
     };
   const ask = asking(house.token);
   const must = async (method: string, path: string, body: unknown): Promise<Json> => {
     const answer = await ask(method, path, body);
     if (answer.status >= 300) {
-      throw new SvcError('internal', `${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      throw new SvcError(
+        'internal',
+        `${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`,
+      );
     }
     return answer.body;
   };
@@ -103,7 +134,8 @@ export async function iamHouse(t: Pick<TestContext, 'after'>, options: Partial<T
     ask,
     as: ({ id }) => asking(`user ${id}`),
     asToken: ({ id }, ...grants) => asking(`token ${id} ${grants.join(' ')}`.trim()),
-    user: (name, role = 'user') => must('POST', '/users', { email: `${name}@example.org`, display_name: name, role, password }),
+    user: (name, role = 'user') =>
+      must('POST', '/users', { email: `${name}@example.org`, display_name: name, role, password }),
     async org(name, members = {}) {
       const org = await must('POST', '/orgs', { name });
       for (const [id, role] of Object.entries(members)) {
@@ -116,14 +148,19 @@ export async function iamHouse(t: Pick<TestContext, 'after'>, options: Partial<T
   };
 }
 
-export const principalOf = ({ id, email, display_name: name, role, grants, orgs, selectors }: Person, only?: readonly string[]): Principal => ({
+export const principalOf = (
+  { id, email, display_name: name, role, grants, orgs, selectors }: Person,
+  only?: readonly string[],
+): Principal => ({
   ...{ kind: only ? 'token' : 'user', id: String(id), email, name, role },
   grants: only ?? grants,
   ...(orgs && { orgs }),
   ...(selectors && { selectors }),
 });
 
-export const idsOf = ({ body }: Answer): readonly number[] => body.items.map((item: Json) => item.id);
+export const idsOf = ({ body }: Answer): readonly number[] =>
+  body.items.map((item: Json) => item.id);
 
 /** In order, for answers to requests that raced. */
-export const statusesOf = (answers: readonly Answer[]): readonly number[] => answers.map(({ status }) => status).sort((a, b) => a - b);
+export const statusesOf = (answers: readonly Answer[]): readonly number[] =>
+  answers.map(({ status }) => status).sort((a, b) => a - b);

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 
 import { type Answer, iamHouse, type IamHouse, statusesOf } from './house.ts';
 
-const activeAdmins = async ({ ask }: IamHouse): Promise<number> => (await ask('GET', '/users?role=admin&status=active')).body.total;
+const activeAdmins = async ({ ask }: IamHouse): Promise<number> =>
+  (await ask('GET', '/users?role=admin&status=active')).body.total;
 
 describe('the last active admin', () => {
   test('cannot be demoted, disabled or deleted, not even by the operator or themself', async (t) => {
@@ -24,12 +25,22 @@ describe('the last active admin', () => {
     }
     assert.equal((await iam.as(ada)('GET', '/me')).body.role, 'admin', 'nothing of it was kept');
     await iam.ask('PATCH', `/users/${off.id}`, { status: 'active' });
-    assert.equal((await iam.as(ada)('DELETE', `/users/${ada.id}`)).status, 204, 'with another one there is, everything goes');
+    assert.equal(
+      (await iam.as(ada)('DELETE', `/users/${ada.id}`)).status,
+      204,
+      'with another one there is, everything goes',
+    );
   });
 
   for (const [how, lose] of [
-    ['demoted', (iam: IamHouse, id: number) => iam.ask('PATCH', `/users/${id}/role`, { role: 'user' })],
-    ['disabled', (iam: IamHouse, id: number) => iam.ask('PATCH', `/users/${id}`, { status: 'disabled' })],
+    [
+      'demoted',
+      (iam: IamHouse, id: number) => iam.ask('PATCH', `/users/${id}/role`, { role: 'user' }),
+    ],
+    [
+      'disabled',
+      (iam: IamHouse, id: number) => iam.ask('PATCH', `/users/${id}`, { status: 'disabled' }),
+    ],
   ] as const) {
     test(`remains when the last two are ${how} in parallel, 20 times over`, async (t) => {
       const iam = await iamHouse(t);
@@ -51,7 +62,10 @@ describe('the last active admin', () => {
   test('remains when the two delete each other', async (t) => {
     const iam = await iamHouse(t);
     const [ada, eve] = [await iam.user('ada', 'admin'), await iam.user('eve', 'admin')];
-    const answers = await Promise.all([iam.as(ada)('DELETE', `/users/${eve.id}`), iam.as(eve)('DELETE', `/users/${ada.id}`)]);
+    const answers = await Promise.all([
+      iam.as(ada)('DELETE', `/users/${eve.id}`),
+      iam.as(eve)('DELETE', `/users/${ada.id}`),
+    ]);
     assert.deepEqual(statusesOf(answers), [204, 409]);
     assert.equal(await activeAdmins(iam), 1);
   });

@@ -17,7 +17,9 @@ import type { IamTables } from '../../../plugins/iam/tables.ts';
 import { Users } from '../../../plugins/iam/users.ts';
 import { inFolder, openIn } from '../../storage/folder.ts';
 
-const migrations = loadMigrations(fileURLToPath(new URL('../../../plugins/iam/migrations', import.meta.url)));
+const migrations = loadMigrations(
+  fileURLToPath(new URL('../../../plugins/iam/migrations', import.meta.url)),
+);
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const ids = { uuid: () => '', token: (bytes = 32) => randomBytes(bytes).toString('base64url') };
 const root: Principal = { kind: 'operator', id: 'operator', role: 'admin', grants: ['*'] };
@@ -28,13 +30,34 @@ async function room(dir: string) {
   const storage = await openIn(dir);
   await storage.migrate('iam', migrations);
   const tables = storage.tables<IamTables>('iam');
-  const policy = new Policy({ admin: ['*'], user: ['edge:*'], viewer: [] }, () => roleStore(tables.read).all());
-  const people = new People({ policy, read: (some) => peopleStore(tables.read).accounts(some), changed: () => undefined });
-  const users = new Users({ tables, people, clock, hasher: new Hasher(ids, { ln: 4, r: 8, p: 1 }), mostUsers: 3 });
+  const policy = new Policy({ admin: ['*'], user: ['edge:*'], viewer: [] }, () =>
+    roleStore(tables.read).all(),
+  );
+  const people = new People({
+    policy,
+    read: (some) => peopleStore(tables.read).accounts(some),
+    changed: () => undefined,
+  });
+  const users = new Users({
+    tables,
+    people,
+    clock,
+    hasher: new Hasher(ids, { ln: 4, r: 8, p: 1 }),
+    mostUsers: 3,
+  });
   const orgs = new Orgs({ tables, people, clock, mostOrgs: 4 });
   const members = new Members({ tables, people, policy, mostOrgsOfUser: 2 });
   const add = (name: string) =>
-    users.create({ email: `${name}@example.org`, display_name: '', role: 'user', password: 'a long passphrase' }, undefined, () => undefined);
+    users.create(
+      {
+        email: `${name}@example.org`,
+        display_name: '',
+        role: 'user',
+        password: 'a long passphrase',
+      },
+      undefined,
+      () => undefined,
+    );
   return { storage, tables, people, policy, users, orgs, members, add };
 }
 
@@ -43,7 +66,13 @@ describe('the room has an end', () => {
     inFolder(async (dir) => {
       const { storage, users, add } = await room(dir);
       const made = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map(add));
-      assert.deepEqual(made.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected']);
+      assert.deepEqual(made.map(({ status }) => status).sort(), [
+        'fulfilled',
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'rejected',
+      ]);
       await assert.rejects(add('f'), /there are 3 accounts already/);
       const { items } = await users.list(root, {}, { limit: 50 });
       await users.remove(by, items[0]!.id);
@@ -55,11 +84,20 @@ describe('the room has an end', () => {
     inFolder(async (dir) => {
       const { storage, orgs, members, add } = await room(dir);
       const { id } = await add('a');
-      const [one, two] = [await orgs.create(by, { name: 'one', description: '' }), await orgs.create(by, { name: 'two', description: '' })];
+      const [one, two] = [
+        await orgs.create(by, { name: 'one', description: '' }),
+        await orgs.create(by, { name: 'two', description: '' }),
+      ];
       await orgs.create(by, { name: 'three', description: '' });
-      await assert.rejects(orgs.create(by, { name: 'four', description: '' }), /there are 4 organizations already/);
+      await assert.rejects(
+        orgs.create(by, { name: 'four', description: '' }),
+        /there are 4 organizations already/,
+      );
       await members.add(by, one.id, id, 'member');
-      await assert.rejects(members.add(by, two.id, id, 'member'), /belongs to 2 organizations already/);
+      await assert.rejects(
+        members.add(by, two.id, id, 'member'),
+        /belongs to 2 organizations already/,
+      );
       await storage.close();
     }));
 });

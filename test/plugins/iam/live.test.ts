@@ -29,7 +29,17 @@ describe('memory of people', () => {
     const { id } = await user('ann', 'viewer');
     assert.deepEqual(
       { ...directory().live(id) },
-      { id, email: 'ann@example.org', display_name: 'ann', role: 'viewer', status: 'active', version: 1, grants: [], orgs: [1], selectors: undefined },
+      {
+        id,
+        email: 'ann@example.org',
+        display_name: 'ann',
+        role: 'viewer',
+        status: 'active',
+        version: 1,
+        grants: [],
+        orgs: [1],
+        selectors: undefined,
+      },
     );
     await ask('PATCH', `/users/${id}/role`, { role: 'user' });
     assert.ok(directory().live(id)!.grants.includes('edge:*'));
@@ -38,9 +48,15 @@ describe('memory of people', () => {
     await ask('PATCH', `/users/${id}`, { email: 'anna@example.org', status: 'active' });
     const ops = await org('Ops', { [id]: 'org_admin' });
     const now = directory().live(id)!;
-    assert.deepEqual([now.email, now.orgs, now.grants.includes('member:manage'), now.version], ['anna@example.org', [1, ops.id], true, 2]);
+    assert.deepEqual(
+      [now.email, now.orgs, now.grants.includes('member:manage'), now.version],
+      ['anna@example.org', [1, ops.id], true, 2],
+    );
     await ask('PATCH', `/users/${id}/role`, { role: 'admin' });
-    assert.deepEqual([directory().live(id)!.orgs, directory().live(id)!.grants], [undefined, ['*', ...[]]]);
+    assert.deepEqual(
+      [directory().live(id)!.orgs, directory().live(id)!.grants],
+      [undefined, ['*', ...[]]],
+    );
   });
 
   test('gives everybody of a role the same grants, so that they are compiled once', async (t) => {
@@ -58,7 +74,11 @@ describe('memory of people', () => {
     assert.equal((await ask('PATCH', `/users/${id}`, { status: 'disabled' })).status, 503);
     assert.equal((await ask('PATCH', `/users/${id}/role`, { role: 'admin' })).status, 503);
     assert.equal((await ask('DELETE', `/users/${id}`)).status, 503);
-    assert.equal((await ask('POST', '/users', { email: 'new@example.org', password: 'a long passphrase' })).status, 503);
+    assert.equal(
+      (await ask('POST', '/users', { email: 'new@example.org', password: 'a long passphrase' }))
+        .status,
+      503,
+    );
     assert.deepEqual(directory().live(id), before);
     assert.equal(rows('iam_users').length, 1);
   });
@@ -92,7 +112,10 @@ describe('memory of people', () => {
     release();
     assert.equal((await disabling).status, 200);
     for (const deadline = Date.now() + 5_000; directory().live(id);) {
-      assert.ok(Date.now() < deadline, 'the new generation lets somebody in whom the old one has disabled');
+      assert.ok(
+        Date.now() < deadline,
+        'the new generation lets somebody in whom the old one has disabled',
+      );
       await new Promise((resolve) => setImmediate(resolve));
     }
   });
@@ -123,7 +146,12 @@ describe('memory of people', () => {
 describe('other rooms', () => {
   test('create people with rows of their own in the same write, or not at all', async (t) => {
     const { directory, rows, ask } = await iamHouse(t);
-    const wish = { email: 'Ann@example.org', display_name: '', role: 'viewer', password: 'a long passphrase' };
+    const wish = {
+      email: 'Ann@example.org',
+      display_name: '',
+      role: 'viewer',
+      password: 'a long passphrase',
+    };
     await assert.rejects(
       directory().create(wish, undefined, ({ email }) => {
         assert.equal(email, 'ann@example.org');
@@ -133,15 +161,30 @@ describe('other rooms', () => {
     );
     assert.equal(rows('iam_users').length, 0);
     const person = await directory().create(wish, undefined);
-    assert.deepEqual([person.email, person.display_name, person.role, person.orgs], ['ann@example.org', 'ann', 'viewer', [1]]);
+    assert.deepEqual(
+      [person.email, person.display_name, person.role, person.orgs],
+      ['ann@example.org', 'ann', 'viewer', [1]],
+    );
     await assert.rejects(directory().create(wish, undefined), /already/);
-    await assert.rejects(directory().create({ ...wish, email: 'bob@example.org', password: 'short' }, undefined), /at least 10 characters/);
-    await assert.rejects(directory().create({ ...wish, email: 'bob@example.org', role: 'boss' }, undefined), /no "boss"/);
+    await assert.rejects(
+      directory().create({ ...wish, email: 'bob@example.org', password: 'short' }, undefined),
+      /at least 10 characters/,
+    );
+    await assert.rejects(
+      directory().create({ ...wish, email: 'bob@example.org', role: 'boss' }, undefined),
+      /no "boss"/,
+    );
 
     assert.equal(await directory().hasAdmin(), false);
     await directory().create({ ...wish, email: 'ada@example.org', role: 'admin' }, person.id);
     assert.equal(await directory().hasAdmin(), true);
-    assert.deepEqual([(await ask('GET', `/users/${person.id}`)).body.last_login_at, await directory().noteLogin(person.id)], [null, undefined]);
+    assert.deepEqual(
+      [
+        (await ask('GET', `/users/${person.id}`)).body.last_login_at,
+        await directory().noteLogin(person.id),
+      ],
+      [null, undefined],
+    );
     assert.match((await ask('GET', `/users/${person.id}`)).body.last_login_at, /^20\d\d-/);
   });
 });

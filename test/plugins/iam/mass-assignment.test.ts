@@ -10,7 +10,8 @@ const attacker: Readonly<Record<string, unknown>> = {
   display_name: 'Mallory',
   role: 'admin',
   status: 'disabled',
-  password_hash: '$scrypt$ln=1,r=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+  password_hash:
+    '$scrypt$ln=1,r=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
   version: 666,
   created_by: 666,
   created_at: '1970-01-01T00:00:00.000Z',
@@ -32,7 +33,8 @@ const attacker: Readonly<Record<string, unknown>> = {
 };
 
 const tables = ['iam_users', 'iam_orgs', 'iam_members', 'iam_roles'];
-const everything = ({ rows }: IamHouse): Json => Object.fromEntries(tables.map((table) => [table, rows(table)]));
+const everything = ({ rows }: IamHouse): Json =>
+  Object.fromEntries(tables.map((table) => [table, rows(table)]));
 
 describe('a write route', () => {
   test('takes the fields it names and no column besides, whatever it is sent', async (t) => {
@@ -49,12 +51,33 @@ describe('a write route', () => {
 
     // What each route is for, with a body that would do it.
     const routes: readonly [string, string, Json][] = [
-      ['POST', '/users', { email: 'new@example.org', password: 'a long passphrase', display_name: 'New', role: 'viewer' }],
-      ['PATCH', `/users/${ann.id}`, { email: 'anna@example.org', display_name: 'Anna', status: 'active' }],
-      ['PATCH', `/users/${ann.id}/password`, { password: 'a long passphrase', current_password: '' }],
+      [
+        'POST',
+        '/users',
+        {
+          email: 'new@example.org',
+          password: 'a long passphrase',
+          display_name: 'New',
+          role: 'viewer',
+        },
+      ],
+      [
+        'PATCH',
+        `/users/${ann.id}`,
+        { email: 'anna@example.org', display_name: 'Anna', status: 'active' },
+      ],
+      [
+        'PATCH',
+        `/users/${ann.id}/password`,
+        { password: 'a long passphrase', current_password: '' },
+      ],
       ['PATCH', `/users/${ann.id}/role`, { role: 'user' }],
       ['POST', '/orgs', { name: 'New', description: '', parent_id: null, device_selector: null }],
-      ['PATCH', `/orgs/${ops.id}`, { name: 'Ops 2', description: '', parent_id: null, device_selector: null }],
+      [
+        'PATCH',
+        `/orgs/${ops.id}`,
+        { name: 'Ops 2', description: '', parent_id: null, device_selector: null },
+      ],
       ['POST', '/orgs/1/members', { user_id: ann.id, role: 'member' }],
       ['PATCH', `/orgs/${ops.id}/members/${ann.id}`, { role: 'viewer' }],
       ['POST', '/roles', { name: 'another', description: '', grants: [] }],
@@ -63,7 +86,10 @@ describe('a write route', () => {
     const before = everything(iam);
     let sent = 0;
     for (const [method, path, good] of routes) {
-      for (const [field, value] of [...Object.entries(attacker), ['__proto__', { polluted: true }] as const]) {
+      for (const [field, value] of [
+        ...Object.entries(attacker),
+        ['__proto__', { polluted: true }] as const,
+      ]) {
         if (Object.hasOwn(good, field)) {
           continue;
         }

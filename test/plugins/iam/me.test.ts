@@ -23,14 +23,23 @@ describe('GET /me', () => {
   test('answers the operator and API tokens, too', async (t) => {
     const { ask, asToken, user } = await iamHouse(t);
     const operator = (await ask('GET', '/me')).body;
-    assert.deepEqual([operator.kind, operator.id, operator.role, operator.grants, operator.memberships], ['operator', 'operator', 'admin', ['*'], []]);
+    assert.deepEqual(
+      [operator.kind, operator.id, operator.role, operator.grants, operator.memberships],
+      ['operator', 'operator', 'admin', ['*'], []],
+    );
     const ann = await user('ann');
     const token = (await asToken(ann, 'edge:create')('GET', '/me')).body;
-    assert.deepEqual([token.kind, token.id, token.email, token.grants], ['token', ann.id, ann.email, ['edge:create']], 'what the token holds, not its owner');
+    assert.deepEqual(
+      [token.kind, token.id, token.email, token.grants],
+      ['token', ann.id, ann.email, ['edge:create']],
+      'what the token holds, not its owner',
+    );
   });
 
   test('has another tag whenever it says something else', async (t) => {
-    const { ask, as, user, org } = await iamHouse(t, { clock: { now: () => Date.UTC(2026, 0, 1), monotonic: () => performance.now() } });
+    const { ask, as, user, org } = await iamHouse(t, {
+      clock: { now: () => Date.UTC(2026, 0, 1), monotonic: () => performance.now() },
+    });
     await ask('POST', '/roles', { name: 'custom', grants: [] });
     const ann = await user('ann', 'custom');
     const ops = await org('Ops');
@@ -45,7 +54,9 @@ describe('GET /me', () => {
     for (const [method, path, body] of changes) {
       const before = await as(ann)('GET', '/me');
       assert.equal((await ask(method, path, body)).status < 300, true, path);
-      const after = await as(ann)('GET', '/me', undefined, { 'if-none-match': before.headers.get('etag')! });
+      const after = await as(ann)('GET', '/me', undefined, {
+        'if-none-match': before.headers.get('etag')!,
+      });
       assert.equal(after.status, 200, `${method} ${path}`);
       assert.notDeepEqual(after.body, before.body);
     }

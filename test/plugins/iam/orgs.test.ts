@@ -8,13 +8,31 @@ const namesOf = ({ body }: Answer): readonly string[] => body.items.map(({ name 
 describe('organizations', () => {
   test('are created, shown, changed and deleted by an administrator', async (t) => {
     const { ask } = await iamHouse(t);
-    const created = await ask('POST', '/orgs', { name: ' Ops ', description: 'On call', parent_id: 1 });
+    const created = await ask('POST', '/orgs', {
+      name: ' Ops ',
+      description: 'On call',
+      parent_id: 1,
+    });
     assert.equal(created.status, 201);
-    assert.deepEqual(Object.keys(created.body).sort(), ['created_at', 'description', 'device_selector', 'id', 'name', 'parent_id', 'updated_at']);
-    assert.deepEqual([created.body.name, created.body.description, created.body.parent_id], ['Ops', 'On call', 1]);
+    assert.deepEqual(Object.keys(created.body).sort(), [
+      'created_at',
+      'description',
+      'device_selector',
+      'id',
+      'name',
+      'parent_id',
+      'updated_at',
+    ]);
+    assert.deepEqual(
+      [created.body.name, created.body.description, created.body.parent_id],
+      ['Ops', 'On call', 1],
+    );
     const path = `/orgs/${created.body.id}`;
     const changed = await ask('PATCH', path, { parent_id: null, description: '' });
-    assert.deepEqual([changed.status, changed.body.parent_id, changed.body.name], [200, null, 'Ops']);
+    assert.deepEqual(
+      [changed.status, changed.body.parent_id, changed.body.name],
+      [200, null, 'Ops'],
+    );
     assert.deepEqual((await ask('GET', path)).body, changed.body);
     assert.deepEqual(namesOf(await ask('GET', '/orgs')), ['Ops', 'default']);
     assert.deepEqual(namesOf(await ask('GET', '/orgs?q=oP')), ['Ops']);
@@ -30,14 +48,19 @@ describe('organizations', () => {
     }
     const other = await org('Other');
     assert.equal((await ask('PATCH', `/orgs/${other.id}`, { name: 'ÄRZTE' })).status, 409);
-    assert.equal((await ask('PATCH', `/orgs/${ops.id}`, { name: 'ÄRZTE' })).body.name, 'ÄRZTE', 'its own');
+    assert.equal(
+      (await ask('PATCH', `/orgs/${ops.id}`, { name: 'ÄRZTE' })).body.name,
+      'ÄRZTE',
+      'its own',
+    );
     assert.equal((await ask('POST', '/orgs', { name: '   ' })).status, 400);
   });
 
   test('never stand below themselves, not even when two are moved at once', async (t) => {
     const { ask, org } = await iamHouse(t);
     const [a, b, c] = [await org('A'), await org('B'), await org('C')];
-    const move = (one: Json, parent: number) => ask('PATCH', `/orgs/${one.id}`, { parent_id: parent });
+    const move = (one: Json, parent: number) =>
+      ask('PATCH', `/orgs/${one.id}`, { parent_id: parent });
     assert.equal((await move(b, a.id)).status, 200);
     assert.equal((await move(c, b.id)).status, 200);
     for (const parent of [a, b, c]) {
@@ -50,7 +73,10 @@ describe('organizations', () => {
     for (let round = 0; round < 10; round++) {
       const answers = await Promise.all([move(x, y.id), move(y, x.id)]);
       assert.deepEqual(statusesOf(answers), [200, 409]);
-      await Promise.all([ask('PATCH', `/orgs/${x.id}`, { parent_id: null }), ask('PATCH', `/orgs/${y.id}`, { parent_id: null })]);
+      await Promise.all([
+        ask('PATCH', `/orgs/${x.id}`, { parent_id: null }),
+        ask('PATCH', `/orgs/${y.id}`, { parent_id: null }),
+      ]);
     }
   });
 
@@ -65,7 +91,11 @@ describe('organizations', () => {
     assert.deepEqual(directory().live(ann.id)?.orgs, [1, a.id]);
     assert.equal((await ask('DELETE', `/orgs/${a.id}`)).status, 204);
     const { orgs, grants } = directory().live(ann.id)!;
-    assert.deepEqual([orgs, grants.includes('member:manage')], [[1], false], 'members lose this membership and stay users');
+    assert.deepEqual(
+      [orgs, grants.includes('member:manage')],
+      [[1], false],
+      'members lose this membership and stay users',
+    );
     const next = await org('C');
     assert.ok(next.id > b.id, 'an id is not used twice');
   });
@@ -76,7 +106,10 @@ describe('members', () => {
     const { ask, user } = await iamHouse(t);
     const ann = await user('ann');
     const { items, total } = (await ask('GET', '/orgs/1/members')).body;
-    assert.deepEqual([items, total], [[{ user_id: ann.id, email: 'ann@example.org', display_name: 'ann', role: 'member' }], 1]);
+    assert.deepEqual(
+      [items, total],
+      [[{ user_id: ann.id, email: 'ann@example.org', display_name: 'ann', role: 'member' }], 1],
+    );
   });
 
   test('are added, changed and removed', async (t) => {
@@ -84,14 +117,29 @@ describe('members', () => {
     const [ann, ops] = [await user('ann'), await org('Ops')];
     const path = `/orgs/${ops.id}/members`;
     const added = await ask('POST', path, { user_id: ann.id });
-    assert.deepEqual([added.status, added.body], [201, { user_id: ann.id, email: ann.email, display_name: 'ann', role: 'member' }]);
-    assert.deepEqual([audit.rows.at(-1)!.action, audit.rows.at(-1)!.resourceId], ['member:create', `${ops.id}/${ann.id}`]);
-    assert.equal((await ask('POST', path, { user_id: ann.id, role: 'viewer' })).status, 409, 'twice');
+    assert.deepEqual(
+      [added.status, added.body],
+      [201, { user_id: ann.id, email: ann.email, display_name: 'ann', role: 'member' }],
+    );
+    assert.deepEqual(
+      [audit.rows.at(-1)!.action, audit.rows.at(-1)!.resourceId],
+      ['member:create', `${ops.id}/${ann.id}`],
+    );
+    assert.equal(
+      (await ask('POST', path, { user_id: ann.id, role: 'viewer' })).status,
+      409,
+      'twice',
+    );
     assert.equal((await ask('POST', path, { user_id: 999 })).status, 404);
     assert.equal((await ask('POST', path, { user_id: ann.id, role: 'king' })).status, 400);
-    assert.equal((await ask('PATCH', `${path}/${ann.id}`, { role: 'org_admin' })).body.role, 'org_admin');
+    assert.equal(
+      (await ask('PATCH', `${path}/${ann.id}`, { role: 'org_admin' })).body.role,
+      'org_admin',
+    );
     assert.deepEqual(
-      [audit.rows.at(-1)!.before, audit.rows.at(-1)!.after].map((row) => (row as { role: string }).role),
+      [audit.rows.at(-1)!.before, audit.rows.at(-1)!.after].map(
+        (row) => (row as { role: string }).role,
+      ),
       ['member', 'org_admin'],
     );
     assert.equal((await ask('PATCH', `${path}/999`, { role: 'member' })).status, 404);
@@ -120,7 +168,10 @@ describe('members', () => {
 });
 
 /** An organization with an org_admin and a plain member, who are nowhere else. */
-async function twin(iam: IamHouse, name: string): Promise<{ readonly org: Json; readonly head: Json; readonly mate: Json }> {
+async function twin(
+  iam: IamHouse,
+  name: string,
+): Promise<{ readonly org: Json; readonly head: Json; readonly mate: Json }> {
   const [head, mate] = [await iam.user(`${name}-head`), await iam.user(`${name}-mate`, 'viewer')];
   const org = await iam.org(name, { [head.id]: 'org_admin', [mate.id]: 'member' });
   for (const { id } of [head, mate]) {
@@ -152,16 +203,28 @@ describe('people of one organization', () => {
         ['DELETE', `/orgs/${red.org.id}/members/${blue.mate.id}`, undefined, managed],
       ];
       for (const [method, path, body, status] of expected) {
-        assert.equal((await ask(method, path, body)).status, status, `${method} ${path} as ${person.email}`);
+        assert.equal(
+          (await ask(method, path, body)).status,
+          status,
+          `${method} ${path} as ${person.email}`,
+        );
       }
       assert.deepEqual(idsOf(await ask('GET', '/users')), [red.mate.id, red.head.id]);
       assert.deepEqual(idsOf(await ask('GET', '/users?q=blue')), []);
       assert.equal((await ask('GET', `/users?org_id=${blue.org.id}`)).body.total, 0);
       assert.deepEqual(idsOf(await ask('GET', '/orgs')), [red.org.id]);
-      assert.equal((await ask('GET', `/orgs/${red.org.id}`)).body.parent_id, null, 'a parent one may not see');
+      assert.equal(
+        (await ask('GET', `/orgs/${red.org.id}`)).body.parent_id,
+        null,
+        'a parent one may not see',
+      );
     }
     assert.equal((await iam.ask('GET', `/orgs/${red.org.id}`)).body.parent_id, blue.org.id);
-    assert.equal((await iam.ask('GET', `/orgs/${blue.org.id}/members`)).body.total, 2, 'nothing happened');
+    assert.equal(
+      (await iam.ask('GET', `/orgs/${blue.org.id}/members`)).body.total,
+      2,
+      'nothing happened',
+    );
   });
 
   test('see whom they share an organization with, from the next request on', async (t) => {
@@ -173,7 +236,11 @@ describe('people of one organization', () => {
     await iam.ask('DELETE', `/orgs/${blue.org.id}/members/${red.mate.id}`);
     assert.equal((await iam.as(red.mate)('GET', `/users/${blue.head.id}`)).status, 404);
     await iam.ask('DELETE', `/orgs/${red.org.id}/members/${red.mate.id}`);
-    assert.deepEqual(idsOf(await iam.as(red.mate)('GET', '/users')), [red.mate.id], 'who is nowhere sees themself');
+    assert.deepEqual(
+      idsOf(await iam.as(red.mate)('GET', '/users')),
+      [red.mate.id],
+      'who is nowhere sees themself',
+    );
   });
 
   test('manage its members as org_admin, there and nowhere else', async (t) => {
@@ -182,7 +249,11 @@ describe('people of one organization', () => {
     const guest = await iam.user('guest');
     const ask = iam.as(red.head);
     const path = `/orgs/${red.org.id}/members`;
-    assert.equal((await ask('POST', path, { user_id: guest.id })).status, 404, 'somebody they cannot see');
+    assert.equal(
+      (await ask('POST', path, { user_id: guest.id })).status,
+      404,
+      'somebody they cannot see',
+    );
     await iam.ask('POST', '/orgs/1/members', { user_id: red.head.id });
     assert.equal((await ask('POST', path, { user_id: guest.id })).status, 201);
     assert.equal((await ask('PATCH', `${path}/${guest.id}`, { role: 'org_admin' })).status, 200);
@@ -193,7 +264,11 @@ describe('people of one organization', () => {
     assert.match(refused.body.message, /org_admin of default/);
 
     await iam.ask('PATCH', `${path}/${red.head.id}`, { role: 'member' });
-    assert.equal((await ask('DELETE', `${path}/${guest.id}`)).status, 403, 'from the next request on they do not');
+    assert.equal(
+      (await ask('DELETE', `${path}/${guest.id}`)).status,
+      403,
+      'from the next request on they do not',
+    );
   });
 
   test('manage them by a custom role in every organization they belong to', async (t) => {
@@ -202,9 +277,27 @@ describe('people of one organization', () => {
     const host = await iam.user('host', 'host');
     const [red, blue] = [await twin(iam, 'red'), await twin(iam, 'blue')];
     await iam.ask('POST', `/orgs/${red.org.id}/members`, { user_id: host.id });
-    assert.equal((await iam.as(host)('DELETE', `/orgs/${red.org.id}/members/${red.mate.id}`)).status, 204);
-    assert.equal((await iam.as(host)('DELETE', `/orgs/${blue.org.id}/members/${blue.mate.id}`)).status, 404);
-    assert.equal((await iam.asToken(red.head)('DELETE', `/orgs/${red.org.id}/members/${host.id}`)).status, 403, 'a token without it');
-    assert.equal((await iam.asToken(red.head, 'member:manage')('DELETE', `/orgs/${red.org.id}/members/${host.id}`)).status, 204);
+    assert.equal(
+      (await iam.as(host)('DELETE', `/orgs/${red.org.id}/members/${red.mate.id}`)).status,
+      204,
+    );
+    assert.equal(
+      (await iam.as(host)('DELETE', `/orgs/${blue.org.id}/members/${blue.mate.id}`)).status,
+      404,
+    );
+    assert.equal(
+      (await iam.asToken(red.head)('DELETE', `/orgs/${red.org.id}/members/${host.id}`)).status,
+      403,
+      'a token without it',
+    );
+    assert.equal(
+      (
+        await iam.asToken(red.head, 'member:manage')(
+          'DELETE',
+          `/orgs/${red.org.id}/members/${host.id}`,
+        )
+      ).status,
+      204,
+    );
   });
 });

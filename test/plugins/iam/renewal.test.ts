@@ -32,7 +32,11 @@ describe('an account with a dated hash', () => {
     const { ask, user, passwords, directory, sql } = await iamHouse(t);
     const { id, email } = await user('ann');
     const weak = new Hasher(ids, { ln: 14, r: 8, p: 1 });
-    sql('update iam_users set password_hash = ? where id = ?', await weak.hash('an old passphrase'), id);
+    sql(
+      'update iam_users set password_hash = ? where id = ?',
+      await weak.hash('an old passphrase'),
+      id,
+    );
     await passwords().verify(email, 'an old passphrase');
     await ask('PATCH', `/users/${id}/password`, { password: 'a new passphrase' });
     await directory().noteLogin(id);

@@ -14,18 +14,30 @@ import type { IamTables } from '../../../plugins/iam/tables.ts';
 import { Users } from '../../../plugins/iam/users.ts';
 import { inFolder, openIn, silent } from '../../storage/folder.ts';
 
-const migrations = loadMigrations(fileURLToPath(new URL('../../../plugins/iam/migrations', import.meta.url)));
+const migrations = loadMigrations(
+  fileURLToPath(new URL('../../../plugins/iam/migrations', import.meta.url)),
+);
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const ids = { uuid: () => '', token: (bytes = 32) => randomBytes(bytes).toString('base64url') };
-const by = { principal: { kind: 'operator', id: 'operator', role: 'admin', grants: ['*'] }, requireMatch: () => undefined, note: () => undefined } as const;
+const by = {
+  principal: { kind: 'operator', id: 'operator', role: 'admin', grants: ['*'] },
+  requireMatch: () => undefined,
+  note: () => undefined,
+} as const;
 
 test('a login with the old password that is still being checked when the password is reset opens nothing', () =>
   inFolder(async (dir) => {
     const storage = await openIn(dir);
     await storage.migrate('iam', migrations);
     const tables = storage.tables<IamTables>('iam');
-    const policy = new Policy({ admin: ['*'], user: [], viewer: [] }, () => roleStore(tables.read).all());
-    const people = new People({ policy, read: (some) => peopleStore(tables.read).accounts(some), changed: () => undefined });
+    const policy = new Policy({ admin: ['*'], user: [], viewer: [] }, () =>
+      roleStore(tables.read).all(),
+    );
+    const people = new People({
+      policy,
+      read: (some) => peopleStore(tables.read).accounts(some),
+      changed: () => undefined,
+    });
     const quick = new Hasher(ids, { ln: 4, r: 8, p: 1 });
     const reached = signal();
     const released = signal();
@@ -37,7 +49,11 @@ test('a login with the old password that is still being checked when the passwor
     };
     const users = new Users({ tables, people, clock, hasher: quick });
     const email = 'ann@example.org';
-    const { id } = await users.create({ email, display_name: '', role: 'user', password: 'a lost passphrase' }, undefined, () => undefined);
+    const { id } = await users.create(
+      { email, display_name: '', role: 'user', password: 'a lost passphrase' },
+      undefined,
+      () => undefined,
+    );
     const credentials = new Credentials({ tables, people, hasher: slow, log: silent });
 
     const login = credentials.verify(email, 'a lost passphrase');
@@ -45,7 +61,13 @@ test('a login with the old password that is still being checked when the passwor
     await users.setPassword(by, id, 'a new passphrase', undefined);
     released.give();
     assert.equal(await login, undefined);
-    assert.deepEqual([(await credentials.verify(email, 'a new passphrase'))?.version, await credentials.verify(email, 'a lost passphrase')], [2, undefined]);
+    assert.deepEqual(
+      [
+        (await credentials.verify(email, 'a new passphrase'))?.version,
+        await credentials.verify(email, 'a lost passphrase'),
+      ],
+      [2, undefined],
+    );
     await storage.close();
   }));
 

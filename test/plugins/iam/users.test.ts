@@ -15,31 +15,64 @@ const refusedFor = ({ status, body }: Answer, path: string): void => {
 describe('users', () => {
   test('are created, shown, changed and deleted by an administrator', async (t) => {
     const { ask, audit } = await iamHouse(t);
-    const created = await ask('POST', '/users', { email: '  Ann.Lee@Example.ORG ', password, role: 'user' });
+    const created = await ask('POST', '/users', {
+      email: '  Ann.Lee@Example.ORG ',
+      password,
+      role: 'user',
+    });
     assert.equal(created.status, 201);
     const { id } = created.body;
-    assert.deepEqual(Object.keys(created.body).sort(), ['created_at', 'display_name', 'email', 'id', 'last_login_at', 'role', 'status', 'updated_at']);
+    assert.deepEqual(Object.keys(created.body).sort(), [
+      'created_at',
+      'display_name',
+      'email',
+      'id',
+      'last_login_at',
+      'role',
+      'status',
+      'updated_at',
+    ]);
     assert.deepEqual(
-      [created.body.email, created.body.display_name, created.body.role, created.body.status, created.body.last_login_at],
+      [
+        created.body.email,
+        created.body.display_name,
+        created.body.role,
+        created.body.status,
+        created.body.last_login_at,
+      ],
       ['ann.lee@example.org', 'ann.lee', 'user', 'active', null],
     );
     assert.equal((await ask('GET', `/users/${id}`)).body.email, 'ann.lee@example.org');
 
-    const changed = await ask('PATCH', `/users/${id}`, { email: 'ann@example.org', display_name: ' Ann ' });
-    assert.deepEqual([changed.status, changed.body.email, changed.body.display_name], [200, 'ann@example.org', 'Ann']);
+    const changed = await ask('PATCH', `/users/${id}`, {
+      email: 'ann@example.org',
+      display_name: ' Ann ',
+    });
+    assert.deepEqual(
+      [changed.status, changed.body.email, changed.body.display_name],
+      [200, 'ann@example.org', 'Ann'],
+    );
     assert.equal((await ask('PATCH', `/users/${id}/role`, { role: 'viewer' })).body.role, 'viewer');
     assert.equal((await ask('DELETE', `/users/${id}`)).status, 204);
     assert.equal((await ask('GET', `/users/${id}`)).status, 404);
     assert.equal((await ask('DELETE', `/users/${id}`)).status, 404);
 
-    const rows = audit.rows.filter(({ status }) => status === 'success').map(({ action, resourceType, resourceId }) => [action, resourceType, resourceId]);
+    const rows = audit.rows
+      .filter(({ status }) => status === 'success')
+      .map(({ action, resourceType, resourceId }) => [action, resourceType, resourceId]);
     assert.deepEqual(rows, [
       ['user:create', 'user', String(id)],
       ['user:update', 'user', String(id)],
       ['user:role', 'user', String(id)],
       ['user:delete', 'user', String(id)],
     ]);
-    assert.deepEqual([(audit.rows[2]!.before as { role: string }).role, (audit.rows[2]!.after as { role: string }).role], ['user', 'viewer']);
+    assert.deepEqual(
+      [
+        (audit.rows[2]!.before as { role: string }).role,
+        (audit.rows[2]!.after as { role: string }).role,
+      ],
+      ['user', 'viewer'],
+    );
   });
 
   test('have one e-mail each, whatever its case, until they are deleted', async (t) => {
@@ -48,12 +81,23 @@ describe('users', () => {
     const bob = await user('bob');
     const again = await ask('POST', '/users', { email: 'ANN@example.org', password });
     assert.deepEqual([again.status, again.body.error], [409, 'conflict']);
-    assert.equal((await ask('PATCH', `/users/${bob.id}`, { email: 'Ann@Example.org' })).status, 409);
-    assert.equal((await ask('PATCH', `/users/${ann.id}`, { email: 'ANN@example.org' })).status, 200, 'her own');
+    assert.equal(
+      (await ask('PATCH', `/users/${bob.id}`, { email: 'Ann@Example.org' })).status,
+      409,
+    );
+    assert.equal(
+      (await ask('PATCH', `/users/${ann.id}`, { email: 'ANN@example.org' })).status,
+      200,
+      'her own',
+    );
     await ask('DELETE', `/users/${ann.id}`);
     const second = await user('ann');
     assert.notEqual(second.id, ann.id);
-    assert.deepEqual({ ...(await directory().nameOf(ann.id)) }, { email: 'ann@example.org', display_name: 'ann' }, 'what she did keeps her name');
+    assert.deepEqual(
+      { ...(await directory().nameOf(ann.id)) },
+      { email: 'ann@example.org', display_name: 'ann' },
+      'what she did keeps her name',
+    );
     assert.equal(await directory().nameOf(999), undefined);
   });
 
@@ -73,10 +117,22 @@ describe('users', () => {
       refusedFor(await ask('POST', '/users', { email, password }), '/email');
     }
     for (const bad of ['short', 'x'.repeat(257), '🔥'.repeat(9)]) {
-      refusedFor(await ask('POST', '/users', { email: 'new@example.org', password: bad }), '/password');
+      refusedFor(
+        await ask('POST', '/users', { email: 'new@example.org', password: bad }),
+        '/password',
+      );
     }
-    refusedFor(await ask('POST', '/users', { email: 'long.enough@example.org', password: ' Long.Enough@Example.org' }), '/password');
-    refusedFor(await ask('POST', '/users', { email: 'new@example.org', password, role: 'boss' }), '/role');
+    refusedFor(
+      await ask('POST', '/users', {
+        email: 'long.enough@example.org',
+        password: ' Long.Enough@Example.org',
+      }),
+      '/password',
+    );
+    refusedFor(
+      await ask('POST', '/users', { email: 'new@example.org', password, role: 'boss' }),
+      '/role',
+    );
     refusedFor(await ask('PATCH', `/users/${id}/role`, { role: 'boss' }), '/role');
     refusedFor(await ask('PATCH', `/users/${id}`, { status: 'asleep' }), '/status');
     refusedFor(await ask('PATCH', `/users/${id}`, { display_name: 'a\u0000b' }), '/display_name');
@@ -93,7 +149,11 @@ describe('users', () => {
     const ops = await org('Ops', { [ann.id]: 'member' });
     assert.deepEqual(idsOf(await ask('GET', '/users')), [cyd.id, bob.id, ann.id]);
     assert.deepEqual(idsOf(await ask('GET', '/users?q=AnN')), [ann.id]);
-    assert.deepEqual(idsOf(await ask('GET', `/users?q=${encodeURIComponent('%_')}`)), [bob.id], 'wildcards are letters');
+    assert.deepEqual(
+      idsOf(await ask('GET', `/users?q=${encodeURIComponent('%_')}`)),
+      [bob.id],
+      'wildcards are letters',
+    );
     assert.deepEqual(idsOf(await ask('GET', '/users?role=user&status=active')), [cyd.id]);
     assert.deepEqual(idsOf(await ask('GET', '/users?status=disabled')), [bob.id]);
     assert.deepEqual(idsOf(await ask('GET', `/users?org_id=${ops.id}`)), [ann.id]);
@@ -103,7 +163,11 @@ describe('users', () => {
     assert.deepEqual([idsOf(first), first.body.total], [[cyd.id, bob.id], 3]);
     await user('dan');
     const second = await ask('GET', `/users?limit=2&cursor=${first.body.next_cursor}`);
-    assert.deepEqual([idsOf(second), second.body.next_cursor, second.body.total], [[ann.id], '', 4], 'a newer row moves nothing');
+    assert.deepEqual(
+      [idsOf(second), second.body.next_cursor, second.body.total],
+      [[ann.id], '', 4],
+      'a newer row moves nothing',
+    );
   });
 
   test('change only in the version that was seen', async (t) => {
@@ -114,18 +178,42 @@ describe('users', () => {
     assert.equal(first.status, 200);
     const late = await ask('PATCH', `/users/${id}`, { display_name: 'Two' }, { 'if-match': seen });
     assert.deepEqual([late.status, late.body.error], [409, 'conflict']);
-    assert.equal((await ask('PATCH', `/users/${id}/role`, { role: 'viewer' }, { 'if-match': seen })).status, 409);
-    assert.equal((await ask('DELETE', `/users/${id}`, undefined, { 'if-match': seen })).status, 409);
-    assert.equal((await ask('PATCH', `/users/${id}`, { display_name: 'Two' }, { 'if-match': first.headers.get('etag')! })).status, 200);
+    assert.equal(
+      (await ask('PATCH', `/users/${id}/role`, { role: 'viewer' }, { 'if-match': seen })).status,
+      409,
+    );
+    assert.equal(
+      (await ask('DELETE', `/users/${id}`, undefined, { 'if-match': seen })).status,
+      409,
+    );
+    assert.equal(
+      (
+        await ask(
+          'PATCH',
+          `/users/${id}`,
+          { display_name: 'Two' },
+          { 'if-match': first.headers.get('etag')! },
+        )
+      ).status,
+      200,
+    );
 
     const ops = await org('Ops');
     const orgSeen = (await ask('GET', `/orgs/${ops.id}`)).headers.get('etag')!;
-    assert.equal((await ask('PATCH', `/orgs/${ops.id}`, { name: 'A' }, { 'if-match': orgSeen })).status, 200);
-    assert.equal((await ask('PATCH', `/orgs/${ops.id}`, { name: 'B' }, { 'if-match': orgSeen })).status, 409);
+    assert.equal(
+      (await ask('PATCH', `/orgs/${ops.id}`, { name: 'A' }, { 'if-match': orgSeen })).status,
+      200,
+    );
+    assert.equal(
+      (await ask('PATCH', `/orgs/${ops.id}`, { name: 'B' }, { 'if-match': orgSeen })).status,
+      409,
+    );
   });
 
   test('get another version with each change, even when the clock stands still', async (t) => {
-    const { ask, user } = await iamHouse(t, { clock: { now: () => Date.UTC(2026, 0, 1), monotonic: () => performance.now() } });
+    const { ask, user } = await iamHouse(t, {
+      clock: { now: () => Date.UTC(2026, 0, 1), monotonic: () => performance.now() },
+    });
     const { id } = await user('ann');
     const tags = new Set<string>();
     for (let i = 0; i < 5; i++) {
@@ -140,7 +228,11 @@ describe('users', () => {
     await ask('PATCH', `/users/${id}/password`, { password: 'another passphrase' });
     const [{ password_hash: hash }] = rows('iam_users');
     assert.match(hash, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
-    const answers = await Promise.all(['/users', `/users/${id}`, `/policy/explain?action=admin&user_id=${id}`].map((path) => ask('GET', path)));
+    const answers = await Promise.all(
+      ['/users', `/users/${id}`, `/policy/explain?action=admin&user_id=${id}`].map((path) =>
+        ask('GET', path),
+      ),
+    );
     const everything = JSON.stringify([answers.map(({ body }) => body), audit.rows, house.lines]);
     for (const secret of ['$scrypt$', 'password_hash', password, 'another passphrase']) {
       assert.ok(!everything.includes(secret), secret);

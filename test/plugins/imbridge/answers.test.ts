@@ -4,7 +4,12 @@ import { test } from 'node:test';
 import { imOffice, providers, settled } from './office.ts';
 
 test('a question on each platform is answered in one message, in a session of its thread', async (t) => {
-  const office = await imOffice(t, [{ when: { last: 'Who' }, reply: { text: 'See ![x](http://evil.example/p.png) @here <!channel> <at id=all></at>.' } }]);
+  const office = await imOffice(t, [
+    {
+      when: { last: 'Who' },
+      reply: { text: 'See ![x](http://evil.example/p.png) @here <!channel> <at id=all></at>.' },
+    },
+  ]);
   for (const provider of providers) {
     const app = await office.connect(provider);
     await office.say(app, { text: 'How are things?' });

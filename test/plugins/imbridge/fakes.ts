@@ -23,7 +23,14 @@ export interface FakePlatform {
   close(): Promise<void>;
 }
 
-export type Mischief = 'limited' | 'down' | 'reset' | 'lost-answer' | 'expired' | 'redirect' | 'huge';
+export type Mischief =
+  | 'limited'
+  | 'down'
+  | 'reset'
+  | 'lost-answer'
+  | 'expired'
+  | 'redirect'
+  | 'huge';
 
 interface Reply {
   readonly status?: number;
@@ -35,7 +42,12 @@ interface Rules {
   readonly limited: Reply;
   readonly expired?: Reply;
   handle(
-    request: { readonly path: string; readonly query: URLSearchParams; readonly headers: IncomingMessage['headers']; readonly body: Json },
+    request: {
+      readonly path: string;
+      readonly query: URLSearchParams;
+      readonly headers: IncomingMessage['headers'];
+      readonly body: Json;
+    },
     on: Fake,
   ): Reply | Promise<Reply>;
 }
@@ -80,7 +92,15 @@ class Fake implements FakePlatform {
             headers = {},
             body,
           } = early ??
-          (await rules.handle({ path: url.pathname, query: url.searchParams, headers: req.headers, body: text === '' ? {} : JSON.parse(text) }, this));
+          (await rules.handle(
+            {
+              path: url.pathname,
+              query: url.searchParams,
+              headers: req.headers,
+              body: text === '' ? {} : JSON.parse(text),
+            },
+            this,
+          ));
           if (trick === 'lost-answer') {
             req.socket.destroy();
             return;
@@ -115,12 +135,17 @@ async function start(rules: Rules): Promise<FakePlatform> {
   return fake;
 }
 
-const onlyKeys = (body: Json, ...known: string[]): boolean => Object.keys(body).every((key) => known.includes(key));
+const onlyKeys = (body: Json, ...known: string[]): boolean =>
+  Object.keys(body).every((key) => known.includes(key));
 
 /** 200 for everything, `ok: false` with a word for what it refuses, 429 with a header. */
 export const startSlack = (secret: string): Promise<FakePlatform> =>
   start({
-    limited: { status: 429, headers: { 'retry-after': '1' }, body: { ok: false, error: 'ratelimited' } },
+    limited: {
+      status: 429,
+      headers: { 'retry-after': '1' },
+      body: { ok: false, error: 'ratelimited' },
+    },
     expired: { body: { ok: false, error: 'token_expired' } },
     handle({ path, headers, body }, on) {
       if (headers.authorization !== `Bearer ${secret}`) {
@@ -128,7 +153,22 @@ export const startSlack = (secret: string): Promise<FakePlatform> =>
       }
       const tooLong = typeof body.text === 'string' && body.text.length > 40_000;
       if (path === '/chat.postMessage') {
-        if (tooLong || !onlyKeys(body, 'channel', 'thread_ts', 'text', 'mrkdwn', 'link_names', 'unfurl_links', 'unfurl_media', 'parse', 'blocks', 'metadata')) {
+        if (
+          tooLong ||
+          !onlyKeys(
+            body,
+            'channel',
+            'thread_ts',
+            'text',
+            'mrkdwn',
+            'link_names',
+            'unfurl_links',
+            'unfurl_media',
+            'parse',
+            'blocks',
+            'metadata',
+          )
+        ) {
           return { body: { ok: false, error: tooLong ? 'msg_too_long' : 'invalid_arguments' } };
         }
         const { id } = on.post(body.channel, body.text, body);
@@ -144,7 +184,9 @@ export const startSlack = (secret: string): Promise<FakePlatform> =>
         return { body: { ok: true, channel: body.channel, ts: body.ts, text: body.text } };
       }
       if (path === '/conversations.replies' || path === '/conversations.history') {
-        const messages = on.standing.filter(({ to }) => to === body.channel).map(({ id, text, raw }) => ({ ts: id, text, metadata: raw['metadata'] }));
+        const messages = on.standing
+          .filter(({ to }) => to === body.channel)
+          .map(({ id, text, raw }) => ({ ts: id, text, metadata: raw['metadata'] }));
         return { body: { ok: true, messages } };
       }
       return { body: { ok: false, error: 'unknown_method' } };
@@ -154,9 +196,20 @@ export const startSlack = (secret: string): Promise<FakePlatform> =>
 /** Knows no keys: what is sent twice stands there twice. 429 says in its body how long. */
 export const startTelegram = (secret: string): Promise<FakePlatform> =>
   start({
-    limited: { status: 429, body: { ok: false, error_code: 429, description: 'Too Many Requests: retry after 1', parameters: { retry_after: 1 } } },
+    limited: {
+      status: 429,
+      body: {
+        ok: false,
+        error_code: 429,
+        description: 'Too Many Requests: retry after 1',
+        parameters: { retry_after: 1 },
+      },
+    },
     handle({ path, body }, on) {
-      const refuse = (error_code: number, description: string) => ({ status: error_code, body: { ok: false, error_code, description } });
+      const refuse = (error_code: number, description: string) => ({
+        status: error_code,
+        body: { ok: false, error_code, description },
+      });
       if (!path.startsWith(`/bot${secret}/`)) {
         return refuse(401, 'Unauthorized');
       }
@@ -172,15 +225,27 @@ export const startTelegram = (secret: string): Promise<FakePlatform> =>
         }
       }
       if (path.endsWith('/sendMessage')) {
-        const { id } = on.post(String(body.chat_id), body.text, body, String(on.standing.length + 1));
-        return { body: { ok: true, result: { message_id: Number(id), chat: { id: body.chat_id } } } };
+        const { id } = on.post(
+          String(body.chat_id),
+          body.text,
+          body,
+          String(on.standing.length + 1),
+        );
+        return {
+          body: { ok: true, result: { message_id: Number(id), chat: { id: body.chat_id } } },
+        };
       }
-      const found = path.endsWith('/editMessageText') ? on.find(String(body.message_id)) : undefined;
+      const found = path.endsWith('/editMessageText')
+        ? on.find(String(body.message_id))
+        : undefined;
       if (found === undefined || typeof body.message_id !== 'number') {
         return refuse(400, 'Bad Request: message to edit not found');
       }
       if (found.text === body.text) {
-        return refuse(400, 'Bad Request: message is not modified: specified new message content and reply markup are exactly the same');
+        return refuse(
+          400,
+          'Bad Request: message is not modified: specified new message content and reply markup are exactly the same',
+        );
       }
       found.text = body.text;
       found.edits += 1;
@@ -194,16 +259,24 @@ export const startFeishu = (appId: string, secret: string): Promise<FakePlatform
   const textOf = (content: string): string => JSON.parse(content).elements[0].content;
   return start({
     limited: { status: 400, body: { code: 99991400, msg: 'request trigger frequency limit' } },
-    expired: { status: 400, body: { code: 99991663, msg: 'Invalid access token for authorization' } },
+    expired: {
+      status: 400,
+      body: { code: 99991663, msg: 'Invalid access token for authorization' },
+    },
     handle({ path, headers, body, query }, on) {
       if (path === '/open-apis/auth/v3/tenant_access_token/internal') {
         const isGood = body.app_id === appId && body.app_secret === secret;
-        return { body: isGood ? { code: 0, msg: 'ok', tenant_access_token: 't-1', expire: 7_200 } : { code: 10014, msg: 'app secret invalid' } };
+        return {
+          body: isGood
+            ? { code: 0, msg: 'ok', tenant_access_token: 't-1', expire: 7_200 }
+            : { code: 10014, msg: 'app secret invalid' },
+        };
       }
       if (headers.authorization !== 'Bearer t-1') {
         return { status: 400, body: { code: 99991663, msg: 'Invalid access token' } };
       }
-      const [, id, verb] = /^\/open-apis\/im\/v1\/messages(?:\/([^/]+)(?:\/(\w+))?)?$/.exec(path) ?? [];
+      const [, id, verb] =
+        /^\/open-apis\/im\/v1\/messages(?:\/([^/]+)(?:\/(\w+))?)?$/.exec(path) ?? [];
       if (id !== undefined && verb === undefined) {
         const found = on.find(id);
         if (found === undefined) {
@@ -222,7 +295,10 @@ export const startFeishu = (appId: string, secret: string): Promise<FakePlatform
         return { body: { code: 230001, msg: 'invalid param' } };
       }
       const known = keys.get(body.uuid);
-      const message = known === undefined ? on.post(id ?? body.receive_id, textOf(body.content), body) : on.find(known)!;
+      const message =
+        known === undefined
+          ? on.post(id ?? body.receive_id, textOf(body.content), body)
+          : on.find(known)!;
       keys.set(body.uuid, message.id);
       return { body: { code: 0, msg: 'success', data: { message_id: message.id } } };
     },
@@ -238,7 +314,9 @@ export const startDingtalk = (appKey: string, secret: string): Promise<FakePlatf
     handle({ path, headers, body }, on) {
       if (path === '/v1.0/oauth2/accessToken') {
         const isGood = body.appKey === appKey && body.appSecret === secret;
-        return isGood ? { body: { accessToken: 'd-1', expireIn: 7_200 } } : { status: 400, body: { code: 'invalidClientIdOrSecret', message: 'no' } };
+        return isGood
+          ? { body: { accessToken: 'd-1', expireIn: 7_200 } }
+          : { status: 400, body: { code: 'invalidClientIdOrSecret', message: 'no' } };
       }
       if (headers['x-acs-dingtalk-access-token'] !== 'd-1') {
         return { status: 401, body: { code: 'InvalidAuthentication', message: 'token invalid' } };
@@ -269,16 +347,28 @@ export const startWecom = (corp: string, secret: string): Promise<FakePlatform> 
     handle({ path, query, body }, on) {
       if (path === '/cgi-bin/gettoken') {
         const isGood = query.get('corpid') === corp && query.get('corpsecret') === secret;
-        return { body: isGood ? { errcode: 0, errmsg: 'ok', access_token: 'w-1', expires_in: 7_200 } : { errcode: 40001, errmsg: 'invalid credential' } };
+        return {
+          body: isGood
+            ? { errcode: 0, errmsg: 'ok', access_token: 'w-1', expires_in: 7_200 }
+            : { errcode: 40001, errmsg: 'invalid credential' },
+        };
       }
       if (query.get('access_token') !== 'w-1') {
         return { body: { errcode: 40014, errmsg: 'invalid access_token' } };
       }
       const text = body.text?.content;
-      if (path !== '/cgi-bin/message/send' || typeof text !== 'string' || Buffer.byteLength(text) > 2_048 || !Number.isInteger(body.agentid)) {
+      if (
+        path !== '/cgi-bin/message/send' ||
+        typeof text !== 'string' ||
+        Buffer.byteLength(text) > 2_048 ||
+        !Number.isInteger(body.agentid)
+      ) {
         return { body: { errcode: 40058, errmsg: 'invalid request parameter' } };
       }
-      const known = body.enable_duplicate_check === 1 ? on.standing.find((each) => each.to === body.touser && each.text === text) : undefined;
+      const known =
+        body.enable_duplicate_check === 1
+          ? on.standing.find((each) => each.to === body.touser && each.text === text)
+          : undefined;
       const { id } = known ?? on.post(body.touser ?? body.toparty, text, body);
       return { body: { errcode: 0, errmsg: 'ok', msgid: id } };
     },

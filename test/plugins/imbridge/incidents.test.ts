@@ -6,19 +6,32 @@ import { MetricsIngest } from '../../../plugins/metricsdb/contract.ts';
 import { type ImApp, type ImOffice, imOffice, settled } from './office.ts';
 
 /** The real rooms of alerts and notifications, and one incident that burns. */
-async function burning(t: TestContext): Promise<{ readonly office: ImOffice; readonly pass: (heat: number) => Promise<void> }> {
+async function burning(
+  t: TestContext,
+): Promise<{ readonly office: ImOffice; readonly pass: (heat: number) => Promise<void> }> {
   const office = await imOffice(t, [], { plugins: ['metricsdb', 'alert', 'notify'] });
   const pass = async (heat: number): Promise<void> => {
     for (let step = 0; step < 12; step++) {
       office.clock.ahead += 10_000;
-      await office.house.service(MetricsIngest).write([{ labels: { __name__: 'test_heat', device_id: '7' }, value: heat, time: office.now() }]);
+      await office.house
+        .service(MetricsIngest)
+        .write([
+          { labels: { __name__: 'test_heat', device_id: '7' }, value: heat, time: office.now() },
+        ]);
       await office.house.service(AlertEvaluator).tick();
     }
   };
   await office.house.json('/api/v1/alert-rules', {
     method: 'POST',
     body: JSON.stringify({
-      ...{ rule_key: 'test_hot', name: 'Too hot', kind: 'metric_raw', source_type: 'svc_builtin', scope_type: 'host', join_mode: 'all' },
+      ...{
+        rule_key: 'test_hot',
+        name: 'Too hot',
+        kind: 'metric_raw',
+        source_type: 'svc_builtin',
+        scope_type: 'host',
+        join_mode: 'all',
+      },
       ...{ severity: 'warning', conditions: [{ expr: 'test_heat > 1' }] },
     }),
   });
@@ -50,9 +63,21 @@ async function told(t: TestContext) {
   await settled(() => since().some((text) => text.includes('FIRING')), since);
   const notice = app.fake.standing.slice(before).find(({ text }) => text.includes('FIRING'))!;
   // oxlint-disable-next-line typescript/no-explicit-any -- blocks as Slack has them
-  const elements = (notice.raw['blocks'] as any[])[1].elements as { text: { text: string }; value?: string; url?: string }[];
+  const elements = (notice.raw['blocks'] as any[])[1].elements as {
+    text: { text: string };
+    value?: string;
+    url?: string;
+  }[];
   const incident = (await office.ask('bob', 'GET', '/alerts/incidents')).body.items[0];
-  const press = (at: number, from: string) => office.say(app, { text: elements[at]!.value!, from, to: 'C1', direct: false, above: notice.id, pressed: true });
+  const press = (at: number, from: string) =>
+    office.say(app, {
+      text: elements[at]!.value!,
+      from,
+      to: 'C1',
+      direct: false,
+      above: notice.id,
+      pressed: true,
+    });
   const now = async () => (await office.ask('bob', 'GET', `/alerts/incidents/${incident.id}`)).body;
   return { office, app, since, notice, elements, incident, press, now };
 }
@@ -70,23 +95,46 @@ test('an incident is told with buttons, acknowledged by who is linked, and its t
   await press(0, 'U1');
   await settled(() => since().some((text) => text.includes('acknowledged by vera')), since);
   assert.equal((await now()).status, 'acknowledged');
-  assert.ok(office.rows.some(({ action, principal, ip }) => action === 'incident:ack' && principal.id === '6' && ip === 'im:slack'));
+  assert.ok(
+    office.rows.some(
+      ({ action, principal, ip }) =>
+        action === 'incident:ack' && principal.id === '6' && ip === 'im:slack',
+    ),
+  );
 
-  await office.say(app, { text: '/silence 2h', from: 'U1', to: 'C1', direct: false, above: notice.id });
+  await office.say(app, {
+    text: '/silence 2h',
+    from: 'U1',
+    to: 'C1',
+    direct: false,
+    above: notice.id,
+  });
   await settled(() => since().some((text) => text.includes('cannot be silenced')), since);
   await office.say(app, { text: '/incidents', from: 'U1' });
   await settled(() => since().some((text) => text.includes('Too hot')), since);
 
-  await office.ask('anna', 'POST', `/alerts/incidents/${incident.id}/notes`, { text: 'The fan is dead.' });
+  await office.ask('anna', 'POST', `/alerts/incidents/${incident.id}/notes`, {
+    text: 'The fan is dead.',
+  });
   await settled(() => since().some((text) => text.includes('The fan is dead.')), since);
-  assert.equal(app.fake.standing.find(({ text }) => text.includes('fan is dead'))!.raw['thread_ts'], notice.id);
+  assert.equal(
+    app.fake.standing.find(({ text }) => text.includes('fan is dead'))!.raw['thread_ts'],
+    notice.id,
+  );
 
   await press(2, 'U1');
   await settled(() => since().includes('All is well.'), since);
-  assert.equal((await office.ask('vera', 'GET', '/chat/sessions')).body.items[0].related_incident_id, incident.id);
+  assert.equal(
+    (await office.ask('vera', 'GET', '/chat/sessions')).body.items[0].related_incident_id,
+    incident.id,
+  );
   await office.ask('anna', 'POST', `/alerts/incidents/${incident.id}/resolve`, {});
   await settled(() => since().some((text) => /resolved/i.test(text)), since);
-  assert.equal(since().filter((text) => text.startsWith('acknowledged')).length, 0, 'what was done in the thread is not told there again');
+  assert.equal(
+    since().filter((text) => text.startsWith('acknowledged')).length,
+    0,
+    'what was done in the thread is not told there again',
+  );
 });
 
 test('the button that silences does so for two hours from when it was pressed, once, and for a linked account alone', async (t) => {
@@ -96,19 +144,50 @@ test('the button that silences does so for two hours from when it was pressed, o
   assert.equal((await now()).status, 'open');
   const pressed = office.now();
   await press(1, 'U1');
-  await settled(() => since().some((text) => text.includes(`Incident ${incident.id} is silenced for 2h by vera.`)), since);
+  await settled(
+    () =>
+      since().some((text) => text.includes(`Incident ${incident.id} is silenced for 2h by vera.`)),
+    since,
+  );
   const { status, silenced_until: until } = await now();
   assert.equal(status, 'silenced');
-  assert.ok(Math.abs(Date.parse(until) - pressed - 7_200_000) < 60_000, `${until} is two hours from ${new Date(pressed).toISOString()}`);
-  assert.equal(office.rows.filter(({ action, principal, ip }) => action === 'incident:silence' && principal.id === '6' && ip === 'im:slack').length, 1);
+  assert.ok(
+    Math.abs(Date.parse(until) - pressed - 7_200_000) < 60_000,
+    `${until} is two hours from ${new Date(pressed).toISOString()}`,
+  );
+  assert.equal(
+    office.rows.filter(
+      ({ action, principal, ip }) =>
+        action === 'incident:silence' && principal.id === '6' && ip === 'im:slack',
+    ).length,
+    1,
+  );
   // The answer has a button by which it lasts longer, however often it is pressed: by two hours.
-  const answer = app.fake.standing.find(({ text }) => text.includes('is silenced for 2h by vera.'))!;
+  const answer = app.fake.standing.find(({ text }) =>
+    text.includes('is silenced for 2h by vera.'),
+  )!;
   // oxlint-disable-next-line typescript/no-explicit-any -- blocks as Slack has them
-  const [extend] = (answer.raw['blocks'] as any[])[1].elements as { text: { text: string }; value: string }[];
+  const [extend] = (answer.raw['blocks'] as any[])[1].elements as {
+    text: { text: string };
+    value: string;
+  }[];
   assert.equal(extend!.text.text, 'Extend by 2 h');
   for (const times of [1, 2]) {
-    await office.say(app, { text: extend!.value, from: 'U1', to: 'C1', direct: false, above: answer.id, pressed: true });
-    await settled(() => since().filter((text) => text.includes(`The silence of incident ${incident.id} now lasts until`)).length === times, since);
+    await office.say(app, {
+      text: extend!.value,
+      from: 'U1',
+      to: 'C1',
+      direct: false,
+      above: answer.id,
+      pressed: true,
+    });
+    await settled(
+      () =>
+        since().filter((text) =>
+          text.includes(`The silence of incident ${incident.id} now lasts until`),
+        ).length === times,
+      since,
+    );
   }
   assert.equal(Date.parse((await now()).silenced_until), Date.parse(until) + 7_200_000);
 });

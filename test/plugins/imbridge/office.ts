@@ -5,7 +5,14 @@ import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
 import type { Rule } from '../../../bin/fake-model/script.ts';
 import { directory, persona } from '../chat/stand-ins.ts';
 import { type Name, type SkillHouse, skillHouse, type Somebody, tools } from '../skill/house.ts';
-import { type FakePlatform, startDingtalk, startFeishu, startSlack, startTelegram, startWecom } from './fakes.ts';
+import {
+  type FakePlatform,
+  startDingtalk,
+  startFeishu,
+  startSlack,
+  startTelegram,
+  startWecom,
+} from './fakes.ts';
 
 export const providers = ['slack', 'telegram', 'feishu', 'dingtalk', 'wecom'] as const;
 export type Provider = (typeof providers)[number];
@@ -20,12 +27,36 @@ export interface AppSecrets {
 
 export const secretsOf = (provider: Provider, number = 1): AppSecrets =>
   ({
-    slack: { app_id: `A000000000${number}`, app_secret: `xoxb-000000000${number}`, verify_token: `xapp-${number}`, encrypt_key: `signing-${number}` },
-    telegram: { app_id: `10000${number}`, app_secret: `10000${number}:abcdefghijklmnop`, verify_token: `hook-${number}`, encrypt_key: '' },
-    feishu: { app_id: `cli_abcdef${number}`, app_secret: `feishu-${number}`, verify_token: `verify-${number}`, encrypt_key: `key-${number}` },
-    dingtalk: { app_id: `dingabcdef${number}`, app_secret: `ding-${number}`, verify_token: '', encrypt_key: '' },
+    slack: {
+      app_id: `A000000000${number}`,
+      app_secret: `xoxb-000000000${number}`,
+      verify_token: `xapp-${number}`,
+      encrypt_key: `signing-${number}`,
+    },
+    telegram: {
+      app_id: `10000${number}`,
+      app_secret: `10000${number}:abcdefghijklmnop`,
+      verify_token: `hook-${number}`,
+      encrypt_key: '',
+    },
+    feishu: {
+      app_id: `cli_abcdef${number}`,
+      app_secret: `feishu-${number}`,
+      verify_token: `verify-${number}`,
+      encrypt_key: `key-${number}`,
+    },
+    dingtalk: {
+      app_id: `dingabcdef${number}`,
+      app_secret: `ding-${number}`,
+      verify_token: '',
+      encrypt_key: '',
+    },
     wecom: {
-      ...{ app_id: `ww000000000000000${number}:100000${number}`, app_secret: `wecom-${number}`, verify_token: `token-${number}` },
+      ...{
+        app_id: `ww000000000000000${number}:100000${number}`,
+        app_secret: `wecom-${number}`,
+        verify_token: `token-${number}`,
+      },
       encrypt_key: `${number}`.repeat(42) + 'A',
     },
   })[provider];
@@ -53,10 +84,21 @@ export interface SignedCallback {
 let keys = 0;
 
 /** A callback as the platform itself would make it, signed with these secrets at that time. */
-export function callback(provider: Provider, secrets: AppSecrets, act: Act, now: number): SignedCallback {
+export function callback(
+  provider: Provider,
+  secrets: AppSecrets,
+  act: Act,
+  now: number,
+): SignedCallback {
   const key = act.key ?? `k${++keys}`;
   const from = act.from ?? 'U1';
-  const body = { slack: slackBody, telegram: telegramBody, feishu: feishuBody, dingtalk: dingtalkBody, wecom: wecomBody }[provider](
+  const body = {
+    slack: slackBody,
+    telegram: telegramBody,
+    feishu: feishuBody,
+    dingtalk: dingtalkBody,
+    wecom: wecomBody,
+  }[provider](
     { ...act, key, from, to: act.to ?? (act.direct === false ? 'C1' : from) },
     secrets,
     now,
@@ -66,10 +108,19 @@ export function callback(provider: Provider, secrets: AppSecrets, act: Act, now:
 
 type Full = Act & { readonly key: string; readonly from: string; readonly to: string };
 
-export function sign(provider: Provider, secrets: AppSecrets, body: string, now: number): SignedCallback {
+export function sign(
+  provider: Provider,
+  secrets: AppSecrets,
+  body: string,
+  now: number,
+): SignedCallback {
   const seconds = String(Math.floor(now / 1_000));
   const json = { 'content-type': 'application/json' };
-  const post = (headers: Record<string, string>, text = body, query: Record<string, string> = {}): SignedCallback => ({
+  const post = (
+    headers: Record<string, string>,
+    text = body,
+    query: Record<string, string> = {},
+  ): SignedCallback => ({
     method: 'POST',
     query,
     headers,
@@ -79,28 +130,59 @@ export function sign(provider: Provider, secrets: AppSecrets, body: string, now:
   switch (provider) {
     case 'slack':
       return post({
-        ...{ 'content-type': body.startsWith('payload=') ? 'application/x-www-form-urlencoded' : 'application/json', 'x-slack-request-timestamp': seconds },
+        ...{
+          'content-type': body.startsWith('payload=')
+            ? 'application/x-www-form-urlencoded'
+            : 'application/json',
+          'x-slack-request-timestamp': seconds,
+        },
         'x-slack-signature': `v0=${hmac(secrets.encrypt_key, `v0:${seconds}:${body}`).digest('hex')}`,
       });
     case 'telegram':
       return post({ ...json, 'x-telegram-bot-api-secret-token': secrets.verify_token });
     case 'feishu': {
       const iv = Buffer.alloc(16, 7);
-      const cipher = createCipheriv('aes-256-cbc', createHash('sha256').update(secrets.encrypt_key).digest(), iv);
-      const text = JSON.stringify({ encrypt: Buffer.concat([iv, cipher.update(body), cipher.final()]).toString('base64') });
-      const signature = createHash('sha256').update(`${seconds}nonce${secrets.encrypt_key}${text}`).digest('hex');
-      return post({ ...json, 'x-lark-request-timestamp': seconds, 'x-lark-request-nonce': 'nonce', 'x-lark-signature': signature }, text);
+      const cipher = createCipheriv(
+        'aes-256-cbc',
+        createHash('sha256').update(secrets.encrypt_key).digest(),
+        iv,
+      );
+      const text = JSON.stringify({
+        encrypt: Buffer.concat([iv, cipher.update(body), cipher.final()]).toString('base64'),
+      });
+      const signature = createHash('sha256')
+        .update(`${seconds}nonce${secrets.encrypt_key}${text}`)
+        .digest('hex');
+      return post(
+        {
+          ...json,
+          'x-lark-request-timestamp': seconds,
+          'x-lark-request-nonce': 'nonce',
+          'x-lark-signature': signature,
+        },
+        text,
+      );
     }
     case 'dingtalk': {
       const at = String(Math.floor(now) + (keys % 1_000));
-      return post({ ...json, timestamp: at, sign: hmac(secrets.app_secret, `${at}\n${secrets.app_secret}`).digest('base64') });
+      return post({
+        ...json,
+        timestamp: at,
+        sign: hmac(secrets.app_secret, `${at}\n${secrets.app_secret}`).digest('base64'),
+      });
     }
     case 'wecom': {
       const [corp] = secrets.app_id.split(':');
       const sealed = wecomSealed(secrets.encrypt_key, body, corp!);
-      const msg_signature = createHash('sha1').update([secrets.verify_token, seconds, 'nonce', sealed].toSorted().join('')).digest('hex');
+      const msg_signature = createHash('sha1')
+        .update([secrets.verify_token, seconds, 'nonce', sealed].toSorted().join(''))
+        .digest('hex');
       const xml = `<xml><ToUserName><![CDATA[${corp}]]></ToUserName><Encrypt><![CDATA[${sealed}]]></Encrypt></xml>`;
-      return post({ 'content-type': 'text/xml' }, xml, { msg_signature, timestamp: seconds, nonce: 'nonce' });
+      return post({ 'content-type': 'text/xml' }, xml, {
+        msg_signature,
+        timestamp: seconds,
+        nonce: 'nonce',
+      });
     }
   }
 }
@@ -109,26 +191,56 @@ export function wecomSealed(encodingKey: string, text: string, receiver: string)
   const key = Buffer.from(`${encodingKey}=`, 'base64');
   const length = Buffer.alloc(4);
   length.writeUInt32BE(Buffer.byteLength(text));
-  const plain = Buffer.concat([Buffer.alloc(16, 9), length, Buffer.from(text), Buffer.from(receiver)]);
+  const plain = Buffer.concat([
+    Buffer.alloc(16, 9),
+    length,
+    Buffer.from(text),
+    Buffer.from(receiver),
+  ]);
   const padding = 32 - (plain.length % 32);
   const cipher = createCipheriv('aes-256-cbc', key, key.subarray(0, 16)).setAutoPadding(false);
-  return Buffer.concat([cipher.update(Buffer.concat([plain, Buffer.alloc(padding, padding)])), cipher.final()]).toString('base64');
+  return Buffer.concat([
+    cipher.update(Buffer.concat([plain, Buffer.alloc(padding, padding)])),
+    cipher.final(),
+  ]).toString('base64');
 }
 
-function slackBody({ key, from, to, text, direct = true, above, pressed }: Full, { app_id }: AppSecrets): string {
+function slackBody(
+  { key, from, to, text, direct = true, above, pressed }: Full,
+  { app_id }: AppSecrets,
+): string {
   if (pressed === true) {
     const payload = {
-      ...{ type: 'block_actions', api_app_id: app_id, trigger_id: key, user: { id: from, username: from }, channel: { id: to } },
+      ...{
+        type: 'block_actions',
+        api_app_id: app_id,
+        trigger_id: key,
+        user: { id: from, username: from },
+        channel: { id: to },
+      },
       ...{ message: { ts: above ?? '1.1' }, actions: [{ value: text, action_ts: '1' }] },
     };
     return `payload=${encodeURIComponent(JSON.stringify(payload))}`;
   }
   const event = {
-    ...{ type: direct ? 'message' : 'app_mention', user: from, channel: to, ts: `9.${key}`, text: direct ? text : `<@UBOT> ${text}` },
+    ...{
+      type: direct ? 'message' : 'app_mention',
+      user: from,
+      channel: to,
+      ts: `9.${key}`,
+      text: direct ? text : `<@UBOT> ${text}`,
+    },
     ...(direct && { channel_type: 'im' }),
     ...(above !== undefined && { thread_ts: above }),
   };
-  return JSON.stringify({ type: 'event_callback', team_id: 'T1', api_app_id: app_id, event_id: key, event, authorizations: [{ user_id: 'UBOT' }] });
+  return JSON.stringify({
+    type: 'event_callback',
+    team_id: 'T1',
+    api_app_id: app_id,
+    event_id: key,
+    event,
+    authorizations: [{ user_id: 'UBOT' }],
+  });
 }
 
 function telegramBody({ key, from, to, text, direct = true, above, pressed }: Full): string {
@@ -136,42 +248,86 @@ function telegramBody({ key, from, to, text, direct = true, above, pressed }: Fu
   const person = { id: from, is_bot: false, username: from };
   const message = {
     ...{ message_id: 500, chat, from: person, text },
-    ...(above !== undefined && (pressed === true ? { message_id: Number(above) } : { reply_to_message: { message_id: Number(above) } })),
+    ...(above !== undefined &&
+      (pressed === true
+        ? { message_id: Number(above) }
+        : { reply_to_message: { message_id: Number(above) } })),
   };
-  const update = pressed === true ? { callback_query: { id: 'q1', from: person, data: text, message } } : { message };
+  const update =
+    pressed === true
+      ? { callback_query: { id: 'q1', from: person, data: text, message } }
+      : { message };
   return JSON.stringify({ update_id: key, ...update });
 }
 
-function feishuBody({ key, from, to, text, direct = true, above, pressed }: Full, { app_id, verify_token: token }: AppSecrets): string {
-  const header = { event_id: key, token, app_id, tenant_key: 'x', event_type: pressed === true ? 'card.action.trigger' : 'im.message.receive_v1' };
+function feishuBody(
+  { key, from, to, text, direct = true, above, pressed }: Full,
+  { app_id, verify_token: token }: AppSecrets,
+): string {
+  const header = {
+    event_id: key,
+    token,
+    app_id,
+    tenant_key: 'x',
+    event_type: pressed === true ? 'card.action.trigger' : 'im.message.receive_v1',
+  };
   const event =
     pressed === true
-      ? { operator: { open_id: from }, action: { value: { token: text } }, context: { open_chat_id: to, open_message_id: above ?? 'm0' } }
+      ? {
+          operator: { open_id: from },
+          action: { value: { token: text } },
+          context: { open_chat_id: to, open_message_id: above ?? 'm0' },
+        }
       : {
           sender: { sender_type: 'user', sender_id: { open_id: from } },
           message: {
-            ...{ message_id: `om_${key}`, chat_id: to, chat_type: direct ? 'p2p' : 'group', message_type: 'text' },
+            ...{
+              message_id: `om_${key}`,
+              chat_id: to,
+              chat_type: direct ? 'p2p' : 'group',
+              message_type: 'text',
+            },
             ...(above !== undefined && { root_id: above, parent_id: above }),
             content: JSON.stringify({ text: direct ? text : `@_user_1 ${text}` }),
-            ...(!direct && { mentions: [{ key: '@_user_1', id: { open_id: 'ou_bot' }, name: 'svc' }] }),
+            ...(!direct && {
+              mentions: [{ key: '@_user_1', id: { open_id: 'ou_bot' }, name: 'svc' }],
+            }),
           },
         };
   return JSON.stringify({ schema: '2.0', header, event });
 }
 
-const dingtalkBody = ({ key, from, to, text, direct = true, pressed }: Full, { app_id }: AppSecrets): string =>
+const dingtalkBody = (
+  { key, from, to, text, direct = true, pressed }: Full,
+  { app_id }: AppSecrets,
+): string =>
   JSON.stringify({
-    ...{ msgId: key, conversationId: to, conversationType: direct ? '1' : '2', senderStaffId: from, senderNick: from, robotCode: app_id, msgtype: 'text' },
+    ...{
+      msgId: key,
+      conversationId: to,
+      conversationType: direct ? '1' : '2',
+      senderStaffId: from,
+      senderNick: from,
+      robotCode: app_id,
+      msgtype: 'text',
+    },
     text: { content: pressed === true ? `/do ${text}` : ` ${text}` },
   });
 
-const wecomBody = ({ key, from, text, pressed }: Full, { app_id }: AppSecrets, now: number): string => {
+const wecomBody = (
+  { key, from, text, pressed }: Full,
+  { app_id }: AppSecrets,
+  now: number,
+): string => {
   const [corp, agent] = app_id.split(':');
   const content = pressed === true ? `/do ${text}` : text;
   return `<xml><ToUserName><![CDATA[${corp}]]></ToUserName><FromUserName><![CDATA[${from}]]></FromUserName><CreateTime>${Math.floor(now / 1_000)}</CreateTime><MsgType><![CDATA[text]]></MsgType><Content><![CDATA[${content}]]></Content><MsgId>${key}</MsgId><AgentID>${agent}</AgentID></xml>`;
 };
 
-export const startFake = (provider: Provider, { app_id, app_secret }: AppSecrets): Promise<FakePlatform> =>
+export const startFake = (
+  provider: Provider,
+  { app_id, app_secret }: AppSecrets,
+): Promise<FakePlatform> =>
   ({
     slack: () => startSlack(app_secret),
     telegram: () => startTelegram(app_secret),
@@ -192,7 +348,10 @@ export interface ImOffice extends SkillHouse {
   readonly clock: { ahead: number };
   connect(provider: Provider, more?: object, number?: number): Promise<ImApp>;
   /** Sends a callback as it is. */
-  call(app: Pick<ImApp, 'provider' | 'id'>, signed: SignedCallback): Promise<{ readonly status: number; readonly text: string }>;
+  call(
+    app: Pick<ImApp, 'provider' | 'id'>,
+    signed: SignedCallback,
+  ): Promise<{ readonly status: number; readonly text: string }>;
   say(app: ImApp, act: Act): Promise<void>;
   link(app: ImApp, who: Name, sender: string): Promise<void>;
   now(): number;
@@ -211,16 +370,38 @@ export async function imHouse(
 ): Promise<SkillHouse> {
   const { model, now = Date.now, plugins = [], dataDir, environment = {} } = options;
   const kit: SkillHouse = await skillHouse(t, {
-    plugins: ['gate', 'approval', 'skill', 'setting', 'model', 'chat', 'imbridge', ...providers.map((provider) => `im-${provider}`), tools, ...plugins],
+    plugins: [
+      'gate',
+      'approval',
+      'skill',
+      'setting',
+      'model',
+      'chat',
+      'imbridge',
+      ...providers.map((provider) => `im-${provider}`),
+      tools,
+      ...plugins,
+    ],
     clock: { now, monotonic: () => performance.now() + now() - Date.now() },
     ...(dataDir !== undefined && { dataDir }),
     services: {
-      'persona.directory': directory(persona({ name: 'sre', permission_mode: 'dual-sign-required' })),
+      'persona.directory': directory(
+        persona({ name: 'sre', permission_mode: 'dual-sign-required' }),
+      ),
       'device.scopes': { of: async () => ({ ids: new Set<number>(), enforce: [] }) },
       'iam.directory': {
         live: (id: number) => {
-          const found = Object.entries(kit.people).find(([, one]: [string, Somebody]) => one.id === id && one.status === 'active');
-          return found && { ...found[1], email: `${found[0]}@example.org`, display_name: found[0], orgs: undefined };
+          const found = Object.entries(kit.people).find(
+            ([, one]: [string, Somebody]) => one.id === id && one.status === 'active',
+          );
+          return (
+            found && {
+              ...found[1],
+              email: `${found[0]}@example.org`,
+              display_name: found[0],
+              orgs: undefined,
+            }
+          );
         },
         narrows: () => Object.values(kit.people).some(({ selectors }) => selectors !== undefined),
         grantsOf: (role: string) => ({ admin: ['*'], user: ['device:*'] })[role] ?? [],
@@ -239,7 +420,9 @@ export async function imHouse(
 
 export const draftOf = (provider: Provider, endpoint: string, number = 1): object => ({
   ...{ provider, name: `${provider} ${number}`, endpoint, allow_from: ['U1', 'U2', 'U3', 'C1'] },
-  ...Object.fromEntries(Object.entries(secretsOf(provider, number)).filter(([, value]) => value !== '')),
+  ...Object.fromEntries(
+    Object.entries(secretsOf(provider, number)).filter(([, value]) => value !== ''),
+  ),
 });
 
 /** Sends a callback as it is. */
@@ -249,7 +432,11 @@ export async function deliver(
   { method, query, headers, body }: SignedCallback,
 ): Promise<{ readonly status: number; readonly text: string }> {
   const search = new URLSearchParams({ ...query, app: id }).toString();
-  const answer = await fetch(`${url}/api/v1/im/${provider}/events?${search}`, { method, headers, ...(method === 'POST' && { body }) });
+  const answer = await fetch(`${url}/api/v1/im/${provider}/events?${search}`, {
+    method,
+    headers,
+    ...(method === 'POST' && { body }),
+  });
   return { status: answer.status, text: await answer.text() };
 }
 
@@ -257,7 +444,10 @@ export async function deliver(
 export async function imOffice(
   t: Pick<TestContext, 'after'>,
   rules: readonly Rule[] = [],
-  options: { readonly plugins?: readonly string[]; readonly environment?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly plugins?: readonly string[];
+    readonly environment?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<ImOffice> {
   const model = await FakeModel.start({ rules: [...rules, { reply: { text: 'All is well.' } }] });
   t.after(() => model.close());
@@ -265,19 +455,31 @@ export async function imOffice(
   const now = (): number => Date.now() + clock.ahead;
   const kit = await imHouse(t, { model: model.url, now, ...options });
   const office: ImOffice = Object.assign(kit, {
-    ...{ model, clock, now, call: (app: Pick<ImApp, 'provider' | 'id'>, signed: SignedCallback) => deliver(kit.house.url, app, signed) },
+    ...{
+      model,
+      clock,
+      now,
+      call: (app: Pick<ImApp, 'provider' | 'id'>, signed: SignedCallback) =>
+        deliver(kit.house.url, app, signed),
+    },
     async connect(provider: Provider, more: object = {}, number = 1): Promise<ImApp> {
       const secrets = secretsOf(provider, number);
       const fake = await startFake(provider, secrets);
       t.after(() => fake.close());
-      const { status, body } = await kit.ask('bob', 'POST', '/im/apps', { ...draftOf(provider, fake.url, number), ...more });
+      const { status, body } = await kit.ask('bob', 'POST', '/im/apps', {
+        ...draftOf(provider, fake.url, number),
+        ...more,
+      });
       if (status !== 201) {
         throw new Error(JSON.stringify(body));
       }
       return { provider, id: body.id, fake, secrets };
     },
     async say(app: ImApp, act: Act) {
-      const { status, text } = await office.call(app, callback(app.provider, app.secrets, act, now()));
+      const { status, text } = await office.call(
+        app,
+        callback(app.provider, app.secrets, act, now()),
+      );
       if (status !== 200) {
         throw new Error(`${app.provider} was answered ${status} ${text}`);
       }
@@ -286,14 +488,19 @@ export async function imOffice(
       const { body } = await kit.ask(who, 'POST', '/im/links');
       const before = app.fake.standing.length;
       await office.say(app, { text: `/link ${body.code}`, from: sender });
-      await settled(() => app.fake.standing.slice(before).some(({ text }) => text.includes('linked to')));
+      await settled(() =>
+        app.fake.standing.slice(before).some(({ text }) => text.includes('linked to')),
+      );
     },
   });
   return office;
 }
 
 /** Waits until it is so. */
-export async function settled(isSo: () => boolean | Promise<boolean>, say: () => unknown = () => ''): Promise<void> {
+export async function settled(
+  isSo: () => boolean | Promise<boolean>,
+  say: () => unknown = () => '',
+): Promise<void> {
   for (let waited = 0; !(await isSo()); waited += 10) {
     if (waited > 20_000) {
       throw new Error(`it did not come to that: ${JSON.stringify(say())}`);

@@ -6,7 +6,17 @@ import { test, type TestContext } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 import { packed, unpacked } from '../../../plugins/im-feishu/frame.ts';
-import { type AppSecrets, callback, draftOf, imOffice, type ImOffice, type Provider, secretsOf, settled, startFake } from './office.ts';
+import {
+  type AppSecrets,
+  callback,
+  draftOf,
+  imOffice,
+  type ImOffice,
+  type Provider,
+  secretsOf,
+  settled,
+  startFake,
+} from './office.ts';
 
 interface Gateway {
   readonly url: string;
@@ -32,11 +42,18 @@ async function gateway(
       void (async () => {
         const body = Buffer.concat(chunks).toString('utf8');
         const own = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/socket?service_id=7`;
-        const polled = updates !== undefined && req.url!.endsWith('/getUpdates') ? updates(JSON.parse(body).offset as number) : undefined;
+        const polled =
+          updates !== undefined && req.url!.endsWith('/getUpdates')
+            ? updates(JSON.parse(body).offset as number)
+            : undefined;
         const answer = polled ?? open(own, `${req.url} ${req.headers.authorization ?? ''} ${body}`);
         const passed =
           answer === undefined
-            ? await fetch(behind + req.url!, { method: req.method!, headers: req.headers as Record<string, string>, ...(body !== '' && { body }) })
+            ? await fetch(behind + req.url!, {
+                method: req.method!,
+                headers: req.headers as Record<string, string>,
+                ...(body !== '' && { body }),
+              })
             : undefined;
         res.writeHead(passed?.status ?? 200, { 'content-type': 'application/json' });
         res.end(passed === undefined ? JSON.stringify(answer) : await passed.text());
@@ -46,7 +63,9 @@ async function gateway(
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (socket) => {
     [current, count] = [socket, count + 1];
-    socket.on('message', (data: Buffer, isBinary) => heard.push(isBinary ? data : data.toString('utf8')));
+    socket.on('message', (data: Buffer, isBinary) =>
+      heard.push(isBinary ? data : data.toString('utf8')),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
@@ -54,7 +73,12 @@ async function gateway(
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, socket: () => current, heard, opened: () => count };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    socket: () => current,
+    heard,
+    opened: () => count,
+  };
 }
 
 async function dialled(
@@ -68,9 +92,13 @@ async function dialled(
   const fake = await startFake(provider, secrets);
   t.after(() => fake.close());
   const peer = await gateway(t, fake.url, (url, asked) => open(url, asked, secrets), updates);
-  const { status, body } = await office.ask('bob', 'POST', '/im/apps', { ...draftOf(provider, peer.url), mode: 'stream' });
+  const { status, body } = await office.ask('bob', 'POST', '/im/apps', {
+    ...draftOf(provider, peer.url),
+    mode: 'stream',
+  });
   assert.equal(status, 201, JSON.stringify(body));
-  const bodyOf = (text: string, key: string): string => callback(provider, secrets, { text, key }, office.now()).body;
+  const bodyOf = (text: string, key: string): string =>
+    callback(provider, secrets, { text, key }, office.now()).body;
   return { fake, peer, secrets, id: body.id as string, bodyOf };
 }
 
@@ -81,10 +109,16 @@ test('Slack: an envelope is acknowledged once it is on disk; a socket that ends 
   );
   await settled(() => peer.socket() !== undefined);
   peer.socket()!.send(JSON.stringify({ type: 'hello' }));
-  const envelope = (key: string) => JSON.stringify({ envelope_id: `e-${key}`, type: 'events_api', payload: JSON.parse(bodyOf('How are things?', key)) });
+  const envelope = (key: string) =>
+    JSON.stringify({
+      envelope_id: `e-${key}`,
+      type: 'events_api',
+      payload: JSON.parse(bodyOf('How are things?', key)),
+    });
   peer.socket()!.send(envelope('1'));
   await settled(
-    () => peer.heard.includes('{"envelope_id":"e-1"}') && fake.standing.at(-1)?.text === 'All is well.',
+    () =>
+      peer.heard.includes('{"envelope_id":"e-1"}') && fake.standing.at(-1)?.text === 'All is well.',
     () => peer.heard,
   );
   peer.socket()!.send(JSON.stringify({ type: 'disconnect' }));
@@ -95,7 +129,15 @@ test('Slack: an envelope is acknowledged once it is on disk; a socket that ends 
   peer.socket()!.terminate();
   await settled(() => peer.opened() === 3);
   // A callback to an app that is dialled is none of it.
-  assert.equal((await office.call({ provider: 'slack', id }, callback('slack', secretsOf('slack'), { text: 'x' }, office.now()))).status, 401);
+  assert.equal(
+    (
+      await office.call(
+        { provider: 'slack', id },
+        callback('slack', secretsOf('slack'), { text: 'x' }, office.now()),
+      )
+    ).status,
+    401,
+  );
   await office.ask('bob', 'DELETE', `/im/apps/${id}`);
   await settled(() => peer.socket()!.readyState === 3);
 });
@@ -106,12 +148,27 @@ test('Feishu: frames of a long connection, in parts as they come, are answered',
     asked.includes('/callback/ws/endpoint') ? { code: 0, data: { URL: url } } : undefined,
   );
   await settled(() => peer.heard.length > 0);
-  assert.deepEqual([unpacked(peer.heard[0] as Buffer)!.headers['type'], unpacked(peer.heard[0] as Buffer)!.service], ['ping', 7]);
+  assert.deepEqual(
+    [
+      unpacked(peer.heard[0] as Buffer)!.headers['type'],
+      unpacked(peer.heard[0] as Buffer)!.service,
+    ],
+    ['ping', 7],
+  );
   const event = {
-    ...{ schema: '2.0', header: { event_id: '1', app_id: secrets.app_id, event_type: 'im.message.receive_v1' } },
+    ...{
+      schema: '2.0',
+      header: { event_id: '1', app_id: secrets.app_id, event_type: 'im.message.receive_v1' },
+    },
     event: {
       sender: { sender_type: 'user', sender_id: { open_id: 'U1' } },
-      message: { message_id: 'om_1', chat_id: 'U1', chat_type: 'p2p', message_type: 'text', content: '{"text":"Well?"}' },
+      message: {
+        message_id: 'om_1',
+        chat_id: 'U1',
+        chat_type: 'p2p',
+        message_type: 'text',
+        content: '{"text":"Well?"}',
+      },
     },
   };
   const bytes = Buffer.from(JSON.stringify(event));
@@ -132,23 +189,47 @@ test('Feishu: frames of a long connection, in parts as they come, are answered',
     () => fake.standing,
   );
   const answer = unpacked(peer.heard[1] as Buffer)!;
-  assert.deepEqual([Buffer.from(answer.payload).toString(), answer.headers['message_id']], ['{"code":200}', 'p']);
+  assert.deepEqual(
+    [Buffer.from(answer.payload).toString(), answer.headers['message_id']],
+    ['{"code":200}', 'p'],
+  );
 });
 
 test('DingTalk: a message of the stream is answered, pings come back as they went', async (t) => {
   const office = await imOffice(t);
   const { fake, peer, bodyOf } = await dialled(t, office, 'dingtalk', (url, asked) =>
-    asked.includes('/v1.0/gateway/connections/open') && asked.includes('"clientSecret":"ding-1"') ? { endpoint: url.split('?')[0], ticket: 'a b' } : undefined,
+    asked.includes('/v1.0/gateway/connections/open') && asked.includes('"clientSecret":"ding-1"')
+      ? { endpoint: url.split('?')[0], ticket: 'a b' }
+      : undefined,
   );
   await settled(() => peer.socket() !== undefined);
-  peer.socket()!.send(JSON.stringify({ type: 'SYSTEM', headers: { topic: 'ping', messageId: 'p1' }, data: '{"opaque":"x"}' }));
-  peer.socket()!.send(JSON.stringify({ type: 'CALLBACK', headers: { topic: '/v1.0/im/bot/messages/get', messageId: 'm1' }, data: bodyOf('Well?', '1') }));
+  peer
+    .socket()!
+    .send(
+      JSON.stringify({
+        type: 'SYSTEM',
+        headers: { topic: 'ping', messageId: 'p1' },
+        data: '{"opaque":"x"}',
+      }),
+    );
+  peer
+    .socket()!
+    .send(
+      JSON.stringify({
+        type: 'CALLBACK',
+        headers: { topic: '/v1.0/im/bot/messages/get', messageId: 'm1' },
+        data: bodyOf('Well?', '1'),
+      }),
+    );
   await settled(
     () => peer.heard.length === 2 && fake.standing.at(-1)?.text === 'All is well.',
     () => peer.heard,
   );
   const [pong, taken] = peer.heard.map((text) => JSON.parse(text as string));
-  assert.deepEqual([pong.headers.messageId, pong.data, taken.headers.messageId, taken.code], ['p1', '{"opaque":"x"}', 'm1', 200]);
+  assert.deepEqual(
+    [pong.headers.messageId, pong.data, taken.headers.messageId, taken.code],
+    ['p1', '{"opaque":"x"}', 'm1', 200],
+  );
 });
 
 test('Telegram: updates are asked for behind the last that is on disk, also after a restart of the room', async (t) => {
@@ -162,12 +243,20 @@ test('Telegram: updates are asked for behind the last that is on disk, also afte
     () => undefined,
     (offset) => {
       offsets.push(offset);
-      return { ok: true, result: waiting.filter((update) => (update as { update_id: number }).update_id >= offset) };
+      return {
+        ok: true,
+        result: waiting.filter((update) => (update as { update_id: number }).update_id >= offset),
+      };
     },
   );
   const update = (update_id: number) => ({
     update_id,
-    message: { message_id: 1, chat: { id: 'U1', type: 'private' }, from: { id: 'U1', is_bot: false }, text: `Question ${update_id}?` },
+    message: {
+      message_id: 1,
+      chat: { id: 'U1', type: 'private' },
+      from: { id: 'U1', is_bot: false },
+      text: `Question ${update_id}?`,
+    },
   });
   waiting.push(update(70), update(71));
   await settled(

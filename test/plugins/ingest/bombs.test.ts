@@ -46,23 +46,34 @@ async function settledRss(): Promise<number> {
 }
 
 describe('what would burst', () => {
-  test('is refused by its size, again and again, and the memory stays what it was', { timeout: 300_000 }, async (t) => {
-    const house = await ingestHouse(t, { stores: ['metricsdb', 'logs', 'traces'] });
-    // The allocator keeps what the first rounds needed at once, and how many those are is chance; what leaks grows with every one.
-    let grown = Infinity;
-    for (let attempts = 0; attempts < 3 && grown >= 128 * mebibyte; attempts++) {
-      const before = await settledRss();
-      for (let i = 0; i < 6; i++) {
-        await round(house);
+  test(
+    'is refused by its size, again and again, and the memory stays what it was',
+    { timeout: 300_000 },
+    async (t) => {
+      const house = await ingestHouse(t, { stores: ['metricsdb', 'logs', 'traces'] });
+      // The allocator keeps what the first rounds needed at once, and how many those are is chance; what leaks grows with every one.
+      let grown = Infinity;
+      for (let attempts = 0; attempts < 3 && grown >= 128 * mebibyte; attempts++) {
+        const before = await settledRss();
+        for (let i = 0; i < 6; i++) {
+          await round(house);
+        }
+        grown = (await settledRss()) - before;
       }
-      grown = (await settledRss()) - before;
-    }
-    assert.ok(grown < 128 * mebibyte, `${Math.round(grown / mebibyte)} MiB more after ${6 * bombs.length} further bombs of up to 300 MiB`);
-    assert.match(await (await house.fetch('/metrics')).text(), /svc_ingest_in_flight_bytes 0\n/);
-  });
+      assert.ok(
+        grown < 128 * mebibyte,
+        `${Math.round(grown / mebibyte)} MiB more after ${6 * bombs.length} further bombs of up to 300 MiB`,
+      );
+      assert.match(await (await house.fetch('/metrics')).text(), /svc_ingest_in_flight_bytes 0\n/);
+    },
+  );
 
   async function round(house: IngestHouse): Promise<void> {
-    const answers = await Promise.all(bombs.map(([path, type, encoding, body]) => house.push(path, seven, type, body, { 'content-encoding': encoding })));
+    const answers = await Promise.all(
+      bombs.map(([path, type, encoding, body]) =>
+        house.push(path, seven, type, body, { 'content-encoding': encoding }),
+      ),
+    );
     assert.deepEqual(
       answers.map(({ status }, i) => `${bombs[i]![0]} ${bombs[i]![2]} ${status}`),
       bombs.map(([path, , encoding]) => `${path} ${encoding} 413`),
@@ -73,8 +84,15 @@ describe('what would burst', () => {
     const house = await ingestHouse(t, { stores: ['metricsdb', 'logs', 'traces'] });
     for (const [path, type, body] of garbage) {
       const answer = await house.push(path, seven, type, Buffer.from(body, 'latin1'));
-      assert.equal(answer.status, 400, `${path} ${type} ${JSON.stringify(body)}: ${await answer.text()}`);
+      assert.equal(
+        answer.status,
+        400,
+        `${path} ${type} ${JSON.stringify(body)}: ${await answer.text()}`,
+      );
     }
-    assert.equal((await house.push('/api/v1/import/prometheus', seven, 'text/plain', 'up 1\n')).status, 204);
+    assert.equal(
+      (await house.push('/api/v1/import/prometheus', seven, 'text/plain', 'up 1\n')).status,
+      204,
+    );
   });
 });

@@ -30,7 +30,11 @@ export function pretendStores(): Stores {
       (['metrics', 'logs', 'traces'] as const).map((store) => [
         `${store}.ingest`,
         {
-          async push(format: string, body: Uint8Array, { encoding, stamp }: { encoding?: string; stamp: Stamp }) {
+          async push(
+            format: string,
+            body: Uint8Array,
+            { encoding, stamp }: { encoding?: string; stamp: Stamp },
+          ) {
             stores.received.push({ store, format, body: Buffer.from(body), encoding, stamp });
             return await stores.answer();
           },
@@ -60,7 +64,8 @@ export class PretendFleet {
   }
 }
 
-export const basic = (user: string, password: string): string => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+export const basic = (user: string, password: string): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
 /** An edge with a device, one without, and one that is disabled. */
 export const seven = basic('svc_ak_seven', 'svc_sk_seven');
@@ -69,7 +74,13 @@ export const disabled = basic('svc_ak_off', 'svc_sk_off');
 
 export interface IngestHouse extends TestHost {
   readonly fleet: PretendFleet;
-  push(path: string, authorization: string | undefined, type: string, body: string | Uint8Array, headers?: Record<string, string>): Promise<Response>;
+  push(
+    path: string,
+    authorization: string | undefined,
+    type: string,
+    body: string | Uint8Array,
+    headers?: Record<string, string>,
+  ): Promise<Response>;
   /** An API token of a fresh person with this role, for these actions. */
   apiToken(role: string, actions: readonly string[]): Promise<string>;
 }
@@ -79,26 +90,53 @@ export async function ingestHouse(
   options: Partial<TestHostOptions> & { readonly stores?: readonly string[] } = {},
 ): Promise<IngestHouse> {
   const fleet = new PretendFleet();
-  const { stores = [], services, plugins = ['iam', 'session', 'ingest', edgeFleet, ...stores], ...rest } = options;
-  const house = await startTestHost(t, { plugins, ...rest, services: { 'test.fleet': fleet, ...services } });
+  const {
+    stores = [],
+    services,
+    plugins = ['iam', 'session', 'ingest', edgeFleet, ...stores],
+    ...rest
+  } = options;
+  const house = await startTestHost(t, {
+    plugins,
+    ...rest,
+    services: { 'test.fleet': fleet, ...services },
+  });
   useNoLeaks(t, house);
   let people = 0;
   return Object.assign(house, {
     fleet,
-    push: (path: string, authorization: string | undefined, type: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
+    push: (
+      path: string,
+      authorization: string | undefined,
+      type: string,
+      body: string | Uint8Array,
+      headers: Record<string, string> = {},
+    ) =>
       fetch(house.url + path, {
         method: 'POST',
-        headers: { ...(authorization !== undefined && { authorization }), ...(type !== '' && { 'content-type': type }), ...headers },
+        headers: {
+          ...(authorization !== undefined && { authorization }),
+          ...(type !== '' && { 'content-type': type }),
+          ...headers,
+        },
         body: typeof body === 'string' ? Buffer.from(body) : body,
       }),
     async apiToken(role: string, actions: readonly string[]) {
       const password = 'a long enough passphrase';
       const user = await house.json('/api/v1/users', {
         method: 'POST',
-        body: JSON.stringify({ email: `p${++people}@example.org`, display_name: 'P', role, password }),
+        body: JSON.stringify({
+          email: `p${++people}@example.org`,
+          display_name: 'P',
+          role,
+          password,
+        }),
       });
       const expires_at = new Date(Date.now() + 3_600_000).toISOString();
-      const made = await house.json('/api/v1/tokens', { method: 'POST', body: JSON.stringify({ name: 'sender', actions, expires_at, user_id: user.id }) });
+      const made = await house.json('/api/v1/tokens', {
+        method: 'POST',
+        body: JSON.stringify({ name: 'sender', actions, expires_at, user_id: user.id }),
+      });
       return made.token as string;
     },
   });

@@ -15,7 +15,11 @@ const shipped = fileURLToPath(new URL('../../../config/nginx.conf', import.meta.
 
 export interface Backend {
   readonly port: number;
-  readonly requests: { readonly url: string; readonly headers: NodeJS.Dict<string | string[]>; readonly body: Buffer }[];
+  readonly requests: {
+    readonly url: string;
+    readonly headers: NodeJS.Dict<string | string[]>;
+    readonly body: Buffer;
+  }[];
 }
 
 /** A store of somebody's own, which takes everything. */
@@ -46,13 +50,20 @@ export async function freePort(): Promise<number> {
 export async function startNginx(
   t: TestContext,
   program: string,
-  ports: { readonly svc: number; readonly metrics: number; readonly logs: number; readonly traces: number },
+  ports: {
+    readonly svc: number;
+    readonly metrics: number;
+    readonly logs: number;
+    readonly traces: number;
+  },
   secure?: Certificate,
   spoilt: (text: string) => string = (text) => text,
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-nginx-'));
   const port = await freePort();
-  const listen = secure ? `listen 127.0.0.1:${port} ssl; ssl_certificate ${folder}/cert; ssl_certificate_key ${folder}/key;` : `listen 127.0.0.1:${port};`;
+  const listen = secure
+    ? `listen 127.0.0.1:${port} ssl; ssl_certificate ${folder}/cert; ssl_certificate_key ${folder}/key;`
+    : `listen 127.0.0.1:${port};`;
   if (secure) {
     writeFileSync(join(folder, 'cert'), secure.cert);
     writeFileSync(join(folder, 'key'), secure.key);
@@ -64,12 +75,18 @@ export async function startNginx(
     .replace('127.0.0.1:3100;', `127.0.0.1:${ports.logs};`)
     .replace('127.0.0.1:4318;', `127.0.0.1:${ports.traces};`);
   writeFileSync(join(folder, 'svc.conf'), own);
-  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ');
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
+    .join(' ');
   writeFileSync(
     join(folder, 'main.conf'),
     `daemon off; master_process off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;\nevents { worker_connections 64; }\nhttp { access_log off; ${places} include ${folder}/svc.conf; }\n`,
   );
-  const child = spawn(program, ['-p', folder, '-c', join(folder, 'main.conf'), '-e', join(folder, 'error.log')], { stdio: 'ignore' });
+  const child = spawn(
+    program,
+    ['-p', folder, '-c', join(folder, 'main.conf'), '-e', join(folder, 'error.log')],
+    { stdio: 'ignore' },
+  );
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   t.after(async () => {
     child.kill('SIGTERM');

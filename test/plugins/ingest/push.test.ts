@@ -13,15 +13,39 @@ describe('a push', () => {
   test('goes to the store of its signal, in the format and encoding that its headers say, stamped with its edge', async (t) => {
     const stores = pretendStores();
     const { push } = await ingestHouse(t, { services: stores.services });
-    const cases: readonly [path: string, type: string, encoding: string, expected: readonly (string | undefined)[], status: number][] = [
+    const cases: readonly [
+      path: string,
+      type: string,
+      encoding: string,
+      expected: readonly (string | undefined)[],
+      status: number,
+    ][] = [
       ['/api/v1/write', proto, 'snappy', ['metrics', 'remote-write', 'snappy'], 204],
       ['/prometheus/api/v1/write', proto, '', ['metrics', 'remote-write', 'snappy'], 204],
-      ['/api/v1/write', `${proto};proto=prometheus.WriteRequest`, 'snappy', ['metrics', 'remote-write', 'snappy'], 204],
-      ['/api/v1/write', `${proto};proto=io.prometheus.write.v2.Request`, 'snappy', ['metrics', 'remote-write-2', 'snappy'], 204],
+      [
+        '/api/v1/write',
+        `${proto};proto=prometheus.WriteRequest`,
+        'snappy',
+        ['metrics', 'remote-write', 'snappy'],
+        204,
+      ],
+      [
+        '/api/v1/write',
+        `${proto};proto=io.prometheus.write.v2.Request`,
+        'snappy',
+        ['metrics', 'remote-write-2', 'snappy'],
+        204,
+      ],
       ['/api/v1/import/prometheus', 'text/plain', 'gzip', ['metrics', 'exposition', 'gzip'], 204],
       ['/v1/metrics', proto, 'gzip', ['metrics', 'otlp-proto', 'gzip'], 200],
       ['/v1/metrics', json, '', ['metrics', 'otlp-json', undefined], 200],
-      ['/v1/logs', 'application/json; charset=utf-8', 'deflate', ['logs', 'otlp-json', 'gzip'], 200],
+      [
+        '/v1/logs',
+        'application/json; charset=utf-8',
+        'deflate',
+        ['logs', 'otlp-json', 'gzip'],
+        200,
+      ],
       ['/v1/logs', proto, '', ['logs', 'otlp-proto', undefined], 200],
       ['/v1/traces', proto, 'snappy', ['traces', 'otlp-proto', 'snappy'], 200],
       ['/v1/traces', json, 'gzip', ['traces', 'otlp-json', 'gzip'], 200],
@@ -29,10 +53,26 @@ describe('a push', () => {
       ['/loki/api/v1/push', proto, '', ['logs', 'loki-proto', undefined], 204],
     ];
     for (const [path, type, encoding, [store, format, packed], status] of cases) {
-      const answer = await push(path, seven, type, 'body', encoding === '' ? {} : { 'content-encoding': encoding });
+      const answer = await push(
+        path,
+        seven,
+        type,
+        'body',
+        encoding === '' ? {} : { 'content-encoding': encoding },
+      );
       const text = await answer.text();
       assert.equal(answer.status, status, `${path} ${type} ${text}`);
-      assert.deepEqual(stores.received.pop(), { store, format, body: Buffer.from('body'), encoding: packed, stamp: { edge_id: '7', device_id: '70' } }, path);
+      assert.deepEqual(
+        stores.received.pop(),
+        {
+          store,
+          format,
+          body: Buffer.from('body'),
+          encoding: packed,
+          stamp: { edge_id: '7', device_id: '70' },
+        },
+        path,
+      );
       assert.equal(stores.received.length, 0);
     }
   });
@@ -54,8 +94,12 @@ describe('a push', () => {
   test('is open to edges by Basic or Bearer keys and to tokens that hold ingest:push, also as a password, and to nobody else', async (t) => {
     const stores = pretendStores();
     const { push, apiToken, fleet } = await ingestHouse(t, { services: stores.services });
-    const [able, unable] = [await apiToken('admin', ['ingest:push']), await apiToken('user', ['edge:*'])];
-    const status = async (authorization: string | undefined): Promise<number> => (await push('/v1/logs', authorization, json, '{}')).status;
+    const [able, unable] = [
+      await apiToken('admin', ['ingest:push']),
+      await apiToken('user', ['edge:*']),
+    ];
+    const status = async (authorization: string | undefined): Promise<number> =>
+      (await push('/v1/logs', authorization, json, '{}')).status;
     assert.equal(await status(seven), 200);
     assert.equal(await status('Bearer svc_ak_seven:svc_sk_seven'), 200);
     assert.equal(await status(`Bearer ${able}`), 200);
@@ -77,8 +121,14 @@ describe('a push', () => {
 
   test('tells senders without credentials that Basic will do, and only on the routes of senders', async (t) => {
     const { push, url } = await ingestHouse(t);
-    assert.equal((await push('/v1/traces', undefined, json, '{}')).headers.get('www-authenticate'), 'Basic realm="svc", Bearer realm="svc"');
-    assert.equal((await fetch(`${url}/api/v1/users`)).headers.get('www-authenticate'), 'Bearer realm="svc"');
+    assert.equal(
+      (await push('/v1/traces', undefined, json, '{}')).headers.get('www-authenticate'),
+      'Basic realm="svc", Bearer realm="svc"',
+    );
+    assert.equal(
+      (await fetch(`${url}/api/v1/users`)).headers.get('www-authenticate'),
+      'Bearer realm="svc"',
+    );
   });
 
   test('opens nothing but the data plane to an edge', async (t) => {
@@ -94,16 +144,25 @@ describe('a push', () => {
     const { push } = await ingestHouse(t, { services: { 'logs.ingest': logs! } });
     assert.equal((await push('/loki/api/v1/push', seven, json, '{}')).status, 204);
     const absent = await push('/api/v1/write', seven, proto, 'x');
-    assert.deepEqual([absent.status, absent.headers.get('retry-after'), absent.headers.get('content-type')], [503, '5', 'text/plain; charset=utf-8']);
+    assert.deepEqual(
+      [absent.status, absent.headers.get('retry-after'), absent.headers.get('content-type')],
+      [503, '5', 'text/plain; charset=utf-8'],
+    );
     assert.match(await absent.text(), /^service metrics\.ingest has no provider/);
     const traces = await push('/v1/traces', seven, json, '{}');
     assert.equal(traces.status, 503);
-    assert.deepEqual(await traces.json(), { code: 14, message: 'service traces.ingest has no provider at the moment' });
+    assert.deepEqual(await traces.json(), {
+      code: 14,
+      message: 'service traces.ingest has no provider at the moment',
+    });
   });
 
   test('is not written into the audit trail, a denied one is', async (t) => {
     const stores = pretendStores();
-    const { push, json: get } = await ingestHouse(t, { services: stores.services, plugins: ['iam', 'session', 'ingest', edgeFleet, 'audit'] });
+    const { push, json: get } = await ingestHouse(t, {
+      services: stores.services,
+      plugins: ['iam', 'session', 'ingest', edgeFleet, 'audit'],
+    });
     await push('/v1/logs', seven, json, '{}');
     await push('/v1/logs', disabled, json, '{}');
     const { items } = await get('/api/v1/admin/audit-logs');
@@ -131,7 +190,13 @@ describe('what is refused', () => {
       ['/loki/api/v1/push', 'application/x-www-form-urlencoded', ''],
     ];
     for (const [path, type, encoding] of cases) {
-      const answer = await push(path, seven, type, 'x', encoding === '' ? {} : { 'content-encoding': encoding });
+      const answer = await push(
+        path,
+        seven,
+        type,
+        'x',
+        encoding === '' ? {} : { 'content-encoding': encoding },
+      );
       assert.equal(answer.status, 415, `${path} ${type} ${encoding}`);
     }
     assert.deepEqual(stores.received, []);
@@ -143,12 +208,27 @@ describe('what is refused', () => {
     assert.equal((await push('/api/v1/write', seven, proto, '')).status, 400);
     assert.equal((await push('/v1/traces', seven, json, '')).status, 400);
     const nothing = await push('/v1/traces', seven, proto, '');
-    assert.deepEqual([nothing.status, nothing.headers.get('content-type'), (await nothing.arrayBuffer()).byteLength], [200, proto, 0]);
+    assert.deepEqual(
+      [
+        nothing.status,
+        nothing.headers.get('content-type'),
+        (await nothing.arrayBuffer()).byteLength,
+      ],
+      [200, proto, 0],
+    );
   });
 
   test('another method is 405 with the one that is meant', async (t) => {
     const { url } = await ingestHouse(t);
-    for (const path of ['/api/v1/write', '/prometheus/api/v1/write', '/v1/traces', '/v1/metrics', '/v1/logs', '/loki/api/v1/push', '/api/v1/auth/login']) {
+    for (const path of [
+      '/api/v1/write',
+      '/prometheus/api/v1/write',
+      '/v1/traces',
+      '/v1/metrics',
+      '/v1/logs',
+      '/loki/api/v1/push',
+      '/api/v1/auth/login',
+    ]) {
       const answer = await fetch(url + path, { headers: { authorization: seven } });
       assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'POST, OPTIONS'], path);
       await answer.arrayBuffer();
@@ -162,7 +242,10 @@ describe('what is refused', () => {
     assert.equal(answer.status, 413);
     const status = readStatus(Buffer.from(await answer.arrayBuffer()));
     assert.deepEqual(status, { code: 3, message: 'the body is larger than 16 MiB' });
-    assert.equal((await push('/v1/logs', seven, proto, Buffer.alloc(16 * 1024 * 1024))).status, 200);
+    assert.equal(
+      (await push('/v1/logs', seven, proto, Buffer.alloc(16 * 1024 * 1024))).status,
+      200,
+    );
     assert.equal(stores.received.length, 1);
   });
 
@@ -171,20 +254,40 @@ describe('what is refused', () => {
     stores.answer = () => ({ accepted: 4, rejected: 2, reasons: ['too old', 'too new'] });
     const { push } = await ingestHouse(t, { services: stores.services });
 
-    const write = await push('/api/v1/write', seven, `${proto};proto=io.prometheus.write.v2.Request`, 'x', { 'content-encoding': 'snappy' });
-    assert.deepEqual([write.status, await write.text()], [400, '2 samples were refused: too old; too new\n']);
+    const write = await push(
+      '/api/v1/write',
+      seven,
+      `${proto};proto=io.prometheus.write.v2.Request`,
+      'x',
+      { 'content-encoding': 'snappy' },
+    );
+    assert.deepEqual(
+      [write.status, await write.text()],
+      [400, '2 samples were refused: too old; too new\n'],
+    );
     assert.equal(write.headers.get('x-prometheus-remote-write-samples-written'), '4');
     const loki = await push('/loki/api/v1/push', seven, json, 'x');
-    assert.deepEqual([loki.status, loki.headers.get('content-type'), await loki.text()], [400, 'text/plain; charset=utf-8', 'too old\ntoo new\n']);
+    assert.deepEqual(
+      [loki.status, loki.headers.get('content-type'), await loki.text()],
+      [400, 'text/plain; charset=utf-8', 'too old\ntoo new\n'],
+    );
 
-    const names = { metrics: 'rejectedDataPoints', logs: 'rejectedLogRecords', traces: 'rejectedSpans' };
+    const names = {
+      metrics: 'rejectedDataPoints',
+      logs: 'rejectedLogRecords',
+      traces: 'rejectedSpans',
+    };
     for (const [signal, name] of Object.entries(names)) {
       const text = await push(`/v1/${signal}`, seven, json, '{}');
       assert.deepEqual([text.status, text.headers.get('content-type')], [200, json]);
-      assert.deepEqual(await text.json(), { partialSuccess: { [name]: '2', errorMessage: 'too old; too new' } });
+      assert.deepEqual(await text.json(), {
+        partialSuccess: { [name]: '2', errorMessage: 'too old; too new' },
+      });
       const bytes = await push(`/v1/${signal}`, seven, proto, 'x');
       assert.deepEqual([bytes.status, bytes.headers.get('content-type')], [200, proto]);
-      const expected = new ProtoWriter().message(1, (partial) => partial.int64(1, 2).string(2, 'too old; too new')).finish();
+      const expected = new ProtoWriter()
+        .message(1, (partial) => partial.int64(1, 2).string(2, 'too old; too new'))
+        .finish();
       assert.deepEqual(Buffer.from(await bytes.arrayBuffer()), Buffer.from(expected));
     }
   });
@@ -196,10 +299,19 @@ describe('what is refused', () => {
       throw new SvcError('unavailable', 'the disk is full', { retryAfterSeconds: 30 });
     };
     const bytes = await push('/v1/metrics', seven, proto, 'x');
-    assert.deepEqual([bytes.status, bytes.headers.get('retry-after'), bytes.headers.get('content-type')], [503, '30', proto]);
-    assert.deepEqual(readStatus(Buffer.from(await bytes.arrayBuffer())), { code: 14, message: 'the disk is full' });
+    assert.deepEqual(
+      [bytes.status, bytes.headers.get('retry-after'), bytes.headers.get('content-type')],
+      [503, '30', proto],
+    );
+    assert.deepEqual(readStatus(Buffer.from(await bytes.arrayBuffer())), {
+      code: 14,
+      message: 'the disk is full',
+    });
     const plain = await push('/api/v1/write', seven, proto, 'x');
-    assert.deepEqual([plain.status, plain.headers.get('retry-after'), await plain.text()], [503, '30', 'the disk is full\n']);
+    assert.deepEqual(
+      [plain.status, plain.headers.get('retry-after'), await plain.text()],
+      [503, '30', 'the disk is full\n'],
+    );
 
     stores.answer = () => {
       throw new SvcError('invalid_argument', 'snappy: corrupt input');
@@ -207,7 +319,10 @@ describe('what is refused', () => {
     const corrupt = await push('/loki/api/v1/push', seven, proto, 'x');
     assert.deepEqual([corrupt.status, await corrupt.text()], [400, 'snappy: corrupt input\n']);
     const object = await push('/v1/logs', seven, json, '{');
-    assert.deepEqual([object.status, await object.json()], [400, { code: 3, message: 'snappy: corrupt input' }]);
+    assert.deepEqual(
+      [object.status, await object.json()],
+      [400, { code: 3, message: 'snappy: corrupt input' }],
+    );
   });
 });
 

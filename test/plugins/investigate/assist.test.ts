@@ -12,14 +12,23 @@ import { hot, investigateHouse } from './house.ts';
 type Say = (digest: Digest) => unknown;
 
 interface Digest {
-  readonly series: readonly { readonly part: string; readonly evidence_id: string; readonly node: string; readonly metric: string }[];
+  readonly series: readonly {
+    readonly part: string;
+    readonly evidence_id: string;
+    readonly node: string;
+    readonly metric: string;
+  }[];
   readonly hypotheses: readonly { readonly node: string; readonly name: string }[];
 }
 
-const digestIn = (text: string): Digest => JSON.parse(/<digest>\n(.*)\n<\/digest>/s.exec(text)![1]!) as Digest;
+const digestIn = (text: string): Digest =>
+  JSON.parse(/<digest>\n(.*)\n<\/digest>/s.exec(text)![1]!) as Digest;
 
 /** A model that answers as it is told, and counts how often it was asked. */
-function pretendModel(...says: readonly Say[]): { readonly services: Record<string, object>; readonly asked: ModelRequest[] } {
+function pretendModel(...says: readonly Say[]): {
+  readonly services: Record<string, object>;
+  readonly asked: ModelRequest[];
+} {
   const asked: ModelRequest[] = [];
   const models = {
     usable: () => ({ ok: true, model: 'pretend/one', context: 100_000 }),
@@ -28,7 +37,12 @@ function pretendModel(...says: readonly Say[]): { readonly services: Record<stri
       const digest = digestIn((request.messages[1] as { text: string }).text);
       const said = says[Math.min(asked.length, says.length) - 1]!(digest);
       yield { type: 'text', delta: typeof said === 'string' ? said : JSON.stringify(said) };
-      yield { type: 'end', finish: 'stop', model: 'pretend/one', usage: { input_tokens: 900, output_tokens: 100, cached_tokens: 0, estimated: false } };
+      yield {
+        type: 'end',
+        finish: 'stop',
+        model: 'pretend/one',
+        usage: { input_tokens: 900, output_tokens: 100, cached_tokens: 0, estimated: false },
+      };
     },
   };
   return { asked, services: { 'model.stream': models } };
@@ -42,14 +56,23 @@ async function assisted(
   const house = await investigateHouse(t, { services });
   await house.rule({ rule_key: 'cpu_hot', conditions: [{ expr: 'node_cpu_usage_percent > 90' }] });
   const incident = await house.fired('cpu_hot', hot(3));
-  const report = await house.report(incident, ({ status, mode, degraded_reason: reason }) => status === 'ready' && (mode === 'assisted' || reason !== null));
+  const report = await house.report(
+    incident,
+    ({ status, mode, degraded_reason: reason }) =>
+      status === 'ready' && (mode === 'assisted' || reason !== null),
+  );
   return { report, asked: asked.length };
 }
 
-const cpu = ({ series }: Digest): Digest['series'][number] => series.find(({ metric, node }) => metric === 'node_cpu_usage_percent' && node === 'device:3')!;
+const cpu = ({ series }: Digest): Digest['series'][number] =>
+  series.find(({ metric, node }) => metric === 'node_cpu_usage_percent' && node === 'device:3')!;
 const claim = (digest: Digest, text: string, more: object = {}) => {
   const { part, evidence_id: id } = cpu(digest);
-  return { text, evidence_ids: [id], assertion: { evidence_id: id, part, stat: 'max', op: '>=', value: 97, tolerance: 0, ...more } };
+  return {
+    text,
+    evidence_ids: [id],
+    assertion: { evidence_id: id, part, stat: 'max', op: '>=', value: 97, tolerance: 0, ...more },
+  };
 };
 
 /** One claim that holds, and ten lies. */
@@ -62,11 +85,18 @@ const lies: Say = (digest) => ({
     claim(digest, 'The processor of host-3 reached 100000', { value: 97 }),
     claim(digest, 'The processor of host-1 reached 97'),
     claim(digest, 'The processor of host-3 was at 12', { op: '==', value: 12, tolerance: 1_000 }),
-    { text: 'Nobody measured it', evidence_ids: ['E4711'], assertion: { evidence_id: 'E4711', stat: 'max', op: '>', value: 1 } },
+    {
+      text: 'Nobody measured it',
+      evidence_ids: ['E4711'],
+      assertion: { evidence_id: 'E4711', stat: 'max', op: '>', value: 1 },
+    },
     { text: 'A deploy broke it', evidence_ids: [cpu(digest).evidence_id] },
     {
       ...claim(digest, 'The memory of host-3 reached 97'),
-      evidence_ids: [digest.series.find(({ evidence_id: id }) => id !== cpu(digest).evidence_id)?.evidence_id ?? 'E1'],
+      evidence_ids: [
+        digest.series.find(({ evidence_id: id }) => id !== cpu(digest).evidence_id)?.evidence_id ??
+          'E1',
+      ],
     },
     claim(digest, 'It began at midnight', { stat: 'onset', op: '==', value: 1, tolerance: 0 }),
     claim(digest, 'There were 5 samples', { stat: 'count', op: '>', value: 1e6 }),
@@ -82,8 +112,14 @@ function assertNoLieIsAFact(report: Report): void {
     said.filter(({ status }) => status === 'verified').map(({ text }) => text),
     ['The processor of host-3 reached 97'],
   );
-  assert.ok(said.filter(({ status }) => status === 'contradicted').length >= 3, JSON.stringify(said.map(({ status }) => status)));
-  assert.deepEqual([report.disagreement?.node, report.disagreement?.why], [null, 'it names a node that is not there']);
+  assert.ok(
+    said.filter(({ status }) => status === 'contradicted').length >= 3,
+    JSON.stringify(said.map(({ status }) => status)),
+  );
+  assert.deepEqual(
+    [report.disagreement?.node, report.disagreement?.why],
+    [null, 'it names a node that is not there'],
+  );
   assert.equal(report.confidence?.level, 'low');
   assert.equal(report.confidence?.lowered_by_model, true);
   assert.doesNotMatch(report.summary, /host-1/);
@@ -106,25 +142,52 @@ test('nor does one that lies over the wire, after it has looked with the tools t
           ],
         },
       },
-      { when: { turn: 2 }, reply: ({ messages }) => ({ text: JSON.stringify(lies(digestIn(textOf(messages[1]!)))) }) },
+      {
+        when: { turn: 2 },
+        reply: ({ messages }) => ({ text: JSON.stringify(lies(digestIn(textOf(messages[1]!)))) }),
+      },
     ],
   });
   t.after(() => fake.close());
   const house = await investigateHouse(t, {
-    plugins: ['metricsdb', 'alert', 'topology', 'changes', 'investigate', 'model', 'persona', 'gate', 'skill', 'setting'],
-    services: { 'iam.directory': { live: () => undefined }, 'audit.trail': { append: async () => undefined } },
-    environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_LLM_COMPATIBLE_BASE_URL: fake.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
+    plugins: [
+      'metricsdb',
+      'alert',
+      'topology',
+      'changes',
+      'investigate',
+      'model',
+      'persona',
+      'gate',
+      'skill',
+      'setting',
+    ],
+    services: {
+      'iam.directory': { live: () => undefined },
+      'audit.trail': { append: async () => undefined },
+    },
+    environment: {
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+      SVC_LLM_COMPATIBLE_BASE_URL: fake.url,
+      SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
+    },
   });
   await house.rule({ rule_key: 'cpu_hot', conditions: [{ expr: 'node_cpu_usage_percent > 90' }] });
   const incident = await house.fired('cpu_hot', hot(3));
-  const report = await house.report(incident, ({ mode, degraded_reason: reason }) => mode === 'assisted' || reason !== null);
+  const report = await house.report(
+    incident,
+    ({ mode, degraded_reason: reason }) => mode === 'assisted' || reason !== null,
+  );
   assertNoLieIsAFact(report);
   const [first, second] = fake.requests.map(({ body }) => body);
   const told = second!.messages.filter(({ role }) => role === 'tool').map(textOf);
   assert.equal(told.length, 2);
   assert.match(told[0]!, /node_cpu_usage_percent|device_id/);
   assert.match(told[1]!, /There is no tool device_reboot here/);
-  assert.ok(report.usage.tool_calls === 1 && report.usage.prompt_tokens > 0, JSON.stringify(report.usage));
+  assert.ok(
+    report.usage.tool_calls === 1 && report.usage.prompt_tokens > 0,
+    JSON.stringify(report.usage),
+  );
   const offered = first!.tools!.map((tool) => tool.function.name);
   assert.ok(!offered.includes('investigate') && offered.length > 0, offered.join(', '));
 });
@@ -137,7 +200,10 @@ test('a model may lower the confidence and never raise it; what it spent is in t
   }));
   assert.equal(report.confidence?.lowered_by_model, false);
   assert.equal(report.confidence?.value, report.confidence?.raw);
-  assert.deepEqual([report.usage.model, report.usage.prompt_tokens, report.usage.completion_tokens, asked], ['pretend/one', 900, 100, 1]);
+  assert.deepEqual(
+    [report.usage.model, report.usage.prompt_tokens, report.usage.completion_tokens, asked],
+    ['pretend/one', 900, 100, 1],
+  );
   assert.equal(report.disagreement, null);
 });
 
@@ -145,7 +211,10 @@ test('an answer that cannot be read is asked for once more; twice leaves the rep
   const { report, asked } = await assisted(t, () => 'I think it is the database.');
   assert.equal(asked, 2);
   assert.equal(report.mode, 'deterministic');
-  assert.match(report.degraded_reason ?? '', /without a model: .*cannot be read: there is no JSON object/);
+  assert.match(
+    report.degraded_reason ?? '',
+    /without a model: .*cannot be read: there is no JSON object/,
+  );
   assert.equal(report.root_cause?.node.id, 'device:3');
 });
 

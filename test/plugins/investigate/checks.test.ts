@@ -7,12 +7,21 @@ import { startTestHost, useNoLeaks } from 'svc/testing';
 import { resultsOf, shippedChecks } from '../../../plugins/investigate/checks/run-checks.ts';
 import { metricsSource, MetricsSource } from '../../../plugins/investigate/fetch/metrics-source.ts';
 import { on } from '../../../plugins/investigate/fetch/signals.ts';
-import { MetricsIngest, MetricsQueries, type SampleRow } from '../../../plugins/metricsdb/contract.ts';
+import {
+  MetricsIngest,
+  MetricsQueries,
+  type SampleRow,
+} from '../../../plugins/metricsdb/contract.ts';
 import { HandClock, minute, second } from '../alert/engine-house.ts';
 
 type Shape = (step: number) => number;
 interface Example {
-  readonly series: readonly (readonly [name: string, labels: Record<string, string>, bad: Shape, good: Shape])[];
+  readonly series: readonly (readonly [
+    name: string,
+    labels: Record<string, string>,
+    bad: Shape,
+    good: Shape,
+  ])[];
 }
 
 const flat =
@@ -73,25 +82,46 @@ const examples: Readonly<Record<string, Example['series']>> = {
     ['node_network_receive_errs_total', { device: 'eth0' }, grows(60), flat(0)],
     ['node_network_transmit_errs_total', { device: 'eth0' }, flat(0), flat(0)],
   ],
-  nic_down: [['node_network_up', { device: 'eth1' }, (step) => (step > total - 60 ? 0 : 1), flat(1)]],
+  nic_down: [
+    ['node_network_up', { device: 'eth1' }, (step) => (step > total - 60 ? 0 : 1), flat(1)],
+  ],
   clock_skew: [['node_timex_offset_seconds', {}, flat(9), flat(0.001)]],
-  cert_expiry: [['probe_ssl_earliest_cert_expiry', { instance: 'shop:443' }, flat(Date.UTC(2026, 10, 20) / 1_000 + 3_600), flat(Date.UTC(2027, 1, 1) / 1_000)]],
+  cert_expiry: [
+    [
+      'probe_ssl_earliest_cert_expiry',
+      { instance: 'shop:443' },
+      flat(Date.UTC(2026, 10, 20) / 1_000 + 3_600),
+      flat(Date.UTC(2027, 1, 1) / 1_000),
+    ],
+  ],
   dns_failure: [['probe_success', { instance: 'ns1', job: 'dns' }, flat(0), flat(1)]],
   probe_failure: [['probe_success', { instance: 'shop', job: 'http' }, flat(0), flat(1)]],
   edge_offline: [['svc_edge_online', {}, flat(0), flat(1)]],
   edge_flapping: [['svc_edge_online', {}, (step) => Math.floor(step / 4) % 2, flat(1)]],
   plugin_crashed: [['node_scrape_collector_success', { collector: 'cpu' }, flat(0), flat(1)]],
   restart_loop: [
-    ['namedprocess_namegroup_oldest_start_time_seconds', { groupname: 'java' }, (step) => Math.floor(step / 10), flat(5)],
+    [
+      'namedprocess_namegroup_oldest_start_time_seconds',
+      { groupname: 'java' },
+      (step) => Math.floor(step / 10),
+      flat(5),
+    ],
     ['namedprocess_namegroup_num_procs', { groupname: 'java' }, flat(1), flat(1)],
   ],
   reboot: [['node_uptime_seconds', {}, (step) => (step * 15) % 900, grows(15)]],
-  zombies: [['namedprocess_namegroup_states', { groupname: 'sh', state: 'Zombie' }, flat(80), flat(1)]],
-  units_failed: [['node_systemd_unit_state', { state: 'failed', name: 'nginx.service' }, flat(1), flat(0)]],
+  zombies: [
+    ['namedprocess_namegroup_states', { groupname: 'sh', state: 'Zombie' }, flat(80), flat(1)],
+  ],
+  units_failed: [
+    ['node_systemd_unit_state', { state: 'failed', name: 'nginx.service' }, flat(1), flat(0)],
+  ],
 };
 
 test('the engine understands every check that is shipped, and knows of none that is not but the silence of a host', () => {
-  assert.deepEqual(Object.keys(knownChecks).toSorted(), [...Object.keys(shippedChecks), 'no_data'].toSorted());
+  assert.deepEqual(
+    Object.keys(knownChecks).toSorted(),
+    [...Object.keys(shippedChecks), 'no_data'].toSorted(),
+  );
 });
 
 test('each check of hosts complains of what it is for, and of nothing else', async (t) => {
@@ -108,23 +138,47 @@ test('each check of hosts complains of what it is for, and of nothing else', asy
     for (const [metric, labels, bad, good] of examples[name]!) {
       for (let step = 1; step <= total; step += 1) {
         const time = from + step * 15 * second;
-        rows.push({ labels: { __name__: metric, device_id: String(2 * at + 1), ...labels }, time, value: bad(step) });
-        rows.push({ labels: { __name__: metric, device_id: String(2 * at + 2), ...labels }, time, value: good(step) });
+        rows.push({
+          labels: { __name__: metric, device_id: String(2 * at + 1), ...labels },
+          time,
+          value: bad(step),
+        });
+        rows.push({
+          labels: { __name__: metric, device_id: String(2 * at + 2), ...labels },
+          time,
+          value: good(step),
+        });
       }
     }
     await house.service(MetricsIngest).write(rows);
   }
   const metrics = house.service(MetricsQueries);
-  const source = new MetricsSource({ available: true, get: () => metrics, onChange: () => () => undefined }, undefined);
+  const source = new MetricsSource(
+    { available: true, get: () => metrics, onChange: () => () => undefined },
+    undefined,
+  );
   const window = { from, to: clock.now() };
   for (const [at, name] of names.entries()) {
     const devices = [String(2 * at + 1), String(2 * at + 2)];
     const check = shippedChecks[name]!;
     const query = on(check.query.replaceAll('$devices', '$on'), 'device_id', devices);
-    const { value } = await source.ask({ kind: 'check', source: metricsSource(), query, window }, new AbortController().signal);
-    const results = resultsOf(name, check, { id: 'E1', value }, { devices, window, firedAt: clock.now() - minute });
-    const [bad, good] = devices.map((device) => results.find(({ node }) => node === `device:${device}`));
-    assert.deepEqual([name, bad?.ok, bad?.interesting, good?.ok ?? true], [name, false, true, true]);
+    const { value } = await source.ask(
+      { kind: 'check', source: metricsSource(), query, window },
+      new AbortController().signal,
+    );
+    const results = resultsOf(
+      name,
+      check,
+      { id: 'E1', value },
+      { devices, window, firedAt: clock.now() - minute },
+    );
+    const [bad, good] = devices.map((device) =>
+      results.find(({ node }) => node === `device:${device}`),
+    );
+    assert.deepEqual(
+      [name, bad?.ok, bad?.interesting, good?.ok ?? true],
+      [name, false, true, true],
+    );
     assert.doesNotMatch(bad!.message, /\$/, name);
   }
 });

@@ -17,8 +17,24 @@ test('a process that is killed after a report was stored tells the timeline at i
 test('an investigation that fails says so in the timeline of its incident, where its cause would stand', async (t) => {
   const at = new Date().toISOString();
   const incident = {
-    ...{ id: 7, rule_key: 'slow', rule_name: 'Slow', severity: 'critical', status: 'open', scope_type: 'global', scope_id: '7', summary: 'slow' },
-    ...{ labels: {}, annotations: {}, dedupe_key: 'slow', event_count: 1, fired_at: at, first_fired_at: at },
+    ...{
+      id: 7,
+      rule_key: 'slow',
+      rule_name: 'Slow',
+      severity: 'critical',
+      status: 'open',
+      scope_type: 'global',
+      scope_id: '7',
+      summary: 'slow',
+    },
+    ...{
+      labels: {},
+      annotations: {},
+      dedupe_key: 'slow',
+      event_count: 1,
+      fired_at: at,
+      first_fired_at: at,
+    },
   } as unknown as IncidentView;
   const told: string[] = [];
   const incidents: Partial<Incidents> = {
@@ -33,5 +49,7 @@ test('an investigation that fails says so in the timeline of its incident, where
     assert.ok(tries < 2_000, 'nothing was told');
     await pause(20);
   }
-  assert.deepEqual(told, ['The cause is not known: the investigation failed: the rules cannot be read. Start another with: svc investigate 7']);
+  assert.deepEqual(told, [
+    'The cause is not known: the investigation failed: the rules cannot be read. Start another with: svc investigate 7',
+  ]);
 });

@@ -21,7 +21,20 @@ import type { AgainItem } from '../../../plugins/investigate/asked-again.ts';
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { HandClock, minute } from '../alert/engine-house.ts';
 
-const plugins = ['device', 'edge', 'iam', 'session', 'ingest', 'metricsdb', 'logs', 'traces', 'alert', 'topology', 'changes', 'investigate'];
+const plugins = [
+  'device',
+  'edge',
+  'iam',
+  'session',
+  'ingest',
+  'metricsdb',
+  'logs',
+  'traces',
+  'alert',
+  'topology',
+  'changes',
+  'investigate',
+];
 
 interface FedOptions {
   readonly seed: string;
@@ -43,7 +56,13 @@ export interface FedHouse extends TestHost {
   /** Time passes; what hosts measure, log and serve meanwhile is pushed as agents push it. */
   pass(ms: number, stepMs?: number): Promise<void>;
   /** A host pushes the same line so many times, with labels of its own making; `age`: as of so many milliseconds ago. */
-  say(host: number, line: string, times: number, labels: Readonly<Record<string, string>>, age?: number): Promise<void>;
+  say(
+    host: number,
+    line: string,
+    times: number,
+    labels: Readonly<Record<string, string>>,
+    age?: number,
+  ): Promise<void>;
   /** People write down who depends on whom. */
   drawTopology(): Promise<void>;
   /** The one incident of a rule, or of this device, once it is there. */
@@ -55,18 +74,50 @@ export interface FedHouse extends TestHost {
    * Every piece of evidence of a report, asked once more: how many, those that differ only in what was said to be on its way, and those
    * whose stored digest does not come again, with what became of them.
    */
-  askedAgain(report: number): Promise<{ readonly asked: number; readonly late: readonly string[]; readonly other: readonly string[] }>;
+  askedAgain(
+    report: number,
+  ): Promise<{
+    readonly asked: number;
+    readonly late: readonly string[];
+    readonly other: readonly string[];
+  }>;
 }
 
 /** `fault.after`: milliseconds from now on. */
-export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOptions): Promise<FedHouse> {
-  const { seed, count, requestsPerMinute = 0, logsPerSecond = 0, metrics = 'snapshot', traced = true, fault } = options;
+export async function fedHouse(
+  t: Pick<TestContext, 'after'>,
+  options: FedOptions,
+): Promise<FedHouse> {
+  const {
+    seed,
+    count,
+    requestsPerMinute = 0,
+    logsPerSecond = 0,
+    metrics = 'snapshot',
+    traced = true,
+    fault,
+  } = options;
   const clock = new HandClock();
-  const house = await startTestHost(t, { plugins, clock, environment: { SVC_INVESTIGATE_MOST_PER_RULE: '100', SVC_INVESTIGATE_MOST_PER_PERSON: '1000' } });
+  const house = await startTestHost(t, {
+    plugins,
+    clock,
+    environment: { SVC_INVESTIGATE_MOST_PER_RULE: '100', SVC_INVESTIGATE_MOST_PER_PERSON: '1000' },
+  });
   const folder = mkdtempSync(join(tmpdir(), 'svc-fed-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const told: SimOptions = {
-    ...{ manager: new URL(house.url), token: undefined, count, ramp: 0, seed, failProb: 0, intervalMs: minute, metrics, logsPerSecond, requestsPerMinute },
+    ...{
+      manager: new URL(house.url),
+      token: undefined,
+      count,
+      ramp: 0,
+      seed,
+      failProb: 0,
+      intervalMs: minute,
+      metrics,
+      logsPerSecond,
+      requestsPerMinute,
+    },
     ...(fault && { fault: { kind: fault.kind, host: fault.host, afterMs: fault.after } }),
   };
   const devices = await introduce(house, told, folder);
@@ -75,8 +126,16 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
   t.after(() => plane.close());
   const fleet = [...devices.keys()].map((number) => {
     const { access_key: access, secret_key: secret } = keys.get(number)!;
-    const telemetry = new Telemetry(hostOf(seed, number), seeded('life', seed, number), told, clock.now());
-    return { telemetry, authorization: `Basic ${Buffer.from(`${access}:${secret}`).toString('base64')}` };
+    const telemetry = new Telemetry(
+      hostOf(seed, number),
+      seeded('life', seed, number),
+      told,
+      clock.now(),
+    );
+    return {
+      telemetry,
+      authorization: `Basic ${Buffer.from(`${access}:${secret}`).toString('base64')}`,
+    };
   });
   const over = new AbortController().signal;
   /** Pushes first, and the evaluator looks in the step of the clock: by its own tick it would ask while time goes on, past its deadlines. */
@@ -84,7 +143,9 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
     const to = clock.now() + ms;
     await Promise.all(
       fleet.map(async ({ telemetry, authorization }) => {
-        for (const { push } of telemetry.upTo(to).filter(({ spans }) => traced || spans === undefined)) {
+        for (const { push } of telemetry
+          .upTo(to)
+          .filter(({ spans }) => traced || spans === undefined)) {
           await pushByRequest(plane, push, authorization, false, over);
         }
       }),
@@ -92,7 +153,11 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
     clock.advance(ms);
     await house.service(AlertEvaluator).tick();
   };
-  const application = new Application(told, 1, fault && { ...fault, from: clock.now() + fault.after });
+  const application = new Application(
+    told,
+    1,
+    fault && { ...fault, from: clock.now() + fault.after },
+  );
   return Object.assign(house, {
     ...{ clock, application, devices },
     async pass(ms: number, stepMs = minute) {
@@ -100,18 +165,37 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
         await go(stepMs);
       }
     },
-    async say(host: number, line: string, times: number, labels: Readonly<Record<string, string>>, age = 0) {
-      const values = Array.from({ length: times }, (_, at) => [`${clock.now() - age - at}000000`, line]);
+    async say(
+      host: number,
+      line: string,
+      times: number,
+      labels: Readonly<Record<string, string>>,
+      age = 0,
+    ) {
+      const values = Array.from({ length: times }, (_, at) => [
+        `${clock.now() - age - at}000000`,
+        line,
+      ]);
       const body = Buffer.from(JSON.stringify({ streams: [{ stream: labels, values }] }));
       const { authorization } = fleet[[...devices.keys()].indexOf(host)]!;
-      await pushByRequest(plane, { to: '/loki/api/v1/push', type: 'application/json', body }, authorization, false, over);
+      await pushByRequest(
+        plane,
+        { to: '/loki/api/v1/push', type: 'application/json', body },
+        authorization,
+        false,
+        over,
+      );
     },
     drawTopology: () => drawTopology(house, application, devices),
     async fired(rule: string, host?: number) {
       for (let tries = 0; tries < 60; tries += 1) {
         await go(minute / 2);
-        const { items } = await house.json<{ items: { id: number; device_id?: string }[] }>(`/api/v1/alerts/incidents?rule=${rule}`);
-        const found = items.find(({ device_id: id }) => host === undefined || id === String(devices.get(host)!.id));
+        const { items } = await house.json<{ items: { id: number; device_id?: string }[] }>(
+          `/api/v1/alerts/incidents?rule=${rule}`,
+        );
+        const found = items.find(
+          ({ device_id: id }) => host === undefined || id === String(devices.get(host)!.id),
+        );
         if (found !== undefined) {
           return found.id;
         }
@@ -120,8 +204,18 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
     },
     async watchFailures() {
       const rule = {
-        ...{ rule_key: 'failing', name: 'Failing', kind: 'trace_error_rate', source_type: 'svc_builtin', scope_type: 'global', join_mode: 'all' },
-        ...{ severity: 'critical', conditions: [{ service: application.serviceOf(1), above_percent: 10, window: '5m' }] },
+        ...{
+          rule_key: 'failing',
+          name: 'Failing',
+          kind: 'trace_error_rate',
+          source_type: 'svc_builtin',
+          scope_type: 'global',
+          join_mode: 'all',
+        },
+        ...{
+          severity: 'critical',
+          conditions: [{ service: application.serviceOf(1), above_percent: 10, window: '5m' }],
+        },
       };
       await house.json('/api/v1/alert-rules', { method: 'POST', body: JSON.stringify(rule) });
       return await this.fired('failing');
@@ -131,7 +225,12 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
       const late: string[] = [];
       const other: string[] = [];
       for (const { again, query, source } of evidence) {
-        const { same, settled_same: settled, error, text } = await house.json<Static<typeof AgainItem>>(again);
+        const {
+          same,
+          settled_same: settled,
+          error,
+          text,
+        } = await house.json<Static<typeof AgainItem>>(again);
         if (!same) {
           (settled === true ? late : other).push(`${source}: ${query}: ${error ?? text}`);
         }
@@ -140,7 +239,9 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
     },
     async report(incident: number) {
       for (let tries = 0; tries < 2_000; tries += 1) {
-        const report = await house.json<Report & { markdown: string }>(`/api/v1/alerts/incidents/${incident}/investigation`);
+        const report = await house.json<Report & { markdown: string }>(
+          `/api/v1/alerts/incidents/${incident}/investigation`,
+        );
         if (['ready', 'failed', 'skipped'].includes(report.status)) {
           return report;
         }
@@ -152,15 +253,38 @@ export async function fedHouse(t: Pick<TestContext, 'after'>, options: FedOption
 }
 
 /** Each host enrols, connects once and says what it is, so that it is a device; their time is that of the machine, and they leave. */
-async function introduce(house: TestHost, told: SimOptions, folder: string): Promise<FedHouse['devices']> {
-  const { token } = await house.json<{ token: string }>('/api/v1/edges/enrolments', { method: 'POST', body: JSON.stringify({ max_uses: told.count }) });
-  const fleet = startFleet({ ...told, token, intervalMs: 3_600_000, fault: undefined, requestsPerMinute: 0, logsPerSecond: 0 }, folder);
+async function introduce(
+  house: TestHost,
+  told: SimOptions,
+  folder: string,
+): Promise<FedHouse['devices']> {
+  const { token } = await house.json<{ token: string }>('/api/v1/edges/enrolments', {
+    method: 'POST',
+    body: JSON.stringify({ max_uses: told.count }),
+  });
+  const fleet = startFleet(
+    {
+      ...told,
+      token,
+      intervalMs: 3_600_000,
+      fault: undefined,
+      requestsPerMinute: 0,
+      logsPerSecond: 0,
+    },
+    folder,
+  );
   const numbers = Array.from({ length: told.count }, (_, at) => at + 1);
   const wanted = new Map(numbers.map((number) => [hostOf(told.seed, number).hostname, number]));
   try {
     for (let tries = 0; tries < 1_500; tries += 1) {
-      const { items } = await house.json<{ items: { id: number; hostname: string }[] }>('/api/v1/devices?limit=200');
-      const known = new Map(items.flatMap((device) => (wanted.has(device.hostname) ? [[wanted.get(device.hostname)!, device] as const] : [])));
+      const { items } = await house.json<{ items: { id: number; hostname: string }[] }>(
+        '/api/v1/devices?limit=200',
+      );
+      const known = new Map(
+        items.flatMap((device) =>
+          wanted.has(device.hostname) ? [[wanted.get(device.hostname)!, device] as const] : [],
+        ),
+      );
       if (known.size === told.count) {
         return known;
       }
@@ -173,13 +297,20 @@ async function introduce(house: TestHost, told: SimOptions, folder: string): Pro
   }
 }
 
-async function drawTopology(house: TestHost, application: Application, devices: FedHouse['devices']): Promise<void> {
+async function drawTopology(
+  house: TestHost,
+  application: Application,
+  devices: FedHouse['devices'],
+): Promise<void> {
   const nodes = await hostNodes(house, devices.size);
   const nodeOf = (number: number): number => nodes.get(String(devices.get(number)!.id))!;
   for (const number of devices.keys()) {
     for (const other of application.needs(number)) {
       const relation = { type: 'depends_on', src_id: nodeOf(number), dst_id: nodeOf(other) };
-      await house.json('/api/v1/topology/relations', { method: 'POST', body: JSON.stringify(relation) });
+      await house.json('/api/v1/topology/relations', {
+        method: 'POST',
+        body: JSON.stringify(relation),
+      });
     }
   }
 }
@@ -187,7 +318,9 @@ async function drawTopology(house: TestHost, application: Application, devices: 
 /** The topology mirrors devices by itself, a moment later. */
 async function hostNodes(house: TestHost, count: number): Promise<ReadonlyMap<string, number>> {
   for (let tries = 0; tries < 500; tries += 1) {
-    const { items } = await house.json<{ items: { id: number; device_id: string | number | null }[] }>('/api/v1/topology/nodes?type=host&limit=200');
+    const { items } = await house.json<{
+      items: { id: number; device_id: string | number | null }[];
+    }>('/api/v1/topology/nodes?type=host&limit=200');
     if (items.length === count) {
       return new Map(items.map(({ id, device_id: device }) => [String(device), id]));
     }

@@ -22,10 +22,16 @@ export interface InvestigateHouse extends TestHost {
   rule(rule: Record<string, unknown>): Promise<void>;
   /** The newest incident of a rule, or of this device, once it is there, while time passes with the fault. */
   fired(rule: string, fault: Fault, device?: string): Promise<number>;
-  report(incident: number, isDone?: (report: Report) => boolean): Promise<Report & { markdown: string }>;
+  report(
+    incident: number,
+    isDone?: (report: Report) => boolean,
+  ): Promise<Report & { markdown: string }>;
 }
 
-export const post = (body: object = {}): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
+export const post = (body: object = {}): RequestInit => ({
+  method: 'POST',
+  body: JSON.stringify(body),
+});
 
 /** One host runs out of processor, and its load follows. */
 export const hot: (device: number) => Fault = (bad) => (device, _at, usual) =>
@@ -60,7 +66,12 @@ export async function investigateHouse(
   if (!leaky) {
     useNoLeaks(t, house);
   }
-  const natures = devices.map(() => ({ cpu: 10 + random(30), memory: 30 + random(30), disk: 40 + random(20), load: 0.5 + random(2) }));
+  const natures = devices.map(() => ({
+    cpu: 10 + random(30),
+    memory: 30 + random(30),
+    disk: 40 + random(20),
+    load: 0.5 + random(2),
+  }));
   const noise = (size: number): number => size * (random(2_000) / 1_000 - 1);
   const usualOf = (device: number): Vitals => {
     const { cpu, memory, disk, load } = natures[device - 1]!;
@@ -71,15 +82,24 @@ export async function investigateHouse(
         node_filesystem_used_percent: disk,
         node_load1: load + noise(0.3),
       },
-      ...{ node_disk_io_utilization_percent: 5 + noise(3), node_network_receive_bytes_per_second: 1e6 + noise(2e5), node_swap_used_percent: 0 },
+      ...{
+        node_disk_io_utilization_percent: 5 + noise(3),
+        node_network_receive_bytes_per_second: 1e6 + noise(2e5),
+        node_swap_used_percent: 0,
+      },
     };
   };
   const rowsAt = (time: number, fault: Fault): SampleRow[] =>
     devices.flatMap(({ id }) =>
-      Object.entries(fault(id, time, usualOf(id))).map(([name, value]) => ({ labels: { __name__: name, device_id: String(id) }, time, value })),
+      Object.entries(fault(id, time, usualOf(id))).map(([name, value]) => ({
+        labels: { __name__: name, device_id: String(id) },
+        time,
+        value,
+      })),
     );
   const healthy: Fault = (_device, _at, usual) => usual;
-  const write = (rows: readonly SampleRow[]): Promise<unknown> => house.service(MetricsIngest).write(rows);
+  const write = (rows: readonly SampleRow[]): Promise<unknown> =>
+    house.service(MetricsIngest).write(rows);
   for (let at = clock.now() - hours * hour; at <= clock.now(); at += 30 * minute) {
     const rows: SampleRow[] = [];
     for (let time = at; time < Math.min(at + 30 * minute, clock.now()); time += minute) {
@@ -114,7 +134,9 @@ export async function investigateHouse(
     async fired(rule: string, fault: Fault, device?: string) {
       for (let tries = 0; tries < 60; tries += 1) {
         await this.pass(30 * second, fault);
-        const { items } = await house.json<{ items: { id: number; device_id?: string }[] }>(`/api/v1/alerts/incidents?rule=${rule}`);
+        const { items } = await house.json<{ items: { id: number; device_id?: string }[] }>(
+          `/api/v1/alerts/incidents?rule=${rule}`,
+        );
         const found = items.find(({ device_id: id }) => device === undefined || id === device);
         if (found !== undefined) {
           return found.id;
@@ -122,9 +144,15 @@ export async function investigateHouse(
       }
       throw new Error(`rule ${rule} has not fired`);
     },
-    async report(incident: number, isDone = ({ status }: Report) => status === 'ready' || status === 'failed' || status === 'skipped') {
+    async report(
+      incident: number,
+      isDone = ({ status }: Report) =>
+        status === 'ready' || status === 'failed' || status === 'skipped',
+    ) {
       for (let tries = 0; tries < 1_000; tries += 1) {
-        const report = await house.json<Report & { markdown: string }>(`/api/v1/alerts/incidents/${incident}/investigation`);
+        const report = await house.json<Report & { markdown: string }>(
+          `/api/v1/alerts/incidents/${incident}/investigation`,
+        );
         if (isDone(report)) {
           return report;
         }

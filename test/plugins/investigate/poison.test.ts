@@ -21,23 +21,64 @@ function poisoned(poison: string): Report {
   const node = { id: 'device:7', name: poison, kind: poison };
   return {
     ...notStarted(7),
-    ...{ id: 1, status: 'ready', verdict: 'root_cause', summary: `Cause: ${poison}`, degraded_reason: poison, ready_at: at, engine_version: '1' },
+    ...{
+      id: 1,
+      status: 'ready',
+      verdict: 'root_cause',
+      summary: `Cause: ${poison}`,
+      degraded_reason: poison,
+      ready_at: at,
+      engine_version: '1',
+    },
     root_cause: {
       node,
       category: 'unknown',
       since: at,
       text: poison,
-      indicator: { evidence, kind: 'log', name: poison, usual: 1, worst: 2, deviation: 3, since: at },
+      indicator: {
+        evidence,
+        kind: 'log',
+        name: poison,
+        usual: 1,
+        worst: 2,
+        deviation: 3,
+        since: at,
+      },
     },
     chain: [poison],
     timeline: [{ at, node: 'device:7', kind: 'log', text: poison, evidence: [evidence] }],
-    claims: [{ id: 'C1', text: poison, evidence_ids: [evidence], assertion: null, origin: 'model', status: 'unverified', checked_value: null }],
-    changes: [{ at, kind: 'deploy', node: null, title: poison, score: 1, before_seconds: 60, evidence }],
+    claims: [
+      {
+        id: 'C1',
+        text: poison,
+        evidence_ids: [evidence],
+        assertion: null,
+        origin: 'model',
+        status: 'unverified',
+        checked_value: null,
+      },
+    ],
+    changes: [
+      { at, kind: 'deploy', node: null, title: poison, score: 1, before_seconds: 60, evidence },
+    ],
     ruled_out: [{ node: 'x', node_name: poison, reason: 'normal', text: poison, evidence: [] }],
     not_seen: [{ kind: 'log', node: poison, reason: 'down', text: poison }],
-    related_incidents: [{ incident_id: 2, investigation_id: null, why: 'same_host', summary: poison }],
-    suggested_actions: [{ label: poison, class: 'safe', tool: null, args: null, link: poison, why: poison }],
-    runbook: { url: poison, matched_doc: { document_id: 1, path: poison, title: poison, heading: poison, excerpt: poison } },
+    related_incidents: [
+      { incident_id: 2, investigation_id: null, why: 'same_host', summary: poison },
+    ],
+    suggested_actions: [
+      { label: poison, class: 'safe', tool: null, args: null, link: poison, why: poison },
+    ],
+    runbook: {
+      url: poison,
+      matched_doc: {
+        document_id: 1,
+        path: poison,
+        title: poison,
+        heading: poison,
+        excerpt: poison,
+      },
+    },
     evidence: [
       {
         ...{
@@ -50,7 +91,13 @@ function poisoned(poison: string): Report {
           digest: {},
           sha256: 'a'.repeat(64),
         },
-        ...{ settled: null, redactions: 0, truncated: false, trust: 'untrusted', again: '/api/v1/investigations/1/evidence/E1/again' },
+        ...{
+          settled: null,
+          redactions: 0,
+          truncated: false,
+          trust: 'untrusted',
+          again: '/api/v1/investigations/1/evidence/E1/again',
+        },
       },
     ],
   };
@@ -71,11 +118,16 @@ test('poison in names, lines, labels and links has no meaning in the markdown of
     const markdown = markdownOf(poisoned(poison));
     assert.doesNotMatch(markdown, steering);
     const marks = marksIn(markdown);
-    const headings = (of: string): readonly string[] => of.split('\n').filter((line) => /^ {0,3}#/.test(line));
+    const headings = (of: string): readonly string[] =>
+      of.split('\n').filter((line) => /^ {0,3}#/.test(line));
     assert.deepEqual(headings(marks), headings(honest), poison);
     assert.doesNotMatch(marks, /<|\]\(|!\[|https?:\/\/|www\.|&#?\w+;|~~/, poison);
     assert.equal(marks.match(/\*\*/g)!.length, honest.match(/\*\*/g)!.length, poison);
-    assert.equal(marks.split('\n').length, honest.split('\n').length, `${poison} makes lines of its own`);
+    assert.equal(
+      marks.split('\n').length,
+      honest.split('\n').length,
+      `${poison} makes lines of its own`,
+    );
   }
 });
 
@@ -83,7 +135,10 @@ test('it does not steer the terminal that prints the text, in which nothing is e
   for (const poison of poisons) {
     assert.doesNotMatch(textOf(poisoned(poison), 'https://svc.example'), steering);
   }
-  assert.match(textOf(poisoned('CRON[4211]: a_b *c*'), 'https://svc.example'), /\n- 2026-11-20T00:00:00\.000Z CRON\[4211\]: a_b \*c\* \[E1\]\n/);
+  assert.match(
+    textOf(poisoned('CRON[4211]: a_b *c*'), 'https://svc.example'),
+    /\n- 2026-11-20T00:00:00\.000Z CRON\[4211\]: a_b \*c\* \[E1\]\n/,
+  );
 });
 
 test('a query is shown whole, however long it is and whatever stands in it', () => {
@@ -95,10 +150,20 @@ test('a query is shown whole, however long it is and whatever stands in it', () 
 });
 
 test('documents are named so that they open: a page of the console in markdown, a command in a terminal', () => {
-  const action = { label: 'Read the playbook', class: 'safe' as const, tool: null, args: null, link: 'playbook://hosts/disk-full.md', why: 'it complains' };
+  const action = {
+    label: 'Read the playbook',
+    class: 'safe' as const,
+    tool: null,
+    args: null,
+    link: 'playbook://hosts/disk-full.md',
+    why: 'it complains',
+  };
   const look = { ...action, label: 'Look at it', link: '/ui/explore?q=up' };
   const report: Report = { ...poisoned('x'), suggested_actions: [look, action], runbook: null };
-  assert.match(markdownOf(report), /\n- \[Read the playbook\]\(\/ui\/knowledge\?read=vault%2Fhosts%2Fdisk-full\.md\): it complains\n- \[Look at it\]/);
+  assert.match(
+    markdownOf(report),
+    /\n- \[Read the playbook\]\(\/ui\/knowledge\?read=vault%2Fhosts%2Fdisk-full\.md\): it complains\n- \[Look at it\]/,
+  );
   const text = textOf(report, 'https://svc.example');
   assert.match(
     text,
@@ -108,8 +173,17 @@ test('documents are named so that they open: a page of the console in markdown, 
 
 test('changes that differ in a number alone are told once, with how many there were', () => {
   const one = poisoned('x');
-  const change = (number: number) => ({ ...one.changes[0]!, title: `topology:relations of topology ${number} by operator` });
-  const text = textOf({ ...one, changes: [change(12), change(11), change(10), { ...change(9), title: 'deploy of shop' }] }, '');
+  const change = (number: number) => ({
+    ...one.changes[0]!,
+    title: `topology:relations of topology ${number} by operator`,
+  });
+  const text = textOf(
+    {
+      ...one,
+      changes: [change(12), change(11), change(10), { ...change(9), title: 'deploy of shop' }],
+    },
+    '',
+  );
   assert.match(
     text,
     /\n- \S+ deploy: topology:relations of topology 12 by operator, 1 min before, and 2 more like it \[E1\]\n- \S+ deploy: deploy of shop, 1 min before \[E1\]\n/,

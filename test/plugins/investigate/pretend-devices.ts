@@ -11,7 +11,8 @@ export function pretendDevices(count: number) {
   const directory = {
     get: async (id: number) => devices.find((one) => one.id === id),
     many: async (ids: readonly number[]) => devices.filter(({ id }) => ids.includes(id)),
-    page: async (after: number, limit: number) => devices.filter(({ id }) => id > after).slice(0, limit),
+    page: async (after: number, limit: number) =>
+      devices.filter(({ id }) => id > after).slice(0, limit),
   };
   return { devices, directory };
 }

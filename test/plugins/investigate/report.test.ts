@@ -20,7 +20,8 @@ test('an incident is investigated by itself: host, indicator and time are in the
   assert.equal(report.root_cause?.node.id, 'device:3');
   assert.equal(report.root_cause?.node.name, 'host-3');
   // The timeline is told behind the report.
-  const toldOf = () => house.json(`/api/v1/alerts/incidents/${incident}/events?type=ai_initial_diagnosis`);
+  const toldOf = () =>
+    house.json(`/api/v1/alerts/incidents/${incident}/events?type=ai_initial_diagnosis`);
   let { items } = await toldOf();
   for (let tries = 0; items.length === 0 && tries < 1_000; tries += 1) {
     await pause(20);
@@ -31,24 +32,51 @@ test('an incident is investigated by itself: host, indicator and time are in the
   const links = new Map(report.suggested_actions.map(({ label, link }) => [label, link ?? '']));
   const look = new URL(links.get('Look at node_cpu_usage_percent of host-3')!, 'http://svc');
   assert.equal(look.pathname, '/ui/explore');
-  assert.equal(look.searchParams.get('q'), report.evidence.find(({ id }) => id === report.root_cause!.indicator!.evidence)!.query);
+  assert.equal(
+    look.searchParams.get('q'),
+    report.evidence.find(({ id }) => id === report.root_cause!.indicator!.evidence)!.query,
+  );
   const [from, to] = look.searchParams.get('at')!.split('-').map(Number);
-  assert.ok(1_000 * from! < Date.parse(report.onset_at!) && Date.parse(report.onset_at!) <= 1_000 * to!);
+  assert.ok(
+    1_000 * from! < Date.parse(report.onset_at!) && Date.parse(report.onset_at!) <= 1_000 * to!,
+  );
   assert.equal(links.get('Look at what runs on host-3'), '/ui/devices/3/processes');
-  assert.equal(new URL(links.get('Read the logs of host-3')!, 'http://svc').searchParams.get('q'), '{device_id="3"}');
-  assert.ok(report.markdown.includes(`- [Look at node_cpu_usage_percent of host-3](${look.pathname}${look.search})`), report.markdown);
+  assert.equal(
+    new URL(links.get('Read the logs of host-3')!, 'http://svc').searchParams.get('q'),
+    '{device_id="3"}',
+  );
+  assert.ok(
+    report.markdown.includes(
+      `- [Look at node_cpu_usage_percent of host-3](${look.pathname}${look.search})`,
+    ),
+    report.markdown,
+  );
   const told = await house.service(NoticeSource).background(incident);
   assert.equal(told?.diagnosis, items[0].message.split('\n')[0]);
 });
 
 test('a check that complains about the cause brings its playbook among what to do next', () => {
-  const check = (name: string, node: string, ok: boolean) => ({ check: name, node, ok, interesting: !ok });
+  const check = (name: string, node: string, ok: boolean) => ({
+    check: name,
+    node,
+    ok,
+    interesting: !ok,
+  });
   const snapshot = {
     evidence: [],
     ...{ symptom: { node: 'device:1' }, window: { from: 0, to: 8 * 3_600_000 } },
-    checks: [check('zombies', 'device:1', false), check('disk_full', 'device:2', false), check('inodes', 'device:2', true), check('swap', 'device:3', false)],
+    checks: [
+      check('zombies', 'device:1', false),
+      check('disk_full', 'device:2', false),
+      check('inodes', 'device:2', true),
+      check('swap', 'device:3', false),
+    ],
   } as unknown as Snapshot;
-  const findings = { root_cause: { node: 'device:2' }, hypotheses: [], onset_at: 7 * 3_600_000 } as unknown as Findings;
+  const findings = {
+    root_cause: { node: 'device:2' },
+    hypotheses: [],
+    onset_at: 7 * 3_600_000,
+  } as unknown as Findings;
   const actions = actionsFor(findings, snapshot, new Map(Object.entries(shippedChecks)));
   assert.deepEqual(
     actions.map(({ label, link }) => [label, link]),
@@ -60,14 +88,31 @@ test('a check that complains about the cause brings its playbook among what to d
 });
 
 test('the playbook of the kind of fault that was found comes first, whatever the order in which checks complain', () => {
-  const checks = ['filesystem_readonly', 'disk_full'].map((check) => ({ check, node: 'device:1', ok: false, interesting: true }));
-  const snapshot = { evidence: [], symptom: { node: 'device:1' }, window: { from: 0, to: 8 * 3_600_000 }, checks } as unknown as Snapshot;
+  const checks = ['filesystem_readonly', 'disk_full'].map((check) => ({
+    check,
+    node: 'device:1',
+    ok: false,
+    interesting: true,
+  }));
+  const snapshot = {
+    evidence: [],
+    symptom: { node: 'device:1' },
+    window: { from: 0, to: 8 * 3_600_000 },
+    checks,
+  } as unknown as Snapshot;
   const first = (kind: string): string | null | undefined => {
     const indicator = { kind, name: 'some_metric', evidence: 'E1' };
-    const findings = { root_cause: { node: 'device:1', indicator }, hypotheses: [], onset_at: 7 * 3_600_000 } as unknown as Findings;
+    const findings = {
+      root_cause: { node: 'device:1', indicator },
+      hypotheses: [],
+      onset_at: 7 * 3_600_000,
+    } as unknown as Findings;
     return actionsFor(findings, snapshot, new Map(Object.entries(shippedChecks)))[0]?.link;
   };
-  assert.deepEqual([first('disk'), first('cpu')], ['playbook://hosts/disk-full.md', 'playbook://hosts/filesystem-readonly.md']);
+  assert.deepEqual(
+    [first('disk'), first('cpu')],
+    ['playbook://hosts/disk-full.md', 'playbook://hosts/filesystem-readonly.md'],
+  );
 });
 
 test('a message carries the first line of the report, and the next one like it names the first, with what people said of it', async (t) => {
@@ -76,7 +121,14 @@ test('a message carries the first line of the report, and the next one like it n
     environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' },
   });
   const channel = await startReceiver(t);
-  const draft = { name: 'Ops', channel_type: 'webhook', endpoint: channel.url, group_by: [], group_wait: '20s', group_interval: '0s' };
+  const draft = {
+    name: 'Ops',
+    channel_type: 'webhook',
+    endpoint: channel.url,
+    group_by: [],
+    group_wait: '20s',
+    group_interval: '0s',
+  };
   await house.json('/api/v1/notification-channels', post(draft));
   await house.rule({ rule_key: 'cpu_hot', conditions: [{ expr: 'node_cpu_usage_percent > 90' }] });
   const first = await house.fired('cpu_hot', hot(3));
@@ -88,15 +140,29 @@ test('a message carries the first line of the report, and the next one like it n
     await house.pass(30_000, hot(3));
     await pause(300);
   }
-  assert.ok(JSON.stringify(channel.taken[0]!.body).includes(JSON.stringify(report.summary).slice(1, -1)), channel.taken[0]!.text);
+  assert.ok(
+    JSON.stringify(channel.taken[0]!.body).includes(JSON.stringify(report.summary).slice(1, -1)),
+    channel.taken[0]!.text,
+  );
 
-  await house.json(`/api/v1/investigations/${report.id}/feedback`, post({ verdict: 'right', true_cause: 'a backup that ran twice' }));
+  await house.json(
+    `/api/v1/investigations/${report.id}/feedback`,
+    post({ verdict: 'right', true_cause: 'a backup that ran twice' }),
+  );
   await house.pass(600_000);
   const second = await house.fired('cpu_hot', hot(4), '4');
   const { similar_past: past, markdown } = await house.report(second);
   assert.deepEqual(
-    past.map(({ incident_id, investigation_id, verdict, true_cause }) => [incident_id, investigation_id, verdict, true_cause]),
+    past.map(({ incident_id, investigation_id, verdict, true_cause }) => [
+      incident_id,
+      investigation_id,
+      verdict,
+      true_cause,
+    ]),
     [[first, report.id, report.verdict, 'a backup that ran twice']],
   );
-  assert.match(markdown, /## Similar before\n\n- incident \d+, .*; people said: a backup that ran twice/);
+  assert.match(
+    markdown,
+    /## Similar before\n\n- incident \d+, .*; people said: a backup that ran twice/,
+  );
 });

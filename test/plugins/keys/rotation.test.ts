@@ -1,12 +1,26 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { readKeys } from '../../../core/storage/keys.ts';
 import { run as rotationDrill } from '../../drill/rotation.ts';
-import { fill, newestKey, openAll, rotationOf, type RotationTables } from '../../drill/rotation-model.ts';
+import {
+  fill,
+  newestKey,
+  openAll,
+  rotationOf,
+  type RotationTables,
+} from '../../drill/rotation-model.ts';
 import { inFolder, openIn, silent, withStorage } from '../../storage/folder.ts';
 
 const keyFile = (dir: string): string => join(dir, 'keys', 'secret.key');
@@ -24,13 +38,21 @@ test('a rotation makes a key, seals every secret of every plugin with it, and th
     assert.equal(newestKey(storage), kid);
     assert.deepEqual([...(await openAll(storage))], [[kid, 153]]);
     assert.equal(statSync(keyFile(dir)).mode & 0o777, 0o600);
-    assert.equal(readKeys(keyFile(dir)).length, 2, 'what was sealed but is not yet written may still need the old key');
+    assert.equal(
+      readKeys(keyFile(dir)).length,
+      2,
+      'what was sealed but is not yet written may still need the old key',
+    );
     await storage.close();
 
     storage = await openIn(dir);
     assert.deepEqual([...(await openAll(storage))], [[kid, 153]]);
     assert.equal(readKeys(keyFile(dir)).length, 1);
-    assert.equal(readFileSync(retiredFile(dir), 'utf8').trim(), oldLine, 'only a person destroys a key');
+    assert.equal(
+      readFileSync(retiredFile(dir), 'utf8').trim(),
+      oldLine,
+      'only a person destroys a key',
+    );
     assert.equal(statSync(retiredFile(dir)).mode & 0o777, 0o600);
     await storage.close();
   }));
@@ -51,7 +73,9 @@ test('what a plugin writes during a rotation is kept and opens', () =>
     const tables = storage.tables<RotationTables>('drill');
     const place = (id: number) => ({ table: 'drill_vault', row: String(id), column: 'secret' });
     // Sealed with the old key before, written during and after the rotation.
-    const late = Array.from({ length: 150 }, (_, index) => storage.secrets('drill').seal(place(index + 1), `late ${index + 1}`));
+    const late = Array.from({ length: 150 }, (_, index) =>
+      storage.secrets('drill').seal(place(index + 1), `late ${index + 1}`),
+    );
     const rotating = rotationOf(storage).rotate();
     for (const [index, secret] of late.entries()) {
       await tables.write((tx) =>
@@ -63,7 +87,10 @@ test('what a plugin writes during a rotation is kept and opens', () =>
       );
     }
     await rotating;
-    for (const { id, secret } of await tables.read.selectFrom('drill_vault').select(['id', 'secret']).execute()) {
+    for (const { id, secret } of await tables.read
+      .selectFrom('drill_vault')
+      .select(['id', 'secret'])
+      .execute()) {
       assert.equal(storage.secrets('drill').open(place(id), secret), `late ${id}`);
     }
     assert.equal((await rotationOf(storage).rotate()).unreadable, 0);
@@ -74,9 +101,15 @@ test('a key that a late value still needs is not retired', () =>
     let storage = await openIn(dir);
     await fill(storage);
     const old = newestKey(storage);
-    const late = storage.secrets('drill').seal({ table: 'drill_vault', row: '7', column: 'secret' }, 'vault 7');
+    const late = storage
+      .secrets('drill')
+      .seal({ table: 'drill_vault', row: '7', column: 'secret' }, 'vault 7');
     await rotationOf(storage).rotate();
-    await storage.tables<RotationTables>('drill').write((tx) => tx.updateTable('drill_vault').set({ secret: late }).where('id', '=', 7).execute());
+    await storage
+      .tables<RotationTables>('drill')
+      .write((tx) =>
+        tx.updateTable('drill_vault').set({ secret: late }).where('id', '=', 7).execute(),
+      );
     await storage.close();
 
     storage = await openIn(dir);
@@ -98,7 +131,13 @@ test('values that do not open stay as they are, are counted, and keep their key 
     const old = newestKey(storage);
     const tables = storage.tables<RotationTables>('drill');
     const secretOf = async (id: number): Promise<string> =>
-      (await tables.read.selectFrom('drill_vault').select('secret').where('id', '=', id).executeTakeFirstOrThrow()).secret;
+      (
+        await tables.read
+          .selectFrom('drill_vault')
+          .select('secret')
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow()
+      ).secret;
     const [first, second] = [await secretOf(1), await secretOf(2)];
     await tables.write(async (tx) => {
       await tx.updateTable('drill_vault').set({ secret: second }).where('id', '=', 1).execute();
@@ -109,7 +148,11 @@ test('values that do not open stay as they are, are counted, and keep their key 
         .where('id', '=', 3)
         .execute();
     });
-    assert.throws(() => storage.secrets('drill').open({ table: 'drill_vault', row: '1', column: 'secret' }, second), /altered, or moved here/);
+    assert.throws(
+      () =>
+        storage.secrets('drill').open({ table: 'drill_vault', row: '1', column: 'secret' }, second),
+      /altered, or moved here/,
+    );
 
     const { resealed, unreadable, unused } = await rotationOf(storage).rotate();
     assert.deepEqual([resealed, unreadable, unused], [150, 3, []]);
@@ -126,7 +169,10 @@ test('two rotations do not run at once; one after the other they do', () =>
     const rotation = rotationOf(storage);
     const [first, second] = await Promise.allSettled([rotation.rotate(), rotation.rotate()]);
     assert.equal(first.status, 'fulfilled');
-    assert.equal(second.status === 'rejected' && (second.reason as { code: string }).code, 'conflict');
+    assert.equal(
+      second.status === 'rejected' && (second.reason as { code: string }).code,
+      'conflict',
+    );
     const { kid, unused } = await rotation.rotate();
     assert.equal(unused.length, 2);
     assert.deepEqual([...(await openAll(storage))], [[kid, 153]]);
@@ -137,7 +183,10 @@ test('a stop during a rotation is not kept waiting, and the next start goes on',
     let storage = await openIn(dir);
     await fill(storage, 2_000);
     const rotation = rotationOf(storage);
-    const stopped = assert.rejects(rotation.rotate(), { code: 'unavailable', message: /the rotation was stopped; the remaining secrets/ });
+    const stopped = assert.rejects(rotation.rotate(), {
+      code: 'unavailable',
+      message: /the rotation was stopped; the remaining secrets/,
+    });
     await rotation.stop();
     await storage.close();
     await stopped;
@@ -156,7 +205,10 @@ test('no key is made when the trail of the change cannot be written', () =>
     const before = readFileSync(keyFile(dir), 'utf8');
     const refusal = new Error('the trail is full');
     await assert.rejects(
-      storage.witness({ beforeCommit: () => Promise.reject(refusal), undone: () => undefined }, () => rotationOf(storage).rotate()),
+      storage.witness(
+        { beforeCommit: () => Promise.reject(refusal), undone: () => undefined },
+        () => rotationOf(storage).rotate(),
+      ),
       refusal,
     );
     assert.equal(readFileSync(keyFile(dir), 'utf8'), before);
@@ -170,7 +222,10 @@ test('a key file that cannot be written leaves the old key sealing, and the star
     const old = newestKey(storage);
     // In the way of the draft that would take the file's place.
     mkdirSync(`${keyFile(dir)}.tmp`);
-    await assert.rejects(rotationOf(storage).rotate(), { code: 'unavailable', message: /the key file cannot be written .*; the old key seals on/ });
+    await assert.rejects(rotationOf(storage).rotate(), {
+      code: 'unavailable',
+      message: /the key file cannot be written .*; the old key seals on/,
+    });
     assert.equal(newestKey(storage), old);
     rmdirSync(`${keyFile(dir)}.tmp`);
 
@@ -178,7 +233,9 @@ test('a key file that cannot be written leaves the old key sealing, and the star
     await storage.close();
     mkdirSync(`${retiredFile(dir)}.tmp`);
     const lines: string[] = [];
-    const next = await openIn(dir, { log: { ...silent, warn: (_fields, message) => void lines.push(message) } });
+    const next = await openIn(dir, {
+      log: { ...silent, warn: (_fields, message) => void lines.push(message) },
+    });
     assert.equal((await openAll(next)).size, 1);
     assert.deepEqual(lines, ['could not retire a replaced master key; the next start tries again']);
     await next.close();
@@ -197,13 +254,17 @@ test('a key that somebody put back into the file while svc serves survives a rot
 
 test('with the key in the environment a rotation says how, and with a second one there it only seals again', () =>
   inFolder(async (dir) => {
-    const [one, two] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')];
+    const [one, two] = [
+      Buffer.alloc(32, 1).toString('base64'),
+      Buffer.alloc(32, 2).toString('base64'),
+    ];
     let storage = await openIn(dir, { secretKeys: [one] });
     await fill(storage);
     const old = newestKey(storage);
     await assert.rejects(rotationOf(storage).rotate(), {
       code: 'conflict',
-      message: /comes from SVC_SECRET_KEY.*behind the old one, separated by a comma, and start svc again/,
+      message:
+        /comes from SVC_SECRET_KEY.*behind the old one, separated by a comma, and start svc again/,
     });
     await storage.close();
 

@@ -39,9 +39,15 @@ test('a rotation gives every secret a new seal and changes nothing else; the tra
   const before = sealedIn(dataDir);
   const { status, body } = await first.ask('POST', '/api/v1/keys/rotate');
   assert.deepEqual([status, body.resealed, body.unreadable, body.unused.length], [200, 2, 0, 1]);
-  assert.ok(sealedIn(dataDir).every((value, index) => value !== before[index] && String(value).startsWith(`v1.${body.kid}.`)));
+  assert.ok(
+    sealedIn(dataDir).every(
+      (value, index) => value !== before[index] && String(value).startsWith(`v1.${body.kid}.`),
+    ),
+  );
   assert.deepEqual(
-    first.audit.filter(({ action }) => action === 'key:rotate').map(({ status: outcome, principal }) => [outcome, principal.id]),
+    first.audit
+      .filter(({ action }) => action === 'key:rotate')
+      .map(({ status: outcome, principal }) => [outcome, principal.id]),
     [['success', 'ada']],
   );
   assert.equal((await first.ask('GET', revealed)).body.value, canary);
@@ -62,7 +68,10 @@ test('no new key is made when the trail cannot take the row, and none with a sin
   await first.house.stop();
   assert.equal(readKeys(join(dataDir, 'keys', 'secret.key')).length, 1);
 
-  const given = await settingHouse(t, { plugins, environment: { SVC_SECRET_KEY: Buffer.alloc(32, 9).toString('base64') } });
+  const given = await settingHouse(t, {
+    plugins,
+    environment: { SVC_SECRET_KEY: Buffer.alloc(32, 9).toString('base64') },
+  });
   const { status, body } = await given.ask('POST', '/api/v1/keys/rotate');
   assert.deepEqual([status, body.error], [409, 'conflict']);
   assert.match(body.message, /put it behind the old one, separated by a comma/);

@@ -3,7 +3,11 @@ import { test } from 'node:test';
 
 import { run as crash } from '../../drill/knowledge-crash.ts';
 
-test('no document is lost and no half index serves, however often svc is killed', { timeout: 240_000 }, async () => {
-  const { ok, ...found } = await crash({ rounds: 2 });
-  assert.ok(ok, JSON.stringify(found));
-});
+test(
+  'no document is lost and no half index serves, however often svc is killed',
+  { timeout: 240_000 },
+  async () => {
+    const { ok, ...found } = await crash({ rounds: 2 });
+    assert.ok(ok, JSON.stringify(found));
+  },
+);

@@ -51,12 +51,24 @@ const types: ZipEntry = { name: '[Content_Types].xml', content: '<Types/>' };
 
 /** A Word document with this body, in the least form that Word opens. */
 export const docxOf = (body: string, more: readonly ZipEntry[] = []): Buffer =>
-  zipOf([types, { name: 'word/document.xml', content: `<?xml version="1.0"?><w:document xmlns:w="w"><w:body>${body}</w:body></w:document>` }, ...more]);
+  zipOf([
+    types,
+    {
+      name: 'word/document.xml',
+      content: `<?xml version="1.0"?><w:document xmlns:w="w"><w:body>${body}</w:body></w:document>`,
+    },
+    ...more,
+  ]);
 
-export const paragraph = (text: string, properties = ''): string => `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`;
+export const paragraph = (text: string, properties = ''): string =>
+  `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`;
 
 /** A PDF with one page a text, in the least form that readers open. */
-export function pdfOf(pages: readonly string[], more = '', stream: (text: string) => Buffer = pageText): Buffer {
+export function pdfOf(
+  pages: readonly string[],
+  more = '',
+  stream: (text: string) => Buffer = pageText,
+): Buffer {
   const objects: (string | Buffer)[] = [
     `<< /Type /Catalog /Pages 2 0 R ${more} >>`,
     `<< /Type /Pages /Kids [${pages.map((_, index) => `${4 + index * 2} 0 R`).join(' ')}] /Count ${pages.length} >>`,
@@ -64,16 +76,23 @@ export function pdfOf(pages: readonly string[], more = '', stream: (text: string
   ];
   pages.forEach((text, index) => {
     const content = stream(text);
-    objects.push(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + index * 2} 0 R >>`);
+    objects.push(
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + index * 2} 0 R >>`,
+    );
     objects.push(content);
   });
   return assembled(objects);
 }
 
-const pageText = (text: string): Buffer => streamOf(Buffer.from(`BT /F1 12 Tf 72 720 Td (${text}) Tj ET`), '');
+const pageText = (text: string): Buffer =>
+  streamOf(Buffer.from(`BT /F1 12 Tf 72 720 Td (${text}) Tj ET`), '');
 
 export const streamOf = (data: Buffer, more: string): Buffer =>
-  Buffer.concat([Buffer.from(`<< /Length ${data.length} ${more} >>\nstream\n`), data, Buffer.from('\nendstream')]);
+  Buffer.concat([
+    Buffer.from(`<< /Length ${data.length} ${more} >>\nstream\n`),
+    data,
+    Buffer.from('\nendstream'),
+  ]);
 
 function assembled(objects: readonly (string | Buffer)[]): Buffer {
   const parts: Buffer[] = [Buffer.from('%PDF-1.4\n')];
@@ -81,7 +100,11 @@ function assembled(objects: readonly (string | Buffer)[]): Buffer {
   let at = parts[0]!.length;
   objects.forEach((object, index) => {
     places.push(at);
-    const part = Buffer.concat([Buffer.from(`${index + 1} 0 obj\n`), Buffer.from(object), Buffer.from('\nendobj\n')]);
+    const part = Buffer.concat([
+      Buffer.from(`${index + 1} 0 obj\n`),
+      Buffer.from(object),
+      Buffer.from('\nendobj\n'),
+    ]);
     parts.push(part);
     at += part.length;
   });

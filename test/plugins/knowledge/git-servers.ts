@@ -37,7 +37,10 @@ export class Origin {
   /** A commit upon what the branch has, or upon nothing; undefined removes a file. Returns its name. */
   commit(files: Files, { branch = 'main', anew = false, message = 'change' } = {}): string {
     const ref = `refs/heads/${branch}`;
-    const known = spawnSync('git', ['rev-parse', '--verify', '--quiet', ref], { cwd: this.folder, encoding: 'utf8' }).stdout.trim();
+    const known = spawnSync('git', ['rev-parse', '--verify', '--quiet', ref], {
+      cwd: this.folder,
+      encoding: 'utf8',
+    }).stdout.trim();
     const parts: (string | Uint8Array)[] = [
       `${anew ? 'reset ' + ref + '\n\n' : ''}commit ${ref}\ncommitter T <t@example.org> ${1_700_000_000} +0000\ndata <<END\n${message}\nEND\n`,
     ];
@@ -46,9 +49,16 @@ export class Origin {
     }
     for (const [path, content] of Object.entries(files)) {
       const bytes = content === undefined ? undefined : Buffer.from(content as string);
-      parts.push(bytes === undefined ? `D ${path}\n` : `M 100644 inline ${path}\ndata ${bytes.length}\n`, bytes ?? '', bytes === undefined ? '' : '\n');
+      parts.push(
+        bytes === undefined ? `D ${path}\n` : `M 100644 inline ${path}\ndata ${bytes.length}\n`,
+        bytes ?? '',
+        bytes === undefined ? '' : '\n',
+      );
     }
-    this.#run(['fast-import', '--quiet', '--force'], Buffer.concat(parts.map((part) => Buffer.from(part as string))));
+    this.#run(
+      ['fast-import', '--quiet', '--force'],
+      Buffer.concat(parts.map((part) => Buffer.from(part as string))),
+    );
     return this.git('rev-parse', ref).trim();
   }
 
@@ -63,7 +73,16 @@ export class Origin {
 
   /** Puts a commit of this tree where the branch is. */
   head(tree: string, branch = 'main'): string {
-    const commit = this.git('-c', 'user.name=T', '-c', 'user.email=t@example.org', 'commit-tree', '-m', 'odd', tree).trim();
+    const commit = this.git(
+      '-c',
+      'user.name=T',
+      '-c',
+      'user.email=t@example.org',
+      'commit-tree',
+      '-m',
+      'odd',
+      tree,
+    ).trim();
     this.git('update-ref', `refs/heads/${branch}`, commit);
     return commit;
   }
@@ -81,12 +100,30 @@ export class Origin {
   tree(entries: readonly Entry[]): string {
     const raw = entries
       .toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
-      .map(({ mode, name, content, oid }) => Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid ?? this.blob(content ?? ''), 'hex')]));
-    return this.plain('hash-object', '-w', '-t', 'tree', '--literally', '--stdin', Buffer.concat(raw));
+      .map(({ mode, name, content, oid }) =>
+        Buffer.concat([
+          Buffer.from(`${mode} ${name}\0`),
+          Buffer.from(oid ?? this.blob(content ?? ''), 'hex'),
+        ]),
+      );
+    return this.plain(
+      'hash-object',
+      '-w',
+      '-t',
+      'tree',
+      '--literally',
+      '--stdin',
+      Buffer.concat(raw),
+    );
   }
 
   #run(args: readonly string[], input: string | Uint8Array): string {
-    const { status, stdout, stderr } = spawnSync('git', [...args], { cwd: this.folder, input, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+    const { status, stdout, stderr } = spawnSync('git', [...args], {
+      cwd: this.folder,
+      input,
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+    });
     if (status !== 0) {
       throw new Error(`git ${args.join(' ')}: ${stderr}`);
     }
@@ -109,7 +146,9 @@ export interface GitHttps extends GitServer {
 }
 
 /** The ways that git comes to a repository by. */
-export const gitServers: Readonly<Record<string, (t: TestContext) => Promise<GitServer | undefined>>> = { HTTPS: startGitHttps, SSH: startGitSsh };
+export const gitServers: Readonly<
+  Record<string, (t: TestContext) => Promise<GitServer | undefined>>
+> = { HTTPS: startGitHttps, SSH: startGitSsh };
 
 /** git's own upload-pack behind a real sshd. */
 async function startGitSsh(t: TestContext): Promise<GitServer | undefined> {
@@ -124,7 +163,9 @@ async function startGitSsh(t: TestContext): Promise<GitServer | undefined> {
     origin: (name) => new Origin(join(folder, name)),
     environment: {},
     async access({ ask }) {
-      const { body } = await ask('POST', '/ssh-identities', { body: { name: 'reader', private_key: sshd.privateKey } });
+      const { body } = await ask('POST', '/ssh-identities', {
+        body: { name: 'reader', private_key: sshd.privateKey },
+      });
       return { ssh_identity_id: body.id };
     },
   };
@@ -144,7 +185,11 @@ export async function startGitHttps(t: TestContext): Promise<GitHttps | undefine
   writeFileSync(join(folder, 'users'), 'reader:{PLAIN}s3cret-of-reader\n');
   mkdirSync(join(folder, 'repos', 'private'), { recursive: true });
   const backend = [
-    ...['include /etc/nginx/fastcgi_params', 'fastcgi_param SCRIPT_FILENAME /usr/lib/git-core/git-http-backend', 'fastcgi_param GIT_HTTP_EXPORT_ALL ""'],
+    ...[
+      'include /etc/nginx/fastcgi_params',
+      'fastcgi_param SCRIPT_FILENAME /usr/lib/git-core/git-http-backend',
+      'fastcgi_param GIT_HTTP_EXPORT_ALL ""',
+    ],
     ...[
       `fastcgi_param GIT_PROJECT_ROOT ${folder}/repos`,
       'fastcgi_param PATH_INFO $uri',
@@ -163,8 +208,13 @@ export async function startGitHttps(t: TestContext): Promise<GitHttps | undefine
   ];
   writeFileSync(join(folder, 'nginx.conf'), config.join('\n'));
   const children = [
-    spawn(wrap, ['-s', `unix:${folder}/cgi.sock`], { stdio: 'ignore', env: { PATH: process.env['PATH'], HOME: folder, GIT_CONFIG_NOSYSTEM: '1' } }),
-    spawn(nginx, ['-c', join(folder, 'nginx.conf'), '-p', folder], { stdio: ['ignore', 'ignore', 'pipe'] }),
+    spawn(wrap, ['-s', `unix:${folder}/cgi.sock`], {
+      stdio: 'ignore',
+      env: { PATH: process.env['PATH'], HOME: folder, GIT_CONFIG_NOSYSTEM: '1' },
+    }),
+    spawn(nginx, ['-c', join(folder, 'nginx.conf'), '-p', folder], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    }),
   ];
   t.after(async () => {
     await Promise.all(children.map(ended));
@@ -191,7 +241,9 @@ async function ended(child: ChildProcess): Promise<void> {
 async function listens(port: number): Promise<void> {
   for (const deadline = Date.now() + 20_000; ; await pause(20)) {
     const open = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true)).once('error', () => resolve(false));
+      const socket = connect(port, '127.0.0.1', () => resolve(true)).once('error', () =>
+        resolve(false),
+      );
       socket.once('connect', () => socket.destroy());
     });
     if (open) {

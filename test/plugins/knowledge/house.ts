@@ -16,22 +16,48 @@ const authenticator = 'auth.authenticator';
 
 /** Members of organizations, by the name that is their token. */
 export const people: Readonly<Record<string, Principal>> = {
-  anna: { kind: 'user', id: '1', email: 'anna@example.org', role: 'user', grants: ['knowledge:*'], orgs: [1] },
-  bert: { kind: 'user', id: '2', email: 'bert@example.org', role: 'user', grants: ['knowledge:*'], orgs: [2] },
+  anna: {
+    kind: 'user',
+    id: '1',
+    email: 'anna@example.org',
+    role: 'user',
+    grants: ['knowledge:*'],
+    orgs: [1],
+  },
+  bert: {
+    kind: 'user',
+    id: '2',
+    email: 'bert@example.org',
+    role: 'user',
+    grants: ['knowledge:*'],
+    orgs: [2],
+  },
   vera: { kind: 'user', id: '3', email: 'vera@example.org', role: 'viewer', grants: [], orgs: [1] },
 };
 
 export interface KnowledgeHouse {
   readonly house: TestHost;
-  ask(method: string, path: string, options?: { readonly as?: string; readonly body?: unknown; readonly headers?: Record<string, string> }): Promise<Asked>;
+  ask(
+    method: string,
+    path: string,
+    options?: {
+      readonly as?: string;
+      readonly body?: unknown;
+      readonly headers?: Record<string, string>;
+    },
+  ): Promise<Asked>;
   add(path: string, content: string, more?: object): Promise<Json>;
   /** Paths that a search finds, in their order. */
   paths(query: string, more?: string, as?: string): Promise<string[]>;
 }
 
 /** A house with this room alone, where anna, bert and vera are known by their names. */
-export async function knowledgeHouse(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}): Promise<KnowledgeHouse> {
-  const authenticate = (credential: { readonly value: string }): Principal | undefined => people[credential.value];
+export async function knowledgeHouse(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<TestHostOptions> = {},
+): Promise<KnowledgeHouse> {
+  const authenticate = (credential: { readonly value: string }): Principal | undefined =>
+    people[credential.value];
   const house = await startTestHost(t, {
     plugins: ['knowledge'],
     ...options,
@@ -45,10 +71,19 @@ export async function knowledgeHouse(t: Pick<TestContext, 'after'>, options: Par
     const answer = await house.fetch(`/api/v1/knowledge${path}`, {
       method,
       headers: { ...headers, ...(as !== undefined && { authorization: `Bearer ${as}` }) },
-      ...(body !== undefined && { body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body) }),
+      ...(body !== undefined && {
+        body:
+          typeof body === 'string' || body instanceof Uint8Array
+            ? (body as string)
+            : JSON.stringify(body),
+      }),
     });
     const text = await answer.text();
-    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
+    return {
+      status: answer.status,
+      body: text === '' ? undefined : JSON.parse(text),
+      headers: answer.headers,
+    };
   };
   const add = async (path: string, content: string, more: object = {}): Promise<Json> => {
     const { status, body } = await ask('POST', '/docs', { body: { path, content, ...more } });
@@ -58,7 +93,11 @@ export async function knowledgeHouse(t: Pick<TestContext, 'after'>, options: Par
     return body;
   };
   const paths = async (query: string, more = '', as?: string): Promise<string[]> => {
-    const { status, body } = await ask('GET', `/search?q=${encodeURIComponent(query)}${more}`, as === undefined ? {} : { as });
+    const { status, body } = await ask(
+      'GET',
+      `/search?q=${encodeURIComponent(query)}${more}`,
+      as === undefined ? {} : { as },
+    );
     if (status !== 200) {
       throw new Error(`${query} was answered ${status}: ${JSON.stringify(body)}`);
     }

@@ -40,8 +40,14 @@ describe('search', () => {
   test('finds by word family, identifier, error code, phrase, folder and tag, and says where', async (t) => {
     const { ask, add, paths } = await knowledgeHouse(t);
     await add('vault/host/oom.md', playbook, { tags: ['memory', 'kernel'] });
-    await add('vault/net/dns.md', '# DNS does not resolve\nThe resolver times out. Connection refused by 10.0.0.53.');
-    await add('notes/disk.md', '# Filesystem is full\nNo space left on device. Delete old logs, memory is fine.');
+    await add(
+      'vault/net/dns.md',
+      '# DNS does not resolve\nThe resolver times out. Connection refused by 10.0.0.53.',
+    );
+    await add(
+      'notes/disk.md',
+      '# Filesystem is full\nNo space left on device. Delete old logs, memory is fine.',
+    );
     assert.deepEqual(await paths('killing processes'), ['vault/host/oom.md']);
     assert.equal((await paths('node_memory_used_percent'))[0], 'vault/host/oom.md');
     assert.equal((await paths('oomkilled'))[0], 'vault/host/oom.md');
@@ -60,13 +66,31 @@ describe('search', () => {
     assert.deepEqual(await paths('zzzqqq'), []);
     const { body } = await ask('GET', `/search?q=${encodeURIComponent('swap space')}`);
     const [hit] = body.items;
-    assert.deepEqual([hit.path, hit.heading, hit.anchor, hit.version, body.mode], ['vault/host/oom.md', 'OOM killer › The fix', 'the-fix-1', 1, 'lexical']);
+    assert.deepEqual(
+      [hit.path, hit.heading, hit.anchor, hit.version, body.mode],
+      ['vault/host/oom.md', 'OOM killer › The fix', 'the-fix-1', 1, 'lexical'],
+    );
     const [{ text, marks }] = hit.highlights;
     assert.deepEqual(
       marks.map(([from, to]: [number, number]) => text.slice(from, to)),
       ['swap', 'space'],
     );
-    for (const q of ['"', '(((', 'NOT', '*', 'a"b', 'title:x', '^', '-', 'path:', "'; drop table words; --", '{', 'NEAR(a b)', '\u0000', '👍']) {
+    for (const q of [
+      '"',
+      '(((',
+      'NOT',
+      '*',
+      'a"b',
+      'title:x',
+      '^',
+      '-',
+      'path:',
+      "'; drop table words; --",
+      '{',
+      'NEAR(a b)',
+      '\u0000',
+      '👍',
+    ]) {
       assert.equal((await ask('GET', `/search?q=${encodeURIComponent(q)}`)).status, 200, q);
     }
   });
@@ -86,13 +110,22 @@ describe('search', () => {
     do {
       state = (await ask('GET', '/index')).body;
     } while (state.documents > 0);
-    assert.deepEqual([state.state, state.chunks, state.behind, state.last_error], ['ready', 0, 0, null]);
+    assert.deepEqual(
+      [state.state, state.chunks, state.behind, state.last_error],
+      ['ready', 0, 0, null],
+    );
   });
 
   test('has no thread before there is a document or a question, nor after a restart before the next one', async (t) => {
     const { add, paths, house } = await knowledgeHouse(t);
     const threads = async (): Promise<unknown> =>
-      await Promise.all(['index', 'search'].map(async (name) => (await house.registry.current.checks.get(`knowledge/thread ${name}`)!.value.probe()).detail));
+      await Promise.all(
+        ['index', 'search'].map(
+          async (name) =>
+            (await house.registry.current.checks.get(`knowledge/thread ${name}`)!.value.probe())
+              .detail,
+        ),
+      );
     assert.deepEqual(await threads(), ['waiting', 'waiting']);
     await add('a.md', 'quagga');
     assert.deepEqual(await paths('quagga'), ['a.md']);
@@ -107,7 +140,9 @@ describe('search', () => {
   test('tells of no word that only documents have which the asker may not see', async (t) => {
     const { ask, add } = await knowledgeHouse(t);
     const found = async (query: string, as: string): Promise<unknown> =>
-      (await ask('GET', `/search?q=${encodeURIComponent(query)}`, { as })).body.items.map(({ path, score }: Json) => [path, score]);
+      (await ask('GET', `/search?q=${encodeURIComponent(query)}`, { as })).body.items.map(
+        ({ path, score }: Json) => [path, score],
+      );
     await add('a.md', 'the vibraphane of the okapi');
     const before = [await found('vibraphone', 'bert'), await found('okapi', 'bert')];
     const hidden = await add('b.md', 'a vibraphone', { org_id: 1 });
@@ -134,8 +169,10 @@ describe('search', () => {
       await Promise.all([index.close(), search.close()]);
       fs.rmSync(folder, { recursive: true });
     });
-    const call = (service: typeof index, method: string, input?: unknown): unknown => service.methods[method]!(input, undefined as never);
-    const makeAnew = (): void => ['begin', 'promote', 'sweep'].forEach((step) => call(index, step, { lineage: 'x' }));
+    const call = (service: typeof index, method: string, input?: unknown): unknown =>
+      service.methods[method]!(input, undefined as never);
+    const makeAnew = (): void =>
+      ['begin', 'promote', 'sweep'].forEach((step) => call(index, step, { lineage: 'x' }));
     makeAnew();
     const exists = t.mock.method(fs, 'existsSync', () => {
       exists.mock.restore();
@@ -144,7 +181,10 @@ describe('search', () => {
       return true;
     });
     syncBuiltinESMExports();
-    assert.deepEqual((call(search, 'search', { text: 'okapi', limit: 1, mode: 'lexical' }) as Answer).items, []);
+    assert.deepEqual(
+      (call(search, 'search', { text: 'okapi', limit: 1, mode: 'lexical' }) as Answer).items,
+      [],
+    );
   });
 
   test('goes on while its index is made anew', async (t) => {
@@ -165,10 +205,14 @@ describe('search', () => {
   test('is made anew as it was asked for, also when svc ends before that is done', async (t) => {
     const dataDir = fs.mkdtempSync(join(tmpdir(), 'svc-anew-'));
     t.after(() => fs.rmSync(dataDir, { recursive: true }));
-    const serving = (): string => fs.readFileSync(join(dataDir, 'plugins/knowledge/index/current'), 'utf8');
+    const serving = (): string =>
+      fs.readFileSync(join(dataDir, 'plugins/knowledge/index/current'), 'utf8');
     const first = await knowledgeHouse(t, { dataDir });
     // Enough to be in the middle of it when svc ends.
-    const long = Array.from({ length: 200 }, (_, number) => `## Part ${number}\n\n${'the okapi of the forest '.repeat(20)}\n`).join('\n');
+    const long = Array.from(
+      { length: 200 },
+      (_, number) => `## Part ${number}\n\n${'the okapi of the forest '.repeat(20)}\n`,
+    ).join('\n');
     for (let number = 0; number < 30; number++) {
       await first.add(`n/${number}.md`, long);
     }
@@ -193,7 +237,11 @@ describe('search', () => {
 
     const third = await knowledgeHouse(t, { dataDir });
     await third.add('new.md', 'quagga');
-    for (const deadline = Date.now() + 30_000; (await third.paths('quagga')).length === 0; await pause(20)) {
+    for (
+      const deadline = Date.now() + 30_000;
+      (await third.paths('quagga')).length === 0;
+      await pause(20)
+    ) {
       assert.ok(Date.now() < deadline, 'a new document is found');
     }
     assert.deepEqual(await third.paths('quagga'), ['new.md']);

@@ -14,13 +14,28 @@ interface Uploaded {
 
 async function uploader(
   t: TestContext,
-): Promise<KnowledgeHouse & { upload(bytes: Buffer | string, fields?: Record<string, string>, name?: string): Promise<Uploaded> }> {
+): Promise<
+  KnowledgeHouse & {
+    upload(
+      bytes: Buffer | string,
+      fields?: Record<string, string>,
+      name?: string,
+    ): Promise<Uploaded>;
+  }
+> {
   const room = await knowledgeHouse(t, { plugins: ['knowledge', 'programs'] });
-  const upload = async (bytes: Buffer | string, fields: Record<string, string> = {}, name = 'file.bin'): Promise<Uploaded> => {
+  const upload = async (
+    bytes: Buffer | string,
+    fields: Record<string, string> = {},
+    name = 'file.bin',
+  ): Promise<Uploaded> => {
     const form = new FormData();
     form.set('file', new Blob([bytes]), name);
     Object.entries(fields).forEach(([field, value]) => form.set(field, value));
-    const answer = await room.house.fetch('/api/v1/knowledge/upload', { method: 'POST', body: form });
+    const answer = await room.house.fetch('/api/v1/knowledge/upload', {
+      method: 'POST',
+      body: form,
+    });
     return { status: answer.status, body: await answer.json() };
   };
   return { ...room, upload };
@@ -46,45 +61,83 @@ describe('an upload', () => {
       table;
     const styles = {
       name: 'word/styles.xml',
-      content: '<w:styles><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/></w:style></w:styles>',
+      content:
+        '<w:styles><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/></w:style></w:styles>',
     };
-    const word = await upload(docxOf(`${body}<w:del><w:r><w:t>gone</w:t></w:r></w:del>`, [styles]), { path: 'word.md' }, 'x.txt');
+    const word = await upload(
+      docxOf(`${body}<w:del><w:r><w:t>gone</w:t></w:r></w:del>`, [styles]),
+      { path: 'word.md' },
+      'x.txt',
+    );
     assert.equal(word.status, 201, JSON.stringify(word.body));
-    assert.equal(word.body.content, '# Restart\n\nPress <Enter> é.\n\n- first\n\n| metric | a\\|b |\n| --- | --- |\n| load |  |');
+    assert.equal(
+      word.body.content,
+      '# Restart\n\nPress <Enter> é.\n\n- first\n\n| metric | a\\|b |\n| --- | --- |\n| load |  |',
+    );
     assert.equal(word.body.title, 'Restart');
 
-    const pdf = await upload(pdfOf(['The quagga of page one', 'The okapi of page two']), { path: 'zoo.md', title: 'Zoo' });
+    const pdf = await upload(pdfOf(['The quagga of page one', 'The okapi of page two']), {
+      path: 'zoo.md',
+      title: 'Zoo',
+    });
     assert.equal(pdf.status, 201, JSON.stringify(pdf.body));
-    assert.equal(pdf.body.content, '## Page 1\n\nThe quagga of page one\n\n## Page 2\n\nThe okapi of page two');
+    assert.equal(
+      pdf.body.content,
+      '## Page 1\n\nThe quagga of page one\n\n## Page 2\n\nThe okapi of page two',
+    );
     assert.deepEqual(await paths('okapi'), ['zoo.md']);
     assert.equal((await ask('GET', '/search?q=okapi')).body.items[0].anchor, 'page-2');
 
     assert.equal((await upload('newer', { path: 'word.md' })).status, 409);
     const newer = await upload('newer', { path: 'word.md', replace: 'true' });
-    assert.deepEqual([newer.status, newer.body.id, newer.body.version, newer.body.content], [201, word.body.id, 2, 'newer']);
+    assert.deepEqual(
+      [newer.status, newer.body.id, newer.body.version, newer.body.content],
+      [201, word.body.id, 2, 'newer'],
+    );
   });
 
-  test('that is hostile, broken or no document gets one sentence and leaves nothing', { timeout: 240_000 }, async (t) => {
-    const { house, ask, upload } = await uploader(t);
-    for (const [name, bytes] of hostile()) {
-      const { status, body } = await upload(bytes, { path: `hostile/${name.replaceAll(/\W+/g, '-')}.md` });
-      assert.deepEqual([status, body.error], [400, 'invalid_argument'], `${name}: ${JSON.stringify(body).slice(0, 300)}`);
-      assert.ok(body.message.length < 300 && !/\n|node_modules|\/tmp|Error:/.test(body.message), `${name}: ${body.message}`);
-    }
-    t.diagnostic(`${hostile().length} hostile files`);
-    assert.equal((await ask('GET', '/docs')).body.total, 0);
-    assert.deepEqual(
-      readdirSync(join(house.dataDir, 'plugins/knowledge/parser')).filter((name) => !/^parser-\w+\.cjs$/.test(name)),
-      [],
-    );
-    assert.equal((await upload(pdfOf(['still there']), { path: 'after.md' })).status, 201);
-    assert.equal(house.host.explain('knowledge').state, 'active');
-  });
+  test(
+    'that is hostile, broken or no document gets one sentence and leaves nothing',
+    { timeout: 240_000 },
+    async (t) => {
+      const { house, ask, upload } = await uploader(t);
+      for (const [name, bytes] of hostile()) {
+        const { status, body } = await upload(bytes, {
+          path: `hostile/${name.replaceAll(/\W+/g, '-')}.md`,
+        });
+        assert.deepEqual(
+          [status, body.error],
+          [400, 'invalid_argument'],
+          `${name}: ${JSON.stringify(body).slice(0, 300)}`,
+        );
+        assert.ok(
+          body.message.length < 300 && !/\n|node_modules|\/tmp|Error:/.test(body.message),
+          `${name}: ${body.message}`,
+        );
+      }
+      t.diagnostic(`${hostile().length} hostile files`);
+      assert.equal((await ask('GET', '/docs')).body.total, 0);
+      assert.deepEqual(
+        readdirSync(join(house.dataDir, 'plugins/knowledge/parser')).filter(
+          (name) => !/^parser-\w+\.cjs$/.test(name),
+        ),
+        [],
+      );
+      assert.equal((await upload(pdfOf(['still there']), { path: 'after.md' })).status, 201);
+      assert.equal(house.host.explain('knowledge').state, 'active');
+    },
+  );
 
   test('as a form that is none is refused', async (t) => {
     const { house, ask } = await uploader(t);
     const send = async (body: string, type = 'multipart/form-data; boundary=b'): Promise<number> =>
-      (await house.fetch('/api/v1/knowledge/upload', { method: 'POST', body: Buffer.from(body), headers: { 'content-type': type } })).status;
+      (
+        await house.fetch('/api/v1/knowledge/upload', {
+          method: 'POST',
+          body: Buffer.from(body),
+          headers: { 'content-type': type },
+        })
+      ).status;
     const file = 'Content-Disposition: form-data; name="file"; filename="a.md"';
     const bodies = [
       '',
@@ -122,10 +175,12 @@ const types = { name: '[Content_Types].xml', content: '<Types/>' };
 function hostile(): readonly (readonly [string, Buffer])[] {
   const bomb = deflateSync(Buffer.alloc(60 * 1024 * 1024, ' '));
   const deeper = deflateSync(deflateSync(Buffer.alloc(200 * 1024 * 1024)));
-  const bombPage = (filter: string, data: Buffer): Buffer => pdfOf(['x'], '', () => streamOf(data, `/Filter ${filter}`));
+  const bombPage = (filter: string, data: Buffer): Buffer =>
+    pdfOf(['x'], '', () => streamOf(data, `/Filter ${filter}`));
   const good = pdfOf(['text of a page']);
   const docx = docxOf(paragraph('text'));
-  const binary = (start: string): Buffer => Buffer.concat([Buffer.from(start, 'latin1'), Buffer.from([0, 1, 2, 255, 254])]);
+  const binary = (start: string): Buffer =>
+    Buffer.concat([Buffer.from(start, 'latin1'), Buffer.from([0, 1, 2, 255, 254])]);
   const entity = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>';
   return [
     ['empty', Buffer.alloc(0)],
@@ -151,7 +206,13 @@ function hostile(): readonly (readonly [string, Buffer])[] {
     ['half of a UTF-16', Buffer.from([0xff, 0xfe, 0x00, 0xd8])],
     ['PDF: signature alone', Buffer.from('%PDF-1.7\n')],
     ['PDF: cut in the middle of its head', good.subarray(0, 60)],
-    ['PDF: noise', Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.from(Array.from({ length: 20_000 }, (_, index) => (index * 7_919) % 256))])],
+    [
+      'PDF: noise',
+      Buffer.concat([
+        Buffer.from('%PDF-1.7\n'),
+        Buffer.from(Array.from({ length: 20_000 }, (_, index) => (index * 7_919) % 256)),
+      ]),
+    ],
     [
       'PDF: encrypted',
       Buffer.from(
@@ -164,7 +225,10 @@ function hostile(): readonly (readonly [string, Buffer])[] {
         'latin1',
       ),
     ],
-    ['PDF: pages in a circle', Buffer.from(good.toString('latin1').replace('/Kids [4 0 R]', '/Kids [2 0 R]'), 'latin1')],
+    [
+      'PDF: pages in a circle',
+      Buffer.from(good.toString('latin1').replace('/Kids [4 0 R]', '/Kids [2 0 R]'), 'latin1'),
+    ],
     ['PDF: no text', pdfOf([''])],
     ['PDF: a script alone', pdfOf([''], '/OpenAction << /S /JavaScript /JS (app.alert(1)) >>')],
     ['PDF: a stream that unpacks to 60 MB', bombPage('/FlateDecode', bomb)],
@@ -174,12 +238,43 @@ function hostile(): readonly (readonly [string, Buffer])[] {
     ['zip: no list of types', zipOf([{ name: word, content: '<w:document/>' }])],
     ['zip: cut off', docx.subarray(0, docx.length - 30)],
     ['zip: encrypted', zipOf([types, { name: word, content: '<w:document/>', flags: 1 }])],
-    ['zip: bomb that says so', docxOf('', [{ name: 'word/styles.xml', content: Buffer.alloc(60 * 1024 * 1024, ' ') }])],
-    ['zip: bomb that lies', zipOf([types, { name: word, content: Buffer.alloc(40 * 1024 * 1024, ' '), size: 100 }])],
-    ['zip: two of one name', zipOf([types, { name: word, content: '<w:t>a</w:t>' }, { name: word, content: '<w:t>b</w:t>' }])],
-    ['zip: thousands of parts', zipOf([types, ...Array.from({ length: 2_500 }, (_, index) => ({ name: `x${index}`, content: '' }))])],
-    ['zip: list that points outside', Buffer.from(docx).fill(0xff, docx.length - 6, docx.length - 2)],
-    ['Word: entities', zipOf([types, { name: word, content: `<?xml version="1.0"?>${entity}<w:document><w:p><w:t>&b;</w:t></w:p></w:document>` }])],
+    [
+      'zip: bomb that says so',
+      docxOf('', [{ name: 'word/styles.xml', content: Buffer.alloc(60 * 1024 * 1024, ' ') }]),
+    ],
+    [
+      'zip: bomb that lies',
+      zipOf([types, { name: word, content: Buffer.alloc(40 * 1024 * 1024, ' '), size: 100 }]),
+    ],
+    [
+      'zip: two of one name',
+      zipOf([
+        types,
+        { name: word, content: '<w:t>a</w:t>' },
+        { name: word, content: '<w:t>b</w:t>' },
+      ]),
+    ],
+    [
+      'zip: thousands of parts',
+      zipOf([
+        types,
+        ...Array.from({ length: 2_500 }, (_, index) => ({ name: `x${index}`, content: '' })),
+      ]),
+    ],
+    [
+      'zip: list that points outside',
+      Buffer.from(docx).fill(0xff, docx.length - 6, docx.length - 2),
+    ],
+    [
+      'Word: entities',
+      zipOf([
+        types,
+        {
+          name: word,
+          content: `<?xml version="1.0"?>${entity}<w:document><w:p><w:t>&b;</w:t></w:p></w:document>`,
+        },
+      ]),
+    ],
     ['Word: not UTF-8', zipOf([types, { name: word, content: Buffer.from([0x3c, 0xff, 0xfe]) }])],
     ['Word: no text', docxOf(paragraph(''))],
     ['Word: only tags that never end', docxOf('<w:p>'.repeat(100_000))],

@@ -16,7 +16,10 @@ interface Question {
 }
 
 /** A data folder whose product ships these playbooks. */
-function shipping(t: TestContext, files: Readonly<Record<string, string>>): { dataDir: string; ship(name: string, text: string | undefined): void } {
+function shipping(
+  t: TestContext,
+  files: Readonly<Record<string, string>>,
+): { dataDir: string; ship(name: string, text: string | undefined): void } {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-vault-'));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const ship = (name: string, text: string | undefined): void => {
@@ -50,7 +53,13 @@ describe('the vault', () => {
     await seeded(house, 3);
     const { body: list } = await ask('GET', '/docs?path_prefix=vault');
     assert.deepEqual(
-      list.items.map(({ path, title, tags, source, created_by }: Json) => [path, title, tags, source, created_by]),
+      list.items.map(({ path, title, tags, source, created_by }: Json) => [
+        path,
+        title,
+        tags,
+        source,
+        created_by,
+      ]),
       [
         ['vault/hosts/disk.md', 'Disk is full', ['disk', 'host'], 'vault', 'the vault'],
         ['vault/hosts/load.md', 'Load is high', [], 'vault', 'the vault'],
@@ -59,21 +68,41 @@ describe('the vault', () => {
     );
     const [disk, load] = list.items;
     const refused = await ask('PATCH', `/docs/${disk.id}`, { body: { content: 'mine' } });
-    assert.deepEqual([refused.status, refused.headers.get('x-svc-reason')], [409, 'knowledge.of_vault']);
+    assert.deepEqual(
+      [refused.status, refused.headers.get('x-svc-reason')],
+      [409, 'knowledge.of_vault'],
+    );
     assert.equal((await ask('DELETE', `/docs/${disk.id}`)).status, 409);
-    assert.equal((await ask('PATCH', `/docs/${disk.id}/move`, { body: { path: 'x.md' } })).status, 409);
-    const adopted = await ask('PATCH', `/docs/${disk.id}`, { body: { content: '## Ours', adopt: true } });
-    assert.deepEqual([adopted.status, adopted.body.source, adopted.body.version], [200, 'manual', 2]);
+    assert.equal(
+      (await ask('PATCH', `/docs/${disk.id}/move`, { body: { path: 'x.md' } })).status,
+      409,
+    );
+    const adopted = await ask('PATCH', `/docs/${disk.id}`, {
+      body: { content: '## Ours', adopt: true },
+    });
+    assert.deepEqual(
+      [adopted.status, adopted.body.source, adopted.body.version],
+      [200, 'manual', 2],
+    );
 
     ship('hosts/disk.md', 'a newer one');
     ship('hosts/load.md', '---\ntitle: Load is high\n---\nload, newer');
     ship('hosts/odd.md', undefined);
     ship('hosts/new.md', '# New');
     const synced = await ask('POST', '/vault/sync');
-    assert.deepEqual(synced.body, { added: 1, updated: 1, unchanged: 0, removed: 1, kept: [{ path: 'vault/hosts/disk.md', doc_id: disk.id }] });
+    assert.deepEqual(synced.body, {
+      added: 1,
+      updated: 1,
+      unchanged: 0,
+      removed: 1,
+      kept: [{ path: 'vault/hosts/disk.md', doc_id: disk.id }],
+    });
     assert.equal((await ask('GET', `/docs/${disk.id}`)).body.content, '## Ours');
     const newer = (await ask('GET', `/docs/${load.id}`)).body;
-    assert.deepEqual([newer.version, newer.content], [2, '---\ntitle: Load is high\n---\nload, newer']);
+    assert.deepEqual(
+      [newer.version, newer.content],
+      [2, '---\ntitle: Load is high\n---\nload, newer'],
+    );
     assert.deepEqual((await ask('POST', '/vault/sync')).body, {
       added: 0,
       updated: 0,
@@ -87,13 +116,27 @@ describe('the vault', () => {
     const { dataDir } = shipping(t, {});
     cpSync(join(projectRoot, 'vault'), join(dataDir, 'no-product', 'vault'), { recursive: true });
     const house = await knowledgeHouse(t, { dataDir });
-    const questions = JSON.parse(readFileSync(join(projectRoot, 'test/fixtures/knowledge/questions.json'), 'utf8')) as readonly Question[];
+    const questions = JSON.parse(
+      readFileSync(join(projectRoot, 'test/fixtures/knowledge/questions.json'), 'utf8'),
+    ) as readonly Question[];
     await house.ask('POST', '/vault/sync');
-    const scored: { readonly gain: number; readonly isFound: boolean; readonly held: boolean; readonly line: string }[] = [];
+    const scored: {
+      readonly gain: number;
+      readonly isFound: boolean;
+      readonly held: boolean;
+      readonly line: string;
+    }[] = [];
     for (const { question, answers, held_back: held } of questions) {
-      const found = (await house.paths(question, '&limit=10&mode=lexical')).map((path) => path.slice('vault/'.length));
+      const found = (await house.paths(question, '&limit=10&mode=lexical')).map((path) =>
+        path.slice('vault/'.length),
+      );
       const best = Math.max(...Object.values(answers));
-      scored.push({ gain: discounted(found, answers), isFound: found.slice(0, 3).some((path) => answers[path] === best), held, line: question });
+      scored.push({
+        gain: discounted(found, answers),
+        isFound: found.slice(0, 3).some((path) => answers[path] === best),
+        held,
+        line: question,
+      });
     }
     const figures = (part: typeof scored) => ({
       questions: part.length,
@@ -101,17 +144,31 @@ describe('the vault', () => {
       first3: part.filter(({ isFound }) => isFound).length / part.length,
     });
     const [all, held] = [figures(scored), figures(scored.filter((one) => one.held))];
-    for (const [name, { questions: count, gain, first3 }] of Object.entries({ all, 'held back': held })) {
-      t.diagnostic(`${name}: ${count} questions, nDCG@10 ${gain.toFixed(3)}, right one in the first three ${(first3 * 100).toFixed(1)} %`);
+    for (const [name, { questions: count, gain, first3 }] of Object.entries({
+      all,
+      'held back': held,
+    })) {
+      t.diagnostic(
+        `${name}: ${count} questions, nDCG@10 ${gain.toFixed(3)}, right one in the first three ${(first3 * 100).toFixed(1)} %`,
+      );
     }
     assert.ok(all.questions >= 150);
     assert.ok(all.gain >= 0.8 && held.gain >= 0.8, 'nDCG@10 is at least 0.80');
-    assert.ok(all.first3 >= 0.95 && held.first3 >= 0.95, 'the right playbook is among the first three for 95 of 100 questions');
+    assert.ok(
+      all.first3 >= 0.95 && held.first3 >= 0.95,
+      'the right playbook is among the first three for 95 of 100 questions',
+    );
   });
 });
 
 /** How good an order is against the best one, from 0 to 1. */
 function discounted(found: readonly string[], answers: Question['answers']): number {
-  const sum = (grades: readonly number[]): number => grades.slice(0, 10).reduce((total, grade, index) => total + (2 ** grade - 1) / Math.log2(index + 2), 0);
-  return sum(found.map((path) => answers[path] ?? 0)) / sum(Object.values(answers).toSorted((a, b) => b - a));
+  const sum = (grades: readonly number[]): number =>
+    grades
+      .slice(0, 10)
+      .reduce((total, grade, index) => total + (2 ** grade - 1) / Math.log2(index + 2), 0);
+  return (
+    sum(found.map((path) => answers[path] ?? 0)) /
+    sum(Object.values(answers).toSorted((a, b) => b - a))
+  );
 }

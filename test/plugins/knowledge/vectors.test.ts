@@ -9,18 +9,32 @@ interface FakeModels {
   readonly url: string;
   /** How each request is answered; default: with vectors. */
   behave: 'well' | 'fails' | 'lies';
-  readonly asked: { readonly path: string; readonly model: string; readonly count: number; readonly key: string | undefined }[];
+  readonly asked: {
+    readonly path: string;
+    readonly model: string;
+    readonly count: number;
+    readonly key: string | undefined;
+  }[];
 }
 
 const width = 64;
 /** Words of one meaning have one place in a vector. */
-const meanings: Readonly<Record<string, string>> = { feline: 'cat', kitten: 'cat', automobile: 'car', vehicle: 'car' };
+const meanings: Readonly<Record<string, string>> = {
+  feline: 'cat',
+  kitten: 'cat',
+  automobile: 'car',
+  vehicle: 'car',
+};
 
 function vectorOf(text: string, model: string): number[] {
   const vector = Array.from({ length: width }, () => 0);
   for (const word of text.toLowerCase().match(/[a-z]+/g) ?? []) {
     const meaning = meanings[word] ?? word;
-    const place = Array.from(`${model}${meaning}`).reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_521, 7) % width;
+    const place =
+      Array.from(`${model}${meaning}`).reduce(
+        (sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_521,
+        7,
+      ) % width;
     vector[place]! += 1;
   }
   return vector;
@@ -32,14 +46,23 @@ async function fakeModels(t: TestContext): Promise<FakeModels> {
   const server = createServer((request, response) => {
     void bodyOf(request).then(({ model, input, encoding_format: format }) => {
       const isOllama = request.url === '/api/embed';
-      fake.asked.push({ path: request.url!, model, count: input.length, key: request.headers.authorization });
+      fake.asked.push({
+        path: request.url!,
+        model,
+        count: input.length,
+        key: request.headers.authorization,
+      });
       if (fake.behave === 'fails' || !Array.isArray(input) || (!isOllama && format !== 'float')) {
         response.writeHead(503).end('{}');
         return;
       }
-      const vectors: number[][] = input.slice(fake.behave === 'lies' ? 1 : 0).map((text: string) => vectorOf(text, model));
+      const vectors: number[][] = input
+        .slice(fake.behave === 'lies' ? 1 : 0)
+        .map((text: string) => vectorOf(text, model));
       const data = vectors.map((embedding, index) => ({ index, embedding })).reverse();
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(isOllama ? { embeddings: vectors } : { data }));
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(isOllama ? { embeddings: vectors } : { data }));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -63,7 +86,10 @@ describe('vectors', () => {
       environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_HTTP_ADDR: '127.0.0.1:0' },
     });
     const set = async (key: string, value: string): Promise<void> => {
-      const answer = await house.fetch(`/api/v1/system-settings/knowledge/${key}`, { method: 'PUT', body: JSON.stringify({ value }) });
+      const answer = await house.fetch(`/api/v1/system-settings/knowledge/${key}`, {
+        method: 'PUT',
+        body: JSON.stringify({ value }),
+      });
       assert.ok(answer.ok, `${key}: ${await answer.text()}`);
     };
     const indexed = async (is: (vectors: Json) => boolean): Promise<Json> => {
@@ -85,8 +111,13 @@ describe('vectors', () => {
     await indexed(({ model }) => model?.startsWith('openai small'));
     const found = await ask('GET', '/search?q=feline');
     assert.deepEqual([found.body.mode, found.body.items[0].path], ['hybrid', 'pets.md']);
-    assert.deepEqual((await ask('GET', '/search?q=vehicle&mode=vector')).body.items[0].path, 'cars.md');
-    assert.ok(fake.asked.every(({ path, key }) => path === '/embeddings' && key === 'Bearer sk-secret'));
+    assert.deepEqual(
+      (await ask('GET', '/search?q=vehicle&mode=vector')).body.items[0].path,
+      'cars.md',
+    );
+    assert.ok(
+      fake.asked.every(({ path, key }) => path === '/embeddings' && key === 'Bearer sk-secret'),
+    );
 
     await add('more.md', '# More\nThe vehicle of a kitten.');
     await indexed(({ embedded }) => embedded >= 3);
@@ -96,11 +127,18 @@ describe('vectors', () => {
     await set('embedding_model', 'large');
     await indexed(({ last_error: error }) => /vectors for/.test(error ?? ''));
     fake.behave = 'well';
-    assert.deepEqual([(await ask('GET', '/search?q=feline')).body.mode, fake.asked.at(-1)!.model], ['hybrid', 'small'], 'the model before serves on');
+    assert.deepEqual(
+      [(await ask('GET', '/search?q=feline')).body.mode, fake.asked.at(-1)!.model],
+      ['hybrid', 'small'],
+      'the model before serves on',
+    );
     await set('embedding_provider', 'ollama');
     const after = await indexed(({ model }) => model?.startsWith('ollama large'));
     assert.equal(after.last_error, null);
-    assert.deepEqual([(await paths('feline', '&mode=vector'))[0], fake.asked.at(-1)!.path], ['pets.md', '/api/embed']);
+    assert.deepEqual(
+      [(await paths('feline', '&mode=vector'))[0], fake.asked.at(-1)!.path],
+      ['pets.md', '/api/embed'],
+    );
 
     await ask('POST', '/index/rebuild');
     const asked = fake.asked.length;

@@ -10,20 +10,46 @@ describe('the directory of streams', () => {
     const { store } = await openStore(t);
     await push(store, { app: 'web', host: 'h1' }, [[1, 'x']]);
     await push(store, { app: 'api' }, [[1_000, 'x']]);
-    const window = (from: number, to: number): { start: { ms: number; ns: number }; end: { ms: number; ns: number } } => ({
+    const window = (
+      from: number,
+      to: number,
+    ): { start: { ms: number; ns: number }; end: { ms: number; ns: number } } => ({
       start: { ms: present + from, ns: 0 },
       end: { ms: present + to, ns: 0 },
     });
     for (const place of ['memory', 'block']) {
       const { directory } = store;
       const ample = budget({ timeoutMs: 60_000, now: () => performance.now() });
-      assert.deepEqual(await directory.labels([], window(0, 2_000), ample), ['app', 'host', 'service_name'], place);
-      assert.deepEqual(await directory.labels([], window(500, 2_000), ample), ['app', 'service_name'], place);
-      assert.deepEqual(await directory.values('app', [], window(0, 2_000), ample), ['api', 'web'], place);
-      assert.deepEqual(await directory.values('app', [matcher('host', '=', 'h1')], window(0, 2_000), ample), ['web'], place);
-      assert.deepEqual(await all(directory.series([[matcher('app', '=', 'api')]], window(0, 2_000), ample)), [['app', 'api', 'service_name', 'api']], place);
       assert.deepEqual(
-        (await all(directory.sizes([], window(0, 2_000), ample))).map(({ lines, bytes }) => [lines, bytes]),
+        await directory.labels([], window(0, 2_000), ample),
+        ['app', 'host', 'service_name'],
+        place,
+      );
+      assert.deepEqual(
+        await directory.labels([], window(500, 2_000), ample),
+        ['app', 'service_name'],
+        place,
+      );
+      assert.deepEqual(
+        await directory.values('app', [], window(0, 2_000), ample),
+        ['api', 'web'],
+        place,
+      );
+      assert.deepEqual(
+        await directory.values('app', [matcher('host', '=', 'h1')], window(0, 2_000), ample),
+        ['web'],
+        place,
+      );
+      assert.deepEqual(
+        await all(directory.series([[matcher('app', '=', 'api')]], window(0, 2_000), ample)),
+        [['app', 'api', 'service_name', 'api']],
+        place,
+      );
+      assert.deepEqual(
+        (await all(directory.sizes([], window(0, 2_000), ample))).map(({ lines, bytes }) => [
+          lines,
+          bytes,
+        ]),
         [
           [1, 1],
           [1, 1],
@@ -58,7 +84,11 @@ describe('the directory of streams', () => {
       [short, 'timeout'],
       [left, 'canceled'],
     ] as const) {
-      await assert.rejects(all(store.directory.sizes([matcher('app', '=', 'none')], window, budget(limits))), { kind }, 'streams that do not match cost, too');
+      await assert.rejects(
+        all(store.directory.sizes([matcher('app', '=', 'none')], window, budget(limits))),
+        { kind },
+        'streams that do not match cost, too',
+      );
     }
   });
 });

@@ -5,9 +5,18 @@ import type { TestContext } from 'node:test';
 
 import { budget, labelsRecord, type Matcher, matcher } from 'svc/query';
 
-import { type LogStore, type LogStoreOptions, openLogStore } from '../../../plugins/logs/store/store.ts';
+import {
+  type LogStore,
+  type LogStoreOptions,
+  openLogStore,
+} from '../../../plugins/logs/store/store.ts';
 
-export const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+export const silent = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 /** 2026-11-20T18:00:00Z: the present of every test here. */
 export const present = 1_795_197_600_000;
@@ -22,12 +31,23 @@ export interface OpenedStore {
 }
 
 /** A store in a folder of its own, which is gone when the test ends. */
-export async function openStore(t: Pick<TestContext, 'after'>, options: Partial<LogStoreOptions> = {}): Promise<OpenedStore> {
+export async function openStore(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<LogStoreOptions> = {},
+): Promise<OpenedStore> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-logs-'));
   const clock = { now: present };
   const disk = { look: () => ({ free: 1e12, total: 1e12 }) };
   const open = (more: Partial<LogStoreOptions> = {}): Promise<LogStore> =>
-    openLogStore({ folder, log: silent, now: () => clock.now, monotonic: () => clock.now, disk, ...options, ...more });
+    openLogStore({
+      folder,
+      log: silent,
+      now: () => clock.now,
+      monotonic: () => clock.now,
+      disk,
+      ...options,
+      ...more,
+    });
   let store = await open();
   t.after(async () => {
     await store.close();
@@ -47,19 +67,30 @@ export async function openStore(t: Pick<TestContext, 'after'>, options: Partial<
   };
 }
 
-type Value = readonly [number | string, string] | readonly [number | string, string, Readonly<Record<string, string>>];
+type Value =
+  | readonly [number | string, string]
+  | readonly [number | string, string, Readonly<Record<string, string>>];
 
 /** A push body; times are milliseconds after the present, or nanoseconds as text. */
 export const body = (labels: Readonly<Record<string, string>>, values: readonly Value[]): Buffer =>
   Buffer.from(JSON.stringify({ streams: [stream(labels, values)] }));
 
-export const stream = (labels: Readonly<Record<string, string>>, values: readonly Value[]): object => ({
+export const stream = (
+  labels: Readonly<Record<string, string>>,
+  values: readonly Value[],
+): object => ({
   stream: labels,
-  values: values.map(([at, ...rest]) => [typeof at === 'string' ? at : `${present + at}000000`, ...rest]),
+  values: values.map(([at, ...rest]) => [
+    typeof at === 'string' ? at : `${present + at}000000`,
+    ...rest,
+  ]),
 });
 
-export const push = (store: LogStore, labels: Readonly<Record<string, string>>, values: readonly Value[]): ReturnType<LogStore['push']> =>
-  store.push('loki-json', body(labels, values), {});
+export const push = (
+  store: LogStore,
+  labels: Readonly<Record<string, string>>,
+  values: readonly Value[],
+): ReturnType<LogStore['push']> => store.push('loki-json', body(labels, values), {});
 
 export interface ReadOptions {
   readonly matchers?: readonly Matcher[];
@@ -79,19 +110,36 @@ export interface ReadLine {
 
 /** Every line of the window, as the source tells them; times in milliseconds after the present. */
 export async function read(store: LogStore, options: ReadOptions = {}): Promise<ReadLine[]> {
-  const { matchers = [matcher('app', '=~', '.+')], start = -1e12, end = 1e12, direction = 'forward', contains, unread = () => undefined } = options;
+  const {
+    matchers = [matcher('app', '=~', '.+')],
+    start = -1e12,
+    end = 1e12,
+    direction = 'forward',
+    contains,
+    unread = () => undefined,
+  } = options;
   const limits = budget({ timeoutMs: 60_000, now: () => performance.now() });
   const found: ReadLine[] = [];
   const window = [nanos(start), nanos(end)] as const;
-  for await (const { labels, entries } of store.source().select(matchers, ...window, { direction, ...(contains && { contains }) }, limits)) {
+  for await (const { labels, entries } of store
+    .source()
+    .select(matchers, ...window, { direction, ...(contains && { contains }) }, limits)) {
     for (const { ms, ns, line, metadata = [] } of entries) {
-      found.push({ at: ms - present + ns / 1e6, line, labels: labelsRecord(labels), metadata: labelsRecord(metadata) });
+      found.push({
+        at: ms - present + ns / 1e6,
+        line,
+        labels: labelsRecord(labels),
+        metadata: labelsRecord(metadata),
+      });
     }
   }
   limits.warnings.forEach(unread);
   return found;
 }
 
-const nanos = (after: number): { ms: number; ns: number } => ({ ms: Math.floor(present + after), ns: 0 });
+const nanos = (after: number): { ms: number; ns: number } => ({
+  ms: Math.floor(present + after),
+  ns: 0,
+});
 
 export const linesOf = (found: readonly ReadLine[]): string[] => found.map(({ line }) => line);

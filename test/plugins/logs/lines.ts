@@ -1,5 +1,8 @@
 /** Made-up log lines of four kinds in 40 streams, about 156 bytes each; the same for the same seed. */
-export function lineMaker(seed = 1): { next(): { stream: number; line: string }; readonly streams: readonly Readonly<Record<string, string>>[] } {
+export function lineMaker(seed = 1): {
+  next(): { stream: number; line: string };
+  readonly streams: readonly Readonly<Record<string, string>>[];
+} {
   let state = seed >>> 0 || 1;
   const random = (): number => {
     state ^= state << 13;
@@ -9,10 +12,34 @@ export function lineMaker(seed = 1): { next(): { stream: number; line: string };
     return state;
   };
   const pick = <T>(list: readonly T[]): T => list[random() % list.length]!;
-  const hex = (digits: number): string => Array.from({ length: digits / 8 }, () => random().toString(16).padStart(8, '0')).join('');
-  const paths = ['/api/v1/items', '/api/v1/users', '/login', '/static/app.js', '/healthz', '/api/v1/orders', '/search'];
-  const agents = ['Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36', 'curl/8.5.0', 'Go-http-client/2.0'];
-  const words = ['accepted', 'refused', 'retrying', 'connected', 'timed out', 'completed', 'started', 'flushed', 'evicted', 'rebuilt'];
+  const hex = (digits: number): string =>
+    Array.from({ length: digits / 8 }, () => random().toString(16).padStart(8, '0')).join('');
+  const paths = [
+    '/api/v1/items',
+    '/api/v1/users',
+    '/login',
+    '/static/app.js',
+    '/healthz',
+    '/api/v1/orders',
+    '/search',
+  ];
+  const agents = [
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
+    'curl/8.5.0',
+    'Go-http-client/2.0',
+  ];
+  const words = [
+    'accepted',
+    'refused',
+    'retrying',
+    'connected',
+    'timed out',
+    'completed',
+    'started',
+    'flushed',
+    'evicted',
+    'rebuilt',
+  ];
   const levels = ['info', 'info', 'info', 'debug', 'warn', 'error'];
   const kinds: readonly (() => string)[] = [
     () =>
@@ -47,7 +74,10 @@ export function lineMaker(seed = 1): { next(): { stream: number; line: string };
 }
 
 /** Push bodies of Loki's JSON shape with `each` lines, ending at `endMs`, one line every `stepUs` microseconds. */
-export function* pushBodies(count: number, { each = 500, endMs = 1_795_200_000_000, stepUs = 1_000, seed = 1 } = {}): Generator<Buffer> {
+export function* pushBodies(
+  count: number,
+  { each = 500, endMs = 1_795_200_000_000, stepUs = 1_000, seed = 1 } = {},
+): Generator<Buffer> {
   const maker = lineMaker(seed);
   let us = endMs * 1_000 - count * stepUs;
   for (let left = count; left > 0; left -= each) {
@@ -59,6 +89,13 @@ export function* pushBodies(count: number, { each = 500, endMs = 1_795_200_000_0
       values.set(stream, list);
       list.push([`${us}${String((us * 7) % 1_000).padStart(3, '0')}`, line]);
     }
-    yield Buffer.from(JSON.stringify({ streams: [...values].map(([stream, list]) => ({ stream: maker.streams[stream], values: list })) }));
+    yield Buffer.from(
+      JSON.stringify({
+        streams: [...values].map(([stream, list]) => ({
+          stream: maker.streams[stream],
+          values: list,
+        })),
+      }),
+    );
   }
 }

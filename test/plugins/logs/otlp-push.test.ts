@@ -16,11 +16,19 @@ test('each record keeps what it says of itself, in either form, however alike th
     attributes: fc.dictionary(fc.constantFrom('k', 'l.m'), text),
     trace: fc.boolean(),
   });
-  const scopes = fc.array(fc.record({ name: text, records: fc.array(record, { maxLength: 6 }) }), { maxLength: 3 });
+  const scopes = fc.array(fc.record({ name: text, records: fc.array(record, { maxLength: 6 }) }), {
+    maxLength: 3,
+  });
   fc.assert(
     fc.property(scopes, (sent) => {
-      const [json, proto] = [readOtlpJson(otlpJson(sent)), readOtlpProto(otlpProto(sent))].map((batch) =>
-        Array.from({ length: batch.count }, (_, i) => [batch.ms[i], batch.ns[i], batch.lineAt(i), batch.metas[batch.meta[i]!]]),
+      const [json, proto] = [readOtlpJson(otlpJson(sent)), readOtlpProto(otlpProto(sent))].map(
+        (batch) =>
+          Array.from({ length: batch.count }, (_, i) => [
+            batch.ms[i],
+            batch.ns[i],
+            batch.lineAt(i),
+            batch.metas[batch.meta[i]!],
+          ]),
       );
       assert.deepEqual(proto, json);
     }),
@@ -48,7 +56,10 @@ function otlpJson(scopes: readonly Scope[]): Buffer {
       severityNumber: severity,
       severityText,
       body: typeof said === 'string' ? { stringValue: said } : { intValue: said },
-      attributes: Object.entries(attributes).map(([key, value]) => ({ key, value: { stringValue: value } })),
+      attributes: Object.entries(attributes).map(([key, value]) => ({
+        key,
+        value: { stringValue: value },
+      })),
       ...(trace && { traceId }),
     })),
   }));
@@ -66,7 +77,9 @@ function otlpProto(scopes: readonly Scope[]): Buffer {
             record.fixed64(1, BigInt(present) * 1_000_000n + BigInt(i));
             record.uint(2, severity);
             record.string(3, severityText);
-            record.message(5, (value) => (typeof said === 'string' ? value.string(1, said) : value.uint(3, said)));
+            record.message(5, (value) =>
+              typeof said === 'string' ? value.string(1, said) : value.uint(3, said),
+            );
             for (const [key, value] of Object.entries(attributes)) {
               record.message(6, (pair) => {
                 pair.string(1, key);

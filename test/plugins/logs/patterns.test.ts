@@ -19,7 +19,10 @@ describe('what is masked', () => {
 });
 
 describe('templates', () => {
-  const found = (lines: readonly string[], options: Partial<ConstructorParameters<typeof TemplateTree>[0]> = {}): TemplateTree => {
+  const found = (
+    lines: readonly string[],
+    options: Partial<ConstructorParameters<typeof TemplateTree>[0]> = {},
+  ): TemplateTree => {
     const tree = new TemplateTree({ stepMs: 1_000, ...options });
     lines.forEach((line, at) => tree.add(line, at * 400));
     return tree;
@@ -34,7 +37,13 @@ describe('templates', () => {
     ]).templates();
     assert.deepEqual(rest, []);
     assert.deepEqual(often, {
-      ...{ pattern: 'connection from <_> closed after <_> bytes', count: 3, example: 'connection from alice closed after 5 bytes', first: 0, last: 1_200 },
+      ...{
+        pattern: 'connection from <_> closed after <_> bytes',
+        count: 3,
+        example: 'connection from alice closed after 5 bytes',
+        first: 0,
+        last: 1_200,
+      },
       steps: new Map([
         [0, 2],
         [1_000, 1],
@@ -62,8 +71,11 @@ describe('templates', () => {
   });
 
   test('a flood of different lines stays within bounds, and what has no template any more is counted', () => {
-    const word = (at: number): string => `w${at.toString(26).replace(/\d/g, (digit) => 'zyxwvutsrq'[Number(digit)]!)}`;
-    const tree = found(Array.from({ length: 3_000 }, (_, at) => `${word(at)} ${word(at * 7)} ${word(at * 13)}`));
+    const word = (at: number): string =>
+      `w${at.toString(26).replace(/\d/g, (digit) => 'zyxwvutsrq'[Number(digit)]!)}`;
+    const tree = found(
+      Array.from({ length: 3_000 }, (_, at) => `${word(at)} ${word(at * 7)} ${word(at * 13)}`),
+    );
     assert.ok(tree.templates().length <= 1_000);
     assert.equal(
       tree.templates().reduce((sum, { count }) => sum + count, tree.others),

@@ -16,22 +16,49 @@ describe('limits of a push', () => {
     const { store } = await openStore(t, { limits: { lineBytes: 100, olderMs: 86_400_000 } });
     const many = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`l${i}`, 'v']));
     const cases: [object, RegExp][] = [
-      [stream({ 'a-b': 't' }, [[0, 'x']]), /^couldn't parse labels: 1:3: parse error: unexpected character inside braces: '-'$/],
-      [stream(many, [[0, 'x']]), /^stream '\{l0="v".* has 16 label names; limit 15$/],
-      [stream({ [`n${'a'.repeat(1024)}`]: 'v' }, [[0, 'x']]), /label name too long: .* of 1025 bytes; limit 1024/],
-      [stream({ a: 'ü'.repeat(1025) }, [[0, 'x']]), /label value too long: label 'a' has 2050 bytes; limit 2048/],
-      [stream({ a: 't' }, [[175_772_000, 'x']]), /^entry for stream '\{a="t", service_name="unknown_service"\}' has timestamp too new: 2026-11-22T18:49:32Z$/],
-      [stream({ a: 't' }, [[-86_400_001, 'x']]), /has timestamp too old: 2026-11-19T17:59:59.999Z, oldest acceptable timestamp is: 2026-11-19T18:00:00Z$/],
-      [stream({ a: 't' }, [[0, 'x'.repeat(101)]]), /^max entry size '100' bytes exceeded for stream '\{a="t".* with length '101' bytes$/],
       [
-        stream({ a: 't' }, [[0, 'x', Object.fromEntries(Array.from({ length: 129 }, (_, i) => [`m${i}`, 'v']))]]),
+        stream({ 'a-b': 't' }, [[0, 'x']]),
+        /^couldn't parse labels: 1:3: parse error: unexpected character inside braces: '-'$/,
+      ],
+      [stream(many, [[0, 'x']]), /^stream '\{l0="v".* has 16 label names; limit 15$/],
+      [
+        stream({ [`n${'a'.repeat(1024)}`]: 'v' }, [[0, 'x']]),
+        /label name too long: .* of 1025 bytes; limit 1024/,
+      ],
+      [
+        stream({ a: 'ü'.repeat(1025) }, [[0, 'x']]),
+        /label value too long: label 'a' has 2050 bytes; limit 2048/,
+      ],
+      [
+        stream({ a: 't' }, [[175_772_000, 'x']]),
+        /^entry for stream '\{a="t", service_name="unknown_service"\}' has timestamp too new: 2026-11-22T18:49:32Z$/,
+      ],
+      [
+        stream({ a: 't' }, [[-86_400_001, 'x']]),
+        /has timestamp too old: 2026-11-19T17:59:59.999Z, oldest acceptable timestamp is: 2026-11-19T18:00:00Z$/,
+      ],
+      [
+        stream({ a: 't' }, [[0, 'x'.repeat(101)]]),
+        /^max entry size '100' bytes exceeded for stream '\{a="t".* with length '101' bytes$/,
+      ],
+      [
+        stream({ a: 't' }, [
+          [0, 'x', Object.fromEntries(Array.from({ length: 129 }, (_, i) => [`m${i}`, 'v']))],
+        ]),
         /too many structured metadata labels: '129', limit: '128'/,
       ],
-      [stream({ a: 't' }, [[0, 'x', { m: 'v'.repeat(65_536) }]]), /structured metadata too large: '65537' bytes, limit: '65536' bytes/],
+      [
+        stream({ a: 't' }, [[0, 'x', { m: 'v'.repeat(65_536) }]]),
+        /structured metadata too large: '65537' bytes, limit: '65536' bytes/,
+      ],
     ];
     for (const [index, [bad, reason]] of cases.entries()) {
       const good = stream({ app: 'good' }, [[index, `kept ${index}`]]);
-      const answer = await store.push('loki-json', Buffer.from(JSON.stringify({ streams: [bad, good] })), {});
+      const answer = await store.push(
+        'loki-json',
+        Buffer.from(JSON.stringify({ streams: [bad, good] })),
+        {},
+      );
       assert.deepEqual([answer.accepted, answer.rejected], [1, 1], String(reason));
       assert.match(answer.reasons[0]!, reason);
     }
@@ -41,7 +68,15 @@ describe('limits of a push', () => {
   test('of streams: those that are there go on, new ones have to wait', async (t) => {
     const { store } = await openStore(t, { limits: { activeStreams: 2 } });
     assert.equal(
-      (await store.push('loki-json', Buffer.from(JSON.stringify({ streams: ['a', 'b', 'c'].map((app) => stream({ app }, [[1, 'x']])) })), {})).accepted,
+      (
+        await store.push(
+          'loki-json',
+          Buffer.from(
+            JSON.stringify({ streams: ['a', 'b', 'c'].map((app) => stream({ app }, [[1, 'x']])) }),
+          ),
+          {},
+        )
+      ).accepted,
       2,
     );
     await assert.rejects(push(store, { app: 'd' }, [[1, 'x']]), {
@@ -57,15 +92,23 @@ describe('limits of a push', () => {
       ['1', 'one nanosecond old'],
       [0, 'now'],
     ]);
-    assert.deepEqual(linesOf(await read(store, { matchers: anything, start: -present })), ['one nanosecond old', 'now']);
+    assert.deepEqual(linesOf(await read(store, { matchers: anything, start: -present })), [
+      'one nanosecond old',
+      'now',
+    ]);
   });
 });
 
 test('what the server knows of a sender goes over what the sender says', async (t) => {
   const { store } = await openStore(t);
-  await store.push('loki-json', body({ app: 'web', device_id: '999' }, [[1, 'x']]), { stamp: { device_id: '7', edge_id: '3' } });
+  await store.push('loki-json', body({ app: 'web', device_id: '999' }, [[1, 'x']]), {
+    stamp: { device_id: '7', edge_id: '3' },
+  });
   const [line] = await read(store);
-  assert.deepEqual({ ...line!.labels }, { app: 'web', device_id: '7', edge_id: '3', service_name: 'web' });
+  assert.deepEqual(
+    { ...line!.labels },
+    { app: 'web', device_id: '7', edge_id: '3', service_name: 'web' },
+  );
 });
 
 describe('forms of a push', () => {
@@ -88,15 +131,26 @@ describe('forms of a push', () => {
     });
     await store.push('loki-proto', snappyEncode(message.finish()), { encoding: 'snappy' });
     const [line] = await read(store);
-    assert.deepEqual({ ...line!.labels }, { app: 'web', path: 'C:\\x', quoted: 'a"bü', service_name: 'web' });
-    assert.deepEqual([line!.line, Math.round(line!.at * 1e6), { ...line!.metadata }], ['hello', 5_000_007, { detected_level: 'unknown', trace_id: 'abc' }]);
+    assert.deepEqual(
+      { ...line!.labels },
+      { app: 'web', path: 'C:\\x', quoted: 'a"bü', service_name: 'web' },
+    );
+    assert.deepEqual(
+      [line!.line, Math.round(line!.at * 1e6), { ...line!.metadata }],
+      ['hello', 5_000_007, { detected_level: 'unknown', trace_id: 'abc' }],
+    );
   });
 
   test('gzip, within the size that it may unpack to', async (t) => {
     const { store } = await openStore(t, { limits: { inflatedBytes: 10_000 } });
-    await store.push('loki-json', gzipSync(body({ app: 'web' }, [[1, 'packed']])), { encoding: 'gzip' });
+    await store.push('loki-json', gzipSync(body({ app: 'web' }, [[1, 'packed']])), {
+      encoding: 'gzip',
+    });
     assert.deepEqual(linesOf(await read(store)), ['packed']);
-    await assert.rejects(store.push('loki-json', gzipSync(Buffer.alloc(20_000)), { encoding: 'gzip' }), { status: 413 });
+    await assert.rejects(
+      store.push('loki-json', gzipSync(Buffer.alloc(20_000)), { encoding: 'gzip' }),
+      { status: 413 },
+    );
   });
 
   test('OTLP in JSON: attributes that name a service make the stream, all others stay with the line', async (t) => {
@@ -105,7 +159,13 @@ describe('forms of a push', () => {
     const request = {
       resourceLogs: [
         {
-          resource: { attributes: [text('service.name', 'shop'), text('k8s.pod.name', 'p1'), text('os.type', 'linux')] },
+          resource: {
+            attributes: [
+              text('service.name', 'shop'),
+              text('k8s.pod.name', 'p1'),
+              text('os.type', 'linux'),
+            ],
+          },
           scopeLogs: [
             {
               scope: { name: 'lib', version: '1.2' },
@@ -119,16 +179,24 @@ describe('forms of a push', () => {
                   traceId: '0af7651916cd43dd8448eb211c80319c',
                   spanId: 'b7ad6b7169203331',
                 },
-                { observedTimeUnixNano: `${present}000002`, body: { kvlistValue: { values: [text('a', 'b')] } } },
+                {
+                  observedTimeUnixNano: `${present}000002`,
+                  body: { kvlistValue: { values: [text('a', 'b')] } },
+                },
               ],
             },
           ],
         },
       ],
     };
-    await store.push('otlp-json', Buffer.from(JSON.stringify(request)), { stamp: { device_id: '7' } });
+    await store.push('otlp-json', Buffer.from(JSON.stringify(request)), {
+      stamp: { device_id: '7' },
+    });
     const [first, second] = await read(store, { matchers: anything });
-    assert.deepEqual({ ...first!.labels }, { device_id: '7', k8s_pod_name: 'p1', service_name: 'shop' });
+    assert.deepEqual(
+      { ...first!.labels },
+      { device_id: '7', k8s_pod_name: 'p1', service_name: 'shop' },
+    );
     assert.deepEqual(
       { ...first!.metadata },
       {
@@ -169,7 +237,11 @@ describe('forms of a push', () => {
     const [line] = await read(store, { matchers: anything });
     assert.deepEqual(
       [line!.line, { ...line!.labels }, { ...line!.metadata }],
-      ['hello', { service_name: 'shop' }, { detected_level: 'info', severity_number: '9', user: 'u1' }],
+      [
+        'hello',
+        { service_name: 'shop' },
+        { detected_level: 'info', severity_number: '9', user: 'u1' },
+      ],
     );
   });
 
@@ -178,7 +250,12 @@ describe('forms of a push', () => {
     const { store } = opened;
     const text = (key: string): object => ({ key, value: { stringValue: '' } });
     const resourceLogs = [
-      { resource: { attributes: [text('service.name')] }, scopeLogs: [{ logRecords: [{ timeUnixNano: `${present}000000`, attributes: [text('k')] }] }] },
+      {
+        resource: { attributes: [text('service.name')] },
+        scopeLogs: [
+          { logRecords: [{ timeUnixNano: `${present}000000`, attributes: [text('k')] }] },
+        ],
+      },
     ];
     const proto = new ProtoWriter();
     proto.message(1, (pushed) => {
@@ -196,7 +273,13 @@ describe('forms of a push', () => {
     for (const again of [false, true]) {
       const found = await read(again ? await opened.again() : store, { matchers: anything });
       assert.deepEqual(
-        found.map(({ labels, metadata }) => [labels['app'], labels['none'], metadata['k'], metadata['trace'], Object.keys(metadata).length]),
+        found.map(({ labels, metadata }) => [
+          labels['app'],
+          labels['none'],
+          metadata['k'],
+          metadata['trace'],
+          Object.keys(metadata).length,
+        ]),
         [
           ['web', undefined, '', undefined, 2],
           ['web', undefined, '', undefined, 2],
@@ -209,11 +292,21 @@ describe('forms of a push', () => {
 
   test('lines that other parts of the house write', async (t) => {
     const { store } = await openStore(t);
-    assert.deepEqual(await store.write([{ labels: { app: 'self' }, at: { ms: present, ns: 7 }, line: 'level=warn x', metadata: { request: '1' } }]), {
-      accepted: 1,
-      rejected: 0,
-      reasons: [],
-    });
+    assert.deepEqual(
+      await store.write([
+        {
+          labels: { app: 'self' },
+          at: { ms: present, ns: 7 },
+          line: 'level=warn x',
+          metadata: { request: '1' },
+        },
+      ]),
+      {
+        accepted: 1,
+        rejected: 0,
+        reasons: [],
+      },
+    );
     const [line] = await read(store);
     assert.deepEqual({ ...line!.metadata }, { detected_level: 'warn', request: '1' });
   });
@@ -244,7 +337,10 @@ test('a line that ends amid a character takes nothing from the next one', async 
 });
 
 test('a label set reads as it was written, and says where it is broken', () => {
-  assert.deepEqual(labelsRecord(parseLabelsText('{ a = "x" , b=`y"z`,}')), Object.assign(Object.create(null), { a: 'x', b: 'y"z' }));
+  assert.deepEqual(
+    labelsRecord(parseLabelsText('{ a = "x" , b=`y"z`,}')),
+    Object.assign(Object.create(null), { a: 'x', b: 'y"z' }),
+  );
   for (const [text, message] of [
     ['{a="b"', /1:7: parse error: unexpected end of input/],
     ['{a-b="c"}', /1:3: parse error: unexpected character inside braces: '-'/],
@@ -257,7 +353,17 @@ test('a label set reads as it was written, and says where it is broken', () => {
 });
 
 test('nanoseconds come back as they were written', () => {
-  for (const text of ['0', '1', '999999', '1000000', '1795200392000000001', '9223372036854775807', '-1', '-1000000', '-1500000']) {
+  for (const text of [
+    '0',
+    '1',
+    '999999',
+    '1000000',
+    '1795200392000000001',
+    '9223372036854775807',
+    '-1',
+    '-1000000',
+    '-1500000',
+  ]) {
     assert.equal(nanosText(parseNanos(text)!), text);
   }
   for (const text of ['', '-', 'abc', '1.5', ' 1', '12345678901234567890', '9999999999999999999']) {

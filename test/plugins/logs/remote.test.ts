@@ -14,9 +14,19 @@ import { body, present, stream } from './fixture.ts';
 const clock = { now: () => present + 10_000, monotonic: () => performance.now() };
 const window = { start: present, end: present + 5_000 };
 
-async function houseAsking(t: TestContext, url: string, environment: Readonly<Record<string, string>> = {}, dataDir?: string): Promise<TestHost> {
+async function houseAsking(
+  t: TestContext,
+  url: string,
+  environment: Readonly<Record<string, string>> = {},
+  dataDir?: string,
+): Promise<TestHost> {
   const around = { SVC_LOGSTORE_URL: url, SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', ...environment };
-  const house = await startTestHost(t, { plugins: ['logs'], clock, environment: around, ...(dataDir !== undefined && { dataDir }) });
+  const house = await startTestHost(t, {
+    plugins: ['logs'],
+    clock,
+    environment: around,
+    ...(dataDir !== undefined && { dataDir }),
+  });
   useNoLeaks(t, house);
   return house;
 }
@@ -29,13 +39,21 @@ interface Heard {
 }
 
 /** A server that answers as it is told and remembers what it was asked. */
-async function peer(t: TestContext, answer: (heard: Heard, reply: ServerResponse) => void): Promise<{ url: string; heard: Heard[] }> {
+async function peer(
+  t: TestContext,
+  answer: (heard: Heard, reply: ServerResponse) => void,
+): Promise<{ url: string; heard: Heard[] }> {
   const heard: Heard[] = [];
   const server = createServer((request, reply) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => void chunks.push(chunk));
     request.on('end', () => {
-      heard.push({ method: request.method!, url: request.url!, headers: request.headers, body: Buffer.concat(chunks).toString() });
+      heard.push({
+        method: request.method!,
+        url: request.url!,
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+      });
       answer(heard.at(-1)!, reply);
     });
   });
@@ -58,10 +76,17 @@ test('a house that is told of another one answers with what that one keeps', asy
   const stranger = await houseAsking(t, far.url);
   const refused = await stranger.fetch(query);
   assert.equal(refused.status, 502);
-  assert.match(await refused.text(), /^the log store at 127.0.0.1:\d+ does not accept the credentials: check logs.remote_user/);
+  assert.match(
+    await refused.text(),
+    /^the log store at 127.0.0.1:\d+ does not accept the credentials: check logs.remote_user/,
+  );
 
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-logs-remote-'));
-  writeFileSync(join(dataDir, 'svc.yaml'), JSON.stringify({ logs: { remote_password: far.token } }), { mode: 0o600 });
+  writeFileSync(
+    join(dataDir, 'svc.yaml'),
+    JSON.stringify({ logs: { remote_password: far.token } }),
+    { mode: 0o600 },
+  );
   const near = await houseAsking(t, far.url, {}, dataDir);
   // After the house has stopped: hooks run in the order they were added.
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -74,23 +99,41 @@ test('a house that is told of another one answers with what that one keeps', asy
     (await queries.lines('{app="t"}', window, { enforce })).lines.map(({ line }) => line),
     ['two', 'one'],
   );
-  const counted = await queries.instant('sum(count_over_time({app="t"}[1m]))', present + 5_000, { enforce });
+  const counted = await queries.instant('sum(count_over_time({app="t"}[1m]))', present + 5_000, {
+    enforce,
+  });
   assert.deepEqual(counted.type === 'vector' && [...counted.values], [2]);
   assert.deepEqual(await queries.labelValues('device_id', window), ['7', '8']);
-  assert.deepEqual([(await queries.status()).driver, (await queries.status()).ok], ['remote', true]);
+  assert.deepEqual(
+    [(await queries.status()).driver, (await queries.status()).ok],
+    ['remote', true],
+  );
 });
 
 test('requests are made anew from what is allowed, with the credentials that are set, and what the asker may see in every selector', async (t) => {
-  const { url, heard } = await peer(t, (_, reply) => reply.end('{"status":"success","data":{"resultType":"streams","result":[]}}'));
+  const { url, heard } = await peer(t, (_, reply) =>
+    reply.end('{"status":"success","data":{"resultType":"streams","result":[]}}'),
+  );
   const house = await houseAsking(t, url);
-  await house.fetch(`/loki/api/v1/query_range?${String(new URLSearchParams({ query: '{app="t"}', limit: '7', evil: '1' }))}`, {
-    headers: { 'x-scope-orgid': 'mine', cookie: 'a=b' },
-  });
+  await house.fetch(
+    `/loki/api/v1/query_range?${String(new URLSearchParams({ query: '{app="t"}', limit: '7', evil: '1' }))}`,
+    {
+      headers: { 'x-scope-orgid': 'mine', cookie: 'a=b' },
+    },
+  );
   const [first] = heard;
-  assert.deepEqual([first!.method, first!.url, first!.body], ['POST', '/base/loki/api/v1/query_range', 'query=%7Bapp%3D%22t%22%7D&limit=7']);
-  assert.deepEqual([first!.headers.authorization, first!.headers.cookie, first!.headers['x-scope-orgid']], [undefined, undefined, undefined]);
+  assert.deepEqual(
+    [first!.method, first!.url, first!.body],
+    ['POST', '/base/loki/api/v1/query_range', 'query=%7Bapp%3D%22t%22%7D&limit=7'],
+  );
+  assert.deepEqual(
+    [first!.headers.authorization, first!.headers.cookie, first!.headers['x-scope-orgid']],
+    [undefined, undefined, undefined],
+  );
 
-  await house.service(LogQueries).lines('{app="t"} |= "x"', window, { enforce: [{ name: 'device_id', op: '=', value: '7' }] });
+  await house
+    .service(LogQueries)
+    .lines('{app="t"} |= "x"', window, { enforce: [{ name: 'device_id', op: '=', value: '7' }] });
   assert.deepEqual(Object.fromEntries(new URLSearchParams(heard[1]!.body)), {
     query: '{app="t", device_id="7"} |= "x"',
     start: '1795197600000000000',
@@ -102,7 +145,10 @@ test('requests are made anew from what is allowed, with the credentials that are
     .service(LogQueries)
     .labelValues('a/../b', window, { enforce: [{ name: 'device_id', op: '=', value: '7' }] })
     .catch(() => undefined);
-  assert.match(heard[2]!.url, /^\/base\/loki\/api\/v1\/label\/a%2F..%2Fb\/values\?.*query=%7Bdevice_id%3D%227%22%7D$/);
+  assert.match(
+    heard[2]!.url,
+    /^\/base\/loki\/api\/v1\/label\/a%2F..%2Fb\/values\?.*query=%7Bdevice_id%3D%227%22%7D$/,
+  );
 });
 
 test('its answers are read piece by piece', async (t) => {
@@ -129,7 +175,11 @@ test('its answers are read piece by piece', async (t) => {
     vector: { resultType: 'vector', result: [{ metric: {}, value: [present / 1_000, '2'] }] },
   };
   let which = 'lines';
-  const { url } = await peer(t, (_, reply) => reply.end(which === 'html' ? '<html>' : JSON.stringify({ status: 'success', data: answers[which] })));
+  const { url } = await peer(t, (_, reply) =>
+    reply.end(
+      which === 'html' ? '<html>' : JSON.stringify({ status: 'success', data: answers[which] }),
+    ),
+  );
   const house = await houseAsking(t, url);
   const queries = house.service(LogQueries);
   assert.deepEqual(
@@ -149,7 +199,10 @@ test('its answers are read piece by piece', async (t) => {
   const instant = await queries.instant('sum(rate({app="a"}[1m]))', present);
   assert.deepEqual(instant.type === 'vector' && [...instant.values], [2]);
   which = 'html';
-  await assert.rejects(queries.lines('{app="a"}', window), { code: 'upstream_error', message: /does not answer as Loki does: the answer is not JSON/ });
+  await assert.rejects(queries.lines('{app="a"}', window), {
+    code: 'upstream_error',
+    message: /does not answer as Loki does: the answer is not JSON/,
+  });
 });
 
 test('its refusals and failures are told in words that help', async (t) => {
@@ -161,7 +214,9 @@ test('its refusals and failures are told in words that help', async (t) => {
   });
   const house = await houseAsking(t, url);
   const ask = async (): Promise<[number, string]> => {
-    const answer = await house.fetch(`/loki/api/v1/query_range?query=${encodeURIComponent('{app="t"}')}`);
+    const answer = await house.fetch(
+      `/loki/api/v1/query_range?query=${encodeURIComponent('{app="t"}')}`,
+    );
     return [answer.status, await answer.text()];
   };
   for (const [code, said, expected, sentence] of [
@@ -179,7 +234,10 @@ test('its refusals and failures are told in words that help', async (t) => {
   }
   [status, text] = [500, 'boom'];
   const probed = await house.json('/api/v1/integrations/logstore/test', { method: 'POST' });
-  assert.deepEqual([probed.ok, probed.code, /answered 500: boom/.test(probed.detail)], [false, 'failing', true]);
+  assert.deepEqual(
+    [probed.ok, probed.code, /answered 500: boom/.test(probed.detail)],
+    [false, 'failing', true],
+  );
 });
 
 test('pushes are admitted here and go on to it, stamped', async (t) => {
@@ -199,7 +257,9 @@ test('pushes are admitted here and go on to it, stamped', async (t) => {
     streams: [
       {
         stream: { app: 't', device_id: '7', service_name: 't' },
-        values: [[`${present + 1}000000`, 'x "quoted"', { detected_level: 'unknown', trace_id: 'a' }]],
+        values: [
+          [`${present + 1}000000`, 'x "quoted"', { detected_level: 'unknown', trace_id: 'a' }],
+        ],
       },
     ],
   });

@@ -20,11 +20,27 @@ describe('lines that were pushed', () => {
       { accepted: 3, rejected: 0, reasons: [] },
     );
     const expected = [
-      { at: 1, line: 'one', labels: { app: 'web', host: 'h1', service_name: 'web' }, metadata: { detected_level: 'unknown' } },
-      { at: 2, line: 'two', labels: { app: 'web', host: 'h1', service_name: 'web' }, metadata: { detected_level: 'unknown', trace_id: 'abc' } },
-      { at: 3, line: 'lvl=error three', labels: { app: 'web', host: 'h1', service_name: 'web' }, metadata: { detected_level: 'error' } },
+      {
+        at: 1,
+        line: 'one',
+        labels: { app: 'web', host: 'h1', service_name: 'web' },
+        metadata: { detected_level: 'unknown' },
+      },
+      {
+        at: 2,
+        line: 'two',
+        labels: { app: 'web', host: 'h1', service_name: 'web' },
+        metadata: { detected_level: 'unknown', trace_id: 'abc' },
+      },
+      {
+        at: 3,
+        line: 'lvl=error three',
+        labels: { app: 'web', host: 'h1', service_name: 'web' },
+        metadata: { detected_level: 'error' },
+      },
     ];
-    const plain = async (): Promise<unknown> => JSON.parse(JSON.stringify(await read(opened.store)));
+    const plain = async (): Promise<unknown> =>
+      JSON.parse(JSON.stringify(await read(opened.store)));
     assert.deepEqual(await plain(), expected, 'in memory');
     await opened.again();
     assert.deepEqual(await plain(), expected, 'from the log');
@@ -57,7 +73,11 @@ describe('lines that were pushed', () => {
         [...forward].map(({ at }) => at).sort((a, b) => a - b),
         `${app} forward`,
       );
-      assert.deepEqual(await read(opened.store, { matchers, direction: 'backward' }), [...forward].reverse(), `${app} backward`);
+      assert.deepEqual(
+        await read(opened.store, { matchers, direction: 'backward' }),
+        [...forward].reverse(),
+        `${app} backward`,
+      );
       const window = await read(opened.store, { matchers, start: 200, end: 500 });
       assert.deepEqual(
         window,
@@ -83,12 +103,18 @@ describe('lines that were pushed', () => {
     await push(store, { app: 'web' }, values);
     assert.deepEqual(linesOf(await read(store)).sort(), ['early', 'other', 'same', 'same']);
     await store.flush();
-    assert.deepEqual(linesOf(await read(store, { direction: 'backward' })).sort(), ['early', 'other', 'same', 'same']);
+    assert.deepEqual(linesOf(await read(store, { direction: 'backward' })).sort(), [
+      'early',
+      'other',
+      'same',
+      'same',
+    ]);
   });
 
   test('that a question reads from memory stay as they are while they go into chunks and others take their place', async (t) => {
     const { store } = await openStore(t, { cuts: { chunkBytes: 2_000 } });
-    const lineOf = (app: string, round: number, i: number): string => `${app}, round ${round}, line ${i} `.padEnd(100, '-');
+    const lineOf = (app: string, round: number, i: number): string =>
+      `${app}, round ${round}, line ${i} `.padEnd(100, '-');
     const fill = (app: string, round: number): Promise<unknown> =>
       push(
         store,
@@ -99,8 +125,15 @@ describe('lines that were pushed', () => {
     await fill('late', 1);
     const limits = budget({ timeoutMs: 60_000, now: () => performance.now() });
     const found: string[] = [];
-    const everything = [{ ms: 0, ns: 0 }, { ms: 2e12, ns: 0 }, { direction: 'forward', contains: ['round'] }, limits] as const;
-    for await (const { entries } of store.source().select([matcher('app', '=~', '.+')], ...everything)) {
+    const everything = [
+      { ms: 0, ns: 0 },
+      { ms: 2e12, ns: 0 },
+      { direction: 'forward', contains: ['round'] },
+      limits,
+    ] as const;
+    for await (const { entries } of store
+      .source()
+      .select([matcher('app', '=~', '.+')], ...everything)) {
       if (found.length === 0) {
         for (let round = 2; round < 12; round++) {
           await fill('late', round);
@@ -109,7 +142,8 @@ describe('lines that were pushed', () => {
       }
       found.push(...entries.map(({ line }) => line));
     }
-    const asked = (app: string, round: number): string[] => Array.from({ length: 12 }, (_, i) => lineOf(app, round, i));
+    const asked = (app: string, round: number): string[] =>
+      Array.from({ length: 12 }, (_, i) => lineOf(app, round, i));
     assert.deepEqual(found, [...asked('early', 0), ...asked('late', 1)]);
     assert.deepEqual(linesOf(await read(store, { contains: ['round 7'] })), asked('late', 7));
     assert.equal((await read(store)).length, 12 * 12);
@@ -117,7 +151,13 @@ describe('lines that were pushed', () => {
 
   test('keep their nanoseconds, and any text', async (t) => {
     const { store } = await openStore(t);
-    const texts = ['', 'tab\tand "quotes" \\ and \u0000', 'Grüße 🚀 漢字', '\ud83d half a pair', 'line\nbreak'];
+    const texts = [
+      '',
+      'tab\tand "quotes" \\ and \u0000',
+      'Grüße 🚀 漢字',
+      '\ud83d half a pair',
+      'line\nbreak',
+    ];
     await push(
       store,
       { app: 'web' },
@@ -145,8 +185,16 @@ describe('lines that were pushed', () => {
       [5, 'pin'],
     ]);
     for (const place of ['memory', 'block']) {
-      assert.deepEqual(linesOf(await read(store, { contains: ['needle'] })), ['abc needle', 'needle and pin'], place);
-      assert.deepEqual(linesOf(await read(store, { contains: ['pin', 'needle'], direction: 'backward' })), ['needle and pin'], place);
+      assert.deepEqual(
+        linesOf(await read(store, { contains: ['needle'] })),
+        ['abc needle', 'needle and pin'],
+        place,
+      );
+      assert.deepEqual(
+        linesOf(await read(store, { contains: ['pin', 'needle'], direction: 'backward' })),
+        ['needle and pin'],
+        place,
+      );
       assert.deepEqual(await read(store, { contains: ['absent'] }), [], place);
       await store.flush();
     }
@@ -169,9 +217,17 @@ describe('what the store keeps', () => {
     await store.flush();
     store.setLimits({}, { maxAgeMs: 1e12, maxBytes: 1 });
     await store.tidy();
-    assert.deepEqual(linesOf(await read(store)), ['newest'], 'the newest block stays whatever the limit');
+    assert.deepEqual(
+      linesOf(await read(store)),
+      ['newest'],
+      'the newest block stays whatever the limit',
+    );
     await opened.again();
-    assert.deepEqual(linesOf(await read(opened.store)), ['newest'], 'and nothing comes back from the log');
+    assert.deepEqual(
+      linesOf(await read(opened.store)),
+      ['newest'],
+      'and nothing comes back from the log',
+    );
   });
 
   test('leaves memory when a stream falls silent', async (t) => {
@@ -187,7 +243,12 @@ describe('what the store keeps', () => {
   });
 
   test('of slow streams does not hold on to a log full of lines that are in blocks', async (t) => {
-    const cuts = { chunkBytes: 20_000, blockBytes: 60_000, segmentBytes: 100_000, slackBytes: 100_000 };
+    const cuts = {
+      chunkBytes: 20_000,
+      blockBytes: 60_000,
+      segmentBytes: 100_000,
+      slackBytes: 100_000,
+    };
     const opened = await openStore(t, { cuts });
     const most = 4 * cuts.segmentBytes;
     for (let round = 0; round < 100; round++) {
@@ -198,8 +259,14 @@ describe('what the store keeps', () => {
     const { walBytes, heldBytes } = opened.store.status();
     assert.ok(walBytes - heldBytes <= most, `${walBytes} bytes of log, ${heldBytes} in memory`);
     await opened.again();
-    assert.equal((await read(opened.store, { matchers: [matcher('app', '=', 'slow')] })).length, 100);
-    assert.equal((await read(opened.store, { matchers: [matcher('app', '=', 'fast')] })).length, 100);
+    assert.equal(
+      (await read(opened.store, { matchers: [matcher('app', '=', 'slow')] })).length,
+      100,
+    );
+    assert.equal(
+      (await read(opened.store, { matchers: [matcher('app', '=', 'fast')] })).length,
+      100,
+    );
   });
 
   test('a damaged chunk costs its own lines only, and is told', async (t) => {
@@ -214,24 +281,38 @@ describe('what the store keeps', () => {
     writeFileSync(path, bytes);
     await opened.again();
     const told: string[] = [];
-    assert.deepEqual(linesOf(await read(opened.store, { unread: (what) => told.push(what) })), ['intact']);
+    assert.deepEqual(linesOf(await read(opened.store, { unread: (what) => told.push(what) })), [
+      'intact',
+    ]);
     assert.equal(told.length, 1);
     assert.match(told[0]!, /1 lines cannot be read: the block .* section 0 does not hold/);
     assert.match(opened.store.status().damage.join(), /does not hold what was written/);
-    assert.ok(!told.join().includes(opened.folder), 'an answer does not tell where the data folder is');
+    assert.ok(
+      !told.join().includes(opened.folder),
+      'an answer does not tell where the data folder is',
+    );
     bytes[12] = bytes[12] ^ 0xff;
     writeFileSync(path, bytes);
-    assert.deepEqual(linesOf(await read(opened.store)).length, 2, 'what was put back is there at once');
+    assert.deepEqual(
+      linesOf(await read(opened.store)).length,
+      2,
+      'what was put back is there at once',
+    );
     await opened.store.tidy();
     assert.deepEqual(opened.store.status().damage, []);
   });
 
   test('is refused while the disk is full, and read all the same; then it goes on by itself', async (t) => {
     let free = 1e12;
-    const { store } = await openStore(t, { disk: { look: () => ({ free, total: 1e12 }), everyMs: 0 } });
+    const { store } = await openStore(t, {
+      disk: { look: () => ({ free, total: 1e12 }), everyMs: 0 },
+    });
     await push(store, { app: 'web' }, [[1, 'before']]);
     free = 1;
-    await assert.rejects(push(store, { app: 'web' }, [[2, 'during']]), { code: 'unavailable', retryAfterSeconds: 30 });
+    await assert.rejects(push(store, { app: 'web' }, [[2, 'during']]), {
+      code: 'unavailable',
+      retryAfterSeconds: 30,
+    });
     assert.match(store.status().trouble!, /nothing new is stored/);
     assert.deepEqual(linesOf(await read(store)), ['before']);
     free = 1e12;
@@ -250,7 +331,10 @@ describe('what the store keeps', () => {
         await push(opened.store, { app: 'web' }, [[taken, `line ${taken} ${'x'.repeat(1_000)}`]]);
       }
     };
-    await assert.rejects(more(), { code: 'unavailable', message: /a block of \d+ chunks could not be written/ });
+    await assert.rejects(more(), {
+      code: 'unavailable',
+      message: /a block of \d+ chunks could not be written/,
+    });
     assert.ok(taken > 20 && taken < 100, `${taken} were taken`);
     assert.match(opened.store.status().trouble!, /could not be written/);
     assert.equal((await read(opened.store)).length, taken);
@@ -259,7 +343,10 @@ describe('what the store keeps', () => {
     renameSync(`${blocks}-away`, blocks);
     opened.clock.now += 5_000;
     await opened.store.flush();
-    assert.deepEqual([opened.store.status().trouble, opened.store.status().heldBytes], [undefined, 0]);
+    assert.deepEqual(
+      [opened.store.status().trouble, opened.store.status().heldBytes],
+      [undefined, 0],
+    );
     await more();
     assert.equal((await read(opened.store)).length, 500);
   });
@@ -270,7 +357,10 @@ describe('what the store keeps', () => {
       await push(
         opened.store,
         { app: `a${i % 5}` },
-        Array.from({ length: 50 }, (_, n) => [i * 50 + n, `line ${i * 50 + n} ${'x'.repeat(100)}`] as const),
+        Array.from(
+          { length: 50 },
+          (_, n) => [i * 50 + n, `line ${i * 50 + n} ${'x'.repeat(100)}`] as const,
+        ),
       );
     }
     const store = await opened.again({ cuts: { memoryBytes: 50_000 } });
@@ -282,7 +372,8 @@ describe('what the store keeps', () => {
 
 test('a body that is no push is refused as a whole', async (t) => {
   const { store } = await openStore(t);
-  const refused = (text: string): Promise<void> => assert.rejects(store.push('loki-json', Buffer.from(text), {}), { code: 'invalid_argument' });
+  const refused = (text: string): Promise<void> =>
+    assert.rejects(store.push('loki-json', Buffer.from(text), {}), { code: 'invalid_argument' });
   await refused('{');
   await refused('[]');
   await refused('{"streams":[{"stream":{"app":"t"},"values":[[1,"x"]]}]}');
@@ -293,6 +384,10 @@ test('a body that is no push is refused as a whole', async (t) => {
     message: 'error at least one valid stream is required for ingestion',
   });
   await assert.rejects(store.push('loki-json', Buffer.from('{}'), {}), { status: 422 });
-  await assert.rejects(store.push('loki-proto', Buffer.from('x'), {}), { message: 'snappy: corrupt input' });
-  await assert.rejects(store.push('loki-json', body({}, []), { encoding: 'lzma' }), { status: 415 });
+  await assert.rejects(store.push('loki-proto', Buffer.from('x'), {}), {
+    message: 'snappy: corrupt input',
+  });
+  await assert.rejects(store.push('loki-json', body({}, []), { encoding: 'lzma' }), {
+    status: 415,
+  });
 });

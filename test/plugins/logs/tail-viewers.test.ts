@@ -13,8 +13,13 @@ interface Tail {
 
 function tail(url: string, token: string): Tail {
   const path = `/loki/api/v1/tail?query=${encodeURIComponent('{app="x"}')}`;
-  const socket = new WebSocket(`${url.replace('http', 'ws')}${path}`, { headers: { authorization: `Bearer ${token}` } });
-  const closed = once(socket, 'close').then(([code, reason]) => ({ code: code as number, reason: String(reason) }));
+  const socket = new WebSocket(`${url.replace('http', 'ws')}${path}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const closed = once(socket, 'close').then(([code, reason]) => ({
+    code: code as number,
+    reason: String(reason),
+  }));
   return { socket, closed };
 }
 
@@ -37,13 +42,22 @@ test('six live tails are what one person gets, and they end with the account or 
   tails[0]!.socket.close();
   await tails[0]!.closed;
   tails.push(await opened(vera.access));
-  assert.equal((await ask('PATCH', `/api/v1/users/${bob.id}`, house.token, { display_name: 'Bob' })).status, 200);
-  assert.equal((await ask('PATCH', `/api/v1/users/${vera.id}`, house.token, { status: 'disabled' })).status, 200);
+  assert.equal(
+    (await ask('PATCH', `/api/v1/users/${bob.id}`, house.token, { display_name: 'Bob' })).status,
+    200,
+  );
+  assert.equal(
+    (await ask('PATCH', `/api/v1/users/${vera.id}`, house.token, { status: 'disabled' })).status,
+    200,
+  );
   for (const { closed } of tails.slice(1)) {
     // The store says so, or the host, whichever looks first.
     const { code, reason: why } = await closed;
     assert.equal(code, 1008);
-    assert.match(why, /^(?:the account or the session of this tail has ended; sign in again|your access has ended)$/);
+    assert.match(
+      why,
+      /^(?:the account or the session of this tail has ended; sign in again|your access has ended)$/,
+    );
   }
   assert.equal(other.socket.readyState, WebSocket.OPEN, 'a new name ends nothing');
   assert.equal((await ask('POST', '/api/v1/auth/logout', bob.access)).status < 300, true);

@@ -9,13 +9,24 @@ import { Tails } from '../../../plugins/logs/tails.ts';
 import { openStore, present, push } from './fixture.ts';
 
 interface Frame {
-  readonly streams: readonly { readonly stream: Readonly<Record<string, string>>; readonly values: readonly (readonly [string, string])[] }[];
-  readonly dropped_entries?: readonly { readonly labels: Readonly<Record<string, string>>; readonly timestamp: string }[];
+  readonly streams: readonly {
+    readonly stream: Readonly<Record<string, string>>;
+    readonly values: readonly (readonly [string, string])[];
+  }[];
+  readonly dropped_entries?: readonly {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly timestamp: string;
+  }[];
 }
 
 async function tailed(
   t: TestContext,
-): Promise<{ tails: Tails; woken: number[]; clock: { now: number }; give: (app: string, values: readonly [number, string][]) => Promise<unknown> }> {
+): Promise<{
+  tails: Tails;
+  woken: number[];
+  clock: { now: number };
+  give: (app: string, values: readonly [number, string][]) => Promise<unknown>;
+}> {
   const { store, clock } = await openStore(t);
   const woken: number[] = [];
   const tails = new Tails(
@@ -30,7 +41,8 @@ const frame = (tails: Tails, id: number): Frame | undefined => {
   const bytes = tails.take(id);
   return bytes && (JSON.parse(Buffer.from(bytes).toString()) as Frame);
 };
-const linesOf = (taken: Frame | undefined): string[] => (taken?.streams ?? []).flatMap(({ values }) => values.map(([, line]) => line));
+const linesOf = (taken: Frame | undefined): string[] =>
+  (taken?.streams ?? []).flatMap(({ values }) => values.map(([, line]) => line));
 
 test('a tail that nobody reads keeps a bounded number of lines, and tells of those it dropped', async (t) => {
   const { tails, woken, give } = await tailed(t);
@@ -55,7 +67,11 @@ test('a tail that nobody reads keeps a bounded number of lines, and tells of tho
 
 test('a tail with a delay puts lines in order that came out of order', async (t) => {
   const { tails, clock, give } = await tailed(t);
-  const id = tails.open({ query: '{app=~".+"}', enforce: [matcher('app', '!=', 'secret')], delayMs: 2_000 });
+  const id = tails.open({
+    query: '{app=~".+"}',
+    enforce: [matcher('app', '!=', 'secret')],
+    delayMs: 2_000,
+  });
   await give('a', [[5, 'second']]);
   await give('b', [[1, 'first']]);
   await give('secret', [[2, 'not for this one']]);
@@ -70,7 +86,9 @@ test('no more tails than there may be', async (t) => {
   for (let i = 0; i < 100; i++) {
     tails.open({ query: '{app="web"}', enforce: [], delayMs: 0 });
   }
-  assert.throws(() => tails.open({ query: '{app="web"}', enforce: [], delayMs: 0 }), { code: 'rate_limited' });
+  assert.throws(() => tails.open({ query: '{app="web"}', enforce: [], delayMs: 0 }), {
+    code: 'rate_limited',
+  });
 });
 
 test('an instant is read as Loki reads it', () => {
@@ -92,7 +110,8 @@ test('an instant is read as Loki reads it', () => {
 });
 
 test('parameters have the defaults of Loki', () => {
-  const of = (list: Readonly<Record<string, string>>): Parameters => new Parameters(Object.entries(list), present);
+  const of = (list: Readonly<Record<string, string>>): Parameters =>
+    new Parameters(Object.entries(list), present);
   const hour = { start: { ms: present - 3_600_000, ns: 0 }, end: { ms: present, ns: 0 } };
   assert.deepEqual(of({}).window(), hour);
   assert.deepEqual(of({ since: '1h' }).window(6 * 3_600_000), hour);
@@ -107,6 +126,9 @@ test('parameters have the defaults of Loki', () => {
     [{ direction: 'up' }, /invalid direction 'up'/],
     [{ query: 'x'.repeat(65_537) }, /query too long/],
   ] as const) {
-    assert.throws(() => [of(list).limit, of(list).direction, of(list).query], { code: 'invalid_argument', message });
+    assert.throws(() => [of(list).limit, of(list).direction, of(list).query], {
+      code: 'invalid_argument',
+      message,
+    });
   }
 });

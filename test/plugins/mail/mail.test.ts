@@ -11,24 +11,47 @@ import { authority } from '../metricsdb/certificates.ts';
 import { noticeOf } from '../notify/office.ts';
 import { decoded, postOffice, type Taken } from './post-office.ts';
 
-const later = (code: number): Error => Object.assign(new Error('say it again'), { responseCode: code });
+const later = (code: number): Error =>
+  Object.assign(new Error('say it again'), { responseCode: code });
 
-async function house(t: TestContext, port: number, settings: Record<string, string> = {}, plugins = ['mail']) {
+async function house(
+  t: TestContext,
+  port: number,
+  settings: Record<string, string> = {},
+  plugins = ['mail'],
+) {
   const started = await startTestHost(t, {
     plugins: [...plugins, 'setting'],
     environment: {
-      ...{ SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8', SVC_MAIL_HOST: '127.0.0.1', SVC_MAIL_PORT: String(port), SVC_MAIL_FROM: 'svc@example.org' },
+      ...{
+        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8',
+        SVC_MAIL_HOST: '127.0.0.1',
+        SVC_MAIL_PORT: String(port),
+        SVC_MAIL_FROM: 'svc@example.org',
+      },
       ...settings,
     },
     services: { 'audit.trail': { append: async () => undefined } },
   });
-  const set = (key: string, value: unknown) => started.json(`/api/v1/system-settings/mail/${key}`, { method: 'PUT', body: JSON.stringify({ value }) });
+  const set = (key: string, value: unknown) =>
+    started.json(`/api/v1/system-settings/mail/${key}`, {
+      method: 'PUT',
+      body: JSON.stringify({ value }),
+    });
   const probe = async (to?: string): Promise<{ code: string; detail: string }> =>
-    started.json('/api/v1/integrations/mail/test', { method: 'POST', body: JSON.stringify(to === undefined ? {} : { to }) });
+    started.json('/api/v1/integrations/mail/test', {
+      method: 'POST',
+      body: JSON.stringify(to === undefined ? {} : { to }),
+    });
   return { house: started, set, probe };
 }
 
-const mail = { id: 'm-1', to: ['ann@example.org'], subject: 'Größe: 97 % 🚨', text: '.\nfirst\n.hidden\n\nhttps://svc.example/x' };
+const mail = {
+  id: 'm-1',
+  to: ['ann@example.org'],
+  subject: 'Größe: 97 % 🚨',
+  text: '.\nfirst\n.hidden\n\nhttps://svc.example/x',
+};
 const login = { SVC_MAIL_USER: 'svc@example.org', SVC_MAIL_PASSWORD: 'p4ss wörd' };
 
 test('a message goes over TLS to a server that is who it says, signed in, and arrives as it was written', async (t) => {
@@ -38,20 +61,40 @@ test('a message goes over TLS to a server that is who it says, signed in, and ar
   await set('ca', authority);
   const sender = started.service(MailSender);
   assert.equal(sender.isSet, true);
-  assert.deepEqual(await sender.send({ ...mail, to: ['ann@example.org', 'nobody@example.org'], html: '<b>x</b>', thread: 'incident-7' }), {
-    refused: [{ to: 'nobody@example.org', reason: '550 no such mailbox' }],
-  });
+  assert.deepEqual(
+    await sender.send({
+      ...mail,
+      to: ['ann@example.org', 'nobody@example.org'],
+      html: '<b>x</b>',
+      thread: 'incident-7',
+    }),
+    {
+      refused: [{ to: 'nobody@example.org', reason: '550 no such mailbox' }],
+    },
+  );
   const [got] = office.taken as [Taken];
-  assert.deepEqual([got.from, got.to, got.secure, got.user], ['svc@example.org', ['ann@example.org'], true, 'svc@example.org']);
+  assert.deepEqual(
+    [got.from, got.to, got.secure, got.user],
+    ['svc@example.org', ['ann@example.org'], true, 'svc@example.org'],
+  );
   assert.match(got.text, /^Message-ID: <m-1@example\.org>\r$/m);
   assert.match(got.text, /^References: <incident-7@example\.org>\r$/m);
   assert.match(got.text, /^Auto-Submitted: auto-generated\r$/m);
   assert.match(got.text, /^Subject: =\?utf-8\?B\?/m);
-  assert.deepEqual(decoded(got.text), ['.\r\nfirst\r\n.hidden\r\n\r\nhttps://svc.example/x', '<b>x</b>']);
-  await assert.rejects(sender.send({ ...mail, to: ['no@example.org'] }), { code: 'conflict', message: /refused the e-mail: 550 no such mailbox/ });
+  assert.deepEqual(decoded(got.text), [
+    '.\r\nfirst\r\n.hidden\r\n\r\nhttps://svc.example/x',
+    '<b>x</b>',
+  ]);
+  await assert.rejects(sender.send({ ...mail, to: ['no@example.org'] }), {
+    code: 'conflict',
+    message: /refused the e-mail: 550 no such mailbox/,
+  });
   office.quirks.push(later(451));
   await assert.rejects(sender.send(mail), { code: 'unavailable', message: /451 say it again/ });
-  await assert.rejects(sender.send({ ...mail, to: ['ann@example.org>\r\nRCPT TO:<evil@example.org'] }), { code: 'invalid_argument' });
+  await assert.rejects(
+    sender.send({ ...mail, to: ['ann@example.org>\r\nRCPT TO:<evil@example.org'] }),
+    { code: 'invalid_argument' },
+  );
   assert.equal(office.taken.length, 1);
 });
 
@@ -61,13 +104,22 @@ test('what keeps e-mail from being taken has a code, and no password leaves with
   assert.match((await probe()).detail, /offers no STARTTLS/);
   assert.equal((await probe()).code, 'tls');
   await set('security', 'none');
-  assert.deepEqual([(await probe()).code, /no password is sent over a connection that is not encrypted/.test((await probe()).detail)], ['unauthorized', true]);
+  assert.deepEqual(
+    [
+      (await probe()).code,
+      /no password is sent over a connection that is not encrypted/.test((await probe()).detail),
+    ],
+    ['unauthorized', true],
+  );
 
   const strict = await postOffice(t);
   const other = await house(t, strict.port, { SVC_MAIL_USER: 'svc@example.org' });
   const untrusted = await other.probe();
   assert.equal(untrusted.code, 'tls', 'its certificate is of no authority that is known');
-  assert.match(untrusted.detail, /; set mail\.ca to the authority of its certificate, or mail\.security to what that port speaks$/);
+  assert.match(
+    untrusted.detail,
+    /; set mail\.ca to the authority of its certificate, or mail\.security to what that port speaks$/,
+  );
   await other.set('ca', authority);
   assert.equal((await other.probe()).code, 'unauthorized', 'a wrong password');
   await other.set('password', 'p4ss wörd');
@@ -96,7 +148,11 @@ test('what a server says before TLS begins is not taken for what it says behind 
     socket.on('data', (bytes) => {
       const line = bytes.toString('latin1');
       socket.write(
-        line.startsWith('EHLO') ? '250-hello\r\n250 STARTTLS\r\n' : line.startsWith('STARTTLS') ? '220 go\r\n250-hello\r\n250 AUTH PLAIN\r\n' : '250 ok\r\n',
+        line.startsWith('EHLO')
+          ? '250-hello\r\n250 STARTTLS\r\n'
+          : line.startsWith('STARTTLS')
+            ? '220 go\r\n250-hello\r\n250 AUTH PLAIN\r\n'
+            : '250 ok\r\n',
       );
     });
   });
@@ -104,7 +160,10 @@ test('what a server says before TLS begins is not taken for what it says behind 
   t.after(() => sneaky.close());
   const { probe } = await house(t, (sneaky.address() as AddressInfo).port, login);
   const { code, detail } = await probe();
-  assert.deepEqual([code, /sent data before the connection was encrypted/.test(detail)], ['tls', true]);
+  assert.deepEqual(
+    [code, /sent data before the connection was encrypted/.test(detail)],
+    ['tls', true],
+  );
 });
 
 test('an incident comes as e-mail, its end in the same thread; a mailbox that is busy gets it later', async (t) => {
@@ -130,13 +189,18 @@ test('an incident comes as e-mail, its end in the same thread; a mailbox that is
   assert.match(await refused.text(), /endpoint is one address of e-mail or several/);
   const arrived = async (count: number): Promise<void> => {
     for (const deadline = Date.now() + 20_000; office.taken.length < count;) {
-      assert.ok(Date.now() < deadline, `${office.taken.length} of ${count} arrived: ${started.lines.slice(-3).join('\n')}`);
+      assert.ok(
+        Date.now() < deadline,
+        `${office.taken.length} of ${count} arrived: ${started.lines.slice(-3).join('\n')}`,
+      );
       await new Promise((done) => setTimeout(done, 10));
     }
   };
   office.quirks.push(later(450));
   const dispatcher = started.service(NoticeDispatcher);
-  await dispatcher.accept(noticeOf(1, 'firing', { incident: { summary: 'disk of <db-3> & more' } }));
+  await dispatcher.accept(
+    noticeOf(1, 'firing', { incident: { summary: 'disk of <db-3> & more' } }),
+  );
   await arrived(1);
   await dispatcher.accept(noticeOf(1, 'resolved'));
   await arrived(2);
@@ -147,7 +211,10 @@ test('an incident comes as e-mail, its end in the same thread; a mailbox that is
   assert.match(firing.text, /^Subject: \[FIRING\] warning: disk of <db-3> & more\r$/m);
   assert.match(html!, /<a href="http[^"]+">/);
   const thread = (message: string) => /^References: (<[^>]+>)/m.exec(message)?.[1];
-  assert.deepEqual([thread(firing.text), thread(firing.text) !== undefined], [thread(resolved.text), true]);
+  assert.deepEqual(
+    [thread(firing.text), thread(firing.text) !== undefined],
+    [thread(resolved.text), true],
+  );
 });
 
 test('headers hold what was meant and nothing that was smuggled in', () => {

@@ -18,12 +18,24 @@ export async function postOffice(t: Pick<TestContext, 'after'>, more: SMTPServer
   const taken: Taken[] = [];
   const quirks: Error[] = [];
   const server = new SMTPServer({
-    ...{ cert: serverCert, key: serverKey, authOptional: true, closeTimeout: 100, logger: false, disableReverseLookup: true },
+    ...{
+      cert: serverCert,
+      key: serverKey,
+      authOptional: true,
+      closeTimeout: 100,
+      logger: false,
+      disableReverseLookup: true,
+    },
     onAuth: ({ username, password }, _, done) =>
       username === 'svc@example.org' && password === 'p4ss wörd'
         ? done(null, { user: username })
         : done(Object.assign(new Error('wrong'), { responseCode: 535 })),
-    onRcptTo: ({ address }, _, done) => done(address.startsWith('no') ? Object.assign(new Error('no such mailbox'), { responseCode: 550 }) : null),
+    onRcptTo: ({ address }, _, done) =>
+      done(
+        address.startsWith('no')
+          ? Object.assign(new Error('no such mailbox'), { responseCode: 550 })
+          : null,
+      ),
     onData(stream, { envelope, secure, user }, done) {
       const parts: Buffer[] = [];
       stream.on('data', (part: Buffer) => parts.push(part));
@@ -31,7 +43,13 @@ export async function postOffice(t: Pick<TestContext, 'after'>, more: SMTPServer
         const quirk = quirks.shift();
         if (quirk === undefined) {
           const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
-          taken.push({ from, to: envelope.rcptTo.map(({ address }) => address), text: Buffer.concat(parts).toString(), secure, user });
+          taken.push({
+            from,
+            to: envelope.rcptTo.map(({ address }) => address),
+            text: Buffer.concat(parts).toString(),
+            secure,
+            user,
+          });
         }
         done(quirk ?? null);
       });
@@ -46,4 +64,6 @@ export async function postOffice(t: Pick<TestContext, 'after'>, more: SMTPServer
 
 /** Of each part, as a reader decodes it. */
 export const decoded = (text: string): string[] =>
-  [...text.matchAll(/base64\r\n\r\n([\w+/=\r\n]+)/g)].map(([, body]) => Buffer.from(body!, 'base64').toString());
+  [...text.matchAll(/base64\r\n\r\n([\w+/=\r\n]+)/g)].map(([, body]) =>
+    Buffer.from(body!, 'base64').toString(),
+  );

@@ -28,25 +28,46 @@ test('every page of docs is a chapter, is served without a session, and no link 
   const house = await manual(t);
   useNoLeaks(t, house);
   const files = readdirSync(docs).filter((name) => name.endsWith('.md'));
-  assert.deepEqual(chapters.flatMap(({ file }) => (/^docs\/[^/]+$/.test(file ?? '') ? [file!.slice('docs/'.length)] : [])).toSorted(), files.toSorted());
+  assert.deepEqual(
+    chapters
+      .flatMap(({ file }) =>
+        /^docs\/[^/]+$/.test(file ?? '') ? [file!.slice('docs/'.length)] : [],
+      )
+      .toSorted(),
+    files.toSorted(),
+  );
   const pages = new Map<string, string>();
   for (const { name } of chapters) {
     const answer = await fetch(`${house.url}/docs/${name}`);
     assert.equal(answer.status, 200, name);
-    assert.match(answer.headers.get('content-security-policy')!, /^default-src 'none'; style-src 'sha256-/);
+    assert.match(
+      answer.headers.get('content-security-policy')!,
+      /^default-src 'none'; style-src 'sha256-/,
+    );
     pages.set(name, await answer.text());
   }
   for (const [name, text] of pages) {
     assert.doesNotMatch(text, /<script|javascript:|<iframe/i, name);
-    assert.equal(text.split('id="all-pages"').length, 2, `${name}: the way to the pages leads to them alone`);
+    assert.equal(
+      text.split('id="all-pages"').length,
+      2,
+      `${name}: the way to the pages leads to them alone`,
+    );
     for (const [, page, anchor] of text.matchAll(/href="\.\.\/docs\/([a-z-]+)(?:#([^"]+))?"/g)) {
       const target = pages.get(page!);
       assert.ok(target !== undefined, `${name} leads to /docs/${page}`);
-      assert.ok(anchor === undefined || target.includes(`id="${anchor}"`), `${name} leads to /docs/${page}#${anchor}`);
+      assert.ok(
+        anchor === undefined || target.includes(`id="${anchor}"`),
+        `${name} leads to /docs/${page}#${anchor}`,
+      );
     }
     for (const [, picture] of text.matchAll(/src="([^"]+)"/g)) {
       const answer = await fetch(new URL(picture!, `${house.url}/docs/${name}`));
-      assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'image/png'], `${name} shows ${picture}`);
+      assert.deepEqual(
+        [answer.status, answer.headers.get('content-type')],
+        [200, 'image/png'],
+        `${name} shows ${picture}`,
+      );
       await answer.arrayBuffer();
     }
   }
@@ -54,9 +75,13 @@ test('every page of docs is a chapter, is served without a session, and no link 
 
 test('words are found in all pages, and what was typed stands there as text', async (t) => {
   const house = await manual(t);
-  const found = await (await fetch(`${house.url}/docs/search?q=${encodeURIComponent('promised RESOLVED')}`)).text();
+  const found = await (
+    await fetch(`${house.url}/docs/search?q=${encodeURIComponent('promised RESOLVED')}`)
+  ).text();
   assert.match(found, /<a href="\.\.\/docs\/promises#promised">/);
-  const hostile = await (await fetch(`${house.url}/docs/search?q=${encodeURIComponent('"><script>alert(1)</script>')}`)).text();
+  const hostile = await (
+    await fetch(`${house.url}/docs/search?q=${encodeURIComponent('"><script>alert(1)</script>')}`)
+  ).text();
   assert.doesNotMatch(hostile, /<script/);
   assert.match(hostile, /No page has all of these words/);
   assert.equal((await fetch(`${house.url}/docs/nothing-of-that`)).status, 404);
@@ -69,37 +94,57 @@ test('the page of settings has what plugins declare, without values', async (t) 
   assert.match(text, /<h2 id="session">session<\/h2>/);
 });
 
-test('what packs are installed here is not on the page of settings, which is for everyone', { timeout: 300_000 }, async (t) => {
-  const house = await startMarket(t, { plugins: [...rooms, 'manual'] });
-  const settings = { 'lamp.colour': { schema: { type: 'string' }, default: 'red', description: 'Colour of the lamp.' } };
-  const { status, body } = await uploadConfirmed(house, {
-    'plugin.json': manifest('lamp', { entry: 'index.js', settings }),
-    'index.js': "import { definePack } from 'svc/sdk';\nexport default definePack({});",
-  });
-  assert.equal(status, 201, JSON.stringify(body));
-  const { items } = await house.json<{ items: { category: string }[] }>('/api/v1/system-settings?limit=200');
-  assert.ok(
-    items.some(({ category }) => category === 'lamp'),
-    'whoever may see settings sees it',
-  );
-  const text = await (await fetch(`${house.url}/docs/settings`)).text();
-  assert.match(text, /<h2 id="marketplace">/);
-  assert.doesNotMatch(text, /lamp\.colour|Colour of the lamp/);
-});
+test(
+  'what packs are installed here is not on the page of settings, which is for everyone',
+  { timeout: 300_000 },
+  async (t) => {
+    const house = await startMarket(t, { plugins: [...rooms, 'manual'] });
+    const settings = {
+      'lamp.colour': {
+        schema: { type: 'string' },
+        default: 'red',
+        description: 'Colour of the lamp.',
+      },
+    };
+    const { status, body } = await uploadConfirmed(house, {
+      'plugin.json': manifest('lamp', { entry: 'index.js', settings }),
+      'index.js': "import { definePack } from 'svc/sdk';\nexport default definePack({});",
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    const { items } = await house.json<{ items: { category: string }[] }>(
+      '/api/v1/system-settings?limit=200',
+    );
+    assert.ok(
+      items.some(({ category }) => category === 'lamp'),
+      'whoever may see settings sees it',
+    );
+    const text = await (await fetch(`${house.url}/docs/settings`)).text();
+    assert.match(text, /<h2 id="marketplace">/);
+    assert.doesNotMatch(text, /lamp\.colour|Colour of the lamp/);
+  },
+);
 
 test('docs/commands.md is what the commands say of themselves', async () => {
-  assert.equal(readFileSync(`${docs}/commands.md`, 'utf8'), await commandPages(await offered({})), 'run "npm run command-pages", and commit the page');
+  assert.equal(
+    readFileSync(`${docs}/commands.md`, 'utf8'),
+    await commandPages(await offered({})),
+    'run "npm run command-pages", and commit the page',
+  );
 });
 
 test('a note in front of a text, for who writes it, is not on its page', () => {
-  const { html, title } = rendered('<!-- Written by a program. -->\n\n# Commands\n\n<!-- kept -->\n');
+  const { html, title } = rendered(
+    '<!-- Written by a program. -->\n\n# Commands\n\n<!-- kept -->\n',
+  );
   assert.equal(title, 'Commands');
   assert.doesNotMatch(html, /Written by a program/);
   assert.match(html, /&lt;!-- kept --&gt;/);
 });
 
 test('HTML, scripts and addresses of scripts in a text are shown as text', () => {
-  const { html } = rendered('# <b>x</b>\n\n<script>alert(1)</script>\n\n[a](javascript:alert(1)) ![p](https://example.org/p.png) [s](../core/x.ts)\n');
+  const { html } = rendered(
+    '# <b>x</b>\n\n<script>alert(1)</script>\n\n[a](javascript:alert(1)) ![p](https://example.org/p.png) [s](../core/x.ts)\n',
+  );
   assert.doesNotMatch(html, /<script|javascript:|<img|<b>/);
   assert.match(html, /&lt;script&gt;/);
 });

@@ -9,7 +9,9 @@ export function contentsOf(dataDir: string): ReadonlySet<string> {
   const found = new Set<string>();
   for (const name of readdirSync(dataDir, { recursive: true, encoding: 'utf8' })) {
     // The database itself is read by its rows; files that come and go are no residue.
-    const stat = name.startsWith('svc.db') ? undefined : statSync(join(dataDir, name), { throwIfNoEntry: false });
+    const stat = name.startsWith('svc.db')
+      ? undefined
+      : statSync(join(dataDir, name), { throwIfNoEntry: false });
     if (stat !== undefined) {
       const content = stat.isFile()
         ? createHash('sha256')
@@ -21,8 +23,13 @@ export function contentsOf(dataDir: string): ReadonlySet<string> {
   }
   const db = new Database(join(dataDir, 'svc.db'), { readonly: true });
   try {
-    for (const table of db.prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite_%'").pluck().all() as string[]) {
-      (db.prepare(`select * from "${table}"`).all() as object[]).forEach((row) => found.add(`row ${table} ${JSON.stringify(row)}`));
+    for (const table of db
+      .prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite_%'")
+      .pluck()
+      .all() as string[]) {
+      (db.prepare(`select * from "${table}"`).all() as object[]).forEach((row) =>
+        found.add(`row ${table} ${JSON.stringify(row)}`),
+      );
     }
   } finally {
     db.close();
@@ -31,7 +38,10 @@ export function contentsOf(dataDir: string): ReadonlySet<string> {
 }
 
 /** What came, as `+ …`, and what went, as `- …`. */
-export const differences = (before: ReadonlySet<string>, after: ReadonlySet<string>): readonly string[] => [
+export const differences = (
+  before: ReadonlySet<string>,
+  after: ReadonlySet<string>,
+): readonly string[] => [
   ...[...before].filter((one) => !after.has(one)).map((one) => `- ${one}`),
   ...[...after].filter((one) => !before.has(one)).map((one) => `+ ${one}`),
 ];

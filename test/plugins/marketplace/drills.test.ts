@@ -13,7 +13,10 @@ test('kills in the middle of changes leave the old or the new', async () => {
 
 test('packs come and go under fire without a failed request and without a trace', async () => {
   const found = await cycles({ cycles: 2, codeEvery: 2 });
-  assert.deepEqual([found['failed'], found['changes that went wrong'], found['residue']], [0, 0, '']);
+  assert.deepEqual(
+    [found['failed'], found['changes that went wrong'], found['residue']],
+    [0, 0, ''],
+  );
 });
 
 test('each misdeed of a pack ends in a state of its own, and no other request is refused', async () => {

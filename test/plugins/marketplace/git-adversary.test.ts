@@ -16,7 +16,8 @@ interface Part {
 }
 
 const numbers: Readonly<Record<Kind, number>> = { commit: 1, tree: 2, blob: 3, delta: 7 };
-const nameOf = (kind: string, data: Buffer): string => createHash('sha1').update(`${kind} ${data.length}\0`).update(data).digest('hex');
+const nameOf = (kind: string, data: Buffer): string =>
+  createHash('sha1').update(`${kind} ${data.length}\0`).update(data).digest('hex');
 
 function packOf(parts: readonly Part[], count = parts.length): Buffer {
   const head = Buffer.alloc(12);
@@ -28,22 +29,37 @@ function packOf(parts: readonly Part[], count = parts.length): Buffer {
     for (let rest = data.length >> 4; rest > 0; rest >>= 7) {
       bytes.push((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
     }
-    return [Buffer.from(bytes), base === undefined ? Buffer.alloc(0) : Buffer.from(base, 'hex'), deflateSync(data)];
+    return [
+      Buffer.from(bytes),
+      base === undefined ? Buffer.alloc(0) : Buffer.from(base, 'hex'),
+      deflateSync(data),
+    ];
   });
   const whole = Buffer.concat([head, ...bodies]);
   return Buffer.concat([whole, createHash('sha1').update(whole).digest()]);
 }
 
-const entry = (mode: string, name: string, id: string): Buffer => Buffer.concat([Buffer.from(`${mode} ${name}\0`, 'latin1'), Buffer.from(id, 'hex')]);
+const entry = (mode: string, name: string, id: string): Buffer =>
+  Buffer.concat([Buffer.from(`${mode} ${name}\0`, 'latin1'), Buffer.from(id, 'hex')]);
 const blob = Buffer.from('hello');
 const blobName = nameOf('blob', blob);
 
 /** A commit whose root has these entries, besides what else comes with it. */
-function commitOf(entries: readonly Buffer[], more: readonly Part[] = []): { readonly pack: Buffer; readonly commit: string } {
+function commitOf(
+  entries: readonly Buffer[],
+  more: readonly Part[] = [],
+): { readonly pack: Buffer; readonly commit: string } {
   const tree = Buffer.concat(entries);
-  const commit = Buffer.from(`tree ${nameOf('tree', tree)}\nauthor a <a> 0 +0000\ncommitter a <a> 0 +0000\n\nx\n`);
+  const commit = Buffer.from(
+    `tree ${nameOf('tree', tree)}\nauthor a <a> 0 +0000\ncommitter a <a> 0 +0000\n\nx\n`,
+  );
   return {
-    pack: packOf([{ kind: 'commit', data: commit }, { kind: 'tree', data: tree }, { kind: 'blob', data: blob }, ...more]),
+    pack: packOf([
+      { kind: 'commit', data: commit },
+      { kind: 'tree', data: tree },
+      { kind: 'blob', data: blob },
+      ...more,
+    ]),
     commit: nameOf('commit', commit),
   };
 }
@@ -61,39 +77,99 @@ test('what a repository sends is plain files below the pack, in bounds, or refus
     return { top: entry('40000', 'x', id), parts };
   };
   const bomb = folder(40);
-  const huge = Buffer.concat(Array.from({ length: 60_000 }, (_, index) => entry('100644', `f${index}`, blobName)));
-  const cases: readonly (readonly [name: string, sent: { readonly pack: Buffer; readonly commit: string }, says: RegExp])[] = [
+  const huge = Buffer.concat(
+    Array.from({ length: 60_000 }, (_, index) => entry('100644', `f${index}`, blobName)),
+  );
+  const cases: readonly (readonly [
+    name: string,
+    sent: { readonly pack: Buffer; readonly commit: string },
+    says: RegExp,
+  ])[] = [
     ['a submodule', commitOf([entry('160000', 'sub', blobName)]), /"sub" is a submodule/],
     ['a link', commitOf([entry('120000', 'link', blobName)]), /"link" is a symbolic link/],
     ['a name that leads out', commitOf([entry('100644', '..', blobName)]), /leads out of the pack/],
     [
       'a folder that leads out',
-      commitOf([entry('40000', '..', nameOf('tree', Buffer.from(entry('100644', 'x', blobName))))], [{ kind: 'tree', data: entry('100644', 'x', blobName) }]),
+      commitOf(
+        [entry('40000', '..', nameOf('tree', Buffer.from(entry('100644', 'x', blobName))))],
+        [{ kind: 'tree', data: entry('100644', 'x', blobName) }],
+      ),
       /leads out/,
     ],
-    ['a name with a folder in it', commitOf([entry('100644', 'a/../../b', blobName)]), /is no name of a file/],
+    [
+      'a name with a folder in it',
+      commitOf([entry('100644', 'a/../../b', blobName)]),
+      /is no name of a file/,
+    ],
     ['an absolute name', commitOf([entry('100644', '/etc/x', blobName)]), /is no name of a file/],
-    ['names that differ by case', commitOf([entry('100644', 'A', blobName), entry('100644', 'a', blobName)]), /upper and lower case/],
+    [
+      'names that differ by case',
+      commitOf([entry('100644', 'A', blobName), entry('100644', 'a', blobName)]),
+      /upper and lower case/,
+    ],
     ['an odd mode', commitOf([entry('100000', 'a', blobName)]), /plain files only/],
-    ['an object that is not there', commitOf([entry('100644', 'a', 'f'.repeat(40))]), /did not send the blob ffffffffffff/],
-    ['a tree in place of a file', commitOf([entry('100644', 'a', nameOf('tree', huge))], [{ kind: 'tree', data: huge }]), /did not send the blob/],
+    [
+      'an object that is not there',
+      commitOf([entry('100644', 'a', 'f'.repeat(40))]),
+      /did not send the blob ffffffffffff/,
+    ],
+    [
+      'a tree in place of a file',
+      commitOf([entry('100644', 'a', nameOf('tree', huge))], [{ kind: 'tree', data: huge }]),
+      /did not send the blob/,
+    ],
     ['a cut tree', commitOf([Buffer.from('100644 a\0short')]), /cannot be read/],
-    ['folders that double', commitOf([bomb.top], bomb.parts), /more than 2000 entries|folders deep/],
-    ['a folder of 60,000', commitOf([entry('40000', 'x', nameOf('tree', huge))], [{ kind: 'tree', data: huge }]), /more than 20000 entries/],
+    [
+      'folders that double',
+      commitOf([bomb.top], bomb.parts),
+      /more than 2000 entries|folders deep/,
+    ],
+    [
+      'a folder of 60,000',
+      commitOf([entry('40000', 'x', nameOf('tree', huge))], [{ kind: 'tree', data: huge }]),
+      /more than 20000 entries/,
+    ],
     ['no pack', { pack: Buffer.alloc(100), commit: blobName }, /cannot be read/],
-    ['a pack that claims millions', { pack: packOf([{ kind: 'blob', data: blob }], 0x7fffffff), commit: blobName }, /more than 100000 objects/],
-    ['another commit', { ...commitOf([entry('100644', 'a', blobName)]), commit: 'e'.repeat(40) }, /did not send the commit/],
+    [
+      'a pack that claims millions',
+      { pack: packOf([{ kind: 'blob', data: blob }], 0x7fffffff), commit: blobName },
+      /more than 100000 objects/,
+    ],
+    [
+      'another commit',
+      { ...commitOf([entry('100644', 'a', blobName)]), commit: 'e'.repeat(40) },
+      /did not send the commit/,
+    ],
     [
       'a delta that stands on itself',
-      { ...commitOf([], [{ kind: 'delta', data: Buffer.from([5, 5, 0x90, 5]), base: 'a'.repeat(40) }]), commit: 'e'.repeat(40) },
+      {
+        ...commitOf(
+          [],
+          [{ kind: 'delta', data: Buffer.from([5, 5, 0x90, 5]), base: 'a'.repeat(40) }],
+        ),
+        commit: 'e'.repeat(40),
+      },
       /cannot be read/,
     ],
     [
       'a delta that claims 4 GB',
-      commitOf([], [{ kind: 'delta', data: Buffer.from([5, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x90, 5]), base: blobName }]),
+      commitOf(
+        [],
+        [
+          {
+            kind: 'delta',
+            data: Buffer.from([5, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x90, 5]),
+            base: blobName,
+          },
+        ],
+      ),
       /cannot be read/,
     ],
-    ['a delta that reads beyond its base', commitOf([], [{ kind: 'delta', data: Buffer.from([5, 5, 0x91, 4, 5]), base: blobName }]), /cannot be read/],
+    [
+      'a delta that reads beyond its base',
+      commitOf([], [{ kind: 'delta', data: Buffer.from([5, 5, 0x91, 4, 5]), base: blobName }]),
+      /cannot be read/,
+    ],
   ];
   const taken = cases.flatMap(([name, { pack, commit }, says]) => {
     try {
@@ -110,26 +186,47 @@ test('deltas that come in the worst order are read in moments', () => {
   let [data, name] = [blob, blobName];
   for (let index = 0; index < 20_000; index += 1) {
     const next = Buffer.from(`hello${index}`);
-    parts.push({ kind: 'delta', data: Buffer.concat([Buffer.from([data.length, next.length, next.length]), next]), base: name });
+    parts.push({
+      kind: 'delta',
+      data: Buffer.concat([Buffer.from([data.length, next.length, next.length]), next]),
+      base: name,
+    });
     [data, name] = [next, nameOf('blob', next)];
   }
   const began = process.cpuUsage();
-  const { pack, commit } = commitOf([entry('100644', 'last', name), entry('100644', 'zero', blobName)], parts.toReversed());
+  const { pack, commit } = commitOf(
+    [entry('100644', 'last', name), entry('100644', 'zero', blobName)],
+    parts.toReversed(),
+  );
   assert.deepEqual([...filesOfCommit(pack, commit).keys()], ['last', 'zero']);
   assert.ok(process.cpuUsage(began).user < 15_000_000);
 });
 
 test('a repository that redirects to where anybody may alter it, or speaks to the terminal, is told of in plain words', async () => {
-  const packet = (text: string): string => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
+  const packet = (text: string): string =>
+    `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
   const answering = (url: string, body: string): SmartHttp =>
-    new SmartHttp(async () => ({ url, status: 200, headers: { 'content-type': 'application/x-git-upload-pack-result' }, body: Buffer.from(body) }));
+    new SmartHttp(async () => ({
+      url,
+      status: 200,
+      headers: { 'content-type': 'application/x-git-upload-pack-result' },
+      body: Buffer.from(body),
+    }));
   const { signal } = new AbortController();
   await assert.rejects(
-    answering('http://git.example/x', packet('ERR x')).fetchCommit('https://git.example/x', blobName, signal),
+    answering('http://git.example/x', packet('ERR x')).fetchCommit(
+      'https://git.example/x',
+      blobName,
+      signal,
+    ),
     /redirects to an address without TLS/,
   );
   await assert.rejects(
-    answering('https://git.example/x', packet('ERR \u001b[2Jgone')).fetchCommit('https://git.example/x', blobName, signal),
+    answering('https://git.example/x', packet('ERR \u001b[2Jgone')).fetchCommit(
+      'https://git.example/x',
+      blobName,
+      signal,
+    ),
     /"\\u001b\[2Jgone"/,
   );
 });
@@ -153,8 +250,14 @@ test('no transport but https, no option, no password and no path out is a reposi
     assert.equal(status, 400, JSON.stringify([git, body]));
     assert.match(JSON.stringify(body), says);
   }
-  const other = await ask(house, 'POST', '/preview', { url: 'https://anna:secret@packs.example/x.tgz', sha256: '0'.repeat(64) });
+  const other = await ask(house, 'POST', '/preview', {
+    url: 'https://anna:secret@packs.example/x.tgz',
+    sha256: '0'.repeat(64),
+  });
   assert.match(other.body.message, /a user or a password in an address/);
-  const registry = await ask(house, 'POST', '/registries', { name: 'x', url: 'https://anna:secret@packs.example/' });
+  const registry = await ask(house, 'POST', '/registries', {
+    name: 'x',
+    url: 'https://anna:secret@packs.example/',
+  });
   assert.match(registry.body.message, /a user or a password in an address/);
 });

@@ -13,12 +13,27 @@ import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing'
 export type Texts = Readonly<Record<string, string | Uint8Array>>;
 
 /** What a room of packs needs around it: those who read personas and skills, and those who say what they may do. */
-export const rooms = ['marketplace', 'packs', 'drop-ins', 'persona', 'gate', 'skill', 'mcp', 'setting'] as const;
+export const rooms = [
+  'marketplace',
+  'packs',
+  'drop-ins',
+  'persona',
+  'gate',
+  'skill',
+  'mcp',
+  'setting',
+] as const;
 
-export async function startMarket(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}): Promise<TestHost> {
+export async function startMarket(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<TestHostOptions> = {},
+): Promise<TestHost> {
   const house = await startTestHost(t, {
     plugins: [...rooms],
-    services: { 'iam.directory': { live: () => undefined }, 'audit.trail': { append: async () => undefined } },
+    services: {
+      'iam.directory': { live: () => undefined },
+      'audit.trail': { append: async () => undefined },
+    },
     ...options,
   });
   const down = house.host.list().filter(({ state }) => state !== 'active');
@@ -26,7 +41,11 @@ export async function startMarket(t: Pick<TestContext, 'after'>, options: Partia
     down.map(({ id, state, cause }) => `${id} ${state}: ${cause}`),
     [],
   );
-  t.after(() => house.lines.filter((line) => /"level":"error"/.test(line)).forEach((line) => process.stderr.write(`${line}\n`)));
+  t.after(() =>
+    house.lines
+      .filter((line) => /"level":"error"/.test(line))
+      .forEach((line) => process.stderr.write(`${line}\n`)),
+  );
   return house;
 }
 
@@ -45,13 +64,22 @@ export function putFiles(folder: string, files: Texts): void {
   }
 }
 
-export const skillText = (name: string, body = 'Look at the disk first.'): string => `---\nname: ${name}\ndescription: Teaches ${name}.\n---\n\n${body}\n`;
+export const skillText = (name: string, body = 'Look at the disk first.'): string =>
+  `---\nname: ${name}\ndescription: Teaches ${name}.\n---\n\n${body}\n`;
 
 export const personaText = (name: string, more = ''): string =>
   `---\nname: ${name}\ndescription: Knows ${name}.\nwhen_to_use: Questions on ${name}.\n${more}---\n\nAnswer on ${name}.\n`;
 
 export const manifest = (id: string, more: object = {}): string =>
-  JSON.stringify({ id, version: '1.0.0', title: id, description: `The pack ${id}.`, kind: 'pack', engines: { host: '^1.0.0' }, ...more });
+  JSON.stringify({
+    id,
+    version: '1.0.0',
+    title: id,
+    description: `The pack ${id}.`,
+    kind: 'pack',
+    engines: { host: '^1.0.0' },
+    ...more,
+  });
 
 export interface TarEntry {
   readonly name: string;
@@ -72,7 +100,11 @@ export function tar(entries: readonly TarEntry[], end = true): Buffer {
     header.write('0000644\0', 100);
     header.write('0000000\0', 108);
     header.write('0000000\0', 116);
-    header.write(typeof size === 'string' ? size : `${(size ?? body.length).toString(8).padStart(11, '0')}\0`, 124, 'latin1');
+    header.write(
+      typeof size === 'string' ? size : `${(size ?? body.length).toString(8).padStart(11, '0')}\0`,
+      124,
+      'latin1',
+    );
     header.write('00000000000\0', 136);
     header.write('        ', 148);
     header.write(kind, 156);
@@ -85,9 +117,11 @@ export function tar(entries: readonly TarEntry[], end = true): Buffer {
   return Buffer.concat([...blocks, Buffer.alloc(end ? 1024 : 0)]);
 }
 
-export const tgz = (files: Texts): Buffer => gzipSync(tar(Object.entries(files).map(([name, data]) => ({ name, data }))));
+export const tgz = (files: Texts): Buffer =>
+  gzipSync(tar(Object.entries(files).map(([name, data]) => ({ name, data }))));
 
-export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const sha256 = (bytes: Uint8Array): string =>
+  createHash('sha256').update(bytes).digest('hex');
 
 export interface Reply {
   readonly status: number;
@@ -95,7 +129,13 @@ export interface Reply {
   readonly body: any;
 }
 
-export async function ask(house: TestHost, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
+export async function ask(
+  house: TestHost,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Reply> {
   const raw = body instanceof Uint8Array;
   const reply = await house.fetch(`/api/v1/marketplace${path}`, {
     method,
@@ -110,8 +150,11 @@ export const upload = (house: TestHost, files: Texts | Buffer, query = ''): Prom
   ask(house, 'POST', `/upload${query}`, Buffer.isBuffer(files) ? files : tgz(files));
 
 /** The hash that confirms the preview in the answer. */
-export const confirmOf = ({ details = [] }: { details?: { path: string; message: string }[] }): string =>
-  details.find(({ path }) => path === '/confirm')?.message ?? 'none';
+export const confirmOf = ({
+  details = [],
+}: {
+  details?: { path: string; message: string }[];
+}): string => details.find(({ path }) => path === '/confirm')?.message ?? 'none';
 
 /** Resolves when nothing of an uninstalled pack is left to be cleaned. */
 export async function cleaned({ dataDir }: Pick<TestHost, 'dataDir'>): Promise<void> {
@@ -127,8 +170,16 @@ export async function cleaned({ dataDir }: Pick<TestHost, 'dataDir'>): Promise<v
 }
 
 /** Sends it again with the hash of the preview that came back. */
-export async function uploadConfirmed(house: TestHost, files: Texts | Buffer, reason = ''): Promise<Reply> {
+export async function uploadConfirmed(
+  house: TestHost,
+  files: Texts | Buffer,
+  reason = '',
+): Promise<Reply> {
   const { status, body } = await upload(house, files);
   assert.equal(status, 409, JSON.stringify(body));
-  return await upload(house, files, `?confirm=${confirmOf(body)}${reason === '' ? '' : `&reason=${encodeURIComponent(reason)}`}`);
+  return await upload(
+    house,
+    files,
+    `?confirm=${confirmOf(body)}${reason === '' ? '' : `&reason=${encodeURIComponent(reason)}`}`,
+  );
 }

@@ -1,6 +1,11 @@
 import { manifest, personaText, skillText, type Texts } from './market.ts';
 
-const route = (path: string, access = 'any') => ({ method: 'GET', path: `/api/v1/whole${path}`, access, summary: 'For a test.' });
+const route = (path: string, access = 'any') => ({
+  method: 'GET',
+  path: `/api/v1/whole${path}`,
+  access,
+  summary: 'For a test.',
+});
 
 /** A pack with everything that a pack can have; it asks `port` of this machine. */
 export const wholePack = (version: string, port: number): Texts => ({
@@ -12,17 +17,45 @@ export const wholePack = (version: string, port: number): Texts => ({
     events: ['setting.changed'],
     actions: { 'whole:look': 'Look at it.' },
     skills: [
-      { key: 'whole-large', name: 'Large', description: 'Says much.', class: 'safe', params: { type: 'object' } },
-      { key: 'whole-change', name: 'Change', description: 'Changes.', class: 'mutating', params: { type: 'object' } },
+      {
+        key: 'whole-large',
+        name: 'Large',
+        description: 'Says much.',
+        class: 'safe',
+        params: { type: 'object' },
+      },
+      {
+        key: 'whole-change',
+        name: 'Change',
+        description: 'Changes.',
+        class: 'mutating',
+        params: { type: 'object' },
+      },
     ],
     settings: {
       'whole.plain': { schema: { type: 'string' }, default: '', description: 'A word.' },
-      'whole.secret': { schema: { type: 'string' }, default: '', sensitive: true, description: 'A key.' },
+      'whole.secret': {
+        schema: { type: 'string' },
+        default: '',
+        sensitive: true,
+        description: 'A key.',
+      },
     },
     permissions: { hosts: [`127.0.0.1:${port}`], disk_mb: 16 },
-    contributes: { 'cli.verbs': { 'whole show': { summary: 'Shows it', method: 'GET', path: '/api/v1/whole', example: 'svc whole show', fields: [] } } },
+    contributes: {
+      'cli.verbs': {
+        'whole show': {
+          summary: 'Shows it',
+          method: 'GET',
+          path: '/api/v1/whole',
+          example: 'svc whole show',
+          fields: [],
+        },
+      },
+    },
   }),
-  'migrations/001-notes.sql': 'CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;',
+  'migrations/001-notes.sql':
+    'CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;',
   'agents/whole-clerk.md': personaText('whole-clerk', 'tools: [whole-large]\n'),
   'skills/whole-guide/SKILL.md': skillText('whole-guide', `Version ${version}.`),
   'dashboards/whole.json': JSON.stringify({

@@ -17,7 +17,11 @@ export async function changingServer(t: Pick<TestContext, 'after'>, tools: Liste
       for await (const part of req) {
         text += String(part);
       }
-      const { id, method, params } = JSON.parse(text) as { id?: number; method: string; params: { name: string; arguments: object } };
+      const { id, method, params } = JSON.parse(text) as {
+        id?: number;
+        method: string;
+        params: { name: string; arguments: object };
+      };
       if (id === undefined) {
         res.writeHead(202).end();
         return;
@@ -25,8 +29,14 @@ export async function changingServer(t: Pick<TestContext, 'after'>, tools: Liste
       if (method === 'tools/call') {
         called.push({ name: params.name, arguments: params.arguments });
       }
-      const results: Record<string, object> = { initialize: {}, 'tools/list': { tools }, 'tools/call': { content: [{ type: 'text', text: 'done' }] } };
-      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] }));
+      const results: Record<string, object> = {
+        initialize: {},
+        'tools/list': { tools },
+        'tools/call': { content: [{ type: 'text', text: 'done' }] },
+      };
+      res
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] }));
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -12,24 +12,41 @@ async function rpc({ house }: SkillHouse, who: string, message: unknown) {
   const answer = await house.fetch('/mcp', {
     method: 'POST',
     headers: { authorization: `Bearer ${who}`, 'content-type': 'application/json' },
-    body: typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...(message as object) }),
+    body:
+      typeof message === 'string'
+        ? message
+        : JSON.stringify({ jsonrpc: '2.0', ...(message as object) }),
   });
   const text = await answer.text();
   // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-const call = (name: string, args: object = {}) => ({ id: 1, method: 'tools/call', params: { name, arguments: args } });
+const call = (name: string, args: object = {}) => ({
+  id: 1,
+  method: 'tools/call',
+  params: { name, arguments: args },
+});
 
 test('a client is greeted in its version or the newest, lists what the gate lets it see, and calls it', async (t) => {
   const kit = await skillHouse(t, { plugins });
-  const hello = (protocolVersion: string) => rpc(kit, 'anna', { id: 'a', method: 'initialize', params: { protocolVersion, capabilities: {}, clientInfo: {} } });
+  const hello = (protocolVersion: string) =>
+    rpc(kit, 'anna', {
+      id: 'a',
+      method: 'initialize',
+      params: { protocolVersion, capabilities: {}, clientInfo: {} },
+    });
   assert.equal((await hello('2025-03-26')).body.result.protocolVersion, '2025-03-26');
   assert.equal((await hello('1999-01-01')).body.result.protocolVersion, '2025-11-25');
-  assert.deepEqual(await rpc(kit, 'anna', { method: 'notifications/initialized' }), { status: 202, body: undefined });
+  assert.deepEqual(await rpc(kit, 'anna', { method: 'notifications/initialized' }), {
+    status: 202,
+    body: undefined,
+  });
 
   const names = async (who: string): Promise<string[]> =>
-    (await rpc(kit, who, { id: 1, method: 'tools/list' })).body.result.tools.map(({ name }: { name: string }) => name);
+    (await rpc(kit, who, { id: 1, method: 'tools/list' })).body.result.tools.map(
+      ({ name }: { name: string }) => name,
+    );
   const before = await names('anna');
   await kit.allowWrites();
   const after = await names('anna');
@@ -37,25 +54,41 @@ test('a client is greeted in its version or the newest, lists what the gate lets
   assert.deepEqual(await names('vera'), before, 'a viewer only reads');
   assert.deepEqual(await names('token-anna'), before, 'so does a program with a token');
   const { body } = await rpc(kit, 'anna', { id: 1, method: 'tools/list' });
-  assert.ok(body.result.tools.every(({ inputSchema }: { inputSchema: { type: string } }) => inputSchema.type === 'object'));
+  assert.ok(
+    body.result.tools.every(
+      ({ inputSchema }: { inputSchema: { type: string } }) => inputSchema.type === 'object',
+    ),
+  );
 });
 
 test('what it says wrongly is an error of the protocol, what a tool does wrongly an answer of the tool', async (t) => {
   const kit = await skillHouse(t, { plugins });
-  const codeOf = async (message: unknown): Promise<unknown> => (await rpc(kit, 'anna', message)).body.error.code;
+  const codeOf = async (message: unknown): Promise<unknown> =>
+    (await rpc(kit, 'anna', message)).body.error.code;
   assert.equal(await codeOf('{'), -32_700);
   assert.equal(await codeOf('[]'), -32_600);
   assert.equal(await codeOf({ id: {}, method: 'ping' }), -32_600);
   assert.equal(await codeOf({ id: 1, method: 'resources/list' }), -32_601);
   assert.equal(await codeOf(call('no_such_tool')), -32_602);
   for (let count = 0; count < 4; count++) {
-    assert.equal(await codeOf({ ...call(''), params: { name: { toString: 1, valueOf: 1 } } }), -32_602, 'no name takes the room out of service');
+    assert.equal(
+      await codeOf({ ...call(''), params: { name: { toString: 1, valueOf: 1 } } }),
+      -32_602,
+      'no name takes the room out of service',
+    );
   }
   const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool_search","arguments":{"query":${'['.repeat(20_000)}${']'.repeat(20_000)}}}}`;
   assert.equal(await codeOf(deep), -32_600);
-  assert.deepEqual((await rpc(kit, 'anna', { id: 7, method: 'ping' })).body, { jsonrpc: '2.0', id: 7, result: {} });
+  assert.deepEqual((await rpc(kit, 'anna', { id: 7, method: 'ping' })).body, {
+    jsonrpc: '2.0',
+    id: 7,
+    result: {},
+  });
   assert.equal((await rpc(kit, 'stranger', { id: 7, method: 'ping' })).status, 401);
-  assert.equal((await kit.house.fetch('/mcp', { headers: { authorization: 'Bearer anna' } })).status, 405);
+  assert.equal(
+    (await kit.house.fetch('/mcp', { headers: { authorization: 'Bearer anna' } })).status,
+    405,
+  );
   const refused = (await rpc(kit, 'vera', call('tool_search', { nonsense: 1 }))).body.result;
   assert.equal(refused.isError, true);
   assert.match(refused.content[0].text, /invalid_argument/);
@@ -63,10 +96,19 @@ test('what it says wrongly is an error of the protocol, what a tool does wrongly
 
 test('tools of another manager are used through this one: dangerous until they are classed, untrusted for good', async (t) => {
   const far = await skillHouse(t, { plugins });
-  const near = await skillHouse(t, { plugins, environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' } });
-  const put = (key: string, value: unknown) => near.house.json(`/api/v1/system-settings/mcp/${key}`, { method: 'PUT', body: JSON.stringify({ value }) });
+  const near = await skillHouse(t, {
+    plugins,
+    environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' },
+  });
+  const put = (key: string, value: unknown) =>
+    near.house.json(`/api/v1/system-settings/mcp/${key}`, {
+      method: 'PUT',
+      body: JSON.stringify({ value }),
+    });
   const states = async () =>
-    (await near.ask('operator', 'GET', '/mcp/servers')).body.items.map(({ name, state }: Record<string, string>) => `${name} ${state}`);
+    (await near.ask('operator', 'GET', '/mcp/servers')).body.items.map(
+      ({ name, state }: Record<string, string>) => `${name} ${state}`,
+    );
   const tool = () => near.ask('bob', 'GET', '/skills/mcp:far:tool_search');
 
   await put('tokens', { far: 'anna' });
@@ -76,18 +118,26 @@ test('tools of another manager are used through this one: dangerous until they a
     { name: 'off', url: 'http://127.0.0.1:1/', enabled: false },
   ]);
   await near.house.settled();
-  for (let waited = 0; (await states()).some((line: string) => line.endsWith('pending')); waited += 20) {
+  for (
+    let waited = 0;
+    (await states()).some((line: string) => line.endsWith('pending'));
+    waited += 20
+  ) {
     assert.ok(waited < 10_000, String(await states()));
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   assert.deepEqual(await states(), ['far ok', 'wrong failed', 'off disabled']);
   assert.equal((await tool()).body.class, 'dangerous');
-  await put('servers', [{ name: 'far', url: `${far.house.url}/mcp`, classes: { tool_search: 'safe' } }]);
+  await put('servers', [
+    { name: 'far', url: `${far.house.url}/mcp`, classes: { tool_search: 'safe' } },
+  ]);
   for (let waited = 0; (await tool()).body.class !== 'safe'; waited += 20) {
     assert.ok(waited < 10_000);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  const { body } = await near.ask('bob', 'POST', '/skills/mcp:far:tool_search/execute', { params: { query: 'search' } });
+  const { body } = await near.ask('bob', 'POST', '/skills/mcp:far:tool_search/execute', {
+    params: { query: 'search' },
+  });
   assert.equal(body.status, 'ok', JSON.stringify(body));
 });
 
@@ -120,8 +170,12 @@ test('a server that speaks in event streams and forgets its session is understoo
         return;
       }
       res.writeHead(200, { 'content-type': 'text/event-stream' });
-      res.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress' })}\n\n`);
-      res.end(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result: results[method] })}\n\n`);
+      res.write(
+        `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress' })}\n\n`,
+      );
+      res.end(
+        `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result: results[method] })}\n\n`,
+      );
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -129,10 +183,16 @@ test('a server that speaks in event streams and forgets its session is understoo
     server.closeAllConnections();
     server.close();
   });
-  const kit = await skillHouse(t, { plugins, environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' } });
+  const kit = await skillHouse(t, {
+    plugins,
+    environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' },
+  });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const value = [{ name: 'sky', url, classes: { weather: 'safe' } }];
-  await kit.house.json('/api/v1/system-settings/mcp/servers', { method: 'PUT', body: JSON.stringify({ value }) });
+  await kit.house.json('/api/v1/system-settings/mcp/servers', {
+    method: 'PUT',
+    body: JSON.stringify({ value }),
+  });
   const execute = () => kit.ask('bob', 'POST', '/skills/mcp:sky:weather/execute', { params: {} });
   for (let waited = 0; (await execute()).status === 404; waited += 20) {
     assert.ok(waited < 10_000);

@@ -14,7 +14,9 @@ test(
     const end = Math.floor(Date.now() / 1_000) * 1_000;
     const ended: string[] = [];
     const reads = Array.from({ length: 4 }, async () => {
-      const answer = await queries.range(heavy, { start: end - 11_000_000, end, step: 1_000 }, { asker: 'person 1' }).catch((error: unknown) => error);
+      const answer = await queries
+        .range(heavy, { start: end - 11_000_000, end, step: 1_000 }, { asker: 'person 1' })
+        .catch((error: unknown) => error);
       ended.push(answer instanceof Error ? 'refused' : 'heavy');
     });
     await queries.instants!(['vector(1) > 0', '1'], end);
@@ -30,7 +32,15 @@ test(
 test('what would be gone over is counted before it is', async (t) => {
   const { get } = await metricsHouse(t);
   const end = Math.floor(Date.now() / 1_000);
-  const { status, body } = await get('query_range', { query: 'sum_over_time(vector(1)[1d:1s])', start: end - 11_000, end, step: 1 });
+  const { status, body } = await get('query_range', {
+    query: 'sum_over_time(vector(1)[1d:1s])',
+    start: end - 11_000,
+    end,
+    step: 1,
+  });
   assert.equal(status, 422);
-  assert.match(body.error, /would go over \d+ samples in its ranges, more than 750000000: ask for shorter ranges/);
+  assert.match(
+    body.error,
+    /would go over \d+ samples in its ranges, more than 750000000: ask for shorter ranges/,
+  );
 });

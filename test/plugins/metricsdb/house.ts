@@ -4,7 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
-import { MetricsIngest, MetricsQueries, type SampleRow } from '../../../plugins/metricsdb/contract.ts';
+import {
+  MetricsIngest,
+  MetricsQueries,
+  type SampleRow,
+} from '../../../plugins/metricsdb/contract.ts';
 
 export interface Answered {
   readonly status: number;
@@ -33,7 +37,11 @@ type Parameters = Readonly<Record<string, string | number | readonly string[]>>;
 /** A house with the metrics store and settings, and nothing else. */
 export async function metricsHouse(
   t: TestContext,
-  options: { environment?: Readonly<Record<string, string>>; plugins?: readonly string[]; dataDir?: string } = {},
+  options: {
+    environment?: Readonly<Record<string, string>>;
+    plugins?: readonly string[];
+    dataDir?: string;
+  } = {},
 ): Promise<MetricsHouse> {
   const { plugins = [], environment = {}, dataDir } = options;
   const house = await startTestHost(t, {
@@ -48,15 +56,20 @@ export async function metricsHouse(
       status: answer.status,
       headers: answer.headers,
       text,
-      body: answer.headers.get('content-type')?.includes('json') === true ? JSON.parse(text) : undefined,
+      body:
+        answer.headers.get('content-type')?.includes('json') === true
+          ? JSON.parse(text)
+          : undefined,
     };
   };
-  const setting = (key: string, init: RequestInit): Promise<unknown> => house.json(`/api/v1/system-settings/metricsdb/${key}`, init);
+  const setting = (key: string, init: RequestInit): Promise<unknown> =>
+    house.json(`/api/v1/system-settings/metricsdb/${key}`, init);
   return {
     house,
     queries: house.service(MetricsQueries),
     ingest: house.service(MetricsIngest),
-    get: async (path, parameters = {}) => read(await house.fetch(`/prometheus/api/v1/${path}?${encoded(parameters)}`)),
+    get: async (path, parameters = {}) =>
+      read(await house.fetch(`/prometheus/api/v1/${path}?${encoded(parameters)}`)),
     post: async (path, parameters = {}) =>
       read(
         await house.fetch(`/prometheus/api/v1/${path}`, {
@@ -65,20 +78,34 @@ export async function metricsHouse(
           body: encoded(parameters),
         }),
       ),
-    call: async (path, body) => read(await house.fetch(path, { method: 'POST', body: JSON.stringify(body) })),
-    set: async (key, value) => void (await setting(key, { method: 'PUT', body: JSON.stringify({ value }) })),
+    call: async (path, body) =>
+      read(await house.fetch(path, { method: 'POST', body: JSON.stringify(body) })),
+    set: async (key, value) =>
+      void (await setting(key, { method: 'PUT', body: JSON.stringify({ value }) })),
     unset: async (key) => void (await setting(key, { method: 'DELETE' })),
   };
 }
 
 const encoded = (parameters: Parameters): string =>
-  new URLSearchParams(Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, String(one)]))).toString();
+  new URLSearchParams(
+    Object.entries(parameters).flatMap(([name, value]) =>
+      [value].flat().map((one): [string, string] => [name, String(one)]),
+    ),
+  ).toString();
 
 /** Rows of one series, a second apart, the last one at `end`. */
-export const rows = (labels: Readonly<Record<string, string>>, values: readonly number[], end: number): SampleRow[] =>
+export const rows = (
+  labels: Readonly<Record<string, string>>,
+  values: readonly number[],
+  end: number,
+): SampleRow[] =>
   values.map((value, at) => ({ labels, time: end - (values.length - 1 - at) * 1_000, value }));
 
-export async function until<T>(what: string, look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
+export async function until<T>(
+  what: string,
+  look: () => Promise<T>,
+  holds: (seen: T) => boolean,
+): Promise<T> {
   for (const deadline = Date.now() + 20_000; ; await pause(50)) {
     const seen = await look();
     if (holds(seen)) {

@@ -19,8 +19,14 @@ async function answersLikeAnyOther({ ingest, queries, get, call }: MetricsHouse)
     const answer = await queries.instant(query, time);
     return answer.type === 'vector' ? (answer.values[0] ?? 0) : NaN;
   };
-  assert.deepEqual(await ingest.write(rows(up, [1, 2, 3, 4], end)), { accepted: 4, rejected: 0, reasons: [] });
-  const stamped = await ingest.push('exposition', Buffer.from('load{device_id="99"} 2\n'), { stamp: { device_id: '7' } });
+  assert.deepEqual(await ingest.write(rows(up, [1, 2, 3, 4], end)), {
+    accepted: 4,
+    rejected: 0,
+    reasons: [],
+  });
+  const stamped = await ingest.push('exposition', Buffer.from('load{device_id="99"} 2\n'), {
+    stamp: { device_id: '7' },
+  });
   assert.equal(stamped.accepted, 1);
   await until(
     'what was written can be read',
@@ -40,15 +46,29 @@ async function answersLikeAnyOther({ ingest, queries, get, call }: MetricsHouse)
     [at, '4'],
   ];
   assert.deepEqual(range.body.data, { resultType: 'matrix', result: [{ metric: up, values }] });
-  const tool = await call('/api/v1/metricsdb/query_range', { query: 'up', start: at - 2, end: at, step: '1s' });
-  assert.deepEqual(tool.body, { result_type: 'matrix', result: [{ metric: up, values }], warnings: [] });
+  const tool = await call('/api/v1/metricsdb/query_range', {
+    query: 'up',
+    start: at - 2,
+    end: at,
+    step: '1s',
+  });
+  assert.deepEqual(tool.body, {
+    result_type: 'matrix',
+    result: [{ metric: up, values }],
+    warnings: [],
+  });
   const matrix = await queries.range('sum by (job) (up)', { start: end - 2_000, end, step: 1_000 });
   assert.deepEqual([matrix.labels, [...matrix.values[0]!]], [[{ job: 'node' }], [2, 3, 4]]);
   assert.deepEqual((await get('label/job/values')).body.data, ['node']);
   assert.ok((await get('labels')).body.data.includes('device_id'));
   assert.deepEqual(await queries.series(['up'], { start: end - 10_000, end }), [up]);
-  const other = await queries.instant('up', end, { enforce: [{ name: 'instance', op: '=', value: 'b' }] });
-  assert.ok(other.type === 'vector' && other.values.length === 0, 'what is enforced holds there, too');
+  const other = await queries.instant('up', end, {
+    enforce: [{ name: 'instance', op: '=', value: 'b' }],
+  });
+  assert.ok(
+    other.type === 'vector' && other.values.length === 0,
+    'what is enforced holds there, too',
+  );
   const broken = await get('query', { query: 'up{' });
   assert.ok([400, 422].includes(broken.status), broken.text);
   await assert.rejects(queries.instant('up{', end), { code: 'invalid_argument' });
@@ -92,11 +112,13 @@ for (const program of programs) {
     await parts.set('max_samples', 1_000_000);
     await parts.set('concurrency', 3);
     const command = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-    const retention = program === 'prometheus' ? '--storage.tsdb.retention.time=7d' : '-retentionPeriod=168h';
+    const retention =
+      program === 'prometheus' ? '--storage.tsdb.retention.time=7d' : '-retentionPeriod=168h';
     const changed = await until(
       'it runs under the settings in force',
       async () => (await parts.call('/api/v1/metricsdb/launch', {})).body,
-      ({ pid }) => [retention, '=3m', '=1000000', '=3'].every((part) => command(pid).includes(part)),
+      ({ pid }) =>
+        [retention, '=3m', '=1000000', '=3'].every((part) => command(pid).includes(part)),
     );
     assert.equal(running(again.body.pid), false);
 
@@ -128,7 +150,10 @@ for (const program of programs) {
     await parts.set('driver', 'embedded');
     await until(
       'no program is left when another driver is set',
-      async () => parts.house.host.explain('metricsdb').effects!.children.filter(({ label }) => label.startsWith('program ')).length,
+      async () =>
+        parts.house.host
+          .explain('metricsdb')
+          .effects!.children.filter(({ label }) => label.startsWith('program ')).length,
       (count) => count === 0,
     );
     await until(
@@ -148,13 +173,20 @@ for (const program of programs) {
     assert.equal((await parts.queries.status()).driver, 'remote');
     await answersLikeAnyOther(parts);
     const { body } = await parts.call('/api/v1/integrations/metricsdb/test', {});
-    assert.deepEqual([body.ok, body.code, /^Prometheus .*answers$/.test(body.detail)], [true, 'ok', true]);
+    assert.deepEqual(
+      [body.ok, body.code, /^Prometheus .*answers$/.test(body.detail)],
+      [true, 'ok', true],
+    );
     if (program === 'prometheus') {
       assert.match(body.version, /^2\./);
       assert.match((await parts.get('status/buildinfo')).body.data.version, /^2\./);
     }
     const pages = await parts.get('status/runtimeinfo');
-    assert.equal(pages.body.data.CWD, undefined, 'folders of the other server are nobody’s business');
+    assert.equal(
+      pages.body.data.CWD,
+      undefined,
+      'folders of the other server are nobody’s business',
+    );
   });
 }
 
@@ -167,15 +199,29 @@ const running = (pid: number): boolean => {
 };
 
 /** A server of somebody else. */
-async function server(t: TestContext, program: (typeof programs)[number], file: string): Promise<string> {
+async function server(
+  t: TestContext,
+  program: (typeof programs)[number],
+  file: string,
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-peer-'));
   const port = await freePort();
   const config = join(folder, 'prometheus.yml');
   writeFileSync(config, 'global: {}\n');
   const args =
     program === 'prometheus'
-      ? [`--config.file=${config}`, `--storage.tsdb.path=${folder}`, `--web.listen-address=127.0.0.1:${port}`, '--web.enable-remote-write-receiver']
-      : [`-storageDataPath=${folder}`, `-httpListenAddr=127.0.0.1:${port}`, '-search.latencyOffset=0s', '-search.maxStalenessInterval=5m'];
+      ? [
+          `--config.file=${config}`,
+          `--storage.tsdb.path=${folder}`,
+          `--web.listen-address=127.0.0.1:${port}`,
+          '--web.enable-remote-write-receiver',
+        ]
+      : [
+          `-storageDataPath=${folder}`,
+          `-httpListenAddr=127.0.0.1:${port}`,
+          '-search.latencyOffset=0s',
+          '-search.maxStalenessInterval=5m',
+        ];
   const child = spawn(file, args, { stdio: 'ignore' });
   t.after(async () => {
     const gone = new Promise((resolve) => child.once('exit', resolve));

@@ -14,29 +14,15 @@ import { readScript } from '../../golden/promql-test/runner/script.ts';
 import { isHistogram, readSeriesLine } from '../../golden/promql-test/runner/series-line.ts';
 
 test('a line of series values reads as numbers, gaps, runs and ends', () => {
-  assert.deepEqual(readSeriesLine('a{b="} 1", c="d"} 1 _ 2x2 0+10x3 5-1x1 _x2 stale -Inf 0x2').items, [
-    1,
-    undefined,
-    2,
-    2,
-    2,
-    0,
-    10,
-    20,
-    30,
-    5,
-    4,
-    undefined,
-    undefined,
-    'stale',
-    -Infinity,
-    0,
-    0,
-    0,
-  ]);
+  assert.deepEqual(
+    readSeriesLine('a{b="} 1", c="d"} 1 _ 2x2 0+10x3 5-1x1 _x2 stale -Inf 0x2').items,
+    [1, undefined, 2, 2, 2, 0, 10, 20, 30, 5, 4, undefined, undefined, 'stale', -Infinity, 0, 0, 0],
+  );
   assert.deepEqual(readSeriesLine('{"a b", c="d"} 1').labels, ['__name__', 'a b', 'c', 'd']);
   assert.deepEqual(readSeriesLine('{} 3').labels, []);
-  const { histogram, items } = readSeriesLine('h {{schema:1 sum:3}}x4 {{count:1 buckets:[1]}}-{{count:1 counter_reset_hint:gauge buckets:[1]}}x1 _');
+  const { histogram, items } = readSeriesLine(
+    'h {{schema:1 sum:3}}x4 {{count:1 buckets:[1]}}-{{count:1 counter_reset_hint:gauge buckets:[1]}}x1 _',
+  );
   assert.deepEqual(
     [histogram, items.length, items.map((item) => isHistogram(item) && item.hinted)],
     [true, 8, [false, false, false, false, false, true, true, false]],
@@ -78,14 +64,19 @@ test('a wrong answer is found, not passed over', async () => {
       'expected series {"__name__"',
       'expected an error, got an answer',
       'expected no_info, got ["PromQL info',
-    ].map((text) => (text.startsWith('expected no_info') ? 'expected no info, got ["PromQL info' : text)),
+    ].map((text) =>
+      text.startsWith('expected no_info') ? 'expected no info, got ["PromQL info' : text,
+    ),
   );
 });
 
 test('scripts run against a server by remote write and the query API, moved to other times', async (t) => {
   const urls = await server(t);
   for (const name of ['operators', 'selectors', 'subqueries', 'over-time']) {
-    const text = readFileSync(new URL(`../../golden/promql-test/cases/${name}.test`, import.meta.url), 'utf8');
+    const text = readFileSync(
+      new URL(`../../golden/promql-test/cases/${name}.test`, import.meta.url),
+      'utf8',
+    );
     const outcomes = await runScript(text, httpEngine({ ...urls, epoch: 2_000 * 7 * 86_400_000 }));
     assert.deepEqual(
       outcomes.filter(({ failed }) => failed !== undefined),
@@ -96,19 +87,25 @@ test('scripts run against a server by remote write and the query API, moved to o
 });
 
 /** As much of a server as the scripts need, over a store that is never emptied. */
-async function server(t?: { after(work: () => void): void }): Promise<{ query: string; write: string }> {
+async function server(t?: {
+  after(work: () => void): void;
+}): Promise<{ query: string; write: string }> {
   const store = new MemoryStore();
   const http = createServer((request, response) => {
     void answer(store, request).then(
       (body) => response.end(JSON.stringify(body)),
-      (error: Error) => response.writeHead(400).end(JSON.stringify({ status: 'error', error: error.message })),
+      (error: Error) =>
+        response.writeHead(400).end(JSON.stringify({ status: 'error', error: error.message })),
     );
   });
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening));
   http.unref();
   t?.after(() => http.close());
   const { port } = http.address() as { port: number };
-  return { query: `http://127.0.0.1:${port}/api/v1`, write: `http://127.0.0.1:${port}/api/v1/write` };
+  return {
+    query: `http://127.0.0.1:${port}/api/v1`,
+    write: `http://127.0.0.1:${port}/api/v1/write`,
+  };
 }
 
 async function answer(store: MemoryStore, request: IncomingMessage): Promise<unknown> {
@@ -126,12 +123,21 @@ async function answer(store: MemoryStore, request: IncomingMessage): Promise<unk
   const options = { query: parameters.get('query')!, delayedNameRemoval: true };
   const purse = budget({ timeoutMs: 10_000, now: () => performance.now() });
   const pair = (time: number, value: number): [number, string] => [time / 1000, formatFloat(value)];
-  const matrix = (series: readonly { labels: Labels; times: Float64Array; values: Float64Array }[]) => ({
+  const matrix = (
+    series: readonly { labels: Labels; times: Float64Array; values: Float64Array }[],
+  ) => ({
     resultType: 'matrix',
-    result: series.map(({ labels, times, values }) => ({ metric: labelsRecord(labels), values: [...values].map((value, i) => pair(times[i]!, value)) })),
+    result: series.map(({ labels, times, values }) => ({
+      metric: labelsRecord(labels),
+      values: [...values].map((value, i) => pair(times[i]!, value)),
+    })),
   });
   if (request.url!.endsWith('/query_range')) {
-    const { series, ...rest } = await range(store, { ...options, start: ms('start'), end: ms('end'), step: ms('step') }, purse);
+    const { series, ...rest } = await range(
+      store,
+      { ...options, start: ms('start'), end: ms('end'), step: ms('step') },
+      purse,
+    );
     return { status: 'success', ...rest, data: matrix(series) };
   }
   const result = await instant(store, { ...options, time: ms('time') }, purse);
@@ -139,8 +145,20 @@ async function answer(store: MemoryStore, request: IncomingMessage): Promise<unk
     result.type === 'matrix'
       ? matrix(result.series)
       : result.type === 'vector'
-        ? { resultType: 'vector', result: result.samples.map(({ labels, value, time }) => ({ metric: labelsRecord(labels), value: pair(time, value) })) }
-        : { resultType: result.type, result: result.type === 'scalar' ? pair(result.time, result.value) : [result.time / 1000, result.value] };
+        ? {
+            resultType: 'vector',
+            result: result.samples.map(({ labels, value, time }) => ({
+              metric: labelsRecord(labels),
+              value: pair(time, value),
+            })),
+          }
+        : {
+            resultType: result.type,
+            result:
+              result.type === 'scalar'
+                ? pair(result.time, result.value)
+                : [result.time / 1000, result.value],
+          };
   return { status: 'success', warnings: result.warnings, infos: result.infos, data };
 }
 

@@ -6,46 +6,109 @@ import { kindOf } from 'svc/query';
 
 import { parse, print } from '../../../plugins/metricsdb/promql/index.ts';
 
-const name = fc.constantFrom('up', 'http_requests_total', 'job:rate5m', 'sum', 'offset', 'start', 'fill', 'Infinite');
+const name = fc.constantFrom(
+  'up',
+  'http_requests_total',
+  'job:rate5m',
+  'sum',
+  'offset',
+  'start',
+  'fill',
+  'Infinite',
+);
 const label = fc.constantFrom('a', 'job', 'le', 'by', 'with blank', 'ünïcode');
-const text = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.constantFrom('a"b', 'back\\slash', '`', '\u0000', '\n'));
-const duration = fc.constantFrom('5m', '1h30m', '90s', '250ms', '3', '1m + 2m', 'step()', 'max_of(1m, range())', '-(1m)', '2 * (1m + 3s)');
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 6 }),
+  fc.constantFrom('a"b', 'back\\slash', '`', '\u0000', '\n'),
+);
+const duration = fc.constantFrom(
+  '5m',
+  '1h30m',
+  '90s',
+  '250ms',
+  '3',
+  '1m + 2m',
+  'step()',
+  'max_of(1m, range())',
+  '-(1m)',
+  '2 * (1m + 3s)',
+);
 const positive = fc.constantFrom('5m', '1h30m', '90s', '7', '1m + 2m', 'step()', '(1m)', '2m ^ 2');
-const quote = (value: string): string => `"${value.replace(/["\\\n\0]/g, (found) => ({ '"': '\\"', '\\': '\\\\', '\n': '\\n', '\0': '\\x00' })[found]!)}"`;
+const quote = (value: string): string =>
+  `"${value.replace(/["\\\n\0]/g, (found) => ({ '"': '\\"', '\\': '\\\\', '\n': '\\n', '\0': '\\x00' })[found]!)}"`;
 
 const matchers = fc
   .array(
-    fc.tuple(label, fc.constantFrom('=', '!='), text).map(([key, op, value]) => `${quote(key)}${op}${quote(value)}`),
+    fc
+      .tuple(label, fc.constantFrom('=', '!='), text)
+      .map(([key, op, value]) => `${quote(key)}${op}${quote(value)}`),
     { maxLength: 3 },
   )
   .map((list) => (list.length === 0 ? '' : `{${list.join(', ')}}`));
-const placement = fc.tuple(fc.option(fc.constantFrom(' @ 12.5', ' @ start()', ' @ end()', ' @ -3')), fc.option(duration)).map(([at, by]) => {
-  const simple = by !== null && /^[-(\w]+\)?$/.test(by) && !by.includes(' ') ? by : by === null ? null : `(${by})`;
-  return `${at ?? ''}${simple === null ? '' : ` offset ${simple}`}`;
-});
+const placement = fc
+  .tuple(
+    fc.option(fc.constantFrom(' @ 12.5', ' @ start()', ' @ end()', ' @ -3')),
+    fc.option(duration),
+  )
+  .map(([at, by]) => {
+    const simple =
+      by !== null && /^[-(\w]+\)?$/.test(by) && !by.includes(' ')
+        ? by
+        : by === null
+          ? null
+          : `(${by})`;
+    return `${at ?? ''}${simple === null ? '' : ` offset ${simple}`}`;
+  });
 const selector = fc.tuple(name, matchers, placement).map((parts) => parts.join(''));
-const matrix = fc.tuple(name, matchers, positive, placement).map(([metric, braces, range, placed]) => `${metric}${braces}[${range}]${placed}`);
+const matrix = fc
+  .tuple(name, matchers, positive, placement)
+  .map(([metric, braces, range, placed]) => `${metric}${braces}[${range}]${placed}`);
 const labels = fc.array(label.map(quote), { maxLength: 2 }).map((list) => `(${list.join(', ')})`);
 
 const { vector } = fc.letrec<{ vector: string; scalar: string }>((tie) => ({
   scalar: fc.oneof(
     { depthSize: 'small' },
-    fc.constantFrom('1', '0x1F', '.5', '2.', 'NaN', '-Inf', '1e-9', '5m', 'time()', 'pi()', '1e300'),
-    fc.tuple(tie('scalar'), fc.constantFrom('+', '^', '%', '== bool', 'atan2'), tie('scalar')).map(([a, op, b]) => `(${a} ${op} ${b})`),
+    fc.constantFrom(
+      '1',
+      '0x1F',
+      '.5',
+      '2.',
+      'NaN',
+      '-Inf',
+      '1e-9',
+      '5m',
+      'time()',
+      'pi()',
+      '1e300',
+    ),
+    fc
+      .tuple(tie('scalar'), fc.constantFrom('+', '^', '%', '== bool', 'atan2'), tie('scalar'))
+      .map(([a, op, b]) => `(${a} ${op} ${b})`),
   ),
   vector: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     selector,
     tie('vector').map((one) => `(${one})`),
     tie('vector').map((one) => `-(${one})`),
-    fc.tuple(fc.constantFrom('rate', 'absent_over_time', 'last_over_time'), matrix).map(([func, range]) => `${func}(${range})`),
+    fc
+      .tuple(fc.constantFrom('rate', 'absent_over_time', 'last_over_time'), matrix)
+      .map(([func, range]) => `${func}(${range})`),
     fc
       .tuple(tie('vector'), positive, fc.option(positive), placement)
-      .map(([one, range, step, placed]) => `max_over_time((${one})[${range}:${step ?? ''}]${placed})`),
+      .map(
+        ([one, range, step, placed]) => `max_over_time((${one})[${range}:${step ?? ''}]${placed})`,
+      ),
     fc
-      .tuple(fc.constantFrom('sum', 'count', 'group'), fc.constantFrom('', 'by', 'without'), labels, tie('vector'))
+      .tuple(
+        fc.constantFrom('sum', 'count', 'group'),
+        fc.constantFrom('', 'by', 'without'),
+        labels,
+        tie('vector'),
+      )
       .map(([op, how, list, one]) => `${op} ${how === '' ? '' : `${how} ${list}`} (${one})`),
-    fc.tuple(fc.constantFrom('topk', 'quantile', 'limit_ratio'), tie('scalar'), tie('vector')).map(([op, k, one]) => `${op}(${k}, ${one})`),
+    fc
+      .tuple(fc.constantFrom('topk', 'quantile', 'limit_ratio'), tie('scalar'), tie('vector'))
+      .map(([op, k, one]) => `${op}(${k}, ${one})`),
     fc
       .tuple(
         tie('vector'),
@@ -65,15 +128,28 @@ const { vector } = fc.letrec<{ vector: string; scalar: string }>((tie) => ({
         tie('vector'),
       )
       .map(([a, op, b]) => `${a} ${op} ${b}`),
-    fc.tuple(tie('vector'), fc.constantFrom('*', '>'), tie('scalar')).map(([a, op, b]) => `${a} ${op} ${b}`),
-    fc.tuple(tie('vector'), text, text).map(([one, a, b]) => `label_replace(${one}, "x", ${quote(a)}, "y", ${quote(b.replace(/[^a-z]/g, ''))})`),
+    fc
+      .tuple(tie('vector'), fc.constantFrom('*', '>'), tie('scalar'))
+      .map(([a, op, b]) => `${a} ${op} ${b}`),
+    fc
+      .tuple(tie('vector'), text, text)
+      .map(
+        ([one, a, b]) =>
+          `label_replace(${one}, "x", ${quote(a)}, "y", ${quote(b.replace(/[^a-z]/g, ''))})`,
+      ),
   ),
 }));
 
 const spots = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (key, part: unknown) =>
-      key === 'start' || key === 'end' || key === 'pattern' ? undefined : typeof part === 'number' ? (Object.is(part, -0) ? '0' : String(part)) : part,
+      key === 'start' || key === 'end' || key === 'pattern'
+        ? undefined
+        : typeof part === 'number'
+          ? Object.is(part, -0)
+            ? '0'
+            : String(part)
+          : part,
     ),
   ) as unknown;
 
@@ -107,7 +183,12 @@ function sorted(value: unknown): unknown {
     return value;
   }
   return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [key, key === 'matchers' ? (part as unknown[]).map((one) => JSON.stringify(one)).sort() : sorted(part)]),
+    Object.entries(value).map(([key, part]) => [
+      key,
+      key === 'matchers'
+        ? (part as unknown[]).map((one) => JSON.stringify(one)).sort()
+        : sorted(part),
+    ]),
   );
 }
 
@@ -153,7 +234,9 @@ test('garbage is refused as such, with line and column', () => {
     fc.string({ unit: 'binary', maxLength: 40 }),
     fc.array(scraps, { maxLength: 25 }).map((parts) => parts.join('')),
     fc.array(scraps, { maxLength: 25 }).map((parts) => parts.join(' ')),
-    fc.tuple(vector, fc.nat(60), scraps).map(([query, at, scrap]) => query.slice(0, at) + scrap + query.slice(at + 1)),
+    fc
+      .tuple(vector, fc.nat(60), scraps)
+      .map(([query, at, scrap]) => query.slice(0, at) + scrap + query.slice(at + 1)),
   );
   fc.assert(
     fc.property(garbage, (query) => {

@@ -23,18 +23,28 @@ interface Expected {
     readonly error?: string;
     readonly result?: readonly { readonly metric: Metric; readonly values: readonly Pair[] }[];
     readonly instantType?: string;
-    readonly instant?: Pair | readonly { readonly metric: Metric; readonly value?: Pair; readonly values?: readonly Pair[] }[];
+    readonly instant?:
+      | Pair
+      | readonly {
+          readonly metric: Metric;
+          readonly value?: Pair;
+          readonly values?: readonly Pair[];
+        }[];
   }[];
 }
 
 interface Input {
   readonly t0_ms: number;
   readonly interval_ms: number;
-  readonly series: readonly { readonly labels: Metric; readonly v: readonly (number | null | 'stale')[] }[];
+  readonly series: readonly {
+    readonly labels: Metric;
+    readonly v: readonly (number | null | 'stale')[];
+  }[];
 }
 
 const folder = new URL('../../golden/promql/', import.meta.url);
-const read = <T>(name: string): T => JSON.parse(gunzipSync(readFileSync(new URL(name, folder))).toString()) as T;
+const read = <T>(name: string): T =>
+  JSON.parse(gunzipSync(readFileSync(new URL(name, folder))).toString()) as T;
 const skipped = new Set(
   readFileSync(new URL('skipped.txt', folder), 'utf8')
     .split('\n')
@@ -61,7 +71,8 @@ function store(): MemoryStore {
 const source = store();
 const allowance = () => budget({ timeoutMs: 60_000, now: () => performance.now() });
 
-const numberOf = (text: string): number => (text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text));
+const numberOf = (text: string): number =>
+  text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text);
 
 function close(actual: number, wanted: number): boolean {
   return (
@@ -86,16 +97,26 @@ interface Points {
   readonly values: ArrayLike<number>;
 }
 
-function compare(actual: readonly Points[], wanted: readonly { readonly metric: Metric; readonly values: readonly Pair[] }[], ordered: boolean): void {
+function compare(
+  actual: readonly Points[],
+  wanted: readonly { readonly metric: Metric; readonly values: readonly Pair[] }[],
+  ordered: boolean,
+): void {
   const keys = (list: readonly string[]): readonly string[] => (ordered ? list : list.toSorted());
-  assert.deepEqual(keys(actual.map(({ labels }) => labelsKey(labels))), keys(wanted.map(({ metric }) => labelsKey(labelsOf(Object.entries(metric))))));
+  assert.deepEqual(
+    keys(actual.map(({ labels }) => labelsKey(labels))),
+    keys(wanted.map(({ metric }) => labelsKey(labelsOf(Object.entries(metric))))),
+  );
   const found = new Map(actual.map((points) => [labelsKey(points.labels), points]));
   for (const { metric, values } of wanted) {
     const points = found.get(labelsKey(labelsOf(Object.entries(metric))))!;
     assert.equal(points.values.length, values.length, JSON.stringify(metric));
     values.forEach(([seconds, text], index) => {
       assert.equal(points.times[index], seconds * 1000);
-      assert.ok(close(points.values[index]!, numberOf(text)), `${JSON.stringify(metric)} at ${seconds}: ${points.values[index]} instead of ${text}`);
+      assert.ok(
+        close(points.values[index]!, numberOf(text)),
+        `${JSON.stringify(metric)} at ${seconds}: ${points.values[index]} instead of ${text}`,
+      );
     });
   }
 }
@@ -115,7 +136,11 @@ test('every recorded question gets the answer that Prometheus gave', async (t) =
         await mustFail(check.q, start, end, check.errorType!, check.error!);
         continue;
       }
-      const overTime = await range(source, { ...asked(check.q), start, end, step: expected.step * 1000 }, allowance());
+      const overTime = await range(
+        source,
+        { ...asked(check.q), start, end, step: expected.step * 1000 },
+        allowance(),
+      );
       compare(overTime.series, check.result!, false);
       await compareInstant(check, end);
     } catch (error) {
@@ -127,7 +152,13 @@ test('every recorded question gets the answer that Prometheus gave', async (t) =
   t.diagnostic(`${compared} questions compared, ${skipped.size} skipped`);
 });
 
-async function mustFail(query: string, start: number, end: number, kind: string, message: string): Promise<void> {
+async function mustFail(
+  query: string,
+  start: number,
+  end: number,
+  kind: string,
+  message: string,
+): Promise<void> {
   for (const ask of [
     () => range(source, { ...asked(query), start, end, step: 10_000 }, allowance()),
     () => instant(source, { ...asked(query), time: end }, allowance()),
@@ -140,16 +171,27 @@ async function mustFail(query: string, start: number, end: number, kind: string,
   }
 }
 
-async function compareInstant({ q, instantType, instant: wanted }: Expected['queries'][number], time: number): Promise<void> {
+async function compareInstant(
+  { q, instantType, instant: wanted }: Expected['queries'][number],
+  time: number,
+): Promise<void> {
   const answer = await instant(source, { ...asked(q), time }, allowance());
   assert.equal(answer.type, instantType);
   if (answer.type === 'scalar' || answer.type === 'string') {
     const [, value] = wanted as Pair;
-    assert.ok(answer.type === 'string' ? answer.value === value : close(answer.value, numberOf(value)), `${answer.value} instead of ${value}`);
+    assert.ok(
+      answer.type === 'string' ? answer.value === value : close(answer.value, numberOf(value)),
+      `${answer.value} instead of ${value}`,
+    );
     return;
   }
-  const points = answer.type === 'matrix' ? answer.series : answer.samples.map(({ labels, value }) => ({ labels, times: [time], values: [value] }));
-  const series = (wanted as readonly { metric: Metric; value?: Pair; values?: readonly Pair[] }[]).map(({ metric, value, values }) => ({
+  const points =
+    answer.type === 'matrix'
+      ? answer.series
+      : answer.samples.map(({ labels, value }) => ({ labels, times: [time], values: [value] }));
+  const series = (
+    wanted as readonly { metric: Metric; value?: Pair; values?: readonly Pair[] }[]
+  ).map(({ metric, value, values }) => ({
     metric,
     values: values ?? [value!],
   }));

@@ -20,10 +20,18 @@ interface Seen {
   readonly body: Buffer;
 }
 
-type Reply = { readonly status?: number; readonly body?: string; readonly headers?: Record<string, string>; readonly delayMs?: number };
+type Reply = {
+  readonly status?: number;
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+  readonly delayMs?: number;
+};
 
 /** A server that answers as it is told and remembers what it was asked. */
-async function upstream(t: TestContext, answer: (seen: Seen) => Reply): Promise<{ url: string; seen: Seen[] }> {
+async function upstream(
+  t: TestContext,
+  answer: (seen: Seen) => Reply,
+): Promise<{ url: string; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer((req, res) => {
     const parts: Buffer[] = [];
@@ -41,7 +49,8 @@ async function upstream(t: TestContext, answer: (seen: Seen) => Reply): Promise<
       };
       seen.push(one);
       const { status = 200, body: text = '', headers = {}, delayMs = 0 } = answer(one);
-      const send = (): void => void res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+      const send = (): void =>
+        void res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
       setTimeout(send, delayMs);
     });
   });
@@ -58,12 +67,17 @@ const nothing = success({ resultType: 'vector', result: [] });
 
 test('a question is rebuilt for the other server: nothing of the caller is passed on but what is known', async (t) => {
   const { url, seen } = await upstream(t, () => ({ body: nothing }));
-  const { house, set, get } = await metricsHouse(t, { environment: { SVC_METRICSDB_URL: `${url}/base/` } });
+  const { house, set, get } = await metricsHouse(t, {
+    environment: { SVC_METRICSDB_URL: `${url}/base/` },
+  });
   await set('token', 'secret-token');
   await set('tenant', 'team-a');
-  const answer = await house.fetch('/prometheus/api/v1/query?query=up&time=5&db=other&nocache=0&match[]=x&X-Scope-OrgID=evil&limit=3&timeout=7s', {
-    headers: { 'x-scope-orgid': 'evil', cookie: 'a=b', 'x-forwarded-for': '1.2.3.4' },
-  });
+  const answer = await house.fetch(
+    '/prometheus/api/v1/query?query=up&time=5&db=other&nocache=0&match[]=x&X-Scope-OrgID=evil&limit=3&timeout=7s',
+    {
+      headers: { 'x-scope-orgid': 'evil', cookie: 'a=b', 'x-forwarded-for': '1.2.3.4' },
+    },
+  );
   assert.equal(await answer.text(), nothing, 'the answer is passed on as it is');
   const [{ method, path, parameters, headers }] = seen as [Seen];
   assert.deepEqual([method, path], ['POST', '/base/api/v1/query']);
@@ -86,10 +100,27 @@ test('a question is rebuilt for the other server: nothing of the caller is passe
   await get('series', { 'match[]': ['up', 'b{c!="d"}'], start: 1 });
   await get('label/U__a_2e_b/values', { 'match[]': 'up' });
   assert.deepEqual(
-    seen.map(({ path: asked, parameters: sent }) => [asked, ...[...sent].map(([name, value]) => `${name}=${value}`)]),
+    seen.map(({ path: asked, parameters: sent }) => [
+      asked,
+      ...[...sent].map(([name, value]) => `${name}=${value}`),
+    ]),
     [
-      ['/base/api/v1/query_range', 'query=up', 'start=1.000', 'end=2.000', 'step=15000ms', 'nocache=1', 'lookback_delta=60000ms', 'timeout=30000ms'],
-      ['/base/api/v1/series', 'match[]={__name__="up"}', 'match[]={c!="d",__name__="b"}', 'start=1.000'],
+      [
+        '/base/api/v1/query_range',
+        'query=up',
+        'start=1.000',
+        'end=2.000',
+        'step=15000ms',
+        'nocache=1',
+        'lookback_delta=60000ms',
+        'timeout=30000ms',
+      ],
+      [
+        '/base/api/v1/series',
+        'match[]={__name__="up"}',
+        'match[]={c!="d",__name__="b"}',
+        'start=1.000',
+      ],
       ['/base/api/v1/label/a.b/values', 'match[]={__name__="up"}'],
     ],
   );
@@ -113,15 +144,23 @@ test('a user and a password are sent as Basic, and a token goes before them', as
 test('what is wrong with a question is told before it leaves, and length is bounded', async (t) => {
   const { url, seen } = await upstream(t, () => ({ body: nothing }));
   const { get, post } = await metricsHouse(t, { environment: { SVC_METRICSDB_URL: url } });
-  assert.match((await get('query_range', { query: 'up', start: 0, end: 1e9, step: 1 })).body.error, /11,000 points/);
-  assert.match((await post('query', { query: 'x'.repeat(70_000) })).body.error, /longer than 65536 bytes/);
+  assert.match(
+    (await get('query_range', { query: 'up', start: 0, end: 1e9, step: 1 })).body.error,
+    /11,000 points/,
+  );
+  assert.match(
+    (await post('query', { query: 'x'.repeat(70_000) })).body.error,
+    /longer than 65536 bytes/,
+  );
   assert.match((await get('series')).body.error, /no match\[\]/);
   assert.equal((await get('format_query', { query: 'a/b' })).body.data, 'a / b', 'answered here');
   assert.deepEqual(seen, []);
 });
 
 test('who may see a part only sees that part: the query is rewritten by our own parser', async (t) => {
-  const { url, seen } = await upstream(t, ({ path }) => ({ body: path.endsWith('series') ? success([]) : nothing }));
+  const { url, seen } = await upstream(t, ({ path }) => ({
+    body: path.endsWith('series') ? success([]) : nothing,
+  }));
   const { queries } = await metricsHouse(t, { environment: { SVC_METRICSDB_URL: url } });
   const enforce = [{ name: 'device_id', op: '=', value: '7"} or up{x="' }] as const;
   const matcher = String.raw`device_id="7\"} or up{x=\""`;
@@ -131,11 +170,16 @@ test('who may see a part only sees that part: the query is rewritten by our own 
   };
   assert.equal(await asked('up'), `up{${matcher}}`);
   assert.equal(
-    await asked('sum by (a) (rate(b{c=~"d|e"}[5m] offset 1m)) / on (a) group_left () max_over_time(f[1h:1m]) > bool -(1 + 2)'),
+    await asked(
+      'sum by (a) (rate(b{c=~"d|e"}[5m] offset 1m)) / on (a) group_left () max_over_time(f[1h:1m]) > bool -(1 + 2)',
+    ),
     `sum by (a) (rate(b{c=~"d|e",${matcher}}[5m] offset 1m)) / on (a) group_left () max_over_time(f{${matcher}}[1h:1m]) > bool -(1 + 2)`,
   );
   await queries.series(['up', '{job="a"}'], { start: 0, end: 1 }, { enforce });
-  assert.deepEqual(seen.at(-1)!.parameters.getAll('match[]'), [`{__name__="up",${matcher}}`, `{job="a",${matcher}}`]);
+  assert.deepEqual(seen.at(-1)!.parameters.getAll('match[]'), [
+    `{__name__="up",${matcher}}`,
+    `{job="a",${matcher}}`,
+  ]);
   const calls = seen.length;
   await assert.rejects(queries.instant('up or some_dialect_of(up', 0, { enforce }), /parse error/);
   await assert.rejects(queries.instant('info(up)', 0, { enforce }), /info\(\) is not answered/);
@@ -145,20 +189,43 @@ test('who may see a part only sees that part: the query is rewritten by our own 
 test('refusals of the other server keep their meaning; trouble between servers is told as such, and no secret with it', async (t) => {
   let reply: Reply = {};
   const { url } = await upstream(t, () => reply);
-  const { get, set, queries, house } = await metricsHouse(t, { environment: { SVC_METRICSDB_URL: url } });
+  const { get, set, queries, house } = await metricsHouse(t, {
+    environment: { SVC_METRICSDB_URL: url },
+  });
   await set('token', 'very-secret-token');
-  const refused = (errorType: string, error: string): string => JSON.stringify({ status: 'error', errorType, error });
+  const refused = (errorType: string, error: string): string =>
+    JSON.stringify({ status: 'error', errorType, error });
   const cases: readonly (readonly [Reply, number, string, RegExp])[] = [
-    [{ status: 400, body: refused('bad_data', '1:1: parse error: oh no') }, 400, 'bad_data', /^1:1: parse error: oh no$/],
+    [
+      { status: 400, body: refused('bad_data', '1:1: parse error: oh no') },
+      400,
+      'bad_data',
+      /^1:1: parse error: oh no$/,
+    ],
     [{ status: 422, body: refused('422', 'cannot') }, 422, 'execution', /^cannot$/],
     [{ status: 503, body: refused('timeout', 'too slow') }, 503, 'timeout', /^too slow$/],
     [{ status: 401, body: 'no' }, 502, 'unavailable', /does not accept the credentials/],
     [{ status: 404, body: '<html>' }, 502, 'unavailable', /is it the address before \/api\/v1\?/],
-    [{ status: 500, body: refused('internal', 'it broke') }, 502, 'unavailable', /status 500: it broke/],
-    [{ status: 302, headers: { location: 'http://169.254.169.254/' } }, 502, 'unavailable', /status 302/],
+    [
+      { status: 500, body: refused('internal', 'it broke') },
+      502,
+      'unavailable',
+      /status 500: it broke/,
+    ],
+    [
+      { status: 302, headers: { location: 'http://169.254.169.254/' } },
+      502,
+      'unavailable',
+      /status 302/,
+    ],
     [{ body: '<html>hello</html>' }, 502, 'unavailable', /not as the Prometheus API does/],
     [{ body: refused('bad_data', 'x') }, 502, 'unavailable', /not as the Prometheus API does/],
-    [{ body: success({ resultType: 'vector', result: ['x'.repeat(3_000_000)] }) }, 502, 'unavailable', /larger than 2000000 bytes/],
+    [
+      { body: success({ resultType: 'vector', result: ['x'.repeat(3_000_000)] }) },
+      502,
+      'unavailable',
+      /larger than 2000000 bytes/,
+    ],
   ];
   await set('max_answer_bytes', 2_000_000);
   for (const [given, status, errorType, error] of cases) {
@@ -188,24 +255,36 @@ test('refusals of the other server keep their meaning; trouble between servers i
 
 test('a server on a private network is called only where that is allowed', async (t) => {
   const { url, seen } = await upstream(t, () => ({ body: nothing }));
-  const { get, call } = await metricsHouse(t, { environment: { SVC_METRICSDB_URL: url, SVC_OUTBOUND_ALLOW_PRIVATE: '10.0.0.0/8' } });
+  const { get, call } = await metricsHouse(t, {
+    environment: { SVC_METRICSDB_URL: url, SVC_OUTBOUND_ALLOW_PRIVATE: '10.0.0.0/8' },
+  });
   const answer = await get('query', { query: 'up' });
   assert.equal(answer.status, 400);
   assert.match(answer.body.error, /outbound\.allow_private/);
-  const metadata = await call('/api/v1/integrations/metricsdb/test', { url: 'http://169.254.169.254/latest' });
-  assert.deepEqual([metadata.status, metadata.body.ok, metadata.body.code], [200, false, 'not_allowed']);
+  const metadata = await call('/api/v1/integrations/metricsdb/test', {
+    url: 'http://169.254.169.254/latest',
+  });
+  assert.deepEqual(
+    [metadata.status, metadata.body.ok, metadata.body.code],
+    [200, false, 'not_allowed'],
+  );
   assert.match(metadata.body.detail, /a cloud metadata address, which is never called/);
   assert.deepEqual(seen, []);
 });
 
 test('another server can be tried before it is set, and gets no stored credential', async (t) => {
   const { url, seen } = await upstream(t, ({ path }) => ({
-    body: path.endsWith('buildinfo') ? success({ version: '2.99.0' }) : success({ resultType: 'scalar', result: [1, '1'] }),
+    body: path.endsWith('buildinfo')
+      ? success({ version: '2.99.0' })
+      : success({ resultType: 'scalar', result: [1, '1'] }),
   }));
   const { call, set, queries } = await metricsHouse(t);
   await set('token', 'secret');
   const { body } = await call('/api/v1/integrations/metricsdb/test', { url });
-  assert.deepEqual({ ...body, latency_ms: 0 }, { ok: true, code: 'ok', latency_ms: 0, version: '2.99.0', detail: 'Prometheus 2.99.0 answers' });
+  assert.deepEqual(
+    { ...body, latency_ms: 0 },
+    { ok: true, code: 'ok', latency_ms: 0, version: '2.99.0', detail: 'Prometheus 2.99.0 answers' },
+  );
   assert.ok(seen.length > 0 && seen.every(({ headers }) => headers.authorization === undefined));
   assert.equal((await queries.status()).driver, 'embedded');
   const down = await call('/api/v1/integrations/metricsdb/test', { url: 'http://127.0.0.1:9' });
@@ -214,17 +293,30 @@ test('another server can be tried before it is set, and gets no stored credentia
 
 test('certificates are checked, shown and, where somebody says so, not looked at', async (t) => {
   const shown: (string | undefined)[] = [];
-  const server = createSecureServer({ cert: serverCert, key: serverKey, ca: authority, requestCert: true, rejectUnauthorized: false }, (req, res) => {
-    const { subject } = (req.socket as TLSSocket).getPeerCertificate();
-    shown.push((req.socket as TLSSocket).authorized ? subject.CN : undefined);
-    res.writeHead(200, { 'content-type': 'application/json' }).end(nothing);
-  });
+  const server = createSecureServer(
+    {
+      cert: serverCert,
+      key: serverKey,
+      ca: authority,
+      requestCert: true,
+      rejectUnauthorized: false,
+    },
+    (req, res) => {
+      const { subject } = (req.socket as TLSSocket).getPeerCertificate();
+      shown.push((req.socket as TLSSocket).authorized ? subject.CN : undefined);
+      res.writeHead(200, { 'content-type': 'application/json' }).end(nothing);
+    },
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
     server.closeAllConnections();
     server.close();
   });
-  const { get, set, unset } = await metricsHouse(t, { environment: { SVC_METRICSDB_URL: `https://127.0.0.1:${(server.address() as AddressInfo).port}` } });
+  const { get, set, unset } = await metricsHouse(t, {
+    environment: {
+      SVC_METRICSDB_URL: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    },
+  });
   const status = (wanted: number): Promise<unknown> =>
     until(
       `the answer is ${wanted}`,
@@ -284,20 +376,36 @@ function unpacked(body: Buffer): Sent[] {
 test('pushes of every format reach the other server as remote write, stamped and checked', async (t) => {
   let status = 204;
   const { url, seen } = await upstream(t, ({ path }) =>
-    path.endsWith('/write') ? { status, body: status === 204 ? '' : 'out of order sample' } : { body: success([{ ...up, device_id: '7' }]) },
+    path.endsWith('/write')
+      ? { status, body: status === 204 ? '' : 'out of order sample' }
+      : { body: success([{ ...up, device_id: '7' }]) },
   );
   const { ingest } = await metricsHouse(t, { environment: { SVC_METRICSDB_URL: url } });
   const now = Date.now();
-  const answer = await ingest.push('exposition', Buffer.from(`up{job="a",device_id="99"} 1.5 ${now}\n`), { stamp: { device_id: '7' } });
+  const answer = await ingest.push(
+    'exposition',
+    Buffer.from(`up{job="a",device_id="99"} 1.5 ${now}\n`),
+    { stamp: { device_id: '7' } },
+  );
   assert.deepEqual([answer.accepted, answer.rejected], [1, 0]);
   const [{ headers, body, path }] = seen as [Seen];
   assert.deepEqual(
-    [path, headers['content-type'], headers['content-encoding'], headers['x-prometheus-remote-write-version']],
+    [
+      path,
+      headers['content-type'],
+      headers['content-encoding'],
+      headers['x-prometheus-remote-write-version'],
+    ],
     ['/api/v1/write', 'application/x-protobuf', 'snappy', '0.1.0'],
   );
-  assert.deepEqual(unpacked(body), [{ labels: { __name__: 'up', device_id: '7', job: 'a' }, samples: [[now, 0x3ff8000000000000n]] }]);
+  assert.deepEqual(unpacked(body), [
+    { labels: { __name__: 'up', device_id: '7', job: 'a' }, samples: [[now, 0x3ff8000000000000n]] },
+  ]);
 
-  const mixed = await ingest.write([...rows(up, [1, 2], now), { labels: { job: 'nameless' }, time: now, value: 1 }]);
+  const mixed = await ingest.write([
+    ...rows(up, [1, 2], now),
+    { labels: { job: 'nameless' }, time: now, value: 1 },
+  ]);
   assert.deepEqual(mixed, { accepted: 2, rejected: 1, reasons: ['a series has no metric name'] });
   assert.deepEqual(
     unpacked(seen.at(-1)!.body).map(({ samples }) => samples.map(([time]) => time)),
@@ -307,7 +415,11 @@ test('pushes of every format reach the other server as remote write, stamped and
   seen.length = 0;
   assert.equal(await ingest.end([{ name: 'device_id', op: '=', value: '7' }], now), 1);
   assert.deepEqual(seen[0]!.parameters.getAll('match[]'), ['{device_id="7"}']);
-  assert.deepEqual(unpacked(seen[1]!.body), [{ labels: { ...up, device_id: '7' }, samples: [[now, 0x7ff0000000000002n]] }], 'the marker that ends a series');
+  assert.deepEqual(
+    unpacked(seen[1]!.body),
+    [{ labels: { ...up, device_id: '7' }, samples: [[now, 0x7ff0000000000002n]] }],
+    'the marker that ends a series',
+  );
 
   status = 400;
   const refused = await ingest.write(rows(up, [1], now));

@@ -32,7 +32,13 @@ test('every pattern that a question finds is read by the engine of its dialect, 
       'warnings',
       'logs',
     ],
-    traceql: ['slow requests of service shop', 'failed traces', 'slow sql queries', 'requests', 'all 503 server errors'],
+    traceql: [
+      'slow requests of service shop',
+      'failed traces',
+      'slow sql queries',
+      'requests',
+      'all 503 server errors',
+    ],
   };
   for (const [dialect, prompts] of Object.entries(asked)) {
     for (const prompt of prompts) {
@@ -40,7 +46,10 @@ test('every pattern that a question finds is read by the engine of its dialect, 
       assert.ok(answer.valid, `${prompt}: ${JSON.stringify(answer)}`);
     }
   }
-  assert.equal((await house.fetch(translate, post({ dialect: 'promql', prompt: 'zzz' }))).status, 409);
+  assert.equal(
+    (await house.fetch(translate, post({ dialect: 'promql', prompt: 'zzz' }))).status,
+    409,
+  );
 });
 
 test('a pattern takes window and subject from the question', () => {
@@ -48,17 +57,29 @@ test('a pattern takes window and subject from the question', () => {
     patternFor('promql', 'cpu of device 7 over the last 2 hours')?.query,
     'avg by (device_id) (avg_over_time(node_cpu_usage_percent{device_id="7"}[2h]))',
   );
-  assert.equal(patternFor('traceql', 'errors of service shop')?.query, '{ status = error && resource.service.name = "shop" }');
+  assert.equal(
+    patternFor('traceql', 'errors of service shop')?.query,
+    '{ status = error && resource.service.name = "shop" }',
+  );
 });
 
 test('a model is told what was wrong with its query, and a pattern answers when it fails', async (t) => {
   const { house, fake } = await modelStand(t, {
-    rules: [{ when: { last: 'nothing works' }, reply: { error: { status: 400 } } }, { reply: { text: '```promql\nup == 0\n```\nTargets that are down.' } }],
+    rules: [
+      { when: { last: 'nothing works' }, reply: { error: { status: 400 } } },
+      { reply: { text: '```promql\nup == 0\n```\nTargets that are down.' } },
+    ],
   });
-  const unchecked = await house.json(translate, post({ dialect: 'promql', prompt: 'what is down' }));
+  const unchecked = await house.json(
+    translate,
+    post({ dialect: 'promql', prompt: 'what is down' }),
+  );
   // No store is here that could read it, so nothing claims that it is right.
   assert.deepEqual([unchecked.valid, fake.requests.length], [false, 2]);
-  const failed = await house.json(translate, post({ dialect: 'logql', prompt: 'errors: nothing works' }));
+  const failed = await house.json(
+    translate,
+    post({ dialect: 'logql', prompt: 'errors: nothing works' }),
+  );
   assert.match(failed.explanation, /because the model failed: compatible refuses the request/);
 });
 
@@ -80,8 +101,12 @@ test('the doctor says what a model can do and what not', async (t) => {
     [found.ok, found.model, found.findings.map(({ ok }: { ok: boolean }) => ok)],
     [true, 'compatible/demo', Array.from({ length: 7 }, () => true)],
   );
-  const poor = await modelStand(t, { rules: [{ reply: { text: 'one two', misbehave: ['no-usage'] } }] });
+  const poor = await modelStand(t, {
+    rules: [{ reply: { text: 'one two', misbehave: ['no-usage'] } }],
+  });
   const { ok, findings } = await poor.house.json(path, post({ model: 'compatible/demo' }));
-  const failing = findings.filter((finding: { ok: boolean }) => !finding.ok).map(({ check }: { check: string }) => check);
+  const failing = findings
+    .filter((finding: { ok: boolean }) => !finding.ok)
+    .map(({ check }: { check: string }) => check);
   assert.deepEqual([ok, failing], [false, ['counts', 'tools', 'parallel', 'window']]);
 });

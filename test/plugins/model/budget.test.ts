@@ -15,16 +15,28 @@ const limits = [
 ] as const;
 
 test('once a budget is spent nothing reaches the provider', async (t) => {
-  const { house, fake, ask } = await modelStand(t, { rules: [{ reply }] }, { SVC_LLM_DAILY_TOKEN_LIMIT: '2000' });
+  const { house, fake, ask } = await modelStand(
+    t,
+    { rules: [{ reply }] },
+    { SVC_LLM_DAILY_TOKEN_LIMIT: '2000' },
+  );
   const refusals: unknown[] = [];
   for (let call = 0; call < 100 && refusals.length < 20; call++) {
-    await ask({ messages: [user('x'.repeat(400))], maxTokens: 300 }).catch((error: unknown) => refusals.push(error));
+    await ask({ messages: [user('x'.repeat(400))], maxTokens: 300 }).catch((error: unknown) =>
+      refusals.push(error),
+    );
   }
   const asked = fake.requests.length;
   assert.ok(asked > 2 && refusals.length === 20);
   for (const refusal of refusals) {
-    assert.ok(isSvcError(refusal) && refusal.code === 'budget_exceeded' && refusal.retryAfterSeconds! > 0, String(refusal));
-    assert.match(refusal.message, /the token budget of today is spent: \d+ of 2000 are left, .* raise llm\.daily_token_limit$/);
+    assert.ok(
+      isSvcError(refusal) && refusal.code === 'budget_exceeded' && refusal.retryAfterSeconds! > 0,
+      String(refusal),
+    );
+    assert.match(
+      refusal.message,
+      /the token budget of today is spent: \d+ of 2000 are left, .* raise llm\.daily_token_limit$/,
+    );
   }
   const today = await house.json('/api/v1/usage/today');
   assert.deepEqual(
@@ -35,12 +47,18 @@ test('once a budget is spent nothing reaches the provider', async (t) => {
 });
 
 test('calls at the same time cannot spend a budget twice', async (t) => {
-  const { fake, ask } = await modelStand(t, { rules: [{ reply: { misbehave: ['hang'] } }] }, { SVC_LLM_DAILY_TOKEN_LIMIT: '3000' });
+  const { fake, ask } = await modelStand(
+    t,
+    { rules: [{ reply: { misbehave: ['hang'] } }] },
+    { SVC_LLM_DAILY_TOKEN_LIMIT: '3000' },
+  );
   const stop = new AbortController();
   const calls = Array.from({ length: 100 }, () => ask({ maxTokens: 1_000, signal: stop.signal }));
   const refused: unknown[] = [];
   await new Promise<void>((resolve) => {
-    calls.forEach((call) => void call.catch((error: unknown) => void (refused.push(error) === 97 && resolve())));
+    calls.forEach(
+      (call) => void call.catch((error: unknown) => void (refused.push(error) === 97 && resolve())),
+    );
   });
   assert.ok(refused.every((error) => isSvcError(error) && error.code === 'budget_exceeded'));
   stop.abort();
@@ -49,7 +67,11 @@ test('calls at the same time cannot spend a budget twice', async (t) => {
 });
 
 test('an answer gets the room that is left, and no more', async (t) => {
-  const { fake, ask } = await modelStand(t, { rules: [{ reply }] }, { SVC_LLM_DAILY_TOKEN_LIMIT: '1000' });
+  const { fake, ask } = await modelStand(
+    t,
+    { rules: [{ reply }] },
+    { SVC_LLM_DAILY_TOKEN_LIMIT: '1000' },
+  );
   await ask({ maxTokens: 4_000 });
   const sent = fake.requests[0]!.body.max_tokens!;
   assert.ok(sent < 1_000 && sent >= 256, String(sent));
@@ -65,7 +87,11 @@ for (const [setting, what, elsewhere] of limits) {
       message: new RegExp(`budget of ${what} is spent`),
     });
     assert.equal(fake.requests.length, 1);
-    await ask({ maxTokens: 300, messages: [user('x'.repeat(1_600))], budget: { ...budget, ...elsewhere } });
+    await ask({
+      maxTokens: 300,
+      messages: [user('x'.repeat(1_600))],
+      budget: { ...budget, ...elsewhere },
+    });
     assert.equal(fake.requests.length, 2);
   });
 }

@@ -4,7 +4,12 @@ import type { Clock } from 'svc/sdk';
 import { startTestHost, type TestHost } from 'svc/testing';
 
 import { FakeModel, type FakeModelOptions } from '../../../bin/fake-model/fake-model.ts';
-import { type ModelMessage, type ModelPart, type ModelRequest, ModelRuns } from '../../../plugins/model/contract.ts';
+import {
+  type ModelMessage,
+  type ModelPart,
+  type ModelRequest,
+  ModelRuns,
+} from '../../../plugins/model/contract.ts';
 
 export interface Stand {
   readonly house: TestHost;
@@ -26,22 +31,37 @@ export async function modelStand(
     plugins: ['model'],
     ...(clock && { clock }),
     environment: {
-      ...{ SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1', SVC_LLM_COMPATIBLE_BASE_URL: fake.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
+      ...{
+        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+        SVC_LLM_COMPATIBLE_BASE_URL: fake.url,
+        SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
+      },
       ...environment,
     },
   });
-  return { house, fake, ask: (request) => gathered(house.service(ModelRuns).stream(requestOf(request))) };
+  return {
+    house,
+    fake,
+    ask: (request) => gathered(house.service(ModelRuns).stream(requestOf(request))),
+  };
 }
 
 export const user = (text: string): ModelMessage => ({ role: 'user', text });
 
 export const requestOf = (request: Partial<ModelRequest> = {}): ModelRequest => ({
-  ...{ model: '', messages: [user('hello')], tools: [], maxTokens: 1_000, signal: new AbortController().signal },
+  ...{
+    model: '',
+    messages: [user('hello')],
+    tools: [],
+    maxTokens: 1_000,
+    signal: new AbortController().signal,
+  },
   budget: { run: 'r1', session: 's1', persona: 'operator-guide' },
   ...request,
 });
 
-export const textOf = (parts: readonly ModelPart[]): string => parts.map((part) => (part.type === 'text' ? part.delta : '')).join('');
+export const textOf = (parts: readonly ModelPart[]): string =>
+  parts.map((part) => (part.type === 'text' ? part.delta : '')).join('');
 
 export function endOf(parts: readonly ModelPart[]): Extract<ModelPart, { type: 'end' }> {
   const last = parts.at(-1);

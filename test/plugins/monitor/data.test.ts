@@ -25,28 +25,53 @@ const hosts = (end: number) =>
 
 describe('a dashboard over what was really stored', () => {
   test('shows the fleet and one host, in units, states and names', async (t) => {
-    const { house, show, panel } = await monitorHouse(t, { plugins: ['metricsdb', 'logs', 'monitor'] });
+    const { house, show, panel } = await monitorHouse(t, {
+      plugins: ['metricsdb', 'logs', 'monitor'],
+    });
     const end = Math.floor(Date.now() / 15_000) * 15_000;
     await store(house, hosts(end), end);
     await house.service(LogIngest).write([
-      { labels: { service_name: 'db', device_id: '1' }, at: { ms: end - 2_000, ns: 7 }, line: 'level=error msg="disk is full"' },
-      { labels: { service_name: 'db', device_id: '1' }, at: { ms: end - 1_000, ns: 0 }, line: 'level=info msg=fine' },
-      { labels: { service_name: 'web', device_id: '2' }, at: { ms: end - 1_500, ns: 0 }, line: `level=error ${'x'.repeat(5_000)}` },
+      {
+        labels: { service_name: 'db', device_id: '1' },
+        at: { ms: end - 2_000, ns: 7 },
+        line: 'level=error msg="disk is full"',
+      },
+      {
+        labels: { service_name: 'db', device_id: '1' },
+        at: { ms: end - 1_000, ns: 0 },
+        line: 'level=info msg=fine',
+      },
+      {
+        labels: { service_name: 'web', device_id: '2' },
+        at: { ms: end - 1_500, ns: 0 },
+        line: `level=error ${'x'.repeat(5_000)}`,
+      },
     ]);
     const query = `?from=${end - hour}&to=${end}`;
 
     const overview = await show('overview', query);
-    const of = (title: string): Json => overview.panels.find((found: Json) => found.title === title);
+    const of = (title: string): Json =>
+      overview.panels.find((found: Json) => found.title === title);
     assert.deepEqual(of('Devices that report').data, {
       result_type: 'vector',
       result: [{ metric: {}, name: '{}', value: [end / 1_000, '2'], formatted: '2' }],
     });
     assert.deepEqual(of('Busiest processor').data.result, [
-      { metric: { device_id: '2' }, name: 'device 2', value: [end / 1_000, '85'], formatted: '85 %', state: 'warning' },
+      {
+        metric: { device_id: '2' },
+        name: 'device 2',
+        value: [end / 1_000, '85'],
+        formatted: '85 %',
+        state: 'warning',
+      },
     ]);
     assert.equal(of('Fullest memory').data.result[0].state, 'critical');
     assert.deepEqual(
-      of('Disks, the twenty fullest').data.result.map(({ name, formatted, state }: Json) => [name, formatted, state]),
+      of('Disks, the twenty fullest').data.result.map(({ name, formatted, state }: Json) => [
+        name,
+        formatted,
+        state,
+      ]),
       [
         ['device 1 /', '91 %', 'critical'],
         ['device 1 /var', '10 %', 'ok'],
@@ -58,7 +83,10 @@ describe('a dashboard over what was really stored', () => {
     assert.equal(first.values.length, 41);
     assert.deepEqual(
       [first.values[0], first.last],
-      [[(end - 600_000) / 1_000, '12.345'], { value: [end / 1_000, '12.345'], formatted: '12.3 %', state: 'ok' }],
+      [
+        [(end - 600_000) / 1_000, '12.345'],
+        { value: [end / 1_000, '12.345'], formatted: '12.3 %', state: 'ok' },
+      ],
     );
     const errors = of('Latest errors in the logs').data;
     assert.equal(errors.result_type, 'streams');
@@ -68,8 +96,17 @@ describe('a dashboard over what was really stored', () => {
     assert.equal((lines.get('web') as Json)[0][1].length, 4_097);
 
     const device = await show('device', `${query}&var-device=1`);
-    assert.deepEqual(device.variables[0], { name: 'device', title: 'Device', type: 'query', multi: false, all: false, value: ['1'], values: ['1', '2'] });
-    const shown = (title: string): Json => device.panels.find((found: Json) => found.title === title);
+    assert.deepEqual(device.variables[0], {
+      name: 'device',
+      title: 'Device',
+      type: 'query',
+      multi: false,
+      all: false,
+      value: ['1'],
+      values: ['1', '2'],
+    });
+    const shown = (title: string): Json =>
+      device.panels.find((found: Json) => found.title === title);
     assert.deepEqual(
       shown('Load')
         .data.result.map(({ name }: Json) => name)
@@ -91,11 +128,16 @@ describe('a dashboard over what was really stored', () => {
       /no metric node_network_transmit_bytes_per_second in the last 1w; it comes from the plugin hostmetrics/,
     );
     const other = await panel('device', 'Memory and swap', `${query}&var-device=1`);
-    assert.match(other.missing.message, /node_memory_used_percent has series in these 1h, but none matches the query; no metric node_swap_used_percent/);
+    assert.match(
+      other.missing.message,
+      /node_memory_used_percent has series in these 1h, but none matches the query; no metric node_swap_used_percent/,
+    );
   });
 
   test('tells a metric that has stopped from one that never was, and where a query is wrong', async (t) => {
-    const { house, ask, show } = await monitorHouse(t, { plugins: ['metricsdb', 'monitor', gardenFolder] });
+    const { house, ask, show } = await monitorHouse(t, {
+      plugins: ['metricsdb', 'monitor', gardenFolder],
+    });
     const end = Math.floor(Date.now() / 15_000) * 15_000;
     await store(house, [[{ __name__: 'garden_bees_left', hive: '1' }, 1]], end);
     for (const [title, query] of [
@@ -103,28 +145,45 @@ describe('a dashboard over what was really stored', () => {
       ['never', 'garden_bees_right'],
       ['nobody', 'wasps'],
     ] as const) {
-      const { status, body } = await ask('POST', path, { body: { dashboard_uid: 'beds', title, type: 'timeseries', query } });
+      const { status, body } = await ask('POST', path, {
+        body: { dashboard_uid: 'beds', title, type: 'timeseries', query },
+      });
       assert.equal(status, 201, JSON.stringify(body));
     }
-    const refused = await ask('POST', path, { body: { dashboard_uid: 'beds', title: 'wrong', type: 'stat', query: 'sum(rate(x[5m])' } });
+    const refused = await ask('POST', path, {
+      body: { dashboard_uid: 'beds', title: 'wrong', type: 'stat', query: 'sum(rate(x[5m])' },
+    });
     assert.match(refused.body.message, /query: 1:16: parse error: unclosed left parenthesis/);
     const later = end + 30 * 60_000;
     const { panels } = await show('beds', `?from=${later - 10 * 60_000}&to=${later}`);
-    const missing = (title: string): Json => panels.find((found: Json) => found.title === title).missing;
+    const missing = (title: string): Json =>
+      panels.find((found: Json) => found.title === title).missing;
     assert.match(
       missing('stopped').message,
       /garden_bees_left has no samples in these 10m, but had some in the 1w before their end: its sender has stopped \(the hive\)/,
     );
-    assert.match(missing('never').message, /no metric garden_bees_right in the last 1w; it comes from the hive/);
-    assert.match(missing('nobody').message, /no metric wasps in the last 1w; no known source sends it/);
-    assert.deepEqual(missing('stopped').metrics, [{ name: 'garden_bees_left', seen: 'earlier', brought_by: 'the hive' }]);
+    assert.match(
+      missing('never').message,
+      /no metric garden_bees_right in the last 1w; it comes from the hive/,
+    );
+    assert.match(
+      missing('nobody').message,
+      /no metric wasps in the last 1w; no known source sends it/,
+    );
+    assert.deepEqual(missing('stopped').metrics, [
+      { name: 'garden_bees_left', seen: 'earlier', brought_by: 'the hive' },
+    ]);
   });
 
   test('lets a panel change by every field that it has', async (t) => {
-    const { house, ask, show } = await monitorHouse(t, { plugins: ['metricsdb', 'logs', 'monitor'] });
+    const { house, ask, show } = await monitorHouse(t, {
+      plugins: ['metricsdb', 'logs', 'monitor'],
+    });
     const end = Math.floor(Date.now() / 15_000) * 15_000;
     await store(house, [[{ __name__: 'depth', pond: 'a' }, 2_048]], end);
-    const { body: made } = await ask('POST', path, { body: { dashboard_uid: 'mine', title: 'Depth', type: 'stat', query: 'depth' } });
+    const { body: made } = await ask('POST', path, {
+      body: { dashboard_uid: 'mine', title: 'Depth', type: 'stat', query: 'depth' },
+    });
     const after = async (changes: object): Promise<Json> => {
       const { status, body } = await ask('PATCH', `${path}/${made.id}`, { body: changes });
       assert.equal(status, 200, JSON.stringify(body));
@@ -132,37 +191,83 @@ describe('a dashboard over what was really stored', () => {
     };
     const metric = { __name__: 'depth', pond: 'a' };
     const value = [end / 1_000, '2048'];
-    assert.deepEqual((await after({ title: 'How deep' })).data.result, [{ metric, name: 'depth{pond="a"}', value, formatted: '2.05 k' }]);
+    assert.deepEqual((await after({ title: 'How deep' })).data.result, [
+      { metric, name: 'depth{pond="a"}', value, formatted: '2.05 k' },
+    ]);
     assert.equal((await after({ unit: 'bytes' })).data.result[0].formatted, '2 KiB');
     assert.equal((await after({ legend: 'pond {{pond}}' })).data.result[0].name, 'pond a');
-    assert.equal((await after({ thresholds: [{ value: 2_000, state: 'critical' }] })).data.result[0].state, 'critical');
+    assert.equal(
+      (await after({ thresholds: [{ value: 2_000, state: 'critical' }] })).data.result[0].state,
+      'critical',
+    );
     assert.equal((await after({ type: 'gauge' })).data.result_type, 'vector');
     assert.equal((await after({ type: 'table' })).data.result_type, 'vector');
     assert.equal((await after({ type: 'timeseries' })).data.result_type, 'matrix');
-    assert.deepEqual((await after({ query: 'vector(7)' })).data.result[0].last.value, [end / 1_000, '7']);
-    assert.deepEqual((await after({ type: 'stat', query: '7' })).data.result[0].value, [end / 1_000, '7']);
-    assert.deepEqual((await after({ position: { x: 3, y: 4, w: 5, h: 6 } })).position, { x: 3, y: 4, w: 5, h: 6 });
-    assert.equal((await after({ type: 'logs', query: '{a="b"}', unit: 'none', thresholds: [] })).data.result_type, 'streams');
-    assert.match((await after({ legend: '' })).missing.message, /no line in these 1h fits the query; lines come from the plugin logs of an edge/);
+    assert.deepEqual((await after({ query: 'vector(7)' })).data.result[0].last.value, [
+      end / 1_000,
+      '7',
+    ]);
+    assert.deepEqual((await after({ type: 'stat', query: '7' })).data.result[0].value, [
+      end / 1_000,
+      '7',
+    ]);
+    assert.deepEqual((await after({ position: { x: 3, y: 4, w: 5, h: 6 } })).position, {
+      x: 3,
+      y: 4,
+      w: 5,
+      h: 6,
+    });
+    assert.equal(
+      (await after({ type: 'logs', query: '{a="b"}', unit: 'none', thresholds: [] })).data
+        .result_type,
+      'streams',
+    );
+    assert.match(
+      (await after({ legend: '' })).missing.message,
+      /no line in these 1h fits the query; lines come from the plugin logs of an edge/,
+    );
     assert.equal((await after({ dashboard_uid: 'yours' })).title, 'How deep');
   });
 
   test('keeps what anybody types for a variable inside of its quotes', async (t) => {
     const { house, panel } = await monitorHouse(t, { plugins: ['metricsdb', 'logs', 'monitor'] });
     const end = Math.floor(Date.now() / 15_000) * 15_000;
-    const odd = ['1"} or node_load1{device_id!="', '.*', 'a\\', "it's", '`', 'new\nline', '{{x}}', '🦔'];
+    const odd = [
+      '1"} or node_load1{device_id!="',
+      '.*',
+      'a\\',
+      "it's",
+      '`',
+      'new\nline',
+      '{{x}}',
+      '🦔',
+    ];
     await store(
       house,
-      [...odd, 'plain'].map((device_id, index) => [{ __name__: 'node_load1', device_id }, index] as const),
+      [...odd, 'plain'].map(
+        (device_id, index) => [{ __name__: 'node_load1', device_id }, index] as const,
+      ),
       end,
       1,
     );
     for (const [index, value] of odd.entries()) {
-      const { data, error } = await panel('device', 'Load', `?from=${end - hour}&to=${end}&var-device=${encodeURIComponent(value)}`);
-      assert.deepEqual([error, data.result.map((found: Json) => [found.metric.device_id, found.last.value[1]])], [undefined, [[value, String(index)]]], value);
+      const { data, error } = await panel(
+        'device',
+        'Load',
+        `?from=${end - hour}&to=${end}&var-device=${encodeURIComponent(value)}`,
+      );
+      assert.deepEqual(
+        [error, data.result.map((found: Json) => [found.metric.device_id, found.last.value[1]])],
+        [undefined, [[value, String(index)]]],
+        value,
+      );
     }
     for (const value of ['nobody"} or node_load1{device_id=~".+', 'plain|.*', '(?s).*', '\\']) {
-      const { data, error, missing } = await panel('device', 'Load', `?from=${end - hour}&to=${end}&var-device=${encodeURIComponent(value)}`);
+      const { data, error, missing } = await panel(
+        'device',
+        'Load',
+        `?from=${end - hour}&to=${end}&var-device=${encodeURIComponent(value)}`,
+      );
       assert.deepEqual([error, data.result], [undefined, []], value);
       assert.match(missing.message, /node_load1 has series/);
       const logs = await panel('device', 'Logs', `?var-device=${encodeURIComponent(value)}`);

@@ -41,7 +41,12 @@ const dashboard = {
       { name: 'free', type: 'textbox', query: 'hello' },
       { name: 'expr', type: 'query', datasource: prometheus, query: 'query_result(up)' },
       { name: 'filters', type: 'adhoc', datasource: prometheus },
-      { name: 'app', type: 'query', datasource: { type: 'loki', uid: 'x' }, query: 'label_values(app)' },
+      {
+        name: 'app',
+        type: 'query',
+        datasource: { type: 'loki', uid: 'x' },
+        query: 'label_values(app)',
+      },
       { name: 'bad name', type: 'custom', query: 'a' },
     ],
   },
@@ -67,8 +72,17 @@ const dashboard = {
         overrides: [{ matcher: { id: 'byName' } }],
       },
       targets: [
-        { refId: 'A', expr: 'avg_over_time(node_load1{device_id=~"h$host"}[$__rate_interval])', legendFormat: '{{device_id}} 1m' },
-        { refId: 'B', expr: 'node_load5{device_id=~"h${host:regex}"}', legendFormat: '__auto', hide: false },
+        {
+          refId: 'A',
+          expr: 'avg_over_time(node_load1{device_id=~"h$host"}[$__rate_interval])',
+          legendFormat: '{{device_id}} 1m',
+        },
+        {
+          refId: 'B',
+          expr: 'node_load5{device_id=~"h${host:regex}"}',
+          legendFormat: '__auto',
+          hide: false,
+        },
         { refId: 'C', expr: 'node_load15', hide: true },
         { refId: 'D', datasource: { type: '__expr__', uid: '__expr__' }, expression: '$A + $B' },
       ],
@@ -92,53 +106,116 @@ const dashboard = {
     },
     { id: 4, type: 'text', title: 'Read me', options: { content: '<script>' } },
     { id: 5, title: 'From the library', libraryPanel: { uid: 'x', name: 'y' } },
-    { id: 6, type: 'logs', title: 'Lines', datasource: { type: 'loki', uid: 'l' }, targets: [{ expr: '{device_id=~"h$host"} |= "$free"' }] },
-    { id: 7, type: 'timeseries', title: 'Rate of lines', datasource: { type: 'loki', uid: 'l' }, targets: [{ expr: 'rate({a="b"}[5m])' }] },
-    { id: 8, type: 'table', title: 'From SQL', datasource: { type: 'mysql', uid: 'm' }, targets: [{ rawSql: 'select 1' }] },
-    { id: 9, type: 'gauge', title: 'Wrong', datasource: prometheus, targets: [{ expr: 'sum(rate(up[5m])' }] },
-    { id: 10, type: 'gauge', title: 'Lost', datasource: prometheus, targets: [{ expr: 'up{x="$expr"}' }] },
+    {
+      id: 6,
+      type: 'logs',
+      title: 'Lines',
+      datasource: { type: 'loki', uid: 'l' },
+      targets: [{ expr: '{device_id=~"h$host"} |= "$free"' }],
+    },
+    {
+      id: 7,
+      type: 'timeseries',
+      title: 'Rate of lines',
+      datasource: { type: 'loki', uid: 'l' },
+      targets: [{ expr: 'rate({a="b"}[5m])' }],
+    },
+    {
+      id: 8,
+      type: 'table',
+      title: 'From SQL',
+      datasource: { type: 'mysql', uid: 'm' },
+      targets: [{ rawSql: 'select 1' }],
+    },
+    {
+      id: 9,
+      type: 'gauge',
+      title: 'Wrong',
+      datasource: prometheus,
+      targets: [{ expr: 'sum(rate(up[5m])' }],
+    },
+    {
+      id: 10,
+      type: 'gauge',
+      title: 'Lost',
+      datasource: prometheus,
+      targets: [{ expr: 'up{x="$expr"}' }],
+    },
     {
       id: 11,
       type: 'gauge',
       title: 'Percent',
       datasource: prometheus,
       targets: [{ expr: 'up' }],
-      fieldConfig: { defaults: { unit: 'furlongs', thresholds: { mode: 'percentage', steps: [{ color: 'red', value: 1 }] } } },
+      fieldConfig: {
+        defaults: {
+          unit: 'furlongs',
+          thresholds: { mode: 'percentage', steps: [{ color: 'red', value: 1 }] },
+        },
+      },
     },
-    { id: 12, type: 'timeseries', title: 'Outside of quotes', datasource: prometheus, targets: [{ expr: 'sum by ($host) (up)' }] },
-    { id: 13, type: 'timeseries', title: 'Each', datasource: prometheus, repeat: 'host', targets: [{ expr: 'rate(x[$every])' }] },
+    {
+      id: 12,
+      type: 'timeseries',
+      title: 'Outside of quotes',
+      datasource: prometheus,
+      targets: [{ expr: 'sum by ($host) (up)' }],
+    },
+    {
+      id: 13,
+      type: 'timeseries',
+      title: 'Each',
+      datasource: prometheus,
+      repeat: 'host',
+      targets: [{ expr: 'rate(x[$every])' }],
+    },
   ],
 };
 
 describe('a Grafana dashboard that is taken over', () => {
   test('becomes panels and variables, and what was left out is told with its reason', async (t) => {
-    const { house, ask, audit, show } = await monitorHouse(t, { plugins: ['metricsdb', 'logs', 'monitor'] });
+    const { house, ask, audit, show } = await monitorHouse(t, {
+      plugins: ['metricsdb', 'logs', 'monitor'],
+    });
     const { status, body: report } = await ask('POST', path, { as: 'mo', body: dashboard });
     assert.equal(status, 201, JSON.stringify(report));
     assert.deepEqual([report.uid, report.title, report.dry_run], ['nodes', 'Nodes', false]);
     assert.deepEqual(
       report.taken.map(({ kind, title, notes }: Json) => [kind, title, notes]),
       [
-        ['variable', 'host', ['its own pattern for all values: all values, or .+ for many, are used instead']],
+        [
+          'variable',
+          'host',
+          ['its own pattern for all values: all values, or .+ for many, are used instead'],
+        ],
         ['variable', 'mode', ['the names shown for its values']],
         ['variable', 'every', []],
         ['variable', 'free', []],
         ...['A', 'B'].map((name) => [
           'panel',
           `Load ${name}`,
-          ['it had 2 queries and became as many panels', 'its transformations: series are shown as the query answers them', 'its overrides of single fields'],
+          [
+            'it had 2 queries and became as many panels',
+            'its transformations: series are shown as the query answers them',
+            'its overrides of single fields',
+          ],
         ]),
         ['panel', 'In a row', []],
         ['panel', 'Lines', []],
         [
           'panel',
           'Percent',
-          ['the unit furlongs: it has no counterpart here', 'its thresholds: they are percentages of a range, and only values are supported'],
+          [
+            'the unit furlongs: it has no counterpart here',
+            'its thresholds: they are percentages of a range, and only values are supported',
+          ],
         ],
         ['panel', 'Each', ['that it is repeated for each value of host']],
       ],
     );
-    const reasons = Object.fromEntries(report.left_out.map(({ title, reason }: Json) => [title, reason]));
+    const reasons = Object.fromEntries(
+      report.left_out.map(({ title, reason }: Json) => [title, reason]),
+    );
     for (const [title, reason] of Object.entries({
       ds: /one store of each kind/,
       expr: /only label_values/,
@@ -167,7 +244,9 @@ describe('a Grafana dashboard that is taken over', () => {
     const end = Math.floor(Date.now() / 15_000) * 15_000;
     await store(
       house,
-      ['h1', 'h2', 'x3'].map((device_id, index) => [{ __name__: 'node_load1', device_id }, index + 1] as const),
+      ['h1', 'h2', 'x3'].map(
+        (device_id, index) => [{ __name__: 'node_load1', device_id }, index + 1] as const,
+      ),
       end,
     );
     const shown = await show('nodes', `?from=${end - 600_000}&to=${end}&var-host=1`);
@@ -181,7 +260,13 @@ describe('a Grafana dashboard that is taken over', () => {
       ],
     );
     const [load] = shown.panels;
-    assert.deepEqual([load.title, load.data.result.map(({ name, last }: Json) => [name, last.value[1], last.state])], ['Load A', [['h1 1m', '1', 'ok']]]);
+    assert.deepEqual(
+      [
+        load.title,
+        load.data.result.map(({ name, last }: Json) => [name, last.value[1], last.state]),
+      ],
+      ['Load A', [['h1 1m', '1', 'ok']]],
+    );
     assert.deepEqual(
       [load.thresholds, load.position],
       [
@@ -194,33 +279,65 @@ describe('a Grafana dashboard that is taken over', () => {
     );
     const every = await show('nodes', `?from=${end - 600_000}&to=${end}`);
     assert.equal(every.panels[0].data.result.length, 2);
-    assert.equal(every.panels.find(({ title }: Json) => title === 'In a row').data.result[0].formatted, '600 %');
-    assert.equal(every.panels.find(({ title }: Json) => title === 'Lines').expanded_query, '{device_id=~"h(?:1|2)"} |= "hello"');
+    assert.equal(
+      every.panels.find(({ title }: Json) => title === 'In a row').data.result[0].formatted,
+      '600 %',
+    );
+    assert.equal(
+      every.panels.find(({ title }: Json) => title === 'Lines').expanded_query,
+      '{device_id=~"h(?:1|2)"} |= "hello"',
+    );
     assert.deepEqual(
-      audit.filter(({ action }) => action === 'dashboard:import').map(({ resourceType, resourceId, status: outcome }) => [resourceType, resourceId, outcome]),
+      audit
+        .filter(({ action }) => action === 'dashboard:import')
+        .map(({ resourceType, resourceId, status: outcome }) => [
+          resourceType,
+          resourceId,
+          outcome,
+        ]),
       [['dashboard', 'nodes', 'success']],
     );
   });
 
   test('replaces nothing unless it may, never one of a plugin, and changes nothing in a rehearsal', async (t) => {
     const { ask } = await monitorHouse(t, { plugins: ['metricsdb', 'monitor'] });
-    const small = { title: 'A Small Ône', panels: [{ type: 'stat', title: 'Up', targets: [{ expr: 'up' }] }] };
+    const small = {
+      title: 'A Small Ône',
+      panels: [{ type: 'stat', title: 'Up', targets: [{ expr: 'up' }] }],
+    };
     const rehearsal = await ask('POST', `${path}?dry_run=true`, { body: small });
-    assert.deepEqual([rehearsal.status, rehearsal.body.uid, rehearsal.body.dry_run, rehearsal.body.taken[0].id], [200, 'a-small-ne', true, undefined]);
+    assert.deepEqual(
+      [rehearsal.status, rehearsal.body.uid, rehearsal.body.dry_run, rehearsal.body.taken[0].id],
+      [200, 'a-small-ne', true, undefined],
+    );
     assert.equal((await ask('GET', '/api/v1/monitor/panels')).body.total, 0);
-    assert.equal((await ask('POST', path, { body: { dashboard: small, meta: { slug: 'x' } } })).status, 201);
+    assert.equal(
+      (await ask('POST', path, { body: { dashboard: small, meta: { slug: 'x' } } })).status,
+      201,
+    );
     assert.equal((await ask('POST', path, { body: small })).status, 409);
     assert.equal((await ask('POST', `${path}?dry_run=true`, { body: small })).status, 409);
-    const again = await ask('POST', `${path}?overwrite=true`, { body: { ...small, title: 'A small ône', panels: [...small.panels, ...small.panels] } });
+    const again = await ask('POST', `${path}?overwrite=true`, {
+      body: { ...small, title: 'A small ône', panels: [...small.panels, ...small.panels] },
+    });
     assert.deepEqual([again.status, again.body.taken.length], [201, 2]);
     assert.equal((await ask('GET', '/api/v1/monitor/panels')).body.total, 2);
-    for (const query of ['?uid=overview', '?uid=overview&overwrite=true', '?uid=overview&overwrite=true&dry_run=true']) {
+    for (const query of [
+      '?uid=overview',
+      '?uid=overview&overwrite=true',
+      '?uid=overview&overwrite=true&dry_run=true',
+    ]) {
       const { status, body } = await ask('POST', path + query, { body: small });
       assert.deepEqual([status, body.error], [409, 'conflict'], query);
     }
     assert.equal((await ask('POST', `${path}?uid=mine`, { body: small })).body.uid, 'mine');
-    const refused = await ask('POST', path, { body: { title: 'x', panels: [{ type: 'text', title: 'Words' }] } });
-    assert.deepEqual([refused.status, refused.body.details], [400, [{ path: '/panel/Words', message: 'panels of type text are not supported' }]]);
+    const refused = await ask('POST', path, {
+      body: { title: 'x', panels: [{ type: 'text', title: 'Words' }] },
+    });
+    assert.deepEqual(
+      [refused.status, refused.body.details],
+      [400, [{ path: '/panel/Words', message: 'panels of type text are not supported' }]],
+    );
     assert.equal((await ask('POST', path, { body: { hello: 1 } })).status, 400);
     assert.equal((await ask('POST', path, { as: 'vera', body: small })).status, 403);
   });
@@ -228,16 +345,36 @@ describe('a Grafana dashboard that is taken over', () => {
   test('may be any JSON: it is taken, or refused with a sentence', () => {
     const panel = fc.record(
       {
-        type: fc.oneof(fc.constantFrom('graph', 'timeseries', 'row', 'logs', 'stat'), fc.jsonValue()),
+        type: fc.oneof(
+          fc.constantFrom('graph', 'timeseries', 'row', 'logs', 'stat'),
+          fc.jsonValue(),
+        ),
         title: fc.jsonValue(),
         datasource: fc.oneof(fc.constantFrom('Prometheus', '$ds', null), fc.jsonValue()),
         targets: fc.oneof(
-          fc.array(fc.record({ expr: fc.oneof(fc.constant('up'), fc.jsonValue()), refId: fc.jsonValue(), legendFormat: fc.jsonValue() }, { requiredKeys: [] })),
+          fc.array(
+            fc.record(
+              {
+                expr: fc.oneof(fc.constant('up'), fc.jsonValue()),
+                refId: fc.jsonValue(),
+                legendFormat: fc.jsonValue(),
+              },
+              { requiredKeys: [] },
+            ),
+          ),
           fc.jsonValue(),
         ),
-        gridPos: fc.oneof(fc.record({ x: fc.jsonValue(), y: fc.jsonValue(), w: fc.jsonValue(), h: fc.jsonValue() }), fc.jsonValue()),
+        gridPos: fc.oneof(
+          fc.record({ x: fc.jsonValue(), y: fc.jsonValue(), w: fc.jsonValue(), h: fc.jsonValue() }),
+          fc.jsonValue(),
+        ),
         fieldConfig: fc.oneof(
-          fc.record({ defaults: fc.record({ unit: fc.jsonValue(), thresholds: fc.record({ mode: fc.jsonValue(), steps: fc.jsonValue() }) }) }),
+          fc.record({
+            defaults: fc.record({
+              unit: fc.jsonValue(),
+              thresholds: fc.record({ mode: fc.jsonValue(), steps: fc.jsonValue() }),
+            }),
+          }),
           fc.jsonValue(),
         ),
         panels: fc.jsonValue(),
@@ -260,7 +397,13 @@ describe('a Grafana dashboard that is taken over', () => {
         for (const {
           panel: { position, title: name, query },
         } of taken) {
-          assert.ok(position.x + position.w <= 24 && position.y >= 0 && position.h >= 1 && name.length <= 200 && query.length > 0);
+          assert.ok(
+            position.x + position.w <= 24 &&
+              position.y >= 0 &&
+              position.h >= 1 &&
+              name.length <= 200 &&
+              query.length > 0,
+          );
         }
       }),
       { numRuns: 500 },

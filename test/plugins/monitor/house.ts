@@ -18,7 +18,13 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-const person = (id: string, grants: readonly string[]): Principal => ({ kind: 'user', id, email: `${id}@example.org`, role: id, grants });
+const person = (id: string, grants: readonly string[]): Principal => ({
+  kind: 'user',
+  id,
+  email: `${id}@example.org`,
+  role: id,
+  grants,
+});
 
 export const people = {
   ada: person('ada', ['*']),
@@ -31,7 +37,11 @@ export interface MonitorHouse {
   readonly house: TestHost;
   readonly audit: readonly AuditRecord[];
   /** One request as ada, unless `as` names somebody else. */
-  ask(method: string, path: string, options?: { as?: keyof typeof people; body?: unknown; ifMatch?: string }): Promise<Answer>;
+  ask(
+    method: string,
+    path: string,
+    options?: { as?: keyof typeof people; body?: unknown; ifMatch?: string },
+  ): Promise<Answer>;
   /** A dashboard that must be there. */
   show(uid: string, query?: string): Promise<Json>;
   /** One panel of it, by title. */
@@ -39,14 +49,21 @@ export interface MonitorHouse {
 }
 
 /** The real room in a real house; stand-ins for accounts and trail. */
-export async function monitorHouse(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}): Promise<MonitorHouse> {
+export async function monitorHouse(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<TestHostOptions> = {},
+): Promise<MonitorHouse> {
   const audit: AuditRecord[] = [];
   const house = await startTestHost(t, {
     plugins: ['monitor'],
     ...options,
     services: {
-      'auth.authenticator': { authenticate: ({ value }: Credential) => people[value as keyof typeof people] },
-      'audit.trail': { append: async (_tx: unknown, record: AuditRecord) => void audit.push(record) },
+      'auth.authenticator': {
+        authenticate: ({ value }: Credential) => people[value as keyof typeof people],
+      },
+      'audit.trail': {
+        append: async (_tx: unknown, record: AuditRecord) => void audit.push(record),
+      },
       ...options.services,
     },
   });
@@ -55,11 +72,18 @@ export async function monitorHouse(t: Pick<TestContext, 'after'>, options: Parti
   const ask: MonitorHouse['ask'] = async (method, path, { as = 'ada', body, ifMatch } = {}) => {
     const answer = await house.fetch(path, {
       method,
-      headers: { authorization: `Bearer ${as}`, ...(ifMatch !== undefined && { 'if-match': ifMatch }) },
+      headers: {
+        authorization: `Bearer ${as}`,
+        ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
   };
   const show: MonitorHouse['show'] = async (uid, query = '') => {
     const { status, body } = await ask('GET', `/api/v1/observability/dashboards/${uid}${query}`);

@@ -5,10 +5,17 @@ import fc from 'fast-check';
 
 import { parse as parseLogQl, printExpr } from '../../../plugins/logs/logql/index.ts';
 import { parse, selectorsOf } from '../../../plugins/metricsdb/promql/index.ts';
-import { type Binding, insert, InsertionError, namesIn } from '../../../plugins/monitor/insertion.ts';
+import {
+  type Binding,
+  insert,
+  InsertionError,
+  namesIn,
+} from '../../../plugins/monitor/insertion.ts';
 
-const texts = (...values: string[]): ReadonlyMap<string, Binding> => new Map([['v', { kind: 'texts', values }]]);
-const plain = (text: string): ReadonlyMap<string, Binding> => new Map([['v', { kind: 'plain', text }]]);
+const texts = (...values: string[]): ReadonlyMap<string, Binding> =>
+  new Map([['v', { kind: 'texts', values }]]);
+const plain = (text: string): ReadonlyMap<string, Binding> =>
+  new Map([['v', { kind: 'plain', text }]]);
 
 /** What anybody might type into an address: quotes, brackets, escapes, whole queries. */
 const hostile = fc.oneof(
@@ -47,26 +54,49 @@ const hostile = fc.oneof(
     ),
     maxLength: 30,
   }),
-  fc.constantFrom('"} or up{x="', '\\', '\\"', '.*', 'a|b', '`', "'", '$v', '${v}', '[[v]]', '"}) or vector(1) #', '{{.x}}', '\\E.*\\Q', '(?i)a'),
+  fc.constantFrom(
+    '"} or up{x="',
+    '\\',
+    '\\"',
+    '.*',
+    'a|b',
+    '`',
+    "'",
+    '$v',
+    '${v}',
+    '[[v]]',
+    '"}) or vector(1) #',
+    '{{.x}}',
+    '\\E.*\\Q',
+    '(?i)a',
+  ),
 );
 const repaired = (text: string): string => Buffer.from(text).toString();
 
 describe('a value that somebody gives for a variable', () => {
   test('is compared as it is, whatever it holds, in quotes of any kind, in PromQL and LogQL', () => {
     fc.assert(
-      fc.property(hostile, fc.constantFrom('"', "'", '`'), fc.constantFrom('=', '!='), (value, quote, op) => {
-        const query = insert(`sum(up{job="x", host${op}${quote}$v${quote}}) by (job)`, texts(value));
-        const [selector, ...more] = selectorsOf(parse(query));
-        assert.deepEqual(more, []);
-        const matchers = selector!.matchers.filter(({ name }) => name !== '__name__');
-        assert.deepEqual(
-          matchers.map((matcher) => [matcher.name, matcher.op, matcher.value]),
-          [
-            ['job', '=', 'x'],
-            ['host', op, repaired(value)],
-          ],
-        );
-      }),
+      fc.property(
+        hostile,
+        fc.constantFrom('"', "'", '`'),
+        fc.constantFrom('=', '!='),
+        (value, quote, op) => {
+          const query = insert(
+            `sum(up{job="x", host${op}${quote}$v${quote}}) by (job)`,
+            texts(value),
+          );
+          const [selector, ...more] = selectorsOf(parse(query));
+          assert.deepEqual(more, []);
+          const matchers = selector!.matchers.filter(({ name }) => name !== '__name__');
+          assert.deepEqual(
+            matchers.map((matcher) => [matcher.name, matcher.op, matcher.value]),
+            [
+              ['job', '=', 'x'],
+              ['host', op, repaired(value)],
+            ],
+          );
+        },
+      ),
       { numRuns: 3_000 },
     );
     fc.assert(
@@ -75,7 +105,9 @@ describe('a value that somebody gives for a variable', () => {
         const clean = insert(`{app="a"} |= "<$v>" | level = "warn"`, texts('CLEAN'));
         assert.equal(
           printExpr(parseLogQl(query)),
-          printExpr(parseLogQl(clean)).replace('"<CLEAN>"', () => printedLine(`<${repaired(value)}>`)),
+          printExpr(parseLogQl(clean)).replace('"<CLEAN>"', () =>
+            printedLine(`<${repaired(value)}>`),
+          ),
         );
       }),
       { numRuns: 1_000 },
@@ -84,15 +116,23 @@ describe('a value that somebody gives for a variable', () => {
 
   test('matches itself and nothing else where a pattern is asked for', () => {
     fc.assert(
-      fc.property(fc.array(hostile, { minLength: 1, maxLength: 4 }), hostile, fc.constantFrom('"', "'", '`'), (values, other, quote) => {
-        const query = insert(`up{host=~${quote}pre-$v-post${quote}}`, texts(...values));
-        const [selector] = selectorsOf(parse(query));
-        const host = selector!.matchers.find(({ name }) => name === 'host')!;
-        for (const value of values) {
-          assert.ok(host.matches(`pre-${repaired(value)}-post`), `${query} does not match ${JSON.stringify(value)}`);
-        }
-        assert.equal(host.matches(`pre-${other}-post`), values.map(repaired).includes(other));
-      }),
+      fc.property(
+        fc.array(hostile, { minLength: 1, maxLength: 4 }),
+        hostile,
+        fc.constantFrom('"', "'", '`'),
+        (values, other, quote) => {
+          const query = insert(`up{host=~${quote}pre-$v-post${quote}}`, texts(...values));
+          const [selector] = selectorsOf(parse(query));
+          const host = selector!.matchers.find(({ name }) => name === 'host')!;
+          for (const value of values) {
+            assert.ok(
+              host.matches(`pre-${repaired(value)}-post`),
+              `${query} does not match ${JSON.stringify(value)}`,
+            );
+          }
+          assert.equal(host.matches(`pre-${other}-post`), values.map(repaired).includes(other));
+        },
+      ),
       { numRuns: 3_000 },
     );
   });
@@ -133,8 +173,14 @@ describe('a value that somebody gives for a variable', () => {
     assert.throws(() => insert('up{a=~"x\\\\$v"}', texts('.')), /behind a backslash/);
     assert.throws(() => insert('up{a="$v', texts('x')), /do not end/);
     assert.throws(() => insert('up{a="${v:raw}"}', texts('x')), /raw/);
-    assert.throws(() => insert('up{a="$v"}', texts('x', 'y')), /several values, and = compares with one; write =~/);
-    assert.equal(insert('up{a=~"${v:regex}|[[v:pipe]]"}', texts('x', 'y')), 'up{a=~"(?:x|y)|(?:x|y)"}');
+    assert.throws(
+      () => insert('up{a="$v"}', texts('x', 'y')),
+      /several values, and = compares with one; write =~/,
+    );
+    assert.equal(
+      insert('up{a=~"${v:regex}|[[v:pipe]]"}', texts('x', 'y')),
+      'up{a=~"(?:x|y)|(?:x|y)"}',
+    );
   });
 
   test('leaves comments, unknown names and the groups of a replacement alone', () => {
@@ -145,4 +191,7 @@ describe('a value that somebody gives for a variable', () => {
 });
 
 /** As LogQL prints a line filter. */
-const printedLine = (text: string): string => /\|= ("[^]*"|`[^]*`) \| level/.exec(printExpr(parseLogQl(`{a="b"} |= ${JSON.stringify(text)} | level="x"`)))![1]!;
+const printedLine = (text: string): string =>
+  /\|= ("[^]*"|`[^]*`) \| level/.exec(
+    printExpr(parseLogQl(`{a="b"} |= ${JSON.stringify(text)} | level="x"`)),
+  )![1]!;

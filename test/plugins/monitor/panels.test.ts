@@ -19,35 +19,69 @@ describe('a panel that somebody makes', () => {
     assert.equal(status, 201, JSON.stringify(made));
     const { id, created_at, updated_at, ...rest } = made;
     assert.ok(id > 0 && created_at === updated_at);
-    assert.deepEqual(rest, { ...panel, legend: '', unit: 'none', thresholds: [], position: { x: 0, y: 0, w: 12, h: 8 } });
+    assert.deepEqual(rest, {
+      ...panel,
+      legend: '',
+      unit: 'none',
+      thresholds: [],
+      position: { x: 0, y: 0, w: 12, h: 8 },
+    });
 
     const { body: second } = await ask('POST', path, { body: { ...panel, title: 'Second' } });
     assert.deepEqual(second.position, { x: 0, y: 8, w: 12, h: 8 });
     await ask('POST', path, { body: { ...panel, dashboard_uid: 'other', title: 'Elsewhere' } });
     const { body: all } = await ask('GET', `${path}?limit=2`, { as: 'vera' });
-    assert.deepEqual([all.total, all.items.map((item: Json) => item.title)], [3, ['Elsewhere', 'Second']]);
-    const { body: more } = await ask('GET', `${path}?limit=2&cursor=${encodeURIComponent(all.next_cursor)}`, { as: 'vera' });
-    assert.deepEqual([more.next_cursor, more.items.map((item: Json) => item.title)], ['', ['Load']]);
+    assert.deepEqual(
+      [all.total, all.items.map((item: Json) => item.title)],
+      [3, ['Elsewhere', 'Second']],
+    );
+    const { body: more } = await ask(
+      'GET',
+      `${path}?limit=2&cursor=${encodeURIComponent(all.next_cursor)}`,
+      { as: 'vera' },
+    );
+    assert.deepEqual(
+      [more.next_cursor, more.items.map((item: Json) => item.title)],
+      ['', ['Load']],
+    );
     const { body: one } = await ask('GET', `${path}?dashboard_uid=other`);
     assert.deepEqual([one.total, one.items[0].title], [1, 'Elsewhere']);
 
-    const changed = await ask('PATCH', `${path}/${id}`, { body: { title: 'Loads', position: { x: 12, y: 0, w: 12, h: 4 } } });
+    const changed = await ask('PATCH', `${path}/${id}`, {
+      body: { title: 'Loads', position: { x: 12, y: 0, w: 12, h: 4 } },
+    });
     assert.equal(changed.body.title, 'Loads');
-    assert.ok(changed.body.updated_at > updated_at && changed.headers.get('etag')!.startsWith(`"${changed.body.updated_at};`));
+    assert.ok(
+      changed.body.updated_at > updated_at &&
+        changed.headers.get('etag')!.startsWith(`"${changed.body.updated_at};`),
+    );
     assert.deepEqual(
-      (await show('mine')).panels.map((shown: Json) => [shown.title, shown.position.y, shown.source, shown.id]),
+      (await show('mine')).panels.map((shown: Json) => [
+        shown.title,
+        shown.position.y,
+        shown.source,
+        shown.id,
+      ]),
       [
         ['Loads', 0, 'user', id],
         ['Second', 8, 'user', second.id],
       ],
     );
-    assert.equal((await ask('PATCH', `${path}/${id}`, { body: { dashboard_uid: 'other' } })).status, 200);
+    assert.equal(
+      (await ask('PATCH', `${path}/${id}`, { body: { dashboard_uid: 'other' } })).status,
+      200,
+    );
     assert.equal((await show('other')).panels.length, 2);
     assert.equal((await ask('DELETE', `${path}/${second.id}`)).status, 204);
     assert.equal((await ask('GET', '/api/v1/observability/dashboards/mine')).status, 404);
     assert.equal((await ask('DELETE', `${path}/${second.id}`)).status, 404);
-    assert.equal((await ask('PATCH', `${path}/${second.id}`, { body: { title: 'x' } })).status, 404);
-    const rows = audit.filter(({ status: outcome }) => outcome === 'success').map(({ action, resourceId }) => [action, resourceId]);
+    assert.equal(
+      (await ask('PATCH', `${path}/${second.id}`, { body: { title: 'x' } })).status,
+      404,
+    );
+    const rows = audit
+      .filter(({ status: outcome }) => outcome === 'success')
+      .map(({ action, resourceId }) => [action, resourceId]);
     assert.deepEqual(rows[0], ['panel:create', String(id)]);
     assert.deepEqual(rows.at(-1), ['panel:delete', String(second.id)]);
   });
@@ -56,8 +90,14 @@ describe('a panel that somebody makes', () => {
     const { ask } = await monitorHouse(t, { services: standIns().services });
     const { body: made } = await ask('POST', path, { body: panel });
     const tag = `"${made.updated_at}"`;
-    assert.equal((await ask('PATCH', `${path}/${made.id}`, { body: { title: 'First' }, ifMatch: tag })).status, 200);
-    const late = await ask('PATCH', `${path}/${made.id}`, { body: { title: 'Late' }, ifMatch: tag });
+    assert.equal(
+      (await ask('PATCH', `${path}/${made.id}`, { body: { title: 'First' }, ifMatch: tag })).status,
+      200,
+    );
+    const late = await ask('PATCH', `${path}/${made.id}`, {
+      body: { title: 'Late' },
+      ifMatch: tag,
+    });
     assert.deepEqual([late.status, late.body.error], [409, 'conflict']);
     assert.equal((await ask('DELETE', `${path}/${made.id}`, { ifMatch: tag })).status, 409);
   });
@@ -75,7 +115,10 @@ describe('a panel that somebody makes', () => {
       [{ query: 'rate(up[$__interval]) + $__nothing)))(((' }, /parse error/],
       [{ type: 'logs', query: 'count_over_time({a="b"}[5m])' }, /shows lines/],
       [{ type: 'logs', query: '{a="b"}', unit: 'bytes' }, /lines, which have no unit/],
-      [{ type: 'logs', query: '{a="b"}', thresholds: [{ value: 1, state: 'ok' }] }, /reach no threshold/],
+      [
+        { type: 'logs', query: '{a="b"}', thresholds: [{ value: 1, state: 'ok' }] },
+        /reach no threshold/,
+      ],
       [
         {
           thresholds: [
@@ -127,8 +170,14 @@ describe('a panel that somebody makes', () => {
     const { status, body } = await ask('POST', path, { body: panel });
     assert.deepEqual([status, body.error], [409, 'conflict']);
     assert.match(body.message, /more than 100 panels/);
-    assert.equal((await ask('DELETE', '/api/v1/monitor/dashboards/mine', { as: 'mo' })).status, 204);
-    assert.equal((await ask('DELETE', '/api/v1/monitor/dashboards/mine', { as: 'mo' })).status, 404);
+    assert.equal(
+      (await ask('DELETE', '/api/v1/monitor/dashboards/mine', { as: 'mo' })).status,
+      204,
+    );
+    assert.equal(
+      (await ask('DELETE', '/api/v1/monitor/dashboards/mine', { as: 'mo' })).status,
+      404,
+    );
     assert.equal((await ask('GET', path)).body.total, 0);
   });
 });
@@ -160,8 +209,13 @@ describe('what a panel says', () => {
     }
     assert.deepEqual(new Set(cases.map(([, unit]) => unit)), new Set(units));
     for (const unit of units) {
-      assert.deepEqual([formatted(Number.NaN, unit), formatted(Number.POSITIVE_INFINITY, unit)], ['NaN', '+Inf']);
-      assert.doesNotThrow(() => [1e300, -1e300, 5e-324, 1e15].map((value) => formatted(value, unit)));
+      assert.deepEqual(
+        [formatted(Number.NaN, unit), formatted(Number.POSITIVE_INFINITY, unit)],
+        ['NaN', '+Inf'],
+      );
+      assert.doesNotThrow(() =>
+        [1e300, -1e300, 5e-324, 1e15].map((value) => formatted(value, unit)),
+      );
     }
   });
 
@@ -195,9 +249,17 @@ describe('what a panel says', () => {
   });
 
   test('stands where it says, unless something is there already', () => {
-    const at = (name: string, x: number, y: number, w: number, h: number) => ({ name, position: { x, y, w, h } });
+    const at = (name: string, x: number, y: number, w: number, h: number) => ({
+      name,
+      position: { x, y, w, h },
+    });
     assert.deepEqual(
-      arranged([at('c', 0, 9, 6, 2), at('a', 0, 0, 12, 8), at('b', 12, 0, 12, 4), at('on a', 6, 2, 12, 3)]).map(({ name, position: { x, y } }) => [name, x, y]),
+      arranged([
+        at('c', 0, 9, 6, 2),
+        at('a', 0, 0, 12, 8),
+        at('b', 12, 0, 12, 4),
+        at('on a', 6, 2, 12, 3),
+      ]).map(({ name, position: { x, y } }) => [name, x, y]),
       [
         ['a', 0, 0],
         ['b', 12, 0],
@@ -213,7 +275,13 @@ describe('the window of a dashboard', () => {
   const second = 1_000;
 
   test('is the last hour, or what is asked for in any usual way', () => {
-    assert.deepEqual(windowOf({}, now, 15 * second), { from: now - 3_600_000, to: now, start: now - 3_600_000 - 7_000, end: now - 7_000, step: 15_000 });
+    assert.deepEqual(windowOf({}, now, 15 * second), {
+      from: now - 3_600_000,
+      to: now,
+      start: now - 3_600_000 - 7_000,
+      end: now - 7_000,
+      step: 15_000,
+    });
     for (const [from, ms] of [
       ['2026-11-20T17:00:00Z', Date.parse('2026-11-20T17:00:00Z')],
       ['2026-11-20T18:00:00+02:00', Date.parse('2026-11-20T16:00:00Z')],
@@ -224,10 +292,27 @@ describe('the window of a dashboard', () => {
     ] as const) {
       assert.equal(windowOf({ from }, now, 15 * second).from, ms, from);
     }
-    for (const from of ['yesterday', '', '-5', 'now-', 'now-1x', '99999999999999999', 'now-5000y', '2026-99-99T00:00:00Z', 'NaN']) {
-      assert.throws(() => windowOf({ from }, now, 15 * second), /not a time|400 days|out of range/, from);
+    for (const from of [
+      'yesterday',
+      '',
+      '-5',
+      'now-',
+      'now-1x',
+      '99999999999999999',
+      'now-5000y',
+      '2026-99-99T00:00:00Z',
+      'NaN',
+    ]) {
+      assert.throws(
+        () => windowOf({ from }, now, 15 * second),
+        /not a time|400 days|out of range/,
+        from,
+      );
     }
-    assert.throws(() => windowOf({ from: 'now', to: 'now-1h' }, now, 15 * second), /must come before/);
+    assert.throws(
+      () => windowOf({ from: 'now', to: 'now-1h' }, now, 15 * second),
+      /must come before/,
+    );
     assert.throws(() => windowOf({ from: 'now-401d' }, now, 15 * second), /400 days/);
   });
 
@@ -235,7 +320,10 @@ describe('the window of a dashboard', () => {
     for (const from of ['now-1m', 'now-1h', 'now-6h', 'now-1d', 'now-7d', 'now-30d', 'now-399d']) {
       for (const step of [undefined, '1s', '15s', '1h', '60']) {
         const { start, end, step: chosen } = windowOf({ from, step }, now, 15 * second);
-        assert.ok((end - start) / chosen + 1 <= 600, `${from} ${step}: ${(end - start) / chosen + 1}`);
+        assert.ok(
+          (end - start) / chosen + 1 <= 600,
+          `${from} ${step}: ${(end - start) / chosen + 1}`,
+        );
         assert.equal(start % chosen, 0);
         assert.equal(end % chosen, 0);
       }

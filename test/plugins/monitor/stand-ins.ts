@@ -1,6 +1,12 @@
 import type { LogQueries } from '../../../plugins/logs/contract.ts';
 import { checkQuery } from '../../../plugins/metricsdb/answers.ts';
-import type { LabelRecord, MatrixAnswer, MetricsQueries, Notes, QueryOptions } from '../../../plugins/metricsdb/contract.ts';
+import type {
+  LabelRecord,
+  MatrixAnswer,
+  MetricsQueries,
+  Notes,
+  QueryOptions,
+} from '../../../plugins/metricsdb/contract.ts';
 
 export interface Asked {
   readonly kind: 'range' | 'instant' | 'series' | 'lines';
@@ -9,7 +15,11 @@ export interface Asked {
   readonly window?: { readonly start: number; readonly end: number; readonly step: number };
 }
 
-export const matrix = (series: readonly LabelRecord[], points = 1, warnings: readonly string[] = []): MatrixAnswer & Notes => ({
+export const matrix = (
+  series: readonly LabelRecord[],
+  points = 1,
+  warnings: readonly string[] = [],
+): MatrixAnswer & Notes => ({
   type: 'matrix',
   labels: series,
   times: series.map(() => Float64Array.from({ length: points }, (_, index) => index * 1_000)),

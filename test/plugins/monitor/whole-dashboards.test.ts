@@ -29,15 +29,24 @@ test('a dashboard is put whole, read whole, and put again without a difference',
   assert.deepEqual((await ask('PUT', `${path}/ops`, { as: 'mo', body: again })).body, made.body);
   assert.deepEqual(await list(), [made.body]);
   assert.equal((await ask('PUT', `${path}/ops`, { as: 'vera', body: whole })).status, 403);
-  const wrong = await ask('PUT', `${path}/ops`, { as: 'mo', body: { ...whole, panels: [{ ...panel, query: 'node_load1{' }] } });
+  const wrong = await ask('PUT', `${path}/ops`, {
+    as: 'mo',
+    body: { ...whole, panels: [{ ...panel, query: 'node_load1{' }] },
+  });
   assert.equal(wrong.status, 400, JSON.stringify(wrong.body));
   assert.deepEqual(await list(), [made.body], 'what is refused changes nothing');
 });
 
 test('of a dashboard of a plugin users have the panels that they added, and nothing else', async (t) => {
   const { ask } = await monitorHouse(t, { services: standIns().services });
-  const refused = await ask('PUT', `${path}/manager`, { as: 'mo', body: { title: 'Mine', panels: [panel] } });
+  const refused = await ask('PUT', `${path}/manager`, {
+    as: 'mo',
+    body: { title: 'Mine', panels: [panel] },
+  });
   assert.equal(refused.status, 409, JSON.stringify(refused.body));
-  const put = await ask('PUT', `${path}/manager`, { as: 'mo', body: { title: null, variables: [], panels: [panel] } });
+  const put = await ask('PUT', `${path}/manager`, {
+    as: 'mo',
+    body: { title: null, variables: [], panels: [panel] },
+  });
   assert.deepEqual([put.status, put.body.title, put.body.panels.length], [200, null, 1]);
 });

@@ -5,10 +5,19 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { RawBuilder } from 'kysely';
 
-import { isQueued, isSentByOther, isUnfinished, isUnsentTo } from '../../../plugins/notify/delivery-conditions.ts';
+import {
+  isQueued,
+  isSentByOther,
+  isUnfinished,
+  isUnsentTo,
+} from '../../../plugins/notify/delivery-conditions.ts';
 import { openOffice } from './office.ts';
 
-const indexed: readonly (readonly [condition: RawBuilder<boolean>, index: string, order: 'channel_id' | 'seq'])[] = [
+const indexed: readonly (readonly [
+  condition: RawBuilder<boolean>,
+  index: string,
+  order: 'channel_id' | 'seq',
+])[] = [
   [isUnfinished, 'notify_deliveries_open', 'channel_id'],
   [isQueued, 'notify_deliveries_open', 'channel_id'],
   [isSentByOther('p1/g1', 'p1', true), 'notify_deliveries_open', 'channel_id'],
@@ -22,8 +31,19 @@ test('each condition of the queue is read from its partial index, not from the w
   const database = new Database(join(dataDir, 'svc.db'), { readonly: true });
   t.after(() => database.close());
   for (const [condition, index, order] of indexed) {
-    const query = tables.read.selectFrom('notify_deliveries').select('seq').where(condition).orderBy(order).limit(1).compile();
-    const plan = database.prepare(`explain query plan ${query.sql}`).all(...query.parameters) as { readonly detail: string }[];
-    assert.match(plan.map(({ detail }) => detail).join('\n'), new RegExp(`USING (COVERING )?INDEX ${index}\\b`));
+    const query = tables.read
+      .selectFrom('notify_deliveries')
+      .select('seq')
+      .where(condition)
+      .orderBy(order)
+      .limit(1)
+      .compile();
+    const plan = database.prepare(`explain query plan ${query.sql}`).all(...query.parameters) as {
+      readonly detail: string;
+    }[];
+    assert.match(
+      plan.map(({ detail }) => detail).join('\n'),
+      new RegExp(`USING (COVERING )?INDEX ${index}\\b`),
+    );
   }
 });

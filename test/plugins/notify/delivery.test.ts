@@ -10,8 +10,9 @@ import { removeExpired } from '../../../plugins/notify/retention.ts';
 import { startReceiver } from './fakes/receiver.ts';
 import { noticeOf, openOffice, testClock } from './office.ts';
 
-const results = (outcomes: readonly { readonly notice_id: string; readonly result: string }[]): string[] =>
-  outcomes.map(({ notice_id, result }) => `${notice_id} ${result}`);
+const results = (
+  outcomes: readonly { readonly notice_id: string; readonly result: string }[],
+): string[] => outcomes.map(({ notice_id, result }) => `${notice_id} ${result}`);
 
 test('a notice reaches every channel once, however often it is accepted, and each end is told once', async (t) => {
   const office = await openOffice(t);
@@ -65,7 +66,10 @@ test('a try that fails is made again after 5, 15, 45 and 135 seconds, then every
   assert.deepEqual(gaps, [5, 15, 45, 135, 300, 300]);
   assert.deepEqual([office.recorded.length, office.delayed.length], [0, 1]);
   const { result, attempts, error } = office.delayed[0]!;
-  assert.deepEqual([result, attempts, error], ['delayed', 5, 'the platform answered 500: database is down']);
+  assert.deepEqual(
+    [result, attempts, error],
+    ['delayed', 5, 'the platform answered 500: database is down'],
+  );
   const { last_error: last, queued, delayed } = await office.shown(id);
   assert.deepEqual([last, queued, delayed], ['the platform answered 500: database is down', 1, 1]);
   platform.always(undefined);
@@ -114,7 +118,10 @@ test('Retry-After is obeyed to the letter, as seconds and as a date, and holds f
     [1, 2],
   );
 
-  platform.next({ status: 503, headers: { 'retry-after': new Date(clock.now() + 90_000).toUTCString() } });
+  platform.next({
+    status: 503,
+    headers: { 'retry-after': new Date(clock.now() + 90_000).toUTCString() },
+  });
   await office.dispatcher.accept(noticeOf(3));
   await office.turn();
   await office.close();
@@ -138,7 +145,11 @@ test('a platform that asks to be left alone for a year is asked again after an h
   clock.advance(3_600_000);
   await office.turn();
   assert.equal(platform.taken.length, 1);
-  const judge = t.mock.method(shippedTypes['webhook']!, 'judge', () => ({ result: 'retry', reason: 'busy', afterMs: 1_500.25 }));
+  const judge = t.mock.method(shippedTypes['webhook']!, 'judge', () => ({
+    result: 'retry',
+    reason: 'busy',
+    afterMs: 1_500.25,
+  }));
   await office.dispatcher.accept(noticeOf(2));
   await office.turn();
   judge.mock.restore();
@@ -205,7 +216,11 @@ test('more than five that wait go as one digest; they are folded when it has arr
   );
   office.clock.advance(60_000);
   for (let incident = 6; incident <= 12; incident += 1) {
-    await office.dispatcher.accept(noticeOf(incident, 'firing', { incident: { severity: incident === 9 ? 'critical' : 'info' } }));
+    await office.dispatcher.accept(
+      noticeOf(incident, 'firing', {
+        incident: { severity: incident === 9 ? 'critical' : 'info' },
+      }),
+    );
   }
   platform.next({ status: 500 });
   await office.turn();
@@ -214,7 +229,10 @@ test('more than five that wait go as one digest; they are folded when it has arr
   office.clock.advance(5_000);
   await office.turn();
   const digest = platform.taken.at(-1)!.body;
-  assert.deepEqual([platform.taken.length, digest.event, digest.count, digest.omitted], [6, 'digest', 8, 0]);
+  assert.deepEqual(
+    [platform.taken.length, digest.event, digest.count, digest.omitted],
+    [6, 'digest', 8, 0],
+  );
   assert.deepEqual(
     digest.notices.map(({ incident }: { incident: { id: number } }) => incident.id),
     [9, 13, 6, 7, 8, 10, 11, 12],
@@ -226,7 +244,11 @@ test('more than five that wait go as one digest; they are folded when it has arr
   );
   await office.dispatcher.accept(noticeOf(9, 'resolved'));
   await office.turn();
-  assert.equal(platform.taken.at(-1)!.body.event, 'resolved', 'who got a firing in a digest gets its resolve');
+  assert.equal(
+    platform.taken.at(-1)!.body.event,
+    'resolved',
+    'who got a firing in a digest gets its resolve',
+  );
 });
 
 test('when a digest is refused, what is in it is late, and goes again', async (t) => {
@@ -253,23 +275,39 @@ test('when a digest is refused, what is in it is late, and goes again', async (t
 
 test('a resolve goes to who got the firing with its number, and an unsent firing goes with it', async (t) => {
   const office = await openOffice(t);
-  const [all, critical, quiet] = [await startReceiver(t), await startReceiver(t), await startReceiver(t)];
+  const [all, critical, quiet] = [
+    await startReceiver(t),
+    await startReceiver(t),
+    await startReceiver(t),
+  ];
   await office.channel({ channel_type: 'webhook', endpoint: all.url });
-  await office.channel({ channel_type: 'webhook', endpoint: critical.url, match_severity_min: 'critical' });
+  await office.channel({
+    channel_type: 'webhook',
+    endpoint: critical.url,
+    match_severity_min: 'critical',
+  });
   await office.channel({ channel_type: 'webhook', endpoint: quiet.url, send_resolved: false });
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
   await office.dispatcher.accept(noticeOf(1, 'resolved', { incident: { severity: 'critical' } }));
   await office.turn();
   assert.deepEqual([all.taken.length, critical.taken.length, quiet.taken.length], [2, 0, 1]);
-  assert.deepEqual(results(office.recorded), ['1/1/firing sent', '1/1/firing sent', '1/1/resolved sent']);
+  assert.deepEqual(results(office.recorded), [
+    '1/1/firing sent',
+    '1/1/firing sent',
+    '1/1/resolved sent',
+  ]);
 
   // The second firing is not sent yet when its resolve comes: nobody needs either.
   await office.dispatcher.accept(noticeOf(1, 'firing', { fire_seq: 2 }));
   await office.dispatcher.accept(noticeOf(1, 'resolved', { fire_seq: 2 }));
   await office.drain();
   assert.deepEqual([all.taken.length, quiet.taken.length], [2, 1]);
-  assert.deepEqual(results(office.recorded).slice(3).sort(), ['1/2/firing overtaken', '1/2/firing overtaken', '1/2/resolved overtaken']);
+  assert.deepEqual(results(office.recorded).slice(3).sort(), [
+    '1/2/firing overtaken',
+    '1/2/firing overtaken',
+    '1/2/resolved overtaken',
+  ]);
 
   // A resolve whose firing nobody was told of concerns nobody.
   await office.dispatcher.accept(noticeOf(1, 'resolved', { fire_seq: 3 }));
@@ -284,8 +322,14 @@ test('a channel that refuses connections is never said to have got what a resolv
   await office.turn();
   await office.dispatcher.accept(noticeOf(1, 'resolved'));
   await office.drain();
-  assert.deepEqual(results(office.recorded).sort(), ['1/1/firing overtaken', '1/1/resolved overtaken']);
-  assert.match(office.recorded.find(({ kind }) => kind === 'firing')!.error!, /ECONNREFUSED|refused/);
+  assert.deepEqual(results(office.recorded).sort(), [
+    '1/1/firing overtaken',
+    '1/1/resolved overtaken',
+  ]);
+  assert.match(
+    office.recorded.find(({ kind }) => kind === 'firing')!.error!,
+    /ECONNREFUSED|refused/,
+  );
 });
 
 test('a firing that may have arrived is followed by its resolve, but is not repeated', async (t) => {
@@ -314,7 +358,10 @@ test('a firing that was refused until it was over has no resolve', async (t) => 
   await office.dispatcher.accept(noticeOf(1, 'resolved'));
   await office.drain();
   assert.equal(platform.requests.length, 1);
-  assert.deepEqual([...results(office.delayed), ...results(office.recorded).sort()], ['1/1/firing delayed', '1/1/firing overtaken', '1/1/resolved overtaken']);
+  assert.deepEqual(
+    [...results(office.delayed), ...results(office.recorded).sort()],
+    ['1/1/firing delayed', '1/1/firing overtaken', '1/1/resolved overtaken'],
+  );
 });
 
 test('what waits for a channel that is disabled or deleted meanwhile has failed, and says why', async (t) => {
@@ -335,7 +382,10 @@ test('what waits for a channel that is disabled or deleted meanwhile has failed,
   await office.dispatcher.accept(noticeOf(3));
   await office.remove(id);
   await office.turn();
-  assert.deepEqual([office.recorded[1]!.result, office.recorded[1]!.error], ['failed', 'the channel was deleted before this was sent']);
+  assert.deepEqual(
+    [office.recorded[1]!.result, office.recorded[1]!.error],
+    ['failed', 'the channel was deleted before this was sent'],
+  );
 });
 
 test('outcomes wait for whoever keeps the timeline, and one that is refused holds up only its own incident', async (t) => {
@@ -377,12 +427,18 @@ test('a channel that fails ten times in a row is degraded, and well again after 
   assert.equal((await office.shown(id)).degraded, false);
   await fail(10);
   const shown = await office.shown(id);
-  assert.deepEqual([shown.degraded, shown.degraded_reason], [true, '10 tries in a row failed; the last error: the platform answered 502']);
+  assert.deepEqual(
+    [shown.degraded, shown.degraded_reason],
+    [true, '10 tries in a row failed; the last error: the platform answered 502'],
+  );
   platform.always(undefined);
   await office.dispatcher.accept(noticeOf(3));
   await office.drain();
   const well = await office.shown(id);
-  assert.deepEqual([well.degraded, well.degraded_reason, well.last_sent_at === null], [false, null, false]);
+  assert.deepEqual(
+    [well.degraded, well.degraded_reason, well.last_sent_at === null],
+    [false, null, false],
+  );
 });
 
 test('a try that another process made and did not see the end of is made again, and does not count', async (t) => {
@@ -390,9 +446,17 @@ test('a try that another process made and did not see the end of is made again, 
   const platform = await startReceiver(t);
   await office.channel({ channel_type: 'webhook', endpoint: platform.url });
   await office.dispatcher.accept(noticeOf(1));
-  await office.tables.write((tx) => tx.updateTable('notify_deliveries').set({ state: 'sending', owner: 'p0/g1', attempts: 5 }).execute());
+  await office.tables.write((tx) =>
+    tx
+      .updateTable('notify_deliveries')
+      .set({ state: 'sending', owner: 'p0/g1', attempts: 5 })
+      .execute(),
+  );
   await office.turn();
-  assert.deepEqual([platform.taken.length, office.recorded[0]!.result, office.recorded[0]!.attempts], [1, 'sent', 5]);
+  assert.deepEqual(
+    [platform.taken.length, office.recorded[0]!.result, office.recorded[0]!.attempts],
+    [1, 'sent', 5],
+  );
 });
 
 test('what another generation of this process is sending is left to it for as long as a try can last', async (t) => {
@@ -473,7 +537,13 @@ test('words of another room go to the channels they name, once, and again when t
   const [a, b] = [await startReceiver(t), await startReceiver(t)];
   const first = await office.channel({ channel_type: 'webhook', endpoint: `${a.url}/hook` });
   await office.channel({ channel_type: 'webhook', endpoint: `${b.url}/hook` });
-  const words = { id: 'approval.1', title: 'Approval wanted', lines: ['Runs: restart db'], path: '/ui/approvals/1', channels: [first.id, 99] };
+  const words = {
+    id: 'approval.1',
+    title: 'Approval wanted',
+    lines: ['Runs: restart db'],
+    path: '/ui/approvals/1',
+    channels: [first.id, 99],
+  };
   a.always({ status: 503 });
   await office.dispatcher.say(words);
   await office.turn();
@@ -483,12 +553,21 @@ test('words of another room go to the channels they name, once, and again when t
   await office.turn();
   assert.deepEqual([a.taken.length, b.requests.length], [1, 0]);
   const { event, title, text, link } = a.taken[0]!.body as Record<string, string>;
-  assert.deepEqual([event, title, text, link!.endsWith('/ui/approvals/1')], ['words', 'Approval wanted', 'Runs: restart db', true]);
+  assert.deepEqual(
+    [event, title, text, link!.endsWith('/ui/approvals/1')],
+    ['words', 'Approval wanted', 'Runs: restart db', true],
+  );
   assert.deepEqual([office.recorded, office.announced], [[], []]);
 });
 
 test('a kind of channel that never ends its delivery holds up no other: it is tried again, and may have it', async () => {
-  const endless = { title: 'Endless', secret: 'none', limits: [], check: () => undefined, deliver: () => new Promise(() => undefined) } as const;
+  const endless = {
+    title: 'Endless',
+    secret: 'none',
+    limits: [],
+    check: () => undefined,
+    deliver: () => new Promise(() => undefined),
+  } as const;
   const parts = {
     tables: {},
     types: { find: () => endless, named: () => assert.fail() },

@@ -12,11 +12,26 @@ async function meet(t: TestContext, ...known: readonly number[]) {
   const robot = await startWecom(t, clock);
   const { id } = await office.channel({ channel_type: 'wecom', endpoint: robot.url + wecomPath });
   for (const incident of known) {
-    const hour = Array.from({ length: 60 }, (_, at) => [clock.now() - (59 - at) * 60_000, 60 + at] as const);
-    office.backgrounds.set(incident, { incident: noticeOf(incident).incident, hour, steps: [], beside: [] });
+    const hour = Array.from(
+      { length: 60 },
+      (_, at) => [clock.now() - (59 - at) * 60_000, 60 + at] as const,
+    );
+    office.backgrounds.set(incident, {
+      incident: noticeOf(incident).incident,
+      hour,
+      steps: [],
+      beside: [],
+    });
   }
   const kinds = (): readonly string[] => robot.requests.map(({ body }) => body.msgtype);
-  return { clock, office, robot, id, kinds, words: async () => (await office.deliveries()).map(({ state, error }) => [state, error]) };
+  return {
+    clock,
+    office,
+    robot,
+    id,
+    kinds,
+    words: async () => (await office.deliveries()).map(({ state, error }) => [state, error]),
+  };
 }
 
 test('a WeCom robot gets the last hour as a picture after the text, and no picture where nothing is known', async (t) => {
@@ -37,7 +52,10 @@ test('a WeCom robot gets the last hour as a picture after the text, and no pictu
 
 test('no picture goes where the text was not taken', async (t) => {
   const { office, robot, clock, kinds } = await meet(t, 1);
-  robot.next({ status: 500, body: 'oops' }, json({ errcode: 45009, errmsg: 'api freq out of limit' }));
+  robot.next(
+    { status: 500, body: 'oops' },
+    json({ errcode: 45009, errmsg: 'api freq out of limit' }),
+  );
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
   assert.deepEqual(kinds(), ['markdown']);
@@ -55,7 +73,11 @@ const losses: readonly (readonly [string, Quirk, RegExp])[] = [
     json({ errcode: 301019, errmsg: 'media file md5 not match' }),
     /^sent without its picture: the platform answered with code 301019: media file/,
   ],
-  ['is out of order', { status: 500, body: 'oops' }, /^sent without its picture: the platform answered 500/],
+  [
+    'is out of order',
+    { status: 500, body: 'oops' },
+    /^sent without its picture: the platform answered 500/,
+  ],
   ['never ends its answer', 'slow', /^sent without its picture: .*within/],
   ['hangs up', 'hang up', /^sent without its picture: /],
 ];
@@ -83,7 +105,10 @@ for (const [what, quirk, said] of losses) {
 
 test('a robot that has had enough by the picture is left alone for as long as after a text', async (t) => {
   const { office, robot, clock, kinds } = await meet(t, 1);
-  robot.next(json({ errcode: 0, errmsg: 'ok' }), json({ errcode: 45009, errmsg: 'api freq out of limit' }));
+  robot.next(
+    json({ errcode: 0, errmsg: 'ok' }),
+    json({ errcode: 45009, errmsg: 'api freq out of limit' }),
+  );
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
   await office.dispatcher.accept(noticeOf(2));
@@ -104,21 +129,33 @@ test('pictures count against what a robot takes in a minute, and never hold up a
     await office.turn();
     at.push(...robot.requests.slice(at.length).map(() => clock.now()));
     if (incident <= 13) {
-      assert.equal(kinds().filter((kind) => kind === 'markdown').length, incident, 'each text goes at once');
+      assert.equal(
+        kinds().filter((kind) => kind === 'markdown').length,
+        incident,
+        'each text goes at once',
+      );
     }
     clock.advance(1_000);
   }
   assert.equal(robot.taken.length, robot.requests.length, 'the robot has refused none');
-  at.forEach((from, index) => assert.ok(at.slice(index).filter((one) => one < from + 60_000).length <= 18));
+  at.forEach((from, index) =>
+    assert.ok(at.slice(index).filter((one) => one < from + 60_000).length <= 18),
+  );
   const pictures = kinds().filter((kind) => kind === 'image').length;
   assert.ok(pictures >= 4, String(pictures));
-  assert.match(String((await words()).find(([, error]) => error !== null)?.[1]), /^sent without its picture: the platform takes few more messages/);
+  assert.match(
+    String((await words()).find(([, error]) => error !== null)?.[1]),
+    /^sent without its picture: the platform takes few more messages/,
+  );
 });
 
 test('what pictures have taken of the minute is known after a restart', async (t) => {
   const { office, clock } = await meet(t, 1);
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
-  const { recent } = await office.tables.read.selectFrom('notify_states').select('recent').executeTakeFirstOrThrow();
+  const { recent } = await office.tables.read
+    .selectFrom('notify_states')
+    .select('recent')
+    .executeTakeFirstOrThrow();
   assert.deepEqual(JSON.parse(recent), [clock.now(), clock.now()]);
 });

@@ -16,17 +16,28 @@ const usual = { group_by: ['rule_key'], group_wait: '10s', group_interval: '1m' 
 
 const toldOf = ({ body }: Received): string =>
   body.event === 'digest'
-    ? body.notices.map(({ event, incident }: { event: string; incident: { id: number } }) => `${event} ${incident.id}`).join(', ')
+    ? body.notices
+        .map(
+          ({ event, incident }: { event: string; incident: { id: number } }) =>
+            `${event} ${incident.id}`,
+        )
+        .join(', ')
     : `${body.event} ${body.incident.id}`;
 
 /** Lets seconds pass, one at a time, and says at which of them a message came. */
-async function pass(office: Office, platform: Platform, seconds: number): Promise<readonly (readonly [number, string])[]> {
+async function pass(
+  office: Office,
+  platform: Platform,
+  seconds: number,
+): Promise<readonly (readonly [number, string])[]> {
   const heard: (readonly [number, string])[] = [];
   for (let second = 1; second <= seconds; second += 1) {
     office.clock.advance(1_000);
     const before = platform.taken.length;
     await office.turn();
-    heard.push(...platform.taken.slice(before).map((request) => [second, toldOf(request)] as const));
+    heard.push(
+      ...platform.taken.slice(before).map((request) => [second, toldOf(request)] as const),
+    );
   }
   return heard;
 }
@@ -34,7 +45,12 @@ async function pass(office: Office, platform: Platform, seconds: number): Promis
 async function grouped(t: TestContext, more: object = {}) {
   const office = await openOffice(t);
   const platform = await startReceiver(t);
-  const channel = await office.channel({ channel_type: 'webhook', endpoint: platform.url, ...usual, ...more });
+  const channel = await office.channel({
+    channel_type: 'webhook',
+    endpoint: platform.url,
+    ...usual,
+    ...more,
+  });
   return { office, platform, channel };
 }
 
@@ -42,13 +58,20 @@ test('what fires together goes in one message after group_wait; what joins, and 
   const { office, platform } = await grouped(t);
   await office.dispatcher.accept(noticeOf(1));
   assert.deepEqual(await pass(office, platform, 4), []);
-  await office.dispatcher.accept(noticeOf(2), noticeOf(3, 'firing', { incident: { rule_key: 'disk_high' } }));
+  await office.dispatcher.accept(
+    noticeOf(2),
+    noticeOf(3, 'firing', { incident: { rule_key: 'disk_high' } }),
+  );
   assert.deepEqual(await pass(office, platform, 20), [
     [6, 'firing 1, firing 2'],
     [10, 'firing 3'],
   ]);
   await office.dispatcher.accept(noticeOf(4));
-  assert.deepEqual(await pass(office, platform, 30), [], 'less than a minute after the first message');
+  assert.deepEqual(
+    await pass(office, platform, 30),
+    [],
+    'less than a minute after the first message',
+  );
   await office.dispatcher.accept(noticeOf(1, 'resolved'));
   assert.deepEqual(await pass(office, platform, 30), [[16, 'firing 4, resolved 1']]);
 });
@@ -57,7 +80,8 @@ test('who joins one incident within an interval goes in one message, which says 
   const { office, platform } = await grouped(t);
   await office.dispatcher.accept(noticeOf(1));
   await pass(office, platform, 10);
-  const joined = (by: number) => noticeOf(1, 'firing', { id: `joined-${by}`, incident: { firing_instances: by } });
+  const joined = (by: number) =>
+    noticeOf(1, 'firing', { id: `joined-${by}`, incident: { firing_instances: by } });
   await office.dispatcher.accept(joined(2));
   await pass(office, platform, 20);
   await office.dispatcher.accept(joined(3), joined(4));
@@ -71,7 +95,9 @@ test('who joins one incident within an interval goes in one message, which says 
   assert.equal(platform.taken.at(-1)!.body.incident.firing_instances, 5);
   await pass(office, platform, 100);
   assert.deepEqual(
-    office.recorded.map(({ notice_id: id, result, attempts }) => [id, result, attempts] as const).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    office.recorded
+      .map(({ notice_id: id, result, attempts }) => [id, result, attempts] as const)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
     [
       ['1/1/firing', 'sent', 1],
       ['joined-2', 'folded', 0],
@@ -94,7 +120,11 @@ test('a group is told by nothing but its own time, whatever somebody does to the
   assert.deepEqual(await pass(office, platform, 1), [[1, 'firing 1']]);
   office.clock.jump(-86_400_000);
   await office.dispatcher.accept(noticeOf(2));
-  assert.equal((await pass(office, platform, 60)).length, 1, 'a message of the future holds nothing back for longer than the interval');
+  assert.equal(
+    (await pass(office, platform, 60)).length,
+    1,
+    'a message of the future holds nothing back for longer than the interval',
+  );
 });
 
 test('a group that waits when the process ends goes with the next one', async (t) => {
@@ -132,7 +162,12 @@ test('a group key says what its incidents share; three dots keep each apart', ()
   const keyOf = (...by: string[]): string => groupKeyOf({ grouping: { by } }, incident);
   assert.deepEqual(
     [keyOf(), keyOf('alertname', 'team', 'dc'), keyOf('severity', 'device_id'), keyOf('...')],
-    ['{}', '{"alertname":"cpu_high","team":"db","dc":""}', '{"severity":"warning","device_id":"7"}', 'incident 7'],
+    [
+      '{}',
+      '{"alertname":"cpu_high","team":"db","dc":""}',
+      '{"severity":"warning","device_id":"7"}',
+      'incident 7',
+    ],
   );
 });
 
@@ -156,11 +191,10 @@ test('a channel that is down for ten minutes loses nothing: who still burns is t
     heard.map(([, what]) => what),
     ['firing 2'],
   );
-  assert.deepEqual(office.recorded.map(({ incident_id: id, kind, result }) => `${kind} ${id} ${result}`).sort(), [
-    'firing 1 overtaken',
-    'firing 2 folded',
-    'resolved 1 overtaken',
-  ]);
+  assert.deepEqual(
+    office.recorded.map(({ incident_id: id, kind, result }) => `${kind} ${id} ${result}`).sort(),
+    ['firing 1 overtaken', 'firing 2 folded', 'resolved 1 overtaken'],
+  );
 });
 
 test('what burns on is sent again after repeat_interval, unless it is in hand; a group of which nothing burns is forgotten', async (t) => {
@@ -179,17 +213,32 @@ test('what burns on is sent again after repeat_interval, unless it is in hand; a
   assert.deepEqual(await later(20_000), ['reminder 1, reminder 2']);
   assert.deepEqual(await later(60_000), []);
   office.burning.shift();
-  assert.deepEqual(await later(4 * 3_600_000), ['reminder 2'], 'what was acknowledged or muted meanwhile is left out');
+  assert.deepEqual(
+    await later(4 * 3_600_000),
+    ['reminder 2'],
+    'what was acknowledged or muted meanwhile is left out',
+  );
   office.burning.shift();
   assert.deepEqual(await later(4 * 3_600_000), []);
-  assert.equal((await office.tables.read.selectFrom('notify_groups').selectAll().execute()).length, 0);
+  assert.equal(
+    (await office.tables.read.selectFrom('notify_groups').selectAll().execute()).length,
+    0,
+  );
 });
 
 test('the channel that stands in gets what cannot be sent, and its end', async (t) => {
   const office = await openOffice(t);
   const [broken, spare] = [await startReceiver(t), await startReceiver(t)];
-  const other = await office.channel({ channel_type: 'webhook', endpoint: spare.url, match_labels: { team: 'no one' } });
-  await office.channel({ channel_type: 'webhook', endpoint: broken.url, fallback_channel_id: other.id });
+  const other = await office.channel({
+    channel_type: 'webhook',
+    endpoint: spare.url,
+    match_labels: { team: 'no one' },
+  });
+  await office.channel({
+    channel_type: 'webhook',
+    endpoint: broken.url,
+    fallback_channel_id: other.id,
+  });
   broken.always({ status: 404 });
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
@@ -199,16 +248,28 @@ test('the channel that stands in gets what cannot be sent, and its end', async (
   await office.turn();
   assert.deepEqual(spare.taken.map(toldOf), ['firing 1', 'resolved 1']);
   await office.remove(other.id);
-  assert.equal((await office.channels.list({ limit: 10 })).items[0]!.fallback_channel_id, null, 'one that is gone stands in for none');
+  assert.equal(
+    (await office.channels.list({ limit: 10 })).items[0]!.fallback_channel_id,
+    null,
+    'one that is gone stands in for none',
+  );
 });
 
 test('what is tried again is counted by notifications: those that one message tells each for itself, and none of another channel', async (t) => {
   const office = await openOffice(t);
   const platform = await startReceiver(t);
   const draft = { channel_type: 'webhook', endpoint: platform.url };
-  const [together, other] = [await office.channel({ ...draft, group_by: [], group_wait: '10s' }), await office.channel(draft)];
-  const deliveries = new Deliveries({ ...office, ids: { uuid: () => crypto.randomUUID() }, hurried: (channel) => office.sender.hurried(channel) });
-  const listed = async (channel: number) => (await deliveries.list({ state: 'delayed', channel_id: channel }, { limit: 10 })).total;
+  const [together, other] = [
+    await office.channel({ ...draft, group_by: [], group_wait: '10s' }),
+    await office.channel(draft),
+  ];
+  const deliveries = new Deliveries({
+    ...office,
+    ids: { uuid: () => crypto.randomUUID() },
+    hurried: (channel) => office.sender.hurried(channel),
+  });
+  const listed = async (channel: number) =>
+    (await deliveries.list({ state: 'delayed', channel_id: channel }, { limit: 10 })).total;
   for (const status of [403, 503]) {
     platform.always({ status });
     for (const incident of [status, status + 1, status + 2]) {
@@ -217,11 +278,22 @@ test('what is tried again is counted by notifications: those that one message te
     office.clock.advance(11_000);
     await office.turn();
     // What a platform refuses is late at once, what it is too busy for after some tries: it waits for the next one all the same.
-    assert.deepEqual([await listed(together.id), await listed(other.id)], status === 403 ? [3, 3] : [0, 0]);
-    assert.deepEqual([await deliveries.resendAll(together.id), await deliveries.resendAll(other.id)], [3, 3], String(status));
+    assert.deepEqual(
+      [await listed(together.id), await listed(other.id)],
+      status === 403 ? [3, 3] : [0, 0],
+    );
+    assert.deepEqual(
+      [await deliveries.resendAll(together.id), await deliveries.resendAll(other.id)],
+      [3, 3],
+      String(status),
+    );
     platform.always(undefined);
     await office.drain();
-    assert.deepEqual([await deliveries.resendAll(together.id), await deliveries.resendAll(other.id)], [0, 0], String(status));
+    assert.deepEqual(
+      [await deliveries.resendAll(together.id), await deliveries.resendAll(other.id)],
+      [0, 0],
+      String(status),
+    );
   }
   await assert.rejects(deliveries.resendAll(99), { code: 'not_found' });
 });
@@ -230,16 +302,27 @@ test('what a channel could not be sent is listed and sent again when a person as
   const office = await openOffice(t);
   const platform = await startReceiver(t);
   const { id } = await office.channel({ channel_type: 'webhook', endpoint: platform.url });
-  const deliveries = new Deliveries({ ...office, ids: { uuid: () => crypto.randomUUID() }, hurried: (channel) => office.sender.hurried(channel) });
-  const list = async (state: 'delayed' | 'failed' | 'sent') => (await deliveries.list({ state }, { limit: 10 })).items;
+  const deliveries = new Deliveries({
+    ...office,
+    ids: { uuid: () => crypto.randomUUID() },
+    hurried: (channel) => office.sender.hurried(channel),
+  });
+  const list = async (state: 'delayed' | 'failed' | 'sent') =>
+    (await deliveries.list({ state }, { limit: 10 })).items;
   platform.next({ status: 403 });
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
   const [late] = await list('delayed');
-  assert.deepEqual([late!.incident_id, late!.attempts, late!.error, late!.finished_at], [1, 1, 'the platform answered 403', null]);
+  assert.deepEqual(
+    [late!.incident_id, late!.attempts, late!.error, late!.finished_at],
+    [1, 1, 'the platform answered 403', null],
+  );
   assert.equal(await deliveries.resendAll(id), 1);
   await office.turn();
-  assert.deepEqual([platform.taken.length, (await list('delayed')).length, (await list('sent')).length], [1, 0, 1]);
+  assert.deepEqual(
+    [platform.taken.length, (await list('delayed')).length, (await list('sent')).length],
+    [1, 0, 1],
+  );
   await assert.rejects(deliveries.resend(late!.id), /was sent and cannot be sent again/);
   await assert.rejects(deliveries.resend('no-such'), /there is no notification no-such/);
 
@@ -255,7 +338,9 @@ test('what a channel could not be sent is listed and sent again when a person as
   await office.turn();
   assert.notEqual(anew.id, failed!.id, 'its outcome is another one');
   assert.deepEqual(
-    office.recorded.filter(({ channel_id: channel }) => channel === off.id).map(({ delivery_id: delivery, result }) => [delivery, result]),
+    office.recorded
+      .filter(({ channel_id: channel }) => channel === off.id)
+      .map(({ delivery_id: delivery, result }) => [delivery, result]),
     [
       [failed!.id, 'failed'],
       [anew.id, 'sent'],
@@ -264,26 +349,35 @@ test('what a channel could not be sent is listed and sent again when a person as
 });
 
 // The time is for a query that compares each with each.
-test('ten thousand incidents that fire at once are a few messages, and so are their ends; no one is lost', { timeout: 100_000 }, async (t) => {
-  const { office, platform } = await grouped(t);
-  const incidents = Array.from({ length: 10_000 }, (_, index) => ({ id: index + 1, rule_key: `rule_${index % 20}` }));
-  for (const kind of ['firing', 'resolved'] as const) {
-    for (let from = 0; from < incidents.length; from += 500) {
-      await office.dispatcher.accept(
-        ...incidents.slice(from, from + 500).map(({ id, rule_key: rule }) => noticeOf(id, kind, { incident: { rule_key: rule } })),
+test(
+  'ten thousand incidents that fire at once are a few messages, and so are their ends; no one is lost',
+  { timeout: 100_000 },
+  async (t) => {
+    const { office, platform } = await grouped(t);
+    const incidents = Array.from({ length: 10_000 }, (_, index) => ({
+      id: index + 1,
+      rule_key: `rule_${index % 20}`,
+    }));
+    for (const kind of ['firing', 'resolved'] as const) {
+      for (let from = 0; from < incidents.length; from += 500) {
+        await office.dispatcher.accept(
+          ...incidents
+            .slice(from, from + 500)
+            .map(({ id, rule_key: rule }) => noticeOf(id, kind, { incident: { rule_key: rule } })),
+        );
+      }
+      const before = platform.taken.length;
+      await pass(office, platform, 62);
+      const messages = platform.taken.slice(before);
+      assert.ok(messages.length <= 20, `${messages.length} messages`);
+      assert.equal(
+        messages.reduce((sum, { body }) => sum + body.count, 0),
+        10_000,
       );
     }
-    const before = platform.taken.length;
-    await pass(office, platform, 62);
-    const messages = platform.taken.slice(before);
-    assert.ok(messages.length <= 20, `${messages.length} messages`);
-    assert.equal(
-      messages.reduce((sum, { body }) => sum + body.count, 0),
-      10_000,
-    );
-  }
-  assert.equal(office.recorded.length, 20_000);
-});
+    assert.equal(office.recorded.length, 20_000);
+  },
+);
 
 test('a message waits a moment for a cause that is being looked for, but one that is grave never does', async (t) => {
   const office = await openOffice(t, { investigates: true });
@@ -292,8 +386,14 @@ test('a message waits a moment for a cause that is being looked for, but one tha
   for (const id of [1, 2, 3, 4, 5]) {
     office.looked.set(id, id === 4 ? 'skipped' : 'running');
   }
-  const about = (id: number, severity: 'warning' | 'critical') => noticeOf(id, 'firing', { incident: { rule_key: `rule ${id}`, severity } });
-  await office.dispatcher.accept(about(1, 'warning'), about(2, 'critical'), about(3, 'warning'), about(4, 'warning'));
+  const about = (id: number, severity: 'warning' | 'critical') =>
+    noticeOf(id, 'firing', { incident: { rule_key: `rule ${id}`, severity } });
+  await office.dispatcher.accept(
+    about(1, 'warning'),
+    about(2, 'critical'),
+    about(3, 'warning'),
+    about(4, 'warning'),
+  );
   assert.deepEqual(await pass(office, platform, 11), [
     [10, 'firing 2'],
     [10, 'firing 4'],
@@ -308,7 +408,8 @@ test('a message waits a moment for a cause that is being looked for, but one tha
 test('a group that is still filling by the hundred when its time has come waits for the rest, for half a minute at most', async (t) => {
   const { office, platform } = await grouped(t);
   let id = 0;
-  const burst = () => office.dispatcher.accept(...Array.from({ length: 150 }, () => noticeOf((id += 1))));
+  const burst = () =>
+    office.dispatcher.accept(...Array.from({ length: 150 }, () => noticeOf((id += 1))));
   const counts = () => platform.taken.map(({ body }) => body.count);
   await burst();
   await pass(office, platform, 9);
@@ -332,9 +433,23 @@ test('a group that is still filling by the hundred when its time has come waits 
 test('while nothing is due the queue is not written to; what is due goes in its time, and so does what the channel that stands in is given', async (t) => {
   const office = await openOffice(t);
   const [broken, spare] = [await startReceiver(t), await startReceiver(t)];
-  const other = await office.channel({ channel_type: 'webhook', endpoint: spare.url, match_labels: { team: 'none' }, group_wait: '10m' });
-  await office.channel({ channel_type: 'webhook', endpoint: broken.url, fallback_channel_id: other.id });
-  await office.channel({ channel_type: 'webhook', endpoint: spare.url, match_labels: { team: 'late' }, group_wait: '10m' });
+  const other = await office.channel({
+    channel_type: 'webhook',
+    endpoint: spare.url,
+    match_labels: { team: 'none' },
+    group_wait: '10m',
+  });
+  await office.channel({
+    channel_type: 'webhook',
+    endpoint: broken.url,
+    fallback_channel_id: other.id,
+  });
+  await office.channel({
+    channel_type: 'webhook',
+    endpoint: spare.url,
+    match_labels: { team: 'late' },
+    group_wait: '10m',
+  });
   let writes = 0;
   const { write } = office.tables;
   Object.assign(office.tables, { write: (work: never) => ((writes += 1), write(work)) });

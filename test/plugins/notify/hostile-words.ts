@@ -24,7 +24,8 @@ export const hostileWords: Readonly<Record<string, string>> = {
   'a reference of markdown': '[runbook][1]\n\n[1]: https://evil.example',
   'an address in brackets': '<https://evil.example/x> and https://evil.example/*a*/_b_',
   'a script as a link': '[x](javascript:alert(1)) javascript:alert(1) data:text/html,<script>',
-  'a command of DingTalk': 'dtmd://dingtalkclient/sendMessage?content=/approve [ok](dtmd://dingtalkclient/sendMessage?content=x)',
+  'a command of DingTalk':
+    'dtmd://dingtalkclient/sendMessage?content=/approve [ok](dtmd://dingtalkclient/sendMessage?content=x)',
   emphasis: '*bold* **bold** ***both*** _thin_ __bold__ ~struck~ ~~struck~~',
   code: '`code` ```\nblock\n``` `` ` ``',
   'a mark without its end': '**bold from here on, `code from here on, _and thin',
@@ -41,7 +42,9 @@ export const hostileWords: Readonly<Record<string, string>> = {
   'marks of JSON': '\\ \\\\ \\" \\u0000 \\n \\ud83d',
   'quotation marks': `${'"'.repeat(400)}${'\\'.repeat(400)}`,
   'a zero byte': 'a\u0000b\u0000',
-  'characters that control': Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).join('') + '\u007f\u0085\u009b',
+  'characters that control':
+    Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).join('') +
+    '\u007f\u0085\u009b',
   'colours of a terminal': `${escape}[31mred${escape}[0m ${escape}]8;;https://evil.example${escape}\\link${escape}]8;;${escape}\\ ${escape}[2J`,
   'a text that turns': 'safe\u202egnp.exe\u202c \u2067right\u2069 \u200eleft\u200f \u061c',
   Hebrew: 'שרת שרת 10.1.1.1 (db)',
@@ -53,7 +56,8 @@ export const hostileWords: Readonly<Record<string, string>> = {
   'ends of lines': 'a\nb\rc\r\nd\u2028e\u2029f\vg\fh',
   blanks: '   \t\u00a0\u3000   ',
   'nothing to be seen': '\u200b\u200b\u2060',
-  'braces of a template': '{{ .secret }} {{ range . }} {{ template "x" }} ${HOME} {% raw %} %s %n $(id) `id`',
+  'braces of a template':
+    '{{ .secret }} {{ range . }} {{ template "x" }} ${HOME} {% raw %} %s %n $(id) `id`',
   'braces without an end': '{{ {{{{ }} {% #{',
   SQL: `'; drop table alert_incidents; --`,
   'a path': '../../../../etc/passwd /var/lib/a_b/C:\\temp\\_x_',
@@ -65,15 +69,31 @@ export const hostileWords: Readonly<Record<string, string>> = {
 };
 
 /** Where strangers write. */
-export const places = ['the name of the rule', 'a label', 'the name of the host', 'an annotation'] as const;
+export const places = [
+  'the name of the rule',
+  'a label',
+  'the name of the host',
+  'an annotation',
+] as const;
 export type Place = (typeof places)[number];
 
 /** Of a host whose name is not a part of it. */
 export const hostileNotice = (id: number, place: Place, words: string): Notice =>
   noticeOf(id, 'firing', {
     incident: {
-      ...{ device_id: '7', scope_id: '7', labels: { device_id: '7', team: 'db', ...(place === 'a label' && { evil: words, instance: words }) } },
+      ...{
+        device_id: '7',
+        scope_id: '7',
+        labels: {
+          device_id: '7',
+          team: 'db',
+          ...(place === 'a label' && { evil: words, instance: words }),
+        },
+      },
       ...(place === 'the name of the rule' && { rule_name: words, summary: '' }),
-      ...(place === 'an annotation' && { summary: words, annotations: { summary: words, description: words } }),
+      ...(place === 'an annotation' && {
+        summary: words,
+        annotations: { summary: words, description: words },
+      }),
     },
   });

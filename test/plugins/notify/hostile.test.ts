@@ -10,11 +10,25 @@ import { startReceiver } from './fakes/receiver.ts';
 import { dingtalkPath, startDingtalk, startWecom, wecomPath } from './fakes/robots.ts';
 import { slackPath, startSlack } from './fakes/slack.ts';
 import { startTelegram, telegramToken } from './fakes/telegram.ts';
-import { genieKey, pagerdutyPath, routingKey, startOpsgenie, startPagerduty } from './fakes/trackers.ts';
+import {
+  genieKey,
+  pagerdutyPath,
+  routingKey,
+  startOpsgenie,
+  startPagerduty,
+} from './fakes/trackers.ts';
 import { hostileNotice, hostileWords, type Place, places } from './hostile-words.ts';
 import mattermost from './mattermost/plugin.json' with { type: 'json' };
 import { openOffice, testClock } from './office.ts';
-import { beyond, htmlReader, markdownReader, plainReader, type Reader, slackReader, troubleIn } from './readers.ts';
+import {
+  beyond,
+  htmlReader,
+  markdownReader,
+  plainReader,
+  type Reader,
+  slackReader,
+  troubleIn,
+} from './readers.ts';
 
 type Start = Parameters<typeof startPlatform>[0];
 
@@ -29,32 +43,91 @@ interface Kind {
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- blocks as Slack has them
-const slackTexts = ({ body }: Received): string[] => [body.text, ...body.attachments[0].blocks.flatMap(({ text }: any) => (text ? [text.text] : []))];
+const slackTexts = ({ body }: Received): string[] => [
+  body.text,
+  ...body.attachments[0].blocks.flatMap(({ text }: any) => (text ? [text.text] : [])),
+];
 // oxlint-disable-next-line typescript/no-explicit-any -- a card as Feishu has it
-const feishuTexts = ({ body: { card } }: Received): string[] => [card.header.title.content, ...card.elements.flatMap(({ text }: any) => text?.content ?? [])];
+const feishuTexts = ({ body: { card } }: Received): string[] => [
+  card.header.title.content,
+  ...card.elements.flatMap(({ text }: any) => text?.content ?? []),
+];
 const leaves = (value: unknown): string[] =>
-  typeof value === 'string' ? [value] : typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [];
+  typeof value === 'string'
+    ? [value]
+    : typeof value === 'object' && value !== null
+      ? Object.values(value).flatMap(leaves)
+      : [];
 /** Of a program, what it may show; the incident beside it is as it is. */
-const forPeople = ({ body: { title, facts, steps, text } }: Received): string[] => leaves([title, facts, steps, text]);
+const forPeople = ({ body: { title, facts, steps, text } }: Received): string[] =>
+  leaves([title, facts, steps, text]);
 
 /** Links of ours lead to the incident that is told. */
-const withoutNumbers: Reader = (text) => markdownReader(text).map((found) => found.replace(/(svc\.example\/incidents\/)\d+/, '$1'));
+const withoutNumbers: Reader = (text) =>
+  markdownReader(text).map((found) => found.replace(/(svc\.example\/incidents\/)\d+/, '$1'));
 
 const kinds: readonly Kind[] = [
-  { type: 'webhook', start: (t) => startReceiver(t), path: '/hook', texts: forPeople, reader: plainReader },
-  { type: 'slack', start: (t) => startSlack(t), path: slackPath, texts: slackTexts, reader: slackReader },
-  { type: 'feishu', start: startFeishu, path: feishuPath, texts: feishuTexts, reader: plainReader },
-  { type: 'dingtalk', start: startDingtalk, path: dingtalkPath, texts: ({ body }) => [body.actionCard.text], reader: markdownReader },
-  { type: 'wecom', start: startWecom, path: wecomPath, texts: ({ body }) => [body.markdown.content], reader: withoutNumbers },
   {
-    ...{ type: 'telegram', start: (t) => startTelegram(t), path: '?chat_id=-1001234567890', secret: telegramToken },
+    type: 'webhook',
+    start: (t) => startReceiver(t),
+    path: '/hook',
+    texts: forPeople,
+    reader: plainReader,
+  },
+  {
+    type: 'slack',
+    start: (t) => startSlack(t),
+    path: slackPath,
+    texts: slackTexts,
+    reader: slackReader,
+  },
+  { type: 'feishu', start: startFeishu, path: feishuPath, texts: feishuTexts, reader: plainReader },
+  {
+    type: 'dingtalk',
+    start: startDingtalk,
+    path: dingtalkPath,
+    texts: ({ body }) => [body.actionCard.text],
+    reader: markdownReader,
+  },
+  {
+    type: 'wecom',
+    start: startWecom,
+    path: wecomPath,
+    texts: ({ body }) => [body.markdown.content],
+    reader: withoutNumbers,
+  },
+  {
+    ...{
+      type: 'telegram',
+      start: (t) => startTelegram(t),
+      path: '?chat_id=-1001234567890',
+      secret: telegramToken,
+    },
     ...{ texts: ({ body }) => [body.text], reader: htmlReader },
   },
-  { type: 'pagerduty', start: startPagerduty, path: pagerdutyPath, secret: routingKey, texts: ({ body }) => leaves(body), reader: plainReader },
-  { type: 'opsgenie', start: startOpsgenie, path: '', secret: genieKey, texts: ({ body }) => leaves(body), reader: plainReader },
+  {
+    type: 'pagerduty',
+    start: startPagerduty,
+    path: pagerdutyPath,
+    secret: routingKey,
+    texts: ({ body }) => leaves(body),
+    reader: plainReader,
+  },
+  {
+    type: 'opsgenie',
+    start: startOpsgenie,
+    path: '',
+    secret: genieKey,
+    texts: ({ body }) => leaves(body),
+    reader: plainReader,
+  },
   {
     type: 'mattermost',
-    start: (t) => startPlatform(t, (request) => ({ ...json({ status: isJson(request) && request.text.length < 16_384 ? 'OK' : 'no' }), taken: true })),
+    start: (t) =>
+      startPlatform(t, (request) => ({
+        ...json({ status: isJson(request) && request.text.length < 16_384 ? 'OK' : 'no' }),
+        taken: true,
+      })),
     path: '/hooks/x',
     texts: ({ body }) => [body.text],
     reader: markdownReader,
@@ -64,28 +137,46 @@ const kinds: readonly Kind[] = [
 /** One office with a channel to every kind of platform. */
 async function open(t: Start) {
   const clock = testClock();
-  const described = declaredType((mattermost.contributes['notify.channel-types'] as unknown as Record<string, DeclaredChannelType>)['mattermost']!);
-  const find = (id: string): ChannelType | undefined => (id === 'mattermost' ? described : shippedTypes[id]);
+  const described = declaredType(
+    (
+      mattermost.contributes['notify.channel-types'] as unknown as Record<
+        string,
+        DeclaredChannelType
+      >
+    )['mattermost']!,
+  );
+  const find = (id: string): ChannelType | undefined =>
+    id === 'mattermost' ? described : shippedTypes[id];
   const known = { find, named: (id: string) => ({ id, type: find(id)! }) };
   const office = await openOffice(t, { clock, timeoutMs: 5_000, types: known });
   const platforms = new Map<string, Platform>();
   for (const { type, start, path, secret } of kinds) {
     const platform = await start(t, clock);
     platforms.set(type, platform);
-    await office.channel({ channel_type: type, endpoint: platform.url + path, ...(secret !== undefined && { secret }) });
+    await office.channel({
+      channel_type: type,
+      endpoint: platform.url + path,
+      ...(secret !== undefined && { secret }),
+    });
   }
   let id = 0;
   /** What each platform was sent of one notice, all of which it must have taken. */
   const told = async (place: Place, words: string): Promise<ReadonlyMap<string, Received>> => {
     office.hosts.splice(0, 1, {
-      ...{ id: 7, display_name: place === 'the name of the host' ? words : 'db-3', hostname: 'db-3' },
+      ...{
+        id: 7,
+        display_name: place === 'the name of the host' ? words : 'db-3',
+        hostname: 'db-3',
+      },
       ...{ ip_address: '10.0.0.7', roles: ['db'], tags: { rack: 'r1' } },
     });
     id += 1;
     await office.dispatcher.accept(hostileNotice(id, place, words));
     clock.advance(60_000);
     await office.turn();
-    return new Map([...platforms].map(([type, platform]) => [type, platform.requests.splice(0).at(-1)!]));
+    return new Map(
+      [...platforms].map(([type, platform]) => [type, platform.requests.splice(0).at(-1)!]),
+    );
   };
   const refused = async (): Promise<readonly string[]> =>
     (await office.deliveries())
@@ -120,11 +211,19 @@ describe('words of strangers', () => {
           const where = `${type}, ${place}`;
           const seen = texts(received.get(type)!);
           const whole = seen.join('\n');
-          for (const text of type === 'pagerduty' || type === 'opsgenie' || type === 'webhook' ? [] : seen) {
+          for (const text of type === 'pagerduty' || type === 'opsgenie' || type === 'webhook'
+            ? []
+            : seen) {
             assert.equal(troubleIn(text), undefined, where);
           }
-          seen.forEach((text) => assert.doesNotMatch(text, /(?!\n)\p{Cc}|[\u202a-\u202e\u2066-\u2069]|\p{Cs}/u, where));
-          assert.deepEqual(beyond(reader(whole), reader(texts(harmless.get(place)!.get(type)!).join('\n'))), [], where);
+          seen.forEach((text) =>
+            assert.doesNotMatch(text, /(?!\n)\p{Cc}|[\u202a-\u202e\u2066-\u2069]|\p{Cs}/u, where),
+          );
+          assert.deepEqual(
+            beyond(reader(whole), reader(texts(harmless.get(place)!.get(type)!).join('\n'))),
+            [],
+            where,
+          );
           assert.match(whole, /10\.0\.0\.7/, `${where}: the address of the host`);
           assert.match(whole, /93\.5 \(threshold 90\)/, `${where}: the value`);
         }

@@ -7,7 +7,10 @@ import { Lookout } from '../../../plugins/notify/lookout.ts';
 
 test('an idle house does not look for deliveries again and again; a write, or a while, makes it look', async () => {
   let [looks, left] = [0, true];
-  const inner = { read: {}, write: async (work: (tx: never) => Promise<unknown>) => work({} as never) } as unknown as Tables<object>;
+  const inner = {
+    read: {},
+    write: async (work: (tx: never) => Promise<unknown>) => work({} as never),
+  } as unknown as Tables<object>;
   const tables = new Lookout(inner);
   const look = tables.whileStirred(async () => {
     looks += 1;

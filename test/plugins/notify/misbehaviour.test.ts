@@ -9,7 +9,13 @@ import type { Quirk } from './fakes/platform.ts';
 import { startReceiver } from './fakes/receiver.ts';
 import { slackPath, startSlack } from './fakes/slack.ts';
 import { startTelegram, telegramToken } from './fakes/telegram.ts';
-import { genieKey, pagerdutyPath, routingKey, startOpsgenie, startPagerduty } from './fakes/trackers.ts';
+import {
+  genieKey,
+  pagerdutyPath,
+  routingKey,
+  startOpsgenie,
+  startPagerduty,
+} from './fakes/trackers.ts';
 import { noticeOf, openOffice, testClock } from './office.ts';
 
 const dayMs = 86_400_000;
@@ -19,8 +25,14 @@ async function meet(t: TestContext, more: object = {}) {
   const clock = testClock();
   const office = await openOffice(t, { clock, timeoutMs: 2_000 });
   const receiver = await startReceiver(t);
-  const channel = await office.channel({ channel_type: 'webhook', endpoint: receiver.url, name: 'pager', ...more });
-  const told = (): readonly string[] => receiver.taken.map(({ body }) => `${body.event} ${body.incident?.id ?? body.count}`);
+  const channel = await office.channel({
+    channel_type: 'webhook',
+    endpoint: receiver.url,
+    name: 'pager',
+    ...more,
+  });
+  const told = (): readonly string[] =>
+    receiver.taken.map(({ body }) => `${body.event} ${body.incident?.id ?? body.count}`);
   return { clock, office, receiver, channel, told };
 }
 
@@ -36,7 +48,10 @@ for (const [what, quirk] of [
     await office.turn();
     clock.advance(dayMs);
     await office.turn();
-    assert.deepEqual([receiver.requests.length, office.recorded.map(({ result, attempts }) => [result, attempts])], [1, [['sent', 1]]]);
+    assert.deepEqual(
+      [receiver.requests.length, office.recorded.map(({ result, attempts }) => [result, attempts])],
+      [1, [['sent', 1]]],
+    );
     assert.deepEqual([(await office.shown(channel.id)).last_error, office.delayed], [null, []]);
   });
 }
@@ -46,7 +61,11 @@ test('what a platform has said in full counts, though its connection breaks off 
   const platform = await startFeishu(t, office.clock);
   await office.channel({ channel_type: 'feishu', endpoint: platform.url + feishuPath });
   // A length that is never reached.
-  platform.next({ status: 200, headers: { 'content-length': '900' }, body: '{"code":0,"msg":"success"}' });
+  platform.next({
+    status: 200,
+    headers: { 'content-length': '900' },
+    body: '{"code":0,"msg":"success"}',
+  });
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
   assert.deepEqual(
@@ -55,7 +74,11 @@ test('what a platform has said in full counts, though its connection breaks off 
   );
 });
 
-const cut = (status: number, body: string): Quirk => ({ status, headers: { 'content-length': '900' }, body });
+const cut = (status: number, body: string): Quirk => ({
+  status,
+  headers: { 'content-length': '900' },
+  body,
+});
 for (const [type, start, path, secret, quirk] of [
   ['slack', startSlack, slackPath, undefined, cut(200, '')],
   ['slack', startSlack, slackPath, undefined, cut(200, 'o')],
@@ -66,13 +89,20 @@ for (const [type, start, path, secret, quirk] of [
   test(`a platform whose head says yes has it, whatever becomes of the rest: ${type}, after ${JSON.stringify(quirk)}`, async (t) => {
     const office = await openOffice(t, { clock: testClock(), timeoutMs: 1_000 });
     const platform = await start(t);
-    await office.channel({ channel_type: type, endpoint: platform.url + path, ...(secret !== undefined && { secret }) });
+    await office.channel({
+      channel_type: type,
+      endpoint: platform.url + path,
+      ...(secret !== undefined && { secret }),
+    });
     platform.next(quirk);
     await office.dispatcher.accept(noticeOf(1));
     await office.turn();
     office.clock.advance(dayMs);
     await office.turn();
-    assert.deepEqual([platform.requests.length, office.recorded.map(({ result }) => result)], [1, ['sent']]);
+    assert.deepEqual(
+      [platform.requests.length, office.recorded.map(({ result }) => result)],
+      [1, ['sent']],
+    );
   });
 }
 
@@ -98,7 +128,10 @@ test('a receiver that takes eleven seconds is told once', async (t) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => (server.closeAllConnections(), server.close()));
   const office = await openOffice(t);
-  await office.channel({ channel_type: 'webhook', endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  await office.channel({
+    channel_type: 'webhook',
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  });
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
   assert.deepEqual([requests, office.recorded.map(({ result }) => result)], [1, ['sent']]);
@@ -108,8 +141,18 @@ test('a platform that asks for a year of patience gets an hour; until then peopl
   const clock = testClock();
   const office = await openOffice(t, { clock, timeoutMs: 2_000 });
   const [busy, other] = [await startReceiver(t), await startReceiver(t)];
-  const standing = await office.channel({ channel_type: 'webhook', endpoint: other.url, name: 'other', match_labels: { team: 'nobody' } });
-  const channel = await office.channel({ channel_type: 'webhook', endpoint: busy.url, name: 'busy', fallback_channel_id: standing.id });
+  const standing = await office.channel({
+    channel_type: 'webhook',
+    endpoint: other.url,
+    name: 'other',
+    match_labels: { team: 'nobody' },
+  });
+  const channel = await office.channel({
+    channel_type: 'webhook',
+    endpoint: busy.url,
+    name: 'busy',
+    fallback_channel_id: standing.id,
+  });
   busy.next(year);
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
@@ -136,7 +179,10 @@ test('a platform that asks for a year of patience gets an hour; until then peopl
       [2, 'delayed'],
     ],
   );
-  assert.match(office.delayed[1]!.error!, /^the platform takes nothing before 2026-11-20T11:00:00\.000Z$/);
+  assert.match(
+    office.delayed[1]!.error!,
+    /^the platform takes nothing before 2026-11-20T11:00:00\.000Z$/,
+  );
   assert.equal(busy.requests.length, 1);
   clock.advance(3_600_000);
   await office.drain();
@@ -149,8 +195,16 @@ test('a platform that asks for a year of patience gets an hour; until then peopl
 test('what is given up, because it may have arrived, goes to the channel that stands in', async (t) => {
   const office = await openOffice(t, { clock: testClock(), timeoutMs: 2_000 });
   const [platform, other] = [await startFeishu(t, office.clock), await startReceiver(t)];
-  const standing = await office.channel({ channel_type: 'webhook', endpoint: other.url, match_labels: { team: 'nobody' } });
-  await office.channel({ channel_type: 'feishu', endpoint: platform.url + feishuPath, fallback_channel_id: standing.id });
+  const standing = await office.channel({
+    channel_type: 'webhook',
+    endpoint: other.url,
+    match_labels: { team: 'nobody' },
+  });
+  await office.channel({
+    channel_type: 'feishu',
+    endpoint: platform.url + feishuPath,
+    fallback_channel_id: standing.id,
+  });
   platform.next('huge');
   await office.dispatcher.accept(noticeOf(1));
   await office.drain();
@@ -180,12 +234,18 @@ test('a channel that is deleted and made anew under its name is told what burns 
   clock.advance(5_000);
   await office.turn();
   assert.deepEqual(
-    office.recorded.filter(({ result }) => result === 'failed').map(({ incident_id: id, error }) => [id, error]),
+    office.recorded
+      .filter(({ result }) => result === 'failed')
+      .map(({ incident_id: id, error }) => [id, error]),
     [3, 4].map((id) => [id, 'the channel was deleted before this was sent']),
   );
   receiver.always(undefined);
   receiver.taken.length = 0;
-  const stranger = await office.channel({ channel_type: 'webhook', endpoint: receiver.url, name: 'another' });
+  const stranger = await office.channel({
+    channel_type: 'webhook',
+    endpoint: receiver.url,
+    name: 'another',
+  });
   await office.drain();
   assert.deepEqual(told(), []);
   await office.remove(stranger.id);
@@ -237,7 +297,12 @@ test('what burns is sent again although the clock was set back by days since it 
   await office.dispatcher.accept(noticeOf(1));
   await office.drain();
   clock.jump(-3 * dayMs);
-  const repeats = new Repeats({ tables: office.tables, source: office.source, clock, ids: { uuid: () => crypto.randomUUID() } });
+  const repeats = new Repeats({
+    tables: office.tables,
+    source: office.source,
+    clock,
+    ids: { uuid: () => crypto.randomUUID() },
+  });
   for (let hour = 0; hour < 9; hour += 1) {
     await repeats.repeat();
     await office.drain();
@@ -248,7 +313,12 @@ test('what burns is sent again although the clock was set back by days since it 
 
 test('a group that waits goes when its time is over, whatever the wall clock says', async (t) => {
   for (const step of [-30 * dayMs, -3_600_000, 3_600_000, 30 * dayMs]) {
-    const { office, clock, told } = await meet(t, { group_by: [], group_wait: '30s', group_interval: '1m', name: `pager ${step}` });
+    const { office, clock, told } = await meet(t, {
+      group_by: [],
+      group_wait: '30s',
+      group_interval: '1m',
+      name: `pager ${step}`,
+    });
     await office.dispatcher.accept(noticeOf(1));
     await office.turn();
     clock.jump(step);

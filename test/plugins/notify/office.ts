@@ -14,7 +14,14 @@ import { Addresses } from '../../../plugins/notify/address.ts';
 import { ChannelStore } from '../../../plugins/notify/channel-store.ts';
 import { type ChannelTypeRegistry, shippedTypes } from '../../../plugins/notify/channel-types.ts';
 import { Channels } from '../../../plugins/notify/channels.ts';
-import type { Background, ChannelType, Notice, NoticeIncident, NoticeSource, Outcome } from '../../../plugins/notify/contract.ts';
+import type {
+  Background,
+  ChannelType,
+  Notice,
+  NoticeIncident,
+  NoticeSource,
+  Outcome,
+} from '../../../plugins/notify/contract.ts';
 import { Dispatcher } from '../../../plugins/notify/dispatcher.ts';
 import { Knowledge } from '../../../plugins/notify/knowledge.ts';
 import type { LinkOf } from '../../../plugins/notify/message.ts';
@@ -24,12 +31,16 @@ import { Sender } from '../../../plugins/notify/sender.ts';
 import type { NotifyTables } from '../../../plugins/notify/tables.ts';
 import { openIn } from '../../storage/folder.ts';
 
-export const migrations = loadMigrations(fileURLToPath(new URL('../../../plugins/notify/migrations', import.meta.url)));
+export const migrations = loadMigrations(
+  fileURLToPath(new URL('../../../plugins/notify/migrations', import.meta.url)),
+);
 
 export const shipped: ChannelTypeRegistry = {
   find: (id) => (Object.hasOwn(shippedTypes, id) ? shippedTypes[id] : undefined),
   named(name) {
-    const found = Object.entries<ChannelType>(shippedTypes).find(([id, { aliases }]) => id === name || aliases?.includes(name));
+    const found = Object.entries<ChannelType>(shippedTypes).find(
+      ([id, { aliases }]) => id === name || aliases?.includes(name),
+    );
     if (!found) {
       throw new SvcError('invalid_argument', 'channel_type is unknown');
     }
@@ -78,7 +89,12 @@ export interface OfficeOptions {
 let offices = 0;
 
 /** Each incident by itself, as soon as it can be sent: for tests that are about what comes after grouping. */
-export const atOnce = { group_by: ['...'], group_wait: '0s', group_interval: '0s', repeat_interval: '0s' };
+export const atOnce = {
+  group_by: ['...'],
+  group_wait: '0s',
+  group_interval: '0s',
+  repeat_interval: '0s',
+};
 
 /** Everything between a notice and a platform, on a real database and real sockets; nothing happens unless the test says so. */
 export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeOptions = {}) {
@@ -98,7 +114,8 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
   const outbound = new Outbound(() => allowed);
   const stop = new AbortController();
   const lines: string[] = [];
-  const note = (fields: unknown, message: string): void => void lines.push(`${JSON.stringify(fields)} ${message}`);
+  const note = (fields: unknown, message: string): void =>
+    void lines.push(`${JSON.stringify(fields)} ${message}`);
   const log: Logger = { debug: note, info: note, warn: note, error: note };
   const ids = { uuid: () => crypto.randomUUID(), token: () => 'token' };
   const recorded: Outcome[] = [];
@@ -120,7 +137,9 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
         if (outcomes.some((outcome) => state.refuse?.(outcome))) {
           throw new Error('the source is busy');
         }
-        outcomes.forEach((outcome) => (outcome.result === 'delayed' ? delayed : recorded).push(outcome));
+        outcomes.forEach((outcome) =>
+          (outcome.result === 'delayed' ? delayed : recorded).push(outcome),
+        );
       },
       pinning: async (id) => pins.get(id) ?? [],
       burning: async (ids) => burning.filter(({ id }) => ids.includes(id)),
@@ -129,16 +148,21 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     }),
     onChange: () => () => undefined,
   };
-  const linkOf: LinkOf = (target) => `https://svc.example/incidents${target !== undefined && 'incident' in target ? `/${target.incident}` : ''}`;
+  const linkOf: LinkOf = (target) =>
+    `https://svc.example/incidents${target !== undefined && 'incident' in target ? `/${target.incident}` : ''}`;
   const devices = {
     available: true,
-    get: () => ({ many: async (wanted: readonly number[]) => hosts.filter(({ id }) => wanted.includes(id)) }),
+    get: () => ({
+      many: async (wanted: readonly number[]) => hosts.filter(({ id }) => wanted.includes(id)),
+    }),
     onChange: () => () => undefined,
   };
   const looked = new Map<number, string>();
   const findings = {
     available: options.investigates === true,
-    get: () => ({ newest: async (id: number) => (looked.has(id) ? { status: looked.get(id)! } : undefined) }),
+    get: () => ({
+      newest: async (id: number) => (looked.has(id) ? { status: looked.get(id)! } : undefined),
+    }),
     onChange: () => () => undefined,
   };
   const knowledge = new Knowledge({ source, findings, devices: devices as never, clock, log });
@@ -153,10 +177,26 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
       ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
     });
   const sender = makeSender('g1', stop.signal);
-  const publisher = new OutcomePublisher({ tables, source, clock, log, announce: (outcome) => void announced.push(outcome) });
+  const publisher = new OutcomePublisher({
+    tables,
+    source,
+    clock,
+    log,
+    announce: (outcome) => void announced.push(outcome),
+  });
   const dispatcher = new Dispatcher({ tables, clock, ids, types });
   const addressChanged = (id: number): void => sender.addressChanged(id);
-  const channels = new Channels({ tables, types, addresses, settings, source, clock, ids, dispatcher, addressChanged });
+  const channels = new Channels({
+    tables,
+    types,
+    addresses,
+    settings,
+    source,
+    clock,
+    ids,
+    dispatcher,
+    addressChanged,
+  });
   let closed = false;
   const close = async (): Promise<void> => {
     if (!closed) {
@@ -204,8 +244,14 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     /** While down, outcomes wait. */
     setSource: (up: boolean) => void (sourceUp = up),
     refuse: (when: ((outcome: Outcome) => boolean) | undefined) => void (state.refuse = when),
-    channel: async (draft: Partial<Draft> & { readonly channel_type: string; readonly endpoint: string }) =>
-      await channels.create(by, { name: `${draft.channel_type} ${Math.random().toString(36).slice(2)}`, ...atOnce, ...draft }),
+    channel: async (
+      draft: Partial<Draft> & { readonly channel_type: string; readonly endpoint: string },
+    ) =>
+      await channels.create(by, {
+        name: `${draft.channel_type} ${Math.random().toString(36).slice(2)}`,
+        ...atOnce,
+        ...draft,
+      }),
     replace: (id: number, draft: Draft) => channels.replace(by, id, { ...atOnce, ...draft }),
     remove: (id: number) => channels.remove(by, id),
     shown: (id: number) => channels.get(id),
@@ -220,7 +266,12 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
     async drain(stepMs = 1_000, most = 5_000): Promise<void> {
       for (let step = 0; step < most; step += 1) {
         await this.turn();
-        const left = await tables.read.selectFrom('notify_deliveries').select('seq').where('finished_at', 'is', null).limit(1).executeTakeFirst();
+        const left = await tables.read
+          .selectFrom('notify_deliveries')
+          .select('seq')
+          .where('finished_at', 'is', null)
+          .limit(1)
+          .executeTakeFirst();
         if (left === undefined) {
           return;
         }
@@ -228,7 +279,8 @@ export async function openOffice(t: Pick<TestContext, 'after'>, options: OfficeO
       }
       throw new Error(`deliveries are still queued after ${(stepMs * most) / 1000} s`);
     },
-    deliveries: () => tables.read.selectFrom('notify_deliveries').selectAll().orderBy('seq').execute(),
+    deliveries: () =>
+      tables.read.selectFrom('notify_deliveries').selectAll().orderBy('seq').execute(),
   };
 }
 
@@ -238,7 +290,9 @@ let notices = 0;
 export function noticeOf(
   incident: number,
   kind: Notice['kind'] = 'firing',
-  more: Partial<Omit<Notice, 'incident'>> & { readonly incident?: Partial<Notice['incident']> } = {},
+  more: Partial<Omit<Notice, 'incident'>> & {
+    readonly incident?: Partial<Notice['incident']>;
+  } = {},
 ): Notice {
   const fireSeq = more.fire_seq ?? 1;
   return {

@@ -35,7 +35,13 @@ const kinds: readonly Kind[] = [
     secret: 'feishu-s3cret',
     limit: { count: 90, perMs: 60_000 },
   },
-  { type: 'slack', alias: 'im_provider_2', start: (t) => startSlack(t), path: slackPath, limit: { count: 50, perMs: 60_000 } },
+  {
+    type: 'slack',
+    alias: 'im_provider_2',
+    start: (t) => startSlack(t),
+    path: slackPath,
+    limit: { count: 50, perMs: 60_000 },
+  },
   {
     type: 'dingtalk',
     alias: 'im_provider_3',
@@ -44,7 +50,13 @@ const kinds: readonly Kind[] = [
     secret: 'SECdingtalk',
     limit: { count: 18, perMs: 60_000 },
   },
-  { type: 'wecom', alias: 'im_provider_4', start: (t, clock) => startWecom(t, clock), path: wecomPath, limit: { count: 18, perMs: 60_000 } },
+  {
+    type: 'wecom',
+    alias: 'im_provider_4',
+    start: (t, clock) => startWecom(t, clock),
+    path: wecomPath,
+    limit: { count: 18, perMs: 60_000 },
+  },
   {
     type: 'telegram',
     alias: 'im_provider_5',
@@ -55,7 +67,11 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-async function meet(t: TestContext, kind: Kind, options: OfficeOptions = {}): Promise<{ office: Office; platform: Platform; id: number }> {
+async function meet(
+  t: TestContext,
+  kind: Kind,
+  options: OfficeOptions = {},
+): Promise<{ office: Office; platform: Platform; id: number }> {
   const clock = testClock();
   const office = await openOffice(t, { clock, timeoutMs: 300, ...options });
   const platform = await kind.start(t, clock);
@@ -70,9 +86,14 @@ async function meet(t: TestContext, kind: Kind, options: OfficeOptions = {}): Pr
 
 /** Labels and texts as an attacker would write them. */
 const hostile = {
-  summary: '<!channel> <at user_id="all">everyone</at> @all @here <b>&amp;</b> </text> "quotes" \\ \u0007 🚨'.repeat(20),
+  summary:
+    '<!channel> <at user_id="all">everyone</at> @all @here <b>&amp;</b> </text> "quotes" \\ \u0007 🚨'.repeat(
+      20,
+    ),
   labels: { evil: '<@U123> & <script>alert(1)</script> @everyone', __proto: 'x' },
-  annotations: { description: `line\nbreak <a href="https://evil.example">x</a> ${'漢字🚨'.repeat(3_000)}` },
+  annotations: {
+    description: `line\nbreak <a href="https://evil.example">x</a> ${'漢字🚨'.repeat(3_000)}`,
+  },
 };
 
 describe('every platform', () => {
@@ -96,7 +117,10 @@ describe('every platform', () => {
       assert.equal(platform.taken.length, 3);
       // A program gets the texts as they are.
       for (const { text, url } of kind.type === 'webhook' ? [] : platform.taken) {
-        assert.doesNotMatch(decodeURIComponent(url.href) + text.replaceAll('\\n', ' '), /<at\b|<!channel>|(?:^|[^\w])@(?:all|here|everyone|U123)/);
+        assert.doesNotMatch(
+          decodeURIComponent(url.href) + text.replaceAll('\\n', ' '),
+          /<at\b|<!channel>|(?:^|[^\w])@(?:all|here|everyone|U123)/,
+        );
       }
       if (kind.type !== 'webhook') {
         assert.match(platform.taken[0]!.text, /https:\/\/svc\.example\/incidents\/1/);
@@ -122,7 +146,11 @@ describe('every platform', () => {
         const inside = at.slice(index).filter((one) => one < from + kind.limit.perMs).length;
         assert.ok(inside <= kind.limit.count, `${inside} within ${kind.limit.perMs} ms`);
       }
-      assert.equal(platform.taken.length, platform.requests.length, 'the platform has refused none');
+      assert.equal(
+        platform.taken.length,
+        platform.requests.length,
+        'the platform has refused none',
+      );
     });
 
     const quirks: readonly (readonly [string, Quirk, 'again' | RegExp])[] = [
@@ -136,7 +164,12 @@ describe('every platform', () => {
     ];
     // Where the status has said that it was taken, it is not told again: see the tests of misbehaviour.
     const cut = ['is slow', 'resets in the middle of its answer'];
-    const unread = kind.type === 'webhook' ? [...cut, 'answers with five megabytes'] : kind.type === 'telegram' ? cut : [];
+    const unread =
+      kind.type === 'webhook'
+        ? [...cut, 'answers with five megabytes']
+        : kind.type === 'telegram'
+          ? cut
+          : [];
     for (const [what, quirk, ends] of quirks.filter(([named]) => !unread.includes(named))) {
       test(`${kind.type} ${what}: ${ends === 'again' ? 'it is told again' : `it is tried again only ${what.includes('megabytes') ? 'never' : 'much later'}`}`, async (t) => {
         const { office, platform, id } = await meet(t, kind);
@@ -148,7 +181,10 @@ describe('every platform', () => {
           assert.equal(office.recorded.length, 0);
           office.clock.advance(5_000);
           await office.turn();
-          assert.deepEqual([platform.taken.length, office.recorded[0]!.result, office.recorded[0]!.attempts], [1, 'sent', 2]);
+          assert.deepEqual(
+            [platform.taken.length, office.recorded[0]!.result, office.recorded[0]!.attempts],
+            [1, 'sent', 2],
+          );
         } else {
           const arrived = what === 'answers with five megabytes';
           const said = [...office.recorded, ...office.delayed];
@@ -163,7 +199,10 @@ describe('every platform', () => {
           assert.equal(platform.requests.length, 1);
           office.clock.advance(200_000);
           await office.turn();
-          assert.deepEqual([platform.requests.length, platform.taken.length], arrived ? [1, 0] : [2, 1]);
+          assert.deepEqual(
+            [platform.requests.length, platform.taken.length],
+            arrived ? [1, 0] : [2, 1],
+          );
         }
       });
     }
@@ -190,15 +229,29 @@ describe('every platform', () => {
 
     test(`no part of a key of ${kind.type} shows in what is said about the channel, whatever the platform echoes`, async (t) => {
       const { office, platform, id } = await meet(t, kind);
-      const keys = [kind.secret, ...kind.path.split(/[/?&=]/)].filter((part): part is string => part !== undefined && /s3cr?3t|secret/i.test(part));
+      const keys = [kind.secret, ...kind.path.split(/[/?&=]/)].filter(
+        (part): part is string => part !== undefined && /s3cr?3t|secret/i.test(part),
+      );
       platform.always({
         status: 403,
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ ok: false, errcode: 1, description: `bad ${keys.join(' ')}`, msg: keys.join(' ') }),
+        body: JSON.stringify({
+          ok: false,
+          errcode: 1,
+          description: `bad ${keys.join(' ')}`,
+          msg: keys.join(' '),
+        }),
       });
       await office.dispatcher.accept(noticeOf(1));
       await office.turn();
-      const said = JSON.stringify([await office.shown(id), office.recorded, office.delayed, office.announced, office.lines, await office.deliveries()]);
+      const said = JSON.stringify([
+        await office.shown(id),
+        office.recorded,
+        office.delayed,
+        office.announced,
+        office.lines,
+        await office.deliveries(),
+      ]);
       assert.ok(keys.length > 0);
       for (const key of keys) {
         assert.ok(!said.includes(key), `${key} in ${said}`);
@@ -254,7 +307,11 @@ describe('platforms that answer 200 and mean no', () => {
 
   test('a page of somebody who stands between is no success, and is tried again', async (t) => {
     for (const type of ['feishu', 'slack', 'dingtalk', 'wecom', 'telegram']) {
-      const { office, platform } = await asked(t, type, { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Log in to this network</html>' });
+      const { office, platform } = await asked(t, type, {
+        status: 200,
+        headers: { 'content-type': 'text/html' },
+        body: '<html>Log in to this network</html>',
+      });
       assert.equal(office.recorded.length, 0, type);
       await office.drain();
       assert.equal(platform.taken.length, 1, type);
@@ -271,29 +328,51 @@ describe('platforms that answer 200 and mean no', () => {
 test('telegram cannot read the HTML: the same goes as plain text at once', async (t) => {
   const office = await openOffice(t);
   const platform = await startTelegram(t, { htmlBroken: true });
-  await office.channel({ channel_type: 'telegram', endpoint: `${platform.url}?chat_id=-1001234567890&message_thread_id=7`, secret: telegramToken });
+  await office.channel({
+    channel_type: 'telegram',
+    endpoint: `${platform.url}?chat_id=-1001234567890&message_thread_id=7`,
+    secret: telegramToken,
+  });
   await office.dispatcher.accept(noticeOf(1, 'firing', { incident: { summary: 'a < b & c' } }));
   await office.turn();
   const [rich, plain] = platform.requests.map(({ body }) => body);
-  assert.deepEqual([rich.parse_mode, plain.parse_mode, plain.message_thread_id], ['HTML', undefined, 7]);
+  assert.deepEqual(
+    [rich.parse_mode, plain.parse_mode, plain.message_thread_id],
+    ['HTML', undefined, 7],
+  );
   assert.match(rich.text, /<b>\[FIRING\] warning: a &lt; b &amp; c<\/b>/);
   assert.match(plain.text, /^\[FIRING\] warning: a < b & c\n/);
-  assert.deepEqual([platform.taken.length, office.recorded[0]!.result, office.recorded[0]!.attempts], [1, 'sent', 1]);
+  assert.deepEqual(
+    [platform.taken.length, office.recorded[0]!.result, office.recorded[0]!.attempts],
+    [1, 'sent', 1],
+  );
 });
 
 test('a telegram group that has moved says where to', async (t) => {
   const office = await openOffice(t);
   const platform = await startTelegram(t);
-  const { id } = await office.channel({ channel_type: 'telegram', endpoint: `${platform.url}?chat_id=-1001234567890`, secret: telegramToken });
+  const { id } = await office.channel({
+    channel_type: 'telegram',
+    endpoint: `${platform.url}?chat_id=-1001234567890`,
+    secret: telegramToken,
+  });
   platform.next(
     json(
-      { ok: false, error_code: 400, description: 'Bad Request: group chat was upgraded to a supergroup chat', parameters: { migrate_to_chat_id: -100777 } },
+      {
+        ok: false,
+        error_code: 400,
+        description: 'Bad Request: group chat was upgraded to a supergroup chat',
+        parameters: { migrate_to_chat_id: -100777 },
+      },
       400,
     ),
   );
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
-  assert.equal((await office.shown(id)).degraded_reason, 'the group has become -100777; enter that as the endpoint of the channel');
+  assert.equal(
+    (await office.shown(id)).degraded_reason,
+    'the group has become -100777; enter that as the endpoint of the channel',
+  );
 });
 
 test('an address in a private network is refused with the setting that would allow it', async (t) => {
@@ -303,7 +382,10 @@ test('an address in a private network is refused with the setting that would all
   await office.dispatcher.accept(noticeOf(1));
   await office.turn();
   assert.equal(platform.requests.length, 0);
-  assert.match(office.delayed[0]!.error!, /this machine; list it in the setting outbound\.allow_private/);
+  assert.match(
+    office.delayed[0]!.error!,
+    /this machine; list it in the setting outbound\.allow_private/,
+  );
   assert.match((await office.shown(id)).degraded_reason!, /outbound\.allow_private/);
 });
 

@@ -10,15 +10,27 @@ export function troubleIn(text: string): string | undefined {
     ['it holds half a character', /\p{Cs}/u],
   ];
   const found = troubles.find(([, form]) => form.test(text));
-  return found && `${found[0]} at ${JSON.stringify(text.slice(Math.max(0, text.search(found[1]) - 40)).slice(0, 90))}`;
+  return (
+    found &&
+    `${found[0]} at ${JSON.stringify(text.slice(Math.max(0, text.search(found[1]) - 40)).slice(0, 90))}`
+  );
 }
 
-const all = (text: string, form: RegExp): string[] => [...text.matchAll(form)].map(([found]) => found);
+const all = (text: string, form: RegExp): string[] =>
+  [...text.matchAll(form)].map(([found]) => found);
 
 /** Titles of ours are bold, and so are the names of facts; the words in them are not what is compared. */
 const emphasis = (text: string, marks: string): string[] =>
-  [...text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}\\\\])(${marks})(?=\\S)([^\\n]*?\\S)\\1(?![\\p{L}\\p{N}])`, 'gu'))].map(
-    ([, mark, inside]) => `${mark}${/^(?:<font[^>]*>)?\[FIRING\]/.test(inside!) ? 'title' : inside}`,
+  [
+    ...text.matchAll(
+      new RegExp(
+        `(?<![\\p{L}\\p{N}\\\\])(${marks})(?=\\S)([^\\n]*?\\S)\\1(?![\\p{L}\\p{N}])`,
+        'gu',
+      ),
+    ),
+  ].map(
+    ([, mark, inside]) =>
+      `${mark}${/^(?:<font[^>]*>)?\[FIRING\]/.test(inside!) ? 'title' : inside}`,
   );
 
 /** `mrkdwn`, as Slack reads it. */
@@ -42,7 +54,10 @@ export const markdownReader: Reader = (text) => [
 ];
 
 /** HTML, as Telegram and programs of mail read it. */
-export const htmlReader: Reader = (text) => [...all(text, /<[^>]*>/g), ...all(text, /&(?!amp;|lt;|gt;|quot;)/g)];
+export const htmlReader: Reader = (text) => [
+  ...all(text, /<[^>]*>/g),
+  ...all(text, /&(?!amp;|lt;|gt;|quot;)/g),
+];
 
 export const plainReader: Reader = () => [];
 

@@ -17,7 +17,14 @@ function seeded(seed: number): () => number {
   };
 }
 
-const moods: readonly Quirk[] = ['hang up', 'reset', 'redirect', { status: 500 }, { status: 429, headers: { 'retry-after': '11' } }, { status: 400 }];
+const moods: readonly Quirk[] = [
+  'hang up',
+  'reset',
+  'redirect',
+  { status: 500 },
+  { status: 429, headers: { 'retry-after': '11' } },
+  { status: 400 },
+];
 const chatMoods: readonly Quirk[] = [...moods, json({ errcode: 45009 }), json({ errcode: 40058 })];
 const grouped = { group_by: ['severity', 'scope_id'], group_wait: '10s', group_interval: '1m' };
 
@@ -27,7 +34,8 @@ interface Heard {
 }
 
 /** Of what is told of one incident: what comes later has a greater one. */
-const placeOf = (firing: number, event: string): number => firing * 2 + (event === 'resolved' ? 1 : 0);
+const placeOf = (firing: number, event: string): number =>
+  firing * 2 + (event === 'resolved' ? 1 : 0);
 const inOrder = (places: ReadonlyMap<number, number>) => [...places].toSorted(([a], [b]) => a - b);
 
 for (let seed = 1; seed <= 6; seed += 1) {
@@ -39,8 +47,21 @@ for (let seed = 1; seed <= 6; seed += 1) {
     const platforms = [await startReceiver(t), await startReceiver(t), await startWecom(t, clock)];
     const drafts = [
       { name: 'all', channel_type: 'webhook', endpoint: platforms[0]!.url },
-      { name: 'some', channel_type: 'webhook', endpoint: platforms[1]!.url, match_severity_min: 'warning' as const, send_resolved: random() < 0.5, ...grouped },
-      { name: 'chat', channel_type: 'wecom', endpoint: platforms[2]!.url + wecomPath, ...grouped, group_by: [] },
+      {
+        name: 'some',
+        channel_type: 'webhook',
+        endpoint: platforms[1]!.url,
+        match_severity_min: 'warning' as const,
+        send_resolved: random() < 0.5,
+        ...grouped,
+      },
+      {
+        name: 'chat',
+        channel_type: 'wecom',
+        endpoint: platforms[2]!.url + wecomPath,
+        ...grouped,
+        group_by: [],
+      },
     ];
     const ids: number[] = [];
     for (const draft of drafts) {
@@ -49,13 +70,21 @@ for (let seed = 1; seed <= 6; seed += 1) {
     const enabled = new Set(ids);
     /** What must have an end: notice and channel. */
     const expected = new Set<string>();
-    const incidents = new Map<number, { seq: number; open: boolean; severity: 'info' | 'warning' | 'critical' }>();
+    const incidents = new Map<
+      number,
+      { seq: number; open: boolean; severity: 'info' | 'warning' | 'critical' }
+    >();
 
     const accept = async (id: number, kind: 'firing' | 'reminder' | 'resolved'): Promise<void> => {
       const { seq, severity } = incidents.get(id)!;
-      const notice = noticeOf(id, kind, { fire_seq: seq, incident: { severity, event_count: seq } });
+      const notice = noticeOf(id, kind, {
+        fire_seq: seq,
+        incident: { severity, event_count: seq },
+      });
       for (const { channel_id: channel, sends } of await office.dispatcher.preview(notice)) {
-        const open = enabled.has(channel) && (kind === 'resolved' || channel !== ids[1] || severity !== 'info');
+        const open =
+          enabled.has(channel) &&
+          (kind === 'resolved' || channel !== ids[1] || severity !== 'info');
         assert.ok(open || !sends, 'a filter lets nothing through that it should not');
         if (sends) {
           expected.add(`${notice.id} ${channel}`);
@@ -75,7 +104,11 @@ for (let seed = 1; seed <= 6; seed += 1) {
           incident.open = false;
           await accept(id, 'resolved');
         } else {
-          incidents.set(id, { seq: (incident?.seq ?? 0) + 1, open: true, severity: pick(['info', 'warning', 'critical']) });
+          incidents.set(id, {
+            seq: (incident?.seq ?? 0) + 1,
+            open: true,
+            severity: pick(['info', 'warning', 'critical']),
+          });
           await accept(id, 'firing');
         }
       } else if (dice < 0.42 && incident?.open === true) {
@@ -102,27 +135,47 @@ for (let seed = 1; seed <= 6; seed += 1) {
     await office.drain(5_000);
     await office.turn();
 
-    const ended = office.recorded.map(({ notice_id: notice, channel_id: channel }) => `${notice} ${channel}`);
+    const ended = office.recorded.map(
+      ({ notice_id: notice, channel_id: channel }) => `${notice} ${channel}`,
+    );
     assert.deepEqual(ended.toSorted(), [...expected].toSorted());
-    assert.deepEqual(office.announced.map(({ delivery_id: id }) => id).toSorted(), office.recorded.map(({ delivery_id: id }) => id).toSorted());
+    assert.deepEqual(
+      office.announced.map(({ delivery_id: id }) => id).toSorted(),
+      office.recorded.map(({ delivery_id: id }) => id).toSorted(),
+    );
 
     for (const [index, platform] of platforms.slice(0, 2).entries()) {
-      const heard: readonly Heard[] = platform.agreed.flatMap(({ body }) => (body.event === 'digest' ? body.notices : [body]));
-      const told = office.recorded.filter(({ channel_id: channel, result }) => channel === ids[index] && (result === 'sent' || result === 'folded'));
+      const heard: readonly Heard[] = platform.agreed.flatMap(({ body }) =>
+        body.event === 'digest' ? body.notices : [body],
+      );
+      const told = office.recorded.filter(
+        ({ channel_id: channel, result }) =>
+          channel === ids[index] && (result === 'sent' || result === 'folded'),
+      );
       const sent = told.filter(({ result }) => result === 'sent').length;
       assert.ok(heard.length >= sent, 'what is called sent was received, or agreed to by a head');
       assert.ok(heard.length <= told.length, 'nothing was received twice');
       const last = new Map<number, number>();
       for (const one of heard) {
-        const [before, place] = [last.get(one.incident.id) ?? 0, placeOf(one.incident.event_count, one.event)];
-        assert.ok(place >= before, `channel ${ids[index]}: incident ${one.incident.id} went from ${before} to ${place}`);
+        const [before, place] = [
+          last.get(one.incident.id) ?? 0,
+          placeOf(one.incident.event_count, one.event),
+        ];
+        assert.ok(
+          place >= before,
+          `channel ${ids[index]}: incident ${one.incident.id} went from ${before} to ${place}`,
+        );
         last.set(one.incident.id, place);
       }
       const newest = new Map<number, number>();
       for (const { incident_id: id, notice_id: notice, kind } of told) {
         newest.set(id, Math.max(newest.get(id) ?? 0, placeOf(Number(notice.split('/')[1]), kind)));
       }
-      assert.deepEqual(inOrder(last), inOrder(newest), 'the last word about each incident is the newest that was sent');
+      assert.deepEqual(
+        inOrder(last),
+        inOrder(newest),
+        'the last word about each incident is the newest that was sent',
+      );
     }
   });
 }

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
@@ -9,7 +17,12 @@ import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 const home = mkdtempSync(join(tmpdir(), 'svc-acceptance-'));
 after(() => rmSync(home, { recursive: true, force: true }));
 
-const route = { method: 'GET', path: '/api/v1/lamp', access: 'public', summary: 'Tells what it found.' };
+const route = {
+  method: 'GET',
+  path: '/api/v1/lamp',
+  access: 'public',
+  summary: 'Tells what it found.',
+};
 const asked = { entry: 'index.ts', mounts: ['/api/v1/lamp'], routes: [route] };
 const answering = (value: string): string => `import { definePack } from 'svc/sdk';
 export default definePack({ routes: { 'GET /api/v1/lamp': () => (${value}) } });`;
@@ -25,7 +38,10 @@ interface Shown {
 }
 
 /** The pack `lamp`: a manifest and files beside it. */
-function lamp(manifest: object = asked, files: Readonly<Record<string, string>> = { 'index.ts': answering('{ lit: true }') }): string {
+function lamp(
+  manifest: object = asked,
+  files: Readonly<Record<string, string>> = { 'index.ts': answering('{ lit: true }') },
+): string {
   const folder = join(mkdtempSync(join(home, 'case-')), 'lamp');
   mkdirSync(folder);
   describe(folder, manifest);
@@ -36,19 +52,34 @@ function lamp(manifest: object = asked, files: Readonly<Record<string, string>> 
 }
 
 function describe(folder: string, manifest: object): void {
-  const every = { id: 'lamp', version: '1.0.0', title: 'Lamp', description: 'Shines.', kind: 'pack', engines: { host: '^1.0.0' } };
+  const every = {
+    id: 'lamp',
+    version: '1.0.0',
+    title: 'Lamp',
+    description: 'Shines.',
+    kind: 'pack',
+    engines: { host: '^1.0.0' },
+  };
   writeFileSync(join(folder, 'plugin.json'), JSON.stringify({ ...every, ...manifest }));
 }
 
 const houseWith = (t: TestContext, pack: string, dataDir?: string): Promise<TestHost> =>
-  startTestHost(t, { plugins: ['packs', 'audit'], packs: [pack], ...(dataDir !== undefined && { dataDir }) });
+  startTestHost(t, {
+    plugins: ['packs', 'audit'],
+    packs: [pack],
+    ...(dataDir !== undefined && { dataDir }),
+  });
 
 const shown = (house: TestHost): Promise<Shown> => house.json<Shown>('/api/v1/packs/lamp');
 
 const accept = (house: TestHost, hash: string): Promise<Shown> =>
-  house.json<Shown>('/api/v1/packs/lamp/accept', { method: 'POST', body: JSON.stringify({ hash }) });
+  house.json<Shown>('/api/v1/packs/lamp/accept', {
+    method: 'POST',
+    body: JSON.stringify({ hash }),
+  });
 
-const revoke = (house: TestHost): Promise<Shown> => house.json<Shown>('/api/v1/packs/lamp/revoke', { method: 'POST', body: '{}' });
+const revoke = (house: TestHost): Promise<Shown> =>
+  house.json<Shown>('/api/v1/packs/lamp/revoke', { method: 'POST', body: '{}' });
 
 const anonymously = (house: TestHost): Promise<Response> => fetch(`${house.url}/api/v1/lamp`);
 
@@ -57,13 +88,19 @@ test('a pack that was dropped in waits with its rights shown, serves once they a
   useNoLeaks(t, house);
   const { state, cause } = house.host.explain('lamp');
   assert.equal(state, 'waiting');
-  assert.match(cause!, /^it waits for acceptance: it runs code of its own .*answers GET \/api\/v1\/lamp for everybody, without signing in/);
+  assert.match(
+    cause!,
+    /^it waits for acceptance: it runs code of its own .*answers GET \/api\/v1\/lamp for everybody, without signing in/,
+  );
   assert.equal((await anonymously(house)).status, 503);
   const before = await shown(house);
   assert.deepEqual([before.accepted, before.accepted_by, before.refused], [false, null, null]);
   assert.equal((await fetch(`${house.url}/readyz`)).status, 200);
 
-  const wrong = await house.fetch('/api/v1/packs/lamp/accept', { method: 'POST', body: JSON.stringify({ hash: '0'.repeat(64) }) });
+  const wrong = await house.fetch('/api/v1/packs/lamp/accept', {
+    method: 'POST',
+    body: JSON.stringify({ hash: '0'.repeat(64) }),
+  });
   assert.equal(wrong.status, 409);
   assert.equal(house.host.explain('lamp').state, 'waiting');
 
@@ -71,12 +108,27 @@ test('a pack that was dropped in waits with its rights shown, serves once they a
   assert.deepEqual([after.state, after.accepted], ['active', true]);
   assert.deepEqual(await (await anonymously(house)).json(), { lit: true });
 
-  assert.deepEqual([(await revoke(house)).state, (await anonymously(house)).status], ['waiting', 503]);
+  assert.deepEqual(
+    [(await revoke(house)).state, (await anonymously(house)).status],
+    ['waiting', 503],
+  );
   await house.settled();
-  assert.deepEqual(readdirSync(join(house.dataDir, 'cache', 'packs', 'lamp')), [], 'the copy of its files is gone');
-  const { items } = await house.json<{ items: { action: string; resource_id: string; status: string }[] }>('/api/v1/admin/audit-logs');
-  const rows = items.filter(({ resource_id: id }) => id === 'lamp').map(({ action, status }) => `${action} ${status}`);
-  assert.deepEqual(rows.toSorted(), ['pack:accept failure', 'pack:accept success', 'pack:revoke success']);
+  assert.deepEqual(
+    readdirSync(join(house.dataDir, 'cache', 'packs', 'lamp')),
+    [],
+    'the copy of its files is gone',
+  );
+  const { items } = await house.json<{
+    items: { action: string; resource_id: string; status: string }[];
+  }>('/api/v1/admin/audit-logs');
+  const rows = items
+    .filter(({ resource_id: id }) => id === 'lamp')
+    .map(({ action, status }) => `${action} ${status}`);
+  assert.deepEqual(rows.toSorted(), [
+    'pack:accept failure',
+    'pack:accept success',
+    'pack:revoke success',
+  ]);
 });
 
 test('accepted rights outlast a restart; other rights wait again while what was accepted serves on', async (t) => {
@@ -89,7 +141,10 @@ test('accepted rights outlast a restart; other rights wait again while what was 
   const house = await houseWith(t, folder, dataDir);
   assert.equal(house.host.explain('lamp').state, 'active');
   describe(folder, { ...asked, permissions: { network: true } });
-  await assert.rejects(house.reload('lamp'), /a change waits: it waits for acceptance: .*opens network connections/);
+  await assert.rejects(
+    house.reload('lamp'),
+    /a change waits: it waits for acceptance: .*opens network connections/,
+  );
   assert.deepEqual(await (await anonymously(house)).json(), { lit: true });
   const { hash, accepted, state } = await shown(house);
   assert.deepEqual([accepted, state], [false, 'active']);
@@ -119,7 +174,11 @@ test('other code with the same rights needs no new word; a change of any right d
     { limits: { rss_mb: 512 } },
     { mounts: ['/api/v1/lamp', '/api/v1/lamp/more'] },
     { actions: { 'lamp:light': 'Light it.' } },
-    { settings: { 'lamp.colour': { schema: { type: 'string' }, default: 'red', description: 'Colour.' } } },
+    {
+      settings: {
+        'lamp.colour': { schema: { type: 'string' }, default: 'red', description: 'Colour.' },
+      },
+    },
     { contributes: { 'cli.verbs': { 'lamp light': { method: 'POST', path: '/api/v1/lamp' } } } },
   ];
   const hashes = new Set([hash]);
@@ -138,23 +197,54 @@ test('what would reach into svc or the system is refused whatever an administrat
   const link = join(home, 'link-to-etc');
   symlinkSync('/etc', link);
   const refusals: readonly (readonly [object, RegExp])[] = [
-    ...[house.dataDir, join(house.dataDir, 'keys'), '/', '/etc', '/proc/self', '/root', link, `${inside}/../../../etc`].map(
-      (read) => [{ permissions: { read: [read] } }, /folders of svc and of the system are closed to packs/] as const,
+    ...[
+      house.dataDir,
+      join(house.dataDir, 'keys'),
+      '/',
+      '/etc',
+      '/proc/self',
+      '/root',
+      link,
+      `${inside}/../../../etc`,
+    ].map(
+      (read) =>
+        [
+          { permissions: { read: [read] } },
+          /folders of svc and of the system are closed to packs/,
+        ] as const,
     ),
     [{ mounts: ['/api/v1/users'], routes: [] }, /a pack answers below \/api\/v1\/lamp only/],
     [{ actions: { 'users:delete': 'Delete.' } }, /actions of a pack begin with "lamp:"/],
-    [{ settings: { 'http.addr': { schema: {}, description: 'x' } } }, /settings of a pack begin with "lamp\."/],
-    [{ settings: { 'lamp.key': { schema: {}, env: 'SVC_SECRET_KEY', description: 'x' } } }, /their variables with SVC_LAMP_/],
+    [
+      { settings: { 'http.addr': { schema: {}, description: 'x' } } },
+      /settings of a pack begin with "lamp\."/,
+    ],
+    [
+      { settings: { 'lamp.key': { schema: {}, env: 'SVC_SECRET_KEY', description: 'x' } } },
+      /their variables with SVC_LAMP_/,
+    ],
   ];
   for (const [change, cause] of refusals) {
     describe(folder, { ...asked, ...change });
     await house.reload('lamp').catch(() => undefined);
     const { refused, hash } = await shown(house);
     assert.match(refused ?? 'not refused', cause, JSON.stringify(change));
-    assert.equal((await house.fetch('/api/v1/packs/lamp/accept', { method: 'POST', body: JSON.stringify({ hash }) })).status, 409);
+    assert.equal(
+      (
+        await house.fetch('/api/v1/packs/lamp/accept', {
+          method: 'POST',
+          body: JSON.stringify({ hash }),
+        })
+      ).status,
+      409,
+    );
     assert.equal(house.host.explain('lamp').state, 'waiting');
   }
-  for (const manifest of [{ critical: true }, { early: true }, { sealed: [{ table: 'lamp_a', row: 'id', columns: ['b'] }] }]) {
+  for (const manifest of [
+    { critical: true },
+    { early: true },
+    { sealed: [{ table: 'lamp_a', row: 'id', columns: ['b'] }] },
+  ]) {
     describe(folder, { ...asked, ...manifest });
     await assert.rejects(house.reload('lamp'), /only plugins that ship with svc/);
   }
@@ -164,7 +254,10 @@ test('a granted folder is read, unless a link leads out of it; a hard link or a 
   const granted = mkdtempSync(join(home, 'granted-'));
   writeFileSync(join(granted, 'map.txt'), 'a map');
   const read = `require('node:fs').readFileSync(${JSON.stringify(join(granted, 'map.txt'))}, 'utf8')`;
-  const folder = lamp({ ...asked, entry: 'index.js', permissions: { read: [granted] } }, { 'index.js': answering(`{ map: ${read} }`) });
+  const folder = lamp(
+    { ...asked, entry: 'index.js', permissions: { read: [granted] } },
+    { 'index.js': answering(`{ map: ${read} }`) },
+  );
   const house = await houseWith(t, folder);
   const { hash } = await shown(house);
   symlinkSync('/etc', join(granted, 'out'));

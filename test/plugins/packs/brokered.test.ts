@@ -11,7 +11,12 @@ import type { TestHost } from 'svc/testing';
 
 import { ask, cleaned, manifest, startMarket, uploadConfirmed } from '../marketplace/market.ts';
 
-const get = (path: string) => ({ method: 'GET', path: `/api/v1/asker${path}`, access: 'any', summary: 'For a test.' });
+const get = (path: string) => ({
+  method: 'GET',
+  path: `/api/v1/asker${path}`,
+  access: 'any',
+  summary: 'For a test.',
+});
 const asker = (port: number) => ({
   'plugin.json': manifest('asker', {
     entry: 'index.js',
@@ -19,12 +24,24 @@ const asker = (port: number) => ({
     routes: [
       { ...get('/fetch'), method: 'POST', body: { type: 'object' } },
       get('/socket'),
-      { ...get('/upper'), method: 'POST', consumes: ['text/plain'], produces: 'text/plain; charset=utf-8', max_body_mb: 2 },
+      {
+        ...get('/upper'),
+        method: 'POST',
+        consumes: ['text/plain'],
+        produces: 'text/plain; charset=utf-8',
+        max_body_mb: 2,
+      },
       { ...get('/endless'), produces: 'application/octet-stream' },
       { ...get('/dies'), produces: 'text/plain' },
       get('/made'),
     ],
-    settings: { 'asker.url': { schema: { type: 'string' }, default: '', description: 'Another one that it asks.' } },
+    settings: {
+      'asker.url': {
+        schema: { type: 'string' },
+        default: '',
+        description: 'Another one that it asks.',
+      },
+    },
     permissions: { hosts: [`127.0.0.1:${port}`, `localhost:${port}`, '{asker.url}'] },
   }),
   'index.js': `
@@ -52,7 +69,9 @@ let other = '';
 
 async function serve(): Promise<string> {
   const server = createServer((req, res) => {
-    asked.push(`${req.method} ${req.headers.host}${req.url} ${req.headers.authorization ?? ''}`.trim());
+    asked.push(
+      `${req.method} ${req.headers.host}${req.url} ${req.headers.authorization ?? ''}`.trim(),
+    );
     const to = new URL(req.url!, 'http://x').searchParams.get('to');
     if (to !== null) {
       return void res.writeHead(302, { location: to }).end();
@@ -67,11 +86,16 @@ async function serve(): Promise<string> {
 describe('a pack that asks and streams', () => {
   before(async () => {
     [declared, other] = [await serve(), await serve()];
-    house = await startMarket({ after: (step) => void undo.push(step as () => unknown) }, { environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' } });
+    house = await startMarket(
+      { after: (step) => void undo.push(step as () => unknown) },
+      { environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' } },
+    );
     const { status, body } = await uploadConfirmed(house, asker(Number(new URL(declared).port)));
     assert.equal(status, 201, JSON.stringify(body));
     assert.ok(
-      body.permissions.some((right: string) => right === `asks the host ${new URL(declared).host}, by svc`),
+      body.permissions.some(
+        (right: string) => right === `asks the host ${new URL(declared).host}, by svc`,
+      ),
       JSON.stringify(body.permissions),
     );
     assert.ok(body.permissions.includes('asks the host that its setting asker.url names, by svc'));
@@ -83,15 +107,29 @@ describe('a pack that asks and streams', () => {
     servers.forEach((server) => server.close());
   });
 
-  const fetchBy = async (request: object): Promise<{ status: number; body: { status?: number; text?: string; message?: string; error?: string } }> => {
-    const reply = await house.fetch('/api/v1/asker/fetch', { method: 'POST', body: JSON.stringify(request) });
+  const fetchBy = async (
+    request: object,
+  ): Promise<{
+    status: number;
+    body: { status?: number; text?: string; message?: string; error?: string };
+  }> => {
+    const reply = await house.fetch('/api/v1/asker/fetch', {
+      method: 'POST',
+      body: JSON.stringify(request),
+    });
     return { status: reply.status, body: (await reply.json()) as never };
   };
 
   test('a pack asks by svc the hosts that it was granted, and nothing else, redirects included', async () => {
-    assert.deepEqual((await fetchBy({ url: `${declared}/a`, headers: { authorization: 'Bearer t' } })).body, { status: 200, text: 'hello' });
+    assert.deepEqual(
+      (await fetchBy({ url: `${declared}/a`, headers: { authorization: 'Bearer t' } })).body,
+      { status: 200, text: 'hello' },
+    );
     assert.equal(asked.at(-1), `GET ${new URL(declared).host}/a Bearer t`);
-    assert.equal((await fetchBy({ url: `${declared}/?to=${encodeURIComponent(`${declared}/b`)}` })).body.text, 'hello');
+    assert.equal(
+      (await fetchBy({ url: `${declared}/?to=${encodeURIComponent(`${declared}/b`)}` })).body.text,
+      'hello',
+    );
     const seen = asked.length;
     for (const [url, message] of [
       [`${other}/a`, /asker may not ask 127\.0\.0\.1:\d+: "hosts" of its permissions/],
@@ -104,31 +142,67 @@ describe('a pack that asks and streams', () => {
       assert.match(body.message!, message);
     }
     assert.equal(asked.length, seen, 'nothing was sent');
-    const away = await fetchBy({ url: `${declared}/?to=${encodeURIComponent(`${other}/stolen`)}`, headers: { authorization: 'Bearer t' } });
-    assert.deepEqual([away.status, asked.some((line) => line.includes('/stolen'))], [403, false], JSON.stringify(away.body));
+    const away = await fetchBy({
+      url: `${declared}/?to=${encodeURIComponent(`${other}/stolen`)}`,
+      headers: { authorization: 'Bearer t' },
+    });
+    assert.deepEqual(
+      [away.status, asked.some((line) => line.includes('/stolen'))],
+      [403, false],
+      JSON.stringify(away.body),
+    );
     assert.match(
-      (await fetchBy({ url: `${declared}/?to=${encodeURIComponent(`${declared}/?to=${encodeURIComponent('http://x.example/')}`)}` })).body.message!,
+      (
+        await fetchBy({
+          url: `${declared}/?to=${encodeURIComponent(`${declared}/?to=${encodeURIComponent('http://x.example/')}`)}`,
+        })
+      ).body.message!,
       /may not ask x\.example/,
     );
-    assert.match((await fetchBy({ url: `${declared}/large` })).body.message!, /larger than 4194304 bytes/);
-    assert.match((await fetchBy({ url: `${declared}/`, headers: { host: 'evil.example' } })).body.message!, /cannot send the header host/);
-    assert.match((await fetchBy({ url: `${declared}/`, method: 'CONNECT' })).body.message!, /fetch takes an address/);
+    assert.match(
+      (await fetchBy({ url: `${declared}/large` })).body.message!,
+      /larger than 4194304 bytes/,
+    );
+    assert.match(
+      (await fetchBy({ url: `${declared}/`, headers: { host: 'evil.example' } })).body.message!,
+      /cannot send the header host/,
+    );
+    assert.match(
+      (await fetchBy({ url: `${declared}/`, method: 'CONNECT' })).body.message!,
+      /fetch takes an address/,
+    );
     const socket = await house.fetch('/api/v1/asker/socket');
     assert.equal(socket.status, 403);
-    assert.match(((await socket.json()) as { message: string }).message, /denied what it has no right to: Net/);
+    assert.match(
+      ((await socket.json()) as { message: string }).message,
+      /denied what it has no right to: Net/,
+    );
   });
 
   test('a narrower ceiling refuses a host that the manifest declares, from the next request on, redirects included', async () => {
-    const ceiling = (...hosts: string[]) => ask(house, 'PUT', '/installed/asker/ceiling', { classes: ['safe'], tools: [], hosts, labels: [] });
+    const ceiling = (...hosts: string[]) =>
+      ask(house, 'PUT', '/installed/asker/ceiling', {
+        classes: ['safe'],
+        tools: [],
+        hosts,
+        labels: [],
+      });
     const local = declared.replace('127.0.0.1', 'localhost');
     assert.equal((await ceiling('localhost')).status, 200);
     const seen = asked.length;
     const { status, body } = await fetchBy({ url: `${declared}/a` });
     assert.equal(status, 403);
-    assert.match(body.message!, /asker may not ask 127\.0\.0\.1:\d+: the host 127\.0\.0\.1 is not among the hosts, beyond the ceiling of the pack asker/);
+    assert.match(
+      body.message!,
+      /asker may not ask 127\.0\.0\.1:\d+: the host 127\.0\.0\.1 is not among the hosts, beyond the ceiling of the pack asker/,
+    );
     assert.equal(asked.length, seen, 'nothing was sent');
     assert.equal((await fetchBy({ url: `${local}/below` })).body.text, 'hello');
-    assert.match((await fetchBy({ url: `${local}/?to=${encodeURIComponent(`${declared}/beyond`)}` })).body.message!, /beyond the ceiling of the pack asker/);
+    assert.match(
+      (await fetchBy({ url: `${local}/?to=${encodeURIComponent(`${declared}/beyond`)}` })).body
+        .message!,
+      /beyond the ceiling of the pack asker/,
+    );
     assert.ok(!asked.some((line) => line.includes('/beyond')));
     await ceiling();
     assert.equal((await fetchBy({ url: `${declared}/a` })).body.text, 'hello');
@@ -144,16 +218,25 @@ describe('a pack that asks and streams', () => {
     assert.equal((await fetchBy({ url: `${declared}/a` })).body.text, 'hello');
     await house.host.disable('gate', { cascade: true });
     const { state, cause } = house.host.explain('asker');
-    assert.deepEqual([state, /asks hosts, and what says how far packs may reach is not there/.test(cause ?? '')], ['waiting', true], cause);
+    assert.deepEqual(
+      [state, /asks hosts, and what says how far packs may reach is not there/.test(cause ?? '')],
+      ['waiting', true],
+      cause,
+    );
     await house.host.enable('gate');
     assert.equal((await fetchBy({ url: `${declared}/a` })).body.text, 'hello');
   });
 
   test('the host of a setting is the one that it names now, and the pace of requests is bounded', async () => {
     assert.equal((await fetchBy({ url: `${other}/set` })).status, 403);
-    await house.json('/api/v1/system-settings/asker/url', { method: 'PUT', body: JSON.stringify({ value: `${other}/base` }) });
+    await house.json('/api/v1/system-settings/asker/url', {
+      method: 'PUT',
+      body: JSON.stringify({ value: `${other}/base` }),
+    });
     assert.equal((await fetchBy({ url: `${other}/set` })).body.text, 'hello');
-    const answers = await Promise.all(Array.from({ length: 30 }, () => fetchBy({ url: `${declared}/` })));
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => fetchBy({ url: `${declared}/` })),
+    );
     assert.deepEqual(
       answers.filter(({ status }) => status !== 201 && status !== 429),
       [],
@@ -182,9 +265,18 @@ describe('a pack that asks and streams', () => {
       });
     const back = await post(Readable.from(upload()));
     const text = await back.text();
-    assert.deepEqual([back.status, back.headers.get('content-type'), text.length, /^X+$/.test(text)], [200, 'text/plain; charset=utf-8', 1_000_000, true]);
+    assert.deepEqual(
+      [back.status, back.headers.get('content-type'), text.length, /^X+$/.test(text)],
+      [200, 'text/plain; charset=utf-8', 1_000_000, true],
+    );
     assert.equal(
-      (await house.fetch('/api/v1/asker/upper', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(3_000_000) })).status,
+      (
+        await house.fetch('/api/v1/asker/upper', {
+          method: 'POST',
+          headers: { 'content-type': 'text/plain' },
+          body: 'x'.repeat(3_000_000),
+        })
+      ).status,
       413,
     );
     // Chunked, so that only the count can tell.
@@ -197,8 +289,20 @@ describe('a pack that asks and streams', () => {
     )
       .then((reply) => reply.text())
       .catch((error: Error) => error);
-    assert.ok(tooMuch instanceof Error || !/^Y{3000000}$/.test(tooMuch), 'a body beyond its limit is cut');
-    assert.equal((await house.fetch('/api/v1/asker/upper', { method: 'POST', headers: { 'content-type': 'image/png' }, body: 'x' })).status, 415);
+    assert.ok(
+      tooMuch instanceof Error || !/^Y{3000000}$/.test(tooMuch),
+      'a body beyond its limit is cut',
+    );
+    assert.equal(
+      (
+        await house.fetch('/api/v1/asker/upper', {
+          method: 'POST',
+          headers: { 'content-type': 'image/png' },
+          body: 'x',
+        })
+      ).status,
+      415,
+    );
 
     const stop = new AbortController();
     const endless = await house.fetch('/api/v1/asker/endless', { signal: stop.signal });
@@ -229,7 +333,9 @@ describe('a pack that asks and streams', () => {
     const { status, body } = await uploadConfirmed(house, asker(1));
     assert.equal(status, 201, JSON.stringify(body));
     const { value } = await house
-      .json<{ items: { category: string; key: string; value: unknown }[] }>('/api/v1/system-settings?limit=200')
+      .json<{ items: { category: string; key: string; value: unknown }[] }>(
+        '/api/v1/system-settings?limit=200',
+      )
       .then(({ items }) => items.find(({ category }) => category === 'asker')!);
     assert.equal(value, '', 'the value that was set for the pack before is forgotten');
   });

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
@@ -18,7 +27,11 @@ const folder = join(home, 'pack with space');
 mkdirSync(folder);
 writeFileSync(join(folder, 'own.txt'), 'mine');
 /** As the host compiles it. */
-const { code: program } = await bundleThread(fileURLToPath(new URL('../../../plugins/packs/pack-worker.ts', import.meta.url)), 'packs', bundleSources);
+const { code: program } = await bundleThread(
+  fileURLToPath(new URL('../../../plugins/packs/pack-worker.ts', import.meta.url)),
+  'packs',
+  bundleSources,
+);
 const origin = { program, cacheDir: join(home, 'cache'), isBinary: false };
 after(() => rmSync(home, { recursive: true, force: true }));
 
@@ -29,7 +42,11 @@ interface Seen {
 }
 
 /** A running child of `code`, its log and its states; gone after the test. */
-function run(t: TestContext, code: string, options: Partial<StartOptions> = {}): Child & { seen: Seen } {
+function run(
+  t: TestContext,
+  code: string,
+  options: Partial<StartOptions> = {},
+): Child & { seen: Seen } {
   const lines: string[] = [];
   const states: (readonly [ChildState, string | undefined])[] = [];
   const waiting = new Set<() => void>();
@@ -55,7 +72,10 @@ function run(t: TestContext, code: string, options: Partial<StartOptions> = {}):
   t.after(() => child.stop());
   const reached = (state: ChildState) =>
     new Promise<string | undefined>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`never ${state}: ${JSON.stringify(states)}`)), 15_000);
+      const timer = setTimeout(
+        () => reject(new Error(`never ${state}: ${JSON.stringify(states)}`)),
+        15_000,
+      );
       const look = (): void => {
         const found = states.find(([entered]) => entered === state);
         if (found) {
@@ -79,8 +99,12 @@ const alive = (pid: number): boolean => {
   }
 };
 
-const route = (child: Child, key: string, call: object = {}, options?: { timeoutMs?: number; signal?: AbortSignal }) =>
-  child.call('route', { key, call }, options);
+const route = (
+  child: Child,
+  key: string,
+  call: object = {},
+  options?: { timeoutMs?: number; signal?: AbortSignal },
+) => child.call('route', { key, call }, options);
 
 const refused = (code: string, message: RegExp) => (error: unknown) => {
   assert.ok(isSvcError(error), String(error));
@@ -107,24 +131,55 @@ test('a pack answers for the routes it describes', async (t) => {
   );
   await child.ready;
   assert.equal(child.state, 'running');
-  const call = { params: { id: '7' }, query: {}, body: undefined, principal: { id: '1', kind: 'user', role: 'admin' } };
-  assert.deepEqual(await route(child, 'GET /api/v1/x/{id}', call), { started: true, id: '7', who: 'admin', base: 'a/b' });
+  const call = {
+    params: { id: '7' },
+    query: {},
+    body: undefined,
+    principal: { id: '1', kind: 'user', role: 'admin' },
+  };
+  assert.deepEqual(await route(child, 'GET /api/v1/x/{id}', call), {
+    started: true,
+    id: '7',
+    who: 'admin',
+    base: 'a/b',
+  });
   assert.equal(await route(child, 'GET /api/v1/none'), null);
   await assert.rejects(route(child, 'GET /api/v1/bad'), refused('not_found', /^no such thing$/));
-  await assert.rejects(route(child, 'GET /api/v1/bug'), refused('internal', /Cannot read properties of null/));
-  await assert.rejects(route(child, 'GET /nowhere'), refused('not_found', /"routes" of definePack has no GET \/nowhere/));
-  await assert.rejects(route(child, 'constructor'), refused('not_found', /of definePack has no constructor/));
-  await assert.rejects(child.call('toString', {}), refused('not_found', /exports no function toString/));
+  await assert.rejects(
+    route(child, 'GET /api/v1/bug'),
+    refused('internal', /Cannot read properties of null/),
+  );
+  await assert.rejects(
+    route(child, 'GET /nowhere'),
+    refused('not_found', /"routes" of definePack has no GET \/nowhere/),
+  );
+  await assert.rejects(
+    route(child, 'constructor'),
+    refused('not_found', /of definePack has no constructor/),
+  );
+  await assert.rejects(
+    child.call('toString', {}),
+    refused('not_found', /exports no function toString/),
+  );
   await until(() => child.seen.lines.some((line) => line.includes('index.cjs')));
 });
 
 test('a function that the module exports can be called, bytes go in', async (t) => {
-  const child = run(t, `exports.size = (bytes) => ({ type: bytes.constructor.name, length: bytes.length }); exports.default = {};`);
-  assert.deepEqual(await child.call('size', new Uint8Array(1000)), { type: 'Uint8Array', length: 1000 });
+  const child = run(
+    t,
+    `exports.size = (bytes) => ({ type: bytes.constructor.name, length: bytes.length }); exports.default = {};`,
+  );
+  assert.deepEqual(await child.call('size', new Uint8Array(1000)), {
+    type: 'Uint8Array',
+    length: 1000,
+  });
 });
 
 test('a call waits for a child that is still starting', async (t) => {
-  const child = run(t, `exports.default = { start: () => new Promise((r) => setTimeout(r, 100)), routes: { a: () => 1 } };`);
+  const child = run(
+    t,
+    `exports.default = { start: () => new Promise((r) => setTimeout(r, 100)), routes: { a: () => 1 } };`,
+  );
   assert.equal(child.state, 'starting');
   assert.equal(await route(child, 'a'), 1);
 });
@@ -147,7 +202,9 @@ const attempts: Record<string, string> = {
 };
 
 test('a pack reads its own folder and nothing is open beyond it', async (t) => {
-  const routes = Object.entries(attempts).map(([what, code]) => `${JSON.stringify(what)}: () => { ${code}; return 'done'; }`);
+  const routes = Object.entries(attempts).map(
+    ([what, code]) => `${JSON.stringify(what)}: () => { ${code}; return 'done'; }`,
+  );
   const child = run(
     t,
     `exports.default = { routes: { ${routes.join(',\n')},
@@ -161,8 +218,15 @@ test('a pack reads its own folder and nothing is open beyond it', async (t) => {
     await assert.rejects(
       route(child, what),
       (error: unknown) => {
-        assert.ok(isSvcError(error) && ['internal', 'forbidden'].includes(error.code), `${what}: ${String(error)}`);
-        assert.match(error.message, /restricted|Access to this API|not a function|cannot find module|addons is disabled|process\.binding/, what);
+        assert.ok(
+          isSvcError(error) && ['internal', 'forbidden'].includes(error.code),
+          `${what}: ${String(error)}`,
+        );
+        assert.match(
+          error.message,
+          /restricted|Access to this API|not a function|cannot find module|addons is disabled|process\.binding/,
+          what,
+        );
         return true;
       },
       what,
@@ -172,10 +236,17 @@ test('a pack reads its own folder and nothing is open beyond it', async (t) => {
 });
 
 test('an endless loop is ended, its caller is told, and the child comes back', async (t) => {
-  const child = run(t, `exports.default = { routes: { loop: () => { for (;;); }, ok: () => 1 } };`, { pingMs: 300 });
+  const child = run(
+    t,
+    `exports.default = { routes: { loop: () => { for (;;); }, ok: () => 1 } };`,
+    { pingMs: 300 },
+  );
   await child.ready;
   const pid = child.pid!;
-  await assert.rejects(route(child, 'loop'), refused('unavailable', /ended during the call: did not answer for 300 ms/));
+  await assert.rejects(
+    route(child, 'loop'),
+    refused('unavailable', /ended during the call: did not answer for 300 ms/),
+  );
   await until(() => child.state === 'running');
   assert.equal(await route(child, 'ok'), 1);
   assert.equal(alive(pid), false);
@@ -183,32 +254,55 @@ test('an endless loop is ended, its caller is told, and the child comes back', a
 });
 
 test('a heap that grows beyond its limit ends the child, not the host', async (t) => {
-  const child = run(t, `exports.default = { routes: { grow: () => { const all = []; for (;;) all.push({ x: [1, 2, 3] }); } } };`, {
-    heapMb: 24,
-    pingMs: 20_000,
-    callMs: 20_000,
-  });
-  await assert.rejects(route(child, 'grow'), refused('unavailable', /out of memory: the heap grew beyond 24 MB/));
-});
-
-test('memory outside the heap is limited too', { skip: process.platform !== 'linux' && 'needs /proc' }, async (t) => {
   const child = run(
     t,
-    `const all = [];
-     exports.default = { routes: { grow: async () => { for (;;) { all.push(Buffer.alloc(4e6, 1)); await new Promise((r) => setTimeout(r, 5)); } } } };`,
-    { rssMb: 160 },
+    `exports.default = { routes: { grow: () => { const all = []; for (;;) all.push({ x: [1, 2, 3] }); } } };`,
+    {
+      heapMb: 24,
+      pingMs: 20_000,
+      callMs: 20_000,
+    },
   );
-  await assert.rejects(route(child, 'grow'), refused('unavailable', /out of memory: the process grew to \d+ MB, 160 MB are allowed/));
+  await assert.rejects(
+    route(child, 'grow'),
+    refused('unavailable', /out of memory: the heap grew beyond 24 MB/),
+  );
 });
+
+test(
+  'memory outside the heap is limited too',
+  { skip: process.platform !== 'linux' && 'needs /proc' },
+  async (t) => {
+    const child = run(
+      t,
+      `const all = [];
+     exports.default = { routes: { grow: async () => { for (;;) { all.push(Buffer.alloc(4e6, 1)); await new Promise((r) => setTimeout(r, 5)); } } } };`,
+      { rssMb: 160 },
+    );
+    await assert.rejects(
+      route(child, 'grow'),
+      refused('unavailable', /out of memory: the process grew to \d+ MB, 160 MB are allowed/),
+    );
+  },
+);
 
 test('a child that crashes comes back after a while and says what happened', async (t) => {
   const child = run(
     t,
     `exports.default = { routes: { crash: () => { setTimeout(() => { throw new TypeError('boom') }); return new Promise(() => {}); }, ok: () => 1 } };`,
   );
-  await assert.rejects(route(child, 'crash'), refused('unavailable', /exited with code 1: TypeError: boom/));
-  assert.deepEqual(child.seen.states.at(-1), ['backing-off', 'exited with code 1: TypeError: boom']);
-  await assert.rejects(route(child, 'ok'), refused('unavailable', /pack test is backing-off: exited with code 1: TypeError: boom/));
+  await assert.rejects(
+    route(child, 'crash'),
+    refused('unavailable', /exited with code 1: TypeError: boom/),
+  );
+  assert.deepEqual(child.seen.states.at(-1), [
+    'backing-off',
+    'exited with code 1: TypeError: boom',
+  ]);
+  await assert.rejects(
+    route(child, 'ok'),
+    refused('unavailable', /pack test is backing-off: exited with code 1: TypeError: boom/),
+  );
   await until(() => child.state === 'running');
   assert.equal(await route(child, 'ok'), 1);
 });
@@ -218,20 +312,34 @@ test('a child that crashes again and again is given up', async (t) => {
   assert.equal(await child.seen.reached('failed'), 'exited with code 3');
   assert.equal(child.restarts, 3);
   assert.equal(child.pid, undefined);
-  await assert.rejects(route(child, 'x'), refused('unavailable', /pack test is failed: exited with code 3/));
+  await assert.rejects(
+    route(child, 'x'),
+    refused('unavailable', /pack test is failed: exited with code 3/),
+  );
 });
 
 for (const [what, code, cause] of [
   ['throws while it loads', `throw new Error('bad day')`, /could not start: bad day/],
   ['is no JavaScript', `this is not code`, /could not start: Unexpected identifier/],
   ['exports nothing of use', `module.exports = 5`, /must export definePack/],
-  ['throws in start', `exports.default = { start() { throw new Error('no port') } }`, /could not start: no port/],
+  [
+    'throws in start',
+    `exports.default = { start() { throw new Error('no port') } }`,
+    /could not start: no port/,
+  ],
   ['leaves while it loads', `process.exit(0)`, /exited with code 0/],
-  ['hangs in start', `exports.default = { start: () => new Promise(() => {}) }`, /did not start within 400 ms/],
+  [
+    'hangs in start',
+    `exports.default = { start: () => new Promise(() => {}) }`,
+    /did not start within 400 ms/,
+  ],
   ['loops while it loads', `for (;;);`, /did not start within 400 ms/],
 ] as const) {
   test(`a child whose code ${what} never becomes ready and says why`, async (t) => {
-    const child = run(t, code, { startMs: cause.source.includes('400') ? 400 : 10_000, restart: { maxRestarts: 0 } });
+    const child = run(t, code, {
+      startMs: cause.source.includes('400') ? 400 : 10_000,
+      restart: { maxRestarts: 0 },
+    });
     await assert.rejects(child.ready, refused('unavailable', cause));
     assert.match((await child.seen.reached('failed'))!, cause);
   });
@@ -247,18 +355,26 @@ test('a slow call is refused at its deadline and told to stop, others go on', as
     { callMs: 100 },
   );
   await child.ready;
-  await assert.rejects(route(child, 'slow'), refused('unavailable', /did not answer route within 100 ms/));
+  await assert.rejects(
+    route(child, 'slow'),
+    refused('unavailable', /did not answer route within 100 ms/),
+  );
   const gone = new AbortController();
   const call = route(child, 'slow', {}, { timeoutMs: 5_000, signal: gone.signal });
   await route(child, 'stopped');
   gone.abort(new Error('client left'));
   await assert.rejects(call, /client left/);
   assert.equal(await route(child, 'stopped', {}, { timeoutMs: 5_000 }), 2);
-  await assert.rejects(route(child, 'slow', {}, { signal: AbortSignal.abort(new Error('gone before')) }), /gone before/);
+  await assert.rejects(
+    route(child, 'slow', {}, { signal: AbortSignal.abort(new Error('gone before')) }),
+    /gone before/,
+  );
 });
 
 test('calls that come before the child is ready wait in bounded number, and no longer than they may', async (t) => {
-  const child = run(t, `exports.default = { start: () => new Promise(() => {}) };`, { maxCalls: 2 });
+  const child = run(t, `exports.default = { start: () => new Promise(() => {}) };`, {
+    maxCalls: 2,
+  });
   const waiting = [1, 2].map(() => route(child, 'x', {}, { timeoutMs: 100 }));
   await assert.rejects(route(child, 'x'), refused('unavailable', /pack test is starting/));
   for (const outcome of await Promise.allSettled(waiting)) {
@@ -271,7 +387,11 @@ test('calls that come before the child is ready wait in bounded number, and no l
 });
 
 test('a full child refuses at once, and one whose calls never end is started anew', async (t) => {
-  const child = run(t, `exports.default = { routes: { never: () => new Promise(() => {}), ok: () => 1 } };`, { maxCalls: 3 });
+  const child = run(
+    t,
+    `exports.default = { routes: { never: () => new Promise(() => {}), ok: () => 1 } };`,
+    { maxCalls: 3 },
+  );
   await child.ready;
   const hanging = [1, 2, 3].map(() => route(child, 'never', {}, { timeoutMs: 150 }));
   await assert.rejects(route(child, 'ok'), refused('unavailable', /works on 3 calls already/));
@@ -284,13 +404,25 @@ test('a full child refuses at once, and one whose calls never end is started ane
 });
 
 test('a payload above 1 MiB is refused in both directions, one below passes', async (t) => {
-  const child = run(t, `exports.default = { routes: { echo: (call) => call.text.length, big: (call) => 'x'.repeat(call.size) } };`);
+  const child = run(
+    t,
+    `exports.default = { routes: { echo: (call) => call.text.length, big: (call) => 'x'.repeat(call.size) } };`,
+  );
   const mib = 1024 * 1024;
   assert.equal(await route(child, 'echo', { text: 'x'.repeat(mib - 200) }), mib - 200);
-  await assert.rejects(route(child, 'echo', { text: 'x'.repeat(mib) }), refused('invalid_argument', /may carry 1048576 bytes, this one has/));
+  await assert.rejects(
+    route(child, 'echo', { text: 'x'.repeat(mib) }),
+    refused('invalid_argument', /may carry 1048576 bytes, this one has/),
+  );
   assert.equal(String(await route(child, 'big', { size: mib - 2 })).length, mib - 2);
-  await assert.rejects(route(child, 'big', { size: mib }), refused('internal', /the answer has 1048578 bytes/));
-  await assert.rejects(child.call('route', { key: () => 1 }), refused('invalid_argument', /plain data only/));
+  await assert.rejects(
+    route(child, 'big', { size: mib }),
+    refused('internal', /the answer has 1048578 bytes/),
+  );
+  await assert.rejects(
+    child.call('route', { key: () => 1 }),
+    refused('invalid_argument', /plain data only/),
+  );
   assert.equal(child.state, 'running');
 });
 
@@ -311,17 +443,27 @@ for (const [what, code] of [
 }
 
 test('a child that was killed in the middle of a call tells its caller and comes back', async (t) => {
-  const child = run(t, `exports.default = { routes: { hang: () => new Promise(() => {}), ok: () => 1 } };`);
+  const child = run(
+    t,
+    `exports.default = { routes: { hang: () => new Promise(() => {}), ok: () => 1 } };`,
+  );
   await child.ready;
   const call = route(child, 'hang');
   process.kill(child.pid!, 'SIGKILL');
-  await assert.rejects(call, refused('unavailable', /ended during the call: killed by SIGKILL from outside/));
+  await assert.rejects(
+    call,
+    refused('unavailable', /ended during the call: killed by SIGKILL from outside/),
+  );
   await until(() => child.state === 'running');
   assert.equal(await route(child, 'ok'), 1);
 });
 
 test('stopping leaves no process, not even one that ignores the request, and nothing starts again', async (t) => {
-  const child = run(t, `process.on('SIGTERM', () => {}); exports.default = { routes: { hang: () => new Promise(() => {}) } };`, { graceMs: 100 });
+  const child = run(
+    t,
+    `process.on('SIGTERM', () => {}); exports.default = { routes: { hang: () => new Promise(() => {}) } };`,
+    { graceMs: 100 },
+  );
   await child.ready;
   const pid = child.pid!;
   const call = route(child, 'hang');
@@ -358,12 +500,16 @@ test('a child does not outlive its host', async (t) => {
     await child.ready;
     console.log(child.pid);
     process.kill(process.pid, 'SIGKILL');`;
-  const host = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-    encoding: 'utf8',
-    cwd: import.meta.dirname,
-    input: program,
-    timeout: 20_000,
-  });
+  const host = spawnSync(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '-e', script],
+    {
+      encoding: 'utf8',
+      cwd: import.meta.dirname,
+      input: program,
+      timeout: 20_000,
+    },
+  );
   const orphan = Number(host.stdout.trim());
   assert.ok(orphan > 0, host.stderr);
   await until(() => !alive(orphan));
@@ -391,35 +537,58 @@ test('what a child prints goes to the log, line by line, cut and at a bounded ra
 test('a child without restrictions refuses to run, and is not tried again', async (t) => {
   const file = join(home, 'unrestricted.cjs');
   writeFileSync(file, program);
-  const { status, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+  const { status, stderr } = spawnSync(process.execPath, [file], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
   assert.equal(status, 78);
   assert.match(stderr, /refused to run: the permission model is off/);
-  const child = run(t, `process.stderr.write('refused to run: the permission model is off\\n'); process.exit(78);`);
+  const child = run(
+    t,
+    `process.stderr.write('refused to run: the permission model is off\\n'); process.exit(78);`,
+  );
   assert.match((await child.seen.reached('failed'))!, /refused to run/);
   assert.equal(child.restarts, 0);
 });
 
 test('a binary that starts itself in a role restricts its child by the environment', async (t) => {
-  const child = run(t, `exports.default = { routes: { role: () => process.env.SVC_ROLE, write: () => require('fs').writeFileSync('/tmp/x', '') } };`, {
-    origin: { ...origin, cacheDir: join(home, 'cache of a binary'), isBinary: true },
-  });
+  const child = run(
+    t,
+    `exports.default = { routes: { role: () => process.env.SVC_ROLE, write: () => require('fs').writeFileSync('/tmp/x', '') } };`,
+    {
+      origin: { ...origin, cacheDir: join(home, 'cache of a binary'), isBinary: true },
+    },
+  );
   assert.equal(await route(child, 'role'), 'child');
-  await assert.rejects(route(child, 'write'), refused('forbidden', /was denied what it has no right to: FileSystemWrite; |Access/));
+  await assert.rejects(
+    route(child, 'write'),
+    refused('forbidden', /was denied what it has no right to: FileSystemWrite; |Access/),
+  );
 });
 
 test('a folder or variable that would loosen the restrictions is refused', async (t) => {
   for (const read of ['relative', '/tmp/*', '/a,/']) {
     const child = run(t, `exports.default = {};`, { read: [read], restart: { maxRestarts: 0 } });
-    await assert.rejects(child.ready, refused('invalid_argument', /absolute path, without \* and commas/));
+    await assert.rejects(
+      child.ready,
+      refused('invalid_argument', /absolute path, without \* and commas/),
+    );
   }
-  const child = run(t, `exports.default = {};`, { env: { NODE_OPTIONS: '--inspect' }, restart: { maxRestarts: 0 } });
+  const child = run(t, `exports.default = {};`, {
+    env: { NODE_OPTIONS: '--inspect' },
+    restart: { maxRestarts: 0 },
+  });
   await assert.rejects(child.ready, refused('invalid_argument', /cannot be given NODE_OPTIONS/));
 });
 
 test('a folder that is reached through a link can be read by both names', async (t) => {
   const link = join(home, 'link');
   symlinkSync(folder, link);
-  const child = run(t, `exports.read = (file) => require('node:fs').readFileSync(file, 'utf8'); exports.default = {};`, { read: [link] });
+  const child = run(
+    t,
+    `exports.read = (file) => require('node:fs').readFileSync(file, 'utf8'); exports.default = {};`,
+    { read: [link] },
+  );
   assert.equal(await child.call('read', join(link, 'own.txt')), 'mine');
   assert.equal(await child.call('read', join(folder, 'own.txt')), 'mine');
 });
@@ -442,7 +611,11 @@ test('the first file of a child is private, read-only, and replaced when it was 
 });
 
 test('a process without work of its own ends when nobody asks it, and the next call has one again; one with a start stays', async (t) => {
-  const idle = run(t, `exports.default = { routes: { pid: () => process.pid, slow: () => new Promise((r) => setTimeout(r, 300)) } };`, { idleMs: 100 });
+  const idle = run(
+    t,
+    `exports.default = { routes: { pid: () => process.pid, slow: () => new Promise((r) => setTimeout(r, 300)) } };`,
+    { idleMs: 100 },
+  );
   const first = await route(idle, 'pid');
   await route(idle, 'slow');
   await until(() => idle.state === 'asleep');
@@ -451,12 +624,17 @@ test('a process without work of its own ends when nobody asks it, and the next c
   assert.equal(second, again);
   assert.notEqual(second, first);
   assert.deepEqual([idle.restarts, idle.cause], [0, undefined]);
-  const asleep = run(t, `exports.default = { routes: { pid: () => process.pid } };`, { startsAsleep: true });
+  const asleep = run(t, `exports.default = { routes: { pid: () => process.pid } };`, {
+    startsAsleep: true,
+  });
   await asleep.ready;
   assert.deepEqual([asleep.state, asleep.pid], ['asleep', undefined]);
   assert.equal(await route(asleep, 'pid'), asleep.pid);
   const ups: boolean[] = [];
-  const resident = run(t, `exports.default = { start() {}, routes: { pid: () => process.pid } };`, { idleMs: 10, onUp: (is) => void ups.push(is) });
+  const resident = run(t, `exports.default = { start() {}, routes: { pid: () => process.pid } };`, {
+    idleMs: 10,
+    onUp: (is) => void ups.push(is),
+  });
   const pid = await route(resident, 'pid');
   await sleep(100);
   assert.deepEqual([resident.state, resident.pid, ups], ['running', pid, [true]]);
@@ -485,7 +663,8 @@ test('bodies flow through a process both ways at the pace of who reads them, and
      } };`,
   );
   await child.ready;
-  const bytes = (key: string, options: object = {}) => child.call('route', { key, call: {} }, { bytes: true, ...options });
+  const bytes = (key: string, options: object = {}) =>
+    child.call('route', { key, call: {} }, { bytes: true, ...options });
   const megabyte = async function* () {
     for (let piece = 0; piece < 30; piece += 1) {
       yield Buffer.alloc(100_000, 'a');
@@ -505,13 +684,22 @@ test('bodies flow through a process both ways at the pace of who reads them, and
     ({ stopped } = (await route(child, 'counts')) as { stopped: number });
   }
   await assert.rejects(gathered(await bytes('halfway')), /out of ink/);
-  await assert.rejects(gathered(await bytes('silent', { timeoutMs: 400 })), refused('unavailable', /did not answer route within 400 ms/));
-  await assert.rejects(gathered(await bytes('crash')), refused('unavailable', /ended during the call: exited with code 4/));
+  await assert.rejects(
+    gathered(await bytes('silent', { timeoutMs: 400 })),
+    refused('unavailable', /did not answer route within 400 ms/),
+  );
+  await assert.rejects(
+    gathered(await bytes('crash')),
+    refused('unavailable', /ended during the call: exited with code 4/),
+  );
   await until(() => child.state === 'running');
 });
 
 for (const [what, message] of [
-  ['more of an answer than there is room for', `Array.from({ length: 8 }, () => ({ t: 'piece', id: 1, data: Buffer.alloc(65536).toString('base64') }))`],
+  [
+    'more of an answer than there is room for',
+    `Array.from({ length: 8 }, () => ({ t: 'piece', id: 1, data: Buffer.alloc(65536).toString('base64') }))`,
+  ],
   ['that it has read what it was not sent', `[{ t: 'more', id: 1, bytes: 5 }]`],
 ] as const) {
   test(`a child that says ${what} is ended`, async (t) => {

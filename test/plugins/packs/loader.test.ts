@@ -15,9 +15,19 @@ function packFolder(limits: Record<string, number> = {}): string {
   const folder = join(mkdtempSync(join(home, 'case-')), 'teller');
   mkdirSync(folder);
   const manifest = {
-    ...{ id: 'teller', version: '1.0.0', title: 'Teller', description: 'Tells its process.', kind: 'pack', entry: 'index.ts', engines: { host: '^1.0.0' } },
+    ...{
+      id: 'teller',
+      version: '1.0.0',
+      title: 'Teller',
+      description: 'Tells its process.',
+      kind: 'pack',
+      entry: 'index.ts',
+      engines: { host: '^1.0.0' },
+    },
     mounts: ['/api/v1/teller'],
-    routes: [{ method: 'GET', path: '/api/v1/teller', access: 'any', summary: 'Tells its process.' }],
+    routes: [
+      { method: 'GET', path: '/api/v1/teller', access: 'any', summary: 'Tells its process.' },
+    ],
     limits,
   };
   writeFileSync(join(folder, 'plugin.json'), JSON.stringify(manifest));
@@ -34,7 +44,8 @@ function packFolder(limits: Record<string, number> = {}): string {
   return folder;
 }
 
-const pidOf = async (house: TestHost): Promise<number> => (await house.json<{ pid: number }>('/api/v1/teller')).pid;
+const pidOf = async (house: TestHost): Promise<number> =>
+  (await house.json<{ pid: number }>('/api/v1/teller')).pid;
 
 const alive = (pid: number): boolean => {
   try {
@@ -60,7 +71,10 @@ test('without the plugin packs a pack with code is blocked and says so; it comes
   await house.settled();
   assert.equal(alive(first), false);
   const { state, cause } = house.host.explain('teller');
-  assert.deepEqual([state, cause], ['blocked', 'needs service packs.loader ^1.0.0, whose provider "packs" is disabled']);
+  assert.deepEqual(
+    [state, cause],
+    ['blocked', 'needs service packs.loader ^1.0.0, whose provider "packs" is disabled'],
+  );
   assert.equal((await house.fetch('/api/v1/teller')).status, 503);
 
   await house.host.enable('packs');
@@ -88,7 +102,10 @@ test('another generation of the plugin takes every pack over, and no request is 
   assert.equal(house.host.explain('teller').generation, 4);
   assert.ok(answered > 0);
   assert.equal(alive(first), false);
-  assert.deepEqual([house.host.explain('packs').residue, house.host.explain('teller').residue], [undefined, undefined]);
+  assert.deepEqual(
+    [house.host.explain('packs').residue, house.host.explain('teller').residue],
+    [undefined, undefined],
+  );
 });
 
 test('a pack that does not come up with the other generation serves on for its time, then goes into quarantine with the reason', async (t) => {
@@ -102,7 +119,10 @@ test('a pack that does not come up with the other generation serves on for its t
   assert.equal(await pidOf(house), first, 'the one before serves on');
   await until('its process has to go', () => house.host.explain('teller').state === 'quarantined');
   await house.settled();
-  assert.match(house.host.explain('teller').cause!, /the plugin packs was replaced, and this pack did not come up with its new generation/);
+  assert.match(
+    house.host.explain('teller').cause!,
+    /the plugin packs was replaced, and this pack did not come up with its new generation/,
+  );
   assert.equal(alive(first), false);
   rmSync(join(folder, 'bad'));
   await house.reload('teller');

@@ -13,10 +13,16 @@ const home = mkdtempSync(join(tmpdir(), 'svc-pack-tables-'));
 after(() => rmSync(home, { recursive: true, force: true }));
 
 let files = 0;
-const create = { name: '001-notes.sql', sql: 'CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT) STRICT;' };
+const create = {
+  name: '001-notes.sql',
+  sql: 'CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT) STRICT;',
+};
 const fileNow = (): string => join(home, `tables-${(files += 1)}.db`);
-const open = (file: string, migrations: readonly { name: string; sql: string }[] = [create], maxMb = 1): PackTables =>
-  new PackTables({ file, maxMb, migrations });
+const open = (
+  file: string,
+  migrations: readonly { name: string; sql: string }[] = [create],
+  maxMb = 1,
+): PackTables => new PackTables({ file, maxMb, migrations });
 
 const refused = (message: RegExp) => (error: unknown) => {
   assert.ok(isSvcError(error) && error.code === 'invalid_argument', String(error));
@@ -27,8 +33,18 @@ const refused = (message: RegExp) => (error: unknown) => {
 test('rows are written and read with values, a batch is all or nothing, and what was written stays', () => {
   const file = fileNow();
   const tables = open(file);
-  assert.deepEqual(tables.run(['insert into notes (text) values (?)', "it's"]), { changes: 1, lastId: 1 });
-  assert.throws(() => tables.batch([['insert into notes (text) values (?)', 'two'], ['insert into nowhere values (1)']]), refused(/no such table: nowhere/));
+  assert.deepEqual(tables.run(['insert into notes (text) values (?)', "it's"]), {
+    changes: 1,
+    lastId: 1,
+  });
+  assert.throws(
+    () =>
+      tables.batch([
+        ['insert into notes (text) values (?)', 'two'],
+        ['insert into nowhere values (1)'],
+      ]),
+    refused(/no such table: nowhere/),
+  );
   tables.batch([
     ['insert into notes (text) values (?)', 'two'],
     ['update notes set text = ? where id = ?', null, 1],
@@ -46,11 +62,17 @@ test('a migration runs once and in a transaction; one that was changed since is 
   const file = fileNow();
   open(file).close();
   const second = { name: '002-more.sql', sql: 'ALTER TABLE notes ADD COLUMN at INTEGER;' };
-  assert.throws(() => open(file, [create, { ...second, sql: `${second.sql} CREATE TABLE notes (a);` }]), /already exists/);
+  assert.throws(
+    () => open(file, [create, { ...second, sql: `${second.sql} CREATE TABLE notes (a);` }]),
+    /already exists/,
+  );
   const tables = open(file, [create, second]);
   assert.deepEqual(tables.all(['select at from notes']), []);
   tables.close();
-  assert.throws(() => open(file, [{ ...create, sql: `${create.sql} ` }]), refused(/001-notes\.sql has run and was changed since/));
+  assert.throws(
+    () => open(file, [{ ...create, sql: `${create.sql} ` }]),
+    refused(/001-notes\.sql has run and was changed since/),
+  );
 });
 
 test('no statement and no migration reaches another file or the settings of the database', () => {
@@ -84,7 +106,15 @@ test('no statement and no migration reaches another file or the settings of the 
     assert.throws(() => tables.all([sql]), refused(/./), sql);
     assert.throws(() => tables.batch([[sql]]), refused(/./), sql);
   }
-  for (const input of [undefined, [], [5], ['select ?', {}], ['select ?', true], 'select 1', [`select '${'x'.repeat(70_000)}'`]]) {
+  for (const input of [
+    undefined,
+    [],
+    [5],
+    ['select ?', {}],
+    ['select ?', true],
+    'select 1',
+    [`select '${'x'.repeat(70_000)}'`],
+  ]) {
     assert.throws(() => tables.all(input), refused(/a statement is its text/));
   }
   tables.close();

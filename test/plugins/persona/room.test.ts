@@ -13,7 +13,11 @@ import { type PersonaDirectory, Personas } from '../../../plugins/persona/contra
 import { projectRoot } from '../../cli/launcher.ts';
 
 const custom = '/api/v1/agents/custom';
-const scout = { name: 'scout', description: 'Looks ahead.', when_to_use: 'Paths, forests and rivers.' };
+const scout = {
+  name: 'scout',
+  description: 'Looks ahead.',
+  when_to_use: 'Paths, forests and rivers.',
+};
 const principal = { kind: 'user', id: '7', name: 'Kim', role: 'admin', grants: ['*'] } as const;
 
 const file = (name: string, header = '', body = 'You look.\n'): string =>
@@ -23,7 +27,11 @@ interface Stand {
   readonly house: TestHost;
   readonly folder: string;
   readonly directory: PersonaDirectory;
-  send(method: string, path: string, body?: object): Promise<{ status: number; body: Record<string, unknown> & { message: string } }>;
+  send(
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; body: Record<string, unknown> & { message: string } }>;
 }
 
 async function stand(
@@ -45,7 +53,10 @@ async function stand(
   return {
     ...{ house, folder, directory: house.service(Personas) },
     async send(method, path, body) {
-      const response = await house.fetch(path, { method, ...(body && { body: JSON.stringify(body) }) });
+      const response = await house.fetch(path, {
+        method,
+        ...(body && { body: JSON.stringify(body) }),
+      });
       const text = await response.text();
       return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
     },
@@ -61,21 +72,47 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 test('a persona of a user is made, read back, changed and deleted', async (t) => {
   const { house, send } = await stand(t);
   useNoLeaks(t, house);
-  const made = await send('POST', custom, { ...scout, body: '  # Rules\n\n- look  \n', colour: 'green', metadata: { os: ['linux', 'darwin'], mood: 'calm' } });
+  const made = await send('POST', custom, {
+    ...scout,
+    body: '  # Rules\n\n- look  \n',
+    colour: 'green',
+    metadata: { os: ['linux', 'darwin'], mood: 'calm' },
+  });
   assert.equal(made.status, 201);
   const { body: read } = await send('GET', '/api/v1/agents/scout');
   assert.deepEqual(
-    [read['source'], read['permission_mode'], read['body'], read['unknown_fields'], read['metadata'], read['version']],
-    ['user', 'read-only', '  # Rules\n\n- look  \n', { colour: 'green' }, { os: ['linux', 'darwin'], mood: 'calm' }, 1],
+    [
+      read['source'],
+      read['permission_mode'],
+      read['body'],
+      read['unknown_fields'],
+      read['metadata'],
+      read['version'],
+    ],
+    [
+      'user',
+      'read-only',
+      '  # Rules\n\n- look  \n',
+      { colour: 'green' },
+      { os: ['linux', 'darwin'], mood: 'calm' },
+      1,
+    ],
   );
   // What was read may be sent back as it is.
   const changed = await send('PATCH', `${custom}/scout`, { ...read, max_turns: 7, size: 'small' });
   assert.deepEqual(
-    [changed.status, changed.body['max_turns'], changed.body['unknown_fields'], changed.body['version']],
+    [
+      changed.status,
+      changed.body['max_turns'],
+      changed.body['unknown_fields'],
+      changed.body['version'],
+    ],
     [200, 7, { colour: 'green', size: 'small' }, 2],
   );
   assert.deepEqual(
-    (await house.json('/api/v1/agents')).items.map(({ name, body }: { name: string; body?: string }) => [name, body]),
+    (await house.json('/api/v1/agents')).items.map(
+      ({ name, body }: { name: string; body?: string }) => [name, body],
+    ),
     [['scout', undefined]],
   );
   assert.equal((await send('DELETE', '/api/v1/agents/scout')).status, 204);
@@ -110,26 +147,48 @@ test('a file is a persona at once, a broken one serves its last good version, an
   writeFileSync(path, file('ranger', 'colour: green\n', '  body  \n\n'));
   await until(() => directory.find('ranger') !== undefined);
   const first = directory.find('ranger')!;
-  assert.deepEqual([first.source, first.body, first.version, first.unknown], ['disk', '\n  body  \n\n', 1, { colour: 'green' }]);
+  assert.deepEqual(
+    [first.source, first.body, first.version, first.unknown],
+    ['disk', '\n  body  \n\n', 1, { colour: 'green' }],
+  );
 
   writeFileSync(path, file('ranger', 'max_turns: 5\n'));
   await until(() => directory.find('ranger')!.max_turns === 5);
   assert.equal(directory.find('ranger')!.version, 2);
   writeFileSync(path, file('ranger', 'max_turns: many\n'));
-  await until(async () => JSON.stringify((await send('GET', '/api/v1/drop-ins')).body).includes('max_turns must be'));
-  assert.match(String((await send('GET', '/api/v1/agents/ranger')).body['problem']), /last good version serves: .*max_turns must be/);
+  await until(async () =>
+    JSON.stringify((await send('GET', '/api/v1/drop-ins')).body).includes('max_turns must be'),
+  );
+  assert.match(
+    String((await send('GET', '/api/v1/agents/ranger')).body['problem']),
+    /last good version serves: .*max_turns must be/,
+  );
   writeFileSync(join(folder, 'poet.md'), '---\nname: poet\n---\nNo header.');
-  const listed = async () => (await send('GET', '/api/v1/agents')).body['items'] as { name: string; problem: string }[];
-  await until(async () => (await listed()).some(({ name, problem }) => name === 'poet' && /poet\.md: .*description/.test(problem)));
-  assert.equal(((await send('GET', '/api/v1/agents?usable=true')).body['items'] as object[]).length, 1);
+  const listed = async () =>
+    (await send('GET', '/api/v1/agents')).body['items'] as { name: string; problem: string }[];
+  await until(async () =>
+    (await listed()).some(
+      ({ name, problem }) => name === 'poet' && /poet\.md: .*description/.test(problem),
+    ),
+  );
+  assert.equal(
+    ((await send('GET', '/api/v1/agents?usable=true')).body['items'] as object[]).length,
+    1,
+  );
   assert.equal(directory.find('ranger')!.max_turns, 5);
 
   const refused = await send('DELETE', '/api/v1/agents/ranger');
   assert.deepEqual([refused.status, /stands in a file/.test(refused.body.message)], [409, true]);
   await send('POST', custom, { ...scout, name: 'ranger' });
-  assert.deepEqual([directory.find('ranger')!.source, directory.find('ranger')!.version], ['user', 3]);
+  assert.deepEqual(
+    [directory.find('ranger')!.source, directory.find('ranger')!.version],
+    ['user', 3],
+  );
   await send('DELETE', `${custom}/ranger`);
-  assert.deepEqual([directory.find('ranger')!.source, directory.find('ranger')!.max_turns], ['disk', 5]);
+  assert.deepEqual(
+    [directory.find('ranger')!.source, directory.find('ranger')!.max_turns],
+    ['disk', 5],
+  );
 });
 
 test('a persona that serves everyone is replaced by a holder of persona:replace; other users make their own', async (t) => {
@@ -138,20 +197,35 @@ test('a persona that serves everyone is replaced by a holder of persona:replace;
     watch: true,
     services: {
       [Authenticator.id]: {
-        authenticate: ({ value }: { value: keyof typeof grants }) => ({ kind: 'user', id: value, role: 'user', grants: grants[value] }),
+        authenticate: ({ value }: { value: keyof typeof grants }) => ({
+          kind: 'user',
+          id: value,
+          role: 'user',
+          grants: grants[value],
+        }),
       },
     },
   });
   writeFileSync(join(folder, 'ranger.md'), file('ranger'));
   await until(() => directory.find('ranger') !== undefined);
   const as = async (who: string, method: string, path: string, body?: object) => {
-    const response = await house.fetch(path, { method, headers: { authorization: `Bearer ${who}` }, ...(body && { body: JSON.stringify(body) }) });
+    const response = await house.fetch(path, {
+      method,
+      headers: { authorization: `Bearer ${who}` },
+      ...(body && { body: JSON.stringify(body) }),
+    });
     const text = await response.text();
-    return { status: response.status, message: text === '' ? '' : (JSON.parse(text).message as string) };
+    return {
+      status: response.status,
+      message: text === '' ? '' : (JSON.parse(text).message as string),
+    };
   };
   const taken = await as('uwe', 'POST', custom, { ...scout, name: 'ranger' });
   assert.equal(taken.status, 403);
-  assert.match(taken.message, /"ranger" stands in a file and serves everyone: .* takes persona:replace; choose another name/);
+  assert.match(
+    taken.message,
+    /"ranger" stands in a file and serves everyone: .* takes persona:replace; choose another name/,
+  );
   assert.equal(directory.find('ranger')!.source, 'disk');
   assert.equal((await as('uwe', 'POST', custom, scout)).status, 201);
 
@@ -179,30 +253,60 @@ test('own personas and versions are there after a restart', async (t) => {
 
 test('conditions that do not hold are shown, and such a persona gets no questions', async (t) => {
   const { directory, send } = await stand(t, { plugins: ['programs'] });
-  const metadata = { os: ['plan9'], requires: { bins: ['node', 'no-such-program'], config: ['agents.default_persona', 'agents.external_dirs', 'no.such'] } };
+  const metadata = {
+    os: ['plan9'],
+    requires: {
+      bins: ['node', 'no-such-program'],
+      config: ['agents.default_persona', 'agents.external_dirs', 'no.such'],
+    },
+  };
   await send('POST', custom, { ...scout, metadata });
   const { body } = await send('GET', '/api/v1/agents/scout');
   const unmet = body['unmet'] as readonly string[];
   assert.deepEqual(
     unmet.map((sentence) => sentence.split(/[,;]/)[0]),
-    ['works on plan9', 'needs the program no-such-program on the machine of svc', 'needs the setting no.such'],
+    [
+      'works on plan9',
+      'needs the program no-such-program on the machine of svc',
+      'needs the setting no.such',
+    ],
   );
   await send('POST', custom, { ...scout, name: 'coordinator', when_to_use: 'Everything else.' });
   assert.equal(directory.route('which forests and rivers?').persona.name, 'coordinator');
   await send('PATCH', `${custom}/scout`, { metadata: {} });
   const route = directory.route('which forests and rivers?');
-  assert.deepEqual([route.persona.name, route.clear, route.why], ['scout', true, 'scout stands out by: rivers, forests']);
+  assert.deepEqual(
+    [route.persona.name, route.clear, route.why],
+    ['scout', true, 'scout stands out by: rivers, forests'],
+  );
 });
 
 test('names of tools that nothing brings are shown, with what may be meant, and hold nothing back', async (t) => {
-  const tools = new Map(['metrics_query', 'knowledge_read'].map((alias) => [alias, { key: alias === 'knowledge_read' ? 'knowledge.read' : alias }]));
-  const { send, directory } = await stand(t, { services: { 'skill.registry': { aliases: () => tools } } });
-  await send('POST', custom, { ...scout, tools: ['metrics_qurey', 'mcp:far:dig', 'metrics_query'], disallowed_tools: ['knowledge_read'] });
+  const tools = new Map(
+    ['metrics_query', 'knowledge_read'].map((alias) => [
+      alias,
+      { key: alias === 'knowledge_read' ? 'knowledge.read' : alias },
+    ]),
+  );
+  const { send, directory } = await stand(t, {
+    services: { 'skill.registry': { aliases: () => tools } },
+  });
+  await send('POST', custom, {
+    ...scout,
+    tools: ['metrics_qurey', 'mcp:far:dig', 'metrics_query'],
+    disallowed_tools: ['knowledge_read'],
+  });
   const { body } = await send('GET', '/api/v1/agents/scout');
-  assert.deepEqual([body['unknown_tools'], body['problem']], [['metrics_qurey (perhaps metrics_query is meant)', 'mcp:far:dig'], '']);
+  assert.deepEqual(
+    [body['unknown_tools'], body['problem']],
+    [['metrics_qurey (perhaps metrics_query is meant)', 'mcp:far:dig'], ''],
+  );
   assert.equal(directory.route('which forests and rivers?').persona.name, 'scout');
   await send('POST', custom, { ...scout, name: 'whole' });
-  const troubled = async () => ((await send('GET', '/api/v1/agents?troubled=true')).body['items'] as { name: string }[]).map(({ name }) => name);
+  const troubled = async () =>
+    ((await send('GET', '/api/v1/agents?troubled=true')).body['items'] as { name: string }[]).map(
+      ({ name }) => name,
+    );
   assert.deepEqual(await troubled(), ['scout']);
   // What was away and comes is no stranger.
   tools.set('mcp_far_dig', { key: 'mcp:far:dig' });
@@ -225,21 +329,45 @@ test('a question goes to who claims its words, else to the default, and says why
 test('the first prompt is filled from the spawn context', async (t) => {
   const { directory } = await stand(t);
   const prompt = (initial_prompt: string, context: object): string =>
-    directory.initialPrompt({ initial_prompt } as Parameters<PersonaDirectory['initialPrompt']>[0], { ...context }, principal);
-  assert.equal(prompt('{{if .incident_id}}Incident {{.incident_id}} for {{.user}}. {{end}}', { incident_id: 12_000_000 }), 'Incident 12000000 for Kim. ');
+    directory.initialPrompt(
+      { initial_prompt } as Parameters<PersonaDirectory['initialPrompt']>[0],
+      { ...context },
+      principal,
+    );
+  assert.equal(
+    prompt('{{if .incident_id}}Incident {{.incident_id}} for {{.user}}. {{end}}', {
+      incident_id: 12_000_000,
+    }),
+    'Incident 12000000 for Kim. ',
+  );
   assert.equal(prompt('{{if .incident_id}}x{{end}}{{.device_id}}', {}), '');
   // What is filled in is never read as a template.
   assert.equal(prompt('{{.device_id}}', { device_id: '{{.user}}' }), '{{.user}}');
 });
 
 test('every shipped persona is whole: its tools exist, its prompt can be filled, it says how it works', async (t) => {
-  const { house, directory, folder } = await stand(t, { watch: true, plugins: ['gate', 'skill'], services: { 'iam.directory': { live: () => undefined } } });
+  const { house, directory, folder } = await stand(t, {
+    watch: true,
+    plugins: ['gate', 'skill'],
+    services: { 'iam.directory': { live: () => undefined } },
+  });
   cpSync(join(projectRoot, 'agents'), folder, { recursive: true });
   await until(() => directory.list().length >= 12);
   // Of rooms that this house is without; test/plugins/skill/room-skills.test.ts calls them.
-  const files = readdirSync(join(projectRoot, 'plugins'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
-  const elsewhere = files.flatMap((path) => [...readFileSync(join(projectRoot, 'plugins', path), 'utf8').matchAll(/\bkey: '([^']+)'/g)].map(([, key]) => key!));
-  const known = new Set([askKey, ...elsewhere, ...(await house.json('/api/v1/skills')).items.map(({ key }: { key: string }) => key)]);
+  const files = readdirSync(join(projectRoot, 'plugins'), {
+    recursive: true,
+    encoding: 'utf8',
+  }).filter((path) => path.endsWith('.ts'));
+  const elsewhere = files.flatMap((path) =>
+    [...readFileSync(join(projectRoot, 'plugins', path), 'utf8').matchAll(/\bkey: '([^']+)'/g)].map(
+      ([, key]) => key!,
+    ),
+  );
+  const known = new Set([
+    askKey,
+    ...elsewhere,
+    ...(await house.json('/api/v1/skills')).items.map(({ key }: { key: string }) => key),
+  ]);
   for (const persona of directory.list()) {
     const named = [...persona.tools, ...persona.disallowed_tools];
     assert.deepEqual(
@@ -255,6 +383,9 @@ test('every shipped persona is whole: its tools exist, its prompt can be filled,
       persona.name !== 'coordinator',
       `${persona.name}: the coordinator takes what packs and servers bring, the others name theirs`,
     );
-    assert.ok(persona.max_turns > 0 && persona.critical_reminder !== '' && persona.body.length > 1_000, persona.name);
+    assert.ok(
+      persona.max_turns > 0 && persona.critical_reminder !== '' && persona.body.length > 1_000,
+      persona.name,
+    );
   }
 });

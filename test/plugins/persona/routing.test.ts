@@ -9,8 +9,12 @@ import { Router, wordsOf } from '../../../plugins/persona/router.ts';
 import { questions } from './questions.ts';
 
 const folder = fileURLToPath(new URL('../../../agents/', import.meta.url));
-const shipped = readdirSync(folder).map((file) => readPersona(readFileSync(folder + file, 'utf8'), { file }));
-const asked = Object.entries(questions).flatMap(([persona, texts]) => texts.map((text) => ({ persona, text })));
+const shipped = readdirSync(folder).map((file) =>
+  readPersona(readFileSync(folder + file, 'utf8'), { file }),
+);
+const asked = Object.entries(questions).flatMap(([persona, texts]) =>
+  texts.map((text) => ({ persona, text })),
+);
 
 /** What was not routed as labelled; the persona that answers where none stands out is the coordinator. */
 function missed(router: Router): readonly string[] {
@@ -46,11 +50,17 @@ test('a persona that is dropped in wins its own questions and takes none of the 
   const printers = {
     name: 'printer-nurse',
     description: 'Looks after printers.',
-    when_to_use: 'Printers: toner, paper jam, print queue, spooler, CUPS, a page that does not come out.',
+    when_to_use:
+      'Printers: toner, paper jam, print queue, spooler, CUPS, a page that does not come out.',
   };
   const before = missed(new Router(shipped));
   const router = new Router([...shipped, printers]);
-  for (const text of ['the printer on floor 3 has a paper jam', 'toner is low on prn-2', 'CUPS spooler is stuck', 'nothing comes out of the print queue']) {
+  for (const text of [
+    'the printer on floor 3 has a paper jam',
+    'toner is low on prn-2',
+    'CUPS spooler is stuck',
+    'nothing comes out of the print queue',
+  ]) {
     const { clear, candidates } = router.rank(text);
     assert.deepEqual([candidates[0]?.name, clear], ['printer-nurse', true], text);
   }
@@ -58,7 +68,10 @@ test('a persona that is dropped in wins its own questions and takes none of the 
 });
 
 test('words of one family meet, and those of any question say nothing', () => {
-  assert.equal(new Set(['restart', 'restarts', 'restarted', 'restarting'].flatMap(wordsOf)).size, 1);
+  assert.equal(
+    new Set(['restart', 'restarts', 'restarted', 'restarting'].flatMap(wordsOf)).size,
+    1,
+  );
   assert.equal(new Set(['query', 'queries'].flatMap(wordsOf)).size, 1);
   assert.equal(new Set(['swap', 'swapping'].flatMap(wordsOf)).size, 1);
   assert.deepEqual(wordsOf('What is the one that we have? Who called it?'), []);

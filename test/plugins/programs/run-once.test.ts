@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -10,14 +18,29 @@ import { OwnedScope } from '../../../core/registry/index.ts';
 import type { RunOptions } from '../../../plugins/programs/contract.ts';
 import { ProgramRunner } from '../../../plugins/programs/runner.ts';
 
-const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const quiet = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 function workshop(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-run-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const notes = join(folder, 'notes');
-  const programs = new ProgramRunner({ folder: notes, clock: systemClock, log: quiet, path: folder, places: new Map(), random: Math.random });
-  const scope = new OwnedScope('test', { tick: async (_label, work) => await work(), task: async (_label, work) => await work() });
+  const programs = new ProgramRunner({
+    folder: notes,
+    clock: systemClock,
+    log: quiet,
+    path: folder,
+    places: new Map(),
+    random: Math.random,
+  });
+  const scope = new OwnedScope('test', {
+    tick: async (_label, work) => await work(),
+    task: async (_label, work) => await work(),
+  });
   const owner = { id: 'test', dataDir: folder, log: quiet, scope };
   return {
     folder,
@@ -43,7 +66,8 @@ async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
-const alive = (pid: number): boolean => existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+const alive = (pid: number): boolean =>
+  existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
 
 test('a program that runs once gets its arguments as they are and no environment but its own, and leaves no note', async (t) => {
   const { run, notes } = workshop(t);
@@ -60,7 +84,11 @@ test('a program that runs once gets its arguments as they are and no environment
 
 test('a program that prints without end is killed when there is enough', async (t) => {
   const { run } = workshop(t);
-  const { output, cut, code } = await run('for (;;) require("node:fs").writeSync(1, "x".repeat(4096));', [], { maxBytes: 10_000 });
+  const { output, cut, code } = await run(
+    'for (;;) require("node:fs").writeSync(1, "x".repeat(4096));',
+    [],
+    { maxBytes: 10_000 },
+  );
   assert.deepEqual([output.length, cut, code], [10_000, 'size', null]);
 });
 

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -20,7 +28,12 @@ interface Workshop {
   /** An executable with this text of Node in it. */
   script(name: string, text: string): string;
   /** Wants a program, for an owner of its own. */
-  run(file: string, options?: Partial<ProgramOptions>, name?: string, by?: ProgramRunner): TestProgram;
+  run(
+    file: string,
+    options?: Partial<ProgramOptions>,
+    name?: string,
+    by?: ProgramRunner,
+  ): TestProgram;
 }
 
 interface TestProgram {
@@ -66,8 +79,15 @@ function workshop(t: TestContext): Workshop {
       return file;
     },
     run(file, options = {}, name = 'thing', by = programs) {
-      const scope = new OwnedScope('test', { tick: async (_label, work) => await work(), task: async (_label, work) => await work() });
-      const handle = by.start({ id: 'test', dataDir: folder, log, scope }, name, file, { args: () => [], stopMs: 2_000, ...options });
+      const scope = new OwnedScope('test', {
+        tick: async (_label, work) => await work(),
+        task: async (_label, work) => await work(),
+      });
+      const handle = by.start({ id: 'test', dataDir: folder, log, scope }, name, file, {
+        args: () => [],
+        stopMs: 2_000,
+        ...options,
+      });
       const program = { handle, scope, begin: () => scope.arm() };
       running.push(program);
       return program;
@@ -94,8 +114,14 @@ const forever = 'setInterval(() => undefined, 1000);';
 
 test('a program gets its arguments as they are, a free port, its own folder and no environment but the one it is given', async (t) => {
   const { folder, lines, script, run } = workshop(t);
-  const file = script('tell', `console.log(JSON.stringify([process.argv.slice(2), process.cwd(), Object.keys(process.env)])); ${forever}`);
-  const program = run(file, { args: ({ port }) => [String(port), '$(touch /tmp/x) "; && *'], env: { GREETING: 'hello' } });
+  const file = script(
+    'tell',
+    `console.log(JSON.stringify([process.argv.slice(2), process.cwd(), Object.keys(process.env)])); ${forever}`,
+  );
+  const program = run(file, {
+    args: ({ port }) => [String(port), '$(touch /tmp/x) "; && *'],
+    env: { GREETING: 'hello' },
+  });
   assert.equal(program.handle.state, 'waiting');
   program.begin();
   await program.handle.ready(20_000);
@@ -117,7 +143,14 @@ test('a program that ends is started again on another try, and says what its las
   program.begin();
   await program.handle.ready(20_000);
   assert.equal(program.handle.cause, undefined);
-  assert.equal(lines.filter((line) => /exited with code 7; its last words: cannot open the frobnicator; it is started again/.test(line)).length, 2);
+  assert.equal(
+    lines.filter((line) =>
+      /exited with code 7; its last words: cannot open the frobnicator; it is started again/.test(
+        line,
+      ),
+    ).length,
+    2,
+  );
 });
 
 test('a program that is never ready is ended and started again; whoever waits hears why', async (t) => {
@@ -150,7 +183,10 @@ test('stopping ends the program, and what it has started itself; one that does n
   assert.equal(programs.size, 1);
   await program.handle.stop();
   await until('both are gone', () => !pids.some(alive));
-  assert.deepEqual([program.handle.state, program.handle.pid, programs.size], ['stopped', undefined, 0]);
+  assert.deepEqual(
+    [program.handle.state, program.handle.pid, programs.size],
+    ['stopped', undefined, 0],
+  );
   assert.deepEqual(readdirSync(join(folder, 'notes')), []);
   await assert.rejects(program.handle.ready(1_000), { code: 'unavailable' });
 });
@@ -178,25 +214,51 @@ test('what an earlier life of the service has left behind is ended at the next s
   program.begin();
   await program.handle.ready(20_000);
   const note = readFileSync(join(folder, 'notes', 'test.thing.json'), 'utf8');
-  const orphan: ChildProcess = spawn(process.execPath, ['-e', forever], { detached: true, stdio: 'ignore' });
-  const stranger: ChildProcess = spawn(process.execPath, ['-e', forever], { detached: true, stdio: 'ignore' });
+  const orphan: ChildProcess = spawn(process.execPath, ['-e', forever], {
+    detached: true,
+    stdio: 'ignore',
+  });
+  const stranger: ChildProcess = spawn(process.execPath, ['-e', forever], {
+    detached: true,
+    stdio: 'ignore',
+  });
   t.after(() => [orphan, stranger].forEach((child) => child.kill('SIGKILL')));
   const identity = (pid: number): object => {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return { pid, started: stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19], command: readFileSync(`/proc/${pid}/cmdline`, 'utf8') };
+    return {
+      pid,
+      started: stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19],
+      command: readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
+    };
   };
-  await until('both have become what they are', () => [orphan, stranger].every(({ pid }) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('-e')));
+  await until('both have become what they are', () =>
+    [orphan, stranger].every(({ pid }) =>
+      readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('-e'),
+    ),
+  );
   const { of, ...known } = JSON.parse(note) as { of?: unknown };
-  assert.deepEqual(known, identity(program.handle.pid!), 'the note knows the process by more than its number');
+  assert.deepEqual(
+    known,
+    identity(program.handle.pid!),
+    'the note knows the process by more than its number',
+  );
   assert.equal(of, `${process.pid} ${(identity(process.pid) as { started: string }).started}`);
-  const write = (name: string, text: string): void => writeFileSync(join(folder, 'notes', name), text);
+  const write = (name: string, text: string): void =>
+    writeFileSync(join(folder, 'notes', name), text);
   write('old.orphan.json', JSON.stringify(identity(orphan.pid!)));
   write('old.reused.json', JSON.stringify({ ...identity(stranger.pid!), started: '1' }));
   write('old.cut.json', note.slice(0, 10));
   write('old.evil.json', JSON.stringify({ pid: -1, started: '', command: '' }));
   await programs.sweep();
-  assert.deepEqual([alive(orphan.pid!), alive(stranger.pid!), alive(program.handle.pid!)], [false, true, true]);
-  assert.deepEqual(readdirSync(join(folder, 'notes')), ['test.thing.json'], 'what this process runs is nothing that was left');
+  assert.deepEqual(
+    [alive(orphan.pid!), alive(stranger.pid!), alive(program.handle.pid!)],
+    [false, true, true],
+  );
+  assert.deepEqual(
+    readdirSync(join(folder, 'notes')),
+    ['test.thing.json'],
+    'what this process runs is nothing that was left',
+  );
   assert.ok(lines.some((line) => /an earlier run of svc has left behind/.test(line)));
 });
 
@@ -262,7 +324,11 @@ test('a program that waits for its turn is stopped at once, and lets nobody past
 test('another generation of the plugin goes on with what runs, one process of a name at a time', async (t) => {
   const { script, run, programs, generation } = workshop(t);
   const file = script('one', forever);
-  const [kept, leaving, unbegun] = [run(file, {}, 'kept'), run(file, {}, 'leaving'), run(file, {}, 'unbegun')];
+  const [kept, leaving, unbegun] = [
+    run(file, {}, 'kept'),
+    run(file, {}, 'leaving'),
+    run(file, {}, 'unbegun'),
+  ];
   kept.begin();
   leaving.begin();
   await Promise.all([kept.handle.ready(20_000), leaving.handle.ready(20_000)]);
@@ -286,5 +352,9 @@ test('another generation of the plugin goes on with what runs, one process of a 
   const pids = [kept, newcomer, unbegun].map(({ handle }) => handle.pid!);
   await next.leave(undefined);
   assert.deepEqual(pids.map(alive), [false, false, false]);
-  assert.deepEqual(kept.scope.effects().children, [], 'what nobody goes on with is no effect of its owner any more');
+  assert.deepEqual(
+    kept.scope.effects().children,
+    [],
+    'what nobody goes on with is no effect of its owner any more',
+  );
 });

@@ -13,14 +13,22 @@ import { LogFeed } from '../../../plugins/self/log-feed.ts';
 
 const took = (count: number): PushAnswer => ({ accepted: count, rejected: 0, reasons: [] });
 
-function delivering(): Pick<Delivery, 'deliver' | 'countLost' | 'isDelivering'> & { fails: boolean; lostCount: number } {
+function delivering(): Pick<Delivery, 'deliver' | 'countLost' | 'isDelivering'> & {
+  fails: boolean;
+  lostCount: number;
+} {
   const busy = new Set<string>();
   const delivery = {
     fails: false,
     lostCount: 0,
     isDelivering: (signal: string) => busy.has(signal),
     countLost: (_signal: string, count: number) => void (delivery.lostCount += count),
-    async deliver<S>(signal: string, store: Handle<S>, _count: number, give: (store: S) => Promise<PushAnswer>): Promise<boolean> {
+    async deliver<S>(
+      signal: string,
+      store: Handle<S>,
+      _count: number,
+      give: (store: S) => Promise<PushAnswer>,
+    ): Promise<boolean> {
       busy.add(signal);
       await give(store.get());
       busy.delete(signal);
@@ -30,12 +38,20 @@ function delivering(): Pick<Delivery, 'deliver' | 'countLost' | 'isDelivering'> 
   return delivery;
 }
 
-const always = <S>(store: S): Handle<S> => ({ available: true, get: () => store, onChange: () => () => undefined });
+const always = <S>(store: S): Handle<S> => ({
+  available: true,
+  get: () => store,
+  onChange: () => () => undefined,
+});
 
 test('a backlog holds no more than it may, loses only its oldest, and counts them', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 200 }), (sizes) => {
-      const backlog = new Backlog<{ n: number; size: number }>({ mostItems: 20, mostBytes: 200, sizeOf: ({ size }) => size });
+      const backlog = new Backlog<{ n: number; size: number }>({
+        mostItems: 20,
+        mostBytes: 200,
+        sizeOf: ({ size }) => size,
+      });
       let gone = 0;
       sizes.forEach((size, n) => (gone += backlog.add({ n, size })));
       const left = backlog.take(1_000);
@@ -54,7 +70,15 @@ describe('a feed', () => {
     const delivery = delivering();
     let fails = 0;
     const feed = new Feed<object, number>({
-      ...{ signal: 'logs', delivery, store: always({}), batch: 3, mostItems: 100, mostBytes: 1e6, sizeOf: () => 1 },
+      ...{
+        signal: 'logs',
+        delivery,
+        store: always({}),
+        batch: 3,
+        mostItems: 100,
+        mostBytes: 1e6,
+        sizeOf: () => 1,
+      },
       async give(_store, items) {
         delivery.fails = fails > 0;
         fails -= 1;
@@ -84,7 +108,15 @@ describe('a feed', () => {
     const delivery = delivering();
     delivery.fails = true;
     const feed = new Feed<object, number>({
-      ...{ signal: 'traces', delivery, store: always({}), batch: 10, mostItems: 10, mostBytes: 1e6, sizeOf: () => 1 },
+      ...{
+        signal: 'traces',
+        delivery,
+        store: always({}),
+        batch: 10,
+        mostItems: 10,
+        mostBytes: 1e6,
+        sizeOf: () => 1,
+      },
       give: async (_store, items) => took(items.length),
     });
     for (let i = 0; i < 100; i++) {
@@ -97,7 +129,12 @@ describe('a feed', () => {
 
 test('what the store of lines says while it is given lines, and what this plugin says, does not become a line', async () => {
   const stored: Line[] = [];
-  const line = (component: string, text: string): SelfLine => ({ at: 1, level: 'info', component, text });
+  const line = (component: string, text: string): SelfLine => ({
+    at: 1,
+    level: 'info',
+    component,
+    text,
+  });
   const feed = new LogFeed({
     instance: 'box',
     delivery: delivering(),
@@ -115,5 +152,8 @@ test('what the store of lines says while it is given lines, and what this plugin
   await feed.flush();
   await feed.flush();
   assert.equal(stored[0]!.line, 'the store has something to say by itself');
-  assert.deepEqual([...new Set(stored.map(({ line: text }) => text))].sort(), ['something else happened', 'the store has something to say by itself']);
+  assert.deepEqual([...new Set(stored.map(({ line: text }) => text))].sort(), [
+    'something else happened',
+    'the store has something to say by itself',
+  ]);
 });

@@ -10,12 +10,21 @@ export interface Span {
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
   readonly status: { readonly code?: number };
-  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, string>> }[];
+  readonly attributes: readonly {
+    readonly key: string;
+    readonly value: Readonly<Record<string, string>>;
+  }[];
 }
 
 /** Stores that remember what the house told them, and fail when they are told to. */
 export function listeningStores() {
-  const heard = { rows: [] as SampleRow[][], ended: [] as (readonly Enforced[])[], lines: [] as Line[], spans: [] as Span[], resources: [] as unknown[] };
+  const heard = {
+    rows: [] as SampleRow[][],
+    ended: [] as (readonly Enforced[])[],
+    lines: [] as Line[],
+    spans: [] as Span[],
+    resources: [] as unknown[],
+  };
   const trouble: { error: Error | undefined } = { error: undefined };
   const took = (count: number): PushAnswer => {
     if (trouble.error) {
@@ -44,8 +53,12 @@ export function listeningStores() {
     },
     'traces.ingest': {
       async push(format: string, body: Uint8Array) {
-        const { resourceSpans } = JSON.parse(Buffer.from(body).toString()) as { resourceSpans: { resource: unknown; scopeSpans: { spans: Span[] }[] }[] };
-        const spans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+        const { resourceSpans } = JSON.parse(Buffer.from(body).toString()) as {
+          resourceSpans: { resource: unknown; scopeSpans: { spans: Span[] }[] }[];
+        };
+        const spans = resourceSpans.flatMap(({ scopeSpans }) =>
+          scopeSpans.flatMap((scope) => scope.spans),
+        );
         const answer = took(spans.length);
         heard.resources.push(format, ...resourceSpans.map(({ resource }) => resource));
         heard.spans.push(...spans);

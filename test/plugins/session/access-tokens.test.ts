@@ -7,16 +7,25 @@ import { Authenticator } from 'svc/sdk';
 import { forgedTokens, mint, signed, stealKey } from './forged.ts';
 import { sessionHouse } from './house.ts';
 
-const claimsOf = (token: string): Record<string, unknown> => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
-const headerOf = (token: string): Record<string, unknown> => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()) as Record<string, unknown>;
+const claimsOf = (token: string): Record<string, unknown> =>
+  JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
+const headerOf = (token: string): Record<string, unknown> =>
+  JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()) as Record<string, unknown>;
 const day = 24 * 60 * 60_000;
 
 test('every forged or confused token is refused in the same way', async (t) => {
   const { house, ask, signIn, statusOf } = await sessionHouse(t);
   const { access_token: real, refresh_token: refresh } = await signIn('bob@example.org');
-  const { body: pat } = await ask('POST', '/api/v1/tokens', { token: real, body: { name: 'ci', expires_at: '2026-06-01T00:00:00Z' } });
+  const { body: pat } = await ask('POST', '/api/v1/tokens', {
+    token: real,
+    body: { name: 'ci', expires_at: '2026-06-01T00:00:00Z' },
+  });
   const stolen = stealKey(house.dataDir);
-  assert.equal(await statusOf(mint(stolen, claimsOf(real))), 200, 'the forger can make good tokens, so what is refused is refused for its error');
+  assert.equal(
+    await statusOf(mint(stolen, claimsOf(real))),
+    200,
+    'the forger can make good tokens, so what is refused is refused for its error',
+  );
 
   const tokens = forgedTokens(real, stolen, claimsOf(real), {
     'a refresh token': refresh,
@@ -42,12 +51,21 @@ test('a token of 100 KB, and one of unicode, are nobody', async (t) => {
   const { house, signIn } = await sessionHouse(t);
   const { access_token: real } = await signIn('bob@example.org');
   const { kid, key } = stealKey(house.dataDir);
-  const huge = signed(JSON.stringify({ alg: 'HS256', typ: 'JWT', kid }), JSON.stringify({ ...claimsOf(real), email: 'x'.repeat(100_000) }), key);
+  const huge = signed(
+    JSON.stringify({ alg: 'HS256', typ: 'JWT', kid }),
+    JSON.stringify({ ...claimsOf(real), email: 'x'.repeat(100_000) }),
+    key,
+  );
   const authenticator = house.service(Authenticator);
   for (const value of [huge, 'é.é.é', '\u0000', '', real.replace('.', '\u200b.')]) {
-    assert.equal(authenticator.authenticate({ scheme: 'bearer', value, ip: '127.0.0.1' }), undefined);
+    assert.equal(
+      authenticator.authenticate({ scheme: 'bearer', value, ip: '127.0.0.1' }),
+      undefined,
+    );
   }
-  const overHttp = await fetch(`${house.url}/api/v1/lamp/look`, { headers: { authorization: `Bearer ${huge}` } });
+  const overHttp = await fetch(`${house.url}/api/v1/lamp/look`, {
+    headers: { authorization: `Bearer ${huge}` },
+  });
   assert.equal(overHttp.status, 401);
 });
 
@@ -60,7 +78,9 @@ test('Basic credentials and tickets are nobody here, even with a good token in t
     assert.equal(authenticator.authenticate({ scheme, value, ip: '' }), undefined);
   }
   const basic = await fetch(`${house.url}/api/v1/lamp/look`, {
-    headers: { authorization: `Basic ${Buffer.from('bob@example.org:correct horse').toString('base64')}` },
+    headers: {
+      authorization: `Basic ${Buffer.from('bob@example.org:correct horse').toString('base64')}`,
+    },
   });
   assert.equal(basic.status, 401);
 });
@@ -80,7 +100,10 @@ describe('the next request', () => {
     'after a password change is refused': { change: { version: 1 }, status: 401 },
     'after a change of role is refused': { change: { role: 'viewer' }, status: 401 },
     'of a disabled account is refused': { change: { status: 'disabled' }, status: 401 },
-    'after the role got more grants has them': { change: { grants: ['lamp:switch', 'lamp:break'] }, status: 200 },
+    'after the role got more grants has them': {
+      change: { grants: ['lamp:switch', 'lamp:break'] },
+      status: 200,
+    },
     'after the role lost its grants has none': { change: { grants: [] }, status: 403 },
   } as const;
   for (const [sentence, { change, status }] of Object.entries(changes)) {
@@ -122,7 +145,9 @@ test('keys are rotated after thirty days; the old one verifies until its last to
   clock.move(17 * 60_000);
   await house.reload('session');
   const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
-  assert.deepEqual(database.prepare('select kid from session_keys').pluck().all(), [headerOf(fresh)['kid']]);
+  assert.deepEqual(database.prepare('select kid from session_keys').pluck().all(), [
+    headerOf(fresh)['kid'],
+  ]);
   database.close();
 });
 

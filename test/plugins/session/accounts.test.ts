@@ -25,18 +25,29 @@ interface Household {
 /** Both rooms of identity as they ship, with nobody in them. */
 async function household(t: TestContext): Promise<Household> {
   const audit = trail();
-  const house = await startTestHost(t, { plugins: ['iam', 'session', lampFolder], services: { 'audit.trail': audit } });
+  const house = await startTestHost(t, {
+    plugins: ['iam', 'session', lampFolder],
+    services: { 'audit.trail': audit },
+  });
   useNoLeaks(t, house);
   const ask: Household['ask'] = async (method, path, token, body) => {
     const answer = await fetch(house.url + path, {
       method,
-      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), 'content-type': 'application/json' },
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        'content-type': 'application/json',
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
   };
-  const login: Household['login'] = (email, secret) => ask('POST', '/api/v1/auth/login', undefined, { email, password: secret });
+  const login: Household['login'] = (email, secret) =>
+    ask('POST', '/api/v1/auth/login', undefined, { email, password: secret });
   return {
     house,
     audit,
@@ -44,7 +55,12 @@ async function household(t: TestContext): Promise<Household> {
     login,
     async person(name, role) {
       const email = `${name}@example.org`;
-      const made = await ask('POST', '/api/v1/users', house.token, { email, display_name: name, role, password });
+      const made = await ask('POST', '/api/v1/users', house.token, {
+        email,
+        display_name: name,
+        role,
+        password,
+      });
       assert.equal(made.status, 201, JSON.stringify(made.body));
       const { status, body } = await login(email, password);
       assert.equal(status, 200, JSON.stringify(body));
@@ -57,7 +73,10 @@ test('known, unknown and disabled accounts cost the same hashing, whatever is tr
   const { house, ask, person, login } = await household(t);
   const { user } = await person('gone', 'viewer');
   await person('known', 'viewer');
-  assert.equal((await ask('PATCH', `/api/v1/users/${user.id}`, house.token, { status: 'disabled' })).status, 200);
+  assert.equal(
+    (await ask('PATCH', `/api/v1/users/${user.id}`, house.token, { status: 'disabled' })).status,
+    200,
+  );
   const hashes = t.mock.method(crypto, 'scrypt');
   const costs: Record<string, unknown> = {};
   for (const [email, secret] of [
@@ -68,7 +87,9 @@ test('known, unknown and disabled accounts cost the same hashing, whatever is tr
   ] as const) {
     hashes.mock.resetCalls();
     assert.equal((await login(email, secret)).status, 401);
-    costs[`${email} with ${secret.slice(0, 20)}`] = hashes.mock.calls.map(({ arguments: [, , bytes, cost] }) => [bytes, cost]);
+    costs[`${email} with ${secret.slice(0, 20)}`] = hashes.mock.calls.map(
+      ({ arguments: [, , bytes, cost] }) => [bytes, cost],
+    );
   }
   const expected = [[32, { N: 2 ** 15, r: 8, p: 3, maxmem: 256 * 2 ** 15 * 8 }]];
   for (const [what, cost] of Object.entries(costs)) {
@@ -80,7 +101,10 @@ test('the first administrator comes with a row that names the account, and opens
   const { house, ask, audit } = await household(t);
   const file = join(house.dataDir, 'plugins/session/setup-token');
   const body = { token: readFileSync(file, 'utf8').trim(), email: 'Root@example.org', password };
-  assert.equal((await ask('POST', '/api/v1/auth/setup', undefined, { ...body, password: 'short' })).status, 400);
+  assert.equal(
+    (await ask('POST', '/api/v1/auth/setup', undefined, { ...body, password: 'short' })).status,
+    400,
+  );
   const both = await Promise.all([
     ask('POST', '/api/v1/auth/setup', undefined, body),
     ask('POST', '/api/v1/auth/setup', undefined, { ...body, email: 'other@example.org' }),
@@ -90,7 +114,9 @@ test('the first administrator comes with a row that names the account, and opens
   const { access_token: token, user } = made[0]!.body;
   assert.equal((await ask('GET', '/api/v1/lamp/sell', token)).status, 200);
   assert.equal((await ask('GET', '/api/v1/users', house.token)).body.total, 1);
-  const row = audit.rows.find(({ action, status }) => action === 'auth:setup' && status === 'success');
+  const row = audit.rows.find(
+    ({ action, status }) => action === 'auth:setup' && status === 'success',
+  );
   assert.deepEqual([row?.resourceType, row?.resourceId], ['user', String(user.id)]);
   assert.ok(!existsSync(file));
 });
@@ -108,13 +134,26 @@ test('a new password signs out everywhere at once, and its session is listed no 
   const { ask, person, login, house } = await household(t);
   const bob = await person('bob', 'user');
   const changed = { password: 'another long password', current_password: password };
-  assert.equal((await ask('PATCH', `/api/v1/users/${bob.user.id}/password`, bob.access_token, changed)).status, 200);
+  assert.equal(
+    (await ask('PATCH', `/api/v1/users/${bob.user.id}/password`, bob.access_token, changed)).status,
+    200,
+  );
   assert.equal((await ask('GET', '/api/v1/me', bob.access_token)).status, 401);
-  assert.equal((await ask('POST', '/api/v1/auth/refresh', undefined, { refresh_token: bob.refresh_token })).status, 401);
+  assert.equal(
+    (await ask('POST', '/api/v1/auth/refresh', undefined, { refresh_token: bob.refresh_token }))
+      .status,
+    401,
+  );
   assert.equal((await login('bob@example.org', password)).status, 401);
   const { body } = await login('bob@example.org', 'another long password');
-  await until('the old session is not listed', async () => (await ask('GET', '/api/v1/sessions', body.access_token)).body.total === 1);
-  assert.equal((await ask('GET', `/api/v1/sessions?user_id=${bob.user.id}`, house.token)).body.total, 1);
+  await until(
+    'the old session is not listed',
+    async () => (await ask('GET', '/api/v1/sessions', body.access_token)).body.total === 1,
+  );
+  assert.equal(
+    (await ask('GET', `/api/v1/sessions?user_id=${bob.user.id}`, house.token)).body.total,
+    1,
+  );
 });
 
 test('a role that is changed, an account that is disabled and one that is deleted count from the next request on', async (t) => {
@@ -138,18 +177,30 @@ test('a reply of a login, a refresh and a registration shows the account as its 
   const shown = (await ask('GET', `/api/v1/users/${first.user.id}`, house.token)).body;
   assert.deepEqual(first.user, shown);
   assert.match(shown.last_login_at, /^20\d\d-/);
-  const refreshed = await ask('POST', '/api/v1/auth/refresh', undefined, { refresh_token: first.refresh_token });
+  const refreshed = await ask('POST', '/api/v1/auth/refresh', undefined, {
+    refresh_token: first.refresh_token,
+  });
   assert.deepEqual(refreshed.body.user, shown);
   house.service(Board).override('auth.registration', 'open');
-  const registered = await ask('POST', '/api/v1/auth/register', undefined, { email: 'new@example.org', password });
-  assert.deepEqual(registered.body, (await ask('GET', `/api/v1/users/${registered.body.id}`, house.token)).body);
+  const registered = await ask('POST', '/api/v1/auth/register', undefined, {
+    email: 'new@example.org',
+    password,
+  });
+  assert.deepEqual(
+    registered.body,
+    (await ask('GET', `/api/v1/users/${registered.body.id}`, house.token)).body,
+  );
   assert.equal(registered.body.last_login_at, null);
 });
 
 test('an API token does what its person and itself may, as /me says', async (t) => {
   const { ask, person } = await household(t);
   const { access_token: access } = await person('ada', 'admin');
-  const wish = { name: 'ci', actions: ['lamp:switch'], expires_at: new Date(Date.now() + 3_600_000).toISOString() };
+  const wish = {
+    name: 'ci',
+    actions: ['lamp:switch'],
+    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+  };
   const { body: made } = await ask('POST', '/api/v1/tokens', access, wish);
   const { body: me } = await ask('GET', '/api/v1/me', made.token);
   assert.deepEqual([me.kind, me.email, me.grants], ['token', 'ada@example.org', ['lamp:switch']]);

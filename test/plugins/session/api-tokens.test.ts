@@ -21,8 +21,16 @@ interface Made {
 const june = '2026-06-01T00:00:00Z';
 const day = 24 * 60 * 60_000;
 
-async function make({ ask }: SessionHouse, token: string, actions: readonly string[], expires_at = june): Promise<Made> {
-  const { status, body } = await ask('POST', '/api/v1/tokens', { token, body: { name: 'ci', expires_at, actions } });
+async function make(
+  { ask }: SessionHouse,
+  token: string,
+  actions: readonly string[],
+  expires_at = june,
+): Promise<Made> {
+  const { status, body } = await ask('POST', '/api/v1/tokens', {
+    token,
+    body: { name: 'ci', expires_at, actions },
+  });
   assert.equal(status, 201, JSON.stringify(body));
   return body;
 }
@@ -31,7 +39,10 @@ test('an API token is shown once, stored as a hash, and acts as its maker', asyn
   const house = await sessionHouse(t);
   const { ask, signIn } = house;
   const { access_token: access } = await signIn('bob@example.org');
-  const made = await ask('POST', '/api/v1/tokens', { token: access, body: { name: 'ci', expires_at: june, actions: ['lamp:switch', 'read:lamp'] } });
+  const made = await ask('POST', '/api/v1/tokens', {
+    token: access,
+    body: { name: 'ci', expires_at: june, actions: ['lamp:switch', 'read:lamp'] },
+  });
   const { token, ...shown } = made.body;
   assert.match(token, /^svc_pat_[\w-]{43}$/);
   const expected = {
@@ -44,7 +55,11 @@ test('an API token is shown once, stored as a hash, and acts as its maker', asyn
     last_used_at: null,
   };
   assert.deepEqual(shown, expected);
-  assert.deepEqual((await ask('GET', '/api/v1/tokens', { token: access })).body, { items: [expected], next_cursor: '', total: 1 });
+  assert.deepEqual((await ask('GET', '/api/v1/tokens', { token: access })).body, {
+    items: [expected],
+    next_cursor: '',
+    total: 1,
+  });
 
   const database = new Database(`${house.house.dataDir}/svc.db`, { readonly: true });
   const stored = JSON.stringify(database.prepare('select * from session_api_tokens').all());
@@ -71,7 +86,11 @@ test('a token can do what it names and what its person may, and nothing else', a
   const bob = await house.signIn('bob@example.org');
   const may = async (token: string): Promise<string> => {
     const doors = ['look', 'switch', 'break', 'sell'];
-    const open = await Promise.all(doors.map(async (door) => ((await ask('GET', `/api/v1/lamp/${door}`, { token })).status === 200 ? door : '')));
+    const open = await Promise.all(
+      doors.map(async (door) =>
+        (await ask('GET', `/api/v1/lamp/${door}`, { token })).status === 200 ? door : '',
+      ),
+    );
     return open.filter(Boolean).join(' ');
   };
   const tokens = {
@@ -85,7 +104,11 @@ test('a token can do what it names and what its person may, and nothing else', a
     'lamp:* of an administrator': await make(house, ada.access_token, ['lamp:*']),
   };
   const allowed = async (): Promise<Record<string, string>> =>
-    Object.fromEntries(await Promise.all(Object.entries(tokens).map(async ([name, { token }]) => [name, await may(token)])));
+    Object.fromEntries(
+      await Promise.all(
+        Object.entries(tokens).map(async ([name, { token }]) => [name, await may(token)]),
+      ),
+    );
   assert.deepEqual(await allowed(), {
     nothing: '',
     ...{ 'read:lamp': 'look', 'read:*': 'look', 'reading of another area': '' },
@@ -111,7 +134,10 @@ test('nobody makes a token that can do more than they can', async (t) => {
   const { ask, signIn } = await sessionHouse(t);
   const { access_token: token } = await signIn('bob@example.org');
   for (const actions of [['*'], ['edge:create'], ['lamp:switch', 'edge:*'], ['webshell']]) {
-    const { status, body } = await ask('POST', '/api/v1/tokens', { token, body: { name: 'ci', expires_at: june, actions } });
+    const { status, body } = await ask('POST', '/api/v1/tokens', {
+      token,
+      body: { name: 'ci', expires_at: june, actions },
+    });
     assert.deepEqual([status, body.error], [400, 'invalid_argument']);
     assert.match(body.details[0].path, /^\/actions\/\d$/);
   }
@@ -146,9 +172,12 @@ test('what is no token to make is refused by field', async (t) => {
 
 describe('an API token is refused', () => {
   const ends: Record<string, (house: SessionHouse, made: Made, access: string) => unknown> = {
-    'at once when it is revoked': ({ ask }, { id }, token) => ask('DELETE', `/api/v1/tokens/${id}`, { token }),
+    'at once when it is revoked': ({ ask }, { id }, token) =>
+      ask('DELETE', `/api/v1/tokens/${id}`, { token }),
     'at once when an administrator revokes it': async ({ ask, signIn }, { id }) =>
-      ask('DELETE', `/api/v1/tokens/${id}`, { token: (await signIn('ada@example.org')).access_token }),
+      ask('DELETE', `/api/v1/tokens/${id}`, {
+        token: (await signIn('ada@example.org')).access_token,
+      }),
     'when it has expired': ({ clock }) => clock.move(151 * day),
     'once its person has a new password': ({ people }) => people.change(2, { version: 1 }),
     'once its person has another role': ({ people }) => people.change(2, { role: 'viewer' }),
@@ -169,26 +198,40 @@ describe('an API token is refused', () => {
 
 test('an API token outlives a reload, and a new password ends it for good', async (t) => {
   const house = await sessionHouse(t);
-  const { token } = await make(house, (await house.signIn('bob@example.org')).access_token, ['read:lamp']);
+  const { token } = await make(house, (await house.signIn('bob@example.org')).access_token, [
+    'read:lamp',
+  ]);
   await house.house.reload('session');
   assert.equal(await house.statusOf(token), 200);
   house.people.change(2, { version: 1 });
   await house.house.reload('session');
   assert.equal(await house.statusOf(token), 401);
-  const fresh = await make(house, (await house.signIn('bob@example.org')).access_token, ['read:lamp']);
+  const fresh = await make(house, (await house.signIn('bob@example.org')).access_token, [
+    'read:lamp',
+  ]);
   assert.equal(await house.statusOf(fresh.token), 200);
 });
 
 test('tokens from before reading was an action of its own go on reading', async (t) => {
-  const migration = readFileSync(new URL('../../../plugins/session/migrations/004-reading.sql', import.meta.url), 'utf8');
+  const migration = readFileSync(
+    new URL('../../../plugins/session/migrations/004-reading.sql', import.meta.url),
+    'utf8',
+  );
   const database = new Database(':memory:');
   t.after(() => database.close());
   database.exec('create table session_api_tokens (actions text)');
   const before = ['[]', '["lamp:switch"]', '["lamp:*","edge:create"]', '["*"]'];
-  before.forEach((actions) => database.prepare('insert into session_api_tokens values (?)').run(actions));
+  before.forEach((actions) =>
+    database.prepare('insert into session_api_tokens values (?)').run(actions),
+  );
   database.exec(migration);
   const after = database.prepare('select actions from session_api_tokens').pluck().all();
-  assert.deepEqual(after, ['["read:*"]', '["lamp:switch","read:*"]', '["lamp:*","edge:create","read:*"]', '["*"]']);
+  assert.deepEqual(after, [
+    '["read:*"]',
+    '["lamp:switch","read:*"]',
+    '["lamp:*","edge:create","read:*"]',
+    '["*"]',
+  ]);
 });
 
 test('a token that is made while the password is reset is as old as the session it is made in', async (t) => {
@@ -202,7 +245,9 @@ test('a token that is made while the password is reset is as old as the session 
     }
     return person;
   };
-  const house = await sessionHouse(t, { people: { ...accounts, directory: { ...accounts.directory, live } } });
+  const house = await sessionHouse(t, {
+    people: { ...accounts, directory: { ...accounts.directory, live } },
+  });
   const { access_token: access } = await house.signIn('bob@example.org');
   resetting = true;
   const { token } = await make(house, access, []);
@@ -258,10 +303,26 @@ test("somebody else's token is not found, and their list is for administrators",
 test('the operator makes tokens for people, within what those may', async (t) => {
   const { ask, house, statusOf } = await sessionHouse(t);
   const body = { name: 'cli', expires_at: june, actions: ['lamp:switch', 'read:lamp'] };
-  assert.equal((await ask('POST', '/api/v1/tokens', { token: house.token, body })).status, 400, 'for whom?');
-  assert.equal((await ask('POST', '/api/v1/tokens', { token: house.token, body: { ...body, user_id: 99 } })).status, 400);
-  assert.equal((await ask('POST', '/api/v1/tokens', { token: house.token, body: { ...body, user_id: 3 } })).status, 400, 'a viewer may not switch');
-  const made = await ask('POST', '/api/v1/tokens', { token: house.token, body: { ...body, user_id: 2 } });
+  assert.equal(
+    (await ask('POST', '/api/v1/tokens', { token: house.token, body })).status,
+    400,
+    'for whom?',
+  );
+  assert.equal(
+    (await ask('POST', '/api/v1/tokens', { token: house.token, body: { ...body, user_id: 99 } }))
+      .status,
+    400,
+  );
+  assert.equal(
+    (await ask('POST', '/api/v1/tokens', { token: house.token, body: { ...body, user_id: 3 } }))
+      .status,
+    400,
+    'a viewer may not switch',
+  );
+  const made = await ask('POST', '/api/v1/tokens', {
+    token: house.token,
+    body: { ...body, user_id: 2 },
+  });
   assert.equal(made.status, 201);
   assert.equal(await statusOf(made.body.token), 200);
 });
@@ -269,7 +330,11 @@ test('the operator makes tokens for people, within what those may', async (t) =>
 test('one person has at most fifty tokens', async (t) => {
   const house = await sessionHouse(t);
   const { access_token: token } = await house.signIn('bob@example.org');
-  const answers = await Promise.all(Array.from({ length: 60 }, () => house.ask('POST', '/api/v1/tokens', { token, body: { name: 'ci', expires_at: june } })));
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, () =>
+      house.ask('POST', '/api/v1/tokens', { token, body: { name: 'ci', expires_at: june } }),
+    ),
+  );
   assert.equal(answers.filter(({ status }) => status === 201).length, 50);
   assert.ok(answers.every(({ status }) => status === 201 || status === 409));
 });
@@ -292,7 +357,10 @@ test('a change that makes a token is written down without the token', async (t) 
   house.audit.rows.length = 0;
   const { token } = await make(house, access, ['lamp:switch']);
   await house.ask('DELETE', '/api/v1/tokens/1', { token: access });
-  const rows = house.audit.rows.map(({ action, resourceType, resourceId, status }) => `${action} ${resourceType} ${resourceId} ${status}`);
+  const rows = house.audit.rows.map(
+    ({ action, resourceType, resourceId, status }) =>
+      `${action} ${resourceType} ${resourceId} ${status}`,
+  );
   assert.deepEqual(rows, ['token:create token 1 success', 'token:delete token 1 success']);
   assert.ok(!JSON.stringify(house.audit.rows).includes(token));
 });
@@ -300,10 +368,18 @@ test('a change that makes a token is written down without the token', async (t) 
 test('the intersection of two lists allows an action exactly when both do', () => {
   const grant = fc.constantFrom('*', 'a:*', 'a:x', 'a:y', 'b:*', 'b:x', 'ab:*', 'ab:x', 'webshell');
   const action = fc.constantFrom('a:x', 'a:y', 'a:z', 'b:x', 'b:z', 'ab:x', 'webshell', 'c:x');
-  const who = (grants: readonly string[]): Principal => ({ kind: 'token', id: '1', role: 'user', grants });
+  const who = (grants: readonly string[]): Principal => ({
+    kind: 'token',
+    id: '1',
+    role: 'user',
+    grants,
+  });
   fc.assert(
     fc.property(fc.array(grant), fc.array(grant), action, (some, others, wanted) => {
-      assert.equal(holds(who(intersection(some, others)), wanted), holds(who(some), wanted) && holds(who(others), wanted));
+      assert.equal(
+        holds(who(intersection(some, others)), wanted),
+        holds(who(some), wanted) && holds(who(others), wanted),
+      );
     }),
   );
 });

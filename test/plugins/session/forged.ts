@@ -1,4 +1,10 @@
-import { createHmac, createSecretKey, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import {
+  createHmac,
+  createSecretKey,
+  createSign,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto';
 
 import Database from 'better-sqlite3';
 
@@ -13,14 +19,20 @@ export interface RealKey {
 /** The key that the house signs with, taken the way a burglar with the whole disk would. */
 export function stealKey(dataDir: string): RealKey {
   const database = new Database(`${dataDir}/svc.db`, { readonly: true });
-  const { kid, sealed } = database.prepare('select kid, sealed from session_keys order by created_at desc').get() as { kid: string; sealed: string };
+  const { kid, sealed } = database
+    .prepare('select kid, sealed from session_keys order by created_at desc')
+    .get() as { kid: string; sealed: string };
   database.close();
-  const secret = new Seals('session', new KeyRing(dataDir)).open({ table: 'session_keys', row: kid, column: 'sealed' }, sealed);
+  const secret = new Seals('session', new KeyRing(dataDir)).open(
+    { table: 'session_keys', row: kid, column: 'sealed' },
+    sealed,
+  );
   return { kid, key: createSecretKey(Buffer.from(secret, 'base64url')) };
 }
 
 const encode = (text: string): string => Buffer.from(text).toString('base64url');
-const sign = (input: string, key: KeyObject, hash = 'sha256'): string => createHmac(hash, key).update(input).digest('base64url');
+const sign = (input: string, key: KeyObject, hash = 'sha256'): string =>
+  createHmac(hash, key).update(input).digest('base64url');
 
 /** A token of any two texts, with a signature that is right for its algorithm. */
 export const signed = (header: string, body: string, key: KeyObject, hash?: string): string => {
@@ -33,7 +45,12 @@ export const mint = ({ kid, key }: RealKey, claims: object, header: object = {})
   signed(JSON.stringify({ alg: 'HS256', typ: 'JWT', kid, ...header }), JSON.stringify(claims), key);
 
 /** Tokens that an attacker, or a client that confuses its tokens, would show; `real` is one that is good. */
-export function forgedTokens(real: string, stolen: RealKey, claims: Record<string, unknown>, others: Readonly<Record<string, string>>): Record<string, string> {
+export function forgedTokens(
+  real: string,
+  stolen: RealKey,
+  claims: Record<string, unknown>,
+  others: Readonly<Record<string, string>>,
+): Record<string, string> {
   const { kid, key } = stolen;
   const [head = '', body = '', signature = ''] = real.split('.');
   const header = { alg: 'HS256', typ: 'JWT', kid };
@@ -43,9 +60,12 @@ export function forgedTokens(real: string, stolen: RealKey, claims: Record<strin
   const now = claims['iat'] as number;
   const text = JSON.stringify(claims);
   const withClaims = (changes: object): string => mint(stolen, { ...claims, ...changes });
-  const without = (claim: string): string => mint(stolen, Object.fromEntries(Object.entries(claims).filter(([name]) => name !== claim)));
-  const withHeader = (changes: object, hash?: string): string => signed(JSON.stringify({ ...header, ...changes }), text, key, hash);
-  const unsigned = (alg: string): string => `${encode(JSON.stringify({ ...header, alg }))}.${body}.`;
+  const without = (claim: string): string =>
+    mint(stolen, Object.fromEntries(Object.entries(claims).filter(([name]) => name !== claim)));
+  const withHeader = (changes: object, hash?: string): string =>
+    signed(JSON.stringify({ ...header, ...changes }), text, key, hash);
+  const unsigned = (alg: string): string =>
+    `${encode(JSON.stringify({ ...header, alg }))}.${body}.`;
   const rs256 = (): string => {
     const input = `${encode(JSON.stringify({ ...header, alg: 'RS256' }))}.${body}`;
     return `${input}.${createSign('sha256').update(input).sign(privateKey, 'base64url')}`;
@@ -81,7 +101,11 @@ export function forgedTokens(real: string, stolen: RealKey, claims: Record<strin
       createSecretKey(Buffer.from(publicKey.export({ format: 'pem', type: 'spki' }))),
     ),
     'HS256 with a key of the attacker': signed(JSON.stringify(header), text, attacker),
-    'HS256 with an empty key': signed(JSON.stringify(header), text, createSecretKey(Buffer.alloc(0))),
+    'HS256 with an empty key': signed(
+      JSON.stringify(header),
+      text,
+      createSecretKey(Buffer.alloc(0)),
+    ),
     'no algorithm': signed(JSON.stringify({ typ: 'JWT', kid }), text, key),
     'a list of algorithms': withHeader({ alg: ['HS256', 'none'] }),
     // What a header may carry beside that.
@@ -99,9 +123,21 @@ export function forgedTokens(real: string, stolen: RealKey, claims: Record<strin
     crit: withHeader({ crit: ['exp'], exp: 1 }),
     'b64 false': withHeader({ b64: false, crit: ['b64'] }),
     'another type of token': withHeader({ typ: 'at+jwt' }),
-    'the same header in another order': signed(JSON.stringify({ kid, typ: 'JWT', alg: 'HS256' }), text, key),
-    'the same header with a blank in it': signed(JSON.stringify(header).replace('{', '{ '), text, key),
-    'algorithm twice in the header': signed(JSON.stringify(header).replace('{', '{"alg":"none",'), text, key),
+    'the same header in another order': signed(
+      JSON.stringify({ kid, typ: 'JWT', alg: 'HS256' }),
+      text,
+      key,
+    ),
+    'the same header with a blank in it': signed(
+      JSON.stringify(header).replace('{', '{ '),
+      text,
+      key,
+    ),
+    'algorithm twice in the header': signed(
+      JSON.stringify(header).replace('{', '{"alg":"none",'),
+      text,
+      key,
+    ),
     'header and body swapped': `${body}.${head}.${signature}`,
     'header of unicode': signed(JSON.stringify({ ...header, alg: 'ＨＳ２５６' }), text, key),
     // Claims that the real key has signed all the same.
@@ -112,8 +148,9 @@ export function forgedTokens(real: string, stolen: RealKey, claims: Record<strin
     'exp null': withClaims({ exp: null }),
     'exp in the past': withClaims({ iat: now - 1_000, exp: now - 100 }),
     'exp in a year': withClaims({ exp: now + 365 * 86_400 }),
-    'exp beyond numbers': mint(stolen, claims).replace(/^([^.]+)\.[^.]+\..*/, (_all, first: string) =>
-      resigned(first, text.replace(/"exp":\d+/, '"exp":1e400'), key),
+    'exp beyond numbers': mint(stolen, claims).replace(
+      /^([^.]+)\.[^.]+\..*/,
+      (_all, first: string) => resigned(first, text.replace(/"exp":\d+/, '"exp":1e400'), key),
     ),
     'exp before iat': withClaims({ iat: now + 30, exp: now + 20 }),
     'iat in an hour': withClaims({ iat: now + 3_600, exp: now + 4_000 }),

@@ -30,7 +30,11 @@ export interface SessionHouse {
   readonly people: People;
   readonly audit: ReturnType<typeof trail>;
   /** One request; `token` is shown as a bearer. */
-  ask<T = Json>(method: string, path: string, options?: { token?: string | undefined; body?: unknown; agent?: string }): Promise<Answer<T>>;
+  ask<T = Json>(
+    method: string,
+    path: string,
+    options?: { token?: string | undefined; body?: unknown; agent?: string },
+  ): Promise<Answer<T>>;
   login(email: string, password?: string, agent?: string): Promise<Answer<Pair>>;
   /** A login that must succeed. */
   signIn(email: string, agent?: string): Promise<Pair>;
@@ -46,7 +50,11 @@ export async function sessionHouse(
     empty = false,
     services,
     ...options
-  }: Partial<TestHostOptions> & { readonly empty?: boolean; readonly people?: People; readonly clock?: MovableClock } = {},
+  }: Partial<TestHostOptions> & {
+    readonly empty?: boolean;
+    readonly people?: People;
+    readonly clock?: MovableClock;
+  } = {},
 ): Promise<SessionHouse> {
   const clock = options.clock ?? movableClock();
   const accounts = options.people ?? people();
@@ -58,7 +66,12 @@ export async function sessionHouse(
   }
   const house = await startTestHost(t, {
     plugins: ['session', lampFolder],
-    services: { 'iam.directory': accounts.directory, 'iam.passwords': accounts.passwords, 'audit.trail': audit, ...services },
+    services: {
+      'iam.directory': accounts.directory,
+      'iam.passwords': accounts.passwords,
+      'audit.trail': audit,
+      ...services,
+    },
     ...options,
     clock,
   });
@@ -78,7 +91,11 @@ export async function sessionHouse(
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
-    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
+    return {
+      status: answer.status,
+      body: text === '' ? undefined : JSON.parse(text),
+      headers: answer.headers,
+    };
   };
   const login: SessionHouse['login'] = (email, password = 'correct horse', agent = 'tab') =>
     ask('POST', '/api/v1/auth/login', { body: { email, password }, agent });
@@ -96,7 +113,8 @@ export async function sessionHouse(
       }
       return body;
     },
-    refresh: (token, agent = 'tab') => ask('POST', '/api/v1/auth/refresh', { body: { refresh_token: token }, agent }),
+    refresh: (token, agent = 'tab') =>
+      ask('POST', '/api/v1/auth/refresh', { body: { refresh_token: token }, agent }),
     statusOf: async (token) => (await ask('GET', '/api/v1/lamp/look', { token })).status,
   };
 }

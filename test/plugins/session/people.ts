@@ -1,6 +1,10 @@
 import { type AuditRecord, type AuditTrailContract, type Clock, SvcError } from 'svc/sdk';
 
-import type { DirectoryContract, PasswordsContract, Person } from '../../../plugins/iam/contract.ts';
+import type {
+  DirectoryContract,
+  PasswordsContract,
+  Person,
+} from '../../../plugins/iam/contract.ts';
 
 /** A clock that stands still until it is moved. */
 export interface MovableClock extends Clock {
@@ -9,7 +13,11 @@ export interface MovableClock extends Clock {
 
 export function movableClock(start = Date.UTC(2026, 0, 2, 3, 4, 5)): MovableClock {
   let moved = 0;
-  return { now: () => start + moved, monotonic: () => 1_000_000 + moved, move: (ms) => void (moved += ms) };
+  return {
+    now: () => start + moved,
+    monotonic: () => 1_000_000 + moved,
+    move: (ms) => void (moved += ms),
+  };
 }
 
 /** Accounts in memory, as the rooms of sessions see them through the contract. */
@@ -24,7 +32,11 @@ export interface People {
   remove(id: number): void;
 }
 
-const grantsByRole: Readonly<Record<string, readonly string[]>> = { admin: ['*'], user: ['lamp:*'], viewer: [] };
+const grantsByRole: Readonly<Record<string, readonly string[]>> = {
+  admin: ['*'],
+  user: ['lamp:*'],
+  viewer: [],
+};
 
 export function people(): People {
   const all = new Map<number, Person>();
@@ -32,7 +44,10 @@ export function people(): People {
   const checked: string[] = [];
   const logins = new Map<number, number>();
 
-  function add({ email, ...rest }: Partial<Person> & { readonly email: string }, password = 'correct horse'): Person {
+  function add(
+    { email, ...rest }: Partial<Person> & { readonly email: string },
+    password = 'correct horse',
+  ): Person {
     const role = rest.role ?? 'user';
     const orgs = role === 'admin' ? undefined : [1];
     const person: Person = {
@@ -58,7 +73,12 @@ export function people(): People {
     change(id, change) {
       const person = all.get(id)!;
       const ends = 'role' in change || 'status' in change || 'version' in change;
-      all.set(id, { ...person, ...change, ...(change.role && { grants: grantsByRole[change.role]! }), version: person.version + (ends ? 1 : 0) });
+      all.set(id, {
+        ...person,
+        ...change,
+        ...(change.role && { grants: grantsByRole[change.role]! }),
+        version: person.version + (ends ? 1 : 0),
+      });
     },
     remove: (id) => void all.delete(id),
     directory: {
@@ -67,7 +87,11 @@ export function people(): People {
         return person?.status === 'active' ? person : undefined;
       },
       nameOf: async (id) => all.get(id),
-      timesOf: async (id) => ({ created_at: id, updated_at: id, last_login_at: logins.get(id) ?? null }),
+      timesOf: async (id) => ({
+        created_at: id,
+        updated_at: id,
+        last_login_at: logins.get(id) ?? null,
+      }),
       async create({ email, password, display_name, role }, _createdBy, along) {
         if (secrets.has(email)) {
           throw new SvcError('conflict', `${email} has an account already`);
@@ -78,7 +102,8 @@ export function people(): People {
         await along?.({ id: all.size + 1, email });
         return add({ email, display_name, role }, password);
       },
-      hasAdmin: async () => [...all.values()].some(({ role, status }) => role === 'admin' && status === 'active'),
+      hasAdmin: async () =>
+        [...all.values()].some(({ role, status }) => role === 'admin' && status === 'active'),
       narrows: () => false,
       grantsOf: (role) => grantsByRole[role] ?? [],
       noteLogin: async (id) => void logins.set(id, Date.UTC(2026, 0, 1)),
@@ -100,7 +125,9 @@ export function queued(passwords: PasswordsContract): PasswordsContract {
   return {
     async verify(email, password) {
       if (running >= 2 && waiting.length >= 20) {
-        throw new SvcError('rate_limited', 'too many logins at once; try again in a moment', { retryAfterSeconds: 2 });
+        throw new SvcError('rate_limited', 'too many logins at once; try again in a moment', {
+          retryAfterSeconds: 2,
+        });
       }
       if (running >= 2) {
         await new Promise<void>((go) => waiting.push(go));

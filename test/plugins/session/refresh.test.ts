@@ -67,14 +67,19 @@ test('a spent token that is shown after its grace ends the session for thief and
   assert.equal(await statusOf(other.access_token), 200, 'another session of the same person');
 
   const [row, ...rest] = audit.rows.filter(({ action }) => action === 'auth:refresh');
-  assert.deepEqual([row?.action, row?.status, row?.principal.email, row?.resourceType], ['auth:refresh', 'denied', 'bob@example.org', 'session']);
+  assert.deepEqual(
+    [row?.action, row?.status, row?.principal.email, row?.resourceType],
+    ['auth:refresh', 'denied', 'bob@example.org', 'session'],
+  );
   assert.deepEqual(
     rest.map(({ status }) => status),
     ['denied'],
     'a refused refresh is never written down as one that succeeded',
   );
   const heard = await until(async () => {
-    const { body } = await ask<{ type: string; event: object }[]>('GET', '/api/v1/lamp/heard', { token: other.access_token });
+    const { body } = await ask<{ type: string; event: object }[]>('GET', '/api/v1/lamp/heard', {
+      token: other.access_token,
+    });
     return body.length >= 2 ? body : undefined;
   });
   assert.deepEqual(heard.map(({ type }) => type).toSorted(), ['session.ended', 'session.replayed']);
@@ -91,13 +96,19 @@ test('a spent token ends the session however long ago it was spent: its own row 
     newest = (await refresh(newest.refresh_token)).body;
   }
   const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
-  const kept = database.prepare('select count(*) from session_refresh_tokens where parent_id is null').pluck().get();
+  const kept = database
+    .prepare('select count(*) from session_refresh_tokens where parent_id is null')
+    .pluck()
+    .get();
   database.close();
   assert.equal(kept, 0, 'the first token is not among those that are kept');
 
   audit.rows.length = 0;
   assert.equal((await refresh(stolen.refresh_token)).status, 401);
-  assert.deepEqual([audit.rows[0]?.status, audit.rows[0]?.principal.email], ['denied', 'bob@example.org']);
+  assert.deepEqual(
+    [audit.rows[0]?.status, audit.rows[0]?.principal.email],
+    ['denied', 'bob@example.org'],
+  );
   assert.equal(await statusOf(newest.access_token), 401);
   assert.equal((await refresh(newest.refresh_token)).status, 401);
 });
@@ -117,10 +128,17 @@ test('whoever invents a token, or takes two real ones apart, ends nobody’s ses
   const { signIn, refresh, statusOf } = await sessionHouse(t);
   const [bob, vera] = [await signIn('bob@example.org'), await signIn('vera@example.org')];
   const own = (token: string): string => token.slice('svc_rt_'.length + 43);
-  for (const invented of [`svc_rt_${'A'.repeat(86)}`, `svc_rt_${'A'.repeat(43)}${own(bob.refresh_token)}`, `svc_rt_${own(bob.refresh_token)}`]) {
+  for (const invented of [
+    `svc_rt_${'A'.repeat(86)}`,
+    `svc_rt_${'A'.repeat(43)}${own(bob.refresh_token)}`,
+    `svc_rt_${own(bob.refresh_token)}`,
+  ]) {
     assert.equal((await refresh(invented)).status, 401);
   }
-  assert.deepEqual([await statusOf(bob.access_token), await statusOf(vera.access_token)], [200, 200]);
+  assert.deepEqual(
+    [await statusOf(bob.access_token), await statusOf(vera.access_token)],
+    [200, 200],
+  );
   assert.equal((await refresh(bob.refresh_token)).status, 200);
 });
 
@@ -130,7 +148,9 @@ test('a session from before its tokens had anything in common goes on, and has i
   const old = `svc_rt_${'o'.repeat(43)}`;
   const database = new Database(`${house.dataDir}/svc.db`);
   database.prepare('update session_sessions set family = null').run();
-  database.prepare('update session_refresh_tokens set hash = ?').run(createHash('sha256').update(old).digest('base64url'));
+  database
+    .prepare('update session_refresh_tokens set hash = ?')
+    .run(createHash('sha256').update(old).digest('base64url'));
   database.close();
   assert.equal((await refresh(first)).status, 401);
 
@@ -153,10 +173,20 @@ test('a refresh does not make the login younger, over a restart neither', async 
     clock.move(10 * 60_000);
     pair = (await refresh(pair.refresh_token)).body;
     await house.reload('session');
-    assert.equal((await ask('GET', '/api/v1/lamp/look', { token: pair.access_token })).body.authenticatedAt, began);
+    assert.equal(
+      (await ask('GET', '/api/v1/lamp/look', { token: pair.access_token })).body.authenticatedAt,
+      began,
+    );
   }
-  const { body: made } = await ask('POST', '/api/v1/tokens', { token: pair.access_token, body: { name: 'ci', expires_at: '2026-06-01T00:00:00Z' } });
-  assert.equal((await ask('GET', '/api/v1/lamp/look', { token: made.token })).body.authenticatedAt, undefined, 'an API token never signed in');
+  const { body: made } = await ask('POST', '/api/v1/tokens', {
+    token: pair.access_token,
+    body: { name: 'ci', expires_at: '2026-06-01T00:00:00Z' },
+  });
+  assert.equal(
+    (await ask('GET', '/api/v1/lamp/look', { token: made.token })).body.authenticatedAt,
+    undefined,
+    'an API token never signed in',
+  );
 });
 
 test('a spent token that another client shows has no grace', async (t) => {
@@ -185,8 +215,18 @@ test('a session that is refreshed lasts thirty days, one that is left alone seve
 test('no access token and no API token is a refresh token', async (t) => {
   const { signIn, refresh, ask, house } = await sessionHouse(t);
   const { access_token: access, refresh_token: token } = await signIn('bob@example.org');
-  const made = await ask('POST', '/api/v1/tokens', { token: access, body: { name: 'ci', expires_at: '2026-06-01T00:00:00Z' } });
-  for (const wrong of [access, made.body.token, house.token, `${token}x`, token.toUpperCase(), 'null']) {
+  const made = await ask('POST', '/api/v1/tokens', {
+    token: access,
+    body: { name: 'ci', expires_at: '2026-06-01T00:00:00Z' },
+  });
+  for (const wrong of [
+    access,
+    made.body.token,
+    house.token,
+    `${token}x`,
+    token.toUpperCase(),
+    'null',
+  ]) {
     assert.equal((await refresh(wrong)).status, 401);
   }
   assert.equal((await refresh(token)).status, 200, 'none of which has spent the real one');
@@ -210,7 +250,10 @@ test('however often a session is refreshed, it keeps a bounded number of rows', 
     token = siblings[0].body.refresh_token;
   }
   const database = new Database(`${house.dataDir}/svc.db`, { readonly: true });
-  const rows = database.prepare('select count(*) from session_refresh_tokens').pluck().get() as number;
+  const rows = database
+    .prepare('select count(*) from session_refresh_tokens')
+    .pluck()
+    .get() as number;
   database.close();
   assert.ok(rows <= 40, `${rows} rows`);
   assert.equal((await refresh(token)).status, 200);

@@ -12,10 +12,13 @@ import { movableClock, people } from './people.ts';
 
 const hour = 60 * 60_000;
 
-const file = ({ house }: SessionHouse): string => join(house.dataDir, 'plugins/session/setup-token');
+const file = ({ house }: SessionHouse): string =>
+  join(house.dataDir, 'plugins/session/setup-token');
 const tokenIn = (house: SessionHouse): string => readFileSync(file(house), 'utf8').trim();
 const setUp = ({ ask }: SessionHouse, token: string, more: object = {}) =>
-  ask('POST', '/api/v1/auth/setup', { body: { token, email: 'root@example.org', password: 'correct horse', ...more } });
+  ask('POST', '/api/v1/auth/setup', {
+    body: { token, email: 'root@example.org', password: 'correct horse', ...more },
+  });
 
 /** What the start banner would say. */
 const bannerOf = ({ house }: SessionHouse): (string | undefined)[] =>
@@ -36,16 +39,22 @@ test('while there is no administrator the banner shows a command that makes one,
   assert.ok(line.includes(tokenIn(house)));
   assert.equal(statSync(file(house)).mode & 0o777, 0o600);
   // The house answers on this thread, so curl itself may not block it: the shell only takes the command apart.
-  const words = spawnSync('sh', ['-c', line.replace(/^Set up +curl/, `printf '%s\\n'`)], { encoding: 'utf8' }).stdout.split('\n');
+  const words = spawnSync('sh', ['-c', line.replace(/^Set up +curl/, `printf '%s\\n'`)], {
+    encoding: 'utf8',
+  }).stdout.split('\n');
   const [url = '', , header = '', , body = ''] = words;
   const [name = '', value = ''] = header.split(': ');
-  const run = (text: string): Promise<Response> => fetch(url, { method: 'POST', headers: { [name]: value }, body: text });
+  const run = (text: string): Promise<Response> =>
+    fetch(url, { method: 'POST', headers: { [name]: value }, body: text });
   assert.equal((await run(body)).status, 400, 'nobody has the password that is printed here');
   const answer = await run(body.replace('CHANGE-ME', 'correct horse'));
   assert.equal(answer.status, 201, await answer.clone().text());
   const signedIn = (await answer.json()) as { role: string; access_token: string };
   assert.equal(signedIn.role, 'admin');
-  assert.equal((await house.ask('GET', '/api/v1/lamp/sell', { token: signedIn.access_token })).status, 200);
+  assert.equal(
+    (await house.ask('GET', '/api/v1/lamp/sell', { token: signedIn.access_token })).status,
+    200,
+  );
   assert.deepEqual(bannerOf(house), [undefined]);
   assert.ok(!existsSync(file(house)));
 });
@@ -53,7 +62,9 @@ test('while there is no administrator the banner shows a command that makes one,
 test('the set-up token works once', async (t) => {
   const house = await sessionHouse(t, { empty: true });
   const token = tokenIn(house);
-  const answers = await Promise.all(['a', 'b', 'c', 'd'].map((name) => setUp(house, token, { email: `${name}@example.org` })));
+  const answers = await Promise.all(
+    ['a', 'b', 'c', 'd'].map((name) => setUp(house, token, { email: `${name}@example.org` })),
+  );
   assert.equal(answers.filter(({ status }) => status === 201).length, 1);
   assert.ok(answers.every(({ status }) => [201, 401, 409].includes(status)));
   assert.equal((await setUp(house, token)).status, 409);
@@ -61,7 +72,12 @@ test('the set-up token works once', async (t) => {
 
 test('a wrong set-up token makes nobody', async (t) => {
   const house = await sessionHouse(t, { empty: true });
-  for (const token of ['x', `${tokenIn(house)}x`, tokenIn(house).toUpperCase(), house.house.token]) {
+  for (const token of [
+    'x',
+    `${tokenIn(house)}x`,
+    tokenIn(house).toUpperCase(),
+    house.house.token,
+  ]) {
     assert.equal((await setUp(house, token)).status, 401);
   }
   assert.equal(await house.people.directory.hasAdmin(), false);

@@ -21,13 +21,18 @@ function boastfulFleet() {
     shown,
     recognise(accessKey: string, secretKey: string) {
       shown.push(`${accessKey}:${secretKey}`);
-      return shown.at(-1) === keys ? { edge_id: 7, grants: ['*'], kind: 'user', role: 'admin', session: 's' } : undefined;
+      return shown.at(-1) === keys
+        ? { edge_id: 7, grants: ['*'], kind: 'user', role: 'admin', session: 's' }
+        : undefined;
     },
   };
 }
 
 test('an edge is known while the plugin that vouches for it serves, and no longer', async (t) => {
-  const { house, statusOf } = await sessionHouse(t, { plugins: ['session', lampFolder, fleetFolder], services: { 'test.fleet': boastfulFleet() } });
+  const { house, statusOf } = await sessionHouse(t, {
+    plugins: ['session', lampFolder, fleetFolder],
+    services: { 'test.fleet': boastfulFleet() },
+  });
   assert.equal(await statusOf(keys), known);
   assert.equal(await statusOf('svc_ak_seven:svc_sk_wrong'), 401);
   await house.reload('edge-fleet');
@@ -42,7 +47,10 @@ test('an edge is known while the plugin that vouches for it serves, and no longe
 
 test('a verifier sees credentials of its own form alone, and cannot make an edge more than an edge', async (t) => {
   const fleet = boastfulFleet();
-  const { house, signIn, statusOf } = await sessionHouse(t, { plugins: ['session', lampFolder, fleetFolder], services: { 'test.fleet': fleet } });
+  const { house, signIn, statusOf } = await sessionHouse(t, {
+    plugins: ['session', lampFolder, fleetFolder],
+    services: { 'test.fleet': fleet },
+  });
   const { access_token: token } = await signIn('bob@example.org');
   assert.equal(await statusOf(token), 200);
   assert.equal(await statusOf('svc_pat_unknown'), 401);
@@ -58,12 +66,35 @@ test('what is no code cannot vouch, whether it comes before the sessions or afte
   const home = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const voucher = join(home, 'voucher');
   mkdirSync(voucher);
-  const contributes = { 'session.credentials': { ticket: { recognise: { kind: 'user', id: '1', grants: ['*'] } } } };
-  const named = { id: 'voucher', version: '1.0.0', title: 'Voucher', description: 'Vouches in JSON.', kind: 'pack' };
-  writeFileSync(join(voucher, 'plugin.json'), JSON.stringify({ ...named, engines: { host: '^1.0.0' }, contributes }));
+  const contributes = {
+    'session.credentials': { ticket: { recognise: { kind: 'user', id: '1', grants: ['*'] } } },
+  };
+  const named = {
+    id: 'voucher',
+    version: '1.0.0',
+    title: 'Voucher',
+    description: 'Vouches in JSON.',
+    kind: 'pack',
+  };
+  writeFileSync(
+    join(voucher, 'plugin.json'),
+    JSON.stringify({ ...named, engines: { host: '^1.0.0' }, contributes }),
+  );
   const { house } = await sessionHouse(t, { plugins: ['session', lampFolder, voucher] });
   t.after(() => rmSync(home, { recursive: true, force: true }));
-  assert.equal(house.service(Authenticator).authenticate({ scheme: 'ticket', value: 'x'.repeat(43), ip: '' }), undefined);
-  assert.ok(house.lines.some((line) => /contribution left out: .*recognise must NOT be valid/.test(line) && line.includes('voucher')));
-  await assert.rejects(house.reload('voucher'), /voucher contributes "ticket" to session.credentials: \/recognise must NOT be valid/);
+  assert.equal(
+    house.service(Authenticator).authenticate({ scheme: 'ticket', value: 'x'.repeat(43), ip: '' }),
+    undefined,
+  );
+  assert.ok(
+    house.lines.some(
+      (line) =>
+        /contribution left out: .*recognise must NOT be valid/.test(line) &&
+        line.includes('voucher'),
+    ),
+  );
+  await assert.rejects(
+    house.reload('voucher'),
+    /voucher contributes "ticket" to session.credentials: \/recognise must NOT be valid/,
+  );
 });

@@ -21,14 +21,24 @@ export interface SettingHouse {
   readonly house: TestHost;
   readonly audit: readonly AuditRecord[];
   /** One request as ada, unless `as` names somebody else. */
-  ask(method: string, path: string, options?: { as?: keyof typeof people; body?: unknown; ifMatch?: string }): Promise<Answer>;
+  ask(
+    method: string,
+    path: string,
+    options?: { as?: keyof typeof people; body?: unknown; ifMatch?: string },
+  ): Promise<Answer>;
   set(name: string, value: unknown, ifMatch?: string): Promise<Answer>;
   item(name: string, as?: keyof typeof people): Promise<Json>;
   /** Everything that left the house in replies, log lines and audit rows. */
   everythingSaid(): string;
 }
 
-const person = (id: string, role: string, grants: readonly string[]): Principal => ({ kind: 'user', id, email: `${id}@example.org`, role, grants });
+const person = (id: string, role: string, grants: readonly string[]): Principal => ({
+  kind: 'user',
+  id,
+  email: `${id}@example.org`,
+  role,
+  grants,
+});
 
 export const people = {
   ada: person('ada', 'admin', ['*']),
@@ -43,22 +53,30 @@ export const people = {
 
 const signedInMsAgo: Readonly<Record<string, number>> = { old: 5 * 60_000 + 1_000 };
 
-export const addressOf = (name: string): string => `/api/v1/system-settings/${name.replace('.', '/')}`;
+export const addressOf = (name: string): string =>
+  `/api/v1/system-settings/${name.replace('.', '/')}`;
 
 /** The real room in a real house with a room that watches its settings; stand-ins for accounts and trail. */
-export async function settingHouse(t: TestContext, options: Partial<TestHostOptions> = {}): Promise<SettingHouse> {
+export async function settingHouse(
+  t: TestContext,
+  options: Partial<TestHostOptions> = {},
+): Promise<SettingHouse> {
   const audit: AuditRecord[] = [];
   const said: string[] = [];
   const authenticate = ({ value }: Credential): Principal | undefined => {
     const known = people[value as keyof typeof people];
-    return known?.kind === 'user' ? { ...known, authenticatedAt: (options.clock ?? Date).now() - (signedInMsAgo[value] ?? 0) } : known;
+    return known?.kind === 'user'
+      ? { ...known, authenticatedAt: (options.clock ?? Date).now() - (signedInMsAgo[value] ?? 0) }
+      : known;
   };
   const house = await startTestHost(t, {
     plugins: ['setting', torchFolder],
     ...options,
     services: {
       'auth.authenticator': { authenticate },
-      'audit.trail': { append: async (_tx: unknown, record: AuditRecord) => void audit.push(record) },
+      'audit.trail': {
+        append: async (_tx: unknown, record: AuditRecord) => void audit.push(record),
+      },
       ...options.services,
     },
   });
@@ -67,21 +85,29 @@ export async function settingHouse(t: TestContext, options: Partial<TestHostOpti
   const ask: SettingHouse['ask'] = async (method, path, { as = 'ada', body, ifMatch } = {}) => {
     const answer = await house.fetch(path, {
       method,
-      headers: { authorization: `Bearer ${as}`, ...(ifMatch !== undefined && { 'if-match': ifMatch }) },
+      headers: {
+        authorization: `Bearer ${as}`,
+        ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
     if (!path.endsWith('/reveal')) {
       said.push(text);
     }
-    return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
   };
 
   return {
     house,
     audit,
     ask,
-    set: (name, value, ifMatch) => ask('PUT', addressOf(name), { body: { value }, ...(ifMatch !== undefined && { ifMatch }) }),
+    set: (name, value, ifMatch) =>
+      ask('PUT', addressOf(name), { body: { value }, ...(ifMatch !== undefined && { ifMatch }) }),
     async item(name, as = 'ada') {
       const { body } = await ask('GET', '/api/v1/system-settings?limit=200', { as });
       return (body.items as Json[]).find(({ category, key }) => `${category}.${key}` === name);

@@ -37,20 +37,47 @@ test('a secret is sealed on disk and masked everywhere: in lists, answers, refus
   const dataDir = folder();
   const { ask, set, item, house, audit, everythingSaid } = await settingHouse(t, { dataDir });
   assert.equal((await item('torch.api_key')).value, null, 'not set');
-  assert.deepEqual([(await item('torch.built_in')).value, (await item('torch.built_in')).default], [mask, mask]);
+  assert.deepEqual(
+    [(await item('torch.built_in')).value, (await item('torch.built_in')).default],
+    [mask, mask],
+  );
 
   const { status, body } = await set('torch.api_key', canary);
   assert.deepEqual([status, body.value, body.source], [200, mask, 'database']);
-  assert.equal(await item('torch.api_key', 'vera'), undefined, 'that there is a key, and that it is set, is for administrators');
-  assert.equal(await item('torch.built_in', 'vera'), undefined, 'even where its declaration says otherwise');
-  assert.equal((await ask('PUT', addressOf('torch.api_key'), { body: { value: `${canary} wrong` } })).status, 400);
-  assert.equal((await ask('PUT', addressOf('torch.headers'), { body: { value: { 'x-key': `${canary}-much-too-long` } } })).status, 400);
+  assert.equal(
+    await item('torch.api_key', 'vera'),
+    undefined,
+    'that there is a key, and that it is set, is for administrators',
+  );
+  assert.equal(
+    await item('torch.built_in', 'vera'),
+    undefined,
+    'even where its declaration says otherwise',
+  );
+  assert.equal(
+    (await ask('PUT', addressOf('torch.api_key'), { body: { value: `${canary} wrong` } })).status,
+    400,
+  );
+  assert.equal(
+    (
+      await ask('PUT', addressOf('torch.headers'), {
+        body: { value: { 'x-key': `${canary}-much-too-long` } },
+      })
+    ).status,
+    400,
+  );
   await set('torch.headers', { 'x-key': canary });
   await ask('DELETE', addressOf('torch.headers'));
-  assert.deepEqual(audit.find(({ before }) => before !== undefined)?.after, { value: mask, source: 'database' });
+  assert.deepEqual(audit.find(({ before }) => before !== undefined)?.after, {
+    value: mask,
+    source: 'database',
+  });
 
   assert.ok(!everythingSaid().includes(canary) && !everythingSaid().includes('factory-canary'));
-  const text = inDatabase(dataDir, (database) => database.prepare('select value from setting_values').pluck().all() as string[]);
+  const text = inDatabase(
+    dataDir,
+    (database) => database.prepare('select value from setting_values').pluck().all() as string[],
+  );
   assert.equal(text.length, 1);
   assert.match(text[0]!, /^v1\./);
   await house.stop();
@@ -67,7 +94,10 @@ test('putting back what was read never changes a secret', async (t) => {
   const { body } = await ask('GET', '/api/v1/system-settings?limit=200');
   for (const { category, key, value } of body.items as Json[]) {
     const answer = await set(`${category}.${key}`, value);
-    assert.ok([200, 400, 409].includes(answer.status), `${category}.${key}: ${JSON.stringify(answer.body)}`);
+    assert.ok(
+      [200, 400, 409].includes(answer.status),
+      `${category}.${key}: ${JSON.stringify(answer.body)}`,
+    );
   }
   assert.deepEqual(await now(), before);
   assert.equal((await item('torch.built_in')).source, 'default', 'the mask itself is never stored');
@@ -114,32 +144,56 @@ test('a secret is revealed to somebody who signed in just now, not to an old sig
     const { status, body } = await ask('GET', revealOf('torch.api_key'), { as });
     assert.deepEqual([status, body.error], [403, 'forbidden']);
     assert.match(body.message, sentence);
-    assert.deepEqual([audit.at(-1)?.action, audit.at(-1)?.status, audit.at(-1)?.principal.id], ['setting:reveal', 'denied', as]);
-    assert.equal((await ask('GET', '/api/v1/system-settings', { as })).status, 200, 'everything else goes on');
+    assert.deepEqual(
+      [audit.at(-1)?.action, audit.at(-1)?.status, audit.at(-1)?.principal.id],
+      ['setting:reveal', 'denied', as],
+    );
+    assert.equal(
+      (await ask('GET', '/api/v1/system-settings', { as })).status,
+      200,
+      'everything else goes on',
+    );
   }
-  assert.equal((await house.json(revealOf('torch.api_key'))).value, canary, 'the operator reads the key folder anyway');
+  assert.equal(
+    (await house.json(revealOf('torch.api_key'))).value,
+    canary,
+    'the operator reads the key folder anyway',
+  );
 });
 
 test('what is only read at the start is neither stored nor revealed, whoever declares it', async (t) => {
   const pin = 'canary-pin-77';
-  const { ask, set, item, everythingSaid } = await settingHouse(t, { environment: { SVC_TORCH_PIN: pin } });
+  const { ask, set, item, everythingSaid } = await settingHouse(t, {
+    environment: { SVC_TORCH_PIN: pin },
+  });
   const { value, writable } = await item('torch.pin');
   assert.deepEqual([value, writable], [mask, false]);
-  assert.deepEqual([(await set('torch.pin', 'other')).status, (await ask('GET', revealOf('torch.pin'))).status], [409, 409]);
+  assert.deepEqual(
+    [(await set('torch.pin', 'other')).status, (await ask('GET', revealOf('torch.pin'))).status],
+    [409, 409],
+  );
   assert.ok(!everythingSaid().includes(pin));
 
   const unset = await settingHouse(t);
   const refused = await unset.set('torch.pin', pin);
   assert.deepEqual(
     [refused.status, refused.body.message],
-    [409, 'torch.pin is read once, at the start: set it in SVC_TORCH_PIN or svc.yaml and start svc again'],
+    [
+      409,
+      'torch.pin is read once, at the start: set it in SVC_TORCH_PIN or svc.yaml and start svc again',
+    ],
   );
 });
 
 test('the key of all secrets is not revealed', async (t) => {
   const key = Buffer.alloc(32, 9).toString('base64');
-  const { ask, item, everythingSaid } = await settingHouse(t, { environment: { SVC_SECRET_KEY: key } });
-  assert.deepEqual([(await item('data.secret_key')).value, (await item('data.secret_key')).source], [mask, 'env']);
+  const { ask, item, everythingSaid } = await settingHouse(t, {
+    environment: { SVC_SECRET_KEY: key },
+  });
+  assert.deepEqual(
+    [(await item('data.secret_key')).value, (await item('data.secret_key')).source],
+    [mask, 'env'],
+  );
   const { status, body } = await ask('GET', revealOf('data.secret_key'));
   assert.equal(status, 409);
   assert.match(body.message, /is never revealed: it comes from outside/);
@@ -158,7 +212,11 @@ test('ten reveals a minute for each administrator; the eleventh waits, and is wr
   const { status, body, headers } = await ask('GET', revealOf('torch.api_key'));
   assert.deepEqual([status, body.error, headers.get('retry-after')], [429, 'rate_limited', '50']);
   assert.equal(audit.at(-1)?.status, 'failure');
-  assert.equal((await ask('GET', revealOf('torch.api_key'), { as: 'eve' })).status, 200, 'somebody else has an allowance of her own');
+  assert.equal(
+    (await ask('GET', revealOf('torch.api_key'), { as: 'eve' })).status,
+    200,
+    'somebody else has an allowance of her own',
+  );
   monotonic += 50_000;
   assert.equal((await ask('GET', revealOf('torch.api_key'))).status, 200);
 });
@@ -172,7 +230,10 @@ test('with the key lost a start ends with a sentence; with another one it names 
 
   const keyFile = join(dataDir, 'keys', 'secret.key');
   renameSync(keyFile, join(dataDir, 'lost.key'));
-  await assert.rejects(settingHouse(t, { dataDir }), /the key that seals the secrets of .* is gone: put .*secret\.key back from a backup/);
+  await assert.rejects(
+    settingHouse(t, { dataDir }),
+    /the key that seals the secrets of .* is gone: put .*secret\.key back from a backup/,
+  );
   writeFileSync(keyFile, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
   const second = await settingHouse(t, { dataDir });
   const { value, source, problem } = await second.item('torch.api_key');
@@ -189,7 +250,11 @@ test('with the key lost a start ends with a sentence; with another one it names 
 
   renameSync(join(dataDir, 'lost.key'), keyFile);
   const third = await settingHouse(t, { dataDir });
-  assert.equal((await third.ask('GET', revealOf('torch.api_key'))).body.value, canary, 'the key was put back');
+  assert.equal(
+    (await third.ask('GET', revealOf('torch.api_key'))).body.value,
+    canary,
+    'the key was put back',
+  );
   await third.set('torch.api_key', 'sk-other');
   assert.equal((await third.item('torch.api_key')).problem, undefined);
 });
@@ -201,14 +266,20 @@ test('two secrets that changed places in the database open in neither', async (t
   await first.set('torch.built_in', 'another');
   await first.house.stop();
   inDatabase(dataDir, (database) => {
-    const [one, other] = database.prepare("select value from setting_values where key in ('api_key', 'built_in') order by key").pluck().all();
+    const [one, other] = database
+      .prepare("select value from setting_values where key in ('api_key', 'built_in') order by key")
+      .pluck()
+      .all();
     const put = database.prepare('update setting_values set value = ? where key = ?');
     put.run(other, 'api_key');
     put.run(one, 'built_in');
   });
   const { item } = await settingHouse(t, { dataDir });
   for (const name of ['torch.api_key', 'torch.built_in']) {
-    assert.match((await item(name)).problem, /^unreadable: .*altered, or moved here from another row/);
+    assert.match(
+      (await item(name)).problem,
+      /^unreadable: .*altered, or moved here from another row/,
+    );
   }
 });
 

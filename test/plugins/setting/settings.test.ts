@@ -45,7 +45,11 @@ describe('the list of settings', () => {
     const names: string[] = [];
     let cursor = '';
     do {
-      const { body } = await ask('GET', `/api/v1/system-settings?limit=4${cursor && `&cursor=${cursor}`}`, {});
+      const { body } = await ask(
+        'GET',
+        `/api/v1/system-settings?limit=4${cursor && `&cursor=${cursor}`}`,
+        {},
+      );
       names.push(...body.items.map(({ category, key }: Json) => `${category}.${key}`));
       cursor = body.next_cursor;
       assert.equal(body.total, all.length);
@@ -66,12 +70,18 @@ describe('the list of settings', () => {
       );
       assert.deepEqual([body.total, body.next_cursor], [1, '']);
     }
-    assert.equal((await ask('GET', '/api/v1/system-settings?limit=200', { as: 'bot' })).body.total, house.service(Board).list().length);
+    assert.equal(
+      (await ask('GET', '/api/v1/system-settings?limit=200', { as: 'bot' })).body.total,
+      house.service(Board).list().length,
+    );
   });
 
   test('makes visible that the environment goes before the database, the database before the file, the file before the default', async (t) => {
     const dataDir = folder();
-    const sourceOf = async (environment: Record<string, string>, change?: (house: Awaited<ReturnType<typeof settingHouse>>) => Promise<unknown>) => {
+    const sourceOf = async (
+      environment: Record<string, string>,
+      change?: (house: Awaited<ReturnType<typeof settingHouse>>) => Promise<unknown>,
+    ) => {
       const setting = await settingHouse(t, { dataDir, environment });
       await change?.(setting);
       const { value, source, problem, writable } = await setting.item('log.level');
@@ -81,14 +91,24 @@ describe('the list of settings', () => {
     assert.deepEqual(await sourceOf({}), ['info', 'default', true, undefined]);
     writeFileSync(join(dataDir, 'svc.yaml'), 'log:\n  level: warn\n');
     assert.deepEqual(await sourceOf({}), ['warn', 'file', true, undefined]);
-    assert.deepEqual(await sourceOf({}, ({ set }) => set('log.level', 'error')), ['error', 'database', true, undefined]);
+    assert.deepEqual(await sourceOf({}, ({ set }) => set('log.level', 'error')), [
+      'error',
+      'database',
+      true,
+      undefined,
+    ]);
     assert.deepEqual(await sourceOf({ SVC_LOG_LEVEL: 'debug' }), [
       'debug',
       'env',
       false,
       'SVC_LOG_LEVEL in the environment has the last word; the stored value has no effect',
     ]);
-    assert.deepEqual(await sourceOf({}, ({ ask }) => ask('DELETE', addressOf('log.level'))), ['warn', 'file', true, undefined]);
+    assert.deepEqual(await sourceOf({}, ({ ask }) => ask('DELETE', addressOf('log.level'))), [
+      'warn',
+      'file',
+      true,
+      undefined,
+    ]);
   });
 });
 
@@ -97,7 +117,10 @@ describe('a change', () => {
     const { ask, set, house } = await settingHouse(t);
     const { status, body, headers } = await set('torch.brightness', 70);
     assert.equal(status, 200);
-    assert.deepEqual([body.value, body.source, body.updated_by], [70, 'database', 'ada@example.org']);
+    assert.deepEqual(
+      [body.value, body.source, body.updated_by],
+      [70, 'database', 'ada@example.org'],
+    );
     assert.ok(headers.get('etag')?.startsWith(`"${body.updated_at};`));
     assert.equal((await ask('GET', '/api/v1/torch')).body.now['torch.brightness'], 70);
 
@@ -125,7 +148,8 @@ describe('a change', () => {
     await first.house.stop();
 
     const { ask, house, item, set } = await settingHouse(t, { dataDir });
-    const found = async (): Promise<unknown> => (await ask('GET', '/api/v1/torch')).body.found['torch.brightness'];
+    const found = async (): Promise<unknown> =>
+      (await ask('GET', '/api/v1/torch')).body.found['torch.brightness'];
     assert.equal(await found(), 33);
     await set('torch.brightness', 44);
     await house.reload('torch');
@@ -153,7 +177,10 @@ describe('a change', () => {
   test('is only for administrators', async (t) => {
     const { ask } = await settingHouse(t);
     for (const as of ['bob', 'vera'] as const) {
-      assert.equal((await ask('PUT', addressOf('torch.brightness'), { as, body: { value: 1 } })).status, 403);
+      assert.equal(
+        (await ask('PUT', addressOf('torch.brightness'), { as, body: { value: 1 } })).status,
+        403,
+      );
       assert.equal((await ask('DELETE', addressOf('torch.brightness'), { as })).status, 403);
     }
     assert.equal((await ask('GET', '/api/v1/torch')).body.now['torch.brightness'], 10);
@@ -163,7 +190,10 @@ describe('a change', () => {
     const { ask, set } = await settingHouse(t);
     const { body: first } = await set('torch.brightness', 20);
     const tag = `"${first.updated_at}"`;
-    const both = await Promise.all([set('torch.brightness', 30, tag), set('torch.brightness', 40, tag)]);
+    const both = await Promise.all([
+      set('torch.brightness', 30, tag),
+      set('torch.brightness', 40, tag),
+    ]);
     assert.deepEqual(
       both.map(({ status }) => status).toSorted((a, b) => a - b),
       [200, 409],
@@ -172,8 +202,15 @@ describe('a change', () => {
     assert.match(lost.body.message, /this was changed at .*load it again/);
     const won = both.find(({ status }) => status === 200)!;
     assert.ok(won.body.updated_at > first.updated_at);
-    assert.equal((await ask('DELETE', addressOf('torch.brightness'), { ifMatch: tag })).status, 409);
-    assert.equal((await ask('DELETE', addressOf('torch.brightness'), { ifMatch: `"${won.body.updated_at}"` })).status, 204);
+    assert.equal(
+      (await ask('DELETE', addressOf('torch.brightness'), { ifMatch: tag })).status,
+      409,
+    );
+    assert.equal(
+      (await ask('DELETE', addressOf('torch.brightness'), { ifMatch: `"${won.body.updated_at}"` }))
+        .status,
+      204,
+    );
     const gone = await set('torch.brightness', 50, `"${won.body.updated_at}"`);
     assert.equal(gone.status, 409);
     assert.match(gone.body.message, /nothing is stored for this setting any more/);
@@ -182,7 +219,11 @@ describe('a change', () => {
   test('many at once leave in force what is stored last', async (t) => {
     const { ask, set, item } = await settingHouse(t);
     await Promise.all(
-      Array.from({ length: 40 }, (_, index) => (index % 5 === 4 ? ask('DELETE', addressOf('torch.brightness')) : set('torch.brightness', index + 1))),
+      Array.from({ length: 40 }, (_, index) =>
+        index % 5 === 4
+          ? ask('DELETE', addressOf('torch.brightness'))
+          : set('torch.brightness', index + 1),
+      ),
     );
     const { value } = await item('torch.brightness');
     assert.equal((await ask('GET', '/api/v1/torch')).body.now['torch.brightness'], value);
@@ -196,11 +237,29 @@ describe('a change', () => {
     await set('torch.brightness', 500);
     await ask('DELETE', addressOf('torch.brightness'));
     assert.deepEqual(
-      audit.map(({ action, resourceId, status, before, after }) => [action, resourceId, status, before, after]),
+      audit.map(({ action, resourceId, status, before, after }) => [
+        action,
+        resourceId,
+        status,
+        before,
+        after,
+      ]),
       [
-        ['setting:update', 'torch.brightness', 'success', { value: 10, source: 'default' }, { value: 20, source: 'database' }],
+        [
+          'setting:update',
+          'torch.brightness',
+          'success',
+          { value: 10, source: 'default' },
+          { value: 20, source: 'database' },
+        ],
         ['setting:update', 'torch.brightness', 'failure', undefined, undefined],
-        ['setting:delete', 'torch.brightness', 'success', { value: 20, source: 'database' }, undefined],
+        [
+          'setting:delete',
+          'torch.brightness',
+          'success',
+          { value: 20, source: 'database' },
+          undefined,
+        ],
       ],
     );
   });
@@ -209,33 +268,83 @@ describe('a change', () => {
 test('what cannot be set', async (t) => {
   const { set, ask } = await settingHouse(t);
   for (const [what, name, value, status, sentence] of [
-    ['an unknown key', 'torch.brightnes', 1, 404, /there is no setting "torch\.brightnes"; did you mean torch\.brightness\?/],
-    ['an unknown key that resembles none', 'zzz.qqqqqqqq', 1, 404, /^there is no setting "zzz\.qqqqqqqq"$/],
+    [
+      'an unknown key',
+      'torch.brightnes',
+      1,
+      404,
+      /there is no setting "torch\.brightnes"; did you mean torch\.brightness\?/,
+    ],
+    [
+      'an unknown key that resembles none',
+      'zzz.qqqqqqqq',
+      1,
+      404,
+      /^there is no setting "zzz\.qqqqqqqq"$/,
+    ],
     ['a key of the language', 'constructor.prototype', 1, 404, /there is no setting/],
-    ['a value of another type', 'torch.brightness', 'bright', 400, /^the value must be integer \(torch\.brightness: How bright\.\)$/],
+    [
+      'a value of another type',
+      'torch.brightness',
+      'bright',
+      400,
+      /^the value must be integer \(torch\.brightness: How bright\.\)$/,
+    ],
     ['a value out of bounds', 'torch.brightness', 0, 400, /the value must be >= 1/],
     ['a part that does not fit', 'torch.colors', ['red', 7], 400, /the value \(1\) must be string/],
     ['nothing', 'torch.brightness', null, 400, /must be integer/],
-    ['what is only read at the start', 'http.public_url', 'https://svc.example.org', 409, /set it in SVC_PUBLIC_URL or svc\.yaml and start svc again/],
-    ['what the environment sets', 'data.dir', '/tmp', 409, /data\.dir is set by SVC_DATA_DIR in the environment, which has the last word/],
+    [
+      'what is only read at the start',
+      'http.public_url',
+      'https://svc.example.org',
+      409,
+      /set it in SVC_PUBLIC_URL or svc\.yaml and start svc again/,
+    ],
+    [
+      'what the environment sets',
+      'data.dir',
+      '/tmp',
+      409,
+      /data\.dir is set by SVC_DATA_DIR in the environment, which has the last word/,
+    ],
   ] as const) {
     await t.test(`${what}: refused with a sentence`, async () => {
       const answer = await set(name, value);
-      assert.deepEqual([answer.status, sentence.test(answer.body.message)], [status, true], answer.body.message);
-      assert.deepEqual((await ask('GET', '/api/v1/torch')).body.now, (await ask('GET', '/api/v1/torch')).body.found);
+      assert.deepEqual(
+        [answer.status, sentence.test(answer.body.message)],
+        [status, true],
+        answer.body.message,
+      );
+      assert.deepEqual(
+        (await ask('GET', '/api/v1/torch')).body.now,
+        (await ask('GET', '/api/v1/torch')).body.found,
+      );
     });
   }
 
   await t.test('a body without a value, or with more than that, is refused by name', async () => {
-    assert.match((await ask('PUT', addressOf('torch.brightness'), { body: {} })).body.message, /value/);
-    assert.match((await ask('PUT', addressOf('torch.brightness'), { body: { value: 3, updated_by: 'mallory' } })).body.message, /updated_by/);
+    assert.match(
+      (await ask('PUT', addressOf('torch.brightness'), { body: {} })).body.message,
+      /value/,
+    );
+    assert.match(
+      (
+        await ask('PUT', addressOf('torch.brightness'), {
+          body: { value: 3, updated_by: 'mallory' },
+        })
+      ).body.message,
+      /updated_by/,
+    );
   });
 
-  await t.test('removing what is not stored changes nothing; removing what nobody declares is not found', async () => {
-    assert.equal((await ask('DELETE', addressOf('torch.brightness'))).status, 204);
-    assert.equal((await ask('DELETE', addressOf('torch.bright'))).status, 404);
-    assert.deepEqual((await ask('GET', '/api/v1/torch')).body.events, []);
-  });
+  await t.test(
+    'removing what is not stored changes nothing; removing what nobody declares is not found',
+    async () => {
+      assert.equal((await ask('DELETE', addressOf('torch.brightness'))).status, 204);
+      assert.equal((await ask('DELETE', addressOf('torch.bright'))).status, 404);
+      assert.deepEqual((await ask('GET', '/api/v1/torch')).body.events, []);
+    },
+  );
 });
 
 describe('a stored value whose declaration has changed', () => {
@@ -246,12 +355,23 @@ describe('a stored value whose declaration has changed', () => {
     await first.house.stop();
 
     const stricter = join(dataDir, 'torch');
-    writeTorch(stricter, { 'torch.brightness': { schema: { type: 'integer', maximum: 50 }, default: 5, description: 'How bright.' } });
+    writeTorch(stricter, {
+      'torch.brightness': {
+        schema: { type: 'integer', maximum: 50 },
+        default: 5,
+        description: 'How bright.',
+      },
+    });
     const second = await settingHouse(t, { dataDir, plugins: ['setting', stricter] });
     const { value, source, problem, updated_by: by } = await second.item('torch.brightness');
     assert.deepEqual(
       [value, source, problem, by],
-      [5, 'default', 'the stored value does not fit: the value must be <= 50 (torch.brightness: How bright.)', 'ada@example.org'],
+      [
+        5,
+        'default',
+        'the stored value does not fit: the value must be <= 50 (torch.brightness: How bright.)',
+        'ada@example.org',
+      ],
     );
     assert.ok(second.house.lines.some((line) => line.includes('stored setting is not in force')));
     await second.house.stop();
@@ -268,7 +388,14 @@ describe('a stored value whose declaration has changed', () => {
 });
 
 function writeTorch(path: string, settings: object): void {
-  const manifest = { id: 'torch', version: '1.1.0', title: 'Torch', description: 'Stricter.', engines: { host: '^1.0.0' }, settings };
+  const manifest = {
+    id: 'torch',
+    version: '1.1.0',
+    title: 'Torch',
+    description: 'Stricter.',
+    engines: { host: '^1.0.0' },
+    settings,
+  };
   rmSync(path, { recursive: true, force: true });
   mkdirSync(path);
   writeFileSync(join(path, 'plugin.json'), JSON.stringify(manifest));

@@ -11,7 +11,15 @@ function edges() {
   const asked: number[] = [];
   const failing = new Set<number>();
   let isDue = false;
-  const skill = { key: 'look', name: 'Look', description: 'Looks.', class: 'safe', scope: 'edge', tier: 'core', schema: {} };
+  const skill = {
+    key: 'look',
+    name: 'Look',
+    description: 'Looks.',
+    class: 'safe',
+    scope: 'edge',
+    tier: 'core',
+    schema: {},
+  };
   const skills = {
     list: async (id: number) => {
       asked.push(id);
@@ -21,7 +29,12 @@ function edges() {
   };
   const up = (service: object) => ({ available: true, get: () => service });
   const log = { debug: () => undefined };
-  const tools = new EdgeTools({ skills: up(skills), fleet: up({}), log, soon: () => (isDue = true) } as unknown as EdgeToolParts);
+  const tools = new EdgeTools({
+    skills: up(skills),
+    fleet: up({}),
+    log,
+    soon: () => (isDue = true),
+  } as unknown as EdgeToolParts);
   const soon = async (): Promise<void> => {
     while (isDue) {
       isDue = false;
@@ -57,37 +70,79 @@ test('an edge that answers the second time is not asked a third time', async () 
 test('a tool of edges runs on devices that its caller sees; others are not there, by their own number and by that of their edge', async (t) => {
   const ran: number[] = [];
   const schema = { type: 'object' };
-  const offered = { key: 'look', name: 'Look', description: 'Looks.', class: 'safe', scope: 'edge', tier: 'core', schema };
+  const offered = {
+    key: 'look',
+    name: 'Look',
+    description: 'Looks.',
+    class: 'safe',
+    scope: 'edge',
+    tier: 'core',
+    schema,
+  };
   const { house, people, ask } = await skillHouse(t, {
     services: {
       // Edge 3 watches device 7 of acme, edge 4 device 8 of another customer.
       'device.directory': {
-        get: async (id: number) => (id === 7 || id === 8 ? { id, display_name: `device-${id}`, tags: {} } : undefined),
+        get: async (id: number) =>
+          id === 7 || id === 8 ? { id, display_name: `device-${id}`, tags: {} } : undefined,
         deviceOf: async (edge: number) => (edge === 3 || edge === 4 ? edge + 4 : undefined),
         onlineEdge: async (id: number) => id - 4,
       },
-      'device.scopes': { of: async (selectors: string[]) => ({ ids: new Set(selectors.includes('customer=acme') ? [7] : []), enforce: [] }) },
-      'edge.fleet': { list: () => [{ id: 3, name: 'e', status: 'online' }], get: (id: number) => ({ id, device_id: id + 4 }) },
+      'device.scopes': {
+        of: async (selectors: string[]) => ({
+          ids: new Set(selectors.includes('customer=acme') ? [7] : []),
+          enforce: [],
+        }),
+      },
+      'edge.fleet': {
+        list: () => [{ id: 3, name: 'e', status: 'online' }],
+        get: (id: number) => ({ id, device_id: id + 4 }),
+      },
       'edge.skills': {
         list: async () => [offered],
         execute: async (edge: number) => {
           ran.push(edge);
-          return { status: 'ok', result: 'seen', error: null, duration_ms: 1, execution_id: 'x', truncated: false, read_on: null };
+          return {
+            status: 'ok',
+            result: 'seen',
+            error: null,
+            duration_ms: 1,
+            execution_id: 'x',
+            truncated: false,
+            read_on: null,
+          };
         },
       },
     },
   });
   await until('its skills are listed', () => house.service(Skills).tool('look') !== undefined);
-  const look = async (where: object) => (await ask('anna', 'POST', '/skills/look/execute', where)).body;
+  const look = async (where: object) =>
+    (await ask('anna', 'POST', '/skills/look/execute', where)).body;
   assert.equal((await look({ device_id: 8 })).status, 'ok', 'who sees all devices');
   people.anna.selectors = ['customer=acme'];
-  assert.deepEqual([(await look({ device_id: 7 })).status, (await look({ edge_id: 3 })).status], ['ok', 'ok']);
-  assert.deepEqual([(await look({ device_id: 8 })).message, (await look({ device_id: 9 })).message], ['there is no device 8', 'there is no device 9']);
-  assert.deepEqual([(await look({ edge_id: 4 })).message, (await look({ edge_id: 5 })).message], ['edge 4 watches no device', 'edge 5 watches no device']);
+  assert.deepEqual(
+    [(await look({ device_id: 7 })).status, (await look({ edge_id: 3 })).status],
+    ['ok', 'ok'],
+  );
+  assert.deepEqual(
+    [(await look({ device_id: 8 })).message, (await look({ device_id: 9 })).message],
+    ['there is no device 8', 'there is no device 9'],
+  );
+  assert.deepEqual(
+    [(await look({ edge_id: 4 })).message, (await look({ edge_id: 5 })).message],
+    ['edge 4 watches no device', 'edge 5 watches no device'],
+  );
   assert.deepEqual(ran, [4, 3, 3]);
-  const sample = await ask('anna', 'POST', '/skills/sample_safe/execute', { params: { host: 'db' } });
-  assert.match(sample.body.message, /sample_safe cannot be narrowed to the devices of your organization/);
-  const { body: found } = await ask('anna', 'POST', '/skills/tool_search/execute', { params: { query: 'sample look' } });
+  const sample = await ask('anna', 'POST', '/skills/sample_safe/execute', {
+    params: { host: 'db' },
+  });
+  assert.match(
+    sample.body.message,
+    /sample_safe cannot be narrowed to the devices of your organization/,
+  );
+  const { body: found } = await ask('anna', 'POST', '/skills/tool_search/execute', {
+    params: { query: 'sample look' },
+  });
   assert.deepEqual(
     found.result.tools.map(({ key }: { key: string }) => key),
     ['look', 'tool_search'],

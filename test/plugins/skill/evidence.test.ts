@@ -12,7 +12,9 @@ import { digestOf, readIn } from '../../../plugins/skill/reading.ts';
 import type { SkillTables } from '../../../plugins/skill/tables.ts';
 import { withStorage } from '../../storage/folder.ts';
 
-const migrations = loadMigrations(fileURLToPath(new URL('../../../plugins/skill/migrations', import.meta.url)));
+const migrations = loadMigrations(
+  fileURLToPath(new URL('../../../plugins/skill/migrations', import.meta.url)),
+);
 const anna: Principal = { kind: 'user', id: '3', role: 'user', grants: ['skill:*'] };
 
 test('evidence is bounded in total and in time, its rows and its files alike', () =>
@@ -22,11 +24,18 @@ test('evidence is bounded in total and in time, its rows and its files alike', (
     const limits: Record<string, number> = { 'skill.evidence_mb': 1, 'skill.evidence_days': 30 };
     const folder = join(dir, 'evidence');
     const store = new EvidenceStore({
-      ...{ folder, tables: storage.tables<SkillTables>('skill'), settings: { get: <T>(key: string) => limits[key] as T } },
+      ...{
+        folder,
+        tables: storage.tables<SkillTables>('skill'),
+        settings: { get: <T>(key: string) => limits[key] as T },
+      },
       clock: { now: () => now, monotonic: () => 0 },
     });
     const about = { tool: 't', trust: 'untrusted' as const, principal: anna };
-    const [old, large] = [await store.keep('old', about), await store.keep('x'.repeat(600_000), about)];
+    const [old, large] = [
+      await store.keep('old', about),
+      await store.keep('x'.repeat(600_000), about),
+    ];
     now += 20 * 86_400_000;
     const newer = await store.keep('y'.repeat(600_000), about);
     assert.deepEqual([old.id, large.id, newer.id, newer.bytes], ['E1', 'E2', 'E3', 600_000]);
@@ -36,32 +45,48 @@ test('evidence is bounded in total and in time, its rows and its files alike', (
     assert.equal((await store.read('E3', { ...anna, kind: 'token' })).text.length, 600_000);
     await assert.rejects(store.read('E3', { ...anna, id: '4' }), { code: 'not_found' });
     await assert.rejects(store.read('../E3', anna), { code: 'not_found' });
-    await assert.rejects(store.read('E3', { ...anna, selectors: ['customer=acme'] }), { code: 'not_found' }, 'it was asked for when all devices were seen');
+    await assert.rejects(
+      store.read('E3', { ...anna, selectors: ['customer=acme'] }),
+      { code: 'not_found' },
+      'it was asked for when all devices were seen',
+    );
     now += 31 * 86_400_000;
     assert.equal(await store.tidy(), 1);
     assert.deepEqual(readdirSync(folder), []);
     // A number is never given again.
     assert.equal((await store.keep('again', about)).id, 'E4');
     const huge = await store.keep('z'.repeat(17 * 1024 * 1024), about);
-    assert.deepEqual([huge.truncated, huge.bytes, (await store.read(huge.id, anna)).text.length], [true, 17 * 1024 * 1024, 16 * 1024 * 1024]);
+    assert.deepEqual(
+      [huge.truncated, huge.bytes, (await store.read(huge.id, anna)).text.length],
+      [true, 17 * 1024 * 1024, 16 * 1024 * 1024],
+    );
   }));
 
 test('who sees some devices alone reads what they have asked for under the same selectors, and nothing that no person has asked for', () =>
   withStorage(async (storage, dir) => {
     await storage.migrate('skill', migrations);
     const store = new EvidenceStore({
-      ...{ folder: join(dir, 'evidence'), tables: storage.tables<SkillTables>('skill'), settings: { get: <T>() => 1 as T } },
+      ...{
+        folder: join(dir, 'evidence'),
+        tables: storage.tables<SkillTables>('skill'),
+        settings: { get: <T>() => 1 as T },
+      },
       clock: { now: () => 0, monotonic: () => 0 },
     });
     const [acme, other] = [['customer=acme'], ['customer=bravo']];
     const about = { tool: 't', trust: 'untrusted' as const };
     const own = await store.keep('theirs', { ...about, principal: { ...anna, selectors: acme } });
-    const house = await store.keep('of the house', { ...about, principal: { kind: 'system', id: 'investigate', role: 'viewer', grants: [] } });
+    const house = await store.keep('of the house', {
+      ...about,
+      principal: { kind: 'system', id: 'investigate', role: 'viewer', grants: [] },
+    });
     assert.equal((await store.read(own.id, { ...anna, selectors: acme })).text, 'theirs');
     assert.equal((await store.read(own.id, anna)).text, 'theirs', 'who sees all again');
     assert.equal((await store.read(house.id, anna)).text, 'of the house');
     await assert.rejects(store.read(own.id, { ...anna, selectors: other }), { code: 'not_found' });
-    await assert.rejects(store.read(own.id, { ...anna, id: '4', selectors: acme }), { code: 'not_found' });
+    await assert.rejects(store.read(own.id, { ...anna, id: '4', selectors: acme }), {
+      code: 'not_found',
+    });
     await assert.rejects(store.read(house.id, { ...anna, selectors: acme }), { code: 'not_found' });
   }));
 
@@ -78,5 +103,9 @@ test('a text is read on to its end, whatever its lines are like', () => {
   assert.deepEqual(readIn(text, { filter: '^ROW 499 ' }).matching, 1);
   assert.equal(readIn('', {}).total_lines, 1);
   const { head, tail } = digestOf(text);
-  assert.ok(text.startsWith(head.replaceAll('\n', '').slice(0, 2_000)) && tail.endsWith('end') && head.length + tail.length < 5_000);
+  assert.ok(
+    text.startsWith(head.replaceAll('\n', '').slice(0, 2_000)) &&
+      tail.endsWith('end') &&
+      head.length + tail.length < 5_000,
+  );
 });

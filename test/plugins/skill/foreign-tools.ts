@@ -5,7 +5,14 @@ const products: Readonly<Record<string, readonly string[]>> = {
   GitHub: ['issue', 'pull request', 'commit', 'branch', 'release', 'workflow run'],
   Jira: ['ticket', 'sprint', 'board', 'comment', 'worklog', 'project'],
   Slack: ['message', 'channel', 'reaction', 'reminder', 'user group', 'file'],
-  PagerDuty: ['incident', 'schedule', 'escalation policy', 'service', 'on-call shift', 'notification rule'],
+  PagerDuty: [
+    'incident',
+    'schedule',
+    'escalation policy',
+    'service',
+    'on-call shift',
+    'notification rule',
+  ],
   Grafana: ['dashboard', 'panel', 'data source', 'alert rule', 'annotation', 'folder'],
   Kubernetes: ['pod', 'deployment', 'node', 'namespace', 'config map', 'ingress'],
   AWS: ['instance', 'bucket', 'log group', 'alarm', 'security group', 'load balancer'],
@@ -20,13 +27,17 @@ const products: Readonly<Record<string, readonly string[]>> = {
   Zendesk: ['request', 'macro', 'trigger', 'article', 'organization', 'satisfaction rating'],
 };
 
-const verbs: readonly (readonly [verb: string, says: (noun: string, product: string) => string])[] = [
-  ['list', (noun, product) => `Lists every ${noun} in ${product}, newest first, with pagination.`],
-  ['get', (noun, product) => `Shows the details of one ${noun} in ${product} by its id.`],
-  ['search', (noun, product) => `Searches ${product} for a ${noun} by text and filters.`],
-  ['create', (noun, product) => `Creates a new ${noun} in ${product}.`],
-  ['delete', (noun, product) => `Removes a ${noun} from ${product} for good.`],
-];
+const verbs: readonly (readonly [verb: string, says: (noun: string, product: string) => string])[] =
+  [
+    [
+      'list',
+      (noun, product) => `Lists every ${noun} in ${product}, newest first, with pagination.`,
+    ],
+    ['get', (noun, product) => `Shows the details of one ${noun} in ${product} by its id.`],
+    ['search', (noun, product) => `Searches ${product} for a ${noun} by text and filters.`],
+    ['create', (noun, product) => `Creates a new ${noun} in ${product}.`],
+    ['delete', (noun, product) => `Removes a ${noun} from ${product} for good.`],
+  ];
 
 const wordOf = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]+/g, '_');
 
@@ -36,7 +47,10 @@ export const foreignTools: ListedTool[] = Object.entries(products).flatMap(([pro
     verbs.map(([verb, says]) => ({
       name: `${wordOf(product)}_${verb}_${wordOf(noun)}`,
       description: says(noun, product),
-      inputSchema: { type: 'object', properties: { id: { type: 'string', description: `Id of the ${noun}.` } } },
+      inputSchema: {
+        type: 'object',
+        properties: { id: { type: 'string', description: `Id of the ${noun}.` } },
+      },
     })),
   ),
 );

@@ -35,13 +35,21 @@ export interface SkillHouse {
   /** What the sample tools come to. */
   effect: (tool: string, params: unknown, signal: AbortSignal) => unknown;
   // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
-  ask(who: Name | `token of ${Name}` | 'operator', method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: any }>;
+  ask(
+    who: Name | `token of ${Name}` | 'operator',
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ readonly status: number; readonly body: any }>;
   principal(who: Name): Principal;
   allowWrites(on?: boolean): Promise<void>;
 }
 
 /** The real rooms of gate and skill with people, a trail and tools that a test can see. */
-export async function skillHouse(t: Pick<TestContext, 'after'>, options: Partial<TestHostOptions> = {}): Promise<SkillHouse> {
+export async function skillHouse(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<TestHostOptions> = {},
+): Promise<SkillHouse> {
   const people = staff();
   const principal = (name: Name): Principal => {
     const { id, role, grants, selectors } = people[name];
@@ -53,17 +61,27 @@ export async function skillHouse(t: Pick<TestContext, 'after'>, options: Partial
       return undefined;
     }
     const person = principal(name as Name);
-    return isToken === undefined ? person : { ...person, kind: 'token', grants: [...person.grants, 'read:*'] };
+    return isToken === undefined
+      ? person
+      : { ...person, kind: 'token', grants: [...person.grants, 'read:*'] };
   };
   const rows: AuditRecord[] = [];
-  const kit: { effect: SkillHouse['effect']; done: SkillHouse['done'] } = { effect: () => ({ done: true }), done: [] };
+  const kit: { effect: SkillHouse['effect']; done: SkillHouse['done'] } = {
+    effect: () => ({ done: true }),
+    done: [],
+  };
   const house = await startTestHost(t, {
     plugins: ['gate', 'skill', 'setting', tools],
     ...options,
     services: {
       [Authenticator.id]: { authenticate },
-      'iam.directory': { live: (id: number) => Object.values(people).find((one) => one.id === id && one.status === 'active') },
-      'audit.trail': { append: async (_tx: unknown, record: AuditRecord) => void rows.push(record) },
+      'iam.directory': {
+        live: (id: number) =>
+          Object.values(people).find((one) => one.id === id && one.status === 'active'),
+      },
+      'audit.trail': {
+        append: async (_tx: unknown, record: AuditRecord) => void rows.push(record),
+      },
       'tools.effects': {
         apply: async (tool: string, params: unknown, signal: AbortSignal) => {
           kit.done.push({ tool, params });
@@ -84,7 +102,10 @@ export async function skillHouse(t: Pick<TestContext, 'after'>, options: Partial
     return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
   };
   const allowWrites = async (on = true): Promise<void> => {
-    await house.json('/api/v1/system-settings/agent/write_enabled', { method: 'PUT', body: JSON.stringify({ value: on }) });
+    await house.json('/api/v1/system-settings/agent/write_enabled', {
+      method: 'PUT',
+      body: JSON.stringify({ value: on }),
+    });
   };
   return Object.assign(kit, { house, people, rows, ask, principal, allowWrites });
 }

@@ -5,8 +5,16 @@ import fc from 'fast-check';
 
 import { guarded, guardedText } from '../../../plugins/skill/result-guard.ts';
 
-const letters = fc.string({ unit: fc.constantFrom(...'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'.split('')), minLength: 24, maxLength: 40 });
-const upper = fc.string({ unit: fc.constantFrom(...'ABCDEFGHJKLMNPQRSTUVWXYZ234567'.split('')), minLength: 16, maxLength: 16 });
+const letters = fc.string({
+  unit: fc.constantFrom(...'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'.split('')),
+  minLength: 24,
+  maxLength: 40,
+});
+const upper = fc.string({
+  unit: fc.constantFrom(...'ABCDEFGHJKLMNPQRSTUVWXYZ234567'.split('')),
+  minLength: 16,
+  maxLength: 16,
+});
 
 /** A secret by itself, and how it stands in a text. */
 const planted: fc.Arbitrary<{ secret: string; text: string }> = fc.oneof(
@@ -20,11 +28,26 @@ const planted: fc.Arbitrary<{ secret: string; text: string }> = fc.oneof(
   letters.map((one) => ({ secret: one, text: `{"user":"app","password":"${one}"}` })),
   letters.map((one) => ({ secret: one, text: `curl "https://h/p?api_key=${one}&x=1"` })),
   letters.map((one) => ({ secret: one, text: `eyJ${one}.eyJ${one}.${one}` })),
-  letters.map((one) => ({ secret: one, text: `-----BEGIN PRIVATE KEY-----\n${one}\n-----END PRIVATE KEY-----` })),
+  letters.map((one) => ({
+    secret: one,
+    text: `-----BEGIN PRIVATE KEY-----\n${one}\n-----END PRIVATE KEY-----`,
+  })),
 );
-const noise = fc.string({ maxLength: 60, unit: fc.constantFrom(...'abc xyz 0123 .,;()<>\n\t'.split('')) });
+const noise = fc.string({
+  maxLength: 60,
+  unit: fc.constantFrom(...'abc xyz 0123 .,;()<>\n\t'.split('')),
+});
 /** Characters that nobody sees, which could part a secret in two. */
-const unseen = fc.constantFrom('\u200b', '\u0000', '\ufeff', '\u202e', '\u{e0041}', '\u001b[31m', '\u2060', '\u001b]0;x\u0007');
+const unseen = fc.constantFrom(
+  '\u200b',
+  '\u0000',
+  '\ufeff',
+  '\u202e',
+  '\u{e0041}',
+  '\u001b[31m',
+  '\u2060',
+  '\u001b]0;x\u0007',
+);
 
 function* textsOf(value: unknown): Iterable<string> {
   if (typeof value === 'string') {
@@ -38,12 +61,24 @@ function* textsOf(value: unknown): Iterable<string> {
 }
 
 test('no planted secret leaves a result, wherever it stands and whatever hides in it', () => {
-  const shape = fc.record({ plant: planted, before: noise, after: noise, hidden: unseen, at: fc.nat(), form: fc.constantFrom('text', 'list', 'deep', 'name') });
+  const shape = fc.record({
+    plant: planted,
+    before: noise,
+    after: noise,
+    hidden: unseen,
+    at: fc.nat(),
+    form: fc.constantFrom('text', 'list', 'deep', 'name'),
+  });
   fc.assert(
     fc.property(shape, ({ plant: { secret, text }, before, after, hidden, at, form }) => {
       const cut = at % text.length;
       const said = `${before} ${text.slice(0, cut)}${hidden}${text.slice(cut)} ${after}`;
-      const value = { text: said, list: ['a', [said]], deep: { a: { b: { c: [{ d: said }] } } }, name: { [said]: 1 } }[form];
+      const value = {
+        text: said,
+        list: ['a', [said]],
+        deep: { a: { b: { c: [{ d: said }] } } },
+        name: { [said]: 1 },
+      }[form];
       for (const left of textsOf(guarded(value))) {
         assert.ok(!left.includes(secret), left);
       }
@@ -56,7 +91,15 @@ test('a value under the name of a secret is hidden whole; names of rows and numb
   fc.assert(
     fc.property(
       letters,
-      fc.constantFrom('password', 'api_key', 'DB_PASSWD', 'clientSecret', 'x-auth-token', 'private_key', 'pass\u200bword'),
+      fc.constantFrom(
+        'password',
+        'api_key',
+        'DB_PASSWD',
+        'clientSecret',
+        'x-auth-token',
+        'private_key',
+        'pass\u200bword',
+      ),
       (secret, name) => {
         for (const item of [secret, [secret], { value: secret }]) {
           assert.ok(!JSON.stringify(guarded({ rows: [{ [name]: item }] })).includes(secret));
@@ -64,9 +107,19 @@ test('a value under the name of a secret is hidden whole; names of rows and numb
       },
     ),
   );
-  const plain = { key: 'cpu', rule_key: 'host.cpu', dedupe_key: 'a/b', input_tokens: 512, max_tokens: 5, items: [{ token: 7 }] };
+  const plain = {
+    key: 'cpu',
+    rule_key: 'host.cpu',
+    dedupe_key: 'a/b',
+    input_tokens: 512,
+    max_tokens: 5,
+    items: [{ token: 7 }],
+  };
   assert.deepEqual(guarded(plain), plain);
-  const schema = { type: 'object', properties: { page_token: { type: 'string' }, password: { type: 'string' } } };
+  const schema = {
+    type: 'object',
+    properties: { page_token: { type: 'string' }, password: { type: 'string' } },
+  };
   assert.deepEqual(guarded(schema), schema);
 });
 
@@ -76,7 +129,10 @@ test('what a terminal or a reader would not see is gone; text stays text', () =>
   assert.equal(guardedText(text), 'ared link bevil\n\tend');
   const fine = 'grüße 世界 👍 "quoted" {x: 1}\n\tnext';
   assert.equal(guardedText(fine), fine);
-  assert.deepEqual(guarded({ at: new Date(0), big: 5n, nothing: undefined, f: () => 1, list: new Float64Array() }), {
-    ...{ at: '1970-01-01T00:00:00.000Z', big: '5', nothing: undefined, f: null, list: [] },
-  });
+  assert.deepEqual(
+    guarded({ at: new Date(0), big: 5n, nothing: undefined, f: () => 1, list: new Float64Array() }),
+    {
+      ...{ at: '1970-01-01T00:00:00.000Z', big: '5', nothing: undefined, f: null, list: [] },
+    },
+  );
 });

@@ -11,19 +11,69 @@ import { MetricsIngest } from '../../../plugins/metricsdb/contract.ts';
 import { SkillRunner, Skills } from '../../../plugins/skill/contract.ts';
 import { spanLines } from '../../../plugins/traces/span-lines.ts';
 
-const rooms = ['gate', 'skill', 'metricsdb', 'logs', 'traces', 'alert', 'topology', 'device', 'monitor', 'audit', 'setting'];
-const anna: Principal = { kind: 'user', id: '3', name: 'anna', role: 'user', grants: ['alert:*', 'device:*', 'skill:*'] };
+const rooms = [
+  'gate',
+  'skill',
+  'metricsdb',
+  'logs',
+  'traces',
+  'alert',
+  'topology',
+  'device',
+  'monitor',
+  'audit',
+  'setting',
+];
+const anna: Principal = {
+  kind: 'user',
+  id: '3',
+  name: 'anna',
+  role: 'user',
+  grants: ['alert:*', 'device:*', 'skill:*'],
+};
 const bob: Principal = { kind: 'user', id: '4', name: 'bob', role: 'admin', grants: ['*'] };
 const at = Date.now() - 1_000;
 
 const wanted = [
-  ...['metrics_query', 'metrics_range', 'metrics_find', 'metrics_outliers', 'logs_query', 'logs_templates', 'traces_search', 'trace_get'],
-  ...['incidents_list', 'incident_get', 'incident_notify', 'rules_list', 'rule_preview', 'silence_create', 'topology_find', 'topology_blast_radius'],
-  ...['devices_list', 'device_get', 'dashboards_list', 'dashboard_get', 'changes_list', 'tool_search', 'evidence_read', 'guide_read'],
+  ...[
+    'metrics_query',
+    'metrics_range',
+    'metrics_find',
+    'metrics_outliers',
+    'logs_query',
+    'logs_templates',
+    'traces_search',
+    'trace_get',
+  ],
+  ...[
+    'incidents_list',
+    'incident_get',
+    'incident_notify',
+    'rules_list',
+    'rule_preview',
+    'silence_create',
+    'topology_find',
+    'topology_blast_radius',
+  ],
+  ...[
+    'devices_list',
+    'device_get',
+    'dashboards_list',
+    'dashboard_get',
+    'changes_list',
+    'tool_search',
+    'evidence_read',
+    'guide_read',
+  ],
 ];
 
 test('what an investigation needs to see and do is there, and answers from the real rooms', async (t) => {
-  const people = [anna, bob].map(({ id, role, grants }) => ({ id: Number(id), role, grants, status: 'active' }));
+  const people = [anna, bob].map(({ id, role, grants }) => ({
+    id: Number(id),
+    role,
+    grants,
+    status: 'active',
+  }));
   const told: unknown[] = [];
   const house = await startTestHost(t, {
     plugins: rooms,
@@ -36,13 +86,20 @@ test('what an investigation needs to see and do is there, and answers from the r
         list: () => [],
       },
       'iam.directory': { live: (id: number) => people.find((one) => one.id === id) },
-      'notify.dispatcher': { unknown: async (ids: number[]) => ids.filter((id) => id !== 1), accept: async (notice: unknown) => void told.push(notice) },
+      'notify.dispatcher': {
+        unknown: async (ids: number[]) => ids.filter((id) => id !== 1),
+        accept: async (notice: unknown) => void told.push(notice),
+      },
     },
   });
   const registry = house.service(Skills);
   const runner = house.service(SkillRunner);
   // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
-  const run = async (key: string, params: Record<string, unknown>, principal = anna): Promise<any> => {
+  const run = async (
+    key: string,
+    params: Record<string, unknown>,
+    principal = anna,
+  ): Promise<any> => {
     const { status, result, error } = await runner.run({ principal, key, params, origin: 'chat' });
     assert.equal(status, 'ok', `${key}: ${error}`);
     return result;
@@ -63,33 +120,67 @@ test('what an investigation needs to see and do is there, and answers from the r
     ],
   );
 
-  await t.test('metrics: values now and over time, names, and the machine that is unlike the others', async () => {
-    const rows = Array.from({ length: 12 }, (_, device) =>
-      Array.from({ length: 20 }, (_, minute) => ({
-        labels: { __name__: 'node_load1', device_id: String(device) },
-        time: at - minute * 60_000,
-        value: device === 7 ? 40 : 1 + device / 100,
-      })),
-    ).flat();
-    await house.service(MetricsIngest).write(rows.toSorted((a, b) => a.time - b.time));
-    const now = await run('metrics_query', { query: 'max(node_load1)' });
-    assert.deepEqual([now.total, now.series[0].value], [1, 40]);
-    const range = await run('metrics_range', { query: 'node_load1{device_id="7"}', last: '10m', step: '1m' });
-    assert.deepEqual([range.total, range.series[0].min, range.series[0].points.length], [1, 40, 11]);
-    const names = await run('metrics_find', { text: 'load', device_id: 3 });
-    assert.deepEqual(names.metrics, [{ name: 'node_load1', series: 1, labels: ['device_id'] }]);
-    const { outliers, compared } = await run('metrics_outliers', { query: 'node_load1' });
-    assert.deepEqual([compared, outliers.map(({ labels }: { labels: { device_id: string } }) => labels.device_id)], [12, ['7']]);
-    await assert.rejects(runner.run({ principal: anna, key: 'metrics_query', params: { query: 'max(' }, origin: 'chat' }), { code: 'invalid_argument' });
-  });
+  await t.test(
+    'metrics: values now and over time, names, and the machine that is unlike the others',
+    async () => {
+      const rows = Array.from({ length: 12 }, (_, device) =>
+        Array.from({ length: 20 }, (_, minute) => ({
+          labels: { __name__: 'node_load1', device_id: String(device) },
+          time: at - minute * 60_000,
+          value: device === 7 ? 40 : 1 + device / 100,
+        })),
+      ).flat();
+      await house.service(MetricsIngest).write(rows.toSorted((a, b) => a.time - b.time));
+      const now = await run('metrics_query', { query: 'max(node_load1)' });
+      assert.deepEqual([now.total, now.series[0].value], [1, 40]);
+      const range = await run('metrics_range', {
+        query: 'node_load1{device_id="7"}',
+        last: '10m',
+        step: '1m',
+      });
+      assert.deepEqual(
+        [range.total, range.series[0].min, range.series[0].points.length],
+        [1, 40, 11],
+      );
+      const names = await run('metrics_find', { text: 'load', device_id: 3 });
+      assert.deepEqual(names.metrics, [{ name: 'node_load1', series: 1, labels: ['device_id'] }]);
+      const { outliers, compared } = await run('metrics_outliers', { query: 'node_load1' });
+      assert.deepEqual(
+        [
+          compared,
+          outliers.map(({ labels }: { labels: { device_id: string } }) => labels.device_id),
+        ],
+        [12, ['7']],
+      );
+      await assert.rejects(
+        runner.run({
+          principal: anna,
+          key: 'metrics_query',
+          params: { query: 'max(' },
+          origin: 'chat',
+        }),
+        { code: 'invalid_argument' },
+      );
+    },
+  );
 
   await t.test('logs: lines, counts, and kinds of lines', async () => {
-    const line = (n: number, text: string) => ({ labels: { unit: 'nginx' }, at: { ms: at - n * 1_000, ns: 0 }, line: text });
-    const lines = Array.from({ length: 30 }, (_, n) => line(40 - n, `GET /item/${n * 37} took ${n}.5 ms for 10.0.0.${n}`));
+    const line = (n: number, text: string) => ({
+      labels: { unit: 'nginx' },
+      at: { ms: at - n * 1_000, ns: 0 },
+      line: text,
+    });
+    const lines = Array.from({ length: 30 }, (_, n) =>
+      line(40 - n, `GET /item/${n * 37} took ${n}.5 ms for 10.0.0.${n}`),
+    );
     await house.service(LogIngest).write([...lines, line(1, 'worker 4711 died')]);
     const found = await run('logs_query', { query: '{unit="nginx"} |= "died"' });
     assert.deepEqual([found.shown, found.lines[0].line], [1, 'worker 4711 died']);
-    assert.equal((await run('logs_query', { query: 'sum(count_over_time({unit="nginx"}[1h]))' })).series[0].value, 31);
+    assert.equal(
+      (await run('logs_query', { query: 'sum(count_over_time({unit="nginx"}[1h]))' })).series[0]
+        .value,
+      31,
+    );
     const { templates } = await run('logs_templates', { query: '{unit="nginx"}' });
     assert.deepEqual(
       templates.map(({ count }: { count: number }) => count),
@@ -99,12 +190,21 @@ test('what an investigation needs to see and do is there, and answers from the r
   });
 
   await t.test('topology and devices', async () => {
-    const node = (type: string, name: string) => house.json('/api/v1/topology/nodes', { method: 'POST', body: JSON.stringify({ type, name }) });
+    const node = (type: string, name: string) =>
+      house.json('/api/v1/topology/nodes', {
+        method: 'POST',
+        body: JSON.stringify({ type, name }),
+      });
     const [{ id: db }, { id: shop }] = [await node('service', 'db'), await node('service', 'shop')];
-    await house.json('/api/v1/topology/relations', { method: 'POST', body: JSON.stringify({ type: 'depends_on', src_id: shop, dst_id: db }) });
+    await house.json('/api/v1/topology/relations', {
+      method: 'POST',
+      body: JSON.stringify({ type: 'depends_on', src_id: shop, dst_id: db }),
+    });
     assert.equal((await run('topology_find', { q: 'sho' })).nodes[0].id, shop);
     assert.deepEqual(
-      (await run('topology_blast_radius', { node_id: db })).reached.map(({ node: { name } }: { node: { name: string } }) => name),
+      (await run('topology_blast_radius', { node_id: db })).reached.map(
+        ({ node: { name } }: { node: { name: string } }) => name,
+      ),
       ['shop'],
     );
     await assert.rejects(run('topology_blast_radius', {}), { code: 'invalid_argument' });
@@ -120,7 +220,9 @@ test('what an investigation needs to see and do is there, and answers from the r
     };
     const preview = await run('rule_preview', draft);
     assert.deepEqual([preview.would_fire, preview.draft.kind], [true, 'metric_raw']);
-    await assert.rejects(run('rule_preview', draft, { ...anna, grants: [] }), { code: 'forbidden' });
+    await assert.rejects(run('rule_preview', draft, { ...anna, grants: [] }), {
+      code: 'forbidden',
+    });
     const { dashboards } = await run('dashboards_list', {});
     assert.ok((await run('dashboard_get', { uid: dashboards[0].uid })).panels[0].query);
     assert.equal((await run('traces_search', {})).shown, 0);
@@ -132,30 +234,69 @@ test('what an investigation needs to see and do is there, and answers from the r
     await assert.rejects(run('incident_get', { incident_id: 99 }), { code: 'not_found' });
   });
 
-  await t.test('what changed: everybody sees areas of their own work, an administrator all', async () => {
-    const open = await run('changes_list', { last: '1h' });
-    assert.deepEqual([...new Set(open.changes.map(({ action }: { action: string }) => action.split(':')[0]))], ['topology']);
-    assert.equal(open.changes[0].after, undefined);
-    await house.json('/api/v1/system-settings/agent/write_enabled', { method: 'PUT', body: JSON.stringify({ value: true }) });
-    assert.ok((await run('changes_list', { last: '1h' }, bob)).changes.some(({ action }: { action: string }) => action.startsWith('setting')));
-    assert.ok(!(await run('changes_list', { last: '1h' })).changes.some(({ action }: { action: string }) => action.startsWith('setting')));
-  });
+  await t.test(
+    'what changed: everybody sees areas of their own work, an administrator all',
+    async () => {
+      const open = await run('changes_list', { last: '1h' });
+      assert.deepEqual(
+        [...new Set(open.changes.map(({ action }: { action: string }) => action.split(':')[0]))],
+        ['topology'],
+      );
+      assert.equal(open.changes[0].after, undefined);
+      await house.json('/api/v1/system-settings/agent/write_enabled', {
+        method: 'PUT',
+        body: JSON.stringify({ value: true }),
+      });
+      assert.ok(
+        (await run('changes_list', { last: '1h' }, bob)).changes.some(
+          ({ action }: { action: string }) => action.startsWith('setting'),
+        ),
+      );
+      assert.ok(
+        !(await run('changes_list', { last: '1h' })).changes.some(
+          ({ action }: { action: string }) => action.startsWith('setting'),
+        ),
+      );
+    },
+  );
 
   await t.test('changes are made by hand, or under an approval', async () => {
-    const silence = { matchers: [{ name: 'rule', value: 'host.load' }], duration: '1h', reason: 'maintenance' };
+    const silence = {
+      matchers: [{ name: 'rule', value: 'host.load' }],
+      duration: '1h',
+      reason: 'maintenance',
+    };
     await assert.rejects(run('silence_create', silence), { reason: 'skill.approval_needed' });
-    const made = await runner.run({ principal: anna, key: 'silence_create', params: silence, origin: 'api' });
-    assert.equal((made.result as { created_by: string }).created_by, 'anna');
-    await assert.rejects(runner.run({ principal: anna, key: 'incident_notify', params: { incident_id: 1, channel_ids: [1] }, origin: 'api' }), {
-      code: 'not_found',
+    const made = await runner.run({
+      principal: anna,
+      key: 'silence_create',
+      params: silence,
+      origin: 'api',
     });
+    assert.equal((made.result as { created_by: string }).created_by, 'anna');
+    await assert.rejects(
+      runner.run({
+        principal: anna,
+        key: 'incident_notify',
+        params: { incident_id: 1, channel_ids: [1] },
+        origin: 'api',
+      }),
+      {
+        code: 'not_found',
+      },
+    );
     assert.deepEqual(told, []);
   });
 });
 
 test('the spans of a trace in the order of their beginnings', () => {
   const span = (spanId: string, start: number, more: object = {}) => ({
-    ...{ spanId, name: spanId, startTimeUnixNano: String(start * 1_000_000), endTimeUnixNano: String((start + 5) * 1_000_000) },
+    ...{
+      spanId,
+      name: spanId,
+      startTimeUnixNano: String(start * 1_000_000),
+      endTimeUnixNano: String((start + 5) * 1_000_000),
+    },
     ...more,
   });
   const trace = {
@@ -163,7 +304,15 @@ test('the spans of a trace in the order of their beginnings', () => {
       {
         resource: { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] },
         scopeSpans: [
-          { spans: [span('b', 20, { parentSpanId: 'a', status: { code: 2, message: 'no' }, attributes: [{ key: 'n', value: { intValue: '3' } }] })] },
+          {
+            spans: [
+              span('b', 20, {
+                parentSpanId: 'a',
+                status: { code: 2, message: 'no' },
+                attributes: [{ key: 'n', value: { intValue: '3' } }],
+              }),
+            ],
+          },
         ],
       },
       { scopeSpans: [{ spans: [span('a', 10)] }] },
@@ -172,7 +321,17 @@ test('the spans of a trace in the order of their beginnings', () => {
   const plain = { duration_ms: 5, error: false, status: null, attributes: {} };
   assert.deepEqual(spanLines(trace), [
     { ...plain, span_id: 'a', parent_id: null, service: 'unknown', name: 'a', offset_ms: 0 },
-    { ...plain, span_id: 'b', parent_id: 'a', service: 'shop', name: 'b', offset_ms: 10, error: true, status: 'no', attributes: { n: '3' } },
+    {
+      ...plain,
+      span_id: 'b',
+      parent_id: 'a',
+      service: 'shop',
+      name: 'b',
+      offset_ms: 10,
+      error: true,
+      status: 'no',
+      attributes: { n: '3' },
+    },
   ]);
   assert.deepEqual(spanLines({}), []);
 });

@@ -7,7 +7,20 @@ import { changingServer } from '../mcp/changing-server.ts';
 import { foreignTools } from './foreign-tools.ts';
 import { skillHouse } from './house.ts';
 
-const rooms = ['gate', 'skill', 'setting', 'mcp', 'metricsdb', 'logs', 'traces', 'alert', 'topology', 'device', 'monitor', 'changes'];
+const rooms = [
+  'gate',
+  'skill',
+  'setting',
+  'mcp',
+  'metricsdb',
+  'logs',
+  'traces',
+  'alert',
+  'topology',
+  'device',
+  'monitor',
+  'changes',
+];
 
 /** As a model asks, in its own words, and the tool that should come first. */
 const asked: readonly (readonly [question: string, key: string])[] = [
@@ -56,12 +69,21 @@ const asked: readonly (readonly [question: string, key: string])[] = [
 
 test('among several hundred tools the right one is found first, and what is looked up comes whole', async (t) => {
   const server = await changingServer(t, foreignTools);
-  const kit = await skillHouse(t, { plugins: rooms, environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' } });
+  const kit = await skillHouse(t, {
+    plugins: rooms,
+    environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' },
+  });
   await kit.allowWrites();
   const classes = Object.fromEntries(foreignTools.map(({ name }) => [name, 'safe']));
-  await kit.house.json('/api/v1/system-settings/mcp/servers', { method: 'PUT', body: JSON.stringify({ value: [{ name: 'desk', url: server.url, classes }] }) });
+  await kit.house.json('/api/v1/system-settings/mcp/servers', {
+    method: 'PUT',
+    body: JSON.stringify({ value: [{ name: 'desk', url: server.url, classes }] }),
+  });
   const registry = kit.house.service(Skills);
-  await until('the tools of the server are listed', () => registry.tools().length > foreignTools.length);
+  await until(
+    'the tools of the server are listed',
+    () => registry.tools().length > foreignTools.length,
+  );
   assert.ok(foreignTools.length >= 480 && asked.length >= 40);
   assert.deepEqual(
     asked.map(([, key]) => key).filter((key) => registry.tool(key) === undefined),
@@ -69,7 +91,9 @@ test('among several hundred tools the right one is found first, and what is look
   );
 
   const search = async (params: Record<string, unknown>) => {
-    const { result } = await kit.house.service(SkillRunner).run({ principal: kit.principal('bob'), key: 'tool_search', params, origin: 'chat' });
+    const { result } = await kit.house
+      .service(SkillRunner)
+      .run({ principal: kit.principal('bob'), key: 'tool_search', params, origin: 'chat' });
     return result as { tools: { key: string; schema?: object }[]; not_available?: string[] };
   };
   const wrong: string[] = [];
@@ -86,11 +110,15 @@ test('among several hundred tools the right one is found first, and what is look
       );
     }
   }
-  t.diagnostic(`${asked.length - wrong.length} of ${asked.length} first, ${among} among the first three`);
+  t.diagnostic(
+    `${asked.length - wrong.length} of ${asked.length} first, ${among} among the first three`,
+  );
   assert.ok(wrong.length <= asked.length * 0.1, wrong.join('\n'));
   assert.ok(among >= asked.length * 0.97, `${among} of ${asked.length} among the first three`);
 
-  const { tools, not_available: missing } = await search({ select: ['metrics_query', 'mcp_desk_github_create_issue', 'mcp:desk:nothing'] });
+  const { tools, not_available: missing } = await search({
+    select: ['metrics_query', 'mcp_desk_github_create_issue', 'mcp:desk:nothing'],
+  });
   assert.deepEqual(
     tools.map(({ key, schema }) => [key, schema !== undefined]),
     [

@@ -59,14 +59,31 @@ const others = /\/(?:format_query|metadata|buildinfo|runtimeinfo|flags|tsdb|heal
 async function fill(house: TestHost): Promise<void> {
   const json = { 'content-type': 'application/json' };
   for (let n = 1; n <= 3; n++) {
-    const streams = [{ stream: { app: 't' }, values: [[`${now - n * 1_000}000000`, `level=info n=${n}`]] }];
+    const streams = [
+      { stream: { app: 't' }, values: [[`${now - n * 1_000}000000`, `level=info n=${n}`]] },
+    ];
     const span = { trace: traceId(n), id: spanId(n), startMs: now - n * 1_000 };
     const exemplar = `# TYPE m counter\nm_total{n="${n}"} ${n} # {trace_id="${n}"} 1\n# EOF\n`;
     const pushes: [path: string, init: RequestInit][] = [
       ['/loki/api/v1/push', { headers: json, body: JSON.stringify({ streams }) }],
-      ['/v1/traces', { headers: { 'content-type': 'application/x-protobuf' }, body: Uint8Array.from(bodyOf({ 'service.name': 's' }, span)) }],
-      ['/api/v1/import/prometheus', { headers: { 'content-type': 'text/plain' }, body: `m{n="${n}"} ${n}\n` }],
-      ['/api/v1/import/prometheus', { headers: { 'content-type': 'application/openmetrics-text; version=1.0.0' }, body: exemplar }],
+      [
+        '/v1/traces',
+        {
+          headers: { 'content-type': 'application/x-protobuf' },
+          body: Uint8Array.from(bodyOf({ 'service.name': 's' }, span)),
+        },
+      ],
+      [
+        '/api/v1/import/prometheus',
+        { headers: { 'content-type': 'text/plain' }, body: `m{n="${n}"} ${n}\n` },
+      ],
+      [
+        '/api/v1/import/prometheus',
+        {
+          headers: { 'content-type': 'application/openmetrics-text; version=1.0.0' },
+          body: exemplar,
+        },
+      ],
     ];
     for (const [path, init] of pushes) {
       const { status } = await house.fetch(path, { method: 'POST', ...init });
@@ -86,7 +103,8 @@ function harm(dataDir: string): void {
   }
 }
 
-const start = (t: TestContext, dataDir: string): Promise<TestHost> => startTestHost(t, { plugins: ['metricsdb', 'logs', 'traces', 'ingest'], dataDir });
+const start = (t: TestContext, dataDir: string): Promise<TestHost> =>
+  startTestHost(t, { plugins: ['metricsdb', 'logs', 'traces', 'ingest'], dataDir });
 
 test('what a store has lost is told beside every answer of every peer that it may be missing from', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-lost-'));
@@ -102,14 +120,27 @@ test('what a store has lost is told beside every answer of every peer that it ma
     () => now,
     () => Infinity,
   );
-  const routes: readonly RouteDeclaration[] = [...lokiRoutes(nobody, nobody), ...prometheusRoutes(nobody, nobody), ...tempoRoutes(nobody, reader, nobody)];
-  const paths = routes.flatMap(({ method, path }) => (method === 'GET' && !others.test(path) ? [path] : []));
+  const routes: readonly RouteDeclaration[] = [
+    ...lokiRoutes(nobody, nobody),
+    ...prometheusRoutes(nobody, nobody),
+    ...tempoRoutes(nobody, reader, nobody),
+  ];
+  const paths = routes.flatMap(({ method, path }) =>
+    method === 'GET' && !others.test(path) ? [path] : [],
+  );
   assert.deepEqual([...new Set(paths)].sort(), Object.keys(asked).sort());
   for (const [path, parameters] of Object.entries(asked)) {
-    const filled = path.replace('{name}', 'app').replace('{tag}', 'service.name').replace('{trace_id}', traceId(1));
+    const filled = path
+      .replace('{name}', 'app')
+      .replace('{tag}', 'service.name')
+      .replace('{trace_id}', traceId(1));
     const answer = await house.fetch(`${filled}?${String(new URLSearchParams(parameters))}`);
     const text = await answer.text();
     assert.equal(answer.status, 200, `${path}: ${text}`);
-    assert.match((JSON.parse(text) as { warnings?: string[] }).warnings?.join() ?? '', /damaged at byte/, `${path}: ${text.slice(0, 500)}`);
+    assert.match(
+      (JSON.parse(text) as { warnings?: string[] }).warnings?.join() ?? '',
+      /damaged at byte/,
+      `${path}: ${text.slice(0, 500)}`,
+    );
   }
 });

@@ -31,7 +31,17 @@ test('what fails with a node follows the direction of each kind of relation, and
   const { body } = await ask('GET', `/nodes/${host}/blast-radius?depth=2`);
   assert.deepEqual([body.node.name, body.depth, body.complete], ['host', 2, false]);
   assert.deepEqual(
-    body.reached.map(({ node: { name }, distance, via }: { node: { name: string }; distance: number; via: object }) => [name, distance, via]),
+    body.reached.map(
+      ({
+        node: { name },
+        distance,
+        via,
+      }: {
+        node: { name: string };
+        distance: number;
+        via: object;
+      }) => [name, distance, via],
+    ),
     [
       ['db', 1, { relation_id: onHost, type: 'runs_on', from_node_id: host }],
       ['replica', 2, { relation_id: replicates, type: 'replicates_to', from_node_id: db }],
@@ -40,10 +50,18 @@ test('what fails with a node follows the direction of each kind of relation, and
   );
   const usual = (await ask('GET', `/nodes/${host}/blast-radius`)).body;
   assert.deepEqual(
-    [usual.depth, usual.complete, usual.reached.map(({ node: { name } }: { node: { name: string } }) => name)],
+    [
+      usual.depth,
+      usual.complete,
+      usual.reached.map(({ node: { name } }: { node: { name: string } }) => name),
+    ],
     [3, true, ['db', 'replica', 'app', 'shop']],
   );
-  assert.deepEqual((await ask('GET', `/nodes/${replica}/blast-radius`)).body.reached, [], 'a replica takes nobody along');
+  assert.deepEqual(
+    (await ask('GET', `/nodes/${replica}/blast-radius`)).body.reached,
+    [],
+    'a replica takes nobody along',
+  );
   for (const depth of ['0', '11', 'x']) {
     assert.equal((await ask('GET', `/nodes/${host}/blast-radius?depth=${depth}`)).status, 400);
   }
@@ -52,13 +70,22 @@ test('what fails with a node follows the direction of each kind of relation, and
 
 test('what is around a node is found in both directions, each relation turned so that its cause is named, as far and as much as asked', async (t) => {
   const { house, node, relation } = await topologyHouse(t);
-  const [host, db, app, far, probe] = [await node('host', 'host'), await node('db', 'database'), await node('app'), await node('far'), await node('probe')];
+  const [host, db, app, far, probe] = [
+    await node('host', 'host'),
+    await node('db', 'database'),
+    await node('app'),
+    await node('far'),
+    await node('probe'),
+  ];
   await relation(db, 'runs_on', host);
   await relation(app, 'depends_on', db);
   await relation(far, 'depends_on', app);
   await relation(probe, 'monitors', db);
   const graph = house.service(TopologyGraph);
-  const { nodes, relations, complete } = await graph.neighbourhood({ names: ['db'], depth: 1 }, undefined);
+  const { nodes, relations, complete } = await graph.neighbourhood(
+    { names: ['db'], depth: 1 },
+    undefined,
+  );
   assert.deepEqual(
     nodes.map(({ name, distance }) => [name, distance]),
     [
@@ -75,10 +102,16 @@ test('what is around a node is found in both directions, each relation turned so
     ],
   );
   assert.equal(complete, true);
-  assert.equal((await graph.neighbourhood({ node_ids: [host], depth: 3 }, undefined)).nodes.length, 4);
+  assert.equal(
+    (await graph.neighbourhood({ node_ids: [host], depth: 3 }, undefined)).nodes.length,
+    4,
+  );
   const few = await graph.neighbourhood({ node_ids: [host], depth: 3, most: 2 }, undefined);
   assert.deepEqual([few.nodes.length, few.complete], [2, false]);
-  assert.deepEqual((await graph.neighbourhood({ device_ids: [99], depth: 3 }, undefined)).nodes, []);
+  assert.deepEqual(
+    (await graph.neighbourhood({ device_ids: [99], depth: 3 }, undefined)).nodes,
+    [],
+  );
 });
 
 test('the blast radius is what a walk along every way says, in any graph', async (t) => {
@@ -100,14 +133,22 @@ test('the blast radius is what a walk along every way says, in any graph', async
   }
   const end = fc.integer({ min: 0, max: size - 1 });
   const edge = fc.record({ src: end, dst: end, kind: fc.constantFrom(...kinds) });
-  const edges = fc.uniqueArray(edge, { minLength: 4, maxLength: 14, selector: ({ src, dst, kind }) => `${src} ${kind.name} ${dst}` });
+  const edges = fc.uniqueArray(edge, {
+    minLength: 4,
+    maxLength: 14,
+    selector: ({ src, dst, kind }) => `${src} ${kind.name} ${dst}`,
+  });
 
   await fc.assert(
     fc.asyncProperty(edges, end, fc.integer({ min: 1, max: 5 }), async (drawn, root, depth) => {
       const there: number[] = [];
       const ways: (readonly [number, number])[] = [];
       for (const { src, dst, kind } of drawn.filter((one) => one.src !== one.dst)) {
-        const { body, status } = await ask('POST', '/relations', { type: kind.name, src_id: ids[src], dst_id: ids[dst] });
+        const { body, status } = await ask('POST', '/relations', {
+          type: kind.name,
+          src_id: ids[src],
+          dst_id: ids[dst],
+        });
         assert.equal(status, 201);
         there.push(body.id);
         if (kind.propagates_failure) {
@@ -120,11 +161,20 @@ test('the blast radius is what a walk along every way says, in any graph', async
       try {
         const distances = everyWay(ids[root]!, ways);
         const { reached, complete } = await graph.blastRadius(ids[root]!, depth);
-        const expected = [...distances].filter(([, distance]) => distance >= 1 && distance <= depth);
-        assert.deepEqual(new Map(reached.map(({ node_id, distance }) => [node_id, distance])), new Map(expected));
+        const expected = [...distances].filter(
+          ([, distance]) => distance >= 1 && distance <= depth,
+        );
+        assert.deepEqual(
+          new Map(reached.map(({ node_id, distance }) => [node_id, distance])),
+          new Map(expected),
+        );
         assert.equal(complete, expected.length === distances.size - 1);
         for (const { node_id: id, distance, via } of reached) {
-          assert.equal(distances.get(via.from_node_id), distance - 1, 'it comes from a node that is one step nearer');
+          assert.equal(
+            distances.get(via.from_node_id),
+            distance - 1,
+            'it comes from a node that is one step nearer',
+          );
           assert.ok(ways.some(([from, to]) => from === via.from_node_id && to === id));
         }
       } finally {

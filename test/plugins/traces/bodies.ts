@@ -1,6 +1,12 @@
 import { ProtoWriter } from 'svc/store';
 
-export type Plain = string | number | boolean | bigint | readonly Plain[] | { readonly [key: string]: Plain };
+export type Plain =
+  | string
+  | number
+  | boolean
+  | bigint
+  | readonly Plain[]
+  | { readonly [key: string]: Plain };
 
 /** A span to be sent; what is left out is left out of the message, too. */
 export interface Sent {
@@ -14,14 +20,20 @@ export interface Sent {
   readonly startMs?: number;
   readonly ms?: number;
   readonly attributes?: Readonly<Record<string, Plain>>;
-  readonly events?: readonly { readonly name: string; readonly attributes?: Readonly<Record<string, Plain>> }[];
+  readonly events?: readonly {
+    readonly name: string;
+    readonly attributes?: Readonly<Record<string, Plain>>;
+  }[];
   readonly links?: readonly { readonly trace: string; readonly id: string }[];
 }
 
 export const startMs = 1_795_200_000_000;
 
 /** An export request with one resource. */
-export function bodyOf(resource: Readonly<Record<string, Plain>>, ...spans: readonly Sent[]): Uint8Array {
+export function bodyOf(
+  resource: Readonly<Record<string, Plain>>,
+  ...spans: readonly Sent[]
+): Uint8Array {
   const writer = new ProtoWriter();
   writer.message(1, (resourceSpans) => {
     resourceSpans.message(1, (message) => attributes(message, 1, resource));
@@ -51,13 +63,23 @@ function writeSpan(writer: ProtoWriter, span: Sent): void {
       attributes(message, 3, event.attributes ?? {});
     }),
   );
-  span.links?.forEach((link) => writer.message(13, (message) => message.bytes(1, Buffer.from(link.trace, 'hex')).bytes(2, Buffer.from(link.id, 'hex'))));
+  span.links?.forEach((link) =>
+    writer.message(13, (message) =>
+      message.bytes(1, Buffer.from(link.trace, 'hex')).bytes(2, Buffer.from(link.id, 'hex')),
+    ),
+  );
   writer.message(15, (status) => status.string(2, span.message ?? '').uint(3, span.status ?? 0));
 }
 
-export function attributes(writer: ProtoWriter, field: number, record: Readonly<Record<string, Plain>>): void {
+export function attributes(
+  writer: ProtoWriter,
+  field: number,
+  record: Readonly<Record<string, Plain>>,
+): void {
   for (const [key, plain] of Object.entries(record)) {
-    writer.message(field, (pair) => pair.string(1, key).message(2, (value) => writeValue(value, plain)));
+    writer.message(field, (pair) =>
+      pair.string(1, key).message(2, (value) => writeValue(value, plain)),
+    );
   }
 }
 
@@ -81,7 +103,11 @@ function writeValue(writer: ProtoWriter, plain: Plain): void {
       return;
     default:
       if (Array.isArray(plain)) {
-        writer.message(5, (list) => (plain as readonly Plain[]).forEach((one) => list.message(1, (value) => writeValue(value, one))));
+        writer.message(5, (list) =>
+          (plain as readonly Plain[]).forEach((one) =>
+            list.message(1, (value) => writeValue(value, one)),
+          ),
+        );
       } else {
         writer.message(6, (map) => attributes(map, 1, plain as Readonly<Record<string, Plain>>));
       }

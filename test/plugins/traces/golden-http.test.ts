@@ -8,7 +8,12 @@ import { openHouse } from './house.ts';
 import type { Loose } from './store-house.ts';
 import { toldByTempo } from './told-by-tempo.ts';
 
-const load = (name: string): Loose => JSON.parse(gunzipSync(readFileSync(new URL(`../../golden/traceql/${name}`, import.meta.url))).toString('utf8'));
+const load = (name: string): Loose =>
+  JSON.parse(
+    gunzipSync(readFileSync(new URL(`../../golden/traceql/${name}`, import.meta.url))).toString(
+      'utf8',
+    ),
+  );
 
 test('a client is told of 200 traces what a real server told it: tags, values and traces, with their statuses and media types', async (t) => {
   const { traces } = load('traceql-input.json.gz');
@@ -16,12 +21,18 @@ test('a client is told of 200 traces what a real server told it: tags, values an
   const house = await openHouse(t, { now: end * 1_000 });
   const ingest = house.service(TraceIngest);
   for (const trace of traces) {
-    assert.equal((await ingest.push('otlp-json', Buffer.from(JSON.stringify(trace)), {})).rejected, 0);
+    assert.equal(
+      (await ingest.push('otlp-json', Buffer.from(JSON.stringify(trace)), {})).rejected,
+      0,
+    );
   }
   const bare = (type: string | null | undefined): string | undefined => type?.split(';')[0];
   for (const [path, expected] of Object.entries<Loose>(tags)) {
     const answer = await house.fetch(`/tempo${path}`);
-    assert.deepEqual([path, answer.status, bare(answer.headers.get('content-type'))], [path, 200, 'application/json']);
+    assert.deepEqual(
+      [path, answer.status, bare(answer.headers.get('content-type'))],
+      [path, 200, 'application/json'],
+    );
     const { metrics, ...told } = (await answer.json()) as Loose;
     assert.equal(typeof metrics, 'object');
     if (path.includes('span.http.method/values?q=')) {
@@ -58,6 +69,8 @@ function sorted(value: Loose): Loose {
 const spansOf = (body: Loose): Loose =>
   sorted(
     (body.batches ?? body.trace.resourceSpans ?? []).flatMap(({ resource, scopeSpans }: Loose) =>
-      scopeSpans.flatMap(({ scope, spans }: Loose) => spans.map((span: Loose) => ({ resource, scope, span }))),
+      scopeSpans.flatMap(({ scope, spans }: Loose) =>
+        spans.map((span: Loose) => ({ resource, scope, span })),
+      ),
     ),
   );

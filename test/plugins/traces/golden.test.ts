@@ -9,7 +9,8 @@ import { jsonOf, type Loose, noCall, openService, type Service } from './store-h
 import { toldByTempo } from './told-by-tempo.ts';
 
 const folder = new URL('../../golden/traceql/', import.meta.url);
-const load = (name: string): Loose => JSON.parse(gunzipSync(readFileSync(new URL(name, folder))).toString('utf8'));
+const load = (name: string): Loose =>
+  JSON.parse(gunzipSync(readFileSync(new URL(name, folder))).toString('utf8'));
 const input = load('traceql-input.json.gz') as { traces: object[] };
 const expected = load('traceql-expected-tempo2.10.8.json.gz') as {
   start: number;
@@ -60,7 +61,10 @@ const layouts: Readonly<Record<string, (service: Service) => Promise<void>>> = {
 };
 
 async function push(methods: Service['methods'], trace: object): Promise<void> {
-  const { rejected } = await methods.push({ format: 'otlp-json', body: Buffer.from(JSON.stringify(trace)) });
+  const { rejected } = await methods.push({
+    format: 'otlp-json',
+    body: Buffer.from(JSON.stringify(trace)),
+  });
   assert.equal(rejected, 0);
 }
 
@@ -75,12 +79,22 @@ for (const [layout, fill] of Object.entries(layouts)) {
         return service;
       })());
 
-    for (const { q, status, body, traces } of expected.queries.filter((query) => !skipped.has(query.q))) {
+    for (const { q, status, body, traces } of expected.queries.filter(
+      (query) => !skipped.has(query.q),
+    )) {
       test(q, async () => {
         const { methods } = await house();
-        const asked = { query: q, ...window, limit: expected.limit, spansPerSpanSet: expected.spss };
+        const asked = {
+          query: q,
+          ...window,
+          limit: expected.limit,
+          spansPerSpanSet: expected.spss,
+        };
         if (status !== 200) {
-          await assert.rejects(methods.searchJson(asked, noCall), (error) => messageOf(error) === body);
+          await assert.rejects(
+            methods.searchJson(asked, noCall),
+            (error) => messageOf(error) === body,
+          );
           return;
         }
         const answer = jsonOf(await methods.searchJson(asked, noCall)) as { traces: Loose[] };
@@ -88,7 +102,9 @@ for (const [layout, fill] of Object.entries(layouts)) {
       });
     }
 
-    for (const [path, answer] of Object.entries(expected.tags).filter(([url]) => !skipped.has(url))) {
+    for (const [path, answer] of Object.entries(expected.tags).filter(
+      ([url]) => !skipped.has(url),
+    )) {
       test(path, async () => {
         const { methods } = await house();
         const told = await askTags(methods, path);
@@ -100,7 +116,9 @@ for (const [layout, fill] of Object.entries(layouts)) {
       });
     }
 
-    for (const [path, { status, body }] of Object.entries(expected.byid).filter(([url]) => !skipped.has(url))) {
+    for (const [path, { status, body }] of Object.entries(expected.byid).filter(
+      ([url]) => !skipped.has(url),
+    )) {
       test(path, async () => {
         const { methods } = await house();
         const form = path.startsWith('/api/v2/') ? 'v2' : 'v1';
@@ -124,7 +142,9 @@ for (const [layout, fill] of Object.entries(layouts)) {
 
 /** A trace of ours in the form that the answers were recorded in. */
 function comparable(trace: Loose): object {
-  const services = Object.entries(trace.serviceStats as object).sort(([a], [b]) => (a < b ? -1 : 1));
+  const services = Object.entries(trace.serviceStats as object).sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
   return {
     traceID: trace.traceID,
     rootServiceName: trace.rootServiceName,
@@ -132,7 +152,9 @@ function comparable(trace: Loose): object {
     startTimeUnixNano: trace.startTimeUnixNano,
     durationMs: trace.durationMs,
     matched: trace.spanSets.map((spanset: Loose) => spanset.matched),
-    spans: trace.spanSets.flatMap((spanset: Loose) => spanset.spans.map(({ spanID }: Loose) => spanID)).sort(),
+    spans: trace.spanSets
+      .flatMap((spanset: Loose) => spanset.spans.map(({ spanID }: Loose) => spanID))
+      .sort(),
     serviceStats: Object.fromEntries(services),
   };
 }
@@ -146,7 +168,10 @@ async function askTags(methods: Service['methods'], path: string): Promise<Loose
   const answer =
     tag === undefined
       ? await methods.tagsJson({ ...window, version, ...(scope !== null && { scope }) }, noCall)
-      : await methods.tagValuesJson({ ...window, version, tag, ...(query !== null && { query }) }, noCall);
+      : await methods.tagValuesJson(
+          { ...window, version, tag, ...(query !== null && { query }) },
+          noCall,
+        );
   return withoutMetrics(jsonOf(answer));
 }
 
@@ -157,7 +182,9 @@ function sorted(value: Loose): Loose {
   if (Array.isArray(value)) {
     return value.map(sorted).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   }
-  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, sorted(entry)])) : value;
+  return typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, sorted(entry)]))
+    : value;
 }
 
 /** A trace with batches of the same resource together and everything in one order. */

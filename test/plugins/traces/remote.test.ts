@@ -40,13 +40,21 @@ interface Heard {
 }
 
 /** A server that answers as it is told and remembers what it was asked. */
-async function peer(t: TestContext, answer: (heard: Heard, reply: ServerResponse) => void): Promise<{ url: string; heard: Heard[] }> {
+async function peer(
+  t: TestContext,
+  answer: (heard: Heard, reply: ServerResponse) => void,
+): Promise<{ url: string; heard: Heard[] }> {
   const heard: Heard[] = [];
   const server = createServer((request, reply) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => void chunks.push(chunk));
     request.on('end', () => {
-      heard.push({ method: request.method!, url: request.url!, headers: request.headers, body: Buffer.concat(chunks) });
+      heard.push({
+        method: request.method!,
+        url: request.url!,
+        headers: request.headers,
+        body: Buffer.concat(chunks),
+      });
       answer(heard.at(-1)!, reply);
     });
   });
@@ -62,8 +70,16 @@ test('a house that is told of another one answers with what that one keeps', asy
     [7, undefined],
     [8, 7],
   ] as const) {
-    const span = { trace: id, id: spanId(number), name: `op${number}`, ...(parent !== undefined && { parent: spanId(parent) }), ms: 20 };
-    await ingest.push('otlp-proto', bodyOf({ 'service.name': `s${number}` }, span), { stamp: { device_id: `${number}` } });
+    const span = {
+      trace: id,
+      id: spanId(number),
+      name: `op${number}`,
+      ...(parent !== undefined && { parent: spanId(parent) }),
+      ms: 20,
+    };
+    await ingest.push('otlp-proto', bodyOf({ 'service.name': `s${number}` }, span), {
+      stamp: { device_id: `${number}` },
+    });
   }
   const near = await houseAsking(t, `${far.url}/tempo`, { remote_password: far.token });
   const asked = new URLSearchParams({ q: '{ name =~ "op.*" }', ...seconds });
@@ -79,66 +95,129 @@ test('a house that is told of another one answers with what that one keeps', asy
     `v2/traces/${id}`,
     `v2/traces/${traceId(5)}`,
   ]) {
-    assert.deepEqual(await near.json(`/tempo/api/${path}`), await far.json(`/tempo/api/${path}`), path);
+    assert.deepEqual(
+      await near.json(`/tempo/api/${path}`),
+      await far.json(`/tempo/api/${path}`),
+      path,
+    );
   }
   assert.equal((await near.fetch(`/tempo/api/traces/${traceId(5)}`)).status, 404);
-  assert.deepEqual((await text(near, '/tempo/api/traces/zzz')).body, "trace IDs can only contain hex characters: invalid character 'z' at position 1");
+  assert.deepEqual(
+    (await text(near, '/tempo/api/traces/zzz')).body,
+    "trace IDs can only contain hex characters: invalid character 'z' at position 1",
+  );
   assert.equal((await near.json('/tempo/api/search?q={}')).traces.length, 1);
 
   const [own, theirs] = [near.service(TraceQueries), far.service(TraceQueries)];
-  assert.deepEqual(plain(await own.search('{ duration > 10ms }', window)), plain(await theirs.search('{ duration > 10ms }', window)));
+  assert.deepEqual(
+    plain(await own.search('{ duration > 10ms }', window)),
+    plain(await theirs.search('{ duration > 10ms }', window)),
+  );
   assert.deepEqual(await own.trace(id), await theirs.trace(id));
-  assert.deepEqual(await own.tagValues('resource.device_id', window, { query: '{ name = "op7" }' }), [{ type: 'string', value: '7' }]);
+  assert.deepEqual(
+    await own.tagValues('resource.device_id', window, { query: '{ name = "op7" }' }),
+    [{ type: 'string', value: '7' }],
+  );
   const range = { ...window, step: 6_000 };
   const [mine, other] = [
     await own.metrics('{} | rate() by (resource.service.name)', range),
     await theirs.metrics('{} | rate() by (resource.service.name)', range),
   ];
   assert.deepEqual([plain(mine.labels), mine.values], [plain(other.labels), other.values]);
-  const { ok, version } = await near.json('/api/v1/integrations/tracestore/test', { method: 'POST' });
+  const { ok, version } = await near.json('/api/v1/integrations/tracestore/test', {
+    method: 'POST',
+  });
   assert.deepEqual([ok, version], [true, '2.10.8']);
 
   // Whoever may see one device sees nothing of the others, though the other house knows nothing of that.
   for (const queries of [own, theirs]) {
     const { traces } = await queries.search('{ duration > 10ms }', window, { enforce });
     assert.deepEqual(
-      traces.map(({ rootName, services, spans }) => [rootName, Object.keys(services), spans.map(({ spanId: one }) => one)]),
+      traces.map(({ rootName, services, spans }) => [
+        rootName,
+        Object.keys(services),
+        spans.map(({ spanId: one }) => one),
+      ]),
       [['<root span not yet received>', ['s8'], [spanId(8)]]],
     );
-    assert.deepEqual((await queries.search('{ resource.service.name = "s7" }', window, { enforce })).traces, []);
-    assert.deepEqual((await queries.search('{ rootName = "op7" }', window, { enforce })).traces, []);
+    assert.deepEqual(
+      (await queries.search('{ resource.service.name = "s7" }', window, { enforce })).traces,
+      [],
+    );
+    assert.deepEqual(
+      (await queries.search('{ rootName = "op7" }', window, { enforce })).traces,
+      [],
+    );
     const trace = (await queries.trace(id, { enforce })) as Loose;
     assert.equal(trace.resourceSpans.length, 1);
-    assert.deepEqual(await queries.tagValues('resource.device_id', window, { enforce }), [{ type: 'string', value: '8' }]);
-    assert.deepEqual(plain((await queries.metrics('{} | rate() by (resource.device_id)', range, { enforce })).labels), [{ 'resource.device_id': '8' }]);
+    assert.deepEqual(await queries.tagValues('resource.device_id', window, { enforce }), [
+      { type: 'string', value: '8' },
+    ]);
+    assert.deepEqual(
+      plain(
+        (await queries.metrics('{} | rate() by (resource.device_id)', range, { enforce })).labels,
+      ),
+      [{ 'resource.device_id': '8' }],
+    );
   }
   await assert.rejects(own.metrics('{} | rate() by (rootName)', range, { enforce }), {
     code: 'invalid_argument',
     message: /cannot be asked about their trace/,
   });
-  await assert.rejects(own.tagValues('rootServiceName', window, { enforce }), /cannot be asked about their trace/);
-  await assert.rejects(own.tagValues('name', window, { enforce, query: '{ .a = 1 || .b = 2 }' }), /one filter of comparisons joined by &&/);
+  await assert.rejects(
+    own.tagValues('rootServiceName', window, { enforce }),
+    /cannot be asked about their trace/,
+  );
+  await assert.rejects(
+    own.tagValues('name', window, { enforce, query: '{ .a = 1 || .b = 2 }' }),
+    /one filter of comparisons joined by &&/,
+  );
 });
 
 test('requests are made anew from what was read, with the credentials that are set, and what the asker may see in every filter', async (t) => {
   const { url, heard } = await peer(t, (_, reply) => reply.end('{}'));
-  const house = await houseAsking(t, url, { remote_user: 'me', remote_password: 'secret', remote_tenant: 'ours' });
+  const house = await houseAsking(t, url, {
+    remote_user: 'me',
+    remote_password: 'secret',
+    remote_tenant: 'ours',
+  });
   const headers = { 'x-scope-orgid': 'mine', cookie: 'a=b' };
-  await house.fetch(`/tempo/api/search?${String(new URLSearchParams({ q: '{.a=1}', limit: '7', evil: '1', ...seconds }))}`, { headers });
+  await house.fetch(
+    `/tempo/api/search?${String(new URLSearchParams({ q: '{.a=1}', limit: '7', evil: '1', ...seconds }))}`,
+    { headers },
+  );
   const [first] = heard;
-  assert.equal(first!.url, `/base/api/search?${String(new URLSearchParams({ q: '{.a=1}', ...seconds, limit: '7' }))}`);
+  assert.equal(
+    first!.url,
+    `/base/api/search?${String(new URLSearchParams({ q: '{.a=1}', ...seconds, limit: '7' }))}`,
+  );
   const basic = `Basic ${Buffer.from('me:secret').toString('base64')}`;
-  assert.deepEqual([first!.method, first!.headers.authorization, first!.headers.cookie, first!.headers['x-scope-orgid']], ['GET', basic, undefined, 'ours']);
+  assert.deepEqual(
+    [
+      first!.method,
+      first!.headers.authorization,
+      first!.headers.cookie,
+      first!.headers['x-scope-orgid'],
+    ],
+    ['GET', basic, undefined, 'ours'],
+  );
 
   const queries = house.service(TraceQueries);
   await queries.search('{ .a = 1 } >> { } | count() > 1', window, { enforce });
-  await queries.metrics('{ name = "x" || .b } | rate()', { ...window, step: 500 }, { enforce: [...enforce, { name: 'edge_id', op: '=~', value: '1|2' }] });
+  await queries.metrics(
+    '{ name = "x" || .b } | rate()',
+    { ...window, step: 500 },
+    { enforce: [...enforce, { name: 'edge_id', op: '=~', value: '1|2' }] },
+  );
   await queries.tagValues('name', window, { enforce });
   const within = { start: `${startMs / 1_000 - 1}`, end: `${startMs / 1_000 + 5}` };
   assert.deepEqual(
     heard.slice(1).map((one) => Object.fromEntries(new URL(one.url, 'http://x').searchParams)),
     [
-      { q: '{ (resource.device_id = `8`) && (.a = 1) } >> { resource.device_id = `8` } | count() > 1 | select(name)', ...within },
+      {
+        q: '{ (resource.device_id = `8`) && (.a = 1) } >> { resource.device_id = `8` } | count() > 1 | select(name)',
+        ...within,
+      },
       {
         q: '{ ((resource.device_id = `8`) && (resource.edge_id =~ `^(?:1|2)$`)) && ((name = `x`) || .b) } | rate()',
         ...within,
@@ -148,7 +227,10 @@ test('requests are made anew from what was read, with the credentials that are s
     ],
   );
   await house.fetch(`/tempo/api/search/tag/${encodeURIComponent('a?b=c')}/values`);
-  assert.match(heard.at(-1)!.url, /^\/base\/api\/search\/tag\/a%3Fb%3Dc\/values\?start=\d+&end=\d+$/);
+  assert.match(
+    heard.at(-1)!.url,
+    /^\/base\/api\/search\/tag\/a%3Fb%3Dc\/values\?start=\d+&end=\d+$/,
+  );
   const before = heard.length;
   assert.equal((await house.fetch('/tempo/api/search?q={}&limit=x')).status, 400);
   assert.equal(heard.length, before, 'what is wrong is refused here');
@@ -165,7 +247,12 @@ test('its refusals and failures are told in words that help', async (t) => {
   for (const [code, told, expected, sentence] of [
     [400, 'invalid TraceQL query: x', 400, /^invalid TraceQL query: x$/],
     [401, '', 502, /does not accept the credentials/],
-    [404, '404 page not found', 502, /does not know the path: is traces.remote_url the base address/],
+    [
+      404,
+      '404 page not found',
+      502,
+      /does not know the path: is traces.remote_url the base address/,
+    ],
     [302, '', 502, /redirects: set traces.remote_url/],
     [500, 'empty ring', 502, /answered 500: empty ring$/],
     [429, 'later', 429, /is busy: later/],
@@ -177,22 +264,36 @@ test('its refusals and failures are told in words that help', async (t) => {
     assert.match(answer.body, sentence);
   }
   [status, said] = [404, '404 page not found'];
-  assert.equal((await house.fetch(`/tempo/api/traces/${id}`)).status, 502, 'a page that is missing is no missing trace');
+  assert.equal(
+    (await house.fetch(`/tempo/api/traces/${id}`)).status,
+    502,
+    'a page that is missing is no missing trace',
+  );
   [status, said] = [200, 'not protobuf'];
   assert.equal((await house.fetch(`/tempo/api/traces/${id}`)).ok, false);
   [status, said] = [200, '{"traces":[{"traceID":7}]}'];
-  await assert.rejects(house.service(TraceQueries).search('{}', window), { code: 'upstream_error', message: /a trace id is no text/ });
+  await assert.rejects(house.service(TraceQueries).search('{}', window), {
+    code: 'upstream_error',
+    message: /a trace id is no text/,
+  });
   [status, said] = [500, 'boom'];
   const probed = await house.json('/api/v1/integrations/tracestore/test', { method: 'POST' });
-  assert.deepEqual([probed.ok, /answered 500: boom/.test(probed.detail), probed.code], [false, true, 'failing']);
+  assert.deepEqual(
+    [probed.ok, /answered 500: boom/.test(probed.detail), probed.code],
+    [false, true, 'failing'],
+  );
   assert.equal((await text(house, '/tempo/ready')).status, 503);
 });
 
 test('pushes are admitted here and go on to it, stamped, and what it refuses is told', async (t) => {
   let status = 200;
-  const partial = new ProtoWriter().message(1, (message) => message.uint(1, 1).string(2, 'too much')).finish();
+  const partial = new ProtoWriter()
+    .message(1, (message) => message.uint(1, 1).string(2, 'too much'))
+    .finish();
   const { url, heard } = await peer(t, (_, reply) => reply.writeHead(status).end(partial));
-  const house = await houseAsking(t, 'http://127.0.0.1:9', { remote_push_url: `${url.replace('/base', '')}/otlp` });
+  const house = await houseAsking(t, 'http://127.0.0.1:9', {
+    remote_push_url: `${url.replace('/base', '')}/otlp`,
+  });
   const body = bodyOf(
     { 'service.name': 'shop', device_id: '999' },
     {
@@ -206,17 +307,32 @@ test('pushes are admitted here and go on to it, stamped, and what it refuses is 
     { trace: traceId(2), id: spanId(2), name: 'b', status: 2, message: 'bad' },
     { trace: id, id: spanId(3), name: 'too new', startMs: startMs + 1e9 },
   );
-  const push = (): Promise<Loose> => house.service(TraceIngest).push('otlp-proto', body, { stamp: { device_id: '7' } });
+  const push = (): Promise<Loose> =>
+    house.service(TraceIngest).push('otlp-proto', body, { stamp: { device_id: '7' } });
   const { accepted, rejected, reasons } = await push();
-  assert.deepEqual([accepted, rejected, reasons], [1, 2, ['a span starts in the future (1 refused)', 'too much']]);
-  assert.deepEqual([heard[0]!.url, heard[0]!.headers['content-type']], ['/otlp/v1/traces', 'application/x-protobuf']);
+  assert.deepEqual(
+    [accepted, rejected, reasons],
+    [1, 2, ['a span starts in the future (1 refused)', 'too much']],
+  );
+  assert.deepEqual(
+    [heard[0]!.url, heard[0]!.headers['content-type']],
+    ['/otlp/v1/traces', 'application/x-protobuf'],
+  );
 
   const there = await openService(t, { folder: folder(t) }, clock.now);
   const known = await openService(t, { folder: folder(t) }, clock.now);
-  await there.methods.push({ format: 'otlp-proto', body: heard[0]!.body, stamp: { device_id: '7' } });
+  await there.methods.push({
+    format: 'otlp-proto',
+    body: heard[0]!.body,
+    stamp: { device_id: '7' },
+  });
   await known.methods.push({ format: 'otlp-proto', body, stamp: { device_id: '7' } });
   for (const traceIdAsked of [id, traceId(2)]) {
-    const [mine, other] = await Promise.all([there, known].map(({ methods }) => methods.trace({ traceId: traceIdAsked, form: 'v1' }, noCall)));
+    const [mine, other] = await Promise.all(
+      [there, known].map(({ methods }) =>
+        methods.trace({ traceId: traceIdAsked, form: 'v1' }, noCall),
+      ),
+    );
     assert.deepEqual(jsonOf(mine), jsonOf(other), 'nothing is lost on the way');
   }
   assert.match(heard[0]!.body.toString('latin1'), /device_id[^9]+7/);

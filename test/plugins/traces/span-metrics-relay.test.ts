@@ -12,7 +12,10 @@ import { openHouse, push } from './house.ts';
 import { rowsIn } from './metric-rows.ts';
 
 /** Stands in for where metrics are kept: the host's own tokens are all it needs. */
-function keeper(): { rows: MetricRow[]; push(format: string, body: Uint8Array): Promise<PushAnswer> } {
+function keeper(): {
+  rows: MetricRow[];
+  push(format: string, body: Uint8Array): Promise<PushAnswer>;
+} {
   const rows: MetricRow[] = [];
   return {
     rows,
@@ -31,14 +34,26 @@ test('calls of spans are written where metrics are kept, as long as that is want
   const clock = { now: () => now, monotonic: () => performance.now() };
   const house = await openHouse(t, { services: { 'metrics.ingest': metrics }, clock });
   const call = (number: number): Promise<unknown> =>
-    push(house, { 'service.name': `s${number}` }, { trace: traceId(number), id: spanId(number), name: 'GET /', ms: 3 });
+    push(
+      house,
+      { 'service.name': `s${number}` },
+      { trace: traceId(number), id: spanId(number), name: 'GET /', ms: 3 },
+    );
   await call(1);
   now += 20_000;
   await call(2);
   await until('something is written', () => metrics.rows.length > 0);
-  const calls = metrics.rows.filter(({ labels }) => labels['__name__'] === 'traces_spanmetrics_calls_total');
+  const calls = metrics.rows.filter(
+    ({ labels }) => labels['__name__'] === 'traces_spanmetrics_calls_total',
+  );
   assert.deepEqual(
-    calls.map(({ labels: { service, span_name: name, status_code: status }, value, time }) => [service, name, status, value, time >= now]),
+    calls.map(({ labels: { service, span_name: name, status_code: status }, value, time }) => [
+      service,
+      name,
+      status,
+      value,
+      time >= now,
+    ]),
     [
       ['s1', 'GET /', 'STATUS_CODE_UNSET', 1, true],
       ['s2', 'GET /', 'STATUS_CODE_UNSET', 1, true],
@@ -46,7 +61,10 @@ test('calls of spans are written where metrics are kept, as long as that is want
   );
   assert.equal(metrics.rows.length, 36);
 
-  await until('the series are told among the figures of the store', async () => (await seriesOf(house)) === 36);
+  await until(
+    'the series are told among the figures of the store',
+    async () => (await seriesOf(house)) === 36,
+  );
   house.service(Board).override('traces.span_metrics', false);
   await house.settled();
   await call(3);
@@ -54,7 +72,9 @@ test('calls of spans are written where metrics are kept, as long as that is want
 });
 
 const seriesOf = async (house: TestHost): Promise<number> =>
-  Number(/^svc_traces_span_metric_series (\d+)/m.exec(await (await house.fetch('/metrics')).text())?.[1]);
+  Number(
+    /^svc_traces_span_metric_series (\d+)/m.exec(await (await house.fetch('/metrics')).text())?.[1],
+  );
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 60_000; !(await holds()); await pause(50)) {

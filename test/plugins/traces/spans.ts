@@ -1,5 +1,17 @@
-import type { Attribute, Span, SpanEvent, SpanLink, TraceSpans, Value } from '../../../plugins/traces/traceql/span.ts';
-import type { Prefilter, SearchWindow, SpanSource, TraceBatch } from '../../../plugins/traces/traceql/source.ts';
+import type {
+  Attribute,
+  Span,
+  SpanEvent,
+  SpanLink,
+  TraceSpans,
+  Value,
+} from '../../../plugins/traces/traceql/span.ts';
+import type {
+  Prefilter,
+  SearchWindow,
+  SpanSource,
+  TraceBatch,
+} from '../../../plugins/traces/traceql/source.ts';
 
 type Plain = string | number | boolean | readonly Plain[];
 
@@ -17,9 +29,21 @@ export interface Sketch {
   readonly service?: string;
   readonly attributes?: Readonly<Record<string, Plain>>;
   readonly resource?: Readonly<Record<string, Plain>>;
-  readonly events?: readonly { readonly name: string; readonly sinceMs?: number; readonly attributes?: Readonly<Record<string, Plain>> }[];
-  readonly links?: readonly { readonly traceId: string; readonly spanId: string; readonly attributes?: Readonly<Record<string, Plain>> }[];
-  readonly scope?: { readonly name: string; readonly version: string; readonly attributes?: Readonly<Record<string, Plain>> };
+  readonly events?: readonly {
+    readonly name: string;
+    readonly sinceMs?: number;
+    readonly attributes?: Readonly<Record<string, Plain>>;
+  }[];
+  readonly links?: readonly {
+    readonly traceId: string;
+    readonly spanId: string;
+    readonly attributes?: Readonly<Record<string, Plain>>;
+  }[];
+  readonly scope?: {
+    readonly name: string;
+    readonly version: string;
+    readonly attributes?: Readonly<Record<string, Plain>>;
+  };
 }
 
 export const epochMs = 1_795_200_000_000;
@@ -55,28 +79,52 @@ export function spanOf(sketch: Sketch): Span {
     startNs: BigInt(startMs) * 1_000_000n,
     durationNs: (sketch.ms ?? 10) * 1e6,
     attributes: listOf(sketch.attributes),
-    resource: listOf({ ...(sketch.service !== undefined && { 'service.name': sketch.service }), ...sketch.resource }),
-    scope: { name: sketch.scope?.name ?? '', version: sketch.scope?.version ?? '', attributes: listOf(sketch.scope?.attributes) },
+    resource: listOf({
+      ...(sketch.service !== undefined && { 'service.name': sketch.service }),
+      ...sketch.resource,
+    }),
+    scope: {
+      name: sketch.scope?.name ?? '',
+      version: sketch.scope?.version ?? '',
+      attributes: listOf(sketch.scope?.attributes),
+    },
     events: (sketch.events ?? []).map((event): SpanEvent => ({
       name: event.name,
       sinceStart: (event.sinceMs ?? 0) * 1e6,
       attributes: listOf(event.attributes),
     })),
-    links: (sketch.links ?? []).map((link): SpanLink => ({ traceId: link.traceId, spanId: link.spanId, traceState: '', attributes: listOf(link.attributes) })),
+    links: (sketch.links ?? []).map((link): SpanLink => ({
+      traceId: link.traceId,
+      spanId: link.spanId,
+      traceState: '',
+      attributes: listOf(link.attributes),
+    })),
   };
 }
 
-export const traceOf = (traceId: string, ...sketches: readonly Sketch[]): TraceSpans => ({ traceId, spans: sketches.map(spanOf) });
+export const traceOf = (traceId: string, ...sketches: readonly Sketch[]): TraceSpans => ({
+  traceId,
+  spans: sketches.map(spanOf),
+});
 
 /** The simplest source there can be: all traces in one batch, whatever the hints say. */
-export function memorySource(...traces: readonly TraceSpans[]): SpanSource & { readonly asked: Prefilter[] } {
+export function memorySource(
+  ...traces: readonly TraceSpans[]
+): SpanSource & { readonly asked: Prefilter[] } {
   const asked: Prefilter[] = [];
   return {
     asked,
-    async *traces({ startMs, endMs }: SearchWindow, prefilter: Prefilter): AsyncIterable<TraceBatch> {
+    async *traces(
+      { startMs, endMs }: SearchWindow,
+      prefilter: Prefilter,
+    ): AsyncIterable<TraceBatch> {
       asked.push(prefilter);
       yield {
-        traces: traces.filter(({ spans }) => spans.some((span) => span.startMs <= endMs && span.startMs + span.durationNs / 1e6 >= startMs)),
+        traces: traces.filter(({ spans }) =>
+          spans.some(
+            (span) => span.startMs <= endMs && span.startMs + span.durationNs / 1e6 >= startMs,
+          ),
+        ),
         newestLeft: -Infinity,
         share: 1,
       };

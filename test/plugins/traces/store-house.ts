@@ -6,14 +6,26 @@ import type { Logger } from 'svc/sdk';
 
 import { openTraces } from '../../../plugins/traces/open-traces.ts';
 import type { TracesMethods } from '../../../plugins/traces/thread-contract.ts';
-import { openTracesStore, type TracesStore, type TracesStoreOptions } from '../../../plugins/traces/store/store.ts';
+import {
+  openTracesStore,
+  type TracesStore,
+  type TracesStoreOptions,
+} from '../../../plugins/traces/store/store.ts';
 
 interface After {
   after(work: () => unknown): void;
 }
 
 const ignore = (): void => undefined;
-export const quiet = { info: ignore, warn: ignore, error: ignore, debug: ignore, fatal: ignore, trace: ignore, child: () => quiet } as unknown as Logger;
+export const quiet = {
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+  debug: ignore,
+  fatal: ignore,
+  trace: ignore,
+  child: () => quiet,
+} as unknown as Logger;
 
 export function folder(t: After): string {
   const path = mkdtempSync(join(tmpdir(), 'svc-traces-'));
@@ -23,8 +35,16 @@ export function folder(t: After): string {
 
 export const noCall = { signal: new AbortController().signal };
 
-export async function openStore(t: After, options: Partial<TracesStoreOptions> = {}): Promise<TracesStore> {
-  const store = await openTracesStore({ folder: options.folder ?? folder(t), log: quiet, now: () => Date.now(), ...options });
+export async function openStore(
+  t: After,
+  options: Partial<TracesStoreOptions> = {},
+): Promise<TracesStore> {
+  const store = await openTracesStore({
+    folder: options.folder ?? folder(t),
+    log: quiet,
+    now: () => Date.now(),
+    ...options,
+  });
   t.after(() => store.close());
   return store;
 }
@@ -35,7 +55,11 @@ export interface Service {
   close(): Promise<void>;
 }
 
-export async function openService(t: After, data: Partial<{ folder: string; limits: object }> = {}, now: () => number = () => Date.now()): Promise<Service> {
+export async function openService(
+  t: After,
+  data: Partial<{ folder: string; limits: object }> = {},
+  now: () => number = () => Date.now(),
+): Promise<Service> {
   const notices: { kind: string; value: unknown }[] = [];
   const service = await openTraces({
     data: { folder: data.folder ?? folder(t), ...data },

@@ -4,12 +4,21 @@ import type { Loose } from './store-house.ts';
  * What the recorded answer holds of all values of `span.http.method` where service and status were asked for, too (docs/adr/0025): in the
  * order of trace ids the first span with the value and the status decides for all, and only it is asked for its service.
  */
-export function toldByTempo(traces: readonly Loose[], service: string, values: readonly Loose[]): Loose[] {
+export function toldByTempo(
+  traces: readonly Loose[],
+  service: string,
+  values: readonly Loose[],
+): Loose[] {
   const spans = traces.flatMap(({ resourceSpans }) =>
-    resourceSpans.flatMap(({ resource, scopeSpans }: Loose) => scopeSpans.flatMap((scope: Loose) => scope.spans.map((span: Loose) => ({ resource, span })))),
+    resourceSpans.flatMap(({ resource, scopeSpans }: Loose) =>
+      scopeSpans.flatMap((scope: Loose) => scope.spans.map((span: Loose) => ({ resource, span }))),
+    ),
   );
-  const failed = spans.filter(({ span }) => span.status?.code === 2).sort((a, b) => (a.span.traceId < b.span.traceId ? -1 : 1));
-  const text = (holder: Loose, key: string): string | undefined => holder.attributes?.find((attribute: Loose) => attribute.key === key)?.value.stringValue;
+  const failed = spans
+    .filter(({ span }) => span.status?.code === 2)
+    .sort((a, b) => (a.span.traceId < b.span.traceId ? -1 : 1));
+  const text = (holder: Loose, key: string): string | undefined =>
+    holder.attributes?.find((attribute: Loose) => attribute.key === key)?.value.stringValue;
   return values.filter(({ value }) => {
     const first = failed.find(({ span }) => text(span, 'http.method') === value);
     return first !== undefined && text(first.resource, 'service.name') === service;

@@ -8,7 +8,9 @@ import packageJson from '../../../package.json' with { type: 'json' };
 test('the manager tells its version from package.json, to whoever is known', async (t) => {
   const house = await startTestHost(t, { plugins: ['version'] });
   useNoLeaks(t, house);
-  assert.deepEqual(await house.json('/api/v1/version'), { manager_version: `v${packageJson.version}` });
+  assert.deepEqual(await house.json('/api/v1/version'), {
+    manager_version: `v${packageJson.version}`,
+  });
   const stranger = await fetch(`${house.url}/api/v1/version`);
   assert.equal(stranger.status, 401);
   assert.equal(((await stranger.json()) as { error: string }).error, 'unauthorized');

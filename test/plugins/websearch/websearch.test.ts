@@ -21,7 +21,11 @@ async function web(t: TestContext): Promise<Web> {
     const body: Buffer[] = [];
     req.on('data', (part: Buffer) => body.push(part));
     req.on('end', () => {
-      parts.asked.push({ path: req.url!, headers: req.headers, body: Buffer.concat(body).toString() });
+      parts.asked.push({
+        path: req.url!,
+        headers: req.headers,
+        body: Buffer.concat(body).toString(),
+      });
       parts.answer(req.url!, res);
     });
   });
@@ -30,7 +34,9 @@ async function web(t: TestContext): Promise<Web> {
     server.closeAllConnections();
     server.close();
   });
-  return Object.assign(parts, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  return Object.assign(parts, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  });
 }
 
 const anna: Principal = { kind: 'user', id: '1', name: 'anna', role: 'user', grants: ['skill:*'] };
@@ -40,7 +46,9 @@ async function stand(t: TestContext, settings: Record<string, string> = {}, elap
   const house = await startTestHost(t, {
     plugins: ['websearch', 'skill', 'gate'],
     services: {
-      'iam.directory': { live: (id: number) => ({ id, role: 'user', status: 'active', grants: anna.grants }) },
+      'iam.directory': {
+        live: (id: number) => ({ id, role: 'user', status: 'active', grants: anna.grants }),
+      },
       'audit.trail': { append: async () => undefined },
     },
     clock: { now: () => Date.now(), monotonic: () => performance.now() + elapsed() },
@@ -69,7 +77,10 @@ test('SearXNG, Tavily and Brave are asked as each wants, and answer alike', asyn
     { title: 'not a page', url: 'javascript:alert(1)', content: '' },
     'nothing',
   ];
-  peer.answer = (path, res) => res.end(JSON.stringify(path.startsWith('/res/') ? { type: 'search', web: { results } } : { results }));
+  peer.answer = (path, res) =>
+    res.end(
+      JSON.stringify(path.startsWith('/res/') ? { type: 'search', web: { results } } : { results }),
+    );
   for (const [provider, seen] of [
     ['searxng', ['/search?q=oom+%22killed%22&format=json&safesearch=1', undefined, '']],
     ['tavily', ['/search', 'Bearer k3y', /"query":"oom \\"killed\\"","max_results":5/]],
@@ -82,10 +93,22 @@ test('SearXNG, Tavily and Brave are asked as each wants, and answer alike', asyn
     });
     peer.asked.length = 0;
     const answer = await run('web_search', { query: 'oom "killed"' });
-    assert.deepEqual([answer.error, answer.provider, answer.trust], [undefined, provider, 'untrusted']);
-    assert.deepEqual(answer.results, [{ title: 'OOM killer & friends', url: 'https://kernel.example/oom', snippet: 'how the kernel chooses' }]);
+    assert.deepEqual(
+      [answer.error, answer.provider, answer.trust],
+      [undefined, provider, 'untrusted'],
+    );
+    assert.deepEqual(answer.results, [
+      {
+        title: 'OOM killer & friends',
+        url: 'https://kernel.example/oom',
+        snippet: 'how the kernel chooses',
+      },
+    ]);
     const [{ path, headers, body }] = peer.asked as [Web['asked'][0]];
-    assert.deepEqual([path, headers.authorization ?? headers['x-subscription-token']], seen.slice(0, 2));
+    assert.deepEqual(
+      [path, headers.authorization ?? headers['x-subscription-token']],
+      seen.slice(0, 2),
+    );
     assert.match(body, seen[2] instanceof RegExp ? seen[2] : /^$/);
   }
 });
@@ -93,7 +116,13 @@ test('SearXNG, Tavily and Brave are asked as each wants, and answer alike', asyn
 test('only what was found can be read, by whom it was found for, within the hour; redirects are checked again', async (t) => {
   const peer = await web(t);
   let elapsed = 0;
-  const pages = { found: `${peer.url}/found`, moved: `${peer.url}/moved`, inward: `${peer.url}/inward`, image: `${peer.url}/image`, gone: `${peer.url}/gone` };
+  const pages = {
+    found: `${peer.url}/found`,
+    moved: `${peer.url}/moved`,
+    inward: `${peer.url}/inward`,
+    image: `${peer.url}/image`,
+    gone: `${peer.url}/gone`,
+  };
   peer.answer = (path, res) => {
     switch (path) {
       case '/found':
@@ -109,13 +138,25 @@ test('only what was found can be read, by whom it was found for, within the hour
       case '/gone':
         return res.writeHead(410).end();
       default:
-        return res.end(JSON.stringify({ results: Object.values(pages).map((url) => ({ title: 'x', url, content: '' })) }));
+        return res.end(
+          JSON.stringify({
+            results: Object.values(pages).map((url) => ({ title: 'x', url, content: '' })),
+          }),
+        );
     }
   };
-  const { house, run } = await stand(t, { SVC_WEBSEARCH_PROVIDER: 'searxng', SVC_WEBSEARCH_URL: peer.url }, () => elapsed);
+  const { house, run } = await stand(
+    t,
+    { SVC_WEBSEARCH_PROVIDER: 'searxng', SVC_WEBSEARCH_URL: peer.url },
+    () => elapsed,
+  );
   useNoLeaks(t, house);
-  const read = (url: string, more: object = {}, who = anna) => run('web_read', { url, ...more }, who);
-  assert.match((await read(pages.found)).error, /only pages that web_search has found within the hour/);
+  const read = (url: string, more: object = {}, who = anna) =>
+    run('web_read', { url, ...more }, who);
+  assert.match(
+    (await read(pages.found)).error,
+    /only pages that web_search has found within the hour/,
+  );
   await run('web_search', { query: 'x y' });
   const first = await read(pages.found);
   assert.deepEqual([first.title, first.text.length, first.next_offset], ['Café', 6_000, 6_000]);
@@ -147,10 +188,18 @@ test('the skills are there while a provider is set; what it refuses is told with
       .filter((key) => key.startsWith('web_'));
   assert.deepEqual(names(house), []);
   assert.match((await run('web_search', { query: 'xy' })).error, /web_search/);
-  const { house: set, run: ask } = await stand(t, { SVC_WEBSEARCH_PROVIDER: 'brave', SVC_WEBSEARCH_URL: peer.url, SVC_WEBSEARCH_API_KEY: 'very-secret' });
+  const { house: set, run: ask } = await stand(t, {
+    SVC_WEBSEARCH_PROVIDER: 'brave',
+    SVC_WEBSEARCH_URL: peer.url,
+    SVC_WEBSEARCH_API_KEY: 'very-secret',
+  });
   assert.deepEqual(names(set).toSorted(), ['web_read', 'web_search']);
   for (const [status, body, message] of [
-    [422, '{"error":{"code":"SUBSCRIPTION_TOKEN_INVALID","token":"very-secret"}}', /Brave does not know the key/],
+    [
+      422,
+      '{"error":{"code":"SUBSCRIPTION_TOKEN_INVALID","token":"very-secret"}}',
+      /Brave does not know the key/,
+    ],
     [429, '{}', /answered 429/],
     [500, 'boom', /answered 500/],
     [200, '<html>', /none that svc knows/],
@@ -164,7 +213,8 @@ test('the skills are there while a provider is set; what it refuses is told with
     house_
       .fetch('/api/v1/integrations/websearch/test', { method: 'POST', body: JSON.stringify(body) })
       .then((answer) => answer.json() as Promise<Record<'code' | 'detail' | 'error', string>>);
-  peer.answer = (_, res) => res.writeHead(422).end('{"error":{"code":"SUBSCRIPTION_TOKEN_INVALID"}}');
+  peer.answer = (_, res) =>
+    res.writeHead(422).end('{"error":{"code":"SUBSCRIPTION_TOKEN_INVALID"}}');
   assert.equal((await probe(set, {})).code, 'unauthorized');
   peer.answer = (_, res) => res.end('{"type":"search"}');
   assert.equal((await probe(set, {})).code, 'ok');
@@ -176,7 +226,10 @@ test('the skills are there while a provider is set; what it refuses is told with
   );
   peer.answer = (_, res) => res.writeHead(403).end();
   const json = await probe(house, { provider: 'searxng', url: peer.url });
-  assert.deepEqual([json.code, /add json to search\.formats/.test(json.detail)], ['unauthorized', true]);
+  assert.deepEqual(
+    [json.code, /add json to search\.formats/.test(json.detail)],
+    ['unauthorized', true],
+  );
   assert.equal((await probe(house, {})).code, 'not_configured');
   assert.equal((await probe(house, { provider: 'tavily' })).code, 'not_configured');
   assert.equal((await probe(house, { token: 'x' })).error, 'invalid_argument');

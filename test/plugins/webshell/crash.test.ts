@@ -16,7 +16,11 @@ test('a shell that was open when the service was killed is closed at the next st
   }
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-shell-crash-'));
   const { port, user, privateKey } = sshd;
-  const child = fork(join(import.meta.dirname, 'crash-child.ts'), [JSON.stringify({ port, user, privateKey, dataDir })], { execArgv: ['--import', 'tsx'] });
+  const child = fork(
+    join(import.meta.dirname, 'crash-child.ts'),
+    [JSON.stringify({ port, user, privateKey, dataDir })],
+    { execArgv: ['--import', 'tsx'] },
+  );
   t.after(() => child.kill('SIGKILL'));
   const [{ session }] = (await once(child, 'message')) as [{ session: number }];
   child.kill('SIGKILL');
@@ -26,10 +30,19 @@ test('a shell that was open when the service was killed is closed at the next st
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   assert.equal((await ask('GET', '/webshell/sessions')).body.total, 0);
   const [row] = (await ask('GET', '/webshell/sessions?state=ended')).body.items;
-  assert.deepEqual([row.id, row.ended_by, row.recording.state], [session, 'manager_restart', 'interrupted']);
-  assert.ok(row.bytes_in >= 'echo kept-until-the-end'.length && row.bytes_out >= 'kept-until-the-end'.length, `${row.bytes_in} in, ${row.bytes_out} out`);
+  assert.deepEqual(
+    [row.id, row.ended_by, row.recording.state],
+    [session, 'manager_restart', 'interrupted'],
+  );
+  assert.ok(
+    row.bytes_in >= 'echo kept-until-the-end'.length &&
+      row.bytes_out >= 'kept-until-the-end'.length,
+    `${row.bytes_in} in, ${row.bytes_out} out`,
+  );
   assert.ok(row.recording.duration_seconds > 0);
-  const cast = await (await house.fetch(`/api/v1/webshell/recordings/${session}?format=cast`)).text();
+  const cast = await (
+    await house.fetch(`/api/v1/webshell/recordings/${session}?format=cast`)
+  ).text();
   const lines = cast.trimEnd().split('\n');
   lines.forEach((line) => JSON.parse(line));
   assert.ok(cast.includes('kept-until-the-end'));

@@ -13,12 +13,22 @@ function dice(seed: number): (sides: number) => number {
   };
 }
 
-const whole = JSON.stringify({ type: 'open', cols: 80, rows: 24, term: 'xterm', user: 'root', auth: { type: 'password', password: 'x' }, acks: true });
+const whole = JSON.stringify({
+  type: 'open',
+  cols: 80,
+  rows: 24,
+  term: 'xterm',
+  user: 'root',
+  auth: { type: 'password', password: 'x' },
+  acks: true,
+});
 
 /** Nothing that a browser would say: cut, doubled, altered, nested, huge or not text at all. */
 function wrongFrame(roll: (sides: number) => number): string | Buffer {
   const at = roll(whole.length - 1) + 1;
-  const value = [null, -1, Number.MAX_VALUE, [], {}, 'x'.repeat(70_000), { __proto__: 1 }, true][roll(8)];
+  const value = [null, -1, Number.MAX_VALUE, [], {}, 'x'.repeat(70_000), { __proto__: 1 }, true][
+    roll(8)
+  ];
   const field = ['type', 'cols', 'rows', 'term', 'auth', 'acks'][roll(6)]!;
   switch (roll(7)) {
     case 0:
@@ -32,7 +42,11 @@ function wrongFrame(roll: (sides: number) => number): string | Buffer {
     case 4:
       return Buffer.from(Array.from({ length: roll(512) }, () => roll(256)));
     case 5:
-      return JSON.stringify({ type: ['resize', 'ack', 'close', 'attach', 'constructor'][roll(5)], cols: value, bytes: value });
+      return JSON.stringify({
+        type: ['resize', 'ack', 'close', 'attach', 'constructor'][roll(5)],
+        cols: value,
+        bytes: value,
+      });
     default:
       return `${whole.slice(0, at)}${String.fromCharCode(roll(0xffff))}${whole.slice(at + 1)}\u0000`;
   }

@@ -22,9 +22,20 @@ export function directFleet(port: () => number) {
     allowed,
     online: () => up,
     present: () => up,
-    get: (id: number) => (up.has(id) ? { id, name: `edge ${id}`, status: 'online', agent_version: '1.0.0', device_id: null, last_seen_at: null } : undefined),
+    get: (id: number) =>
+      up.has(id)
+        ? {
+            id,
+            name: `edge ${id}`,
+            status: 'online',
+            agent_version: '1.0.0',
+            device_id: null,
+            last_seen_at: null,
+          }
+        : undefined,
     list: () => [],
-    capabilities: (id: number) => (up.has(id) ? { methods: [], streams: ['tcp'], webshell: allowed.webshell } : undefined),
+    capabilities: (id: number) =>
+      up.has(id) ? { methods: [], streams: ['tcp'], webshell: allowed.webshell } : undefined,
     call: () => Promise.reject(new Error('not asked here')),
     openStream: (_edge: number, service: string, meta: unknown) =>
       new Promise<Socket>((resolve, reject) => {
@@ -33,7 +44,9 @@ export function directFleet(port: () => number) {
         socket.setNoDelay(true);
         sockets.add(socket);
         socket.once('close', () => sockets.delete(socket));
-        socket.once('error', (cause) => reject(new SvcError('unavailable', 'nothing listens there', { cause })));
+        socket.once('error', (cause) =>
+          reject(new SvcError('unavailable', 'nothing listens there', { cause })),
+        );
         socket.once('connect', () => resolve(socket));
       }),
   };
@@ -45,7 +58,13 @@ export interface ShellHouse {
   readonly house: TestHost;
   readonly fleet: ReturnType<typeof directFleet>;
   readonly clock: { ahead: number };
-  ask(method: string, path: string, token?: string, body?: unknown, headers?: Record<string, string>): Promise<{ status: number; body: Loose; text: string }>;
+  ask(
+    method: string,
+    path: string,
+    token?: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: Loose; text: string }>;
   person(name: string, role?: string): Promise<SignedIn>;
   device(edge: number): Promise<number>;
   ticket(who: SignedIn, device: number, user?: string): Promise<string>;
@@ -53,13 +72,20 @@ export interface ShellHouse {
   trail(action: string): Promise<Loose[]>;
 }
 
-export async function shellHouse(t: Pick<TestContext, 'after'>, port: () => number, options: Partial<TestHostOptions> = {}): Promise<ShellHouse> {
+export async function shellHouse(
+  t: Pick<TestContext, 'after'>,
+  port: () => number,
+  options: Partial<TestHostOptions> = {},
+): Promise<ShellHouse> {
   const fleet = directFleet(port);
   const clock = { ahead: 0 };
   const house = await startTestHost(t, {
     plugins: rooms,
     services: { 'edge.fleet': fleet },
-    clock: { now: () => Date.now() + clock.ahead, monotonic: () => performance.now() + clock.ahead },
+    clock: {
+      now: () => Date.now() + clock.ahead,
+      monotonic: () => performance.now() + clock.ahead,
+    },
     ...options,
   });
   for (const { id, state, cause } of house.host.list()) {
@@ -75,7 +101,10 @@ export async function shellHouse(t: Pick<TestContext, 'after'>, port: () => numb
     return {
       status: answer.status,
       text,
-      body: text === '' || !answer.headers.get('content-type')?.startsWith('application/json') ? undefined : JSON.parse(text),
+      body:
+        text === '' || !answer.headers.get('content-type')?.startsWith('application/json')
+          ? undefined
+          : JSON.parse(text),
     };
   };
   const must = async (...args: Parameters<typeof ask>) => {
@@ -87,10 +116,18 @@ export async function shellHouse(t: Pick<TestContext, 'after'>, port: () => numb
   const people: ShellHouse['person'] = async (name, role = 'shells') => {
     const email = `${name}@example.org`;
     if (role === 'shells' && (await ask('GET', '/roles/shells')).status !== 200) {
-      await must('POST', '/roles', undefined, { name: 'shells', description: 'Opens shells', grants: ['webshell'] });
+      await must('POST', '/roles', undefined, {
+        name: 'shells',
+        description: 'Opens shells',
+        grants: ['webshell'],
+      });
     }
     await must('POST', '/users', undefined, { email, display_name: name, role, password });
-    const { user, access_token: access, refresh_token: refresh } = await must('POST', '/auth/login', undefined, { email, password });
+    const {
+      user,
+      access_token: access,
+      refresh_token: refresh,
+    } = await must('POST', '/auth/login', undefined, { email, password });
     return { id: user.id, email, access, refresh };
   };
   return {
@@ -102,13 +139,27 @@ export async function shellHouse(t: Pick<TestContext, 'after'>, port: () => numb
     async device(edge) {
       fleet.up.add(edge);
       const uuid = `00000000-0000-4000-8000-${String(edge).padStart(12, '0')}`;
-      const bound = await directory.bind({ edge_id: edge, machine_uuid: uuid, host_info: { hostname: `host-${edge}` } });
+      const bound = await directory.bind({
+        edge_id: edge,
+        machine_uuid: uuid,
+        host_info: { hostname: `host-${edge}` },
+      });
       return bound.device_id;
     },
     ticket: async (who, device, user) =>
-      (await must('POST', '/webshell/tickets', who.access, { device_id: device, ...(user !== undefined && { user }) }, { origin: house.url })).ticket,
-    open: (device, wish) => openTerminal(`${house.url.replace('http', 'ws')}/api/v1/devices/${device}/shell`, wish),
-    trail: async (action) => (await must('GET', `/admin/audit-logs?action=${action}&limit=200`)).items,
+      (
+        await must(
+          'POST',
+          '/webshell/tickets',
+          who.access,
+          { device_id: device, ...(user !== undefined && { user }) },
+          { origin: house.url },
+        )
+      ).ticket,
+    open: (device, wish) =>
+      openTerminal(`${house.url.replace('http', 'ws')}/api/v1/devices/${device}/shell`, wish),
+    trail: async (action) =>
+      (await must('GET', `/admin/audit-logs?action=${action}&limit=200`)).items,
   };
 }
 

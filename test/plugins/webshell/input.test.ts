@@ -8,7 +8,11 @@ import { Input } from '../../../plugins/webshell/input.ts';
 
 /** A browser of which is only known whether it has to wait. */
 function browser(): Socket & { waits: boolean } {
-  const socket = { waits: false, pause: () => void (socket.waits = true), resume: () => void (socket.waits = false) };
+  const socket = {
+    waits: false,
+    pause: () => void (socket.waits = true),
+    resume: () => void (socket.waits = false),
+  };
   return socket as unknown as Socket & { waits: boolean };
 }
 

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -24,7 +32,10 @@ function folder(t: TestContext): string {
   return path;
 }
 
-async function read(place: { path: string; key: Uint8Array; name: string }, torn = false): Promise<string> {
+async function read(
+  place: { path: string; key: Uint8Array; name: string },
+  torn = false,
+): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of readSealedFile(place, { torn })) {
     pieces.push(piece);
@@ -37,7 +48,8 @@ test('characters that a connection cuts anywhere are whole in the recording', ()
   const bytes = Buffer.from(text);
   for (let at = 0; at <= bytes.length; at += 1) {
     const cast = new Cast({ ...size, timestamp: 0 });
-    const lines = cast.output(1, bytes.subarray(0, at)) + cast.output(2, bytes.subarray(at)) + cast.end(3);
+    const lines =
+      cast.output(1, bytes.subarray(0, at)) + cast.output(2, bytes.subarray(at)) + cast.end(3);
     const shown = lines
       .trimEnd()
       .split('\n')
@@ -152,7 +164,15 @@ test('a disk that takes no more is told at once, and so is a recording that is a
   let broken = false;
   const write = file.write.bind(file);
   file.write = (...piece) => (broken ? Promise.reject(new Error('ENOSPC')) : write(...piece));
-  const recorder = await Recorder.start({ ...size, file, clock, after, maxBytes: 1e6, failed: (why) => told.push(why), drained: () => {} });
+  const recorder = await Recorder.start({
+    ...size,
+    file,
+    clock,
+    after,
+    maxBytes: 1e6,
+    failed: (why) => told.push(why),
+    drained: () => {},
+  });
   broken = true;
   recorder.output(Buffer.from('lost'));
   await recorder.flush();
@@ -168,7 +188,13 @@ test('a disk that takes no more is told at once, and so is a recording that is a
     failed: (why) => told.push(why),
     drained: () => {},
   });
-  short.output(Buffer.from(Array.from({ length: 60 }, (_, index) => createHash('sha512').update(String(index)).digest('base64')).join('')));
+  short.output(
+    Buffer.from(
+      Array.from({ length: 60 }, (_, index) =>
+        createHash('sha512').update(String(index)).digest('base64'),
+      ).join(''),
+    ),
+  );
   await short.flush();
   assert.deepEqual(told, ['disk', 'full']);
   assert.ok(await short.finish());

@@ -12,7 +12,11 @@ test('what was printed last is there from any place that is still kept, whatever
     assert.equal(replay.end, all.length);
     for (let place = 0; place <= all.length; place += 1) {
       const from = Math.max(place, all.length - 10);
-      assert.deepEqual([replay.nearest(place), replay.since(place).toString()], [from, all.slice(from)], `${piece} from ${place}`);
+      assert.deepEqual(
+        [replay.nearest(place), replay.since(place).toString()],
+        [from, all.slice(from)],
+        `${piece} from ${place}`,
+      );
     }
   }
 });

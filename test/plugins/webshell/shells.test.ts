@@ -9,16 +9,26 @@ import { Shells } from '../../../plugins/webshell/shells.ts';
 
 function stand() {
   const clock = { at: 0, now: () => clock.at, monotonic: () => clock.at };
-  const people = new Map<number, { status: string; grants: string[]; version: number; selectors?: string[] }>(
-    [1, 2].map((id) => [id, { status: 'active', grants: ['webshell'], version: 1 }]),
-  );
+  const people = new Map<
+    number,
+    { status: string; grants: string[]; version: number; selectors?: string[] }
+  >([1, 2].map((id) => [id, { status: 'active', grants: ['webshell'], version: 1 }]));
   /** Of the customer acme. */
   const fleet = new Set([1]);
   const scopes = { of: () => Promise.resolve({ ids: fleet, enforce: [] }) };
-  const authority = new Authority({ live: (id) => people.get(id) as never }, { available: true, get: () => scopes } as never);
+  const authority = new Authority({ live: (id) => people.get(id) as never }, {
+    available: true,
+    get: () => scopes,
+  } as never);
   const ended: unknown[] = [];
   const shellOf = (person: number, id = person): LiveShell & { isAwaited: boolean } => {
-    const principal: Principal = { kind: 'user', id: String(person), name: 'x', role: 'shells', grants: ['webshell'] };
+    const principal: Principal = {
+      kind: 'user',
+      id: String(person),
+      name: 'x',
+      role: 'shells',
+      grants: ['webshell'],
+    };
     return {
       id,
       deviceId: 1,
@@ -82,7 +92,8 @@ test('shells that ended unseen are kept to tell how, the last 64 of them, and ar
     shell.isAwaited = shell.id !== 3;
     shells.remove(shell.id);
   }
-  const kept = (): number[] => all.map(({ id }) => id).filter((id) => shells.attachable(id) !== undefined);
+  const kept = (): number[] =>
+    all.map(({ id }) => id).filter((id) => shells.attachable(id) !== undefined);
   assert.deepEqual(
     kept(),
     all.map(({ id }) => id).filter((id) => id !== 1 && id !== 3),

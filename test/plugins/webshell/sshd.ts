@@ -27,7 +27,11 @@ export async function startSshd(t: Pick<TestContext, 'after' | 'skip'>): Promise
   const port = await freePort();
   const makeKey = (name: string): void => {
     rmSync(join(folder, name), { force: true });
-    const made = spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'test', '-f', join(folder, name)], { encoding: 'utf8', input: '' });
+    const made = spawnSync(
+      'ssh-keygen',
+      ['-q', '-t', 'ed25519', '-N', '', '-C', 'test', '-f', join(folder, name)],
+      { encoding: 'utf8', input: '' },
+    );
     if (made.status !== 0) {
       throw new Error(`ssh-keygen: ${made.stderr}`);
     }
@@ -68,7 +72,9 @@ export async function startSshd(t: Pick<TestContext, 'after' | 'skip'>): Promise
     }
   };
   const start = async (): Promise<void> => {
-    const started = spawn(program, ['-D', '-e', '-f', join(folder, 'config')], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const started = spawn(program, ['-D', '-e', '-f', join(folder, 'config')], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     child = started;
     let said = '';
     started.stderr.on('data', (text: Buffer) => (said += text.toString('utf8')));

@@ -11,29 +11,36 @@ import { startSshd } from './sshd.ts';
 interface Loss {
   readonly name: string;
   readonly says: RegExp;
-  take(kit: ShellHouse, own: { readonly person: SignedIn; readonly device: number; readonly org: number }): Promise<{ status: number; text: string }>;
+  take(
+    kit: ShellHouse,
+    own: { readonly person: SignedIn; readonly device: number; readonly org: number },
+  ): Promise<{ status: number; text: string }>;
 }
 
 const losses: readonly Loss[] = [
   {
     name: 'the organization is narrowed to other devices',
     says: /not among those that you see/,
-    take: ({ ask }, { org }) => ask('PATCH', `/orgs/${org}`, undefined, { device_selector: 'customer=other' }),
+    take: ({ ask }, { org }) =>
+      ask('PATCH', `/orgs/${org}`, undefined, { device_selector: 'customer=other' }),
   },
   {
     name: 'the device is of that organization no more',
     says: /not among those that you see/,
-    take: ({ ask }, { device }) => ask('PATCH', `/devices/${device}`, undefined, { tags: { customer: 'other' } }),
+    take: ({ ask }, { device }) =>
+      ask('PATCH', `/devices/${device}`, undefined, { tags: { customer: 'other' } }),
   },
   {
     name: 'the account is disabled',
     says: /has ended/,
-    take: ({ ask }, { person }) => ask('PATCH', `/users/${person.id}`, undefined, { status: 'disabled' }),
+    take: ({ ask }, { person }) =>
+      ask('PATCH', `/users/${person.id}`, undefined, { status: 'disabled' }),
   },
   {
     name: 'the account has another role',
     says: /has ended/,
-    take: ({ ask }, { person }) => ask('PATCH', `/users/${person.id}/role`, undefined, { role: 'viewer' }),
+    take: ({ ask }, { person }) =>
+      ask('PATCH', `/users/${person.id}/role`, undefined, { role: 'viewer' }),
   },
   {
     name: 'the role grants shells no more',
@@ -56,9 +63,19 @@ test('a shell ends within seconds of the right to it, on the machine, too, and i
     number += 1;
     const [one, bystander] = [await person(`one-${number}`), await person(`bystander-${number}`)];
     const [theirs, other] = [await device(number), await device(100 + number)];
-    assert.equal((await ask('PATCH', `/devices/${theirs}`, undefined, { tags: { customer: `c${number}` } })).status, 200);
-    const { body: org } = await ask('POST', '/orgs', undefined, { name: `Org ${number}`, device_selector: `customer=c${number}` });
-    assert.equal((await ask('POST', `/orgs/${org.id}/members`, undefined, { user_id: one.id })).status, 201);
+    assert.equal(
+      (await ask('PATCH', `/devices/${theirs}`, undefined, { tags: { customer: `c${number}` } }))
+        .status,
+      200,
+    );
+    const { body: org } = await ask('POST', '/orgs', undefined, {
+      name: `Org ${number}`,
+      device_selector: `customer=c${number}`,
+    });
+    assert.equal(
+      (await ask('POST', `/orgs/${org.id}/members`, undefined, { user_id: one.id })).status,
+      201,
+    );
 
     await t.test(name, async () => {
       const enter = async (who: SignedIn, on: number) => {
@@ -74,7 +91,9 @@ test('a shell ends within seconds of the right to it, on the machine, too, and i
       const { shell, session } = await enter(one, theirs);
       const apart = await enter(bystander, other);
       const beat = join(house.dataDir, `beat-${number}`);
-      shell.type(`stty -echo; i=0; while :; do i=$((i+1)); echo "line $i of the shell"; touch ${beat}; sleep 0.02; done\n`);
+      shell.type(
+        `stty -echo; i=0; while :; do i=$((i+1)); echo "line $i of the shell"; touch ${beat}; sleep 0.02; done\n`,
+      );
       await shell.shows('line 20 of the shell');
       const from = performance.now();
       const { status, text } = await take(kit, { person: one, device: theirs, org: org.id });
@@ -84,7 +103,11 @@ test('a shell ends within seconds of the right to it, on the machine, too, and i
       assert.equal(code, 4403);
       assert.match(String(shell.frames.find(({ type }) => type === 'error')?.message), says);
       const all = name.startsWith('the role grants');
-      assert.equal(apart.shell.ws.readyState === apart.shell.ws.OPEN, !all, 'shells of others end with their own right alone');
+      assert.equal(
+        apart.shell.ws.readyState === apart.shell.ws.OPEN,
+        !all,
+        'shells of others end with their own right alone',
+      );
       apart.shell.ws.close(1000);
 
       assert.ok(existsSync(beat));
@@ -94,11 +117,19 @@ test('a shell ends within seconds of the right to it, on the machine, too, and i
         return statSync(beat).mtimeMs === before;
       });
       const rows = async () =>
-        (await ask('GET', '/webshell/sessions?state=ended&limit=200')).body.items as { id: number; ended_by: string; recording: { state: string } }[];
-      await until('its end is written', async () => (await rows()).some(({ id }) => id === session));
+        (await ask('GET', '/webshell/sessions?state=ended&limit=200')).body.items as {
+          id: number;
+          ended_by: string;
+          recording: { state: string };
+        }[];
+      await until('its end is written', async () =>
+        (await rows()).some(({ id }) => id === session),
+      );
       const row = (await rows()).find(({ id }) => id === session)!;
       assert.deepEqual([row.ended_by, row.recording.state], ['revoked', 'complete']);
-      const cast = await (await house.fetch(`/api/v1/webshell/recordings/${session}?format=cast`)).text();
+      const cast = await (
+        await house.fetch(`/api/v1/webshell/recordings/${session}?format=cast`)
+      ).text();
       const frames = cast.trimEnd().split('\n').slice(1);
       const recorded = frames
         .map((line) => JSON.parse(line) as [number, string, string])

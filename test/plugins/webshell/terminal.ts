@@ -45,7 +45,10 @@ export interface Terminal {
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
-export async function openTerminal(url: string, { ticket, bearer, origin, localAddress, first, query = '', acks = false }: OpenOptions): Promise<Terminal> {
+export async function openTerminal(
+  url: string,
+  { ticket, bearer, origin, localAddress, first, query = '', acks = false }: OpenOptions,
+): Promise<Terminal> {
   const protocols = ['svc.shell.v1', ...(ticket === undefined ? [] : [`svc.ticket.${ticket}`])];
   const ws = new WebSocket(url + query, protocols, {
     headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) },
@@ -97,7 +100,14 @@ export async function openTerminal(url: string, { ticket, bearer, origin, localA
   const wait = <T>(what: string, find: () => T | undefined): Promise<T> =>
     new Promise((resolve, reject) => {
       const late = setTimeout(
-        () => finish(() => reject(new Error(`within 30 s: ${what}; so far ${JSON.stringify(frames)} ${bytes().toString('utf8').slice(-500)}`))),
+        () =>
+          finish(() =>
+            reject(
+              new Error(
+                `within 30 s: ${what}; so far ${JSON.stringify(frames)} ${bytes().toString('utf8').slice(-500)}`,
+              ),
+            ),
+          ),
         30_000,
       );
       const finish = (end: () => void): void => {
@@ -110,7 +120,13 @@ export async function openTerminal(url: string, { ticket, bearer, origin, localA
         if (found !== undefined) {
           finish(() => resolve(found));
         } else if (ended !== undefined) {
-          finish(() => reject(new Error(`closed with ${ended!.code} ${ended!.reason} before ${what}; ${JSON.stringify(frames)}`)));
+          finish(() =>
+            reject(
+              new Error(
+                `closed with ${ended!.code} ${ended!.reason} before ${what}; ${JSON.stringify(frames)}`,
+              ),
+            ),
+          );
         }
       };
       watchers.add(look);
@@ -125,11 +141,23 @@ export async function openTerminal(url: string, { ticket, bearer, origin, localA
     say: (frame) => ws.send(typeof frame === 'string' ? frame : JSON.stringify(frame)),
     frame: (type) => wait(`a frame ${type}`, () => frames.find((frame) => frame.type === type)),
     shows: async (text) =>
-      void (await wait(`showing ${String(text)}`, () => (typeof text === 'string' ? terminal.text().includes(text) : text.test(terminal.text())) || undefined)),
+      void (await wait(
+        `showing ${String(text)}`,
+        () =>
+          (typeof text === 'string'
+            ? terminal.text().includes(text)
+            : text.test(terminal.text())) || undefined,
+      )),
     closed,
   };
   if (first !== undefined) {
-    terminal.say({ ...('type' in first ? {} : { type: 'open', term: 'xterm-256color' }), cols: 80, rows: 24, ...(acks && { acks: true }), ...first });
+    terminal.say({
+      ...('type' in first ? {} : { type: 'open', term: 'xterm-256color' }),
+      cols: 80,
+      rows: 24,
+      ...(acks && { acks: true }),
+      ...first,
+    });
   }
   return terminal;
 }

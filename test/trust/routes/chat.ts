@@ -10,7 +10,9 @@ async function session({ ask }: Twin): Promise<string> {
 async function run(owner: Twin): Promise<string> {
   const id = await session(owner);
   await owner.ask('POST', `${sessions}/${id}/messages/stream`, { content: 'Hello?' });
-  const { items } = (await owner.ask('GET', `${sessions}/${id}/runs`)).body as { items: { run_id: string }[] };
+  const { items } = (await owner.ask('GET', `${sessions}/${id}/runs`)).body as {
+    items: { run_id: string }[];
+  };
   return items[0]!.run_id;
 }
 

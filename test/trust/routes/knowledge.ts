@@ -31,16 +31,33 @@ export const area: Area = {
   owned: {
     repos: async ({ ask, orgId }) =>
       (
-        (await ask('POST', '/api/v1/knowledge/repos', { url: 'https://127.0.0.1:1/x.git', mount: `repos/of-${orgId}`, org_id: orgId, sync_interval: 0 }))
-          .body as { id: number }
+        (
+          await ask('POST', '/api/v1/knowledge/repos', {
+            url: 'https://127.0.0.1:1/x.git',
+            mount: `repos/of-${orgId}`,
+            org_id: orgId,
+            sync_interval: 0,
+          })
+        ).body as { id: number }
       ).id,
     docs: async ({ ask, orgId }) =>
-      ((await ask('POST', '/api/v1/knowledge/docs', { path: `notes/of-${orgId}.md`, content: '# Mine', org_id: orgId })).body as { id: number }).id,
+      (
+        (
+          await ask('POST', '/api/v1/knowledge/docs', {
+            path: `notes/of-${orgId}.md`,
+            content: '# Mine',
+            org_id: orgId,
+          })
+        ).body as { id: number }
+      ).id,
   },
   houseWide: ['versions', 'ssh-identities'],
   fields: { ssh_identity_id: 'ssh-identities' },
   bodies: {
-    'POST /api/v1/knowledge/repos': () => ({ url: 'https://127.0.0.1:1/new.git', sync_interval: 0 }),
+    'POST /api/v1/knowledge/repos': () => ({
+      url: 'https://127.0.0.1:1/new.git',
+      sync_interval: 0,
+    }),
     'POST /api/v1/knowledge/ssh-identities/generate': () => ({ name: 'new' }),
     'PATCH /api/v1/knowledge/ssh-identities/{id}': () => ({ comment: 'mine' }),
     'POST /api/v1/knowledge/docs': () => ({ path: 'notes/new.md', content: '# New' }),

@@ -7,5 +7,9 @@ export const area: Area = {
     POST    /api/v1/mcp/servers/{name}/accept   mcp:accept  refused
   `,
   houseWide: ['servers'],
-  bodies: { 'POST /api/v1/mcp/servers/{name}/accept': () => ({ tools: [{ tool: 'search', digest: '0'.repeat(64) }] }) },
+  bodies: {
+    'POST /api/v1/mcp/servers/{name}/accept': () => ({
+      tools: [{ tool: 'search', digest: '0'.repeat(64) }],
+    }),
+  },
 };

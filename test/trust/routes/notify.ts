@@ -15,5 +15,9 @@ export const area: Area = {
     GET     /api/v1/incident-pages/{token}/chart.png   public
   `,
   houseWide: ['notification-channels', 'notification-deliveries', 'incident-pages'],
-  fields: { notify_channel_ids: 'notification-channels', fallback_channel_id: 'notification-channels', channel_id: 'notification-channels' },
+  fields: {
+    notify_channel_ids: 'notification-channels',
+    fallback_channel_id: 'notification-channels',
+    channel_id: 'notification-channels',
+  },
 };

@@ -18,7 +18,9 @@ export const area: Area = {
   `,
   owned: {
     sessions: async ({ ask }) => (await ask('GET', '/api/v1/sessions')).body.items[0].id,
-    tokens: async ({ ask }) => (await ask('POST', '/api/v1/tokens', { name: 'script', actions: [], expires_at: inAWeek() })).body.id,
+    tokens: async ({ ask }) =>
+      (await ask('POST', '/api/v1/tokens', { name: 'script', actions: [], expires_at: inAWeek() }))
+        .body.id,
   },
   bodies: { 'POST /api/v1/tokens': () => ({ name: 'script', actions: [], expires_at: inAWeek() }) },
 };

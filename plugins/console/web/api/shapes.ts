@@ -52,7 +52,12 @@ export interface Device {
 export interface AuditRow {
   readonly id: number;
   readonly occurred_at: string;
-  readonly actor: { readonly type: string; readonly id: string; readonly name: string | null; readonly email: string | null };
+  readonly actor: {
+    readonly type: string;
+    readonly id: string;
+    readonly name: string | null;
+    readonly email: string | null;
+  };
   readonly action: string;
   readonly resource_type: string;
   readonly resource_id: string | null;

@@ -10,7 +10,9 @@ import { address, goTo, place } from './location.ts';
 import { visible } from './visible.ts';
 import { words } from './words.ts';
 
-const text = words('added-page', { broken: 'This page could not be loaded; the plugin it belongs to may just be reloaded.' });
+const text = words('added-page', {
+  broken: 'This page could not be loaded; the plugin it belongs to may just be reloaded.',
+});
 
 /** What the module of another plugin is given: the same ways that pages of the house have, and no code of theirs. */
 const forModules = {
@@ -34,7 +36,10 @@ interface AddedModule {
 const styles = new Set<string>();
 
 /** Loads a module once and lets it draw; what it returns takes away what it has drawn. */
-async function mountModule({ script, style }: Addition, element: HTMLElement): Promise<(() => void) | void> {
+async function mountModule(
+  { script, style }: Addition,
+  element: HTMLElement,
+): Promise<(() => void) | void> {
   if (style !== undefined && !styles.has(style)) {
     styles.add(style);
     const link = document.createElement('link');

@@ -52,8 +52,10 @@ export interface Me {
 export function useMay(): (action: string) => boolean {
   const { value } = useData<Me>('/me', { kinds: ['users', 'roles', 'sessions'] });
   const held = value?.grants ?? [];
-  return (action) => held.includes('*') || held.includes(action) || held.includes(`${action.split(':')[0]!}:*`);
+  return (action) =>
+    held.includes('*') || held.includes(action) || held.includes(`${action.split(':')[0]!}:*`);
 }
 
 /** Whether the reader sees all devices: what is of the whole house is not asked for by others, whom it would be refused. Unknown counts as no. */
-export const useSeesAll = (): boolean => useData<Me>('/me', { kinds: ['users', 'roles'] }).value?.device_selectors === null;
+export const useSeesAll = (): boolean =>
+  useData<Me>('/me', { kinds: ['users', 'roles'] }).value?.device_selectors === null;

@@ -20,7 +20,9 @@ export class ApiError extends Error {
   }
 }
 
-export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+export type Query = Readonly<
+  Record<string, string | number | boolean | readonly string[] | undefined>
+>;
 
 export interface Page<T> {
   readonly items: readonly T[];
@@ -37,15 +39,22 @@ interface Request {
 
 /** The public API, by its paths behind `/api/v1`; a path that begins with `//` is one of the whole server. */
 export const api = {
-  get: <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> => asked<T>('GET', path, { query, signal }),
-  post: <T = void>(path: string, body?: unknown, options: Request = {}): Promise<T> => asked<T>('POST', path, { ...options, body }),
-  put: <T = void>(path: string, body?: unknown, options: Request = {}): Promise<T> => asked<T>('PUT', path, { ...options, body }),
-  patch: <T = void>(path: string, body?: unknown, options: Request = {}): Promise<T> => asked<T>('PATCH', path, { ...options, body }),
-  delete: <T = void>(path: string, query?: Query): Promise<T> => asked<T>('DELETE', path, { query }),
+  get: <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
+    asked<T>('GET', path, { query, signal }),
+  post: <T = void>(path: string, body?: unknown, options: Request = {}): Promise<T> =>
+    asked<T>('POST', path, { ...options, body }),
+  put: <T = void>(path: string, body?: unknown, options: Request = {}): Promise<T> =>
+    asked<T>('PUT', path, { ...options, body }),
+  patch: <T = void>(path: string, body?: unknown, options: Request = {}): Promise<T> =>
+    asked<T>('PATCH', path, { ...options, body }),
+  delete: <T = void>(path: string, query?: Query): Promise<T> =>
+    asked<T>('DELETE', path, { query }),
   /** The answer as it comes, for streams and downloads. */
-  open: (method: string, path: string, request: Request = {}): Promise<Response> => opened(method, path, request),
+  open: (method: string, path: string, request: Request = {}): Promise<Response> =>
+    opened(method, path, request),
   /** Whatever svc answers, also where it refuses. */
-  raw: (method: string, path: string, request: Request = {}): Promise<Response> => answered(method, path, request),
+  raw: (method: string, path: string, request: Request = {}): Promise<Response> =>
+    answered(method, path, request),
 };
 
 async function asked<T>(method: string, path: string, request: Request): Promise<T> {
@@ -71,7 +80,11 @@ async function opened(method: string, path: string, request: Request): Promise<R
   throw error;
 }
 
-async function sent(method: string, path: string, { query = {}, body, signal, headers }: Request): Promise<Response> {
+async function sent(
+  method: string,
+  path: string,
+  { query = {}, body, signal, headers }: Request,
+): Promise<Response> {
   const token = accessToken();
   try {
     return await fetch(urlOf(path, query), {
@@ -80,10 +93,17 @@ async function sent(method: string, path: string, { query = {}, body, signal, he
       credentials: 'omit',
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && !(body instanceof Blob) && !(body instanceof FormData) && { 'content-type': 'application/json' }),
+        ...(body !== undefined &&
+          !(body instanceof Blob) &&
+          !(body instanceof FormData) && { 'content-type': 'application/json' }),
         ...headers,
       },
-      body: body === undefined ? null : body instanceof Blob || body instanceof FormData ? body : JSON.stringify(body),
+      body:
+        body === undefined
+          ? null
+          : body instanceof Blob || body instanceof FormData
+            ? body
+            : JSON.stringify(body),
     });
   } catch (error) {
     if (signal?.aborted) {
@@ -96,7 +116,9 @@ async function sent(method: string, path: string, { query = {}, body, signal, he
 function urlOf(path: string, query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? (value as readonly string[]) : [value as string | undefined]) {
+    for (const one of Array.isArray(value)
+      ? (value as readonly string[])
+      : [value as string | undefined]) {
       if (one !== undefined && one !== '') {
         search.append(name, String(one));
       }
@@ -110,14 +132,28 @@ function urlOf(path: string, query: Query): string {
 export async function refusal(answer: Response): Promise<ApiError> {
   const text = await answer.text().catch(() => '');
   try {
-    const { error, message, details, errorType } = JSON.parse(text) as Record<'error' | 'message' | 'errorType', string | undefined> &
+    const { error, message, details, errorType } = JSON.parse(text) as Record<
+      'error' | 'message' | 'errorType',
+      string | undefined
+    > &
       Pick<ApiError, 'details'>;
     if (errorType !== undefined) {
       // The stores answer in the words of the protocols they speak.
       return new ApiError(answer.status, errorType, error ?? `the answer was ${answer.status}`);
     }
-    return new ApiError(answer.status, error ?? 'unknown', message ?? `the answer was ${answer.status}`, details);
+    return new ApiError(
+      answer.status,
+      error ?? 'unknown',
+      message ?? `the answer was ${answer.status}`,
+      details,
+    );
   } catch {
-    return new ApiError(answer.status, 'unknown', text.trim() === '' || text.startsWith('<') ? `the answer was ${answer.status}` : text.trim().slice(0, 500));
+    return new ApiError(
+      answer.status,
+      'unknown',
+      text.trim() === '' || text.startsWith('<')
+        ? `the answer was ${answer.status}`
+        : text.trim().slice(0, 500),
+    );
   }
 }

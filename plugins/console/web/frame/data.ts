@@ -23,7 +23,9 @@ export interface DataOptions {
 }
 
 /** Where parts of a page are shown together: told which of them wait for their first answer. */
-export const FirstAnswers = createContext<((part: object, isWaiting: boolean) => void) | undefined>(undefined);
+export const FirstAnswers = createContext<((part: object, isWaiting: boolean) => void) | undefined>(
+  undefined,
+);
 
 function useFirstAnswer(isWaiting: boolean): void {
   const told = useContext(FirstAnswers);
@@ -37,12 +39,18 @@ const answers = new Map<string, unknown>();
 const mostAnswers = 60;
 
 /** Asks for a path of the API, and again whenever it may have changed. `undefined` asks nothing. */
-export function useData<T>(path: string | undefined, { query, kinds, every }: DataOptions = {}): Data<T> {
+export function useData<T>(
+  path: string | undefined,
+  { query, kinds, every }: DataOptions = {},
+): Data<T> {
   const key = path === undefined ? undefined : `${path} ${JSON.stringify(query ?? {})}`;
   const [, draw] = useState(0);
   const state = useRef<{ key?: string; value?: T; error?: ApiError }>({});
   if (state.current.key !== key) {
-    state.current = { key, value: key === undefined ? undefined : (answers.get(key) as T | undefined) };
+    state.current = {
+      key,
+      value: key === undefined ? undefined : (answers.get(key) as T | undefined),
+    };
   }
   const round = useRef<AbortController | undefined>(undefined);
   const load = useCallback(async () => {
@@ -80,11 +88,20 @@ export function useData<T>(path: string | undefined, { query, kinds, every }: Da
 }
 
 /** A list that is asked for page by page; a change asks anew for as many pages as are shown. */
-export function useList<T>(path: string, options: DataOptions & { readonly pageSize?: number } = {}): ListData<T> {
+export function useList<T>(
+  path: string,
+  options: DataOptions & { readonly pageSize?: number } = {},
+): ListData<T> {
   const { query, kinds, every, pageSize = 100 } = options;
   const key = `${path} ${JSON.stringify(query ?? {})}`;
   const [, draw] = useState(0);
-  const state = useRef<ListState<T>>({ key: '', items: undefined, next: '', total: 0, error: undefined });
+  const state = useRef<ListState<T>>({
+    key: '',
+    items: undefined,
+    next: '',
+    total: 0,
+    error: undefined,
+  });
   if (state.current.key !== key) {
     const known = answers.get(`list ${key}`) as ListState<T> | undefined;
     state.current = known ?? { key, items: undefined, next: '', total: 0, error: undefined };
@@ -102,7 +119,11 @@ export function useList<T>(path: string, options: DataOptions & { readonly pageS
         do {
           const page: Page<T> = await api.get<Page<T>>(
             path,
-            { ...query, limit: Math.min(200, Math.max(pageSize, wanted - items.length)), cursor: next === '' ? undefined : next },
+            {
+              ...query,
+              limit: Math.min(200, Math.max(pageSize, wanted - items.length)),
+              cursor: next === '' ? undefined : next,
+            },
             own.signal,
           );
           items = [...items, ...page.items];
@@ -121,7 +142,10 @@ export function useList<T>(path: string, options: DataOptions & { readonly pageS
     },
     [key],
   );
-  const again = useCallback(() => load(Math.max(pageSize, state.current.items?.length ?? 0), undefined), [load]);
+  const again = useCallback(
+    () => load(Math.max(pageSize, state.current.items?.length ?? 0), undefined),
+    [load],
+  );
   useEffect(() => {
     void again();
     return () => round.current?.abort();
@@ -132,7 +156,10 @@ export function useList<T>(path: string, options: DataOptions & { readonly pageS
   useFirstAnswer(isFirst);
   return {
     ...{ items, total, error, isFirst, reload: () => void again() },
-    more: next === '' ? undefined : () => void load((state.current.items?.length ?? 0) + pageSize, next),
+    more:
+      next === ''
+        ? undefined
+        : () => void load((state.current.items?.length ?? 0) + pageSize, next),
   };
 }
 
@@ -160,12 +187,19 @@ function worthSaying(error: unknown, known: unknown): ApiError | undefined {
   return refused.isSilence && known !== undefined ? undefined : refused;
 }
 
-function useAgain(load: () => Promise<void>, kinds: readonly string[] | undefined, every: number | undefined): void {
+function useAgain(
+  load: () => Promise<void>,
+  kinds: readonly string[] | undefined,
+  every: number | undefined,
+): void {
   const names = kinds?.join(' ');
   useEffect(() => {
     const gently = new Gently(load);
     const stop = onChanged(names === undefined ? [] : names.split(' '), gently.ask);
-    const timer = every === undefined ? undefined : setInterval(() => document.visibilityState === 'visible' && gently.ask(), every);
+    const timer =
+      every === undefined
+        ? undefined
+        : setInterval(() => document.visibilityState === 'visible' && gently.ask(), every);
     return () => {
       gently.end();
       stop();
@@ -185,4 +219,5 @@ function remember(key: string, value: unknown): void {
 /** Another reader must not see what the one before was shown. */
 export const forgetAnswers = (): void => answers.clear();
 
-export const asApiError = (error: unknown): ApiError => (error instanceof ApiError ? error : new ApiError(0, 'page', String(error)));
+export const asApiError = (error: unknown): ApiError =>
+  error instanceof ApiError ? error : new ApiError(0, 'page', String(error));

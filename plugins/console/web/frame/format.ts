@@ -52,7 +52,11 @@ function scaled(value: number, base: number, suffix: string): string {
 export function duration(seconds: number): string {
   const size = Math.abs(seconds);
   if (size < 1) {
-    return size === 0 ? '0 s' : size < 0.001 ? `${rounded(seconds * 1e6)} µs` : `${rounded(seconds * 1000)} ms`;
+    return size === 0
+      ? '0 s'
+      : size < 0.001
+        ? `${rounded(seconds * 1e6)} µs`
+        : `${rounded(seconds * 1000)} ms`;
   }
   if (size < 60) {
     return `${rounded(Math.round(seconds * 10) / 10)} s`;
@@ -70,7 +74,12 @@ export function duration(seconds: number): string {
   return `${Math.floor(size / large)} ${largeName}${rest > 0 && small !== 1 ? ` ${rest} ${smallName}` : ''}`;
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hour12: false,
+});
 const day = new Intl.DateTimeFormat(undefined, { day: '2-digit', month: 'short' });
 const full = new Intl.DateTimeFormat(undefined, {
   year: 'numeric',
@@ -90,4 +99,5 @@ export function moment(at: number, now: number): string {
 }
 
 export const fullMoment = (at: number): string => full.format(new Date(at));
-export const utcMoment = (at: number): string => `${new Date(at).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
+export const utcMoment = (at: number): string =>
+  `${new Date(at).toISOString().replace('T', ' ').slice(0, 19)} UTC`;

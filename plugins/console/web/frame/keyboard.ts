@@ -34,7 +34,13 @@ export function followKeys(): void {
       }
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector('dialog[open]')) {
+    if (
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      isTyping(event.target) ||
+      document.querySelector('dialog[open]')
+    ) {
       return;
     }
     const follows = event.timeStamp - waitsSince < chainMs;
@@ -61,9 +67,11 @@ export function followKeys(): void {
 
 function walk(event: KeyboardEvent): void {
   const here = document.activeElement?.closest('tbody');
-  const rows = here ?? (event.key.length === 1 && document.querySelector('main .rowlink')?.closest('tbody'));
+  const rows =
+    here ?? (event.key.length === 1 && document.querySelector('main .rowlink')?.closest('tbody'));
   const links = rows ? [...rows.querySelectorAll<HTMLElement>('.rowlink')] : [];
-  const next = links[here ? links.indexOf(document.activeElement as HTMLElement) + steps[event.key]! : 0];
+  const next =
+    links[here ? links.indexOf(document.activeElement as HTMLElement) + steps[event.key]! : 0];
   if (next) {
     event.preventDefault();
     next.focus();
@@ -82,4 +90,7 @@ function search(): void {
 }
 
 const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('.xterm') !== null);
+  target instanceof HTMLElement &&
+  (target.isContentEditable ||
+    /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
+    target.closest('.xterm') !== null);

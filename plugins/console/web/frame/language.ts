@@ -20,7 +20,9 @@ export async function speak(): Promise<void> {
     return;
   }
   try {
-    const answer = await fetch(below(`/api/v1/console/languages/${encodeURIComponent(tag)}`), { signal: AbortSignal.timeout(longestMs) });
+    const answer = await fetch(below(`/api/v1/console/languages/${encodeURIComponent(tag)}`), {
+      signal: AbortSignal.timeout(longestMs),
+    });
     if (answer.ok) {
       translate(tag, ((await answer.json()) as { texts: Texts }).texts);
       document.documentElement.lang = tag;

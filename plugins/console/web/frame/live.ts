@@ -2,7 +2,10 @@ import { api } from './api.ts';
 import { Store } from './store.ts';
 
 /** Whether what is shown is of now. `since`: when svc was heard last. */
-export type Connection = { readonly state: 'joining' } | { readonly state: 'live' } | { readonly state: 'lost'; readonly since: number };
+export type Connection =
+  | { readonly state: 'joining' }
+  | { readonly state: 'live' }
+  | { readonly state: 'lost'; readonly since: number };
 
 export const connection = new Store<Connection>({ state: 'joining' });
 
@@ -63,7 +66,9 @@ function lost(): void {
 async function listen(signal: AbortSignal): Promise<void> {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), beginMs);
-  const answer = await api.open('GET', '/console/live', { signal: AbortSignal.any([signal, silence.signal]) }).finally(() => clearTimeout(timer));
+  const answer = await api
+    .open('GET', '/console/live', { signal: AbortSignal.any([signal, silence.signal]) })
+    .finally(() => clearTimeout(timer));
   timer = setTimeout(() => silence.abort(), silenceMs);
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
@@ -86,7 +91,8 @@ async function listen(signal: AbortSignal): Promise<void> {
 }
 
 function take(frame: string): void {
-  const field = (name: string): string | undefined => new Map(frame.split('\n').map((line) => splitOnce(line))).get(name);
+  const field = (name: string): string | undefined =>
+    new Map(frame.split('\n').map((line) => splitOnce(line))).get(name);
   const data = field('data');
   if (data === undefined) {
     return;
@@ -107,7 +113,12 @@ function take(frame: string): void {
     // What a plugin answers may be another thing once it has been loaded anew, whatever the page shows of it.
     const isAll = kinds.includes('plugins');
     [...listeners]
-      .filter((listener) => isAll || listener.kinds === undefined || listener.kinds.some((kind) => kinds.includes(kind)))
+      .filter(
+        (listener) =>
+          isAll ||
+          listener.kinds === undefined ||
+          listener.kinds.some((kind) => kinds.includes(kind)),
+      )
       .forEach(({ tell }) => tell());
   }
 }

@@ -31,7 +31,10 @@ function decoded(part: string): string {
 
 export const place = new Store<Place>(placeNow());
 
-export function goTo(address: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+export function goTo(
+  address: string,
+  { replace = false }: { readonly replace?: boolean } = {},
+): void {
   history[replace ? 'replaceState' : 'pushState'](null, '', address);
   place.set(placeNow());
 }
@@ -41,8 +44,21 @@ export function followLinks(): void {
   addEventListener('popstate', () => place.set(placeNow()));
   addEventListener('click', (event) => {
     const link = (event.target as Element | null)?.closest?.('a');
-    const isOwn = link && link.origin === location.origin && isPage(link.pathname) && !link.target && !link.hash;
-    if (isOwn && !event.defaultPrevented && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey) {
+    const isOwn =
+      link &&
+      link.origin === location.origin &&
+      isPage(link.pathname) &&
+      !link.target &&
+      !link.hash;
+    if (
+      isOwn &&
+      !event.defaultPrevented &&
+      event.button === 0 &&
+      !event.metaKey &&
+      !event.ctrlKey &&
+      !event.shiftKey &&
+      !event.altKey
+    ) {
       event.preventDefault();
       goTo(link.href);
       document.querySelector('main')?.scrollTo(0, 0);
@@ -50,7 +66,8 @@ export function followLinks(): void {
   });
 }
 
-const isPage = (path: string): boolean => path === base || (path.startsWith(base) && /^ui\/(?!assets\/)/.test(path.slice(base.length)));
+const isPage = (path: string): boolean =>
+  path === base || (path.startsWith(base) && /^ui\/(?!assets\/)/.test(path.slice(base.length)));
 
 export const usePlace = (): Place => useStore(place);
 
@@ -74,9 +91,15 @@ export function useParam(name: string, otherwise = ''): readonly [string, (value
 }
 
 /** An address of the console, its values escaped; no parts are the overview. */
-export function address(parts: readonly (string | number)[], query: Readonly<Record<string, string | undefined>> = {}): string {
-  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '');
+export function address(
+  parts: readonly (string | number)[],
+  query: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const given = Object.entries(query).filter(
+    (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
+  );
   const search = new URLSearchParams(given).toString();
-  const path = parts.length === 0 ? '' : ['ui', ...parts].map((part) => encodeURIComponent(part)).join('/');
+  const path =
+    parts.length === 0 ? '' : ['ui', ...parts].map((part) => encodeURIComponent(part)).join('/');
   return `${base}${path}${search === '' ? '' : `?${search}`}`;
 }

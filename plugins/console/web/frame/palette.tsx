@@ -42,11 +42,35 @@ interface Choice {
 const own = (): readonly Choice[] => [
   ...pages()
     .filter(({ hidden }) => !hidden)
-    .map(({ id, title, icon }) => ({ id: `page ${id}`, title, kind: text.page, icon, run: () => goTo(address(id === '' ? [] : [id])) })),
-  ...commands.value.map(({ id, title, run }) => ({ id: `command ${id}`, title, kind: text.command, icon: 'right' as const, run })),
+    .map(({ id, title, icon }) => ({
+      id: `page ${id}`,
+      title,
+      kind: text.page,
+      icon,
+      run: () => goTo(address(id === '' ? [] : [id])),
+    })),
+  ...commands.value.map(({ id, title, run }) => ({
+    id: `command ${id}`,
+    title,
+    kind: text.command,
+    icon: 'right' as const,
+    run,
+  })),
   { id: 'theme', title: text.theme, kind: text.command, icon: 'sun', run: otherTheme },
-  { id: 'keys', title: text.keys, kind: text.command, icon: 'right', run: () => overlay.set('keys') },
-  { id: 'words', title: text.words, kind: text.command, icon: 'right', run: () => void saveWords() },
+  {
+    id: 'keys',
+    title: text.keys,
+    kind: text.command,
+    icon: 'right',
+    run: () => overlay.set('keys'),
+  },
+  {
+    id: 'words',
+    title: text.words,
+    kind: text.command,
+    icon: 'right',
+    run: () => void saveWords(),
+  },
   { id: 'out', title: text.signOut, kind: text.command, icon: 'right', run: () => void signOut() },
 ];
 
@@ -57,13 +81,20 @@ export function Palette() {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
     const end = new AbortController();
-    const timer = setTimeout(() => void search(typed, end.signal).then((choices) => end.signal.aborted || setFound(choices)), 80);
+    const timer = setTimeout(
+      () =>
+        void search(typed, end.signal).then((choices) => end.signal.aborted || setFound(choices)),
+      80,
+    );
     return () => {
       clearTimeout(timer);
       end.abort();
     };
   }, [typed]);
-  const choices = [...own().filter(({ title }) => matches(title, typed)), ...(typed.trim() === '' ? [] : found)].slice(0, 30);
+  const choices = [
+    ...own().filter(({ title }) => matches(title, typed)),
+    ...(typed.trim() === '' ? [] : found),
+  ].slice(0, 30);
   const pick = (choice: Choice | undefined): void => {
     if (choice) {
       closeOverlay();
@@ -102,7 +133,14 @@ export function Palette() {
       />
       <ul class="palette-list" id="palette-list" role="listbox" aria-label={text.title} ref={list}>
         {choices.map((choice, index) => (
-          <li key={choice.id} id={`choice-${index}`} role="option" aria-selected={index === at} onClick={() => pick(choice)} onMouseMove={() => setAt(index)}>
+          <li
+            key={choice.id}
+            id={`choice-${index}`}
+            role="option"
+            aria-selected={index === at}
+            onClick={() => pick(choice)}
+            onMouseMove={() => setAt(index)}
+          >
             <Icon name={choice.icon} />
             <span class="cut">{choice.title}</span>
             <span class="soft">{choice.kind}</span>
@@ -118,7 +156,9 @@ export function Palette() {
 async function saveWords(): Promise<void> {
   await Promise.all([...pages().map(({ load }) => load()), import('../pages/welcome/page.tsx')]);
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([JSON.stringify(allWords(), null, 2)], { type: 'application/json' }));
+  link.href = URL.createObjectURL(
+    new Blob([JSON.stringify(allWords(), null, 2)], { type: 'application/json' }),
+  );
   link.download = 'words-en.json';
   link.click();
   URL.revokeObjectURL(link.href);
@@ -137,8 +177,16 @@ async function search(typed: string, signal: AbortSignal): Promise<readonly Choi
   }
   const query = { q: typed.trim(), limit: 6 };
   const [devices, incidents] = await Promise.all([
-    api.get<Page<{ id: number; display_name: string }>>('/devices', query, signal).catch(() => undefined),
-    api.get<Page<{ id: number; summary: string; rule_name: string }>>('/alerts/incidents', query, signal).catch(() => undefined),
+    api
+      .get<Page<{ id: number; display_name: string }>>('/devices', query, signal)
+      .catch(() => undefined),
+    api
+      .get<Page<{ id: number; summary: string; rule_name: string }>>(
+        '/alerts/incidents',
+        query,
+        signal,
+      )
+      .catch(() => undefined),
   ]);
   return [
     ...(devices?.items ?? []).map(({ id, display_name: title }): Choice => ({
@@ -149,7 +197,12 @@ async function search(typed: string, signal: AbortSignal): Promise<readonly Choi
       run: () => goTo(address(['devices', id])),
     })),
     ...(incidents?.items ?? []).map(({ id, summary, rule_name: name }): Choice => ({
-      ...{ id: `incident ${id}`, title: summary || name, kind: `${text.incident} ${id}`, icon: 'incidents' },
+      ...{
+        id: `incident ${id}`,
+        title: summary || name,
+        kind: `${text.incident} ${id}`,
+        icon: 'incidents',
+      },
       run: () => goTo(address(['incidents', id])),
     })),
   ];
@@ -160,7 +213,9 @@ export function Keys() {
     ['Ctrl K', text.palette],
     ['/', text.search],
     ['?', text.thisList],
-    ...pages().flatMap(({ key, title }) => (key === undefined ? [] : [[`g ${key}`, title] as const])),
+    ...pages().flatMap(({ key, title }) =>
+      key === undefined ? [] : [[`g ${key}`, title] as const],
+    ),
     ['j k', text.walk],
     ['Enter', text.open],
     ['Esc', text.close],

@@ -9,7 +9,10 @@ export interface User {
 }
 
 /** Who reads the page. `unknown` until the first answer; `why` says what ended the session. */
-export type Session = { readonly state: 'unknown' } | { readonly state: 'out'; readonly why?: string } | { readonly state: 'in'; readonly user: User };
+export type Session =
+  | { readonly state: 'unknown' }
+  | { readonly state: 'out'; readonly why?: string }
+  | { readonly state: 'in'; readonly user: User };
 
 interface SignedIn {
   readonly access_token: string;
@@ -38,21 +41,33 @@ export const accessToken = (): string | undefined => token;
 const mark = 'signed-in';
 
 /** Answers with what svc refused, undefined when it did not. */
-export async function signIn(path: 'login' | 'setup', body: object): Promise<{ readonly code: string; readonly message: string } | undefined> {
+export async function signIn(
+  path: 'login' | 'setup',
+  body: object,
+): Promise<{ readonly code: string; readonly message: string } | undefined> {
   const answer = await post(path, { ...body, cookie: true });
   if (answer === undefined) {
     return { code: 'silence', message: 'svc does not answer' };
   }
-  const text = (await answer.json().catch(() => ({}))) as Partial<SignedIn> & { error?: string; message?: string };
+  const text = (await answer.json().catch(() => ({}))) as Partial<SignedIn> & {
+    error?: string;
+    message?: string;
+  };
   if (!answer.ok) {
-    return { code: text.error ?? 'unknown', message: text.message ?? `the answer was ${answer.status}` };
+    return {
+      code: text.error ?? 'unknown',
+      message: text.message ?? `the answer was ${answer.status}`,
+    };
   }
   signedIn(text as SignedIn);
   return undefined;
 }
 
 export async function signOut(): Promise<void> {
-  await fetch(below('/api/v1/auth/logout'), { method: 'POST', headers: { authorization: `Bearer ${token ?? ''}` } }).catch(() => undefined);
+  await fetch(below('/api/v1/auth/logout'), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token ?? ''}` },
+  }).catch(() => undefined);
   signedOut();
 }
 
@@ -111,10 +126,19 @@ function signedIn({ access_token: fresh, user }: SignedIn): void {
   kept.write(mark, '1');
   const before = session.value;
   // The same person again changes nothing on the page.
-  if (before.state !== 'in' || before.user.id !== user.id || before.user.role !== user.role || before.user.display_name !== user.display_name) {
+  if (
+    before.state !== 'in' ||
+    before.user.id !== user.id ||
+    before.user.role !== user.role ||
+    before.user.display_name !== user.display_name
+  ) {
     session.set({ state: 'in', user });
   }
 }
 
 const post = (path: string, body: object): Promise<Response | undefined> =>
-  fetch(below(`/api/v1/auth/${path}`), { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }).catch(() => undefined);
+  fetch(below(`/api/v1/auth/${path}`), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  }).catch(() => undefined);

@@ -63,7 +63,13 @@ export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' 
       <Side current={parts[0] ?? ''} added={additions.pages} rooms={additions.rooms} />
       <div class="veil" onClick={() => setOpen(false)} />
       <header class="bar">
-        <button type="button" class="button button-quiet burger" aria-label={text.menu} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <button
+          type="button"
+          class="button button-quiet burger"
+          aria-label={text.menu}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
           <Icon name="menu" />
         </button>
         <button type="button" class="jump" onClick={() => showPalette()}>
@@ -74,7 +80,9 @@ export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' 
         <Heart />
         <Button kind="quiet" icon="sun" label={text.theme} onClick={otherTheme} />
         <details class="account">
-          <summary aria-label={`${initials(user.display_name)}, ${text.account}`}>{initials(user.display_name)}</summary>
+          <summary aria-label={`${initials(user.display_name)}, ${text.account}`}>
+            {initials(user.display_name)}
+          </summary>
           <div class="menu">
             <p>
               <b>{user.display_name}</b>
@@ -85,7 +93,9 @@ export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' 
               <select
                 aria-label={text.language}
                 value={chosenLanguage() ?? ''}
-                onChange={({ currentTarget: { value } }) => chooseLanguage(value === '' ? undefined : value)}
+                onChange={({ currentTarget: { value } }) =>
+                  chooseLanguage(value === '' ? undefined : value)
+                }
               >
                 <option value="">English</option>
                 {additions.languages.map(({ tag, title }) => (
@@ -104,7 +114,13 @@ export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' 
       <main id="main" tabIndex={-1}>
         <Banners />
         <Away room={entry?.room} rooms={additions.rooms} />
-        {entry ? <Loaded key={entry.id} entry={entry} /> : added ? <AddedPage key={added.id} page={added} /> : <NotFound />}
+        {entry ? (
+          <Loaded key={entry.id} entry={entry} />
+        ) : added ? (
+          <AddedPage key={added.id} page={added} />
+        ) : (
+          <NotFound />
+        )}
       </main>
       <Notices />
       <Overlay />
@@ -112,16 +128,41 @@ export function Shell({ user }: { readonly user: Extract<Session, { state: 'in' 
   );
 }
 
-function Side({ current, added, rooms }: { readonly current: string; readonly added: readonly Addition[]; readonly rooms: readonly string[] }) {
+function Side({
+  current,
+  added,
+  rooms,
+}: {
+  readonly current: string;
+  readonly added: readonly Addition[];
+  readonly rooms: readonly string[];
+}) {
   const may = useMay();
-  const open = useData<Page<unknown>>('/alerts/incidents', { query: { status: 'open', limit: 1 }, kinds: ['incidents'] });
-  const entries = pages().filter(({ hidden, room, right }) => !hidden && (room === undefined || rooms.includes(room)) && (right === undefined || may(right)));
-  const sections = [...new Set([...entries.map(({ section }) => section), ...added.map(({ nav }) => nav.section)])];
+  const open = useData<Page<unknown>>('/alerts/incidents', {
+    query: { status: 'open', limit: 1 },
+    kinds: ['incidents'],
+  });
+  const entries = pages().filter(
+    ({ hidden, room, right }) =>
+      !hidden &&
+      (room === undefined || rooms.includes(room)) &&
+      (right === undefined || may(right)),
+  );
+  const sections = [
+    ...new Set([...entries.map(({ section }) => section), ...added.map(({ nav }) => nav.section)]),
+  ];
   return (
     <nav class="side" aria-label={text.nav}>
       <a class="brand" href={address([])}>
         <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
-          <path d="M2 10h3l2-5 3.500 10L13 8l1.500 2H18" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round" stroke-linecap="round" />
+          <path
+            d="M2 10h3l2-5 3.500 10L13 8l1.500 2H18"
+            fill="none"
+            stroke="currentColor"
+            stroke-width="2"
+            stroke-linejoin="round"
+            stroke-linecap="round"
+          />
         </svg>
         svc
       </a>
@@ -133,7 +174,10 @@ function Side({ current, added, rooms }: { readonly current: string; readonly ad
               .filter((entry) => entry.section === section)
               .map(({ id, title, icon }) => (
                 <li key={id}>
-                  <a href={address(id === '' ? [] : [id])} aria-current={id === current ? 'page' : undefined}>
+                  <a
+                    href={address(id === '' ? [] : [id])}
+                    aria-current={id === current ? 'page' : undefined}
+                  >
                     <Icon name={icon} />
                     <span>{title}</span>
                     {id === 'incidents' && (open.value?.total ?? 0) > 0 && (
@@ -165,7 +209,11 @@ function Side({ current, added, rooms }: { readonly current: string; readonly ad
 function Heart() {
   const { state } = useStore(connection);
   return (
-    <span class={`heart heart-${state}`} role="status" title={state === 'live' ? text.live : text.joining}>
+    <span
+      class={`heart heart-${state}`}
+      role="status"
+      title={state === 'live' ? text.live : text.joining}
+    >
       <span class="hidden-text">{state === 'live' ? text.live : text.joining}</span>
     </span>
   );
@@ -177,7 +225,9 @@ function Banners() {
   const present = useNow();
   return (
     <div aria-live="assertive">
-      {connected.state === 'lost' && <p class="banner critical">{say(text.lost, { time: moment(connected.since, present) })}</p>}
+      {connected.state === 'lost' && (
+        <p class="banner critical">{say(text.lost, { time: moment(connected.since, present) })}</p>
+      )}
       {isOld && (
         <p class="banner info">
           {text.newer}{' '}
@@ -191,7 +241,13 @@ function Banners() {
 }
 
 /** A page whose plugin is away, be it for the moment of a reload, says so. */
-function Away({ room, rooms }: { readonly room: string | undefined; readonly rooms: readonly string[] }) {
+function Away({
+  room,
+  rooms,
+}: {
+  readonly room: string | undefined;
+  readonly rooms: readonly string[];
+}) {
   // None are known before the first answer; then no page is without its plugin.
   if (room === undefined || rooms.length === 0 || rooms.includes(room)) {
     return null;
@@ -254,7 +310,11 @@ function Overlay() {
       void import('./palette.tsx').then((module) => setParts(() => module));
     }
   }, [shown]);
-  return shown === undefined || Parts === undefined ? null : shown === 'palette' ? <Parts.Palette /> : <Parts.Keys />;
+  return shown === undefined || Parts === undefined ? null : shown === 'palette' ? (
+    <Parts.Palette />
+  ) : (
+    <Parts.Keys />
+  );
 }
 
 const initials = (name: string): string =>

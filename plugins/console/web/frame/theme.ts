@@ -5,7 +5,9 @@ export type Theme = 'system' | 'light' | 'dark';
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
 /** What the reader has chosen for this machine. */
-export const theme = new Store<Theme>(themes.find((name) => name === kept.read('theme')) ?? 'system');
+export const theme = new Store<Theme>(
+  themes.find((name) => name === kept.read('theme')) ?? 'system',
+);
 
 /** Shows the chosen theme, now and whenever another one is chosen. */
 export function followTheme(): void {
@@ -26,6 +28,9 @@ export function followTheme(): void {
 
 /** Whether the page is dark at this moment. */
 export const isDark = (): boolean =>
-  theme.value === 'dark' || (theme.value === 'system' && typeof matchMedia === 'function' && matchMedia('(prefers-color-scheme: dark)').matches);
+  theme.value === 'dark' ||
+  (theme.value === 'system' &&
+    typeof matchMedia === 'function' &&
+    matchMedia('(prefers-color-scheme: dark)').matches);
 
 export const otherTheme = (): void => theme.set(isDark() ? 'light' : 'dark');

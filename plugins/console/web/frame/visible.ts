@@ -2,12 +2,15 @@ import { options, type VNode } from 'preact';
 
 /** Control characters, and those that turn the direction of what follows: they would hide or disguise what stands around them. */
 // oxlint-disable-next-line no-control-regex
-const invisible = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const invisible =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 // oxlint-disable-next-line no-control-regex
-const mayHide = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
+const mayHide =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
 
 /** The text with everything that cannot be seen made visible, such as `␛[31m` for a colour of a terminal. */
-export const visible = (text: string): string => (mayHide.test(text) ? text.replace(invisible, picture) : text);
+export const visible = (text: string): string =>
+  mayHide.test(text) ? text.replace(invisible, picture) : text;
 
 function picture(character: string): string {
   const code = character.charCodeAt(0);
@@ -31,8 +34,13 @@ export function showEverything(): void {
       const { children } = props;
       if (typeof children === 'string') {
         props['children'] = visible(children);
-      } else if (Array.isArray(children) && children.some((child) => typeof child === 'string' && mayHide.test(child))) {
-        props['children'] = children.map((child: unknown) => (typeof child === 'string' ? visible(child) : child));
+      } else if (
+        Array.isArray(children) &&
+        children.some((child) => typeof child === 'string' && mayHide.test(child))
+      ) {
+        props['children'] = children.map((child: unknown) =>
+          typeof child === 'string' ? visible(child) : child,
+        );
       }
       for (const name of attributes) {
         if (typeof props[name] === 'string') {

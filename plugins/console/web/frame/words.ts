@@ -19,7 +19,9 @@ export function words<T extends Words>(area: string, own: T): T {
 
 /** A sentence with its gaps filled: `say(text.found, { count: 3 })` for "{count} devices". */
 export const say = (sentence: string, values: Readonly<Record<string, string | number>>): string =>
-  sentence.replace(/\{(\w+)\}/g, (gap, name: string) => (name in values ? String(values[name]) : gap));
+  sentence.replace(/\{(\w+)\}/g, (gap, name: string) =>
+    name in values ? String(values[name]) : gap,
+  );
 
 const kinds = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
 

@@ -70,7 +70,17 @@ interface GraphProps extends Omit<ChartProps, 'queries' | 'window' | 'points'> {
 }
 
 /** Lines that somebody else has asked for, drawn as every chart is. */
-export function Graph({ title, plotted, bounds, query, unit = 'count', height = 160, otherwise, tools, ...drawn }: GraphProps) {
+export function Graph({
+  title,
+  plotted,
+  bounds,
+  query,
+  unit = 'count',
+  height = 160,
+  otherwise,
+  tools,
+  ...drawn
+}: GraphProps) {
   const [asTable, setAsTable] = useState(false);
   const [point, setPoint] = useState<number | null>(null);
   return (
@@ -81,8 +91,19 @@ export function Graph({ title, plotted, bounds, query, unit = 'count', height = 
         </h2>
         <div class="chart-tools">
           {tools}
-          <Button kind="quiet" icon="table" label={`${text.table}: ${title}`} pressed={asTable} onClick={() => setAsTable(!asTable)} />
-          <a class="button button-quiet" href={address(['explore'], { q: query })} aria-label={`${text.query}: ${title}`} title={text.query}>
+          <Button
+            kind="quiet"
+            icon="table"
+            label={`${text.table}: ${title}`}
+            pressed={asTable}
+            onClick={() => setAsTable(!asTable)}
+          />
+          <a
+            class="button button-quiet"
+            href={address(['explore'], { q: query })}
+            aria-label={`${text.query}: ${title}`}
+            title={text.query}
+          >
             ⌕
           </a>
         </div>
@@ -113,7 +134,18 @@ interface CanvasProps extends Pick<ChartProps, 'title' | 'top' | 'marks' | 'sync
   readonly onPoint: (index: number | null) => void;
 }
 
-function Canvas({ title, plotted, bounds, unit, height, top, marks, sync, onPoint, onRange }: CanvasProps) {
+function Canvas({
+  title,
+  plotted,
+  bounds,
+  unit,
+  height,
+  top,
+  marks,
+  sync,
+  onPoint,
+  onRange,
+}: CanvasProps) {
   const element = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | undefined>(undefined);
   const [kit, setKit] = useState<typeof import('./plot.ts')>();
@@ -121,38 +153,81 @@ function Canvas({ title, plotted, bounds, unit, height, top, marks, sync, onPoin
   useEffect(() => void import('./plot.ts').then((loaded) => setKit(() => loaded)), []);
   useEffect(() => {
     if (kit) {
-      plot.current = new kit.Plot(element.current!, { unit, height, top, marks, sync, onPoint, onRange });
+      plot.current = new kit.Plot(element.current!, {
+        unit,
+        height,
+        top,
+        marks,
+        sync,
+        onPoint,
+        onRange,
+      });
     }
     return () => {
       plot.current?.close();
       plot.current = undefined;
     };
   }, [kit, unit, height, shownTheme, JSON.stringify(marks)]);
-  useEffect(() => plot.current?.draw(plotted, bounds), [kit, plotted, bounds[0], bounds[1], shownTheme, JSON.stringify(marks)]);
-  return <div class="plot" ref={element} role="img" aria-label={kit?.summary(title, plotted, unit) ?? title} style={{ height: `${height}px` }} />;
+  useEffect(
+    () => plot.current?.draw(plotted, bounds),
+    [kit, plotted, bounds[0], bounds[1], shownTheme, JSON.stringify(marks)],
+  );
+  return (
+    <div
+      class="plot"
+      ref={element}
+      role="img"
+      aria-label={kit?.summary(title, plotted, unit) ?? title}
+      style={{ height: `${height}px` }}
+    />
+  );
 }
 
-function Legend({ plotted: { times, lines }, unit, at }: { readonly plotted: Plotted; readonly unit: Unit; readonly at: number | null }) {
+function Legend({
+  plotted: { times, lines },
+  unit,
+  at,
+}: {
+  readonly plotted: Plotted;
+  readonly unit: Unit;
+  readonly at: number | null;
+}) {
   return (
     <ul class="legend">
-      {at !== null && times[at] !== undefined && <li class="legend-time">{moment(times[at] * 1000, Date.now())}</li>}
+      {at !== null && times[at] !== undefined && (
+        <li class="legend-time">{moment(times[at] * 1000, Date.now())}</li>
+      )}
       {lines.slice(0, mostNamed).map(({ name, values }, index) => (
         <li key={name}>
           <i class={`swatch series-${(index % 7) + 1}`} />
           <span class="cut" title={name}>
             {name}
           </span>
-          <b>{figure(at === null ? values.findLast((value) => value !== null) : values[at], unit)}</b>
+          <b>
+            {figure(at === null ? values.findLast((value) => value !== null) : values[at], unit)}
+          </b>
         </li>
       ))}
-      {lines.length > mostNamed && <li class="soft">{count(text.left, lines.length - mostNamed)}</li>}
+      {lines.length > mostNamed && (
+        <li class="soft">{count(text.left, lines.length - mostNamed)}</li>
+      )}
     </ul>
   );
 }
 
-function Values({ plotted: { times, lines }, unit, title }: { readonly plotted: Plotted; readonly unit: Unit; readonly title: string }) {
+function Values({
+  plotted: { times, lines },
+  unit,
+  title,
+}: {
+  readonly plotted: Plotted;
+  readonly unit: Unit;
+  readonly title: string;
+}) {
   const stride = Math.max(1, Math.ceil(times.length / 60));
-  const rows = times.map((time, index) => ({ time, index })).filter(({ index }) => index % stride === 0);
+  const rows = times
+    .map((time, index) => ({ time, index }))
+    .filter(({ index }) => index % stride === 0);
   return (
     <div class="table scrolls" tabIndex={0} role="region" aria-label={title}>
       <table aria-label={title}>
@@ -184,12 +259,18 @@ function Values({ plotted: { times, lines }, unit, title }: { readonly plotted: 
 }
 
 interface Matrix {
-  readonly result: readonly { readonly metric: Readonly<Record<string, string>>; readonly values: readonly (readonly [number, string])[] }[];
+  readonly result: readonly {
+    readonly metric: Readonly<Record<string, string>>;
+    readonly values: readonly (readonly [number, string])[];
+  }[];
 }
 
 const fewPoints = 240;
 
-function boundsOf(window: Window, points: number): { readonly from: number; readonly to: number; readonly step: number } {
+function boundsOf(
+  window: Window,
+  points: number,
+): { readonly from: number; readonly to: number; readonly step: number } {
   const length = 'last' in window ? window.last : window.to - window.from;
   const step = Math.max(5, Math.ceil(length / points));
   const to = 'last' in window ? Math.floor(Date.now() / 1000 / step) * step : window.to;
@@ -199,7 +280,12 @@ function boundsOf(window: Window, points: number): { readonly from: number; read
 /** Asks for all queries of one chart; a window that ends now is asked for again with each step. */
 function useMatrix(queries: readonly ChartQuery[], window: Window, points: number) {
   const key = JSON.stringify([queries, window, points]);
-  const [state, setState] = useState<{ key: string; plotted?: Plotted; error?: ApiError; bounds: readonly [number, number] }>({ key, bounds: [0, 1] });
+  const [state, setState] = useState<{
+    key: string;
+    plotted?: Plotted;
+    error?: ApiError;
+    bounds: readonly [number, number];
+  }>({ key, bounds: [0, 1] });
   const [round, again] = useState(0);
   useEffect(() => {
     const own = new AbortController();
@@ -207,7 +293,13 @@ function useMatrix(queries: readonly ChartQuery[], window: Window, points: numbe
       const { from, to, step } = boundsOf(window, points);
       try {
         const answers = await Promise.all(
-          queries.map(({ expr }) => api.post<Matrix>('/metricsdb/query_range', { query: expr, start: from, end: to, step }, { signal: own.signal })),
+          queries.map(({ expr }) =>
+            api.post<Matrix>(
+              '/metricsdb/query_range',
+              { query: expr, start: from, end: to, step },
+              { signal: own.signal },
+            ),
+          ),
         );
         setState({ key, plotted: plottedOf(queries, answers, from, to, step), bounds: [from, to] });
       } catch (error) {
@@ -215,27 +307,48 @@ function useMatrix(queries: readonly ChartQuery[], window: Window, points: numbe
         if (!own.signal.aborted) {
           // A store that is away for a moment takes nothing off the page.
           setState((before) =>
-            before.key === key && before.plotted && (refused.isSilence || refused.status >= 500) ? before : { key, error: refused, bounds: [from, to] },
+            before.key === key && before.plotted && (refused.isSilence || refused.status >= 500)
+              ? before
+              : { key, error: refused, bounds: [from, to] },
           );
         }
       }
     };
     void load();
     const stop = onChanged([], () => void load());
-    const timer = 'last' in window ? setInterval(() => document.visibilityState === 'visible' && void load(), boundsOf(window, points).step * 1000) : undefined;
+    const timer =
+      'last' in window
+        ? setInterval(
+            () => document.visibilityState === 'visible' && void load(),
+            boundsOf(window, points).step * 1000,
+          )
+        : undefined;
     return () => {
       own.abort();
       stop();
       clearInterval(timer);
     };
   }, [key, round]);
-  const { plotted, error, bounds } = useMemo(() => (state.key === key ? state : { bounds: state.bounds, plotted: undefined, error: undefined }), [state, key]);
+  const { plotted, error, bounds } = useMemo(
+    () =>
+      state.key === key ? state : { bounds: state.bounds, plotted: undefined, error: undefined },
+    [state, key],
+  );
   return { plotted, error, bounds, retry: () => again(round + 1) };
 }
 
 /** All lines on one grid of times; where a line has no sample there is a gap. */
-function plottedOf(queries: readonly ChartQuery[], answers: readonly Matrix[], from: number, to: number, step: number): Plotted {
-  const times = Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, at) => from + at * step);
+function plottedOf(
+  queries: readonly ChartQuery[],
+  answers: readonly Matrix[],
+  from: number,
+  to: number,
+  step: number,
+): Plotted {
+  const times = Array.from(
+    { length: Math.floor((to - from) / step) + 1 },
+    (_, at) => from + at * step,
+  );
   const lines = answers.flatMap(({ result }, at) =>
     named(queries[at]!, result).map(({ name, values }): Line => {
       const row = Array.from<number | null>({ length: times.length }).fill(null);
@@ -251,18 +364,32 @@ function plottedOf(queries: readonly ChartQuery[], answers: readonly Matrix[], f
 
 /** By their names, so that a line keeps its colour however the store orders them. */
 function named(query: ChartQuery, result: Matrix['result']) {
-  const told = query.name === undefined ? distinct(result.map(({ metric }) => metric)) : result.map(({ metric }) => metric);
-  return result.map(({ values }, at) => ({ name: nameOf(query, told[at]!), values })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const told =
+    query.name === undefined
+      ? distinct(result.map(({ metric }) => metric))
+      : result.map(({ metric }) => metric);
+  return result
+    .map(({ values }, at) => ({ name: nameOf(query, told[at]!), values }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Labels that are the same on all lines tell none of them apart. */
-function distinct(metrics: readonly Readonly<Record<string, string>>[]): readonly Readonly<Record<string, string>>[] {
+function distinct(
+  metrics: readonly Readonly<Record<string, string>>[],
+): readonly Readonly<Record<string, string>>[] {
   const [first = {}, ...others] = metrics;
-  const same = Object.keys(first).filter((label) => label !== '__name__' && others.every((metric) => metric[label] === first[label]));
-  return metrics.map((metric) => Object.fromEntries(Object.entries(metric).filter(([label]) => !same.includes(label))));
+  const same = Object.keys(first).filter(
+    (label) => label !== '__name__' && others.every((metric) => metric[label] === first[label]),
+  );
+  return metrics.map((metric) =>
+    Object.fromEntries(Object.entries(metric).filter(([label]) => !same.includes(label))),
+  );
 }
 
-export function nameOf({ name, expr }: ChartQuery, metric: Readonly<Record<string, string>>): string {
+export function nameOf(
+  { name, expr }: ChartQuery,
+  metric: Readonly<Record<string, string>>,
+): string {
   if (name !== undefined) {
     return name.replace(/\{\{(\w+)\}\}/g, (_gap, label: string) => metric[label] ?? '');
   }

@@ -69,7 +69,8 @@ export function tell(message: string, tone: Notice['tone'] = 'ok'): void {
   setTimeout(() => dismiss(id), tone === 'ok' ? 4_000 : 10_000);
 }
 
-const dismiss = (id: number): void => notices.set(notices.value.filter((notice) => notice.id !== id));
+const dismiss = (id: number): void =>
+  notices.set(notices.value.filter((notice) => notice.id !== id));
 
 /** Does something at the press of a button: says `done`, or what svc refused. False when it did. */
 export async function attempt(work: () => Promise<unknown>, done?: string): Promise<boolean> {

@@ -13,7 +13,11 @@ interface FieldProps {
   /** What is expected, in a few words. */
   readonly hint?: ComponentChildren;
   readonly error?: string;
-  readonly children: (props: { readonly id: string; readonly 'aria-describedby'?: string; readonly 'aria-invalid'?: boolean }) => ComponentChildren;
+  readonly children: (props: {
+    readonly id: string;
+    readonly 'aria-describedby'?: string;
+    readonly 'aria-invalid'?: boolean;
+  }) => ComponentChildren;
 }
 
 /** A label, its control, and what is wrong with it right below. */
@@ -23,7 +27,11 @@ export function Field({ label, hint, error, children }: FieldProps) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children({ id, 'aria-describedby': note === undefined ? undefined : `${id}-note`, 'aria-invalid': error !== undefined || undefined })}
+      {children({
+        id,
+        'aria-describedby': note === undefined ? undefined : `${id}-note`,
+        'aria-invalid': error !== undefined || undefined,
+      })}
       {note !== undefined && (
         <p id={`${id}-note`} class={error === undefined ? 'hint' : 'hint critical'}>
           {note}
@@ -51,17 +59,44 @@ interface TextProps {
 /** Browsers obey `autofocus` once a document, and here one form follows another. */
 const takeFocus = (element: HTMLElement | null): void => element?.focus();
 
-export function TextField({ label, value, onInput, hint, error, type = 'text', rows, mono, ...rest }: TextProps) {
+export function TextField({
+  label,
+  value,
+  onInput,
+  hint,
+  error,
+  type = 'text',
+  rows,
+  mono,
+  ...rest
+}: TextProps) {
   // Which of its kinds a field is decides over no other property that it has here.
   const kind = { type } as { readonly type: 'text' };
-  const shared = { value, class: mono ? 'mono' : undefined, spellcheck: !mono, ...(rest.autoFocus && { ref: takeFocus }) };
+  const shared = {
+    value,
+    class: mono ? 'mono' : undefined,
+    spellcheck: !mono,
+    ...(rest.autoFocus && { ref: takeFocus }),
+  };
   return (
     <Field label={label} hint={hint} error={error}>
       {(ids) =>
         rows === undefined ? (
-          <input {...ids} {...shared} {...rest} {...kind} onInput={(event) => onInput(event.currentTarget.value)} />
+          <input
+            {...ids}
+            {...shared}
+            {...rest}
+            {...kind}
+            onInput={(event) => onInput(event.currentTarget.value)}
+          />
         ) : (
-          <textarea {...ids} {...shared} {...rest} rows={rows} onInput={(event) => onInput(event.currentTarget.value)} />
+          <textarea
+            {...ids}
+            {...shared}
+            {...rest}
+            rows={rows}
+            onInput={(event) => onInput(event.currentTarget.value)}
+          />
         )
       }
     </Field>
@@ -77,11 +112,22 @@ interface ChoiceProps<T extends string> {
   readonly error?: string;
 }
 
-export function SelectField<T extends string>({ label, value, options, onChange, hint, error }: ChoiceProps<T>) {
+export function SelectField<T extends string>({
+  label,
+  value,
+  options,
+  onChange,
+  hint,
+  error,
+}: ChoiceProps<T>) {
   return (
     <Field label={label} hint={hint} error={error}>
       {(ids) => (
-        <select {...ids} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
+        <select
+          {...ids}
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value as T)}
+        >
           {options.map(([option, name]) => (
             <option key={option} value={option} selected={option === value}>
               {name}
@@ -107,7 +153,12 @@ export function CheckField({
   const id = useId();
   return (
     <div class="field check">
-      <input id={id} type="checkbox" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <input
+        id={id}
+        type="checkbox"
+        checked={value}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
       <label for={id}>{label}</label>
       {hint !== undefined && <p class="hint">{hint}</p>}
     </div>
@@ -115,11 +166,21 @@ export function CheckField({
 }
 
 /** A few choices side by side, such as a filter. */
-export function Segments<T extends string>({ label, value, options, onChange }: Omit<ChoiceProps<T>, 'hint' | 'error'>) {
+export function Segments<T extends string>({
+  label,
+  value,
+  options,
+  onChange,
+}: Omit<ChoiceProps<T>, 'hint' | 'error'>) {
   return (
     <div class="segments" role="group" aria-label={label}>
       {options.map(([option, name]) => (
-        <button key={option} type="button" aria-pressed={option === value} onClick={() => onChange(option)}>
+        <button
+          key={option}
+          type="button"
+          aria-pressed={option === value}
+          onClick={() => onChange(option)}
+        >
           {name}
         </button>
       ))}
@@ -138,7 +199,14 @@ interface FormProps {
 }
 
 /** Sends once at a time, and says what svc refused. */
-export function Form({ children, submit = text.save, kind = 'primary', onSubmit, onCancel, disabled }: FormProps) {
+export function Form({
+  children,
+  submit = text.save,
+  kind = 'primary',
+  onSubmit,
+  onCancel,
+  disabled,
+}: FormProps) {
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
   const send = async (event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> => {

@@ -6,7 +6,8 @@ const shapes = {
   explore: 'M2.5 12.5 6 8l2.5 2.5 5-7M2.5 2.5v11h11',
   logs: 'M3 4h10M3 8h7M3 12h9',
   traces: 'M2.5 4h6M5 8h6M8 12h5.5',
-  topology: 'M8 5.5V8M8 8 4 10.5M8 8l4 2.5M8 2.5v3M2.5 10.5h3v3h-3zM10.5 10.5h3v3h-3zM6.5 2.5h3v3h-3z',
+  topology:
+    'M8 5.5V8M8 8 4 10.5M8 8l4 2.5M8 2.5v3M2.5 10.5h3v3h-3zM10.5 10.5h3v3h-3zM6.5 2.5h3v3h-3z',
   dashboards: 'M2.5 2.5h5v6h-5zM9.5 2.5h4v3h-4zM9.5 7.5h4v6h-4zM2.5 10.5h5v3h-5z',
   chat: 'M2.5 3h11v8H7l-3 2.5V11H2.5z',
   approvals: 'M3 8.5 6.5 12 13 4.5',
@@ -44,7 +45,16 @@ export type IconName = keyof typeof shapes;
 
 export function Icon({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) {
   return (
-    <svg class="icon" width={size} height={size} viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.4" aria-hidden="true">
+    <svg
+      class="icon"
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.4"
+      aria-hidden="true"
+    >
       <path d={shapes[name]} stroke-linecap="round" stroke-linejoin="round" />
     </svg>
   );

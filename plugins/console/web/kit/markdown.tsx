@@ -56,10 +56,21 @@ function blocks(lines: readonly string[], depth = 0): VNode[] {
       at = end;
     } else if (line.includes('|') && tableRule.test(lines[at + 1] ?? '')) {
       const end = until(lines, at + 2, (next) => !next.includes('|'));
-      out.push(<MarkdownTable key={at} head={cells(line)} rows={lines.slice(at + 2, end).map(cells)} />);
+      out.push(
+        <MarkdownTable key={at} head={cells(line)} rows={lines.slice(at + 2, end).map(cells)} />,
+      );
       at = end;
     } else {
-      const end = until(lines, at + 1, (next) => next.trim() === '' || fence.test(next) || heading.test(next) || item.test(next) || quote.test(next));
+      const end = until(
+        lines,
+        at + 1,
+        (next) =>
+          next.trim() === '' ||
+          fence.test(next) ||
+          heading.test(next) ||
+          item.test(next) ||
+          quote.test(next),
+      );
       out.push(<p key={at}>{inline(lines.slice(at, end).join('\n'))}</p>);
       at = end;
     }
@@ -77,7 +88,8 @@ function until(lines: readonly string[], from: number, ends: (line: string) => b
 
 /** A list goes on with its items, with lines that stand under them, and over one empty line. */
 const endOfList = (lines: readonly string[], from: number): number =>
-  until(lines, from, (line) => !(item.test(line) || /^\s+\S/.test(line) || line.trim() === '')) || lines.length;
+  until(lines, from, (line) => !(item.test(line) || /^\s+\S/.test(line) || line.trim() === '')) ||
+  lines.length;
 
 function List({ lines, depth }: { readonly lines: readonly string[]; readonly depth: number }) {
   const [, margin = '', bullet = '-'] = item.exec(lines[0]!) ?? [];
@@ -87,14 +99,24 @@ function List({ lines, depth }: { readonly lines: readonly string[]; readonly de
     if (indent !== undefined && indent.length <= margin.length + 1) {
       items.push([text!]);
     } else {
-      items.at(-1)?.push(line.slice(Math.min(line.length - line.trimStart().length, margin.length + bullet.length + 1)));
+      items
+        .at(-1)
+        ?.push(
+          line.slice(
+            Math.min(line.length - line.trimStart().length, margin.length + bullet.length + 1),
+          ),
+        );
     }
   }
   const Kind = /\d/.test(bullet) ? 'ol' : 'ul';
   return (
     <Kind>
       {items.map((own, at) => (
-        <li key={at}>{own.some((line) => line.trim() !== '' && own.length > 1) && own.length > 1 ? blocks(own, depth + 1) : inline(own[0]!)}</li>
+        <li key={at}>
+          {own.some((line) => line.trim() !== '' && own.length > 1) && own.length > 1
+            ? blocks(own, depth + 1)
+            : inline(own[0]!)}
+        </li>
       ))}
     </Kind>
   );
@@ -107,7 +129,13 @@ const cells = (line: string): readonly string[] =>
     .split('|')
     .map((cell) => cell.trim());
 
-const MarkdownTable = ({ head, rows }: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] }) => (
+const MarkdownTable = ({
+  head,
+  rows,
+}: {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}) => (
   <table>
     <thead>
       <tr>
@@ -174,7 +202,11 @@ export function Link({ href, label }: { readonly href: string; readonly label: s
     return <a href={below(href)}>{label}</a>;
   }
   if (href.startsWith(playbook)) {
-    return <a href={address(['knowledge'], { read: `vault/${href.slice(playbook.length)}` })}>{label.replace(playbook, '')}</a>;
+    return (
+      <a href={address(['knowledge'], { read: `vault/${href.slice(playbook.length)}` })}>
+        {label.replace(playbook, '')}
+      </a>
+    );
   }
   return /^https?:\/\//i.test(href) ? (
     <a href={href} title={href} target="_blank" rel="noreferrer noopener">

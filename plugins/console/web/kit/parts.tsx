@@ -5,7 +5,13 @@ import type { ApiError } from '../frame/api.ts';
 import { words } from '../frame/words.ts';
 import { Icon, type IconName } from './icon.tsx';
 
-const text = words('parts', { retry: 'Try again', copy: 'Copy', copied: 'Copied', loading: 'Loading', notAllowed: 'Your role may not see this.' });
+const text = words('parts', {
+  retry: 'Try again',
+  copy: 'Copy',
+  copied: 'Copied',
+  loading: 'Loading',
+  notAllowed: 'Your role may not see this.',
+});
 
 interface ButtonProps {
   readonly children?: ComponentChildren;
@@ -20,9 +26,27 @@ interface ButtonProps {
   readonly keys?: string;
 }
 
-export function Button({ children, onClick, kind = 'plain', icon, label, disabled, type = 'button', pressed, keys }: ButtonProps) {
+export function Button({
+  children,
+  onClick,
+  kind = 'plain',
+  icon,
+  label,
+  disabled,
+  type = 'button',
+  pressed,
+  keys,
+}: ButtonProps) {
   return (
-    <button type={type} class={`button button-${kind}`} onClick={onClick} disabled={disabled} aria-label={label} title={label} aria-pressed={pressed}>
+    <button
+      type={type}
+      class={`button button-${kind}`}
+      onClick={onClick}
+      disabled={disabled}
+      aria-label={label}
+      title={label}
+      aria-pressed={pressed}
+    >
       {icon && <Icon name={icon} />}
       {children}
       {keys && <kbd>{keys}</kbd>}
@@ -31,11 +55,19 @@ export function Button({ children, onClick, kind = 'plain', icon, label, disable
 }
 
 /** Lines where text will stand, as long as it is not known. */
-export function Skeleton({ lines = 3, height }: { readonly lines?: number; readonly height?: number }) {
+export function Skeleton({
+  lines = 3,
+  height,
+}: {
+  readonly lines?: number;
+  readonly height?: number;
+}) {
   return (
     <div class="skeleton" role="status" aria-label={text.loading}>
       {height === undefined ? (
-        Array.from({ length: lines }, (_, at) => <i key={at} style={{ width: `${[92, 78, 85, 64][at % 4]}%` }} />)
+        Array.from({ length: lines }, (_, at) => (
+          <i key={at} style={{ width: `${[92, 78, 85, 64][at % 4]}%` }} />
+        ))
       ) : (
         <i style={{ height: `${height}px`, width: '100%' }} />
       )}
@@ -44,7 +76,13 @@ export function Skeleton({ lines = 3, height }: { readonly lines?: number; reado
 }
 
 /** Nothing is here, and what to do next. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+export function Empty({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}) {
   return (
     <div class="empty">
       <p>{title}</p>
@@ -54,7 +92,13 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
 }
 
 /** What svc refused, in its words. */
-export function Refused({ error, retry }: { readonly error: ApiError; readonly retry?: () => void }) {
+export function Refused({
+  error,
+  retry,
+}: {
+  readonly error: ApiError;
+  readonly retry?: () => void;
+}) {
   return (
     <div class="refused" role="alert">
       <p>{error.status === 403 ? text.notAllowed : error.message}</p>
@@ -69,8 +113,13 @@ export function Refused({ error, retry }: { readonly error: ApiError; readonly r
 }
 
 /** In the place of what is still to come, or does not come. */
-export const Awaited = ({ error, lines }: { readonly error: ApiError | undefined; readonly lines: number }) =>
-  error === undefined ? <Skeleton lines={lines} /> : <Refused error={error} />;
+export const Awaited = ({
+  error,
+  lines,
+}: {
+  readonly error: ApiError | undefined;
+  readonly lines: number;
+}) => (error === undefined ? <Skeleton lines={lines} /> : <Refused error={error} />);
 
 /** A part of a page under its heading; a line above it, no box around it. */
 export function Section({
@@ -117,7 +166,11 @@ export function Head({
 }
 
 /** Names and values in two columns; what has no value is left out. */
-export function Fields({ of }: { readonly of: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+export function Fields({
+  of,
+}: {
+  readonly of: readonly (readonly [name: string, value: ComponentChildren])[];
+}) {
   return (
     <dl class="fields">
       {of
@@ -172,7 +225,12 @@ export function Tabs({
   tabs,
   active,
 }: {
-  readonly tabs: readonly { readonly id: string; readonly title: string; readonly href: string; readonly count?: number }[];
+  readonly tabs: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly href: string;
+    readonly count?: number;
+  }[];
   readonly active: string;
 }) {
   return (

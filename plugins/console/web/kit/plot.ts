@@ -70,7 +70,12 @@ export class Plot {
   #describe(lines: readonly Line[]): uPlot.Options {
     const { unit, height, top, onPoint, onRange, sync } = this.#options;
     const colour = (name: string): string => this.#colour(name);
-    const axis = { stroke: colour('--faint'), font: '11px system-ui', grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
+    const axis = {
+      stroke: colour('--faint'),
+      font: '11px system-ui',
+      grid: { stroke: colour('--line'), width: 1 },
+      ticks: { show: false },
+    };
     return {
       width: this.#element.clientWidth,
       height,
@@ -88,7 +93,13 @@ export class Plot {
         y: { range: (_plot, low, high) => rangeOf(low, high, top) },
       },
       axes: [
-        { ...axis, size: 24, gap: 4, values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => tickOf(tick * 1000, step)) },
+        {
+          ...axis,
+          size: 24,
+          gap: 4,
+          values: (_plot, ticks, _axis, _space, step) =>
+            ticks.map((tick) => tickOf(tick * 1000, step)),
+        },
         {
           ...axis,
           size: 64,
@@ -112,7 +123,10 @@ export class Plot {
         setSelect: [
           (plot) => {
             if (plot.select.width > 4) {
-              onRange?.(plot.posToVal(plot.select.left, 'x'), plot.posToVal(plot.select.left + plot.select.width, 'x'));
+              onRange?.(
+                plot.posToVal(plot.select.left, 'x'),
+                plot.posToVal(plot.select.left + plot.select.width, 'x'),
+              );
               plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
             }
           },
@@ -129,7 +143,12 @@ export class Plot {
         plot.ctx.fillStyle = this.#colour(tone);
         plot.ctx.globalAlpha = 0.7;
         plot.ctx.fillRect(left, plot.bbox.top, devicePixelRatio, plot.bbox.height);
-        plot.ctx.fillRect(left - 2 * devicePixelRatio, plot.bbox.top, 5 * devicePixelRatio, 3 * devicePixelRatio);
+        plot.ctx.fillRect(
+          left - 2 * devicePixelRatio,
+          plot.bbox.top,
+          5 * devicePixelRatio,
+          3 * devicePixelRatio,
+        );
         plot.ctx.globalAlpha = 1;
       }
     }
@@ -144,21 +163,40 @@ export class Plot {
   }
 }
 
-const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hour12: false });
+const hour = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  hour12: false,
+});
 const day = new Intl.DateTimeFormat(undefined, { day: '2-digit', month: 'short' });
 
 /** In the zone of the reader; where a day lies between two of them, the day. */
-const tickOf = (at: number, step: number): string => (step >= daySeconds ? day : hour).format(new Date(at));
+const tickOf = (at: number, step: number): string =>
+  (step >= daySeconds ? day : hour).format(new Date(at));
 
-function rangeOf(low: number | null, high: number | null, top: number | undefined): [number, number] {
+function rangeOf(
+  low: number | null,
+  high: number | null,
+  top: number | undefined,
+): [number, number] {
   const most = Math.max(high ?? 0, top ?? 0);
   const least = Math.min(low ?? 0, 0);
-  return most === least ? [least, least + 1] : [least, top !== undefined && most === top ? top : most + (most - least) * 0.08];
+  return most === least
+    ? [least, least + 1]
+    : [least, top !== undefined && most === top ? top : most + (most - least) * 0.08];
 }
 
 /** What is said of a chart to those who do not see it. */
 export function summary(title: string, { times, lines }: Plotted, unit: Unit): string {
-  const last = lines.slice(0, 8).map(({ name, values }) => `${name} ${figure(values.findLast((value) => value !== null) ?? null, unit)}`);
-  const span = times.length < 2 ? '' : ` ${fullMoment(times[0]! * 1000)} – ${fullMoment(times.at(-1)! * 1000)}.`;
+  const last = lines
+    .slice(0, 8)
+    .map(
+      ({ name, values }) =>
+        `${name} ${figure(values.findLast((value) => value !== null) ?? null, unit)}`,
+    );
+  const span =
+    times.length < 2
+      ? ''
+      : ` ${fullMoment(times[0]! * 1000)} – ${fullMoment(times.at(-1)! * 1000)}.`;
   return `${title}.${span} ${last.join(', ')}`;
 }

@@ -5,7 +5,11 @@ import { api } from '../frame/api.ts';
 import { words } from '../frame/words.ts';
 import { Button } from './parts.tsx';
 
-const text = words('query-field', { run: 'Run', suggestions: 'Suggestions', hint: 'Enter runs it, Shift Enter makes a line' });
+const text = words('query-field', {
+  run: 'Run',
+  suggestions: 'Suggestions',
+  hint: 'Enter runs it, Shift Enter makes a line',
+});
 
 export type QueryLanguage = 'promql' | 'logql' | 'traceql';
 
@@ -129,7 +133,10 @@ export function QueryField({ language, value, label, onRun, error }: QueryFieldP
     if (suggestions.length > 0 && step !== undefined) {
       event.preventDefault();
       setPick((Math.max(pick, step < 0 ? 0 : -1) + step + suggestions.length) % suggestions.length);
-    } else if (suggestions.length > 0 && (event.key === 'Tab' || (event.key === 'Enter' && pick >= 0))) {
+    } else if (
+      suggestions.length > 0 &&
+      (event.key === 'Tab' || (event.key === 'Enter' && pick >= 0))
+    ) {
       event.preventDefault();
       take(suggestions[Math.max(0, pick)]!);
     } else if (event.key === 'Escape' && suggestions.length > 0) {
@@ -182,7 +189,13 @@ interface SuggestionsProps {
 }
 
 const Suggestions = ({ id, names, pick, onTake }: SuggestionsProps) => (
-  <ul id={`${id}-list`} class="suggestions" role="listbox" aria-label={text.suggestions} hidden={names.length === 0}>
+  <ul
+    id={`${id}-list`}
+    class="suggestions"
+    role="listbox"
+    aria-label={text.suggestions}
+    hidden={names.length === 0}
+  >
     {names.map((name, index) => (
       <li
         key={name}
@@ -223,9 +236,15 @@ function useNames(language: QueryLanguage): readonly string[] {
   const [names, setNames] = useState<readonly string[]>(functions[language]);
   useEffect(() => {
     let left = false;
-    void Promise.all(namesFrom[language].map((path) => api.get<{ data?: readonly string[] }>(path).catch(() => ({ data: [] })))).then((answers) => {
+    void Promise.all(
+      namesFrom[language].map((path) =>
+        api.get<{ data?: readonly string[] }>(path).catch(() => ({ data: [] })),
+      ),
+    ).then((answers) => {
       if (!left) {
-        setNames([...new Set([...answers.flatMap(({ data = [] }) => data), ...functions[language]])]);
+        setNames([
+          ...new Set([...answers.flatMap(({ data = [] }) => data), ...functions[language]]),
+        ]);
       }
     });
     return () => void (left = true);
@@ -240,6 +259,10 @@ function suggest(word: string, names: readonly string[]): readonly string[] {
   const small = word.toLowerCase();
   const fits = names.filter((name) => name !== word && name.toLowerCase().includes(small));
   return fits
-    .toSorted((a, b) => Number(b.toLowerCase().startsWith(small)) - Number(a.toLowerCase().startsWith(small)) || a.length - b.length)
+    .toSorted(
+      (a, b) =>
+        Number(b.toLowerCase().startsWith(small)) - Number(a.toLowerCase().startsWith(small)) ||
+        a.length - b.length,
+    )
     .slice(0, mostShown);
 }

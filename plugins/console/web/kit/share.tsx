@@ -4,7 +4,8 @@ import { figure } from '../frame/format.ts';
 const high = 75;
 const full = 90;
 
-const toneOf = (value: number | undefined): string => (value === undefined || value < high ? '' : value < full ? 'warning' : 'critical');
+const toneOf = (value: number | undefined): string =>
+  value === undefined || value < high ? '' : value < full ? 'warning' : 'critical';
 
 /** A share as a figure and as a bar under it, so that a column is read by its shape. */
 export function Share({ value }: { readonly value: number | undefined }) {

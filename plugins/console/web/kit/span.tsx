@@ -32,8 +32,12 @@ export function useSpan(otherwise: Length = '1h'): Span {
   }, [at, otherwise]);
   return {
     window,
-    bounds: () => ('last' in window ? { from: Math.floor(Date.now() / 1000) - window.last, to: Math.floor(Date.now() / 1000) } : window),
-    zoom: (from, to) => setAt(`${Math.floor(from)}-${Math.max(Math.floor(from) + 60, Math.ceil(to))}`),
+    bounds: () =>
+      'last' in window
+        ? { from: Math.floor(Date.now() / 1000) - window.last, to: Math.floor(Date.now() / 1000) }
+        : window,
+    zoom: (from, to) =>
+      setAt(`${Math.floor(from)}-${Math.max(Math.floor(from) + 60, Math.ceil(to))}`),
   };
 }
 
@@ -52,5 +56,12 @@ export function SpanChoice({ otherwise = '1h' }: { readonly otherwise?: Length }
     );
   }
   const value = at in lengths ? (at as Length) : otherwise;
-  return <Segments label={text.label} value={value} options={(Object.keys(lengths) as Length[]).map((length) => [length, length])} onChange={setAt} />;
+  return (
+    <Segments
+      label={text.label}
+      value={value}
+      options={(Object.keys(lengths) as Length[]).map((length) => [length, length])}
+      onChange={setAt}
+    />
+  );
 }

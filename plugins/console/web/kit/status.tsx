@@ -30,7 +30,9 @@ export function Mark({ tone, label }: { readonly tone: Tone; readonly label?: st
     >
       {tone === 'critical' && <path d="M6 .8 11.200 6 6 11.200.8 6Z" fill="currentColor" />}
       {tone === 'warning' && <path d="M6 1.200 11.500 10.800H.5Z" fill="currentColor" />}
-      {tone === 'info' && <circle cx="6" cy="6" r="4" fill="none" stroke="currentColor" stroke-width="2" />}
+      {tone === 'info' && (
+        <circle cx="6" cy="6" r="4" fill="none" stroke="currentColor" stroke-width="2" />
+      )}
       {tone === 'ok' && <circle cx="6" cy="6" r="4" fill="currentColor" />}
       {tone === 'muted' && <rect x="2" y="5" width="8" height="2" fill="currentColor" />}
     </svg>
@@ -38,7 +40,13 @@ export function Mark({ tone, label }: { readonly tone: Tone; readonly label?: st
 }
 
 /** A mark with what it says. */
-export function Status({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
+export function Status({
+  tone,
+  children,
+}: {
+  readonly tone: Tone;
+  readonly children: ComponentChildren;
+}) {
   return (
     <span class="status">
       <Mark tone={tone} />
@@ -54,9 +62,16 @@ export const severityName = (severity: Severity): string => text[severity];
 export const statusName = (status: IncidentStatus): string => text[status];
 
 /** What is over or muted no longer calls for attention, however severe it was. */
-export const toneOf = (severity: Severity, status: IncidentStatus): Tone => (status === 'resolved' ? 'ok' : status === 'silenced' ? 'muted' : severity);
+export const toneOf = (severity: Severity, status: IncidentStatus): Tone =>
+  status === 'resolved' ? 'ok' : status === 'silenced' ? 'muted' : severity;
 
 /** A short word in a frame of its tone. */
-export function Tag({ tone = 'muted', children }: { readonly tone?: Tone; readonly children: ComponentChildren }) {
+export function Tag({
+  tone = 'muted',
+  children,
+}: {
+  readonly tone?: Tone;
+  readonly children: ComponentChildren;
+}) {
   return <span class={`tag tag-${tone}`}>{children}</span>;
 }

@@ -71,7 +71,12 @@ export function Table<T>(props: TableProps<T>) {
           <thead>
             <tr>
               {columns.map(({ head, numeric, width, rank }) => (
-                <th key={head} scope="col" class={classOf(numeric, rank)} style={width === undefined ? undefined : { width }}>
+                <th
+                  key={head}
+                  scope="col"
+                  class={classOf(numeric, rank)}
+                  style={width === undefined ? undefined : { width }}
+                >
                   {head}
                 </th>
               ))}
@@ -87,7 +92,8 @@ export function Table<T>(props: TableProps<T>) {
         </table>
         {(more || (total ?? 0) > rows.length) && (
           <footer class="soft" ref={foot}>
-            {count(text.shown, rows.length)} {total !== undefined && `${text.of} ${total.toLocaleString()}`}{' '}
+            {count(text.shown, rows.length)}{' '}
+            {total !== undefined && `${text.of} ${total.toLocaleString()}`}{' '}
             {more && <Button onClick={more}>{text.more}</Button>}
           </footer>
         )}
@@ -96,12 +102,21 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
-function Row<T>({ row, table: { columns, hrefOf, onPick, isPicked } }: { readonly row: T; readonly table: TableProps<T> }) {
+function Row<T>({
+  row,
+  table: { columns, hrefOf, onPick, isPicked },
+}: {
+  readonly row: T;
+  readonly table: TableProps<T>;
+}) {
   const href = hrefOf?.(row);
   const open = href === undefined ? onPick && (() => onPick(row)) : () => goTo(href);
   const click = (event: TargetedMouseEvent<HTMLTableRowElement>): void => {
     // What can be clicked inside a row stays what it is, and so does a text that was just selected.
-    if (!(event.target as Element).closest('a,button,input,select,label') && String(getSelection()) === '') {
+    if (
+      !(event.target as Element).closest('a,button,input,select,label') &&
+      String(getSelection()) === ''
+    ) {
       open?.();
     }
   };
@@ -133,10 +148,15 @@ const Gap = ({ rows }: { readonly rows: number }) => (
   </tr>
 );
 
-const classOf = (numeric: boolean | undefined, rank: 1 | 2 | undefined): string => `${numeric ? 'num' : ''} ${rank === undefined ? '' : `rank-${rank}`}`.trim();
+const classOf = (numeric: boolean | undefined, rank: 1 | 2 | undefined): string =>
+  `${numeric ? 'num' : ''} ${rank === undefined ? '' : `rank-${rank}`}`.trim();
 
 /** Whoever scrolls to the end of what is there is brought the next page before asking for it. */
-function useMoreInSight(foot: { readonly current: HTMLElement | null }, more: (() => void) | undefined, length: number): void {
+function useMoreInSight(
+  foot: { readonly current: HTMLElement | null },
+  more: (() => void) | undefined,
+  length: number,
+): void {
   useEffect(() => {
     if (more === undefined || foot.current === null) {
       return undefined;
@@ -144,7 +164,9 @@ function useMoreInSight(foot: { readonly current: HTMLElement | null }, more: ((
     const scroller = document.querySelector('main')!;
     let asked = -Infinity;
     const look = (): void => {
-      const isNear = (foot.current?.getBoundingClientRect().top ?? Infinity) < scroller.getBoundingClientRect().bottom + ahead;
+      const isNear =
+        (foot.current?.getBoundingClientRect().top ?? Infinity) <
+        scroller.getBoundingClientRect().bottom + ahead;
       if (isNear && performance.now() - asked > askAgainMs) {
         asked = performance.now();
         more();
@@ -156,7 +178,10 @@ function useMoreInSight(foot: { readonly current: HTMLElement | null }, more: ((
 }
 
 /** Which rows are to be drawn. */
-function useSight(body: { readonly current: HTMLElement | null }, length: number): readonly [number, number] {
+function useSight(
+  body: { readonly current: HTMLElement | null },
+  length: number,
+): readonly [number, number] {
   const [range, setRange] = useState<readonly [number, number]>([0, mostDrawn]);
   useEffect(() => {
     if (length <= mostDrawn) {
@@ -164,9 +189,13 @@ function useSight(body: { readonly current: HTMLElement | null }, length: number
     }
     const scroller = document.querySelector('main')!;
     const look = (): void => {
-      const top = scroller.getBoundingClientRect().top - (body.current?.getBoundingClientRect().top ?? 0);
+      const top =
+        scroller.getBoundingClientRect().top - (body.current?.getBoundingClientRect().top ?? 0);
       const first = Math.max(0, Math.floor(top / rowHeight) - around);
-      const last = Math.min(length, first + Math.ceil(scroller.clientHeight / rowHeight) + 2 * around);
+      const last = Math.min(
+        length,
+        first + Math.ceil(scroller.clientHeight / rowHeight) + 2 * around,
+      );
       setRange((before) => (before[0] === first && before[1] === last ? before : [first, last]));
     };
     look();

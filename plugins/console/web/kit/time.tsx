@@ -4,7 +4,12 @@ import { duration, fullMoment, moment, utcMoment } from '../frame/format.ts';
 import { Store, useStore } from '../frame/store.ts';
 import { say, words } from '../frame/words.ts';
 
-const text = words('time', { ago: '{span} ago', ahead: 'in {span}', now: 'just now', never: 'never' });
+const text = words('time', {
+  ago: '{span} ago',
+  ahead: 'in {span}',
+  now: 'just now',
+  never: 'never',
+});
 
 /** One clock for all times on the page. */
 const now = new Store(Date.now());
@@ -27,7 +32,13 @@ export function useNow(): number {
 }
 
 /** How long ago, or when: in the reader's zone, with the whole date and UTC when it is pointed at. */
-export function Time({ at, as = 'ago' }: { readonly at: string | number | null | undefined; readonly as?: 'ago' | 'clock' }) {
+export function Time({
+  at,
+  as = 'ago',
+}: {
+  readonly at: string | number | null | undefined;
+  readonly as?: 'ago' | 'clock';
+}) {
   const present = useNow();
   if (at === null || at === undefined) {
     return <span class="faint">{text.never}</span>;
@@ -35,7 +46,10 @@ export function Time({ at, as = 'ago' }: { readonly at: string | number | null |
   const instant = typeof at === 'number' ? at : Date.parse(at);
   const shown = as === 'clock' ? moment(instant, present) : ago(instant, present);
   return (
-    <time dateTime={new Date(instant).toISOString()} title={`${fullMoment(instant)}\n${utcMoment(instant)}`}>
+    <time
+      dateTime={new Date(instant).toISOString()}
+      title={`${fullMoment(instant)}\n${utcMoment(instant)}`}
+    >
       {shown}
     </time>
   );

@@ -31,7 +31,9 @@ function combineOf(op: BinaryOp, bool: boolean, kept: 'a' | 'b' = 'a'): Combine 
   if (compare === undefined) {
     return arithmetic.get(op)!;
   }
-  return bool ? (a, b) => (compare(a, b) ? 1 : 0) : (a, b) => (compare(a, b) ? (kept === 'a' ? a : b) : undefined);
+  return bool
+    ? (a, b) => (compare(a, b) ? 1 : 0)
+    : (a, b) => (compare(a, b) ? (kept === 'a' ? a : b) : undefined);
 }
 
 export function binaryOperation(expr: BinaryExpr, left: Value, right: Value, steps: number): Value {
@@ -51,7 +53,10 @@ export function binaryOperation(expr: BinaryExpr, left: Value, right: Value, ste
     case 'and':
     case 'unless':
     case 'or':
-      return { kind: 'rows', rows: setOperation(op, left.rows, right.rows, signatureOf(matching), steps) };
+      return {
+        kind: 'rows',
+        rows: setOperation(op, left.rows, right.rows, signatureOf(matching), steps),
+      };
     default:
       return { kind: 'rows', rows: matched(expr, left.rows, right.rows, steps) };
   }
@@ -91,7 +96,11 @@ function matchingLabels(labels: Labels, matching: Matching | undefined): string[
 }
 
 /** For every signature, at which steps any of the rows has a value. */
-function presence(rows: readonly Row[], signature: Signature, steps: number): Map<string, Uint8Array> {
+function presence(
+  rows: readonly Row[],
+  signature: Signature,
+  steps: number,
+): Map<string, Uint8Array> {
   const found = new Map<string, Uint8Array>();
   for (const row of rows) {
     const key = signature(row.labels);
@@ -104,11 +113,22 @@ function presence(rows: readonly Row[], signature: Signature, steps: number): Ma
   return found;
 }
 
-function setOperation(op: 'and' | 'unless' | 'or', left: readonly Row[], right: readonly Row[], signature: Signature, steps: number): Row[] {
+function setOperation(
+  op: 'and' | 'unless' | 'or',
+  left: readonly Row[],
+  right: readonly Row[],
+  signature: Signature,
+  steps: number,
+): Row[] {
   const filtered = (rows: readonly Row[], others: Map<string, Uint8Array>, wanted: 0 | 1): Row[] =>
     rows.map((row) => {
       const other = others.get(signature(row.labels));
-      return { ...row, present: row.present.map((is, step) => (is === 1 && (other?.[step] ?? 0) === wanted ? 1 : 0)) };
+      return {
+        ...row,
+        present: row.present.map((is, step) =>
+          is === 1 && (other?.[step] ?? 0) === wanted ? 1 : 0,
+        ),
+      };
     });
   return op === 'or'
     ? united(left, filtered(right, presence(left, signature, steps), 0))
@@ -127,7 +147,9 @@ function united(left: readonly Row[], right: readonly Row[]): Row[] {
         ? row
         : {
             labels: row.labels,
-            values: row.values.map((value, step) => (same.present[step] === 1 ? same.values[step]! : value)),
+            values: row.values.map((value, step) =>
+              same.present[step] === 1 ? same.values[step]! : value,
+            ),
             present: row.present.map((is, step) => is | same.present[step]!),
           },
     );
@@ -136,7 +158,12 @@ function united(left: readonly Row[], right: readonly Row[]): Row[] {
 }
 
 /** Pairs rows of both sides by their signature, step by step; one side may have many for one of the other when the query says so. */
-function matched({ op, bool, matching }: BinaryExpr, left: readonly Row[], right: readonly Row[], steps: number): Row[] {
+function matched(
+  { op, bool, matching }: BinaryExpr,
+  left: readonly Row[],
+  right: readonly Row[],
+  steps: number,
+): Row[] {
   const swapped = matching?.many === 'right';
   const [many, one] = swapped ? [right, left] : [left, right];
   const signature = signatureOf(matching);
@@ -159,7 +186,9 @@ function matched({ op, bool, matching }: BinaryExpr, left: readonly Row[], right
           throw queryError('execution', manyFound(matching));
         }
         used[step] = 1;
-        const value = swapped ? combine(partner.values[step]!, row.values[step]!) : combine(row.values[step]!, partner.values[step]!);
+        const value = swapped
+          ? combine(partner.values[step]!, row.values[step]!)
+          : combine(row.values[step]!, partner.values[step]!);
         if (value !== undefined) {
           put(result, step, value);
         }
@@ -172,12 +201,18 @@ function matched({ op, bool, matching }: BinaryExpr, left: readonly Row[], right
 }
 
 /** The rows that others are paired with; at each step, one of them at most may have a signature. */
-function partnersOf(rows: readonly Row[], signature: Signature, side: 'left' | 'right'): Map<string, Row[]> {
+function partnersOf(
+  rows: readonly Row[],
+  signature: Signature,
+  side: 'left' | 'right',
+): Map<string, Row[]> {
   const partners = new Map<string, Row[]>();
   for (const row of rows) {
     const key = signature(row.labels);
     const same = partners.get(key) ?? [];
-    if (same.some(({ present }) => present.some((is, step) => is === 1 && row.present[step] === 1))) {
+    if (
+      same.some(({ present }) => present.some((is, step) => is === 1 && row.present[step] === 1))
+    ) {
       throw queryError(
         'execution',
         `found duplicate series on the ${side} hand-side;many-to-many matching not allowed: matching labels must be unique on one side`,
@@ -190,7 +225,9 @@ function partnersOf(rows: readonly Row[], signature: Signature, side: 'left' | '
 
 const manyFound = (matching: Matching | undefined): string =>
   `multiple matches for labels: ${
-    matching?.many === undefined ? 'many-to-one matching must be explicit (group_left/group_right)' : 'grouping labels must ensure unique matches'
+    matching?.many === undefined
+      ? 'many-to-one matching must be explicit (group_left/group_right)'
+      : 'grouping labels must ensure unique matches'
   }`;
 
 function resultLabels(many: Labels, one: Labels, matching: Matching | undefined): Labels {
@@ -201,5 +238,8 @@ function resultLabels(many: Labels, one: Labels, matching: Matching | undefined)
   for (let i = 0; i < many.length; i += 2) {
     pairs.push([many[i]!, many[i + 1]!]);
   }
-  return labelsOf([...pairs, ...matching.include.map((name): [string, string] => [name, labelValue(one, name)])]);
+  return labelsOf([
+    ...pairs,
+    ...matching.include.map((name): [string, string] => [name, labelValue(one, name)]),
+  ]);
 }

@@ -57,7 +57,13 @@ export class CellSeries implements SampleSeries {
  * Sums up each window from its cells. Windows only move forward, so every cell is joined twice at most: the older ones
  * from behind, once, into `front`, and the newer ones as they come into `back`.
  */
-function slide(labels: Labels, fold: Fold, cells: Float64Array, places: ReadonlyMap<number, number>, windows: Windows): Row {
+function slide(
+  labels: Labels,
+  fold: Fold,
+  cells: Float64Array,
+  places: ReadonlyMap<number, number>,
+  windows: Windows,
+): Row {
   const { width } = fold;
   const ids = Int32Array.from(places.keys()).sort();
   const row = emptyRow(labels, windows.count);
@@ -105,7 +111,13 @@ function slide(labels: Labels, fold: Fold, cells: Float64Array, places: Readonly
   return row;
 }
 
-function copy(to: Float64Array, at: number, from: Float64Array, place: number, width: number): void {
+function copy(
+  to: Float64Array,
+  at: number,
+  from: Float64Array,
+  place: number,
+  width: number,
+): void {
   for (let i = 0; i < width; i++) {
     to[at + i] = from[place + i]!;
   }

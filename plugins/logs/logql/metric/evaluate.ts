@@ -20,7 +20,10 @@ export async function evaluate(expr: MetricExpr, evaluation: Evaluation): Promis
     case 'aggregation':
       return aggregate(expr, evaluation);
     case 'label_replace':
-      return { kind: 'rows', rows: labelReplace(expr, rowsOf(await evaluate(expr.inner, part), steps)) };
+      return {
+        kind: 'rows',
+        rows: labelReplace(expr, rowsOf(await evaluate(expr.inner, part), steps)),
+      };
     case 'binary': {
       const left = await evaluate(expr.left, part);
       const right = await evaluate(expr.right, part);
@@ -54,26 +57,46 @@ async function aggregate(expr: VectorExpr, evaluation: Evaluation): Promise<Valu
   }
   const value = await evaluate(inner, { ...evaluation, mostSeries: undefined });
   await evaluation.budget.breathe();
-  return vectorAggregation(op, parameter, grouping, rowsOf(value, evaluation.times.length), evaluation.times.length);
+  return vectorAggregation(
+    op,
+    parameter,
+    grouping,
+    rowsOf(value, evaluation.times.length),
+    evaluation.times.length,
+  );
 }
 
-const summing: readonly string[] = ['count_over_time', 'rate', 'bytes_over_time', 'bytes_rate', 'sum_over_time'];
+const summing: readonly string[] = [
+  'count_over_time',
+  'rate',
+  'bytes_over_time',
+  'bytes_rate',
+  'sum_over_time',
+];
 
 /** A sum of sums, a maximum of maxima: one series per group will do, and nobody holds the single ones. */
 function canJoin({ op }: VectorExpr, { op: inner, grouping }: RangeExpr): boolean {
   return (
     grouping === undefined &&
-    ((op === 'sum' && summing.includes(inner)) || (op === 'max' && inner === 'max_over_time') || (op === 'min' && inner === 'min_over_time'))
+    ((op === 'sum' && summing.includes(inner)) ||
+      (op === 'max' && inner === 'max_over_time') ||
+      (op === 'min' && inner === 'min_over_time'))
   );
 }
 
 /** Writes one label from the parts of another, where that matches. */
-function labelReplace({ target, replacement, source, regex }: ReplaceExpr, rows: readonly Row[]): Row[] {
+function labelReplace(
+  { target, replacement, source, regex }: ReplaceExpr,
+  rows: readonly Row[],
+): Row[] {
   const pattern = compileRegex(regex, { anchored: true });
   const seen = new Set<string>();
   return rows.map((row) => {
     const groups = pattern.exec(labelValue(row.labels, source));
-    const labels = groups === undefined ? row.labels : withLabel(row.labels, target, pattern.expand(groups, replacement));
+    const labels =
+      groups === undefined
+        ? row.labels
+        : withLabel(row.labels, target, pattern.expand(groups, replacement));
     const key = labelsKey(labels);
     if (seen.has(key)) {
       throw queryError('execution', 'vector cannot contain metrics with the same labelset');

@@ -8,7 +8,12 @@ export function groupLabels(labels: Labels, grouping: Grouping | undefined): str
   for (let i = 0; i < labels.length; i += 2) {
     const name = labels[i]!;
     const value = labels[i + 1]!;
-    if (grouping === undefined || (grouping.without ? value !== '' && !grouping.labels.includes(name) : grouping.labels.includes(name))) {
+    if (
+      grouping === undefined ||
+      (grouping.without
+        ? value !== '' && !grouping.labels.includes(name)
+        : grouping.labels.includes(name))
+    ) {
       flat.push(name, value);
     }
   }

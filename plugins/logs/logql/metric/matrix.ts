@@ -8,7 +8,9 @@ export interface Row {
 }
 
 /** What an expression is worth: the same number at every step, or rows. */
-export type Value = { readonly kind: 'number'; readonly value: number } | { readonly kind: 'rows'; readonly rows: readonly Row[]; readonly ordered?: boolean };
+export type Value =
+  | { readonly kind: 'number'; readonly value: number }
+  | { readonly kind: 'rows'; readonly rows: readonly Row[]; readonly ordered?: boolean };
 
 export function emptyRow(labels: Labels, steps: number): Row {
   return { labels, values: new Float64Array(steps), present: new Uint8Array(steps) };

@@ -46,15 +46,21 @@ const conversions: Readonly<Record<Conversion | 'number', (text: string) => numb
   duration_seconds: (text) => seconds(readGoDuration(text)),
 };
 
-const seconds = (ns: number | undefined): number | undefined => (ns === undefined ? undefined : ns / 1e9);
+const seconds = (ns: number | undefined): number | undefined =>
+  ns === undefined ? undefined : ns / 1e9;
 
 const mostRemembered = 4096;
 
 /** Numbers over windows of lines, per label set; `outer` is the grouping of a sum around it, which is done on the way. */
-export async function rangeAggregation(expr: RangeExpr, evaluation: Evaluation, outer?: Grouping): Promise<readonly Row[]> {
+export async function rangeAggregation(
+  expr: RangeExpr,
+  evaluation: Evaluation,
+  outer?: Grouping,
+): Promise<readonly Row[]> {
   const { source, budget, times, enforce } = evaluation;
   const windows = new Windows(times, expr.rangeMs, expr.offsetMs);
-  const grouping = expr.op === 'absent_over_time' ? { without: false, labels: [] } : (expr.grouping ?? outer);
+  const grouping =
+    expr.op === 'absent_over_time' ? { without: false, labels: [] } : (expr.grouping ?? outer);
   const sample = sampler(expr, grouping, evaluation.now);
   const series = new SeriesSet(expr, grouping, evaluation.mostSeries);
   const matchers = matchersOf(expr.log.matchers);
@@ -62,7 +68,13 @@ export async function rangeAggregation(expr: RangeExpr, evaluation: Evaluation, 
   const effort = new Effort(expr.log.stages.length);
   const from = { ms: windows.from, ns: 1 };
   const to = { ms: windows.to, ns: 1 };
-  for await (const { labels, entries } of source.select([...matchers, ...enforce], from, to, { direction: 'forward', contains: sample.contains }, budget)) {
+  for await (const { labels, entries } of source.select(
+    [...matchers, ...enforce],
+    from,
+    to,
+    { direction: 'forward', contains: sample.contains },
+    budget,
+  )) {
     for (const { ms, ns, line, metadata } of entries) {
       if (effort.spentWith(line)) {
         await budget.breathe();
@@ -83,10 +95,16 @@ export async function rangeAggregation(expr: RangeExpr, evaluation: Evaluation, 
     }
     await budget.breathe();
   }
-  return expr.op === 'absent_over_time' ? absent(expr, series.all(), windows) : rowsOf(series.all(), windows, budget);
+  return expr.op === 'absent_over_time'
+    ? absent(expr, series.all(), windows)
+    : rowsOf(series.all(), windows, budget);
 }
 
-async function rowsOf(series: Iterable<SampleSeries>, windows: Windows, budget: Budget): Promise<Row[]> {
+async function rowsOf(
+  series: Iterable<SampleSeries>,
+  windows: Windows,
+  budget: Budget,
+): Promise<Row[]> {
   const rows: Row[] = [];
   for (const one of series) {
     rows.push(one.row(windows));
@@ -98,7 +116,9 @@ async function rowsOf(series: Iterable<SampleSeries>, windows: Windows, budget: 
 /** One where there is nothing; with the labels that the selector says the missing lines would have. */
 function absent({ log }: RangeExpr, series: Iterable<SampleSeries>, windows: Windows): Row[] {
   const names = log.matchers.map(({ name }) => name);
-  const sure = log.matchers.filter(({ name, op }) => op === '=' && names.indexOf(name) === names.lastIndexOf(name));
+  const sure = log.matchers.filter(
+    ({ name, op }) => op === '=' && names.indexOf(name) === names.lastIndexOf(name),
+  );
   const row = emptyRow(labelsOf(sure.map(({ name, value }) => [name, value])), windows.count);
   const found = [...series].map((one) => one.row(windows));
   for (let step = 0; step < windows.count; step++) {
@@ -119,23 +139,36 @@ function sampler(
   const wanted =
     grouping === undefined || grouping.without
       ? undefined
-      : new Set([...grouping.labels, ...(unwrap === undefined ? [] : [unwrap.label]), ...filters.flatMap(labelsOfFilter)]);
+      : new Set([
+          ...grouping.labels,
+          ...(unwrap === undefined ? [] : [unwrap.label]),
+          ...filters.flatMap(labelsOfFilter),
+        ]);
   const { run, contains } = pipelineOf(log.stages, { now, wanted });
   if (unwrap !== undefined) {
     // Loki joins only sums with what is around them: a maximum of maxima never sees the label.
     const named = own ?? (op === 'max_over_time' || op === 'min_over_time' ? undefined : grouping);
-    const value = unwrapper(unwrap, named?.without === false && named.labels.includes(unwrap.label));
+    const value = unwrapper(
+      unwrap,
+      named?.without === false && named.labels.includes(unwrap.label),
+    );
     return { contains, read: (work) => (run(work) ? value(work) : undefined) };
   }
   const bytes = op === 'bytes_over_time' || op === 'bytes_rate';
-  return { contains, read: (work) => (run(work) ? (bytes ? Buffer.byteLength(work.line) : 1) : undefined) };
+  return {
+    contains,
+    read: (work) => (run(work) ? (bytes ? Buffer.byteLength(work.line) : 1) : undefined),
+  };
 }
 
 /**
  * Reads the number out of its label; what is no number is an error of the line. The filters behind it may look at
  * both. Then the label goes, unless the answer is grouped by it.
  */
-function unwrapper({ label, convert, filters }: Unwrap, grouped: boolean): (work: WorkingLine) => number | undefined {
+function unwrapper(
+  { label, convert, filters }: Unwrap,
+  grouped: boolean,
+): (work: WorkingLine) => number | undefined {
   const read = conversions[convert ?? 'number'];
   const runs = filters.map(labelFilter);
   return (work) => {
@@ -145,7 +178,10 @@ function unwrapper({ label, convert, filters }: Unwrap, grouped: boolean): (work
     }
     const value = read(text);
     if (value === undefined && work.error === '') {
-      work.fail('SampleExtractionErr', `${JSON.stringify(text.slice(0, 100))} is no ${convert ?? 'number'}`);
+      work.fail(
+        'SampleExtractionErr',
+        `${JSON.stringify(text.slice(0, 100))} is no ${convert ?? 'number'}`,
+      );
     }
     if (!runs.every((run) => run(work))) {
       return undefined;
@@ -199,7 +235,10 @@ class SeriesSet {
 
   #find(work: WorkingLine): SampleSeries {
     const grouping = this.#grouping;
-    const labels = grouping !== undefined && !grouping.without ? byLabels(work, grouping) : groupLabels(work.flat(), grouping);
+    const labels =
+      grouping !== undefined && !grouping.without
+        ? byLabels(work, grouping)
+        : groupLabels(work.flat(), grouping);
     const key = labelsKey(labels);
     let found = this.#byKey.get(key);
     if (found === undefined) {
@@ -232,7 +271,12 @@ function byLabels(work: WorkingLine, { labels }: Grouping): string[] {
   const flat: string[] = [];
   for (const name of labels.toSorted()) {
     const value = work.get(name);
-    if (value !== undefined && name !== errorLabel && name !== errorDetailsLabel && flat.at(-2) !== name) {
+    if (
+      value !== undefined &&
+      name !== errorLabel &&
+      name !== errorDetailsLabel &&
+      flat.at(-2) !== name
+    ) {
       flat.push(name, value);
     }
   }

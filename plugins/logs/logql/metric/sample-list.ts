@@ -5,7 +5,12 @@ import { emptyRow, put, type Row } from './matrix.ts';
 import type { Windows } from './windows.ts';
 
 /** What every sample of a window makes together; times in milliseconds, both in order of time. */
-export type Summary = (times: Float64Array, values: Float64Array, opens: number, closes: number) => number | undefined;
+export type Summary = (
+  times: Float64Array,
+  values: Float64Array,
+  opens: number,
+  closes: number,
+) => number | undefined;
 
 /** Keeps every sample, for the operations that cannot do with less. */
 export class SampleList implements SampleSeries {
@@ -27,7 +32,9 @@ export class SampleList implements SampleSeries {
 
   row(windows: Windows): Row {
     const [unsorted, values] = [this.#times, this.#values];
-    const order = Uint32Array.from(unsorted.keys()).sort((a, b) => unsorted[a]! - unsorted[b]! || a - b);
+    const order = Uint32Array.from(unsorted.keys()).sort(
+      (a, b) => unsorted[a]! - unsorted[b]! || a - b,
+    );
     const times = Float64Array.from(order, (index) => unsorted[index]!);
     const ordered = Float64Array.from(order, (index) => values[index]!);
     const row = emptyRow(this.labels, windows.count);
@@ -42,7 +49,10 @@ export class SampleList implements SampleSeries {
       while (low < high && times[low]! <= opens) {
         low += 1;
       }
-      const value = low < high ? this.#summary(times.subarray(low, high), ordered.subarray(low, high), opens, closes) : undefined;
+      const value =
+        low < high
+          ? this.#summary(times.subarray(low, high), ordered.subarray(low, high), opens, closes)
+          : undefined;
       if (value !== undefined) {
         put(row, step, value);
       }

@@ -5,7 +5,13 @@ import { groupLabels } from './grouping.ts';
 import { emptyRow, isEmpty, put, type Row, type Value } from './matrix.ts';
 
 /** Rows summed up across label sets, at every step on its own. */
-export function vectorAggregation(op: VectorOp, parameter: number | undefined, grouping: Grouping | undefined, rows: readonly Row[], steps: number): Value {
+export function vectorAggregation(
+  op: VectorOp,
+  parameter: number | undefined,
+  grouping: Grouping | undefined,
+  rows: readonly Row[],
+  steps: number,
+): Value {
   if (op === 'sort' || op === 'sort_desc') {
     return { kind: 'rows', rows: sorted(rows, op === 'sort_desc'), ordered: true };
   }
@@ -19,7 +25,9 @@ export function vectorAggregation(op: VectorOp, parameter: number | undefined, g
   }
   if (op === 'topk' || op === 'approx_topk' || op === 'bottomk') {
     const highest = op !== 'bottomk';
-    const kept = [...groups.values()].flatMap((group) => ranked(group.rows, parameter!, highest, steps));
+    const kept = [...groups.values()].flatMap((group) =>
+      ranked(group.rows, parameter!, highest, steps),
+    );
     return { kind: 'rows', rows: sorted(kept, highest), ordered: true };
   }
   const fold = folds[op];
@@ -70,7 +78,11 @@ const folds = {
   stddev: (values) => Math.sqrt(variance(values)),
 } satisfies Partial<Record<VectorOp, Fold>>;
 
-function folded({ labels, rows }: { labels: string[]; rows: readonly Row[] }, fold: Fold, steps: number): Row {
+function folded(
+  { labels, rows }: { labels: string[]; rows: readonly Row[] },
+  fold: Fold,
+  steps: number,
+): Row {
   const row = emptyRow(Object.freeze(labels), steps);
   const values = new Float64Array(rows.length);
   for (let step = 0; step < steps; step++) {

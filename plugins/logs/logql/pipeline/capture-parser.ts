@@ -12,7 +12,9 @@ export function regexpParser(text: string, { wanted }: StageContext): StageRun {
     throw new Error(`duplicate extracted label name '${twice}'`);
   }
   const pattern = compileRegex(text);
-  const groups = pattern.groupNames.flatMap((name, index) => (name === undefined ? [] : [{ name, index }]));
+  const groups = pattern.groupNames.flatMap((name, index) =>
+    name === undefined ? [] : [{ name, index }],
+  );
   if (groups.length === 0) {
     throw new Error('at least one named capture must be supplied');
   }
@@ -24,7 +26,11 @@ export function regexpParser(text: string, { wanted }: StageContext): StageRun {
     const found = pattern.exec(work.line);
     for (const { name, index } of found === undefined ? [] : groups) {
       const label = work.nameFor(name);
-      if (label !== undefined && found![index] !== undefined && (wanted === undefined || wanted.has(label))) {
+      if (
+        label !== undefined &&
+        found![index] !== undefined &&
+        (wanted === undefined || wanted.has(label))
+      ) {
         work.add(label, found![index]);
       }
     }
@@ -47,7 +53,8 @@ export function patternParser(text: string, { wanted }: StageContext): StageRun 
 }
 
 // eslint-disable-next-line no-control-regex -- the escape character is what is looked for
-const colour = /[\x1b\x9b][[\]()#;?]*(?:(?:[a-zA-Z0-9]{0,64}(?:;[a-zA-Z0-9]{0,64}){0,16})?\x07|(?:\d{1,4}(?:;\d{0,4}){0,16})?[0-9A-PRZcf-ntqry=><~])/g;
+const colour =
+  /[\x1b\x9b][[\]()#;?]*(?:(?:[a-zA-Z0-9]{0,64}(?:;[a-zA-Z0-9]{0,64}){0,16})?\x07|(?:\d{1,4}(?:;\d{0,4}){0,16})?[0-9A-PRZcf-ntqry=><~])/g;
 
 /** `| decolorize`: takes away what terminals show as colours. */
 export const decolorize: StageRun = (work) => {

@@ -17,26 +17,39 @@ export class Decimal {
   }
 
   static of(value: number): Decimal {
-    const parts = Number.isFinite(value) ? /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) : null;
+    const parts = Number.isFinite(value)
+      ? /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value))
+      : null;
     if (parts === null) {
       return new Decimal(0n, 0, value);
     }
     const [, sign, whole, fraction = '', exponent = '0'] = parts;
     const digits = BigInt(`${sign!}${whole!}${fraction}`);
     const places = fraction.length - Number(exponent);
-    return places < 0 ? new Decimal(digits * 10n ** BigInt(-places), 0) : new Decimal(digits, places);
+    return places < 0
+      ? new Decimal(digits * 10n ** BigInt(-places), 0)
+      : new Decimal(digits, places);
   }
 
   plus(other: Decimal): Decimal {
-    return this.#either(other, (a, b) => a + b) ?? new Decimal(this.#scaled(other) + other.#scaled(this), Math.max(this.#places, other.#places));
+    return (
+      this.#either(other, (a, b) => a + b) ??
+      new Decimal(this.#scaled(other) + other.#scaled(this), Math.max(this.#places, other.#places))
+    );
   }
 
   minus(other: Decimal): Decimal {
-    return this.#either(other, (a, b) => a - b) ?? new Decimal(this.#scaled(other) - other.#scaled(this), Math.max(this.#places, other.#places));
+    return (
+      this.#either(other, (a, b) => a - b) ??
+      new Decimal(this.#scaled(other) - other.#scaled(this), Math.max(this.#places, other.#places))
+    );
   }
 
   times(other: Decimal): Decimal {
-    return this.#either(other, (a, b) => a * b) ?? new Decimal(this.#digits * other.#digits, this.#places + other.#places);
+    return (
+      this.#either(other, (a, b) => a * b) ??
+      new Decimal(this.#digits * other.#digits, this.#places + other.#places)
+    );
   }
 
   dividedBy(other: Decimal): Decimal {
@@ -48,7 +61,10 @@ export class Decimal {
     const divisor = other.#scaled(this);
     const [quotient, rest] = [dividend / divisor, dividend % divisor];
     const up = 2n * magnitude(rest) >= magnitude(divisor);
-    return new Decimal(quotient + (up ? (dividend < 0n === divisor < 0n ? 1n : -1n) : 0n), quotientPlaces);
+    return new Decimal(
+      quotient + (up ? (dividend < 0n === divisor < 0n ? 1n : -1n) : 0n),
+      quotientPlaces,
+    );
   }
 
   toNumber(): number {
@@ -58,13 +74,17 @@ export class Decimal {
   /** Digits with as many places as the one of both that has more. */
   #scaled(other: Decimal): bigint {
     const others = other.#places;
-    return others > this.#places ? this.#digits * 10n ** BigInt(others - this.#places) : this.#digits;
+    return others > this.#places
+      ? this.#digits * 10n ** BigInt(others - this.#places)
+      : this.#digits;
   }
 
   /** The result of floats, where one of both is none or digits would grow without end. */
   #either(other: Decimal, work: (a: number, b: number) => number): Decimal | undefined {
     const large = this.#places + other.#places > mostPlaces;
-    return this.#float === undefined && other.#float === undefined && !large ? undefined : Decimal.of(work(this.toNumber(), other.toNumber()));
+    return this.#float === undefined && other.#float === undefined && !large
+      ? undefined
+      : Decimal.of(work(this.toNumber(), other.toNumber()));
   }
 }
 

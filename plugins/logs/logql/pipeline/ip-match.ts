@@ -6,7 +6,10 @@ interface Address {
 
 function parseV4(text: string): Address | undefined {
   const parts = text.split('.');
-  if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) {
+  if (
+    parts.length !== 4 ||
+    !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)
+  ) {
     return undefined;
   }
   return { bits: 32, value: parts.reduce((sum, part) => (sum << 8n) | BigInt(part), 0n) };
@@ -27,7 +30,10 @@ function parseV6(text: string): Address | undefined {
     groups.at(-1)!.splice(-1, 1, (v4.value >> 16n).toString(16), (v4.value & 0xffffn).toString(16));
   }
   const count = groups.reduce((sum, half) => sum + half.length, 0);
-  if (!groups.flat().every((group) => /^[0-9a-fA-F]{1,4}$/.test(group)) || (halves.length === 2 ? count > 7 : count !== 8)) {
+  if (
+    !groups.flat().every((group) => /^[0-9a-fA-F]{1,4}$/.test(group)) ||
+    (halves.length === 2 ? count > 7 : count !== 8)
+  ) {
     return undefined;
   }
   const missing = Array.from({ length: 8 - count }, () => '0');
@@ -86,7 +92,9 @@ export function lineHasAddress(line: string, matches: (address: Address) => bool
 
 function runHasAddress(run: string, matches: (address: Address) => boolean): boolean {
   const whole = run.replace(/[.]+$/, '');
-  const candidates = whole.includes(':') ? [whole, whole.replace(/:$/, ''), ...whole.split(':')] : [whole.replace(/^[a-fA-F.]+/, '')];
+  const candidates = whole.includes(':')
+    ? [whole, whole.replace(/:$/, ''), ...whole.split(':')]
+    : [whole.replace(/^[a-fA-F.]+/, '')];
   return candidates.some((candidate) => {
     const address = candidate.length < 2 ? undefined : parseAddress(candidate);
     return address !== undefined && matches(address);
@@ -94,5 +102,9 @@ function runHasAddress(run: string, matches: (address: Address) => boolean): boo
 }
 
 function isAddressChar(code: number): boolean {
-  return (code >= 46 && code <= 58 && code !== 47) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
+  return (
+    (code >= 46 && code <= 58 && code !== 47) ||
+    (code >= 65 && code <= 70) ||
+    (code >= 97 && code <= 102)
+  );
 }

@@ -1,4 +1,13 @@
-import { deepest, JsonFault, jsonFaults, scalarEnd, skipBlank, stringEnd, stringValue, valueEnd } from './json-scan.ts';
+import {
+  deepest,
+  JsonFault,
+  jsonFaults,
+  scalarEnd,
+  skipBlank,
+  stringEnd,
+  stringValue,
+  valueEnd,
+} from './json-scan.ts';
 import { labelNames } from './label-name.ts';
 import type { WorkingLine } from './working-line.ts';
 
@@ -30,7 +39,10 @@ export class FieldReader {
 
   constructor(wanted: ReadonlySet<string> | undefined) {
     this.#wanted = wanted;
-    this.#asked = wanted === undefined ? undefined : new Set([...wanted, ...[...wanted].map((name) => name.replace(/_extracted$/, ''))]);
+    this.#asked =
+      wanted === undefined
+        ? undefined
+        : new Set([...wanted, ...[...wanted].map((name) => name.replace(/_extracted$/, ''))]);
   }
 
   read(work: WorkingLine): void {
@@ -114,7 +126,8 @@ export class FieldReader {
 
   #learn(place: number, at: number, end: number, prefix: string): string {
     const key = stringValue(this.#text, at, end);
-    const name = prefix === '' ? this.#nameOf(key) : `${prefix}_${this.#nameOf(`_${key}`).slice(1)}`;
+    const name =
+      prefix === '' ? this.#nameOf(key) : `${prefix}_${this.#nameOf(`_${key}`).slice(1)}`;
     if (place < mostExpected) {
       this.#keys[place] = this.#text.slice(at, end);
       this.#prefixes[place] = prefix;

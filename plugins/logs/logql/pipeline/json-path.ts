@@ -3,7 +3,8 @@ import { eachField, eachItem, JsonFault, kindAt, stringValue, valueEnd } from '.
 /** Keys and indexes from the outermost value inwards. */
 export type JsonPath = readonly (string | number)[];
 
-const step = /(?:^|\.)([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,9})\]|\[(?:"((?:\\.|[^"\\])*)"|`([^`]*)`)\]/y;
+const step =
+  /(?:^|\.)([A-Za-z_][A-Za-z0-9_-]*)|\[(\d{1,9})\]|\[(?:"((?:\\.|[^"\\])*)"|`([^`]*)`)\]/y;
 
 /** `a.b[0]["c d"]`. */
 export function parseJsonPath(text: string): JsonPath {
@@ -15,7 +16,12 @@ export function parseJsonPath(text: string): JsonPath {
     if (found === null) {
       throw new Error(`cannot parse expression [${text}]: syntax error at character ${at + 1}`);
     }
-    path.push(found[1] ?? (found[2] === undefined ? (found[4] ?? found[3]!.replace(/\\(.)/g, '$1')) : Number(found[2])));
+    path.push(
+      found[1] ??
+        (found[2] === undefined
+          ? (found[4] ?? found[3]!.replace(/\\(.)/g, '$1'))
+          : Number(found[2])),
+    );
   }
   if (path.length === 0) {
     throw new Error(`cannot parse expression [${text}]: it is empty`);
@@ -35,7 +41,11 @@ export function readJsonPath(text: string, start: number, path: JsonPath): strin
   }
   const end = valueEnd(text, at);
   const kind = kindAt(text, at);
-  return kind === 'string' ? stringValue(text, at, end) : kind === 'null' ? '' : text.slice(at, end);
+  return kind === 'string'
+    ? stringValue(text, at, end)
+    : kind === 'null'
+      ? ''
+      : text.slice(at, end);
 }
 
 function fieldAt(text: string, at: number, wanted: string): number | undefined {

@@ -16,7 +16,11 @@ const backslash = 92;
 
 export function skipBlank(text: string, at: number): number {
   let i = at;
-  for (let code = text.charCodeAt(i); code === 32 || code === 9 || code === 10 || code === 13; code = text.charCodeAt(i)) {
+  for (
+    let code = text.charCodeAt(i);
+    code === 32 || code === 9 || code === 10 || code === 13;
+    code = text.charCodeAt(i)
+  ) {
     i += 1;
   }
   return i;
@@ -70,7 +74,8 @@ export function stringValue(text: string, at: number, end: number): string {
 }
 
 /** Values hold a blank where a character was lost on the way. */
-export const readable = (value: string): string => (value.includes('\ufffd') ? value.replaceAll('\ufffd', ' ') : value);
+export const readable = (value: string): string =>
+  value.includes('\ufffd') ? value.replaceAll('\ufffd', ' ') : value;
 
 export type JsonKind = 'string' | 'number' | 'boolean' | 'null' | 'object' | 'array';
 
@@ -115,7 +120,13 @@ export function scalarEnd(text: string, at: number): number {
     if (code === 44 || code === 125 || code === 93 || code <= 32) {
       break;
     }
-    numeric &&= (code >= 48 && code <= 57) || code === 43 || code === 45 || code === 46 || code === 69 || code === 101;
+    numeric &&=
+      (code >= 48 && code <= 57) ||
+      code === 43 ||
+      code === 45 ||
+      code === 46 ||
+      code === 69 ||
+      code === 101;
   }
   if (i === at || !(numeric || isWord(text, at, i - at))) {
     throw new JsonFault(jsonFaults.value);
@@ -124,11 +135,18 @@ export function scalarEnd(text: string, at: number): number {
 }
 
 function isWord(text: string, at: number, length: number): boolean {
-  return length === 5 ? text.startsWith('false', at) : length === 4 && (text.startsWith('true', at) || text.startsWith('null', at));
+  return length === 5
+    ? text.startsWith('false', at)
+    : length === 4 && (text.startsWith('true', at) || text.startsWith('null', at));
 }
 
 /** Visits the fields of the object at `at`; `visit` gets the places of the key and of the value and answers where the value ends. */
-export function eachField(text: string, at: number, visit: (key: number, keyEnd: number, value: number) => number, depth = 0): number {
+export function eachField(
+  text: string,
+  at: number,
+  visit: (key: number, keyEnd: number, value: number) => number,
+  depth = 0,
+): number {
   if (text[at] !== '{' || depth > deepest) {
     throw new JsonFault(jsonFaults.object);
   }
@@ -157,7 +175,12 @@ export function eachField(text: string, at: number, visit: (key: number, keyEnd:
 }
 
 /** Visits the items of the array at `at`; `visit` gets the place of each and its number, and answers where it ends. */
-export function eachItem(text: string, at: number, visit: (value: number, index: number) => number, depth = 0): number {
+export function eachItem(
+  text: string,
+  at: number,
+  visit: (value: number, index: number) => number,
+  depth = 0,
+): number {
   if (depth > deepest) {
     throw new JsonFault(jsonFaults.array);
   }

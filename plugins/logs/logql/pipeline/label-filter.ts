@@ -14,7 +14,9 @@ export function labelFilter(filter: LabelFilter): StageRun {
     case 'or': {
       const left = labelFilter(filter.left);
       const right = labelFilter(filter.right);
-      return filter.kind === 'and' ? (work) => left(work) && right(work) : (work) => left(work) || right(work);
+      return filter.kind === 'and'
+        ? (work) => left(work) && right(work)
+        : (work) => left(work) || right(work);
     }
     case 'string': {
       const matches = textTest(filter);
@@ -23,7 +25,13 @@ export function labelFilter(filter: LabelFilter): StageRun {
     case 'ip':
       return ipFilter(filter.name, filter.op === '=', filter.text);
     case 'number':
-      return compared(filter.name, filter.op, filter.value, parseFloatGo, (text) => `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+      return compared(
+        filter.name,
+        filter.op,
+        filter.value,
+        parseFloatGo,
+        (text) => `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`,
+      );
     case 'duration':
       return compared(filter.name, filter.op, filter.value, readGoDuration, goDurationComplaint);
     case 'bytes':
@@ -40,12 +48,22 @@ const openText = /^(\.\*)?([^\\.+*?()|[\]{}^$]+)(\.\*)?$/;
  */
 function textTest({ name, op, value }: MatcherText): (value: string) => boolean {
   const { matches } = matcher(name, op, value);
-  const parts = op === '=~' || op === '!~' ? value.split('|').map((part) => openText.exec(part)) : [];
-  if (parts.length === 0 || parts.includes(null) || parts.every((part) => part![1] === undefined && part![3] === undefined)) {
+  const parts =
+    op === '=~' || op === '!~' ? value.split('|').map((part) => openText.exec(part)) : [];
+  if (
+    parts.length === 0 ||
+    parts.includes(null) ||
+    parts.every((part) => part![1] === undefined && part![3] === undefined)
+  ) {
     return matches;
   }
-  const tests = parts.map((part) => ({ text: part![2]!, open: (part![1] ?? part![3]) !== undefined }));
-  return (subject) => tests.some(({ text, open }) => (open ? subject.includes(text) : subject === text)) === (op === '=~');
+  const tests = parts.map((part) => ({
+    text: part![2]!,
+    open: (part![1] ?? part![3]) !== undefined,
+  }));
+  return (subject) =>
+    tests.some(({ text, open }) => (open ? subject.includes(text) : subject === text)) ===
+    (op === '=~');
 }
 
 const comparisons: Readonly<Record<CompareOp, (a: number, b: number) => boolean>> = {
@@ -58,7 +76,13 @@ const comparisons: Readonly<Record<CompareOp, (a: number, b: number) => boolean>
 };
 
 /** A line without the label does not pass, whatever its parser said. What is wrong first stays the error of the line. */
-function compared(name: string, op: CompareOp, wanted: number, read: (text: string) => number | undefined, complaint: (text: string) => string): StageRun {
+function compared(
+  name: string,
+  op: CompareOp,
+  wanted: number,
+  read: (text: string) => number | undefined,
+  complaint: (text: string) => string,
+): StageRun {
   // As in Loki, an error is a text that only string filters see.
   if (name === errorLabel || name === errorDetailsLabel) {
     return () => false;

@@ -10,7 +10,9 @@ export function patternParts(text: string): PatternPart[] {
     if (match.index > from) {
       parts.push({ literal: text.slice(from, match.index) });
     } else if (parts.length > 0) {
-      throw new Error(`found consecutive capture '${text.slice(0, match.index + match[0].length)}': a text must stand between them`);
+      throw new Error(
+        `found consecutive capture '${text.slice(0, match.index + match[0].length)}': a text must stand between them`,
+      );
     }
     parts.push({ capture: match[1]! });
     from = match.index + match[0].length;
@@ -27,7 +29,9 @@ export function capturePattern(text: string): {
   capture(line: string, found: (index: number, value: string) => void): void;
 } {
   const parts = patternParts(text);
-  const names = parts.flatMap((part) => ('capture' in part && part.capture !== '_' ? [part.capture] : []));
+  const names = parts.flatMap((part) =>
+    'capture' in part && part.capture !== '_' ? [part.capture] : [],
+  );
   if (names.length === 0) {
     throw new Error('at least one capture is required');
   }
@@ -64,14 +68,20 @@ export function capturePattern(text: string): {
 }
 
 /** For `|>` and `!>`: whether the whole line looks like the pattern; a capture stands for one character at least. */
-export function lineMatcher(text: string): { test(line: string): boolean; readonly longest: string } {
+export function lineMatcher(text: string): {
+  test(line: string): boolean;
+  readonly longest: string;
+} {
   const parts = patternParts(text);
   const named = parts.find((part) => 'capture' in part && part.capture !== '_');
   if (named !== undefined) {
     throw new Error(`named captures are not allowed: <${'capture' in named ? named.capture : ''}>`);
   }
   const literals = parts.flatMap((part) => ('literal' in part ? [part.literal] : []));
-  const longest = literals.reduce((best, literal) => (literal.length > best.length ? literal : best), '');
+  const longest = literals.reduce(
+    (best, literal) => (literal.length > best.length ? literal : best),
+    '',
+  );
   const opens = parts.length > 0 && 'capture' in parts[0]!;
   const ends = parts.length > 0 && 'capture' in parts.at(-1)!;
   return {
@@ -81,8 +91,14 @@ export function lineMatcher(text: string): { test(line: string): boolean; readon
       for (let i = 0; i < literals.length; i++) {
         const captured = i > 0 || opens;
         const last = i === literals.length - 1 && !ends;
-        const next = last ? line.length - literals[i]!.length : line.indexOf(literals[i]!, captured ? at + 1 : at);
-        if (next < at + (captured ? 1 : 0) || (!captured && next !== 0) || (last && !line.endsWith(literals[i]!))) {
+        const next = last
+          ? line.length - literals[i]!.length
+          : line.indexOf(literals[i]!, captured ? at + 1 : at);
+        if (
+          next < at + (captured ? 1 : 0) ||
+          (!captured && next !== 0) ||
+          (last && !line.endsWith(literals[i]!))
+        ) {
           return false;
         }
         at = next + literals[i]!.length;

@@ -43,15 +43,37 @@ export class LogTime implements Opaque {
 const pieces =
   /January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|2006|__2|002|_2|01|02|03|04|05|06|15|PM|pm|-07:00:00|-07:00|-0700|-07|Z07:00|Z0700|Z07|[.,](?:0{1,9}|9{1,9})(?!\d)|1|2|3|4|5/g;
 
-const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'] as const;
-const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const;
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+] as const;
+const days = [
+  'Sunday',
+  'Monday',
+  'Tuesday',
+  'Wednesday',
+  'Thursday',
+  'Friday',
+  'Saturday',
+] as const;
 const dayMs = 86_400_000;
 
 const two = (value: number): string => String(value).padStart(2, '0');
 const month = (date: Date): string => months[date.getUTCMonth()]!;
 const weekday = (date: Date): string => days[date.getUTCDay()]!;
 /** Counted from the last day of the year before. */
-const yearDay = (date: Date): number => Math.round((date.getTime() - new Date(date).setUTCMonth(0, 0)) / dayMs);
+const yearDay = (date: Date): number =>
+  Math.round((date.getTime() - new Date(date).setUTCMonth(0, 0)) / dayMs);
 const halfDayHour = (date: Date): number => date.getUTCHours() % 12 || 12;
 const isAfternoon = (date: Date): boolean => date.getUTCHours() >= 12;
 

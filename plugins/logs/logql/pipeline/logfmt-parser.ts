@@ -15,14 +15,20 @@ export interface LogfmtOptions {
 }
 
 /** `| logfmt`: a label for every pair; with names given, only for those. */
-export function logfmtParser({ strict, keepEmpty, fields }: LogfmtOptions, { wanted }: StageContext): StageRun {
+export function logfmtParser(
+  { strict, keepEmpty, fields }: LogfmtOptions,
+  { wanted }: StageContext,
+): StageRun {
   const bad = fields.find(({ name, expression }) => !isLabelName(name) || expression.trim() === '');
   if (bad !== undefined) {
     throw new Error(`invalid extracted label name '${bad.name}'`);
   }
   const nameOf = labelNames();
   const expected: string[] = [];
-  const suffixed = wanted === undefined ? undefined : new Set([...wanted].map((name) => name.replace(/_extracted$/, '')));
+  const suffixed =
+    wanted === undefined
+      ? undefined
+      : new Set([...wanted].map((name) => name.replace(/_extracted$/, '')));
   const named = new Map<string, string[]>();
   for (const { name, expression } of fields) {
     named.set(expression, [...(named.get(expression) ?? []), name]);
@@ -70,7 +76,12 @@ const mostExpected = 256;
  * Visits the pairs of a line; answers what is wrong with it, when that matters. `expected` are the keys of the line before:
  * one that comes again at its place is the same text, and need not be cut out of the line.
  */
-export function eachPair(line: string, strict: boolean, expected: string[], visit: (key: string, value: string) => void): string | undefined {
+export function eachPair(
+  line: string,
+  strict: boolean,
+  expected: string[],
+  visit: (key: string, value: string) => void,
+): string | undefined {
   let at = 0;
   for (let place = 0; ; place++) {
     while (at < line.length && line.charCodeAt(at) <= 32) {
@@ -80,7 +91,10 @@ export function eachPair(line: string, strict: boolean, expected: string[], visi
       return undefined;
     }
     const again = expected[place];
-    const same = again !== undefined && line.charCodeAt(at + again.length) === equals && line.startsWith(again, at);
+    const same =
+      again !== undefined &&
+      line.charCodeAt(at + again.length) === equals &&
+      line.startsWith(again, at);
     const keyEnd = same ? at + again.length : endOfKey(line, at);
     const sign = line.charCodeAt(keyEnd);
     const broken = line.slice(at, keyEnd).indexOf('\ufffd');
@@ -108,7 +122,9 @@ export function eachPair(line: string, strict: boolean, expected: string[], visi
       const end = endOfQuoted(line, from);
       if (end < 0) {
         // A quote that never closes takes the rest of the line with it.
-        return strict ? `logfmt syntax error at pos ${line.length + 1} : unterminated quoted value` : undefined;
+        return strict
+          ? `logfmt syntax error at pos ${line.length + 1} : unterminated quoted value`
+          : undefined;
       }
       visit(key, unquoted(line, from, end));
       at = end;
@@ -172,4 +188,5 @@ function unquoted(line: string, from: number, end: number): string {
 }
 
 /** A control character as JSON writes it. */
-const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escaped = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -55,7 +55,11 @@ function divided(a: bigint, b: bigint, rest: boolean): bigint {
 function rounded(value: number, places: number, up: number): number {
   const scale = 10 ** Math.min(Math.max(places, 0), 15);
   const scaled = Math.abs(value) * scale;
-  return (Math.sign(value) * (scaled - Math.floor(scaled) >= up ? Math.ceil(scaled) : Math.floor(scaled))) / scale;
+  return (
+    (Math.sign(value) *
+      (scaled - Math.floor(scaled) >= up ? Math.ceil(scaled) : Math.floor(scaled))) /
+    scale
+  );
 }
 
 export const mathFunctions: readonly (readonly [string, TemplateFunction])[] = [
@@ -74,7 +78,12 @@ export const mathFunctions: readonly (readonly [string, TemplateFunction])[] = [
   ['minf', floats(1, (a, b) => Math.min(a, b))],
   ['ceil', templateFunction(1, 1, ([value]) => Math.ceil(toFloat(value)))],
   ['floor', templateFunction(1, 1, ([value]) => Math.floor(toFloat(value)))],
-  ['round', templateFunction(2, 3, ([value, places, up = 0.5]) => rounded(toFloat(value), Number(toInt(places)), toFloat(up)))],
+  [
+    'round',
+    templateFunction(2, 3, ([value, places, up = 0.5]) =>
+      rounded(toFloat(value), Number(toInt(places)), toFloat(up)),
+    ),
+  ],
   ['int', templateFunction(1, 1, ([value]) => toInt(value))],
   ['float64', templateFunction(1, 1, ([value]) => toFloat(value))],
 ];

@@ -45,7 +45,9 @@ export function pipelineOf(stages: readonly Stage[], { now, wanted }: PipelineOp
       if (!(error instanceof Error)) {
         throw error;
       }
-      throw parseError(`stage '${printStage(stage)}' : ${isSvcError(error) ? error.message : messageOf(error)}`);
+      throw parseError(
+        `stage '${printStage(stage)}' : ${isSvcError(error) ? error.message : messageOf(error)}`,
+      );
     }
   });
   return { contains, run: joined(runs) };
@@ -93,7 +95,10 @@ function stageRun(stage: Exclude<Stage, { kind: 'line' }>, context: StageContext
 }
 
 /** For every stage, which labels it or a later one still asks for: a parser need not store the others. */
-function wantedBefore(stages: readonly Stage[], last: ReadonlySet<string> | undefined): (ReadonlySet<string> | undefined)[] {
+function wantedBefore(
+  stages: readonly Stage[],
+  last: ReadonlySet<string> | undefined,
+): (ReadonlySet<string> | undefined)[] {
   const found: (ReadonlySet<string> | undefined)[] = [];
   let wanted = last;
   for (const stage of stages.toReversed()) {
@@ -108,7 +113,9 @@ function askedBy(stage: Stage, after: ReadonlySet<string>): ReadonlySet<string> 
     case 'line_format':
       return undefined;
     case 'label_format':
-      return stage.formats.some(({ template }) => template !== undefined) ? undefined : new Set([...after, ...stage.formats.map(({ source }) => source!)]);
+      return stage.formats.some(({ template }) => template !== undefined)
+        ? undefined
+        : new Set([...after, ...stage.formats.map(({ source }) => source!)]);
     case 'filter':
       return new Set([...after, ...labelsOfFilter(stage.filter)]);
     case 'drop':
@@ -120,12 +127,15 @@ function askedBy(stage: Stage, after: ReadonlySet<string>): ReadonlySet<string> 
 }
 
 export function labelsOfFilter(filter: LabelFilter): string[] {
-  return 'left' in filter ? [...labelsOfFilter(filter.left), ...labelsOfFilter(filter.right)] : [filter.name];
+  return 'left' in filter
+    ? [...labelsOfFilter(filter.left), ...labelsOfFilter(filter.right)]
+    : [filter.name];
 }
 
 type Test = (value: string) => boolean;
 
-const testOf = ({ name, op, value }: LabelPick): Test => (op === undefined ? () => true : matcher(name, op, value!).matches);
+const testOf = ({ name, op, value }: LabelPick): Test =>
+  op === undefined ? () => true : matcher(name, op, value!).matches;
 
 /** `| drop a, b="x"`: takes these labels away, some only when their value matches. */
 function dropLabels(picks: readonly LabelPick[]): StageRun {
@@ -172,7 +182,10 @@ function lineFilter(op: LineOp, texts: readonly LineText[]): LineFilter {
   return { passes: (line) => tests.some(({ test }) => test(line)) !== negative, needs: '' };
 }
 
-function lineTest(op: LineOp, { text, ip }: LineText): { test: (line: string) => boolean; needs: string } {
+function lineTest(
+  op: LineOp,
+  { text, ip }: LineText,
+): { test: (line: string) => boolean; needs: string } {
   if (ip) {
     const matches = addressMatcher(text);
     return { test: (line) => lineHasAddress(line, matches), needs: '' };

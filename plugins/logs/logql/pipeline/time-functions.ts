@@ -40,13 +40,25 @@ function fromUnix(value: string): LogTime {
   if (!/^-?\d{1,19}$/.test(value) || ![...[5, 10], 13, 16, 19].includes(digits)) {
     throw new Error(`unable to parse time '${value.slice(0, 64)}'`);
   }
-  const scale = digits === 5 ? 86_400_000_000_000n : digits === 10 ? 1_000_000_000n : digits === 13 ? 1_000_000n : digits === 16 ? 1000n : 1n;
+  const scale =
+    digits === 5
+      ? 86_400_000_000_000n
+      : digits === 10
+        ? 1_000_000_000n
+        : digits === 13
+          ? 1_000_000n
+          : digits === 16
+            ? 1000n
+            : 1n;
   const all = BigInt(value) * scale;
   const ns = ((all % 1_000_000n) + 1_000_000n) % 1_000_000n;
   return new LogTime(Number((all - ns) / 1_000_000n), Number(ns));
 }
 
-export function timeFunctions(work: () => WorkingLine, now: () => number): readonly (readonly [string, TemplateFunction])[] {
+export function timeFunctions(
+  work: () => WorkingLine,
+  now: () => number,
+): readonly (readonly [string, TemplateFunction])[] {
   const zones = new TimeZones();
   const inZone = (layout: string, zone: string, value: string): LogTime =>
     checked(
@@ -57,12 +69,30 @@ export function timeFunctions(work: () => WorkingLine, now: () => number): reado
     ['__timestamp__', templateFunction(0, 0, () => new LogTime(work().ms, work().ns))],
     ['now', templateFunction(0, 0, () => new LogTime(now(), 0))],
     ['date', templateFunction(2, 2, ([layout, time]) => timeOf(time).format(text(layout)))],
-    ['toDate', templateFunction(2, 2, ([layout, value]) => inZone(text(layout), 'UTC', text(value)))],
-    ['toDateInZone', templateFunction(3, 3, ([layout, zone, value]) => inZone(text(layout), text(zone), text(value)))],
-    ['dateInZone', templateFunction(3, 3, ([layout, time, zone]) => zones.at(timeOf(time), text(zone)).format(text(layout)))],
+    [
+      'toDate',
+      templateFunction(2, 2, ([layout, value]) => inZone(text(layout), 'UTC', text(value))),
+    ],
+    [
+      'toDateInZone',
+      templateFunction(3, 3, ([layout, zone, value]) =>
+        inZone(text(layout), text(zone), text(value)),
+      ),
+    ],
+    [
+      'dateInZone',
+      templateFunction(3, 3, ([layout, time, zone]) =>
+        zones.at(timeOf(time), text(zone)).format(text(layout)),
+      ),
+    ],
     ['unixEpoch', templateFunction(1, 1, ([time]) => String(Math.floor(timeOf(time).ms / 1000)))],
     ['unixEpochMillis', templateFunction(1, 1, ([time]) => String(Math.trunc(timeOf(time).ms)))],
     ['unixEpochNanos', templateFunction(1, 1, ([time]) => String(nanos(timeOf(time))))],
-    ['unixToTime', templateFunction(1, 1, ([value]) => fromUnix(typeof value === 'string' ? value : String(toInt(value))))],
+    [
+      'unixToTime',
+      templateFunction(1, 1, ([value]) =>
+        fromUnix(typeof value === 'string' ? value : String(toInt(value))),
+      ),
+    ],
   ];
 }

@@ -1,6 +1,19 @@
 import { LogTime } from './log-time.ts';
 
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'] as const;
+const months = [
+  'jan',
+  'feb',
+  'mar',
+  'apr',
+  'may',
+  'jun',
+  'jul',
+  'aug',
+  'sep',
+  'oct',
+  'nov',
+  'dec',
+] as const;
 const piece =
   /January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|2006|_2|01|02|03|04|05|06|15|PM|pm|-07:00|-0700|-07|Z07:00|Z0700|[.,](?:0{1,9}|9{1,9})(?!\d)|1|2|3|4|5/g;
 
@@ -19,13 +32,28 @@ interface Parts {
 type Field = readonly [form: RegExp, put: (parts: Parts, text: string) => void];
 
 const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
-  ['January', [/[A-Za-z]{3,9}/y, (parts, text) => (parts.month = months.indexOf(text.slice(0, 3).toLowerCase() as 'jan') + 1)]],
-  ['Jan', [/[A-Za-z]{3}/y, (parts, text) => (parts.month = months.indexOf(text.toLowerCase() as 'jan') + 1)]],
+  [
+    'January',
+    [
+      /[A-Za-z]{3,9}/y,
+      (parts, text) => (parts.month = months.indexOf(text.slice(0, 3).toLowerCase() as 'jan') + 1),
+    ],
+  ],
+  [
+    'Jan',
+    [
+      /[A-Za-z]{3}/y,
+      (parts, text) => (parts.month = months.indexOf(text.toLowerCase() as 'jan') + 1),
+    ],
+  ],
   ['Monday', [/[A-Za-z]{6,9}/y, () => undefined]],
   ['Mon', [/[A-Za-z]{3}/y, () => undefined]],
   ['MST', [/[A-Z]{3,5}/y, () => undefined]],
   ['2006', [/\d{4}/y, (parts, text) => (parts.year = Number(text))]],
-  ['06', [/\d{2}/y, (parts, text) => (parts.year = Number(text) + (Number(text) >= 69 ? 1900 : 2000))]],
+  [
+    '06',
+    [/\d{2}/y, (parts, text) => (parts.year = Number(text) + (Number(text) >= 69 ? 1900 : 2000))],
+  ],
   ['01', [/\d{2}/y, (parts, text) => (parts.month = Number(text))]],
   ['1', [/\d{1,2}/y, (parts, text) => (parts.month = Number(text))]],
   ['02', [/\d{2}/y, (parts, text) => (parts.day = Number(text))]],
@@ -50,12 +78,28 @@ const fraction = /(?:[.,]\d{1,9}\d*)?/y;
 
 function minutesOf(text: string): number {
   const digits = text.replace(/\D/g, '').padEnd(4, '0');
-  return (text.startsWith('-') ? -1 : 1) * (Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2)));
+  return (
+    (text.startsWith('-') ? -1 : 1) * (Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2)))
+  );
 }
 
 /** Reads a time that is written as the layout writes Go's reference time; undefined when it is not. A zone may say how far east a local time is. */
-export function parseTime(layout: string, text: string, east: (utcMs: number) => number = () => 0): LogTime | undefined {
-  const parts: Parts = { year: 1, month: 1, day: 1, hour: 0, minute: 0, second: 0, nanos: 0, offset: undefined, afternoon: undefined };
+export function parseTime(
+  layout: string,
+  text: string,
+  east: (utcMs: number) => number = () => 0,
+): LogTime | undefined {
+  const parts: Parts = {
+    year: 1,
+    month: 1,
+    day: 1,
+    hour: 0,
+    minute: 0,
+    second: 0,
+    nanos: 0,
+    offset: undefined,
+    afternoon: undefined,
+  };
   let from = 0;
   let at = 0;
   const read = (form: RegExp): string | undefined => {
@@ -80,7 +124,11 @@ export function parseTime(layout: string, text: string, east: (utcMs: number) =>
       parts.nanos = Number(found.slice(1).slice(0, 9).padEnd(9, '0'));
     } else {
       field[1](parts, found);
-      if (match[0] === '05' && /^[.,]\d/.test(text.slice(at)) && !/^[.,]/.test(layout.slice(from))) {
+      if (
+        match[0] === '05' &&
+        /^[.,]\d/.test(text.slice(at)) &&
+        !/^[.,]/.test(layout.slice(from))
+      ) {
         parts.nanos = Number(read(fraction)!.slice(1).slice(0, 9).padEnd(9, '0'));
       }
     }
@@ -93,7 +141,15 @@ function timeOf(parts: Parts, east: (utcMs: number) => number): LogTime | undefi
   const hour = afternoon === undefined ? parts.hour : (parts.hour % 12) + (afternoon ? 12 : 0);
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  if (month < 1 || month > 12 || day < 1 || date.getUTCMonth() !== month - 1 || hour > 23 || minute > 59 || second > 59) {
+  if (
+    month < 1 ||
+    month > 12 ||
+    day < 1 ||
+    date.getUTCMonth() !== month - 1 ||
+    hour > 23 ||
+    minute > 59 ||
+    second > 59
+  ) {
     return undefined;
   }
   const local = date.setUTCHours(hour, minute, second, Math.floor(nanos / 1e6));

@@ -19,8 +19,13 @@ export class TimeZones {
         .formatToParts(ms)
         .map(({ type, value }) => [type, Number(value)]),
     );
-    const [year, month, day, hour, minute, second] = (['year', 'month', 'day', 'hour', 'minute', 'second'] as const).map((type) => parts.get(type)!);
-    return Math.round((Date.UTC(year!, month! - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000) / 60_000);
+    const [year, month, day, hour, minute, second] = (
+      ['year', 'month', 'day', 'hour', 'minute', 'second'] as const
+    ).map((type) => parts.get(type)!);
+    return Math.round(
+      (Date.UTC(year!, month! - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000) /
+        60_000,
+    );
   }
 
   #format(zone: string): Intl.DateTimeFormat {
@@ -42,7 +47,14 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     return new Intl.DateTimeFormat('en-US', {
       timeZone: zone,
       hourCycle: 'h23',
-      ...{ year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric, second: numeric },
+      ...{
+        year: numeric,
+        month: numeric,
+        day: numeric,
+        hour: numeric,
+        minute: numeric,
+        second: numeric,
+      },
     });
   } catch (cause) {
     throw new Error(`unknown time zone ${zone.slice(0, 64)}`, { cause });

@@ -148,7 +148,9 @@ export class WorkingLine {
 
   /** Whether the labels are just those of the stream and its metadata, as they came. */
   get untouched(): { readonly base: Labels; readonly beside: Labels | undefined } | undefined {
-    return this.#changed || this.error !== '' ? undefined : { base: this.#base, beside: this.#beside };
+    return this.#changed || this.error !== ''
+      ? undefined
+      : { base: this.#base, beside: this.#beside };
   }
 
   /** All labels, sorted; errors among them. */
@@ -161,7 +163,12 @@ export class WorkingLine {
       }
     }
     order.sort((a, b) => (this.#names[a]! < this.#names[b]! ? -1 : 1));
-    const flat = this.error === '' ? [] : this.errorDetails === '' ? [errorLabel, this.error] : [errorLabel, this.error, errorDetailsLabel, this.errorDetails];
+    const flat =
+      this.error === ''
+        ? []
+        : this.errorDetails === ''
+          ? [errorLabel, this.error]
+          : [errorLabel, this.error, errorDetailsLabel, this.errorDetails];
     for (const index of order) {
       flat.push(this.#names[index]!, this.#values[index]!);
     }

@@ -18,7 +18,13 @@ export interface LineText {
 export type LabelFilter =
   | { readonly kind: 'and' | 'or'; readonly left: LabelFilter; readonly right: LabelFilter }
   | ({ readonly kind: 'string' } & MatcherText)
-  | { readonly kind: 'number' | 'duration' | 'bytes'; readonly name: string; readonly op: CompareOp; readonly value: number; readonly text: string }
+  | {
+      readonly kind: 'number' | 'duration' | 'bytes';
+      readonly name: string;
+      readonly op: CompareOp;
+      readonly value: number;
+      readonly text: string;
+    }
   | { readonly kind: 'ip'; readonly name: string; readonly op: '=' | '!='; readonly text: string };
 
 /** `name="expression"` of a parser. */
@@ -44,7 +50,12 @@ export interface LabelPick {
 export type Stage =
   | { readonly kind: 'line'; readonly op: LineOp; readonly texts: readonly LineText[] }
   | { readonly kind: 'json'; readonly fields: readonly Extraction[] }
-  | { readonly kind: 'logfmt'; readonly strict: boolean; readonly keepEmpty: boolean; readonly fields: readonly Extraction[] }
+  | {
+      readonly kind: 'logfmt';
+      readonly strict: boolean;
+      readonly keepEmpty: boolean;
+      readonly fields: readonly Extraction[];
+    }
   | { readonly kind: 'regexp' | 'pattern' | 'line_format'; readonly text: string }
   | { readonly kind: 'unpack' | 'decolorize' }
   | { readonly kind: 'filter'; readonly filter: LabelFilter }
@@ -89,10 +100,39 @@ export const rangeOps = [
 ] as const;
 export type RangeOp = (typeof rangeOps)[number];
 
-export const vectorOps = ['sum', 'avg', 'count', 'max', 'min', 'stddev', 'stdvar', 'bottomk', 'topk', 'approx_topk', 'sort', 'sort_desc'] as const;
+export const vectorOps = [
+  'sum',
+  'avg',
+  'count',
+  'max',
+  'min',
+  'stddev',
+  'stdvar',
+  'bottomk',
+  'topk',
+  'approx_topk',
+  'sort',
+  'sort_desc',
+] as const;
 export type VectorOp = (typeof vectorOps)[number];
 
-export const binaryOps = ['or', 'and', 'unless', '+', '-', '*', '/', '%', '^', '==', '!=', '>', '>=', '<', '<='] as const;
+export const binaryOps = [
+  'or',
+  'and',
+  'unless',
+  '+',
+  '-',
+  '*',
+  '/',
+  '%',
+  '^',
+  '==',
+  '!=',
+  '>',
+  '>=',
+  '<',
+  '<=',
+] as const;
 export type BinaryOp = (typeof binaryOps)[number];
 
 export interface RangeExpr {

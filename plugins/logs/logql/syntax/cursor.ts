@@ -20,7 +20,9 @@ export class Cursor {
     this.query = query;
     this.#tokens = tokenize(query);
     if (this.#tokens.length > mostTokens) {
-      throw parseError(`a query has at most ${mostTokens} parts, this one has ${this.#tokens.length}`);
+      throw parseError(
+        `a query has at most ${mostTokens} parts, this one has ${this.#tokens.length}`,
+      );
     }
   }
 
@@ -101,7 +103,12 @@ export class Cursor {
   unexpected(...expecting: readonly string[]): QueryError {
     const { kind, text, at } = this.token;
     const wanted = expecting.length === 0 ? '' : `, expecting ${expecting.join(' or ')}`;
-    const found = kind === 'sign' ? text : kind === 'IDENTIFIER' ? (keywordOf(this.query, text, at + text.length) ?? kind) : kind;
+    const found =
+      kind === 'sign'
+        ? text
+        : kind === 'IDENTIFIER'
+          ? (keywordOf(this.query, text, at + text.length) ?? kind)
+          : kind;
     const message = `syntax error: unexpected ${found}${wanted}`;
     return this.query === '' ? parseError(message) : this.fail(message);
   }
@@ -113,17 +120,52 @@ export class Cursor {
 
 /** Words that are no names anywhere; complaints say them as they are. */
 const keywords: ReadonlySet<string> = new Set([
-  ...['by', 'without', 'bool', 'offset', 'on', 'ignoring', 'group_left', 'group_right', 'or', 'and', 'unless', 'unwrap'],
-  ...['json', 'regexp', 'logfmt', 'unpack', 'pattern', 'label_format', 'line_format', 'decolorize', 'drop', 'keep'],
+  ...[
+    'by',
+    'without',
+    'bool',
+    'offset',
+    'on',
+    'ignoring',
+    'group_left',
+    'group_right',
+    'or',
+    'and',
+    'unless',
+    'unwrap',
+  ],
+  ...[
+    'json',
+    'regexp',
+    'logfmt',
+    'unpack',
+    'pattern',
+    'label_format',
+    'line_format',
+    'decolorize',
+    'drop',
+    'keep',
+  ],
 ]);
 
 /** Words that are names unless they are called. */
-const functions: ReadonlySet<string> = new Set([...rangeOps, ...vectorOps, 'vector', 'label_replace', 'ip', 'bytes', 'duration', 'duration_seconds']);
+const functions: ReadonlySet<string> = new Set([
+  ...rangeOps,
+  ...vectorOps,
+  'vector',
+  'label_replace',
+  'ip',
+  'bytes',
+  'duration',
+  'duration_seconds',
+]);
 
 const called = /^\s*(?:\(|(?:by|without)\s*\()/i;
 
 /** The word as the language knows it; undefined where it is a name. */
 function keywordOf(query: string, word: string, end: number): string | undefined {
   const lower = word.toLowerCase();
-  return keywords.has(lower) || (functions.has(lower) && called.test(query.slice(end, end + 256))) ? lower : undefined;
+  return keywords.has(lower) || (functions.has(lower) && called.test(query.slice(end, end + 256)))
+    ? lower
+    : undefined;
 }

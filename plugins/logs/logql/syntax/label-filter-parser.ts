@@ -83,7 +83,13 @@ function compared(cursor: Cursor, name: string, op: CompareOp, written: string):
   }
   cursor.take();
   const as = kind === 'NUMBER' ? 'number' : kind === 'DURATION' ? 'duration' : 'bytes';
-  return { kind: as, name, op, value: negative ? -value : value, text: negative ? `-${text}` : text };
+  return {
+    kind: as,
+    name,
+    op,
+    value: negative ? -value : value,
+    text: negative ? `-${text}` : text,
+  };
 }
 
 /** `ip("…")`. */

@@ -1,9 +1,25 @@
 import { formatFloat } from 'svc/query';
 import { quote } from 'svc/template';
 
-import type { BinaryExpr, BinaryOp, Expr, LogExpr, MetricExpr, RangeExpr, VectorExpr } from './ast.ts';
+import type {
+  BinaryExpr,
+  BinaryOp,
+  Expr,
+  LogExpr,
+  MetricExpr,
+  RangeExpr,
+  VectorExpr,
+} from './ast.ts';
 import { precedence } from './metric-parser.ts';
-import { printExpr, printGrouping, printMatching, printSelector, printStage, printUnwrap, printWindow } from './print.ts';
+import {
+  printExpr,
+  printGrouping,
+  printMatching,
+  printSelector,
+  printStage,
+  printUnwrap,
+  printWindow,
+} from './print.ts';
 
 const usualWidth = 100;
 
@@ -39,7 +55,9 @@ class Layout {
       case 'label_replace':
         return call('label_replace', level, [
           this.expr(expr.inner, level + 1),
-          ...[expr.target, expr.replacement, expr.source, expr.regex].map((text) => [indent(level + 1) + quote(text)]),
+          ...[expr.target, expr.replacement, expr.source, expr.regex].map((text) => [
+            indent(level + 1) + quote(text),
+          ]),
         ]);
       case 'number':
       case 'vector':
@@ -48,13 +66,20 @@ class Layout {
   }
 
   #log(expr: LogExpr, level: number): string[] {
-    return [indent(level) + printSelector(expr), ...expr.stages.map((stage) => indent(level + 1) + printStage(stage))];
+    return [
+      indent(level) + printSelector(expr),
+      ...expr.stages.map((stage) => indent(level + 1) + printStage(stage)),
+    ];
   }
 
   #range(expr: RangeExpr, level: number): string[] {
     const { op, log, rangeMs, offsetMs, unwrap, parameter, grouping } = expr;
     const lines = this.#log(log, level + 1);
-    lines.push(...(unwrap === undefined ? [] : printUnwrap(unwrap).map((stage) => indent(level + 2) + stage)));
+    lines.push(
+      ...(unwrap === undefined
+        ? []
+        : printUnwrap(unwrap).map((stage) => indent(level + 2) + stage)),
+    );
     const last = `${lines.pop()!} ${printWindow(rangeMs, offsetMs)}`;
     const head = parameter === undefined ? [] : [[indent(level + 1) + formatFloat(parameter)]];
     return call(op, level, [...head, [...lines, last]], printGrouping(grouping));
@@ -75,7 +100,9 @@ class Layout {
   }
 
   #operand(expr: MetricExpr, level: number, parenthesized: boolean): string[] {
-    return parenthesized && printExpr(expr).length > this.#width ? call('', level, [this.expr(expr, level + 1)]) : this.expr(expr, level);
+    return parenthesized && printExpr(expr).length > this.#width
+      ? call('', level, [this.expr(expr, level + 1)])
+      : this.expr(expr, level);
   }
 }
 
@@ -87,7 +114,14 @@ function bindsLess(expr: MetricExpr, op: BinaryOp, orEqually: boolean): boolean 
 }
 
 /** `name(` … `)`, with each argument on lines of its own. */
-function call(name: string, level: number, parts: readonly (readonly string[])[], behind = ''): string[] {
-  const lines = parts.flatMap((part, index) => (index === parts.length - 1 ? part : [...part.slice(0, -1), `${part.at(-1)!},`]));
+function call(
+  name: string,
+  level: number,
+  parts: readonly (readonly string[])[],
+  behind = '',
+): string[] {
+  const lines = parts.flatMap((part, index) =>
+    index === parts.length - 1 ? part : [...part.slice(0, -1), `${part.at(-1)!},`],
+  );
   return [`${indent(level)}${name}(`, ...lines, `${indent(level)})${behind}`];
 }

@@ -6,7 +6,17 @@ import { parseError } from './parse-error.ts';
 
 export interface Token {
   /** A sign is its own kind; all else is one of these. */
-  readonly kind: 'IDENTIFIER' | 'STRING' | 'NUMBER' | 'DURATION' | 'BYTES' | 'RANGE' | 'PARSER_FLAG' | '$end' | '$unk' | 'sign';
+  readonly kind:
+    | 'IDENTIFIER'
+    | 'STRING'
+    | 'NUMBER'
+    | 'DURATION'
+    | 'BYTES'
+    | 'RANGE'
+    | 'PARSER_FLAG'
+    | '$end'
+    | '$unk'
+    | 'sign';
   /** As written; of a string, its value. */
   readonly text: string;
   /** Of numbers: the number, the milliseconds of a range, the nanoseconds of a duration, the bytes of a size. */
@@ -26,7 +36,33 @@ const radixInteger = /^0[xXbBoO][0-9a-fA-F]+$/;
 const byteLiteral = /^[\d.BikKMGTP]+$/;
 const quoted = /"(?:\\[^\n]|[^"\\\n])*"|`[^`]*`/y;
 const flag = /--[a-z-]+/y;
-const signs = ['|=', '|~', '|>', '!=', '!~', '!>', '=~', '==', '>=', '<=', '{', '}', '(', ')', ',', '=', '|', '>', '<', '+', '-', '*', '/', '%', '^'] as const;
+const signs = [
+  '|=',
+  '|~',
+  '|>',
+  '!=',
+  '!~',
+  '!>',
+  '=~',
+  '==',
+  '>=',
+  '<=',
+  '{',
+  '}',
+  '(',
+  ')',
+  ',',
+  '=',
+  '|',
+  '>',
+  '<',
+  '+',
+  '-',
+  '*',
+  '/',
+  '%',
+  '^',
+] as const;
 
 export function tokenize(query: string): readonly Token[] {
   if (query.length > longestQuery) {
@@ -46,11 +82,19 @@ export function tokenize(query: string): readonly Token[] {
 /** Lines and columns begin at one, and count characters. */
 export function placeOf(query: string, at: number): { line: number; column: number } {
   const before = query.slice(0, at);
-  return { line: before.split('\n').length, column: Array.from(before.slice(before.lastIndexOf('\n') + 1)).length + 1 };
+  return {
+    line: before.split('\n').length,
+    column: Array.from(before.slice(before.lastIndexOf('\n') + 1)).length + 1,
+  };
 }
 
 function tokenAt(query: string, at: number): { token: Token; end: number } {
-  const made = (kind: Token['kind'], length: number, text = query.slice(at, at + length), value = 0): { token: Token; end: number } => ({
+  const made = (
+    kind: Token['kind'],
+    length: number,
+    text = query.slice(at, at + length),
+    value = 0,
+  ): { token: Token; end: number } => ({
     token: { kind, text, value, at },
     end: at + length,
   });
@@ -69,7 +113,12 @@ function tokenAt(query: string, at: number): { token: Token; end: number } {
     if (close < 0) {
       throw fail("missing closing ']' in duration");
     }
-    return made('RANGE', close + 1 - at, undefined, rangeOf(query.slice(at + 1, close).trim(), fail));
+    return made(
+      'RANGE',
+      close + 1 - at,
+      undefined,
+      rangeOf(query.slice(at + 1, close).trim(), fail),
+    );
   }
   const name = matched(query, at, identifier);
   if (name !== '') {
@@ -84,14 +133,27 @@ function tokenAt(query: string, at: number): { token: Token; end: number } {
     return made('PARSER_FLAG', parserFlag.length);
   }
   const sign = signs.find((candidate) => query.startsWith(candidate, at));
-  return sign === undefined ? made('$unk', String.fromCodePoint(query.codePointAt(at)!).length) : made('sign', sign.length);
+  return sign === undefined
+    ? made('$unk', String.fromCodePoint(query.codePointAt(at)!).length)
+    : made('sign', sign.length);
 }
 
-type Made = (kind: Token['kind'], length: number, text?: string, value?: number) => { token: Token; end: number };
+type Made = (
+  kind: Token['kind'],
+  length: number,
+  text?: string,
+  value?: number,
+) => { token: Token; end: number };
 
-function numberToken(text: string, made: Made, fail: (message: string) => QueryError): { token: Token; end: number } {
+function numberToken(
+  text: string,
+  made: Made,
+  fail: (message: string) => QueryError,
+): { token: Token; end: number } {
   if (radixInteger.test(text)) {
-    throw parseError(`unable to parse literal as a float: strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+    throw parseError(
+      `unable to parse literal as a float: strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`,
+    );
   }
   const number = parseFloatGo(text);
   if (number !== undefined) {
@@ -124,7 +186,11 @@ export function durationOf(text: string): number | undefined {
 function rangeOf(text: string, fail: (message: string) => QueryError): number {
   const ns = durationOf(text);
   if (ns === undefined || ns <= 0) {
-    throw fail(ns === undefined ? `not a valid duration string: "${text.slice(0, 64)}"` : 'duration must be greater than 0');
+    throw fail(
+      ns === undefined
+        ? `not a valid duration string: "${text.slice(0, 64)}"`
+        : 'duration must be greater than 0',
+    );
   }
   return ns / 1e6;
 }

@@ -1,6 +1,14 @@
 import type { MatchOp } from 'svc/query';
 
-import type { Extraction, LabelFormat, LabelPick, LineOp, LineText, MatcherText, Stage } from './ast.ts';
+import type {
+  Extraction,
+  LabelFormat,
+  LabelPick,
+  LineOp,
+  LineText,
+  MatcherText,
+  Stage,
+} from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { parseIpText, parseLabelFilter } from './label-filter-parser.ts';
 import { parseError } from './parse-error.ts';
@@ -35,7 +43,9 @@ function raise(error: Error): never {
 }
 
 function matchOp(cursor: Cursor): MatchOp | undefined {
-  return cursor.token.kind === 'sign' && matchOps.includes(cursor.token.text) ? (cursor.take().text as MatchOp) : undefined;
+  return cursor.token.kind === 'sign' && matchOps.includes(cursor.token.text)
+    ? (cursor.take().text as MatchOp)
+    : undefined;
 }
 
 /** The next stage; undefined where the pipeline ends, which is also in front of `| unwrap`. */
@@ -48,7 +58,10 @@ export function parseStage(cursor: Cursor): Stage | undefined {
     cursor.take();
     return { kind: 'line', op: sign as LineOp, texts: lineTexts(cursor, sign as LineOp) };
   }
-  if (sign !== '|' || (cursor.following.kind === 'IDENTIFIER' && cursor.following.text === 'unwrap')) {
+  if (
+    sign !== '|' ||
+    (cursor.following.kind === 'IDENTIFIER' && cursor.following.text === 'unwrap')
+  ) {
     return undefined;
   }
   const named = cursor.following.kind === 'IDENTIFIER';
@@ -66,7 +79,10 @@ function lineTexts(cursor: Cursor, op: LineOp): LineText[] {
         throw parseError('ip: invalid operation');
       }
     } else {
-      texts.push({ text: cursor.expect('STRING', ...(exact ? ['STRING', 'ip'] : ['STRING'])).text, ip: false });
+      texts.push({
+        text: cursor.expect('STRING', ...(exact ? ['STRING', 'ip'] : ['STRING'])).text,
+        ip: false,
+      });
     }
   } while (cursor.takeWord('or'));
   return texts;
@@ -75,8 +91,15 @@ function lineTexts(cursor: Cursor, op: LineOp): LineText[] {
 function namedStage(cursor: Cursor): Stage {
   const name = cursor.token.text;
   // A label may be called like a stage; then a comparison follows.
-  const compares = cursor.following.kind === 'sign' && /^(?:[=!<>]=?|[=!]~)$/.test(cursor.following.text) && cursor.following.text !== '!';
-  if (compares && !(name === 'label_format' || name === 'line_format') && !isLineFilterAhead(cursor)) {
+  const compares =
+    cursor.following.kind === 'sign' &&
+    /^(?:[=!<>]=?|[=!]~)$/.test(cursor.following.text) &&
+    cursor.following.text !== '!';
+  if (
+    compares &&
+    !(name === 'label_format' || name === 'line_format') &&
+    !isLineFilterAhead(cursor)
+  ) {
     return { kind: 'filter', filter: parseLabelFilter(cursor) };
   }
   switch (name) {
@@ -109,7 +132,10 @@ function namedStage(cursor: Cursor): Stage {
 
 /** `| json != "x"` filters lines after parsing them; `| foo != "x"` compares a label. */
 function isLineFilterAhead(cursor: Cursor): boolean {
-  return ['json', 'logfmt', 'unpack', 'decolorize'].includes(cursor.token.text) && ['!=', '!~', '!>'].includes(cursor.following.text);
+  return (
+    ['json', 'logfmt', 'unpack', 'decolorize'].includes(cursor.token.text) &&
+    ['!=', '!~', '!>'].includes(cursor.following.text)
+  );
 }
 
 function logfmt(cursor: Cursor): Stage {
@@ -128,7 +154,9 @@ function logfmt(cursor: Cursor): Stage {
 }
 
 function extractions(cursor: Cursor): Extraction[] {
-  return cursor.token.kind === 'IDENTIFIER' && !cursor.isWord('offset') ? separated(cursor, extraction) : [];
+  return cursor.token.kind === 'IDENTIFIER' && !cursor.isWord('offset')
+    ? separated(cursor, extraction)
+    : [];
 }
 
 function extraction(cursor: Cursor): Extraction {

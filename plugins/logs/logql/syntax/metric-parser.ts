@@ -60,7 +60,8 @@ function metric(cursor: Cursor, least: number): MetricExpr {
 function binary(cursor: Cursor, first: MetricExpr, least: number): MetricExpr {
   let left = first;
   for (;;) {
-    const op = cursor.token.kind === 'sign' || cursor.token.kind === 'IDENTIFIER' ? cursor.token.text : '';
+    const op =
+      cursor.token.kind === 'sign' || cursor.token.kind === 'IDENTIFIER' ? cursor.token.text : '';
     const level = precedence.get(op);
     if (level === undefined || level < least) {
       return left;
@@ -72,15 +73,32 @@ function binary(cursor: Cursor, first: MetricExpr, least: number): MetricExpr {
     const bool = cursor.takeWord('bool');
     const matching = parseMatching(cursor, op);
     const right = metric(cursor, op === '^' ? level : level + 1);
-    left = { kind: 'binary', op: op as BinaryOp, left, right, bool, ...(matching !== undefined && { matching }) };
+    left = {
+      kind: 'binary',
+      op: op as BinaryOp,
+      left,
+      right,
+      bool,
+      ...(matching !== undefined && { matching }),
+    };
     checkOperands(left);
   }
 }
 
-function checkOperands({ op, left, right }: { op: string; left: MetricExpr; right: MetricExpr }): void {
+function checkOperands({
+  op,
+  left,
+  right,
+}: {
+  op: string;
+  left: MetricExpr;
+  right: MetricExpr;
+}): void {
   const literal = [left, right].find((side) => side.kind === 'number');
   if (setOps.includes(op) && literal !== undefined) {
-    throw parseError(`unexpected literal for ${literal === left ? 'left' : 'right'} leg of logical/set binary operation (${op}): ${literal.value}`);
+    throw parseError(
+      `unexpected literal for ${literal === left ? 'left' : 'right'} leg of logical/set binary operation (${op}): ${literal.value}`,
+    );
   }
 }
 
@@ -91,7 +109,11 @@ function parseMatching(cursor: Cursor, op: string): Matching | undefined {
   }
   cursor.take();
   const labels = parseLabelList(cursor);
-  const side = cursor.isWord('group_left') ? 'left' : cursor.isWord('group_right') ? 'right' : undefined;
+  const side = cursor.isWord('group_left')
+    ? 'left'
+    : cursor.isWord('group_right')
+      ? 'right'
+      : undefined;
   if (side === undefined) {
     return { on, labels, include: [] };
   }
@@ -99,12 +121,19 @@ function parseMatching(cursor: Cursor, op: string): Matching | undefined {
     throw cursor.fail(`no grouping allowed for "${op}" operation`);
   }
   cursor.take();
-  return { on, labels, many: side, include: cursor.isSign('(') && isLabelList(cursor) ? parseLabelList(cursor) : [] };
+  return {
+    on,
+    labels,
+    many: side,
+    include: cursor.isSign('(') && isLabelList(cursor) ? parseLabelList(cursor) : [],
+  };
 }
 
 /** `group_left (a) expr` names labels, `group_left (expr)` does not; only a list is names with commas up to its parenthesis. */
 function isLabelList(cursor: Cursor): boolean {
-  return /^\(\s*(?:[A-Za-z_]\w*\s*(?:,\s*[A-Za-z_]\w*\s*)*)?\)\s*[^\s)]/.test(cursor.query.slice(cursor.token.at));
+  return /^\(\s*(?:[A-Za-z_]\w*\s*(?:,\s*[A-Za-z_]\w*\s*)*)?\)\s*[^\s)]/.test(
+    cursor.query.slice(cursor.token.at),
+  );
 }
 
 function primary(cursor: Cursor): MetricExpr {
@@ -174,14 +203,24 @@ function vectorAggregation(cursor: Cursor, op: VectorOp): MetricExpr {
   const inner = metric(cursor, 0);
   cursor.expectSign(')', ')');
   const after = before === undefined ? parseGrouping(cursor) : before;
-  const expr = { kind: 'aggregation', op, inner, ...(parameter !== undefined && { parameter }), ...(after !== undefined && { grouping: after }) } as const;
+  const expr = {
+    kind: 'aggregation',
+    op,
+    inner,
+    ...(parameter !== undefined && { parameter }),
+    ...(after !== undefined && { grouping: after }),
+  } as const;
   checkAggregation(expr);
   return expr;
 }
 
 /** `topk(2, …)`: a number with a comma behind it is the parameter. */
 function parameterAhead(cursor: Cursor): number | undefined {
-  if (cursor.token.kind !== 'NUMBER' || cursor.following.text !== ',' || cursor.following.kind !== 'sign') {
+  if (
+    cursor.token.kind !== 'NUMBER' ||
+    cursor.following.text !== ',' ||
+    cursor.following.kind !== 'sign'
+  ) {
     return undefined;
   }
   const { value } = cursor.take();
@@ -196,7 +235,13 @@ function rangeAggregation(cursor: Cursor, op: RangeOp): MetricExpr {
   const range = parseLogRange(cursor);
   cursor.expectSign(')', ')');
   const by = parseGrouping(cursor);
-  const expr: RangeExpr = { kind: 'range', op, ...range, ...(parameter !== undefined && { parameter }), ...(by !== undefined && { grouping: by }) };
+  const expr: RangeExpr = {
+    kind: 'range',
+    op,
+    ...range,
+    ...(parameter !== undefined && { parameter }),
+    ...(by !== undefined && { grouping: by }),
+  };
   checkRange(expr);
   return expr;
 }

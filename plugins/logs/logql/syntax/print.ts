@@ -1,7 +1,18 @@
 import { formatDuration, formatFloat } from 'svc/query';
 import { quote } from 'svc/template';
 
-import type { Expr, Extraction, Grouping, LabelFilter, LabelPick, LogExpr, Matching, RangeExpr, Stage, Unwrap } from './ast.ts';
+import type {
+  Expr,
+  Extraction,
+  Grouping,
+  LabelFilter,
+  LabelPick,
+  LogExpr,
+  Matching,
+  RangeExpr,
+  Stage,
+  Unwrap,
+} from './ast.ts';
 
 /** The query written the one way; it means the same when it is parsed again. */
 export function printExpr(expr: Expr): string {
@@ -33,7 +44,15 @@ export function printSelector({ matchers }: LogExpr): string {
   return `{${matchers.map(({ name, op, value }) => `${name}${op}${quote(value)}`).join(', ')}}`;
 }
 
-function printRange({ op, log, rangeMs, offsetMs, unwrap, parameter, grouping }: RangeExpr): string {
+function printRange({
+  op,
+  log,
+  rangeMs,
+  offsetMs,
+  unwrap,
+  parameter,
+  grouping,
+}: RangeExpr): string {
   const first = parameter === undefined ? '' : `${formatFloat(parameter)}, `;
   const lines = [printLog(log), ...(unwrap === undefined ? [] : printUnwrap(unwrap))].join(' ');
   return `${op}(${first}${lines} ${printWindow(rangeMs, offsetMs)})${printGrouping(grouping)}`;
@@ -51,18 +70,24 @@ function span(ms: number): string {
 
 /** `| unwrap` and the filters behind it, each a stage. */
 export function printUnwrap({ label, convert, filters }: Unwrap): string[] {
-  return [`| unwrap ${convert === undefined ? label : `${convert}(${label})`}`, ...filters.map((filter) => `| ${printFilter(filter)}`)];
+  return [
+    `| unwrap ${convert === undefined ? label : `${convert}(${label})`}`,
+    ...filters.map((filter) => `| ${printFilter(filter)}`),
+  ];
 }
 
 export function printGrouping(grouping: Grouping | undefined): string {
-  return grouping === undefined ? '' : ` ${grouping.without ? 'without' : 'by'} (${grouping.labels.join(', ')}) `.trimEnd();
+  return grouping === undefined
+    ? ''
+    : ` ${grouping.without ? 'without' : 'by'} (${grouping.labels.join(', ')}) `.trimEnd();
 }
 
 export function printMatching(matching: Matching | undefined): string {
   if (matching === undefined) {
     return '';
   }
-  const many = matching.many === undefined ? '' : ` group_${matching.many} (${matching.include.join(', ')})`;
+  const many =
+    matching.many === undefined ? '' : ` group_${matching.many} (${matching.include.join(', ')})`;
   return ` ${matching.on ? 'on' : 'ignoring'} (${matching.labels.join(', ')})${many}`;
 }
 
@@ -73,7 +98,12 @@ export function printStage(stage: Stage): string {
     case 'json':
       return ['| json', printExtractions(stage.fields)].filter((part) => part !== '').join(' ');
     case 'logfmt':
-      return ['| logfmt', stage.strict ? '--strict' : '', stage.keepEmpty ? '--keep-empty' : '', printExtractions(stage.fields)]
+      return [
+        '| logfmt',
+        stage.strict ? '--strict' : '',
+        stage.keepEmpty ? '--keep-empty' : '',
+        printExtractions(stage.fields),
+      ]
         .filter((part) => part !== '')
         .join(' ');
     case 'regexp':
@@ -93,7 +123,8 @@ export function printStage(stage: Stage): string {
   }
 }
 
-const printPick = ({ name, op, value }: LabelPick): string => (op === undefined ? name : `${name}${op}${quote(value!)}`);
+const printPick = ({ name, op, value }: LabelPick): string =>
+  op === undefined ? name : `${name}${op}${quote(value!)}`;
 
 function printExtractions(fields: readonly Extraction[]): string {
   return fields.map(({ name, expression }) => `${name}=${quote(expression)}`).join(',');

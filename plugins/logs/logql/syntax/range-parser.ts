@@ -21,7 +21,9 @@ function stages(cursor: Cursor): Stage[] {
     found.push(stage);
     costly += stage.kind === 'line' || stage.kind === 'filter' ? 0 : 1;
     if (found.length > mostStages || costly > mostCostly) {
-      throw parseError(`a pipeline has at most ${mostStages} stages, and ${mostCostly} that take lines apart or write them anew`);
+      throw parseError(
+        `a pipeline has at most ${mostStages} stages, and ${mostCostly} that take lines apart or write them anew`,
+      );
     }
   }
   return found;
@@ -42,7 +44,11 @@ export function parseLogRange(cursor: Cursor): LogRange {
   if (range === undefined) {
     throw cursor.unexpected();
   }
-  return { log: { kind: 'log', matchers, stages: found }, ...range, ...(unwrap !== undefined && { unwrap }) };
+  return {
+    log: { kind: 'log', matchers, stages: found },
+    ...range,
+    ...(unwrap !== undefined && { unwrap }),
+  };
 }
 
 function parenthesized(cursor: Cursor): LogRange {
@@ -60,7 +66,11 @@ function parenthesized(cursor: Cursor): LogRange {
   if (range === undefined) {
     throw cursor.unexpected();
   }
-  return { log: { ...log, stages: [...log.stages, ...more] }, ...range, ...(last !== undefined && { unwrap: last }) };
+  return {
+    log: { ...log, stages: [...log.stages, ...more] },
+    ...range,
+    ...(last !== undefined && { unwrap: last }),
+  };
 }
 
 function rangeAhead(cursor: Cursor): { rangeMs: number; offsetMs: number } | undefined {
@@ -76,7 +86,11 @@ function rangeAhead(cursor: Cursor): { rangeMs: number; offsetMs: number } | und
   return { rangeMs, offsetMs: (negative ? -ns : ns) / 1e6 };
 }
 
-const conversions: readonly string[] = ['duration', 'duration_seconds', 'bytes'] satisfies Conversion[];
+const conversions: readonly string[] = [
+  'duration',
+  'duration_seconds',
+  'bytes',
+] satisfies Conversion[];
 
 function parseUnwrap(cursor: Cursor): Unwrap | undefined {
   if (!cursor.isSign('|') || cursor.following.text !== 'unwrap') {

@@ -11,11 +11,28 @@ const grouped: ReadonlySet<RangeOp> = new Set([
   'first_over_time',
   'last_over_time',
 ]);
-const unwrapped: ReadonlySet<RangeOp> = new Set([...grouped, 'sum_over_time', 'rate', 'rate_counter', 'absent_over_time']);
-const counted: ReadonlySet<RangeOp> = new Set(['count_over_time', 'rate', 'bytes_over_time', 'bytes_rate', 'absent_over_time']);
+const unwrapped: ReadonlySet<RangeOp> = new Set([
+  ...grouped,
+  'sum_over_time',
+  'rate',
+  'rate_counter',
+  'absent_over_time',
+]);
+const counted: ReadonlySet<RangeOp> = new Set([
+  'count_over_time',
+  'rate',
+  'bytes_over_time',
+  'bytes_rate',
+  'absent_over_time',
+]);
 
 /** What the grammar allows and the operation does not. */
-export function checkRange({ op, parameter, grouping, unwrap }: Pick<RangeExpr, 'op' | 'parameter' | 'grouping' | 'unwrap'>): void {
+export function checkRange({
+  op,
+  parameter,
+  grouping,
+  unwrap,
+}: Pick<RangeExpr, 'op' | 'parameter' | 'grouping' | 'unwrap'>): void {
   if (op === 'quantile_over_time' && parameter === undefined) {
     throw parseError(`parameter required for operation ${op}`);
   }
@@ -35,7 +52,15 @@ export function checkRange({ op, parameter, grouping, unwrap }: Pick<RangeExpr, 
 
 const ranked: ReadonlySet<VectorOp> = new Set(['topk', 'bottomk', 'approx_topk']);
 
-export function checkAggregation({ op, parameter, grouping }: { readonly op: VectorOp; readonly parameter?: number; readonly grouping?: object }): void {
+export function checkAggregation({
+  op,
+  parameter,
+  grouping,
+}: {
+  readonly op: VectorOp;
+  readonly parameter?: number;
+  readonly grouping?: object;
+}): void {
   if (!ranked.has(op) && parameter !== undefined) {
     throw parseError(`unsupported parameter for operation ${op}(${parameter},`);
   }
@@ -56,7 +81,10 @@ export function checkAggregation({ op, parameter, grouping }: { readonly op: Vec
 }
 
 /** A query must say which streams it wants: one condition at least that a stream without the label does not meet. */
-export function checkSelector(matchers: readonly MatcherText[], matchesEmpty: (index: number) => boolean): void {
+export function checkSelector(
+  matchers: readonly MatcherText[],
+  matchesEmpty: (index: number) => boolean,
+): void {
   if (!matchers.some(({ op }, index) => (op === '=' || op === '=~') && !matchesEmpty(index))) {
     throw parseError(
       'queries require at least one regexp or equality matcher that does not have an empty-compatible value. ' +

@@ -1,6 +1,12 @@
 import { budget, type Labels, labelsKey, labelValue } from 'svc/query';
 
-import { instant, type LogBatch, type LogEntry, type LogSource, range } from '../../../../plugins/logs/logql/index.ts';
+import {
+  instant,
+  type LogBatch,
+  type LogEntry,
+  type LogSource,
+  range,
+} from '../../../../plugins/logs/logql/index.ts';
 import { type Eval, type LoadedLine, type Pair } from './script.ts';
 
 export interface Points {
@@ -9,7 +15,9 @@ export interface Points {
   readonly values: readonly number[];
 }
 
-export type Answer = { readonly type: 'scalar'; readonly value: number } | { readonly type: 'series'; readonly series: readonly Points[] };
+export type Answer =
+  | { readonly type: 'scalar'; readonly value: number }
+  | { readonly type: 'series'; readonly series: readonly Points[] };
 
 /** 2026-01-01, as in Loki's own runner. */
 const epoch = Date.UTC(2026, 0, 1);
@@ -34,19 +42,39 @@ export const localEngine = {
       const found = await instant(source, { query, time: base + at.instant, now }, allowance);
       return found.type === 'scalar'
         ? found
-        : { type: 'series', series: found.samples.map(({ labels, value }) => ({ labels, times: [at.instant], values: [value] })) };
+        : {
+            type: 'series',
+            series: found.samples.map(({ labels, value }) => ({
+              labels,
+              times: [at.instant],
+              values: [value],
+            })),
+          };
     }
-    const { series } = await range(source, { query, start: base + at.start, end: base + at.end, step: at.step, now }, allowance);
+    const { series } = await range(
+      source,
+      { query, start: base + at.start, end: base + at.end, step: at.step, now },
+      allowance,
+    );
     return {
       type: 'series',
-      series: series.map(({ labels, times, values }) => within({ labels, times: [...times].map((time) => time - base), values: [...values] }, at.end)),
+      series: series.map(({ labels, times, values }) =>
+        within(
+          { labels, times: [...times].map((time) => time - base), values: [...values] },
+          at.end,
+        ),
+      ),
     };
   },
 };
 
 /** An answer may have one step more than the question, behind its end. */
 function within({ labels, times, values }: Points, end: number): Points {
-  return { labels, times: times.filter((time) => time <= end), values: values.filter((_, index) => times[index]! <= end) };
+  return {
+    labels,
+    times: times.filter((time) => time <= end),
+    values: values.filter((_, index) => times[index]! <= end),
+  };
 }
 
 function sourceOf(lines: readonly LoadedLine[], base: number): LogSource {
@@ -70,7 +98,10 @@ function sourceOf(lines: readonly LoadedLine[], base: number): LogSource {
         if (matchers.every(({ name, matches }) => matches(labelValue(labels, name)))) {
           const inside = entries
             .filter(
-              ({ ms, ns, line }) => (ms - from.ms || ns - from.ns) >= 0 && (ms - to.ms || ns - to.ns) < 0 && contains.every((text) => line.includes(text)),
+              ({ ms, ns, line }) =>
+                (ms - from.ms || ns - from.ns) >= 0 &&
+                (ms - to.ms || ns - to.ns) < 0 &&
+                contains.every((text) => line.includes(text)),
             )
             .sort((a, b) => a.ms - b.ms);
           allowance.bytes(inside.length);
@@ -82,4 +113,5 @@ function sourceOf(lines: readonly LoadedLine[], base: number): LogSource {
 }
 
 /** Unlike `labelsOf`, keeps labels without a value, which metadata may be. */
-export const flat = (pairs: readonly Pair[]): Labels => pairs.toSorted(([a], [b]) => (a < b ? -1 : 1)).flatMap(([name, value]) => [name, value]);
+export const flat = (pairs: readonly Pair[]): Labels =>
+  pairs.toSorted(([a], [b]) => (a < b ? -1 : 1)).flatMap(([name, value]) => [name, value]);

@@ -36,9 +36,24 @@ export function stageTables(loki: string): Judged[] {
   const formats = readFileSync(join(loki, 'pkg/logql/log/fmt_test.go'), 'utf8');
   const cases: StageCase[] = [
     ...parserCases(parsers, 'Test_jsonParser_Parse', () => ({ kind: 'json', fields: [] })),
-    ...parserCases(parsers, 'TestJSONExpressionParser', (row) => ({ kind: 'json', fields: extractions(row[2]!) }), 1),
-    ...parserCases(parsers, 'TestLogfmtParser_parse', () => ({ kind: 'logfmt', strict: false, keepEmpty: false, fields: [] })),
-    ...parserCases(parsers, 'TestLogfmtExpressionParser', (row) => ({ kind: 'logfmt', strict: false, keepEmpty: false, fields: extractions(row[2]!) }), 1),
+    ...parserCases(
+      parsers,
+      'TestJSONExpressionParser',
+      (row) => ({ kind: 'json', fields: extractions(row[2]!) }),
+      1,
+    ),
+    ...parserCases(parsers, 'TestLogfmtParser_parse', () => ({
+      kind: 'logfmt',
+      strict: false,
+      keepEmpty: false,
+      fields: [],
+    })),
+    ...parserCases(
+      parsers,
+      'TestLogfmtExpressionParser',
+      (row) => ({ kind: 'logfmt', strict: false, keepEmpty: false, fields: extractions(row[2]!) }),
+      1,
+    ),
     ...parserCases(parsers, 'Test_unpackParser_Parse', () => ({ kind: 'unpack' })),
     ...regexpCases(parsers),
     ...patternCases(parsers),
@@ -48,7 +63,17 @@ export function stageTables(loki: string): Judged[] {
   return cases.map(judged);
 }
 
-function judged({ name, stages, line, ms = 0, ns = 0, labels, metadata, wanted, expected }: StageCase): Judged {
+function judged({
+  name,
+  stages,
+  line,
+  ms = 0,
+  ns = 0,
+  labels,
+  metadata,
+  wanted,
+  expected,
+}: StageCase): Judged {
   try {
     const work = new WorkingLine();
     work.start(line, ms, ns, flat(labels), metadata.length === 0 ? undefined : flat(metadata));
@@ -58,7 +83,9 @@ function judged({ name, stages, line, ms = 0, ns = 0, labels, metadata, wanted, 
     if (found !== want) {
       return { name, wrong: `${found} instead of ${want}` };
     }
-    return expected.line === undefined || expected.line === work.line ? { name } : { name, wrong: `the line ${work.line} instead of ${expected.line}` };
+    return expected.line === undefined || expected.line === work.line
+      ? { name }
+      : { name, wrong: `the line ${work.line} instead of ${expected.line}` };
   } catch (error) {
     return { name, wrong: messageOf(error) };
   }
@@ -67,14 +94,23 @@ function judged({ name, stages, line, ms = 0, ns = 0, labels, metadata, wanted, 
 const silent = new Set(['__error_details__', '__preserve_error__']);
 
 const withoutDetails = (labels: Labels): string[][] =>
-  labels.flatMap((name, index) => (index % 2 === 0 && !silent.has(name) ? [[name, labels[index + 1]!]] : []));
+  labels.flatMap((name, index) =>
+    index % 2 === 0 && !silent.has(name) ? [[name, labels[index + 1]!]] : [],
+  );
 
 /** Rows of name, line, … labels, wanted labels, …, hints, metadata; `extra` columns stand between the line and the labels. */
-function parserCases(source: string, table: string, stage: (row: readonly GoValue[]) => Stage, extra = 0): StageCase[] {
+function parserCases(
+  source: string,
+  table: string,
+  stage: (row: readonly GoValue[]) => Stage,
+  extra = 0,
+): StageCase[] {
   const fixed = /testLine := \[\]byte\(`([^`]*)`\)/.exec(functionBody(source, table))?.[1] ?? '';
   return tableOf(source, table).map((fields) => {
     const row = fields.map(({ value }) => value);
-    const hints = row.find((value) => typeof value === 'object' && 'call' in value && value.call === 'NewParserHint');
+    const hints = row.find(
+      (value) => typeof value === 'object' && 'call' in value && value.call === 'NewParserHint',
+    );
     const line = bytes(row[1]!) ?? fixed;
     const unpacked = table.includes('unpack') ? { line: bytes(row[4]!)! } : {};
     return {
@@ -95,8 +131,12 @@ function hinted(hints: GoValue | undefined): { wanted?: ReadonlySet<string> } {
     return {};
   }
   const [labels, groups, , , unwrap] = hints.args;
-  const names = [labels!, groups!].flatMap((list) => fieldsOf(list).map(({ value }) => textOf(value)));
-  return { wanted: new Set([...names, ...(typeof unwrap === 'string' && unwrap !== '' ? [unwrap] : [])]) };
+  const names = [labels!, groups!].flatMap((list) =>
+    fieldsOf(list).map(({ value }) => textOf(value)),
+  );
+  return {
+    wanted: new Set([...names, ...(typeof unwrap === 'string' && unwrap !== '' ? [unwrap] : [])]),
+  };
 }
 
 const regexpCases = (source: string): StageCase[] =>
@@ -146,13 +186,22 @@ const formatted = { line: 'test line', ms: 1_661_518_453_244, ns: 672_570 };
 
 function labelFormatCases(source: string): StageCase[] {
   const body = functionBody(source, 'Test_labelsFormatter_Format');
-  const times = new Map([...body.matchAll(/(epoch\w+) := time\.(\w+)\(([^)]*)\)/g)].map(([, name, unit, args]) => [`${name!}.String`, goTime(unit!, args!)]));
+  const times = new Map(
+    [...body.matchAll(/(epoch\w+) := time\.(\w+)\(([^)]*)\)/g)].map(([, name, unit, args]) => [
+      `${name!}.String`,
+      goTime(unit!, args!),
+    ]),
+  );
   return tableOf(source, 'Test_labelsFormatter_Format').map((fields) => {
     const [name, formatter, labels, want] = fields.map(({ value }) => value);
-    const formats = fieldsOf((formatter as { args: readonly GoValue[] }).args[0]!).map(({ value }) => {
-      const { call, args } = value as { call: string; args: readonly string[] };
-      return call === 'NewRenameLabelFmt' ? { name: args[0]!, source: args[1]! } : { name: args[0]!, template: args[1]! };
-    });
+    const formats = fieldsOf((formatter as { args: readonly GoValue[] }).args[0]!).map(
+      ({ value }) => {
+        const { call, args } = value as { call: string; args: readonly string[] };
+        return call === 'NewRenameLabelFmt'
+          ? { name: args[0]!, source: args[1]! }
+          : { name: args[0]!, template: args[1]! };
+      },
+    );
     return {
       name: `Test_labelsFormatter_Format: ${textOf(name!)}`,
       stages: [{ kind: 'label_format', formats }],
@@ -166,8 +215,15 @@ function labelFormatCases(source: string): StageCase[] {
 
 /** A time of Go as its `String` says it, in the zone of this machine, which tests run in. */
 function goTime(unit: string, args: string): string {
-  const numbers = args.split(',').map((text) => text.split('*').reduce((product, factor) => product * Number(factor), 1));
-  const ms = unit === 'Unix' ? numbers[0]! * 1_000 + numbers[1]! / 1e6 : unit === 'UnixMilli' ? numbers[0]! : numbers[0]! / 1_000;
+  const numbers = args
+    .split(',')
+    .map((text) => text.split('*').reduce((product, factor) => product * Number(factor), 1));
+  const ms =
+    unit === 'Unix'
+      ? numbers[0]! * 1_000 + numbers[1]! / 1e6
+      : unit === 'UnixMilli'
+        ? numbers[0]!
+        : numbers[0]! / 1_000;
   const fraction =
     unit === 'UnixMicro' && numbers[0]! % 1e6 !== 0
       ? `.${String(numbers[0]! % 1e6)
@@ -197,7 +253,8 @@ function bytes(value: GoValue): string | undefined {
 
 /** `labels.FromStrings("a", "b", …)` */
 function pairs(value: GoValue, words: ReadonlyMap<string, string> = new Map()): Pair[] {
-  const args = typeof value === 'object' && 'args' in value ? value.args.map((one) => textOf(one, words)) : [];
+  const args =
+    typeof value === 'object' && 'args' in value ? value.args.map((one) => textOf(one, words)) : [];
   return args.flatMap((name, index): Pair[] => (index % 2 === 0 ? [[name, args[index + 1]!]] : []));
 }
 
@@ -217,7 +274,8 @@ const constants: Readonly<Record<string, string>> = {
   errLogfmt: 'LogfmtParserErr',
 };
 
-const mapped = (value: GoValue): Pair[] => fieldsOf(value).map(({ key, value: text }: GoField): Pair => [textOf(key!), textOf(text)]);
+const mapped = (value: GoValue): Pair[] =>
+  fieldsOf(value).map(({ key, value: text }: GoField): Pair => [textOf(key!), textOf(text)]);
 
 function firstText(value: GoValue): string {
   if (typeof value === 'string') {
@@ -232,11 +290,15 @@ const width = 20;
 /** The cases of Loki's own tests of `format_query`. */
 export function formats(loki: string): Judged[] {
   const source = readFileSync(join(loki, 'pkg/logql/syntax/prettier_test.go'), 'utf8');
-  const cases = [...source.matchAll(/name:\s*"([^"]*)",[^\n]*\n\s*in:\s*`([^`]*)`,\s*exp:\s*`([^`]*)`/g)];
+  const cases = [
+    ...source.matchAll(/name:\s*"([^"]*)",[^\n]*\n\s*in:\s*`([^`]*)`,\s*exp:\s*`([^`]*)`/g),
+  ];
   return cases.map(([, name, query, wanted]) => {
     try {
       const found = layOut(parse(query!), width);
-      return found === wanted ? { name: `format: ${name!}` } : { name: `format: ${name!}`, wrong: `\n${found}\ninstead of\n${wanted!}` };
+      return found === wanted
+        ? { name: `format: ${name!}` }
+        : { name: `format: ${name!}`, wrong: `\n${found}\ninstead of\n${wanted!}` };
     } catch (error) {
       return { name: `format: ${name!}`, wrong: messageOf(error) };
     }

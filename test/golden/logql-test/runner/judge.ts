@@ -6,7 +6,9 @@ import type { Eval } from './script.ts';
 /** What an answer differs in from what is expected, or nothing. */
 export function difference({ expected, at }: Eval, answer: Answer): string | undefined {
   if (answer.type === 'scalar') {
-    return expected.kind === 'scalar' && same(expected.value, answer.value) ? undefined : `got the scalar ${answer.value}`;
+    return expected.kind === 'scalar' && same(expected.value, answer.value)
+      ? undefined
+      : `got the scalar ${answer.value}`;
   }
   const { series } = answer;
   if (expected.kind === 'empty') {
@@ -24,9 +26,14 @@ export function difference({ expected, at }: Eval, answer: Answer): string | und
   const grid = 'instant' in at ? { start: at.instant, step: 0 } : at;
   const wanted = expected.series.map(({ labels, points }) => ({
     key: labelsKey(flat(labels)),
-    points: points.flatMap((value, index) => (value === undefined ? [] : [{ time: grid.start + index * grid.step, value }])),
+    points: points.flatMap((value, index) =>
+      value === undefined ? [] : [{ time: grid.start + index * grid.step, value }],
+    ),
   }));
-  const got = series.map(({ labels, times, values }) => ({ key: labelsKey(labels), points: values.map((value, index) => ({ time: times[index]!, value })) }));
+  const got = series.map(({ labels, times, values }) => ({
+    key: labelsKey(labels),
+    points: values.map((value, index) => ({ time: times[index]!, value })),
+  }));
   if (!expected.ordered) {
     wanted.sort((a, b) => (a.key < b.key ? -1 : 1));
     got.sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -37,13 +44,21 @@ export function difference({ expected, at }: Eval, answer: Answer): string | und
       ({ key, points }, index) =>
         key === got[index]!.key &&
         points.length === got[index]!.points.length &&
-        points.every(({ time, value }, point) => got[index]!.points[point]!.time === time && same(got[index]!.points[point]!.value, value)),
+        points.every(
+          ({ time, value }, point) =>
+            got[index]!.points[point]!.time === time &&
+            same(got[index]!.points[point]!.value, value),
+        ),
     );
   return equal ? undefined : `got ${shown(series)}`;
 }
 
 const shown = (series: readonly Points[]): string =>
-  series.length === 0 ? 'nothing' : series.map(({ labels, values }) => `${JSON.stringify(labels)} ${values.join(' ')}`).join('; ');
+  series.length === 0
+    ? 'nothing'
+    : series
+        .map(({ labels, values }) => `${JSON.stringify(labels)} ${values.join(' ')}`)
+        .join('; ');
 
 const tolerance = 1e-9;
 

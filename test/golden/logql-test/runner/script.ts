@@ -18,20 +18,33 @@ export interface ExpectedSeries {
 }
 
 export type Expected =
-  | { readonly kind: 'fail'; readonly matches: (message: string) => boolean; readonly shown: string }
+  | {
+      readonly kind: 'fail';
+      readonly matches: (message: string) => boolean;
+      readonly shown: string;
+    }
   | { readonly kind: 'empty' }
   | { readonly kind: 'scalar'; readonly value: number }
-  | { readonly kind: 'series'; readonly ordered: boolean; readonly series: readonly ExpectedSeries[] };
+  | {
+      readonly kind: 'series';
+      readonly ordered: boolean;
+      readonly series: readonly ExpectedSeries[];
+    };
 
 export interface Eval {
   readonly kind: 'eval';
   readonly line: number;
   readonly query: string;
-  readonly at: { readonly instant: number } | { readonly start: number; readonly end: number; readonly step: number };
+  readonly at:
+    | { readonly instant: number }
+    | { readonly start: number; readonly end: number; readonly step: number };
   readonly expected: Expected;
 }
 
-export type Command = { readonly kind: 'clear' } | { readonly kind: 'load'; readonly lines: readonly LoadedLine[] } | Eval;
+export type Command =
+  | { readonly kind: 'clear' }
+  | { readonly kind: 'load'; readonly lines: readonly LoadedLine[] }
+  | Eval;
 
 /** Reads a script of `load`, `eval` and `clear` commands, each with the indented lines below it. */
 export function readScript(text: string): Command[] {
@@ -69,11 +82,27 @@ function commandOf(head: string, block: readonly string[], line: number): Comman
   const instant = /^eval\s+instant\s+at\s+(\S+)\s+(.+)$/.exec(head);
   const range = /^eval\s+range\s+from\s+(\S+)\s+to\s+(\S+)\s+step\s+(\S+)\s+(.+)$/.exec(head);
   if (instant !== null) {
-    return { kind: 'eval', line, query: instant[2]!.trim(), at: { instant: milliseconds(instant[1]!) }, expected: readExpected(block, line) };
+    return {
+      kind: 'eval',
+      line,
+      query: instant[2]!.trim(),
+      at: { instant: milliseconds(instant[1]!) },
+      expected: readExpected(block, line),
+    };
   }
   if (range !== null) {
-    const [start, end, step] = [range[1]!, range[2]!, range[3]!].map(milliseconds) as [number, number, number];
-    return { kind: 'eval', line, query: range[4]!.trim(), at: { start, end, step }, expected: readExpected(block, line) };
+    const [start, end, step] = [range[1]!, range[2]!, range[3]!].map(milliseconds) as [
+      number,
+      number,
+      number,
+    ];
+    return {
+      kind: 'eval',
+      line,
+      query: range[4]!.trim(),
+      at: { start, end, step },
+      expected: readExpected(block, line),
+    };
   }
   throw new Error(`line ${line}: no command: ${head}`);
 }
@@ -92,7 +121,14 @@ function withoutRemark(line: string): string {
   return line;
 }
 
-const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const units: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+};
 
 function milliseconds(text: string): number {
   const parts = [...text.matchAll(/([\d.]+)(ns|us|ms|s|m|h)/g)];
@@ -100,7 +136,8 @@ function milliseconds(text: string): number {
   return text.startsWith('-') ? -total : total;
 }
 
-const loaded = /^(\{[^}]*\})\s*("[^"]*"|`[^`]*`)\s*@\s*(\S+)(?:\s*\[repeat every\s+(\S+)\s+for\s+(\d+)\])?(?:\s*\[metadata\s+(.*?)\])?\s*$/;
+const loaded =
+  /^(\{[^}]*\})\s*("[^"]*"|`[^`]*`)\s*@\s*(\S+)(?:\s*\[repeat every\s+(\S+)\s+for\s+(\d+)\])?(?:\s*\[metadata\s+(.*?)\])?\s*$/;
 
 function readLoaded(line: string): LoadedLine {
   const parts = loaded.exec(line);
@@ -114,12 +151,18 @@ function readLoaded(line: string): LoadedLine {
     start: milliseconds(start!),
     step: milliseconds(step),
     count: Number(count),
-    metadata: [...metadata.matchAll(/(?:"([^"]*)"|([^\s"=]+))="([^"]*)"/g)].map(([, quoted, plain, value]) => [quoted ?? plain!, value!]),
+    metadata: [...metadata.matchAll(/(?:"([^"]*)"|([^\s"=]+))="([^"]*)"/g)].map(
+      ([, quoted, plain, value]) => [quoted ?? plain!, value!],
+    ),
   };
 }
 
 const pairs = (text: string): Pair[] =>
-  [...text.matchAll(/(?:"((?:\\.|[^"\\])*)"|([\p{L}_:][\p{L}\p{N}_:.]*))\s*=\s*("(?:\\.|[^"\\])*"|`[^`]*`)/gu)].map(([, quoted, plain, value]) => [
+  [
+    ...text.matchAll(
+      /(?:"((?:\\.|[^"\\])*)"|([\p{L}_:][\p{L}\p{N}_:.]*))\s*=\s*("(?:\\.|[^"\\])*"|`[^`]*`)/gu,
+    ),
+  ].map(([, quoted, plain, value]) => [
     quoted ?? plain!,
     value!.startsWith('`') ? value!.slice(1, -1) : unescaped(value!),
   ]);
@@ -133,12 +176,19 @@ const unescaped = (quoted: string): string =>
   ) as string;
 
 function readExpected(block: readonly string[], line: number): Expected {
-  const fail = block.map((one) => /^expect fail(?:\s+(msg|regex):(.+))?$/.exec(one)).find((found) => found !== null);
+  const fail = block
+    .map((one) => /^expect fail(?:\s+(msg|regex):(.+))?$/.exec(one))
+    .find((found) => found !== null);
   if (fail !== undefined) {
     const [, how, text = ''] = fail;
     const wanted = text.trim();
     const pattern = how === 'regex' ? new RegExp(wanted) : undefined;
-    return { kind: 'fail', shown: wanted, matches: (message) => (pattern === undefined ? message.includes(wanted) : pattern.test(message)) };
+    return {
+      kind: 'fail',
+      shown: wanted,
+      matches: (message) =>
+        pattern === undefined ? message.includes(wanted) : pattern.test(message),
+    };
   }
   if (block.includes('expect empty')) {
     return { kind: 'empty' };
@@ -157,7 +207,10 @@ function readExpected(block: readonly string[], line: number): Expected {
 
 function readSeries(line: string): ExpectedSeries {
   const end = /^\{(?:[^"`}]|"(?:\\.|[^"\\])*"|`[^`]*`)*\}/.exec(line)![0].length;
-  return { labels: pairs(line.slice(0, end)), points: line.slice(end).trim().split(/\s+/).flatMap(readPoints) };
+  return {
+    labels: pairs(line.slice(0, end)),
+    points: line.slice(end).trim().split(/\s+/).flatMap(readPoints),
+  };
 }
 
 function readPoints(text: string): (number | undefined)[] {

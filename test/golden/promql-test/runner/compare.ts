@@ -17,7 +17,9 @@ export function almostEqual(a: number, b: number, tolerance = epsilon): boolean 
   }
   const size = Math.abs(a) + Math.abs(b);
   const distance = Math.abs(a - b);
-  return a === 0 || b === 0 || size < smallestNormal ? distance < tolerance * smallestNormal : distance / Math.min(size, Number.MAX_VALUE) < tolerance;
+  return a === 0 || b === 0 || size < smallestNormal
+    ? distance < tolerance * smallestNormal
+    : distance / Math.min(size, Number.MAX_VALUE) < tolerance;
 }
 
 const shownValues = (values: readonly (number | NativeHistogram)[]): string =>
@@ -28,7 +30,9 @@ const shown = (labels: Labels): string => JSON.stringify(labelsRecord(labels));
 /** What an answer differs in from what is expected, or nothing. */
 export function difference(expected: Eval, answer: Answer): string | undefined {
   if (answer.type === 'string') {
-    return answer.value === (expected.text ?? '') ? undefined : `expected the text ${JSON.stringify(expected.text)}, got ${JSON.stringify(answer.value)}`;
+    return answer.value === (expected.text ?? '')
+      ? undefined
+      : `expected the text ${JSON.stringify(expected.text)}, got ${JSON.stringify(answer.value)}`;
   }
   if (answer.type === 'scalar') {
     return expected.scalar !== undefined && almostEqual(expected.scalar, answer.value)
@@ -38,7 +42,10 @@ export function difference(expected: Eval, answer: Answer): string | undefined {
   if (expected.scalar !== undefined) {
     return `expected the scalar ${expected.scalar}, got a ${answer.type}`;
   }
-  const grid = 'instant' in expected.at ? (expected.points ?? { start: expected.at.instant, end: expected.at.instant, step: 1 }) : expected.at;
+  const grid =
+    'instant' in expected.at
+      ? (expected.points ?? { start: expected.at.instant, end: expected.at.instant, step: 1 })
+      : expected.at;
   return differenceOfSeries(expected, answer.series, answer.type === 'matrix', grid);
 }
 
@@ -48,8 +55,13 @@ function differenceOfSeries(
   matrix: boolean,
   grid: { start: number; end: number; step: number },
 ): string | undefined {
-  const wanted = new Map(expected.series.map((line, position) => [labelsKey(line.labels), { ...line, position }]));
-  if (matrix && actual.some((one, i) => i > 0 && compareLabels(actual[i - 1]!.labels, one.labels) >= 0)) {
+  const wanted = new Map(
+    expected.series.map((line, position) => [labelsKey(line.labels), { ...line, position }]),
+  );
+  if (
+    matrix &&
+    actual.some((one, i) => i > 0 && compareLabels(actual[i - 1]!.labels, one.labels) >= 0)
+  ) {
     return 'series are not sorted by their labels';
   }
   for (const [position, points] of actual.entries()) {
@@ -67,11 +79,20 @@ function differenceOfSeries(
     }
   }
   const [missing] = [...wanted.values()].filter(({ items }) => items.length > 0 || !matrix);
-  return missing === undefined ? undefined : `expected series ${shown(missing.labels)}, which is not there`;
+  return missing === undefined
+    ? undefined
+    : `expected series ${shown(missing.labels)}, which is not there`;
 }
 
-function differenceOfPoints(items: readonly Item[], { times, values }: Points, matrix: boolean, grid: { start: number; step: number }): string | undefined {
-  const expected = items.flatMap((value, index) => (value === undefined ? [] : [{ time: grid.start + index * grid.step, value }]));
+function differenceOfPoints(
+  items: readonly Item[],
+  { times, values }: Points,
+  matrix: boolean,
+  grid: { start: number; step: number },
+): string | undefined {
+  const expected = items.flatMap((value, index) =>
+    value === undefined ? [] : [{ time: grid.start + index * grid.step, value }],
+  );
   if (expected.length !== values.length) {
     return `expected ${expected.length} points, got ${values.length}: ${shownValues(values)}`;
   }
@@ -89,10 +110,17 @@ function differenceOfPoints(items: readonly Item[], { times, values }: Points, m
 
 function isAsExpected(expected: number | HistogramItem, actual: number | NativeHistogram): boolean {
   if (typeof expected === 'number' || typeof actual === 'number') {
-    return typeof expected === 'number' && typeof actual === 'number' && almostEqual(expected, actual);
+    return (
+      typeof expected === 'number' && typeof actual === 'number' && almostEqual(expected, actual)
+    );
   }
   const { histogram, hinted } = expected;
-  const numbers = ({ count, sum, zeroCount, positive, negative }: NativeHistogram): number[] => [count, sum, zeroCount, ...[...positive, ...negative].flat()];
+  const numbers = ({ count, sum, zeroCount, positive, negative }: NativeHistogram): number[] => [
+    count,
+    sum,
+    zeroCount,
+    ...[...positive, ...negative].flat(),
+  ];
   const [wanted, got] = [numbers(histogram), numbers(actual)];
   return (
     histogram.schema === actual.schema &&
@@ -106,7 +134,10 @@ function isAsExpected(expected: number | HistogramItem, actual: number | NativeH
 }
 
 /** What the remarks beside an answer differ in. */
-export function differenceOfRemarks(expected: Eval, { warnings, infos }: Answer): string | undefined {
+export function differenceOfRemarks(
+  expected: Eval,
+  { warnings, infos }: Answer,
+): string | undefined {
   for (const [type, actual] of [
     ['warn', warnings],
     ['info', infos],
@@ -116,7 +147,10 @@ export function differenceOfRemarks(expected: Eval, { warnings, infos }: Answer)
     if (missing !== undefined) {
       return `expected ${type} ${missing.shown}, got ${JSON.stringify(actual)}`;
     }
-    const surplus = wanted.length === 0 ? undefined : actual.find((text) => !wanted.some((remark) => remark.matches(text)));
+    const surplus =
+      wanted.length === 0
+        ? undefined
+        : actual.find((text) => !wanted.some((remark) => remark.matches(text)));
     if (surplus !== undefined) {
       return `unexpected ${type} ${surplus}`;
     }

@@ -51,7 +51,14 @@ export function localEngine({ typeAndUnitLabels = false }: LocalOptions = {}): E
     async instant(query, time) {
       const result = await instant(store, { query, time, ...options }, allowance());
       if (result.type === 'vector') {
-        return { ...result, series: result.samples.map(({ labels, value, histogram }) => ({ labels, times: [time], values: [histogram ?? value] })) };
+        return {
+          ...result,
+          series: result.samples.map(({ labels, value, histogram }) => ({
+            labels,
+            times: [time],
+            values: [histogram ?? value],
+          })),
+        };
       }
       return result.type === 'matrix' ? { ...result, series: result.series.map(plain) } : result;
     },

@@ -35,7 +35,10 @@ export function nativeSeriesOf(series: readonly SeriesLine[]): SeriesLine[] {
   return [...found.values()].map(({ labels, steps }) => ({
     labels,
     histogram: true,
-    items: Array.from(steps, (parts): Item => parts && { histogram: histogramOf(parts), hinted: false }),
+    items: Array.from(
+      steps,
+      (parts): Item => parts && { histogram: histogramOf(parts), hinted: false },
+    ),
   }));
 }
 
@@ -45,9 +48,19 @@ function histogramOf({ buckets, count, sum }: Parts): NativeHistogram {
   if (sorted.at(-1)?.[0] !== Infinity) {
     sorted.push([Infinity, all]);
   }
-  const positive = sorted.map(([, upTo], index) => [index, upTo - (sorted[index - 1]?.[1] ?? 0)] as const).filter(([, own]) => own !== 0);
+  const positive = sorted
+    .map(([, upTo], index) => [index, upTo - (sorted[index - 1]?.[1] ?? 0)] as const)
+    .filter(([, own]) => own !== 0);
   return {
-    ...{ schema: customSchema, count: all, sum, zeroCount: 0, zeroThreshold: 0, negative: [], hint: 'unknown' },
+    ...{
+      schema: customSchema,
+      count: all,
+      sum,
+      zeroCount: 0,
+      zeroThreshold: 0,
+      negative: [],
+      hint: 'unknown',
+    },
     positive,
     bounds: sorted.slice(0, -1).map(([bound]) => bound),
   };

@@ -28,11 +28,17 @@ export function httpEngine({ query, write, token, epoch }: HttpOptions): Engine 
   const headers = token === undefined ? undefined : { authorization: `Bearer ${token}` };
 
   async function ask(path: string, parameters: Record<string, string>): Promise<Answer> {
-    const response = await fetch(`${query}/${path}`, { method: 'POST', body: new URLSearchParams(parameters), ...(headers !== undefined && { headers }) });
+    const response = await fetch(`${query}/${path}`, {
+      method: 'POST',
+      body: new URLSearchParams(parameters),
+      ...(headers !== undefined && { headers }),
+    });
     const body = (await response.json()) as Body;
     if (body.status !== 'success') {
       // Servers say which parameter it is that cannot be read.
-      throw new Error(body.error?.replace(/^invalid parameter "query": /, '') ?? `status ${response.status}`);
+      throw new Error(
+        body.error?.replace(/^invalid parameter "query": /, '') ?? `status ${response.status}`,
+      );
     }
     return answerOf(body, base);
   }
@@ -60,13 +66,21 @@ export function httpEngine({ query, write, token, epoch }: HttpOptions): Engine 
         throw new Error(`remote write: ${response.status} ${await response.text()}`);
       }
     },
-    unsupported: (text) => (tellsTime.test(text) ? 'tells the time, which is moved here' : undefined),
+    unsupported: (text) =>
+      tellsTime.test(text) ? 'tells the time, which is moved here' : undefined,
     instant: (text, time) => ask('query', { query: moved(text, base), time: seconds(time) }),
-    range: (text, start, end, step) => ask('query_range', { query: moved(text, base), start: seconds(start), end: seconds(end), step: String(step / 1000) }),
+    range: (text, start, end, step) =>
+      ask('query_range', {
+        query: moved(text, base),
+        start: seconds(start),
+        end: seconds(end),
+        step: String(step / 1000),
+      }),
   };
 }
 
-const tellsTime = /\b(?:time|timestamp|start|end|year|month|day_of_\w+|days_in_month|hour|minute|ts_of_\w+)\s*\(/i;
+const tellsTime =
+  /\b(?:time|timestamp|start|end|year|month|day_of_\w+|days_in_month|hour|minute|ts_of_\w+)\s*\(/i;
 
 function requestOf(series: readonly SeriesLine[], stepMs: number, base: number): Uint8Array {
   const request = new ProtoWriter();
@@ -93,7 +107,9 @@ function requestOf(series: readonly SeriesLine[], stepMs: number, base: number):
 
 function sampleOf(item: number | 'stale', time: number): Uint8Array {
   const sample = new ProtoWriter();
-  return (item === 'stale' ? sample.fixed64(1, staleBits) : sample.double(1, item)).int64(2, time).finish();
+  return (item === 'stale' ? sample.fixed64(1, staleBits) : sample.double(1, item))
+    .int64(2, time)
+    .finish();
 }
 
 /** Unchanged, so that places in remarks stay what they are, unless a time stands in it. */
@@ -108,7 +124,9 @@ function later(expr: Expr, base: number): Expr {
   if (expr.node === 'matrix' && typeof expr.selector.at === 'number') {
     return { ...expr, selector: { ...expr.selector, at: expr.selector.at + base } };
   }
-  return (expr.node === 'selector' || expr.node === 'subquery') && typeof expr.at === 'number' ? { ...expr, at: expr.at + base } : expr;
+  return (expr.node === 'selector' || expr.node === 'subquery') && typeof expr.at === 'number'
+    ? { ...expr, at: expr.at + base }
+    : expr;
 }
 
 type Pair = readonly [seconds: number, value: string];
@@ -120,7 +138,13 @@ interface Body {
   readonly infos?: readonly string[];
   readonly data?: {
     readonly resultType: string;
-    readonly result: Pair | readonly { readonly metric: Record<string, string>; readonly value?: Pair; readonly values?: readonly Pair[] }[];
+    readonly result:
+      | Pair
+      | readonly {
+          readonly metric: Record<string, string>;
+          readonly value?: Pair;
+          readonly values?: readonly Pair[];
+        }[];
   };
 }
 
@@ -128,14 +152,23 @@ function answerOf({ data, warnings = [], infos = [] }: Body, base: number): Answ
   const { resultType, result } = data!;
   if (resultType === 'scalar' || resultType === 'string') {
     const [, value] = result as Pair;
-    return resultType === 'string' ? { type: 'string', value, warnings, infos } : { type: 'scalar', value: numberOf(value), warnings, infos };
+    return resultType === 'string'
+      ? { type: 'string', value, warnings, infos }
+      : { type: 'scalar', value: numberOf(value), warnings, infos };
   }
-  const series = (result as readonly { metric: Record<string, string>; value?: Pair; values?: readonly Pair[] }[]).map(({ metric, value, values }): Points => {
+  const series = (
+    result as readonly { metric: Record<string, string>; value?: Pair; values?: readonly Pair[] }[]
+  ).map(({ metric, value, values }): Points => {
     const points = values ?? [value!];
     const labels: Labels = labelsOf(Object.entries(metric));
-    return { labels, times: points.map(([time]) => Math.round(time * 1000) - base), values: points.map(([, text]) => numberOf(text)) };
+    return {
+      labels,
+      times: points.map(([time]) => Math.round(time * 1000) - base),
+      values: points.map(([, text]) => numberOf(text)),
+    };
   });
   return { type: resultType === 'vector' ? 'vector' : 'matrix', series, warnings, infos };
 }
 
-const numberOf = (text: string): number => (text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text));
+const numberOf = (text: string): number =>
+  text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text);

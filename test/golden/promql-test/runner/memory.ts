@@ -1,5 +1,12 @@
 import { hintAfter, type NativeHistogram } from 'svc/native-histogram';
-import { type Budget, compareLabels, type Labels, labelsKey, labelValue, type Matcher } from 'svc/query';
+import {
+  type Budget,
+  compareLabels,
+  type Labels,
+  labelsKey,
+  labelValue,
+  type Matcher,
+} from 'svc/query';
 
 import type { Series, SeriesSource } from '../../../../plugins/metricsdb/promql/index.ts';
 import { isHistogram, type Item } from './series-line.ts';
@@ -30,11 +37,19 @@ export class MemoryStore implements SeriesSource {
   }
 
   get all(): readonly (Series & { readonly stale: Uint8Array })[] {
-    this.#sorted ??= [...this.#series.values()].sort((a, b) => compareLabels(a.labels, b.labels)).map(frozen);
+    this.#sorted ??= [...this.#series.values()]
+      .sort((a, b) => compareLabels(a.labels, b.labels))
+      .map(frozen);
     return this.#sorted;
   }
 
-  async select(matchers: readonly Matcher[], mint: number, maxt: number, _hints: unknown, budget: Budget): Promise<readonly Series[]> {
+  async select(
+    matchers: readonly Matcher[],
+    mint: number,
+    maxt: number,
+    _hints: unknown,
+    budget: Budget,
+  ): Promise<readonly Series[]> {
     const found: Series[] = [];
     for (const { labels, times, values, stale, length, histograms } of this.all) {
       if (matchers.every(({ name, matches }) => matches(labelValue(labels, name)))) {
@@ -72,7 +87,9 @@ function frozen({ labels, samples }: Stored): Series & { readonly stale: Uint8Ar
     times: Float64Array.from(sorted, ([time]) => time),
     values: Float64Array.from(sorted, ([, value]) => (typeof value === 'number' ? value : NaN)),
     stale: Uint8Array.from(sorted, ([, value]) => (value === 'stale' ? 1 : 0)),
-    ...(sorted.some(([, value]) => isHistogram(value)) && { histograms: histogramsOf(sorted.map(([, value]) => value)) }),
+    ...(sorted.some(([, value]) => isHistogram(value)) && {
+      histograms: histogramsOf(sorted.map(([, value]) => value)),
+    }),
   };
 }
 
@@ -80,7 +97,9 @@ function frozen({ labels, samples }: Stored): Series & { readonly stale: Uint8Ar
 function histogramsOf(samples: readonly Sample[]): readonly (NativeHistogram | undefined)[] {
   let before: NativeHistogram | undefined;
   return samples.map((sample) => {
-    before = isHistogram(sample) ? { ...sample.histogram, hint: hintAfter(before, sample.histogram) } : undefined;
+    before = isHistogram(sample)
+      ? { ...sample.histogram, hint: hintAfter(before, sample.histogram) }
+      : undefined;
     return before;
   });
 }

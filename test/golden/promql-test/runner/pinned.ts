@@ -2,7 +2,9 @@
 import { type Expr, parse, print } from '../../../../plugins/metricsdb/promql/index.ts';
 
 const timeBound = new Set(
-  'days_in_month day_of_month day_of_week day_of_year end hour minute month year predict_linear range start step time timestamp'.split(' '),
+  'days_in_month day_of_month day_of_week day_of_year end hour minute month year predict_linear range start step time timestamp'.split(
+    ' ',
+  ),
 );
 
 /** Undefined when a function in it tells the time. */
@@ -40,7 +42,9 @@ function pin(expr: Expr, time: number): Expr {
       if (one.node === 'matrix') {
         return { ...one, selector: { ...one.selector, at: one.selector.at ?? time } };
       }
-      return one.node === 'selector' || one.node === 'subquery' ? { ...one, at: one.at ?? time } : one;
+      return one.node === 'selector' || one.node === 'subquery'
+        ? { ...one, at: one.at ?? time }
+        : one;
     },
     false,
   );
@@ -55,7 +59,11 @@ export function mapExpr(expr: Expr, change: (expr: Expr) => Expr, intoSubqueries
     case 'call':
       return change({ ...expr, args: expr.args.map(map) });
     case 'aggregation':
-      return change({ ...expr, expr: map(expr.expr), ...(expr.param !== undefined && { param: map(expr.param) }) });
+      return change({
+        ...expr,
+        expr: map(expr.expr),
+        ...(expr.param !== undefined && { param: map(expr.param) }),
+      });
     case 'binary':
       return change({ ...expr, left: map(expr.left), right: map(expr.right) });
     case 'unary':

@@ -30,7 +30,9 @@ export async function runScript(text: string, engine: Engine): Promise<Outcome[]
     } else if (command.kind === 'load') {
       loads.push(command);
       const { series, nativeToo } = command;
-      const kept = engine.histograms ? [...series, ...(nativeToo ? nativeSeriesOf(series) : [])] : series.filter(({ histogram }) => !histogram);
+      const kept = engine.histograms
+        ? [...series, ...(nativeToo ? nativeSeriesOf(series) : [])]
+        : series.filter(({ histogram }) => !histogram);
       await engine.load(command.stepMs, kept);
     } else {
       const lacking = unsupported(command, loads, engine);
@@ -39,14 +41,23 @@ export async function runScript(text: string, engine: Engine): Promise<Outcome[]
       // What is answered rightly does not need what the store lacks, though its selectors touch it.
       const skipped = unasked ?? (wrong === undefined ? undefined : lacking);
       const failed = skipped === undefined ? wrong : undefined;
-      outcomes.push({ line: command.line, expr: command.expr, ...(skipped !== undefined && { skipped }), ...(failed !== undefined && { failed }) });
+      outcomes.push({
+        line: command.line,
+        expr: command.expr,
+        ...(skipped !== undefined && { skipped }),
+        ...(failed !== undefined && { failed }),
+      });
     }
   }
   return outcomes;
 }
 
 /** What a question needs that stores of numbers do not have. */
-function unsupported({ expr, series }: Eval, loads: readonly Load[], { histograms = false }: Engine): string | undefined {
+function unsupported(
+  { expr, series }: Eval,
+  loads: readonly Load[],
+  { histograms = false }: Engine,
+): string | undefined {
   if (/\bstart_timestamp\b/.test(expr)) {
     return 'start timestamps';
   }
@@ -71,14 +82,23 @@ function unsupported({ expr, series }: Eval, loads: readonly Load[], { histogram
 
 function nativeOf({ series, nativeToo }: Load): Labels[] {
   const native = series.filter(({ histogram }) => histogram).map(({ labels }) => labels);
-  const buckets = nativeToo ? series.filter(({ labels }) => labelValue(labels, '__name__').endsWith('_bucket')) : [];
+  const buckets = nativeToo
+    ? series.filter(({ labels }) => labelValue(labels, '__name__').endsWith('_bucket'))
+    : [];
   return [
     ...native,
-    ...buckets.map(({ labels }) => withLabel(withLabel(labels, 'le', ''), '__name__', labelValue(labels, '__name__').slice(0, -'_bucket'.length))),
+    ...buckets.map(({ labels }) =>
+      withLabel(
+        withLabel(labels, 'le', ''),
+        '__name__',
+        labelValue(labels, '__name__').slice(0, -'_bucket'.length),
+      ),
+    ),
   ];
 }
 
-const matchesAll = (matchers: readonly Matcher[], labels: Labels): boolean => matchers.every(({ name, matches }) => matches(labelValue(labels, name)));
+const matchesAll = (matchers: readonly Matcher[], labels: Labels): boolean =>
+  matchers.every(({ name, matches }) => matches(labelValue(labels, name)));
 
 async function run(command: Eval, engine: Engine): Promise<string | undefined> {
   const { at, expr } = command;
@@ -92,8 +112,13 @@ async function run(command: Eval, engine: Engine): Promise<string | undefined> {
   }
   const same = pinned(expr, time);
   // Where printing alone writes it otherwise, the places in remarks are other ones.
-  const asked = same === undefined || print(parse(expr)) === expr ? command : { ...command, remarks: [] };
-  for (const other of same === undefined ? [] : time === 0 ? [-1000, 0, 1000] : [-10 * time, 0, Math.trunc(time / 5), time, 10 * time]) {
+  const asked =
+    same === undefined || print(parse(expr)) === expr ? command : { ...command, remarks: [] };
+  for (const other of same === undefined
+    ? []
+    : time === 0
+      ? [-1000, 0, 1000]
+      : [-10 * time, 0, Math.trunc(time / 5), time, 10 * time]) {
     const failed = await runInstant(asked, engine, same!, other);
     if (failed !== undefined) {
       return `as ${same} at ${other} ms: ${failed}`;
@@ -104,9 +129,18 @@ async function run(command: Eval, engine: Engine): Promise<string | undefined> {
 
 const tellsOfWindow = /\b(?:range|step|start|end)\s*\(/i;
 
-async function runInstant(command: Eval, engine: Engine, query: string, time: number): Promise<string | undefined> {
+async function runInstant(
+  command: Eval,
+  engine: Engine,
+  query: string,
+  time: number,
+): Promise<string | undefined> {
   const failed = await judge(command, () => engine.instant(query, time));
-  const rangeless = command.text !== undefined || command.points !== undefined || command.ordered || tellsOfWindow.test(query);
+  const rangeless =
+    command.text !== undefined ||
+    command.points !== undefined ||
+    command.ordered ||
+    tellsOfWindow.test(query);
   if (failed !== undefined || rangeless || command.remarks.some(({ type }) => type === 'fail')) {
     return failed;
   }
@@ -129,7 +163,9 @@ function middle(answer: Answer, time: number, scalar: boolean): Answer {
     return index === -1 ? [] : [{ labels, times: [time], values: [values[index]!] }];
   });
   const first = series[0]?.values[0];
-  return scalar ? { type: 'scalar', value: typeof first === 'number' ? first : NaN, warnings: [], infos: [] } : { ...answer, type: 'vector', series };
+  return scalar
+    ? { type: 'scalar', value: typeof first === 'number' ? first : NaN, warnings: [], infos: [] }
+    : { ...answer, type: 'vector', series };
 }
 
 async function judge(command: Eval, ask: () => Promise<Answer>): Promise<string | undefined> {
@@ -145,5 +181,7 @@ async function judge(command: Eval, ask: () => Promise<Answer>): Promise<string 
         ? undefined
         : `expected the error ${failure.shown}, got: ${message}`;
   }
-  return failure === undefined ? (differenceOfRemarks(command, answer) ?? difference(command, answer)) : 'expected an error, got an answer';
+  return failure === undefined
+    ? (differenceOfRemarks(command, answer) ?? difference(command, answer))
+    : 'expected an error, got an answer';
 }

@@ -24,7 +24,9 @@ export interface Eval {
   readonly kind: 'eval';
   readonly line: number;
   readonly expr: string;
-  readonly at: { readonly instant: number } | { readonly start: number; readonly end: number; readonly step: number };
+  readonly at:
+    | { readonly instant: number }
+    | { readonly start: number; readonly end: number; readonly step: number };
   readonly ordered: boolean;
   readonly remarks: readonly Remark[];
   readonly scalar?: number;
@@ -69,13 +71,18 @@ function readCommand(line: string, block: string[], number: number): Command[] {
     const end = blockEnd(block);
     // A number ends its block; what follows without an empty line is a command of its own.
     const rest = block.slice(end);
-    return [readEval(line, block.slice(0, end), number), ...(rest.length === 0 ? [] : readCommand(rest[0]!, rest.slice(1), number + end + 1))];
+    return [
+      readEval(line, block.slice(0, end), number),
+      ...(rest.length === 0 ? [] : readCommand(rest[0]!, rest.slice(1), number + end + 1)),
+    ];
   }
   throw new Error(`line ${number}: no command: ${line}`);
 }
 
 function blockEnd(block: readonly string[]): number {
-  const last = block.findIndex((line) => isNumber(line) || /^expected_fail_(?:message|regexp)\b/.test(line));
+  const last = block.findIndex(
+    (line) => isNumber(line) || /^expected_fail_(?:message|regexp)\b/.test(line),
+  );
   return last === -1 ? block.length : last + 1;
 }
 
@@ -96,7 +103,8 @@ function readLoad(line: string, block: readonly string[], number: number): Load 
 }
 
 const instantForm = /^eval(?:_(fail|warn|ordered|info))?\s+instant\s+(?:at\s+(\S+))?\s+(.+)$/i;
-const rangeForm = /^eval(?:_(fail|warn|info))?\s+range\s+from\s+(\S+)\s+to\s+(\S+)\s+step\s+(\S+)\s+(.+)$/i;
+const rangeForm =
+  /^eval(?:_(fail|warn|info))?\s+range\s+from\s+(\S+)\s+to\s+(\S+)\s+step\s+(\S+)\s+(.+)$/i;
 
 function readEval(line: string, block: readonly string[], number: number): Eval {
   const instant = instantForm.exec(line);
@@ -105,7 +113,10 @@ function readEval(line: string, block: readonly string[], number: number): Eval 
   if (instant === null && range === null) {
     throw new Error(`line ${number}: ${line}`);
   }
-  const at = instant !== null ? { instant: parseDuration(instant[2]!) } : times(range![2]!, range![3]!, range![4]!);
+  const at =
+    instant !== null
+      ? { instant: parseDuration(instant[2]!) }
+      : times(range![2]!, range![3]!, range![4]!);
   const expr = instant !== null ? instant[3]! : range![5]!;
   const remarks: Remark[] = [];
   const series: SeriesLine[] = [];
@@ -126,7 +137,8 @@ function readEval(line: string, block: readonly string[], number: number): Eval 
     } else if (/^expect string\b/.test(one)) {
       text = readText(one.slice('expect string'.length).trim());
     } else if (/^expect\s/.test(one)) {
-      const parts = /^expect\s+(ordered|fail|warn|no_warn|info|no_info)(?:\s+(regex|msg):(.+))?$/.exec(one);
+      const parts =
+        /^expect\s+(ordered|fail|warn|no_warn|info|no_info)(?:\s+(regex|msg):(.+))?$/.exec(one);
       if (parts === null) {
         throw new Error(`line ${number}: ${one}`);
       }
@@ -160,15 +172,25 @@ function remark(type: Remark['type'], how: string | undefined, text: string): Re
     return { type, shown: 'anything', matches: () => true };
   }
   const pattern = how === 'regex' ? new RegExp(text) : undefined;
-  return { type, shown: text, matches: (actual) => (pattern === undefined ? actual === text : pattern.test(actual)) };
+  return {
+    type,
+    shown: text,
+    matches: (actual) => (pattern === undefined ? actual === text : pattern.test(actual)),
+  };
 }
 
-function times(start: string, end: string, step: string): { start: number; end: number; step: number } {
+function times(
+  start: string,
+  end: string,
+  step: string,
+): { start: number; end: number; step: number } {
   return { start: parseDuration(start), end: parseDuration(end), step: parseDuration(step) };
 }
 
 const isNumber = (text: string): boolean =>
-  /^[+-]?(?:\d[\w.+-]*|\.\d+|inf|nan)$/i.test(text) && !Number.isNaN(tryNumber(text) ?? NaN) ? true : /^[+-]?nan$/i.test(text);
+  /^[+-]?(?:\d[\w.+-]*|\.\d+|inf|nan)$/i.test(text) && !Number.isNaN(tryNumber(text) ?? NaN)
+    ? true
+    : /^[+-]?nan$/i.test(text);
 
 function tryNumber(text: string): number | undefined {
   try {

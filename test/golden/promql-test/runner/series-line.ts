@@ -67,7 +67,11 @@ export function readMetric(text: string): Labels {
     try {
       const expr = parse(prefix + text);
       if (expr.node === 'selector' && expr.matchers.every(({ op }) => op === '=')) {
-        return labelsOf(expr.matchers.filter(({ name }) => !(dropName && name === '__name__')).map(({ name, value }) => [name, value] as const));
+        return labelsOf(
+          expr.matchers
+            .filter(({ name }) => !(dropName && name === '__name__'))
+            .map(({ name, value }) => [name, value] as const),
+        );
       }
     } catch (error) {
       if (dropName) {
@@ -116,7 +120,9 @@ export function readNumber(text: string): number {
   if (special !== null) {
     return special[2]!.toLowerCase() === 'nan' ? NaN : special[1] === '-' ? -Infinity : Infinity;
   }
-  const value = /^[+-]/.test(text) ? (text.startsWith('-') ? -1 : 1) * Number(text.slice(1)) : Number(text);
+  const value = /^[+-]/.test(text)
+    ? (text.startsWith('-') ? -1 : 1) * Number(text.slice(1))
+    : Number(text);
   if (Number.isNaN(value) || text === '') {
     throw new Error(`not a number: ${text}`);
   }

@@ -10,10 +10,34 @@ export default definePlugin({
     const heard: { incident: number; line: string }[] = [];
     ctx.events.on(
       IncidentFired,
-      ({ incident, reopened }) => void heard.push({ incident: incident.id, line: `fired ${incident.status} ${incident.event_count} ${reopened}` }),
+      ({ incident, reopened }) =>
+        void heard.push({
+          incident: incident.id,
+          line: `fired ${incident.status} ${incident.event_count} ${reopened}`,
+        }),
     );
-    ctx.events.on(IncidentChanged, ({ id, status, events }) => void heard.push({ incident: id, line: `changed ${status} ${events.join('+')}` }));
-    ctx.events.on(NotificationFinished, (outcome) => void heard.push({ incident: outcome.incident_id, line: `finished ${outcome.kind} ${outcome.result}` }));
-    ctx.http.routes([route({ method: 'GET', path: '/api/v1/bystander', access: 'any', summary: 'heard', response: Type.Unknown(), handle: () => heard })]);
+    ctx.events.on(
+      IncidentChanged,
+      ({ id, status, events }) =>
+        void heard.push({ incident: id, line: `changed ${status} ${events.join('+')}` }),
+    );
+    ctx.events.on(
+      NotificationFinished,
+      (outcome) =>
+        void heard.push({
+          incident: outcome.incident_id,
+          line: `finished ${outcome.kind} ${outcome.result}`,
+        }),
+    );
+    ctx.http.routes([
+      route({
+        method: 'GET',
+        path: '/api/v1/bystander',
+        access: 'any',
+        summary: 'heard',
+        response: Type.Unknown(),
+        handle: () => heard,
+      }),
+    ]);
   },
 });

@@ -2,7 +2,11 @@ import { defineExtensionPoint, definePlugin, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import type { MentionType } from '../../../../plugins/mention/contract.ts';
-import type { ModelPart, ModelProvider, ProviderRequest } from '../../../../plugins/model/contract.ts';
+import type {
+  ModelPart,
+  ModelProvider,
+  ProviderRequest,
+} from '../../../../plugins/model/contract.ts';
 
 const usage = { input_tokens: 10, output_tokens: 5, cached_tokens: 0, estimated: false };
 
@@ -32,9 +36,12 @@ const mention: MentionType = {
   type: 'planet',
   search: (query, _principal, limit) =>
     Promise.resolve(
-      [{ type: 'planet', id: 'mars', label: 'Mars', subtitle: 'red', insert: '@planet:mars' }].filter(({ id }) => id.includes(query)).slice(0, limit),
+      [{ type: 'planet', id: 'mars', label: 'Mars', subtitle: 'red', insert: '@planet:mars' }]
+        .filter(({ id }) => id.includes(query))
+        .slice(0, limit),
     ),
-  resolve: (id) => Promise.resolve(id === 'mars' ? { label: 'Mars', facts: { moons: 2 } } : undefined),
+  resolve: (id) =>
+    Promise.resolve(id === 'mars' ? { label: 'Mars', facts: { moons: 2 } } : undefined),
 };
 
 export default definePlugin({
@@ -43,14 +50,41 @@ export default definePlugin({
     ctx.extend.contribute(defineExtensionPoint<MentionType>('mention.types'), 'planet', mention);
     ctx.skills.add(
       toolSkill({
-        ...{ key: 'guest_moons', name: 'Moons', description: 'Counts moons.', scope: 'manager', class: 'safe', tier: 'core', params: Type.Object({}) },
+        ...{
+          key: 'guest_moons',
+          name: 'Moons',
+          description: 'Counts moons.',
+          scope: 'manager',
+          class: 'safe',
+          tier: 'core',
+          params: Type.Object({}),
+        },
         run: () => Promise.resolve({ moons: 2 }),
       }),
     );
     ctx.agents.add({
-      ...{ name: 'astronomer', description: 'Knows planets.', when_to_use: 'Planets and their moons.', tools: ['guest_moons'], disallowed_tools: [] },
-      ...{ permission_mode: 'read-only', max_turns: 4, model: 'guest/parrot', critical_reminder: '', initial_prompt: '', background: false },
-      ...{ omit_agent_md: true, metadata: {}, unknown: {}, body: 'You look at planets.', source: 'builtin' },
+      ...{
+        name: 'astronomer',
+        description: 'Knows planets.',
+        when_to_use: 'Planets and their moons.',
+        tools: ['guest_moons'],
+        disallowed_tools: [],
+      },
+      ...{
+        permission_mode: 'read-only',
+        max_turns: 4,
+        model: 'guest/parrot',
+        critical_reminder: '',
+        initial_prompt: '',
+        background: false,
+      },
+      ...{
+        omit_agent_md: true,
+        metadata: {},
+        unknown: {},
+        body: 'You look at planets.',
+        source: 'builtin',
+      },
     });
   },
 });

@@ -12,7 +12,8 @@ export interface Hands {
 }
 
 /** Where buttons are looked for: in the dialog that is open, on the page otherwise. */
-const place = (page: Page, where: 'main' | 'dialog'): Locator => page.locator(where === 'main' ? 'main' : 'dialog[open]');
+const place = (page: Page, where: 'main' | 'dialog'): Locator =>
+  page.locator(where === 'main' ? 'main' : 'dialog[open]');
 
 export async function go({ page, url }: Hands, address: string): Promise<void> {
   await page.goto(url + address);
@@ -20,20 +21,32 @@ export async function go({ page, url }: Hands, address: string): Promise<void> {
   await page.locator('.skeleton').first().waitFor({ state: 'detached' });
 }
 
-export const press = ({ page }: Hands, name: string | RegExp, where: 'main' | 'dialog' = 'main'): Promise<void> =>
+export const press = (
+  { page }: Hands,
+  name: string | RegExp,
+  where: 'main' | 'dialog' = 'main',
+): Promise<void> =>
   place(page, where)
     .getByRole('button', typeof name === 'string' ? { name, exact: true } : { name })
     .first()
     .click();
 
 /** Presses, and waits for what svc or the page says to it. */
-export async function pressed(hands: Hands, name: string | RegExp, said: string | RegExp, where: 'main' | 'dialog' = 'main'): Promise<void> {
+export async function pressed(
+  hands: Hands,
+  name: string | RegExp,
+  said: string | RegExp,
+  where: 'main' | 'dialog' = 'main',
+): Promise<void> {
   await press(hands, name, where);
   await hands.page.getByText(said).locator('visible=true').first().waitFor();
 }
 
 /** Every button of every group of choices that is in sight. */
-export async function pressChoices({ page }: Hands, where: 'main' | 'dialog' = 'main'): Promise<void> {
+export async function pressChoices(
+  { page }: Hands,
+  where: 'main' | 'dialog' = 'main',
+): Promise<void> {
   const choices = place(page, where).locator('.segments button');
   if (where === 'dialog') {
     await choices.first().waitFor();
@@ -43,12 +56,20 @@ export async function pressChoices({ page }: Hands, where: 'main' | 'dialog' = '
   }
 }
 
-export const closed = ({ page }: Hands): Promise<void> => page.locator('dialog[open]').waitFor({ state: 'detached' });
+export const closed = ({ page }: Hands): Promise<void> =>
+  page.locator('dialog[open]').waitFor({ state: 'detached' });
 
-export async function fill({ page }: Hands, fields: Readonly<Record<string, string>>, where: 'main' | 'dialog' = 'dialog'): Promise<void> {
+export async function fill(
+  { page }: Hands,
+  fields: Readonly<Record<string, string>>,
+  where: 'main' | 'dialog' = 'dialog',
+): Promise<void> {
   for (const [label, value] of Object.entries(fields)) {
     const field = place(page, where).getByLabel(label, { exact: true });
-    await ((await field.evaluate((element) => (element as { tagName: string }).tagName)) === 'SELECT' ? field.selectOption(value) : field.fill(value));
+    await ((await field.evaluate((element) => (element as { tagName: string }).tagName)) ===
+    'SELECT'
+      ? field.selectOption(value)
+      : field.fill(value));
   }
 }
 

@@ -3,7 +3,17 @@ import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 
 import { account } from '../console-house.ts';
-import { closed, fill, go, type Hands, openTwice, press, pressChoices, pressed, save } from './hands.ts';
+import {
+  closed,
+  fill,
+  go,
+  type Hands,
+  openTwice,
+  press,
+  pressChoices,
+  pressed,
+  save,
+} from './hands.ts';
 
 /** The packs that come with svc, by another name. */
 const shipped = fileURLToPath(new URL('../../../../marketplace', import.meta.url));
@@ -38,7 +48,11 @@ async function users(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/users');
   await openTwice(hands, () => press(hands, 'New user'));
-  await fill(hands, { Name: 'Grace', 'E-mail': 'grace@example.org', Password: 'correct horse battery' });
+  await fill(hands, {
+    Name: 'Grace',
+    'E-mail': 'grace@example.org',
+    Password: 'correct horse battery',
+  });
   await save(hands);
   const grace = page.getByRole('row', { name: /Grace/ });
   for (const [button, state] of [
@@ -95,7 +109,13 @@ async function tryOut(hands: Hands): Promise<void> {
   await pressChoices(hands);
   await pressChoices(hands);
   await page.getByRole('button', { name: 'JSON' }).click();
-  await fill(hands, { Body: '{"matchers": [{"name": "rule", "value": "x"}], "duration": "1h", "reason": "a test"}' }, 'main');
+  await fill(
+    hands,
+    {
+      Body: '{"matchers": [{"name": "rule", "value": "x"}], "duration": "1h", "reason": "a test"}',
+    },
+    'main',
+  );
   await press(hands, 'Send as Ada');
   await page.getByText('200 OK').waitFor();
   assert.match(await page.locator('.answer-body').innerText(), /"firing_now": \d/);
@@ -119,7 +139,9 @@ async function tryOut(hands: Hands): Promise<void> {
 
 async function frame(hands: Hands): Promise<void> {
   const { page } = hands;
-  await page.route('**/api/v1/alert-rules?*', (route) => route.fulfill({ status: 500, json: { error: 'internal', message: 'something broke' } }));
+  await page.route('**/api/v1/alert-rules?*', (route) =>
+    route.fulfill({ status: 500, json: { error: 'internal', message: 'something broke' } }),
+  );
   await page.goto(`${hands.url}/ui/rules`);
   await page.getByRole('alert').getByText('something broke').waitFor();
   await page.unroute('**/api/v1/alert-rules?*');
@@ -127,8 +149,14 @@ async function frame(hands: Hands): Promise<void> {
   await page.getByRole('row', { name: /always/ }).waitFor();
   const greetings = ['one', 'another'];
   await page.route('**/console/live', (route) => {
-    const greeting = JSON.stringify({ page: greetings.length > 1 ? greetings.shift() : greetings[0] });
-    return route.fulfill({ status: 200, contentType: 'text/event-stream', body: `event: hello\ndata: ${greeting}\n\n` });
+    const greeting = JSON.stringify({
+      page: greetings.length > 1 ? greetings.shift() : greetings[0],
+    });
+    return route.fulfill({
+      status: 200,
+      contentType: 'text/event-stream',
+      body: `event: hello\ndata: ${greeting}\n\n`,
+    });
   });
   await page.evaluate('location.reload()');
   await page.getByText('svc was replaced by another version.').waitFor();
@@ -147,7 +175,9 @@ async function frame(hands: Hands): Promise<void> {
 
 async function welcome(hands: Hands): Promise<void> {
   const { page } = hands;
-  await hands.ask('PUT', '/system-settings/auth/registration', { value: true }).catch(() => undefined);
+  await hands
+    .ask('PUT', '/system-settings/auth/registration', { value: true })
+    .catch(() => undefined);
   await page.getByLabel('your account').click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await press(hands, 'I forgot my password');

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 
-import { closed, fill, go, type Hands, openTwice, press, pressChoices, pressed, save } from './hands.ts';
+import {
+  closed,
+  fill,
+  go,
+  type Hands,
+  openTwice,
+  press,
+  pressChoices,
+  pressed,
+  save,
+} from './hands.ts';
 
 async function overview(hands: Hands): Promise<void> {
   const { page } = hands;
@@ -37,7 +47,11 @@ async function incidents(hands: Hands): Promise<void> {
   await pressed(hands, 'Investigate', 'The investigation has begun.');
   await page.getByRole('button', { name: 'Investigate again' }).waitFor({ timeout: 60_000 });
   await press(hands, 'Investigate again');
-  await page.getByText('Looking for the cause…').or(page.getByText('The investigation has begun.')).first().waitFor();
+  await page
+    .getByText('Looking for the cause…')
+    .or(page.getByText('The investigation has begun.'))
+    .first()
+    .waitFor();
   await page.getByRole('button', { name: 'Send again' }).first().waitFor({ timeout: 60_000 });
   await pressed(hands, 'Send again', 'It is tried again now.');
   await pressed(hands, 'Resolve', 'Resolved.');
@@ -92,13 +106,24 @@ async function dashboards(hands: Hands): Promise<void> {
   await openTwice(hands, () => press(hands, 'Import'));
   await fill(hands, { 'Its JSON': '{' });
   await pressed(hands, 'Import', /This is not JSON/, 'dialog');
-  const panel = { type: 'timeseries', title: 'One', gridPos: { x: 0, y: 0, w: 12, h: 8 }, targets: [{ expr: 'up', refId: 'A' }] };
-  await fill(hands, { 'Its JSON': JSON.stringify({ uid: 'brought', title: 'Brought', panels: [panel] }) });
+  const panel = {
+    type: 'timeseries',
+    title: 'One',
+    gridPos: { x: 0, y: 0, w: 12, h: 8 },
+    targets: [{ expr: 'up', refId: 'A' }],
+  };
+  await fill(hands, {
+    'Its JSON': JSON.stringify({ uid: 'brought', title: 'Brought', panels: [panel] }),
+  });
   await press(hands, 'Import', 'dialog');
   await page.getByText('Brought').first().waitFor();
   await go(hands, '/ui/dashboards');
   await openTwice(hands, () => press(hands, 'New dashboard'));
-  await fill(hands, { 'Name in its address': 'tested', 'Title of its first panel': 'First', Query: 'svc_process_uptime_seconds' });
+  await fill(hands, {
+    'Name in its address': 'tested',
+    'Title of its first panel': 'First',
+    Query: 'svc_process_uptime_seconds',
+  });
   await press(hands, 'Save', 'dialog');
   await page.getByRole('button', { name: 'Add a panel' }).waitFor();
   await pressChoices(hands);

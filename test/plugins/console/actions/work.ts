@@ -1,18 +1,35 @@
 import assert from 'node:assert/strict';
 
-import { closed, fill, go, type Hands, openTwice, press, pressChoices, pressed, save } from './hands.ts';
+import {
+  closed,
+  fill,
+  go,
+  type Hands,
+  openTwice,
+  press,
+  pressChoices,
+  pressed,
+  save,
+} from './hands.ts';
 
 async function rules(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/rules');
   await openTwice(hands, () => press(hands, 'Import…'));
-  await fill(hands, { 'A rule file, or a PrometheusRule object': 'groups: [{ name: g, rules: [{ alert: Brought, expr: up == 0 }] }]' });
+  await fill(hands, {
+    'A rule file, or a PrometheusRule object':
+      'groups: [{ name: g, rules: [{ alert: Brought, expr: up == 0 }] }]',
+  });
   await pressed(hands, 'Import…', '1 rule taken', 'dialog');
   await page.keyboard.press('Escape');
   await press(hands, 'New rule');
   await press(hands, 'Cancel');
   await press(hands, 'New rule');
-  await fill(hands, { Name: 'Made here', Scope: 'global', Conditions: '[{"expr": "vector(1) > 2"}]' }, 'main');
+  await fill(
+    hands,
+    { Name: 'Made here', Scope: 'global', Conditions: '[{"expr": "vector(1) > 2"}]' },
+    'main',
+  );
   await pressed(hands, 'Look', 'It would not have fired.');
   await page.getByRole('button', { name: /^As a table/ }).click();
   await press(hands, 'Save');
@@ -114,12 +131,21 @@ async function knowledge(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/knowledge');
   await pressed(hands, 'Bring in the playbooks', 'The playbooks that came with svc are in place.');
-  await page.locator('input[type="file"]').setInputFiles({ name: 'brought.md', mimeType: 'text/markdown', buffer: Buffer.from('# Brought\n\nby hand\n') });
+  await page
+    .locator('input[type="file"]')
+    .setInputFiles({
+      name: 'brought.md',
+      mimeType: 'text/markdown',
+      buffer: Buffer.from('# Brought\n\nby hand\n'),
+    });
   await page.getByText('brought.md is in.').waitFor();
   await page.locator('.rowlink[aria-pressed="false"]').first().click();
   await go(hands, '/ui/knowledge');
   await openTwice(hands, () => press(hands, 'New document'));
-  await fill(hands, { 'Path, such as runbooks/mail.md': 'runbooks/made.md', 'Text, in Markdown': '# Made here\n\nFirst.' });
+  await fill(hands, {
+    'Path, such as runbooks/mail.md': 'runbooks/made.md',
+    'Text, in Markdown': '# Made here\n\nFirst.',
+  });
   await save(hands);
   await go(hands, '/ui/knowledge?read=runbooks/made.md');
   await press(hands, 'Edit');

@@ -7,7 +7,11 @@ import { HandshakeLimits } from '../../../../plugins/edge/connection/handshake-l
 test('an address that fails to prove itself has fewer tries, and no more than so many try at once', () => {
   let now = 0;
   const clock = { now: () => now, monotonic: () => now };
-  const handshakes = new HandshakeLimits({ limits: () => ({ unproved: 3, perSecond: 100, perAddress: 10 }), clock, random: () => 0 });
+  const handshakes = new HandshakeLimits({
+    limits: () => ({ unproved: 3, perSecond: 100, perAddress: 10 }),
+    clock,
+    random: () => 0,
+  });
   const open = [1, 2, 3].map(() => (handshakes.admit('192.0.2.1'), handshakes.begin('192.0.2.1')));
   assert.throws(() => handshakes.admit('192.0.2.9'), { code: 'unavailable', retryAfterSeconds: 1 });
   open[0]!(true);
@@ -27,7 +31,11 @@ test('an address that fails to prove itself has fewer tries, and no more than so
 test('a fleet that comes in one moment is let in some at a turn, and no more of it waits than will be let in', async () => {
   let now = 0;
   let admitNext: (() => void) | undefined;
-  const queue = new AdmissionQueue({ clock: { monotonic: () => now }, random: () => 0, nextTurn: (_ms, admit) => (admitNext = admit) });
+  const queue = new AdmissionQueue({
+    clock: { monotonic: () => now },
+    random: () => 0,
+    nextTurn: (_ms, admit) => (admitNext = admit),
+  });
   let inside = 0;
   const refused: unknown[] = [];
   const come = (count: number): void => {

@@ -16,7 +16,11 @@ import { edgeHouse, simulator, until } from '../house.ts';
 /** A manager, and an edge with a journal on disk behind a line as the world has them. */
 async function stormyHouse(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-edge-chaos-'));
-  const journal = await openFileJournal({ file: join(folder, 'commands.log'), clock: systemClock, onTrouble: (error) => assert.fail(String(error)) });
+  const journal = await openFileJournal({
+    file: join(folder, 'commands.log'),
+    clock: systemClock,
+    onTrouble: (error) => assert.fail(String(error)),
+  });
   const { house, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge'] });
   t.after(async () => {
     await journal.close();
@@ -90,7 +94,15 @@ test('through resets, stalls and single bytes every call of an edge ends, and ea
     for (let n = from; n < 90;) {
       tries += 1;
       try {
-        assert.equal(await fleet.call(keys.id, 'change', { n }, { timeoutMs: 300, idempotencyKey: `command-${n}` }), n);
+        assert.equal(
+          await fleet.call(
+            keys.id,
+            'change',
+            { n },
+            { timeoutMs: 300, idempotencyKey: `command-${n}` },
+          ),
+          n,
+        );
         n += 6;
         done += 1;
         if (done % 20 === 0) {
@@ -109,9 +121,16 @@ test('through resets, stalls and single bytes every call of an edge ends, and ea
   await session?.close();
   await agent;
   assert.deepEqual([runs.size, [...runs.values()].filter((count) => count !== 1)], [90, []]);
-  assert.ok(connections > 3 && tries > 90, `${connections} connections and ${tries} tries were too little weather`);
+  assert.ok(
+    connections > 3 && tries > 90,
+    `${connections} connections and ${tries} tries were too little weather`,
+  );
   const shown = await edge(keys.id);
-  assert.deepEqual([shown.status, shown.conflict], ['online', null], 'a bad line is no second machine');
+  assert.deepEqual(
+    [shown.status, shown.conflict],
+    ['online', null],
+    'a bad line is no second machine',
+  );
 });
 
 test('calls over a half-open line end by their deadline; when the edge comes back another way, that one serves at once', async (t) => {
@@ -119,11 +138,15 @@ test('calls over a half-open line end by their deadline; when the edge comes bac
   const lost = await throughStorm();
   assert.deepEqual(await fleet.call(keys.id, 'echo', { a: 1 }, { timeoutMs: 5_000 }), { a: 1 });
   proxy.dead = true;
-  const calls = Array.from({ length: 10 }, (_, n) => fleet.call(keys.id, 'echo', {}, { timeoutMs: 50 + 20 * n }).catch((error: unknown) => error));
+  const calls = Array.from({ length: 10 }, (_, n) =>
+    fleet.call(keys.id, 'echo', {}, { timeoutMs: 50 + 20 * n }).catch((error: unknown) => error),
+  );
   for (const error of await Promise.all(calls)) {
     assert.ok(isAway(error) && /did not answer/.test((error as Error).message), String(error));
   }
-  const patient = fleet.call(keys.id, 'echo', {}, { timeoutMs: 60_000 }).catch((error: unknown) => error);
+  const patient = fleet
+    .call(keys.id, 'echo', {}, { timeoutMs: 60_000 })
+    .catch((error: unknown) => error);
   const found = await directly();
   assert.ok(isAway(await patient), 'what was under way on the old one ends with it');
   assert.deepEqual(await fleet.call(keys.id, 'echo', { b: 2 }, { timeoutMs: 5_000 }), { b: 2 });

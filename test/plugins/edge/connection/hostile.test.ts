@@ -7,7 +7,14 @@ import { test, type TestContext } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { clientHandshake, maxMessageBytes, openSweeper, sweepMs, tunnelPath, tunnelProtocol } from 'svc/tunnel';
+import {
+  clientHandshake,
+  maxMessageBytes,
+  openSweeper,
+  sweepMs,
+  tunnelPath,
+  tunnelProtocol,
+} from 'svc/tunnel';
 import { WebSocket } from 'ws';
 
 import { systemClock, systemIds } from '../../../../core/boot/time.ts';
@@ -16,7 +23,8 @@ import { WebSocketTransport } from '../../../../plugins/lib/tunnel/web-socket.ts
 import { EdgeFleet } from '../../../../plugins/edge/contract.ts';
 import { edgeHouse, type Keys, machine, until } from '../house.ts';
 
-const request = (id: number, body: object | string): Buffer => encodeFrame(frameType.request, id, typeof body === 'string' ? body : JSON.stringify(body));
+const request = (id: number, body: object | string): Buffer =>
+  encodeFrame(frameType.request, id, typeof body === 'string' ? body : JSON.stringify(body));
 
 function changed(frame: Buffer, change: (bytes: Buffer) => void): Buffer {
   const copy = Buffer.from(frame);
@@ -31,7 +39,11 @@ const violations: readonly (readonly [what: string, message: string | Buffer, co
   ['reserved bits', changed(good, (bytes) => (bytes[3] = 1)), 4400],
   ['an unknown type', changed(good, (bytes) => (bytes[0] = 99)), 4400],
   ['half a header', good.subarray(0, 7), 4400],
-  ['a length that is not that of the payload', changed(good, (bytes) => bytes.writeUInt32BE(9_999, 8)), 4400],
+  [
+    'a length that is not that of the payload',
+    changed(good, (bytes) => bytes.writeUInt32BE(9_999, 8)),
+    4400,
+  ],
   ['an answer to nothing', encodeFrame(frameType.response, 2_000_000, '{}'), 4400],
   ['data for a stream that never was', encodeFrame(frameType.data, 7, 'x'), 4400],
   ['credit without end', encodeCredit(9, 0xffff_ffff), 4400],
@@ -45,7 +57,11 @@ const violations: readonly (readonly [what: string, message: string | Buffer, co
 /** From somebody who has proved nothing. */
 const strangers: readonly (readonly [what: string, message: string | Buffer, code: number])[] = [
   ['a text message', 'hello', 4400],
-  ['2 KiB in one frame', encodeFrame(frameType.hello, 0, JSON.stringify({ v: 1, ak: 'x'.repeat(2_000) })), 4400],
+  [
+    '2 KiB in one frame',
+    encodeFrame(frameType.hello, 0, JSON.stringify({ v: 1, ak: 'x'.repeat(2_000) })),
+    4400,
+  ],
   ['nearly 1 MiB', Buffer.alloc(maxMessageBytes - 1, 1), 4400],
   ['more than 1 MiB', Buffer.alloc(4 * maxMessageBytes, 1), 1009],
   ['a call before the proof', good, 4400],
@@ -54,7 +70,10 @@ const strangers: readonly (readonly [what: string, message: string | Buffer, cod
 
 async function besieged(t: TestContext) {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-edge-hostile-'));
-  writeFileSync(join(dataDir, 'svc.yaml'), 'edge:\n  handshakes_per_address: 100000\n  handshakes_per_second: 100000\n');
+  writeFileSync(
+    join(dataDir, 'svc.yaml'),
+    'edge:\n  handshakes_per_address: 100000\n  handshakes_per_second: 100000\n',
+  );
   const around = await edgeHouse(t, { plugins: ['edge'], dataDir });
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const sweeper = openSweeper(systemClock, (error) => assert.fail(String(error)));
@@ -62,16 +81,24 @@ async function besieged(t: TestContext) {
   t.after(() => clearInterval(timer));
 
   const [bystander, villain] = [await around.create('bystander'), await around.create('villain')];
-  const { session } = await around.simulate(bystander, { machine: machine(1), methods: { echo: { handle: (params: unknown) => params } } });
+  const { session } = await around.simulate(bystander, {
+    machine: machine(1),
+    methods: { echo: { handle: (params: unknown) => params } },
+  });
 
   const open = async (): Promise<WebSocket> => {
-    const ws = new WebSocket(`${around.house.url.replace('http', 'ws')}${tunnelPath}`, [tunnelProtocol], { perMessageDeflate: false });
+    const ws = new WebSocket(
+      `${around.house.url.replace('http', 'ws')}${tunnelPath}`,
+      [tunnelProtocol],
+      { perMessageDeflate: false },
+    );
     await new Promise((resolve, reject) => ws.once('open', resolve).once('error', reject));
     // A close in the middle of what was being sent is a reset; 'close' follows.
     ws.on('error', () => undefined);
     return ws;
   };
-  const endOf = (ws: WebSocket): Promise<number> => new Promise((resolve) => ws.once('close', resolve));
+  const endOf = (ws: WebSocket): Promise<number> =>
+    new Promise((resolve) => ws.once('close', resolve));
   return {
     ...around,
     session,
@@ -83,23 +110,41 @@ async function besieged(t: TestContext) {
     },
     async traitor(message: string | Buffer, keys: Keys = villain): Promise<number> {
       const ws = await open();
-      const hello = { agent_id: machine(2), boot_id: 'boot-1', agent_version: 'v0.1.0', caps: [], purpose: 'serve' } as const;
+      const hello = {
+        agent_id: machine(2),
+        boot_id: 'boot-1',
+        agent_version: 'v0.1.0',
+        caps: [],
+        purpose: 'serve',
+      } as const;
       const ids = systemIds(systemClock);
-      await clientHandshake(new WebSocketTransport(ws), { sweeper, ids, accessKey: keys.access_key, secretKey: keys.secret_key, hello });
+      await clientHandshake(new WebSocketTransport(ws), {
+        sweeper,
+        ids,
+        accessKey: keys.access_key,
+        secretKey: keys.secret_key,
+        hello,
+      });
       const ended = endOf(ws);
       ws.send(message);
       return await ended;
     },
     fine: async (): Promise<void> => {
       const fleet = around.house.service(EdgeFleet);
-      assert.equal(await fleet.call((bystander as Keys & { id: number }).id, 'echo', 'still here', { timeoutMs: 10_000 }), 'still here');
+      assert.equal(
+        await fleet.call((bystander as Keys & { id: number }).id, 'echo', 'still here', {
+          timeoutMs: 10_000,
+        }),
+        'still here',
+      );
       assert.ok(session.live, 'the tunnel of the other edge is the one it was');
     },
   };
 }
 
 /** A connection that ended before its close frame was read has no code of its own. */
-const isEnd = (code: number, expected: number): boolean => code === expected || (expected === 1009 && code === 1006);
+const isEnd = (code: number, expected: number): boolean =>
+  code === expected || (expected === 1009 && code === 1006);
 
 test('whoever breaks the protocol loses that connection, and every other edge goes on', async (t) => {
   const { stranger, traitor, fine, house } = await besieged(t);
@@ -113,13 +158,18 @@ test('whoever breaks the protocol loses that connection, and every other edge go
     assert.ok(isEnd(ended, code), `a stranger with ${what}: closed with ${ended}`);
     await fine();
   }
-  assert.ok(!house.lines.some((line) => line.includes('"level":"error"')), 'what strangers send is no error of the house');
+  assert.ok(
+    !house.lines.some((line) => line.includes('"level":"error"')),
+    'what strangers send is no error of the house',
+  );
   await until('only the bystander is up', () => house.service(EdgeFleet).online().size === 1);
 });
 
 test('a tunnel compresses nothing, however much it is offered', async (t) => {
   const { house } = await besieged(t);
-  const ws = new WebSocket(`${house.url.replace('http', 'ws')}${tunnelPath}`, [tunnelProtocol], { perMessageDeflate: true });
+  const ws = new WebSocket(`${house.url.replace('http', 'ws')}${tunnelPath}`, [tunnelProtocol], {
+    perMessageDeflate: true,
+  });
   await new Promise((resolve, reject) => ws.once('open', resolve).once('error', reject));
   assert.deepEqual([ws.extensions, ws.protocol], ['', tunnelProtocol]);
   ws.terminate();
@@ -137,7 +187,11 @@ test('hundreds of hostile connections leave no memory behind', async (t) => {
           const list = one % 2 === 0 ? strangers : violations;
           const message = list[(one >> 1) % list.length]![1];
           // The big ones cost the test more than the house.
-          return message.length > 100_000 && one % 10 !== 0 ? stranger('x') : one % 2 === 0 ? stranger(message) : traitor(message);
+          return message.length > 100_000 && one % 10 !== 0
+            ? stranger('x')
+            : one % 2 === 0
+              ? stranger(message)
+              : traitor(message);
         }),
       );
     }

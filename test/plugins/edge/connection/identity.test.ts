@@ -27,7 +27,10 @@ test('the newest connection serves; two machines that take turns are both refuse
   assert.equal(await codeOf(simulate(keys, { machine: machine(2) })), 4409);
   const disputed = await edge(keys.id);
   assert.deepEqual(disputed.conflict.machine_uuids, [machine(1), machine(2)]);
-  assert.deepEqual(edgeKeys(house).recognise(keys.access_key, keys.secret_key), { edge_id: keys.id, disabled: true });
+  assert.deepEqual(edgeKeys(house).recognise(keys.access_key, keys.secret_key), {
+    edge_id: keys.id,
+    disabled: true,
+  });
   const trail = (await ask('GET', '/admin/audit-logs?action=edge:conflict')).body;
   assert.deepEqual([trail.total, trail.items[0].resource_id], [1, String(keys.id)]);
 
@@ -82,12 +85,17 @@ test('a new secret is offered to an edge that is online, and the old one dies wh
   const rotated = await ask('POST', `/edges/${keys.id}/rotate-secret`, {});
   assert.deepEqual([rotated.status, rotated.body.secret_generation], [200, 2], rotated.text);
   const end = await session.closed;
-  assert.deepEqual([end.code, offered?.secret_key, offered?.generation], [1012, rotated.body.secret_key, 2]);
+  assert.deepEqual(
+    [end.code, offered?.secret_key, offered?.generation],
+    [1012, rotated.body.secret_key, 2],
+  );
   assert.ok(end.retry!.maxMs <= 1_000);
   assert.equal(await codeOf(simulate(keys)), 4401);
   const verifier = edgeKeys(house);
   assert.equal(verifier.recognise(keys.access_key, keys.secret_key), undefined);
-  assert.deepEqual(verifier.recognise(keys.access_key, rotated.body.secret_key), { edge_id: keys.id });
+  assert.deepEqual(verifier.recognise(keys.access_key, rotated.body.secret_key), {
+    edge_id: keys.id,
+  });
   assert.equal(await codeOf(simulate(rotated.body)), 'in');
   assert.equal((await edge(keys.id)).previous_secret_until, null);
 });
@@ -95,16 +103,24 @@ test('a new secret is offered to an edge that is online, and the old one dies wh
 test('the secret of an edge that is offline dies at once, or after its grace, in which both are good', async (t) => {
   const { ask, create, edge, simulate, house } = await edgeHouse(t, { plugins: ['edge'] });
   const keys = await create();
-  const rotate = async (body: object) => (await ask('POST', `/edges/${keys.id}/rotate-secret`, body)).body;
+  const rotate = async (body: object) =>
+    (await ask('POST', `/edges/${keys.id}/rotate-secret`, body)).body;
   const second = await rotate({});
   assert.equal(await codeOf(simulate(keys, { purpose: 'probe' })), 4401);
   const third = await rotate({ grace: '1h' });
   assert.ok(third.previous_secret_until);
   assert.equal(await codeOf(simulate(second, { purpose: 'probe' })), 'in');
   assert.equal(await codeOf(simulate(third, { purpose: 'probe' })), 'in');
-  assert.equal((await ask('POST', `/edges/${keys.id}/rotate-secret`, { grace: '25h' })).status, 400);
+  assert.equal(
+    (await ask('POST', `/edges/${keys.id}/rotate-secret`, { grace: '25h' })).status,
+    400,
+  );
   await simulate(third);
-  assert.equal((await edge(keys.id)).previous_secret_until, null, 'it has logged in with the new one');
+  assert.equal(
+    (await edge(keys.id)).previous_secret_until,
+    null,
+    'it has logged in with the new one',
+  );
   assert.equal(await codeOf(simulate(second, { purpose: 'probe' })), 4401);
   assert.equal(edgeKeys(house).recognise('svc_ak_nobody', second.secret_key), undefined);
 });

@@ -30,12 +30,19 @@ function world(records: readonly EdgeRecord[]) {
       sweeper.tick();
     }
   };
-  const tunnel = (): Tunnel => ({ machine: 'm', bootId: 'b', session: { stats: { lastHeardAt: now } } }) as unknown as Tunnel;
+  const tunnel = (): Tunnel =>
+    ({ machine: 'm', bootId: 'b', session: { stats: { lastHeardAt: now } } }) as unknown as Tunnel;
   return { clock, presence, pass, emitted, tunnels, tunnel, known, edgeTable };
 }
 
 const record = (id: number, online = false): EdgeRecord =>
-  ({ id, name: `edge-${id}`, online, deviceId: id, lastRegisteredAt: online ? 1 : null }) as EdgeRecord;
+  ({
+    id,
+    name: `edge-${id}`,
+    online,
+    deviceId: id,
+    lastRegisteredAt: online ? 1 : null,
+  }) as EdgeRecord;
 const end = (code: number): SessionEnd => ({ code, reason: '', retry: undefined, upMs: 0 });
 
 test('an edge is offline ten seconds after its tunnel closed, at once when pings were missed, and not when it comes back in time', () => {
@@ -49,7 +56,11 @@ test('an edge is offline ten seconds after its tunnel closed, at once when pings
   const second = tunnel();
   assert.equal(presence.connected(edge, second, 'v1.0.0'), undefined);
   pass(60_000);
-  assert.deepEqual([emitted, tunnels], [['online 1'], [1, 1]], 'each tunnel is told of, also after a short break');
+  assert.deepEqual(
+    [emitted, tunnels],
+    [['online 1'], [1, 1]],
+    'each tunnel is told of, also after a short break',
+  );
   const third = tunnel();
   assert.equal(presence.connected(edge, third, 'v1.0.0'), second);
   presence.closed(edge, second, end(4409));
@@ -98,11 +109,18 @@ test('the series of presence has a sample for each edge that is known to be up o
   const { presence, pass, tunnel, known, edgeTable } = world(edges);
   let rows: SampleRow[] = [];
   const store = { write: async (given: readonly SampleRow[]) => void (rows = [...given]) };
-  const series = new OnlineSeries({ edgeTable, presence, store: { available: true, get: () => store, onChange: () => () => undefined } as never });
+  const series = new OnlineSeries({
+    edgeTable,
+    presence,
+    store: { available: true, get: () => store, onChange: () => () => undefined } as never,
+  });
   const written = async (): Promise<string[]> => {
     rows = [];
     await series.write(5);
-    return rows.map(({ labels, value, stale }) => `${labels['edge_id']}@${labels['device_id']} ${stale ? 'ends' : value}`);
+    return rows.map(
+      ({ labels, value, stale }) =>
+        `${labels['edge_id']}@${labels['device_id']} ${stale ? 'ends' : value}`,
+    );
   };
   presence.awaitReturn(1_000);
   assert.deepEqual(await written(), ['2@2 0'], 'the first may still come back');

@@ -7,12 +7,27 @@ import { Pushes, type PushParts } from '../../../../plugins/edge/connection/push
 import { edgeHouse, machine, until } from '../house.ts';
 
 test('an edge pushes through its tunnel, under the limits and with the stamp that its requests would have', async (t) => {
-  const { house, ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'ingest', 'metricsdb', 'setting'] });
+  const { house, ask, create, edge, simulate } = await edgeHouse(t, {
+    plugins: ['edge', 'device', 'ingest', 'metricsdb', 'setting'],
+  });
   const keys = await create();
   const { session, welcome } = await simulate(keys);
-  await session.call('tell', { event: 'host_info', payload: { hostname: 'pushing', os: 'linux' } }, { timeoutMs: 20_000 });
+  await session.call(
+    'tell',
+    { event: 'host_info', payload: { hostname: 'pushing', os: 'linux' } },
+    { timeoutMs: 20_000 },
+  );
   const push = (body: string, head: object = {}) =>
-    session.call('push', { to: '/api/v1/import/prometheus', type: 'text/plain', body: Buffer.from(body).toString('base64'), ...head }, { timeoutMs: 20_000 });
+    session.call(
+      'push',
+      {
+        to: '/api/v1/import/prometheus',
+        type: 'text/plain',
+        body: Buffer.from(body).toString('base64'),
+        ...head,
+      },
+      { timeoutMs: 20_000 },
+    );
   const refusal = async (asked: Promise<unknown>) => {
     const error = await asked.then(
       () => assert.fail('it was taken'),
@@ -31,7 +46,12 @@ test('an edge pushes through its tunnel, under the limits and with the stamp tha
     };
     assert.deepEqual(
       data.result.map(({ metric, value: [, value] }) => ({ metric, value })),
-      [{ metric: { __name__: 'jobs', device_id: String(device), edge_id: String(keys.id) }, value: '3' }],
+      [
+        {
+          metric: { __name__: 'jobs', device_id: String(device), edge_id: String(keys.id) },
+          value: '3',
+        },
+      ],
     );
   });
 
@@ -67,11 +87,14 @@ test('an edge pushes through its tunnel, under the limits and with the stamp tha
     assert.ok(error.retryAfterSeconds! > 0);
   });
 
-  await t.test('where a proxy has stores of its own, edges that connect are told to push by requests', async () => {
-    await ask('PUT', '/system-settings/edge/tunnel_pushes', { value: false });
-    const { welcome: later } = await simulate(await create('later'), { machine: machine(2) });
-    assert.equal(later.body['takes_pushes'], false);
-  });
+  await t.test(
+    'where a proxy has stores of its own, edges that connect are told to push by requests',
+    async () => {
+      await ask('PUT', '/system-settings/edge/tunnel_pushes', { value: false });
+      const { welcome: later } = await simulate(await create('later'), { machine: machine(2) });
+      assert.equal(later.body['takes_pushes'], false);
+    },
+  );
 });
 
 test('what an edge pushes lies in memory of its own, so that it can move to the thread of its store', async () => {
@@ -80,11 +103,16 @@ test('what an edge pushes lies in memory of its own, so that it can move to the 
   const owners = new Map([[session, { id: 7, deviceId: null }]]) as unknown as PushParts['owners'];
   const ingest = {
     available: true,
-    get: () => ({ push: async (_edge: unknown, { body }: { body: Uint8Array }) => void bodies.push(body) }),
+    get: () => ({
+      push: async (_edge: unknown, { body }: { body: Uint8Array }) => void bodies.push(body),
+    }),
   } as unknown as PushParts['ingest'];
   const { method } = new Pushes({ owners, ingest, settings: {} as PushParts['settings'] });
   for (const text of ['', 'up 1\n', 'x'.repeat(5_000)]) {
-    await method.handle({ to: '/push', type: 'text/plain', body: Buffer.from(text).toString('base64') }, { session } as never);
+    await method.handle(
+      { to: '/push', type: 'text/plain', body: Buffer.from(text).toString('base64') },
+      { session } as never,
+    );
     const body = bodies.pop()!;
     assert.deepEqual([Buffer.from(body).toString(), body.buffer.byteLength], [text, text.length]);
   }

@@ -55,7 +55,11 @@ test('wherever the manager is killed while an edge changes its secret, the edge 
 
   for (const [point, dataDir] of copies) {
     // The edge was killed as well, before or after it had renamed its file, or it was not.
-    for (const has of point === 'settled' ? [staged!] : point.startsWith('proved') ? [keys, staged!] : [keys]) {
+    for (const has of point === 'settled'
+      ? [staged!]
+      : point.startsWith('proved')
+        ? [keys, staged!]
+        : [keys]) {
       const where = `${point}, edge has the ${has === keys ? 'old' : 'new'} one`;
       const again = await edgeHouse(t, { plugins: ['edge'], dataDir: killedHere(t, dataDir) });
       let current: Keys = has;
@@ -66,10 +70,17 @@ test('wherever the manager is killed while an edge changes its secret, the edge 
       const back = await again.simulate(current, { methods });
       if (has === keys) {
         assert.equal((await back.session.closed).code, 1012, where);
-        assert.equal(current.secret_key, rotated.body.secret_key, `${where}: it is the one that the person was told`);
+        assert.equal(
+          current.secret_key,
+          rotated.body.secret_key,
+          `${where}: it is the one that the person was told`,
+        );
         await again.simulate(current, { methods });
       }
-      await until('one secret is left', async () => (await around(again.house).edge(keys.id)).previous_secret_until === null);
+      await until(
+        'one secret is left',
+        async () => (await around(again.house).edge(keys.id)).previous_secret_until === null,
+      );
       assert.equal(await codeOf(again.simulate(keys, { purpose: 'probe' })), 4401, where);
       assert.equal(await codeOf(again.simulate(rotated.body, { purpose: 'probe' })), 'in', where);
       await again.house.stop();
@@ -89,7 +100,10 @@ test('an edge that cannot prove its new secret now keeps the old one and is aske
   const first = await simulate(keys, { methods: refusing });
   const rotated = await rotate({});
   await until('it was asked', () => offers.length === 1);
-  assert.ok((await edge(keys.id)).previous_secret_until, 'both are good for now, and that is shown');
+  assert.ok(
+    (await edge(keys.id)).previous_secret_until,
+    'both are good for now, and that is shown',
+  );
   const tooSoon = await rotate({});
   assert.deepEqual([tooSoon.status, tooSoon.body.error], [409, 'conflict'], tooSoon.text);
   await first.session.close();
@@ -107,7 +121,10 @@ test('an edge that cannot prove its new secret now keeps the old one and is aske
     [rotated.body.secret_key, 4401],
     [last.body.secret_key, 'in'],
   ]) {
-    assert.equal(await codeOf(simulate({ ...keys, secret_key: secret }, { purpose: 'probe' })), outcome);
+    assert.equal(
+      await codeOf(simulate({ ...keys, secret_key: secret }, { purpose: 'probe' })),
+      outcome,
+    );
   }
 });
 
@@ -116,7 +133,10 @@ test('a secret that is changed while the edge is away for a moment does not lock
   const keys = await create();
   const first = await simulate(keys);
   await first.session.close();
-  await until('its tunnel is closed', async () => (await ask('GET', `/edges/${keys.id}/metrics`)).status === 503);
+  await until(
+    'its tunnel is closed',
+    async () => (await ask('GET', `/edges/${keys.id}/metrics`)).status === 503,
+  );
   assert.equal((await edge(keys.id)).status, 'online', 'nobody has been told yet');
   const rotated = await ask('POST', `/edges/${keys.id}/rotate-secret`, {});
   let taken: string | undefined;

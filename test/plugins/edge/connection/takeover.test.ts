@@ -24,15 +24,27 @@ interface Attack {
   readonly key: 'none' | 'own' | 'fresh' | 'forged';
 }
 
-const hows: readonly Pick<Attack, 'with' | 'machine' | 'key'>[] = (['own', 'victim'] as const).flatMap((keys) =>
+const hows: readonly Pick<Attack, 'with' | 'machine' | 'key'>[] = (
+  ['own', 'victim'] as const
+).flatMap((keys) =>
   (['victim', 'own', 'fresh', 'in capitals'] as const).flatMap((from) =>
-    (['none', 'own', 'fresh', 'forged'] as const).map((key) => ({ with: keys, machine: from, key })),
+    (['none', 'own', 'fresh', 'forged'] as const).map((key) => ({
+      with: keys,
+      machine: from,
+      key,
+    })),
   ),
 );
-const attacks: readonly Attack[] = hows.map((how) => ({ ...how, name: `keys: ${how.with}, machine: ${how.machine}, key: ${how.key}` }));
+const attacks: readonly Attack[] = hows.map((how) => ({
+  ...how,
+  name: `keys: ${how.with}, machine: ${how.machine}, key: ${how.key}`,
+}));
 
 /** Shows a key that it cannot sign with. */
-const forged = ({ publicKey }: MachineKey, with_: MachineKey): MachineKey => ({ publicKey, sign: (transcript) => with_.sign(transcript) });
+const forged = ({ publicKey }: MachineKey, with_: MachineKey): MachineKey => ({
+  publicKey,
+  sign: (transcript) => with_.sign(transcript),
+});
 
 /** With letters, which may be written in capitals. */
 const lettered = (n: number): string => `abcdefab-cdef-4bcd-8def-${String(n).padStart(12, '0')}`;
@@ -46,8 +58,15 @@ const keyOf = ({ key }: Attack, { victimKey, thiefKey }: Loot): MachineKey | und
   ({ none: undefined, own: thiefKey, fresh: newKey(), forged: forged(victimKey, thiefKey) })[key];
 
 test(`of ${attacks.length} ways to take over the device of a machine that is away none moves it, and the owner comes back to it`, async (t) => {
-  const { house, ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology'] });
-  const arrive = async (keys: Keys & { readonly id: number }, from: string, key: MachineKey | undefined, hostname: string) => {
+  const { house, ask, create, edge, simulate } = await edgeHouse(t, {
+    plugins: ['edge', 'device', 'topology'],
+  });
+  const arrive = async (
+    keys: Keys & { readonly id: number },
+    from: string,
+    key: MachineKey | undefined,
+    hostname: string,
+  ) => {
     const { session } = await simulate(keys, { machine: from, key });
     const told = await session.call<{ device_id?: number | null; reason?: string | null }>(
       'tell',
@@ -60,7 +79,12 @@ test(`of ${attacks.length} ways to take over the device of a machine that is awa
   const unsaid: string[] = [];
   for (const [n, attack] of attacks.entries()) {
     const uuid = (from: Attack['machine']): string => uuidOf(from, n + 1);
-    const loot: Loot = { own: await create('thief'), victim: await create('victim'), victimKey: newKey(), thiefKey: newKey() };
+    const loot: Loot = {
+      own: await create('thief'),
+      victim: await create('victim'),
+      victimKey: newKey(),
+      thiefKey: newKey(),
+    };
     const first = await arrive(loot.victim, uuid('victim'), loot.victimKey, 'owner');
     const device = first.told.device_id!;
     assert.ok(device > 0, JSON.stringify(first.told));
@@ -70,7 +94,12 @@ test(`of ${attacks.length} ways to take over the device of a machine that is awa
 
     let session;
     try {
-      const come = await arrive(attack.with === 'own' ? loot.own : loot.victim, uuid(attack.machine), keyOf(attack, loot), 'pwned-name');
+      const come = await arrive(
+        attack.with === 'own' ? loot.own : loot.victim,
+        uuid(attack.machine),
+        keyOf(attack, loot),
+        'pwned-name',
+      );
       session = come.session;
       if (come.told.device_id === device) {
         moved.push(attack.name);
@@ -84,14 +113,19 @@ test(`of ${attacks.length} ways to take over the device of a machine that is awa
     } catch (error) {
       const { closeCode } = error as { closeCode?: number };
       assert.ok(closeCode === 4401 || closeCode === 4409, `${attack.name}: ${String(error)}`);
-      if (closeCode === 4409 && !(await edge(attack.with === 'own' ? loot.own.id : loot.victim.id)).refused_machine?.reason) {
+      if (
+        closeCode === 4409 &&
+        !(await edge(attack.with === 'own' ? loot.own.id : loot.victim.id)).refused_machine?.reason
+      ) {
         unsaid.push(`${attack.name}: a refused machine does not show on the edge`);
       }
     }
     const now = (await ask('GET', `/devices/${device}`)).body;
     const edgeOnIt = await house.service(DeviceDirectory).onlineEdge(device);
     if (now.hostname !== 'owner' || edgeOnIt !== undefined) {
-      moved.push(`${attack.name}: device ${device} is ${now.hostname}, watched by edge ${edgeOnIt}`);
+      moved.push(
+        `${attack.name}: device ${device} is ${now.hostname}, watched by edge ${edgeOnIt}`,
+      );
     }
     await session?.close();
     const back = await arrive(loot.victim, uuid('victim'), loot.victimKey, 'owner');
@@ -105,7 +139,9 @@ test(`of ${attacks.length} ways to take over the device of a machine that is awa
 });
 
 test('an agent from before there were keys goes on, and belongs to its machine from its first key on', async (t) => {
-  const { ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology', 'audit'] });
+  const { ask, create, edge, simulate } = await edgeHouse(t, {
+    plugins: ['edge', 'device', 'topology', 'audit'],
+  });
   const keys = await create('old');
   const come = async (options: object, who: Keys = keys) => {
     const { session } = await simulate(who, { machine: machine(1), ...options });
@@ -124,23 +160,36 @@ test('an agent from before there were keys goes on, and belongs to its machine f
   assert.equal((await edge(keys.id)).machine_bound, true);
   await assert.rejects(come({}), { closeCode: 4409 });
   const other = newKey();
-  await assert.rejects(come({ key: other }), /belongs to a machine with a key of its own.*"svc edge resolve 1"/);
+  await assert.rejects(
+    come({ key: other }),
+    /belongs to a machine with a key of its own.*"svc edge resolve 1"/,
+  );
   assert.match((await edge(keys.id)).refused_machine.reason, /has another/);
   assert.deepEqual(await come({ key }), { device_id: 1, reason: null });
 
   await assert.rejects(come({ key: other }), { closeCode: 4409 });
   const resolved = await ask('POST', `/edges/${keys.id}/resolve`, {});
   assert.deepEqual([resolved.status, resolved.body.refused_machine], [200, null], resolved.text);
-  assert.deepEqual(await come({ key: other }), { device_id: 1, reason: null }, 'a machine that lost its key, by the word of a person');
+  assert.deepEqual(
+    await come({ key: other }),
+    { device_id: 1, reason: null },
+    'a machine that lost its key, by the word of a person',
+  );
   await assert.rejects(come({ key }), { closeCode: 4409 });
   assert.equal((await ask('GET', '/admin/audit-logs?action=edge:resolve')).body.total, 1);
 });
 
 test('an enrolment that names a device gives it to the machine that enrols, and to nobody else', async (t) => {
-  const { ask, create, edge, simulate } = await edgeHouse(t, { plugins: ['edge', 'device', 'topology'] });
+  const { ask, create, edge, simulate } = await edgeHouse(t, {
+    plugins: ['edge', 'device', 'topology'],
+  });
   const old = await create('old');
   const { session } = await simulate(old, { machine: machine(1), key: newKey() });
-  await session.call('tell', { event: 'host_info', payload: { hostname: 'old' } }, { timeoutMs: 10_000 });
+  await session.call(
+    'tell',
+    { event: 'host_info', payload: { hostname: 'old' } },
+    { timeoutMs: 10_000 },
+  );
   await session.close();
   assert.equal((await ask('POST', '/edges/enrolments', { device_id: 1, max_uses: 2 })).status, 400);
   assert.equal((await ask('POST', '/edges/enrolments', { device_id: 9 })).status, 404);
@@ -156,14 +205,33 @@ test('an enrolment that names a device gives it to the machine that enrols, and 
     arch: 'x64',
     os: 'linux',
   };
-  assert.equal((await ask('POST', '/internal/edge/enrol', { ...asked, machine_key: '_'.repeat(43) })).status, 400);
+  assert.equal(
+    (await ask('POST', '/internal/edge/enrol', { ...asked, machine_key: '_'.repeat(43) })).status,
+    400,
+  );
   const enrolled = await ask('POST', '/internal/edge/enrol', asked);
   assert.equal(enrolled.status, 201, enrolled.text);
   const keys = { ...enrolled.body, id: enrolled.body.edge_id };
-  await assert.rejects(simulate(keys, { machine: machine(7), key: newKey() }), { closeCode: 4409 }, 'only the machine that enrolled is let in');
+  await assert.rejects(
+    simulate(keys, { machine: machine(7), key: newKey() }),
+    { closeCode: 4409 },
+    'only the machine that enrolled is let in',
+  );
   const now = await simulate(keys, { machine: machine(7), key });
-  const told = await now.session.call('tell', { event: 'host_info', payload: { hostname: 'new' } }, { timeoutMs: 10_000 });
+  const told = await now.session.call(
+    'tell',
+    { event: 'host_info', payload: { hostname: 'new' } },
+    { timeoutMs: 10_000 },
+  );
   assert.deepEqual(told, { device_id: 1, reason: null });
-  assert.deepEqual([(await ask('GET', '/devices/1')).body.hostname, (await ask('GET', '/devices/1/edges')).body.total], ['new', 1]);
-  await until('the old edge says why it has none', async () => /taken off device 1/.test((await edge(old.id)).device_reason ?? ''));
+  assert.deepEqual(
+    [
+      (await ask('GET', '/devices/1')).body.hostname,
+      (await ask('GET', '/devices/1/edges')).body.total,
+    ],
+    ['new', 1],
+  );
+  await until('the old edge says why it has none', async () =>
+    /taken off device 1/.test((await edge(old.id)).device_reason ?? ''),
+  );
 });

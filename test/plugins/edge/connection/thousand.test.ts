@@ -15,11 +15,21 @@ test('a thousand edges come, are all asked, lose their manager without a word, a
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-edge-thousand-'));
   writeFileSync(join(dataDir, 'svc.yaml'), 'edge:\n  handshakes_per_address: 100000\n');
   const first = await edgeHouse(t, { plugins: ['edge'], dataDir });
-  const { body: enrolment } = await first.ask('POST', '/edges/enrolments', { name: 'hall', max_uses: count });
+  const { body: enrolment } = await first.ask('POST', '/edges/enrolments', {
+    name: 'hall',
+    max_uses: count,
+  });
   const machines: { keys: Keys & { edge_id: number }; uuid: string }[] = [];
   await inLots(Array.from({ length: count }), async (_, n) => {
     const uuid = freshMachine();
-    const asked = { token: enrolment.token, machine_uuid: uuid, hostname: `host-${n}`, agent_version: 'v0.1.0', arch: 'x64', os: 'linux' };
+    const asked = {
+      token: enrolment.token,
+      machine_uuid: uuid,
+      hostname: `host-${n}`,
+      agent_version: 'v0.1.0',
+      arch: 'x64',
+      os: 'linux',
+    };
     const { status, body, text } = await first.ask('POST', '/internal/edge/enrol', asked);
     assert.equal(status, 201, text);
     machines.push({ keys: body, uuid });
@@ -28,11 +38,16 @@ test('a thousand edges come, are all asked, lose their manager without a word, a
   const sessions: TunnelSession[] = [];
   const comeTo = (simulate: ReturnType<typeof simulator>) =>
     inLots(machines, async ({ keys, uuid }) => {
-      const { session } = await simulate(keys, { machine: uuid, methods: { who: { handle: () => keys.edge_id } } });
+      const { session } = await simulate(keys, {
+        machine: uuid,
+        methods: { who: { handle: () => keys.edge_id } },
+      });
       sessions.push(session);
     });
   const askAll = async (fleet: EdgeFleet): Promise<void> => {
-    const answers = await Promise.all(machines.map(({ keys: { edge_id: id } }) => fleet.call(id, 'who', {}, { timeoutMs: 60_000 })));
+    const answers = await Promise.all(
+      machines.map(({ keys: { edge_id: id } }) => fleet.call(id, 'who', {}, { timeoutMs: 60_000 })),
+    );
     assert.deepEqual(
       answers,
       machines.map(({ keys }) => keys.edge_id),
@@ -49,7 +64,11 @@ test('a thousand edges come, are all asked, lose their manager without a word, a
   const second = await edgeHouse(t, { plugins: ['edge'], dataDir });
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const back = around(second.house);
-  assert.equal((await back.ask('GET', '/edges?status=online&limit=1')).body.total, count, 'they are awaited');
+  assert.equal(
+    (await back.ask('GET', '/edges?status=online&limit=1')).body.total,
+    count,
+    'they are awaited',
+  );
   await comeTo(second.simulate);
   const fleet = second.house.service(EdgeFleet);
   assert.equal(fleet.online().size, count);
@@ -58,7 +77,10 @@ test('a thousand edges come, are all asked, lose their manager without a word, a
 });
 
 /** So many at a time as the manager lets prove themselves. */
-async function inLots<T>(items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
+async function inLots<T>(
+  items: readonly T[],
+  work: (item: T, index: number) => Promise<void>,
+): Promise<void> {
   for (let at = 0; at < items.length; at += 100) {
     await Promise.all(items.slice(at, at + 100).map((item, index) => work(item, at + index)));
   }

@@ -17,7 +17,10 @@ test('an edge is created, connects with its keys, introduces its machine and ans
   assert.match(keys.access_key, /^svc_ak_/);
   assert.match(keys.secret_key, /^svc_sk_/);
   const pending = await edge(keys.id);
-  assert.deepEqual([pending.status, pending.last_registered_at, pending.secret_key, pending.device_id], ['pending', null, undefined, null]);
+  assert.deepEqual(
+    [pending.status, pending.last_registered_at, pending.secret_key, pending.device_id],
+    ['pending', null, undefined, null],
+  );
   assert.equal((await ask('GET', `/edges/${keys.id}/processes`)).status, 503);
   assert.equal((await ask('GET', '/edges/999/metrics')).status, 404);
 
@@ -36,40 +39,95 @@ test('an edge is created, connects with its keys, introduces its machine and ans
   const { session, welcome } = await simulate(keys, {
     version: 'v0.0.1',
     methods: {
-      processes: { handle: ({ top, sort_by: by }) => ({ sampled_at: '2026-11-22T00:00:00.000Z', processes: [{ ...row, name: `${by} ${top}`, extra: 1 }] }) },
-      host_snapshot: { handle: () => ({ sampled_at: '2026-11-22T00:00:00.000Z', metrics: { node_load1: 0.5, secret_thing: 3 } }) },
+      processes: {
+        handle: ({ top, sort_by: by }) => ({
+          sampled_at: '2026-11-22T00:00:00.000Z',
+          processes: [{ ...row, name: `${by} ${top}`, extra: 1 }],
+        }),
+      },
+      host_snapshot: {
+        handle: () => ({
+          sampled_at: '2026-11-22T00:00:00.000Z',
+          metrics: { node_load1: 0.5, secret_thing: 3 },
+        }),
+      },
     },
     services: {
       echo: (stream) => void stream.pipe(stream),
     },
   });
   assert.deepEqual([welcome.body['edge_id'], welcome.body['name']], [keys.id, 'web-1']);
-  session.emit('host_info', { hostname: 'web-1', os: 'linux', arch: 'x64', cpu_count: 2, constructor: 'x', ip_address: 'a\nb' });
+  session.emit('host_info', {
+    hostname: 'web-1',
+    os: 'linux',
+    arch: 'x64',
+    cpu_count: 2,
+    constructor: 'x',
+    ip_address: 'a\nb',
+  });
   const online = await until('it watches a device', async () => {
     const now = await edge(keys.id);
     return now.device_id !== null && now;
   });
   assert.deepEqual(
     [online.status, online.agent_version, online.version_drift, online.host_info],
-    ['online', 'v0.0.1', true, { hostname: 'web-1', os: 'linux', arch: 'x64', ip_address: 'a b', cpu_count: 2 }],
+    [
+      'online',
+      'v0.0.1',
+      true,
+      { hostname: 'web-1', os: 'linux', arch: 'x64', ip_address: 'a b', cpu_count: 2 },
+    ],
   );
   session.emit('buffer', { dropped: 'x', queued_bytes: 1, oldest_at: null });
-  session.emit('buffer', { dropped: 3, queued_bytes: 1_000, oldest_at: '2026-11-22T00:00:00.000Z', more: 1 });
+  session.emit('buffer', {
+    dropped: 3,
+    queued_bytes: 1_000,
+    oldest_at: '2026-11-22T00:00:00.000Z',
+    more: 1,
+  });
   const buffer = await until('its buffer is known', async () => (await edge(keys.id)).buffer);
-  assert.deepEqual(buffer, { dropped: 3, queued_bytes: 1_000, oldest_at: '2026-11-22T00:00:00.000Z' });
+  assert.deepEqual(buffer, {
+    dropped: 3,
+    queued_bytes: 1_000,
+    oldest_at: '2026-11-22T00:00:00.000Z',
+  });
   const device = (await ask('GET', `/devices/${online.device_id}`)).body;
   assert.deepEqual([device.online, device.hostname], [true, 'web-1']);
-  assert.equal((await ask('GET', `/devices/${online.device_id}/edges`)).body.items[0].name, 'web-1');
+  assert.equal(
+    (await ask('GET', `/devices/${online.device_id}/edges`)).body.items[0].name,
+    'web-1',
+  );
 
   const processes = await ask('GET', `/edges/${keys.id}/processes?top=3&sort_by=mem`);
-  assert.deepEqual([processes.status, processes.body.processes], [200, [{ ...row, name: 'mem 3' }]], processes.text);
+  assert.deepEqual(
+    [processes.status, processes.body.processes],
+    [200, [{ ...row, name: 'mem 3' }]],
+    processes.text,
+  );
   const metrics = await ask('GET', `/edges/${keys.id}/metrics`);
-  assert.deepEqual([metrics.status, metrics.body.device_id, Object.keys(metrics.body.metrics).length], [200, online.device_id, 13], metrics.text);
-  assert.deepEqual([metrics.body.metrics.node_load1, metrics.body.metrics.node_load5, metrics.body.metrics.secret_thing], [0.5, null, undefined]);
+  assert.deepEqual(
+    [metrics.status, metrics.body.device_id, Object.keys(metrics.body.metrics).length],
+    [200, online.device_id, 13],
+    metrics.text,
+  );
+  assert.deepEqual(
+    [
+      metrics.body.metrics.node_load1,
+      metrics.body.metrics.node_load5,
+      metrics.body.metrics.secret_thing,
+    ],
+    [0.5, null, undefined],
+  );
 
   const fleet = house.service(EdgeFleet);
-  assert.deepEqual(fleet.capabilities(keys.id), { methods: ['processes', 'host_snapshot'], streams: ['echo'], webshell: false });
-  await assert.rejects(fleet.call(keys.id, 'upgrade', {}, { timeoutMs: 1_000 }), { code: 'unavailable' });
+  assert.deepEqual(fleet.capabilities(keys.id), {
+    methods: ['processes', 'host_snapshot'],
+    streams: ['echo'],
+    webshell: false,
+  });
+  await assert.rejects(fleet.call(keys.id, 'upgrade', {}, { timeoutMs: 1_000 }), {
+    code: 'unavailable',
+  });
   const stream = await fleet.openStream(keys.id, 'echo', {});
   stream.end('hello');
   const heard: string[] = [];
@@ -77,7 +135,10 @@ test('an edge is created, connects with its keys, introduces its machine and ans
     heard.push(String(chunk));
   }
   assert.equal(heard.join(''), 'hello');
-  assert.deepEqual((await ask('GET', '/edges?status=online&q=WEB&version_drift=true')).body.total, 1);
+  assert.deepEqual(
+    (await ask('GET', '/edges?status=online&q=WEB&version_drift=true')).body.total,
+    1,
+  );
   assert.deepEqual((await ask('GET', '/edges?status=pending')).body.total, 0);
 
   await session.close();
@@ -101,13 +162,23 @@ test('a clock is compared by the moment in which the edge looked at it, and not 
       return status === 'online' && [skew];
     });
   };
-  assert.deepEqual([await skewOf(0), await skewOf(-22_504), await skewOf(0, 1_000), await skewOf(0, 100_000)], [[0], [-22_504], [500], [null]]);
+  assert.deepEqual(
+    [await skewOf(0), await skewOf(-22_504), await skewOf(0, 1_000), await skewOf(0, 100_000)],
+    [[0], [-22_504], [500], [null]],
+  );
 
   // Compared again while the tunnel holds.
   const keys = await create();
-  const { session } = await simulate(keys, { now: () => clock.now() - 22_504, machine: freshMachine() });
-  const tell = (payload: object) => session.call('tell', { event: 'clock', payload }, { timeoutMs: 10_000 });
-  assert.deepEqual([await tell({}), (await edge(keys.id)).clock_skew_ms], [{ now: clock.now() }, -22_504]);
+  const { session } = await simulate(keys, {
+    now: () => clock.now() - 22_504,
+    machine: freshMachine(),
+  });
+  const tell = (payload: object) =>
+    session.call('tell', { event: 'clock', payload }, { timeoutMs: 10_000 });
+  assert.deepEqual(
+    [await tell({}), (await edge(keys.id)).clock_skew_ms],
+    [{ now: clock.now() }, -22_504],
+  );
   await tell({ skew_ms: 12 });
   assert.equal((await edge(keys.id)).clock_skew_ms, 12);
   await tell({ skew_ms: 'soon' });
@@ -132,7 +203,11 @@ test('an edge that was taken off its device, or whose device is gone, watches no
   const [[detached, from], [orphan, gone]] = [await bound(1), await bound(2)];
   assert.equal((await ask('DELETE', `/devices/${from}/edges/${detached}`)).status, 204);
   assert.equal((await ask('DELETE', `/devices/${gone}`)).status, 204);
-  await until('neither watches anything', async () => (await edge(detached)).device_id === null && (await edge(orphan)).device_id === null);
+  await until(
+    'neither watches anything',
+    async () =>
+      (await edge(detached)).device_id === null && (await edge(orphan)).device_id === null,
+  );
 });
 
 test('without the right secret nobody gets in, and a stranger cannot tell an unknown key from a wrong secret', async (t) => {

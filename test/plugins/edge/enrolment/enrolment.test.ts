@@ -15,7 +15,12 @@ test('one line brings as many machines as the token is made for, and no more', a
   writeFileSync(join(dataDir, 'svc.yaml'), `edge:\n  pin: ${pin}\n`);
   const { ask, edge, simulate, house } = await edgeHouse(t, { plugins: ['edge'], dataDir });
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
-  const made = await ask('POST', '/edges/enrolments', { name: 'rack 1', max_uses: 2, expires_in: '10m', labels: { rack: '1' } });
+  const made = await ask('POST', '/edges/enrolments', {
+    name: 'rack 1',
+    max_uses: 2,
+    expires_in: '10m',
+    labels: { rack: '1' },
+  });
   assert.equal(made.status, 201, made.text);
   const { token, install_command: line } = made.body;
   assert.equal(line, `svc edge install --manager ${house.url} --token ${token} --pin ${pin}`);
@@ -24,14 +29,29 @@ test('one line brings as many machines as the token is made for, and no more', a
     ask(
       'POST',
       '/internal/edge/enrol',
-      { token: shown, machine_uuid: machine(n), hostname, agent_version: 'v0.1.0', arch: 'x64', os: 'linux' },
+      {
+        token: shown,
+        machine_uuid: machine(n),
+        hostname,
+        agent_version: 'v0.1.0',
+        arch: 'x64',
+        os: 'linux',
+      },
       { authorization: '' },
     );
   const first = await enrol(1);
-  assert.deepEqual([first.status, first.body.name, first.body.tunnel_path], [201, 'host-1', '/internal/tunnel'], first.text);
+  assert.deepEqual(
+    [first.status, first.body.name, first.body.tunnel_path],
+    [201, 'host-1', '/internal/tunnel'],
+    first.text,
+  );
   assert.deepEqual((await edge(first.body.edge_id)).labels, { rack: '1' });
   const again = await enrol(1);
-  assert.deepEqual([again.status, again.body.edge_id], [201, first.body.edge_id], 'its answer was lost, so the same machine asks again');
+  assert.deepEqual(
+    [again.status, again.body.edge_id],
+    [201, first.body.edge_id],
+    'its answer was lost, so the same machine asks again',
+  );
   await assert.rejects(simulate(first.body), /unknown or the secret is wrong/);
   await simulate(again.body);
   const second = await enrol(2, '\u0007\n ');
@@ -39,8 +59,15 @@ test('one line brings as many machines as the token is made for, and no more', a
   assert.equal((await ask('GET', '/edges/enrolments')).body.items[0].status, 'used_up');
   const third = await enrol(3);
   assert.equal(third.status, 401);
-  assert.equal((await enrol(1)).status, 401, 'it has connected: this is another machine, or a thief');
-  assert.equal((await enrol(4, 'x', `svc_enrol_${'x'.repeat(43)}`)).body.message, third.body.message);
+  assert.equal(
+    (await enrol(1)).status,
+    401,
+    'it has connected: this is another machine, or a thief',
+  );
+  assert.equal(
+    (await enrol(4, 'x', `svc_enrol_${'x'.repeat(43)}`)).body.message,
+    third.body.message,
+  );
   assert.equal((await ask('GET', '/edges')).body.total, 2);
 });
 
@@ -49,7 +76,14 @@ test('a token that is over enrols nobody', async (t) => {
   const { ask } = await edgeHouse(t, { plugins: ['edge'], clock });
   const { body } = await ask('POST', '/edges/enrolments', { max_uses: 3, expires_in: '10m' });
   const enrol = (n: number) =>
-    ask('POST', '/internal/edge/enrol', { token: body.token, machine_uuid: machine(n), hostname: 'a', agent_version: 'v0.1.0', arch: 'x64', os: 'linux' });
+    ask('POST', '/internal/edge/enrol', {
+      token: body.token,
+      machine_uuid: machine(n),
+      hostname: 'a',
+      agent_version: 'v0.1.0',
+      arch: 'x64',
+      os: 'linux',
+    });
   clock.advance(599_000);
   assert.equal((await enrol(1)).status, 201);
   clock.advance(2_000);
@@ -64,11 +98,23 @@ test('a token that was revoked enrols nobody, and guessing is slow', async (t) =
   assert.equal((await ask('DELETE', `/edges/enrolments/${body.id}`)).status, 204);
   assert.equal((await ask('DELETE', '/edges/enrolments/99')).status, 404);
   assert.equal((await ask('GET', '/edges/enrolments')).body.items[0].token, undefined);
-  for (const bad of [{ expires_in: '30s' }, { expires_in: '31d' }, { max_uses: 0 }, { max_uses: 10_001 }]) {
+  for (const bad of [
+    { expires_in: '30s' },
+    { expires_in: '31d' },
+    { max_uses: 0 },
+    { max_uses: 10_001 },
+  ]) {
     assert.equal((await ask('POST', '/edges/enrolments', bad)).status, 400, JSON.stringify(bad));
   }
   const enrol = () =>
-    ask('POST', '/internal/edge/enrol', { token: body.token, machine_uuid: machine(1), hostname: 'a', agent_version: 'v0.1.0', arch: 'x64', os: 'linux' });
+    ask('POST', '/internal/edge/enrol', {
+      token: body.token,
+      machine_uuid: machine(1),
+      hostname: 'a',
+      agent_version: 'v0.1.0',
+      arch: 'x64',
+      os: 'linux',
+    });
   const answers = [];
   for (let tries = 0; tries < 12; tries += 1) {
     answers.push((await enrol()).status);
@@ -89,12 +135,17 @@ test('edges that are made and deleted while the room is reloaded are known, and 
   };
   for (let round = 0; round < 4; round++) {
     const gone = made.splice(0, 3);
-    await Promise.all([house.reload('edge'), ...gone.map(({ id }) => ask('DELETE', `/edges/${id}`)), ...Array.from({ length: 12 }, make)]);
+    await Promise.all([
+      house.reload('edge'),
+      ...gone.map(({ id }) => ask('DELETE', `/edges/${id}`)),
+      ...Array.from({ length: 12 }, make),
+    ]);
   }
   const listed = await ask('GET', '/edges?limit=200');
   assert.ok(made.length > 5, String(made.length));
   const known = house.service(EdgeFleet).list();
-  const sorted = (all: readonly { readonly id: number }[]): number[] => all.map(({ id }) => id).sort((a, b) => a - b);
+  const sorted = (all: readonly { readonly id: number }[]): number[] =>
+    all.map(({ id }) => id).sort((a, b) => a - b);
   assert.deepEqual(sorted(known), sorted(listed.body.items));
   for (const { access_key, secret_key } of made.slice(-20)) {
     assert.ok(await edgeKeys(house).recognise(access_key, secret_key));

@@ -25,8 +25,16 @@ function folder(t: TestContext): string {
 test('the edge of this machine stays away once it was deleted, until its folder is removed', async (t) => {
   const dataDir = folder(t);
   const start = async () => {
-    const house = await startTestHost(t, { plugins: ['programs', 'edge', 'device'], dataDir, agent });
-    return { ...around(house), house, said: (words: RegExp) => house.lines.some((line) => words.test(line)) };
+    const house = await startTestHost(t, {
+      plugins: ['programs', 'edge', 'device'],
+      dataDir,
+      agent,
+    });
+    return {
+      ...around(house),
+      house,
+      said: (words: RegExp) => house.lines.some((line) => words.test(line)),
+    };
   };
   const first = await start();
   await until('the agent runs', () => agentsOf(dataDir).length > 0);
@@ -35,7 +43,9 @@ test('the edge of this machine stays away once it was deleted, until its folder 
   await first.house.stop();
 
   const second = await start();
-  await until('it says why there is none', () => second.said(/local agent not started: its edge was deleted/));
+  await until('it says why there is none', () =>
+    second.said(/local agent not started: its edge was deleted/),
+  );
   assert.deepEqual([agentsOf(dataDir), (await second.ask('GET', '/edges')).body.items], [[], []]);
   await second.house.stop();
 
@@ -51,7 +61,11 @@ test('a start that was killed before it kept the keys leaves no second edge behi
   const dataDir = folder(t);
   const keys = join(dataDir, 'local-edge', 'edge.json');
   const start = async () => {
-    const house = await startTestHost(t, { plugins: ['programs', 'edge', 'device'], dataDir, agent });
+    const house = await startTestHost(t, {
+      plugins: ['programs', 'edge', 'device'],
+      dataDir,
+      agent,
+    });
     return { ...around(house), house };
   };
   const first = await start();
@@ -71,15 +85,37 @@ test('a start that was killed before it kept the keys leaves no second edge behi
 
 test('an edge of this machine that is deleted in the instant of its enrolment gets no agent', async (t) => {
   const dataDir = folder(t);
-  const row = { id: 1, name: 'here', access_key: 'svc_ak_1', device_id: null, host_info: null, conflict_since: null, only_machine: null };
+  const row = {
+    id: 1,
+    name: 'here',
+    access_key: 'svc_ak_1',
+    device_id: null,
+    host_info: null,
+    conflict_since: null,
+    only_machine: null,
+  };
   // Whatever is asked, the tables of before the deletion answer.
   const answer = (rows: readonly object[]): object =>
-    new Proxy({}, { get: (_, step) => (step === 'execute' ? async () => rows : step === 'executeTakeFirst' ? async () => rows[0] : () => answer(rows)) });
+    new Proxy(
+      {},
+      {
+        get: (_, step) =>
+          step === 'execute'
+            ? async () => rows
+            : step === 'executeTakeFirst'
+              ? async () => rows[0]
+              : () => answer(rows),
+      },
+    );
   const tables = {
     read: { selectFrom: (table: string) => answer(table === 'edge_edges' ? [row] : []) },
     write: (work: (tx: object) => unknown) => work({ selectFrom: () => answer([]) }),
   };
-  const edgeTable = new EdgeTable({ tables: tables as unknown as Tables<EdgeTables>, secrets: { open: () => '' }, events: { written: () => undefined } });
+  const edgeTable = new EdgeTable({
+    tables: tables as unknown as Tables<EdgeTables>,
+    secrets: { open: () => '' },
+    events: { written: () => undefined },
+  });
   const edges = { insert: async () => ({ row, secretKey: 'svc_sk_1' }) };
   const deletedMeanwhile = {
     byId: (id: number) => edgeTable.byId(id),
@@ -100,11 +136,24 @@ test('an edge of this machine that is deleted in the instant of its enrolment ge
     scope: { timeout: (_label: string, _ms: number, work: typeof begin) => (begin = work) },
     events: { on: () => undefined },
     log: { info: (_fields: object, words: string) => said.push(words) },
-    services: { maybe: () => ({ available: true, get: () => ({ start: () => assert.fail('no agent is started') }), onChange: () => undefined }) },
+    services: {
+      maybe: () => ({
+        available: true,
+        get: () => ({ start: () => assert.fail('no agent is started') }),
+        onChange: () => undefined,
+      }),
+    },
   };
   const build = { agent, ownUrl: 'http://127.0.0.1:8080' } as unknown as Build;
-  new LocalEdge(ctx as unknown as PluginContext, { build, edges, edgeTable: deletedMeanwhile, tables } as unknown as LocalEdgeParts).schedule();
+  new LocalEdge(
+    ctx as unknown as PluginContext,
+    { build, edges, edgeTable: deletedMeanwhile, tables } as unknown as LocalEdgeParts,
+  ).schedule();
   await begin();
   assert.match(said.join(), /local agent not started: its edge was deleted/);
-  assert.equal(edgeTable.byId(1), undefined, 'what was read before the deletion does not bring it back');
+  assert.equal(
+    edgeTable.byId(1),
+    undefined,
+    'what was read before the deletion does not bring it back',
+  );
 });

@@ -15,11 +15,27 @@ test('what an edge should run is checked, kept, sent when it differs, and told w
   const path = `/edges/${keys.id}/plugins`;
   const item = async () => (await ask('GET', path)).body.items[0];
   assert.deepEqual(await item(), {
-    ...{ name: 'sample', kind: 'metrics', enabled: true, spec: { interval_seconds: 15, paths: [] }, settled: null },
-    health: { state: 'starting', last_error: null, restart_count: 0, started_at: null, updated_at: null, samples: 0 },
+    ...{
+      name: 'sample',
+      kind: 'metrics',
+      enabled: true,
+      spec: { interval_seconds: 15, paths: [] },
+      settled: null,
+    },
+    health: {
+      state: 'starting',
+      last_error: null,
+      restart_count: 0,
+      started_at: null,
+      updated_at: null,
+      samples: 0,
+    },
   });
 
-  const bad = await ask('PUT', `${path}/sample`, { enabled: true, spec: { interval_seconds: 1, other: 2 } });
+  const bad = await ask('PUT', `${path}/sample`, {
+    enabled: true,
+    spec: { interval_seconds: 1, other: 2 },
+  });
   assert.equal(bad.status, 400);
   assert.deepEqual(
     bad.body.details.map((problem: { path: string }) => problem.path),
@@ -44,12 +60,19 @@ test('what an edge should run is checked, kept, sent when it differs, and told w
   assert.deepEqual(first.plugins, { sample: { enabled: true, spec: {} } });
 
   const put = await ask('PUT', `${path}/sample`, { spec: { interval_seconds: 60 } });
-  assert.deepEqual([put.status, put.body.enabled, put.body.spec], [200, true, { interval_seconds: 60, paths: [] }], put.text);
+  assert.deepEqual(
+    [put.status, put.body.enabled, put.body.spec],
+    [200, true, { interval_seconds: 60, paths: [] }],
+    put.text,
+  );
   const second = await until('it has the next', () => applied[1]);
   assert.deepEqual(second.plugins, { sample: { enabled: true, spec: { interval_seconds: 60 } } });
   assert.notEqual(second.hash, first.hash);
   await until('the manager knows', async () => (await item()).settled === true);
-  assert.equal((await ask('PUT', `${path}/sample`, { enabled: false })).body.spec.interval_seconds, 60);
+  assert.equal(
+    (await ask('PUT', `${path}/sample`, { enabled: false })).body.spec.interval_seconds,
+    60,
+  );
   const third = await until('it has the last', () => applied[2]);
   assert.deepEqual((await ask('GET', '/integrations/plugin-counts')).body, {
     ...{ enabled: 0, disabled: 1 },
@@ -58,7 +81,11 @@ test('what an edge should run is checked, kept, sent when it differs, and told w
 
   const health = {
     ...{ state: 'crashed', last_error: 'no such file', restart_count: 3 },
-    ...{ started_at: '2026-11-22T00:00:00.000Z', updated_at: '2026-11-22T00:01:00.000Z', samples: 7 },
+    ...{
+      started_at: '2026-11-22T00:00:00.000Z',
+      updated_at: '2026-11-22T00:01:00.000Z',
+      samples: 7,
+    },
   };
   session.emit('plugin_health', { name: 'sample', health: { ...health, state: 'dancing' } });
   session.emit('plugin_health', { name: 'unknown', health });
@@ -68,7 +95,9 @@ test('what an edge should run is checked, kept, sent when it differs, and told w
 
   await session.close();
   const now = { ...health, state: 'running', samples: 9 };
-  const status = { handle: () => [{ name: 'sample', kind: 'metrics', enabled: false, health: now }, 'what'] };
+  const status = {
+    handle: () => [{ name: 'sample', kind: 'metrics', enabled: false, health: now }, 'what'],
+  };
   await simulate(keys, { methods: { ...methods, plugin_status: status }, configHash: third.hash });
   assert.deepEqual((await item()).health, now, 'it is asked when somebody looks');
   await until('it is settled from the start', async () => (await item()).settled === true);
@@ -80,11 +109,19 @@ test('what is wanted of the plugins of an edge, and how they were, outlives the 
   const first = await edgeHouse(t, { plugins, dataDir });
   const keys = await first.create();
   const path = `/edges/${keys.id}/plugins`;
-  assert.equal((await first.ask('PUT', `${path}/sample`, { enabled: false, spec: { interval_seconds: 60 } })).status, 200);
+  assert.equal(
+    (await first.ask('PUT', `${path}/sample`, { enabled: false, spec: { interval_seconds: 60 } }))
+      .status,
+    200,
+  );
   const { session } = await first.simulate(keys);
   const health = {
     ...{ state: 'crashed', last_error: 'no such file', restart_count: 3 },
-    ...{ started_at: '2026-11-22T00:00:00.000Z', updated_at: '2026-11-22T00:01:00.000Z', samples: 7 },
+    ...{
+      started_at: '2026-11-22T00:00:00.000Z',
+      updated_at: '2026-11-22T00:01:00.000Z',
+      samples: 7,
+    },
   };
   session.emit('plugin_health', { name: 'sample', health });
   const before = await until('its health is known', async () => {
@@ -95,7 +132,10 @@ test('what is wanted of the plugins of an edge, and how they were, outlives the 
   const second = await edgeHouse(t, { plugins, dataDir });
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const after = (await second.ask('GET', path)).body.items[0];
-  assert.deepEqual([after.enabled, after.spec, after.health], [before.enabled, before.spec, before.health]);
+  assert.deepEqual(
+    [after.enabled, after.spec, after.health],
+    [before.enabled, before.spec, before.health],
+  );
 });
 
 test('a configuration that an edge does not take stays wanted, and is shown as not settled', async (t) => {

@@ -9,6 +9,15 @@ export default definePlugin({
     const heard: unknown[] = [];
     ctx.events.on(PersonChanged, (event) => void heard.push(event));
     ctx.events.on(RoleChanged, (event) => void heard.push(event));
-    ctx.http.routes([route({ method: 'GET', path: '/api/v1/witness', access: 'any', summary: 'heard', response: Type.Unknown(), handle: () => heard })]);
+    ctx.http.routes([
+      route({
+        method: 'GET',
+        path: '/api/v1/witness',
+        access: 'any',
+        summary: 'heard',
+        response: Type.Unknown(),
+        handle: () => heard,
+      }),
+    ]);
   },
 });

@@ -7,17 +7,44 @@ const Platforms = defineExtensionPoint<ImPlatform>('im.platform');
 
 /** The least that a platform can be: a token in a header, plain text, no edits, no streams. */
 const moss: ImPlatform = {
-  ...{ title: 'Moss', needs: { callback: ['verify_token'] }, allow_list: false, most_bytes: 1_000, pace: { count: 100, per_ms: 1_000 }, repeats: 'known' },
+  ...{
+    title: 'Moss',
+    needs: { callback: ['verify_token'] },
+    allow_list: false,
+    most_bytes: 1_000,
+    pace: { count: 100, per_ms: 1_000 },
+    repeats: 'known',
+  },
   check: () => undefined,
   receive({ verify_token: own }, { headers, body }) {
     if (!sameSecret(String(headers['x-moss-token'] ?? ''), own)) {
       return { outcome: 'refused' };
     }
-    const { id, from, text } = JSON.parse(Buffer.from(body).toString()) as { id: string; from: string; text: string };
-    const where = { conversation: from, thread: from, direct: true, replies_to: [], reply: { to: from } };
+    const { id, from, text } = JSON.parse(Buffer.from(body).toString()) as {
+      id: string;
+      from: string;
+      text: string;
+    };
+    const where = {
+      conversation: from,
+      thread: from,
+      direct: true,
+      replies_to: [],
+      reply: { to: from },
+    };
     return {
       outcome: 'events',
-      events: [{ key: id, kind: 'message', sender: from, sender_name: from, text, has_media: false, ...where }],
+      events: [
+        {
+          key: id,
+          kind: 'message',
+          sender: from,
+          sender_name: from,
+          text,
+          has_media: false,
+          ...where,
+        },
+      ],
       body: '{"taken":true}',
     };
   },
@@ -27,7 +54,9 @@ const moss: ImPlatform = {
       body: JSON.stringify({ ...target, text, key }),
       headers: { 'content-type': 'application/json' },
     });
-    return status === 200 ? { result: 'sent', at: target, id: key, thread: target } : { result: 'retry', reason: `it answered ${status}`, unclear: false };
+    return status === 200
+      ? { result: 'sent', at: target, id: key, thread: target }
+      : { result: 'retry', reason: `it answered ${status}`, unclear: false };
   },
   personTarget: (sender) => ({ to: sender }),
   conversationTarget: (conversation) => ({ to: conversation }),

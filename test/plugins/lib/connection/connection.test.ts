@@ -1,16 +1,29 @@
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { type AddressInfo, createServer as createPlainServer, type Server, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  createServer as createPlainServer,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { test, type TestContext } from 'node:test';
 
-import { loki, type Product, productTestRoute, prometheus, tempo, testConnection } from 'svc/connection';
+import {
+  loki,
+  type Product,
+  productTestRoute,
+  prometheus,
+  tempo,
+  testConnection,
+} from 'svc/connection';
 import type { CallOf, OutboundReply, OutboundRequest } from 'svc/sdk';
 
 import { Outbound, parseAllowed, type Resolve } from '../../../../core/outbound/index.ts';
 import { serverCert, serverKey } from '../../metricsdb/certificates.ts';
 
-const nowhere: Resolve = (host, done) => done(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' }), []);
+const nowhere: Resolve = (host, done) =>
+  done(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' }), []);
 const clock = { now: () => 0, monotonic: () => performance.now() };
 
 /** The real way out, with less patience where a peer is meant to keep silent. */
@@ -34,7 +47,8 @@ async function listening(t: TestContext, server: Server, scheme = 'http'): Promi
   return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const peer = (t: TestContext, listener: RequestListener): Promise<string> => listening(t, createServer(listener));
+const peer = (t: TestContext, listener: RequestListener): Promise<string> =>
+  listening(t, createServer(listener));
 
 const at = (url: string) => ({ url, headers: {} });
 
@@ -45,7 +59,11 @@ test('every way in which a server fails has a code of its own', async (t) => {
     ['not_allowed', 'http://10.9.8.7', /outbound\.allow_private/],
     ['not_allowed', 'http://169.254.169.254', /never called/],
     ['not_allowed', 'not an address', /no URL/],
-    ['tls', await listening(t, createSecureServer({ cert: serverCert, key: serverKey }), 'https'), /no certificate that is trusted/],
+    [
+      'tls',
+      await listening(t, createSecureServer({ cert: serverCert, key: serverKey }), 'https'),
+      /no certificate that is trusted/,
+    ],
     ['tls', (await peer(t, (_, res) => res.end('{}'))).replace('http:', 'https:'), /speaks no TLS/],
     [
       'not_that_product',
@@ -63,12 +81,26 @@ test('every way in which a server fails has a code of its own', async (t) => {
       ),
       /gave no answer of Loki/,
     ],
-    ['not_that_product', await peer(t, (_, res) => res.end('<html>welcome</html>')), /not as Loki does/],
+    [
+      'not_that_product',
+      await peer(t, (_, res) => res.end('<html>welcome</html>')),
+      /not as Loki does/,
+    ],
     ['not_that_product', await peer(t, (_, res) => res.writeHead(404).end()), /status 404/],
-    ['not_that_product', await peer(t, (_, res) => res.writeHead(302, { location: 'https://sso.example/login?key=very-secret' }).end()), /sso\.example;/],
+    [
+      'not_that_product',
+      await peer(t, (_, res) =>
+        res.writeHead(302, { location: 'https://sso.example/login?key=very-secret' }).end(),
+      ),
+      /sso\.example;/,
+    ],
     ['unauthorized', await peer(t, (_, res) => res.writeHead(401).end()), /credentials/],
     ['unauthorized', await peer(t, (_, res) => res.writeHead(403).end()), /credentials/],
-    ['failing', await peer(t, (_, res) => res.writeHead(503).end('ring\nnot ready')), /503: ring not ready/],
+    [
+      'failing',
+      await peer(t, (_, res) => res.writeHead(503).end('ring\nnot ready')),
+      /503: ring not ready/,
+    ],
   ];
   for (const [code, url, detail] of strangers) {
     const outcome = await testConnection(wayOut(t), loki, at(url));
@@ -105,7 +137,12 @@ test('a product is known by what it says, and by the version from which it can d
     [prometheus, metrics(build({ version: '2.7.0' })), 'too_old', '2.7.0'],
     [prometheus, metrics(build({ version: '1.8.2' })), 'too_old', '1.8.2'],
     // Mimir and Thanos number their own versions.
-    [prometheus, metrics(build({ version: '2.10.0', application: 'Grafana Mimir' })), 'ok', '2.10.0'],
+    [
+      prometheus,
+      metrics(build({ version: '2.10.0', application: 'Grafana Mimir' })),
+      'ok',
+      '2.10.0',
+    ],
     [prometheus, metrics(build({ version: '0.35.0' })), 'ok', '0.35.0'],
     [prometheus, metrics(), 'ok'],
     [loki, logs('{"version":"3.1.0"}'), 'ok', '3.1.0'],
@@ -130,9 +167,20 @@ test('an address that is tried gets its own credentials, the one that is set get
     res.end(success);
   });
   const { handle } = productTestRoute({
-    ...{ path: '/api/v1/integrations/x/test', summary: 'x', action: 'x:test', product: loki, setting: 'x.url', ...wayOut(t) },
+    ...{
+      path: '/api/v1/integrations/x/test',
+      summary: 'x',
+      action: 'x:test',
+      product: loki,
+      setting: 'x.url',
+      ...wayOut(t),
+    },
     set: () => ({ url, user: 'u', password: 'stored', tenant: 't1' }),
-  }) as unknown as { handle: (call: Pick<CallOf<undefined, undefined, undefined>, 'signal'> & { body: object }) => Promise<{ code: string }> };
+  }) as unknown as {
+    handle: (
+      call: Pick<CallOf<undefined, undefined, undefined>, 'signal'> & { body: object },
+    ) => Promise<{ code: string }>;
+  };
   const ask = (body: object) => handle({ body, signal: new AbortController().signal });
   const basic = `Basic ${Buffer.from('u:stored').toString('base64')}`;
   for (const [body, expected] of [
@@ -141,11 +189,17 @@ test('an address that is tried gets its own credentials, the one that is set get
     [{ url: `${url}/` }, 'undefined undefined'],
     [{ url, token: 'own' }, 'Bearer own undefined'],
     [{ url, password: 'own' }, 'Bearer own undefined'],
-    [{ url, user: 'a', password: 'b', tenant: 'c' }, `Basic ${Buffer.from('a:b').toString('base64')} c`],
+    [
+      { url, user: 'a', password: 'b', tenant: 'c' },
+      `Basic ${Buffer.from('a:b').toString('base64')} c`,
+    ],
   ] as const) {
     seen.length = 0;
     assert.equal((await ask(body)).code, 'ok');
     assert.deepEqual([...new Set(seen)], [expected]);
   }
-  await assert.rejects(ask({ password: 'whose?' }), { code: 'invalid_argument', message: /password is given without url/ });
+  await assert.rejects(ask({ password: 'whose?' }), {
+    code: 'invalid_argument',
+    message: /password is given without url/,
+  });
 });

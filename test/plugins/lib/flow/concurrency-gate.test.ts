@@ -3,7 +3,13 @@ import { describe, test } from 'node:test';
 
 import { ConcurrencyGate } from 'svc/flow';
 
-const full = ({ running, waiting }: { readonly running: number; readonly waiting: number }): Error => new Error(`${running} run and ${waiting} wait`);
+const full = ({
+  running,
+  waiting,
+}: {
+  readonly running: number;
+  readonly waiting: number;
+}): Error => new Error(`${running} run and ${waiting} wait`);
 
 describe('a gate', () => {
   test('lets two in, has twenty wait in order, and sends the rest away with a time to come back', async () => {

@@ -5,7 +5,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { DueWork } from 'svc/flow';
 
 test('work rests until it is due, goes on to what came meanwhile, is tried again when it failed, and ends with its owner', async () => {
-  const [done, failures, retries, owner] = [[] as number[], [] as string[], [] as (() => void)[], new AbortController()];
+  const [done, failures, retries, owner] = [
+    [] as number[],
+    [] as string[],
+    [] as (() => void)[],
+    new AbortController(),
+  ];
   let [wanted, fails, atOnce, most] = [0, false, 0, 0];
   const due = new DueWork({
     async work() {
@@ -41,7 +46,10 @@ test('work rests until it is due, goes on to what came meanwhile, is tried again
   fails = true;
   due.due();
   await settled();
-  assert.deepEqual([failures, due.lastError, retries.length], [['the disk is full'], 'the disk is full', 1]);
+  assert.deepEqual(
+    [failures, due.lastError, retries.length],
+    [['the disk is full'], 'the disk is full', 1],
+  );
   [fails, wanted] = [false, 3];
   retries[0]!();
   await settled();

@@ -32,7 +32,12 @@ test('tries under way count until they end well', () => {
 });
 
 test('a flood of keys takes bounded room and pushes out the oldest', () => {
-  const counter = new SlidingCounter({ limit: 1, windowMs: 600_000, clock: movableClock(), mostKeys: 100 });
+  const counter = new SlidingCounter({
+    limit: 1,
+    windowMs: 600_000,
+    clock: movableClock(),
+    mostKeys: 100,
+  });
   for (let i = 0; i < 1_000; i++) {
     counter.begin(`key ${i}`)(true);
   }

@@ -9,7 +9,13 @@ test('a bucket never lets through more than its rate and burst, and one more', (
     fc.property(
       fc.integer({ min: 1, max: 1_000 }),
       fc.integer({ min: 1, max: 1_000 }),
-      fc.array(fc.record({ after: fc.integer({ min: 0, max: 3_000 }), amount: fc.integer({ min: 0, max: 500 }) }), { maxLength: 50 }),
+      fc.array(
+        fc.record({
+          after: fc.integer({ min: 0, max: 3_000 }),
+          amount: fc.integer({ min: 0, max: 500 }),
+        }),
+        { maxLength: 50 },
+      ),
       (rate, burst, pushes) => {
         const bucket = new TokenBucket(burst, 0);
         let [now, passed, largest] = [0, 0, 0];
@@ -21,7 +27,10 @@ test('a bucket never lets through more than its rate and burst, and one more', (
             passed += amount;
             largest = Math.max(largest, amount);
           } else {
-            assert.ok(bucket.wait(rate, burst, now + wait * 1_000 + 1) === 0, 'after the wait that it names it lets through');
+            assert.ok(
+              bucket.wait(rate, burst, now + wait * 1_000 + 1) === 0,
+              'after the wait that it names it lets through',
+            );
             now += wait * 1_000 + 1;
           }
         }

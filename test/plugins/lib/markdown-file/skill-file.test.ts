@@ -6,7 +6,8 @@ import { describe, test } from 'node:test';
 import { readSkill } from '../../../../plugins/lib/markdown-file/skill-file.ts';
 
 const where = { file: 'skills/read-logs/SKILL.md' };
-const withHeader = (lines: string): string => `---\nname: read-logs\ndescription: How to read logs.\n${lines}---\n# Logs\n`;
+const withHeader = (lines: string): string =>
+  `---\nname: read-logs\ndescription: How to read logs.\n${lines}---\n# Logs\n`;
 const read = (text: string) => readSkill(text, 'read-logs', where);
 
 describe('a skill file', () => {
@@ -23,14 +24,27 @@ describe('a skill file', () => {
   });
 
   test('names its tools as a list or in one text', () => {
-    assert.deepEqual(read(withHeader('allowed-tools: [logs.query, "Bash(git log:*)"]\n')).tools, ['logs.query', 'Bash(git log:*)']);
-    assert.deepEqual(read(withHeader('allowed-tools: logs.query Bash(git log:*)  Read\n')).tools, ['logs.query', 'Bash(git log:*)', 'Read']);
-    assert.deepEqual(read(withHeader('allowed-tools: Read, Grep,Bash(jq:*)\n')).tools, ['Read', 'Grep', 'Bash(jq:*)']);
+    assert.deepEqual(read(withHeader('allowed-tools: [logs.query, "Bash(git log:*)"]\n')).tools, [
+      'logs.query',
+      'Bash(git log:*)',
+    ]);
+    assert.deepEqual(read(withHeader('allowed-tools: logs.query Bash(git log:*)  Read\n')).tools, [
+      'logs.query',
+      'Bash(git log:*)',
+      'Read',
+    ]);
+    assert.deepEqual(read(withHeader('allowed-tools: Read, Grep,Bash(jq:*)\n')).tools, [
+      'Read',
+      'Grep',
+      'Bash(jq:*)',
+    ]);
     assert.deepEqual(read(withHeader('allowed-tools:\n')).tools, []);
   });
 
   test('keeps all other keys', () => {
-    const { extra } = read(withHeader('license: MIT\ncompatibility: any\nmetadata: {version: "1.2"}\n'));
+    const { extra } = read(
+      withHeader('license: MIT\ncompatibility: any\nmetadata: {version: "1.2"}\n'),
+    );
     assert.deepEqual(extra, { license: 'MIT', compatibility: 'any', metadata: { version: '1.2' } });
   });
 
@@ -41,17 +55,22 @@ describe('a skill file', () => {
   test('is called like its folder', () => {
     assert.throws(() => readSkill(withHeader(''), 'read-log', where), {
       code: 'invalid_argument',
-      message: 'skills/read-logs/SKILL.md: name is "read-logs" but the folder is "read-log"; they must be the same',
+      message:
+        'skills/read-logs/SKILL.md: name is "read-logs" but the folder is "read-log"; they must be the same',
     });
   });
 
   const complaints: Record<string, RegExp> = {
-    '---\nname: Read-Logs\ndescription: d\n---\n': /^skills\/read-logs\/SKILL\.md: name must be 1 to 64 lower-case letters.*; got "Read-Logs"$/,
+    '---\nname: Read-Logs\ndescription: d\n---\n':
+      /^skills\/read-logs\/SKILL\.md: name must be 1 to 64 lower-case letters.*; got "Read-Logs"$/,
     '---\nname: read--logs\ndescription: d\n---\n': /name must be/,
     [`---\nname: ${'a'.repeat(65)}\ndescription: d\n---\n`]: /name must be/,
-    '---\nname: read-logs\n---\n': /^skills\/read-logs\/SKILL\.md: description is missing; add a line "description: …"/,
-    [`---\nname: read-logs\ndescription: ${'x'.repeat(1025)}\n---\n`]: /description must be a text of 1 to 1024 characters.*; got "x{59}…$/,
-    '---\nname: read-logs\ndescription: d\nallowed-tools: {a: b}\n---\n': /allowed-tools must be a list of tool names, or one text with the names in it; got/,
+    '---\nname: read-logs\n---\n':
+      /^skills\/read-logs\/SKILL\.md: description is missing; add a line "description: …"/,
+    [`---\nname: read-logs\ndescription: ${'x'.repeat(1025)}\n---\n`]:
+      /description must be a text of 1 to 1024 characters.*; got "x{59}…$/,
+    '---\nname: read-logs\ndescription: d\nallowed-tools: {a: b}\n---\n':
+      /allowed-tools must be a list of tool names, or one text with the names in it; got/,
     '# Logs\n': /^skills\/read-logs\/SKILL\.md: the first line must be exactly ---/,
   };
   for (const [text, sentence] of Object.entries(complaints)) {
@@ -69,6 +88,9 @@ test('every skill that ships is good', () => {
     const file = join(folder, name, 'SKILL.md');
     const skill = readSkill(readFileSync(file, 'utf8'), name, { file });
     assert.deepEqual(Object.keys(skill.extra), [], `${file} has keys that nobody reads`);
-    assert.ok(skill.body.split('\n').length <= 500, `${file} is longer than an agent should have to read`);
+    assert.ok(
+      skill.body.split('\n').length <= 500,
+      `${file} is longer than an agent should have to read`,
+    );
   }
 });

@@ -5,7 +5,9 @@ import { redactArguments } from 'svc/probe';
 
 /** The arguments a shell would make of a line: blanks part them but within quotes. */
 const argumentsOf = (line: string): string[] =>
-  [...line.matchAll(/(?:[^\s'"]|'[^']*'|"(?:[^"\\]|\\.)*")+/g)].map(([part]) => part.replaceAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"/g, '$1$2'));
+  [...line.matchAll(/(?:[^\s'"]|'[^']*'|"(?:[^"\\]|\\.)*")+/g)].map(([part]) =>
+    part.replaceAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"/g, '$1$2'),
+  );
 
 const telling = String.raw`
 curl -u admin:Zq7xK2 https://host/
@@ -318,8 +320,14 @@ describe('command lines', () => {
   }
 
   test('say who and where beside what they hide', () => {
-    assert.equal(redactArguments(argumentsOf('sudo curl -suadmin:Zq7xK2 https://host/a')).join(' '), 'sudo curl -suadmin:[redacted] https://host/a');
-    assert.equal(redactArguments(['sh', '-c', "mysql -u 'root' -p'a b' shop; ls"]).at(-1), "mysql -u 'root' -p[redacted] shop; ls");
+    assert.equal(
+      redactArguments(argumentsOf('sudo curl -suadmin:Zq7xK2 https://host/a')).join(' '),
+      'sudo curl -suadmin:[redacted] https://host/a',
+    );
+    assert.equal(
+      redactArguments(['sh', '-c', "mysql -u 'root' -p'a b' shop; ls"]).at(-1),
+      "mysql -u 'root' -p[redacted] shop; ls",
+    );
   });
 
   test('of any length and any quoting come back', () => {

@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import { Delivery, MachineFiles, type MetricParcel, MetricBatch, SlowCalls, snappyBlock } from 'svc/probe';
+import {
+  Delivery,
+  MachineFiles,
+  type MetricParcel,
+  MetricBatch,
+  SlowCalls,
+  snappyBlock,
+} from 'svc/probe';
 import { SvcError } from 'svc/sdk';
 import { snappyDecode } from 'svc/store';
 
@@ -33,7 +40,10 @@ describe('samples as remote write', () => {
     }
     const bodies = batch.finish();
     assert.ok(bodies.length > 1);
-    assert.deepEqual([bodies.reduce((sum, { samples }) => sum + samples, 0), batch.samples], [100, 100]);
+    assert.deepEqual(
+      [bodies.reduce((sum, { samples }) => sum + samples, 0), batch.samples],
+      [100, 100],
+    );
     assert.equal(decoded(bodies).size, 100);
     assert.equal(new Set(bodies.map(({ body }) => body.buffer)).size, bodies.length);
   });
@@ -60,7 +70,11 @@ describe('calls that may hang', () => {
   test('hold no more than their slots; who waits behind one that hangs is let go, and others are turned away at once', async () => {
     const { after, elapse } = timers();
     const calls = new SlowCalls({ slots: 2, deadlineMs: 1, after });
-    const first = [calls.run('a', never), calls.run('b', never), calls.run('c', () => Promise.resolve(1))];
+    const first = [
+      calls.run('a', never),
+      calls.run('b', never),
+      calls.run('c', () => Promise.resolve(1)),
+    ];
     await new Promise((resolve) => void setImmediate(resolve));
     assert.equal(calls.held, 2);
     elapse();
@@ -98,10 +112,20 @@ test('files of a machine are read whole up to a bound; what is absent is undefin
   assert.equal(files.text('/long'), 'ä'.repeat(50_000));
   assert.equal(files.text('/long', 4), 'ää');
   assert.deepEqual(
-    [files.text('/none'), files.text('/'), files.names('/long'), files.number('/long'), files.link('/long'), files.size('/none')],
+    [
+      files.text('/none'),
+      files.text('/'),
+      files.names('/long'),
+      files.number('/long'),
+      files.link('/long'),
+      files.size('/none'),
+    ],
     Array(6).fill(undefined),
   );
-  assert.deepEqual([files.link('/link'), files.count('/', 10), files.count('/', 1)], ['there', 2, 1]);
+  assert.deepEqual(
+    [files.link('/link'), files.count('/', 10), files.count('/', 1)],
+    ['there', 2, 1],
+  );
   assert.match(new MachineFiles().text('/proc/self/status')!, /^Name:/);
 });
 
@@ -109,7 +133,14 @@ test('a buffer that is full loses samples and says so once; any other failure is
   const log = logbook();
   const sent: MetricParcel[] = [];
   let trouble: Error | undefined;
-  const delivery = new Delivery({ ship: (parcel) => (trouble ? Promise.reject(trouble) : Promise.resolve(void sent.push(parcel))) }, 'edge-x', log);
+  const delivery = new Delivery(
+    {
+      ship: (parcel) =>
+        trouble ? Promise.reject(trouble) : Promise.resolve(void sent.push(parcel)),
+    },
+    'edge-x',
+    log,
+  );
   const bodies = [{ body: new Uint8Array([1]), samples: 7 }];
   await delivery.send(bodies);
   assert.deepEqual(sent, [

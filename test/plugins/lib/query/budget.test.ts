@@ -13,7 +13,13 @@ describe('what a question may cost', () => {
   test('ends with its samples, bytes, time, or with the asker', () => {
     let now = 0;
     const asker = new AbortController();
-    const cost = budget({ timeoutMs: 100, maxSamples: 10, maxBytes: 10, signal: asker.signal, now: () => now });
+    const cost = budget({
+      timeoutMs: 100,
+      maxSamples: 10,
+      maxBytes: 10,
+      signal: asker.signal,
+      now: () => now,
+    });
     cost.spend(10);
     assert.throws(() => cost.spend(1), kind('too_large'));
     cost.bytes(10);
@@ -36,7 +42,10 @@ describe('what a question may cost', () => {
     cost.progress(0.001);
     now = 1_001;
     cost.progress(0.06);
-    assert.throws(() => cost.progress(0.04), /would compute for about 25 s, more than 10 s: ask for a shorter window/);
+    assert.throws(
+      () => cost.progress(0.04),
+      /would compute for about 25 s, more than 10 s: ask for a shorter window/,
+    );
     assert.throws(() => cost.progress(0.04), kind('too_large'));
     cost.spend(100);
     cost.progress(0.06);
@@ -72,7 +81,10 @@ describe('what a question may cost', () => {
     assert.equal(queryError('bad_data', 'x').code, 'invalid_argument');
     assert.equal(queryError('timeout', 'x').code, 'unavailable');
     assert.equal(kindOf(Object.assign(new Error('x'), { kind: 'timeout' })), undefined);
-    assert.equal(kindOf(Object.assign(new SvcError('internal', 'x'), { kind: 'constructor' })), undefined);
+    assert.equal(
+      kindOf(Object.assign(new SvcError('internal', 'x'), { kind: 'constructor' })),
+      undefined,
+    );
     assert.equal(kindOf(new SvcError('internal', 'x')), undefined);
   });
 });

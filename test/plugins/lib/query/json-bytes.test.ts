@@ -16,9 +16,27 @@ const value = fc.oneof(
   fc.double(),
   fc.integer(),
   fc.maxSafeInteger(),
-  fc.tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: 0, max: 9 })).map(([digits, places]) => digits / 10 ** places),
-  fc.tuple(fc.maxSafeInteger(), fc.integer({ min: 0, max: 9 })).map(([digits, places]) => digits / 10 ** places),
-  fc.constantFrom(-0, 0.001, 0.0015, 0.000001, 999_999_999.999999, 1e9, 1e15, 1e15 - 1, 1e21, 1e-7, 0.1 + 0.2, 123456.7891, 999999999.9999999),
+  fc
+    .tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: 0, max: 9 }))
+    .map(([digits, places]) => digits / 10 ** places),
+  fc
+    .tuple(fc.maxSafeInteger(), fc.integer({ min: 0, max: 9 }))
+    .map(([digits, places]) => digits / 10 ** places),
+  fc.constantFrom(
+    -0,
+    0.001,
+    0.0015,
+    0.000001,
+    999_999_999.999999,
+    1e9,
+    1e15,
+    1e15 - 1,
+    1e21,
+    1e-7,
+    0.1 + 0.2,
+    123456.7891,
+    999999999.9999999,
+  ),
 );
 
 describe('JSON in bytes', () => {
@@ -50,12 +68,18 @@ describe('JSON in bytes', () => {
       fc.property(
         fc.oneof(
           fc.string({ unit: 'binary', maxLength: 40 }),
-          fc.string({ unit: fc.constantFrom('a', '"', '\\', '\n', '\u2028', '\ud800', 'é', '😀', '\u007f') }),
+          fc.string({
+            unit: fc.constantFrom('a', '"', '\\', '\n', '\u2028', '\ud800', 'é', '😀', '\u007f'),
+          }),
         ),
         (text) => {
           const bytes = written((json) => json.string(text));
           assert.equal(JSON.parse(bytes), JSON.parse(JSON.stringify(text)));
-          assert.ok(Array.from(bytes).every((char) => char >= ' ' && char !== '\u2028' && char !== '\u2029'));
+          assert.ok(
+            Array.from(bytes).every(
+              (char) => char >= ' ' && char !== '\u2028' && char !== '\u2029',
+            ),
+          );
         },
       ),
     );
@@ -69,25 +93,39 @@ describe('JSON in bytes', () => {
     assert.equal(seconds(0), '0');
     assert.equal(seconds(-1_500), '-1.500');
     assert.equal(seconds(-1), '-0.001');
-    fc.assert(fc.property(fc.integer({ min: -9e12, max: 9e12 }), (ms) => Math.round(Number(seconds(ms)) * 1000) === ms));
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -9e12, max: 9e12 }),
+        (ms) => Math.round(Number(seconds(ms)) * 1000) === ms,
+      ),
+    );
   });
 
   test('has points as pairs of a time and a value, series after series with the same times or others', () => {
     const times = fc.array(fc.integer({ min: 0, max: 4e12 }), { maxLength: 5 });
     fc.assert(
-      fc.property(fc.array(fc.tuple(times, fc.boolean()), { maxLength: 6 }), fc.array(value, { minLength: 5, maxLength: 5 }), (rows, values) => {
-        const before: Float64Array[] = [];
-        for (const [own, again] of rows) {
-          before.push(again && before.length > 0 ? before.at(-1)! : Float64Array.from(own));
-        }
-        const naive = before.map(
-          (row) => `[${[...row].map((time, i) => `[${written((json) => json.timestampSeconds(time))},"${formatFloat(values[i]!)}"]`).join(',')}]`,
-        );
-        assert.equal(
-          written((json) => before.forEach((row) => json.points(row, Float64Array.from(values.slice(0, row.length))))),
-          naive.join(''),
-        );
-      }),
+      fc.property(
+        fc.array(fc.tuple(times, fc.boolean()), { maxLength: 6 }),
+        fc.array(value, { minLength: 5, maxLength: 5 }),
+        (rows, values) => {
+          const before: Float64Array[] = [];
+          for (const [own, again] of rows) {
+            before.push(again && before.length > 0 ? before.at(-1)! : Float64Array.from(own));
+          }
+          const naive = before.map(
+            (row) =>
+              `[${[...row].map((time, i) => `[${written((json) => json.timestampSeconds(time))},"${formatFloat(values[i]!)}"]`).join(',')}]`,
+          );
+          assert.equal(
+            written((json) =>
+              before.forEach((row) =>
+                json.points(row, Float64Array.from(values.slice(0, row.length))),
+              ),
+            ),
+            naive.join(''),
+          );
+        },
+      ),
     );
   });
 
@@ -95,14 +133,19 @@ describe('JSON in bytes', () => {
     const bits = new BigInt64Array(1);
     const numbers = new Float64Array(bits.buffer);
     fc.assert(
-      fc.property(fc.integer({ min: -22, max: 52 }), fc.constantFrom(2, 10), fc.integer({ min: -400, max: 400 }), (power, base, steps) => {
-        numbers[0] = base ** power;
-        bits[0]! += BigInt(steps);
-        assert.equal(
-          written((json) => json.value(numbers[0]!)),
-          `"${formatFloat(numbers[0])}"`,
-        );
-      }),
+      fc.property(
+        fc.integer({ min: -22, max: 52 }),
+        fc.constantFrom(2, 10),
+        fc.integer({ min: -400, max: 400 }),
+        (power, base, steps) => {
+          numbers[0] = base ** power;
+          bits[0]! += BigInt(steps);
+          assert.equal(
+            written((json) => json.value(numbers[0]!)),
+            `"${formatFloat(numbers[0])}"`,
+          );
+        },
+      ),
       { numRuns: 20_000 },
     );
   });

@@ -3,9 +3,23 @@ import { describe, test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { compareLabels, keepLabels, labelsKey, labelsOf, labelsRecord, labelValue, noLabels, sameLabels, withLabel, withoutLabels } from 'svc/query';
+import {
+  compareLabels,
+  keepLabels,
+  labelsKey,
+  labelsOf,
+  labelsRecord,
+  labelValue,
+  noLabels,
+  sameLabels,
+  withLabel,
+  withoutLabels,
+} from 'svc/query';
 
-const name = fc.oneof(fc.constantFrom('a', 'b', 'job', '__name__', '__proto__', 'a\0b', ''), fc.string({ maxLength: 4 }));
+const name = fc.oneof(
+  fc.constantFrom('a', 'b', 'job', '__name__', '__proto__', 'a\0b', ''),
+  fc.string({ maxLength: 4 }),
+);
 const value = fc.oneof(fc.constantFrom('', 'x', 'a\0b', '\0', '",'), fc.string({ maxLength: 4 }));
 const pairs = fc.array(fc.tuple(name, value), { maxLength: 5 });
 
@@ -29,8 +43,14 @@ describe('a label set', () => {
       fc.property(pairs, pairs, (a, b) => {
         const [first, second] = [labelsOf(a), labelsOf(b)];
         assert.equal(labelsKey(first) === labelsKey(second), sameLabels(first, second));
-        assert.equal(compareLabels(first, second) === 0, JSON.stringify(first) === JSON.stringify(second));
-        assert.equal(Math.sign(compareLabels(first, second)) + Math.sign(compareLabels(second, first)), 0);
+        assert.equal(
+          compareLabels(first, second) === 0,
+          JSON.stringify(first) === JSON.stringify(second),
+        );
+        assert.equal(
+          Math.sign(compareLabels(first, second)) + Math.sign(compareLabels(second, first)),
+          0,
+        );
       }),
       { numRuns: 2_000 },
     );
@@ -51,8 +71,14 @@ describe('a label set', () => {
       fc.property(pairs, name, value, (given, changed, to) => {
         const labels = labelsOf(given);
         assert.deepEqual(withLabel(labels, changed, to), labelsOf([...given, [changed, to]]));
-        assert.deepEqual(withoutLabels(labels, new Set([changed])), labelsOf([...given, [changed, '']]));
-        assert.deepEqual(keepLabels(labels, new Set([changed])), labelsOf([[changed, labelValue(labels, changed)]]));
+        assert.deepEqual(
+          withoutLabels(labels, new Set([changed])),
+          labelsOf([...given, [changed, '']]),
+        );
+        assert.deepEqual(
+          keepLabels(labels, new Set([changed])),
+          labelsOf([[changed, labelValue(labels, changed)]]),
+        );
       }),
     );
   });

@@ -38,7 +38,9 @@ test('a long list is sorted as a short one is, equals in their order', async () 
 
 test('many numbers are sorted as typed arrays sort them, NaN and -0 too', async () => {
   for (const length of [0, 1, 65_536, 65_537, 300_001]) {
-    const values = Float64Array.from(numbers(length), (value, at) => (at % 97 === 0 ? NaN : at % 89 === 0 ? -0 : at % 83 === 0 ? 0 : value - 500));
+    const values = Float64Array.from(numbers(length), (value, at) =>
+      at % 97 === 0 ? NaN : at % 89 === 0 ? -0 : at % 83 === 0 ? 0 : value - 500,
+    );
     const expected = values.toSorted();
     await sortNumbers(values, breaths());
     assert.deepEqual(Buffer.from(values.buffer), Buffer.from(expected.buffer), String(length));

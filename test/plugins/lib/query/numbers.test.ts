@@ -3,7 +3,14 @@ import { describe, test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { formatDuration, formatFloat, parseDuration, parseFloatGo, parseGoDuration, readGoDuration } from 'svc/query';
+import {
+  formatDuration,
+  formatFloat,
+  parseDuration,
+  parseFloatGo,
+  parseGoDuration,
+  readGoDuration,
+} from 'svc/query';
 
 describe('a number as text', () => {
   test('is written as Go writes it', () => {
@@ -82,20 +89,26 @@ describe('a number as text', () => {
   });
 
   test('comes back as it was', () => {
-    fc.assert(fc.property(fc.double(), (value) => Object.is(parseFloatGo(formatFloat(value)), value)));
+    fc.assert(
+      fc.property(fc.double(), (value) => Object.is(parseFloatGo(formatFloat(value)), value)),
+    );
   });
 
   test('in hexadecimal is rounded once', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 1n, max: 2n ** 80n }), fc.integer({ min: -1100, max: 900 }), (mantissa, exponent) => {
-        const exact = exponent >= 0 ? Number(mantissa << BigInt(exponent)) : undefined;
-        const read = parseFloatGo(`0x${mantissa.toString(16)}p${exponent}`);
-        if (exact !== undefined) {
-          assert.equal(read, Number.isFinite(exact) ? exact : undefined);
-        } else if (exponent >= -1000) {
-          assert.equal(read, Number(mantissa) * 2 ** exponent);
-        }
-      }),
+      fc.property(
+        fc.bigInt({ min: 1n, max: 2n ** 80n }),
+        fc.integer({ min: -1100, max: 900 }),
+        (mantissa, exponent) => {
+          const exact = exponent >= 0 ? Number(mantissa << BigInt(exponent)) : undefined;
+          const read = parseFloatGo(`0x${mantissa.toString(16)}p${exponent}`);
+          if (exact !== undefined) {
+            assert.equal(read, Number.isFinite(exact) ? exact : undefined);
+          } else if (exponent >= -1000) {
+            assert.equal(read, Number(mantissa) * 2 ** exponent);
+          }
+        },
+      ),
     );
   });
 });
@@ -103,10 +116,25 @@ describe('a number as text', () => {
 describe('a duration', () => {
   test('is read from large to small units', () => {
     assert.equal(parseDuration('1h30m'), 5_400_000);
-    assert.equal(parseDuration('1y2w3d4h5m6s7ms'), 365 * 864e5 + 2 * 7 * 864e5 + 3 * 864e5 + 4 * 36e5 + 5 * 6e4 + 6e3 + 7);
+    assert.equal(
+      parseDuration('1y2w3d4h5m6s7ms'),
+      365 * 864e5 + 2 * 7 * 864e5 + 3 * 864e5 + 4 * 36e5 + 5 * 6e4 + 6e3 + 7,
+    );
     assert.equal(parseDuration('0'), 0);
     assert.equal(parseDuration('0s'), 0);
-    for (const text of ['', '1', '1m1h', '1h1h', '-1h', '1.5h', '1 h', 'h', '1µs', `${'9'.repeat(30)}y`, '300y']) {
+    for (const text of [
+      '',
+      '1',
+      '1m1h',
+      '1h1h',
+      '-1h',
+      '1.5h',
+      '1 h',
+      'h',
+      '1µs',
+      `${'9'.repeat(30)}y`,
+      '300y',
+    ]) {
       assert.throws(() => parseDuration(text), { code: 'invalid_argument' }, text);
     }
   });
@@ -121,7 +149,12 @@ describe('a duration', () => {
   });
 
   test('comes back as it was', () => {
-    fc.assert(fc.property(fc.integer({ min: 0, max: 9e12 }), (ms) => parseDuration(formatDuration(ms)) === ms));
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 9e12 }),
+        (ms) => parseDuration(formatDuration(ms)) === ms,
+      ),
+    );
   });
 
   test('of Go has any units in any order', () => {

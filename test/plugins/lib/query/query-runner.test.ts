@@ -5,7 +5,11 @@ import { MessageChannel } from 'node:worker_threads';
 import { askerOf, type Budget, kindOf, type QueryCall, QueryRunner } from 'svc/query';
 
 const open = new AbortController().signal;
-const by = (asker: string | undefined, more: Partial<QueryCall> = {}): QueryCall => ({ asker, signal: open, ...more });
+const by = (asker: string | undefined, more: Partial<QueryCall> = {}): QueryCall => ({
+  asker,
+  signal: open,
+  ...more,
+});
 
 /** Work that ends when it is told to. */
 class Held {
@@ -91,7 +95,10 @@ describe('which queries begin', () => {
     );
     gone.abort();
     await assert.rejects(second, (error) => kindOf(error) === 'canceled');
-    await assert.rejects(runner.run(by('a', { signal: gone.signal }), held.work('a3')), (error) => kindOf(error) === 'canceled');
+    await assert.rejects(
+      runner.run(by('a', { signal: gone.signal }), held.work('a3')),
+      (error) => kindOf(error) === 'canceled',
+    );
     await held.end('a1');
     await third;
     await first;
@@ -108,7 +115,10 @@ describe('which queries begin', () => {
         return compute(120, budget);
       });
     const first = run('first', 60_000);
-    await assert.rejects(run('second', 50), (error) => kindOf(error) === 'timeout' && /waited 0.05 s for its turn/.test(String(error)));
+    await assert.rejects(
+      run('second', 50),
+      (error) => kindOf(error) === 'timeout' && /waited 0.05 s for its turn/.test(String(error)),
+    );
     assert.deepEqual(runner.load, { running: 1, waiting: 0, asked: 2 });
     await first;
     assert.deepEqual(begun, ['first']);
@@ -120,7 +130,10 @@ describe('which queries begin', () => {
     const held = new Held();
     const running = runner.run(by('a'), held.work('a1'));
     const waiting = runner.run(by('a'), held.work('a2'));
-    await assert.rejects(runner.run(by('a', { timeoutMs: 100 }), held.work('a3')), { code: 'rate_limited', retryAfterSeconds: 1 });
+    await assert.rejects(runner.run(by('a', { timeoutMs: 100 }), held.work('a3')), {
+      code: 'rate_limited',
+      retryAfterSeconds: 1,
+    });
     assert.equal(await runner.run(by('b'), () => Promise.resolve('at once')), 'at once');
     await held.end('a1');
     await held.end('a2');
@@ -132,10 +145,15 @@ describe('which queries begin', () => {
     const held = new Held();
     const running = runner.run(by('a'), held.work('0'));
     const leave = new AbortController();
-    const waiting = Array.from({ length: 64 }, (_, at) => runner.run(by('a', { signal: leave.signal }), held.work(`${at + 1}`)));
+    const waiting = Array.from({ length: 64 }, (_, at) =>
+      runner.run(by('a', { signal: leave.signal }), held.work(`${at + 1}`)),
+    );
     await assert.rejects(runner.run(by('a'), held.work('65')), { code: 'rate_limited' });
     leave.abort();
-    assert.equal((await Promise.allSettled(waiting)).filter(({ status }) => status === 'rejected').length, 64);
+    assert.equal(
+      (await Promise.allSettled(waiting)).filter(({ status }) => status === 'rejected').length,
+      64,
+    );
     await held.end('0');
     await running;
   });
@@ -175,7 +193,9 @@ describe('which query computes', () => {
     const refused = runner.run(by('a'), (budget) => compute(500, budget));
     await assert.rejects(
       refused,
-      (error) => kindOf(error) === 'too_large' && /computed for 0.05 s and is not done: ask for a shorter window/.test(String(error)),
+      (error) =>
+        kindOf(error) === 'too_large' &&
+        /computed for 0.05 s and is not done: ask for a shorter window/.test(String(error)),
     );
     await runner.run(by(undefined), (budget) => compute(100, budget));
   });

@@ -26,9 +26,15 @@ describe('a regular expression', () => {
     const hosts = Array.from({ length: 3_000 }, (_, at) => `host-${at}\\.example`);
     for (const text of [hosts.join('|'), `(${hosts.join('|')})`]) {
       const { test: matches, exec, replaceAll } = compileRegex(text, { anchored: true });
-      assert.deepEqual([matches('host-7.example'), matches('host-7_example'), matches('a host-7.example')], [true, false, false]);
+      assert.deepEqual(
+        [matches('host-7.example'), matches('host-7_example'), matches('a host-7.example')],
+        [true, false, false],
+      );
       assert.deepEqual(exec('host-7.example')?.at(-1), 'host-7.example');
-      assert.equal(replaceAll('host-7.example', text.startsWith('(') ? '<$1>' : '<$0>'), '<host-7.example>');
+      assert.equal(
+        replaceAll('host-7.example', text.startsWith('(') ? '<$1>' : '<$0>'),
+        '<host-7.example>',
+      );
     }
     for (const [text, anchored] of [
       [hosts.join('|'), false],
@@ -38,11 +44,17 @@ describe('a regular expression', () => {
     ] as const) {
       assert.throws(() => compileRegex(text, { anchored }), /longer than 4096 characters/);
     }
-    assert.throws(() => compileRegex('a|'.repeat(40_000), { anchored: true }), /longer than 4096 characters/);
+    assert.throws(
+      () => compileRegex('a|'.repeat(40_000), { anchored: true }),
+      /longer than 4096 characters/,
+    );
   });
 
   test('may be a long list of words with dots in them, between texts or before the rest', () => {
-    const list = Array.from({ length: 300 }, (_, at) => `host-${at}.rack-${at % 7}.example.com`).join('|');
+    const list = Array.from(
+      { length: 300 },
+      (_, at) => `host-${at}.rack-${at % 7}.example.com`,
+    ).join('|');
     const hosts = [
       ...list.split('|'),
       'host-1.rack-1.example,com',
@@ -51,7 +63,10 @@ describe('a regular expression', () => {
       'host-1\u{1f600}rack-1.example.com',
       'x',
     ];
-    const subjects = [...hosts, ...hosts.flatMap((host) => [`${host}:9100`, `${host}:`, `a.${host}:9100`, `${host}\n`])];
+    const subjects = [
+      ...hosts,
+      ...hosts.flatMap((host) => [`${host}:9100`, `${host}:`, `a.${host}:9100`, `${host}\n`]),
+    ];
     for (const [long, short] of [
       [list, 'host-1.rack-1.example.com|host-2.rack-2.example.com'],
       [`(${list})`, '(host-1.rack-1.example.com|host-2.rack-2.example.com)'],
@@ -63,7 +78,10 @@ describe('a regular expression', () => {
     ] as const) {
       for (const dotAll of [true, false]) {
         if (short === undefined) {
-          assert.throws(() => compileRegex(long, { anchored: true, dotAll }), /longer than 4096 characters/);
+          assert.throws(
+            () => compileRegex(long, { anchored: true, dotAll }),
+            /longer than 4096 characters/,
+          );
           continue;
         }
         const listed = compileRegex(long, { anchored: true, dotAll });
@@ -85,8 +103,14 @@ describe('a regular expression', () => {
     const first = `(ab|a|abc|${'x'.repeat(5_000)}).*`;
     assert.deepEqual(compileRegex(first, { anchored: true }).exec('abcd'), ['abcd', 'ab']);
     const piped = `(a\\|b|c\\\\|${'x'.repeat(5_000)}|d)`;
-    assert.deepEqual(['a|b', 'a\\', 'b', 'c\\', 'c', 'd'].filter(compileRegex(piped, { anchored: true }).test), ['a|b', 'c\\', 'd']);
-    assert.throws(() => compileRegex(`${'x'.repeat(5_000)}|b\\`, { anchored: true }), /longer than 4096 characters/);
+    assert.deepEqual(
+      ['a|b', 'a\\', 'b', 'c\\', 'c', 'd'].filter(compileRegex(piped, { anchored: true }).test),
+      ['a|b', 'c\\', 'd'],
+    );
+    assert.throws(
+      () => compileRegex(`${'x'.repeat(5_000)}|b\\`, { anchored: true }),
+      /longer than 4096 characters/,
+    );
     const many = Array.from({ length: 600 }, (_, at) => `${'a'.repeat(at)}.`).join('|');
     assert.throws(() => compileRegex(many, { anchored: true }), /longer than 4096 characters/);
   });
@@ -146,7 +170,15 @@ describe('a regular expression', () => {
 
   test('takes time with the subject alone, whatever it is made of', () => {
     const subject = `${'a'.repeat(100_000)}!`;
-    for (const text of ['(a+)+$', '(a|aa)+$', '(a*)*b', '(.*)*x', '^(([a-z])+.)+[A-Z]([a-z])+$', '.*.*.*.*=.*y', 'a?'.repeat(50) + 'a{50}$']) {
+    for (const text of [
+      '(a+)+$',
+      '(a|aa)+$',
+      '(a*)*b',
+      '(.*)*x',
+      '^(([a-z])+.)+[A-Z]([a-z])+$',
+      '.*.*.*.*=.*y',
+      'a?'.repeat(50) + 'a{50}$',
+    ]) {
       compileRegex(text).test(subject);
       compileRegex(text).exec(subject.slice(0, 5_000));
     }
@@ -160,7 +192,11 @@ describe('what is known about a pattern without running it', () => {
       return found && [...found].sort();
     };
     assert.deepEqual(literals('GET|POST'), ['GET', 'POST']);
-    assert.deepEqual(literals('a(b|c)?\\.example\\.com'), ['a.example.com', 'ab.example.com', 'ac.example.com']);
+    assert.deepEqual(literals('a(b|c)?\\.example\\.com'), [
+      'a.example.com',
+      'ab.example.com',
+      'ac.example.com',
+    ]);
     assert.deepEqual(literals('^(?:x|)$'), ['', 'x']);
     assert.deepEqual(literals('a[.]b'), ['a.b']);
     assert.deepEqual(literals('\\Qa.b\\E'), ['a.b']);
@@ -188,7 +224,27 @@ describe('what is known about a pattern without running it', () => {
   });
 
   const piece = fc.oneof(
-    { weight: 8, arbitrary: fc.constantFrom('a', 'b', 'i', 'k', 's', 'A', '-', '\\.', 'é', '\\n', '😀', '[.]', '\\x41', '\\x{1F600}', '\\Qa.b\\E', '\\141') },
+    {
+      weight: 8,
+      arbitrary: fc.constantFrom(
+        'a',
+        'b',
+        'i',
+        'k',
+        's',
+        'A',
+        '-',
+        '\\.',
+        'é',
+        '\\n',
+        '😀',
+        '[.]',
+        '\\x41',
+        '\\x{1F600}',
+        '\\Qa.b\\E',
+        '\\141',
+      ),
+    },
     {
       weight: 6,
       arbitrary: fc.constantFrom(
@@ -214,23 +270,80 @@ describe('what is known about a pattern without running it', () => {
     { weight: 6, arbitrary: fc.constantFrom('.', '.*', '.+', '(?s).*', '(?s:.)', '.*?', '.+?') },
     {
       weight: 3,
-      arbitrary: fc.constantFrom('[ab]', '[^a]', '\\d', '\\w', '\\b', '^', '$', '\\A', '\\z', '(?m)^', '(?m:$)', '\\pL', '[[:alpha:]]', '[]a]', '[^]a]'),
+      arbitrary: fc.constantFrom(
+        '[ab]',
+        '[^a]',
+        '\\d',
+        '\\w',
+        '\\b',
+        '^',
+        '$',
+        '\\A',
+        '\\z',
+        '(?m)^',
+        '(?m:$)',
+        '\\pL',
+        '[[:alpha:]]',
+        '[]a]',
+        '[^]a]',
+      ),
     },
-    { weight: 1, arbitrary: fc.constantFrom('(?i)', '(?i:ab)', '(?-i)', '(?U)', 'a{2}', '{', 'a{,2}', 'b{1,}', '(?P<x>a)', '()') },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        '(?i)',
+        '(?i:ab)',
+        '(?-i)',
+        '(?U)',
+        'a{2}',
+        '{',
+        'a{,2}',
+        'b{1,}',
+        '(?P<x>a)',
+        '()',
+      ),
+    },
   );
   const pattern = fc.letrec<{ node: string }>((tie) => ({
     node: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
       fc.array(piece, { maxLength: 4 }).map((pieces) => pieces.join('')),
-      fc.tuple(tie('node'), fc.constantFrom('*', '+', '?', '{2}', '{0,1}', '??', '')).map(([inner, times]) => `(${inner})${times}`),
+      fc
+        .tuple(tie('node'), fc.constantFrom('*', '+', '?', '{2}', '{0,1}', '??', ''))
+        .map(([inner, times]) => `(${inner})${times}`),
       fc.array(tie('node'), { minLength: 2, maxLength: 3 }).map((nodes) => nodes.join('|')),
       fc.array(tie('node'), { minLength: 2, maxLength: 3 }).map((nodes) => nodes.join('')),
     ),
   })).node;
   const subject = fc
-    .array(fc.constantFrom('a', 'b', 'k', 's', 'A', 'B', 'K', '-', '.', 'é', 'É', '\n', '\u212a', '\u017f', '\u0130', '😀', '{', ']', 'a.b', '\ud83d', '1'), {
-      maxLength: 8,
-    })
+    .array(
+      fc.constantFrom(
+        'a',
+        'b',
+        'k',
+        's',
+        'A',
+        'B',
+        'K',
+        '-',
+        '.',
+        'é',
+        'É',
+        '\n',
+        '\u212a',
+        '\u017f',
+        '\u0130',
+        '😀',
+        '{',
+        ']',
+        'a.b',
+        '\ud83d',
+        '1',
+      ),
+      {
+        maxLength: 8,
+      },
+    )
     .map((parts) => parts.join(''));
 
   test('never changes what matches', () => {
@@ -245,27 +358,58 @@ describe('what is known about a pattern without running it', () => {
         (text, subjects, anchored, fold, dotAll) => {
           let engine: RE2JS;
           try {
-            engine = RE2JS.compile(text, (fold ? RE2JS.CASE_INSENSITIVE : 0) | (dotAll ? RE2JS.DOTALL : 0));
+            engine = RE2JS.compile(
+              text,
+              (fold ? RE2JS.CASE_INSENSITIVE : 0) | (dotAll ? RE2JS.DOTALL : 0),
+            );
           } catch {
-            assert.throws(() => compileRegex(text, { anchored, fold, dotAll }), { code: 'invalid_argument' });
+            assert.throws(() => compileRegex(text, { anchored, fold, dotAll }), {
+              code: 'invalid_argument',
+            });
             return;
           }
-          const { test: matches, exec, literals, prefix, contains } = compileRegex(text, { anchored, fold, dotAll });
-          for (const one of [...subjects, ...subjects.map((other) => `${prefix ?? ''}${other}`), ...(literals ?? [])]) {
+          const {
+            test: matches,
+            exec,
+            literals,
+            prefix,
+            contains,
+          } = compileRegex(text, { anchored, fold, dotAll });
+          for (const one of [
+            ...subjects,
+            ...subjects.map((other) => `${prefix ?? ''}${other}`),
+            ...(literals ?? []),
+          ]) {
             const expected = anchored ? engine.testExact(one) : engine.test(one);
-            assert.equal(matches(one), expected, `${JSON.stringify(text)} on ${JSON.stringify(one)}`);
-            assert.deepEqual(exec(one), groupsOf(engine, one, anchored), `${JSON.stringify(text)} in ${JSON.stringify(one)}`);
+            assert.equal(
+              matches(one),
+              expected,
+              `${JSON.stringify(text)} on ${JSON.stringify(one)}`,
+            );
+            assert.deepEqual(
+              exec(one),
+              groupsOf(engine, one, anchored),
+              `${JSON.stringify(text)} in ${JSON.stringify(one)}`,
+            );
             if (literals !== undefined) {
               assert.equal(
-                anchored ? literals.has(one) : [...literals].some((literal) => one.includes(literal)),
+                anchored
+                  ? literals.has(one)
+                  : [...literals].some((literal) => one.includes(literal)),
                 expected,
                 `literals of ${JSON.stringify(text)}`,
               );
             }
             if (expected) {
               decided++;
-              assert.ok(one.includes(contains ?? ''), `${JSON.stringify(text)} needs no ${contains}`);
-              assert.ok(!anchored || one.startsWith(prefix ?? ''), `${JSON.stringify(text)} does not begin with ${prefix}`);
+              assert.ok(
+                one.includes(contains ?? ''),
+                `${JSON.stringify(text)} needs no ${contains}`,
+              );
+              assert.ok(
+                !anchored || one.startsWith(prefix ?? ''),
+                `${JSON.stringify(text)} does not begin with ${prefix}`,
+              );
             }
           }
         },
@@ -276,15 +420,23 @@ describe('what is known about a pattern without running it', () => {
   });
 });
 
-function groupsOf(engine: RE2JS, subject: string, anchored: boolean): (string | undefined)[] | undefined {
+function groupsOf(
+  engine: RE2JS,
+  subject: string,
+  anchored: boolean,
+): (string | undefined)[] | undefined {
   const found = engine.matcher(subject);
-  return (anchored ? found.matches() : found.find()) ? Array.from({ length: engine.groupCount() + 1 }, (_, i) => found.group(i) ?? undefined) : undefined;
+  return (anchored ? found.matches() : found.find())
+    ? Array.from({ length: engine.groupCount() + 1 }, (_, i) => found.group(i) ?? undefined)
+    : undefined;
 }
 
 describe('the quick engine of the runtime', () => {
   const longest = (text: string, anchored = false): number => {
     const { native } = factsOf(text, { anchored, fold: false, dotAll: false });
-    return native === undefined ? 0 : ([1e6, 1e4, 300, 50].find((length) => native.isQuick('x'.repeat(length))) ?? 0);
+    return native === undefined
+      ? 0
+      : ([1e6, 1e4, 300, 50].find((length) => native.isQuick('x'.repeat(length))) ?? 0);
   };
 
   test('is used where no two ways through a pattern run over the same place', () => {

@@ -1,12 +1,20 @@
 import type { Snapshot } from 'svc/rca';
 
 import { type Case } from '../../../../bin/rca-bench/case.ts';
-import { simulate, type SimulationOptions, type Suite } from '../../../../bin/rca-bench/simulator/simulate.ts';
+import {
+  simulate,
+  type SimulationOptions,
+  type Suite,
+} from '../../../../bin/rca-bench/simulator/simulate.ts';
 
 const made = new Map<string, Case>();
 
 /** An incident of which the cause is known; made once for all tests of a file. */
-export function known(seed: number, suite: Suite = 'known', options: Omit<SimulationOptions, 'suite'> = {}): Case {
+export function known(
+  seed: number,
+  suite: Suite = 'known',
+  options: Omit<SimulationOptions, 'suite'> = {},
+): Case {
   const key = JSON.stringify([seed, suite, options]);
   const one = made.get(key) ?? simulate(seed, { suite, ...options });
   made.set(key, one);
@@ -17,7 +25,9 @@ export function known(seed: number, suite: Suite = 'known', options: Omit<Simula
 export function without(snapshot: Snapshot, id: string): Snapshot {
   const stays = ({ evidence }: { readonly evidence: string }): boolean => evidence !== id;
   const { kind, source } = snapshot.evidence.find((one) => one.id === id)!;
-  const node = [...snapshot.series, ...snapshot.logs, ...snapshot.spans, ...snapshot.checks].find(({ evidence }) => evidence === id)?.node;
+  const node = [...snapshot.series, ...snapshot.logs, ...snapshot.spans, ...snapshot.checks].find(
+    ({ evidence }) => evidence === id,
+  )?.node;
   return {
     ...snapshot,
     series: snapshot.series.filter(stays),
@@ -27,13 +37,25 @@ export function without(snapshot: Snapshot, id: string): Snapshot {
     changes: snapshot.changes.filter(stays),
     edges: snapshot.edges.filter(({ evidence }) => evidence !== id),
     evidence: snapshot.evidence.filter((one) => one.id !== id),
-    missing: [...snapshot.missing, { kind, source, ...(node === undefined ? {} : { node }), reason: 'timeout', text: `${source} did not answer.` }],
+    missing: [
+      ...snapshot.missing,
+      {
+        kind,
+        source,
+        ...(node === undefined ? {} : { node }),
+        reason: 'timeout',
+        text: `${source} did not answer.`,
+      },
+    ],
   };
 }
 
 /** The same incident with other names for its nodes. */
 export function renamed(snapshot: Snapshot, name: (id: string) => string): Snapshot {
-  const moved = <T extends { readonly node: string }>(one: T): T => ({ ...one, node: name(one.node) });
+  const moved = <T extends { readonly node: string }>(one: T): T => ({
+    ...one,
+    node: name(one.node),
+  });
   const { node, ...symptom } = snapshot.symptom;
   return {
     ...snapshot,
@@ -44,14 +66,21 @@ export function renamed(snapshot: Snapshot, name: (id: string) => string): Snaps
     logs: snapshot.logs.map(moved),
     spans: snapshot.spans.map(moved),
     checks: snapshot.checks.map(moved),
-    changes: snapshot.changes.map((change) => (change.node === undefined ? change : { ...change, node: name(change.node) })),
-    missing: snapshot.missing.map((one) => (one.node === undefined ? one : { ...one, node: name(one.node) })),
+    changes: snapshot.changes.map((change) =>
+      change.node === undefined ? change : { ...change, node: name(change.node) },
+    ),
+    missing: snapshot.missing.map((one) =>
+      one.node === undefined ? one : { ...one, node: name(one.node) },
+    ),
   };
 }
 
 /** The same incident so much later. */
 export function shifted(snapshot: Snapshot, ms: number): Snapshot {
-  const later = <T extends { readonly from: number }>(one: T): T => ({ ...one, from: one.from + ms });
+  const later = <T extends { readonly from: number }>(one: T): T => ({
+    ...one,
+    from: one.from + ms,
+  });
   return {
     ...snapshot,
     taken_at: snapshot.taken_at + ms,

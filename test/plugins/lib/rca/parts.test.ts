@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import fc from 'fast-check';
-import { calibrate, enoughLabels, fetchWindow, investigate, pearson, type Series, type Snapshot, usualOf, windowsOf } from 'svc/rca';
+import {
+  calibrate,
+  enoughLabels,
+  fetchWindow,
+  investigate,
+  pearson,
+  type Series,
+  type Snapshot,
+  usualOf,
+  windowsOf,
+} from 'svc/rca';
 
 import { folded } from '../../../../plugins/lib/rca/changes.ts';
 import { calibrated } from '../../../../plugins/lib/rca/calibration.ts';
@@ -11,11 +21,24 @@ import type { RelatedChange } from '../../../../plugins/lib/rca/findings.ts';
 import { resampled } from '../../../../plugins/lib/rca/grid.ts';
 import { rankedTemplates } from '../../../../plugins/lib/rca/logs.ts';
 
-const values = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 5, maxLength: 60 });
+const values = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), {
+  minLength: 5,
+  maxLength: 60,
+});
 const minute = 60_000;
 
 const series = (numbers: readonly (number | null)[], more: Partial<Series> = {}): Series => ({
-  ...{ id: 'S', evidence: 'E1', node: 'n', metric: 'm', kind: 'latency', unit: 'seconds', from: 0, step_ms: minute, values: numbers },
+  ...{
+    id: 'S',
+    evidence: 'E1',
+    node: 'n',
+    metric: 'm',
+    kind: 'latency',
+    unit: 'seconds',
+    from: 0,
+    step_ms: minute,
+    values: numbers,
+  },
   ...more,
 });
 
@@ -23,7 +46,11 @@ test('changes that differ in numbers alone are told as one, the likeliest of the
   const change = (id: string, title: string, more: Partial<RelatedChange> = {}): RelatedChange => ({
     ...{ id, at: 0, kind: 'other', title, evidence: id, score: 0.5, before_ms: 1, ...more },
   });
-  const many = [change('1', 'relation 14 created'), change('2', 'relation 2 created'), change('3', 'relation 3 deleted')];
+  const many = [
+    change('1', 'relation 14 created'),
+    change('2', 'relation 2 created'),
+    change('3', 'relation 3 deleted'),
+  ];
   const told = folded([
     ...many,
     change('4', 'relation 7 created'),
@@ -44,18 +71,34 @@ test('changes that differ in numbers alone are told as one, the likeliest of the
 describe('what is usual', () => {
   test('moves with the values and grows with their scale, and a few wild ones do not move it', () => {
     fc.assert(
-      fc.property(values, fc.integer({ min: -1_000, max: 1_000 }), fc.integer({ min: 1, max: 50 }), (numbers, offset, factor) => {
-        const plain = usualOf(numbers);
-        const other = usualOf(numbers.map((value) => value * factor + offset));
-        const close = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));
-        return close(other.median, plain.median * factor + offset) && close(other.mad, plain.mad * factor) && plain.mad >= 0;
-      }),
+      fc.property(
+        values,
+        fc.integer({ min: -1_000, max: 1_000 }),
+        fc.integer({ min: 1, max: 50 }),
+        (numbers, offset, factor) => {
+          const plain = usualOf(numbers);
+          const other = usualOf(numbers.map((value) => value * factor + offset));
+          const close = (a: number, b: number): boolean =>
+            Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));
+          return (
+            close(other.median, plain.median * factor + offset) &&
+            close(other.mad, plain.mad * factor) &&
+            plain.mad >= 0
+          );
+        },
+      ),
     );
     assert.equal(usualOf([...Array<number>(40).fill(7), 1e9, -1e9, 1e12]).median, 7);
   });
 
   test('correlation lies between -1 and 1, is the same both ways, and nothing where one stands still', () => {
-    fc.assert(fc.property(values, values, (a, b) => Math.abs(pearson(a, b)) <= 1 && Math.abs(pearson(a, b) - pearson(b, a)) < 1e-9));
+    fc.assert(
+      fc.property(
+        values,
+        values,
+        (a, b) => Math.abs(pearson(a, b)) <= 1 && Math.abs(pearson(a, b) - pearson(b, a)) < 1e-9,
+      ),
+    );
     assert.equal(pearson([1, 1, 1, 1], [1, 2, 3, 4]), 0);
     assert.ok(pearson([1, null, 2, 3, null, 4], [2, 9, 4, 6, 9, 8]) > 0.999_999);
   });
@@ -73,24 +116,49 @@ describe('a deviation', () => {
   });
 
   test('is seen from its first sample, by its size, and on its bad side only', () => {
-    const risen = deviationOf(series([...quiet, ...quiet.slice(0, 4), ...Array<number>(6).fill(0.5)]), baseline, incident)!;
+    const risen = deviationOf(
+      series([...quiet, ...quiet.slice(0, 4), ...Array<number>(6).fill(0.5)]),
+      baseline,
+      incident,
+    )!;
     assert.ok(risen.peak > 20);
     assert.equal(risen.onset_at, 64 * minute);
-    const fallen = deviationOf(series([...quiet, ...Array<number>(10).fill(0.01)]), baseline, incident)!;
+    const fallen = deviationOf(
+      series([...quiet, ...Array<number>(10).fill(0.01)]),
+      baseline,
+      incident,
+    )!;
     assert.equal(fallen.peak, 0);
-    assert.ok(deviationOf(series([...quiet, ...Array<number>(10).fill(0.01)], { worse: 'down' }), baseline, incident)!.peak > 5);
+    assert.ok(
+      deviationOf(
+        series([...quiet, ...Array<number>(10).fill(0.01)], { worse: 'down' }),
+        baseline,
+        incident,
+      )!.peak > 5,
+    );
   });
 
   test('is none where nothing was measured before or during', () => {
     assert.equal(deviationOf(series(quiet), baseline, incident), undefined);
-    assert.equal(deviationOf(series([...Array<null>(60).fill(null), ...quiet.slice(0, 10)]), baseline, incident), undefined);
+    assert.equal(
+      deviationOf(
+        series([...Array<null>(60).fill(null), ...quiet.slice(0, 10)]),
+        baseline,
+        incident,
+      ),
+      undefined,
+    );
   });
 
   test('is measured against the same hours of yesterday where those stray less', () => {
     const uneasy = Array.from({ length: 70 }, (_, at) => (at < 60 ? 1 + (at % 10) * 0.3 : 4));
     const calm = Array.from({ length: 70 }, (_, at) => 1 + (at % 2) * 0.02);
     const alone = deviationOf(series(uneasy), baseline, incident)!;
-    const beside = deviationOf(series(uneasy, { earlier: [{ ago_ms: 86_400_000, values: calm }] }), baseline, incident)!;
+    const beside = deviationOf(
+      series(uneasy, { earlier: [{ ago_ms: 86_400_000, values: calm }] }),
+      baseline,
+      incident,
+    )!;
     assert.ok(alone.peak < 5 && beside.peak > 20, `${alone.peak} and ${beside.peak}`);
   });
 });
@@ -103,19 +171,48 @@ test('a series that is laid on the grid of another keeps its last sample, wherev
 
 /** Five hours of minutes, and a symptom of the front that has just fired. */
 const last = 300;
-const step = (usual: number, then: number) => Array.from({ length: last + 1 }, (_, at) => (at < last - 3 ? usual * (1 + 0.02 * (at % 3)) : then));
-const of = (node: string, metric: string, numbers: readonly number[], more: Partial<Series> = {}): Series =>
-  series(numbers, { id: `${node}/${metric}`, node, metric, ...more });
+const step = (usual: number, then: number) =>
+  Array.from({ length: last + 1 }, (_, at) =>
+    at < last - 3 ? usual * (1 + 0.02 * (at % 3)) : then,
+  );
+const of = (
+  node: string,
+  metric: string,
+  numbers: readonly number[],
+  more: Partial<Series> = {},
+): Series => series(numbers, { id: `${node}/${metric}`, node, metric, ...more });
 const seen = (parts: Pick<Snapshot, 'nodes' | 'edges' | 'series'>): Snapshot => ({
-  ...{ version: 1, taken_at: last * minute, window: { from: 0, to: last * minute }, logs: [], spans: [], changes: [], checks: [], missing: [] },
+  ...{
+    version: 1,
+    taken_at: last * minute,
+    window: { from: 0, to: last * minute },
+    logs: [],
+    spans: [],
+    changes: [],
+    checks: [],
+    missing: [],
+  },
   symptom: {
-    ...{ node: 'service:front', series: 'service:front/latency', metric: 'latency', kind: 'latency', direction: 'up', labels: {} },
+    ...{
+      node: 'service:front',
+      series: 'service:front/latency',
+      metric: 'latency',
+      kind: 'latency',
+      direction: 'up',
+      labels: {},
+    },
     fired_at: last * minute,
   },
   ...parts,
   evidence: [
     {
-      ...{ id: 'E1', kind: 'metric', source: 'metrics', query: 'm', window: { from: 0, to: last * minute } },
+      ...{
+        id: 'E1',
+        kind: 'metric',
+        source: 'metrics',
+        query: 'm',
+        window: { from: 0, to: last * minute },
+      },
       ...{ fetched_at: 0, digest: {}, trust: 'trusted', sha256: '' },
     },
   ],
@@ -127,7 +224,15 @@ test('a processor that is used up is what is told of a host, and not the connect
       { id: 'service:front', kind: 'service', name: 'front' },
       { id: 'device:1', kind: 'host', name: 'web-1' },
     ],
-    edges: [{ from: 'service:front', to: 'device:1', relation: 'runs_on', origin: 'trace', evidence: 'E1' }],
+    edges: [
+      {
+        from: 'service:front',
+        to: 'device:1',
+        relation: 'runs_on',
+        origin: 'trace',
+        evidence: 'E1',
+      },
+    ],
     series: [
       of('service:front', 'latency', step(0.2, 1.5)),
       of('device:1', 'node_cpu_usage_percent', step(20, 98), { kind: 'cpu', unit: 'percent' }),
@@ -136,18 +241,37 @@ test('a processor that is used up is what is told of a host, and not the connect
     ],
   });
   const { root_cause: cause, hypotheses } = investigate(snapshot);
-  assert.deepEqual([cause?.node ?? hypotheses[0]!.node, hypotheses[0]!.indicator?.name], ['device:1', 'node_cpu_usage_percent']);
+  assert.deepEqual(
+    [cause?.node ?? hypotheses[0]!.node, hypotheses[0]!.indicator?.name],
+    ['device:1', 'node_cpu_usage_percent'],
+  );
 });
 
 test('what is known only from its callers comes after a service whose trouble is for the most part its own', () => {
-  const calls = (from: string, to: string) => ({ from, to, relation: 'calls', origin: 'trace' as const, evidence: 'E1' });
-  const late = step(0.1, 0.1).map((value, at) => (at < last - 1 ? value : at === last - 1 ? 1.1 : 1.2));
+  const calls = (from: string, to: string) => ({
+    from,
+    to,
+    relation: 'calls',
+    origin: 'trace' as const,
+    evidence: 'E1',
+  });
+  const late = step(0.1, 0.1).map((value, at) =>
+    at < last - 1 ? value : at === last - 1 ? 1.1 : 1.2,
+  );
   const snapshot = seen({
     nodes: [
-      ...['front', 'search', 'store'].map((name) => ({ id: `service:${name}`, kind: 'service', name })),
+      ...['front', 'search', 'store'].map((name) => ({
+        id: `service:${name}`,
+        kind: 'service',
+        name,
+      })),
       { id: 'balancer', kind: 'remote', name: 'balancer' },
     ],
-    edges: [calls('service:front', 'balancer'), calls('service:front', 'service:search'), calls('service:search', 'service:store')],
+    edges: [
+      calls('service:front', 'balancer'),
+      calls('service:front', 'service:search'),
+      calls('service:search', 'service:store'),
+    ],
     series: [
       of('service:front', 'latency', step(0.2, 1.5)),
       of('service:search', 'latency', step(0.2, 1.4)),
@@ -164,7 +288,10 @@ test('what is known only from its callers comes after a service whose trouble is
 });
 
 test('the onset is where the shift begins, long before the alert fires', () => {
-  const slow = Array.from({ length: 600 }, (_, at) => 0.2 + 0.002 * (at % 3) + (at < 520 ? 0 : (at - 520) * 0.01));
+  const slow = Array.from(
+    { length: 600 },
+    (_, at) => 0.2 + 0.002 * (at % 3) + (at < 520 ? 0 : (at - 520) * 0.01),
+  );
   const one = series(slow, { id: 'S' });
   const snapshot = {
     symptom: { node: 'n', series: 'S', fired_at: 570 * minute },
@@ -178,7 +305,9 @@ test('the onset is where the shift begins, long before the alert fires', () => {
 
 test('the onset is not moved to something that came all the way back before', () => {
   const hump = [0.34, 0.36, 0.37, 0.31, 0.31, 0.34, 0.38, 0.34];
-  const uneasy = Array.from({ length: 600 }, (_, at) => (at === 599 ? 0.64 : at >= 580 && at < 588 ? hump[at - 580]! : 0.25 + 0.001 * (at % 4)));
+  const uneasy = Array.from({ length: 600 }, (_, at) =>
+    at === 599 ? 0.64 : at >= 580 && at < 588 ? hump[at - 580]! : 0.25 + 0.001 * (at % 4),
+  );
   const one = series(uneasy, { id: 'S' });
   const snapshot = {
     symptom: { node: 'n', series: 'S', fired_at: 599 * minute },
@@ -193,7 +322,10 @@ test('what is fetched for an alert lies on the same minutes whenever it is asked
   const firedAt = 1_000_123_456;
   for (const later of [0, 900, 59_999, 60_000, 754_321, 9_999_999]) {
     const { from, to } = fetchWindow(firedAt, firedAt + later);
-    assert.deepEqual([(to - from) % minute, (firedAt - from) % minute, to >= firedAt], [0, 0, true]);
+    assert.deepEqual(
+      [(to - from) % minute, (firedAt - from) % minute, to >= firedAt],
+      [0, 0, true],
+    );
   }
 });
 
@@ -259,9 +391,17 @@ describe('kinds of lines', () => {
   });
 
   test('rank by novelty, then by rate, then by how bad they are', () => {
-    const steady = (usual: number, now: number): number[] => [...Array<number>(60).fill(usual), ...Array<number>(10).fill(now)];
+    const steady = (usual: number, now: number): number[] => [
+      ...Array<number>(60).fill(usual),
+      ...Array<number>(10).fill(now),
+    ];
     const ranked = rankedTemplates(
-      [log('steady', steady(5, 5)), log('more', steady(5, 60)), log('new', steady(0, 2)), log('new and mild', steady(0, 9), { severity: 'info' })],
+      [
+        log('steady', steady(5, 5)),
+        log('more', steady(5, 60)),
+        log('new', steady(0, 2)),
+        log('new and mild', steady(0, 9), { severity: 'info' }),
+      ],
       baseline,
       incident,
     );
@@ -272,21 +412,33 @@ describe('kinds of lines', () => {
   });
 
   test('that began while the symptom did are not said to have come before it', () => {
-    const coarse = log('coarse', [...Array<number>(11).fill(0), 0, 40, 40], { bucket_ms: 5 * minute });
+    const coarse = log('coarse', [...Array<number>(11).fill(0), 0, 40, 40], {
+      bucket_ms: 5 * minute,
+    });
     const [found] = rankedTemplates([coarse], baseline, { from: 62 * minute, to: 69 * minute });
     assert.equal(found!.first_at, 62 * minute);
   });
 
   test('gain by words no more than a warning would, and only where nobody said how severe they are', () => {
     const counts = [...Array<number>(60).fill(0), ...Array<number>(10).fill(9)];
-    const score = (template: string, severity: string): number => rankedTemplates([log('x', counts, { template, severity })], baseline, incident)[0]!.score;
-    assert.equal(score('fatal error: panic, exception, failed', 'unknown'), score('all is well', 'warn'));
-    assert.equal(score('fatal error: panic, exception, failed', 'info'), score('all is well', 'info'));
+    const score = (template: string, severity: string): number =>
+      rankedTemplates([log('x', counts, { template, severity })], baseline, incident)[0]!.score;
+    assert.equal(
+      score('fatal error: panic, exception, failed', 'unknown'),
+      score('all is well', 'warn'),
+    );
+    assert.equal(
+      score('fatal error: panic, exception, failed', 'info'),
+      score('all is well', 'info'),
+    );
   });
 });
 
 describe('calibration', () => {
-  const label = fc.record({ value: fc.double({ min: 0, max: 1, noNaN: true }), right: fc.constantFrom(0, 0.5, 1) });
+  const label = fc.record({
+    value: fc.double({ min: 0, max: 1, noNaN: true }),
+    right: fc.constantFrom(0, 0.5, 1),
+  });
 
   test('needs thirty answers, and never says less for more', () => {
     fc.assert(
@@ -299,7 +451,10 @@ describe('calibration', () => {
           if (curve === undefined) {
             return labels.length < enoughLabels;
           }
-          const [low, high] = [calibrated(Math.min(a, b), curve), calibrated(Math.max(a, b), curve)];
+          const [low, high] = [
+            calibrated(Math.min(a, b), curve),
+            calibrated(Math.max(a, b), curve),
+          ];
           return labels.length >= enoughLabels && low <= high + 1e-12 && low >= 0 && high <= 1;
         },
       ),
@@ -307,7 +462,10 @@ describe('calibration', () => {
   });
 
   test('says how often reports of that confidence were right', () => {
-    const labels = Array.from({ length: 200 }, (_, at) => ({ value: at / 200, right: (at * 7) % 10 < (at < 100 ? 2 : 8) ? 1 : 0 }));
+    const labels = Array.from({ length: 200 }, (_, at) => ({
+      value: at / 200,
+      right: (at * 7) % 10 < (at < 100 ? 2 : 8) ? 1 : 0,
+    }));
     const curve = calibrate(labels)!;
     assert.ok(Math.abs(calibrated(0.2, curve) - 0.2) < 0.12);
     assert.ok(Math.abs(calibrated(0.8, curve) - 0.8) < 0.12);

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
@@ -51,7 +60,9 @@ describe('a block', () => {
   test('with any byte changed says so, and only the section that has it is lost', async (t) => {
     const folder = folderOf(t);
     const sections = ['first first first first first', 'second', 'third third third third third'];
-    await writeBlock(folder, 'good', (block) => sections.forEach((section, i) => block.section(Buffer.from(section), { raw: i === 1 })));
+    await writeBlock(folder, 'good', (block) =>
+      sections.forEach((section, i) => block.section(Buffer.from(section), { raw: i === 1 })),
+    );
     const good = readFileSync(join(folder, 'good'));
     const isolated = new Set<number>();
     for (let at = 0; at < good.length; at++) {
@@ -88,7 +99,11 @@ describe('a block', () => {
 
   test('that is cut anywhere, empty or missing is damaged', async (t) => {
     const folder = folderOf(t);
-    await writeBlock(folder, 'good', (block) => void block.section(Buffer.from('content content content')));
+    await writeBlock(
+      folder,
+      'good',
+      (block) => void block.section(Buffer.from('content content content')),
+    );
     const good = readFileSync(join(folder, 'good'));
     for (let cut = 0; cut < good.length; cut++) {
       writeFileSync(join(folder, 'bad'), good.subarray(0, cut));
@@ -120,10 +135,12 @@ describe('a block', () => {
       texts.slice(1).forEach((section, i) => block.section(section, { raw: i === 2 }));
     });
     const unpacker = new Unpacker();
-    const holds = (wanted: string) => (section: Uint8Array) => Buffer.from(section).includes(wanted);
+    const holds = (wanted: string) => (section: Uint8Array) =>
+      Buffer.from(section).includes(wanted);
     for (const cache of [undefined, sectionCache(100_000)]) {
       const block = openBlock(join(folder, file), cache);
-      const search = (wanted: string): (Uint8Array | undefined)[] => texts.map((_, i) => block.search(i, unpacker, holds(wanted)));
+      const search = (wanted: string): (Uint8Array | undefined)[] =>
+        texts.map((_, i) => block.search(i, unpacker, holds(wanted)));
       assert.deepEqual(search('nothing of the kind'), [undefined, undefined, undefined, undefined]);
       assert.equal(cache?.bytes ?? 0, 0);
       for (const [i, raw] of texts.entries()) {
@@ -146,7 +163,9 @@ describe('a block', () => {
   test('is unpacked once while its sections are in use, and the cache keeps to its size', async (t) => {
     const folder = folderOf(t);
     for (const name of ['a', 'b']) {
-      await writeBlock(folder, name, (block) => [0, 1, 2, 3].forEach((i) => block.section(Buffer.alloc(100, i))));
+      await writeBlock(folder, name, (block) =>
+        [0, 1, 2, 3].forEach((i) => block.section(Buffer.alloc(100, i))),
+      );
     }
     const cache = sectionCache(450);
     const [a, b] = [openBlock(join(folder, 'a'), cache), openBlock(join(folder, 'b'), cache)];
@@ -165,7 +184,11 @@ describe('a block', () => {
     const small = sectionCache(200);
     const again = openBlock(join(folder, 'a'), small);
     again.read(0);
-    assert.equal(small.bytes, 0, 'a section that is large for the cache does not push out the others');
+    assert.equal(
+      small.bytes,
+      0,
+      'a section that is large for the cache does not push out the others',
+    );
     again.close();
   });
 });
@@ -175,12 +198,27 @@ const row = (
   mint: number,
   maxt: number,
   bytes = 10,
-): { file: string; level: number; mint: number; maxt: number; bytes: number; rows: number } => ({ file, level: 0, mint, maxt, bytes, rows: 1 });
+): { file: string; level: number; mint: number; maxt: number; bytes: number; rows: number } => ({
+  file,
+  level: 0,
+  mint,
+  maxt,
+  bytes,
+  rows: 1,
+});
 
-async function withBlocks(folder: string, names: readonly string[], schema: readonly string[] = []): Promise<Catalogue> {
+async function withBlocks(
+  folder: string,
+  names: readonly string[],
+  schema: readonly string[] = [],
+): Promise<Catalogue> {
   const catalogue = openCatalogue(join(folder, 'catalogue.db'), schema);
   for (const [i, name] of names.entries()) {
-    const { file, bytes } = await writeBlock(catalogue.blocksFolder, name, (block) => void block.section(Buffer.from(name)));
+    const { file, bytes } = await writeBlock(
+      catalogue.blocksFolder,
+      name,
+      (block) => void block.section(Buffer.from(name)),
+    );
     catalogue.blocks.add(row(file, i * 100, i * 100 + 99, bytes));
   }
   return catalogue;
@@ -191,13 +229,20 @@ const files = (folder: string): string[] => readdirSync(join(folder, 'blocks')).
 describe('the catalogue of the blocks', () => {
   test('keeps what it is told, beside what the store keeps in it', async (t) => {
     const folder = folderOf(t);
-    const catalogue = await withBlocks(folder, ['a', 'b', 'c'], ['create table series (id integer primary key) strict']);
+    const catalogue = await withBlocks(
+      folder,
+      ['a', 'b', 'c'],
+      ['create table series (id integer primary key) strict'],
+    );
     const ids = catalogue.blocks.list().map(({ id }) => id);
     const added = catalogue.blocks.add(
       { ...row('d', 0, 1), level: 1, meta: '{"k":1}' },
       (id) => void catalogue.db.prepare('insert into series values (?)').run(id),
     );
-    assert.deepEqual({ ...added }, { ...row('d', 0, 1), level: 1, meta: '{"k":1}', id: added.id, damaged: 0, cause: null });
+    assert.deepEqual(
+      { ...added },
+      { ...row('d', 0, 1), level: 1, meta: '{"k":1}', id: added.id, damaged: 0, cause: null },
+    );
     assert.deepEqual(catalogue.db.prepare('select id from series').pluck().all(), [added.id]);
     assert.deepEqual(
       catalogue.blocks.list({ mint: 99, maxt: 100 }).map(({ file }) => file),
@@ -223,7 +268,11 @@ describe('the catalogue of the blocks', () => {
     );
     assert.deepEqual(files(folder), ['a', 'b', 'c'], 'a file goes only when its row is gone');
     assert.equal(catalogue.blocks.list().length, 4);
-    await writeBlock(catalogue.blocksFolder, 'merged', (block) => void block.section(Buffer.from('ab')));
+    await writeBlock(
+      catalogue.blocksFolder,
+      'merged',
+      (block) => void block.section(Buffer.from('ab')),
+    );
     catalogue.blocks.replace(ids.slice(0, 2), [row('merged', 0, 199, 7)]);
     assert.deepEqual(files(folder), ['c', 'merged']);
     assert.equal(catalogue.blocks.bytes(), 7 + 10 + statSync(join(folder, 'blocks', 'c')).size);
@@ -240,16 +289,31 @@ describe('the catalogue of the blocks', () => {
     second.close();
     openCatalogue(path, [first, 'alter table series add column name text']).close();
     assert.throws(() => openCatalogue(path, [first]), { code: 'unavailable', message: /newer/ });
-    assert.throws(() => openCatalogue(path, [first, 'alter table series add column name text', 'create table half (a)', 'nonsense']), /nonsense/);
+    assert.throws(
+      () =>
+        openCatalogue(path, [
+          first,
+          'alter table series add column name text',
+          'create table half (a)',
+          'nonsense',
+        ]),
+      /nonsense/,
+    );
     const unchanged = openCatalogue(path, [first, 'alter table series add column name text']);
-    assert.deepEqual(unchanged.db.prepare("select name from sqlite_master where name = 'half'").all(), []);
+    assert.deepEqual(
+      unchanged.db.prepare("select name from sqlite_master where name = 'half'").all(),
+      [],
+    );
     unchanged.close();
   });
 
   test('that is no database says so', (t) => {
     const path = join(folderOf(t), 'catalogue.db');
     writeFileSync(path, 'this is no database, whatever else it is'.repeat(40));
-    assert.throws(() => openCatalogue(path, []), { code: 'internal', message: /catalogue\.db cannot be opened/ });
+    assert.throws(() => openCatalogue(path, []), {
+      code: 'internal',
+      message: /catalogue\.db cannot be opened/,
+    });
   });
 
   test('agrees with the files after a crash at any step of making a block', async (t) => {
@@ -310,7 +374,9 @@ describe('the catalogue of the blocks', () => {
       );
       catalogue.close();
     }
-    assert.deepEqual(log.said, ['error: block file is missing: queries miss what it held; restore it from a backup']);
+    assert.deepEqual(log.said, [
+      'error: block file is missing: queries miss what it held; restore it from a backup',
+    ]);
   });
 
   test('that was lost does not take the blocks with it', async (t) => {
@@ -330,20 +396,34 @@ describe('the catalogue of the blocks', () => {
 });
 
 describe('retention', () => {
-  const block = (id: number, maxt: number, bytes = 10): Pick<BlockRow, 'id' | 'maxt' | 'bytes'> => ({ id, maxt, bytes });
+  const block = (
+    id: number,
+    maxt: number,
+    bytes = 10,
+  ): Pick<BlockRow, 'id' | 'maxt' | 'bytes'> => ({ id, maxt, bytes });
 
   test('lets go of what is too old, or too much, oldest first', () => {
     const blocks = [block(3, 300), block(1, 100), block(2, 200), block(4, 400)];
     assert.deepEqual(overdue(blocks, { maxAgeMs: 1_000, maxBytes: 1_000 }, 500), []);
     assert.deepEqual(overdue(blocks, { maxAgeMs: 250, maxBytes: 1_000 }, 500), [1, 2]);
-    assert.deepEqual(overdue(blocks, { maxAgeMs: 300, maxBytes: 1_000 }, 500), [1], 'a block that ends at the limit stays');
+    assert.deepEqual(
+      overdue(blocks, { maxAgeMs: 300, maxBytes: 1_000 }, 500),
+      [1],
+      'a block that ends at the limit stays',
+    );
     assert.deepEqual(overdue(blocks, { maxAgeMs: 1_000, maxBytes: 25 }, 500), [1, 2]);
-    assert.deepEqual(overdue(blocks, { maxAgeMs: 0, maxBytes: 0 }, 5_000), [1, 2, 3], 'the newest stays');
+    assert.deepEqual(
+      overdue(blocks, { maxAgeMs: 0, maxBytes: 0 }, 5_000),
+      [1, 2, 3],
+      'the newest stays',
+    );
     assert.deepEqual(overdue([], { maxAgeMs: 0, maxBytes: 0 }, 0), []);
   });
 
   test('never takes more than it must, nor a newer one before an older', () => {
-    const some = fc.array(fc.tuple(fc.nat(1_000), fc.nat(50)), { maxLength: 12 }).map((all) => all.map(([maxt, bytes], id) => block(id, maxt, bytes)));
+    const some = fc
+      .array(fc.tuple(fc.nat(1_000), fc.nat(50)), { maxLength: 12 })
+      .map((all) => all.map(([maxt, bytes], id) => block(id, maxt, bytes)));
     fc.assert(
       fc.property(some, fc.nat(1_000), fc.nat(300), (blocks, maxAgeMs, maxBytes) => {
         const now = 1_000;
@@ -358,7 +438,11 @@ describe('retention', () => {
         }
         const last = taken.toSorted((a, b) => a.maxt - b.maxt || a.id - b.id).at(-1);
         if (last !== undefined) {
-          assert.ok(last.maxt < now - maxAgeMs || kept.reduce((sum, { bytes }) => sum + bytes, last.bytes) > maxBytes, 'the last one had to go');
+          assert.ok(
+            last.maxt < now - maxAgeMs ||
+              kept.reduce((sum, { bytes }) => sum + bytes, last.bytes) > maxBytes,
+            'the last one had to go',
+          );
         }
       }),
     );
@@ -368,9 +452,12 @@ describe('retention', () => {
     const folder = folderOf(t);
     const catalogue = await withBlocks(folder, ['a', 'b', 'c']);
     const told: number[][] = [];
-    const at = (now: number): RetentionClock => new RetentionClock(catalogue, { now: () => now, log: listener() });
+    const at = (now: number): RetentionClock =>
+      new RetentionClock(catalogue, { now: () => now, log: listener() });
     assert.deepEqual(
-      retain(catalogue, { maxAgeMs: 150, maxBytes: 1e9 }, at(300), (ids) => told.push([...ids])).map(({ file }) => file),
+      retain(catalogue, { maxAgeMs: 150, maxBytes: 1e9 }, at(300), (ids) =>
+        told.push([...ids]),
+      ).map(({ file }) => file),
       ['a'],
     );
     assert.deepEqual(files(folder), ['b', 'c']);
@@ -390,7 +477,12 @@ describe('a clock that cannot be believed', () => {
       for (const when of ['at a start', 'while it runs'] as const) {
         catalogue.lastSeen.set(began);
         let [wall, steady] = [began, 0];
-        const opened = (): RetentionClock => new RetentionClock(catalogue, { now: () => wall, monotonic: () => steady, log: listener() });
+        const opened = (): RetentionClock =>
+          new RetentionClock(catalogue, {
+            now: () => wall,
+            monotonic: () => steady,
+            log: listener(),
+          });
         let clock = opened();
         assert.equal(clock.time(5), 5);
         wall += jump;
@@ -414,7 +506,13 @@ describe('the space on the disk', () => {
   test('refuses writes in time, and takes them again by itself', () => {
     let now = 0;
     let free = 1_000;
-    const disk = diskSpace('/data', { minFreeBytes: 100, minFreeShare: 0.05, everyMs: 10, now: () => now, look: () => ({ free, total: 4_000 }) });
+    const disk = diskSpace('/data', {
+      minFreeBytes: 100,
+      minFreeShare: 0.05,
+      everyMs: 10,
+      now: () => now,
+      look: () => ({ free, total: 4_000 }),
+    });
     assert.equal(disk.refusal(), undefined);
     disk.assertWritable();
     free = 199;
@@ -434,6 +532,9 @@ describe('the space on the disk', () => {
     const disk = diskSpace('/nowhere/at/all');
     assert.match(disk.refusal()!, /does not answer/);
     assert.equal(diskSpace(folderOf(t), { minFreeBytes: 1, minFreeShare: 0 }).refusal(), undefined);
-    assert.match(diskSpace(folderOf(t), { minFreeBytes: Number.MAX_SAFE_INTEGER }).refusal()!, /are needed/);
+    assert.match(
+      diskSpace(folderOf(t), { minFreeBytes: Number.MAX_SAFE_INTEGER }).refusal()!,
+      /are needed/,
+    );
   });
 });

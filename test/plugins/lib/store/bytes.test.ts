@@ -4,9 +4,21 @@ import { gzipSync } from 'node:zlib';
 
 import fc from 'fast-check';
 
-import { ByteReader, ByteWriter, codecs, compress, crc32, decompress, gunzip, Unpacker } from 'svc/store';
+import {
+  ByteReader,
+  ByteWriter,
+  codecs,
+  compress,
+  crc32,
+  decompress,
+  gunzip,
+  Unpacker,
+} from 'svc/store';
 
-type Step = readonly ['u8' | 'u16le' | 'u32le' | 'f64le' | 'uvarint' | 'svarint', number] | readonly ['utf8', string] | readonly ['block', Uint8Array];
+type Step =
+  | readonly ['u8' | 'u16le' | 'u32le' | 'f64le' | 'uvarint' | 'svarint', number]
+  | readonly ['utf8', string]
+  | readonly ['block', Uint8Array];
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(fc.constant('u8' as const), fc.integer({ min: 0, max: 255 })),
@@ -15,9 +27,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(fc.constant('f64le' as const), fc.double()),
   fc.tuple(
     fc.constant('uvarint' as const),
-    fc.oneof(fc.maxSafeNat(), fc.nat(300), fc.constantFrom(0, 127, 128, 2 ** 28 - 1, 2 ** 28, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER)),
+    fc.oneof(
+      fc.maxSafeNat(),
+      fc.nat(300),
+      fc.constantFrom(0, 127, 128, 2 ** 28 - 1, 2 ** 28, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER),
+    ),
   ),
-  fc.tuple(fc.constant('svarint' as const), fc.oneof(fc.integer(), fc.integer({ min: -(2 ** 52) + 1, max: 2 ** 52 - 1 }))),
+  fc.tuple(
+    fc.constant('svarint' as const),
+    fc.oneof(fc.integer(), fc.integer({ min: -(2 ** 52) + 1, max: 2 ** 52 - 1 })),
+  ),
   fc.tuple(fc.constant('utf8' as const), fc.string({ unit: 'grapheme', maxLength: 60 })),
   fc.tuple(fc.constant('block' as const), fc.uint8Array({ maxLength: 40 })),
 );
@@ -62,8 +81,13 @@ describe('bytes', () => {
   });
 
   test('that are forged are refused', () => {
-    assert.throws(() => new ByteReader(new Uint8Array(12).fill(0xff)).uvarint(), { code: 'invalid_argument' });
-    assert.throws(() => new ByteReader(Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f)).block(), { code: 'invalid_argument' });
+    assert.throws(() => new ByteReader(new Uint8Array(12).fill(0xff)).uvarint(), {
+      code: 'invalid_argument',
+    });
+    assert.throws(
+      () => new ByteReader(Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f)).block(),
+      { code: 'invalid_argument' },
+    );
     assert.throws(() => new ByteReader(new Uint8Array(4), 2, 9), { code: 'invalid_argument' });
     assert.throws(() => new ByteReader(new Uint8Array(4)).seek(5), { code: 'invalid_argument' });
     assert.throws(() => new ByteReader(new Uint8Array(4)).seek(NaN), { code: 'invalid_argument' });
@@ -113,7 +137,9 @@ describe('compressed bytes', () => {
 
   test('are unpacked one after another, each giving back its memory, also after some that were damaged', () => {
     const unpacker = new Unpacker();
-    const texts = ['a', '', 'long '.repeat(30_000), 'short', 'x'.repeat(5_000_000)].map((text) => Buffer.from(text));
+    const texts = ['a', '', 'long '.repeat(30_000), 'short', 'x'.repeat(5_000_000)].map((text) =>
+      Buffer.from(text),
+    );
     const homes = texts.map((raw) => {
       const { codec, bytes } = compress(raw);
       unpacker.room(bytes.length).set(bytes);
@@ -133,9 +159,15 @@ describe('compressed bytes', () => {
       [Buffer.from('garbage'), 10],
     ] as const) {
       assert.throws(() => unpacker.unpack(other.codec, packed, length), { code: 'internal' });
-      assert.ok(raw.equals(unpacker.unpack(codec, bytes, raw.length)), 'what comes next is not concerned');
+      assert.ok(
+        raw.equals(unpacker.unpack(codec, bytes, raw.length)),
+        'what comes next is not concerned',
+      );
     }
-    assert.throws(() => unpacker.unpack(77, bytes, 10), { code: 'unavailable', message: /codec 77/ });
+    assert.throws(() => unpacker.unpack(77, bytes, 10), {
+      code: 'unavailable',
+      message: /codec 77/,
+    });
     unpacker.close();
     assert.ok(raw.equals(unpacker.unpack(codec, bytes, raw.length)));
     unpacker.close();
@@ -146,18 +178,29 @@ describe('compressed bytes', () => {
       t.skip('this Node can');
       return;
     }
-    assert.throws(() => decompress(codecs.zstd, Buffer.alloc(8), 8), { code: 'unavailable', message: /Node 22\.15/ });
+    assert.throws(() => decompress(codecs.zstd, Buffer.alloc(8), 8), {
+      code: 'unavailable',
+      message: /Node 22\.15/,
+    });
   });
 
   test('from a sender are unpacked up to a limit', () => {
     assert.equal(gunzip(gzipSync('hello'), { maxBytes: 5 }).toString(), 'hello');
     const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
     assert.ok(bomb.length < 60_000);
-    assert.throws(() => gunzip(bomb, { maxBytes: 1024 * 1024 }), { code: 'invalid_argument', status: 413 });
+    assert.throws(() => gunzip(bomb, { maxBytes: 1024 * 1024 }), {
+      code: 'invalid_argument',
+      status: 413,
+    });
     const two = Buffer.concat([gzipSync('hello'), gzipSync('world')]);
     assert.throws(() => gunzip(two, { maxBytes: 9 }), { status: 413 });
-    assert.throws(() => gunzip(gzipSync('hello').subarray(0, 12), { maxBytes: 100 }), { code: 'invalid_argument', message: 'gzip: corrupt input' });
-    assert.throws(() => gunzip(Buffer.from('no gzip'), { maxBytes: 100 }), { message: 'gzip: corrupt input' });
+    assert.throws(() => gunzip(gzipSync('hello').subarray(0, 12), { maxBytes: 100 }), {
+      code: 'invalid_argument',
+      message: 'gzip: corrupt input',
+    });
+    assert.throws(() => gunzip(Buffer.from('no gzip'), { maxBytes: 100 }), {
+      message: 'gzip: corrupt input',
+    });
   });
 });
 

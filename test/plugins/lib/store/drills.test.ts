@@ -5,22 +5,34 @@ import { run as flipBits } from '../../../drill/bit-flips.ts';
 import { run as crash } from '../../../drill/telemetry-crash.ts';
 import { run as diskFull } from '../../../drill/telemetry-disk-full.ts';
 
-test('kill -9 of the whole house while metrics, logs and traces come in loses nothing that was acknowledged', { timeout: 300_000 }, async () => {
-  const found = await crash({ rounds: 3, fill: 0 });
-  for (const what of ['samples', 'lines', 'spans']) {
-    assert.ok(Number(found[`acknowledged ${what}`]) > 10, JSON.stringify(found));
-  }
-});
+test(
+  'kill -9 of the whole house while metrics, logs and traces come in loses nothing that was acknowledged',
+  { timeout: 300_000 },
+  async () => {
+    const found = await crash({ rounds: 3, fill: 0 });
+    for (const what of ['samples', 'lines', 'spans']) {
+      assert.ok(Number(found[`acknowledged ${what}`]) > 10, JSON.stringify(found));
+    }
+  },
+);
 
-test('on a full disk the whole house answers, pushes are told to come back, and are taken again by themselves', { timeout: 300_000 }, async (t) => {
-  const { skipped } = await diskFull({ rounds: 1 });
-  if (typeof skipped === 'string') {
-    assert.notEqual(process.env['SVC_TEST_PEERS'], 'required', skipped);
-    t.skip(skipped);
-  }
-});
+test(
+  'on a full disk the whole house answers, pushes are told to come back, and are taken again by themselves',
+  { timeout: 300_000 },
+  async (t) => {
+    const { skipped } = await diskFull({ rounds: 1 });
+    if (typeof skipped === 'string') {
+      assert.notEqual(process.env['SVC_TEST_PEERS'], 'required', skipped);
+      t.skip(skipped);
+    }
+  },
+);
 
-test('one flipped bit anywhere in blocks and logs of the stores: every answer is right or says what it misses', { timeout: 300_000 }, async () => {
-  const { ok, stores } = await flipBits({ flips: 90 });
-  assert.equal(ok, true, JSON.stringify(stores));
-});
+test(
+  'one flipped bit anywhere in blocks and logs of the stores: every answer is right or says what it misses',
+  { timeout: 300_000 },
+  async () => {
+    const { ok, stores } = await flipBits({ flips: 90 });
+    assert.equal(ok, true, JSON.stringify(stores));
+  },
+);

@@ -14,10 +14,19 @@ const tooLarge = (bytes: number) => ({
 });
 
 test('a body is what it was before it was packed, in one part, in several, and by deflate', () => {
-  for (const body of [Buffer.alloc(0), Buffer.from('a line'), randomBytes(300_000), Buffer.alloc(megabyte / 2, 'a line that comes again and again; ')]) {
+  for (const body of [
+    Buffer.alloc(0),
+    Buffer.from('a line'),
+    randomBytes(300_000),
+    Buffer.alloc(megabyte / 2, 'a line that comes again and again; '),
+  ]) {
     assert.ok(Buffer.from(gunzip(gzipSync(body), limit)).equals(body));
     assert.ok(Buffer.from(gunzip(deflateSync(body), limit)).equals(body));
-    assert.ok(Buffer.from(gunzip(Buffer.concat([gzipSync(body), gzipSync('end')]), limit)).equals(Buffer.concat([body, Buffer.from('end')])));
+    assert.ok(
+      Buffer.from(gunzip(Buffer.concat([gzipSync(body), gzipSync('end')]), limit)).equals(
+        Buffer.concat([body, Buffer.from('end')]),
+      ),
+    );
   }
   const large = Buffer.concat([randomBytes(megabyte), Buffer.alloc(19 * megabyte)]);
   assert.equal(gunzip(gzipSync(large), limit).length, large.length);
@@ -43,7 +52,15 @@ test('one that grows as no telemetry does, or says less than it has, is refused 
 
 test('what is no gzip is corrupt', () => {
   const cut = gzipSync('a line');
-  for (const bytes of [Buffer.from('plain text'), Buffer.alloc(0), cut.subarray(0, cut.length - 5), Buffer.from([0x1f, 0x8b])]) {
-    assert.throws(() => gunzip(bytes, limit), { code: 'invalid_argument', message: 'gzip: corrupt input' });
+  for (const bytes of [
+    Buffer.from('plain text'),
+    Buffer.alloc(0),
+    cut.subarray(0, cut.length - 5),
+    Buffer.from([0x1f, 0x8b]),
+  ]) {
+    assert.throws(() => gunzip(bytes, limit), {
+      code: 'invalid_argument',
+      message: 'gzip: corrupt input',
+    });
   }
 });

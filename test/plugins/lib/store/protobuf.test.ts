@@ -42,7 +42,9 @@ describe('a protobuf message', () => {
           near,
         );
         assert.equal(
-          only(write().fixed64(field, BigInt.asUintN(64, BigInt(near))), (reader) => reader.sfixed64()),
+          only(write().fixed64(field, BigInt.asUintN(64, BigInt(near))), (reader) =>
+            reader.sfixed64(),
+          ),
           near,
         );
         const small = Number(BigInt.asIntN(32, big));
@@ -90,7 +92,10 @@ describe('a protobuf message', () => {
   test('gives back times in nanoseconds without a loss', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (nanos) => {
-        for (const reader of [new ProtoReader(write().fixed64(1, nanos).finish()), new ProtoReader(write().int64(1, nanos).finish())]) {
+        for (const reader of [
+          new ProtoReader(write().fixed64(1, nanos).finish()),
+          new ProtoReader(write().int64(1, nanos).finish()),
+        ]) {
           reader.next();
           if (reader.wire === 1) {
             reader.nanos();
@@ -136,7 +141,10 @@ describe('a protobuf message', () => {
   });
 
   test('may pack its numbers or not', () => {
-    const read = (message: ProtoWriter, name: 'packedDoubles' | 'packedFixed64' | 'packedVarints' | 'packedSint64'): number[] => {
+    const read = (
+      message: ProtoWriter,
+      name: 'packedDoubles' | 'packedFixed64' | 'packedVarints' | 'packedSint64',
+    ): number[] => {
       const values: number[] = [];
       const reader = new ProtoReader(message.finish());
       while (reader.next() !== 0) {
@@ -144,7 +152,11 @@ describe('a protobuf message', () => {
       }
       return values;
     };
-    assert.deepEqual(read(write().packedDoubles(1, [1.5, NaN]).double(1, 2), 'packedDoubles'), [1.5, NaN, 2]);
+    assert.deepEqual(read(write().packedDoubles(1, [1.5, NaN]).double(1, 2), 'packedDoubles'), [
+      1.5,
+      NaN,
+      2,
+    ]);
     assert.deepEqual(
       read(
         write()
@@ -163,10 +175,23 @@ describe('a protobuf message', () => {
       ),
       [0, 300, 2 ** 50, 4],
     );
-    assert.deepEqual(read(write().packedVarints(1, [0, 1, 2, 3, 2 ** 41 - 1]), 'packedSint64'), [0, -1, 1, -2, -(2 ** 40)]);
-    assert.throws(() => read(write().bytes(1, new Uint8Array(9)), 'packedDoubles'), { code: 'invalid_argument' });
-    assert.throws(() => read(write().bytes(1, new Uint8Array(7)), 'packedFixed64'), { code: 'invalid_argument' });
-    assert.throws(() => read(write().bytes(1, Uint8Array.of(1, 0x80)).uint(2, 1), 'packedVarints'), { code: 'invalid_argument' });
+    assert.deepEqual(read(write().packedVarints(1, [0, 1, 2, 3, 2 ** 41 - 1]), 'packedSint64'), [
+      0,
+      -1,
+      1,
+      -2,
+      -(2 ** 40),
+    ]);
+    assert.throws(() => read(write().bytes(1, new Uint8Array(9)), 'packedDoubles'), {
+      code: 'invalid_argument',
+    });
+    assert.throws(() => read(write().bytes(1, new Uint8Array(7)), 'packedFixed64'), {
+      code: 'invalid_argument',
+    });
+    assert.throws(
+      () => read(write().bytes(1, Uint8Array.of(1, 0x80)).uint(2, 1), 'packedVarints'),
+      { code: 'invalid_argument' },
+    );
   });
 
   test('tells the marker of a series that ended from any other NaN', () => {
@@ -200,7 +225,11 @@ describe('a protobuf message', () => {
     const ends = [3, 12, 17, 22];
     for (let cut = 1; cut < whole.length; cut++) {
       if (!ends.includes(cut)) {
-        assert.throws(() => walk(new ProtoReader(whole.subarray(0, cut))), { code: 'invalid_argument' }, `cut at ${cut}`);
+        assert.throws(
+          () => walk(new ProtoReader(whole.subarray(0, cut))),
+          { code: 'invalid_argument' },
+          `cut at ${cut}`,
+        );
       }
     }
     fc.assert(
@@ -229,8 +258,12 @@ describe('a protobuf message', () => {
     refused([0x00], (reader) => reader.skip());
     refused([0x0b], (reader) => reader.skip());
     refused([0x0f], (reader) => reader.skip());
-    refused([0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], (reader) => reader.uint64());
-    refused([0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 1], (reader) => reader.string());
+    refused([0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], (reader) =>
+      reader.uint64(),
+    );
+    refused([0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 1], (reader) =>
+      reader.string(),
+    );
     refused([0x08, 1], (reader) => reader.string());
     refused([0x0a, 1, 65], (reader) => reader.uint64());
     refused([0x0a, 1, 65], (reader) => reader.double());
@@ -246,6 +279,9 @@ describe('a protobuf message', () => {
         dive(reader.message());
       }
     };
-    assert.throws(() => dive(new ProtoReader(nested)), { code: 'invalid_argument', message: /nested more than 64/ });
+    assert.throws(() => dive(new ProtoReader(nested)), {
+      code: 'invalid_argument',
+      message: /nested more than 64/,
+    });
   });
 });

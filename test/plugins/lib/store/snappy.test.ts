@@ -7,7 +7,12 @@ import { reusableBuffer, snappyDecode, snappyEncode } from 'svc/store';
 
 const limit = { maxBytes: 64 * 1024 * 1024 };
 const decode = (...bytes: readonly (number | Uint8Array)[]): string =>
-  Buffer.from(snappyDecode(Buffer.concat(bytes.map((part) => (typeof part === 'number' ? Buffer.of(part) : part))), limit)).toString('latin1');
+  Buffer.from(
+    snappyDecode(
+      Buffer.concat(bytes.map((part) => (typeof part === 'number' ? Buffer.of(part) : part))),
+      limit,
+    ),
+  ).toString('latin1');
 
 function preamble(length: number): Uint8Array {
   const bytes: number[] = [];
@@ -21,7 +26,10 @@ function preamble(length: number): Uint8Array {
 const text = (value: string): Buffer => Buffer.from(value, 'latin1');
 
 function refused(...bytes: readonly (number | Uint8Array)[]): void {
-  assert.throws(() => decode(...bytes), { code: 'invalid_argument', message: 'snappy: corrupt input' });
+  assert.throws(() => decode(...bytes), {
+    code: 'invalid_argument',
+    message: 'snappy: corrupt input',
+  });
 }
 
 describe('a body in snappy', () => {
@@ -39,7 +47,15 @@ describe('a body in snappy', () => {
     ] as const) {
       const length = Buffer.alloc(4);
       length.writeUInt32LE(size - 1);
-      assert.equal(decode(preamble(size), (59 + width) << 2, length.subarray(0, width), text('y'.repeat(size))), 'y'.repeat(size));
+      assert.equal(
+        decode(
+          preamble(size),
+          (59 + width) << 2,
+          length.subarray(0, width),
+          text('y'.repeat(size)),
+        ),
+        'y'.repeat(size),
+      );
     }
   });
 
@@ -47,10 +63,22 @@ describe('a body in snappy', () => {
     assert.equal(decode(8, 3 << 2, text('abcd'), 0b000_000_01, 4), 'abcdabcd');
     assert.equal(decode(15, 3 << 2, text('abcd'), 0b000_111_01, 4), 'abcdabcdabcdabc');
     const far = 'z'.repeat(255) + 'ABCD' + 'z'.repeat(900);
-    const literal = Buffer.concat([Buffer.of(61 << 2, (far.length - 1) & 255, (far.length - 1) >> 8), text(far)]);
-    assert.equal(decode(preamble(far.length + 4), literal, 0b000_000_01 | ((904 >> 8) << 5), 904 & 255), `${far}ABCD`);
-    assert.equal(decode(preamble(far.length + 4), literal, (3 << 2) | 2, 904 & 255, 904 >> 8), `${far}ABCD`);
-    assert.equal(decode(preamble(far.length + 4), literal, (3 << 2) | 3, 904 & 255, 904 >> 8, 0, 0), `${far}ABCD`);
+    const literal = Buffer.concat([
+      Buffer.of(61 << 2, (far.length - 1) & 255, (far.length - 1) >> 8),
+      text(far),
+    ]);
+    assert.equal(
+      decode(preamble(far.length + 4), literal, 0b000_000_01 | ((904 >> 8) << 5), 904 & 255),
+      `${far}ABCD`,
+    );
+    assert.equal(
+      decode(preamble(far.length + 4), literal, (3 << 2) | 2, 904 & 255, 904 >> 8),
+      `${far}ABCD`,
+    );
+    assert.equal(
+      decode(preamble(far.length + 4), literal, (3 << 2) | 3, 904 & 255, 904 >> 8, 0, 0),
+      `${far}ABCD`,
+    );
     assert.equal(decode(5, 0, text('x'), (3 << 2) | 2, 1, 0), 'xxxxx');
     assert.equal(decode(66, text('\x04ab'), (63 << 2) | 2, 2, 0), 'ab'.repeat(33));
   });
@@ -79,9 +107,15 @@ describe('a body in snappy', () => {
   test('comes back as it was', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.oneof(fc.uint8Array({ maxLength: 80 }), fc.constantFrom(text('http_requests_total'), Buffer.alloc(70, 1), text('abab'))), {
-          maxLength: 60,
-        }),
+        fc.array(
+          fc.oneof(
+            fc.uint8Array({ maxLength: 80 }),
+            fc.constantFrom(text('http_requests_total'), Buffer.alloc(70, 1), text('abab')),
+          ),
+          {
+            maxLength: 60,
+          },
+        ),
         (parts) => {
           const raw = Buffer.concat(parts);
           assert.ok(raw.equals(snappyDecode(snappyEncode(raw), limit)));
@@ -89,7 +123,9 @@ describe('a body in snappy', () => {
       ),
     );
     for (const size of [59, 60, 61, 255, 256, 257, 65_535, 65_536, 65_537, 200_000]) {
-      const noise = Buffer.from(Array.from({ length: size }, (_, i) => (Math.imul(i, 2654435761) >>> 13) & 255));
+      const noise = Buffer.from(
+        Array.from({ length: size }, (_, i) => (Math.imul(i, 2654435761) >>> 13) & 255),
+      );
       assert.ok(noise.equals(snappyDecode(snappyEncode(noise), limit)), `${size}`);
     }
     assert.ok(snappyEncode(Buffer.alloc(100_000)).length < 6_000);
@@ -106,7 +142,10 @@ describe('a body in snappy', () => {
         try {
           snappyDecode(bad, { maxBytes: 4096 });
         } catch (error) {
-          assert.match((error as Error).message, /^snappy: corrupt input$|holds more than 4096 bytes/);
+          assert.match(
+            (error as Error).message,
+            /^snappy: corrupt input$|holds more than 4096 bytes/,
+          );
         }
       }),
       { numRuns: 2_000 },
@@ -114,12 +153,21 @@ describe('a body in snappy', () => {
   });
 
   test('that would not fit is refused before any memory is taken', () => {
-    assert.throws(() => snappyDecode(Buffer.concat([preamble(1_000_000), Buffer.alloc(200_000)]), { maxBytes: 999_999 }), {
-      code: 'invalid_argument',
-      status: 413,
-    });
+    assert.throws(
+      () =>
+        snappyDecode(Buffer.concat([preamble(1_000_000), Buffer.alloc(200_000)]), {
+          maxBytes: 999_999,
+        }),
+      {
+        code: 'invalid_argument',
+        status: 413,
+      },
+    );
     const memory = reusableBuffer(16);
-    assert.throws(() => snappyDecode(Buffer.concat([preamble(60_000_000), Buffer.of(0, 1)]), limit, memory), { message: 'snappy: corrupt input' });
+    assert.throws(
+      () => snappyDecode(Buffer.concat([preamble(60_000_000), Buffer.of(0, 1)]), limit, memory),
+      { message: 'snappy: corrupt input' },
+    );
     assert.equal(memory.bytes.length, 16);
   });
 

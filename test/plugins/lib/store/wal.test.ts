@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
@@ -11,13 +19,23 @@ const bytesOf = (text: string): Buffer => Buffer.from(text);
 
 async function contents(
   folder: string,
-): Promise<{ readonly texts: string[]; readonly replay: WalReplay; readonly damage: readonly string[]; readonly said: string[] }> {
+): Promise<{
+  readonly texts: string[];
+  readonly replay: WalReplay;
+  readonly damage: readonly string[];
+  readonly said: string[];
+}> {
   const log = listener();
   const wal = await openWal({ folder, log });
   const texts: string[] = [];
   const replay = await wal.replay((record) => void texts.push(record.toString()));
   await wal.close();
-  return { texts, replay, damage: wal.damage.map(({ segment, what }) => `${segment} is ${what}`), said: log.said };
+  return {
+    texts,
+    replay,
+    damage: wal.damage.map(({ segment, what }) => `${segment} is ${what}`),
+    said: log.said,
+  };
 }
 
 const filesIn = (folder: string): string[] => readdirSync(folder).sort();
@@ -76,7 +94,11 @@ describe('the log of a store', () => {
     const folder = folderOf(t);
     const wal = await openWal({ folder, log: listener() });
     const large = Buffer.alloc(9 * 1024 * 1024, 'large');
-    await Promise.all([wal.append(...Array.from({ length: 3_000 }, (_, i) => bytesOf(`${i},`))), wal.append(large), wal.append(bytesOf('end'))]);
+    await Promise.all([
+      wal.append(...Array.from({ length: 3_000 }, (_, i) => bytesOf(`${i},`))),
+      wal.append(large),
+      wal.append(bytesOf('end')),
+    ]);
     await wal.close();
     const { texts } = await contents(folder);
     assert.deepEqual(
@@ -133,7 +155,11 @@ describe('the log of a store', () => {
         const first = await contents(torn);
         assert.deepEqual(first.texts, texts.slice(0, count), `cut at ${cut}`);
         assert.deepEqual(first.damage, []);
-        assert.equal(first.replay.tornBytes > 0, filler === 'zeros' || (!ends.includes(cut) && cut > 0), `cut at ${cut}, ${filler}`);
+        assert.equal(
+          first.replay.tornBytes > 0,
+          filler === 'zeros' || (!ends.includes(cut) && cut > 0),
+          `cut at ${cut}, ${filler}`,
+        );
         const next = await openWal({ folder: torn, log: listener() });
         await next.replay(() => undefined);
         await next.append(bytesOf('more'));
@@ -171,12 +197,21 @@ describe('the log of a store', () => {
         continue;
       }
       const ends = [27, 38, 51, 63];
-      const whole = ['one', 'two', 'three', 'four'].filter((_, i) => at < (ends[i - 1] ?? 16) || ends[i]! <= at);
+      const whole = ['one', 'two', 'three', 'four'].filter(
+        (_, i) => at < (ends[i - 1] ?? 16) || ends[i]! <= at,
+      );
       assert.deepEqual(texts, [...whole, 'later'], `byte ${at}`);
       assert.equal(damage.length, 1, `byte ${at}`);
-      assert.match(damage[0]!, new RegExp(`${first} is damaged at byte \\d+: ${whole.length} records were read`));
+      assert.match(
+        damage[0]!,
+        new RegExp(`${first} is damaged at byte \\d+: ${whole.length} records were read`),
+      );
       assert.ok(said.some((line) => line.startsWith('error:')));
-      assert.equal(readFileSync(join(changed, first)).equals(bad), true, 'what is damaged stays as it is');
+      assert.equal(
+        readFileSync(join(changed, first)).equals(bad),
+        true,
+        'what is damaged stays as it is',
+      );
     }
   });
 
@@ -192,7 +227,9 @@ describe('the log of a store', () => {
       writeFileSync(join(changed, '0000000001.wal'), bad);
       const { texts, damage } = await contents(changed);
       const ends = [27, 38, 51, 63];
-      const whole = ['one', 'two', 'three', 'four'].filter((_, i) => at < (ends[i - 1] ?? 16) || ends[i]! <= at);
+      const whole = ['one', 'two', 'three', 'four'].filter(
+        (_, i) => at < (ends[i - 1] ?? 16) || ends[i]! <= at,
+      );
       assert.deepEqual(texts, whole, `byte ${at}`);
       assert.equal(damage.length, at < 51 || at >= 55 ? 1 : 0, `byte ${at}`);
     }
@@ -203,7 +240,10 @@ describe('the log of a store', () => {
     const folder = folderOf(t);
     const wal = await openWal({ folder, maxBytes: 1_000, log: listener() });
     await wal.append(Buffer.alloc(900));
-    await assert.rejects(wal.append(Buffer.alloc(200)), { code: 'unavailable', retryAfterSeconds: 5 });
+    await assert.rejects(wal.append(Buffer.alloc(200)), {
+      code: 'unavailable',
+      retryAfterSeconds: 5,
+    });
     const number = await wal.cut();
     await wal.drop(number);
     await wal.append(Buffer.alloc(200));
@@ -270,11 +310,21 @@ describe('the log of a store on a full or broken disk', () => {
           await wal.append(bytesOf(text)).then(
             () => acknowledged.push(text),
             (error: unknown) =>
-              assert.deepEqual([(error as { code: string }).code, (error as { retryAfterSeconds: number }).retryAfterSeconds], ['unavailable', 5]),
+              assert.deepEqual(
+                [
+                  (error as { code: string }).code,
+                  (error as { retryAfterSeconds: number }).retryAfterSeconds,
+                ],
+                ['unavailable', 5],
+              ),
           );
         }
         room.left = 1_000_000;
-        await Promise.all(['seven', 'eight'].map((text) => wal.append(bytesOf(text)).then(() => acknowledged.push(text))));
+        await Promise.all(
+          ['seven', 'eight'].map((text) =>
+            wal.append(bytesOf(text)).then(() => acknowledged.push(text)),
+          ),
+        );
         await wal.close();
         const { texts, damage } = await contents(folder);
         assert.deepEqual(texts, acknowledged, `space for ${space} bytes`);
@@ -285,7 +335,12 @@ describe('the log of a store on a full or broken disk', () => {
 
   test('goes on when a segment cannot be closed', async (t) => {
     const folder = folderOf(t);
-    const wal = await openWal({ folder, segmentBytes: 20, log: listener(), files: diskOf({ left: 1e9, broken: 'close' }) });
+    const wal = await openWal({
+      folder,
+      segmentBytes: 20,
+      log: listener(),
+      files: diskOf({ left: 1e9, broken: 'close' }),
+    });
     await wal.append(bytesOf('one'));
     await wal.cut();
     await wal.append(bytesOf('two'));

@@ -16,7 +16,9 @@ test('a call is answered with what the method returned, and errors cross as they
       echo: (params: unknown) => params,
       nothing: () => undefined,
       refuses: () => {
-        throw new SvcError('not_found', 'there is no process 7', { details: [{ path: '/pid', message: 'unknown' }] });
+        throw new SvcError('not_found', 'there is no process 7', {
+          details: [{ path: '/pid', message: 'unknown' }],
+        });
       },
       breaks: () => {
         throw new Error('inner detail');
@@ -30,21 +32,31 @@ test('a call is answered with what the method returned, and errors cross as they
     }),
     manager: methods({ time: () => 7 }),
   });
-  const call = (method: string, params?: unknown): Promise<unknown> => manager.call(method, params, { timeoutMs: 1_000 });
+  const call = (method: string, params?: unknown): Promise<unknown> =>
+    manager.call(method, params, { timeoutMs: 1_000 });
   assert.deepEqual(await call('echo', { a: [1, 'ü'] }), { a: [1, 'ü'] });
   assert.equal(await call('nothing'), undefined);
   assert.equal(await edge.call('time', null, { timeoutMs: 1_000 }), 7);
   await assert.rejects(call('refuses'), (error) => {
     assert.ok(isSvcError(error));
-    assert.deepEqual([error.code, error.message, error.details], ['not_found', 'there is no process 7', [{ path: '/pid', message: 'unknown' }]]);
+    assert.deepEqual(
+      [error.code, error.message, error.details],
+      ['not_found', 'there is no process 7', [{ path: '/pid', message: 'unknown' }]],
+    );
     return true;
   });
-  await assert.rejects(call('breaks'), (error) => isSvcError(error) && error.code === 'internal' && !error.message.includes('inner'));
+  await assert.rejects(
+    call('breaks'),
+    (error) => isSvcError(error) && error.code === 'internal' && !error.message.includes('inner'),
+  );
   assert.match(log.lines.join('\n'), /inner detail/);
   await assert.rejects(call('circular'), /could not do it/);
   await assert.rejects(call('huge'), /1048512 are the most/);
   await assert.rejects(call('constructor'), /no method constructor/);
-  await assert.rejects(call('echo', 'x'.repeat(1_100_000)), (error) => isSvcError(error) && error.status === 413);
+  await assert.rejects(
+    call('echo', 'x'.repeat(1_100_000)),
+    (error) => isSvcError(error) && error.status === 413,
+  );
   await assert.rejects(call('echo', 7n), /plain JSON/);
   assert.deepEqual([manager.stats.callsOut, edge.stats.callsIn], [0, 0]);
 });
@@ -62,7 +74,10 @@ test('a call that is not answered ends at its deadline, on both sides', async ()
         ),
     }),
   });
-  const late = assert.rejects(manager.call('slow', {}, { timeoutMs: 500 }), /did not answer slow within 500 ms/);
+  const late = assert.rejects(
+    manager.call('slow', {}, { timeoutMs: 500 }),
+    /did not answer slow within 500 ms/,
+  );
   await turns(2);
   pass(600);
   await late;
@@ -86,20 +101,28 @@ test('a call that is taken back ends at once here, and its method is told', asyn
     }),
   });
   const abort = new AbortController();
-  const call = assert.rejects(manager.call('slow', {}, { timeoutMs: 5_000, signal: abort.signal }), /enough/);
+  const call = assert.rejects(
+    manager.call('slow', {}, { timeoutMs: 5_000, signal: abort.signal }),
+    /enough/,
+  );
   await turns(2);
   abort.abort(new Error('enough'));
   await call;
   await turns(2);
   assert.match(String(reason), /taken the call back/);
   assert.equal(edge.stats.callsIn, 1, 'a method that does not listen keeps its place');
-  await assert.rejects(manager.call('slow', {}, { timeoutMs: 5_000, signal: abort.signal }), /enough/);
+  await assert.rejects(
+    manager.call('slow', {}, { timeoutMs: 5_000, signal: abort.signal }),
+    /enough/,
+  );
 });
 
 test('beyond 32 calls at once the caller is told to wait, by its own side and by the other', async () => {
   const { manager, edge } = memorySides({ edge: methods({ slow: never, fast: () => 1 }) });
   const abort = new AbortController();
-  const calls = Array.from({ length: 32 }, () => manager.call('slow', {}, { timeoutMs: 5_000, signal: abort.signal }).catch(() => undefined));
+  const calls = Array.from({ length: 32 }, () =>
+    manager.call('slow', {}, { timeoutMs: 5_000, signal: abort.signal }).catch(() => undefined),
+  );
   await assert.rejects(manager.call('fast', {}, { timeoutMs: 5_000 }), /works on 32 calls already/);
   await turns(2);
   abort.abort();
@@ -121,7 +144,10 @@ test('when the connection ends every call ends with it, readings on the other si
       },
     }),
   });
-  const call = assert.rejects(manager.call('slow', {}, { timeoutMs: 60_000 }), (error) => isSvcError(error) && error.code === 'unavailable');
+  const call = assert.rejects(
+    manager.call('slow', {}, { timeoutMs: 60_000 }),
+    (error) => isSvcError(error) && error.code === 'unavailable',
+  );
   await turns(2);
   wires.manager.terminate();
   await call;
@@ -135,7 +161,9 @@ test('when the connection ends every call ends with it, readings on the other si
 
 test('events arrive in order; above the rate they are dropped, counted and told of once', async () => {
   const heard: number[] = [];
-  const { manager, edge, log, pass } = memorySides({ manager: { events: new Map([['n', (n: number) => heard.push(n)]]) } });
+  const { manager, edge, log, pass } = memorySides({
+    manager: { events: new Map([['n', (n: number) => heard.push(n)]]) },
+  });
   const emitted = Array.from({ length: 300 }, (_, n) => edge.emit('n', n));
   await turns(2);
   assert.deepEqual(heard, [...Array(200).keys()]);
@@ -144,13 +172,18 @@ test('events arrive in order; above the rate they are dropped, counted and told 
   assert.ok(edge.emit('n', 0));
   assert.equal(manager.stats.droppedEvents, 0);
 
-  const flooded = memorySides({ manager: { events: new Map([['n', (n: number) => heard.push(n)]]) } });
+  const flooded = memorySides({
+    manager: { events: new Map([['n', (n: number) => heard.push(n)]]) },
+  });
   heard.length = 0;
   const one = edgeEvent(flooded);
   for (let n = 0; n < 250; n += 1) {
     flooded.wires.manager.arrive(one);
   }
-  assert.deepEqual([heard.length, flooded.manager.stats.droppedEvents, flooded.log.lines.length], [200, 50, 1]);
+  assert.deepEqual(
+    [heard.length, flooded.manager.stats.droppedEvents, flooded.log.lines.length],
+    [200, 50, 1],
+  );
   assert.equal(log.lines.length, 0);
 });
 
@@ -184,17 +217,25 @@ test('a listener that throws is logged and the connection lives', async () => {
 
 test('a manager that goes away says when to come back, lets calls end, and then closes', async () => {
   let answer = (_with: string): void => undefined;
-  const { manager, edge } = memorySides({ edge: methods({ slow: () => new Promise<string>((resolve) => (answer = resolve)) }) });
+  const { manager, edge } = memorySides({
+    edge: methods({ slow: () => new Promise<string>((resolve) => (answer = resolve)) }),
+  });
   const running = manager.call('slow', {}, { timeoutMs: 1_000 });
   await turns(2);
-  manager.goAway({ code: closeCode.restart, message: 'a new version' }, { retryMinMs: 100, retryMaxMs: 9_000 });
+  manager.goAway(
+    { code: closeCode.restart, message: 'a new version' },
+    { retryMinMs: 100, retryMaxMs: 9_000 },
+  );
   await turns(2);
   await assert.rejects(manager.call('slow', {}, { timeoutMs: 1_000 }), /about to end/);
   await assert.rejects(edge.open('x', {}), /about to end/);
   answer('done');
   assert.equal(await running, 'done');
   const end = await edge.closed;
-  assert.deepEqual([end.code, end.reason, end.retry], [closeCode.restart, 'a new version', { minMs: 100, maxMs: 9_000 }]);
+  assert.deepEqual(
+    [end.code, end.reason, end.retry],
+    [closeCode.restart, 'a new version', { minMs: 100, maxMs: 9_000 }],
+  );
   assert.equal((await manager.closed).code, closeCode.restart);
 });
 
@@ -202,7 +243,10 @@ test('a call that does not end does not keep a manager from going', async () => 
   const { manager, edge, pass } = memorySides({ edge: methods({ slow: never }) });
   const running = assert.rejects(manager.call('slow', {}, { timeoutMs: 60_000 }), /a new version/);
   await turns(2);
-  manager.goAway({ code: closeCode.restart, message: 'a new version' }, { retryMinMs: 0, retryMaxMs: 10, graceMs: 500 });
+  manager.goAway(
+    { code: closeCode.restart, message: 'a new version' },
+    { retryMinMs: 0, retryMaxMs: 10, graceMs: 500 },
+  );
   pass(600);
   await running;
   assert.equal((await edge.closed).code, closeCode.restart);
@@ -233,13 +277,17 @@ test('a peer that reads nothing is given up: at once beyond 8 MiB, after 15 s ab
   const much = { text: 'x'.repeat(1_000_000) };
   const full = memorySides();
   full.wires.manager.stalled = true;
-  const calls = Array.from({ length: 9 }, () => full.manager.call('m', much, { timeoutMs: 60_000 }).catch(() => 'ended'));
+  const calls = Array.from({ length: 9 }, () =>
+    full.manager.call('m', much, { timeoutMs: 60_000 }).catch(() => 'ended'),
+  );
   assert.deepEqual(await Promise.all(calls), Array(9).fill('ended'));
   assert.equal((await full.manager.closed).code, closeCode.silent);
 
   const slow = memorySides();
   slow.wires.manager.stalled = true;
-  const waiting = [1, 2].map(() => slow.manager.call('m', much, { timeoutMs: 60_000 }).catch(() => 'ended'));
+  const waiting = [1, 2].map(() =>
+    slow.manager.call('m', much, { timeoutMs: 60_000 }).catch(() => 'ended'),
+  );
   assert.equal(slow.manager.emit('e', 1), false, 'events are dropped meanwhile');
   slow.pass(14_000);
   assert.ok(slow.manager.live);

@@ -15,7 +15,10 @@ export interface ChaosProxy {
 }
 
 /** A TCP connection as the world has them, in front of `target`. */
-export async function chaosProxy(t: Pick<TestContext, 'after'>, target: number): Promise<ChaosProxy> {
+export async function chaosProxy(
+  t: Pick<TestContext, 'after'>,
+  target: number,
+): Promise<ChaosProxy> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (inside) => {
     const outside = connect({ port: target, host: '127.0.0.1', noDelay: true });
@@ -56,7 +59,9 @@ export async function chaosProxy(t: Pick<TestContext, 'after'>, target: number):
             return;
           }
           // One write a piece, so that the other side reads it by itself.
-          await new Promise<void>((resolve) => to.write(chunk.subarray(at, at + size), () => resolve()));
+          await new Promise<void>((resolve) =>
+            to.write(chunk.subarray(at, at + size), () => resolve()),
+          );
           at += size;
         }
       }

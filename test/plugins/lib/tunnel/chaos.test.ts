@@ -22,7 +22,13 @@ import { type ChaosProxy, chaosProxy } from './chaos-proxy.ts';
 import { ids, listen, logBook, type Listener, realClock, realSweeper } from './pair.ts';
 
 const credentials = makeCredentials(ids);
-const hello = { agent_id: 'agent-1', boot_id: 'boot-1', agent_version: '0.1.0', caps: [], purpose: 'serve' } as const;
+const hello = {
+  agent_id: 'agent-1',
+  boot_id: 'boot-1',
+  agent_version: '0.1.0',
+  caps: [],
+  purpose: 'serve',
+} as const;
 
 interface World {
   readonly proxy: ChaosProxy;
@@ -37,7 +43,11 @@ async function world(t: TestContext): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-tunnel-chaos-'));
   const listener = await listen(t);
   const proxy = await chaosProxy(t, listener.port);
-  const journal = await openFileJournal({ file: join(folder, 'commands.log'), clock: realClock, onTrouble: (error) => assert.fail(String(error)) });
+  const journal = await openFileJournal({
+    file: join(folder, 'commands.log'),
+    clock: realClock,
+    onTrouble: (error) => assert.fail(String(error)),
+  });
   t.after(async () => {
     await journal.close();
     rmSync(folder, { recursive: true });
@@ -54,7 +64,10 @@ const edgeHandlers = (runs: Map<string, number>): TunnelHandlers => ({
       'change',
       {
         mutating: true,
-        handle: async (params: { n: number }, { idempotencyKey }: { idempotencyKey: string | undefined }) => {
+        handle: async (
+          params: { n: number },
+          { idempotencyKey }: { idempotencyKey: string | undefined },
+        ) => {
           runs.set(idempotencyKey!, (runs.get(idempotencyKey!) ?? 0) + 1);
           await new Promise((resolve) => setTimeout(resolve, params.n % 7));
           return params.n;
@@ -65,19 +78,36 @@ const edgeHandlers = (runs: Map<string, number>): TunnelHandlers => ({
   services: new Map([['echo', (stream) => void stream.pipe(stream)]]),
 });
 
-async function meet(listener: Listener, proxy: ChaosProxy, sweeper: Sweeper, journal: IdempotencyJournal, handlers: TunnelHandlers) {
+async function meet(
+  listener: Listener,
+  proxy: ChaosProxy,
+  sweeper: Sweeper,
+  journal: IdempotencyJournal,
+  handlers: TunnelHandlers,
+) {
   const limits = { pingMs: 200, missedPings: 3 };
   const session = { log: logBook(), random: Math.random, limits };
   const greeting = async (): Promise<TunnelSession> => {
     const transport = await listener.accept();
-    await serverHandshake(transport, { sweeper, ids, find: () => [credentials], admit: () => ({}) });
+    await serverHandshake(transport, {
+      sweeper,
+      ids,
+      find: () => [credentials],
+      admit: () => ({}),
+    });
     return openSession(transport, { ...session, side: 'manager', sweeper });
   };
   const [manager, { session: edge }] = await Promise.all([
     greeting(),
     connect({
       dial: { url: `ws://127.0.0.1:${proxy.port}/` },
-      handshake: { sweeper, ids, accessKey: credentials.access_key, secretKey: credentials.secret_key, hello },
+      handshake: {
+        sweeper,
+        ids,
+        accessKey: credentials.access_key,
+        secretKey: credentials.secret_key,
+        hello,
+      },
       session: { ...session, handlers, journal },
     }),
   ]);
@@ -101,15 +131,25 @@ test('handshake, calls and streams work byte by byte', async (t) => {
   });
   stream.end(bytes);
   await once(stream, 'end');
-  assert.deepEqual([got, hash.digest('hex')], [bytes.length, createHash('sha256').update(bytes).digest('hex')]);
+  assert.deepEqual(
+    [got, hash.digest('hex')],
+    [bytes.length, createHash('sha256').update(bytes).digest('hex')],
+  );
 });
 
 test('a half-open connection ends every call by its deadline, and is noticed by both sides', async (t) => {
   const { proxy, meet: come } = await world(t);
   const { manager, edge } = await come();
   proxy.dead = true;
-  const calls = Array.from({ length: 10 }, (_, n) => manager.call('echo', n, { timeoutMs: 100 + 20 * n }).then(String, (error: unknown) => error));
-  assert.ok((await Promise.all(calls)).every((error) => isSvcError(error) && error.code === 'unavailable' && /did not answer/.test(error.message)));
+  const calls = Array.from({ length: 10 }, (_, n) =>
+    manager.call('echo', n, { timeoutMs: 100 + 20 * n }).then(String, (error: unknown) => error),
+  );
+  assert.ok(
+    (await Promise.all(calls)).every(
+      (error) =>
+        isSvcError(error) && error.code === 'unavailable' && /did not answer/.test(error.message),
+    ),
+  );
   const ends = await Promise.all([manager.closed, edge.closed]);
   assert.deepEqual(
     ends.map(({ code }) => code),
@@ -151,7 +191,10 @@ test('through resets, stalls and delays every call ends, and every command that 
     for (;;) {
       tries += 1;
       try {
-        assert.equal(await link.manager.call('change', { n }, { timeoutMs: 300, idempotencyKey }), n);
+        assert.equal(
+          await link.manager.call('change', { n }, { timeoutMs: 300, idempotencyKey }),
+          n,
+        );
         return;
       } catch (error) {
         assert.ok(isSvcError(error) && error.code === 'unavailable', String(error));
@@ -172,5 +215,8 @@ test('through resets, stalls and delays every call ends, and every command that 
     [],
   );
   assert.equal(runs.size, 120);
-  assert.ok(resets > 0 && tries > 120, `${resets} resets and ${tries} tries were too little weather`);
+  assert.ok(
+    resets > 0 && tries > 120,
+    `${resets} resets and ${tries} tries were too little weather`,
+  );
 });

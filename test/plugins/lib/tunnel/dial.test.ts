@@ -8,7 +8,16 @@ import { createServer as createHttpsServer } from 'node:https';
 
 import { WebSocketServer } from 'ws';
 
-import { dial, isRefusal, reconnects, retryWindow, spkiPin, spreadMs, TunnelRefusal, tunnelProtocol } from 'svc/tunnel';
+import {
+  dial,
+  isRefusal,
+  reconnects,
+  retryWindow,
+  spkiPin,
+  spreadMs,
+  TunnelRefusal,
+  tunnelProtocol,
+} from 'svc/tunnel';
 import { certificate } from './certificate.ts';
 import { listen, openSides, realSweeper } from './pair.ts';
 
@@ -35,7 +44,10 @@ test('an edge that has the key of the manager pinned needs no authority, and tal
   impostor.listen(0, '127.0.0.1');
   await once(impostor, 'listening');
   t.after(() => impostor.close());
-  await assert.rejects(dial({ url: `https://localhost:${(impostor.address() as AddressInfo).port}/`, pin }), /not the pinned one, but sha256\//);
+  await assert.rejects(
+    dial({ url: `https://localhost:${(impostor.address() as AddressInfo).port}/`, pin }),
+    /not the pinned one, but sha256\//,
+  );
   assert.equal(heard, 0, 'not even the request goes to somebody else');
 });
 
@@ -43,7 +55,9 @@ test('a manager that has no room says when to come back, and other answers are n
   const server = createServer();
   server.on('upgrade', (req, socket) => {
     socket.end(
-      req.url === '/full' ? 'HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nConnection: close\r\n\r\n' : 'HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n',
+      req.url === '/full'
+        ? 'HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nConnection: close\r\n\r\n'
+        : 'HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n',
     );
   });
   server.listen(0, '127.0.0.1');
@@ -91,10 +105,17 @@ test('a fleet that lost its manager comes back over as long as that one has aske
   assert.equal(half({ upMs: 90_000, code: 1006 }), 12_500);
   for (const spread of [-1, NaN, '5', null]) {
     const other = reconnects(() => 1);
-    assert.deepEqual([other({ upMs: 60_000, spreadMs: spread }), other({ upMs: 0 })], [1_000, 2_000], 'what is no time is none');
+    assert.deepEqual(
+      [other({ upMs: 60_000, spreadMs: spread }), other({ upMs: 0 })],
+      [1_000, 2_000],
+      'what is no time is none',
+    );
   }
   const greedy = reconnects(() => 1);
-  assert.deepEqual([greedy({ upMs: 60_000, spreadMs: 1e12 }), greedy({ upMs: 0 })], [1_000, 60_000]);
+  assert.deepEqual(
+    [greedy({ upMs: 60_000, spreadMs: 1e12 }), greedy({ upMs: 0 })],
+    [1_000, 60_000],
+  );
 });
 
 test('a refusal that will not pass keeps an edge away from five minutes to an hour; what the manager says is believed up to an hour', () => {
@@ -106,6 +127,9 @@ test('a refusal that will not pass keeps an edge away from five minutes to an ho
   );
   assert.equal(wait({ upMs: 0, retry: { minMs: 1_000, maxMs: 3_000 } }), 2_000);
   assert.equal(wait({ upMs: 0, retry: { minMs: 1e12, maxMs: 1e13 } }), 3_600_000);
-  assert.equal(wait({ upMs: 0, error: new TunnelRefusal(4503, 'full', { minMs: 10, maxMs: 20 }) }), 15);
+  assert.equal(
+    wait({ upMs: 0, error: new TunnelRefusal(4503, 'full', { minMs: 10, maxMs: 20 }) }),
+    15,
+  );
   assert.deepEqual(retryWindow(10_000), { retryMinMs: 500, retryMaxMs: 41_500 });
 });

@@ -2,10 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { closeCode } from 'svc/tunnel';
-import { decodeFrame, encodeCredit, encodeFrame, frameType, ProtocolViolation } from '../../../../plugins/lib/tunnel/frames.ts';
+import {
+  decodeFrame,
+  encodeCredit,
+  encodeFrame,
+  frameType,
+  ProtocolViolation,
+} from '../../../../plugins/lib/tunnel/frames.ts';
 import { memorySides, turns } from './pair.ts';
 
-const request = (id: number, body: object): Buffer => encodeFrame(frameType.request, id, JSON.stringify(body));
+const request = (id: number, body: object): Buffer =>
+  encodeFrame(frameType.request, id, JSON.stringify(body));
 
 function changed(frame: Buffer, change: (bytes: Buffer) => void): Buffer {
   const copy = Buffer.from(frame);
@@ -120,20 +127,32 @@ test('random frames never do worse than to end the connection', async () => {
     });
     for (let step = 0; step < 8 && sides.manager.live; step += 1) {
       const [type, id, body] = sensible[random(sensible.length)]!;
-      const frame = encodeFrame(type, id && 1 + 2 * step, random(12) === 0 ? bodies[random(bodies.length)]! : body);
+      const frame = encodeFrame(
+        type,
+        id && 1 + 2 * step,
+        random(12) === 0 ? bodies[random(bodies.length)]! : body,
+      );
       for (let flips = Math.max(0, random(12) - 9); flips > 0; flips -= 1) {
         frame[random(frame.length)] = random(256);
       }
-      sides.wires.manager.arrive(frame.subarray(0, frame.length - (random(20) === 0 ? random(frame.length) : 0)));
+      sides.wires.manager.arrive(
+        frame.subarray(0, frame.length - (random(20) === 0 ? random(frame.length) : 0)),
+      );
     }
     survivors += sides.manager.live ? 1 : 0;
     if (round % 100 === 0) {
       await turns(2);
     }
-    assert.ok(!sides.log.lines.some((line) => line.includes('could not process')), sides.log.lines.join('\n'));
+    assert.ok(
+      !sides.log.lines.some((line) => line.includes('could not process')),
+      sides.log.lines.join('\n'),
+    );
     void sides.manager.close();
   }
-  assert.ok(survivors > 50 && survivors < 1_450, `${survivors} of 1,500 connections lived through it; the frames are too wild or too tame to test much`);
+  assert.ok(
+    survivors > 50 && survivors < 1_450,
+    `${survivors} of 1,500 connections lived through it; the frames are too wild or too tame to test much`,
+  );
 });
 
 test('every truncation and every flipped bit of a frame is either read or refused', () => {

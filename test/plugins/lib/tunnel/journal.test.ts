@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -30,7 +37,12 @@ function desk(t: TestContext): Desk {
     pass,
     troubles,
     async open(keep) {
-      const journal = await openFileJournal({ file, clock, onTrouble: (error) => troubles.push(error), ...(keep !== undefined && { keep }) });
+      const journal = await openFileJournal({
+        file,
+        clock,
+        onTrouble: (error) => troubles.push(error),
+        ...(keep !== undefined && { keep }),
+      });
       opened.push(journal);
       return journal;
     },
@@ -45,12 +57,17 @@ test('a command runs once per key: at the same time, later, and after a restart'
   const journal = await open();
   let runs = 0;
   const work = async () => ((runs += 1), await turns(3), { result: runs });
-  assert.deepEqual(await Promise.all([journal.run('k1', 'f', work), journal.run('k1', 'f', work)]), [{ result: 1 }, { result: 1 }]);
+  assert.deepEqual(
+    await Promise.all([journal.run('k1', 'f', work), journal.run('k1', 'f', work)]),
+    [{ result: 1 }, { result: 1 }],
+  );
   assert.deepEqual(await journal.run('k1', 'f', mustNotRun), { result: 1 });
   await journal.run('k2', 'f', async () => ({ error: { code: 'conflict', message: 'no' } }));
   const reopened = await open();
   assert.deepEqual(await reopened.run('k1', 'f', mustNotRun), { result: 1 });
-  assert.deepEqual(await reopened.run('k2', 'f', mustNotRun), { error: { code: 'conflict', message: 'no' } });
+  assert.deepEqual(await reopened.run('k2', 'f', mustNotRun), {
+    error: { code: 'conflict', message: 'no' },
+  });
   await assert.rejects(reopened.run('k1', 'another', mustNotRun), /belongs to another command/);
   await assert.rejects(reopened.run('not a key', 'f', mustNotRun), /1 to 64/);
 });
@@ -116,7 +133,10 @@ test('a command that cannot be written down is not run', async (t) => {
   const journal = await open();
   await journal.run('before', 'f', result(1));
   await journal.close();
-  await assert.rejects(journal.run('k', 'f', mustNotRun), /cannot be written down \(the agent is stopping\)/);
+  await assert.rejects(
+    journal.run('k', 'f', mustNotRun),
+    /cannot be written down \(the agent is stopping\)/,
+  );
   assert.deepEqual(await journal.run('before', 'f', mustNotRun), { result: 1 });
   assert.deepEqual(troubles, []);
 });
@@ -143,9 +163,15 @@ test('a mutating method asks for a key, runs once over two connections, and outl
     ]),
   };
   const first = memorySides({ edge, journal });
-  await assert.rejects(first.manager.call('restart', {}, { timeoutMs: 1_000 }), /needs an idempotency key/);
+  await assert.rejects(
+    first.manager.call('restart', {}, { timeoutMs: 1_000 }),
+    /needs an idempotency key/,
+  );
   const options = { timeoutMs: 60_000, idempotencyKey: '0192f0c1-0000-7000-8000-000000000001' };
-  const lost = assert.rejects(first.manager.call('restart', { unit: 'nginx' }, options), /has ended/);
+  const lost = assert.rejects(
+    first.manager.call('restart', { unit: 'nginx' }, options),
+    /has ended/,
+  );
   await new Promise((resolve) => setTimeout(resolve, 20));
   first.wires.manager.terminate();
   await lost;
@@ -154,10 +180,18 @@ test('a mutating method asks for a key, runs once over two connections, and outl
   await turns(2);
   go();
   assert.deepEqual(await retry, { restarted: 1 });
-  assert.deepEqual(await second.manager.call('restart', { unit: 'nginx' }, options), { restarted: 1 });
-  await assert.rejects(second.manager.call('restart', { unit: 'sshd' }, options), /another command/);
+  assert.deepEqual(await second.manager.call('restart', { unit: 'nginx' }, options), {
+    restarted: 1,
+  });
+  await assert.rejects(
+    second.manager.call('restart', { unit: 'sshd' }, options),
+    /another command/,
+  );
 
   const without = memorySides({ edge });
-  await assert.rejects(without.manager.call('restart', {}, options), /the command journal cannot be written/);
+  await assert.rejects(
+    without.manager.call('restart', {}, options),
+    /the command journal cannot be written/,
+  );
   assert.match(without.log.lines.join(), /has no journal/);
 });

@@ -21,7 +21,10 @@ import {
 } from 'svc/tunnel';
 import { WebSocketTransport } from '../../../../plugins/lib/tunnel/web-socket.ts';
 
-export const ids: Ids = { uuid: () => randomUUID(), token: (bytes = 32) => randomBytes(bytes).toString('base64url') };
+export const ids: Ids = {
+  uuid: () => randomUUID(),
+  token: (bytes = 32) => randomBytes(bytes).toString('base64url'),
+};
 export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 export interface LogBook extends Logger {
@@ -30,7 +33,8 @@ export interface LogBook extends Logger {
 
 export function logBook(): LogBook {
   const lines: string[] = [];
-  const line = (fields: object, message: string): void => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  const line = (fields: object, message: string): void =>
+    void lines.push(`${message} ${JSON.stringify(fields)}`);
   return { lines, debug: line, info: line, warn: line, error: line };
 }
 
@@ -156,18 +160,41 @@ export interface Sides {
   readonly log: LogBook;
 }
 
-export function openSides(transports: { manager: MessageTransport; edge: MessageTransport }, sweeper: Sweeper, options: SidesOptions = {}): Sides {
+export function openSides(
+  transports: { manager: MessageTransport; edge: MessageTransport },
+  sweeper: Sweeper,
+  options: SidesOptions = {},
+): Sides {
   const log = logBook();
-  const shared = { sweeper, log, random: () => 0.5, ...(options.limits && { limits: options.limits }), ...(options.journal && { journal: options.journal }) };
+  const shared = {
+    sweeper,
+    log,
+    random: () => 0.5,
+    ...(options.limits && { limits: options.limits }),
+    ...(options.journal && { journal: options.journal }),
+  };
   return {
     log,
-    manager: openSession(transports.manager, { ...shared, side: 'manager', ...(options.manager && { handlers: options.manager }) }),
-    edge: openSession(transports.edge, { ...shared, side: 'edge', ...(options.edge && { handlers: options.edge }) }),
+    manager: openSession(transports.manager, {
+      ...shared,
+      side: 'manager',
+      ...(options.manager && { handlers: options.manager }),
+    }),
+    edge: openSession(transports.edge, {
+      ...shared,
+      side: 'edge',
+      ...(options.edge && { handlers: options.edge }),
+    }),
   };
 }
 
 /** Two sessions over memory, on a clock of the test's own. */
-export function memorySides(options: SidesOptions = {}): Sides & { pass: (ms: number) => void; wires: { manager: MemoryTransport; edge: MemoryTransport } } {
+export function memorySides(
+  options: SidesOptions = {},
+): Sides & {
+  pass: (ms: number) => void;
+  wires: { manager: MemoryTransport; edge: MemoryTransport };
+} {
   const { sweeper, pass } = handClock();
   const wires = memoryPair();
   return { ...openSides(wires, sweeper, options), pass, wires };
@@ -182,7 +209,13 @@ export interface Listener {
 
 /** A WebSocket server as the house opens one. */
 export async function listen(t: Pick<TestContext, 'after'>): Promise<Listener> {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false, maxPayload: 1 << 20, handleProtocols: () => tunnelProtocol });
+  const server = new WebSocketServer({
+    host: '127.0.0.1',
+    port: 0,
+    perMessageDeflate: false,
+    maxPayload: 1 << 20,
+    handleProtocols: () => tunnelProtocol,
+  });
   await once(server, 'listening');
   const arrived: WebSocketTransport[] = [];
   const waiting: ((transport: WebSocketTransport) => void)[] = [];
@@ -210,7 +243,10 @@ export async function listen(t: Pick<TestContext, 'after'>): Promise<Listener> {
 }
 
 /** Two sessions over a real WebSocket. */
-export async function socketSides(t: Pick<TestContext, 'after'>, options: SidesOptions = {}): Promise<Sides> {
+export async function socketSides(
+  t: Pick<TestContext, 'after'>,
+  options: SidesOptions = {},
+): Promise<Sides> {
   const listener = await listen(t);
   const [edge, manager] = await Promise.all([dial({ url: listener.url }), listener.accept()]);
   return openSides({ manager, edge }, options.sweeper ?? realSweeper(t), options);

@@ -80,7 +80,10 @@ test('a service may refuse, break, be unknown, or never answer: the opener hears
   await assert.rejects(manager.open('breaks', {}), /could not do it/);
   assert.match(log.lines.join(), /inner/);
   await assert.rejects(manager.open('toString', {}), /no service toString/);
-  const late = assert.rejects(manager.open('later', {}, { timeoutMs: 1_000 }), /did not open later within 1000 ms/);
+  const late = assert.rejects(
+    manager.open('later', {}, { timeoutMs: 1_000 }),
+    /did not open later within 1000 ms/,
+  );
   await turns(2);
   pass(1_100);
   await late;
@@ -138,10 +141,17 @@ test('streams take turns, and calls overtake all of them', async () => {
   wires.manager.stalled = false;
   wires.manager.flow();
   assert.equal(await call, 'pong');
-  const order = wires.manager.sent.map((bytes) => decodeFrame(bytes)!).filter(({ type }) => type === frameType.data || type === frameType.request);
+  const order = wires.manager.sent
+    .map((bytes) => decodeFrame(bytes)!)
+    .filter(({ type }) => type === frameType.data || type === frameType.request);
   const request = order.findIndex(({ type }) => type === frameType.request);
-  assert.ok(request <= 5, `the call went out as number ${request}, behind data that was still waiting`);
-  const both = order.filter(({ type }) => type === frameType.data).map(({ id, n }) => (assert.ok(n <= 16 * KiB), id));
+  assert.ok(
+    request <= 5,
+    `the call went out as number ${request}, behind data that was still waiting`,
+  );
+  const both = order
+    .filter(({ type }) => type === frameType.data)
+    .map(({ id, n }) => (assert.ok(n <= 16 * KiB), id));
   // Once both have something to send they alternate.
   const later = both.slice(5, 20);
   assert.ok(
@@ -154,7 +164,9 @@ test('a flood in one stream does not starve another, nor calls', async (t) => {
   const { manager } = await socketSides(t, { edge: services() });
   const floods = await Promise.all([1, 2, 3].map(() => manager.open('flood', {})));
   const received = floods.map(() => 0);
-  floods.forEach((stream, at) => stream.on('data', (chunk: Buffer) => (received[at]! += chunk.length)));
+  floods.forEach((stream, at) =>
+    stream.on('data', (chunk: Buffer) => (received[at]! += chunk.length)),
+  );
   const echo = await manager.open('echo', {});
   for (let round = 0; round < 50; round += 1) {
     echo.write(`line ${round}`);

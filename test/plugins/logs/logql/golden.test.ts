@@ -36,9 +36,16 @@ interface Check {
 }
 
 const folder = new URL('../../../golden/logql/', import.meta.url);
-const read = (name: string): unknown => JSON.parse(gunzipSync(readFileSync(new URL(name, folder))).toString());
-const input = read('logql-input.json.gz') as { push: { streams: { stream: Metric; values: [string, string, Metric?][] }[] } };
-const expected = read('logql-expected-loki3.4.6.json.gz') as { start_ns: string; end_ns: string; queries: Check[] };
+const read = (name: string): unknown =>
+  JSON.parse(gunzipSync(readFileSync(new URL(name, folder))).toString());
+const input = read('logql-input.json.gz') as {
+  push: { streams: { stream: Metric; values: [string, string, Metric?][] }[] };
+};
+const expected = read('logql-expected-loki3.4.6.json.gz') as {
+  start_ns: string;
+  end_ns: string;
+  queries: Check[];
+};
 const hourNs = 3_600_000_000_000n;
 /** Two streams with 41 lines before and after a full hour. */
 const mergedPage = '{app="api"} |= "error" |= "slow"';
@@ -63,14 +70,19 @@ async function failure(work: Promise<unknown>): Promise<string> {
 
 function close(actual: number, wanted: number, what: string): void {
   assert.ok(
-    Object.is(actual, wanted) || Math.abs(actual - wanted) <= 1e-9 * Math.max(Math.abs(actual), Math.abs(wanted)),
+    Object.is(actual, wanted) ||
+      Math.abs(actual - wanted) <= 1e-9 * Math.max(Math.abs(actual), Math.abs(wanted)),
     `${what}: ${actual} instead of ${wanted}`,
   );
 }
 
-const key = (labels: Metric): string => JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+const key = (labels: Metric): string =>
+  JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-function sameSeries(actual: Map<string, [number, number][]>, wanted: readonly { metric: Metric; values: [number, string][] }[]): void {
+function sameSeries(
+  actual: Map<string, [number, number][]>,
+  wanted: readonly { metric: Metric; values: [number, string][] }[],
+): void {
   assert.deepEqual([...actual.keys()].sort(), wanted.map(({ metric }) => key(metric)).sort());
   for (const { metric, values } of wanted) {
     const found = actual.get(key(metric))!;
@@ -79,14 +91,31 @@ function sameSeries(actual: Map<string, [number, number][]>, wanted: readonly { 
       values.map(([time]) => time),
       key(metric),
     );
-    found.forEach(([time, value], i) => close(value, Number(values[i]![1]), `${key(metric)} at ${time}`));
+    found.forEach(([time, value], i) =>
+      close(value, Number(values[i]![1]), `${key(metric)} at ${time}`),
+    );
   }
 }
 
 type Stream = [labels: string, lines: [at: string, line: string][]];
 
-async function page({ q, direction, limit }: Check, start = BigInt(expected.start_ns), end = BigInt(expected.end_ns)): Promise<Stream[]> {
-  const found = await lines(source, { query: q, start: nanosOf(String(start)), end: nanosOf(String(end)), direction: direction!, limit: limit!, now }, fresh());
+async function page(
+  { q, direction, limit }: Check,
+  start = BigInt(expected.start_ns),
+  end = BigInt(expected.end_ns),
+): Promise<Stream[]> {
+  const found = await lines(
+    source,
+    {
+      query: q,
+      start: nanosOf(String(start)),
+      end: nanosOf(String(end)),
+      direction: direction!,
+      limit: limit!,
+      now,
+    },
+    fresh(),
+  );
   return streamsOf(found.lines).map(({ labels, lines: own }) => [
     key(labelsRecord(labels)),
     own.map(({ ms, ns, line }) => [`${BigInt(ms) * 1_000_000n + BigInt(ns)}`, line]),
@@ -116,14 +145,21 @@ async function pageInTurns(check: Check): Promise<Stream[]> {
 
 async function checkLines(check: Check): Promise<void> {
   const actual = await (check.q === mergedPage ? pageInTurns(check) : page(check));
-  const wanted = (check.body as Body).data.result.map((one): Stream => [key(one.stream), one.values as unknown as [string, string][]]);
+  const wanted = (check.body as Body).data.result.map((one): Stream => [
+    key(one.stream),
+    one.values as unknown as [string, string][],
+  ]);
   const byKey = (a: Stream, b: Stream): number => (a[0] < b[0] ? -1 : 1);
   assert.deepEqual(actual.sort(byKey), wanted.sort(byKey));
 }
 
 async function checkMetric(check: Check): Promise<void> {
   const { q, start, end, step } = check;
-  const asked = range(source, { query: q, start: start! * 1000, end: end! * 1000, step: step! * 1000, now }, fresh());
+  const asked = range(
+    source,
+    { query: q, start: start! * 1000, end: end! * 1000, step: step! * 1000, now },
+    fresh(),
+  );
   const askedNow = instant(source, { query: q, time: end! * 1000, now }, fresh());
   if (check.status === 500) {
     // Loki's settings forbid it as recorded; its own tests, and we, answer an estimate of the top by the top itself, for one time only.
@@ -138,14 +174,22 @@ async function checkMetric(check: Check): Promise<void> {
   }
   const { series } = await asked;
   const rows = new Map(
-    series.map(({ labels, times, values }) => [key(labelsRecord(labels)), [...times].map((time, i): [number, number] => [time / 1000, values[i]!])]),
+    series.map(({ labels, times, values }) => [
+      key(labelsRecord(labels)),
+      [...times].map((time, i): [number, number] => [time / 1000, values[i]!]),
+    ]),
   );
   sameSeries(rows, check.body.data.result);
   const answer = await askedNow;
   const wanted = (check.instant as Body).data;
   assert.equal(answer.type, wanted.resultType);
   assert.ok(answer.type === 'vector');
-  const now_ = new Map(answer.samples.map(({ labels, value }) => [key(labelsRecord(labels)), [[answer.time / 1000, value]] as [number, number][]]));
+  const now_ = new Map(
+    answer.samples.map(({ labels, value }) => [
+      key(labelsRecord(labels)),
+      [[answer.time / 1000, value]] as [number, number][],
+    ]),
+  );
   sameSeries(
     now_,
     wanted.result.map(({ metric, value }) => ({ metric, values: [value] })),
@@ -184,6 +228,9 @@ test('where Loki leaves lines out of a page, ours has the newest ones, or the ol
   assert.equal(merged.length, 2);
   for (const check of merged) {
     const times = (await page(check)).flatMap(([, own]) => own.map(([at]) => at)).sort();
-    assert.deepEqual(times, check.direction === 'backward' ? all.slice(-check.limit!) : all.slice(0, check.limit));
+    assert.deepEqual(
+      times,
+      check.direction === 'backward' ? all.slice(-check.limit!) : all.slice(0, check.limit),
+    );
   }
 });

@@ -10,18 +10,29 @@ import {
 } from '../../../../plugins/logs/logql/index.ts';
 
 export interface MemorySource extends LogSource {
-  push(stream: Iterable<readonly [string, string]>, at: Nanos, line: string, metadata?: Iterable<readonly [string, string]>): void;
+  push(
+    stream: Iterable<readonly [string, string]>,
+    at: Nanos,
+    line: string,
+    metadata?: Iterable<readonly [string, string]>,
+  ): void;
   /** How the last select was asked. */
   readonly asked: SelectOptions[];
   entriesRead: number;
 }
 
-export const nanosOf = (text: string): Nanos => ({ ms: Number(BigInt(text) / 1_000_000n), ns: Number(BigInt(text) % 1_000_000n) });
+export const nanosOf = (text: string): Nanos => ({
+  ms: Number(BigInt(text) / 1_000_000n),
+  ns: Number(BigInt(text) % 1_000_000n),
+});
 
 const before = (a: Nanos, b: Nanos): number => a.ms - b.ms || a.ns - b.ns;
 
 /** All lines in memory; streams alternate in small batches, so that the engine has to put things in order itself. */
-export function memorySource({ raw = false, batch = 7 }: { raw?: boolean; batch?: number } = {}): MemorySource {
+export function memorySource({
+  raw = false,
+  batch = 7,
+}: { raw?: boolean; batch?: number } = {}): MemorySource {
   const streams = new Map<string, { labels: Labels; entries: LogEntry[] }>();
   const source: MemorySource = {
     asked: [],
@@ -32,16 +43,25 @@ export function memorySource({ raw = false, batch = 7 }: { raw?: boolean; batch?
       const found = streams.get(key) ?? { labels, entries: [] };
       streams.set(key, found);
       const beside = labelsOf(metadata);
-      const all = raw ? beside : labelsOf([...pairs(beside), ['detected_level', detectedLevel(line, labels, beside)]]);
+      const all = raw
+        ? beside
+        : labelsOf([...pairs(beside), ['detected_level', detectedLevel(line, labels, beside)]]);
       found.entries.push({ ...at, line, ...(all.length > 0 && { metadata: all }) });
     },
     async *select(matchers, start, end, options, budget) {
       source.asked.push(options);
       const open = [...streams.values()]
-        .filter(({ labels }) => matchers.every(({ name, matches }) => matches(valueOf(labels, name))))
+        .filter(({ labels }) =>
+          matchers.every(({ name, matches }) => matches(valueOf(labels, name))),
+        )
         .map(({ labels, entries }) => {
           const inside = entries
-            .filter((entry) => before(entry, start) >= 0 && before(entry, end) < 0 && (options.contains ?? []).every((text) => entry.line.includes(text)))
+            .filter(
+              (entry) =>
+                before(entry, start) >= 0 &&
+                before(entry, end) < 0 &&
+                (options.contains ?? []).every((text) => entry.line.includes(text)),
+            )
             .sort((a, b) => (options.direction === 'forward' ? before(a, b) : before(b, a)));
           return { labels, entries: inside };
         });

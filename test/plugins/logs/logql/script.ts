@@ -47,16 +47,22 @@ export function casesOf(script: string): Case[] {
   return cases;
 }
 
-const time = (text: string): number => (text.startsWith('-') ? -1 : 1) * parseDuration(text.replace(/^-/, ''));
+const time = (text: string): number =>
+  (text.startsWith('-') ? -1 : 1) * parseDuration(text.replace(/^-/, ''));
 
 function labels(text: string): [string, string][] {
-  return [...text.matchAll(/([A-Za-z_]\w*)\s*=\s*"((?:\\.|[^"\\])*)"/g)].map(([, name, value]) => [name!, JSON.parse(`"${value!}"`) as string]);
+  return [...text.matchAll(/([A-Za-z_]\w*)\s*=\s*"((?:\\.|[^"\\])*)"/g)].map(([, name, value]) => [
+    name!,
+    JSON.parse(`"${value!}"`) as string,
+  ]);
 }
 
-const loading = /^(\{.*?\}) at (-?[\dmsh]+)(?: every ([\dmsh]+) times (\d+))? ("(?:\\.|[^"\\])*"|`[^`]*`)(?: with (.*))?$/;
+const loading =
+  /^(\{.*?\}) at (-?[\dmsh]+)(?: every ([\dmsh]+) times (\d+))? ("(?:\\.|[^"\\])*"|`[^`]*`)(?: with (.*))?$/;
 
 function load(source: MemorySource, line: string): void {
-  const [, stream, at, every = '1s', times = '1', text, metadata = ''] = loading.exec(line) ?? assert.fail(`cannot load ${line}`);
+  const [, stream, at, every = '1s', times = '1', text, metadata = ''] =
+    loading.exec(line) ?? assert.fail(`cannot load ${line}`);
   const body = text!.startsWith('`') ? text!.slice(1, -1) : (JSON.parse(text!) as string);
   for (let i = 0; i < Number(times); i++) {
     // A nanosecond part only where a line asks for it by its text.
@@ -69,7 +75,11 @@ const fresh = () => budget({ timeoutMs: 30_000, now: () => performance.now() });
 const now = (): number => 3_600_000;
 const shown = (set: readonly string[]): string => JSON.stringify(labelsRecord(set));
 
-async function evaluate(source: MemorySource, head: string, expected: readonly string[]): Promise<void> {
+async function evaluate(
+  source: MemorySource,
+  head: string,
+  expected: readonly string[],
+): Promise<void> {
   const [, at] = /^eval at (\S+) /.exec(head) ?? [];
   const [, from, to, step] = /^eval (\S+) to (\S+) by (\S+) /.exec(head) ?? [];
   const query = head.replace(/^(?:eval at \S+|eval \S+ to \S+ by \S+|lines|refuse) /, '');
@@ -79,7 +89,11 @@ async function evaluate(source: MemorySource, head: string, expected: readonly s
       return ['it parses'];
     }
     if (head.startsWith('lines ')) {
-      const found = await lines(source, { query, start: { ms: -day, ns: 0 }, end: { ms: day, ns: 0 }, direction: 'forward', now }, fresh());
+      const found = await lines(
+        source,
+        { query, start: { ms: -day, ns: 0 }, end: { ms: day, ns: 0 }, direction: 'forward', now },
+        fresh(),
+      );
       return found.lines.map(({ labels: set, line }) => `${shown(set)} ${JSON.stringify(line)}`);
     }
     if (at !== undefined) {
@@ -90,13 +104,18 @@ async function evaluate(source: MemorySource, head: string, expected: readonly s
     }
     const bounds = { start: time(from!), end: time(to!), step: time(step!) };
     const { series } = await range(source, { query, ...bounds, now }, fresh());
-    const steps = Array.from({ length: (bounds.end - bounds.start) / bounds.step + 1 }, (_, i) => bounds.start + i * bounds.step);
+    const steps = Array.from(
+      { length: (bounds.end - bounds.start) / bounds.step + 1 },
+      (_, i) => bounds.start + i * bounds.step,
+    );
     return series.map(
       ({ labels: set, times, values }) =>
         `${shown(set)} ${steps.map((step_) => (times.includes(step_) ? formatFloat(values[times.indexOf(step_)]!) : '_')).join(' ')}`,
     );
   };
-  const failing = head.startsWith('refuse ') ? expected[0] : /^fail (.*)$/.exec(expected[0] ?? '')?.[1];
+  const failing = head.startsWith('refuse ')
+    ? expected[0]
+    : /^fail (.*)$/.exec(expected[0] ?? '')?.[1];
   if (failing !== undefined) {
     await assert.rejects(asked, (error: Error) => {
       assert.ok(error.message.includes(failing), `${error.message}\ninstead of\n${failing}`);
@@ -106,7 +125,10 @@ async function evaluate(source: MemorySource, head: string, expected: readonly s
   }
   const wanted = expected.filter((line) => line !== 'nothing').map(normal);
   const actual = await asked();
-  const order = head.startsWith('lines ') || /sort|topk|bottomk/.test(query) ? (list: string[]) => list : (list: string[]) => list.toSorted();
+  const order =
+    head.startsWith('lines ') || /sort|topk|bottomk/.test(query)
+      ? (list: string[]) => list
+      : (list: string[]) => list.toSorted();
   assert.deepEqual(order(actual), order(wanted));
 }
 

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -8,7 +18,11 @@ import { nodeFiles, type WalFiles } from 'svc/store';
 import { run as crashDrill } from '../../../drill/metrics-crash.ts';
 import { hour, matchers, noon, pointsOf, storeHouse, type StoreHouse } from './house.ts';
 
-const row = (host: string, time: number, value: number) => ({ labels: { __name__: 'm', host }, time, value });
+const row = (host: string, time: number, value: number) => ({
+  labels: { __name__: 'm', host },
+  time,
+  value,
+});
 
 async function twoBlocks(house: StoreHouse): Promise<void> {
   for (const [begin, value] of [
@@ -60,7 +74,10 @@ test('a block whose file is gone is told of', async (t) => {
   const blocks = join(house.folder, 'blocks');
   renameSync(join(blocks, readdirSync(blocks).sort()[0]!), join(house.folder, 'elsewhere'));
   await house.reopen();
-  assert.deepEqual(Object.keys(await pointsOf(house.store, matchers('m'))), ['__name__=m,host=a', '__name__=m,host=b']);
+  assert.deepEqual(Object.keys(await pointsOf(house.store, matchers('m'))), [
+    '__name__=m,host=a',
+    '__name__=m,host=b',
+  ]);
   assert.equal(house.store.stats().damaged, 1);
 });
 
@@ -75,7 +92,9 @@ test('a log that ends in the middle of a write loses that write alone', async (t
   writeFileSync(segment, copy);
   truncateSync(segment, statSync(segment).size - 3);
   await house.reopen();
-  assert.deepEqual(await pointsOf(house.store, matchers('m')), { '__name__=m,host=a': [[noon - 1, 1]] });
+  assert.deepEqual(await pointsOf(house.store, matchers('m')), {
+    '__name__=m,host=a': [[noon - 1, 1]],
+  });
   await house.store.write([row('a', noon + 1, 3)]);
   await house.restart();
   assert.deepEqual(await pointsOf(house.store, matchers('m')), {
@@ -94,17 +113,28 @@ test('on a full disk nothing is acknowledged or shown, what is there can be read
       return {
         ...file,
         write: (parts, position) =>
-          full ? Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })) : file.write(parts, position),
+          full
+            ? Promise.reject(
+                Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }),
+              )
+            : file.write(parts, position),
       };
     },
   };
   const house = await storeHouse(t, { wal: { files } });
   await house.store.write([row('a', noon - 2, 1)]);
   full = true;
-  await assert.rejects(house.store.write([row('a', noon - 1, 2), row('new', noon - 1, 2)]), { code: 'unavailable' });
-  assert.deepEqual(await pointsOf(house.store, matchers('m')), { '__name__=m,host=a': [[noon - 2, 1]] });
+  await assert.rejects(house.store.write([row('a', noon - 1, 2), row('new', noon - 1, 2)]), {
+    code: 'unavailable',
+  });
+  assert.deepEqual(await pointsOf(house.store, matchers('m')), {
+    '__name__=m,host=a': [[noon - 2, 1]],
+  });
   full = false;
-  assert.equal((await house.store.write([row('a', noon - 1, 2), row('new', noon - 1, 2)])).accepted, 2);
+  assert.equal(
+    (await house.store.write([row('a', noon - 1, 2), row('new', noon - 1, 2)])).accepted,
+    2,
+  );
   await house.restart();
   assert.deepEqual(await pointsOf(house.store, matchers('m')), {
     '__name__=m,host=a': [
@@ -117,8 +147,13 @@ test('on a full disk nothing is acknowledged or shown, what is there can be read
 
 test('nearly no space on the disk refuses writes before they are tried', async (t) => {
   const space = { free: 1, total: 1_000 };
-  const house = await storeHouse(t, { disk: { minFreeBytes: 10, minFreeShare: 0.05, everyMs: 0, look: () => space } });
-  await assert.rejects(house.store.write([row('a', noon, 1)]), { code: 'unavailable', retryAfterSeconds: 30 });
+  const house = await storeHouse(t, {
+    disk: { minFreeBytes: 10, minFreeShare: 0.05, everyMs: 0, look: () => space },
+  });
+  await assert.rejects(house.store.write([row('a', noon, 1)]), {
+    code: 'unavailable',
+    retryAfterSeconds: 30,
+  });
   space.free = 900;
   assert.equal((await house.store.write([row('a', noon, 1)])).accepted, 1);
 });

@@ -5,10 +5,20 @@ import fc from 'fast-check';
 
 import { HeadIndex } from '../../../../plugins/metricsdb/store/head-index.ts';
 
-const labelsOf = (series: number): readonly string[] => ['__name__', `m${series % 3}`, 'host', `h${series % 7}`, 'part', `${Math.floor(series / 5)}`];
+const labelsOf = (series: number): readonly string[] => [
+  '__name__',
+  `m${series % 3}`,
+  'host',
+  `h${series % 7}`,
+  'part',
+  `${Math.floor(series / 5)}`,
+];
 
 test('whatever came and went, a series is found by its labels, and one that is not there is not', () => {
-  const step = fc.record({ goes: fc.boolean(), series: fc.array(fc.nat(400), { minLength: 1, maxLength: 120 }) });
+  const step = fc.record({
+    goes: fc.boolean(),
+    series: fc.array(fc.nat(400), { minLength: 1, maxLength: 120 }),
+  });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 20 }), fc.integer(), (steps, seed) => {
       const index = new HeadIndex(seed);

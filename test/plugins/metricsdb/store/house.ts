@@ -8,13 +8,22 @@ import { budget, matcher, type Budget, type Matcher, type MatchOp } from 'svc/qu
 import { ProtoWriter, snappyEncode } from 'svc/store';
 
 import type { Series } from '../../../../plugins/metricsdb/promql/source.ts';
-import { openMetricsStore, type MetricsStore, type MetricsStoreOptions } from '../../../../plugins/metricsdb/store/store.ts';
+import {
+  openMetricsStore,
+  type MetricsStore,
+  type MetricsStoreOptions,
+} from '../../../../plugins/metricsdb/store/store.ts';
 
 /** Noon of some day; all tests tell the time from here. */
 export const noon = Date.UTC(2026, 10, 21, 12);
 export const hour = 3_600_000;
 
-export const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+export const silent: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 export interface StoreHouse {
   readonly folder: string;
@@ -26,10 +35,20 @@ export interface StoreHouse {
   restart(): Promise<MetricsStore>;
 }
 
-export async function storeHouse(t: Pick<TestContext, 'after'>, options: Partial<MetricsStoreOptions> = {}): Promise<StoreHouse> {
+export async function storeHouse(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<MetricsStoreOptions> = {},
+): Promise<StoreHouse> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-metrics-'));
   const open = (): Promise<MetricsStore> =>
-    openMetricsStore({ folder, now: () => house.now, monotonic: () => house.now, log: silent, disk: { minFreeShare: 0, minFreeBytes: 0 }, ...options });
+    openMetricsStore({
+      folder,
+      now: () => house.now,
+      monotonic: () => house.now,
+      log: silent,
+      disk: { minFreeShare: 0, minFreeBytes: 0 },
+      ...options,
+    });
   const house: StoreHouse = {
     folder,
     now: noon,
@@ -67,15 +86,36 @@ export function matchers(name: string, ...others: readonly string[]): Matcher[] 
 export type Point = readonly [time: number, value: number | 'stale'];
 
 /** What a select finds, as plain points by label text. */
-export async function pointsOf(store: MetricsStore, conditions: readonly Matcher[], mint = -8e15, maxt = 8e15): Promise<Record<string, Point[]>> {
+export async function pointsOf(
+  store: MetricsStore,
+  conditions: readonly Matcher[],
+  mint = -8e15,
+  maxt = 8e15,
+): Promise<Record<string, Point[]>> {
   const found = await store.source().select(conditions, mint, maxt, {}, free());
-  return Object.fromEntries(found.map((series) => [textOf(series), pointsIn(series)]).sort(([a], [b]) => ((a as string) < (b as string) ? -1 : 1)));
+  return Object.fromEntries(
+    found
+      .map((series) => [textOf(series), pointsIn(series)])
+      .sort(([a], [b]) => ((a as string) < (b as string) ? -1 : 1)),
+  );
 }
 
 /** The newest point of each series, as an instant query reads it. */
-export async function newestOf(store: MetricsStore, conditions: readonly Matcher[], mint: number, maxt: number): Promise<Record<string, Point>> {
+export async function newestOf(
+  store: MetricsStore,
+  conditions: readonly Matcher[],
+  mint: number,
+  maxt: number,
+): Promise<Record<string, Point>> {
   const found: [string, Point][] = [];
-  await store.source().scan!(conditions, mint, maxt, { newest: true }, free(), (series) => void found.push([textOf(series), pointsIn(series).at(-1)!]));
+  await store.source().scan!(
+    conditions,
+    mint,
+    maxt,
+    { newest: true },
+    free(),
+    (series) => void found.push([textOf(series), pointsIn(series).at(-1)!]),
+  );
   return Object.fromEntries(found.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -88,7 +128,10 @@ function textOf({ labels }: Series): string {
 }
 
 export function pointsIn({ times, values, length, stale }: Series): Point[] {
-  return Array.from({ length }, (_, i) => [times[i]!, stale?.[i] === 1 ? 'stale' : values[i]!] as const);
+  return Array.from(
+    { length },
+    (_, i) => [times[i]!, stale?.[i] === 1 ? 'stale' : values[i]!] as const,
+  );
 }
 
 export interface Sent {

@@ -54,7 +54,9 @@ test('old blocks leave the disk, and the samples of those that stay are read as 
   for (let at = noon - 6 * day; at <= noon; at += 3 * hour) {
     house.now = at;
     times.push(at);
-    await house.store.write([{ labels: { __name__: 'm', host: 'a' }, time: at, value: at / 1_000 }]);
+    await house.store.write([
+      { labels: { __name__: 'm', host: 'a' }, time: at, value: at / 1_000 },
+    ]);
     await house.store.maintain();
   }
   const { blocks, compactions } = house.store.stats();
@@ -64,20 +66,29 @@ test('old blocks leave the disk, and the samples of those that stay are read as 
     left,
     times.slice(-left.length).map((time) => [time, time / 1_000]),
   );
-  assert.ok(left[0]![0] >= noon - 5 * day && left[0]![0] <= noon - 3 * day, 'what lies wholly beyond the age is gone, what touches it is there');
+  assert.ok(
+    left[0]![0] >= noon - 5 * day && left[0]![0] <= noon - 3 * day,
+    'what lies wholly beyond the age is gone, what touches it is there',
+  );
 });
 
 test('what senders told about their metrics is known after a restart', async (t) => {
   const house = await storeHouse(t);
-  await house.store.push('exposition', Buffer.from('# TYPE a gauge\n# HELP a Some.\na 1\n# TYPE b counter\nb 1\n'));
+  await house.store.push(
+    'exposition',
+    Buffer.from('# TYPE a gauge\n# HELP a Some.\na 1\n# TYPE b counter\nb 1\n'),
+  );
   await house.restart();
-  assert.deepEqual(house.store.metadata({ limit: 1 }), [{ metric: 'a', type: 'gauge', help: 'Some.', unit: '' }]);
+  assert.deepEqual(house.store.metadata({ limit: 1 }), [
+    { metric: 'a', type: 'gauge', help: 'Some.', unit: '' },
+  ]);
   assert.deepEqual(house.store.metadata({ metric: 'nothing' }), []);
 });
 
 test('series that nobody sends any more leave the head, and make room for others', async (t) => {
   const house = await storeHouse(t, { limits: { maxSeries: 2 } });
-  const rows = (...hosts: readonly string[]) => hosts.map((host) => ({ labels: { __name__: 'm', host }, time: house.now, value: 1 }));
+  const rows = (...hosts: readonly string[]) =>
+    hosts.map((host) => ({ labels: { __name__: 'm', host }, time: house.now, value: 1 }));
   house.now = noon - 6 * hour;
   await house.store.write(rows('a', 'b'));
   house.now = noon;
@@ -85,7 +96,11 @@ test('series that nobody sends any more leave the head, and make room for others
   await house.store.maintain();
   assert.equal(house.store.stats().series, 0);
   assert.equal((await house.store.write(rows('c'))).accepted, 1);
-  assert.deepEqual(Object.keys(await pointsOf(house.store, matchers('m'))), ['__name__=m,host=a', '__name__=m,host=b', '__name__=m,host=c']);
+  assert.deepEqual(Object.keys(await pointsOf(house.store, matchers('m'))), [
+    '__name__=m,host=a',
+    '__name__=m,host=b',
+    '__name__=m,host=c',
+  ]);
 });
 
 test('a log that holds more than fits into memory is read back through blocks, as often as it is read', async (t) => {
@@ -98,7 +113,11 @@ test('a log that holds more than fits into memory is read back through blocks, a
   const hosts = Array.from({ length: 150 }, (_, host) => String(host));
   for (let at = begin; at < begin + 2 * hour; at += hour / 4) {
     const times = Array.from({ length: 180 }, (_, i) => at + i * 5_000);
-    await house.store.write(times.flatMap((time) => hosts.map((host) => ({ labels: { __name__: 'm', host }, time, value: noise() }))));
+    await house.store.write(
+      times.flatMap((time) =>
+        hosts.map((host) => ({ labels: { __name__: 'm', host }, time, value: noise() })),
+      ),
+    );
   }
   const told = await pointsOf(house.store, matchers('m'));
   const before = house.store.stats();
@@ -106,7 +125,10 @@ test('a log that holds more than fits into memory is read back through blocks, a
   limits.headBytes = 1;
   await house.restart();
   const after = house.store.stats();
-  assert.ok(after.blocks > 0 && after.headBytes < before.headBytes, `${after.blocks} blocks, ${after.headBytes} bytes of ${before.headBytes}`);
+  assert.ok(
+    after.blocks > 0 && after.headBytes < before.headBytes,
+    `${after.blocks} blocks, ${after.headBytes} bytes of ${before.headBytes}`,
+  );
   assert.deepEqual(await pointsOf(house.store, matchers('m')), told);
   await house.restart();
   assert.deepEqual(await pointsOf(house.store, matchers('m')), told);
@@ -115,8 +137,15 @@ test('a log that holds more than fits into memory is read back through blocks, a
 test('what is loaded from days before makes a block of each day', async (t) => {
   const house = await storeHouse(t);
   const labels = [['__name__', 'old']] as const;
-  await house.store.push('remote-write', remoteWrite([{ labels: [['__name__', 'up']], points: [[noon, 1]] }]), { encoding: 'snappy' });
-  const points = Array.from({ length: 5 * 12 }, (_, at) => [noon - 5 * day + at * 2 * hour, at] as const);
+  await house.store.push(
+    'remote-write',
+    remoteWrite([{ labels: [['__name__', 'up']], points: [[noon, 1]] }]),
+    { encoding: 'snappy' },
+  );
+  const points = Array.from(
+    { length: 5 * 12 },
+    (_, at) => [noon - 5 * day + at * 2 * hour, at] as const,
+  );
   await house.store.push('remote-write', remoteWrite([{ labels, points }]), { encoding: 'snappy' });
   house.now += 3 * hour;
   await house.store.maintain();

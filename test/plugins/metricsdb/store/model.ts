@@ -25,7 +25,9 @@ export class Model {
   }
 
   points(host: string, mint = -Infinity, maxt = Infinity): Point[] {
-    return [...(this.series.get(host) ?? [])].filter(([time]) => time > mint && time <= maxt).sort(([a], [b]) => a - b);
+    return [...(this.series.get(host) ?? [])]
+      .filter(([time]) => time > mint && time <= maxt)
+      .sort(([a], [b]) => a - b);
   }
 
   async compare(store: MetricsStore, about: string): Promise<void> {
@@ -41,9 +43,17 @@ export class Model {
         .map((host) => [`__name__=m,host=${host}`, this.points(host, mint, maxt)] as const)
         .filter(([, points]) => points.length > 0);
       expected.sort(([a], [b]) => (a < b ? -1 : 1));
-      assert.deepEqual(await pointsOf(store, matchers('m'), mint, maxt), Object.fromEntries(expected), about);
+      assert.deepEqual(
+        await pointsOf(store, matchers('m'), mint, maxt),
+        Object.fromEntries(expected),
+        about,
+      );
       const newest = expected.map(([series, points]) => [series, points.at(-1)!] as const);
-      assert.deepEqual(await newestOf(store, matchers('m'), mint, maxt), Object.fromEntries(newest), about);
+      assert.deepEqual(
+        await newestOf(store, matchers('m'), mint, maxt),
+        Object.fromEntries(newest),
+        about,
+      );
     }
   }
 }

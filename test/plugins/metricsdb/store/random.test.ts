@@ -24,7 +24,10 @@ async function live(t: Parameters<typeof storeHouse>[0], seed: number): Promise<
       for (let i = 0; i < 1 + roll(3); i++) {
         const late = roll(6) === 0 ? -roll(600_000) : roll(20_000);
         const time = at + late;
-        const value = roll(12) === 0 ? ('stale' as const) : [roll(3), roll(1e6) / 100, Math.sqrt(roll(1e6)), 7][host % 4]!;
+        const value =
+          roll(12) === 0
+            ? ('stale' as const)
+            : [roll(3), roll(1e6) / 100, Math.sqrt(roll(1e6)), 7][host % 4]!;
         const last = newest.get(host) ?? -Infinity;
         // Another value for a time that is taken is refused, or left out, depending on how long ago: not asked for here.
         if (time >= last - 600_000 && !model.series.get(String(host))?.has(time)) {
@@ -74,5 +77,6 @@ async function insist({ store }: StoreHouse, body: Uint8Array): Promise<void> {
 }
 
 for (const seed of [1, 2, 3, 4, 5, 6]) {
-  test(`whatever the order of samples, cuts, compactions and restarts, what was accepted is what is read (${seed})`, (t) => live(t, seed));
+  test(`whatever the order of samples, cuts, compactions and restarts, what was accepted is what is read (${seed})`, (t) =>
+    live(t, seed));
 }

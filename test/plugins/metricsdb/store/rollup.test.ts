@@ -46,22 +46,38 @@ interface Asked {
   readonly read: number;
 }
 
-async function ask(source: SeriesSource, query: string, step: number, start = first + hour, end = noon): Promise<Asked> {
+async function ask(
+  source: SeriesSource,
+  query: string,
+  step: number,
+  start = first + hour,
+  end = noon,
+): Promise<Asked> {
   const cost = budget({ timeoutMs: 60_000, now: () => performance.now() });
   const { series } = await range(source, { query, start, end, step }, cost);
-  return { series: series.map(({ labels, times, values }) => [labels.join(), [...times], [...values]]), read: cost.spent.samples };
+  return {
+    series: series.map(({ labels, times, values }) => [labels.join(), [...times], [...values]]),
+    read: cost.spent.samples,
+  };
 }
 
 /** The same store, which is told nothing of what could be left out. */
 const whole = (store: MetricsStore): SeriesSource => {
   const source = store.source();
-  return { ...source, scan: (matchers, mint, maxt, { windows: _, ...hints }, cost, visit) => source.scan!(matchers, mint, maxt, hints, cost, visit) };
+  return {
+    ...source,
+    scan: (matchers, mint, maxt, { windows: _, ...hints }, cost, visit) =>
+      source.scan!(matchers, mint, maxt, hints, cost, visit),
+  };
 };
 
 async function compare({ store }: StoreHouse, about: string): Promise<void> {
   for (const query of questions) {
     for (const step of [5 * minute, hour, 7 * minute]) {
-      const [brief, all] = [await ask(store.source(), query, step), await ask(whole(store), query, step)];
+      const [brief, all] = [
+        await ask(store.source(), query, step),
+        await ask(whole(store), query, step),
+      ];
       assert.deepEqual(brief.series, all.series, `${query} each ${step / minute} m, ${about}`);
     }
   }
@@ -82,8 +98,18 @@ async function live(house: StoreHouse, seed: number): Promise<void> {
         counters[host] = roll(50) === 0 ? roll(5) : counters[host]! + roll(100) / 4;
         const stale = roll(40) === 0;
         const labels = { host: String(host) };
-        rows.push({ labels: { __name__: 'm_total', ...labels }, time, value: roll(90) === 0 ? NaN : counters[host]!, stale });
-        rows.push({ labels: { __name__: 'm', ...labels }, time, value: roll(70) === 0 ? NaN : roll(1e6) / 1e3 - 500, stale });
+        rows.push({
+          labels: { __name__: 'm_total', ...labels },
+          time,
+          value: roll(90) === 0 ? NaN : counters[host]!,
+          stale,
+        });
+        rows.push({
+          labels: { __name__: 'm', ...labels },
+          time,
+          value: roll(70) === 0 ? NaN : roll(1e6) / 1e3 - 500,
+          stale,
+        });
       }
     }
     // On the edge of a window, too.
@@ -104,7 +130,10 @@ test('long questions read a part of the samples and answer what all of them woul
   assert.equal(house.store.stats().rollups, 6);
   await compare(house, 'each day thinned');
   for (const query of ['m_total', 'rate(m_total[1h])', 'max_over_time(m[1h])']) {
-    const [brief, all] = [await ask(house.store.source(), query, hour), await ask(whole(house.store), query, hour)];
+    const [brief, all] = [
+      await ask(house.store.source(), query, hour),
+      await ask(whole(house.store), query, hour),
+    ];
     assert.ok(brief.read < all.read * 0.85, `${query} read ${brief.read} of ${all.read}`);
   }
   await house.restart();
@@ -114,7 +143,11 @@ test('long questions read a part of the samples and answer what all of them woul
 test('what comes in late for a thinned day counts at once, and leaves the other days thinned', async (t) => {
   const house = await storeHouse(t, { limits: { maxAgeMs: 90 * day } });
   await live(house, 6);
-  const late = [0, 1, 2].map((i) => ({ labels: { __name__: 'm', host: 'late' }, time: first + 5 * hour + i * 777, value: 1e6 + i }));
+  const late = [0, 1, 2].map((i) => ({
+    labels: { __name__: 'm', host: 'late' },
+    time: first + 5 * hour + i * 777,
+    value: 1e6 + i,
+  }));
   assert.equal((await house.store.write(late)).accepted, 3);
   await compare(house, 'late samples in the head');
   for (let i = 0; i < 6; i++) {
@@ -122,7 +155,11 @@ test('what comes in late for a thinned day counts at once, and leaves the other 
     await house.store.maintain();
   }
   await compare(house, 'late samples in the thinned day');
-  const days = await Promise.all([0, 1].map((at) => ask(house.store.source(), 'm_total', hour, first + at * day + hour, first + (at + 1) * day)));
+  const days = await Promise.all(
+    [0, 1].map((at) =>
+      ask(house.store.source(), 'm_total', hour, first + at * day + hour, first + (at + 1) * day),
+    ),
+  );
   const { read: all } = await ask(whole(house.store), 'm_total', hour, first + hour, first + day);
   // The late samples lie in a block of their day alone, so even that day is thinned anew.
   assert.ok(

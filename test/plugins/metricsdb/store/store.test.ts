@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { free, hour, matchers, noon, pointsOf, remoteWrite, storeHouse, type Point } from './house.ts';
+import {
+  free,
+  hour,
+  matchers,
+  noon,
+  pointsOf,
+  remoteWrite,
+  storeHouse,
+  type Point,
+} from './house.ts';
 
 const second = 1_000;
 
@@ -9,8 +18,12 @@ function labelled(name: string, ...pairs: readonly string[]): [string, string][]
   return [['__name__', name], ...pairs.map((pair) => pair.split('=') as [string, string])];
 }
 
-const line = (from: number, count: number, step: number, value: (i: number) => number = (i) => i): Point[] =>
-  Array.from({ length: count }, (_, i) => [from + i * step, value(i)] as const);
+const line = (
+  from: number,
+  count: number,
+  step: number,
+  value: (i: number) => number = (i) => i,
+): Point[] => Array.from({ length: count }, (_, i) => [from + i * step, value(i)] as const);
 
 test('what was sent can be read at once, after a cut into blocks, and after a restart of either', async (t) => {
   const house = await storeHouse(t);
@@ -37,9 +50,12 @@ test('what was sent can be read at once, after a cut into blocks, and after a re
   assert.deepEqual(await pointsOf(house.store, matchers('load')), expected);
   await house.restart();
   assert.deepEqual(await pointsOf(house.store, matchers('load')), expected);
-  assert.deepEqual(await pointsOf(house.store, matchers('load', 'host=~a|c'), begin, begin + hour), {
-    '__name__=load,host=a': sent.a.filter(([time]) => time > begin && time <= begin + hour),
-  });
+  assert.deepEqual(
+    await pointsOf(house.store, matchers('load', 'host=~a|c'), begin, begin + hour),
+    {
+      '__name__=load,host=a': sent.a.filter(([time]) => time > begin && time <= begin + hour),
+    },
+  );
 });
 
 test('staleness markers are told apart from values, in the head, in blocks and after a restart', async (t) => {
@@ -51,7 +67,9 @@ test('staleness markers are told apart from values, in the head, in blocks and a
     [noon - 1_000, 8],
     [noon, 'stale'],
   ];
-  await house.store.push('remote-write', remoteWrite([{ labels: labelled('up'), points }]), { encoding: 'snappy' });
+  await house.store.push('remote-write', remoteWrite([{ labels: labelled('up'), points }]), {
+    encoding: 'snappy',
+  });
   const expected = { '__name__=up': points };
   assert.deepEqual(await pointsOf(house.store, matchers('up')), expected);
   await house.restart();
@@ -66,11 +84,19 @@ test('staleness markers are told apart from values, in the head, in blocks and a
 test('a sample may come ten minutes late, once; older ones and other values for a time that is taken are refused with the reason', async (t) => {
   const house = await storeHouse(t);
   const push = (points: readonly Point[]) =>
-    house.store.push('remote-write', remoteWrite([{ labels: labelled('temp', 'room=1'), points }]), { encoding: 'snappy' });
+    house.store.push(
+      'remote-write',
+      remoteWrite([{ labels: labelled('temp', 'room=1'), points }]),
+      { encoding: 'snappy' },
+    );
   await push([[noon, 1]]);
   assert.deepEqual(await push([[noon - 60_000, 0.5]]), { accepted: 1, rejected: 0, reasons: [] });
   assert.deepEqual(await push([[noon, 1]]), { accepted: 1, rejected: 0, reasons: [] });
-  assert.deepEqual(await push([[noon, 2]]), { accepted: 0, rejected: 1, reasons: ['duplicate sample for timestamp: temp{room="1"}'] });
+  assert.deepEqual(await push([[noon, 2]]), {
+    accepted: 0,
+    rejected: 1,
+    reasons: ['duplicate sample for timestamp: temp{room="1"}'],
+  });
   assert.deepEqual(
     await push([
       [noon - 600_001, 2],
@@ -78,7 +104,11 @@ test('a sample may come ten minutes late, once; older ones and other values for 
     ]),
     { accepted: 0, rejected: 2, reasons: ['out of order sample: temp{room="1"} (2 times)'] },
   );
-  assert.deepEqual(await push([[noon + 600_001, 2]]), { accepted: 0, rejected: 1, reasons: ['a sample is too far in the future: temp{room="1"}'] });
+  assert.deepEqual(await push([[noon + 600_001, 2]]), {
+    accepted: 0,
+    rejected: 1,
+    reasons: ['a sample is too far in the future: temp{room="1"}'],
+  });
   assert.deepEqual(await pointsOf(house.store, matchers('temp')), {
     '__name__=temp,room=1': [
       [noon - 60_000, 0.5],
@@ -98,8 +128,15 @@ test('samples of any age are taken, as long as their series has nothing newer', 
     ]),
     { encoding: 'snappy' },
   );
-  await house.store.push('remote-write', remoteWrite([{ labels: labelled('older'), points: [[-1_000, 4]] }]), { encoding: 'snappy' });
-  assert.deepEqual(await pointsOf(house.store, [], -1e12, 3 * hour), { '__name__=ancient': old, '__name__=older': [[-1_000, 4]] });
+  await house.store.push(
+    'remote-write',
+    remoteWrite([{ labels: labelled('older'), points: [[-1_000, 4]] }]),
+    { encoding: 'snappy' },
+  );
+  assert.deepEqual(await pointsOf(house.store, [], -1e12, 3 * hour), {
+    '__name__=ancient': old,
+    '__name__=older': [[-1_000, 4]],
+  });
 });
 
 test('labels, their values and series can be listed, by selector and window, across head and blocks', async (t) => {
@@ -115,7 +152,10 @@ test('labels, their values and series can be listed, by selector and window, acr
   assert.deepEqual(await house.store.labels([matchers('a')], all, free()), ['__name__', 'host']);
   assert.deepEqual(await house.store.labelValues('host', [], all, free()), ['x', 'y']);
   assert.deepEqual(await house.store.labelValues('host', [], late, free()), ['y']);
-  assert.deepEqual(await house.store.labelValues('__name__', [matchers('', 'zone=z')], all, free()), ['b']);
+  assert.deepEqual(
+    await house.store.labelValues('__name__', [matchers('', 'zone=z')], all, free()),
+    ['b'],
+  );
   assert.deepEqual(await house.store.labelValues('nothing', [], all, free()), []);
   assert.deepEqual(await house.store.series([matchers('a'), matchers('', 'host=y')], all, free()), [
     ['__name__', 'a', 'host', 'x'],
@@ -125,11 +165,22 @@ test('labels, their values and series can be listed, by selector and window, acr
 
 test('the stamp of the manager replaces what a sender says about itself', async (t) => {
   const house = await storeHouse(t);
-  const body = remoteWrite([{ labels: labelled('m', 'device_id=forged', 'job=x'), points: [[noon, 1]] }]);
-  await house.store.push('remote-write', body, { encoding: 'snappy', stamp: { device_id: '7', edge_id: '9' } });
+  const body = remoteWrite([
+    { labels: labelled('m', 'device_id=forged', 'job=x'), points: [[noon, 1]] },
+  ]);
+  await house.store.push('remote-write', body, {
+    encoding: 'snappy',
+    stamp: { device_id: '7', edge_id: '9' },
+  });
   await house.store.push('remote-write', body, { encoding: 'snappy', stamp: { device_id: '8' } });
-  await house.store.push('remote-write', body, { encoding: 'snappy', stamp: { device_id: '7', edge_id: '9' } });
-  assert.deepEqual(Object.keys(await pointsOf(house.store, matchers('m'))), ['__name__=m,device_id=7,edge_id=9,job=x', '__name__=m,device_id=8,job=x']);
+  await house.store.push('remote-write', body, {
+    encoding: 'snappy',
+    stamp: { device_id: '7', edge_id: '9' },
+  });
+  assert.deepEqual(Object.keys(await pointsOf(house.store, matchers('m'))), [
+    '__name__=m,device_id=7,edge_id=9,job=x',
+    '__name__=m,device_id=8,job=x',
+  ]);
 });
 
 test('ending series marks those that go on, and only those', async (t) => {
@@ -151,19 +202,32 @@ test('ending series marks those that go on, and only those', async (t) => {
 
 test('past the limit new series are refused with the reason, and those that are there go on', async (t) => {
   const house = await storeHouse(t, { limits: { maxSeries: 2 } });
-  const rows = (time: number) => ['a', 'b', 'c'].map((host) => ({ labels: { __name__: 'up', host }, time, value: 1 }));
+  const rows = (time: number) =>
+    ['a', 'b', 'c'].map((host) => ({ labels: { __name__: 'up', host }, time, value: 1 }));
   const answer = await house.store.write(rows(noon));
-  assert.deepEqual(answer, { accepted: 2, rejected: 1, reasons: ['the limit of 2 series is reached; new series are refused, those that are there go on'] });
+  assert.deepEqual(answer, {
+    accepted: 2,
+    rejected: 1,
+    reasons: [
+      'the limit of 2 series is reached; new series are refused, those that are there go on',
+    ],
+  });
   assert.equal((await house.store.write(rows(noon + 1))).accepted, 2);
 });
 
 test('the labels of all series together are bounded, too', async (t) => {
   const house = await storeHouse(t, { limits: { maxLabelBytes: 1_000 } });
-  const rows = Array.from({ length: 4 }, (_, i) => ({ labels: { __name__: 'm', text: `${i}`.repeat(600) }, time: noon, value: 1 }));
+  const rows = Array.from({ length: 4 }, (_, i) => ({
+    labels: { __name__: 'm', text: `${i}`.repeat(600) },
+    time: noon,
+    value: 1,
+  }));
   const answer = await house.store.write(rows);
   assert.deepEqual(answer, {
     accepted: 2,
     rejected: 2,
-    reasons: ['the labels of all series take 1000 bytes; new series are refused, those that are there go on (2 times)'],
+    reasons: [
+      'the labels of all series take 1000 bytes; new series are refused, those that are there go on (2 times)',
+    ],
   });
 });

@@ -36,7 +36,10 @@ export interface Platform {
 }
 
 /** A platform on loopback: `judge` takes a request or says what is wrong with it, as strictly as the real one. */
-export async function startPlatform(t: Pick<TestContext, 'after'>, judge: (request: Received) => Reply & { readonly taken: boolean }): Promise<Platform> {
+export async function startPlatform(
+  t: Pick<TestContext, 'after'>,
+  judge: (request: Received) => Reply & { readonly taken: boolean },
+): Promise<Platform> {
   const requests: Received[] = [];
   const taken: Received[] = [];
   const agreed: Received[] = [];
@@ -50,7 +53,13 @@ export async function startPlatform(t: Pick<TestContext, 'after'>, judge: (reque
         parts.push(part);
       }
       const text = Buffer.concat(parts).toString('utf8');
-      const request: Received = { method: req.method!, url: new URL(req.url!, 'http://fake'), headers: req.headers, text, body: parsed(text) };
+      const request: Received = {
+        method: req.method!,
+        url: new URL(req.url!, 'http://fake'),
+        headers: req.headers,
+        text,
+        body: parsed(text),
+      };
       requests.push(request);
       const quirk = quirks.shift() ?? constant;
       if (quirk !== undefined) {
@@ -110,7 +119,8 @@ function behave(quirk: Quirk, req: IncomingMessage, res: ServerResponse): void {
   }
 }
 
-const answer = (res: ServerResponse, { status, headers = {}, body = '' }: Reply): void => void res.writeHead(status, headers).end(body);
+const answer = (res: ServerResponse, { status, headers = {}, body = '' }: Reply): void =>
+  void res.writeHead(status, headers).end(body);
 
 const parsed = (text: string): unknown => {
   try {
@@ -120,14 +130,21 @@ const parsed = (text: string): unknown => {
   }
 };
 
-export const json = (body: object, status = 200, headers: Readonly<Record<string, string>> = {}): Reply => ({
+export const json = (
+  body: object,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Reply => ({
   status,
   headers: { 'content-type': 'application/json', ...headers },
   body: JSON.stringify(body),
 });
 
 export const isJson = ({ method, headers, body }: Received): boolean =>
-  method === 'POST' && (headers['content-type'] ?? '').startsWith('application/json') && body !== undefined;
+  method === 'POST' &&
+  (headers['content-type'] ?? '').startsWith('application/json') &&
+  body !== undefined;
 
 /** Names beyond these make a strict platform refuse. */
-export const only = (value: object, ...names: readonly string[]): boolean => Object.keys(value).every((name) => names.includes(name));
+export const only = (value: object, ...names: readonly string[]): boolean =>
+  Object.keys(value).every((name) => names.includes(name));

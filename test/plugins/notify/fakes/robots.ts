@@ -3,7 +3,10 @@ import type { TestContext } from 'node:test';
 
 import { isJson, json, only, type Platform, startPlatform } from './platform.ts';
 
-const refused = (errcode: number, errmsg: string) => ({ ...json({ errcode, errmsg }), taken: false });
+const refused = (errcode: number, errmsg: string) => ({
+  ...json({ errcode, errmsg }),
+  taken: false,
+});
 const taken = { ...json({ errcode: 0, errmsg: 'ok' }), taken: true };
 
 /** Twenty messages in a minute; past that none for ten minutes. */
@@ -22,11 +25,18 @@ function gatekeeper(clock: { now(): number }, blockMs: number) {
 
 export const dingtalkPath = '/robot/send?access_token=s3cr3tdingtalktoken';
 
-export const startDingtalk = (t: Pick<TestContext, 'after'>, clock: { now(): number }, secret?: string): Promise<Platform> => {
+export const startDingtalk = (
+  t: Pick<TestContext, 'after'>,
+  clock: { now(): number },
+  secret?: string,
+): Promise<Platform> => {
   const open = gatekeeper(clock, 600_000);
   return startPlatform(t, (request) => {
     const { searchParams } = request.url;
-    if (request.url.pathname !== '/robot/send' || searchParams.get('access_token') !== 's3cr3tdingtalktoken') {
+    if (
+      request.url.pathname !== '/robot/send' ||
+      searchParams.get('access_token') !== 's3cr3tdingtalktoken'
+    ) {
       return refused(300001, 'token is not exist');
     }
     if (secret !== undefined) {
@@ -41,14 +51,23 @@ export const startDingtalk = (t: Pick<TestContext, 'after'>, clock: { now(): num
       !isJson(request) ||
       !only(request.body, 'msgtype', 'actionCard') ||
       msgtype !== 'actionCard' ||
-      !(only(card, 'title', 'text', 'singleTitle', 'singleURL') || only(card, 'title', 'text', 'btnOrientation', 'btns'))
+      !(
+        only(card, 'title', 'text', 'singleTitle', 'singleURL') ||
+        only(card, 'title', 'text', 'btnOrientation', 'btns')
+      )
     ) {
       return refused(400003, 'invalid message');
     }
     // One button for all of it, or several.
-    const buttons = (card.btns ?? [{ title: card.singleTitle, actionURL: card.singleURL }]) as readonly { title: string; actionURL: string }[];
+    const buttons = (card.btns ?? [
+      { title: card.singleTitle, actionURL: card.singleURL },
+    ]) as readonly { title: string; actionURL: string }[];
     const texts = [card.title, card.text, ...buttons.map(({ title }) => title)];
-    if (buttons.length === 0 || buttons.some(({ actionURL }) => !URL.canParse(actionURL)) || texts.some((text) => typeof text !== 'string' || text === '')) {
+    if (
+      buttons.length === 0 ||
+      buttons.some(({ actionURL }) => !URL.canParse(actionURL)) ||
+      texts.some((text) => typeof text !== 'string' || text === '')
+    ) {
       return refused(400003, 'invalid message');
     }
     if (Buffer.byteLength(request.text) > 20_000) {
@@ -60,16 +79,29 @@ export const startDingtalk = (t: Pick<TestContext, 'after'>, clock: { now(): num
 
 export const wecomPath = '/cgi-bin/webhook/send?key=s3cr3t-wecom-key';
 
-export const startWecom = (t: Pick<TestContext, 'after'>, clock: { now(): number }): Promise<Platform> => {
+export const startWecom = (
+  t: Pick<TestContext, 'after'>,
+  clock: { now(): number },
+): Promise<Platform> => {
   const open = gatekeeper(clock, 60_000);
   return startPlatform(t, (request) => {
-    if (request.url.pathname !== '/cgi-bin/webhook/send' || request.url.searchParams.get('key') !== 's3cr3t-wecom-key') {
+    if (
+      request.url.pathname !== '/cgi-bin/webhook/send' ||
+      request.url.searchParams.get('key') !== 's3cr3t-wecom-key'
+    ) {
       return refused(93000, 'invalid webhook url');
     }
     const { msgtype, markdown, image } = request.body ?? {};
-    if (isJson(request) && msgtype === 'image' && only(request.body, 'msgtype', 'image') && only(image, 'base64', 'md5')) {
+    if (
+      isJson(request) &&
+      msgtype === 'image' &&
+      only(request.body, 'msgtype', 'image') &&
+      only(image, 'base64', 'md5')
+    ) {
       const bytes = Buffer.from(image.base64, 'base64');
-      const isPicture = bytes.subarray(1, 4).toString('latin1') === 'PNG' && bytes.toString('base64') === image.base64;
+      const isPicture =
+        bytes.subarray(1, 4).toString('latin1') === 'PNG' &&
+        bytes.toString('base64') === image.base64;
       if (!isPicture || bytes.length > 2 * 1024 * 1024) {
         return refused(40009, 'invalid image size');
       }
@@ -78,7 +110,12 @@ export const startWecom = (t: Pick<TestContext, 'after'>, clock: { now(): number
       }
       return open() ? taken : refused(45009, 'api freq out of limit');
     }
-    if (!isJson(request) || !only(request.body, 'msgtype', 'markdown') || msgtype !== 'markdown' || !only(markdown, 'content')) {
+    if (
+      !isJson(request) ||
+      !only(request.body, 'msgtype', 'markdown') ||
+      msgtype !== 'markdown' ||
+      !only(markdown, 'content')
+    ) {
       return refused(40008, 'invalid message type');
     }
     if (Buffer.byteLength(markdown.content) > 4_096) {

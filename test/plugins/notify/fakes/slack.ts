@@ -7,7 +7,11 @@ export const startSlack = (t: Pick<TestContext, 'after'>): Promise<Platform> =>
     if (request.url.pathname !== '/services/T000/B000/s3cr3t-hook-path') {
       return { status: 404, body: 'no_service', taken: false };
     }
-    if (!isJson(request) || !only(request.body, 'text', 'attachments', 'link_names', 'unfurl_links', 'unfurl_media') || typeof request.body.text !== 'string') {
+    if (
+      !isJson(request) ||
+      !only(request.body, 'text', 'attachments', 'link_names', 'unfurl_links', 'unfurl_media') ||
+      typeof request.body.text !== 'string'
+    ) {
       return { status: 400, body: 'invalid_payload', taken: false };
     }
     if (request.body.text === '') {
@@ -20,9 +24,14 @@ export const startSlack = (t: Pick<TestContext, 'after'>): Promise<Platform> =>
       text?: { type: string; text: string };
       elements?: readonly { type: string; url: string }[];
     }[];
-    const texts = [request.body.text, ...blocks.flatMap(({ text }) => (text === undefined ? [] : [text.text]))] as string[];
+    const texts = [
+      request.body.text,
+      ...blocks.flatMap(({ text }) => (text === undefined ? [] : [text.text])),
+    ] as string[];
     if (
-      texts.some((text) => text === '' || text.length > 3_000 || /[<>]|&(?!amp;|lt;|gt;)/.test(text)) ||
+      texts.some(
+        (text) => text === '' || text.length > 3_000 || /[<>]|&(?!amp;|lt;|gt;)/.test(text),
+      ) ||
       !/^#[0-9a-f]{6}$/.test(card?.color) ||
       blocks.length === 0
     ) {
@@ -30,7 +39,9 @@ export const startSlack = (t: Pick<TestContext, 'after'>): Promise<Platform> =>
     }
     if (
       blocks.some(
-        ({ type, elements = [] }) => !['section', 'actions'].includes(type) || elements.some((one) => one.type !== 'button' || !URL.canParse(one.url)),
+        ({ type, elements = [] }) =>
+          !['section', 'actions'].includes(type) ||
+          elements.some((one) => one.type !== 'button' || !URL.canParse(one.url)),
       )
     ) {
       return { status: 400, body: 'invalid_blocks', taken: false };

@@ -14,7 +14,10 @@ export interface Tracker extends Platform {
 /** The Events API v2: knows one key, and no field that it does not know. */
 export async function startPagerduty(t: Pick<TestContext, 'after'>): Promise<Tracker> {
   const incidents: Tracker['incidents'] = new Map();
-  const bad = (...errors: string[]) => ({ ...json({ status: 'invalid event', message: 'Event object is invalid', errors }, 400), taken: false });
+  const bad = (...errors: string[]) => ({
+    ...json({ status: 'invalid event', message: 'Event object is invalid', errors }, 400),
+    taken: false,
+  });
   const platform = await startPlatform(t, (request) => {
     const { body, url } = request;
     if (url.pathname !== pagerdutyPath || !isJson(request)) {
@@ -23,13 +26,35 @@ export async function startPagerduty(t: Pick<TestContext, 'after'>): Promise<Tra
     if (body.routing_key !== routingKey) {
       return bad("'routing_key' is invalid");
     }
-    if (!only(body, 'routing_key', 'event_action', 'dedup_key', 'payload', 'client', 'client_url', 'links') || !/^.{1,255}$/.test(body.dedup_key)) {
+    if (
+      !only(
+        body,
+        'routing_key',
+        'event_action',
+        'dedup_key',
+        'payload',
+        'client',
+        'client_url',
+        'links',
+      ) ||
+      !/^.{1,255}$/.test(body.dedup_key)
+    ) {
       return bad('unknown field');
     }
     const { payload, links = [] } = body;
     if (body.event_action === 'trigger') {
       const wrong =
-        !only(payload, 'summary', 'source', 'severity', 'timestamp', 'component', 'group', 'class', 'custom_details') ||
+        !only(
+          payload,
+          'summary',
+          'source',
+          'severity',
+          'timestamp',
+          'component',
+          'group',
+          'class',
+          'custom_details',
+        ) ||
         payload.summary === '' ||
         payload.summary.length > 1_024 ||
         payload.source === '' ||
@@ -47,7 +72,10 @@ export async function startPagerduty(t: Pick<TestContext, 'after'>): Promise<Tra
     } else if (incidents.get(body.dedup_key) === 'triggered' || body.event_action === 'resolve') {
       incidents.set(body.dedup_key, `${body.event_action as 'acknowledge'}d` as 'acknowledged');
     }
-    return { ...json({ status: 'success', message: 'Event processed', dedup_key: body.dedup_key }, 202), taken: true };
+    return {
+      ...json({ status: 'success', message: 'Event processed', dedup_key: body.dedup_key }, 202),
+      taken: true,
+    };
   });
   return Object.assign(platform, { incidents });
 }
@@ -60,18 +88,35 @@ export async function startOpsgenie(t: Pick<TestContext, 'after'>): Promise<Trac
     if (headers.authorization !== `GenieKey ${genieKey}`) {
       return { ...json({ message: 'Could not authenticate', took: 0.1 }, 401), taken: false };
     }
-    const [, alias, verb] = /^\/v2\/alerts(?:\/([^/]+)\/(close|acknowledge))?$/.exec(url.pathname) ?? [];
-    if (!isJson(request) || (alias !== undefined && url.searchParams.get('identifierType') !== 'alias')) {
+    const [, alias, verb] =
+      /^\/v2\/alerts(?:\/([^/]+)\/(close|acknowledge))?$/.exec(url.pathname) ?? [];
+    if (
+      !isJson(request) ||
+      (alias !== undefined && url.searchParams.get('identifierType') !== 'alias')
+    ) {
       return { ...json({ message: 'Request body is not processable' }, 422), taken: false };
     }
     if (alias === undefined) {
       const wrong =
-        !only(body, 'message', 'alias', 'description', 'details', 'priority', 'source', 'entity', 'tags') ||
+        !only(
+          body,
+          'message',
+          'alias',
+          'description',
+          'details',
+          'priority',
+          'source',
+          'entity',
+          'tags',
+        ) ||
         !/^[^]{1,130}$/.test(body.message) ||
         !/^P[1-5]$/.test(body.priority) ||
         body.alias.length > 512;
       if (wrong) {
-        return { ...json({ message: 'Request body is not processable', errors: {} }, 422), taken: false };
+        return {
+          ...json({ message: 'Request body is not processable', errors: {} }, 422),
+          taken: false,
+        };
       }
       if (incidents.get(body.alias) !== 'acknowledged') {
         incidents.set(body.alias, 'triggered');
@@ -81,7 +126,13 @@ export async function startOpsgenie(t: Pick<TestContext, 'after'>): Promise<Trac
     } else {
       incidents.set(alias, verb === 'close' ? 'resolved' : 'acknowledged');
     }
-    return { ...json({ result: 'Request will be processed', took: 0.1, requestId: crypto.randomUUID() }, 202), taken: true };
+    return {
+      ...json(
+        { result: 'Request will be processed', took: 0.1, requestId: crypto.randomUUID() },
+        202,
+      ),
+      taken: true,
+    };
   });
   return Object.assign(platform, { incidents });
 }

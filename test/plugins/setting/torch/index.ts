@@ -7,7 +7,8 @@ import { SettingChanged } from '../../../../plugins/setting/contract.ts';
 export default definePlugin({
   activate(ctx) {
     const keys = ['torch.brightness', 'torch.api_key', 'torch.built_in', 'torch.colors'];
-    const read = (): Record<string, unknown> => Object.fromEntries(keys.map((key) => [key, ctx.settings.get(key) ?? null]));
+    const read = (): Record<string, unknown> =>
+      Object.fromEntries(keys.map((key) => [key, ctx.settings.get(key) ?? null]));
     const found = read();
     const watched: [key: string, value: unknown][] = [];
     const events: unknown[] = [];

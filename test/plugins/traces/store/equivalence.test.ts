@@ -15,7 +15,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const input = JSON.parse(gunzipSync(readFileSync(new URL('../../../golden/traceql/traceql-input.json.gz', import.meta.url))).toString('utf8')) as {
+const input = JSON.parse(
+  gunzipSync(
+    readFileSync(new URL('../../../golden/traceql/traceql-input.json.gz', import.meta.url)),
+  ).toString('utf8'),
+) as {
   traces: object[];
 };
 const window = { startMs: 1_795_200_528_000, endMs: 1_795_204_068_000 };
@@ -72,7 +76,9 @@ const condition = fc.letrec<{ filter: string }>((tie) => ({
   filter: fc.oneof(
     { maxDepth: 2 },
     fc.constantFrom(...conditions),
-    fc.tuple(tie('filter'), fc.constantFrom('&&', '||'), tie('filter')).map(([a, sign, b]) => `(${a} ${sign} ${b})`),
+    fc
+      .tuple(tie('filter'), fc.constantFrom('&&', '||'), tie('filter'))
+      .map(([a, sign, b]) => `(${a} ${sign} ${b})`),
   ),
 })).filter;
 const spanset = condition.map((filter) => `{ ${filter} }`);
@@ -80,9 +86,21 @@ const query = fc
   .tuple(
     fc.oneof(
       spanset,
-      fc.tuple(spanset, fc.constantFrom('&&', '||', '>', '>>', '<', '<<', '~', '!>', '!<<', '!~', '&>>', '&<'), spanset).map((parts) => parts.join(' ')),
+      fc
+        .tuple(
+          spanset,
+          fc.constantFrom('&&', '||', '>', '>>', '<', '<<', '~', '!>', '!<<', '!~', '&>>', '&<'),
+          spanset,
+        )
+        .map((parts) => parts.join(' ')),
     ),
-    fc.constantFrom('', ' | count() > 1', ' | by(resource.service.name)', ' | avg(duration) > 100ms', ' | by(name) | count() = 1'),
+    fc.constantFrom(
+      '',
+      ' | count() > 1',
+      ' | by(resource.service.name)',
+      ' | avg(duration) > 100ms',
+      ' | by(name) | count() = 1',
+    ),
   )
   .map(([left, right]) => left + right);
 
@@ -106,8 +124,15 @@ describe('hints, dictionaries and blocks change no answer', () => {
         await store.tend({ now: true });
       }
     }
-    const { traces: everything } = await search(store.source(), parse('{ }'), { window, limit: 1000, spansPerSpanset: 1000 }, cost());
-    const whole = await Promise.all(everything.map(({ traceId }) => store.trace(Buffer.from(traceId, 'hex'))));
+    const { traces: everything } = await search(
+      store.source(),
+      parse('{ }'),
+      { window, limit: 1000, spansPerSpanset: 1000 },
+      cost(),
+    );
+    const whole = await Promise.all(
+      everything.map(({ traceId }) => store.trace(Buffer.from(traceId, 'hex'))),
+    );
     all = without(whole.map((trace) => trace!));
     return async () => {
       await store.close();
@@ -116,9 +141,20 @@ describe('hints, dictionaries and blocks change no answer', () => {
   });
 
   const answer = async (source: SpanSource, text: string, limit: number): Promise<string> => {
-    const { traces } = await search(source, parse(text), { window, limit, spansPerSpanset: 1000 }, cost());
+    const { traces } = await search(
+      source,
+      parse(text),
+      { window, limit, spansPerSpanset: 1000 },
+      cost(),
+    );
     return JSON.stringify(
-      traces.map((trace) => [trace.traceId, trace.spansets.map(({ spans, attributes }) => [attributes, spans.map(({ span }) => span.id).sort()])]),
+      traces.map((trace) => [
+        trace.traceId,
+        trace.spansets.map(({ spans, attributes }) => [
+          attributes,
+          spans.map(({ span }) => span.id).sort(),
+        ]),
+      ]),
     );
   };
 
@@ -126,7 +162,11 @@ describe('hints, dictionaries and blocks change no answer', () => {
     await fc.assert(
       fc.asyncProperty(query, fc.constantFrom(1, 7, 1000), async (text, limit) => {
         const printed = printQuery(parse(text));
-        assert.equal(await answer(store.source(), text, limit), await answer(all, text, limit), text);
+        assert.equal(
+          await answer(store.source(), text, limit),
+          await answer(all, text, limit),
+          text,
+        );
         assert.equal(await answer(all, printed, limit), await answer(all, text, limit), printed);
       }),
       { numRuns: 120 },
@@ -146,7 +186,12 @@ describe('hints, dictionaries and blocks change no answer', () => {
         const told = async (source: SpanSource): Promise<string> => {
           const { series } = await metrics(source, parse(`${text} | ${stage}`), asked, cost());
           return JSON.stringify(
-            series.map(({ labels, values }) => [labels, Array.from(values, (value) => (Number.isNaN(value) ? null : Number(value.toPrecision(9))))]),
+            series.map(({ labels, values }) => [
+              labels,
+              Array.from(values, (value) =>
+                Number.isNaN(value) ? null : Number(value.toPrecision(9)),
+              ),
+            ]),
           );
         };
         assert.equal(await told(store.source()), await told(all), `${text} | ${stage}`);

@@ -9,7 +9,13 @@ import { rowsIn } from '../metric-rows.ts';
 import { folder, openService, type Service } from '../store-house.ts';
 
 const told = ({ notices }: Service): MetricRow[] =>
-  notices.splice(0).flatMap(({ kind, value }) => (kind === 'span-metrics' ? (value as SpanMetricsNotice).flatMap(({ body }) => rowsIn(body)) : []));
+  notices
+    .splice(0)
+    .flatMap(({ kind, value }) =>
+      kind === 'span-metrics'
+        ? (value as SpanMetricsNotice).flatMap(({ body }) => rowsIn(body))
+        : [],
+    );
 const named = (rows: readonly MetricRow[], name: string): Record<string, number> =>
   Object.fromEntries(
     rows
@@ -23,7 +29,10 @@ test('calls, errors and durations are counted by service, name, kind, status and
   const push = (ms: number, status: number): Promise<unknown> =>
     service.methods.push({
       format: 'otlp-proto',
-      body: bodyOf({ 'service.name': 'shop', device_id: '99' }, { trace: traceId(now + ms), id: spanId(1), name: 'GET /', kind: 2, status, ms }),
+      body: bodyOf(
+        { 'service.name': 'shop', device_id: '99' },
+        { trace: traceId(now + ms), id: spanId(1), name: 'GET /', kind: 2, status, ms },
+      ),
       stamp: { device_id: '7' },
     });
   for (const ms of [1, 2, 3, 100, 20_000]) {
@@ -80,7 +89,10 @@ test('calls, errors and durations are counted by service, name, kind, status and
   assert.deepEqual(named(told(service), 'calls_total'), { STATUS_CODE_UNSET: 6 });
   now += 60_000;
   await service.methods.tend();
-  assert.deepEqual(named(told(service), 'calls_total'), { STATUS_CODE_UNSET: 6, STATUS_CODE_ERROR: 1 });
+  assert.deepEqual(named(told(service), 'calls_total'), {
+    STATUS_CODE_UNSET: 6,
+    STATUS_CODE_ERROR: 1,
+  });
   now += 3_700_000;
   await service.methods.tend();
   assert.deepEqual(told(service), []);
@@ -90,10 +102,16 @@ test('calls, errors and durations are counted by service, name, kind, status and
 test('there are no more series than are allowed, and what they cannot tell is counted', async (t) => {
   const service = await openService(t, { limits: { metricSeries: 40 } });
   for (const name of ['a', 'b', 'c', 'd', 'a']) {
-    await service.methods.push({ format: 'otlp-proto', body: bodyOf({ 'service.name': 'shop' }, { trace: traceId(1), id: spanId(1), name }) });
+    await service.methods.push({
+      format: 'otlp-proto',
+      body: bodyOf({ 'service.name': 'shop' }, { trace: traceId(1), id: spanId(1), name }),
+    });
   }
   await service.methods.tend({ now: true });
-  assert.deepEqual(new Set(told(service).map(({ labels }) => labels['span_name'])), new Set(['a', 'b']));
+  assert.deepEqual(
+    new Set(told(service).map(({ labels }) => labels['span_name'])),
+    new Set(['a', 'b']),
+  );
   const { metricSeries, metricSpansDropped } = service.methods.stats();
   assert.deepEqual([metricSeries, metricSpansDropped], [36, 2]);
 });
@@ -111,7 +129,11 @@ test('counters begin anew after a restart, and what was counted before is not co
 });
 
 test('many samples are told in several bodies, each series in one of them', () => {
-  const rows = Array.from({ length: 25_000 }, (_, at): MetricRow => ({ labels: { __name__: 'calls', span_name: `ü ${at}` }, time: startMs, value: at / 2 }));
+  const rows = Array.from({ length: 25_000 }, (_, at): MetricRow => ({
+    labels: { __name__: 'calls', span_name: `ü ${at}` },
+    time: startMs,
+    value: at / 2,
+  }));
   const writer = new SpanMetricsWriter();
   assert.deepEqual(
     writer.bodies(rows).map((body) => body.rows),
@@ -130,7 +152,10 @@ test('a push tells what was counted when it is time, and does not wait for the t
   const push = (): Promise<unknown> =>
     service.methods.push({
       format: 'otlp-proto',
-      body: bodyOf({ 'service.name': 'shop' }, { trace: traceId(now), id: spanId(1), name: 'GET /', kind: 2, ms: 1 }),
+      body: bodyOf(
+        { 'service.name': 'shop' },
+        { trace: traceId(now), id: spanId(1), name: 'GET /', kind: 2, ms: 1 },
+      ),
     });
   await push();
   assert.deepEqual(told(service), []);

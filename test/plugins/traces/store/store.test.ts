@@ -7,14 +7,29 @@ import { gzipSync } from 'node:zlib';
 import { nodeFiles } from 'svc/store';
 
 import { bodyOf, type Sent, spanId, startMs, traceId } from '../bodies.ts';
-import { folder, jsonOf, type Loose, noCall, openService, openStore, type Service } from '../store-house.ts';
+import {
+  folder,
+  jsonOf,
+  type Loose,
+  noCall,
+  openService,
+  openStore,
+  type Service,
+} from '../store-house.ts';
 
 const window = { start: startMs - 10_000, end: startMs + 1_000_000 };
 const push = ({ methods }: Service, resource: Record<string, string>, ...spans: Sent[]) =>
   methods.push({ format: 'otlp-proto', body: bodyOf(resource, ...spans) });
 const found = async ({ methods }: Service, query: string): Promise<string[]> =>
-  (await methods.search({ query, ...window }, noCall)).traces.map((trace) => trace.traceId.replace(/^0+/, ''));
-const span = (number: number, more: Partial<Sent> = {}): Sent => ({ trace: traceId(number), id: spanId(number), startMs: startMs + number, ...more });
+  (await methods.search({ query, ...window }, noCall)).traces.map((trace) =>
+    trace.traceId.replace(/^0+/, ''),
+  );
+const span = (number: number, more: Partial<Sent> = {}): Sent => ({
+  trace: traceId(number),
+  id: spanId(number),
+  startMs: startMs + number,
+  ...more,
+});
 
 describe('what was taken', () => {
   test('stays when a later start writes its first block at the same millisecond of the clock', async (t) => {
@@ -31,7 +46,10 @@ describe('what was taken', () => {
   test('counts once in metrics, however often and wherever it was pushed', async (t) => {
     const service = await openService(t);
     const count = async (query: string): Promise<number[]> => {
-      const { values } = await service.methods.metrics({ query, start: startMs + 60_000, end: startMs + 60_000, step: 120_000 }, noCall);
+      const { values } = await service.methods.metrics(
+        { query, start: startMs + 60_000, end: startMs + 60_000, step: 120_000 },
+        noCall,
+      );
       return values.map((one) => one[0]!);
     };
     const spans = Array.from({ length: 300 }, (_, at) => span(at + 1));
@@ -48,19 +66,33 @@ describe('what was taken', () => {
   test('of one device does not hide, nor stand in for, what another has sent under the same ids', async (t) => {
     const service = await openService(t);
     const sent = (device: string, status: number): Promise<unknown> =>
-      service.methods.push({ format: 'otlp-proto', body: bodyOf({ 'service.name': 'a' }, span(1, { status })), stamp: { device_id: device } });
+      service.methods.push({
+        format: 'otlp-proto',
+        body: bodyOf({ 'service.name': 'a' }, span(1, { status })),
+        stamp: { device_id: device },
+      });
     const seenBy = async (device?: string): Promise<unknown[]> => {
-      const sight = device === undefined ? {} : { enforce: [{ name: 'device_id', op: '=', value: device }] as const };
+      const sight =
+        device === undefined
+          ? {}
+          : { enforce: [{ name: 'device_id', op: '=', value: device }] as const };
       const counted = async (query: string): Promise<number[]> => {
-        const { values } = await service.methods.metrics({ query, start: startMs + 60_000, end: startMs + 60_000, step: 120_000, ...sight }, noCall);
+        const { values } = await service.methods.metrics(
+          { query, start: startMs + 60_000, end: startMs + 60_000, step: 120_000, ...sight },
+          noCall,
+        );
         return values.map((one) => one[0]!);
       };
-      const { traces } = await service.methods.search({ query: '{ }', ...window, ...sight }, noCall);
+      const { traces } = await service.methods.search(
+        { query: '{ }', ...window, ...sight },
+        noCall,
+      );
       return [
         ...(await counted('{ } | count_over_time()')),
         ...(await counted('{ status = error } | count_over_time()')),
         traces.map(({ matched }) => matched),
-        jsonOf(await service.methods.trace({ traceId: '1', form: 'v1', ...sight }, noCall)).batches.length,
+        jsonOf(await service.methods.trace({ traceId: '1', form: 'v1', ...sight }, noCall)).batches
+          .length,
       ];
     };
     await sent('7', 0);
@@ -99,7 +131,13 @@ describe('what was taken', () => {
     assert.deepEqual([fourth.methods.stats().headSpans, fourth.methods.stats().walBytes], [0, 0]);
     await push(fourth, {}, span(5));
     await fourth.close();
-    assert.deepEqual(await found(await openService(t, { folder: place }), '{ }'), ['5', '4', '3', '2', '1']);
+    assert.deepEqual(await found(await openService(t, { folder: place }), '{ }'), [
+      '5',
+      '4',
+      '3',
+      '2',
+      '1',
+    ]);
   });
 
   test('comes back as it was sent, to the nanosecond and to the last of 64 bits', async (t) => {
@@ -141,22 +179,53 @@ describe('what was taken', () => {
       { key: 'low', value: { intValue: '-9223372036854775808' } },
       { key: 'part', value: { doubleValue: 0.1 } },
       { key: 'yes', value: { boolValue: true } },
-      { key: 'list', value: { arrayValue: { values: [{ stringValue: 'a' }, { intValue: '1' }, { arrayValue: { values: [{ boolValue: false }] } }] } } },
+      {
+        key: 'list',
+        value: {
+          arrayValue: {
+            values: [
+              { stringValue: 'a' },
+              { intValue: '1' },
+              { arrayValue: { values: [{ boolValue: false }] } },
+            ],
+          },
+        },
+      },
       {
         key: 'map',
-        value: { kvlistValue: { values: [{ key: 'inner', value: { kvlistValue: { values: [{ key: 'deep', value: { stringValue: 'x' } }] } } }] } },
+        value: {
+          kvlistValue: {
+            values: [
+              {
+                key: 'inner',
+                value: { kvlistValue: { values: [{ key: 'deep', value: { stringValue: 'x' } }] } },
+              },
+            ],
+          },
+        },
       },
     ]);
     assert.deepEqual(
       [sent.parentSpanId, sent.links[0].spanId],
-      [Buffer.from(spanId(9), 'hex').toString('base64'), Buffer.from(spanId(8), 'hex').toString('base64')],
+      [
+        Buffer.from(spanId(9), 'hex').toString('base64'),
+        Buffer.from(spanId(8), 'hex').toString('base64'),
+      ],
     );
-    assert.equal(sent.events[0].timeUnixNano, String(BigInt(startMs + 1) * 1_000_000n + 5_000_000n));
+    assert.equal(
+      sent.events[0].timeUnixNano,
+      String(BigInt(startMs + 1) * 1_000_000n + 5_000_000n),
+    );
   });
 
   test('can be sent on as protobuf', async (t) => {
     const service = await openService(t);
-    await push(service, { 'service.name': 'a' }, span(1, { attributes: { n: 1 }, events: [{ name: 'e' }] }), span(1, { id: spanId(2), parent: spanId(1) }));
+    await push(
+      service,
+      { 'service.name': 'a' },
+      span(1, { attributes: { n: 1 }, events: [{ name: 'e' }] }),
+      span(1, { id: spanId(2), parent: spanId(1) }),
+    );
     const body = (await service.methods.trace({ traceId: '1', form: 'proto' }, noCall))!;
     const other = await openService(t);
     assert.equal((await other.methods.push({ format: 'otlp-proto', body })).accepted, 2);
@@ -168,39 +237,72 @@ describe('what was taken', () => {
 
   test('is one trace, wherever its parts lie and however often they were sent', async (t) => {
     const service = await openService(t);
-    const parts = [span(1, { id: spanId(1) }), span(1, { id: spanId(2), parent: spanId(1), status: 2 }), span(1, { id: spanId(3), parent: spanId(2) })];
+    const parts = [
+      span(1, { id: spanId(1) }),
+      span(1, { id: spanId(2), parent: spanId(1), status: 2 }),
+      span(1, { id: spanId(3), parent: spanId(2) }),
+    ];
     for (const part of parts) {
       await push(service, { 'service.name': 'a' }, part);
       await push(service, { 'service.name': 'a' }, part);
       await service.methods.tend({ now: true });
       await push(service, { 'service.name': 'a' }, part);
     }
-    const { traces } = await service.methods.search({ query: '{ status = error } >> { }', ...window }, noCall);
+    const { traces } = await service.methods.search(
+      { query: '{ status = error } >> { }', ...window },
+      noCall,
+    );
     assert.deepEqual(
       traces.map(({ matched, services }) => [matched, services['a']]),
       [[1, { spanCount: 3, errorCount: 1 }]],
     );
     assert.deepEqual((await found(service, '{ } | count() = 3')).length, 1);
     const { batches } = jsonOf(await service.methods.trace({ traceId: '1', form: 'v1' }, noCall));
-    assert.equal(batches.flatMap((batch: Loose) => batch.scopeSpans.flatMap((scope: Loose) => scope.spans)).length, 3);
+    assert.equal(
+      batches.flatMap((batch: Loose) => batch.scopeSpans.flatMap((scope: Loose) => scope.spans))
+        .length,
+      3,
+    );
   });
 
   test('carries who sent it as the server knows it, whatever the sender says', async (t) => {
     const service = await openService(t);
     const claim = { 'service.name': 'a', device_id: '99', edge_id: '99' };
-    await service.methods.push({ format: 'otlp-proto', body: bodyOf(claim, span(1)), stamp: { device_id: '7', edge_id: '3' } });
-    await service.methods.push({ format: 'otlp-proto', body: bodyOf(claim, span(2)), stamp: { device_id: '8' } });
+    await service.methods.push({
+      format: 'otlp-proto',
+      body: bodyOf(claim, span(1)),
+      stamp: { device_id: '7', edge_id: '3' },
+    });
+    await service.methods.push({
+      format: 'otlp-proto',
+      body: bodyOf(claim, span(2)),
+      stamp: { device_id: '8' },
+    });
     await push(service, claim, span(3));
     for (const _ of [1, 2]) {
-      assert.deepEqual(await found(service, '{ resource.device_id = "7" && resource.edge_id = "3" }'), ['1']);
-      assert.deepEqual(await found(service, '{ resource.device_id = "8" && resource.edge_id = nil }'), ['2']);
+      assert.deepEqual(
+        await found(service, '{ resource.device_id = "7" && resource.edge_id = "3" }'),
+        ['1'],
+      );
+      assert.deepEqual(
+        await found(service, '{ resource.device_id = "8" && resource.edge_id = nil }'),
+        ['2'],
+      );
       assert.deepEqual(await found(service, '{ .device_id = "99" }'), []);
       assert.deepEqual(await found(service, '{ resource.device_id = nil }'), ['3']);
       const enforce = [{ name: 'device_id', op: '=', value: '7' }] as const;
-      assert.deepEqual((await service.methods.search({ query: '{ }', ...window, enforce }, noCall)).traces.length, 1);
-      assert.equal(await service.methods.trace({ traceId: '2', form: 'v1', enforce }, noCall), undefined);
       assert.deepEqual(
-        (await service.methods.tagValues({ tag: 'resource.device_id', ...window, enforce }, noCall)).map(({ value }) => value),
+        (await service.methods.search({ query: '{ }', ...window, enforce }, noCall)).traces.length,
+        1,
+      );
+      assert.equal(
+        await service.methods.trace({ traceId: '2', form: 'v1', enforce }, noCall),
+        undefined,
+      );
+      assert.deepEqual(
+        (
+          await service.methods.tagValues({ tag: 'resource.device_id', ...window, enforce }, noCall)
+        ).map(({ value }) => value),
         ['7'],
       );
       await service.methods.tend({ now: true });
@@ -237,27 +339,67 @@ describe('a push', () => {
         },
       ],
     };
-    await service.methods.push({ format: 'otlp-json', body: gzipSync(JSON.stringify(json)), encoding: 'gzip' });
+    await service.methods.push({
+      format: 'otlp-json',
+      body: gzipSync(JSON.stringify(json)),
+      encoding: 'gzip',
+    });
     const { batches } = jsonOf(await service.methods.trace({ traceId: '1', form: 'v1' }, noCall));
     const [sent] = batches[0].scopeSpans[0].spans;
     assert.deepEqual(
-      [sent.kind, sent.status, sent.startTimeUnixNano, sent.attributes[0].value, sent.attributes[1].value],
-      ['SPAN_KIND_SERVER', { code: 'STATUS_CODE_ERROR' }, `${startMs}000001`, { doubleValue: 2 }, { intValue: '2' }],
+      [
+        sent.kind,
+        sent.status,
+        sent.startTimeUnixNano,
+        sent.attributes[0].value,
+        sent.attributes[1].value,
+      ],
+      [
+        'SPAN_KIND_SERVER',
+        { code: 'STATUS_CODE_ERROR' },
+        `${startMs}000001`,
+        { doubleValue: 2 },
+        { intValue: '2' },
+      ],
     );
-    assert.deepEqual(await service.methods.push({ format: 'otlp-json', body: Buffer.from('{"resourceSpans":[]}') }), { accepted: 0, rejected: 0, reasons: [] });
+    assert.deepEqual(
+      await service.methods.push({
+        format: 'otlp-json',
+        body: Buffer.from('{"resourceSpans":[]}'),
+      }),
+      { accepted: 0, rejected: 0, reasons: [] },
+    );
   });
 
   test('that is broken is refused whole, and leaves nothing behind', async (t) => {
     const service = await openService(t);
     await push(service, { 'service.name': 'a' }, span(1));
-    const body = bodyOf({ 'service.name': 'b' }, span(1, { id: spanId(2) }), span(3, { attributes: { n: 1 }, events: [{ name: 'e', attributes: { m: 1 } }] }));
+    const body = bodyOf(
+      { 'service.name': 'b' },
+      span(1, { id: spanId(2) }),
+      span(3, { attributes: { n: 1 }, events: [{ name: 'e', attributes: { m: 1 } }] }),
+    );
     for (let length = 1; length < body.length; length += 3) {
-      await assert.rejects(service.methods.push({ format: 'otlp-proto', body: body.subarray(0, length) }), { code: 'invalid_argument' });
+      await assert.rejects(
+        service.methods.push({ format: 'otlp-proto', body: body.subarray(0, length) }),
+        { code: 'invalid_argument' },
+      );
     }
-    await assert.rejects(service.methods.push({ format: 'otlp-proto', body: Buffer.from('garbage') }), { code: 'invalid_argument' });
-    await assert.rejects(service.methods.push({ format: 'otlp-json', body: Buffer.from('{') }), /no JSON/);
-    await assert.rejects(service.methods.push({ format: 'otlp-json', body: Buffer.from('{"resourceSpans":5}') }), /resourceSpans is no array/);
-    await assert.rejects(service.methods.push({ format: 'otlp-proto', body, encoding: 'br' }), { status: 415 });
+    await assert.rejects(
+      service.methods.push({ format: 'otlp-proto', body: Buffer.from('garbage') }),
+      { code: 'invalid_argument' },
+    );
+    await assert.rejects(
+      service.methods.push({ format: 'otlp-json', body: Buffer.from('{') }),
+      /no JSON/,
+    );
+    await assert.rejects(
+      service.methods.push({ format: 'otlp-json', body: Buffer.from('{"resourceSpans":5}') }),
+      /resourceSpans is no array/,
+    );
+    await assert.rejects(service.methods.push({ format: 'otlp-proto', body, encoding: 'br' }), {
+      status: 415,
+    });
     assert.deepEqual(await found(service, '{ }'), ['1']);
     await service.methods.push({ format: 'otlp-proto', body });
     assert.deepEqual(await found(service, '{ resource.service.name = "b" }'), ['3', '1']);
@@ -266,7 +408,11 @@ describe('a push', () => {
   });
 
   test('is taken but for the spans that cannot be, and says why', async (t) => {
-    const service = await openService(t, { limits: { traceSpans: 2, spanBytes: 500, bodyBytes: 4000 } }, () => startMs);
+    const service = await openService(
+      t,
+      { limits: { traceSpans: 2, spanBytes: 500, bodyBytes: 4000 } },
+      () => startMs,
+    );
     const spans = [
       span(1),
       { ...span(2), trace: '00'.repeat(16) },
@@ -274,24 +420,38 @@ describe('a push', () => {
       span(3, { startMs: startMs + 2 * 86_400_000 }),
       span(4, { attributes: { long: 'x'.repeat(600) } }),
     ];
-    assert.deepEqual(await push(service, {}, ...spans, span(1, { id: spanId(5) }), span(1, { id: spanId(6) })), {
-      accepted: 2,
-      rejected: 5,
-      reasons: [
-        'a span has no proper trace id (1 refused)',
-        'a span has no proper id (1 refused)',
-        'a span starts in the future (1 refused)',
-        'a span has more than 500 bytes (1 refused)',
-        'a trace has more than 2 spans (1 refused)',
-      ],
+    assert.deepEqual(
+      await push(service, {}, ...spans, span(1, { id: spanId(5) }), span(1, { id: spanId(6) })),
+      {
+        accepted: 2,
+        rejected: 5,
+        reasons: [
+          'a span has no proper trace id (1 refused)',
+          'a span has no proper id (1 refused)',
+          'a span starts in the future (1 refused)',
+          'a span has more than 500 bytes (1 refused)',
+          'a trace has more than 2 spans (1 refused)',
+        ],
+      },
+    );
+    await assert.rejects(service.methods.push({ format: 'otlp-proto', body: Buffer.alloc(5000) }), {
+      status: 413,
     });
-    await assert.rejects(service.methods.push({ format: 'otlp-proto', body: Buffer.alloc(5000) }), { status: 413 });
-    await assert.rejects(service.methods.push({ format: 'otlp-proto', body: gzipSync(Buffer.alloc(5000)), encoding: 'gzip' }), { status: 413 });
+    await assert.rejects(
+      service.methods.push({
+        format: 'otlp-proto',
+        body: gzipSync(Buffer.alloc(5000)),
+        encoding: 'gzip',
+      }),
+      { status: 413 },
+    );
     assert.deepEqual(await found(service, '{ }'), ['1']);
   });
 
   test('is stored without what is beyond the limits of a span', async (t) => {
-    const service = await openService(t, { limits: { attributes: 2, valueLength: 4, keyLength: 5, nameLength: 6, events: 1, links: 1 } });
+    const service = await openService(t, {
+      limits: { attributes: 2, valueLength: 4, keyLength: 5, nameLength: 6, events: 1, links: 1 },
+    });
     const answer = await push(
       service,
       {},
@@ -302,7 +462,11 @@ describe('a push', () => {
         links: [{ trace: traceId(1), id: 'ab' }],
       }),
     );
-    assert.deepEqual(answer, { accepted: 1, rejected: 0, reasons: ['1 spans were stored without what is beyond the limits of a span'] });
+    assert.deepEqual(answer, {
+      accepted: 1,
+      rejected: 0,
+      reasons: ['1 spans were stored without what is beyond the limits of a span'],
+    });
     const { batches } = jsonOf(await service.methods.trace({ traceId: '1', form: 'v1' }, noCall));
     const [sent] = batches[0].scopeSpans[0].spans;
     assert.deepEqual(
@@ -321,14 +485,45 @@ describe('a push', () => {
   });
 
   test('whatever is cut is told with the push, each time and for each span', async (t) => {
-    const service = await openService(t, { limits: { attributes: 2, valueLength: 4, keyLength: 5, nameLength: 6 } });
-    const told = (spans: number): readonly string[] => [`${spans} spans were stored without what is beyond the limits of a span`];
+    const service = await openService(t, {
+      limits: { attributes: 2, valueLength: 4, keyLength: 5, nameLength: 6 },
+    });
+    const told = (spans: number): readonly string[] => [
+      `${spans} spans were stored without what is beyond the limits of a span`,
+    ];
     for (const _time of [1, 2]) {
-      assert.deepEqual((await push(service, {}, span(1), span(2, { attributes: { a: 'abcde' } }))).reasons, told(1), 'a text');
-      assert.deepEqual((await push(service, {}, span(3, { name: 'a long name' }))).reasons, told(1), 'a name');
-      assert.deepEqual((await push(service, {}, span(4, { attributes: { a: ['abcde'] } }), span(5, { message: 'out of order' }))).reasons, told(2), 'both');
-      assert.deepEqual((await push(service, { 'a.b.c.d': 'x' }, span(6), span(7))).reasons, told(2), 'what all spans of a resource lack');
-      assert.deepEqual((await push(service, { a: '1', b: '2', c: '3' }, span(8))).reasons, told(1), 'an attribute of the resource');
+      assert.deepEqual(
+        (await push(service, {}, span(1), span(2, { attributes: { a: 'abcde' } }))).reasons,
+        told(1),
+        'a text',
+      );
+      assert.deepEqual(
+        (await push(service, {}, span(3, { name: 'a long name' }))).reasons,
+        told(1),
+        'a name',
+      );
+      assert.deepEqual(
+        (
+          await push(
+            service,
+            {},
+            span(4, { attributes: { a: ['abcde'] } }),
+            span(5, { message: 'out of order' }),
+          )
+        ).reasons,
+        told(2),
+        'both',
+      );
+      assert.deepEqual(
+        (await push(service, { 'a.b.c.d': 'x' }, span(6), span(7))).reasons,
+        told(2),
+        'what all spans of a resource lack',
+      );
+      assert.deepEqual(
+        (await push(service, { a: '1', b: '2', c: '3' }, span(8))).reasons,
+        told(1),
+        'an attribute of the resource',
+      );
       assert.deepEqual((await push(service, { a: '1' }, span(9, { name: 'short' }))).reasons, []);
     }
   });
@@ -338,7 +533,10 @@ describe('a push', () => {
     const answer = await push(service, {}, span(1), span(1, { id: '0'.repeat(16), name: 'no id' }));
     assert.deepEqual(answer, { accepted: 2, rejected: 0, reasons: [] });
     const { batches } = jsonOf(await service.methods.trace({ traceId: '1', form: 'v1' }, noCall));
-    assert.deepEqual(batches[0].scopeSpans[0].spans.map(({ name }: Loose) => name).sort(), ['no id', 'op']);
+    assert.deepEqual(batches[0].scopeSpans[0].spans.map(({ name }: Loose) => name).sort(), [
+      'no id',
+      'op',
+    ]);
     await service.methods.tend({ now: true });
     assert.deepEqual(await found(service, '{ name = "no id" && nestedSetParent = -1 }'), ['1']);
   });
@@ -348,7 +546,10 @@ describe('a push', () => {
     const store = await openStore(t, { disk: { everyMs: 0, look: () => ({ free, total: 20e9 }) } });
     await store.push('otlp-proto', bodyOf({}, span(1)));
     free = 1e6;
-    await assert.rejects(store.push('otlp-proto', bodyOf({}, span(2))), { code: 'unavailable', retryAfterSeconds: 30 });
+    await assert.rejects(store.push('otlp-proto', bodyOf({}, span(2))), {
+      code: 'unavailable',
+      retryAfterSeconds: 30,
+    });
     assert.equal((await store.trace(Buffer.from(traceId(1), 'hex')))?.spans.length, 1);
     free = 10e9;
     assert.equal((await store.push('otlp-proto', bodyOf({}, span(2)))).accepted, 1);
@@ -361,7 +562,8 @@ describe('a push', () => {
       create: async (path: string) => {
         const file = await nodeFiles.create(path);
         return {
-          write: (...args: Parameters<typeof file.write>) => (broken ? Promise.reject(new Error('no space left')) : file.write(...args)),
+          write: (...args: Parameters<typeof file.write>) =>
+            broken ? Promise.reject(new Error('no space left')) : file.write(...args),
           sync: () => file.sync(),
           truncate: (size: number) => file.truncate(size),
           close: () => file.close(),
@@ -376,7 +578,11 @@ describe('a push', () => {
     await store.push('otlp-proto', bodyOf({}, span(3)));
     const ids = [1, 2, 3];
     const held = async (from: typeof store): Promise<boolean[]> =>
-      Promise.all(ids.map(async (number) => (await from.trace(Buffer.from(traceId(number), 'hex'))) !== undefined));
+      Promise.all(
+        ids.map(
+          async (number) => (await from.trace(Buffer.from(traceId(number), 'hex'))) !== undefined,
+        ),
+      );
     assert.deepEqual(await held(store), [true, false, true]);
     await store.tend({ now: true });
     assert.deepEqual(await held(store), [true, false, true]);
@@ -389,7 +595,11 @@ describe('blocks', () => {
     const service = await openService(t, { limits: { headSpans: 100 } });
     const count = 1000;
     for (let first = 1; first <= count; first += 50) {
-      await Promise.all(Array.from({ length: 50 }, (_, index) => push(service, { 'service.name': `s${index % 3}` }, span(first + index))));
+      await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          push(service, { 'service.name': `s${index % 3}` }, span(first + index)),
+        ),
+      );
       if (first % 200 === 1) {
         await service.methods.tend();
       }
@@ -431,12 +641,20 @@ describe('blocks', () => {
     assert.equal((await service.methods.tend()).blocks, 2);
     assert.equal(await service.methods.trace({ traceId: '1', form: 'v1' }, noCall), undefined);
     now += 100 * day;
-    assert.equal((await service.methods.tend()).blocks, 2, 'nothing is old without something newer');
+    assert.equal(
+      (await service.methods.tend()).blocks,
+      2,
+      'nothing is old without something newer',
+    );
   });
 
   test('that are gone while somebody reads are read to the end', async (t) => {
     const place = folder(t);
-    const store = await openStore(t, { folder: place, limits: { maxBytes: 1 }, now: () => startMs });
+    const store = await openStore(t, {
+      folder: place,
+      limits: { maxBytes: 1 },
+      now: () => startMs,
+    });
     for (const number of [1, 2]) {
       await store.push('otlp-proto', bodyOf({ 'service.name': 'a' }, span(number)));
       if (number === 1) {
@@ -474,11 +692,20 @@ describe('blocks', () => {
       const second = await openService(t, { folder: place });
       assert.deepEqual(await found(second, '{ span.n > 0 }'), ['3', '1']);
       assert.equal(second.methods.stats().damage.length, 1);
-      await assert.rejects(second.methods.trace({ traceId: '2', form: 'v1' }, noCall), /may lie in what cannot be read/);
-      const told = JSON.parse(Buffer.from(await second.methods.searchJson({ query: '{ span.n > 0 }', ...window }, noCall)).toString());
+      await assert.rejects(
+        second.methods.trace({ traceId: '2', form: 'v1' }, noCall),
+        /may lie in what cannot be read/,
+      );
+      const told = JSON.parse(
+        Buffer.from(
+          await second.methods.searchJson({ query: '{ span.n > 0 }', ...window }, noCall),
+        ).toString(),
+      );
       assert.deepEqual([told.status, told.warnings.length], ['PARTIAL', 1]);
       assert.deepEqual(
-        (await second.methods.tagValues({ tag: 'span.n', ...window }, noCall)).map(({ value }) => value),
+        (await second.methods.tagValues({ tag: 'span.n', ...window }, noCall)).map(
+          ({ value }) => value,
+        ),
         ['1', '3'],
       );
     });

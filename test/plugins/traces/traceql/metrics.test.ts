@@ -3,7 +3,12 @@ import { test } from 'node:test';
 
 import { budget, matcher } from 'svc/query';
 
-import { metrics, type MetricsOptions, type MetricsResult, parse } from '../../../../plugins/traces/traceql/engine.ts';
+import {
+  metrics,
+  type MetricsOptions,
+  type MetricsResult,
+  parse,
+} from '../../../../plugins/traces/traceql/engine.ts';
 import type { SpanSource, TraceBatch } from '../../../../plugins/traces/traceql/source.ts';
 import { epochMs, memorySource, traceOf } from '../spans.ts';
 
@@ -32,11 +37,16 @@ const ask = (query: string, options: Partial<MetricsOptions> = {}): Promise<Metr
   );
 
 /** Series by their labels, values in a row. */
-async function told(query: string, options: Partial<MetricsOptions> = {}): Promise<Record<string, string>> {
+async function told(
+  query: string,
+  options: Partial<MetricsOptions> = {},
+): Promise<Record<string, string>> {
   const { series } = await ask(query, options);
   return Object.fromEntries(
     series.map(({ labels, values }) => [
-      labels.map(({ key, value }) => `${key}=${'value' in value ? String(value.value) : ''}`).join(),
+      labels
+        .map(({ key, value }) => `${key}=${'value' in value ? String(value.value) : ''}`)
+        .join(),
       Array.from(values, (value) => String(Math.round(value * 1000) / 1000)).join(' '),
     ]),
   );
@@ -61,7 +71,10 @@ const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'resource.service.name=b': 'NaN NaN 11 NaN',
     'resource.service.name=c': 'NaN NaN NaN 19',
   },
-  '{ } | count_over_time() by (resource.service.name) | bottomk(1)': { 'resource.service.name=a': '0 NaN 1 1', 'resource.service.name=b': 'NaN 1 NaN NaN' },
+  '{ } | count_over_time() by (resource.service.name) | bottomk(1)': {
+    'resource.service.name=a': '0 NaN 1 1',
+    'resource.service.name=b': 'NaN 1 NaN NaN',
+  },
   '{ } | histogram_over_time(span.size)': {
     '__bucket=1': '0 1 0 0',
     '__bucket=2': '0 1 0 0',
@@ -85,13 +98,19 @@ test('buckets of durations double from a nanosecond on', async () => {
 
 test('a window that is asked about as a whole holds its beginning', async () => {
   const whole = { start: epochMs + 9_000, end: epochMs + 9_000, step: 8_000 };
-  const [open, closed] = await Promise.all([ask('{ } | count_over_time()', whole), ask('{ } | count_over_time()', { ...whole, closed: true })]);
+  const [open, closed] = await Promise.all([
+    ask('{ } | count_over_time()', whole),
+    ask('{ } | count_over_time()', { ...whole, closed: true }),
+  ]);
   const count = (asked: typeof open): number => asked.series[0]!.values[0]!;
   assert.deepEqual([count(open), count(closed)], [8, 9]);
 });
 
 test('a quantile is right to a fiftieth', async () => {
-  const { series } = await ask('{ } | quantile_over_time(duration, 0.5, 1)', { start: epochMs + 12_000, step: 12_000 });
+  const { series } = await ask('{ } | quantile_over_time(duration, 0.5, 1)', {
+    start: epochMs + 12_000,
+    step: 12_000,
+  });
   const [median, most] = series.map(({ labels, values }) => {
     assert.equal(labels[0]!.key, 'p');
     return values[0]!;
@@ -109,7 +128,10 @@ test('a sample tells about the spans after the one before it, up to its own time
 });
 
 test('what the asker may not see is not counted', async () => {
-  assert.deepEqual(await told('{ } | count_over_time()', { enforce: [matcher('device_id', '=', '1')] }), { '__name__=count_over_time': '0 2 2 2' });
+  assert.deepEqual(
+    await told('{ } | count_over_time()', { enforce: [matcher('device_id', '=', '1')] }),
+    { '__name__=count_over_time': '0 2 2 2' },
+  );
 });
 
 /** A hundred batches of a hundred spans, and how many of them were read. */
@@ -119,7 +141,12 @@ function heavy(): SpanSource & { batches: number } {
     async *traces(): AsyncIterable<TraceBatch> {
       for (let batch = 0; batch < 100; batch++) {
         one.batches++;
-        const traces = Array.from({ length: 100 }, (_, at) => traceOf(id(1) + id(batch * 100 + at), { id: id(batch * 100 + at + 1), ms: 2 ** (at % 10) }));
+        const traces = Array.from({ length: 100 }, (_, at) =>
+          traceOf(id(1) + id(batch * 100 + at), {
+            id: id(batch * 100 + at + 1),
+            ms: 2 ** (at % 10),
+          }),
+        );
         yield { traces, newestLeft: -Infinity, share: (batch + 1) / 100 };
       }
     },
@@ -130,19 +157,49 @@ function heavy(): SpanSource & { batches: number } {
 test('a question that comes to too much ends while it is counted, and says what to narrow', async () => {
   const window = { start: epochMs + 60_000, end: epochMs + 60_000, step: 120_000 };
   const long = { start: epochMs, end: epochMs + 1_099_900, step: 100 };
-  const cases: [query: string, batches: number, refusal: RegExp, options?: Partial<MetricsOptions>, maxSamples?: number][] = [
-    ['{ } | rate() by (span:id)', 51, /more than 5000 series: group by an attribute with fewer values/],
+  const cases: [
+    query: string,
+    batches: number,
+    refusal: RegExp,
+    options?: Partial<MetricsOptions>,
+    maxSamples?: number,
+  ][] = [
+    [
+      '{ } | rate() by (span:id)',
+      51,
+      /more than 5000 series: group by an attribute with fewer values/,
+    ],
     ['{ } | quantile_over_time(duration, .5, .9, .99) by (span:id)', 17, /more than 5000 series/],
     ['{ } | histogram_over_time(duration) by (span:id)', 51, /more than 5000 series/],
-    ['{ } | min_over_time(duration) by (span:id)', 19, /more than 20000000 numbers: ask for a longer step/, long],
-    ['{ } | rate() by (span:id)', 2, /the answer is larger than 67108864 bytes: ask for a longer step/, long],
+    [
+      '{ } | min_over_time(duration) by (span:id)',
+      19,
+      /more than 20000000 numbers: ask for a longer step/,
+      long,
+    ],
+    [
+      '{ } | rate() by (span:id)',
+      2,
+      /the answer is larger than 67108864 bytes: ask for a longer step/,
+      long,
+    ],
     ['{ } | rate() by (span:id) | topk(1)', 19, /more than 20000000 numbers/, long],
-    ['{ } | rate()', 2, /would read about 10000 samples, more than 1500: ask for a shorter window, or for less with a filter/, {}, 1_500],
+    [
+      '{ } | rate()',
+      2,
+      /would read about 10000 samples, more than 1500: ask for a shorter window, or for less with a filter/,
+      {},
+      1_500,
+    ],
     ['{ } | rate()', 60, /reads more than 5999 samples/, {}, 5_999],
   ];
   for (const [query, batches, refusal, options, maxSamples] of cases) {
     const many = heavy();
-    const allowance = budget({ timeoutMs: 10_000, now: () => performance.now(), ...(maxSamples !== undefined && { maxSamples }) });
+    const allowance = budget({
+      timeoutMs: 10_000,
+      now: () => performance.now(),
+      ...(maxSamples !== undefined && { maxSamples }),
+    });
     const error = await metrics(many, parse(query), { ...window, ...options }, allowance).then(
       () => new Error('answered'),
       (thrown: Error) => thrown,
@@ -150,7 +207,12 @@ test('a question that comes to too much ends while it is counted, and says what 
     assert.match(error.message, refusal, query);
     assert.equal(many.batches, batches, query);
   }
-  const enough = await metrics(heavy(), parse('{ } | rate()'), window, budget({ timeoutMs: 10_000, maxSamples: 10_000, now: () => performance.now() }));
+  const enough = await metrics(
+    heavy(),
+    parse('{ } | rate()'),
+    window,
+    budget({ timeoutMs: 10_000, maxSamples: 10_000, now: () => performance.now() }),
+  );
   assert.equal(enough.series.length, 1);
 });
 
@@ -178,9 +240,13 @@ test('spans are asked for one by one where that is enough, and by whole traces w
 });
 
 test('compare tells the values of the selected spans beside those of the others, with totals', async () => {
-  const { series } = await ask('{ } | compare({ resource.service.name = "a" }, 2)', { start: epochMs + 12_000, step: 12_000 });
+  const { series } = await ask('{ } | compare({ resource.service.name = "a" }, 2)', {
+    start: epochMs + 12_000,
+    step: 12_000,
+  });
   const rows = series.map(
-    ({ labels, values }) => `${labels.map(({ key, value }) => `${key}=${'value' in value ? String(value.value) : ''}`).join()} ${[...values].join()}`,
+    ({ labels, values }) =>
+      `${labels.map(({ key, value }) => `${key}=${'value' in value ? String(value.value) : ''}`).join()} ${[...values].join()}`,
   );
   const about = (text: string): string[] => rows.filter((row) => row.includes(text)).sort();
   assert.deepEqual(about('resource.service.name'), [
@@ -197,23 +263,41 @@ test('compare tells the values of the selected spans beside those of the others,
 
 test('compare selects only spans that start in its window', async () => {
   const window = [epochMs, epochMs + 3_000].map((ms) => `${ms}000000`).join(', ');
-  const { series } = await ask(`{ } | compare({ }, 10, ${window})`, { start: epochMs + 12_000, step: 12_000 });
-  const total = series.find(({ labels }) => labels[0]!.value.type === 'string' && labels[0]!.value.value === 'selection_total' && labels[1]!.key === 'name');
+  const { series } = await ask(`{ } | compare({ }, 10, ${window})`, {
+    start: epochMs + 12_000,
+    step: 12_000,
+  });
+  const total = series.find(
+    ({ labels }) =>
+      labels[0]!.value.type === 'string' &&
+      labels[0]!.value.value === 'selection_total' &&
+      labels[1]!.key === 'name',
+  );
   assert.deepEqual([...total!.values], [3]);
 });
 
 test('exemplars lead from numbers to traces: few at a time, one of a trace, none unless asked for', async () => {
   const of = async (query: string, exemplars?: number) =>
     (await ask(query, exemplars === undefined ? {} : { exemplars })).series.map((one) =>
-      (one.exemplars ?? []).map(({ labels, value }) => `${labels[0]!.value.type === 'string' ? labels[0]!.value.value.slice(-2) : ''} ${value}`),
+      (one.exemplars ?? []).map(
+        ({ labels, value }) =>
+          `${labels[0]!.value.type === 'string' ? labels[0]!.value.value.slice(-2) : ''} ${value}`,
+      ),
     );
   assert.deepEqual(await of('{ } | rate()'), [[]]);
-  assert.deepEqual(await of('{ } | rate()', 100), [['00 1', '01 1', '04 1', '05 1', '08 1', '09 1']]);
-  assert.deepEqual(await of('{ } | max_over_time(duration) with(exemplars=2)', 100), [['00 0.1', '01 0.2']]);
+  assert.deepEqual(await of('{ } | rate()', 100), [
+    ['00 1', '01 1', '04 1', '05 1', '08 1', '09 1'],
+  ]);
+  assert.deepEqual(await of('{ } | max_over_time(duration) with(exemplars=2)', 100), [
+    ['00 0.1', '01 0.2'],
+  ]);
   assert.deepEqual(await of('{ } | rate() with(exemplars=false)', 100), [[]]);
   const buckets = await ask('{ } | histogram_over_time(duration)', { exemplars: 100 });
   for (const { labels, exemplars = [] } of buckets.series) {
     const bound = labels.at(-1)!.value;
-    assert.ok(bound.type === 'float' && exemplars.every(({ value }) => value! <= bound.value && value! > bound.value / 2));
+    assert.ok(
+      bound.type === 'float' &&
+        exemplars.every(({ value }) => value! <= bound.value && value! > bound.value / 2),
+    );
   }
 });

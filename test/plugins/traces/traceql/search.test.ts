@@ -4,37 +4,69 @@ import { describe, test } from 'node:test';
 import { budget, matcher } from 'svc/query';
 
 import { compileField } from '../../../../plugins/traces/traceql/field.ts';
-import { parse, search, type SearchOptions, type SearchResult } from '../../../../plugins/traces/traceql/engine.ts';
+import {
+  parse,
+  search,
+  type SearchOptions,
+  type SearchResult,
+} from '../../../../plugins/traces/traceql/engine.ts';
 import type { TraceSpans } from '../../../../plugins/traces/traceql/span.ts';
 import type { TraceBatch } from '../../../../plugins/traces/traceql/source.ts';
 import { TraceView } from '../../../../plugins/traces/traceql/trace-view.ts';
 import { epochMs, memorySource, type Sketch, traceOf } from '../spans.ts';
 
 const id = (letter: string): string => letter.repeat(16);
-const [A, B, C, D, E, F] = ['a', 'b', 'c', 'd', 'e', 'f'].map(id) as [string, string, string, string, string, string];
+const [A, B, C, D, E, F] = ['a', 'b', 'c', 'd', 'e', 'f'].map(id) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 
-const ask = (traces: readonly TraceSpans[], query: string, options: Partial<SearchOptions> = {}): Promise<SearchResult> =>
+const ask = (
+  traces: readonly TraceSpans[],
+  query: string,
+  options: Partial<SearchOptions> = {},
+): Promise<SearchResult> =>
   search(
     memorySource(...traces),
     parse(query),
-    { window: { startMs: epochMs - 1000, endMs: epochMs + 100_000 }, limit: 20, spansPerSpanset: 100, ...options },
+    {
+      window: { startMs: epochMs - 1000, endMs: epochMs + 100_000 },
+      limit: 20,
+      spansPerSpanset: 100,
+      ...options,
+    },
     budget({ timeoutMs: 10_000, now: () => performance.now() }),
   );
 
 /** First letters of the ids of the spans that match, spansets apart. */
 async function matches(spans: readonly Sketch[], query: string): Promise<string> {
   const { traces } = await ask([traceOf('1'.repeat(32), ...spans)], query);
-  return traces.flatMap(({ spansets }) => spansets.map((spanset) => spanset.spans.map(({ span }) => span.id[0]).join(''))).join(' ');
+  return traces
+    .flatMap(({ spansets }) =>
+      spansets.map((spanset) => spanset.spans.map(({ span }) => span.id[0]).join('')),
+    )
+    .join(' ');
 }
 
 const cases = (spans: readonly Sketch[], table: Readonly<Record<string, string>>): void => {
   for (const [query, expected] of Object.entries(table)) {
-    test(`${query} finds ${expected === '' ? 'nothing' : expected}`, async () => assert.equal(await matches(spans, query), expected));
+    test(`${query} finds ${expected === '' ? 'nothing' : expected}`, async () =>
+      assert.equal(await matches(spans, query), expected));
   }
 };
 
 test('the scope of an attribute is looked at when the query is compiled, not for each span', () => {
-  const view = new TraceView(traceOf('1'.repeat(32), { id: A, attributes: { key: 'span' }, resource: { key: 'resource' } }, { id: B, parent: A }));
+  const view = new TraceView(
+    traceOf(
+      '1'.repeat(32),
+      { id: A, attributes: { key: 'span' }, resource: { key: 'resource' } },
+      { id: B, parent: A },
+    ),
+  );
   for (const ofParent of [false, true]) {
     for (const scope of ['span', 'resource', 'event', 'link', 'instrumentation', 'any'] as const) {
       let looks = 0;
@@ -66,7 +98,16 @@ describe('fields', () => {
       name: 'root',
       kind: 2,
       service: 'front',
-      attributes: { n: 5, f: 2.5, t: 'text', b: true, both: 'span', tags: ['x', 'y'], 'odd key': 1, sizes: [1, 20] },
+      attributes: {
+        n: 5,
+        f: 2.5,
+        t: 'text',
+        b: true,
+        both: 'span',
+        tags: ['x', 'y'],
+        'odd key': 1,
+        sizes: [1, 20],
+      },
       resource: { both: 'resource', region: 'eu' },
       scope: { name: 'lib', version: '1.2', attributes: { short: 'yes' } },
     },
@@ -210,7 +251,10 @@ describe('families', () => {
     ];
     assert.equal(await matches(shared, '{ kind = client } > { kind = server }'), 'a');
     assert.equal(await matches(shared, '{ kind = server } > { }'), 'b');
-    assert.equal(await matches([shared[1]!, shared[0]!, shared[2]!], '{ kind = client } >> { }'), 'ab');
+    assert.equal(
+      await matches([shared[1]!, shared[0]!, shared[2]!], '{ kind = client } >> { }'),
+      'ab',
+    );
   });
 
   test('spans whose parents go in a circle belong to nobody', async () => {
@@ -256,7 +300,10 @@ describe('pipelines', () => {
   });
 
   test('what was counted and grouped by is said with each spanset', async () => {
-    const { traces } = await ask([traceOf('1'.repeat(32), ...spans)], '{ } | by(resource.service.name) | count() > 1 | avg(.n) > 0');
+    const { traces } = await ask(
+      [traceOf('1'.repeat(32), ...spans)],
+      '{ } | by(resource.service.name) | count() > 1 | avg(.n) > 0',
+    );
     assert.deepEqual(
       traces[0]!.spansets.map(({ attributes }) => attributes),
       [
@@ -270,12 +317,21 @@ describe('pipelines', () => {
   });
 
   test('spans without the attribute are a group, and it is named', async () => {
-    const { traces } = await ask([traceOf('1'.repeat(32), ...spans)], '{ } | by(.nope) | count() = 4');
-    assert.deepEqual(traces[0]!.spansets[0]!.attributes[0], { key: 'by(.nope)', value: { type: 'string', value: 'nil' } });
+    const { traces } = await ask(
+      [traceOf('1'.repeat(32), ...spans)],
+      '{ } | by(.nope) | count() = 4',
+    );
+    assert.deepEqual(traces[0]!.spansets[0]!.attributes[0], {
+      key: 'by(.nope)',
+      value: { type: 'string', value: 'nil' },
+    });
   });
 
   test('spans show the attributes that the query speaks of or selects', async () => {
-    const { traces } = await ask([traceOf('1'.repeat(32), ...spans)], '{ .n = 2 && duration > 1ms } | select(resource.service.name, kind, .nope)');
+    const { traces } = await ask(
+      [traceOf('1'.repeat(32), ...spans)],
+      '{ .n = 2 && duration > 1ms } | select(resource.service.name, kind, .nope)',
+    );
     assert.deepEqual(traces[0]!.spansets[0]!.spans[0]!.attributes, [
       { key: 'n', value: { type: 'int', value: 2 } },
       { key: 'service.name', value: { type: 'string', value: 'y' } },
@@ -286,7 +342,13 @@ describe('pipelines', () => {
 
 describe('a search', () => {
   const many = Array.from({ length: 30 }, (_, index) =>
-    traceOf(index.toString(16).padStart(32, '0'), { id: A, at: index, ms: index + 1, service: `s${index % 3}`, resource: { device_id: String(index % 2) } }),
+    traceOf(index.toString(16).padStart(32, '0'), {
+      id: A,
+      at: index,
+      ms: index + 1,
+      service: `s${index % 3}`,
+      resource: { device_id: String(index % 2) },
+    }),
   );
 
   test('answers with the newest traces first, as many as were asked for', async () => {
@@ -305,7 +367,9 @@ describe('a search', () => {
       service: 'x',
       status: index === 1 ? 2 : 0,
     }));
-    const { traces } = await ask([traceOf('1'.repeat(32), ...spans)], '{ }', { spansPerSpanset: 2 });
+    const { traces } = await ask([traceOf('1'.repeat(32), ...spans)], '{ }', {
+      spansPerSpanset: 2,
+    });
     assert.equal(traces[0]!.spansets[0]!.matched, 5);
     assert.deepEqual(
       traces[0]!.spansets[0]!.spans.map(({ span }) => span.id.at(-1)),
@@ -326,7 +390,10 @@ describe('a search', () => {
     const { traces } = await ask([mixed], '{ }', { enforce });
     assert.deepEqual([...traces[0]!.services.keys()], ['open']);
     assert.equal(traces[0]!.rootService, '<root span not yet received>');
-    assert.equal((await ask([mixed], '{ parent.service.name = "secret" }', { enforce })).traces.length, 0);
+    assert.equal(
+      (await ask([mixed], '{ parent.service.name = "secret" }', { enforce })).traces.length,
+      0,
+    );
   });
 
   test('that runs out of its budget answers with what it has found, and says so', async () => {
@@ -336,10 +403,20 @@ describe('a search', () => {
       }
     }
     const options = { window: { startMs: 0, endMs: Infinity }, limit: 20, spansPerSpanset: 3 };
-    const spent = await search({ traces: slowly }, parse('{ }'), options, budget({ timeoutMs: 10_000, maxSamples: 10, now: () => performance.now() }));
+    const spent = await search(
+      { traces: slowly },
+      parse('{ }'),
+      options,
+      budget({ timeoutMs: 10_000, maxSamples: 10, now: () => performance.now() }),
+    );
     assert.deepEqual([spent.partial, spent.traces.length], [true, 10]);
     await assert.rejects(
-      search({ traces: slowly }, parse('{ .no = 1 }'), options, budget({ timeoutMs: 10_000, maxSamples: 10, now: () => performance.now() })),
+      search(
+        { traces: slowly },
+        parse('{ .no = 1 }'),
+        options,
+        budget({ timeoutMs: 10_000, maxSamples: 10, now: () => performance.now() }),
+      ),
       /more than 10 samples/,
     );
   });

@@ -101,11 +101,18 @@ function Personas() {
 const personaColumns: readonly Column<Persona>[] = [
   { head: text.name, width: '150px', cell: ({ name }) => <span class="cut">{name}</span> },
   { head: text.for, cell: ({ description }) => <span class="cut soft">{description}</span> },
-  { head: text.may, width: '220px', rank: 2, cell: ({ permission_mode: mode }) => <Mode mode={mode} /> },
+  {
+    head: text.may,
+    width: '220px',
+    rank: 2,
+    cell: ({ permission_mode: mode }) => <Mode mode={mode} />,
+  },
   { head: text.source, width: '90px', rank: 1, cell: ({ source }) => source },
 ];
 
-const Mode = ({ mode }: { readonly mode: string }) => <Tag tone={mode === 'read-only' ? 'muted' : 'warning'}>{mode}</Tag>;
+const Mode = ({ mode }: { readonly mode: string }) => (
+  <Tag tone={mode === 'read-only' ? 'muted' : 'warning'}>{mode}</Tag>
+);
 
 interface Routed {
   readonly persona: string;
@@ -116,7 +123,8 @@ interface Routed {
 function Who() {
   const [question, setQuestion] = useState('');
   const [routed, setRouted] = useState<Routed>();
-  const ask = async (): Promise<void> => setRouted(await api.post<Routed>('/agents/route', { question }));
+  const ask = async (): Promise<void> =>
+    setRouted(await api.post<Routed>('/agents/route', { question }));
   return (
     <Section title={text.who}>
       <Form submit={text.ask} onSubmit={ask} disabled={question.trim() === ''}>
@@ -124,7 +132,8 @@ function Who() {
       </Form>
       {routed && (
         <p role="status">
-          <a href={address(['agents', routed.persona])}>{routed.persona}</a> <span class="soft">{routed.why}</span>
+          <a href={address(['agents', routed.persona])}>{routed.persona}</a>{' '}
+          <span class="soft">{routed.why}</span>
         </p>
       )}
     </Section>
@@ -132,7 +141,9 @@ function Who() {
 }
 
 function OnePersona({ name }: { readonly name: string }) {
-  const { value, error, reload } = useData<Persona>(`/agents/${encodeURIComponent(name)}`, { every: 60_000 });
+  const { value, error, reload } = useData<Persona>(`/agents/${encodeURIComponent(name)}`, {
+    every: 60_000,
+  });
   if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
@@ -167,7 +178,13 @@ function Skills() {
   return (
     <>
       <Head title={text.title}>
-        <input type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
+        <input
+          type="search"
+          value={q}
+          placeholder={text.search}
+          aria-label={text.search}
+          onInput={(event) => setQ(event.currentTarget.value)}
+        />
       </Head>
       <Tabs tabs={tabs()} active="skills" />
       <Table
@@ -185,14 +202,25 @@ function Skills() {
   );
 }
 
-const ClassTag = ({ is }: { readonly is: Skill['class'] }) => <Tag tone={is === 'safe' ? 'muted' : is === 'mutating' ? 'warning' : 'critical'}>{is}</Tag>;
+const ClassTag = ({ is }: { readonly is: Skill['class'] }) => (
+  <Tag tone={is === 'safe' ? 'muted' : is === 'mutating' ? 'warning' : 'critical'}>{is}</Tag>
+);
 
 const skillColumns: readonly Column<Skill>[] = [
   { head: text.key, width: '26%', cell: ({ key }) => <code class="cut">{key}</code> },
-  { head: text.about, rank: 2, cell: ({ description }) => <span class="cut soft">{description}</span> },
+  {
+    head: text.about,
+    rank: 2,
+    cell: ({ description }) => <span class="cut soft">{description}</span>,
+  },
   { head: text.class, width: '100px', cell: ({ class: is }) => <ClassTag is={is} /> },
   { head: text.where, width: '90px', rank: 1, cell: ({ scope }) => scope },
-  { head: text.source, width: '110px', rank: 1, cell: ({ source }) => <span class="cut">{source}</span> },
+  {
+    head: text.source,
+    width: '110px',
+    rank: 1,
+    cell: ({ source }) => <span class="cut">{source}</span>,
+  },
 ];
 
 function OneSkill({ id }: { readonly id: string }) {
@@ -207,7 +235,9 @@ function OneSkill({ id }: { readonly id: string }) {
   }
   const run = (): Promise<void> =>
     attempt(async () => {
-      const came = await api.post<unknown>(`/skills/${encodeURIComponent(id)}/execute`, { params: JSON.parse(params) as unknown });
+      const came = await api.post<unknown>(`/skills/${encodeURIComponent(id)}/execute`, {
+        params: JSON.parse(params) as unknown,
+      });
       setAnswer(JSON.stringify(came, undefined, 2));
     }).then(() => undefined);
   return (

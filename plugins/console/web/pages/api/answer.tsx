@@ -52,12 +52,26 @@ export class Answer {
     try {
       const answer = await send(this.#ended.signal);
       const type = answer.headers.get('content-type') ?? '';
-      const head = { status: answer.status, statusText: answer.statusText, type, headers: [...answer.headers], firstMs: since() };
+      const head = {
+        status: answer.status,
+        statusText: answer.statusText,
+        type,
+        headers: [...answer.headers],
+        firstMs: since(),
+      };
       heard = { ...head, ms: undefined, bytes: 0, isCut: false, body: new Uint8Array() };
       this.state.set(heard);
       const reader = answer.body?.getReader();
-      for (let next = await reader?.read(); next?.value !== undefined; next = await reader!.read()) {
-        heard = { ...heard, bytes: heard.bytes + next.value.length, body: joined(heard.body, next.value) };
+      for (
+        let next = await reader?.read();
+        next?.value !== undefined;
+        next = await reader!.read()
+      ) {
+        heard = {
+          ...heard,
+          bytes: heard.bytes + next.value.length,
+          body: joined(heard.body, next.value),
+        };
         if (heard.bytes > mostBytes) {
           heard = { ...heard, isCut: true };
           this.stop();
@@ -93,7 +107,10 @@ export function AnswerView({ answer }: { readonly answer: Answer }) {
   }, [heard]);
   if (heard === 'waiting' || heard === 'silent') {
     return (
-      <Section title={text.title} aside={heard === 'waiting' && <Button onClick={() => answer.stop()}>{text.stop}</Button>}>
+      <Section
+        title={text.title}
+        aside={heard === 'waiting' && <Button onClick={() => answer.stop()}>{text.stop}</Button>}
+      >
         {heard === 'silent' && <p class="critical calm">{text.silent}</p>}
       </Section>
     );
@@ -103,7 +120,13 @@ export function AnswerView({ answer }: { readonly answer: Answer }) {
   return (
     <Section
       title={text.title}
-      aside={ms === undefined ? <Button onClick={() => answer.stop()}>{text.stop}</Button> : <Button onClick={() => save(heard)}>{text.save}</Button>}
+      aside={
+        ms === undefined ? (
+          <Button onClick={() => answer.stop()}>{text.stop}</Button>
+        ) : (
+          <Button onClick={() => save(heard)}>{text.save}</Button>
+        )
+      }
     >
       <div ref={element} role="status" class="answer-head">
         <Status tone={isRefusal ? (status >= 500 ? 'critical' : 'warning') : 'ok'}>
@@ -118,7 +141,9 @@ export function AnswerView({ answer }: { readonly answer: Answer }) {
       <Body heard={heard} />
       <details class="answer-headers">
         <summary class="soft">{text.headers}</summary>
-        <pre class="mono">{heard.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}</pre>
+        <pre class="mono">
+          {heard.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
+        </pre>
       </details>
     </Section>
   );
@@ -146,13 +171,17 @@ function textOf(body: Uint8Array, type: string): string | undefined {
     return /\bjson\b/.test(type) ? JSON.stringify(JSON.parse(plain), null, 2) : plain;
   } catch (error) {
     // Half a text, or JSON that is cut, is shown all the same; bytes that are none are not.
-    return error instanceof SyntaxError || type.startsWith('text/') ? new TextDecoder().decode(body) : undefined;
+    return error instanceof SyntaxError || type.startsWith('text/')
+      ? new TextDecoder().decode(body)
+      : undefined;
   }
 }
 
 function save({ body, type }: Heard): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([body], { type: type === '' ? 'application/octet-stream' : type }));
+  link.href = URL.createObjectURL(
+    new Blob([body], { type: type === '' ? 'application/octet-stream' : type }),
+  );
   link.download = /\bjson\b/.test(type) ? 'answer.json' : 'answer';
   link.click();
   URL.revokeObjectURL(link.href);

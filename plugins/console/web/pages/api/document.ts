@@ -44,7 +44,11 @@ interface Described {
   readonly 'x-svc-access': Access;
   readonly 'x-svc-plugin': string;
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>> };
+  readonly requestBody?: {
+    readonly content: Readonly<
+      Record<string, { readonly schema: Schema; readonly example?: unknown }>
+    >;
+  };
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
@@ -81,17 +85,30 @@ export interface FieldShape {
 }
 
 /** How a value of this shape is asked for. */
-export function fieldOf(name: string, given: Schema, isRequired: boolean, document: ApiDocument): FieldShape {
+export function fieldOf(
+  name: string,
+  given: Schema,
+  isRequired: boolean,
+  document: ApiDocument,
+): FieldShape {
   const schema = shapeOf(given, document);
   const types = [schema.type ?? []].flat();
   const type = types.find((one) => one !== 'null');
   const choices = schema.enum?.map(String) ?? (type === 'boolean' ? ['true', 'false'] : []);
-  const kind = choices.length > 0 ? 'choice' : type === 'integer' || type === 'number' ? 'number' : type === 'string' ? 'text' : 'json';
+  const kind =
+    choices.length > 0
+      ? 'choice'
+      : type === 'integer' || type === 'number'
+        ? 'number'
+        : type === 'string'
+          ? 'text'
+          : 'json';
   return { name, kind, choices, isRequired, hint: given.description ?? schema.description ?? '' };
 }
 
 /** A value as it stands in a field. */
-export const asText = (value: unknown): string => (value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value));
+export const asText = (value: unknown): string =>
+  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
 /** What a field says, as a value of a body; throws with the name of the field where it is no JSON. */
 export function valueOf({ name, kind, choices }: FieldShape, text: string): unknown {
@@ -101,7 +118,11 @@ export function valueOf({ name, kind, choices }: FieldShape, text: string): unkn
     case 'number':
       return Number(text);
     case 'choice':
-      return text === 'true' || text === 'false' ? (choices.length === 2 && choices.includes('false') ? text === 'true' : text) : text;
+      return text === 'true' || text === 'false'
+        ? choices.length === 2 && choices.includes('false')
+          ? text === 'true'
+          : text
+        : text;
     case 'json':
       try {
         return JSON.parse(text) as unknown;
@@ -112,4 +133,5 @@ export function valueOf({ name, kind, choices }: FieldShape, text: string): unkn
 }
 
 /** What a method does to svc, as a colour: it reads, changes or takes away. */
-export const toneOf = (method: string): 'info' | 'warning' | 'critical' => (method === 'GET' ? 'info' : method === 'DELETE' ? 'critical' : 'warning');
+export const toneOf = (method: string): 'info' | 'warning' | 'critical' =>
+  method === 'GET' ? 'info' : method === 'DELETE' ? 'critical' : 'warning';

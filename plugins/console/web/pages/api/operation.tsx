@@ -27,7 +27,13 @@ const text = words('api-operation', {
 });
 
 /** One operation of the API, to be tried with the session of the reader. */
-export function OperationPage({ operation, document }: { readonly operation: Operation; readonly document: ApiDocument }) {
+export function OperationPage({
+  operation,
+  document,
+}: {
+  readonly operation: Operation;
+  readonly document: ApiDocument;
+}) {
   const plan = useMemo(() => planOf(operation, document), [operation, document]);
   const [draft, setDraft] = useState(plan.draft);
   const [file, setFile] = useState<File>();
@@ -40,21 +46,32 @@ export function OperationPage({ operation, document }: { readonly operation: Ope
     const next = new Answer();
     setAnswer(next);
     const blob = file ?? (body === undefined ? undefined : new Blob([body]));
-    await next.hear((signal) => api.raw(method, `/${filled}`, { query, headers, signal, ...(blob && { body: blob }) }));
+    await next.hear((signal) =>
+      api.raw(method, `/${filled}`, { query, headers, signal, ...(blob && { body: blob }) }),
+    );
   };
   return (
     <>
       <p class="soft">
         <a href={address(['api'])}>{text.all}</a>
       </p>
-      <Head title={summary} note={say(text.access, { access: accessOf(operation), plugin: operation['x-svc-plugin'] })} />
+      <Head
+        title={summary}
+        note={say(text.access, { access: accessOf(operation), plugin: operation['x-svc-plugin'] })}
+      />
       <p class="operation">
         <b class={`method ${toneOf(method)}`}>{method}</b> <code>{path}</code>
       </p>
       {description !== undefined && <p>{description}</p>}
-      <Form submit={say(text.send, { name: user.display_name })} kind={method === 'DELETE' ? 'danger' : 'primary'} onSubmit={send}>
+      <Form
+        submit={say(text.send, { name: user.display_name })}
+        kind={method === 'DELETE' ? 'danger' : 'primary'}
+        onSubmit={send}
+      >
         <Parameters plan={plan} draft={draft} onChange={setDraft} />
-        {plan.type !== undefined && <Body plan={plan} draft={draft} onChange={setDraft} onFile={setFile} />}
+        {plan.type !== undefined && (
+          <Body plan={plan} draft={draft} onChange={setDraft} onFile={setFile} />
+        )}
         {method !== 'GET' && <p class="hint">{text.changes}</p>}
       </Form>
       {answer && <AnswerView key={method} answer={answer} />}
@@ -78,27 +95,55 @@ function Parameters({ plan: { parameters }, draft, onChange }: PartProps) {
           field={{
             ...field,
             kind: field.kind === 'json' ? 'text' : field.kind,
-            hint: [field.hint, [schema.type].flat().includes('array') ? text.list : ''].filter(Boolean).join('; '),
+            hint: [field.hint, [schema.type].flat().includes('array') ? text.list : '']
+              .filter(Boolean)
+              .join('; '),
           }}
           value={draft.parameters[name] ?? ''}
-          onInput={(value) => onChange({ ...draft, parameters: { ...draft.parameters, [name]: value } })}
+          onInput={(value) =>
+            onChange({ ...draft, parameters: { ...draft.parameters, [name]: value } })
+          }
         />
       ))}
     </>
   );
 }
 
-function Body({ plan: { fields, type }, draft, onChange, onFile }: PartProps & { readonly onFile: (file: File | undefined) => void }) {
+function Body({
+  plan: { fields, type },
+  draft,
+  onChange,
+  onFile,
+}: PartProps & { readonly onFile: (file: File | undefined) => void }) {
   if (fields === undefined) {
     return (
       <>
-        <TextField label={`${text.body} (${type})`} mono rows={8} value={draft.raw} onInput={(raw) => onChange({ ...draft, raw })} />
-        <Field label={text.file}>{(ids) => <input {...ids} type="file" onChange={({ currentTarget: { files } }) => onFile(files?.[0])} />}</Field>
+        <TextField
+          label={`${text.body} (${type})`}
+          mono
+          rows={8}
+          value={draft.raw}
+          onInput={(raw) => onChange({ ...draft, raw })}
+        />
+        <Field label={text.file}>
+          {(ids) => (
+            <input
+              {...ids}
+              type="file"
+              onChange={({ currentTarget: { files } }) => onFile(files?.[0])}
+            />
+          )}
+        </Field>
       </>
     );
   }
   const choose = (way: 'form' | 'json'): void =>
-    onChange({ ...draft, isRaw: way === 'json', ...(way === 'json' && !draft.isRaw && { raw: JSON.stringify(readable(fields, draft), null, 2) }) });
+    onChange({
+      ...draft,
+      isRaw: way === 'json',
+      ...(way === 'json' &&
+        !draft.isRaw && { raw: JSON.stringify(readable(fields, draft), null, 2) }),
+    });
   return (
     <>
       <Segments
@@ -111,14 +156,22 @@ function Body({ plan: { fields, type }, draft, onChange, onFile }: PartProps & {
         ]}
       />
       {draft.isRaw ? (
-        <TextField label={text.body} mono rows={12} value={draft.raw} onInput={(raw) => onChange({ ...draft, raw })} />
+        <TextField
+          label={text.body}
+          mono
+          rows={12}
+          value={draft.raw}
+          onInput={(raw) => onChange({ ...draft, raw })}
+        />
       ) : (
         fields.map((field) => (
           <Control
             key={field.name}
             field={field}
             value={draft.body[field.name] ?? ''}
-            onInput={(value) => onChange({ ...draft, body: { ...draft.body, [field.name]: value } })}
+            onInput={(value) =>
+              onChange({ ...draft, body: { ...draft.body, [field.name]: value } })
+            }
           />
         ))
       )}
@@ -157,7 +210,10 @@ function Control({
       hint={note}
       value={value}
       onChange={onInput}
-      options={[...(isRequired && value !== '' ? [] : [['', '–'] as const]), ...choices.map((choice) => [choice, choice] as const)]}
+      options={[
+        ...(isRequired && value !== '' ? [] : [['', '–'] as const]),
+        ...choices.map((choice) => [choice, choice] as const),
+      ]}
     />
   ) : (
     <TextField
@@ -173,7 +229,15 @@ function Control({
   );
 }
 
-function Curl({ operation, plan, draft }: { readonly operation: Operation; readonly plan: Plan; readonly draft: Draft }) {
+function Curl({
+  operation,
+  plan,
+  draft,
+}: {
+  readonly operation: Operation;
+  readonly plan: Plan;
+  readonly draft: Draft;
+}) {
   let line: string;
   try {
     line = curlLine(operation, prepared(operation, plan, draft));

@@ -48,7 +48,8 @@ function List({ operations }: { readonly operations: readonly Operation[] }) {
   const [q, setQ] = useParam('q');
   const wanted = q.toLowerCase().split(/\s+/).filter(Boolean);
   const rows = operations.filter((operation) => {
-    const all = `${operation.method} ${operation.path} ${operation.summary} ${operation['x-svc-plugin']}`.toLowerCase();
+    const all =
+      `${operation.method} ${operation.path} ${operation.summary} ${operation['x-svc-plugin']}`.toLowerCase();
     return wanted.every((word) => all.includes(word));
   });
   return (
@@ -59,7 +60,13 @@ function List({ operations }: { readonly operations: readonly Operation[] }) {
         </a>
       </Head>
       <div class="filters">
-        <input type="search" aria-label={text.search} placeholder={text.search} value={q} onInput={(event) => setQ(event.currentTarget.value)} />
+        <input
+          type="search"
+          aria-label={text.search}
+          placeholder={text.search}
+          value={q}
+          onInput={(event) => setQ(event.currentTarget.value)}
+        />
       </div>
       <Table
         label={text.title}
@@ -82,6 +89,16 @@ const columns: readonly Column<Operation>[] = [
       </span>
     ),
   },
-  { head: text.what, width: '38%', rank: 2, cell: ({ summary }) => <span class="cut">{summary}</span> },
-  { head: text.access, width: '150px', rank: 1, cell: (operation) => <span class="cut soft">{accessOf(operation)}</span> },
+  {
+    head: text.what,
+    width: '38%',
+    rank: 2,
+    cell: ({ summary }) => <span class="cut">{summary}</span>,
+  },
+  {
+    head: text.access,
+    width: '150px',
+    rank: 1,
+    cell: (operation) => <span class="cut soft">{accessOf(operation)}</span>,
+  },
 ];

@@ -1,7 +1,16 @@
 import { below } from '../../frame/base.ts';
 import { ApiError, type Query } from '../../frame/api.ts';
 import { say, words } from '../../frame/words.ts';
-import { type ApiDocument, asText, type FieldShape, fieldOf, type Operation, type Parameter, shapeOf, valueOf } from './document.ts';
+import {
+  type ApiDocument,
+  asText,
+  type FieldShape,
+  fieldOf,
+  type Operation,
+  type Parameter,
+  shapeOf,
+  valueOf,
+} from './document.ts';
 
 const text = words('api-request', { missing: '{name} is missing.' });
 
@@ -32,17 +41,29 @@ export function planOf(operation: Operation, document: ApiDocument): Plan {
   const fields =
     type !== json || shape?.properties === undefined
       ? undefined
-      : Object.entries(shape.properties).map(([name, one]) => fieldOf(name, one, shape.required?.includes(name) ?? false, document));
+      : Object.entries(shape.properties).map(([name, one]) =>
+          fieldOf(name, one, shape.required?.includes(name) ?? false, document),
+        );
   const example = (sent?.example ?? {}) as Readonly<Record<string, unknown>>;
   return {
     ...{ type, fields },
     parameters: operation.parameters.map((parameter) => ({
       parameter,
-      field: { ...fieldOf(parameter.name, parameter.schema, parameter.required, document), hint: parameter.description ?? '' },
+      field: {
+        ...fieldOf(parameter.name, parameter.schema, parameter.required, document),
+        hint: parameter.description ?? '',
+      },
     })),
     draft: {
-      parameters: Object.fromEntries(operation.parameters.map(({ name, example: value }) => [name, inAddress(value)])),
-      body: Object.fromEntries((fields ?? []).map(({ name, kind }) => [name, kind === 'json' ? asJson(example[name]) : asText(example[name])])),
+      parameters: Object.fromEntries(
+        operation.parameters.map(({ name, example: value }) => [name, inAddress(value)]),
+      ),
+      body: Object.fromEntries(
+        (fields ?? []).map(({ name, kind }) => [
+          name,
+          kind === 'json' ? asJson(example[name]) : asText(example[name]),
+        ]),
+      ),
       raw: sent?.example === undefined ? '' : JSON.stringify(sent.example, null, 2),
       isRaw: fields === undefined,
     },
@@ -51,7 +72,8 @@ export function planOf(operation: Operation, document: ApiDocument): Plan {
 
 const asJson = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value));
 /** A list stands in an address as its parts. */
-const inAddress = (value: unknown): string => (Array.isArray(value) ? value.map(asText).join(',') : asText(value));
+const inAddress = (value: unknown): string =>
+  Array.isArray(value) ? value.map(asText).join(',') : asText(value);
 
 /** A request, as it is sent and as it is told to a terminal. */
 export interface Prepared {
@@ -62,29 +84,69 @@ export interface Prepared {
 }
 
 /** Throws in words where a field cannot be read. */
-export function prepared(operation: Operation, { parameters, type, fields }: Plan, draft: Draft): Prepared {
+export function prepared(
+  operation: Operation,
+  { parameters, type, fields }: Plan,
+  draft: Draft,
+): Prepared {
   const given = (place: Parameter['in']) =>
-    parameters.filter(({ parameter }) => parameter.in === place).map(({ parameter }) => [parameter, draft.parameters[parameter.name] ?? ''] as const);
-  const missing = [...given('path'), ...given('query')].find(([{ required }, value]) => required && value === '');
+    parameters
+      .filter(({ parameter }) => parameter.in === place)
+      .map(({ parameter }) => [parameter, draft.parameters[parameter.name] ?? ''] as const);
+  const missing = [...given('path'), ...given('query')].find(
+    ([{ required }, value]) => required && value === '',
+  );
   if (missing) {
     throw new ApiError(0, 'page', say(text.missing, { name: missing[0].name }));
   }
-  const path = given('path').reduce((whole, [{ name }, value]) => whole.replace(`{${name}}`, () => encodeURIComponent(value)), operation.path);
-  const query = Object.fromEntries(
-    given('query').map(([{ name, schema }, value]) => [name, [schema.type].flat().includes('array') ? value.split(',').filter(Boolean) : value]),
+  const path = given('path').reduce(
+    (whole, [{ name }, value]) => whole.replace(`{${name}}`, () => encodeURIComponent(value)),
+    operation.path,
   );
-  const headers = Object.fromEntries(given('header').flatMap(([{ name }, value]) => (value === '' ? [] : [[name, value]])));
-  const body = type === undefined ? undefined : draft.isRaw || fields === undefined ? draft.raw : JSON.stringify(bodyOf(fields, draft.body));
-  return { path, query, headers: { ...headers, ...(type !== undefined && { 'content-type': type }) }, body };
+  const query = Object.fromEntries(
+    given('query').map(([{ name, schema }, value]) => [
+      name,
+      [schema.type].flat().includes('array') ? value.split(',').filter(Boolean) : value,
+    ]),
+  );
+  const headers = Object.fromEntries(
+    given('header').flatMap(([{ name }, value]) => (value === '' ? [] : [[name, value]])),
+  );
+  const body =
+    type === undefined
+      ? undefined
+      : draft.isRaw || fields === undefined
+        ? draft.raw
+        : JSON.stringify(bodyOf(fields, draft.body));
+  return {
+    path,
+    query,
+    headers: { ...headers, ...(type !== undefined && { 'content-type': type }) },
+    body,
+  };
 }
 
-export const bodyOf = (fields: readonly FieldShape[], texts: Draft['body']): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(fields.filter(({ name }) => (texts[name] ?? '') !== '').map((field) => [field.name, valueOf(field, texts[field.name]!)]));
+export const bodyOf = (
+  fields: readonly FieldShape[],
+  texts: Draft['body'],
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    fields
+      .filter(({ name }) => (texts[name] ?? '') !== '')
+      .map((field) => [field.name, valueOf(field, texts[field.name]!)]),
+  );
 
 /** The same for a terminal, whose token is in `$TOKEN`. */
-export function curlLine({ method, security }: Operation, { path, query, headers, body }: Prepared): string {
+export function curlLine(
+  { method, security }: Operation,
+  { path, query, headers, body }: Prepared,
+): string {
   const search = new URLSearchParams(
-    Object.entries(query).flatMap(([name, value]) => [value].flat().flatMap((one) => (one === undefined || one === '' ? [] : [[name, String(one)]]))),
+    Object.entries(query).flatMap(([name, value]) =>
+      [value]
+        .flat()
+        .flatMap((one) => (one === undefined || one === '' ? [] : [[name, String(one)]])),
+    ),
   ).toString();
   return [
     ...['curl', ...(method === 'GET' ? [] : ['-X', method])],

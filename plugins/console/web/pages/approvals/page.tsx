@@ -56,10 +56,16 @@ interface Approval {
   readonly reason: string | null;
   readonly created_at: string;
   readonly expires_at: string;
-  readonly signatures?: readonly { readonly name: string; readonly decision: string; readonly comment: string; readonly at: string }[];
+  readonly signatures?: readonly {
+    readonly name: string;
+    readonly decision: string;
+    readonly comment: string;
+    readonly at: string;
+  }[];
 }
 
-const isWaiting = (status: string): boolean => status === 'pending' || status === 'partially_signed';
+const isWaiting = (status: string): boolean =>
+  status === 'pending' || status === 'partially_signed';
 
 const toneOf = (status: string): Tone =>
   isWaiting(status)
@@ -79,10 +85,19 @@ export default function Approvals() {
 
 function List() {
   const [which, setWhich] = useParam('which', 'waiting');
-  const approvals = useList<Approval>('/approvals', { query: which === 'waiting' ? { status: 'pending' } : {}, kinds: ['approvals'] });
-  const half = useList<Approval>('/approvals', { query: { status: 'partially_signed' }, kinds: ['approvals'] });
+  const approvals = useList<Approval>('/approvals', {
+    query: which === 'waiting' ? { status: 'pending' } : {},
+    kinds: ['approvals'],
+  });
+  const half = useList<Approval>('/approvals', {
+    query: { status: 'partially_signed' },
+    kinds: ['approvals'],
+  });
   // What has one of two signatures waits as well, and first.
-  const rows = which === 'waiting' && approvals.items && half.items ? [...half.items, ...approvals.items] : approvals.items;
+  const rows =
+    which === 'waiting' && approvals.items && half.items
+      ? [...half.items, ...approvals.items]
+      : approvals.items;
   return (
     <>
       <Head title={text.title}>
@@ -112,21 +127,38 @@ function List() {
 
 const columns: readonly Column<Approval>[] = [
   { head: text.runs, cell: ({ rendered }) => <code class="cut">{rendered}</code> },
-  { head: text.where, width: '16%', rank: 2, cell: ({ target }) => <span class="cut">{target.name}</span> },
+  {
+    head: text.where,
+    width: '16%',
+    rank: 2,
+    cell: ({ target }) => <span class="cut">{target.name}</span>,
+  },
   {
     head: text.by,
     width: '16%',
     rank: 1,
-    cell: ({ requested_by: by, persona }) => <span class="cut">{persona === null ? by.name : `${persona} · ${by.name}`}</span>,
+    cell: ({ requested_by: by, persona }) => (
+      <span class="cut">{persona === null ? by.name : `${persona} · ${by.name}`}</span>
+    ),
   },
-  { head: text.status, width: '140px', cell: ({ status }) => <Status tone={toneOf(status)}>{status.replaceAll('_', ' ')}</Status> },
-  { head: text.expires, width: '100px', cell: ({ expires_at: at, status }) => (isWaiting(status) ? <Time at={at} /> : null) },
+  {
+    head: text.status,
+    width: '140px',
+    cell: ({ status }) => <Status tone={toneOf(status)}>{status.replaceAll('_', ' ')}</Status>,
+  },
+  {
+    head: text.expires,
+    width: '100px',
+    cell: ({ expires_at: at, status }) => (isWaiting(status) ? <Time at={at} /> : null),
+  },
 ];
 
 /** One change: all that is signed stands on the page, and nothing of it is cut. */
 function One({ id }: { readonly id: string }) {
   const may = useMay();
-  const { value, error, reload } = useData<Approval>(`/approvals/${encodeURIComponent(id)}`, { kinds: ['approvals'] });
+  const { value, error, reload } = useData<Approval>(`/approvals/${encodeURIComponent(id)}`, {
+    kinds: ['approvals'],
+  });
   const [comment, setComment] = useState('');
   if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
@@ -137,11 +169,25 @@ function One({ id }: { readonly id: string }) {
   const { args_sha256: hash, signatures = [] } = value;
   const given = signatures.filter(({ decision }) => decision === 'approved').length;
   const sign = (): void =>
-    void attempt(() => api.post(`/approvals/${id}/approve`, { args_sha256: hash, ...(comment !== '' && { comment }) }), text.signed).then(reload);
-  const deny = (): void => void attempt(() => api.post(`/approvals/${id}/deny`, { args_sha256: hash, reason: comment }), text.denied).then(reload);
+    void attempt(
+      () =>
+        api.post(`/approvals/${id}/approve`, {
+          args_sha256: hash,
+          ...(comment !== '' && { comment }),
+        }),
+      text.signed,
+    ).then(reload);
+  const deny = (): void =>
+    void attempt(
+      () => api.post(`/approvals/${id}/deny`, { args_sha256: hash, reason: comment }),
+      text.denied,
+    ).then(reload);
   return (
     <>
-      <Head title={value.tool || text.title} note={<Status tone={toneOf(value.status)}>{value.status.replaceAll('_', ' ')}</Status>}>
+      <Head
+        title={value.tool || text.title}
+        note={<Status tone={toneOf(value.status)}>{value.status.replaceAll('_', ' ')}</Status>}
+      >
         {isWaiting(value.status) && may('approval:sign') && (
           <>
             <Button kind="danger" onClick={deny} disabled={comment.trim() === ''}>
@@ -154,17 +200,34 @@ function One({ id }: { readonly id: string }) {
         )}
       </Head>
       <pre class="code">{value.rendered}</pre>
-      {isWaiting(value.status) && may('approval:sign') && <TextField label={text.comment} value={comment} onInput={setComment} />}
+      {isWaiting(value.status) && may('approval:sign') && (
+        <TextField label={text.comment} value={comment} onInput={setComment} />
+      )}
       <Fields
         of={[
-          [text.where, value.target.id === null ? value.target.name : <a href={address(['devices', value.target.id])}>{value.target.name}</a>],
-          [text.class, <Tag tone={value.class === 'dangerous' ? 'critical' : 'warning'}>{value.class}</Tag>],
+          [
+            text.where,
+            value.target.id === null ? (
+              value.target.name
+            ) : (
+              <a href={address(['devices', value.target.id])}>{value.target.name}</a>
+            ),
+          ],
+          [
+            text.class,
+            <Tag tone={value.class === 'dangerous' ? 'critical' : 'warning'}>{value.class}</Tag>,
+          ],
           [text.by, value.requested_by.name],
           [text.persona, value.persona],
           [text.reason, value.reason],
           [text.signatures, say(text.needed, { signed: given, needed: value.required_signatures })],
           [text.expires, <Time at={value.expires_at} />],
-          [text.session, value.session_id === null ? null : <a href={address(['chat', value.session_id])}>{text.open}</a>],
+          [
+            text.session,
+            value.session_id === null ? null : (
+              <a href={address(['chat', value.session_id])}>{text.open}</a>
+            ),
+          ],
           [text.hash, <code>{hash}</code>],
         ]}
       />

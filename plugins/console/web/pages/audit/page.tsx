@@ -27,7 +27,11 @@ const text = words('audit', {
   every: 'Every row',
 });
 
-const tones: Readonly<Record<AuditRow['status'], Tone>> = { success: 'ok', failure: 'warning', denied: 'critical' };
+const tones: Readonly<Record<AuditRow['status'], Tone>> = {
+  success: 'ok',
+  failure: 'warning',
+  denied: 'critical',
+};
 
 /** What pages that stand open add by themselves, this one too: it would bury the rest. */
 const byThemselves = 'auth:refresh,audit:read';
@@ -37,11 +41,20 @@ export default function Audit() {
   const [action, setAction] = useParam('action');
   const [every, setEvery] = useParam('every');
   const without = every === '' && action === '' ? byThemselves : '';
-  const rows = useList<AuditRow>('/admin/audit-logs', { query: { status, action, without }, every: 15_000 });
+  const rows = useList<AuditRow>('/admin/audit-logs', {
+    query: { status, action, without },
+    every: 15_000,
+  });
   return (
     <>
       <Head title={text.title} note={text.note}>
-        <input type="search" value={action} placeholder={text.action} aria-label={text.action} onInput={(event) => setAction(event.currentTarget.value)} />
+        <input
+          type="search"
+          value={action}
+          placeholder={text.action}
+          aria-label={text.action}
+          onInput={(event) => setAction(event.currentTarget.value)}
+        />
         <Segments
           label={text.outcome}
           value={status}
@@ -79,11 +92,23 @@ export default function Audit() {
 
 const columns: readonly Column<AuditRow>[] = [
   { head: text.what, cell: ({ action, status }) => <Status tone={tones[status]}>{action}</Status> },
-  { head: text.on, rank: 2, cell: ({ resource_type: type, resource_id: id }) => <span class="cut soft">{id === null ? type : `${type} ${id}`}</span> },
+  {
+    head: text.on,
+    rank: 2,
+    cell: ({ resource_type: type, resource_id: id }) => (
+      <span class="cut soft">{id === null ? type : `${type} ${id}`}</span>
+    ),
+  },
   {
     head: text.who,
     width: '24%',
-    cell: ({ actor }) => <span class="cut">{actor.name ?? actor.email ?? (actor.type === actor.id ? actor.id : `${actor.type} ${actor.id}`)}</span>,
+    cell: ({ actor }) => (
+      <span class="cut">
+        {actor.name ??
+          actor.email ??
+          (actor.type === actor.id ? actor.id : `${actor.type} ${actor.id}`)}
+      </span>
+    ),
   },
   { head: text.at, width: '110px', cell: ({ occurred_at: at }) => <Time at={at} /> },
 ];

@@ -19,7 +19,8 @@ const text = words('channels', {
   name: 'Name',
   type: 'Kind',
   endpoint: 'Address',
-  endpointHint: 'Where messages go, such as the address of a webhook. What is masked stays as it is.',
+  endpointHint:
+    'Where messages go, such as the address of a webhook. What is masked stays as it is.',
   severity: 'From which severity on',
   all: 'all',
   resolved: 'Also when an incident is over',
@@ -74,11 +75,24 @@ interface Delivery {
   readonly accepted_at: string;
 }
 
-const types = ['webhook', 'slack', 'telegram', 'feishu', 'dingtalk', 'wecom', 'email', 'pagerduty', 'opsgenie'] as const;
+const types = [
+  'webhook',
+  'slack',
+  'telegram',
+  'feishu',
+  'dingtalk',
+  'wecom',
+  'email',
+  'pagerduty',
+  'opsgenie',
+] as const;
 
 export default function Channels() {
   const may = useMay();
-  const channels = useList<Channel>('/notification-channels', { kinds: ['deliveries'], every: 30_000 });
+  const channels = useList<Channel>('/notification-channels', {
+    kinds: ['deliveries'],
+    every: 30_000,
+  });
   const [edited, setEdited] = useState<Channel | 'new'>();
   return (
     <>
@@ -93,13 +107,17 @@ export default function Channels() {
         label={text.title}
         rows={channels.items}
         asked={channels}
-        columns={columnsOf(may('channel:test') ? (id) => void test(id).then(channels.reload) : undefined)}
+        columns={columnsOf(
+          may('channel:test') ? (id) => void test(id).then(channels.reload) : undefined,
+        )}
         keyOf={({ id }) => id}
         onPick={may('channel:update') ? setEdited : undefined}
         empty={<Empty title={text.none}>{text.noneNote}</Empty>}
       />
       <Deliveries mayResend={may('channel:resend')} />
-      {edited !== undefined && <Edited channel={edited} onClose={() => setEdited(undefined)} onDone={channels.reload} />}
+      {edited !== undefined && (
+        <Edited channel={edited} onClose={() => setEdited(undefined)} onDone={channels.reload} />
+      )}
     </>
   );
 }
@@ -107,7 +125,11 @@ export default function Channels() {
 const columnsOf = (onTest: ((id: number) => void) | undefined): readonly Column<Channel>[] => [
   { head: text.name, cell: ({ name }) => <span class="cut">{name}</span> },
   { head: text.type, width: '110px', cell: ({ channel_type: type }) => type },
-  { head: text.endpoint, rank: 1, cell: ({ endpoint }) => <code class="cut soft">{endpoint}</code> },
+  {
+    head: text.endpoint,
+    rank: 1,
+    cell: ({ endpoint }) => <code class="cut soft">{endpoint}</code>,
+  },
   {
     head: text.state,
     rank: 2,
@@ -120,29 +142,59 @@ const columnsOf = (onTest: ((id: number) => void) | undefined): readonly Column<
     ),
   },
   { head: text.last, width: '110px', rank: 1, cell: ({ last_sent_at: at }) => <Time at={at} /> },
-  { head: text.test, width: '80px', cell: ({ id }) => (onTest ? <Button onClick={() => onTest(id)}>{text.test}</Button> : null) },
+  {
+    head: text.test,
+    width: '80px',
+    cell: ({ id }) => (onTest ? <Button onClick={() => onTest(id)}>{text.test}</Button> : null),
+  },
 ];
 
 const test = (id: number): Promise<boolean> =>
   attempt(async () => {
-    const { result, error } = await api.post<{ result: 'sent' | 'failed' | 'queued'; error: string | null }>(`/notification-channels/${id}/test`);
+    const { result, error } = await api.post<{
+      result: 'sent' | 'failed' | 'queued';
+      error: string | null;
+    }>(`/notification-channels/${id}/test`);
     tell(
-      result === 'sent' ? text.tested : result === 'queued' ? text.waiting : say(text.notTested, { error: error ?? '' }),
+      result === 'sent'
+        ? text.tested
+        : result === 'queued'
+          ? text.waiting
+          : say(text.notTested, { error: error ?? '' }),
       result === 'failed' ? 'critical' : 'ok',
     );
   });
 
-function Edited({ channel, onClose, onDone }: { readonly channel: Channel | 'new'; readonly onClose: () => void; readonly onDone: () => void }) {
+function Edited({
+  channel,
+  onClose,
+  onDone,
+}: {
+  readonly channel: Channel | 'new';
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
   const old = channel === 'new' ? undefined : channel;
   const [name, setName] = useState(old?.name ?? '');
   const [type, setType] = useState<string>(old?.channel_type ?? 'webhook');
   const [endpoint, setEndpoint] = useState(old?.endpoint ?? '');
-  const [severity, setSeverity] = useState<Channel['match_severity_min']>(old?.match_severity_min ?? '');
+  const [severity, setSeverity] = useState<Channel['match_severity_min']>(
+    old?.match_severity_min ?? '',
+  );
   const [resolved, setResolved] = useState(old?.send_resolved ?? true);
   const [enabled, setEnabled] = useState(old?.enabled ?? true);
   const save = async (): Promise<void> => {
-    const body = { name, channel_type: type, endpoint, match_severity_min: severity, send_resolved: resolved, enabled };
-    await (old === undefined ? api.post('/notification-channels', body) : api.put(`/notification-channels/${old.id}`, body));
+    const body = {
+      name,
+      channel_type: type,
+      endpoint,
+      match_severity_min: severity,
+      send_resolved: resolved,
+      enabled,
+    };
+    await (old === undefined
+      ? api.post('/notification-channels', body)
+      : api.put(`/notification-channels/${old.id}`, body));
     onDone();
     onClose();
   };
@@ -153,11 +205,26 @@ function Edited({ channel, onClose, onDone }: { readonly channel: Channel | 'new
     }
   };
   return (
-    <Dialog title={old === undefined ? text.add : say(text.edit, { name: old.name })} onClose={onClose}>
+    <Dialog
+      title={old === undefined ? text.add : say(text.edit, { name: old.name })}
+      onClose={onClose}
+    >
       <Form onSubmit={save} onCancel={onClose}>
         <TextField label={text.name} value={name} onInput={setName} required autoFocus />
-        <SelectField label={text.type} value={type} options={[...new Set([...types, type])].map((one) => [one, one] as const)} onChange={setType} />
-        <TextField label={text.endpoint} value={endpoint} onInput={setEndpoint} hint={text.endpointHint} mono required />
+        <SelectField
+          label={text.type}
+          value={type}
+          options={[...new Set([...types, type])].map((one) => [one, one] as const)}
+          onChange={setType}
+        />
+        <TextField
+          label={text.endpoint}
+          value={endpoint}
+          onInput={setEndpoint}
+          hint={text.endpointHint}
+          mono
+          required
+        />
         <SelectField
           label={text.severity}
           value={severity}
@@ -191,8 +258,14 @@ const deliveryTones: Readonly<Record<Delivery['state'], Tone>> = {
 };
 
 function Deliveries({ mayResend }: { readonly mayResend: boolean }) {
-  const deliveries = useList<Delivery>('/notification-deliveries', { kinds: ['deliveries'], pageSize: 30 });
-  const again = (id: string): void => void attempt(() => api.post(`/notification-deliveries/${encodeURIComponent(id)}/resend`)).then(deliveries.reload);
+  const deliveries = useList<Delivery>('/notification-deliveries', {
+    kinds: ['deliveries'],
+    pageSize: 30,
+  });
+  const again = (id: string): void =>
+    void attempt(() => api.post(`/notification-deliveries/${encodeURIComponent(id)}/resend`)).then(
+      deliveries.reload,
+    );
   const columns: readonly Column<Delivery>[] = [
     {
       head: text.what,
@@ -205,15 +278,28 @@ function Deliveries({ mayResend }: { readonly mayResend: boolean }) {
         </Status>
       ),
     },
-    { head: text.channel, width: '20%', cell: ({ channel_name: name }) => <span class="cut">{name}</span> },
-    { head: text.incident, width: '90px', rank: 2, numeric: true, cell: ({ incident_id: id }) => <a href={address(['incidents', id])}>{id}</a> },
+    {
+      head: text.channel,
+      width: '20%',
+      cell: ({ channel_name: name }) => <span class="cut">{name}</span>,
+    },
+    {
+      head: text.incident,
+      width: '90px',
+      rank: 2,
+      numeric: true,
+      cell: ({ incident_id: id }) => <a href={address(['incidents', id])}>{id}</a>,
+    },
     { head: text.tries, width: '70px', rank: 1, numeric: true, cell: ({ attempts }) => attempts },
     { head: text.at, width: '110px', cell: ({ accepted_at: at }) => <Time at={at} /> },
     {
       head: text.again,
       width: '110px',
       rank: 1,
-      cell: ({ id, state }) => (mayResend && (state === 'failed' || state === 'delayed') ? <Button onClick={() => again(id)}>{text.again}</Button> : null),
+      cell: ({ id, state }) =>
+        mayResend && (state === 'failed' || state === 'delayed') ? (
+          <Button onClick={() => again(id)}>{text.again}</Button>
+        ) : null,
     },
   ];
   return (

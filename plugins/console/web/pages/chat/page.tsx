@@ -16,7 +16,8 @@ const text = words('chat', {
   sessions: 'Conversations',
   new: 'New conversation',
   none: 'Nothing was asked yet.',
-  noneNote: 'Ask what is wrong, what has changed, or what a host does. Agents answer from what the fleet says now.',
+  noneNote:
+    'Ask what is wrong, what has changed, or what a host does. Agents answer from what the fleet says now.',
   message: 'Message',
   hint: 'Ask about the fleet. @ names a device or an incident.',
   send: 'Send',
@@ -42,7 +43,12 @@ interface Message {
   readonly role: 'user' | 'assistant';
   readonly content: string;
   readonly agent: string | null;
-  readonly tool_calls: readonly { readonly id: string; readonly name: string; readonly status: string; readonly result_preview: string }[];
+  readonly tool_calls: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly status: string;
+    readonly result_preview: string;
+  }[];
   readonly created_at: string;
 }
 
@@ -62,7 +68,11 @@ export default function Chat() {
           <ul class="list">
             {sessions.items?.map(({ id, title, last_message_at: at, created_at: made }) => (
               <li key={id}>
-                <a class="cut" href={address(['chat', id])} aria-current={id === parts[1] ? 'page' : undefined}>
+                <a
+                  class="cut"
+                  href={address(['chat', id])}
+                  aria-current={id === parts[1] ? 'page' : undefined}
+                >
                   {title || text.new}
                 </a>
                 <span class="soft">
@@ -104,7 +114,10 @@ function Conversation({ id, first, incident, onChange }: ConversationProps) {
       return;
     }
     if (id === undefined) {
-      const { id: made } = await api.post<Session>('/chat/sessions', incident === undefined ? {} : { related_incident_id: Number(incident) });
+      const { id: made } = await api.post<Session>(
+        '/chat/sessions',
+        incident === undefined ? {} : { related_incident_id: Number(incident) },
+      );
       onChange();
       goTo(address(['chat', made], { ask: content }));
       return;
@@ -155,7 +168,13 @@ function Conversation({ id, first, incident, onChange }: ConversationProps) {
 }
 
 /** What was said, and what is being said; the end of it stays in sight. */
-function Log({ messages, run }: { readonly messages: readonly Message[] | undefined; readonly run: ReturnType<typeof useRun> }) {
+function Log({
+  messages,
+  run,
+}: {
+  readonly messages: readonly Message[] | undefined;
+  readonly run: ReturnType<typeof useRun>;
+}) {
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [messages?.length, run.text]);
   return (
@@ -164,10 +183,15 @@ function Log({ messages, run }: { readonly messages: readonly Message[] | undefi
       {messages?.map((message) => (
         <article key={message.id} class={`said said-${message.role}`}>
           <header class="soft">
-            {message.role === 'user' ? text.you : (message.agent ?? text.agent)} · <Time at={message.created_at} />
+            {message.role === 'user' ? text.you : (message.agent ?? text.agent)} ·{' '}
+            <Time at={message.created_at} />
           </header>
           <Calls of={message.tool_calls} />
-          {message.role === 'user' ? <p class="plain">{message.content}</p> : <Markdown text={message.content} />}
+          {message.role === 'user' ? (
+            <p class="plain">{message.content}</p>
+          ) : (
+            <Markdown text={message.content} />
+          )}
         </article>
       ))}
       {run.asked !== undefined && (
@@ -195,9 +219,15 @@ function Log({ messages, run }: { readonly messages: readonly Message[] | undefi
 }
 
 /** The last messages of a conversation, oldest first; a new one has none. A turn that runs is shown by its stream alone: what it leaves behind comes after it. */
-function useMessages(id: string | undefined, isRunning: boolean): { readonly items: readonly Message[] | undefined; readonly reload: () => void } {
+function useMessages(
+  id: string | undefined,
+  isRunning: boolean,
+): { readonly items: readonly Message[] | undefined; readonly reload: () => void } {
   const path = id === undefined ? undefined : `/chat/sessions/${encodeURIComponent(id)}/messages`;
-  const { value, reload } = useData<{ items: readonly Message[] }>(path, { query: { order: 'desc', limit: 100 }, kinds: ['chat'] });
+  const { value, reload } = useData<{ items: readonly Message[] }>(path, {
+    query: { order: 'desc', limit: 100 },
+    kinds: ['chat'],
+  });
   const settled = useRef(value);
   if (!isRunning || settled.current === undefined) {
     settled.current = value;
@@ -206,7 +236,13 @@ function useMessages(id: string | undefined, isRunning: boolean): { readonly ite
 }
 
 const toneOf = (status: string): Tone =>
-  status === 'ok' ? 'ok' : status === 'running' ? 'info' : status === 'denied' || status === 'refused' ? 'warning' : 'critical';
+  status === 'ok'
+    ? 'ok'
+    : status === 'running'
+      ? 'info'
+      : status === 'denied' || status === 'refused'
+        ? 'warning'
+        : 'critical';
 
 /** What an agent looked at: each call with what came of it, closed until it is asked for. */
 function Calls({ of }: { readonly of: readonly Call[] }) {

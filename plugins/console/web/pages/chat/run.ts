@@ -23,7 +23,16 @@ interface Turn {
   readonly isRunning: boolean;
 }
 
-const still: Turn = { asked: undefined, text: '', calls: [], agent: undefined, approval: undefined, runId: undefined, error: undefined, isRunning: false };
+const still: Turn = {
+  asked: undefined,
+  text: '',
+  calls: [],
+  agent: undefined,
+  approval: undefined,
+  runId: undefined,
+  error: undefined,
+  isRunning: false,
+};
 
 interface Chunk {
   readonly type: string;
@@ -52,8 +61,16 @@ export function useRun(session: string | undefined, onEnd: () => void) {
     for (let tries = 0, isOver = false; !isOver && !isGone.current; tries++) {
       const answer =
         content !== undefined && tries === 0
-          ? await api.open('POST', `${path}/messages/stream`, { body: { content }, headers: { accept: 'text/event-stream' } })
-          : await api.open('GET', `${path}/messages/stream`, { headers: { accept: 'text/event-stream', ...(last !== '' && { 'last-event-id': last }) } });
+          ? await api.open('POST', `${path}/messages/stream`, {
+              body: { content },
+              headers: { accept: 'text/event-stream' },
+            })
+          : await api.open('GET', `${path}/messages/stream`, {
+              headers: {
+                accept: 'text/event-stream',
+                ...(last !== '' && { 'last-event-id': last }),
+              },
+            });
       for await (const { id, chunk } of eventsOf(answer)) {
         last = id === '' ? last : id;
         change(after(now.current, chunk));
@@ -101,7 +118,14 @@ function after(turn: Turn, chunk: Chunk): Turn {
   const finished = (status: string, result: unknown): Turn => ({
     ...turn,
     calls: turn.calls.map((call) =>
-      call.id === id ? { ...call, status, result_preview: typeof result === 'string' ? result : JSON.stringify(result, undefined, 2) } : call,
+      call.id === id
+        ? {
+            ...call,
+            status,
+            result_preview:
+              typeof result === 'string' ? result : JSON.stringify(result, undefined, 2),
+          }
+        : call,
     ),
   });
   switch (chunk.type) {
@@ -110,7 +134,13 @@ function after(turn: Turn, chunk: Chunk): Turn {
     case 'text-delta':
       return { ...turn, text: turn.text + textOf(chunk['delta']) };
     case 'tool-input-available':
-      return { ...turn, calls: [...turn.calls, { id, name: textOf(chunk['toolName']), status: 'running', result_preview: '' }] };
+      return {
+        ...turn,
+        calls: [
+          ...turn.calls,
+          { id, name: textOf(chunk['toolName']), status: 'running', result_preview: '' },
+        ],
+      };
     case 'tool-output-available':
       return { ...finished('ok', chunk['output']), approval: undefined };
     case 'tool-output-error':
@@ -122,7 +152,10 @@ function after(turn: Turn, chunk: Chunk): Turn {
     case 'data-plan':
       return { ...turn, agent: (chunk['data'] as { agent?: string }).agent };
     case 'error':
-      return { ...turn, error: asApiError(new ApiError(200, 'run_failed', textOf(chunk['errorText']))) };
+      return {
+        ...turn,
+        error: asApiError(new ApiError(200, 'run_failed', textOf(chunk['errorText']))),
+      };
     default:
       return turn;
   }
@@ -131,7 +164,9 @@ function after(turn: Turn, chunk: Chunk): Turn {
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** The events of a stream, read line by line. */
-async function* eventsOf(answer: Response): AsyncGenerator<{ readonly id: string; readonly chunk: Chunk }> {
+async function* eventsOf(
+  answer: Response,
+): AsyncGenerator<{ readonly id: string; readonly chunk: Chunk }> {
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   let id = '';

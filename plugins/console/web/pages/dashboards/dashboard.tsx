@@ -53,11 +53,24 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
   const [edited, setEdited] = useState<Panel | 'new'>();
   const length = 'last' in window ? window.last : window.to - window.from;
   const asked = useMemo(() => {
-    const span = 'last' in window ? { from: `now-${window.last}s`, to: 'now' } : { from: String(window.from), to: String(window.to) };
-    return { ...span, ...Object.fromEntries([...new Set(query.keys())].filter((name) => name.startsWith(prefix)).map((name) => [name, query.getAll(name)])) };
+    const span =
+      'last' in window
+        ? { from: `now-${window.last}s`, to: 'now' }
+        : { from: String(window.from), to: String(window.to) };
+    return {
+      ...span,
+      ...Object.fromEntries(
+        [...new Set(query.keys())]
+          .filter((name) => name.startsWith(prefix))
+          .map((name) => [name, query.getAll(name)]),
+      ),
+    };
   }, [window, query]);
   const every = 'last' in window ? Math.max(10_000, Math.round(length / 240) * 1_000) : undefined;
-  const { value, error, reload } = useData<Dashboard>(`/observability/dashboards/${encodeURIComponent(uid)}`, { query: asked, every });
+  const { value, error, reload } = useData<Dashboard>(
+    `/observability/dashboards/${encodeURIComponent(uid)}`,
+    { query: asked, every },
+  );
   if (value === undefined) {
     return error === undefined ? (
       <Skeleton lines={10} />
@@ -72,7 +85,10 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
   const bounds = [Date.parse(value.from) / 1000, Date.parse(value.to) / 1000] as const;
   const hasOwn = value.panels.some(({ id }) => id !== null);
   const remove = (): void =>
-    void attempt(() => api.delete(`/monitor/dashboards/${encodeURIComponent(uid)}`), text.removed).then((done) => done && goTo(address(['dashboards'])));
+    void attempt(
+      () => api.delete(`/monitor/dashboards/${encodeURIComponent(uid)}`),
+      text.removed,
+    ).then((done) => done && goTo(address(['dashboards'])));
   return (
     <>
       <Head title={value.title} note={value.description}>
@@ -123,9 +139,14 @@ export function DashboardPage({ uid }: { readonly uid: string }) {
 }
 
 /** As they are read, also where they stand one below the other. */
-const byPlace = (a: Panel, b: Panel): number => a.position.y - b.position.y || a.position.x - b.position.x;
+const byPlace = (a: Panel, b: Panel): number =>
+  a.position.y - b.position.y || a.position.x - b.position.x;
 
-function Choice({ variable: { name, title, multi, all, value, values, error } }: { readonly variable: Variable }) {
+function Choice({
+  variable: { name, title, multi, all, value, values, error },
+}: {
+  readonly variable: Variable;
+}) {
   const options = [...new Set([...(all ? [everything] : []), ...values, ...value])];
   const set = (chosen: readonly string[]): void => {
     const next = new URLSearchParams(place.value.query);
@@ -142,7 +163,9 @@ function Choice({ variable: { name, title, multi, all, value, values, error } }:
         <select
           multiple={multi && value.length > 1}
           value={value[0]}
-          onChange={(event) => set([...event.currentTarget.selectedOptions].map((option) => option.value))}
+          onChange={(event) =>
+            set([...event.currentTarget.selectedOptions].map((option) => option.value))
+          }
         >
           {options.map((option) => (
             <option key={option} value={option} selected={value.includes(option)}>

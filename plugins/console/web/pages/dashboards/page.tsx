@@ -102,18 +102,38 @@ const columns: readonly Column<Item>[] = [
         </Status>
       ),
   },
-  { head: text.from, width: '130px', rank: 2, cell: ({ source }) => <span class="soft">{source === 'user' ? text.user : source}</span> },
-  { head: text.variables, width: '20%', rank: 1, cell: ({ variables }) => <span class="cut soft">{variables.join(', ')}</span> },
+  {
+    head: text.from,
+    width: '130px',
+    rank: 2,
+    cell: ({ source }) => <span class="soft">{source === 'user' ? text.user : source}</span>,
+  },
+  {
+    head: text.variables,
+    width: '20%',
+    rank: 1,
+    cell: ({ variables }) => <span class="cut soft">{variables.join(', ')}</span>,
+  },
   { head: text.panels, width: '80px', numeric: true, cell: ({ panels }) => panels },
 ];
 
 interface Report {
   readonly uid: string;
   readonly title: string;
-  readonly left_out: readonly { readonly kind: string; readonly title: string; readonly reason: string }[];
+  readonly left_out: readonly {
+    readonly kind: string;
+    readonly title: string;
+    readonly reason: string;
+  }[];
 }
 
-function Import({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }) {
+function Import({
+  onClose,
+  onDone,
+}: {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
   const [json, setJson] = useState('');
   const [wrong, setWrong] = useState<string>();
   const [report, setReport] = useState<Report>();
@@ -123,7 +143,9 @@ function Import({ onClose, onDone }: { readonly onClose: () => void; readonly on
       body = JSON.parse(json);
       setWrong(undefined);
     } catch (error) {
-      setWrong(say(text.notJson, { cause: error instanceof Error ? error.message : String(error) }));
+      setWrong(
+        say(text.notJson, { cause: error instanceof Error ? error.message : String(error) }),
+      );
       return;
     }
     const made = await api.post<Report>('/monitor/dashboards/import', body);
@@ -138,7 +160,16 @@ function Import({ onClose, onDone }: { readonly onClose: () => void; readonly on
     <Dialog title={text.importTitle} onClose={onClose} wide>
       {report === undefined ? (
         <Form submit={text.import} onSubmit={send} onCancel={onClose}>
-          <TextField label={text.json} hint={text.jsonHint} value={json} onInput={setJson} error={wrong} rows={12} mono autoFocus />
+          <TextField
+            label={text.json}
+            hint={text.jsonHint}
+            value={json}
+            onInput={setJson}
+            error={wrong}
+            rows={12}
+            mono
+            autoFocus
+          />
         </Form>
       ) : (
         <>

@@ -26,7 +26,19 @@ const text = words('panel-form', {
 });
 
 const types = ['timeseries', 'stat', 'gauge', 'table', 'logs'] as const;
-const units = ['none', 'percent', 'ratio', 'bytes', 'bytes_per_second', 'bits_per_second', 'per_second', 'seconds', 'milliseconds', 'celsius', 'timestamp'];
+const units = [
+  'none',
+  'percent',
+  'ratio',
+  'bytes',
+  'bytes_per_second',
+  'bits_per_second',
+  'per_second',
+  'seconds',
+  'milliseconds',
+  'celsius',
+  'timestamp',
+];
 
 interface PanelFormProps {
   readonly title: string;
@@ -53,30 +65,73 @@ export function PanelForm({ title, uid, panel, others = [], onClose, onDone }: P
     const body = { title: name, type, query, legend, unit };
     const [w, h] = [Number(width), Number(height)];
     if (panel === undefined) {
-      await api.post('/monitor/panels', { ...body, dashboard_uid: address, position: firstGap(others.map(({ position }) => position)) });
+      await api.post('/monitor/panels', {
+        ...body,
+        dashboard_uid: address,
+        position: firstGap(others.map(({ position }) => position)),
+      });
     } else {
       const position = { ...panel.position, x: Math.min(panel.position.x, 24 - w), w, h };
       await api.patch(`/monitor/panels/${panel.id}`, { ...body, position });
     }
     onDone(address);
   };
-  const remove = (): void => void attempt(() => api.delete(`/monitor/panels/${panel!.id}`), text.removed).then((done) => done && onDone(address));
+  const remove = (): void =>
+    void attempt(() => api.delete(`/monitor/panels/${panel!.id}`), text.removed).then(
+      (done) => done && onDone(address),
+    );
   return (
     <Dialog title={title} onClose={onClose} wide>
       <Form onSubmit={save} onCancel={onClose}>
-        {uid === undefined && <TextField label={text.uid} hint={text.uidHint} value={address} onInput={setAddress} autoFocus required />}
-        <TextField label={uid === undefined ? text.firstName : text.name} value={name} onInput={setName} autoFocus={uid !== undefined} required />
-        <TextField label={text.query} hint={text.queryHint} value={query} onInput={setQuery} rows={3} mono required />
+        {uid === undefined && (
+          <TextField
+            label={text.uid}
+            hint={text.uidHint}
+            value={address}
+            onInput={setAddress}
+            autoFocus
+            required
+          />
+        )}
+        <TextField
+          label={uid === undefined ? text.firstName : text.name}
+          value={name}
+          onInput={setName}
+          autoFocus={uid !== undefined}
+          required
+        />
+        <TextField
+          label={text.query}
+          hint={text.queryHint}
+          value={query}
+          onInput={setQuery}
+          rows={3}
+          mono
+          required
+        />
         <div class="field-row">
-          <SelectField label={text.type} value={type} options={types.map((one) => [one, one] as const)} onChange={setType} />
+          <SelectField
+            label={text.type}
+            value={type}
+            options={types.map((one) => [one, one] as const)}
+            onChange={setType}
+          />
           <SelectField
             label={text.unit}
             value={unit}
-            options={[...new Set([...units, unit])].map((one) => [one, one.replaceAll('_', ' ')] as const)}
+            options={[...new Set([...units, unit])].map(
+              (one) => [one, one.replaceAll('_', ' ')] as const,
+            )}
             onChange={setUnit}
           />
         </div>
-        <TextField label={text.legend} hint={text.legendHint} value={legend} onInput={setLegend} mono />
+        <TextField
+          label={text.legend}
+          hint={text.legendHint}
+          value={legend}
+          onInput={setLegend}
+          mono
+        />
         {panel !== undefined && (
           <div class="field-row">
             <TextField label={text.width} type="number" value={width} onInput={setWidth} />

@@ -31,10 +31,20 @@ interface Reading {
 type Result =
   | {
       readonly result_type: 'matrix';
-      readonly result: readonly { readonly name: string; readonly values: readonly Point[]; readonly last?: Omit<Reading, 'name'> }[];
+      readonly result: readonly {
+        readonly name: string;
+        readonly values: readonly Point[];
+        readonly last?: Omit<Reading, 'name'>;
+      }[];
     }
   | { readonly result_type: 'vector'; readonly result: readonly Reading[] }
-  | { readonly result_type: 'streams'; readonly result: readonly { readonly name: string; readonly values: readonly (readonly [string, string])[] }[] };
+  | {
+      readonly result_type: 'streams';
+      readonly result: readonly {
+        readonly name: string;
+        readonly values: readonly (readonly [string, string])[];
+      }[];
+    };
 
 export interface Panel {
   /** Null for one that a plugin brings: it is not changed here. */
@@ -45,7 +55,12 @@ export interface Panel {
   readonly expanded_query?: string;
   readonly legend: string;
   readonly unit: string;
-  readonly position: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly position: {
+    readonly x: number;
+    readonly y: number;
+    readonly w: number;
+    readonly h: number;
+  };
   readonly data: Result;
   readonly series_left_out?: number;
   readonly warnings?: readonly string[];
@@ -65,18 +80,41 @@ const rowHeight = 34;
 const around = 78;
 
 const units: Readonly<Record<string, Unit>> = {
-  ...{ percent: 'percent', bytes: 'bytes', bytes_per_second: 'bytes-per-second', seconds: 'seconds', per_second: 'per-second' },
+  ...{
+    percent: 'percent',
+    bytes: 'bytes',
+    bytes_per_second: 'bytes-per-second',
+    seconds: 'seconds',
+    per_second: 'per-second',
+  },
 };
 
 /** One panel of the grid of 24 columns; where it is narrow, they stand one below the other. */
 export function PanelView({ panel, bounds, onRange, onEdit }: PanelProps) {
   const { title, type, unit, position, data, query, expanded_query: expanded } = panel;
   const height = Math.max(60, position.h * rowHeight - around);
-  const plotted = useMemo(() => (data.result_type === 'matrix' ? plottedOf(data.result, title) : undefined), [data, title]);
-  const tools = onEdit && <Button kind="quiet" icon="more" label={text.edit.replace('{title}', () => title)} onClick={onEdit} />;
-  const why = panel.error?.message ?? panel.missing?.message ?? (data.result.length === 0 ? text.nothing : undefined);
+  const plotted = useMemo(
+    () => (data.result_type === 'matrix' ? plottedOf(data.result, title) : undefined),
+    [data, title],
+  );
+  const tools = onEdit && (
+    <Button
+      kind="quiet"
+      icon="more"
+      label={text.edit.replace('{title}', () => title)}
+      onClick={onEdit}
+    />
+  );
+  const why =
+    panel.error?.message ??
+    panel.missing?.message ??
+    (data.result.length === 0 ? text.nothing : undefined);
   return (
-    <div class="panel" data-wide={position.w} style={{ '--x': position.x + 1, '--w': position.w, '--h': position.h, '--y': position.y + 1 }}>
+    <div
+      class="panel"
+      data-wide={position.w}
+      style={{ '--x': position.x + 1, '--w': position.w, '--h': position.h, '--y': position.y + 1 }}
+    >
       <Graph
         title={title}
         plotted={why === undefined && type === 'timeseries' ? plotted : undefined}
@@ -91,7 +129,10 @@ export function PanelView({ panel, bounds, onRange, onEdit }: PanelProps) {
           why === undefined ? (
             <Other panel={panel} height={height} />
           ) : (
-            <p class={panel.error ? 'chart-empty critical' : 'chart-empty soft'} style={{ minHeight: `${height}px` }}>
+            <p
+              class={panel.error ? 'chart-empty critical' : 'chart-empty soft'}
+              style={{ minHeight: `${height}px` }}
+            >
               {why}
             </p>
           )
@@ -102,14 +143,24 @@ export function PanelView({ panel, bounds, onRange, onEdit }: PanelProps) {
           {warning}
         </p>
       ))}
-      {(panel.series_left_out ?? 0) > 0 && <p class="hint">{count(text.left, panel.series_left_out!)}</p>}
+      {(panel.series_left_out ?? 0) > 0 && (
+        <p class="hint">{count(text.left, panel.series_left_out!)}</p>
+      )}
     </div>
   );
 }
 
-function Other({ panel: { title, data, type }, height }: { readonly panel: Panel; readonly height: number }) {
+function Other({
+  panel: { title, data, type },
+  height,
+}: {
+  readonly panel: Panel;
+  readonly height: number;
+}) {
   if (data.result_type === 'streams') {
-    const lines = data.result.flatMap(({ name, values }) => values.map(([at, line]) => ({ name, at, line })));
+    const lines = data.result.flatMap(({ name, values }) =>
+      values.map(([at, line]) => ({ name, at, line })),
+    );
     return (
       <Scrolling title={title} height={height} heads={[text.time, text.line]}>
         {lines.slice(0, 200).map(({ at, line, name }, index) => (
@@ -125,7 +176,10 @@ function Other({ panel: { title, data, type }, height }: { readonly panel: Panel
       </Scrolling>
     );
   }
-  const readings = data.result_type === 'vector' ? data.result : data.result.flatMap(({ name, last }) => (last ? [{ ...last, name }] : []));
+  const readings =
+    data.result_type === 'vector'
+      ? data.result
+      : data.result.flatMap(({ name, last }) => (last ? [{ ...last, name }] : []));
   return type === 'table' ? (
     <Scrolling title={title} height={height} heads={[text.name, text.value]} numeric>
       {readings.map(({ name, formatted, state }) => (
@@ -142,7 +196,14 @@ function Other({ panel: { title, data, type }, height }: { readonly panel: Panel
       {readings.slice(0, type === 'stat' ? 6 : 12).map(({ name, value, formatted, state }) => (
         <li key={name}>
           <b class={state === 'ok' ? undefined : state}>{formatted}</b>
-          {type === 'gauge' && <meter min={0} max={100} value={Math.min(100, Math.max(0, Number(value[1])))} aria-label={`${title} ${name}`} />}
+          {type === 'gauge' && (
+            <meter
+              min={0}
+              max={100}
+              value={Math.min(100, Math.max(0, Number(value[1])))}
+              aria-label={`${title} ${name}`}
+            />
+          )}
           {(readings.length > 1 || type === 'gauge') && (
             <span class="soft cut" title={name}>
               {name}
@@ -164,7 +225,13 @@ interface ScrollingProps {
 }
 
 const Scrolling = ({ title, height, heads, numeric, children }: ScrollingProps) => (
-  <div class="table scrolls" tabIndex={0} role="region" aria-label={title} style={{ height: `${height}px` }}>
+  <div
+    class="table scrolls"
+    tabIndex={0}
+    role="region"
+    aria-label={title}
+    style={{ height: `${height}px` }}
+  >
     <table aria-label={title}>
       <thead>
         <tr>
@@ -180,8 +247,13 @@ const Scrolling = ({ title, height, heads, numeric, children }: ScrollingProps) 
 );
 
 /** The lines of a panel have times of their own; drawn, they share one grid. */
-function plottedOf(result: Extract<Result, { result_type: 'matrix' }>['result'], title: string): Plotted {
-  const times = [...new Set(result.flatMap(({ values }) => values.map(([at]) => at)))].toSorted((a, b) => a - b);
+function plottedOf(
+  result: Extract<Result, { result_type: 'matrix' }>['result'],
+  title: string,
+): Plotted {
+  const times = [...new Set(result.flatMap(({ values }) => values.map(([at]) => at)))].toSorted(
+    (a, b) => a - b,
+  );
   const places = new Map(times.map((at, index) => [at, index]));
   const lines = result.map(({ name, values }) => {
     const row = Array.from<number | null>({ length: times.length }).fill(null);

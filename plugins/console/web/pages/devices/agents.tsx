@@ -37,7 +37,9 @@ interface Edge {
 
 /** The agents that watch a device, and what each of them collects. */
 export function Agents({ device }: { readonly device: number }) {
-  const { value, error, reload } = useData<Page<Edge>>(`/devices/${device}/edges`, { kinds: ['edges'] });
+  const { value, error, reload } = useData<Page<Edge>>(`/devices/${device}/edges`, {
+    kinds: ['edges'],
+  });
   if (value === undefined) {
     return error ? <Refused error={error} retry={reload} /> : <Skeleton lines={4} />;
   }
@@ -64,10 +66,21 @@ export function Agents({ device }: { readonly device: number }) {
 }
 
 /** A machine that says it is this device and does not prove it: a person decides. */
-function Claim({ device, edge: { id, name, reason }, onDone }: { readonly device: number; readonly edge: Edge; readonly onDone: () => void }) {
+function Claim({
+  device,
+  edge: { id, name, reason },
+  onDone,
+}: {
+  readonly device: number;
+  readonly edge: Edge;
+  readonly onDone: () => void;
+}) {
   const may = useMay();
   const path = `/devices/${device}/edges/${id}`;
-  const accept = (): void => void attempt(() => api.post(`${path}/accept`), say(text.accepted, { name: name ?? id })).then(onDone);
+  const accept = (): void =>
+    void attempt(() => api.post(`${path}/accept`), say(text.accepted, { name: name ?? id })).then(
+      onDone,
+    );
   const refuse = (): void => void attempt(() => api.delete(path), text.refusedDone).then(onDone);
   return (
     <div class="claim">
@@ -89,17 +102,37 @@ interface Collector {
   readonly name: string;
   readonly kind: string;
   readonly enabled: boolean;
-  readonly health: { readonly state: string; readonly last_error: string | null; readonly restart_count: number; readonly samples: number };
+  readonly health: {
+    readonly state: string;
+    readonly last_error: string | null;
+    readonly restart_count: number;
+    readonly samples: number;
+  };
 }
 
-const tones: Readonly<Record<string, Tone>> = { running: 'ok', crashed: 'critical', starting: 'info', stopping: 'muted', stopped: 'muted' };
+const tones: Readonly<Record<string, Tone>> = {
+  running: 'ok',
+  crashed: 'critical',
+  starting: 'info',
+  stopping: 'muted',
+  stopped: 'muted',
+};
 
 function Collectors({ edge }: { readonly edge: number }) {
-  const { value, error } = useData<Page<Collector>>(`/edges/${edge}/plugins`, { kinds: ['edges'], every: 15_000 });
+  const { value, error } = useData<Page<Collector>>(`/edges/${edge}/plugins`, {
+    kinds: ['edges'],
+    every: 15_000,
+  });
   return error && !value ? (
     <Refused error={error} />
   ) : (
-    <Table label={text.name} rows={value?.items} keyOf={({ name }) => name} columns={columns} empty={<Empty title={text.none} />} />
+    <Table
+      label={text.name}
+      rows={value?.items}
+      keyOf={({ name }) => name}
+      columns={columns}
+      empty={<Empty title={text.none} />}
+    />
   );
 }
 
@@ -108,9 +141,26 @@ const columns: readonly Column<Collector>[] = [
   {
     head: text.state,
     width: '130px',
-    cell: ({ enabled, health }) => <Status tone={enabled ? (tones[health.state] ?? 'muted') : 'muted'}>{health.state}</Status>,
+    cell: ({ enabled, health }) => (
+      <Status tone={enabled ? (tones[health.state] ?? 'muted') : 'muted'}>{health.state}</Status>
+    ),
   },
-  { head: text.samples, width: '100px', numeric: true, cell: ({ health }) => figure(health.samples) },
-  { head: text.restarts, width: '90px', numeric: true, rank: 2, cell: ({ health }) => figure(health.restart_count) },
-  { head: text.error, rank: 1, cell: ({ health }) => <span class="cut soft">{health.last_error ?? ''}</span> },
+  {
+    head: text.samples,
+    width: '100px',
+    numeric: true,
+    cell: ({ health }) => figure(health.samples),
+  },
+  {
+    head: text.restarts,
+    width: '90px',
+    numeric: true,
+    rank: 2,
+    cell: ({ health }) => figure(health.restart_count),
+  },
+  {
+    head: text.error,
+    rank: 1,
+    cell: ({ health }) => <span class="cut soft">{health.last_error ?? ''}</span>,
+  },
 ];

@@ -59,8 +59,15 @@ const text = words('device', {
 
 /** One device: how it is, what runs on it, what it says, who watches it. */
 export function DevicePage({ id, part }: { readonly id: string; readonly part: string }) {
-  const { value: device, error, reload } = useData<Device>(`/devices/${encodeURIComponent(id)}`, { kinds: ['devices', 'edges'] });
-  const edges = useData<Page<{ id: number; status: string | null }>>(device && `/devices/${device.id}/edges`, { kinds: ['edges'] });
+  const {
+    value: device,
+    error,
+    reload,
+  } = useData<Device>(`/devices/${encodeURIComponent(id)}`, { kinds: ['devices', 'edges'] });
+  const edges = useData<Page<{ id: number; status: string | null }>>(
+    device && `/devices/${device.id}/edges`,
+    { kinds: ['edges'] },
+  );
   const may = useMay();
   const [isEdited, setEdited] = useState(false);
   if (device === undefined) {
@@ -74,19 +81,24 @@ export function DevicePage({ id, part }: { readonly id: string; readonly part: s
       <Refused error={error} retry={reload} />
     );
   }
-  const edge = edges.value?.items.find(({ status }) => status === 'online') ?? edges.value?.items[0];
+  const edge =
+    edges.value?.items.find(({ status }) => status === 'online') ?? edges.value?.items[0];
   return (
     <>
       <Head
         title={
           <span class="status">
-            <Mark tone={device.online ? 'ok' : 'warning'} label={device.online ? text.online : text.silent} />
+            <Mark
+              tone={device.online ? 'ok' : 'warning'}
+              label={device.online ? text.online : text.silent}
+            />
             <span>{device.display_name}</span>
           </span>
         }
         note={
           <>
-            {[device.os, device.os_version, device.arch].filter(Boolean).join(' ')} · {text.heard} <Time at={device.last_seen_at} />
+            {[device.os, device.os_version, device.arch].filter(Boolean).join(' ')} · {text.heard}{' '}
+            <Time at={device.last_seen_at} />
           </>
         }
       >
@@ -129,8 +141,18 @@ const chartsOf = (
 }[] => {
   const of = `device_id="${id}"`;
   return [
-    { title: text.cpu, unit: 'percent', top: 100, queries: [{ expr: `node_cpu_usage_percent{${of}}`, name: text.cpu }] },
-    { title: text.memoryUse, unit: 'percent', top: 100, queries: [{ expr: `node_memory_used_percent{${of}}`, name: text.memory }] },
+    {
+      title: text.cpu,
+      unit: 'percent',
+      top: 100,
+      queries: [{ expr: `node_cpu_usage_percent{${of}}`, name: text.cpu }],
+    },
+    {
+      title: text.memoryUse,
+      unit: 'percent',
+      top: 100,
+      queries: [{ expr: `node_memory_used_percent{${of}}`, name: text.memory }],
+    },
     {
       title: text.load,
       unit: 'count',
@@ -144,14 +166,22 @@ const chartsOf = (
       title: text.diskUse,
       unit: 'percent',
       top: 100,
-      queries: [{ expr: `topk(6, max by (mountpoint) (node_filesystem_used_percent{${of},fstype!="tmpfs"}))`, name: '{{mountpoint}}' }],
+      queries: [
+        {
+          expr: `topk(6, max by (mountpoint) (node_filesystem_used_percent{${of},fstype!="tmpfs"}))`,
+          name: '{{mountpoint}}',
+        },
+      ],
     },
     {
       title: text.network,
       unit: 'bytes-per-second',
       queries: [
         { expr: `sum(rate(node_network_receive_bytes_total{${of},device!="lo"}[2m]))`, name: 'in' },
-        { expr: `sum(rate(node_network_transmit_bytes_total{${of},device!="lo"}[2m]))`, name: 'out' },
+        {
+          expr: `sum(rate(node_network_transmit_bytes_total{${of},device!="lo"}[2m]))`,
+          name: 'out',
+        },
       ],
     },
     {
@@ -171,7 +201,10 @@ function Overview({ device }: { readonly device: Device }) {
     query: { scope: `host:${device.id}`, status: 'active', limit: 10 },
     kinds: ['incidents'],
   });
-  const marks = incidents.value?.items.map(({ fired_at: at }) => ({ at: Date.parse(at) / 1000, tone: '--critical' }));
+  const marks = incidents.value?.items.map(({ fired_at: at }) => ({
+    at: Date.parse(at) / 1000,
+    tone: '--critical',
+  }));
   return (
     <div class="columns">
       <div>
@@ -180,7 +213,17 @@ function Overview({ device }: { readonly device: Device }) {
         </div>
         <div class="charts two">
           {chartsOf(device.id).map(({ title, unit, top, queries }) => (
-            <Chart key={title} title={title} unit={unit} top={top} queries={queries} window={window} sync="device" marks={marks} onRange={zoom} />
+            <Chart
+              key={title}
+              title={title}
+              unit={unit}
+              top={top}
+              queries={queries}
+              window={window}
+              sync="device"
+              marks={marks}
+              onRange={zoom}
+            />
           ))}
         </div>
       </div>
@@ -196,17 +239,19 @@ function Overview({ device }: { readonly device: Device }) {
             <p class="soft calm">{text.noIncidents}</p>
           ) : (
             <ul class="list">
-              {incidents.value.items.map(({ id, severity, status, summary, rule_name: name, fired_at: at }) => (
-                <li key={id}>
-                  <Mark tone={toneOf(severity, status)} label={severityName(severity)} />
-                  <a class="cut" href={address(['incidents', id])}>
-                    {summary || name}
-                  </a>
-                  <span class="soft">
-                    <Time at={at} />
-                  </span>
-                </li>
-              ))}
+              {incidents.value.items.map(
+                ({ id, severity, status, summary, rule_name: name, fired_at: at }) => (
+                  <li key={id}>
+                    <Mark tone={toneOf(severity, status)} label={severityName(severity)} />
+                    <a class="cut" href={address(['incidents', id])}>
+                      {summary || name}
+                    </a>
+                    <span class="soft">
+                      <Time at={at} />
+                    </span>
+                  </li>
+                ),
+              )}
             </ul>
           )}
         </Section>
@@ -228,10 +273,26 @@ function Facts({ device }: { readonly device: Device }) {
           [text.system, [device.os, device.os_version].filter(Boolean).join(' ')],
           [text.kernel, device.kernel_version],
           [text.cpus, device.cpu_count],
-          [text.memory, device.mem_total_bytes === null ? undefined : figure(device.mem_total_bytes, 'bytes')],
-          [text.disk, device.disk_total_bytes === null ? undefined : figure(device.disk_total_bytes, 'bytes')],
-          [text.roles, device.roles.length === 0 ? undefined : device.roles.map((role) => <a href={address(['devices'], { role })}>{role} </a>)],
-          [text.tags, tags.length === 0 ? undefined : tags.map(([name, value]) => <Tag key={name}>{`${name}=${value}`}</Tag>)],
+          [
+            text.memory,
+            device.mem_total_bytes === null ? undefined : figure(device.mem_total_bytes, 'bytes'),
+          ],
+          [
+            text.disk,
+            device.disk_total_bytes === null ? undefined : figure(device.disk_total_bytes, 'bytes'),
+          ],
+          [
+            text.roles,
+            device.roles.length === 0
+              ? undefined
+              : device.roles.map((role) => <a href={address(['devices'], { role })}>{role} </a>),
+          ],
+          [
+            text.tags,
+            tags.length === 0
+              ? undefined
+              : tags.map(([name, value]) => <Tag key={name}>{`${name}=${value}`}</Tag>),
+          ],
         ]}
       />
     </Section>
@@ -251,8 +312,17 @@ function Edit({ device, onClose }: { readonly device: Device; readonly onClose: 
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => line !== '')
-      .map((line) => [line.split('=', 1)[0]!, line.includes('=') ? line.slice(line.indexOf('=') + 1) : ''] as const);
-    await api.patch(`/devices/${device.id}`, { display_name: name.trim() || null, tags: Object.fromEntries(pairs) });
+      .map(
+        (line) =>
+          [
+            line.split('=', 1)[0]!,
+            line.includes('=') ? line.slice(line.indexOf('=') + 1) : '',
+          ] as const,
+      );
+    await api.patch(`/devices/${device.id}`, {
+      display_name: name.trim() || null,
+      tags: Object.fromEntries(pairs),
+    });
     const given = roles
       .split(',')
       .map((role) => role.trim())
@@ -266,7 +336,14 @@ function Edit({ device, onClose }: { readonly device: Device; readonly onClose: 
       <Form onSubmit={submit} onCancel={onClose}>
         <TextField label={text.name} value={name} onInput={setName} autoFocus />
         <TextField label={text.roles} value={roles} onInput={setRoles} hint={text.rolesHint} />
-        <TextField label={text.tags} value={tags} onInput={setTags} rows={4} mono hint={text.tagsHint} />
+        <TextField
+          label={text.tags}
+          value={tags}
+          onInput={setTags}
+          rows={4}
+          mono
+          hint={text.tagsHint}
+        />
       </Form>
     </Dialog>
   );

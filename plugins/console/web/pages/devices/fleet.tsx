@@ -47,7 +47,11 @@ interface Edge {
   readonly last_seen_at: string | null;
 }
 
-const tones: Readonly<Record<Edge['status'], Tone>> = { online: 'ok', offline: 'warning', pending: 'info' };
+const tones: Readonly<Record<Edge['status'], Tone>> = {
+  online: 'ok',
+  offline: 'warning',
+  pending: 'info',
+};
 
 /** Every agent: what watches no device, or is claimed by two machines, says why and how it is decided. */
 export function Fleet() {
@@ -55,7 +59,8 @@ export function Fleet() {
   const [status, setStatus] = useParam('status');
   const may = useMay();
   const edges = useList<Edge>('/edges', { query: { q, status }, kinds: ['edges', 'devices'] });
-  const letIn = (id: number): void => void attempt(() => api.post(`/edges/${id}/resolve`, {}), text.letInDone).then(edges.reload);
+  const letIn = (id: number): void =>
+    void attempt(() => api.post(`/edges/${id}/resolve`, {}), text.letInDone).then(edges.reload);
   const columns: readonly Column<Edge>[] = [
     {
       head: text.name,
@@ -68,7 +73,9 @@ export function Fleet() {
     {
       head: text.device,
       width: '44%',
-      cell: (edge) => <Watched edge={edge} onLetIn={may('edge:resolve') ? () => letIn(edge.id) : undefined} />,
+      cell: (edge) => (
+        <Watched edge={edge} onLetIn={may('edge:resolve') ? () => letIn(edge.id) : undefined} />
+      ),
     },
     {
       head: text.version,
@@ -85,7 +92,13 @@ export function Fleet() {
   return (
     <>
       <div class="filters">
-        <input type="search" aria-label={text.search} placeholder={text.search} value={q} onInput={(event) => setQ(event.currentTarget.value)} />
+        <input
+          type="search"
+          aria-label={text.search}
+          placeholder={text.search}
+          value={q}
+          onInput={(event) => setQ(event.currentTarget.value)}
+        />
         <Segments
           label={text.shown}
           value={status}
@@ -108,14 +121,26 @@ export function Fleet() {
           keyOf={({ id }) => id}
           total={edges.total}
           more={edges.more}
-          empty={q === '' && status === '' ? <Empty title={text.empty}>{text.emptyNote}</Empty> : <Empty title={text.none} />}
+          empty={
+            q === '' && status === '' ? (
+              <Empty title={text.empty}>{text.emptyNote}</Empty>
+            ) : (
+              <Empty title={text.none} />
+            )
+          }
         />
       )}
     </>
   );
 }
 
-function Watched({ edge, onLetIn }: { readonly edge: Edge; readonly onLetIn: (() => void) | undefined }) {
+function Watched({
+  edge,
+  onLetIn,
+}: {
+  readonly edge: Edge;
+  readonly onLetIn: (() => void) | undefined;
+}) {
   const { device_id: device, device_reason: reason, conflict, refused_machine: refused } = edge;
   if (conflict !== null || refused !== null) {
     const why = conflict === null ? `${text.stranger}: ${refused!.reason}` : text.clones;

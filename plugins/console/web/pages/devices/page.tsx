@@ -74,13 +74,22 @@ function List() {
   const [online, setOnline] = useParam('online');
   const [role] = useParam('role');
   const [tag] = useParam('tag');
-  const list = useList<Device>('/devices', { query: { q, online, role, tag }, kinds: ['devices', 'edges'] });
+  const list = useList<Device>('/devices', {
+    query: { q, online, role, tag },
+    kinds: ['devices', 'edges'],
+  });
   const rows = useFigures(list.items);
   const isPlain = q === '' && online === '' && role === '' && tag === '';
   return (
     <>
       <div class="filters">
-        <input type="search" aria-label={text.search} placeholder={text.search} value={q} onInput={(event) => setQ(event.currentTarget.value)} />
+        <input
+          type="search"
+          aria-label={text.search}
+          placeholder={text.search}
+          value={q}
+          onInput={(event) => setQ(event.currentTarget.value)}
+        />
         <Segments
           label={text.shown}
           value={online}
@@ -108,7 +117,13 @@ function List() {
           columns={columns}
           keyOf={({ id }) => id}
           hrefOf={({ id }) => address(['devices', id])}
-          empty={isPlain ? <Empty title={text.empty}>{text.emptyNote}</Empty> : <Empty title={text.none} />}
+          empty={
+            isPlain ? (
+              <Empty title={text.empty}>{text.emptyNote}</Empty>
+            ) : (
+              <Empty title={text.none} />
+            )
+          }
         />
       )}
     </>
@@ -116,7 +131,12 @@ function List() {
 }
 
 interface Vector {
-  readonly data: { readonly result: readonly { readonly metric: Readonly<Record<string, string>>; readonly value: readonly [number, string] }[] };
+  readonly data: {
+    readonly result: readonly {
+      readonly metric: Readonly<Record<string, string>>;
+      readonly value: readonly [number, string];
+    }[];
+  };
 }
 
 /** So many devices are asked for at once; a table of ten thousand is not compared by its figures. */
@@ -125,7 +145,10 @@ const mostMeasured = 300;
 /** The devices with their figures of this moment: three questions for all of them. */
 function useFigures(devices: readonly Device[] | undefined): readonly Row[] | undefined {
   const ids = (devices ?? []).slice(0, mostMeasured).map(({ id }) => id);
-  const of = (metric: string) => ({ query: { query: `max by (device_id) (${metric}{device_id=~"${ids.join('|')}"})` }, every: 10_000 });
+  const of = (metric: string) => ({
+    query: { query: `max by (device_id) (${metric}{device_id=~"${ids.join('|')}"})` },
+    every: 10_000,
+  });
   const path = ids.length === 0 ? undefined : '//prometheus/api/v1/query';
   const asked = [
     useData<Vector>(path, of('node_cpu_usage_percent')),
@@ -136,9 +159,19 @@ function useFigures(devices: readonly Device[] | undefined): readonly Row[] | un
   const isAwaited = asked.some(({ isFirst }) => isFirst);
   return useMemo(() => {
     const byId = (answer: Vector | undefined): Map<number, number> =>
-      new Map(answer?.data.result.map(({ metric, value }) => [Number(metric['device_id']), Number(value[1])] as const));
+      new Map(
+        answer?.data.result.map(
+          ({ metric, value }) => [Number(metric['device_id']), Number(value[1])] as const,
+        ),
+      );
     const [cpus, memories, loads] = [byId(cpu), byId(memory), byId(load)];
-    return devices?.map((device) => ({ ...device, cpu: cpus.get(device.id), memory: memories.get(device.id), load: loads.get(device.id), isAwaited }));
+    return devices?.map((device) => ({
+      ...device,
+      cpu: cpus.get(device.id),
+      memory: memories.get(device.id),
+      load: loads.get(device.id),
+      isAwaited,
+    }));
   }, [devices, cpu, memory, load, isAwaited]);
 }
 
@@ -152,21 +185,48 @@ const columns: readonly Column<Row>[] = [
       </span>
     ),
   },
-  { head: text.cpu, width: '84px', numeric: true, cell: ({ cpu, isAwaited }) => !isAwaited && <Share value={cpu} /> },
-  { head: text.memory, width: '92px', numeric: true, cell: ({ memory, isAwaited }) => !isAwaited && <Share value={memory} /> },
-  { head: text.load, width: '70px', numeric: true, rank: 1, cell: ({ load, isAwaited }) => !isAwaited && figure(load) },
-  { head: text.address, width: '130px', rank: 1, cell: ({ ip_address: ip }) => <span class="soft">{ip ?? '–'}</span> },
+  {
+    head: text.cpu,
+    width: '84px',
+    numeric: true,
+    cell: ({ cpu, isAwaited }) => !isAwaited && <Share value={cpu} />,
+  },
+  {
+    head: text.memory,
+    width: '92px',
+    numeric: true,
+    cell: ({ memory, isAwaited }) => !isAwaited && <Share value={memory} />,
+  },
+  {
+    head: text.load,
+    width: '70px',
+    numeric: true,
+    rank: 1,
+    cell: ({ load, isAwaited }) => !isAwaited && figure(load),
+  },
+  {
+    head: text.address,
+    width: '130px',
+    rank: 1,
+    cell: ({ ip_address: ip }) => <span class="soft">{ip ?? '–'}</span>,
+  },
   {
     head: text.system,
     width: '150px',
     rank: 1,
-    cell: ({ os, os_version: version, arch }) => <span class="soft">{[os, version, arch].filter(Boolean).join(' ')}</span>,
+    cell: ({ os, os_version: version, arch }) => (
+      <span class="soft">{[os, version, arch].filter(Boolean).join(' ')}</span>
+    ),
   },
   {
     head: text.roles,
     width: '16%',
     rank: 1,
-    cell: ({ roles, tags }) => <span class="cut soft">{[...roles, ...Object.entries(tags).map(([name, value]) => `${name}=${value}`)].join('  ')}</span>,
+    cell: ({ roles, tags }) => (
+      <span class="cut soft">
+        {[...roles, ...Object.entries(tags).map(([name, value]) => `${name}=${value}`)].join('  ')}
+      </span>
+    ),
   },
   { head: text.seen, width: '110px', rank: 2, cell: ({ last_seen_at: at }) => <Time at={at} /> },
 ];

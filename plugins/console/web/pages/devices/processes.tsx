@@ -35,10 +35,13 @@ interface Process {
 /** What runs on the machine at this moment, asked of its agent. */
 export function Processes({ edge }: { readonly edge: number | undefined }) {
   const [sort, setSort] = useParam('sort', 'cpu');
-  const { value, error, reload } = useData<{ sampled_at: string; processes: readonly Process[] }>(edge === undefined ? undefined : `/edges/${edge}/processes`, {
-    query: { top: 60, sort_by: sort },
-    every: 5_000,
-  });
+  const { value, error, reload } = useData<{ sampled_at: string; processes: readonly Process[] }>(
+    edge === undefined ? undefined : `/edges/${edge}/processes`,
+    {
+      query: { top: 60, sort_by: sort },
+      every: 5_000,
+    },
+  );
   if (edge === undefined) {
     return <Empty title={text.none}>{text.noneNote}</Empty>;
   }
@@ -63,7 +66,13 @@ export function Processes({ edge }: { readonly edge: number | undefined }) {
       {error && !value ? (
         <Refused error={error} retry={reload} />
       ) : (
-        <Table label={text.title} rows={value?.processes} keyOf={({ pid }) => pid} columns={columns} empty={<Empty title={text.none} />} />
+        <Table
+          label={text.title}
+          rows={value?.processes}
+          keyOf={({ pid }) => pid}
+          columns={columns}
+          empty={<Empty title={text.none} />}
+        />
       )}
     </>
   );
@@ -78,9 +87,24 @@ const columns: readonly Column<Process>[] = [
       </span>
     ),
   },
-  { head: text.cpu, width: '80px', numeric: true, cell: ({ cpu_percent: cpu }) => figure(cpu, 'percent') },
-  { head: text.mem, width: '90px', numeric: true, cell: ({ rss_bytes: bytes }) => figure(bytes, 'bytes') },
+  {
+    head: text.cpu,
+    width: '80px',
+    numeric: true,
+    cell: ({ cpu_percent: cpu }) => figure(cpu, 'percent'),
+  },
+  {
+    head: text.mem,
+    width: '90px',
+    numeric: true,
+    cell: ({ rss_bytes: bytes }) => figure(bytes, 'bytes'),
+  },
   { head: text.pid, width: '80px', numeric: true, rank: 2, cell: ({ pid }) => String(pid) },
-  { head: text.user, width: '110px', rank: 1, cell: ({ user }) => <span class="soft">{user ?? '–'}</span> },
+  {
+    head: text.user,
+    width: '110px',
+    rank: 1,
+    cell: ({ user }) => <span class="soft">{user ?? '–'}</span>,
+  },
   { head: text.started, width: '110px', rank: 1, cell: ({ started_at: at }) => <Time at={at} /> },
 ];

@@ -41,7 +41,10 @@ const examples = [
 export default function Explore() {
   const [q, setQ] = useParam('q');
   const [history, setHistory] = useState<readonly string[]>([]);
-  const now = useData<Vector>(q === '' ? undefined : '//prometheus/api/v1/query', { query: { query: q }, every: 15_000 });
+  const now = useData<Vector>(q === '' ? undefined : '//prometheus/api/v1/query', {
+    query: { query: q },
+    every: 15_000,
+  });
   const run = (query: string): void => {
     setQ(query);
     setHistory([query, ...history.filter((one) => one !== query && one !== '')].slice(0, 10));
@@ -57,7 +60,13 @@ export default function Explore() {
           {text.traces}
         </a>
       </Head>
-      <QueryField language="promql" label={text.query} value={q} onRun={run} error={isWrong ? now.error?.message : undefined} />
+      <QueryField
+        language="promql"
+        label={text.query}
+        value={q}
+        onRun={run}
+        error={isWrong ? now.error?.message : undefined}
+      />
       {q === '' ? (
         <Empty title={text.begin}>
           <p>{text.beginNote}</p>
@@ -128,7 +137,10 @@ function Result({ q, answer }: { readonly q: string; readonly answer: Vector | u
           label={text.result}
           rows={rowsOf(answer)}
           keyOf={({ name }) => name}
-          columns={[{ head: text.series, cell: ({ name }) => <span class="cut mono">{name}</span> }, valueColumn(unit as Unit)]}
+          columns={[
+            { head: text.series, cell: ({ name }) => <span class="cut mono">{name}</span> },
+            valueColumn(unit as Unit),
+          ]}
           empty={<Empty title={text.none} />}
         />
       </Section>
@@ -140,9 +152,21 @@ type Sample = readonly [number, string];
 
 interface Vector {
   readonly data:
-    | { readonly resultType: 'vector'; readonly result: readonly { readonly metric: Readonly<Record<string, string>>; readonly value: Sample }[] }
+    | {
+        readonly resultType: 'vector';
+        readonly result: readonly {
+          readonly metric: Readonly<Record<string, string>>;
+          readonly value: Sample;
+        }[];
+      }
     | { readonly resultType: 'scalar' | 'string'; readonly result: Sample }
-    | { readonly resultType: 'matrix'; readonly result: readonly { readonly metric: Readonly<Record<string, string>>; readonly values: readonly Sample[] }[] };
+    | {
+        readonly resultType: 'matrix';
+        readonly result: readonly {
+          readonly metric: Readonly<Record<string, string>>;
+          readonly values: readonly Sample[];
+        }[];
+      };
 }
 
 interface Row {
@@ -158,14 +182,25 @@ function rowsOf(answer: Vector | undefined): readonly Row[] | undefined {
   switch (data.resultType) {
     case 'vector':
       return data.result
-        .map(({ metric, value }) => ({ name: nameOf({ expr: '' }, metric) || '{}', value: Number(value[1]) }))
+        .map(({ metric, value }) => ({
+          name: nameOf({ expr: '' }, metric) || '{}',
+          value: Number(value[1]),
+        }))
         .toSorted((a, b) => b.value - a.value);
     case 'matrix':
-      return data.result.map(({ metric, values }) => ({ name: nameOf({ expr: '' }, metric) || '{}', value: Number(values.at(-1)?.[1]) }));
+      return data.result.map(({ metric, values }) => ({
+        name: nameOf({ expr: '' }, metric) || '{}',
+        value: Number(values.at(-1)?.[1]),
+      }));
     case 'scalar':
     case 'string':
       return [{ name: data.resultType, value: Number(data.result[1]) }];
   }
 }
 
-const valueColumn = (unit: Unit): Column<Row> => ({ head: text.value, width: '140px', numeric: true, cell: ({ value }) => figure(value, unit) });
+const valueColumn = (unit: Unit): Column<Row> => ({
+  head: text.value,
+  width: '140px',
+  numeric: true,
+  cell: ({ value }) => figure(value, unit),
+});

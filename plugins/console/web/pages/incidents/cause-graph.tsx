@@ -1,6 +1,10 @@
 import { words } from '../../frame/words.ts';
 
-const text = words('cause-graph', { label: 'From the cause to the symptom', confirmed: 'confirmed', assumed: 'assumed' });
+const text = words('cause-graph', {
+  label: 'From the cause to the symptom',
+  confirmed: 'confirmed',
+  assumed: 'assumed',
+});
 
 /** One step of a failure from one thing to the next, and which checks say so. */
 export interface Propagation {
@@ -19,13 +23,21 @@ interface Placed {
 }
 
 /** The way of a failure, from the left to the right; a dashed line is a step that not all checks confirm. */
-export function CauseGraph({ steps, names }: { readonly steps: readonly Propagation[]; readonly names: ReadonlyMap<string, string> }) {
+export function CauseGraph({
+  steps,
+  names,
+}: {
+  readonly steps: readonly Propagation[];
+  readonly names: ReadonlyMap<string, string>;
+}) {
   const nodes = placed(steps);
   const at = new Map(nodes.map((node) => [node.name, node]));
   const width = Math.max(...nodes.map(({ x }) => x)) + box.width + 2;
   const height = Math.max(...nodes.map(({ y }) => y)) + box.height + 2;
   const called = (node: string): string => names.get(node) ?? node.replace(/^[a-z]+:/, '');
-  const sentence = steps.map(({ from, to, relation }) => `${called(from)} ${relation} ${called(to)}`).join('; ');
+  const sentence = steps
+    .map(({ from, to, relation }) => `${called(from)} ${relation} ${called(to)}`)
+    .join('; ');
   return (
     <div class="cause-graph" tabIndex={0} role="group" aria-label={text.label}>
       <svg
@@ -36,7 +48,12 @@ export function CauseGraph({ steps, names }: { readonly steps: readonly Propagat
       >
         {steps.map(({ from, to, relation, checks }) => {
           const [start, end] = [at.get(from)!, at.get(to)!];
-          const [x1, y1, x2, y2] = [start.x + box.width, start.y + box.height / 2, end.x, end.y + box.height / 2];
+          const [x1, y1, x2, y2] = [
+            start.x + box.width,
+            start.y + box.height / 2,
+            end.x,
+            end.y + box.height / 2,
+          ];
           const isSure = checks.edge && checks.deviates && checks.order;
           return (
             <g key={`${from} ${to}`} class={isSure ? 'sure' : 'unsure'}>
@@ -69,7 +86,13 @@ function placed(steps: readonly Propagation[]): readonly Placed[] {
   const columns = new Map(names.map((name) => [name, 0]));
   for (let round = 0; round < names.length; round += 1) {
     for (const { from, to } of steps) {
-      columns.set(to, Math.min(names.length - 1, Math.max(columns.get(to)!, columns.get(from)! + (from === to ? 0 : 1))));
+      columns.set(
+        to,
+        Math.min(
+          names.length - 1,
+          Math.max(columns.get(to)!, columns.get(from)! + (from === to ? 0 : 1)),
+        ),
+      );
     }
   }
   const filled = new Map<number, number>();

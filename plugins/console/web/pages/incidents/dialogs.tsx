@@ -22,11 +22,20 @@ const text = words('incident-dialogs', {
 const spans = ['15m', '1h', '4h', '24h', '72h'] as const;
 
 /** Mutes one incident for a while. */
-export function SilenceDialog({ id, onClose }: { readonly id: number; readonly onClose: () => void }) {
+export function SilenceDialog({
+  id,
+  onClose,
+}: {
+  readonly id: number;
+  readonly onClose: () => void;
+}) {
   const [span, setSpan] = useState<(typeof spans)[number]>('1h');
   const [reason, setReason] = useState('');
   const submit = async (): Promise<void> => {
-    await api.post(`/alerts/incidents/${id}/silence`, { duration: span, ...(reason.trim() !== '' && { reason }) });
+    await api.post(`/alerts/incidents/${id}/silence`, {
+      duration: span,
+      ...(reason.trim() !== '' && { reason }),
+    });
     tell(text.silenced);
     onClose();
   };
@@ -34,7 +43,16 @@ export function SilenceDialog({ id, onClose }: { readonly id: number; readonly o
     <Dialog title={text.silenceTitle} onClose={onClose}>
       <Form submit={text.silence} onSubmit={submit} onCancel={onClose}>
         <p class="soft">{text.silenceNote}</p>
-        <Field label={text.howLong}>{() => <Segments label={text.howLong} value={span} options={spans.map((one) => [one, one])} onChange={setSpan} />}</Field>
+        <Field label={text.howLong}>
+          {() => (
+            <Segments
+              label={text.howLong}
+              value={span}
+              options={spans.map((one) => [one, one])}
+              onChange={setSpan}
+            />
+          )}
+        </Field>
         <TextField label={text.reason} value={reason} onInput={setReason} />
       </Form>
     </Dialog>
@@ -52,7 +70,14 @@ export function NoteDialog({ id, onClose }: { readonly id: number; readonly onCl
   return (
     <Dialog title={text.noteTitle} onClose={onClose}>
       <Form submit={text.add} onSubmit={submit} onCancel={onClose} disabled={note.trim() === ''}>
-        <TextField label={text.note} value={note} onInput={setNote} rows={4} hint={text.noteHint} autoFocus />
+        <TextField
+          label={text.note}
+          value={note}
+          onInput={setNote}
+          rows={4}
+          hint={text.noteHint}
+          autoFocus
+        />
       </Form>
     </Dialog>
   );

@@ -62,7 +62,11 @@ interface Rule {
 
 /** One incident: what, since when, why, who knows, and what can be done about it. */
 export function IncidentPage({ id }: { readonly id: string }) {
-  const { value: incident, error, reload } = useData<Incident>(`/alerts/incidents/${encodeURIComponent(id)}`, { kinds: ['incidents'] });
+  const {
+    value: incident,
+    error,
+    reload,
+  } = useData<Incident>(`/alerts/incidents/${encodeURIComponent(id)}`, { kinds: ['incidents'] });
   if (incident === undefined) {
     return error === undefined ? (
       <Skeleton lines={8} />
@@ -82,7 +86,10 @@ function Shown({ incident }: { readonly incident: Incident }) {
       <Head
         title={
           <span class="status">
-            <Mark tone={toneOf(incident.severity, incident.status)} label={severityName(incident.severity)} />
+            <Mark
+              tone={toneOf(incident.severity, incident.status)}
+              label={severityName(incident.severity)}
+            />
             <span>{titleOf(incident, names)}</span>
           </span>
         }
@@ -90,7 +97,9 @@ function Shown({ incident }: { readonly incident: Incident }) {
       >
         <Actions incident={incident} />
       </Head>
-      {incident.annotations['description'] && <p class="lead">{incident.annotations['description']}</p>}
+      {incident.annotations['description'] && (
+        <p class="lead">{incident.annotations['description']}</p>
+      )}
       <Together>
         <div class="columns">
           <div>
@@ -114,7 +123,15 @@ function Shown({ incident }: { readonly incident: Incident }) {
   );
 }
 
-function NotThere({ id, isMissing, children }: { readonly id: string; readonly isMissing: boolean; readonly children: preact.ComponentChildren }) {
+function NotThere({
+  id,
+  isMissing,
+  children,
+}: {
+  readonly id: string;
+  readonly isMissing: boolean;
+  readonly children: preact.ComponentChildren;
+}) {
   return isMissing ? (
     <Empty title={say(text.noSuch, { id })}>
       <a href={address(['incidents'])}>{text.back}</a>
@@ -124,12 +141,17 @@ function NotThere({ id, isMissing, children }: { readonly id: string; readonly i
   );
 }
 
-function When({ of: { status, fired_at: fired, resolved_at: resolved } }: { readonly of: Incident }) {
+function When({
+  of: { status, fired_at: fired, resolved_at: resolved },
+}: {
+  readonly of: Incident;
+}) {
   const now = useNow();
   const span = ((resolved === null ? now : Date.parse(resolved)) - Date.parse(fired)) / 1000;
   return (
     <>
-      {statusName(status)} · {text.fired} <Time at={fired} /> · {say(resolved === null ? text.lasting : text.lasts, { span: duration(Math.max(0, span)) })}
+      {statusName(status)} · {text.fired} <Time at={fired} /> ·{' '}
+      {say(resolved === null ? text.lasting : text.lasts, { span: duration(Math.max(0, span)) })}
     </>
   );
 }
@@ -148,17 +170,26 @@ function Actions({ incident: { id, status } }: { readonly incident: Incident }) 
   return (
     <>
       {status === 'open' && (
-        <Button kind="primary" onClick={() => void attempt(() => api.post(`${path}/ack`, {}), text.acknowledged)}>
+        <Button
+          kind="primary"
+          onClick={() => void attempt(() => api.post(`${path}/ack`, {}), text.acknowledged)}
+        >
           {text.acknowledge}
         </Button>
       )}
       {status === 'silenced' ? (
-        <Button onClick={() => void attempt(() => api.delete(`${path}/silence`), text.ended)}>{text.endSilence}</Button>
+        <Button onClick={() => void attempt(() => api.delete(`${path}/silence`), text.ended)}>
+          {text.endSilence}
+        </Button>
       ) : (
         status === 'open' && <Button onClick={() => setShown('silence')}>{text.silence}</Button>
       )}
       <Button onClick={() => setShown('note')}>{text.note}</Button>
-      {status !== 'resolved' && <Button onClick={() => void attempt(() => api.post(`${path}/resolve`, {}), text.resolved)}>{text.resolve}</Button>}
+      {status !== 'resolved' && (
+        <Button onClick={() => void attempt(() => api.post(`${path}/resolve`, {}), text.resolved)}>
+          {text.resolve}
+        </Button>
+      )}
       {shown === 'silence' && <SilenceDialog id={id} onClose={() => setShown(undefined)} />}
       {shown === 'note' && <NoteDialog id={id} onClose={() => setShown(undefined)} />}
     </>
@@ -166,21 +197,54 @@ function Actions({ incident: { id, status } }: { readonly incident: Incident }) 
 }
 
 function Facts({ incident, names }: { readonly incident: Incident; readonly names: Names }) {
-  const { severity, status, value, worst_value: worst, threshold, device_id: device, labels, runbook_url: runbook } = incident;
+  const {
+    severity,
+    status,
+    value,
+    worst_value: worst,
+    threshold,
+    device_id: device,
+    labels,
+    runbook_url: runbook,
+  } = incident;
   return (
     <Section title={text.facts}>
       <Fields
         of={[
           [text.state, <Status tone={toneOf(severity, status)}>{statusName(status)}</Status>],
           [text.severity, severityName(severity)],
-          [text.rule, incident.rule_id === null ? incident.rule_name : <a href={address(['rules', incident.rule_id])}>{incident.rule_name}</a>],
-          [text.device, device === null ? undefined : <a href={address(['devices', device])}>{labels['instance'] ?? names.get(device) ?? device}</a>],
+          [
+            text.rule,
+            incident.rule_id === null ? (
+              incident.rule_name
+            ) : (
+              <a href={address(['rules', incident.rule_id])}>{incident.rule_name}</a>
+            ),
+          ],
+          [
+            text.device,
+            device === null ? undefined : (
+              <a href={address(['devices', device])}>
+                {labels['instance'] ?? names.get(device) ?? device}
+              </a>
+            ),
+          ],
           [text.value, value === null ? undefined : figure(value)],
           [text.worst, worst === null ? undefined : figure(worst)],
           [text.threshold, threshold === null ? undefined : figure(threshold)],
           [text.by, incident.acknowledged_by],
-          [text.until, status === 'silenced' && incident.silenced_until !== null ? <Time at={incident.silenced_until} as="clock" /> : undefined],
-          [text.runbook, runbook === '' ? undefined : <Link href={runbook} label={runbook.replace(/^playbook:\/\//, '')} />],
+          [
+            text.until,
+            status === 'silenced' && incident.silenced_until !== null ? (
+              <Time at={incident.silenced_until} as="clock" />
+            ) : undefined,
+          ],
+          [
+            text.runbook,
+            runbook === '' ? undefined : (
+              <Link href={runbook} label={runbook.replace(/^playbook:\/\//, '')} />
+            ),
+          ],
           [
             text.labels,
             Object.keys(labels).length === 0 ? undefined : (
@@ -201,8 +265,13 @@ function Facts({ incident, names }: { readonly incident: Incident; readonly name
 
 /** The expression of the rule around the time of the incident, where it is one that can be drawn. */
 function Measured({ incident }: { readonly incident: Incident }) {
-  const rule = useData<Rule>(incident.rule_id === null ? undefined : `/alert-rules/${incident.rule_id}`);
-  const expr = rule.value?.kind === 'metric_raw' ? rule.value.conditions[0]?.expr : rule.value?.conditions[0]?.metric;
+  const rule = useData<Rule>(
+    incident.rule_id === null ? undefined : `/alert-rules/${incident.rule_id}`,
+  );
+  const expr =
+    rule.value?.kind === 'metric_raw'
+      ? rule.value.conditions[0]?.expr
+      : rule.value?.conditions[0]?.metric;
   const now = useNow();
   if (expr === undefined) {
     return null;
@@ -211,14 +280,20 @@ function Measured({ incident }: { readonly incident: Incident }) {
   const over = incident.resolved_at === null ? undefined : Date.parse(incident.resolved_at) / 1000;
   const end = Math.min(now / 1000, (over ?? now / 1000) + 900);
   const from = Math.floor(Math.max(fired - 1_800, end - 86_400) / 60) * 60;
-  const window = over === undefined && end - from < 86_400 ? { last: Math.ceil((end - from) / 900) * 900 } : { from, to: Math.ceil(end / 60) * 60 };
+  const window =
+    over === undefined && end - from < 86_400
+      ? { last: Math.ceil((end - from) / 900) * 900 }
+      : { from, to: Math.ceil(end / 60) * 60 };
   return (
     <Section title={text.measured}>
       <Chart
         title={expr.length > 90 ? `${expr.slice(0, 90)}…` : expr}
         queries={[{ expr: measuredOf(expr, incident) }]}
         window={window}
-        marks={[{ at: fired, tone: '--critical' }, ...(over === undefined ? [] : [{ at: over, tone: '--ok' }])]}
+        marks={[
+          { at: fired, tone: '--critical' },
+          ...(over === undefined ? [] : [{ at: over, tone: '--ok' }]),
+        ]}
       />
     </Section>
   );
@@ -228,9 +303,13 @@ function Measured({ incident }: { readonly incident: Incident }) {
 function measuredOf(expr: string, { device_id: device }: Incident): string {
   // What is compared inside of the brackets of one function is a part of what is measured.
   const [, left] =
-    /^([^<>=!{}"]+(?:\{[^{}]*\})?[^<>=!{}"]*|\w+\((?:[^(){}"]|\([^(){}"]*\))*\))\s*(?:>=|<=|==|!=|>|<)\s*-?[\d.]+(?:e\d+)?$/.exec(expr.trim()) ?? [];
+    /^([^<>=!{}"]+(?:\{[^{}]*\})?[^<>=!{}"]*|\w+\((?:[^(){}"]|\([^(){}"]*\))*\))\s*(?:>=|<=|==|!=|>|<)\s*-?[\d.]+(?:e\d+)?$/.exec(
+      expr.trim(),
+    ) ?? [];
   const [, name] = /^([a-zA-Z_:][\w:]*)\s*$/.exec(left ?? '') ?? [];
-  return name !== undefined && device !== null ? `${name}{device_id="${device.replaceAll(/["\\]/g, '')}"}` : (left ?? expr);
+  return name !== undefined && device !== null
+    ? `${name}{device_id="${device.replaceAll(/["\\]/g, '')}"}`
+    : (left ?? expr);
 }
 
 interface Instance {
@@ -242,13 +321,22 @@ interface Instance {
 }
 
 function Instances({ incident }: { readonly incident: Incident }) {
-  const { value } = useData<Page<Instance>>(`/alerts/incidents/${incident.id}/instances`, { query: { limit: 100 }, kinds: ['incidents'] });
+  const { value } = useData<Page<Instance>>(`/alerts/incidents/${incident.id}/instances`, {
+    query: { limit: 100 },
+    kinds: ['incidents'],
+  });
   if (!value || value.total < 2) {
     return null;
   }
   return (
     <Section title={`${text.instances} (${value.total})`}>
-      <Table label={text.instances} rows={value.items} keyOf={({ labels }) => JSON.stringify(labels)} columns={instanceColumns} empty={null} />
+      <Table
+        label={text.instances}
+        rows={value.items}
+        keyOf={({ labels }) => JSON.stringify(labels)}
+        columns={instanceColumns}
+        empty={null}
+      />
     </Section>
   );
 }
@@ -267,7 +355,11 @@ const instanceColumns: readonly Column<Instance>[] = [
   {
     head: text.state,
     width: '110px',
-    cell: ({ state }) => <Status tone={state === 'firing' ? 'critical' : state === 'resolved' ? 'ok' : 'muted'}>{state}</Status>,
+    cell: ({ state }) => (
+      <Status tone={state === 'firing' ? 'critical' : state === 'resolved' ? 'ok' : 'muted'}>
+        {state}
+      </Status>
+    ),
   },
   { head: text.value, width: '90px', numeric: true, cell: ({ value }) => figure(value) },
   { head: text.since, width: '110px', rank: 2, cell: ({ since }) => <Time at={since} /> },

@@ -31,12 +31,18 @@ const text = words('incidents', {
   lasted: 'Lasts',
   none: 'No incident is like this.',
   calm: 'Nothing is firing.',
-  calmNote: 'Rules fire when their condition holds. Try one from the first steps on the overview, or look at the rules.',
+  calmNote:
+    'Rules fire when their condition holds. Try one from the first steps on the overview, or look at the rules.',
   rules: 'Rules',
 });
 
 /** What is silenced is not over. */
-const states: Readonly<Record<string, string | undefined>> = { current: 'active', silenced: 'silenced', resolved: 'resolved', all: undefined };
+const states: Readonly<Record<string, string | undefined>> = {
+  current: 'active',
+  silenced: 'silenced',
+  resolved: 'resolved',
+  all: undefined,
+};
 
 /** `/ui/incidents`, and `/ui/incidents/<id>` for one. */
 export default function Incidents() {
@@ -48,16 +54,27 @@ function List() {
   const [state, setState] = useParam('state', 'current');
   const [severity, setSeverity] = useParam('severity');
   const [q, setQ] = useParam('q');
-  const list = useList<Incident>('/alerts/incidents', { query: { status: states[state], severity, q }, kinds: ['incidents'] });
+  const list = useList<Incident>('/alerts/incidents', {
+    query: { status: states[state], severity, q },
+    kinds: ['incidents'],
+  });
   const names = useNames(list.items);
   const seesAll = useSeesAll();
-  const rules = useData<{ rules_enabled: number }>(seesAll && list.items?.length === 0 ? '/alerts/runtime-info' : undefined);
+  const rules = useData<{ rules_enabled: number }>(
+    seesAll && list.items?.length === 0 ? '/alerts/runtime-info' : undefined,
+  );
   const isPlain = state === 'current' && severity === '' && q === '';
   return (
     <>
       <Head title={text.title} />
       <div class="filters">
-        <input type="search" aria-label={text.search} placeholder={text.search} value={q} onInput={(event) => setQ(event.currentTarget.value)} />
+        <input
+          type="search"
+          aria-label={text.search}
+          placeholder={text.search}
+          value={q}
+          onInput={(event) => setQ(event.currentTarget.value)}
+        />
         <Segments
           label={text.status}
           value={state}
@@ -95,7 +112,12 @@ function List() {
           empty={
             isPlain ? (
               <Empty title={text.calm}>
-                {text.calmNote} <a href={address(['rules'])}>{rules.value === undefined ? text.rules : `${rules.value.rules_enabled} ${text.rules}`}</a>
+                {text.calmNote}{' '}
+                <a href={address(['rules'])}>
+                  {rules.value === undefined
+                    ? text.rules
+                    : `${rules.value.rules_enabled} ${text.rules}`}
+                </a>
               </Empty>
             ) : (
               <Empty title={text.none} />
@@ -118,14 +140,33 @@ const columnsOf = (names: Names): readonly Column<Incident>[] => [
     head: text.what,
     cell: (incident) => (
       <span class="status">
-        <Mark tone={toneOf(incident.severity, incident.status)} label={severityName(incident.severity)} />
+        <Mark
+          tone={toneOf(incident.severity, incident.status)}
+          label={severityName(incident.severity)}
+        />
         <span class="cut">{titleOf(incident, names)}</span>
         {incident.status === 'silenced' && <Tag>{statusName(incident.status)}</Tag>}
       </span>
     ),
   },
-  { head: text.where, width: '18%', rank: 2, cell: (incident) => <span class="cut soft">{placeOf(incident, names)}</span> },
-  { head: text.state, width: '120px', rank: 1, cell: ({ status }) => <span class="soft">{statusName(status)}</span> },
+  {
+    head: text.where,
+    width: '18%',
+    rank: 2,
+    cell: (incident) => <span class="cut soft">{placeOf(incident, names)}</span>,
+  },
+  {
+    head: text.state,
+    width: '120px',
+    rank: 1,
+    cell: ({ status }) => <span class="soft">{statusName(status)}</span>,
+  },
   { head: text.fired, width: '120px', cell: ({ fired_at: at }) => <Time at={at} /> },
-  { head: text.lasted, width: '90px', numeric: true, rank: 2, cell: (incident) => <Lasts of={incident} /> },
+  {
+    head: text.lasted,
+    width: '90px',
+    numeric: true,
+    rank: 2,
+    cell: (incident) => <Lasts of={incident} />,
+  },
 ];

@@ -47,15 +47,30 @@ interface Hypothesis {
 interface ReportOf {
   readonly id: number | null;
   readonly status: 'not_started' | 'pending' | 'running' | 'ready' | 'failed' | 'skipped';
-  readonly verdict: 'root_cause' | 'suspected' | 'no_anomaly' | 'recovered' | 'insufficient_data' | 'monitoring_fault' | null;
+  readonly verdict:
+    | 'root_cause'
+    | 'suspected'
+    | 'no_anomaly'
+    | 'recovered'
+    | 'insufficient_data'
+    | 'monitoring_fault'
+    | null;
   readonly summary: string;
   readonly root_cause?: { readonly text: string; readonly since: string } | null;
   readonly confidence?: { readonly level: string; readonly value: number } | null;
   readonly chain?: readonly string[];
   readonly hypotheses?: readonly Hypothesis[];
   readonly propagation?: readonly Propagation[];
-  readonly changes?: readonly { readonly at: string; readonly title: string; readonly before_seconds: number }[];
-  readonly suggested_actions?: readonly { readonly label: string; readonly why: string; readonly link: string | null }[];
+  readonly changes?: readonly {
+    readonly at: string;
+    readonly title: string;
+    readonly before_seconds: number;
+  }[];
+  readonly suggested_actions?: readonly {
+    readonly label: string;
+    readonly why: string;
+    readonly link: string | null;
+  }[];
   readonly ruled_out?: readonly { readonly node: string; readonly text: string }[];
   readonly not_seen?: readonly { readonly kind: string; readonly text: string }[];
   readonly evidence?: readonly Evidence[];
@@ -71,7 +86,8 @@ interface Evidence {
 }
 
 /** As the address of a page says a span: seconds. */
-const spanOf = ({ from, to }: Evidence['window']): string => `${Math.floor(Date.parse(from) / 1_000)}-${Math.ceil(Date.parse(to) / 1_000)}`;
+const spanOf = ({ from, to }: Evidence['window']): string =>
+  `${Math.floor(Date.parse(from) / 1_000)}-${Math.ceil(Date.parse(to) / 1_000)}`;
 
 const verdictTone: Readonly<Record<string, Tone>> = {
   root_cause: 'critical',
@@ -85,7 +101,9 @@ const verdictTone: Readonly<Record<string, Tone>> = {
 export function Report({ incident }: { readonly incident: number }) {
   const path = `/alerts/incidents/${incident}/investigation`;
   const hasRoom = useRoom('investigate');
-  const { value, isFirst, reload } = useData<ReportOf>(hasRoom ? path : undefined, { kinds: ['investigations', 'incidents'] });
+  const { value, isFirst, reload } = useData<ReportOf>(hasRoom ? path : undefined, {
+    kinds: ['investigations', 'incidents'],
+  });
   if (!hasRoom) {
     return null;
   }
@@ -119,7 +137,15 @@ export function Report({ incident }: { readonly incident: number }) {
 }
 
 function Findings({ report }: { readonly report: ReportOf }) {
-  const { verdict, summary, root_cause: cause, confidence, chain = [], hypotheses = [], propagation = [] } = report;
+  const {
+    verdict,
+    summary,
+    root_cause: cause,
+    confidence,
+    chain = [],
+    hypotheses = [],
+    propagation = [],
+  } = report;
   return (
     <div class="report">
       <p class="verdict">
@@ -127,7 +153,8 @@ function Findings({ report }: { readonly report: ReportOf }) {
         <b>{verdict === null ? summary : text[verdict]}</b>
         {confidence && (
           <Tag>
-            {say(text.confidence, { level: confidence.level })} {figure(confidence.value * 100, 'percent')}
+            {say(text.confidence, { level: confidence.level })}{' '}
+            {figure(confidence.value * 100, 'percent')}
           </Tag>
         )}
       </p>
@@ -139,7 +166,12 @@ function Findings({ report }: { readonly report: ReportOf }) {
           ))}
         </ol>
       )}
-      {propagation.length > 0 && <CauseGraph steps={propagation} names={new Map(hypotheses.map(({ node }) => [node.id, node.name]))} />}
+      {propagation.length > 0 && (
+        <CauseGraph
+          steps={propagation}
+          names={new Map(hypotheses.map(({ node }) => [node.id, node.name]))}
+        />
+      )}
       <Details report={report} />
       {hypotheses.length > 1 && (
         <details>
@@ -169,7 +201,13 @@ function Findings({ report }: { readonly report: ReportOf }) {
 
 /** What surrounds the cause: what was changed before, what to do, and where nobody could look. */
 function Details({
-  report: { changes = [], suggested_actions: actions = [], not_seen: notSeen = [], ruled_out: ruledOut = [], evidence = [] },
+  report: {
+    changes = [],
+    suggested_actions: actions = [],
+    not_seen: notSeen = [],
+    ruled_out: ruledOut = [],
+    evidence = [],
+  },
 }: {
   readonly report: ReportOf;
 }) {
@@ -185,7 +223,8 @@ function Details({
                   {title}
                 </span>
                 <span class="soft">
-                  {say(text.before, { minutes: Math.round(seconds / 60) })} · <Time at={at} as="clock" />
+                  {say(text.before, { minutes: Math.round(seconds / 60) })} ·{' '}
+                  <Time at={at} as="clock" />
                 </span>
               </li>
             ))}
@@ -229,7 +268,11 @@ function Details({
                 <span class="cut mono" title={query}>
                   {query}
                 </span>
-                {kind === 'metric' ? <a href={address(['explore'], { q: query, at: spanOf(window) })}>{source}</a> : <span class="soft">{source}</span>}
+                {kind === 'metric' ? (
+                  <a href={address(['explore'], { q: query, at: spanOf(window) })}>{source}</a>
+                ) : (
+                  <span class="soft">{source}</span>
+                )}
               </li>
             ))}
           </ul>

@@ -32,7 +32,13 @@ interface Event {
   readonly created_at: string;
 }
 
-const tones: Readonly<Record<string, Tone>> = { resolved: 'ok', notification_failed: 'warning', acknowledged: 'info', silenced: 'muted', note: 'info' };
+const tones: Readonly<Record<string, Tone>> = {
+  resolved: 'ok',
+  notification_failed: 'warning',
+  acknowledged: 'info',
+  silenced: 'muted',
+  note: 'info',
+};
 
 /** All that happened to an incident, newest first, each with who did it. */
 export function Timeline({ incident }: { readonly incident: number }) {
@@ -60,7 +66,11 @@ export function Timeline({ incident }: { readonly incident: number }) {
   );
 }
 
-function Row({ event: { type, severity, message, actor, created_at: at } }: { readonly event: Event }) {
+function Row({
+  event: { type, severity, message, actor, created_at: at },
+}: {
+  readonly event: Event;
+}) {
   const isLong = type === 'note' || type === 'ai_initial_diagnosis';
   return (
     <li>

@@ -30,19 +30,39 @@ const text = words('told', {
 
 interface Why {
   readonly notified: boolean;
-  readonly gates: readonly { readonly gate: string; readonly reason: string; readonly at: string }[];
-  readonly channels: readonly { readonly channel_id: number; readonly name: string; readonly outcome: string; readonly reason?: string }[];
+  readonly gates: readonly {
+    readonly gate: string;
+    readonly reason: string;
+    readonly at: string;
+  }[];
+  readonly channels: readonly {
+    readonly channel_id: number;
+    readonly name: string;
+    readonly outcome: string;
+    readonly reason?: string;
+  }[];
 }
 
-const tones: Readonly<Record<string, Tone>> = { sent: 'ok', folded: 'ok', failed: 'critical', delayed: 'warning', waiting: 'info' };
+const tones: Readonly<Record<string, Tone>> = {
+  sent: 'ok',
+  folded: 'ok',
+  failed: 'critical',
+  delayed: 'warning',
+  waiting: 'info',
+};
 
 /** Which channels were told of the present firing, and what kept it from the others. */
 export function Told({ incident }: { readonly incident: number }) {
-  const { value, error } = useData<Why>(`/alerts/incidents/${incident}/why`, { kinds: ['incidents', 'deliveries'] });
-  const deliveries = useData<Page<Delivery>>(useSeesAll() ? '/notification-deliveries' : undefined, {
-    query: { incident_id: incident, limit: 20 },
-    kinds: ['deliveries'],
+  const { value, error } = useData<Why>(`/alerts/incidents/${incident}/why`, {
+    kinds: ['incidents', 'deliveries'],
   });
+  const deliveries = useData<Page<Delivery>>(
+    useSeesAll() ? '/notification-deliveries' : undefined,
+    {
+      query: { incident_id: incident, limit: 20 },
+      kinds: ['deliveries'],
+    },
+  );
   // What became of a message is said below, by the message itself.
   const heard = new Set(deliveries.value?.items.map(({ channel_id: id }) => id));
   if (error && !value) {
@@ -98,9 +118,19 @@ interface Delivery {
 }
 
 /** Each message of it, newest first; one that did not arrive can be sent again. */
-function Deliveries({ of, onAgain }: { readonly of: readonly Delivery[]; readonly onAgain: () => void }) {
+function Deliveries({
+  of,
+  onAgain,
+}: {
+  readonly of: readonly Delivery[];
+  readonly onAgain: () => void;
+}) {
   const may = useMay();
-  const again = (id: string): void => void attempt(() => api.post(`/notification-deliveries/${encodeURIComponent(id)}/resend`), text.sentAgain).then(onAgain);
+  const again = (id: string): void =>
+    void attempt(
+      () => api.post(`/notification-deliveries/${encodeURIComponent(id)}/resend`),
+      text.sentAgain,
+    ).then(onAgain);
   return of.length === 0 ? null : (
     <ul class="list">
       {of.map(({ id, state, kind, channel_name: name, error, accepted_at: at }) => (
@@ -109,7 +139,9 @@ function Deliveries({ of, onAgain }: { readonly of: readonly Delivery[]; readonl
           <span class="cut" title={error ?? undefined}>
             {name}: {text[kind]} <span class="soft">{error ?? text[state]}</span>
           </span>
-          {may('channel:resend') && (state === 'failed' || state === 'delayed') && <Button onClick={() => again(id)}>{text.again}</Button>}
+          {may('channel:resend') && (state === 'failed' || state === 'delayed') && (
+            <Button onClick={() => again(id)}>{text.again}</Button>
+          )}
           <span class="soft">
             <Time at={at} />
           </span>

@@ -25,7 +25,8 @@ const text = words('document', {
   adopt: 'Make it ours…',
   adoptNote: 'Your version takes the place of the playbook. Later versions of svc leave it alone.',
   nothingAt: 'There is no document at {path}.',
-  nothingAtNote: 'It was moved or removed, or it belongs to another organization. Search for it in Knowledge.',
+  nothingAtNote:
+    'It was moved or removed, or it belongs to another organization. Search for it in Knowledge.',
 });
 
 export interface Doc {
@@ -42,7 +43,9 @@ export interface Doc {
 
 /** The document at a path: rules and reports name a playbook by that. */
 export function DocumentAt({ path }: { readonly path: string }) {
-  const { value, error, reload } = useData<{ items: readonly Doc[] }>('/knowledge/docs', { query: { path } });
+  const { value, error, reload } = useData<{ items: readonly Doc[] }>('/knowledge/docs', {
+    query: { path },
+  });
   if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
@@ -50,7 +53,11 @@ export function DocumentAt({ path }: { readonly path: string }) {
     return <Skeleton lines={12} />;
   }
   const [doc] = value.items;
-  return doc ? <DocumentPage id={String(doc.id)} /> : <Empty title={say(text.nothingAt, { path })}>{text.nothingAtNote}</Empty>;
+  return doc ? (
+    <DocumentPage id={String(doc.id)} />
+  ) : (
+    <Empty title={say(text.nothingAt, { path })}>{text.nothingAtNote}</Empty>
+  );
 }
 
 /** One document, read or written. What a repository brings is changed there. */
@@ -64,7 +71,10 @@ export function DocumentPage({ id }: { readonly id: string }) {
   if (value === undefined) {
     return <Skeleton lines={12} />;
   }
-  const remove = (): void => void attempt(() => api.delete(`/knowledge/docs/${value.id}`), text.removed).then((done) => done && goTo(address(['knowledge'])));
+  const remove = (): void =>
+    void attempt(() => api.delete(`/knowledge/docs/${value.id}`), text.removed).then(
+      (done) => done && goTo(address(['knowledge'])),
+    );
   const close = (): void => {
     setEdited(false);
     reload();
@@ -73,7 +83,9 @@ export function DocumentPage({ id }: { readonly id: string }) {
     <>
       <Head title={value.title} note={value.path}>
         {may('knowledge:update') && value.source !== 'repo' && !isEdited && (
-          <Button onClick={() => setEdited(true)}>{value.source === 'vault' ? text.adopt : text.edit}</Button>
+          <Button onClick={() => setEdited(true)}>
+            {value.source === 'vault' ? text.adopt : text.edit}
+          </Button>
         )}
         {may('knowledge:delete') && isOwn(value) && (
           <Button kind="danger" icon="trash" onClick={remove}>
@@ -81,7 +93,11 @@ export function DocumentPage({ id }: { readonly id: string }) {
           </Button>
         )}
       </Head>
-      {isEdited ? <Edited doc={value} onClose={close} /> : <Markdown text={(value.content ?? '').replace(header, '')} />}
+      {isEdited ? (
+        <Edited doc={value} onClose={close} />
+      ) : (
+        <Markdown text={(value.content ?? '').replace(header, '')} />
+      )}
       <Versions key={value.version} id={value.id} />
     </>
   );
@@ -95,7 +111,12 @@ function Edited({ doc, onClose }: { readonly doc: Doc; readonly onClose: () => v
   const [title, setTitle] = useState(doc.title);
   const [content, setContent] = useState(doc.content ?? '');
   const save = async (): Promise<void> => {
-    await api.patch(`/knowledge/docs/${doc.id}`, { title, content, version: doc.version, ...(doc.source === 'vault' && { adopt: true }) });
+    await api.patch(`/knowledge/docs/${doc.id}`, {
+      title,
+      content,
+      version: doc.version,
+      ...(doc.source === 'vault' && { adopt: true }),
+    });
     onClose();
   };
   return (
@@ -114,7 +135,9 @@ interface Version {
 }
 
 function Versions({ id }: { readonly id: number }) {
-  const { value } = useData<{ items: readonly Version[] }>(`/knowledge/docs/${id}/versions`, { query: { limit: 20 } });
+  const { value } = useData<{ items: readonly Version[] }>(`/knowledge/docs/${id}/versions`, {
+    query: { limit: 20 },
+  });
   return (
     <Section title={text.versions}>
       <ul class="list">

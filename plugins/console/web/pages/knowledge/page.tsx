@@ -49,7 +49,10 @@ interface Hit {
   readonly path: string;
   readonly heading: string;
   readonly chunk: number;
-  readonly highlights: readonly { readonly text: string; readonly marks: readonly (readonly number[])[] }[];
+  readonly highlights: readonly {
+    readonly text: string;
+    readonly marks: readonly (readonly number[])[];
+  }[];
 }
 
 export default function Knowledge() {
@@ -66,9 +69,13 @@ function Library() {
   const [q, setQ] = useParam('q');
   const [path, setPath] = useParam('path');
   const [isNew, setNew] = useState(false);
-  const documents = useList<Doc>('/knowledge/docs', { query: { path_prefix: path }, every: 30_000 });
+  const documents = useList<Doc>('/knowledge/docs', {
+    query: { path_prefix: path },
+    every: 30_000,
+  });
   const folders = useList<Folder>('/knowledge/paths', { every: 60_000, pageSize: 200 });
-  const sync = (): void => void attempt(() => api.post('/knowledge/vault/sync'), text.synced).then(documents.reload);
+  const sync = (): void =>
+    void attempt(() => api.post('/knowledge/vault/sync'), text.synced).then(documents.reload);
   return (
     <>
       <Head title={text.title}>
@@ -80,7 +87,14 @@ function Library() {
           </Button>
         )}
       </Head>
-      <input class="wide" type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
+      <input
+        class="wide"
+        type="search"
+        value={q}
+        placeholder={text.search}
+        aria-label={text.search}
+        onInput={(event) => setQ(event.currentTarget.value)}
+      />
       {q.trim() !== '' ? (
         <Found q={q} path={path} />
       ) : folders.isFirst ? (
@@ -118,7 +132,13 @@ const columns: readonly Column<Doc>[] = [
     ),
   },
   { head: text.source, width: '90px', rank: 2, cell: ({ source }) => <Tag>{source}</Tag> },
-  { head: text.size, width: '90px', rank: 1, numeric: true, cell: ({ size_bytes: bytes }) => figure(bytes, 'bytes') },
+  {
+    head: text.size,
+    width: '90px',
+    rank: 1,
+    numeric: true,
+    cell: ({ size_bytes: bytes }) => figure(bytes, 'bytes'),
+  },
   { head: text.changed, width: '110px', rank: 1, cell: ({ updated_at: at }) => <Time at={at} /> },
 ];
 
@@ -134,13 +154,23 @@ function Folders({ of, path, onPick }: FoldersProps) {
     <Section title={text.folder}>
       <ul class="list">
         <li>
-          <button type="button" class="rowlink" aria-pressed={path === ''} onClick={() => onPick('')}>
+          <button
+            type="button"
+            class="rowlink"
+            aria-pressed={path === ''}
+            onClick={() => onPick('')}
+          >
             {text.all}
           </button>
         </li>
         {of.map(({ path: at, total }) => (
           <li key={at}>
-            <button type="button" class="rowlink" aria-pressed={at === path} onClick={() => onPick(at)}>
+            <button
+              type="button"
+              class="rowlink"
+              aria-pressed={at === path}
+              onClick={() => onPick(at)}
+            >
               {at}
             </button>
             <span class="soft">{total}</span>
@@ -152,7 +182,9 @@ function Folders({ of, path, onPick }: FoldersProps) {
 }
 
 function Found({ q, path }: { readonly q: string; readonly path: string }) {
-  const { value, error, reload } = useData<{ items: readonly Hit[] }>('/knowledge/search', { query: { q, path_prefix: path, limit: 20 } });
+  const { value, error, reload } = useData<{ items: readonly Hit[] }>('/knowledge/search', {
+    query: { q, path_prefix: path, limit: 20 },
+  });
   if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
@@ -164,7 +196,9 @@ function Found({ q, path }: { readonly q: string; readonly path: string }) {
           <li key={`${hit.doc_id} ${hit.chunk}`}>
             <a href={address(['knowledge', hit.doc_id])}>
               {hit.title}
-              {hit.heading !== '' && hit.heading !== hit.title && <span class="soft"> › {hit.heading}</span>}
+              {hit.heading !== '' && hit.heading !== hit.title && (
+                <span class="soft"> › {hit.heading}</span>
+              )}
             </a>
             {hit.highlights.slice(0, 2).map((highlight) => (
               <p key={highlight.text} class="soft">
@@ -180,7 +214,10 @@ function Found({ q, path }: { readonly q: string; readonly path: string }) {
 
 /** The text with its marks, each `[from, to)`, ascending. */
 function Marked({ text: whole, marks }: Hit['highlights'][number]) {
-  const pieces = marks.flatMap(([from = 0, to = 0], at) => [whole.slice(marks[at - 1]?.[1] ?? 0, from), <mark key={from}>{whole.slice(from, to)}</mark>]);
+  const pieces = marks.flatMap(([from = 0, to = 0], at) => [
+    whole.slice(marks[at - 1]?.[1] ?? 0, from),
+    <mark key={from}>{whole.slice(from, to)}</mark>,
+  ]);
   return (
     <>
       {pieces}
@@ -220,7 +257,13 @@ function Upload({ folder, done }: { readonly folder: string; readonly done: () =
   );
 }
 
-function NewDocument({ folder, onClose }: { readonly folder: string; readonly onClose: () => void }) {
+function NewDocument({
+  folder,
+  onClose,
+}: {
+  readonly folder: string;
+  readonly onClose: () => void;
+}) {
   const [path, setPath] = useState(folder === '' ? '' : `${folder}/`);
   const [content, setContent] = useState('');
   const save = async (): Promise<void> => {

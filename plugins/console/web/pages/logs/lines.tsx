@@ -28,7 +28,10 @@ export interface Line {
 interface Streams {
   readonly data: {
     readonly resultType: string;
-    readonly result: readonly { readonly stream: Readonly<Record<string, string>>; readonly values: readonly (readonly [string, string])[] }[];
+    readonly result: readonly {
+      readonly stream: Readonly<Record<string, string>>;
+      readonly values: readonly (readonly [string, string])[];
+    }[];
   };
 }
 
@@ -39,7 +42,13 @@ const mostFollowed = 2_000;
 const followEveryMs = 1_500;
 
 /** Lines of a LogQL query, newest first; following asks for what has come since the last one. */
-export function LogLines({ query, onError }: { readonly query: string; readonly onError?: (error: ApiError | undefined) => void }) {
+export function LogLines({
+  query,
+  onError,
+}: {
+  readonly query: string;
+  readonly onError?: (error: ApiError | undefined) => void;
+}) {
   const { window, bounds } = useSpan();
   const [lines, setLines] = useState<readonly Line[]>();
   const [error, setError] = useState<ApiError>();
@@ -75,7 +84,13 @@ export function LogLines({ query, onError }: { readonly query: string; readonly 
     const own = new AbortController();
     const look = async (): Promise<void> => {
       const later = String(BigInt(newest.current) + 1n);
-      const found = await ask(query, later, `${Math.ceil(Date.now() / 1000)}000000000`, most, own.signal).catch(() => []);
+      const found = await ask(
+        query,
+        later,
+        `${Math.ceil(Date.now() / 1000)}000000000`,
+        most,
+        own.signal,
+      ).catch(() => []);
       if (found.length > 0 && !own.signal.aborted) {
         newest.current = found[0]!.at;
         setLines((before) => [...found, ...(before ?? [])].slice(0, mostFollowed));
@@ -91,7 +106,11 @@ export function LogLines({ query, onError }: { readonly query: string; readonly 
     <>
       <div class="filters">
         <SpanChoice />
-        <Button icon={isFollowing ? 'pause' : 'play'} pressed={isFollowing} onClick={() => setFollowing(!isFollowing)}>
+        <Button
+          icon={isFollowing ? 'pause' : 'play'}
+          pressed={isFollowing}
+          onClick={() => setFollowing(!isFollowing)}
+        >
           {isFollowing ? text.stop : text.follow}
         </Button>
         <Button kind="quiet" pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
@@ -110,7 +129,14 @@ export function LogLines({ query, onError }: { readonly query: string; readonly 
         <ol class={isWrapped ? 'log wrapped' : 'log'} aria-label={text.lines} tabIndex={0}>
           {lines.map((line, index) => {
             const id = `${line.at}-${lines.length - index}`;
-            return <LogLine key={id} line={line} isPicked={picked === id} onPick={() => setPicked(picked === id ? undefined : id)} />;
+            return (
+              <LogLine
+                key={id}
+                line={line}
+                isPicked={picked === id}
+                onPick={() => setPicked(picked === id ? undefined : id)}
+              />
+            );
           })}
         </ol>
       )}
@@ -128,7 +154,15 @@ const levels: Readonly<Record<string, string>> = {
   trace: 'muted',
 };
 
-function LogLine({ line, isPicked, onPick }: { readonly line: Line; readonly isPicked: boolean; readonly onPick: () => void }) {
+function LogLine({
+  line,
+  isPicked,
+  onPick,
+}: {
+  readonly line: Line;
+  readonly isPicked: boolean;
+  readonly onPick: () => void;
+}) {
   const at = Number(BigInt(line.at) / 1_000_000n);
   const level = line.labels['detected_level'] ?? line.labels['level'] ?? '';
   return (
@@ -159,12 +193,20 @@ function shortened(line: string): ComponentChildren {
     return line;
   }
   try {
-    const { message, msg, level: _level, time: _time, ...rest } = JSON.parse(line) as Record<string, unknown>;
+    const {
+      message,
+      msg,
+      level: _level,
+      time: _time,
+      ...rest
+    } = JSON.parse(line) as Record<string, unknown>;
     const said = message ?? msg;
     if (typeof said !== 'string') {
       return line;
     }
-    const pairs = Object.entries(rest).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    const pairs = Object.entries(rest).map(
+      ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    );
     return (
       <>
         {said} <span class="soft">{pairs.join(' ')}</span>
@@ -185,11 +227,27 @@ function pretty(line: string): string {
   }
 }
 
-async function ask(query: string, start: string, end: string, limit: number, signal: AbortSignal): Promise<readonly Line[]> {
-  const { data } = await api.get<Streams>('/logs/query_range', { query, start, end, limit, direction: 'backward' }, signal);
+async function ask(
+  query: string,
+  start: string,
+  end: string,
+  limit: number,
+  signal: AbortSignal,
+): Promise<readonly Line[]> {
+  const { data } = await api.get<Streams>(
+    '/logs/query_range',
+    { query, start, end, limit, direction: 'backward' },
+    signal,
+  );
   if (data.resultType !== 'streams') {
     return [];
   }
-  const lines = data.result.flatMap(({ stream, values }) => values.map(([at, line]) => ({ at, text: line, labels: stream })));
-  return lines.toSorted((a, b) => (a.at.length === b.at.length ? (a.at < b.at ? 1 : -1) : b.at.length - a.at.length)).slice(0, limit);
+  const lines = data.result.flatMap(({ stream, values }) =>
+    values.map(([at, line]) => ({ at, text: line, labels: stream })),
+  );
+  return lines
+    .toSorted((a, b) =>
+      a.at.length === b.at.length ? (a.at < b.at ? 1 : -1) : b.at.length - a.at.length,
+    )
+    .slice(0, limit);
 }

@@ -22,12 +22,18 @@ const everything = '{service_name=~".+"}';
 export default function Logs() {
   const [q, setQ] = useParam('q', everything);
   const [error, setError] = useState<ApiError>();
-  const services = useData<{ data: readonly string[] }>('/logs/labels/service_name/values', { every: 60_000 });
+  const services = useData<{ data: readonly string[] }>('/logs/labels/service_name/values', {
+    every: 60_000,
+  });
   return (
     <>
       <Head title={text.title} />
       <div class="filters">
-        <select aria-label={text.of} value={serviceOf(q) ?? ''} onChange={(event) => setQ(withService(q, event.currentTarget.value))}>
+        <select
+          aria-label={text.of}
+          value={serviceOf(q) ?? ''}
+          onChange={(event) => setQ(withService(q, event.currentTarget.value))}
+        >
           <option value="">{text.any}</option>
           {services.value?.data.map((name) => (
             <option key={name} value={name}>
@@ -43,13 +49,20 @@ export default function Logs() {
           onChange={(event) => setQ(withWord(q, event.currentTarget.value))}
         />
       </div>
-      <QueryField language="logql" label={text.query} value={q} onRun={setQ} error={error?.message} />
+      <QueryField
+        language="logql"
+        label={text.query}
+        value={q}
+        onRun={setQ}
+        error={error?.message}
+      />
       <LogLines query={q} onError={setError} />
     </>
   );
 }
 
-const serviceOf = (query: string): string | undefined => /service_name="([^"\\]*)"/.exec(query)?.[1];
+const serviceOf = (query: string): string | undefined =>
+  /service_name="([^"\\]*)"/.exec(query)?.[1];
 const wordOf = (query: string): string => /\|= "([^"\\]*)"/.exec(query)?.[1] ?? '';
 
 function withService(query: string, service: string): string {

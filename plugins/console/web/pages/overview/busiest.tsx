@@ -21,7 +21,12 @@ const text = words('overview-busiest', {
 });
 
 interface Vector {
-  readonly data: { readonly result: readonly { readonly metric: Readonly<Record<string, string>>; readonly value: readonly [number, string] }[] };
+  readonly data: {
+    readonly result: readonly {
+      readonly metric: Readonly<Record<string, string>>;
+      readonly value: readonly [number, string];
+    }[];
+  };
 }
 
 interface Busy {
@@ -35,21 +40,29 @@ interface Busy {
 
 const others = 'node_memory_used_percent|node_filesystem_used_percent|node_load1';
 
-const useAnswer = (query: string | undefined): Data<Vector> => useData(query ? '//prometheus/api/v1/query' : undefined, { every: 10_000, query: { query } });
+const useAnswer = (query: string | undefined): Data<Vector> =>
+  useData(query ? '//prometheus/api/v1/query' : undefined, { every: 10_000, query: { query } });
 
 /** The eight with the most to do, by what the canonical metrics of every agent say; the rest is asked of these eight, since a fleet is large. */
-function useBusiest(): { readonly rows: readonly Busy[] | undefined; readonly asked: Data<Vector> } {
+function useBusiest(): {
+  readonly rows: readonly Busy[] | undefined;
+  readonly asked: Data<Vector>;
+} {
   const asked = useAnswer('topk(8, max by (device_id, instance) (node_cpu_usage_percent))');
   // As numbers: a label comes from outside, and must not become a part of the expression.
   const ids = asked.value?.data.result.map(({ metric }) => +metric['device_id']!).join('|');
-  const { value } = useAnswer(ids && `max by (__name__, device_id) ({__name__=~"${others}",device_id=~"${ids}"})`);
+  const { value } = useAnswer(
+    ids && `max by (__name__, device_id) ({__name__=~"${others}",device_id=~"${ids}"})`,
+  );
   // Until the others answer for those that have come.
   const last = useRef(value);
   last.current = value ?? last.current;
   const rows = asked.value?.data.result
     .map(({ metric: { device_id: id = '', instance: name = id }, value: [, cpu] }) => {
       const [memory, disk, load] = others.split('|').map((other) => {
-        const its = last.current?.data.result.find(({ metric }) => metric['__name__'] === other && metric['device_id'] === id);
+        const its = last.current?.data.result.find(
+          ({ metric }) => metric['__name__'] === other && metric['device_id'] === id,
+        );
         return its && +its.value[1];
       });
       return { id, name, cpu: +cpu, memory, disk, load };
@@ -79,7 +92,18 @@ export function Busiest() {
 const busyColumns: readonly Column<Busy>[] = [
   { head: text.device, cell: ({ name }) => <span class="cut">{name}</span> },
   { head: text.cpu, numeric: true, width: '90px', cell: ({ cpu }) => <Share value={cpu} /> },
-  { head: text.memory, numeric: true, width: '90px', cell: ({ memory }) => <Share value={memory} /> },
-  { head: text.disk, numeric: true, width: '100px', rank: 2, cell: ({ disk }) => <Share value={disk} /> },
+  {
+    head: text.memory,
+    numeric: true,
+    width: '90px',
+    cell: ({ memory }) => <Share value={memory} />,
+  },
+  {
+    head: text.disk,
+    numeric: true,
+    width: '100px',
+    rank: 2,
+    cell: ({ disk }) => <Share value={disk} />,
+  },
   { head: text.load, numeric: true, width: '70px', rank: 1, cell: ({ load }) => figure(load) },
 ];

@@ -22,7 +22,17 @@ interface Change {
 }
 
 /** What was changed last, of one device where it is named; nothing is shown where svc has no room for changes. */
-export function Changes({ device, from, to, limit = 8 }: { readonly device?: number; readonly from?: string; readonly to?: string; readonly limit?: number }) {
+export function Changes({
+  device,
+  from,
+  to,
+  limit = 8,
+}: {
+  readonly device?: number;
+  readonly from?: string;
+  readonly to?: string;
+  readonly limit?: number;
+}) {
   const hasRoom = useRoom('changes');
   const { value, error } = useData<Page<Change>>(hasRoom ? '/changes' : undefined, {
     query: { device_id: device, from, to, limit },

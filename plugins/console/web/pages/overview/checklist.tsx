@@ -48,15 +48,26 @@ export function Checklist({ children }: { readonly children: ComponentChildren }
   const may = useMay();
   const [isHidden, setHidden] = useState(kept.read(keptAs) === 'hidden');
   const isShown = may('*') && !isHidden;
-  const devices = useData<Page<Device>>(isShown ? '/devices' : undefined, { query: { limit: 1 }, kinds: ['devices'], every: 5_000 });
-  const channels = useData<Page<unknown>>(isShown ? '/notification-channels' : undefined, { query: { limit: 1 }, kinds: ['deliveries'], every: 15_000 });
+  const devices = useData<Page<Device>>(isShown ? '/devices' : undefined, {
+    query: { limit: 1 },
+    kinds: ['devices'],
+    every: 5_000,
+  });
+  const channels = useData<Page<unknown>>(isShown ? '/notification-channels' : undefined, {
+    query: { limit: 1 },
+    kinds: ['deliveries'],
+    every: 15_000,
+  });
   const incidents = useData<Page<Incident>>(isShown ? '/alerts/incidents' : undefined, {
     query: { rule: tryOutKey, limit: 1 },
     kinds: ['incidents'],
     every: 5_000,
   });
   const tried = incidents.value?.items[0];
-  const chats = useData<Page<unknown>>(isShown ? '/chat/sessions' : undefined, { query: { limit: 1 }, kinds: ['chat'] });
+  const chats = useData<Page<unknown>>(isShown ? '/chat/sessions' : undefined, {
+    query: { limit: 1 },
+    kinds: ['chat'],
+  });
   const isOver = tried?.status === 'resolved';
   useEffect(() => {
     if (isOver) {
@@ -70,7 +81,13 @@ export function Checklist({ children }: { readonly children: ComponentChildren }
     return <Skeleton lines={8} />;
   }
   const hosts = devices.value?.total ?? 0;
-  const steps = [hosts > 0, hosts > 1, Boolean(channels.value?.total), isOver, Boolean(chats.value?.total)];
+  const steps = [
+    hosts > 0,
+    hosts > 1,
+    Boolean(channels.value?.total),
+    isOver,
+    Boolean(chats.value?.total),
+  ];
   if (steps.every(Boolean)) {
     return <>{children}</>;
   }
@@ -148,7 +165,8 @@ interface Lines {
 /** The line that adds a host: made when it is asked for, because it holds a token. */
 export function AddHost({ label = text.hostButton }: { readonly label?: string }) {
   const [lines, setLines] = useState<Lines>();
-  const make = async (): Promise<void> => setLines(await api.post<Lines>('/edges/enrolments', { max_uses: 20, expires_in: '24h' }));
+  const make = async (): Promise<void> =>
+    setLines(await api.post<Lines>('/edges/enrolments', { max_uses: 20, expires_in: '24h' }));
   return lines === undefined ? (
     <Button onClick={() => void attempt(make)}>{label}</Button>
   ) : (
@@ -175,12 +193,16 @@ function TryIncident({ incident }: { readonly incident: Incident | undefined }) 
   if (isComing) {
     return <p class="soft">{text.incidentComing}</p>;
   }
-  return <Button onClick={() => void attempt(tryOut).then(setComing)}>{text.incidentButton}</Button>;
+  return (
+    <Button onClick={() => void attempt(tryOut).then(setComing)}>{text.incidentButton}</Button>
+  );
 }
 
 /** Nothing is left to be cleaned up by hand. */
 async function forget(): Promise<void> {
-  const { items } = await api.get<Page<{ id: number; rule_key: string }>>('/alert-rules', { q: tryOutKey });
+  const { items } = await api.get<Page<{ id: number; rule_key: string }>>('/alert-rules', {
+    q: tryOutKey,
+  });
   for (const { id, rule_key: key } of items) {
     if (key === tryOutKey) {
       await api.delete(`/alert-rules/${id}`);
@@ -201,6 +223,9 @@ async function tryOut(): Promise<void> {
     join_mode: 'all',
     severity: 'info',
     conditions: [{ expr: `vector(time() < bool ${until}) > 0` }],
-    annotations: { summary: 'A test incident: all is well', description: 'Made on the overview. It clears by itself.' },
+    annotations: {
+      summary: 'A test incident: all is well',
+      description: 'Made on the overview. It clears by itself.',
+    },
   });
 }

@@ -39,17 +39,35 @@ const text = words('overview', {
 });
 
 export default function Overview() {
-  const incidents = useList<Incident>('/alerts/incidents', { query: { status: 'active' }, kinds: ['incidents'], pageSize: 50 });
-  const silent = useData<Page<Device>>('/devices', { query: { online: false, limit: 12 }, kinds: ['devices', 'edges'] });
-  const pace = useData<Pace>(useSeesAll() ? '/alerts/runtime-info' : undefined, { kinds: ['rules'], every: 60_000 });
+  const incidents = useList<Incident>('/alerts/incidents', {
+    query: { status: 'active' },
+    kinds: ['incidents'],
+    pageSize: 50,
+  });
+  const silent = useData<Page<Device>>('/devices', {
+    query: { online: false, limit: 12 },
+    kinds: ['devices', 'edges'],
+  });
+  const pace = useData<Pace>(useSeesAll() ? '/alerts/runtime-info' : undefined, {
+    kinds: ['rules'],
+    every: 60_000,
+  });
   return (
     <>
       <Head title={text.title} />
-      <Stats incidents={incidents.items} total={incidents.total} silent={silent.value?.total} pace={pace.value} />
+      <Stats
+        incidents={incidents.items}
+        total={incidents.total}
+        silent={silent.value?.total}
+        pace={pace.value}
+      />
       <Checklist>
         <div class="columns">
           <div>
-            <Section title={text.firing} aside={<a href={address(['incidents'])}>{text.allIncidents}</a>}>
+            <Section
+              title={text.firing}
+              aside={<a href={address(['incidents'])}>{text.allIncidents}</a>}
+            >
               <Table
                 label={text.firing}
                 rows={incidents.items}
@@ -58,13 +76,31 @@ export default function Overview() {
                 columns={incidentColumns}
                 keyOf={({ id }) => id}
                 hrefOf={({ id }) => address(['incidents', id])}
-                empty={<Empty title={text.calm}>{pace.value && count(text.calmNote, pace.value.rules_enabled)}</Empty>}
+                empty={
+                  <Empty title={text.calm}>
+                    {pace.value && count(text.calmNote, pace.value.rules_enabled)}
+                  </Empty>
+                }
               />
             </Section>
             <Busiest />
             <div class="charts two">
-              <Chart title={text.cpuChart} queries={cpuQueries} window={lastHour} unit="percent" top={100} sync="overview" />
-              <Chart title={text.memoryChart} queries={memoryQueries} window={lastHour} unit="percent" top={100} sync="overview" />
+              <Chart
+                title={text.cpuChart}
+                queries={cpuQueries}
+                window={lastHour}
+                unit="percent"
+                top={100}
+                sync="overview"
+              />
+              <Chart
+                title={text.memoryChart}
+                queries={memoryQueries}
+                window={lastHour}
+                unit="percent"
+                top={100}
+                sync="overview"
+              />
               <Cards />
             </div>
           </div>
@@ -98,18 +134,37 @@ function Stats({
 }) {
   const all = useData<Page<Device>>('/devices', { query: { limit: 1 }, kinds: ['devices'] });
   const numbers = useNumbers(incidents, total);
-  const online = all.value === undefined || silent === undefined ? undefined : all.value.total - silent;
+  const online =
+    all.value === undefined || silent === undefined ? undefined : all.value.total - silent;
   return (
     <ul class="stats">
       {severities.map((severity, at) => (
-        <Stat key={severity} value={numbers[at]} label={text[severity]} tone={severity} href={address(['incidents'], { severity })} />
+        <Stat
+          key={severity}
+          value={numbers[at]}
+          label={text[severity]}
+          tone={severity}
+          href={address(['incidents'], { severity })}
+        />
       ))}
       <li class="rule" aria-hidden="true" />
       <Stat value={online} label={text.online} href={address(['devices'], { online: 'true' })} />
-      <Stat value={silent} label={text.silent} tone="warning" href={address(['devices'], { online: 'false' })} />
+      <Stat
+        value={silent}
+        label={text.silent}
+        tone="warning"
+        href={address(['devices'], { online: 'false' })}
+      />
       <li class="rule" aria-hidden="true" />
       <Stat value={pace?.rules_enabled} label={text.rules} href={address(['rules'])} />
-      {(pace?.failing.length ?? 0) > 0 && <Stat value={pace?.failing.length} label={text.failing} tone="warning" href={address(['rules'])} />}
+      {(pace?.failing.length ?? 0) > 0 && (
+        <Stat
+          value={pace?.failing.length}
+          label={text.failing}
+          tone="warning"
+          href={address(['rules'])}
+        />
+      )}
     </ul>
   );
 }
@@ -117,11 +172,19 @@ function Stats({
 const severities: readonly Severity[] = ['critical', 'warning', 'info'];
 
 /** How many there are of each severity: counted here while all of them are, by svc otherwise. */
-function useNumbers(incidents: readonly Incident[] | undefined, total: number): readonly (number | undefined)[] {
+function useNumbers(
+  incidents: readonly Incident[] | undefined,
+  total: number,
+): readonly (number | undefined)[] {
   const isWhole = incidents === undefined || incidents.length >= total;
   return severities.map((severity) => {
-    const asked = useData<Page<unknown>>(isWhole ? undefined : '/alerts/incidents', { query: { status: 'active', severity, limit: 1 }, kinds: ['incidents'] });
-    return isWhole ? incidents?.filter((incident) => incident.severity === severity).length : asked.value?.total;
+    const asked = useData<Page<unknown>>(isWhole ? undefined : '/alerts/incidents', {
+      query: { status: 'active', severity, limit: 1 },
+      kinds: ['incidents'],
+    });
+    return isWhole
+      ? incidents?.filter((incident) => incident.severity === severity).length
+      : asked.value?.total;
   });
 }
 
@@ -152,7 +215,17 @@ function Silent({ devices: { value, error } }: { readonly devices: Data<Page<Dev
 }
 
 /** Nothing of it is no news, and has no tone. */
-function Stat({ value, label, tone, href }: { readonly value: number | undefined; readonly label: string; readonly tone?: Severity; readonly href: string }) {
+function Stat({
+  value,
+  label,
+  tone,
+  href,
+}: {
+  readonly value: number | undefined;
+  readonly label: string;
+  readonly tone?: Severity;
+  readonly href: string;
+}) {
   return (
     <li>
       <a href={href}>
@@ -180,7 +253,9 @@ const incidentColumns: readonly Column<Incident>[] = [
     head: text.where,
     width: '22%',
     rank: 2,
-    cell: ({ scope_type: type, scope_id: id, labels }) => <span class="cut soft">{labels['instance'] ?? (type === 'host' ? id : type)}</span>,
+    cell: ({ scope_type: type, scope_id: id, labels }) => (
+      <span class="cut soft">{labels['instance'] ?? (type === 'host' ? id : type)}</span>
+    ),
   },
   { head: text.since, width: '110px', cell: ({ fired_at: at }) => <Time at={at} /> },
 ];
@@ -195,14 +270,23 @@ function Cards() {
   return (
     <>
       {cards.map(({ id, title, query, unit }) => (
-        <Chart key={id} title={title} queries={[{ expr: query }]} window={lastHour} unit={unit as Unit | undefined} sync="overview" />
+        <Chart
+          key={id}
+          title={title}
+          queries={[{ expr: query }]}
+          window={lastHour}
+          unit={unit as Unit | undefined}
+          sync="overview"
+        />
       ))}
     </>
   );
 }
 
 function OwnHealth() {
-  const { value, error } = useData<{ parts: readonly { part: string; ok: boolean; detail?: string }[] }>('//readyz', { every: 15_000 });
+  const { value, error } = useData<{
+    parts: readonly { part: string; ok: boolean; detail?: string }[];
+  }>('//readyz', { every: 15_000 });
   const bad = value?.parts.filter(({ ok }) => !ok) ?? [];
   return (
     <Section title={text.ownHealth}>

@@ -47,7 +47,15 @@ interface Preview {
 }
 
 /** Shows what would be installed; installed is exactly what was shown, by its hash. */
-export function Install({ source, onClose, onDone }: { readonly source: Source; readonly onClose: () => void; readonly onDone: () => void }) {
+export function Install({
+  source,
+  onClose,
+  onDone,
+}: {
+  readonly source: Source;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
   const [{ preview, error }, setState] = useState<{ preview?: Preview; error?: ApiError }>({});
   useEffect(() => {
     api.post<Preview>('/marketplace/preview', source).then(
@@ -66,13 +74,37 @@ export function Install({ source, onClose, onDone }: { readonly source: Source; 
       {error && <Refused error={error} />}
       {!error && !preview && <Skeleton lines={6} />}
       {preview && (
-        <Form submit={text.install} onSubmit={install} onCancel={onClose} disabled={preview.verdict === 'block'}>
+        <Form
+          submit={text.install}
+          onSubmit={install}
+          onCancel={onClose}
+          disabled={preview.verdict === 'block'}
+        >
           <Fields
             of={[
               [text.pack, `${preview.name} ${preview.version}: ${preview.description}`],
-              [text.scan, <Tag tone={preview.verdict === 'pass' ? 'ok' : preview.verdict === 'block' ? 'critical' : 'warning'}>{preview.verdict}</Tag>],
-              [text.findings, preview.findings.map(({ file, message }) => `${file}: ${message}`).join('; ')],
-              [text.may, preview.permissions.length === 0 ? text.nothing : preview.permissions.join('; ')],
+              [
+                text.scan,
+                <Tag
+                  tone={
+                    preview.verdict === 'pass'
+                      ? 'ok'
+                      : preview.verdict === 'block'
+                        ? 'critical'
+                        : 'warning'
+                  }
+                >
+                  {preview.verdict}
+                </Tag>,
+              ],
+              [
+                text.findings,
+                preview.findings.map(({ file, message }) => `${file}: ${message}`).join('; '),
+              ],
+              [
+                text.may,
+                preview.permissions.length === 0 ? text.nothing : preview.permissions.join('; '),
+              ],
               [text.skills, preview.skills.join(', ')],
               [text.agents, preview.agents.join(', ')],
               [text.hosts, preview.hosts.join(', ')],

@@ -23,7 +23,8 @@ const text = words('packs', {
   state: 'State',
   scan: 'Scan',
   none: 'No pack is installed.',
-  noneNote: 'Add a registry and look for one, or install from an address, a folder or a git repository.',
+  noneNote:
+    'Add a registry and look for one, or install from an address, a folder or a git repository.',
   search: 'Search all registries',
   notFound: 'No registry has such a pack.',
   from: 'From',
@@ -51,7 +52,13 @@ interface Pack {
   readonly version: string;
   readonly description: string;
   readonly verdict: 'pass' | 'review' | 'block';
-  readonly findings: readonly { readonly rule: string; readonly severity: string; readonly file: string; readonly line: number; readonly message: string }[];
+  readonly findings: readonly {
+    readonly rule: string;
+    readonly severity: string;
+    readonly file: string;
+    readonly line: number;
+    readonly message: string;
+  }[];
   readonly skills: readonly string[];
   readonly agents: readonly string[];
   readonly permissions: readonly string[];
@@ -114,7 +121,12 @@ const columns: readonly Column<Pack>[] = [
     ),
   },
   { head: text.version, width: '100px', cell: ({ version }) => version },
-  { head: text.scan, width: '90px', rank: 1, cell: ({ verdict }) => <Tag tone={verdict === 'pass' ? 'ok' : 'warning'}>{verdict}</Tag> },
+  {
+    head: text.scan,
+    width: '90px',
+    rank: 1,
+    cell: ({ verdict }) => <Tag tone={verdict === 'pass' ? 'ok' : 'warning'}>{verdict}</Tag>,
+  },
   {
     head: text.state,
     width: '150px',
@@ -150,18 +162,37 @@ function Find() {
         </span>
       ),
     },
-    { head: text.from, width: '18%', rank: 1, cell: ({ registry, signed }) => `${registry}, ${signed ? text.signed : text.unsigned}` },
-    { head: text.version, width: '100px', rank: 2, cell: ({ versions, installed }) => installed ?? versions[0] },
+    {
+      head: text.from,
+      width: '18%',
+      rank: 1,
+      cell: ({ registry, signed }) => `${registry}, ${signed ? text.signed : text.unsigned}`,
+    },
+    {
+      head: text.version,
+      width: '100px',
+      rank: 2,
+      cell: ({ versions, installed }) => installed ?? versions[0],
+    },
     {
       head: text.install,
       width: '100px',
       cell: ({ registry, pack_id: id }) =>
-        may('marketplace:install') ? <Button onClick={() => setSource({ registry, pack_id: id })}>{text.install}</Button> : null,
+        may('marketplace:install') ? (
+          <Button onClick={() => setSource({ registry, pack_id: id })}>{text.install}</Button>
+        ) : null,
     },
   ];
   return (
     <>
-      <input class="wide" type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
+      <input
+        class="wide"
+        type="search"
+        value={q}
+        placeholder={text.search}
+        aria-label={text.search}
+        onInput={(event) => setQ(event.currentTarget.value)}
+      />
       <Table
         label={text.find}
         rows={offers.items}
@@ -172,7 +203,9 @@ function Find() {
         more={offers.more}
         empty={<Empty title={text.notFound}>{text.noneNote}</Empty>}
       />
-      {source && <Install source={source} onClose={() => setSource(undefined)} onDone={offers.reload} />}
+      {source && (
+        <Install source={source} onClose={() => setSource(undefined)} onDone={offers.reload} />
+      )}
     </>
   );
 }
@@ -192,12 +225,23 @@ function One({ id }: { readonly id: string }) {
   return (
     <>
       <Head title={value.name} note={value.description}>
-        {may('marketplace:manage') && <Button onClick={() => ask(() => api.post(`${path}/${turn}`))}>{text[turn]}</Button>}
+        {may('marketplace:manage') && (
+          <Button onClick={() => ask(() => api.post(`${path}/${turn}`))}>{text[turn]}</Button>
+        )}
         {may('marketplace:manage') && value.version_before !== null && (
-          <Button onClick={() => ask(() => api.post(`${path}/rollback`))}>{say(text.rollback, { version: value.version_before })}</Button>
+          <Button onClick={() => ask(() => api.post(`${path}/rollback`))}>
+            {say(text.rollback, { version: value.version_before })}
+          </Button>
         )}
         {may('marketplace:uninstall') && (
-          <Button kind="danger" onClick={() => void attempt(() => api.delete(path), text.done).then((done) => done && goTo(address(['packs'])))}>
+          <Button
+            kind="danger"
+            onClick={() =>
+              void attempt(() => api.delete(path), text.done).then(
+                (done) => done && goTo(address(['packs'])),
+              )
+            }
+          >
             {text.uninstall}
           </Button>
         )}

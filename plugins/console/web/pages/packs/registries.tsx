@@ -41,7 +41,8 @@ export function Registries() {
   const may = useMay()('*');
   const [isNew, setNew] = useState(false);
   const registries = useList<Registry>('/marketplace/registries', { every: 30_000 });
-  const ask = (work: () => Promise<unknown>): void => void attempt(work, text.done).then(registries.reload);
+  const ask = (work: () => Promise<unknown>): void =>
+    void attempt(work, text.done).then(registries.reload);
   const path = (name: string): string => `/marketplace/registries/${encodeURIComponent(name)}`;
   const registryColumns: readonly Column<Registry>[] = [
     {
@@ -55,7 +56,12 @@ export function Registries() {
       ),
     },
     { head: text.packs, width: '80px', numeric: true, cell: ({ packs }) => packs },
-    { head: text.signed, width: '100px', rank: 1, cell: ({ signed }) => (signed ? text.signed : text.unsigned) },
+    {
+      head: text.signed,
+      width: '100px',
+      rank: 1,
+      cell: ({ signed }) => (signed ? text.signed : text.unsigned),
+    },
     { head: text.at, width: '110px', rank: 1, cell: ({ refreshed_at: at }) => <Time at={at} /> },
     {
       head: text.refresh,
@@ -64,14 +70,19 @@ export function Registries() {
       cell: ({ name }) =>
         may ? (
           <>
-            <Button onClick={() => ask(() => api.post(`${path(name)}/refresh`))}>{text.refresh}</Button>{' '}
+            <Button onClick={() => ask(() => api.post(`${path(name)}/refresh`))}>
+              {text.refresh}
+            </Button>{' '}
             <Button onClick={() => ask(() => api.delete(path(name)))}>{text.remove}</Button>
           </>
         ) : null,
     },
   ];
   return (
-    <Section title={text.registries} aside={may && <Button onClick={() => setNew(true)}>{text.add}</Button>}>
+    <Section
+      title={text.registries}
+      aside={may && <Button onClick={() => setNew(true)}>{text.add}</Button>}
+    >
       <Table
         label={text.registries}
         rows={registries.items}
@@ -85,12 +96,22 @@ export function Registries() {
   );
 }
 
-function NewRegistry({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }) {
+function NewRegistry({
+  onClose,
+  onDone,
+}: {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
   const [name, setName] = useState('');
   const [url, setUrl] = useState('');
   const [key, setKey] = useState('');
   const save = async (): Promise<void> => {
-    await api.post('/marketplace/registries', { name, url, ...(key !== '' && { public_key: key }) });
+    await api.post('/marketplace/registries', {
+      name,
+      url,
+      ...(key !== '' && { public_key: key }),
+    });
     onDone();
     onClose();
   };

@@ -50,7 +50,11 @@ interface PluginDetail extends Plugin {
   readonly dependents: readonly string[];
   readonly last_attempt: { readonly timings_ms: Readonly<Record<string, number>> } | null;
   readonly residue: string | null;
-  readonly strikes: readonly { readonly at: string; readonly where: string; readonly cause: string }[];
+  readonly strikes: readonly {
+    readonly at: string;
+    readonly where: string;
+    readonly cause: string;
+  }[];
 }
 
 /** One that is discovered and no more is for other programs, such as the agent of a machine. */
@@ -112,7 +116,9 @@ const columns: readonly Column<Plugin>[] = [
 
 function One({ id }: { readonly id: string }) {
   const isAdmin = useMay()('*');
-  const { value, error, reload } = useData<PluginDetail>(`/plugins/${encodeURIComponent(id)}`, { every: 5_000 });
+  const { value, error, reload } = useData<PluginDetail>(`/plugins/${encodeURIComponent(id)}`, {
+    every: 5_000,
+  });
   if (error && value === undefined) {
     return <Refused error={error} retry={reload} />;
   }
@@ -160,7 +166,10 @@ function One({ id }: { readonly id: string }) {
       {value.last_attempt && (
         <Section title={text.timings}>
           <Fields
-            of={Object.entries(value.last_attempt.timings_ms).map(([stage, ms]) => [stage, say(text.milliseconds, { ms: Math.round(ms * 10) / 10 })] as const)}
+            of={Object.entries(value.last_attempt.timings_ms).map(
+              ([stage, ms]) =>
+                [stage, say(text.milliseconds, { ms: Math.round(ms * 10) / 10 })] as const,
+            )}
           />
         </Section>
       )}

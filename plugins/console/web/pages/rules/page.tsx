@@ -48,7 +48,10 @@ function RuleList() {
   const [q, setQ] = useParam('q');
   const [isImporting, setImporting] = useState(false);
   const rules = useList<Rule>('/alert-rules', { query: { q }, kinds: ['rules'] });
-  const pace = useData<Pace>(useSeesAll() ? '/alerts/runtime-info' : undefined, { kinds: ['rules'], every: 60_000 });
+  const pace = useData<Pace>(useSeesAll() ? '/alerts/runtime-info' : undefined, {
+    kinds: ['rules'],
+    every: 60_000,
+  });
   const failing = new Map(pace.value?.failing.map(({ rule_id: id, error }) => [id, error]));
   const columns: readonly Column<Rule>[] = [
     {
@@ -62,14 +65,34 @@ function RuleList() {
         </span>
       ),
     },
-    { head: text.kind, width: '150px', rank: 2, cell: ({ kind }) => <span class="soft">{kind.replaceAll('_', ' ')}</span> },
-    { head: text.scope, width: '160px', rank: 1, cell: ({ scope_type: scope }) => scope.replaceAll('_', ' ') },
-    { head: text.enabled, width: '80px', cell: (rule) => <Switch rule={rule} may={may('alert:write')} done={rules.reload} /> },
+    {
+      head: text.kind,
+      width: '150px',
+      rank: 2,
+      cell: ({ kind }) => <span class="soft">{kind.replaceAll('_', ' ')}</span>,
+    },
+    {
+      head: text.scope,
+      width: '160px',
+      rank: 1,
+      cell: ({ scope_type: scope }) => scope.replaceAll('_', ' '),
+    },
+    {
+      head: text.enabled,
+      width: '80px',
+      cell: (rule) => <Switch rule={rule} may={may('alert:write')} done={rules.reload} />,
+    },
   ];
   return (
     <>
       <Head title={text.title}>
-        <input type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
+        <input
+          type="search"
+          value={q}
+          placeholder={text.search}
+          aria-label={text.search}
+          onInput={(event) => setQ(event.currentTarget.value)}
+        />
         {may('alert:write') && <Button onClick={() => setImporting(true)}>{text.import}</Button>}
         {may('alert:write') && (
           <Button kind="primary" icon="plus" onClick={() => goTo(address(['rules', 'new']))}>
@@ -93,7 +116,15 @@ function RuleList() {
   );
 }
 
-function Switch({ rule, may, done }: { readonly rule: Rule; readonly may: boolean; readonly done: () => void }) {
+function Switch({
+  rule,
+  may,
+  done,
+}: {
+  readonly rule: Rule;
+  readonly may: boolean;
+  readonly done: () => void;
+}) {
   const name = rule.enabled ? text.on : text.off;
   if (!may) {
     return <span class="soft">{name}</span>;
@@ -114,7 +145,13 @@ interface Imported {
   readonly left_out: readonly { readonly rule: string; readonly reason: string }[];
 }
 
-function Import({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }) {
+function Import({
+  onClose,
+  onDone,
+}: {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
   const [content, setContent] = useState('');
   const [isDry, setDry] = useState(true);
   const [outcome, setOutcome] = useState<Imported>();
@@ -128,8 +165,20 @@ function Import({ onClose, onDone }: { readonly onClose: () => void; readonly on
   };
   return (
     <Dialog title={text.importTitle} onClose={onClose} wide>
-      <Form submit={text.import} onSubmit={send} onCancel={onClose} disabled={content.trim() === ''}>
-        <TextField label={text.content} value={content} onInput={setContent} rows={12} mono autoFocus />
+      <Form
+        submit={text.import}
+        onSubmit={send}
+        onCancel={onClose}
+        disabled={content.trim() === ''}
+      >
+        <TextField
+          label={text.content}
+          value={content}
+          onInput={setContent}
+          rows={12}
+          mono
+          autoFocus
+        />
         <CheckField label={text.dryRun} value={isDry} onChange={setDry} />
       </Form>
       {outcome && (

@@ -25,7 +25,8 @@ const text = words('rule', {
   kind: 'Kind',
   scope: 'Scope',
   conditions: 'Conditions',
-  conditionsHint: 'A list in JSON: what is looked at, and from when on it is wrong. The fields of each kind stand in the API document.',
+  conditionsHint:
+    'A list in JSON: what is looked at, and from when on it is wrong. The fields of each kind stand in the API document.',
   badJson: 'This is not JSON: {error}',
   runbook: 'Runbook',
   runbookHint: 'An address, or a playbook of the vault such as playbook://hosts/disk-full.md.',
@@ -51,20 +52,37 @@ const severities: readonly (readonly [Severity, string])[] = [
   ['warning', 'warning'],
   ['info', 'info'],
 ];
-const kinds = ['metric_raw', 'metric_anomaly', 'metric_forecast', 'metric_burn_rate', 'log_match', 'log_volume', 'trace_latency', 'trace_error_rate'];
+const kinds = [
+  'metric_raw',
+  'metric_anomaly',
+  'metric_forecast',
+  'metric_burn_rate',
+  'log_match',
+  'log_volume',
+  'trace_latency',
+  'trace_error_rate',
+];
 const scopes = ['host', 'global', 'monitoring_pipeline'];
 
 /** One rule: what it is, beside what it would have done. */
 export function RuleForm({ id }: { readonly id: string }) {
   const isNew = id === 'new';
-  const rule = useData<Rule>(isNew ? undefined : `/alert-rules/${encodeURIComponent(id)}`, { kinds: ['rules'] });
+  const rule = useData<Rule>(isNew ? undefined : `/alert-rules/${encodeURIComponent(id)}`, {
+    kinds: ['rules'],
+  });
   if (rule.error && rule.value === undefined) {
     return <Refused error={rule.error} retry={rule.reload} />;
   }
   if (!isNew && rule.value === undefined) {
     return <Skeleton lines={8} />;
   }
-  return <Fields key={id} id={isNew ? undefined : id} first={rule.value === undefined ? firstDraft : draftOf(rule.value)} />;
+  return (
+    <Fields
+      key={id}
+      id={isNew ? undefined : id}
+      first={rule.value === undefined ? firstDraft : draftOf(rule.value)}
+    />
+  );
 }
 
 function Fields({ id, first }: { readonly id: string | undefined; readonly first: RuleDraft }) {
@@ -73,7 +91,12 @@ function Fields({ id, first }: { readonly id: string | undefined; readonly first
   const [conditions, setConditions] = useState(written(first.conditions));
   const parsed = parsedConditions(conditions);
   const set = (changes: Partial<RuleDraft>): void => setDraft({ ...draft, ...changes });
-  const setName = (name: string): void => set(id === undefined && draft.rule_key === keyOf(draft.name) ? { name, rule_key: keyOf(name) } : { name });
+  const setName = (name: string): void =>
+    set(
+      id === undefined && draft.rule_key === keyOf(draft.name)
+        ? { name, rule_key: keyOf(name) }
+        : { name },
+    );
   const setKind = (kind: string): void => {
     set({ kind });
     // What somebody has written stays, whether or not it fits the kind.
@@ -83,7 +106,9 @@ function Fields({ id, first }: { readonly id: string | undefined; readonly first
   };
   const whole: RuleDraft = { ...draft, conditions: parsed.value ?? draft.conditions };
   const save = async (): Promise<void> => {
-    await (id === undefined ? api.post('/alert-rules', whole) : api.put(`/alert-rules/${id}`, whole));
+    await (id === undefined
+      ? api.post('/alert-rules', whole)
+      : api.put(`/alert-rules/${id}`, whole));
     goTo(address(['rules']));
   };
   const remove = async (): Promise<void> => {
@@ -93,7 +118,10 @@ function Fields({ id, first }: { readonly id: string | undefined; readonly first
   };
   return (
     <>
-      <Head title={id === undefined ? text.new : draft.name} note={id === undefined ? undefined : draft.rule_key}>
+      <Head
+        title={id === undefined ? text.new : draft.name}
+        note={id === undefined ? undefined : draft.rule_key}
+      >
         {id !== undefined && may('alert:write') && (
           <Button kind="danger" icon="trash" onClick={() => void remove()}>
             {text.remove}
@@ -101,15 +129,64 @@ function Fields({ id, first }: { readonly id: string | undefined; readonly first
         )}
       </Head>
       <div class="columns even">
-        <Form onSubmit={save} onCancel={() => goTo(address(['rules']))} disabled={parsed.value === undefined || !may('alert:write')}>
-          <TextField label={text.name} value={draft.name} onInput={setName} required autoFocus={id === undefined} />
-          <TextField label={text.key} value={draft.rule_key} onInput={(key) => set({ rule_key: key })} hint={text.keyHint} mono required />
-          <SelectField label={text.severity} value={draft.severity} options={severities} onChange={(severity) => set({ severity })} />
-          <SelectField label={text.kind} value={draft.kind} options={named(kinds, draft.kind)} onChange={setKind} />
-          <SelectField label={text.scope} value={draft.scope_type} options={named(scopes, draft.scope_type)} onChange={(scope) => set({ scope_type: scope })} />
-          <TextField label={text.conditions} value={conditions} onInput={setConditions} rows={10} mono hint={text.conditionsHint} error={parsed.error} />
-          <TextField label={text.runbook} value={draft.runbook_url} onInput={(url) => set({ runbook_url: url })} hint={text.runbookHint} />
-          <CheckField label={text.enabled} value={draft.enabled} onChange={(enabled) => set({ enabled })} />
+        <Form
+          onSubmit={save}
+          onCancel={() => goTo(address(['rules']))}
+          disabled={parsed.value === undefined || !may('alert:write')}
+        >
+          <TextField
+            label={text.name}
+            value={draft.name}
+            onInput={setName}
+            required
+            autoFocus={id === undefined}
+          />
+          <TextField
+            label={text.key}
+            value={draft.rule_key}
+            onInput={(key) => set({ rule_key: key })}
+            hint={text.keyHint}
+            mono
+            required
+          />
+          <SelectField
+            label={text.severity}
+            value={draft.severity}
+            options={severities}
+            onChange={(severity) => set({ severity })}
+          />
+          <SelectField
+            label={text.kind}
+            value={draft.kind}
+            options={named(kinds, draft.kind)}
+            onChange={setKind}
+          />
+          <SelectField
+            label={text.scope}
+            value={draft.scope_type}
+            options={named(scopes, draft.scope_type)}
+            onChange={(scope) => set({ scope_type: scope })}
+          />
+          <TextField
+            label={text.conditions}
+            value={conditions}
+            onInput={setConditions}
+            rows={10}
+            mono
+            hint={text.conditionsHint}
+            error={parsed.error}
+          />
+          <TextField
+            label={text.runbook}
+            value={draft.runbook_url}
+            onInput={(url) => set({ runbook_url: url })}
+            hint={text.runbookHint}
+          />
+          <CheckField
+            label={text.enabled}
+            value={draft.enabled}
+            onChange={(enabled) => set({ enabled })}
+          />
         </Form>
         <Preview rule={whole} isValid={parsed.value !== undefined} />
       </div>
@@ -117,12 +194,16 @@ function Fields({ id, first }: { readonly id: string | undefined; readonly first
   );
 }
 
-const written = (conditions: RuleDraft['conditions']): string => JSON.stringify(conditions, undefined, 2);
+const written = (conditions: RuleDraft['conditions']): string =>
+  JSON.stringify(conditions, undefined, 2);
 
 const named = (values: readonly string[], own: string): readonly (readonly [string, string])[] =>
   [...new Set([...values, own])].map((value) => [value, value.replaceAll('_', ' ')] as const);
 
-function parsedConditions(json: string): { readonly value?: RuleDraft['conditions']; readonly error?: string } {
+function parsedConditions(json: string): {
+  readonly value?: RuleDraft['conditions'];
+  readonly error?: string;
+} {
   try {
     return { value: JSON.parse(json) as RuleDraft['conditions'] };
   } catch (error) {
@@ -137,7 +218,15 @@ function Preview({ rule, isValid }: { readonly rule: RuleDraft; readonly isValid
   const look = (): void =>
     void attempt(async () => {
       const { kind, scope_type, conditions, join_mode, severity, dimensions } = rule;
-      const body = { kind, scope_type, conditions, join_mode, severity, ...(dimensions && { dimensions }), lookback: '24h' };
+      const body = {
+        kind,
+        scope_type,
+        conditions,
+        join_mode,
+        severity,
+        ...(dimensions && { dimensions }),
+        lookback: '24h',
+      };
       setShown(await api.post<Previewed>('/alert-rules/preview', body));
     });
   return (
@@ -152,7 +241,9 @@ function Preview({ rule, isValid }: { readonly rule: RuleDraft; readonly isValid
       {!isValid && <p class="soft">{text.notYet}</p>}
       {shown && (
         <>
-          <p role="status">{shown.fire_count === 0 ? text.quiet : count(text.fired, shown.fire_count)}</p>
+          <p role="status">
+            {shown.fire_count === 0 ? text.quiet : count(text.fired, shown.fire_count)}
+          </p>
           {shown.warnings.map((warning) => (
             <p key={warning} class="warning">
               {warning}
@@ -170,7 +261,14 @@ function Preview({ rule, isValid }: { readonly rule: RuleDraft; readonly isValid
           {rule.kind.startsWith('metric') &&
             shown.queries
               .slice(0, 3)
-              .map((expr, at) => <Chart key={expr} title={text.query.replace('{number}', String(at + 1))} queries={[{ expr }]} window={{ last: 86_400 }} />)}
+              .map((expr, at) => (
+                <Chart
+                  key={expr}
+                  title={text.query.replace('{number}', String(at + 1))}
+                  queries={[{ expr }]}
+                  window={{ last: 86_400 }}
+                />
+              ))}
         </>
       )}
     </Section>
@@ -180,6 +278,10 @@ function Preview({ rule, isValid }: { readonly rule: RuleDraft; readonly isValid
 const firings: readonly Column<Previewed['firings'][number]>[] = [
   { head: text.what, cell: ({ dedupe_key: key }) => <span class="cut">{key}</span> },
   { head: text.from, width: '110px', cell: ({ fired_at: at }) => <Time at={at} as="clock" /> },
-  { head: text.until, width: '110px', cell: ({ cleared_at: at }) => (at === null ? text.still : <Time at={at} as="clock" />) },
+  {
+    head: text.until,
+    width: '110px',
+    cell: ({ cleared_at: at }) => (at === null ? text.still : <Time at={at} as="clock" />),
+  },
   { head: text.value, width: '80px', numeric: true, cell: ({ value }) => figure(value) },
 ];

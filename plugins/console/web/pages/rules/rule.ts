@@ -31,7 +31,12 @@ export interface Previewed {
   readonly fire_count: number;
   readonly first_fire_at: string | null;
   readonly last_fire_at: string | null;
-  readonly firings: readonly { readonly dedupe_key: string; readonly fired_at: string; readonly cleared_at: string | null; readonly value: number | null }[];
+  readonly firings: readonly {
+    readonly dedupe_key: string;
+    readonly fired_at: string;
+    readonly cleared_at: string | null;
+    readonly value: number | null;
+  }[];
   readonly queries: readonly string[];
   readonly threshold: number | null;
   readonly warnings: readonly string[];
@@ -54,7 +59,12 @@ export const firstDraft: RuleDraft = {
 };
 
 /** What may be sent back: the fields of the server's own are left out. */
-export function draftOf({ id: _id, created_by: _by, updated_at: _at, ...rule }: Rule & { readonly created_at?: string }): RuleDraft {
+export function draftOf({
+  id: _id,
+  created_by: _by,
+  updated_at: _at,
+  ...rule
+}: Rule & { readonly created_at?: string }): RuleDraft {
   const { created_at: _created, ...draft } = rule;
   return draft;
 }

@@ -48,11 +48,19 @@ export default function Settings() {
   const [edited, setEdited] = useState<Setting>();
   const settings = useList<Setting>('/system-settings', { kinds: ['settings'], pageSize: 1_000 });
   const wanted = q.toLowerCase();
-  const rows = settings.items?.filter(({ category, key, description }) => `${category}.${key} ${description}`.toLowerCase().includes(wanted));
+  const rows = settings.items?.filter(({ category, key, description }) =>
+    `${category}.${key} ${description}`.toLowerCase().includes(wanted),
+  );
   return (
     <>
       <Head title={text.title}>
-        <input type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
+        <input
+          type="search"
+          value={q}
+          placeholder={text.search}
+          aria-label={text.search}
+          onInput={(event) => setQ(event.currentTarget.value)}
+        />
       </Head>
       <Table
         label={text.title}
@@ -63,7 +71,14 @@ export default function Settings() {
         onPick={isAdmin ? setEdited : undefined}
         empty={<Empty title={text.none} />}
       />
-      {edited && <Edited key={`${edited.category}.${edited.key}`} setting={edited} onClose={() => setEdited(undefined)} onDone={settings.reload} />}
+      {edited && (
+        <Edited
+          key={`${edited.category}.${edited.key}`}
+          setting={edited}
+          onClose={() => setEdited(undefined)}
+          onDone={settings.reload}
+        />
+      )}
     </>
   );
 }
@@ -81,18 +96,35 @@ const columns: readonly Column<Setting>[] = [
     ),
   },
   { head: text.value, width: '26%', cell: (setting) => <code class="cut">{shown(setting)}</code> },
-  { head: text.source, width: '100px', rank: 1, cell: ({ source }) => <Tag tone={source === 'default' ? 'muted' : 'info'}>{source}</Tag> },
+  {
+    head: text.source,
+    width: '100px',
+    rank: 1,
+    cell: ({ source }) => <Tag tone={source === 'default' ? 'muted' : 'info'}>{source}</Tag>,
+  },
 ];
 
-const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const asText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
 
-const shown = ({ sensitive, value }: Setting): string => (sensitive ? (value === '' || value === null ? '' : text.hidden) : asText(value));
+const shown = ({ sensitive, value }: Setting): string =>
+  sensitive ? (value === '' || value === null ? '' : text.hidden) : asText(value);
 
-function Edited({ setting, onClose, onDone }: { readonly setting: Setting; readonly onClose: () => void; readonly onDone: () => void }) {
+function Edited({
+  setting,
+  onClose,
+  onDone,
+}: {
+  readonly setting: Setting;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
   const [value, setValue] = useState(setting.sensitive ? '' : asText(setting.value));
   const path = `/system-settings/${encodeURIComponent(setting.category)}/${encodeURIComponent(setting.key)}`;
   const save = async (): Promise<void> => {
-    await api.put(path, { value: typeof setting.value === 'string' || setting.sensitive ? value : parsed(value) });
+    await api.put(path, {
+      value: typeof setting.value === 'string' || setting.sensitive ? value : parsed(value),
+    });
     onDone();
     onClose();
   };
@@ -108,14 +140,25 @@ function Edited({ setting, onClose, onDone }: { readonly setting: Setting; reado
       <Fields
         of={[
           [text.source, setting.source],
-          [text.otherwise, setting.default === undefined ? undefined : <code>{asText(setting.default)}</code>],
+          [
+            text.otherwise,
+            setting.default === undefined ? undefined : <code>{asText(setting.default)}</code>,
+          ],
           [text.env, setting.env],
           [text.changedBy, setting.updated_by],
         ]}
       />
       {setting.writable ? (
         <Form onSubmit={save} onCancel={onClose}>
-          <TextField label={text.value} value={value} onInput={setValue} hint={text.edit} mono autoFocus type={setting.sensitive ? 'password' : 'text'} />
+          <TextField
+            label={text.value}
+            value={value}
+            onInput={setValue}
+            hint={text.edit}
+            mono
+            autoFocus
+            type={setting.sensitive ? 'password' : 'text'}
+          />
         </Form>
       ) : (
         <p class="warning">{say(text.fixed, { source: setting.env ?? setting.source })}</p>

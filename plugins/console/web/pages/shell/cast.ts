@@ -17,16 +17,25 @@ const kinds: Readonly<Record<string, CastEvent['kind']>> = { o: 'shown', r: 'res
 /** A recording that a crash cut off ends with half a line, which is left out; undefined when this is none. */
 export function castOf(text: string): Cast | undefined {
   const [first = '', ...lines] = text.split('\n');
-  const head = json(first) as { readonly version?: number; readonly width?: number; readonly height?: number } | undefined;
+  const head = json(first) as
+    | { readonly version?: number; readonly width?: number; readonly height?: number }
+    | undefined;
   if (head?.version !== 2) {
     return undefined;
   }
   const events = lines.flatMap((line): readonly CastEvent[] => {
     const [at, kind, shown] = (json(line) ?? []) as readonly [number?, string?, string?];
     const known = kinds[kind ?? ''];
-    return typeof at === 'number' && known !== undefined && typeof shown === 'string' ? [{ at, kind: known, text: shown }] : [];
+    return typeof at === 'number' && known !== undefined && typeof shown === 'string'
+      ? [{ at, kind: known, text: shown }]
+      : [];
   });
-  return { cols: head.width ?? 80, rows: head.height ?? 24, seconds: events.at(-1)?.at ?? 0, events };
+  return {
+    cols: head.width ?? 80,
+    rows: head.height ?? 24,
+    seconds: events.at(-1)?.at ?? 0,
+    events,
+  };
 }
 
 function json(line: string): unknown {

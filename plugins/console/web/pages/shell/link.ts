@@ -11,7 +11,12 @@ export type Login =
 
 export type LinkState =
   | { readonly name: 'joining' }
-  | { readonly name: 'open'; readonly recorded: boolean; readonly fingerprint: string; readonly isNew: boolean }
+  | {
+      readonly name: 'open';
+      readonly recorded: boolean;
+      readonly fingerprint: string;
+      readonly isNew: boolean;
+    }
   | { readonly name: 'lost' }
   | { readonly name: 'over'; readonly why: string };
 
@@ -62,12 +67,17 @@ export class ShellLink {
     const encoder = new TextEncoder();
     terminal.onData((text) => this.#send(encoder.encode(text)));
     terminal.onBinary((text) => this.#send(Uint8Array.from(text, (one) => one.charCodeAt(0))));
-    terminal.onResize(({ cols, rows }) => this.#send(JSON.stringify({ type: 'resize', cols, rows })));
+    terminal.onResize(({ cols, rows }) =>
+      this.#send(JSON.stringify({ type: 'resize', cols, rows })),
+    );
   }
 
   async open(auth: Login): Promise<void> {
     const { device, user } = this.#parts;
-    await this.#connect({ device_id: device, user }, { type: 'open', term: 'xterm-256color', user, auth });
+    await this.#connect(
+      { device_id: device, user },
+      { type: 'open', term: 'xterm-256color', user, auth },
+    );
   }
 
   close(): void {
@@ -86,12 +96,19 @@ export class ShellLink {
   async #connect(wanted: object, first: object): Promise<void> {
     const { path, protocol } = await api.post<Ticket>('/webshell/tickets', wanted);
     const { cols, rows } = this.#parts.terminal;
-    const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}${below(path)}`, ['svc.shell.v1', protocol]);
+    const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}${below(path)}`, [
+      'svc.shell.v1',
+      protocol,
+    ]);
     socket.binaryType = 'arraybuffer';
     this.#socket = socket;
-    socket.addEventListener('open', () => socket.send(JSON.stringify({ ...first, cols, rows, acks: true })));
+    socket.addEventListener('open', () =>
+      socket.send(JSON.stringify({ ...first, cols, rows, acks: true })),
+    );
     socket.addEventListener('message', ({ data }: MessageEvent<string | ArrayBuffer>) =>
-      typeof data === 'string' ? this.#hear(JSON.parse(data) as Frame) : this.#show(new Uint8Array(data)),
+      typeof data === 'string'
+        ? this.#hear(JSON.parse(data) as Frame)
+        : this.#show(new Uint8Array(data)),
     );
     socket.addEventListener('close', ({ code, reason }) => this.#left(code, reason));
   }
@@ -100,7 +117,12 @@ export class ShellLink {
     switch (frame.type) {
       case 'ready':
         this.#session = frame.session_id;
-        this.state.set({ name: 'open', recorded: frame.recorded, fingerprint: frame.host_key.fingerprint, isNew: frame.host_key.trust === 'first_use' });
+        this.state.set({
+          name: 'open',
+          recorded: frame.recorded,
+          fingerprint: frame.host_key.fingerprint,
+          isNew: frame.host_key.trust === 'first_use',
+        });
         break;
       case 'attached':
         this.#received = frame.from;
@@ -121,7 +143,9 @@ export class ShellLink {
   #show(bytes: Uint8Array): void {
     this.#received += bytes.length;
     const shown = this.#received;
-    this.#parts.terminal.write(bytes, () => this.#send(JSON.stringify({ type: 'ack', bytes: shown })));
+    this.#parts.terminal.write(bytes, () =>
+      this.#send(JSON.stringify({ type: 'ack', bytes: shown })),
+    );
   }
 
   #send(frame: string | Uint8Array<ArrayBuffer>): void {
@@ -151,7 +175,10 @@ export class ShellLink {
 
   async #again(): Promise<void> {
     try {
-      await this.#connect({ device_id: this.#parts.device, session_id: this.#session }, { type: 'attach', from: this.#received });
+      await this.#connect(
+        { device_id: this.#parts.device, session_id: this.#session },
+        { type: 'attach', from: this.#received },
+      );
     } catch (error) {
       const refused = asApiError(error);
       if (!this.#closed && refused.isSilence && Date.now() - this.#lostAt < patienceMs) {

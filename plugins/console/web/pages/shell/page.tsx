@@ -86,18 +86,29 @@ interface Named {
 }
 
 /** Names of people and devices; who may not read them sees their numbers. */
-function useNames(): { readonly person: (id: number | null) => string; readonly device: (id: number) => string } {
-  const users = useData<{ readonly items: readonly Named[] }>('/users', { query: { limit: 200 } }).value?.items;
-  const devices = useData<{ readonly items: readonly Named[] }>('/devices', { query: { limit: 200 } }).value?.items;
-  const nameIn = (all: readonly Named[] | undefined, id: number): string => all?.find((one) => one.id === id)?.display_name ?? `#${id}`;
-  return { person: (id) => (id === null ? text.operator : nameIn(users, id)), device: (id) => nameIn(devices, id) };
+function useNames(): {
+  readonly person: (id: number | null) => string;
+  readonly device: (id: number) => string;
+} {
+  const users = useData<{ readonly items: readonly Named[] }>('/users', { query: { limit: 200 } })
+    .value?.items;
+  const devices = useData<{ readonly items: readonly Named[] }>('/devices', {
+    query: { limit: 200 },
+  }).value?.items;
+  const nameIn = (all: readonly Named[] | undefined, id: number): string =>
+    all?.find((one) => one.id === id)?.display_name ?? `#${id}`;
+  return {
+    person: (id) => (id === null ? text.operator : nameIn(users, id)),
+    device: (id) => nameIn(devices, id),
+  };
 }
 
 function Open() {
   const mayEnd = useMay()('webshell');
   const { person, device } = useNames();
   const shells = useList<Shell>('/webshell/sessions', { query: { state: 'active' }, every: 5_000 });
-  const end = (id: number): void => void attempt(() => api.delete(`/webshell/sessions/${id}`), text.ended).then(shells.reload);
+  const end = (id: number): void =>
+    void attempt(() => api.delete(`/webshell/sessions/${id}`), text.ended).then(shells.reload);
   const columns: readonly Column<Shell>[] = [
     { head: text.who, cell: ({ user_id: id }) => <span class="cut">{person(id)}</span> },
     {
@@ -108,14 +119,28 @@ function Open() {
         </a>
       ),
     },
-    { head: text.as, width: '110px', cell: ({ remote_user: user }) => <span class="mono cut">{user}</span> },
+    {
+      head: text.as,
+      width: '110px',
+      cell: ({ remote_user: user }) => <span class="mono cut">{user}</span>,
+    },
     {
       head: text.state,
       width: '170px',
       rank: 2,
-      cell: ({ attached }) => <Status tone={attached ? 'ok' : 'warning'}>{attached ? text.attached : text.waiting}</Status>,
+      cell: ({ attached }) => (
+        <Status tone={attached ? 'ok' : 'warning'}>
+          {attached ? text.attached : text.waiting}
+        </Status>
+      ),
     },
-    { head: text.sent, width: '90px', rank: 1, numeric: true, cell: ({ bytes_out: bytes }) => figure(bytes, 'bytes') },
+    {
+      head: text.sent,
+      width: '90px',
+      rank: 1,
+      numeric: true,
+      cell: ({ bytes_out: bytes }) => figure(bytes, 'bytes'),
+    },
     { head: text.since, width: '110px', rank: 1, cell: ({ started_at: at }) => <Time at={at} /> },
     {
       head: text.end,
@@ -154,18 +179,44 @@ export interface Recording {
   readonly duration_seconds: number | null;
 }
 
-const tones: Readonly<Record<Recording['state'], Tone>> = { recording: 'info', complete: 'ok', interrupted: 'warning', failed: 'critical', deleted: 'muted' };
+const tones: Readonly<Record<Recording['state'], Tone>> = {
+  recording: 'info',
+  complete: 'ok',
+  interrupted: 'warning',
+  failed: 'critical',
+  deleted: 'muted',
+};
 
 function Recordings() {
   const { person, device } = useNames();
   const recordings = useList<Recording>('/webshell/recordings', { every: 15_000 });
   const columns: readonly Column<Recording>[] = [
     { head: text.device, cell: ({ device_id: id }) => <span class="cut">{device(id)}</span> },
-    { head: text.as, width: '110px', cell: ({ remote_user: user }) => <span class="mono cut">{user}</span> },
+    {
+      head: text.as,
+      width: '110px',
+      cell: ({ remote_user: user }) => <span class="mono cut">{user}</span>,
+    },
     { head: text.who, rank: 2, cell: ({ user_id: id }) => <span class="cut">{person(id)}</span> },
-    { head: text.state, width: '130px', rank: 2, cell: ({ state }) => <Status tone={tones[state]}>{text[state]}</Status> },
-    { head: text.length, width: '90px', numeric: true, cell: ({ duration_seconds: seconds }) => (seconds === null ? '–' : duration(seconds)) },
-    { head: text.size, width: '90px', rank: 1, numeric: true, cell: ({ bytes }) => figure(bytes, 'bytes') },
+    {
+      head: text.state,
+      width: '130px',
+      rank: 2,
+      cell: ({ state }) => <Status tone={tones[state]}>{text[state]}</Status>,
+    },
+    {
+      head: text.length,
+      width: '90px',
+      numeric: true,
+      cell: ({ duration_seconds: seconds }) => (seconds === null ? '–' : duration(seconds)),
+    },
+    {
+      head: text.size,
+      width: '90px',
+      rank: 1,
+      numeric: true,
+      cell: ({ bytes }) => figure(bytes, 'bytes'),
+    },
     { head: text.since, width: '110px', rank: 1, cell: ({ started_at: at }) => <Time at={at} /> },
   ];
   return recordings.error && !recordings.items ? (

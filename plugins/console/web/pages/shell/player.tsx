@@ -33,7 +33,10 @@ export function PlayerPage({ id }: { readonly id: string }) {
   useEffect(() => {
     const own = new AbortController();
     const load = async (): Promise<void> => {
-      const answer = await api.open('GET', `/webshell/recordings/${encodeURIComponent(id)}`, { query: { format: 'cast' }, signal: own.signal });
+      const answer = await api.open('GET', `/webshell/recordings/${encodeURIComponent(id)}`, {
+        query: { format: 'cast' },
+        signal: own.signal,
+      });
       const read = castOf(await answer.text());
       setCast(read);
       setRefused(read === undefined ? text.none : undefined);
@@ -76,7 +79,10 @@ function Player({ cast }: { readonly cast: Cast }) {
     if (!isPlaying) {
       return undefined;
     }
-    const timer = setInterval(() => setAt((before) => Math.min(length, before + (tickMs / 1000) * Number(speed))), tickMs);
+    const timer = setInterval(
+      () => setAt((before) => Math.min(length, before + (tickMs / 1000) * Number(speed))),
+      tickMs,
+    );
     return () => clearInterval(timer);
   }, [isPlaying, speed, length]);
   useEffect(() => {
@@ -99,11 +105,24 @@ function Player({ cast }: { readonly cast: Cast }) {
         >
           {isPlaying ? text.pause : text.play}
         </Button>
-        <input type="range" aria-label={text.place} min={0} max={length} step="any" value={at} onInput={(event) => setAt(Number(event.currentTarget.value))} />
+        <input
+          type="range"
+          aria-label={text.place}
+          min={0}
+          max={length}
+          step="any"
+          value={at}
+          onInput={(event) => setAt(Number(event.currentTarget.value))}
+        />
         <span class="soft">
           {duration(Math.floor(at))} / {duration(Math.ceil(length))}
         </span>
-        <Segments label={text.speed} value={speed} onChange={setSpeed} options={speeds.map((one) => [one, `${one}×`] as const)} />
+        <Segments
+          label={text.speed}
+          value={speed}
+          onChange={setSpeed}
+          options={speeds.map((one) => [one, `${one}×`] as const)}
+        />
       </div>
       <CheckField
         label={text.shorten}
@@ -118,7 +137,11 @@ function Player({ cast }: { readonly cast: Cast }) {
 }
 
 /** A terminal that shows what was shown until `at`; a time before the present one is found by showing it all again. */
-function useReplay({ cols, rows }: Cast, events: readonly CastEvent[], at: number): Ref<HTMLDivElement> {
+function useReplay(
+  { cols, rows }: Cast,
+  events: readonly CastEvent[],
+  at: number,
+): Ref<HTMLDivElement> {
   const element = useRef<HTMLDivElement>(null);
   const screen = useRef<Screen | undefined>(undefined);
   const shown = useRef(0);
@@ -146,7 +169,11 @@ function useReplay({ cols, rows }: Cast, events: readonly CastEvent[], at: numbe
       terminal.reset();
       shown.current = 0;
     }
-    for (let event = events[shown.current]; event !== undefined && event.at <= at; event = events[shown.current]) {
+    for (
+      let event = events[shown.current];
+      event !== undefined && event.at <= at;
+      event = events[shown.current]
+    ) {
       show(terminal, event);
       shown.current += 1;
     }

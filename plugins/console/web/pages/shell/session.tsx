@@ -32,7 +32,8 @@ const text = words('shell-session', {
   lost: 'The connection is lost. The shell goes on for a minute; the page looks for it.',
   exited: 'The shell ended with {code}.',
   ended: 'The shell is ended.',
-  noServer: 'No SSH server answers on this device. Start one there, or name its port by the tag ssh_port of the device.',
+  noServer:
+    'No SSH server answers on this device. Start one there, or name its port by the tag ssh_port of the device.',
 });
 
 /** A shell on one device: who one is there, then the terminal. */
@@ -65,26 +66,50 @@ export function ShellPage({ device: id }: { readonly device: string }) {
       {login === undefined ? (
         <SignIn onDone={setLogin} />
       ) : (
-        <Running device={device.id} name={device.display_name} user={login.user} auth={login.auth} onAgain={() => setLogin(undefined)} />
+        <Running
+          device={device.id}
+          name={device.display_name}
+          user={login.user}
+          auth={login.auth}
+          onAgain={() => setLogin(undefined)}
+        />
       )}
     </>
   );
 }
 
-function SignIn({ onDone }: { readonly onDone: (login: { readonly user: string; readonly auth: Login }) => void }) {
+function SignIn({
+  onDone,
+}: {
+  readonly onDone: (login: { readonly user: string; readonly auth: Login }) => void;
+}) {
   const [user, setUser] = useState('root');
   const [by, setBy] = useState<'password' | 'key'>('password');
   const [secret, setSecret] = useState('');
   const [passphrase, setPassphrase] = useState('');
   const submit = (): Promise<void> => {
     const auth: Login =
-      by === 'password' ? { type: 'password', password: secret } : { type: 'key', private_key: `${secret.trim()}\n`, ...(passphrase !== '' && { passphrase }) };
+      by === 'password'
+        ? { type: 'password', password: secret }
+        : {
+            type: 'key',
+            private_key: `${secret.trim()}\n`,
+            ...(passphrase !== '' && { passphrase }),
+          };
     onDone({ user, auth });
     return Promise.resolve();
   };
   return (
     <Form submit={text.open} onSubmit={submit} disabled={secret === '' || user === ''}>
-      <TextField label={text.user} value={user} onInput={setUser} mono autoComplete="off" required autoFocus />
+      <TextField
+        label={text.user}
+        value={user}
+        onInput={setUser}
+        mono
+        autoComplete="off"
+        required
+        autoFocus
+      />
       <Segments
         label={text.by}
         value={by}
@@ -98,11 +123,32 @@ function SignIn({ onDone }: { readonly onDone: (login: { readonly user: string; 
         ]}
       />
       {by === 'password' ? (
-        <TextField label={text.password} type="password" autoComplete="off" value={secret} onInput={setSecret} required />
+        <TextField
+          label={text.password}
+          type="password"
+          autoComplete="off"
+          value={secret}
+          onInput={setSecret}
+          required
+        />
       ) : (
         <>
-          <TextField label={text.key} hint={text.keyHint} value={secret} onInput={setSecret} rows={6} mono required />
-          <TextField label={text.passphrase} type="password" autoComplete="off" value={passphrase} onInput={setPassphrase} />
+          <TextField
+            label={text.key}
+            hint={text.keyHint}
+            value={secret}
+            onInput={setSecret}
+            rows={6}
+            mono
+            required
+          />
+          <TextField
+            label={text.passphrase}
+            type="password"
+            autoComplete="off"
+            value={passphrase}
+            onInput={setPassphrase}
+          />
         </>
       )}
     </Form>
@@ -134,12 +180,20 @@ function Running({ device, name, user, auth, onAgain }: RunningProps) {
       }
       screen = openScreen(element.current!);
       screen.fit();
-      opened = new ShellLink({ device, user, terminal: screen.terminal, exited: (code) => say(text.exited, { code }), ended: text.ended });
+      opened = new ShellLink({
+        device,
+        user,
+        terminal: screen.terminal,
+        exited: (code) => say(text.exited, { code }),
+        ended: text.ended,
+      });
       setLink(opened);
       screen.terminal.focus();
       await opened.open(auth);
     };
-    begin().catch((error: unknown) => setRefused(error instanceof Error ? error : new Error(String(error))));
+    begin().catch((error: unknown) =>
+      setRefused(error instanceof Error ? error : new Error(String(error))),
+    );
     return () => {
       isLeft = true;
       opened?.close();
@@ -149,7 +203,13 @@ function Running({ device, name, user, auth, onAgain }: RunningProps) {
   return (
     <>
       {refused ? <p class="critical">{refused.message}</p> : link && <LinkLine link={link} />}
-      <div class="terminal" ref={element} hidden={isUnheard} role="group" aria-label={`${text.terminal}: ${name}`} />
+      <div
+        class="terminal"
+        ref={element}
+        hidden={isUnheard}
+        role="group"
+        aria-label={`${text.terminal}: ${name}`}
+      />
       <div class="filters">
         <Button onClick={onAgain}>{text.again}</Button>
         {link && (
@@ -175,7 +235,12 @@ const Ending = ({ why }: { readonly why: string }) =>
 const beforeLink = new Store<LinkState>({ name: 'joining' });
 const nobodyListens = /\bE(?:CONNREFUSED|TIMEDOUT|HOSTUNREACH)\b|connection refused/i;
 
-const tones: Readonly<Record<LinkState['name'], Tone>> = { joining: 'info', open: 'ok', lost: 'warning', over: 'muted' };
+const tones: Readonly<Record<LinkState['name'], Tone>> = {
+  joining: 'info',
+  open: 'ok',
+  lost: 'warning',
+  over: 'muted',
+};
 
 function LinkLine({ link }: { readonly link: ShellLink }) {
   const state = useStore(link.state);
@@ -185,7 +250,13 @@ function LinkLine({ link }: { readonly link: ShellLink }) {
       <Status tone={tones[state.name]}>
         {state.name === 'joining' && text.joining}
         {state.name === 'open' &&
-          [text.running, state.recorded && text.recorded, state.isNew && say(text.newKey, { fingerprint: state.fingerprint })].filter(Boolean).join(' · ')}
+          [
+            text.running,
+            state.recorded && text.recorded,
+            state.isNew && say(text.newKey, { fingerprint: state.fingerprint }),
+          ]
+            .filter(Boolean)
+            .join(' · ')}
         {state.name === 'lost' && text.lost}
         {state.name === 'over' && <Ending why={state.why} />}
         {notice !== '' && ` · ${notice}`}

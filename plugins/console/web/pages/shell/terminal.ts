@@ -10,7 +10,10 @@ export interface Screen {
 }
 
 /** A terminal in `element`. It follows no links and takes nothing from the clipboard by itself: what is shown was written elsewhere. */
-export function openScreen(element: HTMLElement, size?: { readonly cols: number; readonly rows: number }): Screen {
+export function openScreen(
+  element: HTMLElement,
+  size?: { readonly cols: number; readonly rows: number },
+): Screen {
   const sheets = new OwnSheets();
   const terminal = new Terminal({
     ...size,
@@ -21,7 +24,12 @@ export function openScreen(element: HTMLElement, size?: { readonly cols: number;
     scrollback: 5_000,
     screenReaderMode: true,
     linkHandler: { activate: () => undefined, allowNonHttpProtocols: false },
-    theme: { background: '#0c0e10', foreground: '#e7e9ec', cursor: '#86abff', selectionBackground: '#3c4249' },
+    theme: {
+      background: '#0c0e10',
+      foreground: '#e7e9ec',
+      cursor: '#86abff',
+      selectionBackground: '#3c4249',
+    },
   });
   const fit = new FitAddon();
   terminal.loadAddon(fit);
@@ -58,7 +66,9 @@ class OwnSheets {
     if (OwnSheets.#open === 0) {
       Reflect.deleteProperty(document, 'createElement');
     }
-    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => !this.#sheets.has(sheet));
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter(
+      (sheet) => !this.#sheets.has(sheet),
+    );
   }
 
   #add(): CSSStyleSheet {
@@ -70,7 +80,10 @@ class OwnSheets {
 
   #create(name: string): HTMLElement {
     // An empty style element is refused, too; what is never seen stands in its place.
-    const element = Document.prototype.createElement.call(document, name === 'style' ? 'template' : name);
+    const element = Document.prototype.createElement.call(
+      document,
+      name === 'style' ? 'template' : name,
+    );
     if (name === 'style') {
       const sheet = this.#add();
       Object.defineProperty(element, 'textContent', {

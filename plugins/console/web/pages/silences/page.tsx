@@ -62,8 +62,15 @@ export default function Silences() {
   const may = useMay();
   const [state, setState] = useParam('state', 'active');
   const [asked, setAsked] = useParam('match');
-  const silences = useList<Silence>('/alerts/silences', { query: { state }, kinds: ['incidents', 'rules'], every: 30_000 });
-  const incidents = useList<Incident>('/alerts/incidents', { query: { status: 'silenced' }, kinds: ['incidents'] });
+  const silences = useList<Silence>('/alerts/silences', {
+    query: { state },
+    kinds: ['incidents', 'rules'],
+    every: 30_000,
+  });
+  const incidents = useList<Incident>('/alerts/incidents', {
+    query: { status: 'silenced' },
+    kinds: ['incidents'],
+  });
   const alone = incidents.items ?? [];
   const [isNew, setNew] = useState(asked !== '');
   const close = (): void => {
@@ -71,13 +78,23 @@ export default function Silences() {
     setAsked('');
   };
   const columns: readonly Column<Silence>[] = [
-    { head: text.what, cell: ({ matchers }) => <code class="cut">{matchers.map(lineOf).join(', ')}</code> },
+    {
+      head: text.what,
+      cell: ({ matchers }) => <code class="cut">{matchers.map(lineOf).join(', ')}</code>,
+    },
     { head: text.why, rank: 2, cell: ({ reason }) => <span class="cut">{reason}</span> },
-    { head: text.who, rank: 1, width: '140px', cell: ({ created_by: by }) => <span class="cut soft">{by}</span> },
+    {
+      head: text.who,
+      rank: 1,
+      width: '140px',
+      cell: ({ created_by: by }) => <span class="cut soft">{by}</span>,
+    },
     {
       head: text.state,
       width: '110px',
-      cell: ({ state: is, in_force: holds }) => <Status tone={holds ? 'warning' : 'muted'}>{text[is]}</Status>,
+      cell: ({ state: is, in_force: holds }) => (
+        <Status tone={holds ? 'warning' : 'muted'}>{text[is]}</Status>
+      ),
     },
     { head: text.until, width: '110px', cell: ({ ends_at: at }) => <Time at={at} /> },
     {
@@ -85,7 +102,15 @@ export default function Silences() {
       width: '90px',
       cell: ({ id, state: is }) =>
         is !== 'expired' && may('alert:silence') ? (
-          <Button onClick={() => void attempt(() => api.delete(`/alerts/silences/${id}`), text.ended).then(silences.reload)}>{text.end}</Button>
+          <Button
+            onClick={() =>
+              void attempt(() => api.delete(`/alerts/silences/${id}`), text.ended).then(
+                silences.reload,
+              )
+            }
+          >
+            {text.end}
+          </Button>
         ) : null,
     },
   ];
@@ -116,7 +141,11 @@ export default function Silences() {
         keyOf={({ id }) => id}
         total={silences.total}
         more={silences.more}
-        empty={<Empty title={state === 'active' && alone.length > 0 ? text.noneByLabel : text.none}>{text.noneNote}</Empty>}
+        empty={
+          <Empty title={state === 'active' && alone.length > 0 ? text.noneByLabel : text.none}>
+            {text.noneNote}
+          </Empty>
+        }
       />
       {state === 'active' && alone.length > 0 && (
         <Section title={text.alone}>
@@ -139,14 +168,25 @@ export default function Silences() {
 
 /** One that was silenced on its own page has no silence in the list. */
 const aloneColumns: readonly Column<Incident>[] = [
-  { head: text.incident, cell: ({ summary, rule_name: name }) => <span class="cut">{summary || name}</span> },
+  {
+    head: text.incident,
+    cell: ({ summary, rule_name: name }) => <span class="cut">{summary || name}</span>,
+  },
   { head: text.until, width: '110px', cell: ({ silenced_until: at }) => <Time at={at} /> },
 ];
 
 const durations = ['30m', '1h', '2h', '4h', '12h', '24h', '72h', '168h'] as const;
 
 /** Says what a silence would mute before it is made: one that mutes too much is found out in the night. */
-function NewSilence({ first, onClose, onDone }: { readonly first: string; readonly onClose: () => void; readonly onDone: () => void }) {
+function NewSilence({
+  first,
+  onClose,
+  onDone,
+}: {
+  readonly first: string;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
   const [lines, setLines] = useState(first);
   const [duration, setDuration] = useState<(typeof durations)[number]>('2h');
   const [reason, setReason] = useState('');
@@ -159,7 +199,12 @@ function NewSilence({ first, onClose, onDone }: { readonly first: string; readon
   };
   return (
     <Dialog title={text.add} onClose={onClose}>
-      <Form submit={text.add} onSubmit={make} onCancel={onClose} disabled={matchers.length === 0 || wrong !== undefined || reason.trim() === ''}>
+      <Form
+        submit={text.add}
+        onSubmit={make}
+        onCancel={onClose}
+        disabled={matchers.length === 0 || wrong !== undefined || reason.trim() === ''}
+      >
         <TextField
           label={text.matchers}
           value={lines}
@@ -170,9 +215,22 @@ function NewSilence({ first, onClose, onDone }: { readonly first: string; readon
           hint={text.matchersHint}
           error={wrong === undefined ? undefined : say(text.wrong, { line: wrong })}
         />
-        <SelectField label={text.duration} value={duration} options={durations.map((one) => [one, one] as const)} onChange={setDuration} />
-        <TextField label={text.reason} value={reason} onInput={setReason} hint={text.reasonHint} required />
-        {matchers.length > 0 && wrong === undefined && <Preview matchers={matchers} duration={duration} />}
+        <SelectField
+          label={text.duration}
+          value={duration}
+          options={durations.map((one) => [one, one] as const)}
+          onChange={setDuration}
+        />
+        <TextField
+          label={text.reason}
+          value={reason}
+          onInput={setReason}
+          hint={text.reasonHint}
+          required
+        />
+        {matchers.length > 0 && wrong === undefined && (
+          <Preview matchers={matchers} duration={duration} />
+        )}
       </Form>
     </Dialog>
   );
@@ -186,9 +244,20 @@ interface Previewed {
   readonly muted: readonly { readonly incident_id: number; readonly rule: string }[];
 }
 
-function Preview({ matchers, duration }: { readonly matchers: readonly Matcher[]; readonly duration: string }) {
+function Preview({
+  matchers,
+  duration,
+}: {
+  readonly matchers: readonly Matcher[];
+  readonly duration: string;
+}) {
   const [shown, setShown] = useState<Previewed>();
-  const look = (): void => void attempt(async () => setShown(await api.post<Previewed>('/alerts/silences/preview', { matchers, duration, reason: '-' })));
+  const look = (): void =>
+    void attempt(async () =>
+      setShown(
+        await api.post<Previewed>('/alerts/silences/preview', { matchers, duration, reason: '-' }),
+      ),
+    );
   return (
     <Field label={text.what}>
       {(ids) => (
@@ -218,11 +287,15 @@ function Preview({ matchers, duration }: { readonly matchers: readonly Matcher[]
 const lineOf = ({ name, op, value }: Matcher): string => `${name} ${op} ${value}`;
 
 /** The number of the first line that is no matcher, from 1. */
-function matchersOf(lines: string): { readonly matchers: readonly Matcher[]; readonly wrong: number | undefined } {
+function matchersOf(lines: string): {
+  readonly matchers: readonly Matcher[];
+  readonly wrong: number | undefined;
+} {
   const matchers: Matcher[] = [];
   for (const [at, line] of lines.split('\n').entries()) {
     if (line.trim() !== '') {
-      const [, name, op, value] = /^\s*([A-Za-z_][\w.]*)\s*(=~|!~|!=|=)\s*"?(.*?)"?\s*$/.exec(line) ?? [];
+      const [, name, op, value] =
+        /^\s*([A-Za-z_][\w.]*)\s*(=~|!~|!=|=)\s*"?(.*?)"?\s*$/.exec(line) ?? [];
       if (name === undefined || op === undefined || value === undefined) {
         return { matchers, wrong: at + 1 };
       }

@@ -23,7 +23,9 @@ const widest = 12;
 /** Nodes in layers: what others depend on stands below them; neighbours stand close. The same graph is always drawn alike. */
 export function layout(nodes: readonly Node[], edges: readonly Edge[]): Placed {
   const known = new Set(nodes.map(({ id }) => id));
-  const inner = edges.filter(({ src_id: from, dst_id: to }) => known.has(from) && known.has(to) && from !== to);
+  const inner = edges.filter(
+    ({ src_id: from, dst_id: to }) => known.has(from) && known.has(to) && from !== to,
+  );
   const depth = depths(nodes, inner);
   const layers: number[][] = [];
   for (const { id } of nodes.toSorted((a, b) => a.name.localeCompare(b.name))) {
@@ -34,9 +36,18 @@ export function layout(nodes: readonly Node[], edges: readonly Edge[]): Placed {
   const places = new Map<number, { x: number; y: number }>();
   const columns = Math.max(1, ...rows.map((row) => row.length));
   rows.forEach((row, y) =>
-    row.forEach((id, x) => places.set(id, { x: margin + (x + (columns - row.length) / 2) * columnWidth, y: margin / 2 + y * rowHeight })),
+    row.forEach((id, x) =>
+      places.set(id, {
+        x: margin + (x + (columns - row.length) / 2) * columnWidth,
+        y: margin / 2 + y * rowHeight,
+      }),
+    ),
   );
-  return { places, width: 2 * margin + (columns - 1) * columnWidth, height: margin + Math.max(0, rows.length - 1) * rowHeight };
+  return {
+    places,
+    width: 2 * margin + (columns - 1) * columnWidth,
+    height: margin + Math.max(0, rows.length - 1) * rowHeight,
+  };
 }
 
 /** How many steps a node is below the topmost that leads to it; a circle is cut where it is met again. */
@@ -59,14 +70,24 @@ function depths(nodes: readonly Node[], edges: readonly Edge[]): Map<number, num
 }
 
 /** Ordered by where those stand that lead to them. */
-function closeToParents(layer: readonly number[], edges: readonly Edge[], layers: readonly (readonly number[])[]): readonly number[] {
+function closeToParents(
+  layer: readonly number[],
+  edges: readonly Edge[],
+  layers: readonly (readonly number[])[],
+): readonly number[] {
   const position = new Map(layers.flatMap((others) => others.map((id, at) => [id, at] as const)));
   const middle = (id: number): number => {
-    const parents = edges.filter(({ dst_id: to }) => to === id).map(({ src_id: from }) => position.get(from) ?? 0);
-    return parents.length === 0 ? position.get(id)! : parents.reduce((sum, at) => sum + at, 0) / parents.length;
+    const parents = edges
+      .filter(({ dst_id: to }) => to === id)
+      .map(({ src_id: from }) => position.get(from) ?? 0);
+    return parents.length === 0
+      ? position.get(id)!
+      : parents.reduce((sum, at) => sum + at, 0) / parents.length;
   };
   return layer.toSorted((a, b) => middle(a) - middle(b));
 }
 
 const pieces = (layer: readonly number[]): readonly (readonly number[])[] =>
-  Array.from({ length: Math.ceil(layer.length / widest) }, (_, at) => layer.slice(at * widest, (at + 1) * widest));
+  Array.from({ length: Math.ceil(layer.length / widest) }, (_, at) =>
+    layer.slice(at * widest, (at + 1) * widest),
+  );

@@ -12,7 +12,8 @@ const text = words('topology', {
   map: 'Map of {count} nodes',
   search: 'Search nodes',
   none: 'There are no nodes.',
-  noneNote: 'Hosts come by themselves; services and what depends on what are added by POST /api/v1/topology/relations.',
+  noneNote:
+    'Hosts come by themselves; services and what depends on what are added by POST /api/v1/topology/relations.',
   reached: 'What fails with {name}',
   nothing: 'Nothing else depends on it.',
   node: 'Node',
@@ -24,24 +25,51 @@ const text = words('topology', {
 interface Blast {
   readonly node: Node;
   readonly complete: boolean;
-  readonly reached: readonly { readonly node: Node; readonly distance: number; readonly via: { readonly type: string } }[];
+  readonly reached: readonly {
+    readonly node: Node;
+    readonly distance: number;
+    readonly via: { readonly type: string };
+  }[];
 }
 
 export default function Topology() {
   const { parts } = usePlace();
   const [q, setQ] = useParam('q');
-  const nodes = useList<Node>('/topology/nodes', { query: { q }, kinds: ['devices'], every: 60_000, pageSize: 400 });
+  const nodes = useList<Node>('/topology/nodes', {
+    query: { q },
+    kinds: ['devices'],
+    every: 60_000,
+    pageSize: 400,
+  });
   const edges = useList<Edge>('/topology/relations', { every: 60_000, pageSize: 1_000 });
-  const blast = useData<Blast>(parts[1] === undefined ? undefined : `/topology/nodes/${encodeURIComponent(parts[1])}/blast-radius`, { query: { depth: 5 } });
+  const blast = useData<Blast>(
+    parts[1] === undefined
+      ? undefined
+      : `/topology/nodes/${encodeURIComponent(parts[1])}/blast-radius`,
+    { query: { depth: 5 } },
+  );
   const refused = blast.error ?? edges.error;
   const reached = new Map(blast.value?.reached.map(({ node, distance }) => [node.id, distance]));
   return (
     <>
       <Head title={text.title} note={nodes.items && count(text.nodes, nodes.total)}>
-        <input type="search" value={q} placeholder={text.search} aria-label={text.search} onInput={(event) => setQ(event.currentTarget.value)} />
+        <input
+          type="search"
+          value={q}
+          placeholder={text.search}
+          aria-label={text.search}
+          onInput={(event) => setQ(event.currentTarget.value)}
+        />
       </Head>
       {nodes.items?.length === 0 && <Empty title={text.none}>{text.noneNote}</Empty>}
-      {(nodes.items?.length ?? 0) > 0 && <Drawn nodes={nodes.items!} edges={edges.items ?? []} chosen={Number(parts[1] ?? NaN)} reached={reached} />}
+      {(nodes.items?.length ?? 0) > 0 && (
+        <Drawn
+          nodes={nodes.items!}
+          edges={edges.items ?? []}
+          chosen={Number(parts[1] ?? NaN)}
+          reached={reached}
+        />
+      )}
       {refused && <Refused error={refused} />}
       {blast.value && (
         <Section title={text.reached.replace('{name}', () => blast.value!.node.name)}>
@@ -75,7 +103,11 @@ export default function Topology() {
 
 const columns: readonly Column<Blast['reached'][number]>[] = [
   { head: text.node, cell: ({ node }) => <span class="cut">{node.name}</span> },
-  { head: text.type, width: '20%', cell: ({ via }) => <span class="soft">{via.type.replaceAll('_', ' ')}</span> },
+  {
+    head: text.type,
+    width: '20%',
+    cell: ({ via }) => <span class="soft">{via.type.replaceAll('_', ' ')}</span>,
+  },
   { head: text.steps, width: '100px', numeric: true, cell: ({ distance }) => distance },
 ];
 
@@ -97,13 +129,32 @@ function Drawn({ nodes, edges, chosen, reached }: MapProps) {
   const map = useRef<HTMLDivElement>(null);
   const { x: left, y: top } = places.get(chosen) ?? { x: width / 2, y: 0 };
   // Where the page is narrower than the map, what was chosen is in sight.
-  useLayoutEffect(() => map.current!.scrollTo(left - map.current!.clientWidth / 2, top - map.current!.clientHeight / 2), [left, top]);
+  useLayoutEffect(
+    () =>
+      map.current!.scrollTo(
+        left - map.current!.clientWidth / 2,
+        top - map.current!.clientHeight / 2,
+      ),
+    [left, top],
+  );
   return (
     <div class="map" ref={map}>
-      <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={text.map.replace('{count}', String(nodes.length))}>
+      <svg
+        viewBox={`0 0 ${width} ${height}`}
+        width={width}
+        height={height}
+        role="img"
+        aria-label={text.map.replace('{count}', String(nodes.length))}
+      >
         {edges.map(({ id, src_id: from, dst_id: to }) => {
           const [a, b] = [places.get(from), places.get(to)];
-          return a && b ? <path key={id} class="map-edge" d={`M${a.x} ${a.y}C${a.x} ${(a.y + b.y) / 2} ${b.x} ${(a.y + b.y) / 2} ${b.x} ${b.y}`} /> : null;
+          return a && b ? (
+            <path
+              key={id}
+              class="map-edge"
+              d={`M${a.x} ${a.y}C${a.x} ${(a.y + b.y) / 2} ${b.x} ${(a.y + b.y) / 2} ${b.x} ${b.y}`}
+            />
+          ) : null;
         })}
         {nodes.map(({ id, name, type }) => {
           const { x, y } = places.get(id)!;

@@ -42,12 +42,21 @@ function Search() {
   // Both to the same side: a week stays a week, and more than that is refused.
   const minute = (at: number): string => String(Math.ceil(at / 60) * 60);
   const query = { q, start: minute(from), end: minute(to), limit: '100' };
-  const { value, error } = useData<{ traces: readonly Found[] }>('/traces/search', { query, every: 30_000 });
+  const { value, error } = useData<{ traces: readonly Found[] }>('/traces/search', {
+    query,
+    every: 30_000,
+  });
   const isWrong = error !== undefined && !error.isSilence;
   return (
     <>
       <Head title={text.title} />
-      <QueryField language="traceql" label={text.query} value={q} onRun={setQ} error={isWrong ? error.message : undefined} />
+      <QueryField
+        language="traceql"
+        label={text.query}
+        value={q}
+        onRun={setQ}
+        error={isWrong ? error.message : undefined}
+      />
       <div class="filters">
         <SpanChoice />
       </div>
@@ -67,7 +76,21 @@ function Search() {
 
 const columns: readonly Column<Found>[] = [
   { head: text.name, cell: ({ rootTraceName: name }) => <span class="cut">{name}</span> },
-  { head: text.service, width: '22%', rank: 2, cell: ({ rootServiceName: name }) => <span class="cut soft">{name}</span> },
-  { head: text.took, width: '100px', numeric: true, cell: ({ durationMs = 0 }) => duration(durationMs / 1000) },
-  { head: text.at, width: '130px', cell: ({ startTimeUnixNano: at }) => <Time at={Number(BigInt(at) / 1_000_000n)} /> },
+  {
+    head: text.service,
+    width: '22%',
+    rank: 2,
+    cell: ({ rootServiceName: name }) => <span class="cut soft">{name}</span>,
+  },
+  {
+    head: text.took,
+    width: '100px',
+    numeric: true,
+    cell: ({ durationMs = 0 }) => duration(durationMs / 1000),
+  },
+  {
+    head: text.at,
+    width: '130px',
+    cell: ({ startTimeUnixNano: at }) => <Time at={Number(BigInt(at) / 1_000_000n)} />,
+  },
 ];

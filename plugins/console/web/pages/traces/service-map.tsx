@@ -46,13 +46,24 @@ function callsOf(spans: readonly Span[]): readonly Calls[] {
 }
 
 /** The services of a trace and their calls, drawn, and as a table for those who do not see it. */
-export function ServiceMap({ spans, services }: { readonly spans: readonly Span[]; readonly services: readonly string[] }) {
+export function ServiceMap({
+  spans,
+  services,
+}: {
+  readonly spans: readonly Span[];
+  readonly services: readonly string[];
+}) {
   const calls = useMemo(() => callsOf(spans), [spans]);
   const { places, width, height } = useMemo(() => {
     const nodes = services.map((name, id) => ({ id, name, type: 'service' }));
     return layout(
       nodes,
-      calls.map(({ from, to }, id) => ({ id, type: 'calls', src_id: services.indexOf(from), dst_id: services.indexOf(to) })),
+      calls.map(({ from, to }, id) => ({
+        id,
+        type: 'calls',
+        src_id: services.indexOf(from),
+        dst_id: services.indexOf(to),
+      })),
     );
   }, [services, calls]);
   const at = (service: string) => places.get(services.indexOf(service))!;
@@ -64,13 +75,18 @@ export function ServiceMap({ spans, services }: { readonly spans: readonly Span[
           width={width}
           height={height}
           role="img"
-          aria-label={say(text.map, { calls: calls.map(({ from, to }) => `${from} → ${to}`).join(', ') })}
+          aria-label={say(text.map, {
+            calls: calls.map(({ from, to }) => `${from} → ${to}`).join(', '),
+          })}
         >
           {calls.map(({ from, to, times, failed }) => {
             const [a, b] = [at(from), at(to)];
             return (
               <g key={`${from} ${to}`} class={failed > 0 ? 'map-call critical' : 'map-call'}>
-                <path class="map-edge" d={`M${a.x} ${a.y}C${a.x} ${(a.y + b.y) / 2} ${b.x} ${(a.y + b.y) / 2} ${b.x} ${b.y}`} />
+                <path
+                  class="map-edge"
+                  d={`M${a.x} ${a.y}C${a.x} ${(a.y + b.y) / 2} ${b.x} ${(a.y + b.y) / 2} ${b.x} ${b.y}`}
+                />
                 <text x={(a.x + b.x) / 2 + 6} y={(a.y + b.y) / 2 + 4}>
                   {count(text.calls, times)}
                 </text>
@@ -90,7 +106,13 @@ export function ServiceMap({ spans, services }: { readonly spans: readonly Span[
           })}
         </svg>
       </div>
-      <Table label={text.title} rows={calls} columns={columns} keyOf={({ from, to }) => `${from} ${to}`} empty={null} />
+      <Table
+        label={text.title}
+        rows={calls}
+        columns={columns}
+        keyOf={({ from, to }) => `${from} ${to}`}
+        empty={null}
+      />
     </Section>
   );
 }

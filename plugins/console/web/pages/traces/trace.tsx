@@ -47,7 +47,8 @@ export function TracePage({ id }: { readonly id: string }) {
         title={spans[0]?.name ?? id}
         note={
           <>
-            <Time at={start} as="clock" /> · {duration(length / 1000)} · {count(text.spans, spans.length)} · {count(text.services, services.length)} ·{' '}
+            <Time at={start} as="clock" /> · {duration(length / 1000)} ·{' '}
+            {count(text.spans, spans.length)} · {count(text.services, services.length)} ·{' '}
             <span class="mono">{id}</span>
           </>
         }
@@ -95,7 +96,13 @@ function SpanRow({ span, colour, total, isPicked, onPick }: SpanRowProps) {
           {span.hasFailed && <Mark tone="critical" label={text.failed} />} {span.name}
         </span>
         <span class="span-track">
-          <i class={`series-${colour}`} style={{ left: `${Math.min(left, 99.7)}%`, width: `${Math.min(width, 100 - Math.min(left, 99.7))}%` }} />
+          <i
+            class={`series-${colour}`}
+            style={{
+              left: `${Math.min(left, 99.7)}%`,
+              width: `${Math.min(width, 100 - Math.min(left, 99.7))}%`,
+            }}
+          />
         </span>
         <span class="num">{duration(span.length / 1000)}</span>
       </button>

@@ -49,16 +49,25 @@ export interface Trace {
 /** Puts spans under their parents; one whose parent is missing stands at the top, and a circle is cut where it closes. */
 export function treeOf({ batches }: TraceAnswer): Trace {
   const all = batches.flatMap(({ resource, scopeSpans = [] }) => {
-    const service = textOf(resource?.attributes?.find(({ key }) => key === 'service.name')?.value) || 'unknown';
+    const service =
+      textOf(resource?.attributes?.find(({ key }) => key === 'service.name')?.value) || 'unknown';
     return scopeSpans.flatMap(({ spans = [] }) => spans.map((span) => ({ ...span, service })));
   });
-  const instant = (nanos: string | undefined): number => Number(BigInt(nanos ?? 0) / 1_000n) / 1_000;
+  const instant = (nanos: string | undefined): number =>
+    Number(BigInt(nanos ?? 0) / 1_000n) / 1_000;
   const start = Math.min(...all.map((span) => instant(span.startTimeUnixNano)));
   const end = Math.max(...all.map((span) => instant(span.endTimeUnixNano)));
   const known = new Set(all.map(({ spanId }) => spanId));
   const children = new Map<string, (typeof all)[number][]>();
-  for (const span of all.toSorted((a, b) => instant(a.startTimeUnixNano) - instant(b.startTimeUnixNano))) {
-    const parent = span.parentSpanId !== undefined && known.has(span.parentSpanId) && span.parentSpanId !== span.spanId ? span.parentSpanId : '';
+  for (const span of all.toSorted(
+    (a, b) => instant(a.startTimeUnixNano) - instant(b.startTimeUnixNano),
+  )) {
+    const parent =
+      span.parentSpanId !== undefined &&
+      known.has(span.parentSpanId) &&
+      span.parentSpanId !== span.spanId
+        ? span.parentSpanId
+        : '';
     children.set(parent, [...(children.get(parent) ?? []), span]);
   }
   const spans: Span[] = [];
@@ -87,7 +96,12 @@ export function treeOf({ batches }: TraceAnswer): Trace {
   children.get('')?.forEach((span) => add(span, 0));
   // Those of a circle have no top to be reached from.
   all.forEach((span) => add(span, 0));
-  return { spans, services: [...new Set(spans.map(({ service }) => service))], start, length: Math.max(0, end - start) };
+  return {
+    spans,
+    services: [...new Set(spans.map(({ service }) => service))],
+    start,
+    length: Math.max(0, end - start),
+  };
 }
 
 function textOf(value: Attribute['value']): string {

@@ -17,7 +17,8 @@ const text = words('organizations', {
   sees: 'Its members see',
   all: 'all devices',
   selector: 'Devices that its members see',
-  selectorHint: 'Tags and roles with commas between them, all of which a device must fit: customer=acme, or customer=acme,role:db. Empty: all devices.',
+  selectorHint:
+    'Tags and roles with commas between them, all of which a device must fit: customer=acme, or customer=acme,role:db. Empty: all devices.',
   keepsAll: 'Keeps all {total} devices.',
   keeps: 'Keeps {kept} of one device.|Keeps {kept} of {count} devices.',
   keepsNone: 'No device fits: its members would see none of {total}.',
@@ -56,21 +57,42 @@ export function Organizations() {
         more={orgs.more}
         empty={<Empty title={text.none} />}
       />
-      {edited !== undefined && <Edited key={edited === 'new' ? 0 : edited.id} org={edited === 'new' ? undefined : edited} onClose={close} />}
+      {edited !== undefined && (
+        <Edited
+          key={edited === 'new' ? 0 : edited.id}
+          org={edited === 'new' ? undefined : edited}
+          onClose={close}
+        />
+      )}
     </>
   );
 }
 
 const columns: readonly Column<Organization>[] = [
   { head: text.name, width: '24%', cell: ({ name }) => <span class="cut">{name}</span> },
-  { head: text.about, rank: 1, cell: ({ description }) => <span class="cut soft">{description}</span> },
+  {
+    head: text.about,
+    rank: 1,
+    cell: ({ description }) => <span class="cut soft">{description}</span>,
+  },
   {
     head: text.sees,
-    cell: ({ device_selector: selector }) => (selector === null ? <span class="soft">{text.all}</span> : <code class="cut">{selector}</code>),
+    cell: ({ device_selector: selector }) =>
+      selector === null ? (
+        <span class="soft">{text.all}</span>
+      ) : (
+        <code class="cut">{selector}</code>
+      ),
   },
 ];
 
-function Edited({ org, onClose }: { readonly org: Organization | undefined; readonly onClose: () => void }) {
+function Edited({
+  org,
+  onClose,
+}: {
+  readonly org: Organization | undefined;
+  readonly onClose: () => void;
+}) {
   const [name, setName] = useState(org?.name ?? '');
   const [about, setAbout] = useState(org?.description ?? '');
   const [selector, setSelector] = useState(org?.device_selector ?? '');
@@ -80,11 +102,20 @@ function Edited({ org, onClose }: { readonly org: Organization | undefined; read
     onClose();
   };
   return (
-    <Dialog title={org === undefined ? text.add : say(text.edit, { name: org.name })} onClose={onClose}>
+    <Dialog
+      title={org === undefined ? text.add : say(text.edit, { name: org.name })}
+      onClose={onClose}
+    >
       <Form onSubmit={save} onCancel={onClose}>
         <TextField label={text.name} value={name} onInput={setName} required autoFocus />
         <TextField label={text.about} value={about} onInput={setAbout} />
-        <TextField label={text.selector} value={selector} onInput={setSelector} hint={text.selectorHint} mono />
+        <TextField
+          label={text.selector}
+          value={selector}
+          onInput={setSelector}
+          hint={text.selectorHint}
+          mono
+        />
         <Kept terms={termsOf(selector)} />
       </Form>
     </Dialog>
@@ -100,7 +131,11 @@ const termsOf = (selector: string): readonly string[] =>
 /** How many devices a selector keeps, as it is typed. */
 function Kept({ terms }: { readonly terms: readonly string[] }) {
   const isRole = (term: string): boolean => term.startsWith('role:');
-  const query = { tag: terms.filter((term) => !isRole(term)), role: terms.filter(isRole).map((term) => term.slice('role:'.length)), limit: 1 };
+  const query = {
+    tag: terms.filter((term) => !isRole(term)),
+    role: terms.filter(isRole).map((term) => term.slice('role:'.length)),
+    limit: 1,
+  };
   const all = useData<Page<unknown>>('/devices', { query: { limit: 1 }, kinds: ['devices'] });
   const fitting = useData<Page<unknown>>('/devices', { query, kinds: ['devices'] });
   const [total, kept] = [all.value?.total, fitting.value?.total];

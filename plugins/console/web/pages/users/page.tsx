@@ -59,7 +59,8 @@ interface Role {
 export default function Users() {
   const { parts } = usePlace();
   const isAdmin = useMay()('*');
-  const shows = parts[1] === 'roles' || parts[1] === 'organizations' || parts[1] === 'may' ? parts[1] : 'users';
+  const shows =
+    parts[1] === 'roles' || parts[1] === 'organizations' || parts[1] === 'may' ? parts[1] : 'users';
   const [edited, setEdited] = useState<User | 'new'>();
   return (
     <>
@@ -76,7 +77,11 @@ export default function Users() {
           { id: 'roles', title: text.roles, href: address(['users', 'roles']) },
           ...(isAdmin
             ? [
-                { id: 'organizations', title: text.organizations, href: address(['users', 'organizations']) },
+                {
+                  id: 'organizations',
+                  title: text.organizations,
+                  href: address(['users', 'organizations']),
+                },
                 { id: 'may', title: text.may, href: address(['users', 'may']) },
               ]
             : []),
@@ -92,7 +97,13 @@ export default function Users() {
       ) : (
         <People onPick={isAdmin ? setEdited : undefined} />
       )}
-      {edited !== undefined && <Edited key={edited === 'new' ? 0 : edited.id} user={edited} onClose={() => setEdited(undefined)} />}
+      {edited !== undefined && (
+        <Edited
+          key={edited === 'new' ? 0 : edited.id}
+          user={edited}
+          onClose={() => setEdited(undefined)}
+        />
+      )}
     </>
   );
 }
@@ -126,7 +137,14 @@ const userColumns: readonly Column<User>[] = [
     ),
   },
   { head: text.role, width: '140px', cell: ({ role }) => role },
-  { head: text.state, width: '120px', rank: 2, cell: ({ status }) => <Status tone={status === 'active' ? 'ok' : 'muted'}>{text[status]}</Status> },
+  {
+    head: text.state,
+    width: '120px',
+    rank: 2,
+    cell: ({ status }) => (
+      <Status tone={status === 'active' ? 'ok' : 'muted'}>{text[status]}</Status>
+    ),
+  },
   { head: text.last, width: '120px', rank: 1, cell: ({ last_login_at: at }) => <Time at={at} /> },
 ];
 
@@ -134,7 +152,14 @@ function Roles() {
   const roles = useList<Role>('/roles', { kinds: ['roles'] });
   return (
     <>
-      <Table label={text.roles} rows={roles.items} asked={roles} columns={roleColumns} keyOf={({ name }) => name} empty={<Empty title={text.noRoles} />} />
+      <Table
+        label={text.roles}
+        rows={roles.items}
+        asked={roles}
+        columns={roleColumns}
+        keyOf={({ name }) => name}
+        empty={<Empty title={text.noRoles} />}
+      />
     </>
   );
 }
@@ -149,7 +174,11 @@ const roleColumns: readonly Column<Role>[] = [
       </span>
     ),
   },
-  { head: text.about, rank: 1, cell: ({ description }) => <span class="cut soft">{description}</span> },
+  {
+    head: text.about,
+    rank: 1,
+    cell: ({ description }) => <span class="cut soft">{description}</span>,
+  },
   {
     head: text.grants,
     cell: ({ grants }) => (
@@ -182,9 +211,14 @@ function Edited({ user, onClose }: { readonly user: User | 'new'; readonly onClo
     onClose();
   };
   const turn = (): void =>
-    void attempt(() => api.patch(`/users/${old!.id}`, { status: old!.status === 'active' ? 'disabled' : 'active' })).then((done) => done && onClose());
+    void attempt(() =>
+      api.patch(`/users/${old!.id}`, { status: old!.status === 'active' ? 'disabled' : 'active' }),
+    ).then((done) => done && onClose());
   return (
-    <Dialog title={old === undefined ? text.add : say(text.edit, { name: old.display_name })} onClose={onClose}>
+    <Dialog
+      title={old === undefined ? text.add : say(text.edit, { name: old.display_name })}
+      onClose={onClose}
+    >
       <Form onSubmit={save} onCancel={onClose}>
         <TextField label={text.name} value={name} onInput={setName} required autoFocus />
         <TextField label={text.email} value={email} onInput={setEmail} type="email" required />
@@ -197,12 +231,24 @@ function Edited({ user, onClose }: { readonly user: User | 'new'; readonly onClo
           hint={text.passwordHint}
           required={old === undefined}
         />
-        <SelectField label={text.role} value={role} options={namesOf(roles.items, role)} onChange={setRole} />
+        <SelectField
+          label={text.role}
+          value={role}
+          options={namesOf(roles.items, role)}
+          onChange={setRole}
+        />
       </Form>
-      {old && <Button onClick={turn}>{old.status === 'active' ? text.switchOff : text.switchOn}</Button>}
+      {old && (
+        <Button onClick={turn}>{old.status === 'active' ? text.switchOff : text.switchOn}</Button>
+      )}
     </Dialog>
   );
 }
 
-const namesOf = (roles: readonly Role[] | undefined, own: string): readonly (readonly [string, string])[] =>
-  [...new Set([...(roles ?? []).map(({ name }) => name), own])].map((name) => [name, name] as const);
+const namesOf = (
+  roles: readonly Role[] | undefined,
+  own: string,
+): readonly (readonly [string, string])[] =>
+  [...new Set([...(roles ?? []).map(({ name }) => name), own])].map(
+    (name) => [name, name] as const,
+  );

@@ -40,15 +40,25 @@ interface Explained {
 export function WhoMay() {
   const [action, setAction] = useParam('action');
   const [person, setPerson] = useParam('user');
-  const actions = useData<{ readonly items: readonly Action[] }>('/policy/actions', { query: { limit: 200 }, kinds: ['plugins'] });
-  const users = useData<{ readonly items: readonly Explained[] }>('/policy/explain', { query: { action: 'any', limit: 200 }, kinds: ['users'] });
+  const actions = useData<{ readonly items: readonly Action[] }>('/policy/actions', {
+    query: { limit: 200 },
+    kinds: ['plugins'],
+  });
+  const users = useData<{ readonly items: readonly Explained[] }>('/policy/explain', {
+    query: { action: 'any', limit: 200 },
+    kinds: ['users'],
+  });
   const chosen = actions.value?.items.find((one) => one.action === action);
   return (
     <>
       <div class="field-row">
         <Field label={text.action} hint={chosen?.description ?? text.actionHint}>
           {(ids) => (
-            <select {...ids} value={action} onChange={(event) => setAction(event.currentTarget.value)}>
+            <select
+              {...ids}
+              value={action}
+              onChange={(event) => setAction(event.currentTarget.value)}
+            >
               <option value="" selected={action === ''} />
               {actions.value?.items.map((one) => (
                 <option key={one.action} value={one.action} selected={one.action === action}>
@@ -60,12 +70,20 @@ export function WhoMay() {
         </Field>
         <Field label={text.person}>
           {(ids) => (
-            <select {...ids} value={person} onChange={(event) => setPerson(event.currentTarget.value)}>
+            <select
+              {...ids}
+              value={person}
+              onChange={(event) => setPerson(event.currentTarget.value)}
+            >
               <option value="" selected={person === ''}>
                 {text.everybody}
               </option>
               {users.value?.items.map((one) => (
-                <option key={one.user_id} value={String(one.user_id)} selected={String(one.user_id) === person}>
+                <option
+                  key={one.user_id}
+                  value={String(one.user_id)}
+                  selected={String(one.user_id) === person}
+                >
                   {one.display_name}
                 </option>
               ))}
@@ -73,13 +91,20 @@ export function WhoMay() {
           )}
         </Field>
       </div>
-      {action === '' ? <Empty title={text.choose}>{text.chooseNote}</Empty> : <Verdicts action={action} person={person} />}
+      {action === '' ? (
+        <Empty title={text.choose}>{text.chooseNote}</Empty>
+      ) : (
+        <Verdicts action={action} person={person} />
+      )}
     </>
   );
 }
 
 function Verdicts({ action, person }: { readonly action: string; readonly person: string }) {
-  const verdicts = useList<Explained>('/policy/explain', { query: { action, user_id: person }, kinds: ['users', 'roles'] });
+  const verdicts = useList<Explained>('/policy/explain', {
+    query: { action, user_id: person },
+    kinds: ['users', 'roles'],
+  });
   return verdicts.error ? (
     <Refused error={verdicts.error} retry={verdicts.reload} />
   ) : (
@@ -104,7 +129,13 @@ const columns: readonly Column<Explained>[] = [
       </span>
     ),
   },
-  { head: text.verdict, width: '110px', cell: ({ allowed }) => <Status tone={allowed ? 'ok' : 'muted'}>{allowed ? text.may : text.mayNot}</Status> },
+  {
+    head: text.verdict,
+    width: '110px',
+    cell: ({ allowed }) => (
+      <Status tone={allowed ? 'ok' : 'muted'}>{allowed ? text.may : text.mayNot}</Status>
+    ),
+  },
   { head: text.role, width: '120px', rank: 2, cell: ({ role }) => role },
   {
     head: text.why,

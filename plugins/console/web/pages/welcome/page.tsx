@@ -12,21 +12,26 @@ const text = words('welcome', {
   password: 'Password',
   name: 'Your name',
   setupTitle: 'Make the first administrator',
-  setupNote: 'This link works once. Whoever uses it can do everything here; more accounts come later.',
+  setupNote:
+    'This link works once. Whoever uses it can do everything here; more accounts come later.',
   setupSubmit: 'Make the account and begin',
   passwordHint: 'At least 10 characters.',
   waitTitle: 'This svc has no administrator yet',
-  waitNote: 'Open the link that svc printed when it started; it carries a token that works once. It also stands in the data folder:',
+  waitNote:
+    'Open the link that svc printed when it started; it carries a token that works once. It also stands in the data folder:',
   waitFile: 'plugins/session/setup-token',
   waitAdd: 'Behind the address of this page, add',
-  ended: 'You were signed out. The session has expired, or your account or its role was changed. After signing in you are back where you were.',
-  other: 'Another account has signed in, in another tab of this browser. Nothing more was done here.',
+  ended:
+    'You were signed out. The session has expired, or your account or its role was changed. After signing in you are back where you were.',
+  other:
+    'Another account has signed in, in another tab of this browser. Nothing more was done here.',
   register: 'Make an account',
   haveAccount: 'I have an account',
   made: 'The account is made. Sign in with it.',
   forgot: 'I forgot my password',
   forgotTitle: 'Forgotten password',
-  forgotNote: 'A link that sets another password is sent to the e-mail address of your account. It works once, for half an hour.',
+  forgotNote:
+    'A link that sets another password is sent to the e-mail address of your account. It works once, for half an hour.',
   forgotSubmit: 'Send the link',
   sent: 'If there is an account with this e-mail address, a link is on its way to it.',
   back: 'Back to signing in',
@@ -62,7 +67,14 @@ export function Welcome({ why }: { readonly why?: string }) {
       <div>
         <p class="brand">
           <svg width="22" height="22" viewBox="0 0 20 20" aria-hidden="true">
-            <path d="M2 10h3l2-5 3.500 10L13 8l1.500 2H18" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round" stroke-linecap="round" />
+            <path
+              d="M2 10h3l2-5 3.500 10L13 8l1.500 2H18"
+              fill="none"
+              stroke="currentColor"
+              stroke-width="2"
+              stroke-linejoin="round"
+              stroke-linecap="round"
+            />
           </svg>
           svc
         </p>
@@ -99,7 +111,11 @@ export function Welcome({ why }: { readonly why?: string }) {
           </button>
         )}
         {start?.registration && !start.setup && !forgets && resetToken === undefined && (
-          <button type="button" class="button button-quiet" onClick={() => setRegisters(!registers)}>
+          <button
+            type="button"
+            class="button button-quiet"
+            onClick={() => setRegisters(!registers)}
+          >
             {registers ? text.haveAccount : text.register}
           </button>
         )}
@@ -119,7 +135,11 @@ function takeToken(name: 'setup' | 'reset'): string | undefined {
 }
 
 async function post(path: string, body: object): Promise<void> {
-  const answer = await fetch(below(`/api/v1/${path}`), { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const answer = await fetch(below(`/api/v1/${path}`), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
   if (!answer.ok) {
     const { error, message } = (await answer.json()) as { error: string; message: string };
     throw new ApiError(answer.status, error, message);
@@ -138,8 +158,18 @@ function Forgot({ email, onEmail }: WithEmail) {
       <h1>{text.forgotTitle}</h1>
       <p class="soft">{isSent ? text.sent : text.forgotNote}</p>
       {!isSent && (
-        <Form submit={text.forgotSubmit} onSubmit={() => post('password-resets', { email }).then(() => setSent(true))}>
-          <TextField label={text.email} type="email" autoComplete="username" value={email} onInput={onEmail} autoFocus />
+        <Form
+          submit={text.forgotSubmit}
+          onSubmit={() => post('password-resets', { email }).then(() => setSent(true))}
+        >
+          <TextField
+            label={text.email}
+            type="email"
+            autoComplete="username"
+            value={email}
+            onInput={onEmail}
+            autoFocus
+          />
         </Form>
       )}
     </>
@@ -152,7 +182,10 @@ function Reset({ token, onDone }: { readonly token: string; readonly onDone: () 
     <>
       <h1>{text.resetTitle}</h1>
       <p class="soft">{text.resetNote}</p>
-      <Form submit={text.resetSubmit} onSubmit={() => post('password-resets/redeem', { token, password }).then(onDone)}>
+      <Form
+        submit={text.resetSubmit}
+        onSubmit={() => post('password-resets/redeem', { token, password }).then(onDone)}
+      >
         <TextField
           label={text.password}
           type="password"
@@ -189,7 +222,14 @@ function SignIn({ why, note, registers, email, onEmail }: SignInProps) {
       {why !== undefined && <p class="soft">{why === otherAccount ? text.other : text.ended}</p>}
       {(isMade || note !== undefined) && <p class="soft">{isMade ? text.made : note}</p>}
       <Form submit={registers ? text.register : text.signIn} onSubmit={submit}>
-        <TextField label={text.email} type="email" autoComplete="username" value={email} onInput={onEmail} autoFocus />
+        <TextField
+          label={text.email}
+          type="email"
+          autoComplete="username"
+          value={email}
+          onInput={onEmail}
+          autoFocus
+        />
         <TextField
           label={text.password}
           type="password"
@@ -213,11 +253,33 @@ function SetUp({ token }: { readonly token: string }) {
       <p class="soft">{text.setupNote}</p>
       <Form
         submit={text.setupSubmit}
-        onSubmit={() => orThrow(signIn('setup', { token, email, password, ...(name.trim() !== '' && { display_name: name.trim() }) }))}
+        onSubmit={() =>
+          orThrow(
+            signIn('setup', {
+              token,
+              email,
+              password,
+              ...(name.trim() !== '' && { display_name: name.trim() }),
+            }),
+          )
+        }
       >
         <TextField label={text.name} autoComplete="name" value={name} onInput={setName} autoFocus />
-        <TextField label={text.email} type="email" autoComplete="username" value={email} onInput={setEmail} />
-        <TextField label={text.password} type="password" autoComplete="new-password" value={password} onInput={setPassword} hint={text.passwordHint} />
+        <TextField
+          label={text.email}
+          type="email"
+          autoComplete="username"
+          value={email}
+          onInput={setEmail}
+        />
+        <TextField
+          label={text.password}
+          type="password"
+          autoComplete="new-password"
+          value={password}
+          onInput={setPassword}
+          hint={text.passwordHint}
+        />
       </Form>
     </>
   );
@@ -238,7 +300,9 @@ function WaitForLink() {
   );
 }
 
-async function orThrow(outcome: Promise<{ readonly code: string; readonly message: string } | undefined>): Promise<void> {
+async function orThrow(
+  outcome: Promise<{ readonly code: string; readonly message: string } | undefined>,
+): Promise<void> {
   const refused = await outcome;
   if (refused) {
     throw new ApiError(400, refused.code, refused.message);
