@@ -25,8 +25,8 @@ class StackMaps {
 
   /** From here on every stack of this thread names lines of the sources. */
   install(): void {
-    // oxlint-disable-next-line typescript/no-base-to-string -- a call site writes itself as it stands in stacks
     Error.prepareStackTrace = (error: Error, sites) =>
+      // oxlint-disable-next-line typescript/no-base-to-string -- a call site writes itself as it stands in stacks
       this.mapped([headOf(error), ...sites.map((site) => `    at ${site.toString()}`)].join('\n'));
   }
 

@@ -97,13 +97,11 @@ export async function createBackup(
       syncPath(join(draft, name));
     }
     const manifest: Manifest = {
-      ...{
-        created_at: timestamp(Date.now()),
-        app_version: product.version,
-        sqlite: found.sqlite,
-        files: fingerprints,
-        tables: found.tables,
-      },
+      created_at: timestamp(Date.now()),
+      app_version: product.version,
+      sqlite: found.sqlite,
+      files: fingerprints,
+      tables: found.tables,
       ...(leftOut !== undefined && { left_out: leftOut }),
     };
     new Set(copied.map((name) => dirname(join(draft, name)))).forEach(syncPath);

@@ -16,17 +16,15 @@ interface Module {
 }
 
 const loaders: Readonly<Record<string, Loader>> = {
-  ...{
-    '.js': 'js',
-    '.cjs': 'js',
-    '.mjs': 'js',
-    '.jsx': 'jsx',
-    '.ts': 'ts',
-    '.cts': 'ts',
-    '.mts': 'ts',
-    '.tsx': 'tsx',
-    '.json': 'json',
-  },
+  '.js': 'js',
+  '.cjs': 'js',
+  '.mjs': 'js',
+  '.jsx': 'jsx',
+  '.ts': 'ts',
+  '.cts': 'ts',
+  '.mts': 'ts',
+  '.tsx': 'tsx',
+  '.json': 'json',
 };
 
 /** What an import may leave out of the name of a file. */

@@ -40,7 +40,10 @@ export const profileOf = (
   url: string,
   { access_token, refresh_token, expires_in, user }: SignedIn,
 ): Profile => ({
-  ...{ url, email: user.email, access_token, refresh_token },
+  url,
+  email: user.email,
+  access_token,
+  refresh_token,
   expires_at: timestamp(Date.now() + expires_in * 1000),
 });
 

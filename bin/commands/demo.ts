@@ -36,14 +36,12 @@ export const command: Command = {
     const code = await runInForeground(
       () =>
         Demo.start({
-          ...{
-            product,
-            port,
-            hosts,
-            faultAfterMs: seconds * 1_000,
-            watch: watchFolders,
-            bundler: sourceBundler,
-          },
+          product,
+          port,
+          hosts,
+          faultAfterMs: seconds * 1_000,
+          watch: watchFolders,
+          bundler: sourceBundler,
           agent: agentCommand(product.embedded !== undefined),
           writeLog: () => undefined,
           tell: (line) => say(clock() + line),

@@ -82,14 +82,12 @@ export const command: Command = {
       return settled(dataDir, product.version, nativeBinding);
     }
     const update: Update = {
-      ...{
-        program,
-        dataDir,
-        nativeBinding,
-        keeper: keeperOf(program, dataDir),
-        deadlineMs: secondsOf(call, 'deadline', 300),
-        holdMs: secondsOf(call, 'hold', 15),
-      },
+      program,
+      dataDir,
+      nativeBinding,
+      keeper: keeperOf(program, dataDir),
+      deadlineMs: secondsOf(call, 'deadline', 300),
+      holdMs: secondsOf(call, 'hold', 15),
       say: (line) => void process.stderr.write(`${line}\n`),
     };
     return await withUpdateLock(besides(program).lock, async () =>

@@ -62,18 +62,15 @@ export class Demo {
       undo.push(() => model.close());
       const password = systemIds(systemClock).token(12);
       const environment = {
-        ...{
-          SVC_HTTP_ADDR: `127.0.0.1:${options.port || (await freePort())}`,
-          SVC_DATA_DIR: dataDir,
-          SVC_LOG_LEVEL: 'warn',
-          SVC_EDGE_LOCAL: 'false',
-        },
-        ...{
-          SVC_ADMIN_EMAIL: email,
-          SVC_ADMIN_PASSWORD: password,
-          SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
-        },
-        ...{ SVC_LLM_COMPATIBLE_BASE_URL: model.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
+        SVC_HTTP_ADDR: `127.0.0.1:${options.port || (await freePort())}`,
+        SVC_DATA_DIR: dataDir,
+        SVC_LOG_LEVEL: 'warn',
+        SVC_EDGE_LOCAL: 'false',
+        SVC_ADMIN_EMAIL: email,
+        SVC_ADMIN_PASSWORD: password,
+        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+        SVC_LLM_COMPATIBLE_BASE_URL: model.url,
+        SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
         // The scripted model has nothing to say of an investigation.
         SVC_INVESTIGATE_ASSIST: 'false',
       };
@@ -124,22 +121,18 @@ export class Demo {
       max_uses: hosts,
     });
     const simulated: SimOptions = {
-      ...{
-        manager: new URL(this.url),
-        token,
-        count: hosts,
-        ramp: 1,
-        seed,
-        failProb: 0,
-        intervalMs: 5_000,
-        metrics: 'full',
-      },
-      ...{
-        logsPerSecond: 0.2,
-        requestsPerMinute: 60,
-        pastMs,
-        fault: { kind: 'disk', host: brokenHost, afterMs: faultAfterMs },
-      },
+      manager: new URL(this.url),
+      token,
+      count: hosts,
+      ramp: 1,
+      seed,
+      failProb: 0,
+      intervalMs: 5_000,
+      metrics: 'full',
+      logsPerSecond: 0.2,
+      requestsPerMinute: 60,
+      pastMs,
+      fault: { kind: 'disk', host: brokenHost, afterMs: faultAfterMs },
     };
     const application = new Application(simulated, 1);
     await setUp(this.#ask, { told: inbox.url, service: application.serviceOf(1) });

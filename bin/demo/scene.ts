@@ -27,24 +27,23 @@ export async function setUp(
   { told, service }: { readonly told: string; readonly service: string },
 ): Promise<void> {
   await ask('/api/v1/notification-channels', {
-    ...{ name: 'this terminal', channel_type: 'webhook', endpoint: told },
+    name: 'this terminal',
+    channel_type: 'webhook',
+    endpoint: told,
     // Long enough for the cause to be in the first message.
-    ...{ group_wait: '5s', group_interval: '10s' },
+    group_wait: '5s',
+    group_interval: '10s',
   });
   await ask('/api/v1/alert-rules', {
-    ...{
-      rule_key: rule,
-      name: 'The shop fails its customers',
-      kind: 'trace_error_rate',
-      source_type: 'svc_builtin',
-      join_mode: 'all',
-    },
+    rule_key: rule,
+    name: 'The shop fails its customers',
+    kind: 'trace_error_rate',
+    source_type: 'svc_builtin',
+    join_mode: 'all',
     // Long enough for the first look to see more than a beginning.
-    ...{
-      scope_type: 'global',
-      severity: 'critical',
-      conditions: [{ service, above_percent: 30, window: '2m' }],
-    },
+    scope_type: 'global',
+    severity: 'critical',
+    conditions: [{ service, above_percent: 30, window: '2m' }],
   });
 }
 

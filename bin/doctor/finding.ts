@@ -45,7 +45,10 @@ const found = (
   fix: string,
   repair: Repair | undefined,
 ): Finding => ({
-  ...{ subject, verdict, detail, fix },
+  subject,
+  verdict,
+  detail,
+  fix,
   ...(repair !== undefined && { repair }),
 });
 

@@ -96,6 +96,10 @@ export const healthOf = (
   now: number,
   samples: number,
 ): object => ({
-  ...{ state: enabled ? 'running' : 'stopped', last_error: null, restart_count: 0 },
-  ...{ started_at: enabled ? timestamp(startedAt) : null, updated_at: timestamp(now), samples },
+  state: enabled ? 'running' : 'stopped',
+  last_error: null,
+  restart_count: 0,
+  started_at: enabled ? timestamp(startedAt) : null,
+  updated_at: timestamp(now),
+  samples,
 });

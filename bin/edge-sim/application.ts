@@ -129,7 +129,12 @@ export class Application {
           : undefined;
     }
     const served = {
-      ...{ host, traceId, spanId, parentId, start, ms: now + work / 2 - start },
+      host,
+      traceId,
+      spanId,
+      parentId,
+      start,
+      ms: now + work / 2 - start,
       ...(failure !== undefined && { failure }),
     };
     spans.push(served);

@@ -47,7 +47,11 @@ export class DataPlane {
         protocol,
       };
       const options = {
-        ...{ ...to, path, method: 'POST', agent: this.#agent, timeout: wholeMs },
+        ...to,
+        path,
+        method: 'POST',
+        agent: this.#agent,
+        timeout: wholeMs,
         ...(signal && { signal }),
         headers: {
           ...headers,

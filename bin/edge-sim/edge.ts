@@ -173,7 +173,10 @@ export class SimulatedEdge implements Asked {
       timeoutMs: 30_000,
     });
     const welcome = await clientHandshake(transport, {
-      ...{ sweeper, ids, accessKey: keys.access_key, secretKey: keys.secret_key },
+      sweeper,
+      ids,
+      accessKey: keys.access_key,
+      secretKey: keys.secret_key,
       machineKey: machineKey(options.seed, this.host.number),
       hello: {
         agent_id: this.host.uuid,

@@ -37,21 +37,17 @@ export function startFleet(options: SimOptions, dataDir: string): SimulatedFleet
   let refusal: string | undefined;
 
   const shared: Shared = {
-    ...{
-      options,
-      tally,
-      plane,
-      sweeper,
-      sessions,
-      clock: systemClock,
-      ids: systemIds(systemClock),
-      log: logInto(tally),
-    },
-    ...{
-      keys: new KeyFile(dataDir, options.seed, options.manager),
-      journal: memoryJournal(),
-      signal: over.signal,
-    },
+    options,
+    tally,
+    plane,
+    sweeper,
+    sessions,
+    clock: systemClock,
+    ids: systemIds(systemClock),
+    log: logInto(tally),
+    keys: new KeyFile(dataDir, options.seed, options.manager),
+    journal: memoryJournal(),
+    signal: over.signal,
     handlers: { methods: answers((session) => sessions.get(session)) },
     enrolling: atMost(enrolAtOnce),
     addressOf: addresses(options.manager),

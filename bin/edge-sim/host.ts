@@ -47,20 +47,19 @@ export function hostOf(seed: string, number: number): SimulatedHost {
   const hostname = `${pick(random, roles)}-${String(number).padStart(5, '0')}.${pick(random, places)}.sim`;
   const ip = `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
   return {
-    ...{
-      number,
-      hostname,
-      nature,
-      uuid: uuidOf('machine', seed, number),
-      bootId: uuidOf('boot', seed, number),
-    },
+    number,
+    hostname,
+    nature,
+    uuid: uuidOf('machine', seed, number),
+    bootId: uuidOf('boot', seed, number),
     info: {
-      ...{ hostname, ...pick(random, systems), arch: 'x64', ip_address: ip },
-      ...{
-        cpu_count: nature.cpus,
-        mem_total_bytes: nature.memoryBytes,
-        disk_total_bytes: nature.diskBytes,
-      },
+      hostname,
+      ...pick(random, systems),
+      arch: 'x64',
+      ip_address: ip,
+      cpu_count: nature.cpus,
+      mem_total_bytes: nature.memoryBytes,
+      disk_total_bytes: nature.diskBytes,
     },
   };
 }

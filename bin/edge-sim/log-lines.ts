@@ -45,15 +45,11 @@ const files: readonly {
     filename: appLog,
     line: (random, now) =>
       JSON.stringify({
-        ...{
-          ts: timestamp(now),
-          level: pick(random, ['debug', 'info', 'info', 'info', 'warn', 'error']),
-          msg: pick(random, messages),
-        },
-        ...{
-          duration_ms: Math.floor(random() * 900),
-          request_id: Math.floor(random() * 2 ** 48).toString(16),
-        },
+        ts: timestamp(now),
+        level: pick(random, ['debug', 'info', 'info', 'info', 'warn', 'error']),
+        msg: pick(random, messages),
+        duration_ms: Math.floor(random() * 900),
+        request_id: Math.floor(random() * 2 ** 48).toString(16),
       }),
   },
   {

@@ -52,24 +52,16 @@ export function simOptions(call: Call): SimOptions {
   }
   return {
     metrics,
-    ...{
-      manager: managerOf(call.value('manager')),
-      token: call.value('token') ?? call.environment['SVC_EDGE_TOKEN'],
-      count,
-    },
-    ...{
-      ramp: number('ramp', Math.ceil(count / 100), 0, 86_400),
-      seed: call.value('seed') ?? '1',
-      failProb: number('fail-prob', 0, 0, 1),
-    },
-    ...{
-      intervalMs: 1_000 * number('interval', 15, 0.1, 3_600),
-      logsPerSecond: number('logs-per-second', 0, 0, 1_000),
-    },
-    ...{
-      requestsPerMinute: number('requests-per-minute', 0, 0, 6_000),
-      pastMs: 1_000 * number('past', 0, 0, 7 * 86_400),
-    },
+    manager: managerOf(call.value('manager')),
+    token: call.value('token') ?? call.environment['SVC_EDGE_TOKEN'],
+    count,
+    ramp: number('ramp', Math.ceil(count / 100), 0, 86_400),
+    seed: call.value('seed') ?? '1',
+    failProb: number('fail-prob', 0, 0, 1),
+    intervalMs: 1_000 * number('interval', 15, 0.1, 3_600),
+    logsPerSecond: number('logs-per-second', 0, 0, 1_000),
+    requestsPerMinute: number('requests-per-minute', 0, 0, 6_000),
+    pastMs: 1_000 * number('past', 0, 0, 7 * 86_400),
     fault: faultOf(call.value('fault'), 1_000 * number('fault-after', 0, 0, 86_400)),
   };
 }

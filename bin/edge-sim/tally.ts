@@ -49,32 +49,26 @@ export class Tally {
 
   figures(edges: number) {
     return {
-      ...{
-        edges,
-        enrolled: this.enrolled,
-        connected: this.connected,
-        connects: this.connects,
-        lost: this.lost,
-        refused: this.refused,
-        calls: this.calls,
-      },
+      edges,
+      enrolled: this.enrolled,
+      connected: this.connected,
+      connects: this.connects,
+      lost: this.lost,
+      refused: this.refused,
+      calls: this.calls,
       pushes: {
         ok: this.pushesOk,
         limited: this.pushesLimited,
         failed: this.pushesFailed,
         skipped: this.pushesSkipped,
       },
-      ...{
-        push_p50_ms: this.pushTimes.quantile(0.5) ?? null,
-        push_p99_ms: this.pushTimes.quantile(0.99) ?? null,
-      },
-      ...{
-        connect_p99_ms: this.connectTimes.quantile(0.99) ?? null,
-        samples: this.samples,
-        lines: this.lines,
-        spans: this.spans,
-        faults: this.faults,
-      },
+      push_p50_ms: this.pushTimes.quantile(0.5) ?? null,
+      push_p99_ms: this.pushTimes.quantile(0.99) ?? null,
+      connect_p99_ms: this.connectTimes.quantile(0.99) ?? null,
+      samples: this.samples,
+      lines: this.lines,
+      spans: this.spans,
+      faults: this.faults,
       problem: this.problem ?? null,
     };
   }

@@ -122,7 +122,12 @@ const spanExport = (service: string, served: readonly Served[]): Buffer =>
   );
 
 const spanOf = ({ traceId, spanId, parentId, start, ms, failure }: Served): object => ({
-  ...{ traceId, spanId, parentSpanId: parentId, name: 'serve', kind: server },
-  ...{ startTimeUnixNano: nanoseconds(start), endTimeUnixNano: nanoseconds(start + ms) },
+  traceId,
+  spanId,
+  parentSpanId: parentId,
+  name: 'serve',
+  kind: server,
+  startTimeUnixNano: nanoseconds(start),
+  endTimeUnixNano: nanoseconds(start + ms),
   status: failure === undefined ? { code: ok } : { code: error, message: failure },
 });

@@ -75,19 +75,15 @@ export class Vitals {
     }));
     shares.sort((a, b) => b[sortBy] - a[sortBy]);
     const processes = shares.slice(0, top).map(({ name, cpu, mem }, index) => ({
-      ...{
-        pid: 400 + 37 * index,
-        ppid: 1,
-        name,
-        cmdline: `/usr/sbin/${name} --config /etc/${name}.conf`,
-        user: 'root',
-        state: 'S',
-      },
-      ...{
-        cpu_percent: round(cpu, 1),
-        mem_percent: round(mem, 1),
-        rss_bytes: Math.floor((nature.memoryBytes * mem) / 100),
-      },
+      pid: 400 + 37 * index,
+      ppid: 1,
+      name,
+      cmdline: `/usr/sbin/${name} --config /etc/${name}.conf`,
+      user: 'root',
+      state: 'S',
+      cpu_percent: round(cpu, 1),
+      mem_percent: round(mem, 1),
+      rss_bytes: Math.floor((nature.memoryBytes * mem) / 100),
       started_at: timestamp(nature.bootedAt),
     }));
     return { sampled_at: timestamp(now), processes };
@@ -168,13 +164,13 @@ export class Vitals {
     const available = Math.floor((memoryBytes * share) / page) * page;
     const cached = Math.floor((available * 0.6) / page) * page;
     return {
-      ...{
-        MemTotal: memoryBytes,
-        MemAvailable: available,
-        MemFree: available - cached,
-        Cached: cached,
-      },
-      ...{ Buffers: Math.floor((memoryBytes * 0.01) / page) * page, SwapTotal: 0, SwapFree: 0 },
+      MemTotal: memoryBytes,
+      MemAvailable: available,
+      MemFree: available - cached,
+      Cached: cached,
+      Buffers: Math.floor((memoryBytes * 0.01) / page) * page,
+      SwapTotal: 0,
+      SwapFree: 0,
     };
   }
 

@@ -61,7 +61,10 @@ export async function testEdge(product: Product, environment: Environment): Prom
     });
     try {
       await clientHandshake(transport, {
-        ...{ sweeper, ids: systemIds(systemClock), accessKey: access_key, secretKey: secret_key },
+        sweeper,
+        ids: systemIds(systemClock),
+        accessKey: access_key,
+        secretKey: secret_key,
         hello: {
           agent_id: machine.uuid,
           boot_id: 'self-test',

@@ -52,7 +52,9 @@ export function completionOf(
   return {
     id: `chatcmpl-${number}`,
     model: request.model,
-    ...{ text, reasoning, calls },
+    text,
+    reasoning,
+    calls,
     finishReason: faults.has('length')
       ? 'length'
       : (reply.finish_reason ?? (calls.length > 0 ? 'tool_calls' : 'stop')),
@@ -88,7 +90,10 @@ export function plainBody(
     ...(calls.length > 0 && { tool_calls: calls }),
   };
   return {
-    ...{ id, object: 'chat.completion', created: 0, model },
+    id,
+    object: 'chat.completion',
+    created: 0,
+    model,
     choices: [{ index: 0, message, finish_reason: finishReason }],
     ...(!faults.has('no-usage') && { usage }),
   };
@@ -103,7 +108,10 @@ export function chunksOf(
   const { id, model, text, reasoning, calls, finishReason, usage } = completion;
   const everywhere = faults.has('usage-everywhere') && !faults.has('no-usage');
   const chunk = (delta: object, finish: string | null = null): object => ({
-    ...{ id, object: 'chat.completion.chunk', created: 0, model },
+    id,
+    object: 'chat.completion.chunk',
+    created: 0,
+    model,
     choices: [{ index: 0, delta, finish_reason: finish }],
     ...(everywhere && { usage }),
   });

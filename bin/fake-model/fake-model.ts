@@ -77,11 +77,9 @@ export class FakeModel {
     const sum = (field: keyof Usage): number =>
       answered.reduce((total, usage) => total + usage[field], 0);
     return {
-      ...{
-        prompt_tokens: sum('prompt_tokens'),
-        completion_tokens: sum('completion_tokens'),
-        total_tokens: sum('total_tokens'),
-      },
+      prompt_tokens: sum('prompt_tokens'),
+      completion_tokens: sum('completion_tokens'),
+      total_tokens: sum('total_tokens'),
       requests: answered.length,
     };
   }

@@ -23,13 +23,11 @@ export async function assemble(
   await writeFile(at('program.cjs'), program);
   await writeFile(at('sqlite.cjs'), cargo.get(threadAsset('better-sqlite3'))!);
   const recipe = {
-    ...{
-      main: at('program.cjs'),
-      output: at('blob'),
-      disableExperimentalSEAWarning: true,
-      useCodeCache: true,
-      useSnapshot: false,
-    },
+    main: at('program.cjs'),
+    output: at('blob'),
+    disableExperimentalSEAWarning: true,
+    useCodeCache: true,
+    useSnapshot: false,
     // The process of a pack's tables has nothing of svc but Node, which it asks for this.
     assets: { [threadAsset('better-sqlite3')]: at('sqlite.cjs') },
   };

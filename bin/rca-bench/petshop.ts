@@ -82,7 +82,7 @@ function caseOf(
       baseline: { from, to: incidentFrom - stepMs },
       symptom: {
         node: target.node,
-        ...{ series: series[columns.findIndex((column) => keyOf(column) === symptomKey)]?.id },
+        series: series[columns.findIndex((column) => keyOf(column) === symptomKey)]?.id,
         metric: `${target.metric} ${target.agg}`,
         kind: kindOfMetric(target.metric).kind,
         direction: target.metric === 'availability' ? 'down' : 'up',
@@ -141,14 +141,12 @@ function seriesOf(
 function columnsOf(path: string): readonly Column[] {
   const [nodes, metrics, statistics, ...rest] = csvRows(path);
   const rows = rest.filter(([time]) => numberIn(time) !== null);
-  return nodes!
-    .slice(1)
-    .map((node, at) => ({
-      node,
-      metric: metrics![at + 1]!,
-      statistic: statistics![at + 1]!,
-      values: rows.map((row) => numberIn(row[at + 1])),
-    }));
+  return nodes!.slice(1).map((node, at) => ({
+    node,
+    metric: metrics![at + 1]!,
+    statistic: statistics![at + 1]!,
+    values: rows.map((row) => numberIn(row[at + 1])),
+  }));
 }
 
 /** An adjacency matrix; who calls stands at the left. */

@@ -57,12 +57,10 @@ function migrationsOf(...[product, dataDir]: Parameters<typeof pluginSources>) {
         readonly runs_on?: readonly string[];
       };
       const names = folder.files().filter((name) => /^migrations\/[^/]+\.sql$/.test(name));
-      const sql = names
-        .toSorted()
-        .map((name) => ({
-          name: name.slice('migrations/'.length),
-          sql: folder.read(name)!.toString('utf8'),
-        }));
+      const sql = names.toSorted().map((name) => ({
+        name: name.slice('migrations/'.length),
+        sql: folder.read(name)!.toString('utf8'),
+      }));
       return { id: folder.id, sql: manifest.runs_on?.includes('manager') === false ? [] : sql };
     })
     .filter(({ sql }) => sql.length > 0);

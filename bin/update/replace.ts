@@ -107,17 +107,15 @@ export async function replace(update: Update, { from, version: to }: Tried): Pro
   const runs = runningSvc(dataDir) !== undefined || keeper.isService;
   const active = await activePlugins(dataDir);
   const record: UpdateRecord = {
-    ...{
-      id: randomUUID(),
-      state: 'trial',
-      from,
-      to,
-      dataDir,
-      beganAt: Date.now(),
-      deadlineMs,
-      holdMs,
-      starts: 0,
-    },
+    id: randomUUID(),
+    state: 'trial',
+    from,
+    to,
+    dataDir,
+    beganAt: Date.now(),
+    deadlineMs,
+    holdMs,
+    starts: 0,
     ...(restore !== undefined && { restore }),
   };
   writeRecord(program, record);

@@ -31,8 +31,8 @@ export interface ThreadSetup {
 }
 
 export interface ThreadService {
-  // oxlint-disable-next-line typescript/no-explicit-any -- each method says what it takes; the caller is the plugin itself
   readonly methods: Readonly<
+    // oxlint-disable-next-line typescript/no-explicit-any -- each method says what it takes; the caller is the plugin itself
     Record<string, (input: any, call: { readonly signal: AbortSignal }) => unknown>
   >;
   /** Called once, after the last call has ended. */

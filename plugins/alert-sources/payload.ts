@@ -15,36 +15,30 @@ const mostAlerts = 2_000;
 const most = { labels: 64, annotations: 32, name: 200, value: 1_000, annotation: 4_000 };
 
 const severities: Readonly<Record<string, Severity>> = {
-  ...{
-    critical: 'critical',
-    page: 'critical',
-    emergency: 'critical',
-    disaster: 'critical',
-    fatal: 'critical',
-    error: 'critical',
-    high: 'critical',
-    p1: 'critical',
-  },
-  ...{
-    warning: 'warning',
-    warn: 'warning',
-    medium: 'warning',
-    major: 'warning',
-    ticket: 'warning',
-    p2: 'warning',
-    p3: 'warning',
-  },
-  ...{
-    info: 'info',
-    informational: 'info',
-    information: 'info',
-    notice: 'info',
-    low: 'info',
-    minor: 'info',
-    none: 'info',
-    p4: 'info',
-    p5: 'info',
-  },
+  critical: 'critical',
+  page: 'critical',
+  emergency: 'critical',
+  disaster: 'critical',
+  fatal: 'critical',
+  error: 'critical',
+  high: 'critical',
+  p1: 'critical',
+  warning: 'warning',
+  warn: 'warning',
+  medium: 'warning',
+  major: 'warning',
+  ticket: 'warning',
+  p2: 'warning',
+  p3: 'warning',
+  info: 'info',
+  informational: 'info',
+  information: 'info',
+  notice: 'info',
+  low: 'info',
+  minor: 'info',
+  none: 'info',
+  p4: 'info',
+  p5: 'info',
 };
 
 /** Addresses beside the annotations, where Alertmanager and Grafana put them. */
@@ -96,11 +90,14 @@ function alertOf(alert: unknown, byDefault: Severity): ToldAlert | undefined {
       : {};
   const runbook = given['runbook_url'];
   return {
-    ...{ name, labels, fires: alert['status'] === 'firing' },
+    name,
+    labels,
+    fires: alert['status'] === 'firing',
     severity: severities[(labels['severity'] ?? '').toLowerCase()] ?? byDefault,
     annotations: { ...Object.fromEntries(addresses), ...values, ...given },
     runbook_url: isAddress(runbook) ? runbook : '',
-    ...{ startsAt: timeOf(alert['startsAt']), endsAt: timeOf(alert['endsAt']) },
+    startsAt: timeOf(alert['startsAt']),
+    endsAt: timeOf(alert['endsAt']),
   };
 }
 

@@ -239,20 +239,14 @@ const fieldsOf = (
 });
 
 const shownOf = (row: SourceRow): Shown => ({
-  ...{
-    id: row.id,
-    key: row.key,
-    dimensions: JSON.parse(row.dimensions) as string[],
-    default_severity: row.default_severity,
-  },
-  ...{
-    unheard_after: formatDuration(row.unheard_ms),
-    signing_secret: row.signing_secret === null ? null : mask,
-    signed: row.signing_secret !== null,
-  },
-  ...{
-    enabled: row.enabled === 1,
-    created_at: timestamp(row.created_at),
-    updated_at: timestamp(row.updated_at),
-  },
+  id: row.id,
+  key: row.key,
+  dimensions: JSON.parse(row.dimensions) as string[],
+  default_severity: row.default_severity,
+  unheard_after: formatDuration(row.unheard_ms),
+  signing_secret: row.signing_secret === null ? null : mask,
+  signed: row.signing_secret !== null,
+  enabled: row.enabled === 1,
+  created_at: timestamp(row.created_at),
+  updated_at: timestamp(row.updated_at),
 });

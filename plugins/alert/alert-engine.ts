@@ -97,7 +97,10 @@ export class AlertEngine {
     const planOf = this.#planOf;
     const families = new Families(parts.book, planOf);
     this.#ledger = new Ledger({
-      ...{ tables, clock, log, outbox: ctx.outbox },
+      tables,
+      clock,
+      log,
+      outbox: ctx.outbox,
       familyOf: (incident) => families.of(incident),
       changed: (incidents, types) => this.#publish(incidents, types),
     });
@@ -112,19 +115,19 @@ export class AlertEngine {
     const within = withinScope(scope);
     const backEnds = this.#backEnds(within);
     const alerts = new AlertSeries({
-      ...{ within, log, ledger: this.#ledger },
+      within,
+      log,
+      ledger: this.#ledger,
       store: services.maybe(MetricsIngest),
       lost: (samples) => this.#counters.seriesLost(samples),
     });
     this.#evaluator = new Evaluator({
-      ...{
-        clock,
-        log,
-        backEnds,
-        ledger: this.#ledger,
-        timeline: this.#timeline,
-        counters: this.#counters,
-      },
+      clock,
+      log,
+      backEnds,
+      ledger: this.#ledger,
+      timeline: this.#timeline,
+      counters: this.#counters,
       book: parts.book,
       planOf,
       render: parts.render,
@@ -135,7 +138,8 @@ export class AlertEngine {
       gateInputs: () => this.#gateInputs(),
     });
     this.#instances = new InstanceReader({
-      ...{ tables, ledger: this.#ledger },
+      tables,
+      ledger: this.#ledger,
       staleOf: (ruleId) => (isOfSource(ruleId) ? new Map() : this.#evaluator.stale.of(ruleId)),
       silencedBy: (one) => this.#silences.covering(one, clock.now()),
     });
@@ -244,15 +248,13 @@ export class AlertEngine {
   #provideServices(): void {
     const { services, extend, skills, clock, ids } = this.#ctx;
     const backgrounds = new Backgrounds({
-      ...{
-        clock,
-        log: this.#ctx.log,
-        ledger: this.#ledger,
-        store: this.#incidents,
-        book: this.#parts.book,
-        metrics: this.#metrics,
-        planOf: this.#planOf,
-      },
+      clock,
+      log: this.#ctx.log,
+      ledger: this.#ledger,
+      store: this.#incidents,
+      book: this.#parts.book,
+      metrics: this.#metrics,
+      planOf: this.#planOf,
       instances: this.#instances,
       silencedBy: (one) => this.#silences.covering(one, clock.now()),
     });
@@ -324,13 +326,11 @@ export class AlertEngine {
       ...operationRoutes(operations),
       ...silenceRoutes(this.#silences),
       ...runtimeRoutes({
-        ...{
-          backEnds,
-          book,
-          evaluator: this.#evaluator,
-          counters: this.#counters,
-          ledger: this.#ledger,
-        },
+        backEnds,
+        book,
+        evaluator: this.#evaluator,
+        counters: this.#counters,
+        ledger: this.#ledger,
         intervalMs: () => this.#milliseconds('alert.eval_interval'),
         cooldownMs: () => this.#milliseconds('alert.cooldown'),
       }),

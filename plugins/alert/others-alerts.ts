@@ -53,7 +53,11 @@ export class OthersAlertBook implements OthersAlerts {
     this.#parts = parts;
     this.#startedAt = parts.clock.monotonic();
     this.#findings = new Findings({
-      ...{ ledger, log, gateInputs, isCurrent: () => true, now: () => timeline.look() },
+      ledger,
+      log,
+      gateInputs,
+      isCurrent: () => true,
+      now: () => timeline.look(),
       // They stand in the store of their own system.
       alerts: { update: () => Promise.resolve(), hasSeries: () => false },
       render: (rule, { labels }) =>
@@ -178,16 +182,14 @@ export class OthersAlertBook implements OthersAlerts {
       byRule(placed).map((ofOne) => {
         const over = new Set(ofOne.map(({ row }) => row.key).filter((key) => !burns.has(key)));
         const finding: Finding = {
-          ...{
-            rule: ofOne[0]!.rule,
-            plan,
-            slot,
-            at: timeline.steady(slot),
-            continuous: true,
-            pausedMs: 0,
-            stale: new Map(),
-            ending,
-          },
+          rule: ofOne[0]!.rule,
+          plan,
+          slot,
+          at: timeline.steady(slot),
+          continuous: true,
+          pausedMs: 0,
+          stale: new Map(),
+          ending,
           rows: [
             new Map(ofOne.filter(({ row }) => burns.has(row.key)).map(({ row }) => [row.key, row])),
           ],

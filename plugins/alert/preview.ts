@@ -78,14 +78,12 @@ export class Preview {
       last_fire_at: at(run.lastFiredAt),
       series,
       series_left_out: leftOut,
-      firings: run.firings
-        .slice(0, mostShown)
-        .map(({ key, at: firedAt, clearedAt, value }) => ({
-          dedupe_key: key,
-          fired_at: timestamp(firedAt),
-          cleared_at: at(clearedAt ?? undefined),
-          value,
-        })),
+      firings: run.firings.slice(0, mostShown).map(({ key, at: firedAt, clearedAt, value }) => ({
+        dedupe_key: key,
+        fired_at: timestamp(firedAt),
+        cleared_at: at(clearedAt ?? undefined),
+        value,
+      })),
       threshold: plan.legs.find(({ threshold }) => threshold !== undefined)?.threshold ?? null,
       eta_at: await firstEta(plan, window, questions),
       query: plan.legs[0]!.query,

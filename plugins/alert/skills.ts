@@ -185,14 +185,12 @@ async function notify(
   if (unknown.length > 0) {
     throw new SvcError('not_found', `there is no channel ${unknown.join(', ')}`);
   }
-  await dispatcher
-    .get()
-    .accept({
-      id: `incident-${id}-asked-${ids.uuid()}`,
-      kind: 'firing',
-      fire_seq: incident.event_count,
-      incident,
-      pins: channels,
-    });
+  await dispatcher.get().accept({
+    id: `incident-${id}-asked-${ids.uuid()}`,
+    kind: 'firing',
+    fire_seq: incident.event_count,
+    incident,
+    pins: channels,
+  });
   return { accepted: true, channels };
 }

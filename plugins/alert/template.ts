@@ -149,7 +149,12 @@ const labelSnapshot = (
   labels: LabelRecord,
   { value, histogram }: { readonly value: number; readonly histogram: NativeHistogram | undefined },
 ): Snapshot => ({
-  ...{ rule_key, rule_name: name, severity, scope_type, labels, value },
+  rule_key,
+  rule_name: name,
+  severity,
+  scope_type,
+  labels,
+  value,
   ...(histogram && { histogram }),
   scope_id: '',
   fired_at: '',

@@ -196,7 +196,11 @@ const header = (
   description: string,
   schema: Schema = { type: 'string' },
 ): Parameter => ({
-  ...{ name, in: 'header', required: false, description, schema },
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema,
 });
 const idempotencyKey: Schema = {
   type: 'string',

@@ -79,13 +79,13 @@ const Item = Type.Object({
   finished_at: orNull(Instant),
 });
 const Signature = Type.Object({
-  ...{
-    user_id: Type.Integer(),
-    name: Type.String(),
-    decision: Type.Enum(['approved', 'denied']),
-    comment: Type.String(),
-  },
-  ...{ args_sha256: Digest, method: Type.Enum(['session', 'chat']), at: Instant },
+  user_id: Type.Integer(),
+  name: Type.String(),
+  decision: Type.Enum(['approved', 'denied']),
+  comment: Type.String(),
+  args_sha256: Digest,
+  method: Type.Enum(['session', 'chat']),
+  at: Instant,
 });
 const Detail = Type.Object({ ...Item.properties, signatures: Type.Array(Signature) });
 const Filter = Type.Object({

@@ -209,12 +209,10 @@ export class Book implements ApprovalBook {
         class: row.class,
         source: row.target_kind === 'device' ? 'edge' : 'manager',
       },
-      ...{
-        origin: origins[row.owner_kind],
-        persona,
-        tainted: true,
-        args: JSON.parse(row.args) as Record<string, unknown>,
-      },
+      origin: origins[row.owner_kind],
+      persona,
+      tainted: true,
+      args: JSON.parse(row.args) as Record<string, unknown>,
     });
     if (answer.verdict === 'refused') {
       return answer.message;
@@ -255,40 +253,37 @@ export class Book implements ApprovalBook {
     const { owner, target, requested_by: by, persona } = ask;
     const now = clock.now();
     return {
-      ...{
-        id: ids.uuid(),
-        owner_kind: owner.kind,
-        owner_ref: owner.ref,
-        session_id: owner.session_id ?? null,
-        tool_call_id: owner.tool_call_id ?? null,
-      },
-      ...{
-        tool: ask.tool,
-        class: ask.class,
-        signatures: ask.signatures,
-        args: canonical(ask.args),
-        args_sha256: digestOf(ask),
-        rendered: ask.rendered,
-      },
-      ...{ target_kind: target.kind, target_id: target.id ?? null, target_name: target.name },
+      id: ids.uuid(),
+      owner_kind: owner.kind,
+      owner_ref: owner.ref,
+      session_id: owner.session_id ?? null,
+      tool_call_id: owner.tool_call_id ?? null,
+      tool: ask.tool,
+      class: ask.class,
+      signatures: ask.signatures,
+      args: canonical(ask.args),
+      args_sha256: digestOf(ask),
+      rendered: ask.rendered,
+      target_kind: target.kind,
+      target_id: target.id ?? null,
+      target_name: target.name,
       persona: persona ?? null,
       persona_version:
         (persona !== undefined && personas.available && personas.get().find(persona)?.version) ||
         null,
-      ...{
-        requester_kind: by.kind,
-        requester_id: by.id,
-        requester_name: by.name,
-        requester_role: by.role,
-      },
-      ...{ status: 'pending', reason: null, evidence_id: null, process: null },
-      ...{
-        created_at: now,
-        expires_at: now + lifeMs[ask.signatures],
-        decided_at: null,
-        begun_at: null,
-        finished_at: null,
-      },
+      requester_kind: by.kind,
+      requester_id: by.id,
+      requester_name: by.name,
+      requester_role: by.role,
+      status: 'pending',
+      reason: null,
+      evidence_id: null,
+      process: null,
+      created_at: now,
+      expires_at: now + lifeMs[ask.signatures],
+      decided_at: null,
+      begun_at: null,
+      finished_at: null,
     };
   }
 }

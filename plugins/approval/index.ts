@@ -44,18 +44,16 @@ export default definePlugin({
     const telling = new Telling({ notices: services.maybe(Notices), settings, log });
     const process = String(services.use(BuildInfo).startedAt);
     const book = new Book({
-      ...{
-        tables,
-        directory,
-        signers,
-        viewerOf,
-        clock,
-        ids,
-        process,
-        settled,
-        gate: services.use(Gate),
-        personas: services.maybe(Personas),
-      },
+      tables,
+      directory,
+      signers,
+      viewerOf,
+      clock,
+      ids,
+      process,
+      settled,
+      gate: services.use(Gate),
+      personas: services.maybe(Personas),
       requested(row) {
         ctx.events.emit(ApprovalRequested, approvalOf(row));
         ctx.scope.task(`tell of approval ${row.id}`, () => telling.tell(row));

@@ -118,15 +118,13 @@ export class Telling {
       `svc approval sign ${row.id}`,
     ];
     try {
-      await notices
-        .get()
-        .say({
-          id: `approval.${row.id}`,
-          title: `Approval wanted: ${rendered}`,
-          lines,
-          path: `/ui/approvals/${row.id}`,
-          channels,
-        });
+      await notices.get().say({
+        id: `approval.${row.id}`,
+        title: `Approval wanted: ${rendered}`,
+        lines,
+        path: `/ui/approvals/${row.id}`,
+        channels,
+      });
     } catch (error) {
       log.warn(
         { event: 'approval.not_told', approval_id: row.id, cause: messageOf(error) },

@@ -26,7 +26,9 @@ const mostRead = 2_000;
 /** What was changed here: the first question about anything that has begun to fail. */
 export const changeSkills = (store: Store, clock: Clock): readonly ToolSkill[] => [
   toolSkill({
-    ...{ scope: 'manager', class: 'safe', tier: 'core' },
+    scope: 'manager',
+    class: 'safe',
+    tier: 'core',
     key: 'changes_list',
     name: 'What changed',
     description:
@@ -69,14 +71,12 @@ async function changes(
           resource_id: id,
           changes: change,
         }) => ({
-          ...{
-            at,
-            action,
-            resource_type: type,
-            resource_id: id,
-            by: actor.name ?? actor.id,
-            by_kind: actor.type,
-          },
+          at,
+          action,
+          resource_type: type,
+          resource_id: id,
+          by: actor.name ?? actor.id,
+          by_kind: actor.type,
           ...(seesAll && { after: change?.after ?? null }),
         }),
       ),
@@ -113,7 +113,11 @@ function entryOf({
   const [before, after] = [fieldsOf(change?.before), fieldsOf(change?.after)];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return {
-    ...{ seq: id, at: Date.parse(at), action, resource_type, resource_id },
+    seq: id,
+    at: Date.parse(at),
+    action,
+    resource_type,
+    resource_id,
     actor: { type: actor.type, id: actor.id, name: actor.name ?? actor.email ?? actor.id },
     fields: names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])),
   };

@@ -96,7 +96,10 @@ function changeOf(entry: AuditEntry): readonly ChangeDraft[] {
   return [
     {
       ref: `audit:${seq}`,
-      ...{ at, kind: kindOf(action, type), source: 'audit', actor: actor.name },
+      at,
+      kind: kindOf(action, type),
+      source: 'audit',
+      actor: actor.name,
       summary: `${done} by ${actor.name}${named}`,
       ...(type === 'device' && id !== null && { device_id: id }),
       ...(type === 'edge' && id !== null && { edge_id: id }),

@@ -108,16 +108,12 @@ export const changeRoutes = (
     async handle({ query: { kind, device_id: device, service, from, to, q }, page, principal }) {
       const { items, ...rest } = await feed.page(
         {
-          ...{
-            kinds: kind?.split(',') as ChangeKind[] | undefined,
-            device_id: device?.toString(),
-            service,
-            q,
-          },
-          ...{
-            from: from === undefined ? undefined : Date.parse(from),
-            to: to === undefined ? undefined : Date.parse(to),
-          },
+          kinds: kind?.split(',') as ChangeKind[] | undefined,
+          device_id: device?.toString(),
+          service,
+          q,
+          from: from === undefined ? undefined : Date.parse(from),
+          to: to === undefined ? undefined : Date.parse(to),
         },
         page,
         await seenBy(principal),
@@ -140,16 +136,14 @@ export const changeRoutes = (
       assertOfSeen(body.device_id, await seenBy(principal));
       const device = principal.kind === 'edge' ? principal.device : body.device_id?.toString();
       const change = await feed.post({
-        ...{
-          ref: `post:${ids.uuid()}`,
-          at: timeOf(body.at, clock.now()),
-          kind,
-          source: 'api',
-          summary,
-          service,
-          link,
-          device_id: device,
-        },
+        ref: `post:${ids.uuid()}`,
+        at: timeOf(body.at, clock.now()),
+        kind,
+        source: 'api',
+        summary,
+        service,
+        link,
+        device_id: device,
         actor: principal.name ?? principal.email ?? `${principal.kind} ${principal.id}`,
         labels: { ...labels, ...(version !== undefined && { version }) },
       });
@@ -198,11 +192,15 @@ export const shownChange = ({
   labels,
   ...rest
 }: Change): Static<typeof ChangeItem> => ({
-  ...{ id, at: timestamp(at), kind, source, summary },
-  ...{
-    actor: rest.actor ?? null,
-    device_id: rest.device_id ?? null,
-    edge_id: rest.edge_id ?? null,
-  },
-  ...{ service: rest.service ?? null, link: rest.link ?? null, labels: { ...labels } },
+  id,
+  at: timestamp(at),
+  kind,
+  source,
+  summary,
+  actor: rest.actor ?? null,
+  device_id: rest.device_id ?? null,
+  edge_id: rest.edge_id ?? null,
+  service: rest.service ?? null,
+  link: rest.link ?? null,
+  labels: { ...labels },
 });

@@ -43,7 +43,8 @@ export default definePlugin({
     const { clock, events, ids, log, metrics, scope, services, settings } = ctx;
     const noted = metrics.counter('noted_total', 'Changes that came into the feed.', ['kind']);
     const feed = new Feed({
-      ...{ tables: ctx.db<ChangeTables>(), clock },
+      tables: ctx.db<ChangeTables>(),
+      clock,
       noted: (change) => {
         noted.add(1, { kind: change.kind });
         events.emit(ChangeNoted, change);
@@ -54,14 +55,12 @@ export default definePlugin({
     const entries = services.maybe(Entries);
     const audit = new AuditChanges({ entries, feed, log });
     const watched = {
-      ...{
-        feed,
-        fleet,
-        log,
-        metrics: services.maybe(Metrics),
-        plugins: services.use(Plugins),
-        build: services.use(BuildInfo),
-      },
+      feed,
+      fleet,
+      log,
+      metrics: services.maybe(Metrics),
+      plugins: services.use(Plugins),
+      build: services.use(BuildInfo),
       now: () => clock.now(),
     };
 
@@ -98,7 +97,10 @@ const feedSkill = (feed: Feed, clock: Clock, sees: SeenBy): ToolSkill =>
     name: 'Feed of changes',
     description:
       'Deploys, rule and setting edits, upgrades, reboots, restarts and replaced certificates within a window, newest first, by device or service.',
-    ...{ scope: 'manager', class: 'safe', tier: 'core', devices: 'narrowed' },
+    scope: 'manager',
+    class: 'safe',
+    tier: 'core',
+    devices: 'narrowed',
     params: Type.Object({
       kinds: Type.Optional(Type.Array(Type.Enum([...changeKinds]), { maxItems: 12 })),
       device_id: Type.Optional(Type.Integer({ minimum: 1 })),

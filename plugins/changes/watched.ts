@@ -56,13 +56,11 @@ const agents: Watch = {
     return was === version
       ? undefined
       : {
-          ...{
-            at: now,
-            kind: 'upgrade',
-            source: 'edge',
-            edge_id: key,
-            summary: `agent ${name} runs ${version}, before ${was}`,
-          },
+          at: now,
+          kind: 'upgrade',
+          source: 'edge',
+          edge_id: key,
+          summary: `agent ${name} runs ${version}, before ${was}`,
           ...(device !== null && { device_id: String(device) }),
         };
   },
@@ -104,12 +102,10 @@ const certificates: Watch = {
     return Math.abs(Number(after) - Number(before)) < hourSeconds
       ? undefined
       : {
-          ...{
-            at: now,
-            kind: 'certificate',
-            source: 'metrics',
-            summary: `certificate of ${instance} was replaced; it ends ${day(after)}, the one before ${day(before)}`,
-          },
+          at: now,
+          kind: 'certificate',
+          source: 'metrics',
+          summary: `certificate of ${instance} was replaced; it ends ${day(after)}, the one before ${day(before)}`,
           ...(device !== '' && { device_id: device }),
           labels: { instance },
         };

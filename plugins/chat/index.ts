@@ -58,7 +58,14 @@ export default definePlugin({
     const process = `${build.startedAt}`;
     const runs = new Runs({
       ports: {
-        ...{ runs: runStore, sessions: store, clock, ids, log, models, personas, registry },
+        runs: runStore,
+        sessions: store,
+        clock,
+        ids,
+        log,
+        models,
+        personas,
+        registry,
         runner: ctx.services.use(SkillRunner),
         approvals: ctx.services.maybe(approvals),
         reachable: async ({ target }) =>

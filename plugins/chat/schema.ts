@@ -138,7 +138,11 @@ export const shownSession = ({
   user_id,
   ...row
 }: SessionRow) => ({
-  ...{ id, title, agent, related_incident_id, user_id },
+  id,
+  title,
+  agent,
+  related_incident_id,
+  user_id,
   tags: JSON.parse(tags) as string[],
   created_at: timestamp(row.created_at),
   updated_at: timestamp(row.updated_at),
@@ -166,7 +170,11 @@ export const shownRun = ({
   created_at: created,
   ended_at: ended,
 }: RunRow) => ({
-  ...{ run_id: id, session_id, agent, state, finish_reason },
+  run_id: id,
+  session_id,
+  agent,
+  state,
+  finish_reason,
   created_at: timestamp(created),
   ended_at: at(ended),
 });

@@ -135,14 +135,16 @@ export class Sessions {
         throw missing(session.id);
       }
       await this.#store.insertMessage({
-        ...{
-          session_id: session.id,
-          run_id: run,
-          role: 'user',
-          content,
-          created_at: this.#clock.now(),
-        },
-        ...{ agent: null, model: null, tool_calls: '[]', usage: null, finish_reason: null },
+        session_id: session.id,
+        run_id: run,
+        role: 'user',
+        content,
+        created_at: this.#clock.now(),
+        agent: null,
+        model: null,
+        tool_calls: '[]',
+        usage: null,
+        finish_reason: null,
       });
       if (session.titled === 0 && session.title === untitled) {
         await this.#store.update(session.id, {

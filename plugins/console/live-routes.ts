@@ -90,7 +90,11 @@ export const liveRoutes = (
     handle: ({ principal }) => ({
       rooms: roomsFor(principal, catalogue),
       pages: pages.list().map(({ id, pluginId, value: { path, nav, module } }) => ({
-        ...{ id, path, nav, plugin: pluginId, script: address(module.entry) },
+        id,
+        path,
+        nav,
+        plugin: pluginId,
+        script: address(module.entry),
         ...(module.style !== undefined && { style: address(module.style) }),
       })),
       cards: cards.list().map(({ id, pluginId, value }) => ({ ...value, id, plugin: pluginId })),

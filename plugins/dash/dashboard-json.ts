@@ -75,12 +75,10 @@ function panelJson(
     : { type: 'prometheus', uid: metricsUid };
   const factor = factors[unit];
   const target = {
-    ...{
-      refId: 'A',
-      datasource,
-      expr: factor === undefined ? query : `(${query})${factor}`,
-      legendFormat: legend === '' ? '__auto' : legend,
-    },
+    refId: 'A',
+    datasource,
+    expr: factor === undefined ? query : `(${query})${factor}`,
+    legendFormat: legend === '' ? '__auto' : legend,
     ...(isLogs
       ? { queryType: 'range' }
       : type === 'timeseries'
@@ -90,7 +88,12 @@ function panelJson(
   const steps =
     thresholds[0]?.value === null ? thresholds : [{ value: null, state: 'ok' }, ...thresholds];
   return {
-    ...{ id, type, title, datasource, gridPos: { x, y, w, h }, targets: [target] },
+    id,
+    type,
+    title,
+    datasource,
+    gridPos: { x, y, w, h },
+    targets: [target],
     ...(!isLogs && {
       fieldConfig: {
         defaults: {
@@ -126,21 +129,17 @@ function variableJson({
   switch (type) {
     case 'query':
       return {
-        ...{
-          ...head,
-          type,
-          datasource: { type: 'prometheus', uid: metricsUid },
-          query: { query, refId: name },
-          definition: query,
-          refresh: 2,
-          sort: 1,
-        },
-        ...{
-          multi,
-          includeAll: all,
-          ...current,
-          ...(regex !== undefined && { regex: `/${regex}/` }),
-        },
+        ...head,
+        type,
+        datasource: { type: 'prometheus', uid: metricsUid },
+        query: { query, refId: name },
+        definition: query,
+        refresh: 2,
+        sort: 1,
+        multi,
+        includeAll: all,
+        ...current,
+        ...(regex !== undefined && { regex: `/${regex}/` }),
       };
     case 'custom':
     case 'interval': {

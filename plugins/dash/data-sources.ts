@@ -24,13 +24,11 @@ export function dataSources(base: string, serving: Serving): readonly DataSource
   const header = { httpHeaderName1: 'Authorization' };
   const sources: (DataSource | false)[] = [
     serving.metrics && {
-      ...{
-        ...common,
-        uid: metricsUid,
-        name: 'svc metrics',
-        type: 'prometheus',
-        url: `${base}/prometheus`,
-      },
+      ...common,
+      uid: metricsUid,
+      name: 'svc metrics',
+      type: 'prometheus',
+      url: `${base}/prometheus`,
       jsonData: {
         ...header,
         httpMethod: 'POST',
@@ -39,9 +37,14 @@ export function dataSources(base: string, serving: Serving): readonly DataSource
       },
     },
     serving.logs && {
-      ...{ ...common, uid: logsUid, name: 'svc logs', type: 'loki', url: base },
+      ...common,
+      uid: logsUid,
+      name: 'svc logs',
+      type: 'loki',
+      url: base,
       jsonData: {
-        ...{ ...header, maxLines: 1_000 },
+        ...header,
+        maxLines: 1_000,
         ...(serving.traces && {
           derivedFields: [
             {
@@ -62,7 +65,11 @@ export function dataSources(base: string, serving: Serving): readonly DataSource
       },
     },
     serving.traces && {
-      ...{ ...common, uid: tracesUid, name: 'svc traces', type: 'tempo', url: `${base}/tempo` },
+      ...common,
+      uid: tracesUid,
+      name: 'svc traces',
+      type: 'tempo',
+      url: `${base}/tempo`,
       jsonData: {
         ...header,
         ...(serving.logs && {

@@ -62,12 +62,12 @@ export class Grafana {
     const { url, headers, tls } = this.#address;
     const reply = await this.#parts
       .fetch(`${url}${path}`, {
-        ...{
-          method,
-          headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
-          body: body && JSON.stringify(body),
-        },
-        ...{ timeoutMs: callMs, maxBytes: mostBytes, signal: this.#signal },
+        method,
+        headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+        body: body && JSON.stringify(body),
+        timeoutMs: callMs,
+        maxBytes: mostBytes,
+        signal: this.#signal,
         ...(tls && { tls }),
       })
       .catch((error: unknown) => {

@@ -79,11 +79,10 @@ export default definePlugin({
     };
     ctx.http.routes([
       productTestRoute({
-        ...{
-          path: '/api/v1/integrations/dash/test',
-          summary: 'Test the connection to the Grafana that is set, or to another one',
-        },
-        ...{ action: 'dash:test', ...target },
+        path: '/api/v1/integrations/dash/test',
+        summary: 'Test the connection to the Grafana that is set, or to another one',
+        action: 'dash:test',
+        ...target,
       }),
       syncRoute(async (order, signal) => {
         const trial = trialOf(settings);

@@ -196,7 +196,8 @@ export class Devices {
       await machineStore(tx).forgetMachine({ uuid, key, but: id });
       const row = await devices.update(id, { machine_uuid: uuid, machine_key: key }, now);
       by.note({
-        ...{ resourceType: 'device', resourceId: id },
+        resourceType: 'device',
+        resourceId: id,
         before: {
           watched_by: before,
           machine_uuid: device.machine_uuid,

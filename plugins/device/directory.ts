@@ -109,19 +109,15 @@ export class Directory implements DeviceDirectory {
     const { device, rival, home, reason } = decision;
     const before = await edgeStore(tx).find(edgeId);
     await edgeStore(tx).put({
-      ...{
-        edge_id: edgeId,
-        machine_uuid: machine,
-        machine_key: key ?? null,
-        device_id: home,
-        bound_at: home === null ? null : (before?.bound_at ?? null),
-      },
-      ...{
-        rival_edge_id: rival,
-        rival_device_id: device,
-        rival_since: before?.rival_since ?? this.#clock.now(),
-        reason,
-      },
+      edge_id: edgeId,
+      machine_uuid: machine,
+      machine_key: key ?? null,
+      device_id: home,
+      bound_at: home === null ? null : (before?.bound_at ?? null),
+      rival_edge_id: rival,
+      rival_device_id: device,
+      rival_since: before?.rival_since ?? this.#clock.now(),
+      reason,
     });
     return {
       bound: answerTo(newcomer, decision),
@@ -142,14 +138,15 @@ export class Directory implements DeviceDirectory {
       ? await create(tx, newcomer, now)
       : await update(tx, newcomer, decision, now);
     await edgeStore(tx).put({
-      ...{
-        edge_id: newcomer.edgeId,
-        machine_uuid: newcomer.machine,
-        machine_key: newcomer.key ?? null,
-        device_id: device.id,
-        bound_at: now,
-      },
-      ...{ rival_edge_id: null, rival_device_id: null, rival_since: null, reason: null },
+      edge_id: newcomer.edgeId,
+      machine_uuid: newcomer.machine,
+      machine_key: newcomer.key ?? null,
+      device_id: device.id,
+      bound_at: now,
+      rival_edge_id: null,
+      rival_device_id: null,
+      rival_since: null,
+      reason: null,
     });
     return {
       bound: await bound(tx, device, created),

@@ -17,7 +17,10 @@ export const deviceMention = (devices: Devices): MentionType => ({
       { limit },
     );
     return items.map(({ id, display_name: label, hostname, online }) => ({
-      ...{ type: 'device', id: String(id), label, insert: `@device:${id}` },
+      type: 'device',
+      id: String(id),
+      label,
+      insert: `@device:${id}`,
       subtitle: `${hostname ?? 'no host name'}, ${online ? 'online' : 'offline'}`,
     }));
   },

@@ -21,15 +21,17 @@ export default definePlugin({
     const behind = metrics.gauge('behind_bytes', 'Bytes of log files that are not read yet.');
     const programs = services.maybe(Programs);
     const reader = new Reader(ctx, programs, {
-      ...{ spec, groups: spec.files.map((group) => makeGroup(group, hostname())) },
-      ...{ policy: services.use(LocalPolicy), shipping: services.use(Shipping), folder, from },
-      ...{
-        host: hostname(),
-        startedAt: clock.now(),
-        clock,
-        log,
-        shipped: (lines: number) => shipped.add(lines),
-      },
+      spec,
+      groups: spec.files.map((group) => makeGroup(group, hostname())),
+      policy: services.use(LocalPolicy),
+      shipping: services.use(Shipping),
+      folder,
+      from,
+      host: hostname(),
+      startedAt: clock.now(),
+      clock,
+      log,
+      shipped: (lines: number) => shipped.add(lines),
     });
     scope.defer('log files', () => reader.close());
     scope.interval('read logs', tickMs, async (signal) => {

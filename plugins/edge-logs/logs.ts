@@ -80,13 +80,13 @@ export class Logs {
     const allowed = new AllowedLogs(policy);
     const allows = (path: string): boolean => allowed.has(path);
     const tails = new Tails({
-      ...{
-        times: times.files,
-        mostBytes: spec.max_line_bytes,
-        bytesPerSecond: spec.rate_limit_bytes,
-        mostFiles: spec.max_files,
-      },
-      ...{ monotonic, log, allows },
+      times: times.files,
+      mostBytes: spec.max_line_bytes,
+      bytesPerSecond: spec.rate_limit_bytes,
+      mostFiles: spec.max_files,
+      monotonic,
+      log,
+      allows,
     });
     const discovery = new Discovery({
       tails,
@@ -104,8 +104,12 @@ export class Logs {
     const journal = !(spec.journal.enabled && isJournalAllowed)
       ? undefined
       : new JournalQueue({
-          ...{ spec: spec.journal, host, times: times.journal, mostBytes: spec.max_line_bytes },
-          ...{ cursor: kept?.checkpoint.cursor, since: broken === 'beginning' ? undefined : since },
+          spec: spec.journal,
+          host,
+          times: times.journal,
+          mostBytes: spec.max_line_bytes,
+          cursor: kept?.checkpoint.cursor,
+          since: broken === 'beginning' ? undefined : since,
         });
     const rescanMs = spec.rescan_seconds * 1_000;
     const pump = new Pump(

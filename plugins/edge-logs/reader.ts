@@ -44,12 +44,10 @@ export class Reader {
     const journalctl =
       journal && programs.available ? programs.get().find('journalctl') : undefined;
     if (journal !== undefined && journalctl !== undefined && !this.#ctx.scope.closed) {
-      this.#journal = programs
-        .get()
-        .start(this.#ctx, 'journal', journalctl, {
-          args: () => journal.begin(),
-          output: (chunk) => journal.feed(chunk),
-        });
+      this.#journal = programs.get().start(this.#ctx, 'journal', journalctl, {
+        args: () => journal.begin(),
+        output: (chunk) => journal.feed(chunk),
+      });
     }
   }
 

@@ -69,7 +69,11 @@ export default definePlugin({
     own.forEach((skill) => ctx.extend.contribute(EdgeSkills, skill.key, skill));
 
     const runner = new SkillRunner({
-      ...{ policy, clock, after, log, journal: new SkillLog(join(ctx.dataDir, 'skills.log')) },
+      policy,
+      clock,
+      after,
+      log,
+      journal: new SkillLog(join(ctx.dataDir, 'skills.log')),
       skills: () => skills.list().map(({ value }) => value),
     });
     const methods = [

@@ -26,13 +26,11 @@ export default definePlugin({
     const launcher = settings.get<number>('upgrade.launcher');
     const jobs = new JobFile(ctx.dataDir, log);
     const upgrade = new Upgrade({
-      ...{
-        jobs,
-        clock,
-        log,
-        version: build.version,
-        running: settings.get<string>('upgrade.running'),
-      },
+      jobs,
+      clock,
+      log,
+      version: build.version,
+      running: settings.get<string>('upgrade.running'),
       staging: new Staging(
         dataDir,
         (...program) => programs.get().run(ctx, ...program),

@@ -52,7 +52,13 @@ async function open(ctx: PluginContext) {
   const shipment = await Shipment.open(ctx, credentials, random);
   const later = (label: string, work: () => Promise<void>): void => void scope.task(label, work);
   const supervisor = new Supervisor({
-    ...{ plugins, known: new EdgePlugins(plugins, clock, log), desired, policy, later, clock, log },
+    plugins,
+    known: new EdgePlugins(plugins, clock, log),
+    desired,
+    policy,
+    later,
+    clock,
+    log,
     onHealth: (news) => void link.session?.emit('plugin_health', news),
   });
   const host = new HostReport({
@@ -78,19 +84,17 @@ async function open(ctx: PluginContext) {
   scope.defer('journal', () => journal.close());
 
   const link: Link = new Link({
-    ...{
-      credentials,
-      machine,
-      desired,
-      journal,
-      sweeper,
-      random,
-      scope,
-      ids,
-      clock,
-      log,
-      version: build.version,
-    },
+    credentials,
+    machine,
+    desired,
+    journal,
+    sweeper,
+    random,
+    scope,
+    ids,
+    clock,
+    log,
+    version: build.version,
     handlers: new Handlers(ctx.extend.open(EdgeMethods), ctx.extend.open(EdgeStreams), policy),
     onUp() {
       host.forget();

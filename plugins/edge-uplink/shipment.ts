@@ -39,7 +39,12 @@ export class Shipment {
     this.#couriers = lanes.map(
       (lane) =>
         new Courier({
-          ...{ lane, buffer, clock, scope, log, random },
+          lane,
+          buffer,
+          clock,
+          scope,
+          log,
+          random,
           send: (next, signal) =>
             lane === 'events' ? this.#report(next, signal) : this.#push(next, signal),
         }),

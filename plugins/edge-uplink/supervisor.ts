@@ -243,21 +243,17 @@ export class Supervisor {
     let standing = this.#standings.get(name);
     if (!standing) {
       standing = {
-        ...{
-          restarts: 0,
-          failures: 0,
-          retryAt: undefined,
-          upSince: undefined,
-          generation: undefined,
-        },
-        ...{
-          reported: undefined,
-          reportedAt: 0,
-          samples: 0,
-          lastError: null,
-          refusal: undefined,
-          switching: false,
-        },
+        restarts: 0,
+        failures: 0,
+        retryAt: undefined,
+        upSince: undefined,
+        generation: undefined,
+        reported: undefined,
+        reportedAt: 0,
+        samples: 0,
+        lastError: null,
+        refusal: undefined,
+        switching: false,
       };
       this.#standings.set(name, standing);
     }

@@ -54,7 +54,15 @@ export function openBase(ctx: PluginContext): Base {
   const events = new EdgeEvents(ctx.events);
   const own = new AsyncResource('svc.edge');
   return {
-    ...{ tables, events, secrets, settings, clock, ids, log, build, managerVersion: build.version },
+    tables,
+    events,
+    secrets,
+    settings,
+    clock,
+    ids,
+    log,
+    build,
+    managerVersion: build.version,
     edgeTable: new EdgeTable({ tables, secrets, events }),
     devices: ctx.services.maybe(defineService<DeviceDirectory>('device.directory')),
     scopes: ctx.services.maybe(DeviceScopes),

@@ -119,19 +119,17 @@ export class Edges {
     }
     const now = clock.now();
     const row = await edgeStore(tx).insert({
-      ...{
-        name: name.trim(),
-        description,
-        labels: JSON.stringify(labels),
-        access_key: makeCredentials(ids).access_key,
-        created_by: createdBy,
-      },
-      ...{
-        enrolment_id: enrolment?.id ?? null,
-        enrolled_machine: enrolment?.machine ?? null,
-        machine_key: enrolment?.machineKey ?? null,
-      },
-      ...{ takes_device: enrolment?.takesDevice ?? null, created_at: now, updated_at: now },
+      name: name.trim(),
+      description,
+      labels: JSON.stringify(labels),
+      access_key: makeCredentials(ids).access_key,
+      created_by: createdBy,
+      enrolment_id: enrolment?.id ?? null,
+      enrolled_machine: enrolment?.machine ?? null,
+      machine_key: enrolment?.machineKey ?? null,
+      takes_device: enrolment?.takesDevice ?? null,
+      created_at: now,
+      updated_at: now,
     });
     return { row, secretKey: await edgeSecrets.issue(tx, row.id, 1) };
   }

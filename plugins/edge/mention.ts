@@ -21,7 +21,10 @@ export const edgeMention = (
       name.toLowerCase().includes(wanted) || String(id) === wanted;
     const found = fleet.list().filter((edge) => isOf(edge, seen) && fits(edge));
     return found.slice(0, limit).map(({ id, name, status, agent_version: version }) => ({
-      ...{ type: 'edge', id: String(id), label: name, insert: `@edge:${id}` },
+      type: 'edge',
+      id: String(id),
+      label: name,
+      insert: `@edge:${id}`,
       subtitle: version === null ? status : `${status}, agent ${version}`,
     }));
   },

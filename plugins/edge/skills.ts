@@ -176,19 +176,18 @@ export class RemoteSkills implements FleetSkills {
     await tables.write(async (tx) => {
       if (trail.available) {
         await trail.get().append(tx, {
-          ...{
-            occurredAt: clock.now(),
-            principal,
-            ip: '',
-            userAgent: '',
-            action,
-            status,
-            httpStatus: 0,
-            error,
-            requestId: id,
-            before: null,
-          },
-          ...{ resourceType: 'edge', resourceId: String(edgeId) },
+          occurredAt: clock.now(),
+          principal,
+          ip: '',
+          userAgent: '',
+          action,
+          status,
+          httpStatus: 0,
+          error,
+          requestId: id,
+          before: null,
+          resourceType: 'edge',
+          resourceId: String(edgeId),
           after: {
             skill: key,
             device_id: fleet.get(edgeId)?.device_id ?? null,

@@ -120,7 +120,8 @@ export class Gate implements GateContract {
       return undefined;
     }
     return {
-      ...{ role: person.role, sees: textOf(person.selectors) },
+      role: person.role,
+      sees: textOf(person.selectors),
       holds: (action) =>
         person.grants.some((grant) => covers(grant, action)) &&
         (kind === 'user' || granted(action)),

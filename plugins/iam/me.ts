@@ -60,9 +60,16 @@ const withoutAccount = ({
   role,
   grants,
 }: Principal): Static<typeof Me> => ({
-  ...{ kind, id, email: email ?? null, display_name: name, role, status: 'active' },
+  kind,
+  id,
+  email: email ?? null,
+  display_name: name,
+  role,
+  status: 'active',
   memberships: [],
   grants: [...grants],
   device_selectors: null,
-  ...{ created_at: null, updated_at: null, last_login_at: null },
+  created_at: null,
+  updated_at: null,
+  last_login_at: null,
 });

@@ -19,7 +19,11 @@ export const shownUser = ({
   updated_at,
   last_login_at,
 }: UserRow): Static<typeof User> => ({
-  ...{ id, email, display_name, role, status },
+  id,
+  email,
+  display_name,
+  role,
+  status,
   created_at: timestamp(created_at),
   updated_at: timestamp(updated_at),
   last_login_at: instant(last_login_at),
@@ -34,7 +38,11 @@ export const shownOrg = ({
   created_at,
   updated_at,
 }: OrgRow): Static<typeof Org> => ({
-  ...{ id, name, description, parent_id, device_selector },
+  id,
+  name,
+  description,
+  parent_id,
+  device_selector,
   created_at: timestamp(created_at),
   updated_at: timestamp(updated_at),
 });
@@ -47,7 +55,10 @@ export const shownRole = ({
   created_at,
   updated_at,
 }: KnownRole): Static<typeof Role> => ({
-  ...{ name, description, grants: [...grants], builtin },
+  name,
+  description,
+  grants: [...grants],
+  builtin,
   created_at: instant(created_at),
   updated_at: instant(updated_at),
 });

@@ -90,14 +90,16 @@ export class Users {
       const now = clock.now();
       const display_name = user.display_name.trim() || email.slice(0, email.indexOf('@'));
       const row = await store.insert({
-        ...{ email, display_name, role: user.role, status: 'active', password_hash },
-        ...{
-          created_by: createdBy ?? null,
-          created_at: now,
-          updated_at: now,
-          last_login_at: null,
-          deleted_at: null,
-        },
+        email,
+        display_name,
+        role: user.role,
+        status: 'active',
+        password_hash,
+        created_by: createdBy ?? null,
+        created_at: now,
+        updated_at: now,
+        last_login_at: null,
+        deleted_at: null,
       });
       await memberStore(tx).insert(defaultOrg, row.id, 'member');
       await along(row);

@@ -133,20 +133,16 @@ function eventsOf(payload: Json): readonly ImEvent[] {
   const kind = textOf(payload['msgtype']);
   return [
     {
-      ...{
-        kind: 'message',
-        key,
-        sender,
-        sender_name: textOf(payload['senderNick']) || sender,
-        conversation,
-        direct,
-        thread: `${conversation}:`,
-      },
-      ...{
-        replies_to: [],
-        text: textOf(objectOf(payload['text'])['content'], 40_000).trim(),
-        has_media: kind !== 'text',
-      },
+      kind: 'message',
+      key,
+      sender,
+      sender_name: textOf(payload['senderNick']) || sender,
+      conversation,
+      direct,
+      thread: `${conversation}:`,
+      replies_to: [],
+      text: textOf(objectOf(payload['text'])['content'], 40_000).trim(),
+      has_media: kind !== 'text',
       reply: direct ? { person: sender } : { conversation },
     },
   ];

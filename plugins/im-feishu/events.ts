@@ -42,26 +42,17 @@ function written(key: string, event: Json): ImEvent | undefined {
   const names = mentions.map((each) => [textOf(each['key']), textOf(each['name'])] as const);
   const open = textOf(objectOf(sender['sender_id'])['open_id']);
   return {
-    ...{
-      kind: 'message',
-      key,
-      sender: open,
-      sender_name: open,
-      conversation: chat,
-      direct,
-      thread: `${chat}:${root || (direct ? '' : id)}`,
-    },
-    ...{
-      replies_to: [...new Set([root, textOf(message['parent_id'])])].filter((each) => each !== ''),
-      reply: { message_id: root || id },
-    },
-    ...{
-      text: unmentioned(
-        kind === 'text' ? textOf(content['text'], 40_000) : postText(content),
-        names,
-      ),
-      has_media: kind !== 'text' && kind !== 'post',
-    },
+    kind: 'message',
+    key,
+    sender: open,
+    sender_name: open,
+    conversation: chat,
+    direct,
+    thread: `${chat}:${root || (direct ? '' : id)}`,
+    replies_to: [...new Set([root, textOf(message['parent_id'])])].filter((each) => each !== ''),
+    reply: { message_id: root || id },
+    text: unmentioned(kind === 'text' ? textOf(content['text'], 40_000) : postText(content), names),
+    has_media: kind !== 'text' && kind !== 'post',
   };
 }
 
@@ -74,21 +65,17 @@ function writtenOnce(key: string, event: Json): ImEvent | undefined {
   const sender = textOf(event['open_id']);
   return direct || event['is_mention'] === true
     ? {
-        ...{
-          kind: 'message',
-          key,
-          sender,
-          sender_name: sender,
-          conversation: chat,
-          direct,
-          thread: `${chat}:${root || (direct ? '' : id)}`,
-          replies_to: root === '' ? [] : [root],
-        },
-        ...{
-          text: textOf(event['text_without_at_bot'], 40_000).trim(),
-          has_media: event['msg_type'] !== 'text',
-          reply: { message_id: root || id },
-        },
+        kind: 'message',
+        key,
+        sender,
+        sender_name: sender,
+        conversation: chat,
+        direct,
+        thread: `${chat}:${root || (direct ? '' : id)}`,
+        replies_to: root === '' ? [] : [root],
+        text: textOf(event['text_without_at_bot'], 40_000).trim(),
+        has_media: event['msg_type'] !== 'text',
+        reply: { message_id: root || id },
       }
     : undefined;
 }
@@ -98,21 +85,17 @@ function pressed(key: string, event: Json): ImEvent {
   const [chat, id] = [textOf(context['open_chat_id']), textOf(context['open_message_id'])];
   const sender = textOf(operator['open_id']);
   return {
-    ...{
-      kind: 'action',
-      key,
-      sender,
-      sender_name: sender,
-      conversation: chat,
-      direct: false,
-      thread: `${chat}:${id}`,
-      replies_to: [id],
-    },
-    ...{
-      text: textOf(objectOf(objectOf(event['action'])['value'])['token']),
-      has_media: false,
-      reply: { message_id: id },
-    },
+    kind: 'action',
+    key,
+    sender,
+    sender_name: sender,
+    conversation: chat,
+    direct: false,
+    thread: `${chat}:${id}`,
+    replies_to: [id],
+    text: textOf(objectOf(objectOf(event['action'])['value'])['token']),
+    has_media: false,
+    reply: { message_id: id },
   };
 }
 

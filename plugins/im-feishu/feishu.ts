@@ -234,7 +234,9 @@ const refusalOf = (answer: CallRefusal): ImSent =>
 
 function cardOf({ text, buttons }: ImMessage): string {
   const actions = buttons.map(({ label, token, url, style }) => ({
-    ...{ tag: 'button', text: { tag: 'plain_text', content: label }, type: style ?? 'default' },
+    tag: 'button',
+    text: { tag: 'plain_text', content: label },
+    type: style ?? 'default',
     ...(url === undefined ? { value: { token } } : { url }),
   }));
   const content = text.replaceAll('<', '&lt;').replaceAll(/^#{1,6} +(.+)$/gm, '**$1**');

@@ -177,20 +177,16 @@ function written(payload: Json): ImEvent | undefined {
   }
   const thread = root || (direct ? '' : ts);
   return {
-    ...{
-      kind: 'message',
-      key: `${textOf(payload['team_id'])}:${textOf(payload['event_id'])}`,
-      sender,
-      sender_name: sender,
-      conversation: channel,
-      direct,
-    },
-    ...{
-      thread: `${channel}:${thread}`,
-      replies_to: root === '' ? [] : [root],
-      text: plainText(textOf(event['text'], 40_000)),
-      has_media: Array.isArray(event['files']),
-    },
+    kind: 'message',
+    key: `${textOf(payload['team_id'])}:${textOf(payload['event_id'])}`,
+    sender,
+    sender_name: sender,
+    conversation: channel,
+    direct,
+    thread: `${channel}:${thread}`,
+    replies_to: root === '' ? [] : [root],
+    text: plainText(textOf(event['text'], 40_000)),
+    has_media: Array.isArray(event['files']),
     reply: { channel, ...(thread !== '' && { thread_ts: thread }) },
   };
 }
@@ -208,15 +204,17 @@ function slashed(form: Json): ImEvent {
     : `${command} ${text}`;
   const direct = channel.startsWith('D');
   return {
-    ...{
-      kind: 'message',
-      key: textOf(form['trigger_id']),
-      sender,
-      sender_name: textOf(form['user_name']) || sender,
-      conversation: channel,
-      direct,
-    },
-    ...{ thread: `${channel}:`, replies_to: [], text: said, has_media: false, reply: { channel } },
+    kind: 'message',
+    key: textOf(form['trigger_id']),
+    sender,
+    sender_name: textOf(form['user_name']) || sender,
+    conversation: channel,
+    direct,
+    thread: `${channel}:`,
+    replies_to: [],
+    text: said,
+    has_media: false,
+    reply: { channel },
   };
 }
 
@@ -235,20 +233,16 @@ function pressed(payload: Json): ImEvent | undefined {
     return undefined;
   }
   return {
-    ...{
-      kind: 'action',
-      key: `${textOf(payload['trigger_id'])}:${textOf(action?.['action_ts'])}`,
-      sender: textOf(user['id']),
-      sender_name: textOf(user['username']) || textOf(user['id']),
-    },
-    ...{
-      conversation: channel,
-      direct: channel.startsWith('D'),
-      thread: `${channel}:${root}`,
-      replies_to: [...new Set([root, ts])],
-      text: token,
-      has_media: false,
-    },
+    kind: 'action',
+    key: `${textOf(payload['trigger_id'])}:${textOf(action?.['action_ts'])}`,
+    sender: textOf(user['id']),
+    sender_name: textOf(user['username']) || textOf(user['id']),
+    conversation: channel,
+    direct: channel.startsWith('D'),
+    thread: `${channel}:${root}`,
+    replies_to: [...new Set([root, ts])],
+    text: token,
+    has_media: false,
     reply: { channel, thread_ts: root },
   };
 }
@@ -276,11 +270,9 @@ const mrkdwn = (text: string): string =>
 function bodyOf({ text, buttons }: ImMessage): object {
   const shown = mrkdwn(text);
   const elements = buttons.slice(0, 10).map(({ label, token, url, style }) => ({
-    ...{
-      type: 'button',
-      text: { type: 'plain_text', text: cutToBytes(label, 70) },
-      ...(style !== undefined && { style }),
-    },
+    type: 'button',
+    text: { type: 'plain_text', text: cutToBytes(label, 70) },
+    ...(style !== undefined && { style }),
     ...(url === undefined
       ? { value: token, action_id: `act_${token}` }
       : { url, action_id: 'open' }),

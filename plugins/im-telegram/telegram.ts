@@ -175,19 +175,15 @@ function pressed(key: string, query: Json): ImEvent | undefined {
   const place = placeOf(message);
   const own = textOf(message['message_id']);
   return {
-    ...{
-      kind: 'action',
-      key,
-      ...place,
-      sender: textOf(from['id']),
-      sender_name: nameOf(from),
-      text: textOf(query['data']),
-      has_media: false,
-    },
-    ...{
-      replies_to: [own],
-      reply: { ...place.reply, reply_to: own, callback: textOf(query['id']) },
-    },
+    kind: 'action',
+    key,
+    ...place,
+    sender: textOf(from['id']),
+    sender_name: nameOf(from),
+    text: textOf(query['data']),
+    has_media: false,
+    replies_to: [own],
+    reply: { ...place.reply, reply_to: own, callback: textOf(query['id']) },
   };
 }
 
@@ -201,12 +197,10 @@ function placeOf(
   const own = textOf(message['message_id']);
   const direct = chat['type'] === 'private';
   return {
-    ...{
-      conversation,
-      direct,
-      thread: `${conversation}:${topic}`,
-      replies_to: above === '' ? [] : [above],
-    },
+    conversation,
+    direct,
+    thread: `${conversation}:${topic}`,
+    replies_to: above === '' ? [] : [above],
     reply: {
       chat_id: conversation,
       ...(topic !== '' && { message_thread_id: topic }),
@@ -263,7 +257,8 @@ async function sent(
     await api(app, 'answerCallbackQuery', { callback_query_id: callback });
   }
   const answer = await api(app, 'sendMessage', {
-    ...{ chat_id: chat, ...bodyOf(message) },
+    chat_id: chat,
+    ...bodyOf(message),
     ...(topic !== undefined && { message_thread_id: Number(topic) }),
     ...(above !== undefined && {
       reply_parameters: { message_id: Number(above), allow_sending_without_reply: true },
@@ -307,7 +302,8 @@ function objection(body: Json, status: number) {
   const { retry_after: after, migrate_to_chat_id: moved } = objectOf(body['parameters']);
   const words = typeof moved === 'number' ? `migrated to ${moved}` : textOf(body['description']);
   return {
-    ...{ code: textOf(body['error_code']) || String(status), words },
+    code: textOf(body['error_code']) || String(status),
+    words,
     ...(typeof after === 'number' && { again: true, after_ms: after * 1_000 }),
   };
 }

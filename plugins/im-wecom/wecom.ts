@@ -125,21 +125,17 @@ function eventsOf(fields: Readonly<Record<string, string>>): readonly ImEvent[] 
   }
   return [
     {
-      ...{
-        kind: isPressed ? 'action' : 'message',
-        key: fields['MsgId'] ?? `${sender}:${at}:${button}`,
-        sender,
-        sender_name: sender,
-        conversation: sender,
-      },
-      ...{
-        direct: true,
-        thread: sender,
-        replies_to: [],
-        text: isPressed ? button : (fields['Content'] ?? ''),
-        has_media: type !== 'text' && !isPressed,
-        reply: { touser: sender },
-      },
+      kind: isPressed ? 'action' : 'message',
+      key: fields['MsgId'] ?? `${sender}:${at}:${button}`,
+      sender,
+      sender_name: sender,
+      conversation: sender,
+      direct: true,
+      thread: sender,
+      replies_to: [],
+      text: isPressed ? button : (fields['Content'] ?? ''),
+      has_media: type !== 'text' && !isPressed,
+      reply: { touser: sender },
     },
   ];
 }

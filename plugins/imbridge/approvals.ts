@@ -71,20 +71,16 @@ export class ApprovalTalk {
         }
         const telling: ApprovalTelling = { what: 'approval', approval: approval.id, sender };
         rows.push({
-          ...{
-            id: ids.uuid(),
-            app_id: app.id,
-            event_key: `tell:approval:${approval.id}:${sender}`.slice(0, 300),
-            kind: 'tell',
-            conversation: `person:${sender}`,
-          },
-          ...{
-            lane: `${app.id}|person:${sender}`,
-            payload: JSON.stringify(telling),
-            run_id: ids.uuid(),
-            created_at: now,
-            next_at: now,
-          },
+          id: ids.uuid(),
+          app_id: app.id,
+          event_key: `tell:approval:${approval.id}:${sender}`.slice(0, 300),
+          kind: 'tell',
+          conversation: `person:${sender}`,
+          lane: `${app.id}|person:${sender}`,
+          payload: JSON.stringify(telling),
+          run_id: ids.uuid(),
+          created_at: now,
+          next_at: now,
         });
       }
     }

@@ -275,21 +275,17 @@ export class Apps {
       ]),
     ) as Record<(typeof secretNames)[number], string | null>;
     return {
-      ...{
-        provider: draft.provider,
-        name: draft.name.trim(),
-        app_id: draft.app_id,
-        ...sealed,
-        allow_from: JSON.stringify(allowed),
-        endpoint,
-        mode,
-      },
-      ...{
-        default_agent: draft.default_agent ?? null,
-        default_role: role,
-        locale: draft.locale ?? 'en',
-        enabled: draft.enabled === false ? 0 : 1,
-      },
+      provider: draft.provider,
+      name: draft.name.trim(),
+      app_id: draft.app_id,
+      ...sealed,
+      allow_from: JSON.stringify(allowed),
+      endpoint,
+      mode,
+      default_agent: draft.default_agent ?? null,
+      default_role: role,
+      locale: draft.locale ?? 'en',
+      enabled: draft.enabled === false ? 0 : 1,
     };
   }
 
@@ -331,14 +327,14 @@ export class Apps {
     const hidden = (sealed: string | null): string | null => (sealed === null ? null : mask);
     return {
       ...row,
-      ...{
-        app_secret: hidden(row.app_secret),
-        verify_token: hidden(row.verify_token),
-        encrypt_key: hidden(row.encrypt_key),
-      },
-      ...{ allow_from: JSON.parse(row.allow_from) as string[], enabled: row.enabled === 1 },
+      app_secret: hidden(row.app_secret),
+      verify_token: hidden(row.verify_token),
+      encrypt_key: hidden(row.encrypt_key),
+      allow_from: JSON.parse(row.allow_from) as string[],
+      enabled: row.enabled === 1,
       callback_url: `${this.#parts.publicUrl().replace(/\/$/, '')}/api/v1/im/${row.provider}/events?app=${row.id}`,
-      ...{ created_at: timestamp(row.created_at), updated_at: timestamp(row.updated_at) },
+      created_at: timestamp(row.created_at),
+      updated_at: timestamp(row.updated_at),
     };
   }
 }

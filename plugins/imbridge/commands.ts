@@ -233,13 +233,11 @@ export class Commands {
     }
     const change = { principal: sender.principal, note: () => undefined };
     const deed = (details: object): Deed => ({
-      ...{
-        ...requests[act.kind],
-        action: `incident:${act.kind}`,
-        resource_type: 'incident',
-        resource_id: String(act.incident),
-        details: { ...details },
-      },
+      ...requests[act.kind],
+      action: `incident:${act.kind}`,
+      resource_type: 'incident',
+      resource_id: String(act.incident),
+      details: { ...details },
     });
     const name = sender.principal.name ?? sender.principal.id;
     if (act.kind === 'ack') {
@@ -293,12 +291,10 @@ export class Commands {
     const { principal } = sender;
     const word = { principal, ip: `im:${app.provider}`, args_sha256: act.args_sha256, comment };
     const deed: Deed = {
-      ...{
-        ...requests[act.kind],
-        action: `approval:${act.kind}`,
-        resource_type: 'approval',
-        resource_id: act.approval,
-      },
+      ...requests[act.kind],
+      action: `approval:${act.kind}`,
+      resource_type: 'approval',
+      resource_id: act.approval,
       details: { args_sha256: act.args_sha256 },
     };
     const decisions = this.#parts.decisions.get();

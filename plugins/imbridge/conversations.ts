@@ -119,17 +119,15 @@ export class Conversations {
     };
     try {
       const agent = app.default_agent ?? undefined;
-      await this.#parts.chat
-        .get()
-        .start({
-          principal: sender.principal,
-          session_id: session,
-          run_id: job.run_id,
-          content,
-          agent,
-          context,
-          origin: 'im',
-        });
+      await this.#parts.chat.get().start({
+        principal: sender.principal,
+        session_id: session,
+        run_id: job.run_id,
+        content,
+        agent,
+        context,
+        origin: 'im',
+      });
       return undefined;
     } catch (error) {
       if (!isSvcError(error) || error.code === 'internal' || error.code === 'unavailable') {

@@ -152,20 +152,16 @@ export class IncidentTalk {
         };
         const job = ids.uuid();
         return {
-          ...{
-            id: job,
-            app_id: row.app_id,
-            event_key: `tell:incident:${job}`,
-            kind: 'tell' as const,
-            conversation: row.conversation,
-          },
-          ...{
-            lane: `${row.app_id}|incident:${id}|${row.conversation}`,
-            payload: JSON.stringify(telling),
-            run_id: ids.uuid(),
-            created_at: now,
-            next_at: now + waitMs,
-          },
+          id: job,
+          app_id: row.app_id,
+          event_key: `tell:incident:${job}`,
+          kind: 'tell' as const,
+          conversation: row.conversation,
+          lane: `${row.app_id}|incident:${id}|${row.conversation}`,
+          payload: JSON.stringify(telling),
+          run_id: ids.uuid(),
+          created_at: now,
+          next_at: now + waitMs,
         };
       }),
     );

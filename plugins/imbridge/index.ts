@@ -80,7 +80,11 @@ export default definePlugin({
       dial: (url, signal) => dialSocket(dials, url, signal),
     };
     const apps: Apps = new Apps({
-      ...{ tables, clock, ids, secrets: ctx.secrets, platforms: ctx.extend.open(ImPlatforms) },
+      tables,
+      clock,
+      ids,
+      secrets: ctx.secrets,
+      platforms: ctx.extend.open(ImPlatforms),
       publicUrl: () => build.publicUrl,
       grantsOf: (role) => directory.grantsOf(role),
       changed: () => {
@@ -146,22 +150,25 @@ export default definePlugin({
       signal: scope.signal,
     });
     const commands = new Commands({
-      ...{
-        people,
-        rights,
-        actions,
-        clock,
-        incidents: services.maybe(IncidentReader),
-        seenBy: seenBy(services.maybe(DeviceScopes)),
-        deeds: services.maybe(Deeds),
-        decisions: services.maybe(Decisions),
-      },
+      people,
+      rights,
+      actions,
+      clock,
+      incidents: services.maybe(IncidentReader),
+      seenBy: seenBy(services.maybe(DeviceScopes)),
+      deeds: services.maybe(Deeds),
+      decisions: services.maybe(Decisions),
       renew: (app, event, sender) => conversations.renew(app, event, sender),
       toldHere: (app, event, incident) => incidents.toldHere(app, event, incident),
     });
     const process = `${build.startedAt}`;
     const worker: Worker = new Worker({
-      ...{ jobs, scope, clock, log, process, holder: `${process}.${ctx.generation}` },
+      jobs,
+      scope,
+      clock,
+      log,
+      process,
+      holder: `${process}.${ctx.generation}`,
       answerer: new Answerer({
         apps,
         jobs,

@@ -93,21 +93,17 @@ export class Intake {
     const rows = events.map((event): NewJob => {
       const lane = `${app.id}|${event.thread}`;
       return {
-        ...{
-          id: ids.uuid(),
-          app_id: app.id,
-          event_key: `${event.kind}:${event.key}`.slice(0, 300),
-          kind: event.kind,
-          conversation: event.conversation,
-          lane,
-        },
-        ...{
-          sender: event.sender,
-          payload: JSON.stringify(event),
-          run_id: ids.uuid(),
-          created_at: now,
-          next_at: now,
-        },
+        id: ids.uuid(),
+        app_id: app.id,
+        event_key: `${event.kind}:${event.key}`.slice(0, 300),
+        kind: event.kind,
+        conversation: event.conversation,
+        lane,
+        sender: event.sender,
+        payload: JSON.stringify(event),
+        run_id: ids.uuid(),
+        created_at: now,
+        next_at: now,
       };
     });
     const added = await this.#stored(rows);

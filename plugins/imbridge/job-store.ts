@@ -46,16 +46,14 @@ export class JobStore {
     const rows = jobs.map((job): JobRow => ({
       sender: '',
       ...job,
-      ...{
-        state: 'queued',
-        session_id: null,
-        sent: null,
-        answer: null,
-        tries: 0,
-        holder: null,
-        error: null,
-        ended_at: null,
-      },
+      state: 'queued',
+      session_id: null,
+      sent: null,
+      answer: null,
+      tries: 0,
+      holder: null,
+      error: null,
+      ended_at: null,
     }));
     await this.#tables.write(async (tx) => {
       for (let at = 0; at < rows.length; at += mostAtOnce) {

@@ -249,7 +249,12 @@ const principalOf = ({
   orgs,
   selectors,
 }: Person): Principal => ({
-  ...{ kind: 'user', id: String(id), email, name, role, grants },
+  kind: 'user',
+  id: String(id),
+  email,
+  name,
+  role,
+  grants,
   ...(orgs !== undefined && { orgs }),
   ...(selectors !== undefined && { selectors }),
 });

@@ -130,14 +130,12 @@ export class Rights {
       before: null,
     };
     await tables.write((tx) =>
-      trail
-        .get()
-        .append(tx, {
-          ...record,
-          occurredAt: clock.now(),
-          principal,
-          after: { ...details, via: provider },
-        }),
+      trail.get().append(tx, {
+        ...record,
+        occurredAt: clock.now(),
+        principal,
+        after: { ...details, via: provider },
+      }),
     );
   }
 }

@@ -42,7 +42,10 @@ export class TunnelPushes implements EdgePushesContract {
     try {
       quota.reserve(body.length);
       const call: PushCall = {
-        ...{ principal, headers, body, setHeader: ignore },
+        principal,
+        headers,
+        body,
+        setHeader: ignore,
         // Made only for stores that look at it.
         get signal() {
           return caller.signal;
@@ -56,6 +59,10 @@ export class TunnelPushes implements EdgePushesContract {
 }
 
 const principalOf = ({ edge_id: id, device_id: device }: VerifiedEdge): Principal => ({
-  ...{ kind: 'edge', id: String(id), name: `edge ${id}`, role: 'edge', grants: noGrants },
+  kind: 'edge',
+  id: String(id),
+  name: `edge ${id}`,
+  role: 'edge',
+  grants: noGrants,
   ...(device !== undefined && { device: String(device) }),
 });

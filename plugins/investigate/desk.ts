@@ -68,7 +68,8 @@ export class Desk {
     this.#store = new RunStore(parts.tables.read);
     const { settings, clock } = parts;
     this.#asked = new SlidingCounter({
-      ...{ clock, windowMs: personMs },
+      clock,
+      windowMs: personMs,
       get limit() {
         return settings.get<number>('investigate.most_per_person');
       },
@@ -337,17 +338,13 @@ export class Desk {
 }
 
 const aboutOf = (incident: IncidentView, now: number): Omit<NewRun, 'started_by' | 'asked_by'> => ({
-  ...{
-    incident_id: incident.id,
-    fire_seq: incident.event_count,
-    rule_key: incident.rule_key,
-    device_id: incident.device_id ?? null,
-  },
-  ...{
-    labels: JSON.stringify(incident.labels),
-    fired_at: Date.parse(incident.fired_at),
-    created_at: Math.round(now),
-  },
+  incident_id: incident.id,
+  fire_seq: incident.event_count,
+  rule_key: incident.rule_key,
+  device_id: incident.device_id ?? null,
+  labels: JSON.stringify(incident.labels),
+  fired_at: Date.parse(incident.fired_at),
+  created_at: Math.round(now),
 });
 
 export const stateOf = ({

@@ -90,18 +90,20 @@ export default definePlugin({
     const surroundings = { store, incidents, log, documents: services.maybe(documentsOf) };
     const thread = ctx.threads.start('engine', 'engine-worker.ts', {}, { idleMs: 5 * 60_000 });
     const assistant = new Assistant({
-      ...{
-        clock,
-        models: services.maybe(modelsOf),
-        personas: services.maybe(personasOf),
-        registry: services.maybe(registryOf),
-      },
-      ...{ runner: services.maybe(runnerOf), gate: services.maybe(gateOf) },
+      clock,
+      models: services.maybe(modelsOf),
+      personas: services.maybe(personasOf),
+      registry: services.maybe(registryOf),
+      runner: services.maybe(runnerOf),
+      gate: services.maybe(gateOf),
       check: (snapshot, assertions) => thread.call('check', { snapshot, assertions }),
     });
     const shelf = services.maybe(shelfOf);
     const shelving = new Shelving({
-      ...{ store, shelf, log, markdown: (id) => reports.markdown(id, undefined) },
+      store,
+      shelf,
+      log,
+      markdown: (id) => reports.markdown(id, undefined),
       later: (ms, work) => void scope.timeout('reports as documents', ms, work),
     });
     shelf.onChange(() => shelving.due());
@@ -110,18 +112,28 @@ export default definePlugin({
       shelving.due();
     };
     const enrichment = new Enrichment({
-      ...{ tables, assistant, files, scope, log, ready: told },
+      tables,
+      assistant,
+      files,
+      scope,
+      log,
+      ready: told,
       contradicted: metrics.counter(
         'contradicted_total',
         'Claims of models that stored samples contradict.',
       ),
     });
     const investigator = new Investigator({
-      ...{ tables, incidents, files, surroundings, sources, clock, log, fetchers: fetchersOf },
-      ...{
-        thread,
-        mayAssist: () => settings.get<boolean>('investigate.assist') && assistant.usable(),
-      },
+      tables,
+      incidents,
+      files,
+      surroundings,
+      sources,
+      clock,
+      log,
+      fetchers: fetchersOf,
+      thread,
+      mayAssist: () => settings.get<boolean>('investigate.assist') && assistant.usable(),
       checks: () =>
         new Map([
           ...Object.entries(shippedChecks),
@@ -139,7 +151,12 @@ export default definePlugin({
       },
     });
     const desk = new Desk({
-      ...{ tables, incidents, settings, clock, scope, log },
+      tables,
+      incidents,
+      settings,
+      clock,
+      scope,
+      log,
       admitted: metrics.counter(
         'admitted_total',
         'Incidents that alerts have offered for investigation.',
@@ -191,12 +208,11 @@ export default definePlugin({
 });
 
 const storesOf = ({ services }: PluginContext) => ({
-  ...{
-    metrics: services.maybe(metricsOf),
-    logs: services.maybe(logsOf),
-    traces: services.maybe(tracesOf),
-  },
-  ...{ topology: services.maybe(topologyOf), changes: services.maybe(changesOf) },
+  metrics: services.maybe(metricsOf),
+  logs: services.maybe(logsOf),
+  traces: services.maybe(tracesOf),
+  topology: services.maybe(topologyOf),
+  changes: services.maybe(changesOf),
 });
 
 const ownSources = (
@@ -256,7 +272,9 @@ const reportSkill = (reports: Reports, desk: Desk, sees: SeenBy): ToolSkill =>
     name: 'Investigate an incident',
     description:
       'The likely cause of an incident with its evidence, what was ruled out and what could not be seen; starts an investigation where there is none.',
-    ...{ scope: 'manager', class: 'safe', tier: 'core' },
+    scope: 'manager',
+    class: 'safe',
+    tier: 'core',
     params: Type.Object({
       incident_id: Type.Integer({ minimum: 1 }),
       again: Type.Boolean({

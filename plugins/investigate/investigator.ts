@@ -182,19 +182,17 @@ export class Investigator {
       runbook,
     });
     const change = {
-      ...{
-        status: 'ready' as const,
-        verdict: findings.verdict,
-        summary: findings.summary.slice(0, 1_000),
-        confidence: body.confidence?.value ?? null,
-      },
-      ...{
-        root_node: findings.root_cause?.node ?? null,
-        engine_version: findings.engine_version,
-        marks: JSON.stringify(marks),
-        report: JSON.stringify(body),
-      },
-      ...{ snapshot_bytes: bytes, reason: null, ready_at: Math.round(clock.now()) },
+      status: 'ready' as const,
+      verdict: findings.verdict,
+      summary: findings.summary.slice(0, 1_000),
+      confidence: body.confidence?.value ?? null,
+      root_node: findings.root_cause?.node ?? null,
+      engine_version: findings.engine_version,
+      marks: JSON.stringify(marks),
+      report: JSON.stringify(body),
+      snapshot_bytes: bytes,
+      reason: null,
+      ready_at: Math.round(clock.now()),
       ...(this.#parts.mayAssist() &&
         seen === undefined &&
         isNews(run, findings.verdict) && { assist: 'waiting' as const }),

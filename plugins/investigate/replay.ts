@@ -58,12 +58,10 @@ export function replayOf(
       `  ${field}: ${JSON.stringify(was)} -> ${JSON.stringify(is)}`,
   );
   return {
-    ...{
-      id: run.id,
-      engine_before: run.engine_version,
-      engine_now: now.engine_version,
-      differences,
-    },
+    id: run.id,
+    engine_before: run.engine_version,
+    engine_now: now.engine_version,
+    differences,
     same: differences.every(({ field }) => field === 'confidence' || field === 'path'),
     text: [
       `Investigation ${run.id}, ${engines}: ${differences.length === 0 ? 'the same' : `${differences.length} differences`}`,

@@ -38,7 +38,8 @@ export default definePlugin({
     const tables = ctx.db<KnowledgeTables>();
     const { feed, search, embedding } = indexOf(ctx, tables);
     const library = new Library({
-      ...{ tables, clock: ctx.clock },
+      tables,
+      clock: ctx.clock,
       keepVersions: () => ctx.settings.get<number>('knowledge.keep_versions'),
       changed: () => feed.changed(),
     });
@@ -48,7 +49,9 @@ export default definePlugin({
     const vault = new Vault(sources, () => shippedPlaybooks(root, plugins, ctx.log));
     const beginSyncs = openRepositories(ctx, tables, () => feed.changed());
     const parser = new Parser({
-      ...{ programs: ctx.services.maybe(Programs), owner: ctx, ids: ctx.ids },
+      programs: ctx.services.maybe(Programs),
+      owner: ctx,
+      ids: ctx.ids,
       program: ctx.threads.text('parse-worker.ts'),
       timeoutMs: 20_000,
     });
@@ -96,9 +99,12 @@ function indexOf(ctx: PluginContext, tables: Tables<KnowledgeTables>): Index {
   const search = ctx.threads.start('search', 'search-worker.ts', data, { idleMs });
   const later = (ms: number, work: () => void): void =>
     void ctx.scope.timeout('wait for the index', ms, work);
-  const feed = new Feed({ ...{ tables, index, log, later }, newLineage: () => ctx.ids.uuid() });
+  const feed = new Feed({ tables, index, log, later, newLineage: () => ctx.ids.uuid() });
   const embedding = new Embedding({
-    ...{ index, settings, log, later },
+    index,
+    settings,
+    log,
+    later,
     fetch: (url, request) => ctx.fetch(url, request),
     now: () => clock.monotonic(),
   });

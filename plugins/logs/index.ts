@@ -114,7 +114,8 @@ async function examined(
     await thread.call<LogStoreStatus>('status');
   const { retention, limits } = threadSettings(settings);
   return examinedStore({
-    ...{ damage, trouble },
+    damage,
+    trouble,
     bounds: [
       {
         used: blockBytes,
@@ -159,12 +160,13 @@ function endTails({ events, services }: PluginContext, viewers: TailViewers): vo
 /** Whether the store that is set answers, or another one that is only tried. */
 const connectionTest = ({ settings, clock, fetch }: PluginContext, driver: () => LogDriver) =>
   productTestRoute({
-    ...{
-      path: '/api/v1/integrations/logstore/test',
-      summary: 'Test the connection to the log store that is set, or to another one',
-      action: 'logstore:test',
-    },
-    ...{ product, setting: 'logs.remote_url', clock, fetch: (url, request) => fetch(url, request) },
+    path: '/api/v1/integrations/logstore/test',
+    summary: 'Test the connection to the log store that is set, or to another one',
+    action: 'logstore:test',
+    product,
+    setting: 'logs.remote_url',
+    clock,
+    fetch: (url, request) => fetch(url, request),
     set: () =>
       driverOf(settings, 'logs') === 'remote' ? remoteSettings(settings, 'logs') : undefined,
     own: () => driver().status(),

@@ -174,7 +174,11 @@ const patternOf = (
   { pattern, count, example, first, last, steps }: Template,
   stepped: boolean,
 ): LinePattern => ({
-  ...{ pattern, count, example, first, last },
+  pattern,
+  count,
+  example,
+  first,
+  last,
   ...(stepped && { steps: [...steps].sort(([a], [b]) => a - b) }),
 });
 

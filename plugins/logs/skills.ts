@@ -96,12 +96,10 @@ export class LogSkills {
       direction,
     });
     return {
-      ...{
-        from: timestamp(window.start),
-        to: timestamp(window.end),
-        shown: lines.length,
-        more: lines.length >= limit || partial,
-      },
+      from: timestamp(window.start),
+      to: timestamp(window.end),
+      shown: lines.length,
+      more: lines.length >= limit || partial,
       lines: lines.map(({ at, labels, line }) => ({
         at: timestamp(at.ms),
         labels,
@@ -121,23 +119,19 @@ export class LogSkills {
       ...(await this.#asking(principal)),
     });
     return {
-      ...{
-        from: timestamp(window.start),
-        to: timestamp(window.end),
-        lines,
-        only_newest: partial,
-        kinds: patterns.length,
-      },
+      from: timestamp(window.start),
+      to: timestamp(window.end),
+      lines,
+      only_newest: partial,
+      kinds: patterns.length,
       templates: patterns
         .slice(0, mostTemplates)
         .map(({ pattern, count, example, first, last }) => ({
-          ...{
-            template: pattern,
-            count,
-            example: example.slice(0, longestExample),
-            first: timestamp(first),
-            last: timestamp(last),
-          },
+          template: pattern,
+          count,
+          example: example.slice(0, longestExample),
+          first: timestamp(first),
+          last: timestamp(last),
         })),
       warnings,
     };

@@ -61,7 +61,9 @@ export class Mailer implements MailSender {
   async test(to: string | undefined, signal: AbortSignal): Promise<ConnectionOutcome> {
     const began = this.#parts.clock.monotonic();
     const ended = (code: ConnectionOutcome['code'], detail: string): ConnectionOutcome => ({
-      ...{ ok: code === 'ok', code, detail },
+      ok: code === 'ok',
+      code,
+      detail,
       latency_ms: Math.max(0, this.#parts.clock.monotonic() - began),
     });
     if (!this.isSet) {
@@ -119,19 +121,15 @@ export class Mailer implements MailSender {
       );
     }
     const server: SmtpServer = {
-      ...{
-        host,
-        address: await this.#parts.addressOf(host),
-        port: this.#get('port'),
-        security: this.#get('security'),
-        user: this.#get('user'),
-      },
-      ...{
-        password: this.#get('password'),
-        ca: this.#get('ca'),
-        insecure: this.#get('insecure'),
-        name: this.#parts.name,
-      },
+      host,
+      address: await this.#parts.addressOf(host),
+      port: this.#get('port'),
+      security: this.#get('security'),
+      user: this.#get('user'),
+      password: this.#get('password'),
+      ca: this.#get('ca'),
+      insecure: this.#get('insecure'),
+      name: this.#parts.name,
     };
     const stop = new AbortController();
     const end = (): void => stop.abort();

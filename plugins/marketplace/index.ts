@@ -93,7 +93,9 @@ export default definePlugin({
     const quarantine = new Quarantine(settings);
     const consent = new Consent({ rights, settings, quarantine });
     const installer = new Installer({
-      ...{ consent, quarantine, data },
+      consent,
+      quarantine,
+      data,
       installed,
       store,
       switcher,

@@ -193,7 +193,11 @@ export class Installer {
     );
     const reserved = reservedIds({ plugins, catalogue, board }, (id) => packs.has(id));
     const naming = {
-      ...{ name, version, entry, reserved, ofPacks },
+      name,
+      version,
+      entry,
+      reserved,
+      ofPacks,
       taken: served.filter((one) => !own.has(one)),
     };
     return await press.call<Pressed>(
@@ -240,14 +244,12 @@ export class Installer {
     const pack: Installed = {
       ...(old === undefined ? fresh : { ...old, admitted: stillAdmitted(old, lock) }),
       packId: lock.id,
-      ...{
-        lock,
-        linked,
-        before: same ? old.before : old?.lock,
-        installedBy: word.by.id,
-        installedAt: old?.installedAt ?? now,
-        updatedAt: now,
-      },
+      lock,
+      linked,
+      before: same ? old.before : old?.lock,
+      installedBy: word.by.id,
+      installedAt: old?.installedAt ?? now,
+      updatedAt: now,
     };
     if (same) {
       await this.#parts.store.settle(pack, this.#entry(lock, 'update', word.by, word.reason));
@@ -326,15 +328,15 @@ export class Installer {
 
   #entry(lock: Lock, action: string, by: Principal, reason?: string): HistoryEntry {
     return {
-      ...{
-        pack_id: lock.id,
-        action,
-        version: lock.version,
-        content_hash: lock.content_hash,
-        sha256: lock.sha256,
-        verdict: lock.verdict,
-      },
-      ...{ reason: reason ?? null, done_by: by.id, done_at: this.#parts.clock.now() },
+      pack_id: lock.id,
+      action,
+      version: lock.version,
+      content_hash: lock.content_hash,
+      sha256: lock.sha256,
+      verdict: lock.verdict,
+      reason: reason ?? null,
+      done_by: by.id,
+      done_at: this.#parts.clock.now(),
     };
   }
 }

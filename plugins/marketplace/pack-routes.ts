@@ -81,7 +81,8 @@ export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
       summary: 'Show what a pack is and wants, and install nothing',
       body: WantedPack,
       response: PreviewShape,
-      ...{ status: 200, timeoutMs: installMs },
+      status: 200,
+      timeoutMs: installMs,
       errors: ['not_found', 'conflict', 'upstream_error'],
       async handle({ body, principal, signal }) {
         forAdministrators(principal, body.folder);
@@ -95,7 +96,8 @@ export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
       summary: 'Install a pack; 409 with a preview where it has to be confirmed',
       body: WantedInstall,
       response: InstallAnswer,
-      ...{ status: 201, timeoutMs: installMs },
+      status: 201,
+      timeoutMs: installMs,
       errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
       async handle(call) {
         const { confirm, reason, ...wanted } = call.body;
@@ -124,7 +126,8 @@ export const packRoutes = (book: PackBook): readonly RouteDeclaration[] => {
       ],
       produces: 'application/json; charset=utf-8',
       maxBodyBytes: limits.packedBytes,
-      ...{ status: 201, timeoutMs: installMs },
+      status: 201,
+      timeoutMs: installMs,
       errors: ['conflict', 'forbidden'],
       async handle(call) {
         const { confirm, reason, path = '' } = call.query;
@@ -196,7 +199,8 @@ const againRoutes = (book: PackBook, answer: Answer, shown: Show): readonly Rout
     params: Params,
     body: PackBody,
     response: InstalledShape,
-    ...{ status: 200, timeoutMs: installMs },
+    status: 200,
+    timeoutMs: installMs,
     errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
     async handle({ params, body, principal, note, signal }) {
       const {
@@ -237,7 +241,8 @@ const againRoutes = (book: PackBook, answer: Answer, shown: Show): readonly Rout
       reason: Type.Optional(Reason),
     }),
     response: InstallAnswer,
-    ...{ status: 200, timeoutMs: installMs },
+    status: 200,
+    timeoutMs: installMs,
     errors: ['not_found', 'conflict', 'upstream_error', 'forbidden'],
     async handle(call) {
       const { version, confirm, reason } = call.body;
@@ -267,7 +272,8 @@ const againRoutes = (book: PackBook, answer: Answer, shown: Show): readonly Rout
       reason: Type.Optional(Reason),
     }),
     response: InstallAnswer,
-    ...{ status: 201, timeoutMs: installMs },
+    status: 201,
+    timeoutMs: installMs,
     errors: ['conflict'],
     async handle(call) {
       const { folder, confirm, reason } = call.body;
@@ -292,7 +298,8 @@ const stateRoutes = (book: PackBook, shown: Show): readonly RouteDeclaration[] =
       }[verb],
       params: Params,
       response: InstalledShape,
-      ...{ status: 200, timeoutMs: installMs },
+      status: 200,
+      timeoutMs: installMs,
       errors: ['not_found', 'conflict'],
       async handle({ params, principal, note }) {
         const before = book.existing(params.pack_id).lock.version;

@@ -102,7 +102,9 @@ const searchRoute = (registries: Registries, installed: InstalledPacks): RouteDe
         registry: from,
         pack_id: offer.name,
         name: offer.title,
-        ...{ description: offer.description, publisher: offer.publisher, homepage: offer.homepage },
+        description: offer.description,
+        publisher: offer.publisher,
+        homepage: offer.homepage,
         versions: offer.versions.map(({ version }) => version),
         signed: typeof keys.get(from) === 'string',
         installed:
@@ -124,7 +126,8 @@ const haveRoute = (registries: Registries): RouteDeclaration =>
     params: Params,
     body: RegistryBody,
     response: RegistryShape,
-    ...{ status: 200, timeoutMs: readMs },
+    status: 200,
+    timeoutMs: readMs,
     errors: ['conflict', 'upstream_error'],
     async handle({ params: { name }, body: { url, public_key: key }, principal, note }) {
       const row = await registries.have({

@@ -94,12 +94,13 @@ export class Switcher {
     settle: () => Promise<void>,
   ): Promise<void> {
     const change: ChangeRow = {
-      ...{ pack_id: packId, step: 'switching', token, before_hash: beforeHash ?? null },
-      ...{
-        keep_data: keepData ? 1 : 0,
-        personas: JSON.stringify(personas),
-        tools: JSON.stringify(tools),
-      },
+      pack_id: packId,
+      step: 'switching',
+      token,
+      before_hash: beforeHash ?? null,
+      keep_data: keepData ? 1 : 0,
+      personas: JSON.stringify(personas),
+      tools: JSON.stringify(tools),
     };
     this.#makeRoom(change);
     await this.#parts.store.beginChange(change);

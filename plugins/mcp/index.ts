@@ -28,7 +28,9 @@ export default definePlugin({
       ],
       tokens: () => ctx.settings.get('mcp.tokens'),
       seen: new SeenTools(ctx.db<McpTables>()),
-      ...{ clock: ctx.clock, log: ctx.log, version },
+      clock: ctx.clock,
+      log: ctx.log,
+      version,
     });
     ctx.http.routes(mcpRoutes(server, servers));
     ctx.extend.contribute(ToolSources, 'mcp', servers);

@@ -41,11 +41,9 @@ const Accept = Type.Object({
       digest: Digest,
     }),
     {
-      ...{
-        minItems: 1,
-        maxItems: 500,
-        description: 'From changed of the server, as they were looked at.',
-      },
+      minItems: 1,
+      maxItems: 500,
+      description: 'From changed of the server, as they were looked at.',
     },
   ),
 });

@@ -105,7 +105,11 @@ export class McpServer {
     const ofEdge = tool.scope === 'edge';
     try {
       const end = await this.#parts.executor.execute({
-        ...{ principal, signal, key: tool.key, origin: 'mcp', params: ofEdge ? rest : given },
+        principal,
+        signal,
+        key: tool.key,
+        origin: 'mcp',
+        params: ofEdge ? rest : given,
         ...(ofEdge && typeof device === 'number' && { device_id: device }),
       });
       if ('approval_id' in end) {
@@ -164,7 +168,9 @@ function shown(name: string, { name: title, description, schema, scope, class: k
         }
       : schema;
   return {
-    ...{ name, title, description },
+    name,
+    title,
+    description,
     inputSchema: { type: 'object', ...inputSchema },
     annotations: { title, readOnlyHint: kind === 'safe', destructiveHint: kind === 'dangerous' },
   };

@@ -163,14 +163,12 @@ export class McpServers implements ToolSource {
       const known = this.#known.get(name);
       const state = enabled === false ? 'disabled' : (known?.state ?? 'pending');
       return {
-        ...{
-          name,
-          url,
-          state,
-          error: known?.error ?? null,
-          tools: known?.tools.length ?? 0,
-          changed: known?.changed ?? [],
-        },
+        name,
+        url,
+        state,
+        error: known?.error ?? null,
+        tools: known?.tools.length ?? 0,
+        changed: known?.changed ?? [],
         checked_at: known === undefined ? null : timestamp(known.at),
       };
     });
@@ -305,8 +303,15 @@ const toolOf = (
   { title, description, schema }: RemoteTool,
   judged: Judged,
 ): Tool => ({
-  ...{ key, name: title, description, schema, class: judged.class },
-  ...{ scope: 'manager', tier: 'specialty', source: `mcp:${server}`, trust: 'untrusted' },
+  key,
+  name: title,
+  description,
+  schema,
+  class: judged.class,
+  scope: 'manager',
+  tier: 'specialty',
+  source: `mcp:${server}`,
+  trust: 'untrusted',
 });
 
 /** A key stands in paths, where a slash cannot. */

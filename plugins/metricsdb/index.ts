@@ -228,11 +228,13 @@ const connectionTest = (
   { fetch, clock }: RemoteParts,
 ) =>
   productTestRoute({
-    ...{
-      path: '/api/v1/integrations/metricsdb/test',
-      summary: 'Test the connection to the metrics store in force, or to another one',
-    },
-    ...{ action: 'integration:test', product: prometheus, setting: 'metricsdb.url', fetch, clock },
+    path: '/api/v1/integrations/metricsdb/test',
+    summary: 'Test the connection to the metrics store in force, or to another one',
+    action: 'integration:test',
+    product: prometheus,
+    setting: 'metricsdb.url',
+    fetch,
+    clock,
     set() {
       const { tls, ...rest } = settings.remote();
       return driver().name === 'remote' ? { ...rest, ...tls } : undefined;

@@ -164,24 +164,20 @@ export const prometheusRoutes = (
   ),
   byteRoute({
     ...common,
-    ...{
-      method: 'GET',
-      devices: 'none',
-      path: '/prometheus/-/healthy',
-      summary: 'Whether this serves, in the words of Prometheus',
-      produces: text,
-    },
+    method: 'GET',
+    devices: 'none',
+    path: '/prometheus/-/healthy',
+    summary: 'Whether this serves, in the words of Prometheus',
+    produces: text,
     handle: () => 'Prometheus Server is Healthy.\n',
   }),
   byteRoute({
     ...common,
-    ...{
-      method: 'GET',
-      devices: 'none',
-      path: '/prometheus/-/ready',
-      summary: 'Whether the store answers, in the words of Prometheus',
-      produces: text,
-    },
+    method: 'GET',
+    devices: 'none',
+    path: '/prometheus/-/ready',
+    summary: 'Whether the store answers, in the words of Prometheus',
+    produces: text,
     wording: ({ message }) => ({ type: text, body: `${message}\n` }),
     async handle(call) {
       const { ok } = await driver().probe(call.signal);

@@ -140,12 +140,10 @@ export class MetricSkills {
       { signal, ...(await this.#asking(principal)) },
     );
     return {
-      ...{
-        from: timestamp(start),
-        to: timestamp(end),
-        step_seconds: stepMs / 1_000,
-        total: answer.labels.length,
-      },
+      from: timestamp(start),
+      to: timestamp(end),
+      step_seconds: stepMs / 1_000,
+      total: answer.labels.length,
       series: answer.labels
         .slice(0, mostDrawn)
         .map((labels, index) => ({ labels, ...lineOf(answer, index) })),
@@ -196,12 +194,10 @@ export class MetricSkills {
       }))
       .filter(({ deviations }) => Math.abs(deviations) >= 3.5)
       .toSorted((a, b) => Math.abs(b.deviations) - Math.abs(a.deviations));
-    const shown = judged
-      .slice(0, mostSeries)
-      .map((one) => ({
-        ...one,
-        deviations: Number.isFinite(one.deviations) ? Number(one.deviations.toFixed(1)) : null,
-      }));
+    const shown = judged.slice(0, mostSeries).map((one) => ({
+      ...one,
+      deviations: Number.isFinite(one.deviations) ? Number(one.deviations.toFixed(1)) : null,
+    }));
     return {
       at: timestamp(time),
       compared: series.length,

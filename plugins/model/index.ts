@@ -55,7 +55,10 @@ export default definePlugin({
       settings,
     );
     const calls = new ModelCalls({
-      ...{ catalogue, budget, log, pause: pauseOf(ctx) },
+      catalogue,
+      budget,
+      log,
+      pause: pauseOf(ctx),
       random: () =>
         Number.parseInt(Buffer.from(ids.token(4), 'base64url').toString('hex'), 16) / 2 ** 32,
       tokens: ctx.metrics.counter('tokens_total', 'Tokens that models have read and written.', [
@@ -85,7 +88,9 @@ export default definePlugin({
 });
 
 const providerPorts = (ctx: PluginContext): ConstructorParameters<typeof HttpProvider>[1] => ({
-  ...{ settings: ctx.settings, clock: ctx.clock, fetch: (url, request) => ctx.fetch(url, request) },
+  settings: ctx.settings,
+  clock: ctx.clock,
+  fetch: (url, request) => ctx.fetch(url, request),
   background: (label, work) => void ctx.scope.task(label, work),
   told: (fields) =>
     ctx.log.warn(

@@ -107,7 +107,8 @@ export const modelRoutes = ({
     response: OfferedModels,
     handle: () => ({
       items: catalogue.providers.map((provider) => ({
-        ...{ provider: provider.name, configured: provider.configured() },
+        provider: provider.name,
+        configured: provider.configured(),
         models: provider.configured() ? [...provider.models()] : [],
       })),
       default: catalogue.standard || null,

@@ -22,7 +22,9 @@ export interface DashboardRouteParts extends RenderParts {
 }
 
 const shownWhole = ({ uid, title, variables, panels }: UsersDashboard) => ({
-  ...{ uid, title, variables: [...variables] },
+  uid,
+  title,
+  variables: [...variables],
   panels: panels.map((panel) => ({ ...panel, thresholds: [...panel.thresholds] })),
 });
 

@@ -16,7 +16,10 @@ export const dashboardMention = (book: DashboardBook): MentionType => ({
       ({ uid, title }) => title.toLowerCase().includes(wanted) || uid.includes(wanted),
     );
     return found.slice(0, limit).map(({ uid, title, panels }) => ({
-      ...{ type: 'dashboard', id: uid, label: title, insert: `@dashboard:${uid}` },
+      type: 'dashboard',
+      id: uid,
+      label: title,
+      insert: `@dashboard:${uid}`,
       subtitle: `${panels} panels`,
     }));
   },

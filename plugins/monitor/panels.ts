@@ -293,7 +293,13 @@ export const shownPanel = ({
 }: StoredPanel) => ({
   id,
   dashboard_uid: dashboardUid,
-  ...{ title, type, query, legend, unit, thresholds: [...thresholds], position },
+  title,
+  type,
+  query,
+  legend,
+  unit,
+  thresholds: [...thresholds],
+  position,
   created_at: timestamp(createdAt),
   updated_at: timestamp(updatedAt),
 });

@@ -135,9 +135,17 @@ async function fill(panel: DashboardPanel, filling: Filling) {
   const { data, leftOut, expanded, warnings, error, missing } = await filled(panel, filling);
   const { id, source, title, type, query, legend, unit, thresholds, position } = panel;
   return {
-    ...{ id, source, title, type, query },
+    id,
+    source,
+    title,
+    type,
+    query,
     ...(expanded !== undefined && { expanded_query: expanded }),
-    ...{ legend, unit, thresholds: [...thresholds], position, data },
+    legend,
+    unit,
+    thresholds: [...thresholds],
+    position,
+    data,
     ...(leftOut > 0 && { series_left_out: leftOut }),
     ...(warnings.length > 0 && { warnings: [...warnings] }),
     ...(error && { error }),

@@ -88,8 +88,13 @@ export class Channels {
       const ref = ids.uuid();
       const now = clock.now();
       const id = await store.insert({
-        ...{ ref, channel_type: typeId, name, ...this.#sealed(ref, address, type) },
-        ...{ ...filtersOf(draft), created_at: now, updated_at: now },
+        ref,
+        channel_type: typeId,
+        name,
+        ...this.#sealed(ref, address, type),
+        ...filtersOf(draft),
+        created_at: now,
+        updated_at: now,
       });
       const after = this.#shown((await store.find(id))!);
       call.note({ resourceId: id, after });

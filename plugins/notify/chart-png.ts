@@ -32,14 +32,12 @@ export function chartPng(points: Points, threshold: number | undefined): Buffer 
       dash: 8,
     });
   }
-  points
-    .slice(1)
-    .forEach(([time, value], at) =>
-      raster.line([x(points[at]![0]), y(points[at]![1])], [x(time), y(value)], {
-        colour: ink,
-        thick: 3,
-      }),
-    );
+  points.slice(1).forEach(([time, value], at) =>
+    raster.line([x(points[at]![0]), y(points[at]![1])], [x(time), y(value)], {
+      colour: ink,
+      thick: 3,
+    }),
+  );
   raster.digits(edge, 5, shortOf(high));
   raster.digits(edge, height - 15, shortOf(low));
   return png(raster.rows);
@@ -51,16 +49,20 @@ type Point = readonly [x: number, y: number];
 
 /** Digits of three by five dots, a row to three bits. */
 const shapes: Readonly<Record<string, readonly number[]>> = {
-  ...{
-    0: [7, 5, 5, 5, 7],
-    1: [2, 6, 2, 2, 7],
-    2: [7, 1, 7, 4, 7],
-    3: [7, 1, 7, 1, 7],
-    4: [5, 5, 7, 1, 1],
-    5: [7, 4, 7, 1, 7],
-  },
-  ...{ 6: [7, 4, 7, 5, 7], 7: [7, 1, 1, 2, 2], 8: [7, 5, 7, 5, 7], 9: [7, 5, 7, 1, 7] },
-  ...{ '.': [0, 0, 0, 0, 2], '-': [0, 0, 7, 0, 0], '+': [0, 2, 7, 2, 0], e: [0, 7, 7, 4, 7] },
+  0: [7, 5, 5, 5, 7],
+  1: [2, 6, 2, 2, 7],
+  2: [7, 1, 7, 4, 7],
+  3: [7, 1, 7, 1, 7],
+  4: [5, 5, 7, 1, 1],
+  5: [7, 4, 7, 1, 7],
+  6: [7, 4, 7, 5, 7],
+  7: [7, 1, 1, 2, 2],
+  8: [7, 5, 7, 5, 7],
+  9: [7, 5, 7, 1, 7],
+  '.': [0, 0, 0, 0, 2],
+  '-': [0, 0, 7, 0, 0],
+  '+': [0, 2, 7, 2, 0],
+  e: [0, 7, 7, 4, 7],
 };
 const dot = 2;
 

@@ -84,9 +84,7 @@ export interface Words {
 export interface NoticeDispatcher {
   accept(...notices: readonly Notice[]): Promise<void>;
   /** Which channels a notice would go to, and why the others not. */
-  preview(
-    notice: Notice,
-  ): Promise<
+  preview(notice: Notice): Promise<
     readonly {
       readonly channel_id: number;
       readonly name: string;

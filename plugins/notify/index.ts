@@ -67,7 +67,13 @@ export default definePlugin({
       log,
     });
     const sender = new Sender({
-      ...{ tables: own, types, addresses, linkOf, knowledge, clock, log },
+      tables: own,
+      types,
+      addresses,
+      linkOf,
+      knowledge,
+      clock,
+      log,
       fetch: (url, request) => ctx.fetch(url, request),
       uuid: () => ids.uuid(),
       random: () =>
@@ -95,7 +101,10 @@ export default definePlugin({
     // So that the first one is not taken for the beginning of the counter.
     ['sent', 'failed', 'folded', 'overtaken'].forEach((result) => outcomes.add(0, { result }));
     const publisher = new OutcomePublisher({
-      ...{ tables: own, source, clock, log },
+      tables: own,
+      source,
+      clock,
+      log,
       announce: (outcome) => ctx.events.emit(NotificationFinished, outcome),
       outcomes,
     });

@@ -54,18 +54,16 @@ export function incidentMessage(
   const templated = made !== undefined && 'text' in made;
   const hour = around.background?.hour;
   return {
-    ...{
-      delivery_id: deliveryId,
-      kind,
-      severity: incident.severity,
-      title,
-      link,
-      incident,
-      about,
-      facts,
-      steps,
-      templated,
-    },
+    delivery_id: deliveryId,
+    kind,
+    severity: incident.severity,
+    title,
+    link,
+    incident,
+    about,
+    facts,
+    steps,
+    templated,
     tone: kind === 'resolved' ? 'good' : incident.severity,
     lines: templated ? withoutControls(made.text).split('\n') : linesOf({ about, facts, steps }),
     ...(kind !== 'resolved' && act !== '' && { act }),
@@ -137,16 +135,17 @@ export function testMessage(deliveryId: string, channelName: string, link: strin
     ),
   ];
   return {
-    ...{
-      delivery_id: deliveryId,
-      kind: 'test',
-      severity: 'info',
-      tone: 'info',
-      title: '[TEST] svc',
-      link,
-      templated: false,
-    },
-    ...{ about, facts: [], steps: [], lines: about },
+    delivery_id: deliveryId,
+    kind: 'test',
+    severity: 'info',
+    tone: 'info',
+    title: '[TEST] svc',
+    link,
+    templated: false,
+    about,
+    facts: [],
+    steps: [],
+    lines: about,
   };
 }
 
@@ -157,16 +156,17 @@ export function wordsMessage(
 ): ChannelMessage {
   const about = (JSON.parse(text) as readonly string[]).map((line) => oneLine(line, longestLine));
   return {
-    ...{
-      delivery_id,
-      kind: 'words',
-      severity: 'warning',
-      tone: 'warning',
-      title: oneLine(title, longestTitle),
-      link: `${origin}${path}`,
-      templated: false,
-    },
-    ...{ about, facts: [], steps: [], lines: about },
+    delivery_id,
+    kind: 'words',
+    severity: 'warning',
+    tone: 'warning',
+    title: oneLine(title, longestTitle),
+    link: `${origin}${path}`,
+    templated: false,
+    about,
+    facts: [],
+    steps: [],
+    lines: about,
   };
 }
 

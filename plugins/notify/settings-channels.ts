@@ -71,22 +71,18 @@ export async function createSettingsChannels({
       const name = (await store.isTaken(wanted)) ? `${wanted} (${setting})` : wanted;
       const now = clock.now();
       await store.insert({
-        ...{
-          ref: ids.uuid(),
-          name,
-          channel_type: type,
-          standing: setting,
-          endpoint_shown: '',
-          match_severity_min: '',
-        },
-        ...{
-          match_scope_types: '[]',
-          match_labels: '{}',
-          enabled: 1,
-          send_resolved: 1,
-          created_at: now,
-          updated_at: now,
-        },
+        ref: ids.uuid(),
+        name,
+        channel_type: type,
+        standing: setting,
+        endpoint_shown: '',
+        match_severity_min: '',
+        match_scope_types: '[]',
+        match_labels: '{}',
+        enabled: 1,
+        send_resolved: 1,
+        created_at: now,
+        updated_at: now,
       });
     }
   });

@@ -32,7 +32,12 @@ export function answersOf(
         : undefined;
   };
   const outbound = new BrokeredFetch({
-    ...{ id, fetch, clock, hosts: permissions.hosts, callMs: limits.call_ms, signal: scope.signal },
+    id,
+    fetch,
+    clock,
+    hosts: permissions.hosts,
+    callMs: limits.call_ms,
+    signal: scope.signal,
     setting: (key) => settings.get(key),
     beyond,
   });
@@ -80,14 +85,12 @@ export function tablesOf(
     sql: Buffer.from(files.read(name)!).toString('utf8'),
   }));
   const database = new PackDatabase({
-    ...{
-      ...given,
-      log,
-      clock,
-      label: id,
-      statementMs: limits.call_ms * share,
-      openMs: limits.activate_ms * share,
-    },
+    ...given,
+    log,
+    clock,
+    label: id,
+    statementMs: limits.call_ms * share,
+    openMs: limits.activate_ms * share,
     data: { file: join(dataDir, 'tables.db'), maxMb, migrations },
     onEnded: (cause, again) => (again ? stumbled(cause) : failed(cause)),
   });

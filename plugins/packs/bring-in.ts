@@ -98,13 +98,11 @@ function proxied(described: PackRoute, child: Child): RouteDeclaration {
   const declared = { method, path, summary, access: access as never };
   if (produces !== undefined) {
     return byteRoute({
-      ...{
-        ...declared,
-        produces,
-        streamed: true,
-        maxBodyBytes: maxMb * 1024 * 1024,
-        timeoutMs: flowMs,
-      },
+      ...declared,
+      produces,
+      streamed: true,
+      maxBodyBytes: maxMb * 1024 * 1024,
+      timeoutMs: flowMs,
       ...(consumes && { consumes }),
       handle: async (call) => {
         // Bytes, and then none, where the request has no body.

@@ -39,12 +39,10 @@ export async function spawnRestricted(
   const flags = flagsOf(restrictions, origin.isBinary ? [process.execPath, file] : [file]);
   const { read, rssMb, network, hold } = restrictions;
   const inside = {
-    ...{
-      ...hold,
-      network,
-      root: join(origin.cacheDir, 'root'),
-      visible: [file, ...read.flatMap(bothNames)],
-    },
+    ...hold,
+    network,
+    root: join(origin.cacheDir, 'root'),
+    visible: [file, ...read.flatMap(bothNames)],
     memoryMb: rssMb + spareMb,
   };
   return origin.isBinary

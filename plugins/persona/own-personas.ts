@@ -146,7 +146,8 @@ function checked(header: Draft, body: string): Persona {
 
 const shownRow = ({ header, body, created_at, updated_at }: OwnRow): OwnPersona => ({
   persona: personaOf(JSON.parse(header) as Draft, body, { file: 'persona' }),
-  ...{ created_at, updated_at },
+  created_at,
+  updated_at,
 });
 
 const missing = (name: string): SvcError =>

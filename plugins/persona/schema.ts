@@ -84,26 +84,24 @@ export const RouteAnswer = Type.Object({
 
 /** What is shown of a file that is none. */
 export const noPersona: KnownPersona = {
-  ...{
-    name: '',
-    description: '',
-    when_to_use: '',
-    tools: [],
-    disallowed_tools: [],
-    permission_mode: 'read-only',
-    max_turns: 0,
-    model: '',
-  },
-  ...{
-    critical_reminder: '',
-    initial_prompt: '',
-    background: false,
-    omit_agent_md: false,
-    metadata: {},
-    unknown: {},
-    body: '',
-  },
-  ...{ source: 'disk', version: 0, unmet: [] },
+  name: '',
+  description: '',
+  when_to_use: '',
+  tools: [],
+  disallowed_tools: [],
+  permission_mode: 'read-only',
+  max_turns: 0,
+  model: '',
+  critical_reminder: '',
+  initial_prompt: '',
+  background: false,
+  omit_agent_md: false,
+  metadata: {},
+  unknown: {},
+  body: '',
+  source: 'disk',
+  version: 0,
+  unmet: [],
 };
 
 /** What is known of a persona besides what it says itself. */
@@ -120,13 +118,11 @@ export function shownPersona(
 ): Static<typeof PersonaItem> {
   return {
     ...persona,
-    ...{
-      unknown_fields: { ...unknown },
-      metadata: { ...metadata },
-      tools: [...tools],
-      disallowed_tools: [...disallowed_tools],
-      unmet: [...unmet],
-    },
+    unknown_fields: { ...unknown },
+    metadata: { ...metadata },
+    tools: [...tools],
+    disallowed_tools: [...disallowed_tools],
+    unmet: [...unmet],
     unknown_tools: strange.map(({ name, meant }) =>
       meant === undefined ? name : `${name} (perhaps ${meant} is meant)`,
     ),

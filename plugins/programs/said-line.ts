@@ -8,15 +8,17 @@ export interface SaidLine {
 }
 
 const levels: Readonly<Record<string, keyof Logger>> = {
-  ...{
-    trace: 'debug',
-    debug: 'debug',
-    info: 'info',
-    notice: 'info',
-    warn: 'warn',
-    warning: 'warn',
-  },
-  ...{ error: 'error', err: 'error', fatal: 'error', critical: 'error', panic: 'error' },
+  trace: 'debug',
+  debug: 'debug',
+  info: 'info',
+  notice: 'info',
+  warn: 'warn',
+  warning: 'warn',
+  error: 'error',
+  err: 'error',
+  fatal: 'error',
+  critical: 'error',
+  panic: 'error',
 };
 const mostFields = 20;
 const event = 'programs.said';

@@ -164,7 +164,11 @@ const user = (
   { id, email, display_name, role, status }: Person,
   times: AccountTimes,
 ): SignedInShape['user'] => ({
-  ...{ id, email, display_name, role, status },
+  id,
+  email,
+  display_name,
+  role,
+  status,
   created_at: timestamp(times.created_at),
   updated_at: timestamp(times.updated_at),
   last_login_at: times.last_login_at === null ? null : timestamp(times.last_login_at),

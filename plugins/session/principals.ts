@@ -28,7 +28,10 @@ export const tokenPrincipal = (
 });
 
 const identity = ({ id, email, display_name: name, role, orgs, selectors }: Person) => ({
-  ...{ id: String(id), email, name, role },
+  id: String(id),
+  email,
+  name,
+  role,
   ...(orgs && { orgs }),
   ...(selectors && { selectors }),
 });

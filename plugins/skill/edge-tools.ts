@@ -98,7 +98,9 @@ export class EdgeTools implements ToolSource {
     }
     const { principal, timeoutMs, signal, idempotencyKey, approval } = call;
     const answer = await skills.get().execute(call.edge_id, key, params, {
-      ...{ principal, timeoutMs, signal },
+      principal,
+      timeoutMs,
+      signal,
       ...(idempotencyKey !== undefined && { idempotencyKey }),
       ...(approval !== undefined && { approval }),
     });
@@ -159,16 +161,14 @@ function merged(lists: Iterable<readonly OfferedSkill[]>): readonly Tool[] {
 }
 
 const toolOf = ({ key, name, description, class: kind, tier, schema }: OfferedSkill): Tool => ({
-  ...{
-    key,
-    name,
-    description,
-    tier,
-    schema,
-    class: classNamed(kind),
-    scope: 'edge',
-    devices: 'narrowed',
-    source: 'edge',
-    trust: 'untrusted',
-  },
+  key,
+  name,
+  description,
+  tier,
+  schema,
+  class: classNamed(kind),
+  scope: 'edge',
+  devices: 'narrowed',
+  source: 'edge',
+  trust: 'untrusted',
 });

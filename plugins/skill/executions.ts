@@ -59,16 +59,15 @@ export class Executions implements SkillExecutor {
       return;
     }
     const call: ToolCall = {
-      ...{
-        principal,
-        key: approval.tool,
-        params: approval.args,
-        device_id: deviceId,
-        origin: 'api',
-        approval: id,
-        idempotencyKey: id,
-      },
-      ...{ timeoutMs: approvedMs, signal },
+      principal,
+      key: approval.tool,
+      params: approval.args,
+      device_id: deviceId,
+      origin: 'api',
+      approval: id,
+      idempotencyKey: id,
+      timeoutMs: approvedMs,
+      signal,
     };
     await book.finish(id, await this.#outcome(call));
   }
@@ -103,16 +102,14 @@ export class Executions implements SkillExecutor {
     }
     const { kind, id, name, email, role } = call.principal;
     const { id: approval } = await approvals.get().request({
-      ...{
-        owner: { kind: 'skill', ref: uuid() },
-        tool: tool.key,
-        class: tool.class,
-        signatures,
-        args: params,
-        target,
-        rendered,
-        persona: undefined,
-      },
+      owner: { kind: 'skill', ref: uuid() },
+      tool: tool.key,
+      class: tool.class,
+      signatures,
+      args: params,
+      target,
+      rendered,
+      persona: undefined,
       requested_by: { kind, id, name: name ?? email ?? id, role },
     });
     return approval;

@@ -65,19 +65,17 @@ export default definePlugin({
       own: own.list,
     });
     const runner = new Runner({
-      ...{
-        registry,
-        own,
-        gate,
-        devices,
-        scopes,
-        approvals,
-        clock,
-        ids,
-        log,
-        check: new ParamsCheck(),
-        presenter: new Presenter(evidence),
-      },
+      registry,
+      own,
+      gate,
+      devices,
+      scopes,
+      approvals,
+      clock,
+      ids,
+      log,
+      check: new ParamsCheck(),
+      presenter: new Presenter(evidence),
       trail: new ExecutionTrail({ tables, trail: services.maybe(AuditTrail), clock }),
       runs: ctx.metrics.counter('runs_total', 'Runs of tools.', ['class', 'status']),
     });
@@ -100,7 +98,9 @@ export default definePlugin({
 
     let isAsked = false;
     const edgeTools: EdgeTools = new EdgeTools({
-      ...{ skills, fleet, log },
+      skills,
+      fleet,
+      log,
       soon() {
         if (!isAsked) {
           isAsked = true;

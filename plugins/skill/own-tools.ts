@@ -66,17 +66,15 @@ const tool = (
   trust: Tool['trust'],
 ): Tool => ({
   // Results are kept for who asked, and read by them while they see the same devices.
-  ...{
-    key,
-    name,
-    description,
-    scope: 'manager',
-    class: 'safe',
-    tier: 'core',
-    devices: 'narrowed',
-    source: 'skill',
-    trust,
-  },
+  key,
+  name,
+  description,
+  scope: 'manager',
+  class: 'safe',
+  tier: 'core',
+  devices: 'narrowed',
+  source: 'skill',
+  trust,
   schema: schema as Tool['schema'],
 });
 

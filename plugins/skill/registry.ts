@@ -40,8 +40,12 @@ interface Edition {
 }
 
 const classes: Readonly<Record<string, SkillClass>> = {
-  ...{ safe: 'safe', mutating: 'mutating', dangerous: 'dangerous' },
-  ...{ read: 'safe', write: 'mutating', destructive: 'dangerous' },
+  safe: 'safe',
+  mutating: 'mutating',
+  dangerous: 'dangerous',
+  read: 'safe',
+  write: 'mutating',
+  destructive: 'dangerous',
 };
 
 /** The class by any of its names; what is not understood counts as dangerous. */
@@ -177,17 +181,15 @@ function toolOf(
   const answers = result as unknown as Readonly<Record<string, unknown>> | undefined;
   // What plugins answer is mostly what machines and people have sent them.
   return {
-    ...{
-      key,
-      name,
-      description,
-      scope,
-      class: classNamed(kind),
-      tier,
-      schema,
-      source,
-      trust: 'untrusted',
-    },
+    key,
+    name,
+    description,
+    scope,
+    class: classNamed(kind),
+    tier,
+    schema,
+    source,
+    trust: 'untrusted',
     ...(answers && { result_schema: answers }),
     ...(devices && { devices }),
   };

@@ -168,13 +168,11 @@ export class Runner implements SkillRunner {
     const about = { execution_id: id, trust: tool.trust };
     const failed = (status: 'error' | 'timeout', message: string): ToolOutcome => ({
       ...about,
-      ...{
-        status,
-        result: null,
-        error: guardedText(message).slice(0, longestError),
-        duration_ms: took(),
-        evidence: undefined,
-      },
+      status,
+      result: null,
+      error: guardedText(message).slice(0, longestError),
+      duration_ms: took(),
+      evidence: undefined,
     });
     const timeoutMs = Math.max(1, Math.min(mostMs, Math.floor(call.timeoutMs ?? usualMs)));
     const abort = new AbortController();
@@ -242,16 +240,14 @@ export class Runner implements SkillRunner {
         const idempotencyKey =
           call.idempotencyKey ?? approval ?? (tool.class === 'safe' ? undefined : id);
         return runnable.source.run(tool.key, params, {
-          ...{
-            principal,
-            device_id: target.shown.id,
-            edge_id: edge,
-            timeoutMs,
-            signal,
-            idempotencyKey,
-            approval,
-            class: tool.class,
-          },
+          principal,
+          device_id: target.shown.id,
+          edge_id: edge,
+          timeoutMs,
+          signal,
+          idempotencyKey,
+          approval,
+          class: tool.class,
         });
       }
     }

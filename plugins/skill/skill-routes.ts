@@ -76,17 +76,15 @@ const itemOf = ({ trust: _trust, ...tool }: Tool) => ({
   requires: [] as string[],
 });
 const guideOf = ({ key, name, description, tools, source }: Guide) => ({
-  ...{
-    key,
-    name,
-    description,
-    source,
-    kind: 'guide' as const,
-    scope: 'manager' as const,
-    class: 'safe' as const,
-    tier: 'specialty' as const,
-    schema: {},
-  },
+  key,
+  name,
+  description,
+  source,
+  kind: 'guide' as const,
+  scope: 'manager' as const,
+  class: 'safe' as const,
+  tier: 'specialty' as const,
+  schema: {},
   requires: [...tools],
 });
 

@@ -73,14 +73,13 @@ export class Nodes {
       }
       const now = this.#clock.now();
       const row = await store.insert({
-        ...{
-          type: type.name,
-          name: name.trim(),
-          props: JSON.stringify(props),
-          tags,
-          device_id: null,
-        },
-        ...{ created_at: now, updated_at: now },
+        type: type.name,
+        name: name.trim(),
+        props: JSON.stringify(props),
+        tags,
+        device_id: null,
+        created_at: now,
+        updated_at: now,
       });
       by.note({ resourceType: 'node', resourceId: row.id, after: shownNode(row) });
       return shownNode(row);
@@ -169,7 +168,9 @@ export class Nodes {
       ]),
     );
     return {
-      ...{ node, depth, complete },
+      node,
+      depth,
+      complete,
       // What was deleted in between is not there any more.
       reached: reached.flatMap(({ node_id: at, distance, via }) =>
         nodes.has(at) ? [{ node: nodes.get(at)!, distance, via: { ...via } }] : [],

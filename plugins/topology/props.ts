@@ -29,15 +29,13 @@ const formats = {
 /** Holds props against the schema of their type. */
 export class PropsCheck {
   readonly #ajv = new Ajv({
-    ...{
-      allErrors: true,
-      ownProperties: true,
-      allowUnionTypes: true,
-      strictTypes: false,
-      strictRequired: false,
-      strictTuples: false,
-      logger: false,
-    },
+    allErrors: true,
+    ownProperties: true,
+    allowUnionTypes: true,
+    strictTypes: false,
+    strictRequired: false,
+    strictTuples: false,
+    logger: false,
     formats,
     // A user who makes a type may write any pattern: it runs on an engine that none can stall.
     code: {

@@ -49,8 +49,12 @@ export class RelationTypes {
         );
       }
       const row: RelationTypeRow = {
-        ...{ name, display_name: title.trim(), direction, propagates_failure: propagates ? 1 : 0 },
-        ...{ builtin: 0, created_at: this.#clock.now() },
+        name,
+        display_name: title.trim(),
+        direction,
+        propagates_failure: propagates ? 1 : 0,
+        builtin: 0,
+        created_at: this.#clock.now(),
       };
       await store.insert(row);
       by.note({ resourceId: name, after: shownRelationType(row) });

@@ -16,13 +16,11 @@ export const shownNodeType = ({
   tier,
   builtin,
 }: NodeTypeRow): ShownNodeType => ({
-  ...{
-    name,
-    display_name,
-    schema: JSON.parse(schema) as Record<string, unknown>,
-    tier,
-    builtin: builtin === 1,
-  },
+  name,
+  display_name,
+  schema: JSON.parse(schema) as Record<string, unknown>,
+  tier,
+  builtin: builtin === 1,
 });
 
 export const shownNode = ({
@@ -35,14 +33,12 @@ export const shownNode = ({
   created_at,
   updated_at,
 }: NodeRow): ShownNode => ({
-  ...{
-    id,
-    type,
-    name,
-    props: JSON.parse(props) as Record<string, unknown>,
-    tags: JSON.parse(tags) as Record<string, string>,
-    device_id,
-  },
+  id,
+  type,
+  name,
+  props: JSON.parse(props) as Record<string, unknown>,
+  tags: JSON.parse(tags) as Record<string, string>,
+  device_id,
   created_at: timestamp(created_at),
   updated_at: timestamp(updated_at),
 });
@@ -54,13 +50,11 @@ export const shownRelationType = ({
   propagates_failure,
   builtin,
 }: RelationTypeRow): ShownRelationType => ({
-  ...{
-    name,
-    display_name,
-    direction,
-    propagates_failure: propagates_failure === 1,
-    builtin: builtin === 1,
-  },
+  name,
+  display_name,
+  direction,
+  propagates_failure: propagates_failure === 1,
+  builtin: builtin === 1,
 });
 
 export const shownRelation = ({
@@ -71,6 +65,10 @@ export const shownRelation = ({
   props,
   created_at,
 }: RelationRow): ShownRelation => ({
-  ...{ id, type, src_id, dst_id, props: JSON.parse(props) as Record<string, unknown> },
+  id,
+  type,
+  src_id,
+  dst_id,
+  props: JSON.parse(props) as Record<string, unknown>,
   created_at: timestamp(created_at),
 });

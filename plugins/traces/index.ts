@@ -108,17 +108,13 @@ async function examined(
 /** Whether the store that is set answers, or another one that is only tried. */
 const connectionTest = ({ settings, clock, fetch }: PluginContext, driver: () => TraceDriver) =>
   productTestRoute({
-    ...{
-      path: '/api/v1/integrations/tracestore/test',
-      summary: 'Test the connection to the trace store that is set, or to another one',
-      action: 'tracestore:test',
-    },
-    ...{
-      product,
-      setting: 'traces.remote_url',
-      clock,
-      fetch: (url, request) => fetch(url, request),
-    },
+    path: '/api/v1/integrations/tracestore/test',
+    summary: 'Test the connection to the trace store that is set, or to another one',
+    action: 'tracestore:test',
+    product,
+    setting: 'traces.remote_url',
+    clock,
+    fetch: (url, request) => fetch(url, request),
     set: () =>
       driverOf(settings, 'traces') === 'remote' ? remoteSettings(settings, 'traces') : undefined,
     own: () => driver().status(),

@@ -70,22 +70,18 @@ export class TraceSkills {
       ...(await this.#asking(principal)),
     });
     return {
-      ...{
-        from: timestamp(window.start),
-        to: timestamp(window.end),
-        shown: traces.length,
-        more: partial || traces.length >= limit,
-      },
+      from: timestamp(window.start),
+      to: timestamp(window.end),
+      shown: traces.length,
+      more: partial || traces.length >= limit,
       traces: traces.map(
         ({ traceId, rootService, rootName, startNanos, durationMs, matched, services }) => ({
-          ...{
-            trace_id: traceId,
-            root_service: rootService,
-            root_name: rootName,
-            duration_ms: durationMs,
-            matched_spans: matched,
-            services,
-          },
+          trace_id: traceId,
+          root_service: rootService,
+          root_name: rootName,
+          duration_ms: durationMs,
+          matched_spans: matched,
+          services,
           started_at: timestamp(Number(BigInt(startNanos) / 1_000_000n)),
         }),
       ),

@@ -59,14 +59,14 @@ function lineOf(service: string, span: Span, begun: bigint): SpanLine {
   const [start, end] = [nanos(span.startTimeUnixNano), nanos(span.endTimeUnixNano)];
   const code = span.status?.code;
   return {
-    ...{
-      span_id: span.spanId ?? '',
-      parent_id: span.parentSpanId || null,
-      service,
-      name: span.name ?? '',
-    },
-    ...{ offset_ms: milliseconds(start - begun), duration_ms: milliseconds(end - start) },
-    ...{ error: code === 2 || code === 'STATUS_CODE_ERROR', status: span.status?.message || null },
+    span_id: span.spanId ?? '',
+    parent_id: span.parentSpanId || null,
+    service,
+    name: span.name ?? '',
+    offset_ms: milliseconds(start - begun),
+    duration_ms: milliseconds(end - start),
+    error: code === 2 || code === 'STATUS_CODE_ERROR',
+    status: span.status?.message || null,
     attributes: Object.fromEntries(
       (span.attributes ?? [])
         .slice(0, mostAttributes)

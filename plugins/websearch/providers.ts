@@ -28,7 +28,10 @@ export interface SearchProvider {
 
 export const providers: Readonly<Record<'searxng' | 'tavily' | 'brave', SearchProvider>> = {
   searxng: {
-    ...{ title: 'SearXNG', url: '', needsKey: false, snippet: 'content' },
+    title: 'SearXNG',
+    url: '',
+    needsKey: false,
+    snippet: 'content',
     request: (_, query) => ({
       path: `/search?${new URLSearchParams({ q: query, format: 'json', safesearch: '1' }).toString()}`,
     }),
@@ -39,13 +42,14 @@ export const providers: Readonly<Record<'searxng' | 'tavily' | 'brave', SearchPr
         : undefined,
   },
   tavily: {
-    ...{ title: 'Tavily', url: 'https://api.tavily.com', needsKey: true, snippet: 'content' },
+    title: 'Tavily',
+    url: 'https://api.tavily.com',
+    needsKey: true,
+    snippet: 'content',
     request: (key, query, count) => ({
-      ...{
-        path: '/search',
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      },
+      path: '/search',
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({
         query,
         max_results: count,
@@ -57,12 +61,10 @@ export const providers: Readonly<Record<'searxng' | 'tavily' | 'brave', SearchPr
     results: ({ results }) => results,
   },
   brave: {
-    ...{
-      title: 'Brave Search',
-      url: 'https://api.search.brave.com',
-      needsKey: true,
-      snippet: 'description',
-    },
+    title: 'Brave Search',
+    url: 'https://api.search.brave.com',
+    needsKey: true,
+    snippet: 'description',
     request: (key, query, count) => ({
       path: `/res/v1/web/search?${new URLSearchParams({ q: query, count: String(count), text_decorations: 'false' }).toString()}`,
       headers: { 'x-subscription-token': key },

@@ -145,8 +145,13 @@ const hostKeyStore = (db: WebshellDb) => ({
     db
       .updateTable('webshell_host_keys')
       .set({
-        ...{ algorithm, fingerprint, trusted_at: now, trusted_by: 'administrator' },
-        ...{ offered_algorithm: null, offered_fingerprint: null, offered_at: null },
+        algorithm,
+        fingerprint,
+        trusted_at: now,
+        trusted_by: 'administrator',
+        offered_algorithm: null,
+        offered_fingerprint: null,
+        offered_at: null,
       })
       .where('device_id', '=', deviceId)
       .returningAll()

@@ -65,22 +65,18 @@ export default definePlugin({
     const after = (ms: number, work: () => void): (() => unknown) =>
       scope.timeout('timer of a shell', ms, work);
     const parts = {
-      ...{
-        devices,
-        fleet: ctx.services.maybe(EdgeFleet),
-        authority,
-        hostKeys,
-        quota: new ShellQuota(),
-        failedLogins: new FailedLogins(clock),
-        shells,
-        turns: new Turns({ after, now: () => clock.monotonic() }),
-        settings,
-      },
-      ...{
-        journal: new SessionJournal({ tables, note, recordings, settings, clock, life }),
-        clock,
-        log,
-      },
+      devices,
+      fleet: ctx.services.maybe(EdgeFleet),
+      authority,
+      hostKeys,
+      quota: new ShellQuota(),
+      failedLogins: new FailedLogins(clock),
+      shells,
+      turns: new Turns({ after, now: () => clock.monotonic() }),
+      settings,
+      journal: new SessionJournal({ tables, note, recordings, settings, clock, life }),
+      clock,
+      log,
       after,
     };
 

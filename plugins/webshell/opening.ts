@@ -63,7 +63,12 @@ export async function logIn(
   let shown: HostKey | undefined;
   try {
     const ssh = await openShell({
-      ...{ stream, user, login: frame.auth, term: frame.term, cols: frame.cols, rows: frame.rows },
+      stream,
+      user,
+      login: frame.auth,
+      term: frame.term,
+      cols: frame.cols,
+      rows: frame.rows,
       known: await hostKeys.known(deviceId),
       verify: async (key) => {
         shown = key;
@@ -131,16 +136,14 @@ export async function openSession(
     });
     try {
       const shell = await LiveShell.start({
-        ...{
-          id: kept.id,
-          deviceId,
-          edgeId,
-          attachment: { socket, standing, acks: frame.acks },
-          ssh,
-          clock,
-          log,
-          after,
-        },
+        id: kept.id,
+        deviceId,
+        edgeId,
+        attachment: { socket, standing, acks: frame.acks },
+        ssh,
+        clock,
+        log,
+        after,
         typed,
         idleMs: () => settings.get<number>('webshell.idle_minutes') * 60_000,
         record:

@@ -41,20 +41,16 @@ export async function closeLeftBehind(
       };
       await sessionStore(tx).count(row.id, bytesIn, bytesOut);
       await note(tx, {
-        ...{
-          action: 'webshell:close',
-          principal: webshellItself,
-          ip: '',
-          userAgent: '',
-          resource: { type: 'session', id: row.id },
-        },
+        action: 'webshell:close',
+        principal: webshellItself,
+        ip: '',
+        userAgent: '',
+        resource: { type: 'session', id: row.id },
         after: {
-          ...{
-            device_id: row.device_id,
-            user_id: row.user_id,
-            remote_user: row.remote_user,
-            ended_by: 'manager_restart',
-          },
+          device_id: row.device_id,
+          user_id: row.user_id,
+          remote_user: row.remote_user,
+          ended_by: 'manager_restart',
           ...(kept && { bytes_in: bytesIn, bytes_out: bytesOut, duration_ms: kept.tally.ms }),
           recording: kept ? { bytes: kept.bytes, sha256: kept.sha256 } : null,
         },

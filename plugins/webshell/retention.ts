@@ -57,13 +57,11 @@ export class Retention {
   #removeBy(why: string, row: SessionRow): Promise<void> {
     return this.remove(row, (tx) =>
       this.#parts.note(tx, {
-        ...{
-          action: 'webshell:remove-recording',
-          principal: webshellItself,
-          ip: '',
-          userAgent: '',
-          resource: { type: 'recording', id: row.id },
-        },
+        action: 'webshell:remove-recording',
+        principal: webshellItself,
+        ip: '',
+        userAgent: '',
+        resource: { type: 'recording', id: row.id },
         after: { why, device_id: row.device_id, sha256: row.recording_sha256 },
       }),
     );

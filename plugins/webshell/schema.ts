@@ -91,15 +91,13 @@ export const SessionQuery = Type.Object({
 });
 
 export const RecordingItem = Type.Object({
-  ...{
-    id: Id,
-    session_id: Id,
-    user_id: orNull(Type.Integer()),
-    device_id: Id,
-    remote_user: Type.String(),
-    started_at: Timestamp,
-    ended_at: orNull(Timestamp),
-  },
+  id: Id,
+  session_id: Id,
+  user_id: orNull(Type.Integer()),
+  device_id: Id,
+  remote_user: Type.String(),
+  started_at: Timestamp,
+  ended_at: orNull(Timestamp),
   ...Recording.properties,
 });
 

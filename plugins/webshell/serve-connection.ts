@@ -14,19 +14,16 @@ export interface ConnectionParts extends OpeningParts {
 /** A refusal after the upgrade, as its close code tells it. */
 const codeOfError = (error: SvcError): number =>
   ({
-    ...{
-      invalid_argument: closeCode.badFrame,
-      unauthorized: closeCode.loginRefused,
-      forbidden: closeCode.revoked,
-      conflict: closeCode.hostKeyChanged,
-    },
-    ...{
-      rate_limited: closeCode.limit,
-      unavailable: closeCode.offline,
-      not_found: closeCode.offline,
-      internal: closeCode.recordFailure,
-    },
-    ...{ budget_exceeded: closeCode.limit, upstream_error: closeCode.lost },
+    invalid_argument: closeCode.badFrame,
+    unauthorized: closeCode.loginRefused,
+    forbidden: closeCode.revoked,
+    conflict: closeCode.hostKeyChanged,
+    rate_limited: closeCode.limit,
+    unavailable: closeCode.offline,
+    not_found: closeCode.offline,
+    internal: closeCode.recordFailure,
+    budget_exceeded: closeCode.limit,
+    upstream_error: closeCode.lost,
   })[error.code];
 
 /** Takes a browser from its first frame to a shell, and stays until it is gone. The shell may go on without it. */

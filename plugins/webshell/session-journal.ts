@@ -65,11 +65,9 @@ export class SessionJournal {
     const { tables, note } = this.#parts;
     await tables.write((tx) =>
       note(tx, {
-        ...{
-          action: 'webshell:login',
-          ...sourceOf(entry.connection),
-          resource: { type: 'device', id: entry.connection.deviceId },
-        },
+        action: 'webshell:login',
+        ...sourceOf(entry.connection),
+        resource: { type: 'device', id: entry.connection.deviceId },
         failure: {
           status:
             error.code === 'upstream_error' || error.code === 'unavailable' ? 'failure' : 'denied',
@@ -93,11 +91,9 @@ export class SessionJournal {
     const { tables, note } = this.#parts;
     await tables.write((tx) =>
       note(tx, {
-        ...{
-          action: 'webshell:re-attach',
-          ...sourceOf(connection),
-          resource: { type: 'session', id: shell.id },
-        },
+        action: 'webshell:re-attach',
+        ...sourceOf(connection),
+        resource: { type: 'session', id: shell.id },
         after: { device_id: connection.deviceId, edge_id: shell.edgeId, from },
       }),
     );
@@ -134,15 +130,13 @@ export class SessionJournal {
     const resource = { type: 'device', id: deviceId } as const;
     const said = { ...loginOf(entry), fingerprint: hostKey.fingerprint };
     const { id } = await sessionStore(tx).insert({
-      ...{
-        life,
-        user_kind: standing.principal.kind,
-        user_id: userIdOf(standing.principal),
-        device_id: deviceId,
-        ip,
-        started_at: clock.now(),
-        ...said,
-      },
+      life,
+      user_kind: standing.principal.kind,
+      user_id: userIdOf(standing.principal),
+      device_id: deviceId,
+      ip,
+      started_at: clock.now(),
+      ...said,
       recording_state: isRecorded ? 'recording' : null,
     });
     if (trust === 'first_use') {
@@ -174,7 +168,9 @@ export class SessionJournal {
     const kept = recorded === 'failed' ? undefined : recorded;
     await rows.count(id, bytesIn, bytesOut);
     await rows.update(id, {
-      ...{ ended_at: clock.now(), ended_by: endedBy, exit_code: exitCode },
+      ended_at: clock.now(),
+      ended_by: endedBy,
+      exit_code: exitCode,
       ...(recorded !== undefined && {
         recording_state: kept ? 'complete' : 'failed',
         recording_ms: durationMs,
@@ -182,24 +178,18 @@ export class SessionJournal {
       ...(kept && { recording_bytes: kept.bytes, recording_sha256: kept.sha256 }),
     });
     await note(tx, {
-      ...{
-        action: 'webshell:close',
-        ...sourceOf(entry.connection),
-        resource: { type: 'session', id },
-      },
+      action: 'webshell:close',
+      ...sourceOf(entry.connection),
+      resource: { type: 'session', id },
       after: {
-        ...{
-          device_id: entry.connection.deviceId,
-          ...loginOf(entry),
-          fingerprint: entry.hostKey.fingerprint,
-        },
-        ...{
-          ended_by: endedBy,
-          exit_code: exitCode,
-          duration_ms: durationMs,
-          bytes_in: bytesIn,
-          bytes_out: bytesOut,
-        },
+        device_id: entry.connection.deviceId,
+        ...loginOf(entry),
+        fingerprint: entry.hostKey.fingerprint,
+        ended_by: endedBy,
+        exit_code: exitCode,
+        duration_ms: durationMs,
+        bytes_in: bytesIn,
+        bytes_out: bytesOut,
         recording: kept ? { bytes: kept.bytes, sha256: kept.sha256 } : (recorded ?? null),
       },
     });

@@ -75,7 +75,10 @@ export class LiveShell {
     const { ssh, after, record, attachment, ready } = options;
     const shell = new LiveShell(options);
     const terminal = await Terminal.open({
-      ...{ ssh, after, record, now: () => shell.#now() },
+      ssh,
+      after,
+      record,
+      now: () => shell.#now(),
       unrecordable: (why, cause) => shell.#endUnrecorded(why, cause),
     });
     shell.#terminal = terminal;

@@ -36,15 +36,19 @@ export const noteTo =
   async (tx, { action, principal, ip, userAgent, resource, failure, after }) => {
     if (trail.available) {
       await trail.get().append(tx, {
-        ...{ occurredAt: clock.now(), principal, ip, userAgent: userAgent.slice(0, 512), action },
-        ...{ resourceType: resource.type, resourceId: String(resource.id), requestId: ids.uuid() },
-        ...{
-          status: failure?.status ?? 'success',
-          httpStatus: 0,
-          error: failure?.message,
-          before: undefined,
-          after,
-        },
+        occurredAt: clock.now(),
+        principal,
+        ip,
+        userAgent: userAgent.slice(0, 512),
+        action,
+        resourceType: resource.type,
+        resourceId: String(resource.id),
+        requestId: ids.uuid(),
+        status: failure?.status ?? 'success',
+        httpStatus: 0,
+        error: failure?.message,
+        before: undefined,
+        after,
       });
     }
   };

@@ -59,11 +59,10 @@ export async function drawLive(page: Page, house: WholeHouse): Promise<Row> {
   isOver = true;
   await pushing;
   return {
-    ...{
-      lines: result.length,
-      points: result[0]?.values.length ?? 0,
-      pictures_per_second: Math.round((count / ms) * 10_000) / 10,
-    },
-    ...{ longest_ms: Math.round(longest), over_50_ms: over50 },
+    lines: result.length,
+    points: result[0]?.values.length ?? 0,
+    pictures_per_second: Math.round((count / ms) * 10_000) / 10,
+    longest_ms: Math.round(longest),
+    over_50_ms: over50,
   };
 }

@@ -66,7 +66,10 @@ export async function run({
     const slowestPaintMs = Math.max(...own!.hands.map(({ paint_ms: ms }) => Number(ms)));
     return {
       ok: firstPageKib <= goals.firstPageKib && slowestPaintMs <= goals.paintMs,
-      ...{ devices, incidents, first_page_kib: firstPageKib, slowest_paint_ms: slowestPaintMs },
+      devices,
+      incidents,
+      first_page_kib: firstPageKib,
+      slowest_paint_ms: slowestPaintMs,
       visits: all.flatMap(({ visits }) => visits),
       hands: all.flatMap(({ hands }) => hands),
       charts: all.map(({ chart }) => chart),

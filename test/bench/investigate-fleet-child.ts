@@ -42,20 +42,14 @@ let brokenFrom = Infinity;
 const vitals = (id: number, time: number): SampleRow[] => {
   const isBad = id === bad && time >= brokenFrom;
   const values = {
-    ...{
-      node_cpu_usage_percent: isBad ? 98 : 20 + 8 * random(),
-      node_memory_used_percent: 40 + 2 * random(),
-      node_filesystem_used_percent: 50,
-    },
-    ...{
-      node_disk_io_utilization_percent: 5 + 4 * random(),
-      node_open_fds_percent: 2 + random(),
-      node_swap_used_percent: 0,
-    },
-    ...{
-      node_network_receive_bytes_per_second: 1e6 * (1 + random()),
-      node_network_transmit_bytes_per_second: 1e6 * (1 + random()),
-    },
+    node_cpu_usage_percent: isBad ? 98 : 20 + 8 * random(),
+    node_memory_used_percent: 40 + 2 * random(),
+    node_filesystem_used_percent: 50,
+    node_disk_io_utilization_percent: 5 + 4 * random(),
+    node_open_fds_percent: 2 + random(),
+    node_swap_used_percent: 0,
+    node_network_receive_bytes_per_second: 1e6 * (1 + random()),
+    node_network_transmit_bytes_per_second: 1e6 * (1 + random()),
   };
   return Object.entries(values).map(([name, value]) => ({
     labels: { __name__: name, device_id: String(id) },

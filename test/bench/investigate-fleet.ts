@@ -41,15 +41,13 @@ export async function run({
   try {
     await draw(house, hosts);
     await house.json('/api/v1/alert-rules', {
-      ...{
-        rule_key: 'hot',
-        name: 'Hot',
-        kind: 'metric_raw',
-        source_type: 'svc_builtin',
-        scope_type: 'host',
-        join_mode: 'all',
-        severity: 'critical',
-      },
+      rule_key: 'hot',
+      name: 'Hot',
+      kind: 'metric_raw',
+      source_type: 'svc_builtin',
+      scope_type: 'host',
+      join_mode: 'all',
+      severity: 'critical',
       conditions: [{ expr: 'node_cpu_usage_percent > 90' }],
     });
     load.begin();
@@ -73,18 +71,14 @@ export async function run({
         most <= 1 &&
         cases.every((row) => row['right'] === true) &&
         load.failed === 0,
-      ...{
-        hosts,
-        series: pushed.series,
-        'samples a second': Math.round(load.samples / load.seconds),
-        'pushes refused': load.failed,
-        why: load.why,
-      },
-      ...{
-        'cores while samples are taken': rounded(cores),
-        'slowest, s': slowest,
-        'most cores more': most,
-      },
+      hosts,
+      series: pushed.series,
+      'samples a second': Math.round(load.samples / load.seconds),
+      'pushes refused': load.failed,
+      why: load.why,
+      'cores while samples are taken': rounded(cores),
+      'slowest, s': slowest,
+      'most cores more': most,
       reports: cases,
     };
   } finally {
@@ -115,7 +109,9 @@ async function start(args: readonly number[]): Promise<House> {
   ])) as [string];
   const { url, token } = JSON.parse(line) as { readonly url: string; readonly token: string };
   return {
-    ...{ running, url, token },
+    running,
+    url,
+    token,
     async json<T>(path: string, body?: object) {
       const answer = await fetch(url + path, {
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -291,18 +287,14 @@ async function one(
       const cpu = house.spent() - spent;
       const { usage, root_cause: cause, evidence, not_seen: notSeen } = report;
       return {
-        ...{
-          id: report.id ?? 0,
-          seconds: usage.seconds,
-          'wall, s': rounded(wall),
-          'CPU, s': rounded(cpu),
-        },
+        id: report.id ?? 0,
+        seconds: usage.seconds,
+        'wall, s': rounded(wall),
+        'CPU, s': rounded(cpu),
         // A core is a second of it in a second: what takes two threads for a tenth of one leaves the rest of that second to others.
-        ...{
-          'cores more': rounded(Math.max(0, (cpu - cores * wall) / Math.max(1, wall))),
-          evidence: evidence.length,
-          'not seen': notSeen.length,
-        },
+        'cores more': rounded(Math.max(0, (cpu - cores * wall) / Math.max(1, wall))),
+        evidence: evidence.length,
+        'not seen': notSeen.length,
         right: cause?.node.id === `device:${bad}`,
       };
     }

@@ -32,22 +32,16 @@ export async function run({
     const ms = (performance.now() - begun) / rounds;
     const { user, system } = process.cpuUsage(cpu);
     cases.push({
-      ...{
-        'times the nodes': nodes,
-        'times the series of each': series,
-        nodes: snapshot.nodes.length,
-        series: snapshot.series.length,
-      },
-      ...{
-        'samples, thousands': Math.round(
-          snapshot.series.reduce((sum, { values }) => sum + values.length, 0) / 1_000,
-        ),
-      },
-      ...{
-        'ms an investigation': Math.round(ms * 10) / 10,
-        'CPU ms': Math.round((user + system) / rounds / 100) / 10,
-        'right cause': right === rounds,
-      },
+      'times the nodes': nodes,
+      'times the series of each': series,
+      nodes: snapshot.nodes.length,
+      series: snapshot.series.length,
+      'samples, thousands': Math.round(
+        snapshot.series.reduce((sum, { values }) => sum + values.length, 0) / 1_000,
+      ),
+      'ms an investigation': Math.round(ms * 10) / 10,
+      'CPU ms': Math.round((user + system) / rounds / 100) / 10,
+      'right cause': right === rounds,
     });
   }
   return { ok: cases.every((row) => row['right cause'] === true), rounds, sizes: cases };

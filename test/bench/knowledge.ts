@@ -100,13 +100,11 @@ export async function run({
       'with a hit': figures.found,
     });
     return {
-      ...{
-        ok,
-        chunks: docs * perDoc,
-        'chunks/s': Math.round(first.perSecond),
-        'chunks/s while searched': Math.round(rebuilt.perSecond),
-        'process, MiB': memory,
-      },
+      ok,
+      chunks: docs * perDoc,
+      'chunks/s': Math.round(first.perSecond),
+      'chunks/s while searched': Math.round(rebuilt.perSecond),
+      'process, MiB': memory,
       'heap of the index thread at a tenth and at the end, MiB': `${first.early} and ${first.late}`,
       searches: [
         { while: 'nothing else happens', ...searched(calm) },

@@ -35,14 +35,14 @@ export interface OwnEngine extends Engine {
 export async function startOurs(folder: string): Promise<OwnEngine> {
   const program = join(folder, 'child.cjs');
   await build({
-    ...{
-      entryPoints: [child],
-      outfile: program,
-      bundle: true,
-      external: ['better-sqlite3'],
-      logLevel: 'error',
-    },
-    ...{ platform: 'node', target: 'node20', format: 'cjs' },
+    entryPoints: [child],
+    outfile: program,
+    bundle: true,
+    external: ['better-sqlite3'],
+    logLevel: 'error',
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
   });
   const env = {
     ...process.env,

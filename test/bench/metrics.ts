@@ -103,7 +103,9 @@ const target = (
   is: number,
   atMost: number,
 ): { of: string; is: number; 'at most': number; met: boolean } => ({
-  ...{ of, is, 'at most': atMost },
+  of,
+  is,
+  'at most': atMost,
   met: is <= atMost,
 });
 

@@ -23,11 +23,11 @@ test('without a key and without a network everything works but free chat, which 
     await house.end();
     rmSync(dataDir, { recursive: true, force: true });
   });
-  // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
   const ask = async (
     method: string,
     path: string,
     body?: object,
+    // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
   ): Promise<{ status: number; body: any; text: string }> => {
     const answer = await house.fetch(`/api/v1${path}`, {
       method,

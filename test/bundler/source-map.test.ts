@@ -14,14 +14,15 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 for (const minify of [false, true]) {
   test(`places of a ${minify ? 'minified ' : ''}bundle come from where Node says they do`, async () => {
     const { outputFiles } = await build({
-      ...{
-        entryPoints: [join(root, 'bin/stack-maps.ts'), join(root, 'core/http/index.ts')],
-        outdir: '/out',
-        bundle: true,
-        write: false,
-        minify,
-      },
-      ...{ platform: 'node', format: 'cjs', packages: 'external', sourcemap: 'external' },
+      entryPoints: [join(root, 'bin/stack-maps.ts'), join(root, 'core/http/index.ts')],
+      outdir: '/out',
+      bundle: true,
+      write: false,
+      minify,
+      platform: 'node',
+      format: 'cjs',
+      packages: 'external',
+      sourcemap: 'external',
     });
     for (const { path, text } of outputFiles.filter(({ path: name }) => name.endsWith('.map'))) {
       const map = JSON.parse(text) as SourceMapPayload;

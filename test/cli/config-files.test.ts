@@ -59,19 +59,15 @@ test(
       grants: ['alert:silence'],
     });
     await post('/api/v1/alert-rules', {
-      ...{
-        rule_key: 'mine_disk',
-        name: 'Disk is slow',
-        kind: 'metric_raw',
-        source_type: 'svc_builtin',
-        scope_type: 'host',
-        join_mode: 'all',
-      },
-      ...{
-        severity: 'warning',
-        conditions: [{ expr: 'up == 0' }],
-        notify_channel_ids: [(await channelsThere()).find(({ name }) => name === 'on call')!.id],
-      },
+      rule_key: 'mine_disk',
+      name: 'Disk is slow',
+      kind: 'metric_raw',
+      source_type: 'svc_builtin',
+      scope_type: 'host',
+      join_mode: 'all',
+      severity: 'warning',
+      conditions: [{ expr: 'up == 0' }],
+      notify_channel_ids: [(await channelsThere()).find(({ name }) => name === 'on call')!.id],
     });
     const recordings = {
       group: 'jobs/per: minute',

@@ -38,22 +38,25 @@ test(
     const notify = (...args: string[]) => svc(['notify', ...args, '--data', here.dataDir]);
     const endpoint = `http://127.0.0.1:${(platform.address() as AddressInfo).port}/`;
     const { id } = await post('/api/v1/notification-channels', {
-      ...{ name: 'on call', channel_type: 'webhook', endpoint, group_by: [], group_wait: '1s' },
+      name: 'on call',
+      channel_type: 'webhook',
+      endpoint,
+      group_by: [],
+      group_wait: '1s',
       // Not what this machine has to say of itself meanwhile.
       match_labels: { kind: 'fruit' },
     });
     for (const name of ['apples', 'pears']) {
       await post('/api/v1/alert-rules', {
-        ...{
-          rule_key: name,
-          name,
-          kind: 'metric_raw',
-          source_type: 'svc_builtin',
-          scope_type: 'global',
-          join_mode: 'all',
-          severity: 'critical',
-        },
-        ...{ conditions: [{ expr: 'vector(1) > 0' }], labels: { kind: 'fruit' } },
+        rule_key: name,
+        name,
+        kind: 'metric_raw',
+        source_type: 'svc_builtin',
+        scope_type: 'global',
+        join_mode: 'all',
+        severity: 'critical',
+        conditions: [{ expr: 'vector(1) > 0' }],
+        labels: { kind: 'fruit' },
       });
     }
     const failed = async () =>

@@ -58,12 +58,14 @@ test('the fleet, its numbers, lines, traces and incidents are seen without a wri
     JSON.stringify({ streams: [{ stream: { service_name: 'mailer' }, values: lines }] }),
   );
   const span = (spanId: string, parentSpanId: string, name: string, from: number, to: number) => ({
-    ...{ traceId: '5b8efff798038103d269b633813fc60c', spanId, parentSpanId, name, kind: 2 },
-    ...{
-      startTimeUnixNano: String(BigInt(now + from) * 1_000_000n),
-      endTimeUnixNano: String(BigInt(now + to) * 1_000_000n),
-      status: parentSpanId === '' ? {} : { code: 2 },
-    },
+    traceId: '5b8efff798038103d269b633813fc60c',
+    spanId,
+    parentSpanId,
+    name,
+    kind: 2,
+    startTimeUnixNano: String(BigInt(now + from) * 1_000_000n),
+    endTimeUnixNano: String(BigInt(now + to) * 1_000_000n),
+    status: parentSpanId === '' ? {} : { code: 2 },
   });
   const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'mailer' } }] };
   const spans = [

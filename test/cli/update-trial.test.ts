@@ -12,17 +12,15 @@ test('a start whose program was read before the switch ends, and leaves the data
   const program = join(dataDir, 'svc');
   writeFileSync(program, '1.0.0');
   const record: UpdateRecord = {
-    ...{
-      id: 'a',
-      state: 'trial',
-      from: '2.0.0',
-      to: '1.0.0',
-      dataDir,
-      beganAt: Date.now(),
-      deadlineMs: 9_000,
-      holdMs: 9_000,
-      starts: 0,
-    },
+    id: 'a',
+    state: 'trial',
+    from: '2.0.0',
+    to: '1.0.0',
+    dataDir,
+    beganAt: Date.now(),
+    deadlineMs: 9_000,
+    holdMs: 9_000,
+    starts: 0,
     restore: join(dataDir, 'backups', 'nowhere'),
   };
   writeRecord(program, record);

@@ -12,13 +12,11 @@ import { KeptProgram, killPlan } from '../kept-program.ts';
 import { checkout, type Outcome, scratch, svc } from './launcher.ts';
 
 const torch = {
-  ...{
-    id: 'torch',
-    version: '1.0.0',
-    title: 'Torch',
-    description: 'A torch.',
-    engines: { host: '^1.0.0' },
-  },
+  id: 'torch',
+  version: '1.0.0',
+  title: 'Torch',
+  description: 'A torch.',
+  engines: { host: '^1.0.0' },
   settings: { 'torch.mark': { schema: { type: 'integer' }, default: 0, description: 'Counts.' } },
 };
 
@@ -101,7 +99,10 @@ function rig(t: TestContext) {
   t.after(() => kept.stop('SIGKILL'));
   let written = 0;
   return {
-    ...{ folder, program, dataDir, kept },
+    folder,
+    program,
+    dataDir,
+    kept,
     update: (
       args: readonly string[],
       env: Readonly<Record<string, string>> = {},

@@ -17,22 +17,20 @@ const frame = {
 
 export const ruleOf = (scene: string, more: object = {}) => ({
   ...frame,
-  ...{
-    rule_key: `attack_${scene}`,
-    name: `Attack ${scene}`,
-    conditions: [{ expr: `attack_heat{scene="${scene}"} > 1` }],
-  },
+  rule_key: `attack_${scene}`,
+  name: `Attack ${scene}`,
+  conditions: [{ expr: `attack_heat{scene="${scene}"} > 1` }],
   ...more,
 });
 
 export const channelOf = (ground: Ground, scene: string, more: object = {}) => ({
-  ...{
-    name: scene,
-    channel_type: 'webhook',
-    endpoint: `${ground.hook}/${scene}`,
-    match_labels: { scene },
-  },
-  ...{ group_by: ['...'], group_wait: '0s', group_interval: '0s' },
+  name: scene,
+  channel_type: 'webhook',
+  endpoint: `${ground.hook}/${scene}`,
+  match_labels: { scene },
+  group_by: ['...'],
+  group_wait: '0s',
+  group_interval: '0s',
   ...more,
 });
 

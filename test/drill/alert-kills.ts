@@ -82,9 +82,7 @@ type Row = {
 };
 
 /** Waits until every incident is over and every notice has ended, then counts what their timelines say. */
-async function settled(
-  ask: Ask,
-): Promise<{
+async function settled(ask: Ask): Promise<{
   incidents: number;
   firings: number;
   sent: number;

@@ -194,8 +194,8 @@ class Fuzzer {
           ? this.#values.twisted(schema, name)
           : this.#values.sound(schema, name);
       const text = typeof id === 'string' ? id : JSON.stringify(id);
-      // oxlint-disable-next-line no-control-regex -- what no client can put into a path
       return (
+        // oxlint-disable-next-line no-control-regex -- what no client can put into a path
         encodeURIComponent(text.slice(0, 200).replace(/[/\\\u0000-\u001f]/g, '')) ||
         part.slice(1, -1)
       );

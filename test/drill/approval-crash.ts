@@ -68,13 +68,13 @@ async function start(
   return { url, running };
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the caller's assertion says
 async function call(
   url: string,
   who: string,
   method: string,
   path: string,
   body?: object,
+  // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the caller's assertion says
 ): Promise<any> {
   const answer = await fetch(`${url}/api/v1${path}`, {
     method,

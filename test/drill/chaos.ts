@@ -140,15 +140,14 @@ class Chaos {
     const clock = join(this.#folder, 'clock');
     this.#environment = {
       ...ledgerEnvironment(join(this.#folder, 'password')),
-      ...{ SVC_LLM_COMPATIBLE_BASE_URL: model.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
+      SVC_LLM_COMPATIBLE_BASE_URL: model.url,
+      SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
       ...(this.#faketime !== undefined && {
-        ...{
-          LD_PRELOAD: this.#faketime,
-          FAKETIME_TIMESTAMP_FILE: clock,
-          FAKETIME_NO_CACHE: '1',
-          DONT_FAKE_MONOTONIC: '1',
-          NO_FAKE_STAT: '1',
-        },
+        LD_PRELOAD: this.#faketime,
+        FAKETIME_TIMESTAMP_FILE: clock,
+        FAKETIME_NO_CACHE: '1',
+        DONT_FAKE_MONOTONIC: '1',
+        NO_FAKE_STAT: '1',
       }),
     };
     this.#setClock();

@@ -109,7 +109,9 @@ function outcomeOf(rounds: readonly Round[]): Outcome {
     of.reduce((total, { shown }) => total + shown, 0);
   return {
     ok: faults.length === 0 && complaints.length === 0,
-    ...{ strings: rounds.length, shown: sum(all), complaints: complaints.slice(0, 5).join(' | ') },
+    strings: rounds.length,
+    shown: sum(all),
+    complaints: complaints.slice(0, 5).join(' | '),
     pages: everyPage.map(({ name }) => ({
       page: name,
       shown: sum(all.filter(({ page, refuses }) => page === name && !refuses)),

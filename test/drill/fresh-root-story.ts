@@ -17,18 +17,14 @@ const [model, inbox] = ['http://127.0.0.1:11500', 'http://127.0.0.1:9999'];
 const [email, password] = ['you@example.org', 'a long enough passphrase'];
 const patienceMs = 120_000;
 const environment = {
-  ...{
-    SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
-    SVC_LLM_COMPATIBLE_BASE_URL: `${model}/v1`,
-    SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
-  },
-  ...{
-    SVC_INVESTIGATE_ASSIST: 'false',
-    SVC_ALERT_EVAL_INTERVAL: '2s',
-    SVC_ALERT_COOLDOWN: '0s',
-    SVC_LOG_LEVEL: 'warn',
-    SVC_EDGE_LOCAL: 'false',
-  },
+  SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+  SVC_LLM_COMPATIBLE_BASE_URL: `${model}/v1`,
+  SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
+  SVC_INVESTIGATE_ASSIST: 'false',
+  SVC_ALERT_EVAL_INTERVAL: '2s',
+  SVC_ALERT_COOLDOWN: '0s',
+  SVC_LOG_LEVEL: 'warn',
+  SVC_EDGE_LOCAL: 'false',
 };
 
 /** A root with the binary in it; nothing of ours is called by its programs but `/svc`. */
@@ -246,8 +242,12 @@ async function telemetry(): Promise<void> {
   ]);
   await json('/loki/api/v1/push', { streams: [{ stream: { app: 'fresh' }, values }] });
   const span = (id: string, name: string) => ({
-    ...{ traceId: '0af7651916cd43dd8448eb211c80319c', spanId: id, name, kind: 2 },
-    ...{ startTimeUnixNano: `${now - 100}000000`, endTimeUnixNano: `${now}000000` },
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    spanId: id,
+    name,
+    kind: 2,
+    startTimeUnixNano: `${now - 100}000000`,
+    endTimeUnixNano: `${now}000000`,
   });
   await json('/v1/traces', {
     resourceSpans: [
@@ -267,15 +267,13 @@ async function alert(notices: readonly unknown[]): Promise<number> {
     secret: 'signs',
   });
   await json('/api/v1/alert-rules', {
-    ...{
-      rule_key: 'fresh_heat',
-      name: 'Heat',
-      kind: 'metric_raw',
-      source_type: 'svc_builtin',
-      scope_type: 'global',
-      join_mode: 'all',
-      severity: 'critical',
-    },
+    rule_key: 'fresh_heat',
+    name: 'Heat',
+    kind: 'metric_raw',
+    source_type: 'svc_builtin',
+    scope_type: 'global',
+    join_mode: 'all',
+    severity: 'critical',
     conditions: [{ expr: 'heat > 0' }],
   });
   const heat = (value: number): Promise<unknown> =>

@@ -20,24 +20,20 @@ const reach = (here: string): void => {
 
 const incidentOf = (id: number): IncidentView =>
   ({
-    ...{
-      id,
-      rule_key: `rule-${id}`,
-      rule_name: 'Slow',
-      severity: 'critical',
-      status: 'open',
-      scope_type: 'global',
-      scope_id: String(id),
-      summary: 'slow',
-    },
-    ...{
-      labels: { id: String(id) },
-      annotations: {},
-      dedupe_key: `slow:${id}`,
-      event_count: 1,
-      fired_at: firedAt,
-      first_fired_at: firedAt,
-    },
+    id,
+    rule_key: `rule-${id}`,
+    rule_name: 'Slow',
+    severity: 'critical',
+    status: 'open',
+    scope_type: 'global',
+    scope_id: String(id),
+    summary: 'slow',
+    labels: { id: String(id) },
+    annotations: {},
+    dedupe_key: `slow:${id}`,
+    event_count: 1,
+    fired_at: firedAt,
+    first_fired_at: firedAt,
   }) as unknown as IncidentView;
 
 /** Incidents as the room of alerts has them: what is written into a timeline is on disk, and once for each firing. */

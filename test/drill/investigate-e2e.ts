@@ -50,13 +50,11 @@ async function one(seed: number, hosts: number, hours: number) {
     const house = await fedHouse(
       { after: (end: () => unknown) => void ends.unshift(end) },
       {
-        ...{
-          seed: String(seed),
-          count: hosts,
-          requestsPerMinute: 20,
-          logsPerSecond: 0.05,
-          traced: way === 'traces',
-        },
+        seed: String(seed),
+        count: hosts,
+        requestsPerMinute: 20,
+        logsPerSecond: 0.05,
+        traced: way === 'traces',
         fault: {
           kind,
           host: broken,
@@ -73,16 +71,18 @@ async function one(seed: number, hosts: number, hours: number) {
     const report = await house.report(incident);
     const told = [report.root_cause?.indicator?.name, report.root_cause?.text].join(' ');
     return {
-      ...{ seed, way, kind, host: broken, steps: report.propagation.length },
+      seed,
+      way,
+      kind,
+      host: broken,
+      steps: report.propagation.length,
       right:
         report.root_cause?.node.id === `device:${house.devices.get(broken)!.id}` &&
         shows[kind].test(told),
-      ...{
-        verdict: report.verdict ?? '',
-        confidence: report.confidence?.value ?? 0,
-        seconds: report.usage.seconds,
-        summary: report.summary.slice(0, 140),
-      },
+      verdict: report.verdict ?? '',
+      confidence: report.confidence?.value ?? 0,
+      seconds: report.usage.seconds,
+      summary: report.summary.slice(0, 140),
     };
   } finally {
     for (const end of ends) {

@@ -41,13 +41,11 @@ export class Ledger {
   readonly #epoch = Date.now() - 6 * 3_600_000;
   readonly #kept: Kept = {
     telemetry: { metrics: new Set(), logs: new Set(), traces: new Set() },
-    ...{
-      edges: new Set(),
-      users: new Set(),
-      incidents: new Set(),
-      messages: new Map(),
-      setting: 0,
-    },
+    edges: new Set(),
+    users: new Set(),
+    incidents: new Set(),
+    messages: new Map(),
+    setting: 0,
   };
   #number = 0;
   #setting = 0;

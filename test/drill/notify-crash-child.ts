@@ -71,25 +71,19 @@ const source = {
 const devices = { ...source, available: false } as never;
 const knowledge = new Knowledge({ source, devices, findings: devices, clock, log });
 const sender = new Sender({
-  ...{
-    tables,
-    types,
-    clock,
-    log,
-    addresses: new Addresses(storage.secrets('notify'), settings),
-    linkOf: () => 'https://svc.example/',
-    knowledge,
-  },
-  ...{
-    fetch: (url, request) => outbound.fetch(url, { ...request, timeoutMs: 300 }),
-    uuid: ids.uuid,
-    random: Math.random,
-  },
-  ...{
-    process: String(process.pid) + String(performance.timeOrigin),
-    generation: 'g',
-    signal: never,
-  },
+  tables,
+  types,
+  clock,
+  log,
+  addresses: new Addresses(storage.secrets('notify'), settings),
+  linkOf: () => 'https://svc.example/',
+  knowledge,
+  fetch: (url, request) => outbound.fetch(url, { ...request, timeoutMs: 300 }),
+  uuid: ids.uuid,
+  random: Math.random,
+  process: String(process.pid) + String(performance.timeOrigin),
+  generation: 'g',
+  signal: never,
 });
 const publisher = new OutcomePublisher({ tables, source, clock, log, announce: () => undefined });
 const dispatcher = new Dispatcher({ tables, clock, ids, types });

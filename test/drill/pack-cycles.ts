@@ -95,7 +95,10 @@ export async function run({
     const { requests, failed } = shots;
     return {
       ok: failed === 0 && wrong === 0 && residue.length === 0 && median < 300,
-      ...{ cycles, requests, failed, 'changes that went wrong': wrong },
+      cycles,
+      requests,
+      failed,
+      'changes that went wrong': wrong,
       'median install ms': Math.round(median),
       residue: residue.join('; '),
     };

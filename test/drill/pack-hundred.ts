@@ -47,7 +47,9 @@ export async function run({ packs = 100 }: { readonly packs?: number } = {}): Pr
       }
       return {
         ok: active === packs && processes === 0,
-        ...{ packs, active, 'processes while idle': processes },
+        packs,
+        active,
+        'processes while idle': processes,
         'start ms without packs': Math.round(empty.startMs),
         'start ms': Math.round(startMs),
         'memory MB without packs': empty.mb,

@@ -73,7 +73,6 @@ export async function run({
   }
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- an answer of the house
 const listing = ({
   verdict,
   findings,
@@ -83,6 +82,7 @@ const listing = ({
   files,
   ignored,
   needs,
+  // oxlint-disable-next-line typescript/no-explicit-any -- an answer of the house
 }: any): Row => ({
   verdict,
   findings: findings.length,

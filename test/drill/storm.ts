@@ -92,12 +92,10 @@ export async function run({ edges = 10_000, seconds = 60 }: Row = {}): Promise<O
 function dial(url: string): Promise<End> {
   return new Promise((resolve) => {
     const headers = {
-      ...{
-        connection: 'upgrade',
-        upgrade: 'websocket',
-        'sec-websocket-version': '13',
-        'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
-      },
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
       'sec-websocket-protocol': tunnelProtocol,
     };
     const asked = request(`${url}/internal/tunnel`, { headers, agent: false, timeout: dialMs });

@@ -47,15 +47,16 @@ function watchedRoute(
     body: Buffer.from(`${status} ${headers['x-tongue'] ?? '-'} ${message}`),
   });
   return byteRoute({
-    ...{
-      method: 'POST',
-      path: '/push',
-      access: { action: 'ingest:push', machine: true },
-      summary: 'Push',
-      consumes: [type],
-      produces: 'text/plain',
-    },
-    ...{ audited: false, maxBodyBytes: 100_000, admit, wording },
+    method: 'POST',
+    path: '/push',
+    access: { action: 'ingest:push', machine: true },
+    summary: 'Push',
+    consumes: [type],
+    produces: 'text/plain',
+    audited: false,
+    maxBodyBytes: 100_000,
+    admit,
+    wording,
     handle: ({ body, headers }) => {
       book.push(['handle', body.length]);
       if (headers['x-fail'] !== undefined) {

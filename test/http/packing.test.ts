@@ -63,13 +63,11 @@ describe('an answer that is packed', () => {
       bytes('/blob', 'application/octet-stream', lines),
       bytes('/part', 'text/plain', lines, 206),
       byteRoute({
-        ...{
-          method: 'GET',
-          path: '/own',
-          access: 'any',
-          summary: 'Packed by its handler',
-          produces: 'text/plain',
-        },
+        method: 'GET',
+        path: '/own',
+        access: 'any',
+        summary: 'Packed by its handler',
+        produces: 'text/plain',
         handle: (call) => {
           call.setHeader('content-encoding', 'gzip');
           return zlib.gzipSync(lines);

@@ -181,7 +181,10 @@ async function commonCallers(people: Household): Promise<Caller[]> {
     await script(owner.access, ['read:*'], 60 * minute),
   ];
   const person = (who: string, one: SignedIn, expects: Caller['expects']): Caller => ({
-    ...{ who, authorization: bearer(one.access), expects, self: one.id },
+    who,
+    authorization: bearer(one.access),
+    expects,
+    self: one.id,
     again: () => people.signIn(one.email),
   });
   const unknown = (who: string, authorization: string | undefined): Caller => ({
@@ -277,7 +280,10 @@ async function customCallers(
     await people.role('only', granted);
     await people.role('others', rest);
     const caller = (who: string, one: SignedIn, grants: readonly string[]): Caller => ({
-      ...{ who, authorization: `Bearer ${one.access}`, expects: holding(...grants), self: one.id },
+      who,
+      authorization: `Bearer ${one.access}`,
+      expects: holding(...grants),
+      self: one.id,
       again: () => people.signIn(one.email),
     });
     return [

@@ -6,14 +6,12 @@ import { Approvals } from '../../plugins/approval/contract.ts';
 import { type Customer, twoCustomers, type TwoCustomers } from './two-customers.ts';
 
 const rule = (key: string, more: object) => ({
-  ...{
-    rule_key: key,
-    name: key,
-    kind: 'metric_raw',
-    source_type: 'svc_builtin',
-    join_mode: 'all',
-    severity: 'warning',
-  },
+  rule_key: key,
+  name: key,
+  kind: 'metric_raw',
+  source_type: 'svc_builtin',
+  join_mode: 'all',
+  severity: 'warning',
   conditions: [{ expr: 'up == 1' }],
   ...more,
 });
@@ -96,26 +94,20 @@ async function scene(t: Parameters<typeof twoCustomers>[0]): Promise<Scene> {
       tags: { customer: name },
     });
     const silence = await must('POST', '/api/v1/alerts/silences', {
-      ...{
-        matchers: [{ name: 'device_id', value: String(device) }],
-        starts_at: new Date(Date.now() + 86_400_000).toISOString(),
-        duration: '1h',
-        reason: `for ${name}`,
-      },
+      matchers: [{ name: 'device_id', value: String(device) }],
+      starts_at: new Date(Date.now() + 86_400_000).toISOString(),
+      duration: '1h',
+      reason: `for ${name}`,
     });
     const approval = await house.service(Approvals).request({
-      ...{
-        owner: { kind: 'skill', ref: `run-${name}` },
-        tool: 'service_restart',
-        class: 'mutating',
-        signatures: 1,
-        args: { unit: name },
-        persona: undefined,
-      },
-      ...{
-        target: { kind: 'device', id: device, name: `${name}-host` },
-        rendered: `restart ${name}`,
-      },
+      owner: { kind: 'skill', ref: `run-${name}` },
+      tool: 'service_restart',
+      class: 'mutating',
+      signatures: 1,
+      args: { unit: name },
+      persona: undefined,
+      target: { kind: 'device', id: device, name: `${name}-host` },
+      rendered: `restart ${name}`,
       requested_by: { kind: 'user', id: '999999', name: 'agent', role: 'admin' },
     });
     const peer = await must('POST', '/api/v1/topology/nodes', {
@@ -124,11 +116,12 @@ async function scene(t: Parameters<typeof twoCustomers>[0]): Promise<Scene> {
     });
     const relation = await joined(nodeOf(own), peer.id);
     return {
-      ...{
-        incident: incidentOf('host_up', String(device)),
-        asked: incidentOf('host_asks', String(device)),
-      },
-      ...{ silence: silence.id, node: nodeOf(own), relation, approval: approval.id },
+      incident: incidentOf('host_up', String(device)),
+      asked: incidentOf('host_asks', String(device)),
+      silence: silence.id,
+      node: nodeOf(own),
+      relation,
+      approval: approval.id,
     };
   };
   const of = { acme: await known(all.acme), bravo: await known(all.bravo) };

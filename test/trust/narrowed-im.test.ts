@@ -37,19 +37,15 @@ async function fired({
   bravo,
 }: TwoCustomers): Promise<Scene['incidents']> {
   const rule = (key: string, scope_type: string) => ({
-    ...{
-      rule_key: key,
-      name: key,
-      kind: 'metric_raw',
-      source_type: 'svc_builtin',
-      join_mode: 'all',
-      severity: 'warning',
-      scope_type,
-    },
-    ...{
-      conditions: [{ expr: 'up == 1' }],
-      annotations: { summary: 'seen: {{ $labels.instance }}' },
-    },
+    rule_key: key,
+    name: key,
+    kind: 'metric_raw',
+    source_type: 'svc_builtin',
+    join_mode: 'all',
+    severity: 'warning',
+    scope_type,
+    conditions: [{ expr: 'up == 1' }],
+    annotations: { summary: 'seen: {{ $labels.instance }}' },
   });
   for (const [key, scope] of [
     ['host_up', 'host'],
@@ -85,11 +81,9 @@ async function scene(t: TestContext): Promise<Scene> {
   t.after(() => model.close());
   const all = await twoCustomers(t, {
     environment: {
-      ...{
-        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
-        SVC_LLM_COMPATIBLE_BASE_URL: model.url,
-        SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
-      },
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+      SVC_LLM_COMPATIBLE_BASE_URL: model.url,
+      SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
       SVC_IM_PER_MINUTE: '1000',
     },
   });
@@ -148,18 +142,14 @@ async function scene(t: TestContext): Promise<Scene> {
   const incidents = await fired(all);
   const requested = ({ name, device }: Customer): Promise<Approval> =>
     house.service(Approvals).request({
-      ...{
-        owner: { kind: 'skill', ref: `run-${name}` },
-        tool: 'service_restart',
-        class: 'mutating',
-        signatures: 1,
-        args: { unit: name },
-        persona: undefined,
-      },
-      ...{
-        target: { kind: 'device', id: device, name: `${name}-host` },
-        rendered: `restart ${name}`,
-      },
+      owner: { kind: 'skill', ref: `run-${name}` },
+      tool: 'service_restart',
+      class: 'mutating',
+      signatures: 1,
+      args: { unit: name },
+      persona: undefined,
+      target: { kind: 'device', id: device, name: `${name}-host` },
+      rendered: `restart ${name}`,
       requested_by: { kind: 'user', id: '999999', name: 'agent', role: 'admin' },
     });
   const buttonsOf = (name: string): readonly string[] => {

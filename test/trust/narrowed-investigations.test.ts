@@ -17,15 +17,13 @@ test('an investigation of a member looks at their devices alone, and they are sh
   };
   for (const scope_type of ['host', 'global']) {
     await must('POST', '/api/v1/alert-rules', {
-      ...{
-        rule_key: `up_${scope_type}`,
-        name: 'up',
-        kind: 'metric_raw',
-        source_type: 'svc_builtin',
-        scope_type,
-        join_mode: 'all',
-        severity: 'critical',
-      },
+      rule_key: `up_${scope_type}`,
+      name: 'up',
+      kind: 'metric_raw',
+      source_type: 'svc_builtin',
+      scope_type,
+      join_mode: 'all',
+      severity: 'critical',
       conditions: [{ expr: 'up == 1' }],
     });
   }

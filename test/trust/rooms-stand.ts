@@ -56,11 +56,9 @@ export async function roomsStand(t: TestContext): Promise<Stand> {
   t.after(() => fake.close());
   const all = await twoCustomers(t, {
     environment: {
-      ...{
-        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
-        SVC_LLM_COMPATIBLE_BASE_URL: fake.url,
-        SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
-      },
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+      SVC_LLM_COMPATIBLE_BASE_URL: fake.url,
+      SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
     },
   });
   known.all = all;

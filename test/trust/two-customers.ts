@@ -71,7 +71,8 @@ export async function twoCustomers(
     assert.equal(status, 201, JSON.stringify(enrolled));
     const edge: number = enrolled.id ?? enrolled.edge.id;
     const bound = await house.service(DeviceDirectory).bind({
-      ...{ edge_id: edge, machine_uuid: `00000000-0000-4000-8000-00000000000${number}` },
+      edge_id: edge,
+      machine_uuid: `00000000-0000-4000-8000-00000000000${number}`,
       host_info: { hostname: `${name}-host`, ip_address: `10.0.0.${number}` },
     });
     const device = bound.device_id;
@@ -139,20 +140,18 @@ async function measured(
     time: at,
     value: 1,
   }));
-  await house
-    .service(MetricsIngest)
-    .write([
-      ...own,
-      {
-        labels: {
-          __name__: `${name}_metric`,
-          device_id: device,
-          [`label_${name}`]: `value-${name}`,
-        },
-        time: at,
-        value: 7,
+  await house.service(MetricsIngest).write([
+    ...own,
+    {
+      labels: {
+        __name__: `${name}_metric`,
+        device_id: device,
+        [`label_${name}`]: `value-${name}`,
       },
-    ]);
+      time: at,
+      value: 7,
+    },
+  ]);
   await house.service(LogIngest).write([
     {
       at: { ms: at, ns: 0 },

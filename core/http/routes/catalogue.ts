@@ -74,21 +74,23 @@ function describeRoute(entry: Entry<RouteDeclaration>): DescribedRoute {
     errors = [],
   } = entry.value;
   return {
-    ...{ method, path, access, summary, kind, pluginId: entry.owner.pluginId },
+    method,
+    path,
+    access,
+    summary,
+    kind,
+    pluginId: entry.owner.pluginId,
     ...Object.fromEntries(
       asDeclared.flatMap((key) =>
         entry.value[key] === undefined ? [] : [[key, entry.value[key]]],
       ),
     ),
-    ...{ status: compileRoute(entry).status, errors },
-    ...{
-      params: params && modern(params as Schema),
-      query: query && modern(query as Schema),
-      body: body && closed(body as Schema),
-    },
-    ...{
-      response: response && modern(response as Schema),
-      items: items && modern(items as Schema),
-    },
+    status: compileRoute(entry).status,
+    errors,
+    params: params && modern(params as Schema),
+    query: query && modern(query as Schema),
+    body: body && closed(body as Schema),
+    response: response && modern(response as Schema),
+    items: items && modern(items as Schema),
   };
 }

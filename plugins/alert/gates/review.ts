@@ -25,7 +25,10 @@ export const mutableOf = (
   { key, group, scopeId, deviceId, labels }: Instance,
   { rule_key, severity, scope_type }: OfRule,
 ): Mutable => ({
-  ...{ rule_key, severity, scope_type, labels },
+  rule_key,
+  severity,
+  scope_type,
+  labels,
   scope_id: scopeId,
   device_id: key === group && scopeId !== deviceId ? null : deviceId,
 });

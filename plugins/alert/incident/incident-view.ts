@@ -116,7 +116,10 @@ function measureOf(
   const [, sign] =
     (query.startsWith(measure!) && /^\s*([<>])/.exec(query.slice(measure!.length))) || [];
   return {
-    ...{ store, query: measure!, labels, kind },
+    store,
+    query: measure!,
+    labels,
+    kind,
     ...(threshold !== undefined && { threshold }),
     ...(sign !== undefined && { direction: sign === '>' ? 'up' : 'down' }),
   };

@@ -24,7 +24,10 @@ export const incidentMention = (
       rule.toLowerCase().includes(wanted);
     const found = (await incidents.list({ limit: searched }, await seenBy(principal))).filter(fits);
     return found.slice(0, limit).map(({ id, summary, severity, status }) => ({
-      ...{ type: 'incident', id: String(id), label: summary, insert: `@incident:${id}` },
+      type: 'incident',
+      id: String(id),
+      label: summary,
+      insert: `@incident:${id}`,
       subtitle: `${severity}, ${status}`,
     }));
   },

@@ -35,7 +35,11 @@ export const metricBurnRate: Kind = {
     const lasting = fields.lasting();
     fields.refuseOthers();
     return {
-      ...{ good, total, slo, long: long.text, short: short.text },
+      good,
+      total,
+      slo,
+      long: long.text,
+      short: short.text,
       ...(given !== undefined && { factor: given }),
       ...(events !== undefined && { min_events: events }),
       ...lasting,

@@ -84,7 +84,10 @@ export const metricForecast: Kind = {
     const lasting = fields.lasting();
     fields.refuseOthers();
     return {
-      ...{ metric, window: window.text, forecast_for: ahead.text, ...bound },
+      metric,
+      window: window.text,
+      forecast_for: ahead.text,
+      ...bound,
       ...(least !== undefined && { min_span: least }),
       ...(from !== undefined && { from_value: from }),
       ...lasting,

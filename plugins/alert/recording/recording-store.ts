@@ -128,7 +128,12 @@ const rowOf = ({
   limit,
   enabled,
 }: NewRecording) => ({
-  ...{ group_name: group, position, record, expr, interval_seconds, series_limit: limit },
+  group_name: group,
+  position,
+  record,
+  expr,
+  interval_seconds,
+  series_limit: limit,
   labels: JSON.stringify(labels),
   enabled: enabled ? 1 : 0,
 });
@@ -141,7 +146,8 @@ const recordingOf = ({
   ...row
 }: Selectable<RecordingTables['alert_recordings']>): Recording => ({
   ...row,
-  ...{ group, limit },
+  group,
+  limit,
   enabled: enabled === 1,
   labels: JSON.parse(labels) as Recording['labels'],
 });

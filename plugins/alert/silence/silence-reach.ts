@@ -99,7 +99,9 @@ const shown = (
   { labels, startedAt }: Instance,
   { id, rule_key: rule, severity }: Incident,
 ): Muted => ({
-  ...{ incident_id: id, rule, severity },
+  incident_id: id,
+  rule,
+  severity,
   labels: { ...labels },
   since: timestamp(startedAt),
 });

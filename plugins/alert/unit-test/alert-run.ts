@@ -186,6 +186,8 @@ export const rowOf = (
   value: number,
   histogram?: NativeHistogram,
 ): ScratchRow => ({
-  ...{ labels, times: Float64Array.of(at), values: Float64Array.of(value) },
+  labels,
+  times: Float64Array.of(at),
+  values: Float64Array.of(value),
   ...(histogram && { histograms: [histogram] }),
 });

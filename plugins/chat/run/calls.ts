@@ -192,7 +192,12 @@ export class ToolCalls {
     const { row, session, principal, events } = this.#run.work;
     const approval = await this.#ports.approvals.get().request({
       owner: { kind: 'chat', ref: row.id, session_id: session.id, tool_call_id: call.id },
-      ...{ tool: tool.key, class: tool.class, signatures, args: params, target, rendered },
+      tool: tool.key,
+      class: tool.class,
+      signatures,
+      args: params,
+      target,
+      rendered,
       persona: this.#run.state.routed!.agent,
       requested_by: {
         kind: principal.kind,

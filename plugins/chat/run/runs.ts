@@ -86,14 +86,12 @@ export class Runs implements ChatRuns {
     await this.#options.sessions.addAsk(session, content, id, async () => {
       await this.#ports.runs.insert(
         {
-          ...{
-            id,
-            session_id: session.id,
-            owner: ownerOf(principal),
-            origin,
-            agent: agent ?? null,
-            principal: JSON.stringify(principal),
-          },
+          id,
+          session_id: session.id,
+          owner: ownerOf(principal),
+          origin,
+          agent: agent ?? null,
+          principal: JSON.stringify(principal),
           ...unworked,
           created_at: now,
         },

@@ -31,16 +31,14 @@ const Params = Type.Object({
 });
 
 const ask: Tool = {
-  ...{
-    key: askKey,
-    name: 'Ask another agent',
-    scope: 'manager',
-    class: 'safe',
-    tier: 'core',
-    devices: 'narrowed',
-    source: 'chat',
-    trust: 'untrusted',
-  },
+  key: askKey,
+  name: 'Ask another agent',
+  scope: 'manager',
+  class: 'safe',
+  tier: 'core',
+  devices: 'narrowed',
+  source: 'chat',
+  trust: 'untrusted',
   description:
     'Has another agent find out one thing by reading, and brings its findings with their evidence. It changes nothing. Several can be asked at once.',
   schema: Params as unknown as Tool['schema'],
@@ -154,13 +152,12 @@ export class SubAgents implements ToolSource {
       );
     }
     return {
-      ...{
-        agent: row.agent,
-        run_id: id,
-        finish_reason: row.finish_reason,
-        findings: text.slice(0, longestFindings),
-      },
-      ...{ tools_called: shownCalls(state).length, usage: usageOf(state) },
+      agent: row.agent,
+      run_id: id,
+      finish_reason: row.finish_reason,
+      findings: text.slice(0, longestFindings),
+      tools_called: shownCalls(state).length,
+      usage: usageOf(state),
     };
   }
 }

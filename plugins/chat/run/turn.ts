@@ -28,7 +28,11 @@ export async function askModel(ports: RunPorts, run: OpenRun, isLast: boolean): 
       : [];
   const maxTokens = ports.settings.maxReplyTokens();
   const { messages, compacted } = promptOf({
-    ...{ state, persona, offer, history, clock: ports.clock },
+    state,
+    persona,
+    offer,
+    history,
+    clock: ports.clock,
     systemContext: ports.settings.systemContext(),
     model: usable.ok ? usable.model : persona.model,
     guides: isLast ? [] : ports.registry.guides(),

@@ -54,7 +54,11 @@ export const diskUsage = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => ({
       };
       const folders = [root];
       const report = await walkTree<Usage>(start, {
-        ...{ paths, slow, call, mostEntries, root },
+        paths,
+        slow,
+        call,
+        mostEntries,
+        root,
         see({ path: at, stats }, folder) {
           let usage = folder;
           if (stats.isDirectory() && folder.depth < depth) {

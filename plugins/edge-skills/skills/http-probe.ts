@@ -88,14 +88,12 @@ function ask(
   return new Promise((resolve, reject) => {
     // To the address that was checked; the name is in the Host header and in the greeting of TLS.
     const outgoing = (secure ? httpsRequest : httpRequest)({
-      ...{
-        host: address.address,
-        family: address.family,
-        port,
-        method,
-        agent: false,
-        path: `${target.pathname}${target.search}`,
-      },
+      host: address.address,
+      family: address.family,
+      port,
+      method,
+      agent: false,
+      path: `${target.pathname}${target.search}`,
       headers: { host: target.host, 'user-agent': 'svc-probe', accept: '*/*' },
       // An invalid certificate is a finding, and nothing secret is sent.
       ...(secure && { rejectUnauthorized: false, ...(isIP(host) === 0 && { servername: host }) }),

@@ -44,7 +44,11 @@ export const largeFiles = (paths: AllowedPaths, slow: SlowCalls): EdgeSkill => (
           .splice(top);
       let lastFolder: string | undefined;
       const report = await walkTree<undefined>(start, {
-        ...{ paths, slow, call, mostEntries, root: undefined },
+        paths,
+        slow,
+        call,
+        mostEntries,
+        root: undefined,
         see({ path: at, stats }) {
           lastFolder = stats.isDirectory() ? at : lastFolder;
           if (stats.isFile() && stats.size >= BigInt(least)) {

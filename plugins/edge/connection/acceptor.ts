@@ -86,12 +86,10 @@ export class Acceptor {
     const ended = limits.begin(ip);
     try {
       const edge = await serverHandshake<LiveKey>(socket, {
-        ...{
-          sweeper,
-          ids,
-          find: (accessKey) => keyring.living(accessKey),
-          admit: (proved) => this.#admit(proved, ip),
-        },
+        sweeper,
+        ids,
+        find: (accessKey) => keyring.living(accessKey),
+        admit: (proved) => this.#admit(proved, ip),
       });
       ended(true);
       const record = edgeTable.byAccessKey(edge.accessKey);
@@ -174,7 +172,8 @@ export class Acceptor {
     const tunnel: Tunnel = {
       session,
       generation: keys.generation,
-      ...{ machine: hello.agent_id.toLowerCase(), machineKey },
+      machine: hello.agent_id.toLowerCase(),
+      machineKey,
       bootId: hello.boot_id,
       capabilities: this.#capabilities.read(hello.caps),
       clockSkewMs: turnMs < longestTurnMs ? skewOf(state['now'], statedAt) : null,

@@ -105,22 +105,19 @@ export class Conflicts {
       const { trail, ids } = this.#parts;
       if (trail.available) {
         await trail.get().append(tx, {
-          ...{
-            occurredAt: since,
-            principal: system,
-            ip: '',
-            userAgent: '',
-            action: 'edge:conflict',
-          },
-          ...{
-            resourceType: 'edge',
-            resourceId: String(record.id),
-            status: 'success',
-            httpStatus: 0,
-            error: undefined,
-            requestId: ids.uuid(),
-          },
-          ...{ before: { conflict: null }, after: { conflict: { machine_uuids: machines } } },
+          occurredAt: since,
+          principal: system,
+          ip: '',
+          userAgent: '',
+          action: 'edge:conflict',
+          resourceType: 'edge',
+          resourceId: String(record.id),
+          status: 'success',
+          httpStatus: 0,
+          error: undefined,
+          requestId: ids.uuid(),
+          before: { conflict: null },
+          after: { conflict: { machine_uuids: machines } },
         });
       }
     });

@@ -41,7 +41,11 @@ export function openConnection(base: Base, ctx: PluginContext) {
   const rotations = new Rotations(base);
   const owners = new Map<TunnelSession, EdgeRecord>();
   return {
-    ...{ presence, view, clones, rotations, owners },
+    presence,
+    view,
+    clones,
+    rotations,
+    owners,
     keyring: new Keyring(base),
     limits: new HandshakeLimits({ ...base, limits }),
     queue: new AdmissionQueue({

@@ -118,16 +118,14 @@ export class Introductions {
     const fingerprint =
       typeof print === 'string' && /^[\x21-\x7e]{1,200}$/.test(print) ? print : undefined;
     const takes = record.takesDevice ?? undefined;
-    const bound = await this.#parts.devices
-      .get()
-      .bind({
-        edge_id: record.id,
-        machine_uuid: machine,
-        machine_key: machineKey,
-        takes_device: takes,
-        host_info: host,
-        fingerprint,
-      });
+    const bound = await this.#parts.devices.get().bind({
+      edge_id: record.id,
+      machine_uuid: machine,
+      machine_key: machineKey,
+      takes_device: takes,
+      host_info: host,
+      fingerprint,
+    });
     return bound.status === 'bound'
       ? { deviceId: bound.device_id, reason: null, key: record.machineKey ?? machineKey ?? null }
       : { deviceId: null, reason: bound.reason, key: record.machineKey };

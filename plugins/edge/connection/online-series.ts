@@ -101,6 +101,7 @@ export class OnlineSeries {
 
 const rowOf = (labels: Labels, time: number, value: number, stale = false): SampleRow => ({
   labels: { __name__: metric, ...labels },
-  ...{ time, value },
+  time,
+  value,
   ...(stale && { stale }),
 });

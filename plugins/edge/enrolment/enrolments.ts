@@ -91,20 +91,16 @@ export class Enrolments {
     const now = clock.now();
     const row = await tables.write(async (tx) => {
       const made = await enrolmentStore(tx).insert({
-        ...{
-          name: name.trim(),
-          token_hash: digest(token),
-          labels: JSON.stringify(labels),
-          device_id: device,
-          max_uses: most,
-          uses: 0,
-        },
-        ...{
-          expires_at: now + ms,
-          revoked_at: null,
-          created_by: actorOf(by.principal),
-          created_at: now,
-        },
+        name: name.trim(),
+        token_hash: digest(token),
+        labels: JSON.stringify(labels),
+        device_id: device,
+        max_uses: most,
+        uses: 0,
+        expires_at: now + ms,
+        revoked_at: null,
+        created_by: actorOf(by.principal),
+        created_at: now,
       });
       by.note({
         resourceType: 'edge_enrolment',
@@ -231,11 +227,11 @@ export class Enrolments {
     const name = oneLine(request.hostname, 200) || `machine ${machine.slice(0, 8)}`;
     const [made] = await Promise.all([
       edges.insert(tx, {
-        ...{ name, description: '', labels: JSON.parse(enrolment.labels) as object },
-        ...{
-          createdBy: `enrolment ${enrolment.id}`,
-          enrolment: { id: enrolment.id, machine, machineKey, takesDevice: enrolment.device_id },
-        },
+        name,
+        description: '',
+        labels: JSON.parse(enrolment.labels) as object,
+        createdBy: `enrolment ${enrolment.id}`,
+        enrolment: { id: enrolment.id, machine, machineKey, takesDevice: enrolment.device_id },
       }),
       enrolmentStore(tx).spend(enrolment.id),
     ]);

@@ -112,8 +112,12 @@ export class EdgePlugins {
         change.enabled ?? (wish === undefined ? plugin.default_enabled : wish.enabled === 1);
       const spec = change.spec ?? wish?.spec ?? '{}';
       await pluginStore(tx).putWish({
-        ...{ edge_id: id, name, enabled: enabled ? 1 : 0, spec },
-        ...{ updated_by: actorOf(by.principal), updated_at: clock.now() },
+        edge_id: id,
+        name,
+        enabled: enabled ? 1 : 0,
+        spec,
+        updated_by: actorOf(by.principal),
+        updated_at: clock.now(),
       });
       const { health: _health, settled: _settled, ...before } = shown;
       by.note({
@@ -134,8 +138,12 @@ export class EdgePlugins {
       enabled,
       spec: plugin.filled(JSON.parse(wish?.spec ?? '{}') as object),
       health: healths.get(plugin.name) ?? {
-        ...{ state: enabled ? 'starting' : 'stopped', last_error: null, restart_count: 0 },
-        ...{ started_at: null, updated_at: null, samples: 0 },
+        state: enabled ? 'starting' : 'stopped',
+        last_error: null,
+        restart_count: 0,
+        started_at: null,
+        updated_at: null,
+        samples: 0,
       },
       settled: record.tunnel
         ? record.tunnel.configHash === this.#parts.desired.of(record).hash

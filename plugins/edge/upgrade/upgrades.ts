@@ -93,12 +93,10 @@ export class Upgrades {
     }
     const chosen = await packages.find(version, itsArch);
     return await this.#order(by, edgeId, {
-      ...{
-        url: `${packagePath}/${chosen.file}`,
-        sha256: chosen.sha256,
-        size_bytes: chosen.sizeBytes,
-        version: chosen.version,
-      },
+      url: `${packagePath}/${chosen.file}`,
+      sha256: chosen.sha256,
+      size_bytes: chosen.sizeBytes,
+      version: chosen.version,
       ...(chosen.signature !== undefined && { signature: chosen.signature }),
       ...insisting(allow_downgrade, force),
     });
@@ -195,22 +193,18 @@ export class Upgrades {
         );
       }
       const row = await upgradeStore(tx).insert({
-        ...{
-          job_id: jobId,
-          edge_id: edgeId,
-          state: 'queued',
-          url: wish.url,
-          sha256: wish.sha256,
-          signature: wish.signature ?? null,
-        },
-        ...{
-          version: wish.version ?? null,
-          error: null,
-          created_by: actorOf(by.principal),
-          created_at: now,
-          updated_at: now,
-          ended_at: null,
-        },
+        job_id: jobId,
+        edge_id: edgeId,
+        state: 'queued',
+        url: wish.url,
+        sha256: wish.sha256,
+        signature: wish.signature ?? null,
+        version: wish.version ?? null,
+        error: null,
+        created_by: actorOf(by.principal),
+        created_at: now,
+        updated_at: now,
+        ended_at: null,
       });
       by.note({ resourceType: 'edge', resourceId: edgeId, after: shownUpgrade(row) });
     });
@@ -243,12 +237,11 @@ export class Upgrades {
       }
       const now = clock.now();
       await upgradeStore(tx).update(row.job_id, {
-        ...{
-          state: event.state,
-          error: event.error ?? null,
-          version: event.version ?? row.version,
-        },
-        ...{ updated_at: now, ended_at: ended.has(event.state) ? now : null },
+        state: event.state,
+        error: event.error ?? null,
+        version: event.version ?? row.version,
+        updated_at: now,
+        ended_at: ended.has(event.state) ? now : null,
       });
       return true;
     });

@@ -94,12 +94,10 @@ export class Assistant {
     const persona = this.#persona();
     const deadline = AbortSignal.timeout(caps.ms);
     const talk: Conversation = {
-      ...{
-        persona,
-        tools: this.#toolsOf(persona),
-        signal: AbortSignal.any([signal, deadline]),
-        until: clock.monotonic() + caps.ms,
-      },
+      persona,
+      tools: this.#toolsOf(persona),
+      signal: AbortSignal.any([signal, deadline]),
+      until: clock.monotonic() + caps.ms,
       messages: [
         {
           role: 'system',
@@ -208,13 +206,11 @@ export class Assistant {
     let said = '';
     let input = 0;
     for await (const part of this.#parts.models.get().stream({
-      ...{
-        model: talk.persona?.model ?? '',
-        messages: talk.messages,
-        tools,
-        maxTokens: caps.reply,
-        signal: talk.signal,
-      },
+      model: talk.persona?.model ?? '',
+      messages: talk.messages,
+      tools,
+      maxTokens: caps.reply,
+      signal: talk.signal,
       budget: { run: `investigation-${one.id}`, session: 'investigations', persona: personaName },
     })) {
       if (part.type === 'text') {
@@ -263,15 +259,13 @@ export class Assistant {
     talk.usage = { ...talk.usage, tool_calls: talk.usage.tool_calls + 1 };
     try {
       const outcome = await this.#parts.runner.get().run({
-        ...{
-          principal: reader,
-          key: tool.key,
-          params,
-          origin: 'investigation',
-          tainted: true,
-          timeoutMs: caps.callMs,
-          signal: talk.signal,
-        },
+        principal: reader,
+        key: tool.key,
+        params,
+        origin: 'investigation',
+        tainted: true,
+        timeoutMs: caps.callMs,
+        signal: talk.signal,
         ...(talk.persona !== undefined && { persona: talk.persona }),
       });
       return {
@@ -308,13 +302,13 @@ export class Assistant {
             ? (check?.status ?? 'unverified')
             : 'unverified';
       return {
-        ...{
-          id: `M${at + 1}`,
-          text: claim.text,
-          evidence_ids: [...claim.evidence_ids],
-          assertion: claim.assertion === undefined ? null : { ...claim.assertion },
-        },
-        ...{ origin: 'model', status, checked_value: check?.checked_value ?? null },
+        id: `M${at + 1}`,
+        text: claim.text,
+        evidence_ids: [...claim.evidence_ids],
+        assertion: claim.assertion === undefined ? null : { ...claim.assertion },
+        origin: 'model',
+        status,
+        checked_value: check?.checked_value ?? null,
       };
     });
     const contradicted = claims.filter(({ status }) => status === 'contradicted').length;

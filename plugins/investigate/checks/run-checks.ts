@@ -91,15 +91,13 @@ export function resultsOf(
     };
     return [
       {
-        ...{
-          check: name,
-          evidence: id,
-          node: deviceNode(device),
-          ok: false,
-          interesting: until >= firedAt - beforeMs,
-          details,
-          since,
-        },
+        check: name,
+        evidence: id,
+        node: deviceNode(device),
+        ok: false,
+        interesting: until >= firedAt - beforeMs,
+        details,
+        since,
         message: filled(check.message, { ...labels, value: String(Number(shown.toPrecision(4))) }),
       },
     ];

@@ -10,22 +10,18 @@ import { deviceNode, serviceNode } from './symptom.ts';
 const hourMs = 3_600_000;
 
 const kinds: Readonly<Record<FedKind, ChangeKind>> = {
-  ...{
-    deploy: 'deploy',
-    config: 'config',
-    rule: 'rule',
-    setting: 'config',
-    upgrade: 'edge_upgrade',
-    restart: 'restart',
-    reboot: 'reboot',
-  },
-  ...{
-    plugin: 'restart',
-    package: 'package',
-    cron: 'cron',
-    certificate: 'certificate',
-    topology: 'config',
-  },
+  deploy: 'deploy',
+  config: 'config',
+  rule: 'rule',
+  setting: 'config',
+  upgrade: 'edge_upgrade',
+  restart: 'restart',
+  reboot: 'reboot',
+  plugin: 'restart',
+  package: 'package',
+  cron: 'cron',
+  certificate: 'certificate',
+  topology: 'config',
 };
 
 /** Changes of the feed, and those that machines write into their logs: packages, cron jobs, units that were started and stopped. */
@@ -68,13 +64,11 @@ export async function changesNear(
 
 const fromFeed = ({ id, value }: Found): readonly Change[] =>
   (value as Fed).changes.map((change) => ({
-    ...{
-      id: `${id}:${change.id}`,
-      evidence: id,
-      at: change.at,
-      kind: kinds[change.kind],
-      title: change.summary,
-    },
+    id: `${id}:${change.id}`,
+    evidence: id,
+    at: change.at,
+    kind: kinds[change.kind],
+    title: change.summary,
     ...(change.service !== undefined
       ? { node: serviceNode(change.service) }
       : change.device_id !== undefined && { node: deviceNode(change.device_id) }),
@@ -107,16 +101,14 @@ export function templatesOf(
       }
     });
     return {
-      ...{
-        id: `${id}:${index}`,
-        evidence: id,
-        node,
-        template: pattern,
-        from,
-        bucket_ms: step,
-        counts,
-        samples: [example],
-      },
+      id: `${id}:${index}`,
+      evidence: id,
+      node,
+      template: pattern,
+      from,
+      bucket_ms: step,
+      counts,
+      samples: [example],
       severity: words.find(([form]) => form.test(pattern))?.[1] ?? 'unknown',
     };
   });

@@ -174,7 +174,14 @@ export function evidenceOf(
     });
   }
   return {
-    ...{ id, kind, source, query, window, fetched_at: Math.round(at), digest, trust },
+    id,
+    kind,
+    source,
+    query,
+    window,
+    fetched_at: Math.round(at),
+    digest,
+    trust,
     sha256: createHash('sha256').update(text).digest('hex'),
     ...(truncated === true && { truncated }),
     ...(redactions !== undefined && redactions > 0 && { redactions }),

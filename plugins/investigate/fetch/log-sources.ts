@@ -57,13 +57,11 @@ export const templateSource = (logs: Handle<LogQueries>, seen: SeenDevices): Evi
     };
     const kept = patterns.slice(0, mostTemplates);
     const value: Templates = {
-      ...{
-        step_ms: templateStepMs,
-        lines,
-        first: partial
-          ? patterns.reduce((least, { first }) => Math.min(least, first), window.to)
-          : window.from,
-      },
+      step_ms: templateStepMs,
+      lines,
+      first: partial
+        ? patterns.reduce((least, { first }) => Math.min(least, first), window.to)
+        : window.from,
       templates: kept.map(({ pattern, count, example, steps = [] }) => ({
         pattern: safe(pattern),
         count,

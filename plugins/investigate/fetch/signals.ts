@@ -17,7 +17,10 @@ interface Signal {
 }
 
 const gauge = (metric: string, kind: SliKind, unit: Unit, more: Partial<Signal> = {}): Signal => ({
-  ...{ metric, query: `max by (device_id) (${metric}{$on})`, kind, unit },
+  metric,
+  query: `max by (device_id) (${metric}{$on})`,
+  kind,
+  unit,
   ...more,
 });
 
@@ -40,12 +43,16 @@ const ofHosts: readonly Signal[] = [
     worse: 'either',
   }),
   {
-    ...{ metric: 'tcp_retransmitted_percent', kind: 'network', unit: 'percent' },
+    metric: 'tcp_retransmitted_percent',
+    kind: 'network',
+    unit: 'percent',
     query:
       '100 * sum by (device_id) (rate(node_netstat_Tcp_RetransSegs{$on}[5m])) / sum by (device_id) (rate(node_netstat_Tcp_OutSegs{$on}[5m]) > 0)',
   },
   {
-    ...{ metric: 'network_errors_per_second', kind: 'network', unit: 'per_second' },
+    metric: 'network_errors_per_second',
+    kind: 'network',
+    unit: 'per_second',
     query:
       'sum by (device_id) (rate(node_network_receive_errs_total{$on}[5m]) + rate(node_network_transmit_errs_total{$on}[5m]))',
   },
@@ -80,11 +87,15 @@ const calls = `sum by (service) (rate(traces_spanmetrics_calls_total{${served},$
 
 const ofServices: readonly Signal[] = [
   {
-    ...{ metric: 'error_ratio', kind: 'error_ratio', unit: 'ratio' },
+    metric: 'error_ratio',
+    kind: 'error_ratio',
+    unit: 'ratio',
     query: `(sum by (service) (rate(traces_spanmetrics_calls_total{${served},status_code="STATUS_CODE_ERROR",$on}[5m])) or 0 * ${calls}) / ${calls}`,
   },
   {
-    ...{ metric: 'latency_p95_seconds', kind: 'latency', unit: 'seconds' },
+    metric: 'latency_p95_seconds',
+    kind: 'latency',
+    unit: 'seconds',
     query: `histogram_quantile(0.95, sum by (service, le) (rate(traces_spanmetrics_latency_bucket{${served},$on}[5m])))`,
   },
   { metric: 'calls_per_second', kind: 'rate', unit: 'per_second', worse: 'either', query: calls },

@@ -38,7 +38,11 @@ export function aggregatesOf({
       own.forEach((span) => buckets[bucketOf(span)]?.push(span));
       const origins = own.filter((span) => facts.origins.has(span));
       return {
-        ...{ evidence: id, node: serviceNode(service), operation, from, bucket_ms: bucketMs },
+        evidence: id,
+        node: serviceNode(service),
+        operation,
+        from,
+        bucket_ms: bucketMs,
         spans: buckets.map((some) => some.length),
         errors: buckets.map((some) => some.filter(({ failed }) => failed).length),
         origins: buckets.map((some) => some.filter((span) => facts.origins.has(span)).length),

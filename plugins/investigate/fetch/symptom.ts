@@ -45,7 +45,11 @@ export function subjectOf(
     (incident.device_id === undefined || measure?.kind.startsWith('trace_') === true);
   const isOne = ofService ? services.length === 1 : devices.length === 1;
   return {
-    ...{ incident, measure, devices, services, fired_at: Date.parse(incident.fired_at) },
+    incident,
+    measure,
+    devices,
+    services,
+    fired_at: Date.parse(incident.fired_at),
     resolved_at: incident.resolved_at === undefined ? undefined : Date.parse(incident.resolved_at),
     node: isOne ? (ofService ? serviceNode(service) : deviceNode(device!)) : undefined,
   };
@@ -150,18 +154,16 @@ export function measuredSeries(
     const { earlier } = earlierOf(labels);
     const own = placeOf(labels, node) ?? nowhere;
     return {
-      ...{
-        id: `${own}/${metric}#${index}`,
-        evidence: id,
-        node: own,
-        metric,
-        kind,
-        unit,
-        labels,
-        from,
-        step_ms,
-        values: scaled(values),
-      },
+      id: `${own}/${metric}#${index}`,
+      evidence: id,
+      node: own,
+      metric,
+      kind,
+      unit,
+      labels,
+      from,
+      step_ms,
+      values: scaled(values),
       ...(earlier && { earlier: earlier.map((one) => ({ ...one, values: scaled(one.values) })) }),
       ...(measure?.direction === 'down' && { worse: 'down' as const }),
       isSymptom: isOf(labels, incident.labels),
@@ -236,12 +238,11 @@ export function symptomOf(
   return {
     ...(node !== undefined && { node }),
     ...(own !== undefined && { series: own.id }),
-    ...{
-      metric,
-      kind: kindOf(measure, metric),
-      direction: measure?.direction ?? (/absent|no_data/.test(incident.rule_key) ? 'absent' : 'up'),
-    },
-    ...{ labels: incident.labels, fired_at },
+    metric,
+    kind: kindOf(measure, metric),
+    direction: measure?.direction ?? (/absent|no_data/.test(incident.rule_key) ? 'absent' : 'up'),
+    labels: incident.labels,
+    fired_at,
     ...(resolved_at !== undefined && { resolved_at }),
   };
 }

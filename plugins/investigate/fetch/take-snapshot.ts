@@ -77,11 +77,9 @@ export async function takeSnapshot(subject: Subject, parts: Snapshotter): Promis
   };
   return {
     version: 1,
-    ...{
-      taken_at: Math.round(now),
-      symptom: symptomOf(subject, standIn ? [standIn] : measured, standIn?.metric),
-      window,
-    },
+    taken_at: Math.round(now),
+    symptom: symptomOf(subject, standIn ? [standIn] : measured, standIn?.metric),
+    window,
     nodes: all.nodes.map((node) => named(node, names)),
     edges: [...edges, ...more.edges],
     series: all.series,
@@ -147,12 +145,10 @@ async function measuredOf(
   }
   const ofDevices = incident.device_id !== undefined;
   const { found, earlierOf } = await askWithPast(gatherer, {
-    ...{
-      kind: 'metric',
-      source: metricsSource(ofDevices ? devices : undefined),
-      query: measure.query,
-      window,
-    },
+    kind: 'metric',
+    source: metricsSource(ofDevices ? devices : undefined),
+    query: measure.query,
+    window,
     ...(node !== undefined && { node }),
   });
   return found === undefined ? [] : measuredSeries(subject, { found, earlierOf });
@@ -223,16 +219,12 @@ function merged(parts: readonly Parts[]): Required<{ [K in keyof Parts]: NonNull
   const of = <T>(take: (one: Parts) => readonly T[] | undefined): readonly T[] =>
     parts.flatMap((one) => take(one) ?? []);
   return {
-    ...{
-      nodes: of<Node>(({ nodes }) => nodes),
-      edges: of<Edge>(({ edges }) => edges),
-      series: of<Series>(({ series }) => series),
-    },
-    ...{
-      logs: of<LogTemplate>(({ logs }) => logs),
-      spans: of<SpanAggregate>(({ spans }) => spans),
-      changes: of<Change>(({ changes }) => changes),
-    },
+    nodes: of<Node>(({ nodes }) => nodes),
+    edges: of<Edge>(({ edges }) => edges),
+    series: of<Series>(({ series }) => series),
+    logs: of<LogTemplate>(({ logs }) => logs),
+    spans: of<SpanAggregate>(({ spans }) => spans),
+    changes: of<Change>(({ changes }) => changes),
     checks: of(({ checks }) => checks),
   };
 }

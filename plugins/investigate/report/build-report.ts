@@ -32,12 +32,11 @@ export function buildReport(
     onset_at: when(findings.onset_at),
     recovered_at: when(findings.recovered_at),
     root_cause: cause && {
-      ...{
-        node: { ...nodeOf(cause.node, cause.node_name) },
-        category: cause.category,
-        indicator: indicatorOf(cause.indicator),
-      },
-      ...{ since: timestamp(cause.since), text: cause.text },
+      node: { ...nodeOf(cause.node, cause.node_name) },
+      category: cause.category,
+      indicator: indicatorOf(cause.indicator),
+      since: timestamp(cause.since),
+      text: cause.text,
     },
     confidence: { ...confidence, parts: { ...confidence.parts }, raw, lowered_by_model: false },
     chain: chainOf(findings, nodeOf),
@@ -56,11 +55,9 @@ export function buildReport(
     claims: findings.claims.map(
       ({ assertion, checked_value: checked, evidence_ids: ids, ...claim }) => ({
         ...claim,
-        ...{
-          evidence_ids: [...ids],
-          assertion: assertion === undefined ? null : { ...assertion },
-          checked_value: checked ?? null,
-        },
+        evidence_ids: [...ids],
+        assertion: assertion === undefined ? null : { ...assertion },
+        checked_value: checked ?? null,
       }),
     ),
     evidence: snapshot.evidence.map((evidence) => evidenceItem(run.id, evidence)),
@@ -73,19 +70,20 @@ export function buildReport(
       ...cutOf(snapshot),
       ...unlistedChanges(snapshot, findings),
     ].map(({ kind, node, reason, text }) => ({
-      ...{ kind, node: node ?? null, reason, text },
+      kind,
+      node: node ?? null,
+      reason,
+      text,
     })),
     changes: findings.changes.map(
       ({ at, kind, node, title, score, before_ms: before, evidence }) => ({
-        ...{
-          at: timestamp(at),
-          kind,
-          node: node ?? null,
-          title,
-          score,
-          before_seconds: Math.round(before / 1_000),
-          evidence,
-        },
+        at: timestamp(at),
+        kind,
+        node: node ?? null,
+        title,
+        score,
+        before_seconds: Math.round(before / 1_000),
+        evidence,
       }),
     ),
     ...beside,
@@ -98,14 +96,12 @@ export const evidenceItem = (
   runId: number,
   evidence: Evidence,
 ): ReportBody['evidence'][number] => ({
-  ...{
-    id: evidence.id,
-    kind: evidence.kind,
-    source: evidence.source,
-    query: evidence.query,
-    sha256: evidence.sha256,
-    trust: evidence.trust,
-  },
+  id: evidence.id,
+  kind: evidence.kind,
+  source: evidence.source,
+  query: evidence.query,
+  sha256: evidence.sha256,
+  trust: evidence.trust,
   window: { from: timestamp(evidence.window.from), to: timestamp(evidence.window.to) },
   fetched_at: timestamp(evidence.fetched_at),
   settled:
@@ -113,7 +109,8 @@ export const evidenceItem = (
       ? null
       : { to: timestamp(evidence.settled.to), sha256: evidence.settled.sha256 },
   digest: { ...evidence.digest },
-  ...{ redactions: evidence.redactions ?? 0, truncated: evidence.truncated ?? false },
+  redactions: evidence.redactions ?? 0,
+  truncated: evidence.truncated ?? false,
   again: `/api/v1/investigations/${runId}/evidence/${evidence.id}/again`,
 });
 
@@ -121,34 +118,29 @@ const indicatorOf = (
   indicator: Indicator | null,
 ): NonNullable<ReportBody['root_cause']>['indicator'] =>
   indicator && {
-    ...{
-      evidence: indicator.evidence,
-      kind: indicator.kind,
-      name: indicator.name,
-      usual: indicator.usual ?? null,
-      worst: indicator.worst ?? null,
-    },
-    ...{ deviation: indicator.deviation ?? null, since: when(indicator.onset_at) },
+    evidence: indicator.evidence,
+    kind: indicator.kind,
+    name: indicator.name,
+    usual: indicator.usual ?? null,
+    worst: indicator.worst ?? null,
+    deviation: indicator.deviation ?? null,
+    since: when(indicator.onset_at),
   };
 
 const hypothesisOf = (
   one: Hypothesis,
   nodeOf: (id: string, name?: string) => Node,
 ): ReportBody['hypotheses'][number] => ({
-  ...{
-    rank: one.rank,
-    node: { ...nodeOf(one.node, one.node_name) },
-    category: one.category,
-    indicator: indicatorOf(one.indicator),
-    score: one.score,
-  },
-  ...{
-    since: when(one.onset_at),
-    deviation: one.deviation,
-    correlation: one.correlation,
-    reaches_symptom: one.reaches_symptom,
-    deepest: one.deepest,
-  },
+  rank: one.rank,
+  node: { ...nodeOf(one.node, one.node_name) },
+  category: one.category,
+  indicator: indicatorOf(one.indicator),
+  score: one.score,
+  since: when(one.onset_at),
+  deviation: one.deviation,
+  correlation: one.correlation,
+  reaches_symptom: one.reaches_symptom,
+  deepest: one.deepest,
   support: one.support.slice(0, mostSupport).map((support) => ({ ...support })),
   text: one.text,
 });

@@ -35,7 +35,8 @@ export class Shelving {
           { event: 'investigate.reports_not_shelved', error },
           `reports are not among the documents yet: ${cause}`,
         ),
-      ...{ retryMs, later },
+      retryMs,
+      later,
     });
   }
 

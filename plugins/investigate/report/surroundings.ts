@@ -70,11 +70,9 @@ export async function relatedTo(
   const byIncident = new Map<number, RunRow>();
   runs.forEach((run) => byIncident.set(run.incident_id, byIncident.get(run.incident_id) ?? run));
   const related = near.map((other) => ({
-    ...{
-      incident_id: other.id,
-      investigation_id: byIncident.get(other.id)?.id ?? null,
-      summary: other.summary.slice(0, 300),
-    },
+    incident_id: other.id,
+    investigation_id: byIncident.get(other.id)?.id ?? null,
+    summary: other.summary.slice(0, 300),
     why: whyRelated(other, incident, scope),
   }));
   const rank = (one: (typeof related)[number]): number =>
@@ -159,13 +157,12 @@ export async function similarTo(
     .slice(0, mostPast);
   const said = await store.feedback(scored.map(({ run }) => run.id));
   return scored.map(({ run, likeness }) => ({
-    ...{
-      incident_id: run.incident_id,
-      investigation_id: run.id,
-      at: timestamp(run.fired_at),
-      likeness: Math.round(likeness * 1_000) / 1_000,
-    },
-    ...{ verdict: run.verdict ?? 'unknown', summary: run.summary },
+    incident_id: run.incident_id,
+    investigation_id: run.id,
+    at: timestamp(run.fired_at),
+    likeness: Math.round(likeness * 1_000) / 1_000,
+    verdict: run.verdict ?? 'unknown',
+    summary: run.summary,
     true_cause:
       said.findLast(({ run_id: id, true_cause: cause }) => id === run.id && cause !== '')
         ?.true_cause ?? null,
@@ -259,13 +256,11 @@ export async function runbookFor(
     }
   }
   const matched = found && {
-    ...{
-      document_id: found.document_id,
-      path: found.path,
-      title: found.title,
-      heading: found.heading,
-      excerpt: found.excerpt.slice(0, longestExcerpt),
-    },
+    document_id: found.document_id,
+    path: found.path,
+    title: found.title,
+    heading: found.heading,
+    excerpt: found.excerpt.slice(0, longestExcerpt),
   };
   return url === undefined && matched === undefined
     ? null
@@ -310,7 +305,9 @@ export function actionsFor(
     if (shown?.source.startsWith('metrics')) {
       const args = { query: shown.query, last: '2h' };
       add(`Look at ${indicator!.name} of ${name}`, 'it is what deviates most there', {
-        ...{ tool: 'metrics_range', args, link: pageOf(['explore'], { q: shown.query, at }) },
+        tool: 'metrics_range',
+        args,
+        link: pageOf(['explore'], { q: shown.query, at }),
       });
     }
     const device = /^device:(\d+)$/.exec(node)?.[1];
@@ -320,11 +317,9 @@ export function actionsFor(
       });
       const query = `{device_id="${device}"}`;
       add(`Read the logs of ${name}`, 'templates of the last hour, the new ones first', {
-        ...{
-          tool: 'logs_templates',
-          args: { query, last: '1h' },
-          link: pageOf(['logs'], { q: query, at }),
-        },
+        tool: 'logs_templates',
+        args: { query, last: '1h' },
+        link: pageOf(['logs'], { q: query, at }),
       });
     }
   }

@@ -131,7 +131,10 @@ export class Library {
             ? titleOf(content, before.path)
             : before.title),
         tags: edit.tags === undefined ? before.tags : tagsOf(edit.tags),
-        ...{ content, source, size_bytes: sizeOf(content), origin_digest: null },
+        content,
+        source,
+        size_bytes: sizeOf(content),
+        origin_digest: null,
       };
       const isSame =
         after.title === before.title &&

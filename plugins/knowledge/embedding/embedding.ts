@@ -56,7 +56,8 @@ export class Embedding implements QuestionEmbedder {
           { event: 'knowledge.embedding_delayed', error },
           `vectors of documents could not be made, which is tried again: ${cause}`,
         ),
-      ...{ retryMs, later: parts.later },
+      retryMs,
+      later: parts.later,
     });
   }
 

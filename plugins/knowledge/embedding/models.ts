@@ -52,7 +52,8 @@ export async function vectorsOf(
       input,
       ...(provider === 'openai' && { encoding_format: 'float' }),
     }),
-    ...{ timeoutMs: call.timeoutMs, maxBytes: mostBytes },
+    timeoutMs: call.timeoutMs,
+    maxBytes: mostBytes,
     ...(call.signal && { signal: call.signal }),
   });
   const vectors = readReply(reply, provider, model);

@@ -96,7 +96,8 @@ export class Identities {
         updated_at: Math.ceil(this.#parts.clock.now()),
       });
       call.note({
-        ...{ resourceType: 'ssh identity', resourceId: id },
+        resourceType: 'ssh identity',
+        resourceId: id,
         before: { name: before.name, comment: before.comment },
         after: { ...next, ...(forget.length > 0 && { forgotten: forget }) },
       });
@@ -178,15 +179,13 @@ export class Identities {
       const store = new IdentityStore(tx);
       await assertFree(store, { name, fingerprint: key.fingerprint });
       const made = await store.insert({
-        ...{
-          ref,
-          name,
-          comment: comment ?? '',
-          public_key: key.publicKey,
-          fingerprint: key.fingerprint,
-          created_at: now,
-          updated_at: now,
-        },
+        ref,
+        name,
+        comment: comment ?? '',
+        public_key: key.publicKey,
+        fingerprint: key.fingerprint,
+        created_at: now,
+        updated_at: now,
         private_key: secrets.seal(placeOf(ref), key.privateKey),
         created_by: actorOf(call.principal),
       });
@@ -232,7 +231,11 @@ const shown = (
   { id, name, comment, public_key, fingerprint, created_by, created_at, last_used_at }: IdentityRow,
   hosts: readonly HostKeyRow[],
 ) => ({
-  ...{ id, name, comment, fingerprint, created_by },
+  id,
+  name,
+  comment,
+  fingerprint,
+  created_by,
   public_key: `${public_key} ${comment === '' ? name : comment}`,
   hosts: hosts
     .filter((key) => key.identity_id === id)

@@ -211,7 +211,9 @@ export class Clone {
   async #reach(remote: Remote, args: readonly string[], stop?: AbortSignal): Promise<RunResult> {
     const { limits, signal } = this.#parts;
     const result = await this.#parts.git.run(this.#parts.folder, {
-      ...{ args, reach: remote.reach, timeoutMs: limits.fetchMs },
+      args,
+      reach: remote.reach,
+      timeoutMs: limits.fetchMs,
       signal: stop === undefined ? signal : AbortSignal.any([signal, stop]),
     });
     if (result.code !== 0) {

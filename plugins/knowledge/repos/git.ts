@@ -97,32 +97,24 @@ export class Git {
     mkdirSync(home, { recursive: true, mode: 0o700 });
     const config = [...closed, ...(reach?.config ?? [])];
     const env = {
-      ...{
-        PATH: '/usr/local/bin:/usr/bin:/bin',
-        HOME: home,
-        XDG_CONFIG_HOME: home,
-        LC_ALL: 'C',
-        TZ: 'UTC',
-      },
-      ...{
-        GIT_CONFIG_NOSYSTEM: '1',
-        GIT_CONFIG_GLOBAL: '/dev/null',
-        GIT_CONFIG_SYSTEM: '/dev/null',
-        GIT_ATTR_NOSYSTEM: '1',
-      },
-      ...{
-        GIT_TERMINAL_PROMPT: '0',
-        GIT_ASKPASS: '/bin/false',
-        SSH_ASKPASS: '/bin/false',
-        GIT_ALLOW_PROTOCOL: reach === undefined ? 'none' : 'https:ssh',
-      },
-      ...{
-        GIT_OPTIONAL_LOCKS: '0',
-        GIT_NO_REPLACE_OBJECTS: '1',
-        GIT_NO_LAZY_FETCH: '1',
-        GIT_DIR: folder,
-        GIT_CONFIG_COUNT: String(config.length),
-      },
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      HOME: home,
+      XDG_CONFIG_HOME: home,
+      LC_ALL: 'C',
+      TZ: 'UTC',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_SYSTEM: '/dev/null',
+      GIT_ATTR_NOSYSTEM: '1',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_ASKPASS: '/bin/false',
+      SSH_ASKPASS: '/bin/false',
+      GIT_ALLOW_PROTOCOL: reach === undefined ? 'none' : 'https:ssh',
+      GIT_OPTIONAL_LOCKS: '0',
+      GIT_NO_REPLACE_OBJECTS: '1',
+      GIT_NO_LAZY_FETCH: '1',
+      GIT_DIR: folder,
+      GIT_CONFIG_COUNT: String(config.length),
       ...Object.fromEntries(
         config.flatMap(([key, value], i) => [
           [`GIT_CONFIG_KEY_${i}`, key] as const,

@@ -27,7 +27,10 @@ export function openRepositories(
   const git = new Git({ programs: ctx.services.maybe(Programs), owner: ctx });
   const identities = new Identities({ tables, secrets, clock, ids });
   const remotes = new Remotes({
-    ...{ git, identities, secrets, folder: join(ctx.dataDir, 'run') },
+    git,
+    identities,
+    secrets,
+    folder: join(ctx.dataDir, 'run'),
     fetch: (url, request) => ctx.fetch(url, request),
     authorities: () => settings.get<string>('knowledge.git_authorities'),
   });
@@ -38,7 +41,14 @@ export function openRepositories(
     keepVersions: () => settings.get<number>('knowledge.keep_versions'),
   });
   const desk = new SyncDesk({
-    ...{ tables, git, remotes, docs, scope, clock, log, folder: join(ctx.dataDir, 'repos') },
+    tables,
+    git,
+    remotes,
+    docs,
+    scope,
+    clock,
+    log,
+    folder: join(ctx.dataDir, 'repos'),
     limits: () => ({
       bytes: settings.get<number>('knowledge.git_max_bytes'),
       fetchMs: 1000 * settings.get<number>('knowledge.git_max_seconds'),

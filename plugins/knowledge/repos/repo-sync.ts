@@ -67,13 +67,15 @@ export async function syncRepo(repo: RepoRow, parts: RepoSyncParts): Promise<Syn
   await clone.settle(commit);
   const { counts, samples } = skips.shown;
   return {
-    ...{ commit, history, unchanged: plan.unchanged, skipped: counts, samples },
-    ...{
-      added,
-      changed: plan.changed.length,
-      moved: plan.moved.length,
-      removed: plan.removed.length,
-    },
+    commit,
+    history,
+    unchanged: plan.unchanged,
+    skipped: counts,
+    samples,
+    added,
+    changed: plan.changed.length,
+    moved: plan.moved.length,
+    removed: plan.removed.length,
   };
 }
 

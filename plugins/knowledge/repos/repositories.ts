@@ -84,29 +84,27 @@ export class Repositories {
     refuseMixedCredentials(address, draft);
     const ref = ids.uuid();
     const row: NewRepo = {
-      ...{
-        ref,
-        url: address.url,
-        branch: draft.branch ?? '',
-        org_id: org,
-        ssh_identity_id: draft.ssh_identity_id ?? null,
-        username: draft.username ?? '',
-      },
+      ref,
+      url: address.url,
+      branch: draft.branch ?? '',
+      org_id: org,
+      ssh_identity_id: draft.ssh_identity_id ?? null,
+      username: draft.username ?? '',
       path_prefix: draft.path_prefix === undefined ? '' : docPath(draft.path_prefix),
       mount: docPath(draft.mount ?? `repos/${nameIn(address)}`),
       password:
         draft.password === undefined ? null : secrets.seal(passwordPlace(ref), draft.password),
       sync_interval: draft.sync_interval ?? hourSeconds,
-      ...{
-        status: 'never_synced',
-        last_synced_at: null,
-        last_tried_at: null,
-        last_commit: null,
-        last_error: null,
-        last_error_code: null,
-        last_result: null,
-      },
-      ...{ due_at: null, created_by: actorOf(call.principal), created_at: Math.ceil(clock.now()) },
+      status: 'never_synced',
+      last_synced_at: null,
+      last_tried_at: null,
+      last_commit: null,
+      last_error: null,
+      last_error_code: null,
+      last_result: null,
+      due_at: null,
+      created_by: actorOf(call.principal),
+      created_at: Math.ceil(clock.now()),
     };
     const made = await tables.write(async (tx) => {
       const store = new RepoStore(tx);
@@ -254,33 +252,33 @@ const noted = ({
   ssh_identity_id,
   sync_interval,
 }: RepoRow) => ({
-  ...{ url, branch, path_prefix, mount, org_id, ssh_identity_id, sync_interval },
+  url,
+  branch,
+  path_prefix,
+  mount,
+  org_id,
+  ssh_identity_id,
+  sync_interval,
 });
 
 const orNull = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
 const shown = (row: RepoRow, documents: number, progress: SyncProgress | undefined) => ({
-  ...{
-    id: row.id,
-    url: row.url,
-    branch: row.branch,
-    path_prefix: row.path_prefix,
-    mount: row.mount,
-    org_id: row.org_id,
-  },
-  ...{
-    ssh_identity_id: row.ssh_identity_id,
-    username: row.username,
-    has_password: row.password !== null,
-    sync_interval: row.sync_interval,
-  },
-  ...{
-    status: row.status,
-    last_commit: row.last_commit,
-    last_error: row.last_error,
-    last_error_code: row.last_error_code,
-    doc_count: documents,
-  },
+  id: row.id,
+  url: row.url,
+  branch: row.branch,
+  path_prefix: row.path_prefix,
+  mount: row.mount,
+  org_id: row.org_id,
+  ssh_identity_id: row.ssh_identity_id,
+  username: row.username,
+  has_password: row.password !== null,
+  sync_interval: row.sync_interval,
+  status: row.status,
+  last_commit: row.last_commit,
+  last_error: row.last_error,
+  last_error_code: row.last_error_code,
+  doc_count: documents,
   last_synced_at: orNull(row.last_synced_at),
   last_tried_at: orNull(row.last_tried_at),
   next_sync_at: orNull(row.due_at),

@@ -163,15 +163,14 @@ export class SyncDesk {
       const now = Math.ceil(clock.now());
       await keep({
         // To be done once more: a kill in between finds it syncing, and does so too.
-        ...{
-          status: this.#again.has(id) ? 'syncing' : 'ready',
-          last_synced_at: now,
-          last_commit: result.commit,
-          last_error: null,
-          last_error_code: null,
-          failures: 0,
-        },
-        ...{ last_result: JSON.stringify(result), due_at: this.#due(repo, 0) },
+        status: this.#again.has(id) ? 'syncing' : 'ready',
+        last_synced_at: now,
+        last_commit: result.commit,
+        last_error: null,
+        last_error_code: null,
+        failures: 0,
+        last_result: JSON.stringify(result),
+        due_at: this.#due(repo, 0),
       });
       log.info(
         { event: 'knowledge.repo_synced', repo: id, ...result, samples: undefined },

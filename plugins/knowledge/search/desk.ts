@@ -104,7 +104,13 @@ export class Desk implements KnowledgeSearch, KnowledgeRead {
     });
     return items.map(
       ({ doc_id, path: at, title, heading, anchor, version, highlights, score }) => ({
-        ...{ document_id: doc_id, path: at, title, heading, anchor, version, score },
+        document_id: doc_id,
+        path: at,
+        title,
+        heading,
+        anchor,
+        version,
+        score,
         excerpt: highlights.map(({ text: part }) => part).join(' … '),
       }),
     );

@@ -82,7 +82,8 @@ export class Feed {
         this.#wantsAnew ||=
           this.#state.rebuilt !== null || /malformed|not a database|corrupt/i.test(cause);
       },
-      ...{ retryMs, later: parts.later },
+      retryMs,
+      later: parts.later,
     });
   }
 

@@ -78,12 +78,11 @@ export class IndexFile {
       ),
     );
     return {
-      ...{
-        seq: Number(meta.get('seq') ?? 0),
-        lineage: meta.get('lineage') ?? '',
-        analysis: Number(meta.get('analysis') ?? 0),
-      },
-      ...{ docs: Number(meta.get('docs') ?? 0), chunks: Number(meta.get('chunks') ?? 0) },
+      seq: Number(meta.get('seq') ?? 0),
+      lineage: meta.get('lineage') ?? '',
+      analysis: Number(meta.get('analysis') ?? 0),
+      docs: Number(meta.get('docs') ?? 0),
+      chunks: Number(meta.get('chunks') ?? 0),
     };
   }
 

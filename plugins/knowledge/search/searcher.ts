@@ -226,7 +226,13 @@ const shown = (
   score: number,
   question: Question,
 ): Found => ({
-  ...{ doc_id: doc, title, path, version, chunk: ordinal, heading, anchor },
+  doc_id: doc,
+  title,
+  path,
+  version,
+  chunk: ordinal,
+  heading,
+  anchor,
   score: Math.round(score * 10_000) / 10_000,
   highlights: [highlightOf(text === '' ? heading : text, question)],
 });

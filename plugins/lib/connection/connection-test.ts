@@ -86,7 +86,9 @@ export async function testConnection(
 ): Promise<ConnectionOutcome> {
   const began = parts.clock.monotonic();
   const ended = (code: ConnectionCode, detail: string, version?: string): ConnectionOutcome => ({
-    ...{ ok: code === 'ok', code, latency_ms: Math.max(0, parts.clock.monotonic() - began) },
+    ok: code === 'ok',
+    code,
+    latency_ms: Math.max(0, parts.clock.monotonic() - began),
     ...(version !== undefined && { version }),
     detail,
   });
@@ -126,13 +128,11 @@ async function asked(
 ): Promise<Told | Failure> {
   try {
     const reply = await fetch(`${address.url}${path}`, {
-      ...{
-        method,
-        body,
-        timeoutMs: patienceMs,
-        maxBytes: mostBytes,
-        headers: { ...address.headers, ...headers },
-      },
+      method,
+      body,
+      timeoutMs: patienceMs,
+      maxBytes: mostBytes,
+      headers: { ...address.headers, ...headers },
       ...(address.tls && { tls: address.tls }),
       ...(address.reach && { reach: address.reach }),
       ...(signal && { signal }),

@@ -53,14 +53,12 @@ export interface TestRoute {
 /** The test of one integration. What fails is an answer: only a body that makes no sense is an error. */
 export const testRoute = ({ saved, tried, ...declared }: TestRoute): RouteDeclaration =>
   route({
-    ...{
-      method: 'POST',
-      access: 'admin',
-      status: 200,
-      body: TrialBody,
-      response: ConnectionAnswer,
-      ...declared,
-    },
+    method: 'POST',
+    access: 'admin',
+    status: 200,
+    body: TrialBody,
+    response: ConnectionAnswer,
+    ...declared,
     description:
       'Without a body the address that is set is tested. A server that fails is an answer with ok false, not an error.',
     async handle({ body, signal }) {
@@ -124,7 +122,9 @@ function tlsOf({ ca = '', cert = '', key = '', insecure = false }: Trial): {
 
 /** Before there is an address to ask. */
 const notConfigured = (setting: string): ConnectionOutcome => ({
-  ...{ ok: false, code: 'not_configured', latency_ms: 0 },
+  ok: false,
+  code: 'not_configured',
+  latency_ms: 0,
   detail: `${setting} is empty: set it, or name an address to try`,
 });
 
@@ -158,7 +158,8 @@ export const productTestRoute = ({
   const tried: TestRoute['tried'] = (address, signal) =>
     testConnection({ fetch, clock }, product, address, signal);
   return testRoute({
-    ...{ ...declared, tried },
+    ...declared,
+    tried,
     async saved(signal) {
       const trial = set();
       if (trial === undefined && own !== undefined) {

@@ -86,13 +86,11 @@ export class Calls {
     try {
       const body = json === undefined ? {} : { body: JSON.stringify(json) };
       reply = await this.#ports.fetch(url, {
-        ...{
-          method,
-          timeoutMs,
-          maxBytes: mostReplyBytes,
-          ...body,
-          ...(signal !== undefined && { signal }),
-        },
+        method,
+        timeoutMs,
+        maxBytes: mostReplyBytes,
+        ...body,
+        ...(signal !== undefined && { signal }),
         headers: {
           ...(json !== undefined && { 'content-type': 'application/json; charset=utf-8' }),
           ...headers,

@@ -27,9 +27,17 @@ const hints: readonly string[] = [
 ] satisfies readonly ResetHint[];
 
 const forms: Readonly<Record<string, 'whole' | 'number' | 'list' | 'hint'>> = {
-  ...{ schema: 'whole', offset: 'whole', n_offset: 'whole', counter_reset_hint: 'hint' },
-  ...{ sum: 'number', count: 'number', z_bucket: 'number', z_bucket_w: 'number' },
-  ...{ custom_values: 'list', buckets: 'list', n_buckets: 'list' },
+  schema: 'whole',
+  offset: 'whole',
+  n_offset: 'whole',
+  counter_reset_hint: 'hint',
+  sum: 'number',
+  count: 'number',
+  z_bucket: 'number',
+  z_bucket_w: 'number',
+  custom_values: 'list',
+  buckets: 'list',
+  n_buckets: 'list',
 };
 
 const entry = /^([a-z_]+):(\[[^\]]*\]|[^\s[\]]+)(?:\s+|$)/i;

@@ -40,17 +40,15 @@ function falls(before: Side, now: Side): boolean {
 
 /** What a counter that begins anew begins with: nothing observed, in the buckets of another. */
 export const emptyLike = ({ schema, bounds }: NativeHistogram): NativeHistogram => ({
-  ...{
-    schema,
-    bounds,
-    count: 0,
-    sum: 0,
-    zeroCount: 0,
-    zeroThreshold: 0,
-    positive: [],
-    negative: [],
-    hint: 'unknown',
-  },
+  schema,
+  bounds,
+  count: 0,
+  sum: 0,
+  zeroCount: 0,
+  zeroThreshold: 0,
+  positive: [],
+  negative: [],
+  hint: 'unknown',
 });
 
 /** The hint that a store gives a histogram: of counters it knows where one goes on from the one before, and no more. */

@@ -104,7 +104,10 @@ function ofWords(text: string, { literals, hasGroup, test, inBrackets }: WordLis
   const groupsOfWord = (subject: string): Groups =>
     hasGroup ? [subject, inBrackets(subject)] : [subject];
   return {
-    ...{ text, groupNames, test, ...(literals !== undefined && { literals }) },
+    text,
+    groupNames,
+    test,
+    ...(literals !== undefined && { literals }),
     exec: (subject) => (test(subject) ? groupsOfWord(subject) : undefined),
     replaceAll: (subject, template) =>
       test(subject) ? expandTemplate(template, groupsOfWord(subject), groupNames) : subject,

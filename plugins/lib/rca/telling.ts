@@ -52,32 +52,28 @@ export function timelineOf(
       evidence: [change.evidence],
     })),
     ...told.flatMap(({ id, facts: { templates } }) =>
-      templates
-        .slice(0, 1)
-        .map(({ log, first_at: at, count }): Moment => ({
-          at,
-          node: id,
-          kind: 'log',
-          text: `${count} lines like: ${log.template}`,
-          evidence: [log.evidence],
-        })),
+      templates.slice(0, 1).map(({ log, first_at: at, count }): Moment => ({
+        at,
+        node: id,
+        kind: 'log',
+        text: `${count} lines like: ${log.template}`,
+        evidence: [log.evidence],
+      })),
     ),
     ...told.flatMap(({ id }) =>
-      facts
-        .get(id)!
-        .complaints.flatMap(({ check, since, evidence }): Moment[] =>
-          since === undefined
-            ? []
-            : [
-                {
-                  at: since,
-                  node: id,
-                  kind: 'check',
-                  text: `${facts.get(id)!.node.name}: ${knownChecks[check]!.says}`,
-                  evidence: [evidence],
-                },
-              ],
-        ),
+      facts.get(id)!.complaints.flatMap(({ check, since, evidence }): Moment[] =>
+        since === undefined
+          ? []
+          : [
+              {
+                at: since,
+                node: id,
+                kind: 'check',
+                text: `${facts.get(id)!.node.name}: ${knownChecks[check]!.says}`,
+                evidence: [evidence],
+              },
+            ],
+      ),
     ),
     {
       at: windows.onset,
@@ -214,14 +210,12 @@ export function notSeenOf({ snapshot, facts }: Scene): NotSeen[] {
     ({ node, measured }) =>
       !measured && !snapshot.missing.some((one) => one.node === node.id && one.kind === 'metric'),
   );
-  const blank = unmeasured
-    .slice(0, 10)
-    .map(({ node }): NotSeen => ({
-      kind: 'metric',
-      node: node.id,
-      reason: 'absent',
-      text: `Nothing is measured of ${node.name}.`,
-    }));
+  const blank = unmeasured.slice(0, 10).map(({ node }): NotSeen => ({
+    kind: 'metric',
+    node: node.id,
+    reason: 'absent',
+    text: `Nothing is measured of ${node.name}.`,
+  }));
   const left = snapshot.nodes.length - facts.size;
   return [
     ...told,

@@ -32,10 +32,10 @@ export const builtins: ReadonlyMap<string, TemplateFunction> = new Map<string, T
     templateFunction(1, Infinity, ([format, ...args], room) => sprintf(textOf(format), args, room)),
   ],
   ['html', templateFunction(0, Infinity, (args) => escapedHtml(printed(args)))],
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   [
     'js',
     templateFunction(0, Infinity, (args) =>
+      // eslint-disable-next-line no-control-regex -- control characters are what is looked for
       printed(args).replace(/[\\'"<>&=\x00-\x1f\u2028\u2029]/g, jsEscape),
     ),
   ],

@@ -106,7 +106,9 @@ export class InboundCalls {
       running.abort(new SvcError('unavailable', 'the deadline of the call has passed')),
     );
     const call: InboundCall = {
-      ...{ timeoutMs, session, idempotencyKey: key },
+      timeoutMs,
+      session,
+      idempotencyKey: key,
       get signal() {
         return running.signal;
       },

@@ -96,12 +96,10 @@ export class TemplateTree {
 
   /** The most frequent first. */
   templates(): Template[] {
-    const found = [...this.#leaves.values()]
-      .flat()
-      .map(({ words, separators, ...template }) => ({
-        ...template,
-        pattern: patternOf(words, separators),
-      }));
+    const found = [...this.#leaves.values()].flat().map(({ words, separators, ...template }) => ({
+      ...template,
+      pattern: patternOf(words, separators),
+    }));
     return found.sort((a, b) => b.count - a.count || (a.pattern < b.pattern ? -1 : 1));
   }
 

@@ -84,7 +84,11 @@ export class SmartHttp {
     const reply = await this.#fetch(address, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/x-git-upload-pack-request' },
-      ...{ body, maxBytes, timeoutMs, signal, redirects: 3 },
+      body,
+      maxBytes,
+      timeoutMs,
+      signal,
+      redirects: 3,
     });
     if (!isSecure(reply.url)) {
       throw failed(

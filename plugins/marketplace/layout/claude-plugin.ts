@@ -68,7 +68,11 @@ export function claudeForm(files: PackFiles, naming: Naming): PackForm | undefin
   );
   return {
     layout: file === undefined && naming.entry === undefined ? 'skills' : 'claude',
-    ...{ id, version, title, description, servers },
+    id,
+    version,
+    title,
+    description,
+    servers,
     files: new Map([
       ['plugin.json', Buffer.from(`${JSON.stringify(made, undefined, 2)}\n`)],
       ...parts.files,

@@ -89,17 +89,15 @@ export class Registries {
     const { clock, store } = this.#parts;
     const now = clock.now();
     const empty: RegistryRow = {
-      ...{
-        name,
-        address,
-        public_key: key ?? null,
-        content: null,
-        etag: null,
-        error: null,
-        refreshed_at: now,
-        added_by: by,
-        added_at: now,
-      },
+      name,
+      address,
+      public_key: key ?? null,
+      content: null,
+      etag: null,
+      error: null,
+      refreshed_at: now,
+      added_by: by,
+      added_at: now,
     };
     const read = await this.#read(empty);
     const row = { ...empty, ...read };

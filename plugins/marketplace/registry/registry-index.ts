@@ -135,11 +135,9 @@ function ownOffer(pack: Json, base: string): Offer[] {
     {
       name,
       title: short(pack['name'], 80) ?? name,
-      ...{
-        description: short(pack['description'], 1_000) ?? '',
-        publisher: short(pack['publisher'], 200) ?? '',
-        homepage: short(pack['homepage'], 500) ?? '',
-      },
+      description: short(pack['description'], 1_000) ?? '',
+      publisher: short(pack['publisher'], 200) ?? '',
+      homepage: short(pack['homepage'], 500) ?? '',
       versions: versions.toSorted((a, b) => semver.rcompare(a.version, b.version)),
       entry: undefined,
     },
@@ -158,11 +156,9 @@ function claudeOffer(plugin: Json, root: string, base: string): Offer[] {
     {
       name,
       title: short(plugin['displayName'], 80) ?? name,
-      ...{
-        description: short(plugin['description'], 1_000) ?? '',
-        publisher: short(owner, 200) ?? '',
-        homepage: short(plugin['homepage'], 500) ?? '',
-      },
+      description: short(plugin['description'], 1_000) ?? '',
+      publisher: short(owner, 200) ?? '',
+      homepage: short(plugin['homepage'], 500) ?? '',
       versions: [
         {
           version: short(plugin['version'], 60) ?? '0.0.0',

@@ -95,7 +95,11 @@ function selectedRange(
 }
 
 const rawSamples = ({ labels, times, values, length, counts, histograms }: Series): Samples => ({
-  ...{ labels, dropName: false, times, values, length },
+  labels,
+  dropName: false,
+  times,
+  values,
+  length,
   ...(counts && { ordinals: ordinalsOf(counts, length) }),
   ...(histograms && { histograms }),
 });

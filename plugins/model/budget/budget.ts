@@ -124,32 +124,24 @@ export class Budget {
       settings.get<number>('llm.daily_token_limit'),
     ];
     return {
-      ...{
-        date: day,
-        input_tokens: input,
-        output_tokens: output,
-        total_tokens: input + output,
-        requests: sum('requests'),
-      },
-      ...{
-        cached_tokens: sum('cached_tokens'),
-        estimated_tokens: sum('estimated_tokens'),
-        reserved_tokens: reserved,
-      },
-      ...{
-        limit,
-        remaining: limit === 0 ? null : Math.max(0, limit - input - output - reserved),
-        resets_at: nextDay(clock.now()),
-      },
+      date: day,
+      input_tokens: input,
+      output_tokens: output,
+      total_tokens: input + output,
+      requests: sum('requests'),
+      cached_tokens: sum('cached_tokens'),
+      estimated_tokens: sum('estimated_tokens'),
+      reserved_tokens: reserved,
+      limit,
+      remaining: limit === 0 ? null : Math.max(0, limit - input - output - reserved),
+      resets_at: nextDay(clock.now()),
       by_model: rows.map(({ ref, input_tokens, output_tokens, estimated_tokens, requests }) => ({
-        ...{
-          model: ref,
-          input_tokens,
-          output_tokens,
-          total_tokens: input_tokens + output_tokens,
-          estimated_tokens,
-          requests,
-        },
+        model: ref,
+        input_tokens,
+        output_tokens,
+        total_tokens: input_tokens + output_tokens,
+        estimated_tokens,
+        requests,
       })),
     };
   }

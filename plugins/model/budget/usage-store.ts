@@ -113,11 +113,12 @@ const rowOf = (
   day: string,
   { input_tokens: input, output_tokens: output, cached_tokens: cached, estimated }: ModelUsage,
 ): UsageRow => ({
-  ...{ day, scope, ref, requests: 1 },
-  ...{
-    input_tokens: input,
-    output_tokens: output,
-    cached_tokens: cached,
-    estimated_tokens: estimated ? input + output : 0,
-  },
+  day,
+  scope,
+  ref,
+  requests: 1,
+  input_tokens: input,
+  output_tokens: output,
+  cached_tokens: cached,
+  estimated_tokens: estimated ? input + output : 0,
 });

@@ -72,7 +72,9 @@ export class HttpProvider implements ModelProvider {
     ];
     const own = named.filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
     return [...new Set([...own, ...(this.#listed ?? this.#plan.models)])].map((id) => ({
-      ...{ id, tools: true, streaming: true },
+      id,
+      tools: true,
+      streaming: true,
       context: quirksOf(this.name, id, settings.get('llm.context_tokens')).context,
     }));
   }
@@ -127,12 +129,10 @@ export class HttpProvider implements ModelProvider {
     };
     try {
       const pieces = exchange(fetch, {
-        ...{
-          url: wire.url(this.#baseUrl),
-          headers: { ...wire.headers(key), 'x-client-request-id': request.id },
-          body: wire.body(ask),
-          signal: request.signal,
-        },
+        url: wire.url(this.#baseUrl),
+        headers: { ...wire.headers(key), 'x-client-request-id': request.id },
+        body: wire.body(ask),
+        signal: request.signal,
         idleMs: 1_000 * settings.get<number>('llm.idle_timeout_seconds'),
       });
       const wait = new ContentWait(
@@ -231,39 +231,31 @@ class ContentWait {
 /** The vendors that svc knows, and two that are wherever the administrator has them; in the order in which one is chosen where none is named. */
 export const shippedProviders: readonly ProviderPlan[] = [
   {
-    ...{
-      name: 'anthropic',
-      wire: anthropicMessages,
-      baseUrl: 'https://api.anthropic.com/v1',
-      needsKey: true,
-    },
+    name: 'anthropic',
+    wire: anthropicMessages,
+    baseUrl: 'https://api.anthropic.com/v1',
+    needsKey: true,
     models: ['claude-sonnet-4-5', 'claude-haiku-4-5', 'claude-opus-4-5'],
   },
   {
-    ...{
-      name: 'openai',
-      wire: chatCompletions,
-      baseUrl: 'https://api.openai.com/v1',
-      needsKey: true,
-    },
+    name: 'openai',
+    wire: chatCompletions,
+    baseUrl: 'https://api.openai.com/v1',
+    needsKey: true,
     models: ['gpt-5.1', 'gpt-5-mini', 'gpt-4.1'],
   },
   {
-    ...{
-      name: 'google',
-      wire: chatCompletions,
-      baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
-      needsKey: true,
-    },
+    name: 'google',
+    wire: chatCompletions,
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    needsKey: true,
     models: ['gemini-2.5-pro', 'gemini-2.5-flash'],
   },
   {
-    ...{
-      name: 'deepseek',
-      wire: chatCompletions,
-      baseUrl: 'https://api.deepseek.com/v1',
-      needsKey: true,
-    },
+    name: 'deepseek',
+    wire: chatCompletions,
+    baseUrl: 'https://api.deepseek.com/v1',
+    needsKey: true,
     models: ['deepseek-chat', 'deepseek-reasoner'],
   },
   { name: 'ollama', wire: chatCompletions, baseUrl: '', needsKey: false, models: [] },

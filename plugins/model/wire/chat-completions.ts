@@ -124,11 +124,9 @@ function wireMessage(message: ModelMessage, { names, quirks }: WireAsk): object 
       return { role: 'tool', tool_call_id: names.call(message.call_id), content: message.text };
     case 'assistant': {
       const calls = message.calls.map(({ id, name, args }) => ({
-        ...{
-          id: names.call(id),
-          type: 'function',
-          function: { name: names.tool(name), arguments: JSON.stringify(args) },
-        },
+        id: names.call(id),
+        type: 'function',
+        function: { name: names.tool(name), arguments: JSON.stringify(args) },
         ...quirks.callExtra,
       }));
       return {

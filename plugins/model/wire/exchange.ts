@@ -30,12 +30,13 @@ export async function* exchange(
     leave();
   }
   const call = fetch(url, {
-    ...{
-      method: 'POST',
-      body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
-    },
-    ...{ timeoutMs: longestMs, maxBytes: mostBytes, idleMs, signal: left.signal },
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
+    timeoutMs: longestMs,
+    maxBytes: mostBytes,
+    idleMs,
+    signal: left.signal,
     onBody: (head) =>
       isAnswer(head) ? (piece) => pipe.put(piece) : (piece) => keep(refused, piece),
   });

@@ -35,7 +35,8 @@ export class HostSide {
         { body, ...request }: { readonly body?: string | Uint8Array | undefined } = {},
       ) =>
         this.#ask<OutboundReply>('fetch', {
-          ...{ ...request, url },
+          ...request,
+          url,
           ...(body !== undefined &&
             (typeof body === 'string'
               ? { text: body }

@@ -26,8 +26,17 @@ const longestEndMs = 30_000;
 
 type Kind = 'text' | 'list' | 'map';
 const kinds: Readonly<Record<string, Kind>> = {
-  ...{ id: 'text', entry: 'text', routes: 'list', mounts: 'list', events: 'list', skills: 'list' },
-  ...{ permissions: 'map', limits: 'map', actions: 'map', settings: 'map', contributes: 'map' },
+  id: 'text',
+  entry: 'text',
+  routes: 'list',
+  mounts: 'list',
+  events: 'list',
+  skills: 'list',
+  permissions: 'map',
+  limits: 'map',
+  actions: 'map',
+  settings: 'map',
+  contributes: 'map',
 };
 const empty: Readonly<Record<Kind, unknown>> = { text: undefined, list: [], map: {} };
 

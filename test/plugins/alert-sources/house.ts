@@ -70,7 +70,9 @@ export async function sourceHouse(
     }),
   });
   return {
-    ...{ house, sent, clock },
+    house,
+    sent,
+    clock,
     async make(draft) {
       const { id, url } = await house.json('/api/v1/alert-sources', {
         method: 'POST',
@@ -108,14 +110,12 @@ export const alert = (
   labels: Record<string, string>,
   annotations: Record<string, string> = {},
 ) => ({
-  ...{
-    status,
-    labels,
-    annotations,
-    startsAt: '2026-11-20T10:00:00Z',
-    endsAt: '0001-01-01T00:00:00Z',
-    fingerprint: 'a',
-  },
+  status,
+  labels,
+  annotations,
+  startsAt: '2026-11-20T10:00:00Z',
+  endsAt: '0001-01-01T00:00:00Z',
+  fingerprint: 'a',
   generatorURL: 'http://prometheus.example/graph?g0.expr=up',
 });
 

@@ -89,12 +89,10 @@ test('alerts of Grafana are grouped by what the source says, raised and lowered,
       { alertname: 'Disk', grafana_folder: 'Hosts', host },
       { summary: `disk of ${host}` },
     ),
-    ...{
-      values: { B: 97 },
-      valueString: "[ var='B' labels={} value=97 ]",
-      dashboardURL: 'https://grafana.example/d/1',
-      panelURL: 'javascript:alert(1)',
-    },
+    values: { B: 97 },
+    valueString: "[ var='B' labels={} value=97 ]",
+    dashboardURL: 'https://grafana.example/d/1',
+    panelURL: 'javascript:alert(1)',
     ...more,
   });
   assert.equal(

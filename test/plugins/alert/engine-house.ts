@@ -345,7 +345,8 @@ export class Engine {
       }),
     });
     this.instances = new InstanceReader({
-      ...{ tables: this.tables, ledger: this.ledger },
+      tables: this.tables,
+      ledger: this.ledger,
       staleOf: (rule) => this.evaluator.stale.of(rule),
       silencedBy: (one) => this.silences.covering(one, clock.now()),
     });

@@ -407,10 +407,12 @@ test('rules, alerts and targets are shown as Prometheus shows them', async (t) =
       annotations: { summary: 'CPU at {{ $value }}' },
     }),
   });
+  // oxlint-disable-next-line typescript/no-explicit-any
   const ask = async (path: string): Promise<any> =>
-    (await house.json(`/prometheus/api/v1/${path}`)).data; // oxlint-disable-line typescript/no-explicit-any
+    (await house.json(`/prometheus/api/v1/${path}`)).data;
+  // oxlint-disable-next-line typescript/no-explicit-any
   const shown = async (more = ''): Promise<any> =>
-    (await ask(`rules?rule_name[]=CPU+is+hot${more}`)).groups[0].rules[0]; // oxlint-disable-line typescript/no-explicit-any
+    (await ask(`rules?rule_name[]=CPU+is+hot${more}`)).groups[0].rules[0];
   assert.deepEqual(
     [
       (await shown()).health,

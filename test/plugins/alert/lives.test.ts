@@ -346,7 +346,10 @@ async function worldOf(t: TestContext, clock: HandClock) {
     }
   };
   return {
-    ...{ house, channels, incidents, pass },
+    house,
+    channels,
+    incidents,
+    pass,
     async passUntil(what: string, isHot: boolean, holds: () => Promise<boolean>): Promise<void> {
       for (let passed = 0; !(await holds()); passed += step) {
         assert.ok(

@@ -140,7 +140,10 @@ test('a group of recording rules is listed and put whole, as it is read; what co
   assert.deepEqual((await put({})).body, plain);
   assert.equal((await call('POST', 'alert-rules/import', { content: file() })).status, 200);
   const imported = {
-    ...{ group: 'jobs', interval_seconds: 0, limit: 0, enabled: true },
+    group: 'jobs',
+    interval_seconds: 0,
+    limit: 0,
+    enabled: true,
     rules: [
       { record: 'job:work:sum', expr: 'sum by (job) (work)', labels: { from: 'rules' } },
       {

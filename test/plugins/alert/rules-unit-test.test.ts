@@ -197,7 +197,8 @@ test('series of native histograms are read, recorded, alerted on and expected', 
             ],
           },
           {
-            ...{ eval_time: '0m', alertname: 'Spread' },
+            eval_time: '0m',
+            alertname: 'Spread',
             exp_alerts: [
               {
                 exp_labels: { job: 'a', instance: '1', first: spread },

@@ -40,16 +40,16 @@ test('why says for each channel what became of the firing, and of no earlier one
     recordOutcomes(
       [
         {
-          ...{
-            delivery_id: delivery,
-            notice_id: `incident-${id}-1-firing`,
-            incident_id: id,
-            kind: 'firing',
-            channel_id: 1,
-            channel_name: 'ops',
-            attempts: 1,
-          },
-          ...{ result, at: '2026-11-20T00:00:00.000Z', ...more },
+          delivery_id: delivery,
+          notice_id: `incident-${id}-1-firing`,
+          incident_id: id,
+          kind: 'firing',
+          channel_id: 1,
+          channel_name: 'ops',
+          attempts: 1,
+          result,
+          at: '2026-11-20T00:00:00.000Z',
+          ...more,
         },
       ],
       { store: house.store, ledger: house.ledger, now: house.clock.now() },

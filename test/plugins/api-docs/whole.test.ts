@@ -260,8 +260,8 @@ test('the TypeScript client compiles strictly, is short, and speaks with the ser
   );
 });
 
-// oxlint-disable-next-line typescript/no-explicit-any -- the client was made a moment ago; tsc has read it
 type Constructor = new (
   url: string,
   token: string,
+  // oxlint-disable-next-line typescript/no-explicit-any -- the client was made a moment ago; tsc has read it
 ) => Record<string, (asked: object) => Promise<any>>;

@@ -71,13 +71,11 @@ export async function approvalHouse(
     asked: (more: Partial<ApprovalAsk> = {}) =>
       book().request({
         owner: { kind: 'chat', ref: 'run-1', session_id: 's-1', tool_call_id: `call-${++calls}` },
-        ...{
-          tool: 'sample_dangerous',
-          class: 'dangerous',
-          signatures: 2,
-          args: { host: 'db', times: 1 },
-          persona: 'sre',
-        },
+        tool: 'sample_dangerous',
+        class: 'dangerous',
+        signatures: 2,
+        args: { host: 'db', times: 1 },
+        persona: 'sre',
         target: { kind: 'manager', id: undefined, name: 'this manager' },
         rendered: 'sample_dangerous host="db" times=1 on this manager',
         requested_by: { kind: 'user', id: String(kit.people.anna.id), name: 'anna', role: 'user' },

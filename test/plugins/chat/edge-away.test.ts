@@ -65,7 +65,9 @@ async function awayHouse(t: Pick<TestContext, 'after'>): Promise<Away> {
   const approvalOf = async (id: string) =>
     (await kit.ask('carl', 'GET', `/approvals/${id}`)).body as Record<string, string>;
   return Object.assign(kit, {
-    ...{ clock, edge, approvalOf },
+    clock,
+    edge,
+    approvalOf,
     async sign(id: string) {
       const { args_sha256 } = await approvalOf(id);
       assert.equal(

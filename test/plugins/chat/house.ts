@@ -43,11 +43,9 @@ export async function agentHouse(
       ...options.services,
     },
     environment: {
-      ...{
-        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
-        SVC_LLM_COMPATIBLE_BASE_URL: fake.url,
-        SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
-      },
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+      SVC_LLM_COMPATIBLE_BASE_URL: fake.url,
+      SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
       ...options.environment,
     },
   });
@@ -56,7 +54,9 @@ export async function agentHouse(
     (await kit.ask('anna', 'POST', '/chat/sessions', {})).body.id as string;
   const session = await newSession();
   return Object.assign(kit, {
-    ...{ fake, session, newSession },
+    fake,
+    session,
+    newSession,
     send: async (content: string, into = session, agent?: string) =>
       (
         await kit.ask('anna', 'POST', `/chat/sessions/${into}/messages`, {

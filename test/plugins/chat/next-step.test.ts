@@ -9,17 +9,15 @@ import { finalText } from '../../../plugins/chat/run/closing.ts';
 const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0, estimated: false };
 const asked: Entry = { kind: 'asked', content: 'Why?', agent: undefined, context: {} };
 const routed = (over: object = {}): Entry => ({
-  ...{
-    kind: 'routed',
-    agent: 'sre',
-    version: 1,
-    why: '',
-    prompt: 'Why?',
-    kernel: 'graph',
-    max_turns: 4,
-    tainted: false,
-    evidence: [],
-  },
+  kind: 'routed',
+  agent: 'sre',
+  version: 1,
+  why: '',
+  prompt: 'Why?',
+  kernel: 'graph',
+  max_turns: 4,
+  tainted: false,
+  evidence: [],
   ...over,
 });
 const answered = (
@@ -35,7 +33,9 @@ const answered = (
     tool,
     args: args as Record<string, unknown> | undefined,
   })),
-  ...{ finish, usage, model: 'm' },
+  finish,
+  usage,
+  model: 'm',
 });
 const finished = (call: string, over: object = {}): Entry => ({
   kind: 'finished',

@@ -105,19 +105,15 @@ test('a prompt fits its window: old results are shortened first, then old messag
   })) as unknown as MessageRow[];
   const prompt = (window: number) =>
     promptOf({
-      ...{
-        state: runOf('Why is db-3 slow?', calls),
-        persona: persona({ critical_reminder: 'Never guess.' }),
-        systemContext: 'House rules.',
-        model: 'm',
-      },
-      ...{
-        offer: { tools: [], deferred: [], byName: new Map() },
-        guides: [],
-        agents: [],
-        history,
-        window,
-      },
+      state: runOf('Why is db-3 slow?', calls),
+      persona: persona({ critical_reminder: 'Never guess.' }),
+      systemContext: 'House rules.',
+      model: 'm',
+      offer: { tools: [], deferred: [], byName: new Map() },
+      guides: [],
+      agents: [],
+      history,
+      window,
       digest: withRun(noDigest, runOf('Asked long ago?', [called(77, 'logs_query', '')])),
       clock: { now: () => 0, monotonic: () => 0 },
     });

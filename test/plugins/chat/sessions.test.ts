@@ -16,15 +16,13 @@ test('sessions are opened, found, renamed, tagged and deleted by their owner', a
   assert.equal(made.status, 201);
   const { id, created_at: at, ...rest } = made.body;
   assert.deepEqual(rest, {
-    ...{
-      title: 'Disks',
-      tags: ['db', 'night'],
-      agent: 'sre',
-      related_incident_id: 7,
-      user_id: 3,
-      updated_at: at,
-      last_message_at: null,
-    },
+    title: 'Disks',
+    tags: ['db', 'night'],
+    agent: 'sre',
+    related_incident_id: 7,
+    user_id: 3,
+    updated_at: at,
+    last_message_at: null,
   });
   const titles = async (query = '', who: 'anna' | 'bob' | 'carl' = 'anna') =>
     (await kit.ask(who, 'GET', `${sessions}${query}`)).body.items.map(

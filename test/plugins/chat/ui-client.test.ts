@@ -42,12 +42,10 @@ async function clientOf(t: TestContext, rules: readonly Rule[]) {
   });
   const send = (text: string) =>
     transport.sendMessages({
-      ...{
-        trigger: 'submit-message',
-        chatId: session,
-        messageId: undefined,
-        abortSignal: undefined,
-      },
+      trigger: 'submit-message',
+      chatId: session,
+      messageId: undefined,
+      abortSignal: undefined,
       messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text }] }],
     });
   return { ...kit, session, transport, send };

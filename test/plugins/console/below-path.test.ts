@@ -111,15 +111,13 @@ test(
     await page.getByText('Nothing is firing.').waitFor();
     assert.equal(page.url(), `${root}/ui/incidents`);
     await send('/api/v1/alert-rules', {
-      ...{
-        rule_key: 'pears',
-        name: 'Pears',
-        kind: 'metric_raw',
-        source_type: 'svc_builtin',
-        scope_type: 'global',
-        join_mode: 'all',
-        severity: 'warning',
-      },
+      rule_key: 'pears',
+      name: 'Pears',
+      kind: 'metric_raw',
+      source_type: 'svc_builtin',
+      scope_type: 'global',
+      join_mode: 'all',
+      severity: 'warning',
       conditions: [{ expr: 'vector(1) > 0' }],
       annotations: {
         summary: 'something about pears',

@@ -22,12 +22,11 @@ test(
     t.after(() => model.close());
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-console-chat-'));
     const environment = {
-      ...{
-        SVC_ADMIN_EMAIL: email,
-        SVC_ADMIN_PASSWORD: password,
-        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
-      },
-      ...{ SVC_LLM_COMPATIBLE_BASE_URL: model.url, SVC_LLM_DEFAULT_MODEL: 'compatible/demo' },
+      SVC_ADMIN_EMAIL: email,
+      SVC_ADMIN_PASSWORD: password,
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+      SVC_LLM_COMPATIBLE_BASE_URL: model.url,
+      SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
     };
     const house = await startWholeHouse({ dataDir, environment });
     t.after(async () => {

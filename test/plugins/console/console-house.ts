@@ -85,17 +85,17 @@ async function startHosts(
   const { token } = await put<{ token: string }>(house, '/edges/enrolments', { max_uses: hosts });
   return startFleet(
     {
-      ...{
-        manager: new URL(house.url),
-        token,
-        count: hosts,
-        ramp: 0,
-        seed: 'console',
-        failProb: 0,
-        intervalMs: 5_000,
-        metrics: 'full',
-      },
-      ...{ logsPerSecond: 0.2, requestsPerMinute: 30, pastMs: 120_000 },
+      manager: new URL(house.url),
+      token,
+      count: hosts,
+      ramp: 0,
+      seed: 'console',
+      failProb: 0,
+      intervalMs: 5_000,
+      metrics: 'full',
+      logsPerSecond: 0.2,
+      requestsPerMinute: 30,
+      pastMs: 120_000,
     },
     simDir,
   );
@@ -105,20 +105,16 @@ async function startHosts(
 async function fill(house: WholeHouse, hosts: number): Promise<void> {
   await put(house, '/users', { ...account, display_name: 'Ada', role: 'admin' });
   await put(house, '/alert-rules', {
-    ...{
-      rule_key: 'always',
-      name: 'Always',
-      kind: 'metric_raw',
-      source_type: 'svc_builtin',
-      scope_type: 'global',
-      join_mode: 'all',
-      severity: 'critical',
-    },
+    rule_key: 'always',
+    name: 'Always',
+    kind: 'metric_raw',
+    source_type: 'svc_builtin',
+    scope_type: 'global',
+    join_mode: 'all',
+    severity: 'critical',
     conditions: [{ expr: 'vector(1) > 0' }],
-    ...{
-      labels: { team: 'shop' },
-      annotations: { summary: 'it is always so', description: 'nothing to do' },
-    },
+    labels: { team: 'shop' },
+    annotations: { summary: 'it is always so', description: 'nothing to do' },
   });
   await put(house, '/notification-channels', {
     name: 'far',

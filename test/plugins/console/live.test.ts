@@ -34,15 +34,13 @@ test(
       return (await answer.json()) as { id: number };
     };
     const rule = (key: string) => ({
-      ...{
-        rule_key: key,
-        name: key,
-        kind: 'metric_raw',
-        source_type: 'svc_builtin',
-        scope_type: 'global',
-        join_mode: 'all',
-        severity: 'warning',
-      },
+      rule_key: key,
+      name: key,
+      kind: 'metric_raw',
+      source_type: 'svc_builtin',
+      scope_type: 'global',
+      join_mode: 'all',
+      severity: 'warning',
       conditions: [{ expr: 'vector(1) > 0' }],
       annotations: { summary: `something about ${key}` },
     });

@@ -61,16 +61,14 @@ async function ask(method: string, path: string, body?: object): Promise<any> {
 /** Two customers with a host each, and a member of the first of them who may do whatever is no administrator's. */
 async function customers(): Promise<[Customer, Customer]> {
   await ask('POST', '/alert-rules', {
-    ...{
-      rule_key: 'there',
-      name: 'There',
-      kind: 'metric_raw',
-      source_type: 'svc_builtin',
-      scope_type: 'host',
-      join_mode: 'all',
-      severity: 'warning',
-    },
-    ...{ conditions: [{ expr: 'node_cpu_usage_percent > -1' }] },
+    rule_key: 'there',
+    name: 'There',
+    kind: 'metric_raw',
+    source_type: 'svc_builtin',
+    scope_type: 'host',
+    join_mode: 'all',
+    severity: 'warning',
+    conditions: [{ expr: 'node_cpu_usage_percent > -1' }],
   });
   const { items: devices } = await ask('GET', '/devices?limit=10');
   const names = ['acme', 'bravo'] as const;

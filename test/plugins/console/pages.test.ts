@@ -60,13 +60,11 @@ before(async () => {
   await put('/api/v1/alert-rules', {
     rule_key: 'always',
     name: hostile[0],
-    ...{
-      kind: 'metric_raw',
-      source_type: 'svc_builtin',
-      scope_type: 'global',
-      join_mode: 'all',
-      severity: 'critical',
-    },
+    kind: 'metric_raw',
+    source_type: 'svc_builtin',
+    scope_type: 'global',
+    join_mode: 'all',
+    severity: 'critical',
     conditions: [{ expr: 'vector(1) > 0' }],
     labels: { team: '<img src=x onerror=globalThis.ran=1>' },
     annotations: {

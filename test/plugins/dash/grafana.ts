@@ -37,15 +37,15 @@ const sourceFields = [
 /** Behaves as Grafana 9 to 12 do in what svc asks of it: versions count, names are unique, secrets are never shown again. */
 export async function fakeGrafana(t: TestContext): Promise<FakeGrafana> {
   const fake: FakeGrafana = {
-    ...{
-      url: '',
-      folders: new Map(),
-      sources: new Map(),
-      dashboards: new Map(),
-      writes: [],
-      refusals: new Map(),
-    },
-    ...{ version: '11.2.0', token: 'glsa_admin', before: () => undefined },
+    url: '',
+    folders: new Map(),
+    sources: new Map(),
+    dashboards: new Map(),
+    writes: [],
+    refusals: new Map(),
+    version: '11.2.0',
+    token: 'glsa_admin',
+    before: () => undefined,
   };
   let ids = 0;
   const answer = async (req: IncomingMessage): Promise<[number, Json]> => {

@@ -9,17 +9,18 @@ import { translate } from '../../../plugins/monitor/grafana/translate.ts';
 import { type FakeGrafana, fakeGrafana } from './grafana.ts';
 
 const view = (uid: string, more: Partial<DashboardView> = {}): DashboardView => ({
-  ...{ uid, title: `Board ${uid}`, description: '', variables: [] },
+  uid,
+  title: `Board ${uid}`,
+  description: '',
+  variables: [],
   panels: [
     {
-      ...{
-        title: 'Up',
-        type: 'stat',
-        query: 'up',
-        legend: '',
-        unit: 'none',
-        thresholds: [{ value: 2, state: 'critical' }],
-      },
+      title: 'Up',
+      type: 'stat',
+      query: 'up',
+      legend: '',
+      unit: 'none',
+      thresholds: [{ value: 2, state: 'critical' }],
       position: { x: 0, y: 0, w: 6, h: 4 },
     },
   ],
@@ -31,9 +32,7 @@ interface Stand {
   readonly grafana: FakeGrafana;
   /** What monitor has; replaced by tests. */
   views: DashboardView[];
-  sync(
-    order?: object,
-  ): Promise<{
+  sync(order?: object): Promise<{
     ok: boolean;
     changed: number;
     items: { kind: string; uid: string; result: string; detail: string }[];
@@ -53,20 +52,21 @@ async function stand(t: TestContext, settings: Record<string, string> = {}): Pro
       'traces.queries': {},
     },
     environment: {
-      ...{ SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8', SVC_PUBLIC_URL: 'https://svc.example' },
-      ...{
-        SVC_DASH_URL: grafana.url,
-        SVC_DASH_TOKEN: 'glsa_admin',
-        SVC_DASH_SVC_TOKEN: 'svc_pat_reader',
-        ...settings,
-      },
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8',
+      SVC_PUBLIC_URL: 'https://svc.example',
+      SVC_DASH_URL: grafana.url,
+      SVC_DASH_TOKEN: 'glsa_admin',
+      SVC_DASH_SVC_TOKEN: 'svc_pat_reader',
+      ...settings,
     },
   });
   useNoLeaks(t, house);
   const sync: Stand['sync'] = (order = {}) =>
     house.json('/api/v1/integrations/dash/sync', { method: 'POST', body: JSON.stringify(order) });
   return Object.assign(parts, {
-    ...{ house, grafana, sync },
+    house,
+    grafana,
+    sync,
     results: async (order?: object) =>
       Object.fromEntries(
         (await sync(order)).items.map(({ uid, kind, result }) => [
@@ -78,8 +78,12 @@ async function stand(t: TestContext, settings: Record<string, string> = {}): Pro
 }
 
 const all = (result: string) => ({
-  ...{ 'svc-metrics': result, 'svc-logs': result, 'svc-traces': result, folder: result },
-  ...{ 'svc-one': result, 'svc-two': result },
+  'svc-metrics': result,
+  'svc-logs': result,
+  'svc-traces': result,
+  folder: result,
+  'svc-one': result,
+  'svc-two': result,
 });
 
 test('a Grafana is given data sources and dashboards that point back here, once', async (t) => {
@@ -159,12 +163,10 @@ test('what people changed there is kept until it is to be overwritten', async (t
   Object.assign(grafana.sources.get('svc-logs'), { name: 'Our logs', url: 'http://elsewhere' });
   house.views = [view('one', { description: 'newer' })];
   assert.deepEqual(await results(), {
-    ...{
-      'svc-metrics': 'unchanged',
-      'svc-logs': 'updated',
-      'svc-traces': 'unchanged',
-      folder: 'unchanged',
-    },
+    'svc-metrics': 'unchanged',
+    'svc-logs': 'updated',
+    'svc-traces': 'unchanged',
+    folder: 'unchanged',
     'svc-one': 'updated',
   });
   assert.equal(grafana.dashboards.get('svc-one')!.meta.folderUid, 'team');
@@ -308,14 +310,12 @@ test('a dashboard comes back from Grafana as it went there', async (t) => {
         position,
       })),
       panels.map(({ title: name, type, query, legend, unit, thresholds, position }) => ({
-        ...{
-          name,
-          type,
-          query: unit === 'timestamp' ? `(${query}) * 1000` : query,
-          legend,
-          thresholds,
-          position,
-        },
+        name,
+        type,
+        query: unit === 'timestamp' ? `(${query}) * 1000` : query,
+        legend,
+        thresholds,
+        position,
       })),
       uid,
     );

@@ -66,15 +66,13 @@ test('stores near their bounds, and a block that is damaged', { timeout: 120_000
   for (const store of ['metrics store', 'log store', 'trace store']) {
     assert.equal((await found(house, store)).verdict, 'ok', store);
   }
-  await house
-    .service(MetricsIngest)
-    .write(
-      Array.from({ length: 10 }, (_, lane) => ({
-        labels: { __name__: 'heat', lane: String(lane) },
-        time: now,
-        value: 1,
-      })),
-    );
+  await house.service(MetricsIngest).write(
+    Array.from({ length: 10 }, (_, lane) => ({
+      labels: { __name__: 'heat', lane: String(lane) },
+      time: now,
+      value: 1,
+    })),
+  );
   await set('metricsdb', 'max_series', 10);
   const series = await until('series are counted', async () => {
     const one = await found(house, 'metrics store');

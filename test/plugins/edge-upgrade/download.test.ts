@@ -38,7 +38,11 @@ test('a package is fetched whole, from where it may come from, and from nowhere 
     answer = respond;
     asked.length = 0;
     await download({
-      ...{ source: sourceOf(path, identity), file, sha256, sizeBytes, mostTries: 3 },
+      source: sourceOf(path, identity),
+      file,
+      sha256,
+      sizeBytes,
+      mostTries: 3,
       signal: AbortSignal.timeout(20_000),
       pause: async () => undefined,
     });

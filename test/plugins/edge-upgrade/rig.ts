@@ -73,7 +73,11 @@ export async function rig(t: Pick<TestContext, 'after'>, options: RigOptions = {
   const ending = (job: string) =>
     told(job).find(({ state }) => ['succeeded', 'failed', 'rolled_back'].includes(state as string));
   return {
-    ...{ dataDir, manager, launched, packages, told },
+    dataDir,
+    manager,
+    launched,
+    packages,
+    told,
 
     /** Offers a program; what is left out of the order is as it should be. */
     offer(

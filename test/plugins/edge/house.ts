@@ -68,7 +68,10 @@ export function simulator(t: Pick<TestContext, 'after'>, url: string, clock: Clo
     const connection = await connect({
       dial: { url: `${url}/internal/tunnel` },
       handshake: {
-        ...{ sweeper, ids, accessKey: keys.access_key, secretKey: keys.secret_key },
+        sweeper,
+        ids,
+        accessKey: keys.access_key,
+        secretKey: keys.secret_key,
         hello: {
           agent_id: options.machine ?? machine(1),
           boot_id: options.boot ?? 'boot-1',

@@ -33,15 +33,13 @@ test('skills of a machine are used by those who may, and every use stands in the
   const skills = house.service(FleetSkills);
   const asked: { method: string; order: SkillOrder; key: string | undefined }[] = [];
   let reply: (order: SkillOrder) => unknown = ({ audit_id: id }) => ({
-    ...{
-      status: 'ok',
-      result: { done: true },
-      error: null,
-      duration_ms: 1,
-      execution_id: id,
-      truncated: false,
-      read_on: null,
-    },
+    status: 'ok',
+    result: { done: true },
+    error: null,
+    duration_ms: 1,
+    execution_id: id,
+    truncated: false,
+    read_on: null,
   });
   let list: unknown = {
     skills: [
@@ -168,15 +166,13 @@ test('skills of a machine are used by those who may, and every use stands in the
     rows.length = 0;
     const look = () => skills.execute(keys.id, 'file_tail', {}, { principal: principal('1', '*') });
     reply = ({ audit_id: id }) => ({
-      ...{
-        status: 'timeout',
-        result: null,
-        error: { code: 'unavailable', message: 'too late' },
-        duration_ms: 1,
-        execution_id: id,
-        truncated: false,
-        read_on: null,
-      },
+      status: 'timeout',
+      result: null,
+      error: { code: 'unavailable', message: 'too late' },
+      duration_ms: 1,
+      execution_id: id,
+      truncated: false,
+      read_on: null,
     });
     assert.equal((await look()).status, 'timeout');
     reply = () => ({ status: 'ok' });

@@ -164,16 +164,15 @@ const targets: Readonly<Record<Case['target'], GateQuestion['target']>> = {
 
 function ask(one: Case): GateAnswer {
   const person: Person = {
-    ...{
-      id: 5,
-      email: 'p@example.org',
-      display_name: 'P',
-      role: one.role,
-      version: 1,
-      orgs: undefined,
-      selectors: undefined,
-    },
-    ...{ status: one.account === 'disabled' ? 'disabled' : 'active', grants: grantsOf[one.role] },
+    id: 5,
+    email: 'p@example.org',
+    display_name: 'P',
+    role: one.role,
+    version: 1,
+    orgs: undefined,
+    selectors: undefined,
+    status: one.account === 'disabled' ? 'disabled' : 'active',
+    grants: grantsOf[one.role],
   };
   const settings: Readonly<Record<string, unknown>> = {
     'agent.write_enabled': one.writes,
@@ -259,15 +258,13 @@ test('a refusal is a sentence that says what to do, and names the tool', () => {
 
 test('an account that a device selector narrows is given the tools that say what they show of devices, while the call has the selectors of now', () => {
   const person = {
-    ...{
-      id: 5,
-      email: 'p@example.org',
-      display_name: 'P',
-      role: 'user',
-      version: 1,
-      orgs: [1],
-      grants: ['skill:*'],
-    },
+    id: 5,
+    email: 'p@example.org',
+    display_name: 'P',
+    role: 'user',
+    version: 1,
+    orgs: [1],
+    grants: ['skill:*'],
     status: 'active',
   } as const;
   const settings = { get: <T>() => true as T };
@@ -280,7 +277,9 @@ test('an account that a device selector narrows is given the tools that say what
     tool: GateQuestion['tool'] = silent,
   ): GateQuestion => ({
     principal: { kind, id: '5', role: 'user', grants: ['*'], ...(selectors && { selectors }) },
-    ...{ tool, origin: 'api', tainted: false },
+    tool,
+    origin: 'api',
+    tainted: false,
   });
   const acme = ['customer=acme'];
   for (const kind of ['user', 'token'] as const) {

@@ -152,7 +152,11 @@ export const principalOf = (
   { id, email, display_name: name, role, grants, orgs, selectors }: Person,
   only?: readonly string[],
 ): Principal => ({
-  ...{ kind: only ? 'token' : 'user', id: String(id), email, name, role },
+  kind: only ? 'token' : 'user',
+  id: String(id),
+  email,
+  name,
+  role,
   grants: only ?? grants,
   ...(orgs && { orgs }),
   ...(selectors && { selectors }),

@@ -30,7 +30,9 @@ test('secrets of an app are sealed, masked, kept under their mask, revealed to a
     'what is shown may be sent back',
   );
   assert.deepEqual((await office.ask('operator', 'POST', `/im/apps/${app.id}/reveal`)).body, {
-    ...{ app_secret: 'feishu-1', verify_token: 'verify-1', encrypt_key: 'key-1' },
+    app_secret: 'feishu-1',
+    verify_token: 'verify-1',
+    encrypt_key: 'key-1',
   });
   const moved = await office.ask('bob', 'PUT', `/im/apps/${app.id}`, {
     ...draft,

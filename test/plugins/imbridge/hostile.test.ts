@@ -18,13 +18,11 @@ import { type ImApp, imOffice, type Provider, providers, settled } from './offic
 const withoutTokens: Reader = (text) =>
   markdownReader(text.replaceAll(/(%2Fdo%20|\/incident-pages\/)[\w.-]+/g, '$1token'));
 const readers: Readonly<Record<Provider, Reader>> = {
-  ...{
-    slack: slackReader,
-    telegram: plainReader,
-    feishu: markdownReader,
-    dingtalk: withoutTokens,
-    wecom: plainReader,
-  },
+  slack: slackReader,
+  telegram: plainReader,
+  feishu: markdownReader,
+  dingtalk: withoutTokens,
+  wecom: plainReader,
 };
 /** What stands there, with what Slack shows of it in blocks. */
 const shown = ({ text, raw }: Standing): string => {

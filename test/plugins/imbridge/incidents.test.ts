@@ -24,15 +24,14 @@ async function burning(
   await office.house.json('/api/v1/alert-rules', {
     method: 'POST',
     body: JSON.stringify({
-      ...{
-        rule_key: 'test_hot',
-        name: 'Too hot',
-        kind: 'metric_raw',
-        source_type: 'svc_builtin',
-        scope_type: 'host',
-        join_mode: 'all',
-      },
-      ...{ severity: 'warning', conditions: [{ expr: 'test_heat > 1' }] },
+      rule_key: 'test_hot',
+      name: 'Too hot',
+      kind: 'metric_raw',
+      source_type: 'svc_builtin',
+      scope_type: 'host',
+      join_mode: 'all',
+      severity: 'warning',
+      conditions: [{ expr: 'test_heat > 1' }],
     }),
   });
   return { office, pass };

@@ -52,11 +52,9 @@ export const secretsOf = (provider: Provider, number = 1): AppSecrets =>
       encrypt_key: '',
     },
     wecom: {
-      ...{
-        app_id: `ww000000000000000${number}:100000${number}`,
-        app_secret: `wecom-${number}`,
-        verify_token: `token-${number}`,
-      },
+      app_id: `ww000000000000000${number}:100000${number}`,
+      app_secret: `wecom-${number}`,
+      verify_token: `token-${number}`,
       encrypt_key: `${number}`.repeat(42) + 'A',
     },
   })[provider];
@@ -130,12 +128,10 @@ export function sign(
   switch (provider) {
     case 'slack':
       return post({
-        ...{
-          'content-type': body.startsWith('payload=')
-            ? 'application/x-www-form-urlencoded'
-            : 'application/json',
-          'x-slack-request-timestamp': seconds,
-        },
+        'content-type': body.startsWith('payload=')
+          ? 'application/x-www-form-urlencoded'
+          : 'application/json',
+        'x-slack-request-timestamp': seconds,
         'x-slack-signature': `v0=${hmac(secrets.encrypt_key, `v0:${seconds}:${body}`).digest('hex')}`,
       });
     case 'telegram':
@@ -211,25 +207,22 @@ function slackBody(
 ): string {
   if (pressed === true) {
     const payload = {
-      ...{
-        type: 'block_actions',
-        api_app_id: app_id,
-        trigger_id: key,
-        user: { id: from, username: from },
-        channel: { id: to },
-      },
-      ...{ message: { ts: above ?? '1.1' }, actions: [{ value: text, action_ts: '1' }] },
+      type: 'block_actions',
+      api_app_id: app_id,
+      trigger_id: key,
+      user: { id: from, username: from },
+      channel: { id: to },
+      message: { ts: above ?? '1.1' },
+      actions: [{ value: text, action_ts: '1' }],
     };
     return `payload=${encodeURIComponent(JSON.stringify(payload))}`;
   }
   const event = {
-    ...{
-      type: direct ? 'message' : 'app_mention',
-      user: from,
-      channel: to,
-      ts: `9.${key}`,
-      text: direct ? text : `<@UBOT> ${text}`,
-    },
+    type: direct ? 'message' : 'app_mention',
+    user: from,
+    channel: to,
+    ts: `9.${key}`,
+    text: direct ? text : `<@UBOT> ${text}`,
     ...(direct && { channel_type: 'im' }),
     ...(above !== undefined && { thread_ts: above }),
   };
@@ -247,7 +240,10 @@ function telegramBody({ key, from, to, text, direct = true, above, pressed }: Fu
   const chat = { id: to, type: direct ? 'private' : 'supergroup' };
   const person = { id: from, is_bot: false, username: from };
   const message = {
-    ...{ message_id: 500, chat, from: person, text },
+    message_id: 500,
+    chat,
+    from: person,
+    text,
     ...(above !== undefined &&
       (pressed === true
         ? { message_id: Number(above) }
@@ -281,12 +277,10 @@ function feishuBody(
       : {
           sender: { sender_type: 'user', sender_id: { open_id: from } },
           message: {
-            ...{
-              message_id: `om_${key}`,
-              chat_id: to,
-              chat_type: direct ? 'p2p' : 'group',
-              message_type: 'text',
-            },
+            message_id: `om_${key}`,
+            chat_id: to,
+            chat_type: direct ? 'p2p' : 'group',
+            message_type: 'text',
             ...(above !== undefined && { root_id: above, parent_id: above }),
             content: JSON.stringify({ text: direct ? text : `@_user_1 ${text}` }),
             ...(!direct && {
@@ -302,15 +296,13 @@ const dingtalkBody = (
   { app_id }: AppSecrets,
 ): string =>
   JSON.stringify({
-    ...{
-      msgId: key,
-      conversationId: to,
-      conversationType: direct ? '1' : '2',
-      senderStaffId: from,
-      senderNick: from,
-      robotCode: app_id,
-      msgtype: 'text',
-    },
+    msgId: key,
+    conversationId: to,
+    conversationType: direct ? '1' : '2',
+    senderStaffId: from,
+    senderNick: from,
+    robotCode: app_id,
+    msgtype: 'text',
     text: { content: pressed === true ? `/do ${text}` : ` ${text}` },
   });
 
@@ -419,7 +411,10 @@ export async function imHouse(
 }
 
 export const draftOf = (provider: Provider, endpoint: string, number = 1): object => ({
-  ...{ provider, name: `${provider} ${number}`, endpoint, allow_from: ['U1', 'U2', 'U3', 'C1'] },
+  provider,
+  name: `${provider} ${number}`,
+  endpoint,
+  allow_from: ['U1', 'U2', 'U3', 'C1'],
   ...Object.fromEntries(
     Object.entries(secretsOf(provider, number)).filter(([, value]) => value !== ''),
   ),
@@ -455,13 +450,11 @@ export async function imOffice(
   const now = (): number => Date.now() + clock.ahead;
   const kit = await imHouse(t, { model: model.url, now, ...options });
   const office: ImOffice = Object.assign(kit, {
-    ...{
-      model,
-      clock,
-      now,
-      call: (app: Pick<ImApp, 'provider' | 'id'>, signed: SignedCallback) =>
-        deliver(kit.house.url, app, signed),
-    },
+    model,
+    clock,
+    now,
+    call: (app: Pick<ImApp, 'provider' | 'id'>, signed: SignedCallback) =>
+      deliver(kit.house.url, app, signed),
     async connect(provider: Provider, more: object = {}, number = 1): Promise<ImApp> {
       const secrets = secretsOf(provider, number);
       const fake = await startFake(provider, secrets);

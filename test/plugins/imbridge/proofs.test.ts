@@ -31,13 +31,11 @@ const ports = {
   clock: { now: () => now },
 };
 const platforms: Readonly<Record<Provider, ImPlatform>> = {
-  ...{
-    slack: slack(ports),
-    telegram: telegram(ports),
-    feishu: feishu(ports),
-    dingtalk: dingtalk(ports),
-    wecom: wecom(ports),
-  },
+  slack: slack(ports),
+  telegram: telegram(ports),
+  feishu: feishu(ports),
+  dingtalk: dingtalk(ports),
+  wecom: wecom(ports),
 };
 const appOf = (secrets: AppSecrets): App => ({ id: 'a', endpoint: '', ...secrets });
 const received = (

@@ -156,10 +156,8 @@ test('Feishu: frames of a long connection, in parts as they come, are answered',
     ['ping', 7],
   );
   const event = {
-    ...{
-      schema: '2.0',
-      header: { event_id: '1', app_id: secrets.app_id, event_type: 'im.message.receive_v1' },
-    },
+    schema: '2.0',
+    header: { event_id: '1', app_id: secrets.app_id, event_type: 'im.message.receive_v1' },
     event: {
       sender: { sender_type: 'user', sender_id: { open_id: 'U1' } },
       message: {
@@ -203,24 +201,20 @@ test('DingTalk: a message of the stream is answered, pings come back as they wen
       : undefined,
   );
   await settled(() => peer.socket() !== undefined);
-  peer
-    .socket()!
-    .send(
-      JSON.stringify({
-        type: 'SYSTEM',
-        headers: { topic: 'ping', messageId: 'p1' },
-        data: '{"opaque":"x"}',
-      }),
-    );
-  peer
-    .socket()!
-    .send(
-      JSON.stringify({
-        type: 'CALLBACK',
-        headers: { topic: '/v1.0/im/bot/messages/get', messageId: 'm1' },
-        data: bodyOf('Well?', '1'),
-      }),
-    );
+  peer.socket()!.send(
+    JSON.stringify({
+      type: 'SYSTEM',
+      headers: { topic: 'ping', messageId: 'p1' },
+      data: '{"opaque":"x"}',
+    }),
+  );
+  peer.socket()!.send(
+    JSON.stringify({
+      type: 'CALLBACK',
+      headers: { topic: '/v1.0/im/bot/messages/get', messageId: 'm1' },
+      data: bodyOf('Well?', '1'),
+    }),
+  );
   await settled(
     () => peer.heard.length === 2 && fake.standing.at(-1)?.text === 'All is well.',
     () => peer.heard,

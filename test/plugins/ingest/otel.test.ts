@@ -64,14 +64,12 @@ for (const [language, { Logs, Metrics, Traces }] of Object.entries(languages)) {
         const provider = new LoggerProvider({
           processors: [new BatchLogRecordProcessor({ exporter })],
         });
-        provider
-          .getLogger('test')
-          .emit({
-            body: 'an order came in',
-            severityText: 'WARN',
-            severityNumber: 13,
-            attributes: { order: 7, below },
-          });
+        provider.getLogger('test').emit({
+          body: 'an order came in',
+          severityText: 'WARN',
+          severityNumber: 13,
+          attributes: { order: 7, below },
+        });
         await provider.forceFlush();
         await provider.shutdown();
         const asked = encodeURIComponent(`{device_id="70"} | order="7" | below="${below}"`);

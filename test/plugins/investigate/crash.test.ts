@@ -17,24 +17,20 @@ test('a process that is killed after a report was stored tells the timeline at i
 test('an investigation that fails says so in the timeline of its incident, where its cause would stand', async (t) => {
   const at = new Date().toISOString();
   const incident = {
-    ...{
-      id: 7,
-      rule_key: 'slow',
-      rule_name: 'Slow',
-      severity: 'critical',
-      status: 'open',
-      scope_type: 'global',
-      scope_id: '7',
-      summary: 'slow',
-    },
-    ...{
-      labels: {},
-      annotations: {},
-      dedupe_key: 'slow',
-      event_count: 1,
-      fired_at: at,
-      first_fired_at: at,
-    },
+    id: 7,
+    rule_key: 'slow',
+    rule_name: 'Slow',
+    severity: 'critical',
+    status: 'open',
+    scope_type: 'global',
+    scope_id: '7',
+    summary: 'slow',
+    labels: {},
+    annotations: {},
+    dedupe_key: 'slow',
+    event_count: 1,
+    fired_at: at,
+    first_fired_at: at,
   } as unknown as IncidentView;
   const told: string[] = [];
   const incidents: Partial<Incidents> = {

@@ -74,9 +74,7 @@ export interface FedHouse extends TestHost {
    * Every piece of evidence of a report, asked once more: how many, those that differ only in what was said to be on its way, and those
    * whose stored digest does not come again, with what became of them.
    */
-  askedAgain(
-    report: number,
-  ): Promise<{
+  askedAgain(report: number): Promise<{
     readonly asked: number;
     readonly late: readonly string[];
     readonly other: readonly string[];
@@ -106,18 +104,16 @@ export async function fedHouse(
   const folder = mkdtempSync(join(tmpdir(), 'svc-fed-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const told: SimOptions = {
-    ...{
-      manager: new URL(house.url),
-      token: undefined,
-      count,
-      ramp: 0,
-      seed,
-      failProb: 0,
-      intervalMs: minute,
-      metrics,
-      logsPerSecond,
-      requestsPerMinute,
-    },
+    manager: new URL(house.url),
+    token: undefined,
+    count,
+    ramp: 0,
+    seed,
+    failProb: 0,
+    intervalMs: minute,
+    metrics,
+    logsPerSecond,
+    requestsPerMinute,
     ...(fault && { fault: { kind: fault.kind, host: fault.host, afterMs: fault.after } }),
   };
   const devices = await introduce(house, told, folder);
@@ -159,7 +155,9 @@ export async function fedHouse(
     fault && { ...fault, from: clock.now() + fault.after },
   );
   return Object.assign(house, {
-    ...{ clock, application, devices },
+    clock,
+    application,
+    devices,
     async pass(ms: number, stepMs = minute) {
       for (let passed = 0; passed < ms; passed += stepMs) {
         await go(stepMs);
@@ -204,18 +202,14 @@ export async function fedHouse(
     },
     async watchFailures() {
       const rule = {
-        ...{
-          rule_key: 'failing',
-          name: 'Failing',
-          kind: 'trace_error_rate',
-          source_type: 'svc_builtin',
-          scope_type: 'global',
-          join_mode: 'all',
-        },
-        ...{
-          severity: 'critical',
-          conditions: [{ service: application.serviceOf(1), above_percent: 10, window: '5m' }],
-        },
+        rule_key: 'failing',
+        name: 'Failing',
+        kind: 'trace_error_rate',
+        source_type: 'svc_builtin',
+        scope_type: 'global',
+        join_mode: 'all',
+        severity: 'critical',
+        conditions: [{ service: application.serviceOf(1), above_percent: 10, window: '5m' }],
       };
       await house.json('/api/v1/alert-rules', { method: 'POST', body: JSON.stringify(rule) });
       return await this.fired('failing');

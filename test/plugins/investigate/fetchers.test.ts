@@ -16,19 +16,21 @@ import type { IncidentMeasure, IncidentView } from '../../../plugins/alert/contr
 
 const firedAt = Date.UTC(2026, 10, 20);
 const incident = {
-  ...{
-    id: 1,
-    rule_key: 'slow',
-    rule_name: 'Slow',
-    severity: 'critical',
-    status: 'open',
-    scope_type: 'host',
-    scope_id: '7',
-    device_id: '7',
-    summary: 'slow',
-  },
-  ...{ labels: { device_id: '7' }, annotations: {}, dedupe_key: 'slow:host:7', event_count: 1 },
-  ...{ fired_at: new Date(firedAt).toISOString(), first_fired_at: new Date(firedAt).toISOString() },
+  id: 1,
+  rule_key: 'slow',
+  rule_name: 'Slow',
+  severity: 'critical',
+  status: 'open',
+  scope_type: 'host',
+  scope_id: '7',
+  device_id: '7',
+  summary: 'slow',
+  labels: { device_id: '7' },
+  annotations: {},
+  dedupe_key: 'slow:host:7',
+  event_count: 1,
+  fired_at: new Date(firedAt).toISOString(),
+  first_fired_at: new Date(firedAt).toISOString(),
 } as IncidentView;
 
 const fetcher = (more: Partial<Fetcher> = {}): Fetcher => ({

@@ -76,17 +76,13 @@ export async function investigateHouse(
   const usualOf = (device: number): Vitals => {
     const { cpu, memory, disk, load } = natures[device - 1]!;
     return {
-      ...{
-        node_cpu_usage_percent: cpu + noise(4),
-        node_memory_used_percent: memory + noise(1),
-        node_filesystem_used_percent: disk,
-        node_load1: load + noise(0.3),
-      },
-      ...{
-        node_disk_io_utilization_percent: 5 + noise(3),
-        node_network_receive_bytes_per_second: 1e6 + noise(2e5),
-        node_swap_used_percent: 0,
-      },
+      node_cpu_usage_percent: cpu + noise(4),
+      node_memory_used_percent: memory + noise(1),
+      node_filesystem_used_percent: disk,
+      node_load1: load + noise(0.3),
+      node_disk_io_utilization_percent: 5 + noise(3),
+      node_network_receive_bytes_per_second: 1e6 + noise(2e5),
+      node_swap_used_percent: 0,
     };
   };
   const rowsAt = (time: number, fault: Fault): SampleRow[] =>

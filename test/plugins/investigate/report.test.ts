@@ -64,7 +64,8 @@ test('a check that complains about the cause brings its playbook among what to d
   });
   const snapshot = {
     evidence: [],
-    ...{ symptom: { node: 'device:1' }, window: { from: 0, to: 8 * 3_600_000 } },
+    symptom: { node: 'device:1' },
+    window: { from: 0, to: 8 * 3_600_000 },
     checks: [
       check('zombies', 'device:1', false),
       check('disk_full', 'device:2', false),

@@ -11,7 +11,10 @@ import { fedHouse } from './fed-house.ts';
 test('lines and spans that hosts have pushed are evidence in snapshot and report, answer again as they did, and persuade nobody of what they say', async (t) => {
   const broken = 3;
   const house = await fedHouse(t, {
-    ...{ seed: 'stores', count: 4, requestsPerMinute: 20, logsPerSecond: 0.05 },
+    seed: 'stores',
+    count: 4,
+    requestsPerMinute: 20,
+    logsPerSecond: 0.05,
     fault: { kind: 'disk', host: broken, after: 30 * minute },
   });
   await house.pass(30 * minute);

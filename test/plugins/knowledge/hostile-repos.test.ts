@@ -53,7 +53,9 @@ const hostile: Readonly<Record<string, Hostile>> = {
         file('a.md'),
         { mode: '120000', name: 'passwd.md', content: '/etc/passwd' },
       ]),
-    ...{ ends: 'ready', docs: ['a.md'], skipped: { symlink: 1 } },
+    ends: 'ready',
+    docs: ['a.md'],
+    skipped: { symlink: 1 },
   },
   'a submodule': {
     make: (origin) =>
@@ -62,7 +64,9 @@ const hostile: Readonly<Record<string, Hostile>> = {
         file('a.md'),
         { mode: '160000', name: 'x', oid: 'a'.repeat(40) },
       ]),
-    ...{ ends: 'ready', docs: ['a.md'], skipped: { submodule: 1, other_type: 1 } },
+    ends: 'ready',
+    docs: ['a.md'],
+    skipped: { submodule: 1, other_type: 1 },
   },
   'a submodule whose address is an option': {
     make: (origin) =>
@@ -97,10 +101,8 @@ const hostile: Readonly<Record<string, Hostile>> = {
         file(`-oProxyCommand=touch ${trap.replaceAll('/', '%')}.md`),
         file('--upload-pack=x.md'),
       ]),
-    ...{
-      ends: 'ready',
-      docs: ['--upload-pack=x.md', `-oProxyCommand=touch ${trap.replaceAll('/', '%')}.md`],
-    },
+    ends: 'ready',
+    docs: ['--upload-pack=x.md', `-oProxyCommand=touch ${trap.replaceAll('/', '%')}.md`],
   },
   'names with what is not seen, or is no text': {
     make: (origin) =>
@@ -111,7 +113,9 @@ const hostile: Readonly<Record<string, Hostile>> = {
         file('trailing .md '),
         file('x\\y.md'),
       ]),
-    ...{ ends: 'ready', docs: ['good.md'], skipped: { bad_path: 4 } },
+    ends: 'ready',
+    docs: ['good.md'],
+    skipped: { bad_path: 4 },
   },
   'a filter that attributes ask for': {
     make: (origin) =>
@@ -119,7 +123,9 @@ const hostile: Readonly<Record<string, Hostile>> = {
         file('.gitattributes', '* filter=evil diff=evil merge=evil\n*.md export-subst ident\n'),
         file('a.md', '# $Id$'),
       ]),
-    ...{ ends: 'ready', docs: ['a.md'], skipped: { other_type: 1 } },
+    ends: 'ready',
+    docs: ['a.md'],
+    skipped: { other_type: 1 },
   },
   'pointers instead of files': {
     make: (origin) => void origin.commit({ 'big.md': pointer, 'a.md': '# A' }),
@@ -134,12 +140,16 @@ const hostile: Readonly<Record<string, Hostile>> = {
         'b.md': 'a\0b',
         'c.md': '# C',
       }),
-    ...{ ends: 'ready', docs: ['c.md'], skipped: { not_text: 2 } },
+    ends: 'ready',
+    docs: ['c.md'],
+    skipped: { not_text: 2 },
   },
   'a text of thirty megabytes that is small to send': {
     make: (origin) =>
       void origin.commit({ 'zeros.md': Buffer.alloc(30 * 1024 * 1024, 'a'), 'a.md': '# A' }),
-    ...{ ends: 'ready', docs: ['a.md'], skipped: { too_large: 1 } },
+    ends: 'ready',
+    docs: ['a.md'],
+    skipped: { too_large: 1 },
   },
   'more on disk than a repository may have': {
     make: (origin) => void origin.commit({ 'noise.bin': noise(6 * 1024 * 1024), 'a.md': '# A' }),
@@ -180,11 +190,15 @@ const hostile: Readonly<Record<string, Hostile>> = {
         'hooks/reference-transaction': `#!/bin/sh\ntouch ${trap}\n`,
       });
     },
-    ...{ ends: 'ready', docs: ['a.md'], skipped: { other_type: 2 } },
+    ends: 'ready',
+    docs: ['a.md'],
+    skipped: { other_type: 2 },
   },
   'a document where somebody has one already': {
     make: (origin) => void origin.commit({ 'taken.md': '# of git', 'free.md': '# free' }),
-    ...{ ends: 'ready', docs: ['free.md', 'taken.md'], skipped: { path_taken: 1 } },
+    ends: 'ready',
+    docs: ['free.md', 'taken.md'],
+    skipped: { path_taken: 1 },
   },
 };
 

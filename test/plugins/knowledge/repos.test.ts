@@ -230,20 +230,16 @@ test(
     await wrong('metadata', { url: 'https://169.254.169.254/x.git' });
     await wrong('private', { url: 'https://10.1.2.3/x.git' });
     assert.deepEqual(codes, {
-      ...{
-        password: 'access_refused',
-        anonymous: 'access_refused',
-        branch: 'branch_gone',
-        folder: 'folder_gone',
-        repository: 'repository_gone',
-      },
-      ...{
-        redirect: 'redirected',
-        port: 'unreachable',
-        name: 'unreachable',
-        metadata: 'address_refused',
-        private: 'address_refused',
-      },
+      password: 'access_refused',
+      anonymous: 'access_refused',
+      branch: 'branch_gone',
+      folder: 'folder_gone',
+      repository: 'repository_gone',
+      redirect: 'redirected',
+      port: 'unreachable',
+      name: 'unreachable',
+      metadata: 'address_refused',
+      private: 'address_refused',
     });
 
     // Another sync of what was good fails, and changes nothing.

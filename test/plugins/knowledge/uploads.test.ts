@@ -12,9 +12,7 @@ interface Uploaded {
   readonly body: Json;
 }
 
-async function uploader(
-  t: TestContext,
-): Promise<
+async function uploader(t: TestContext): Promise<
   KnowledgeHouse & {
     upload(
       bytes: Buffer | string,

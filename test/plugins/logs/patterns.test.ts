@@ -37,13 +37,11 @@ describe('templates', () => {
     ]).templates();
     assert.deepEqual(rest, []);
     assert.deepEqual(often, {
-      ...{
-        pattern: 'connection from <_> closed after <_> bytes',
-        count: 3,
-        example: 'connection from alice closed after 5 bytes',
-        first: 0,
-        last: 1_200,
-      },
+      pattern: 'connection from <_> closed after <_> bytes',
+      count: 3,
+      example: 'connection from alice closed after 5 bytes',
+      first: 0,
+      last: 1_200,
       steps: new Map([
         [0, 2],
         [1_000, 1],

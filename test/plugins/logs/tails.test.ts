@@ -19,9 +19,7 @@ interface Frame {
   }[];
 }
 
-async function tailed(
-  t: TestContext,
-): Promise<{
+async function tailed(t: TestContext): Promise<{
   tails: Tails;
   woken: number[];
   clock: { now: number };

@@ -29,12 +29,10 @@ test('words of strangers in an e-mail are no field, no line of SMTP, no tag and 
   const house = await startTestHost(t, {
     plugins: ['mail', 'setting'],
     environment: {
-      ...{
-        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8',
-        SVC_MAIL_HOST: '127.0.0.1',
-        SVC_MAIL_PORT: String(office.port),
-        SVC_MAIL_FROM: 'svc@example.org',
-      },
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8',
+      SVC_MAIL_HOST: '127.0.0.1',
+      SVC_MAIL_PORT: String(office.port),
+      SVC_MAIL_FROM: 'svc@example.org',
       SVC_MAIL_SECURITY: 'none',
     },
     services: { 'audit.trail': { append: async () => undefined } },

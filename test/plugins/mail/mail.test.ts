@@ -23,12 +23,10 @@ async function house(
   const started = await startTestHost(t, {
     plugins: [...plugins, 'setting'],
     environment: {
-      ...{
-        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8',
-        SVC_MAIL_HOST: '127.0.0.1',
-        SVC_MAIL_PORT: String(port),
-        SVC_MAIL_FROM: 'svc@example.org',
-      },
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8',
+      SVC_MAIL_HOST: '127.0.0.1',
+      SVC_MAIL_PORT: String(port),
+      SVC_MAIL_FROM: 'svc@example.org',
       ...settings,
     },
     services: { 'audit.trail': { append: async () => undefined } },

@@ -18,14 +18,12 @@ export async function postOffice(t: Pick<TestContext, 'after'>, more: SMTPServer
   const taken: Taken[] = [];
   const quirks: Error[] = [];
   const server = new SMTPServer({
-    ...{
-      cert: serverCert,
-      key: serverKey,
-      authOptional: true,
-      closeTimeout: 100,
-      logger: false,
-      disableReverseLookup: true,
-    },
+    cert: serverCert,
+    key: serverKey,
+    authOptional: true,
+    closeTimeout: 100,
+    logger: false,
+    disableReverseLookup: true,
     onAuth: ({ username, password }, _, done) =>
       username === 'svc@example.org' && password === 'p4ss wörd'
         ? done(null, { user: username })

@@ -94,16 +94,12 @@ test('a pack is had as a file names it: that content with that ceiling, and no o
   const preview = await ask(house, 'POST', '/preview', { folder });
   assert.equal(preview.status, 200, JSON.stringify(preview.body));
   const file = {
-    ...{
-      version: '1.0.0',
-      source: { kind: 'folder', from: folder, path: '' },
-      sha256: null,
-      content_hash: preview.body.content_hash,
-    },
-    ...{
-      ceiling: { classes: ['safe'], tools: [], hosts: ['example.org'], labels: [] },
-      admitted: { personas: [], mcp_servers: [] },
-    },
+    version: '1.0.0',
+    source: { kind: 'folder', from: folder, path: '' },
+    sha256: null,
+    content_hash: preview.body.content_hash,
+    ceiling: { classes: ['safe'], tools: [], hosts: ['example.org'], labels: [] },
+    admitted: { personas: [], mcp_servers: [] },
   };
   const other = await ask(house, 'PUT', '/installed/lamp', {
     ...file,

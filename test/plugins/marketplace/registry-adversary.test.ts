@@ -105,7 +105,8 @@ test('a signature is of the pack that it names: old bytes as a new version, or t
       offer('disks', '9.0.0', 'disks.tgz', old, { signature: mine.sign(old) }),
       offer('lamps', '1.0.0', 'tapes.tgz', other, { signature: mine.sign(other) }),
     ),
-    ...{ 'disks.tgz': old, 'tapes.tgz': other },
+    'disks.tgz': old,
+    'tapes.tgz': other,
   });
   await ask(house, 'POST', '/registries', { name: 'theirs', url: folder, public_key: mine.pinned });
   const install = async (id: string) =>

@@ -180,18 +180,14 @@ test('a commit of a repository is read over git’s own protocol, with the real 
     const [path = '', query = ''] = (req.url ?? '').split('?');
     const cgi = spawn(git, ['http-backend'], {
       env: {
-        ...{
-          GIT_PROJECT_ROOT: root,
-          GIT_HTTP_EXPORT_ALL: '1',
-          PATH_INFO: path,
-          QUERY_STRING: query,
-          REQUEST_METHOD: req.method,
-        },
-        ...{
-          CONTENT_TYPE: req.headers['content-type'] ?? '',
-          GIT_PROTOCOL: String(req.headers['git-protocol'] ?? ''),
-          PATH: process.env['PATH'],
-        },
+        GIT_PROJECT_ROOT: root,
+        GIT_HTTP_EXPORT_ALL: '1',
+        PATH_INFO: path,
+        QUERY_STRING: query,
+        REQUEST_METHOD: req.method,
+        CONTENT_TYPE: req.headers['content-type'] ?? '',
+        GIT_PROTOCOL: String(req.headers['git-protocol'] ?? ''),
+        PATH: process.env['PATH'],
       },
     });
     req.pipe(cgi.stdin);

@@ -43,9 +43,7 @@ async function until(what: string, holds: () => boolean | Promise<boolean>): Pro
 type Call = (method: string, path: string, body?: unknown, token?: string) => Promise<Reply>;
 
 /** Everything that keeps something for packs, as it ships. */
-async function startRooms(
-  t: TestContext,
-): Promise<{
+async function startRooms(t: TestContext): Promise<{
   readonly house: TestHost;
   readonly call: Call;
   readonly anna: string;
@@ -72,11 +70,9 @@ async function startRooms(
       'monitor',
     ],
     environment: {
-      ...{
-        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
-        SVC_LLM_COMPATIBLE_BASE_URL: fake.url,
-        SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
-      },
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+      SVC_LLM_COMPATIBLE_BASE_URL: fake.url,
+      SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
       SVC_LOG_LEVEL: 'error',
     },
   });

@@ -31,11 +31,9 @@ export async function modelStand(
     plugins: ['model'],
     ...(clock && { clock }),
     environment: {
-      ...{
-        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
-        SVC_LLM_COMPATIBLE_BASE_URL: fake.url,
-        SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
-      },
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+      SVC_LLM_COMPATIBLE_BASE_URL: fake.url,
+      SVC_LLM_DEFAULT_MODEL: 'compatible/demo',
       ...environment,
     },
   });
@@ -49,13 +47,11 @@ export async function modelStand(
 export const user = (text: string): ModelMessage => ({ role: 'user', text });
 
 export const requestOf = (request: Partial<ModelRequest> = {}): ModelRequest => ({
-  ...{
-    model: '',
-    messages: [user('hello')],
-    tools: [],
-    maxTokens: 1_000,
-    signal: new AbortController().signal,
-  },
+  model: '',
+  messages: [user('hello')],
+  tools: [],
+  maxTokens: 1_000,
+  signal: new AbortController().signal,
   budget: { run: 'r1', session: 's1', persona: 'operator-guide' },
   ...request,
 });

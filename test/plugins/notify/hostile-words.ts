@@ -81,14 +81,12 @@ export type Place = (typeof places)[number];
 export const hostileNotice = (id: number, place: Place, words: string): Notice =>
   noticeOf(id, 'firing', {
     incident: {
-      ...{
+      device_id: '7',
+      scope_id: '7',
+      labels: {
         device_id: '7',
-        scope_id: '7',
-        labels: {
-          device_id: '7',
-          team: 'db',
-          ...(place === 'a label' && { evil: words, instance: words }),
-        },
+        team: 'db',
+        ...(place === 'a label' && { evil: words, instance: words }),
       },
       ...(place === 'the name of the rule' && { rule_name: words, summary: '' }),
       ...(place === 'an annotation' && {

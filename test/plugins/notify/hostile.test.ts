@@ -42,14 +42,14 @@ interface Kind {
   readonly reader: Reader;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- blocks as Slack has them
 const slackTexts = ({ body }: Received): string[] => [
   body.text,
+  // oxlint-disable-next-line typescript/no-explicit-any -- blocks as Slack has them
   ...body.attachments[0].blocks.flatMap(({ text }: any) => (text ? [text.text] : [])),
 ];
-// oxlint-disable-next-line typescript/no-explicit-any -- a card as Feishu has it
 const feishuTexts = ({ body: { card } }: Received): string[] => [
   card.header.title.content,
+  // oxlint-disable-next-line typescript/no-explicit-any -- a card as Feishu has it
   ...card.elements.flatMap(({ text }: any) => text?.content ?? []),
 ];
 const leaves = (value: unknown): string[] =>
@@ -97,13 +97,12 @@ const kinds: readonly Kind[] = [
     reader: withoutNumbers,
   },
   {
-    ...{
-      type: 'telegram',
-      start: (t) => startTelegram(t),
-      path: '?chat_id=-1001234567890',
-      secret: telegramToken,
-    },
-    ...{ texts: ({ body }) => [body.text], reader: htmlReader },
+    type: 'telegram',
+    start: (t) => startTelegram(t),
+    path: '?chat_id=-1001234567890',
+    secret: telegramToken,
+    texts: ({ body }) => [body.text],
+    reader: htmlReader,
   },
   {
     type: 'pagerduty',
@@ -163,12 +162,12 @@ async function open(t: Start) {
   /** What each platform was sent of one notice, all of which it must have taken. */
   const told = async (place: Place, words: string): Promise<ReadonlyMap<string, Received>> => {
     office.hosts.splice(0, 1, {
-      ...{
-        id: 7,
-        display_name: place === 'the name of the host' ? words : 'db-3',
-        hostname: 'db-3',
-      },
-      ...{ ip_address: '10.0.0.7', roles: ['db'], tags: { rack: 'r1' } },
+      id: 7,
+      display_name: place === 'the name of the host' ? words : 'db-3',
+      hostname: 'db-3',
+      ip_address: '10.0.0.7',
+      roles: ['db'],
+      tags: { rack: 'r1' },
     });
     id += 1;
     await office.dispatcher.accept(hostileNotice(id, place, words));

@@ -24,20 +24,16 @@ const host = {
   tags: { rack: 'r1' },
 };
 const about = {
-  ...{
-    rule_key: 'disk_high',
-    rule_name: 'A disk is nearly full',
-    severity: 'critical' as const,
-    summary: '/var of device 7 is 97 % full',
-    value: 97,
-    threshold: 90,
-  },
-  ...{
-    device_id: '7',
-    scope_id: '7',
-    labels: { device_id: '7', mountpoint: '/var' },
-    annotations: { description: 'Above 90 % for five minutes.' },
-  },
+  rule_key: 'disk_high',
+  rule_name: 'A disk is nearly full',
+  severity: 'critical' as const,
+  summary: '/var of device 7 is 97 % full',
+  value: 97,
+  threshold: 90,
+  device_id: '7',
+  scope_id: '7',
+  labels: { device_id: '7', mountpoint: '/var' },
+  annotations: { description: 'Above 90 % for five minutes.' },
 } as const;
 const firing = noticeOf(7, 'firing', { incident: about });
 const resolved = noticeOf(7, 'resolved', { incident: about });
@@ -63,11 +59,9 @@ const messageOf = (kind: 'firing' | 'resolved'): ChannelMessage => {
     'd-1',
     { kind, incident },
     {
-      ...{
-        link: 'https://svc.example.org/p/1',
-        act: 'https://svc.example.org/ui/incidents/7',
-        chart: 'https://svc.example.org/p/1/chart.png',
-      },
+      link: 'https://svc.example.org/p/1',
+      act: 'https://svc.example.org/ui/incidents/7',
+      chart: 'https://svc.example.org/p/1/chart.png',
       template: undefined,
       around: {
         now,

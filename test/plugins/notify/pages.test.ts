@@ -20,7 +20,9 @@ async function pageHouse(t: TestContext) {
   const backgrounds = new Map<number, Background>();
   const instances: NoticeInstances['items'][number][] = [];
   const alerts = {
-    ...{ record: async () => undefined, pinning: async () => [], burning: async () => [] },
+    record: async () => undefined,
+    pinning: async () => [],
+    burning: async () => [],
     background: async (id: number) => backgrounds.get(id),
     instances: async (_id: number, { from, limit }: { from: number; limit: number }) => ({
       items: instances.slice(from, from + limit),
@@ -28,7 +30,9 @@ async function pageHouse(t: TestContext) {
     }),
   };
   const house = await startTestHost(t, {
-    ...{ plugins: ['notify'], services: { 'alert.notices': alerts }, clock },
+    plugins: ['notify'],
+    services: { 'alert.notices': alerts },
+    clock,
     environment: { SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8' },
   });
   const platform = await startReceiver(t);

@@ -15,15 +15,13 @@ function packFolder(limits: Record<string, number> = {}): string {
   const folder = join(mkdtempSync(join(home, 'case-')), 'teller');
   mkdirSync(folder);
   const manifest = {
-    ...{
-      id: 'teller',
-      version: '1.0.0',
-      title: 'Teller',
-      description: 'Tells its process.',
-      kind: 'pack',
-      entry: 'index.ts',
-      engines: { host: '^1.0.0' },
-    },
+    id: 'teller',
+    version: '1.0.0',
+    title: 'Teller',
+    description: 'Tells its process.',
+    kind: 'pack',
+    entry: 'index.ts',
+    engines: { host: '^1.0.0' },
     mounts: ['/api/v1/teller'],
     routes: [
       { method: 'GET', path: '/api/v1/teller', access: 'any', summary: 'Tells its process.' },

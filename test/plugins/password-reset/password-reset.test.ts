@@ -28,17 +28,13 @@ async function house(t: TestContext, more: Readonly<Record<string, string>> = {}
       },
     },
     environment: {
-      ...{
-        SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8',
-        SVC_MAIL_HOST: '127.0.0.1',
-        SVC_MAIL_PORT: String(office.port),
-        SVC_MAIL_FROM: 'svc@example.org',
-      },
-      ...{
-        SVC_ADMIN_EMAIL: 'ann@example.org',
-        SVC_ADMIN_PASSWORD: old,
-        SVC_PUBLIC_URL: 'https://svc.example',
-      },
+      SVC_OUTBOUND_ALLOW_PRIVATE: '127.0.0.0/8',
+      SVC_MAIL_HOST: '127.0.0.1',
+      SVC_MAIL_PORT: String(office.port),
+      SVC_MAIL_FROM: 'svc@example.org',
+      SVC_ADMIN_EMAIL: 'ann@example.org',
+      SVC_ADMIN_PASSWORD: old,
+      SVC_PUBLIC_URL: 'https://svc.example',
       ...more,
     },
   });

@@ -47,11 +47,13 @@ async function stand(
   const house = await startTestHost(t, {
     environment: { SVC_AGENTS_EXTERNAL_DIRS: folder },
     ...options,
-    ...{ plugins: ['persona', 'drop-ins', ...(options.plugins ?? [])] },
+    plugins: ['persona', 'drop-ins', ...(options.plugins ?? [])],
   });
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return {
-    ...{ house, folder, directory: house.service(Personas) },
+    house,
+    folder,
+    directory: house.service(Personas),
     async send(method, path, body) {
       const response = await house.fetch(path, {
         method,

@@ -70,15 +70,13 @@ describe('a feed', () => {
     const delivery = delivering();
     let fails = 0;
     const feed = new Feed<object, number>({
-      ...{
-        signal: 'logs',
-        delivery,
-        store: always({}),
-        batch: 3,
-        mostItems: 100,
-        mostBytes: 1e6,
-        sizeOf: () => 1,
-      },
+      signal: 'logs',
+      delivery,
+      store: always({}),
+      batch: 3,
+      mostItems: 100,
+      mostBytes: 1e6,
+      sizeOf: () => 1,
       async give(_store, items) {
         delivery.fails = fails > 0;
         fails -= 1;
@@ -108,15 +106,13 @@ describe('a feed', () => {
     const delivery = delivering();
     delivery.fails = true;
     const feed = new Feed<object, number>({
-      ...{
-        signal: 'traces',
-        delivery,
-        store: always({}),
-        batch: 10,
-        mostItems: 10,
-        mostBytes: 1e6,
-        sizeOf: () => 1,
-      },
+      signal: 'traces',
+      delivery,
+      store: always({}),
+      batch: 10,
+      mostItems: 10,
+      mostBytes: 1e6,
+      sizeOf: () => 1,
       give: async (_store, items) => took(items.length),
     });
     for (let i = 0; i < 100; i++) {

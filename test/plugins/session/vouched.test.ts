@@ -58,7 +58,11 @@ test('a verifier sees credentials of its own form alone, and cannot make an edge
   assert.equal(authenticator.authenticate({ scheme: 'ticket', value: keys, ip: '' }), undefined);
   assert.deepEqual(fleet.shown, []);
   assert.deepEqual(await authenticator.authenticate({ scheme: 'basic', value: keys, ip: '' }), {
-    ...{ kind: 'edge', id: '7', name: 'edge 7', role: 'edge', grants: [] },
+    kind: 'edge',
+    id: '7',
+    name: 'edge 7',
+    role: 'edge',
+    grants: [],
   });
 });
 

@@ -24,11 +24,9 @@ test('evidence is bounded in total and in time, its rows and its files alike', (
     const limits: Record<string, number> = { 'skill.evidence_mb': 1, 'skill.evidence_days': 30 };
     const folder = join(dir, 'evidence');
     const store = new EvidenceStore({
-      ...{
-        folder,
-        tables: storage.tables<SkillTables>('skill'),
-        settings: { get: <T>(key: string) => limits[key] as T },
-      },
+      folder,
+      tables: storage.tables<SkillTables>('skill'),
+      settings: { get: <T>(key: string) => limits[key] as T },
       clock: { now: () => now, monotonic: () => 0 },
     });
     const about = { tool: 't', trust: 'untrusted' as const, principal: anna };
@@ -66,11 +64,9 @@ test('who sees some devices alone reads what they have asked for under the same 
   withStorage(async (storage, dir) => {
     await storage.migrate('skill', migrations);
     const store = new EvidenceStore({
-      ...{
-        folder: join(dir, 'evidence'),
-        tables: storage.tables<SkillTables>('skill'),
-        settings: { get: <T>() => 1 as T },
-      },
+      folder: join(dir, 'evidence'),
+      tables: storage.tables<SkillTables>('skill'),
+      settings: { get: <T>() => 1 as T },
       clock: { now: () => 0, monotonic: () => 0 },
     });
     const [acme, other] = [['customer=acme'], ['customer=bravo']];

@@ -34,12 +34,12 @@ export interface SkillHouse {
   readonly done: { readonly tool: string; readonly params: unknown }[];
   /** What the sample tools come to. */
   effect: (tool: string, params: unknown, signal: AbortSignal) => unknown;
-  // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
   ask(
     who: Name | `token of ${Name}` | 'operator',
     method: string,
     path: string,
     body?: unknown,
+    // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
   ): Promise<{ readonly status: number; readonly body: any }>;
   principal(who: Name): Principal;
   allowWrites(on?: boolean): Promise<void>;

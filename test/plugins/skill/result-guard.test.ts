@@ -132,7 +132,11 @@ test('what a terminal or a reader would not see is gone; text stays text', () =>
   assert.deepEqual(
     guarded({ at: new Date(0), big: 5n, nothing: undefined, f: () => 1, list: new Float64Array() }),
     {
-      ...{ at: '1970-01-01T00:00:00.000Z', big: '5', nothing: undefined, f: null, list: [] },
+      at: '1970-01-01T00:00:00.000Z',
+      big: '5',
+      nothing: undefined,
+      f: null,
+      list: [],
     },
   );
 });

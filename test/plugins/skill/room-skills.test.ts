@@ -94,11 +94,11 @@ test('what an investigation needs to see and do is there, and answers from the r
   });
   const registry = house.service(Skills);
   const runner = house.service(SkillRunner);
-  // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
   const run = async (
     key: string,
     params: Record<string, unknown>,
     principal = anna,
+    // oxlint-disable-next-line typescript/no-explicit-any -- the shape is what the assertion says
   ): Promise<any> => {
     const { status, result, error } = await runner.run({ principal, key, params, origin: 'chat' });
     assert.equal(status, 'ok', `${key}: ${error}`);
@@ -215,7 +215,9 @@ test('what an investigation needs to see and do is there, and answers from the r
   await t.test('rules, dashboards, traces and incidents', async () => {
     assert.equal((await run('rules_list', { limit: 2 })).rules.length, 2);
     const draft = {
-      ...{ kind: 'metric_raw', scope_type: 'host', lookback: '15m' },
+      kind: 'metric_raw',
+      scope_type: 'host',
+      lookback: '15m',
       conditions: [{ expr: 'node_load1 > 30' }],
     };
     const preview = await run('rule_preview', draft);
@@ -291,12 +293,10 @@ test('what an investigation needs to see and do is there, and answers from the r
 
 test('the spans of a trace in the order of their beginnings', () => {
   const span = (spanId: string, start: number, more: object = {}) => ({
-    ...{
-      spanId,
-      name: spanId,
-      startTimeUnixNano: String(start * 1_000_000),
-      endTimeUnixNano: String((start + 5) * 1_000_000),
-    },
+    spanId,
+    name: spanId,
+    startTimeUnixNano: String(start * 1_000_000),
+    endTimeUnixNano: String((start + 5) * 1_000_000),
     ...more,
   });
   const trace = {

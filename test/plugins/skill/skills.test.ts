@@ -85,14 +85,12 @@ test('skills are listed, found, run and kept', async (t) => {
     );
     assert.deepEqual((rows[0]!.after as Record<string, unknown>).execution_id, body.execution_id);
     rows.length = 0;
-    await house
-      .service(SkillRunner)
-      .run({
-        principal: principal('anna'),
-        key: 'sample_safe',
-        params: { host: 'db', times: 2 },
-        origin: 'chat',
-      });
+    await house.service(SkillRunner).run({
+      principal: principal('anna'),
+      key: 'sample_safe',
+      params: { host: 'db', times: 2 },
+      origin: 'chat',
+    });
     assert.deepEqual(
       rows.map(({ action, principal: { name }, after }) => [
         action,
@@ -173,15 +171,13 @@ test('skills are listed, found, run and kept', async (t) => {
         new Promise((_resolve, reject) =>
           signal.addEventListener('abort', () => reject(new Error('aborted'))),
         );
-      const late = await house
-        .service(SkillRunner)
-        .run({
-          principal: principal('anna'),
-          key: 'sample_safe',
-          params: { host: 'a' },
-          origin: 'chat',
-          timeoutMs: 5,
-        });
+      const late = await house.service(SkillRunner).run({
+        principal: principal('anna'),
+        key: 'sample_safe',
+        params: { host: 'a' },
+        origin: 'chat',
+        timeoutMs: 5,
+      });
       assert.deepEqual(
         [late.status, late.error],
         ['timeout', 'sample_safe did not end within 5 ms'],

@@ -75,13 +75,11 @@ test('a type of one’s own is made once, used, and deleted when nothing is of i
   assert.deepEqual(
     (await ask('POST', '/relation-types', { name: 'feeds', direction: 'src_to_dst' })).body,
     {
-      ...{
-        name: 'feeds',
-        display_name: 'feeds',
-        direction: 'src_to_dst',
-        propagates_failure: true,
-        builtin: false,
-      },
+      name: 'feeds',
+      display_name: 'feeds',
+      direction: 'src_to_dst',
+      propagates_failure: true,
+      builtin: false,
     },
   );
   assert.equal((await ask('POST', '/node-types', { name: 'printer' })).status, 409);

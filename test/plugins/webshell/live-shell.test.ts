@@ -19,7 +19,10 @@ test('a disk that becomes full while a shell is open ends it with 4500, and noth
         ? told.push((JSON.parse(data) as { type: string }).type)
         : shown.push(String(data))),
     close: (code: number) => void told.push(code),
-    ...{ pause() {}, resume() {}, terminate() {}, onDrain() {} },
+    pause() {},
+    resume() {},
+    terminate() {},
+    onDrain() {},
   } as unknown as Socket;
   const channel = Object.assign(new PassThrough(), { stderr: new PassThrough(), setWindow() {} });
   let isFull = false;
@@ -33,15 +36,13 @@ test('a disk that becomes full while a shell is open ends it with 4500, and noth
   const logged: string[] = [];
   const ends: End[] = [];
   const shell = await LiveShell.start({
-    ...{
-      id: 1,
-      deviceId: 1,
-      edgeId: 1,
-      clock,
-      attachment: { socket, standing: {}, acks: false },
-      typed() {},
-      idleMs: () => 60_000,
-    },
+    id: 1,
+    deviceId: 1,
+    edgeId: 1,
+    clock,
+    attachment: { socket, standing: {}, acks: false },
+    typed() {},
+    idleMs: () => 60_000,
     ssh: { channel, fate: { isClosed: false }, close: () => channel.destroy() },
     log: { error: (_fields: object, text: string) => void logged.push(text) } as unknown as Logger,
     after: (_ms: number, work: () => void) => setImmediate(work),

@@ -64,7 +64,8 @@ test('a recording is sealed, reads as it was written, and does not open when any
   const recorder = await Recorder.start({
     ...size,
     file: await SealedFile.create(place),
-    ...{ clock, after },
+    clock,
+    after,
     maxBytes: 1e6,
     failed: () => assert.fail(),
     drained: () => {},
@@ -106,7 +107,12 @@ test('what was shown goes to the disk by itself within 50 ms, and no batch is be
     await write(piece, tally);
   };
   const recorder = await Recorder.start({
-    ...{ ...size, file, clock, maxBytes: 1e6, drained: () => {}, failed: () => assert.fail() },
+    ...size,
+    file,
+    clock,
+    maxBytes: 1e6,
+    drained: () => {},
+    failed: () => assert.fail(),
     after: (ms, work) => void timed.push({ ms, work }),
   });
   const shown = (at: number): string => gunzipSync(pieces[at]!).toString();
@@ -134,7 +140,8 @@ test('of a recording that a crash has cut off, everything up to the last whole b
   const recorder = await Recorder.start({
     ...size,
     file: await SealedFile.create(place),
-    ...{ clock, after },
+    clock,
+    after,
     maxBytes: 1e6,
     failed: () => assert.fail(),
     drained: () => {},
@@ -183,7 +190,8 @@ test('a disk that takes no more is told at once, and so is a recording that is a
   const short = await Recorder.start({
     ...size,
     file: await SealedFile.create(small),
-    ...{ clock, after },
+    clock,
+    after,
     maxBytes: 1_000,
     failed: (why) => told.push(why),
     drained: () => {},

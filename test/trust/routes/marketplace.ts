@@ -30,16 +30,12 @@ export const area: Area = {
     'POST /api/v1/marketplace/preview': () => ({ registry: 'none', pack_id: 'none' }),
     'POST /api/v1/marketplace/install': () => ({ registry: 'none', pack_id: 'none' }),
     'PUT /api/v1/marketplace/installed/{pack_id}': () => ({
-      ...{
-        version: '1.0.0',
-        source: { kind: 'folder', from: '/nowhere' },
-        sha256: null,
-        content_hash: '0'.repeat(64),
-      },
-      ...{
-        ceiling: { classes: [], tools: [], hosts: [], labels: [] },
-        admitted: { personas: [], mcp_servers: [] },
-      },
+      version: '1.0.0',
+      source: { kind: 'folder', from: '/nowhere' },
+      sha256: null,
+      content_hash: '0'.repeat(64),
+      ceiling: { classes: [], tools: [], hosts: [], labels: [] },
+      admitted: { personas: [], mcp_servers: [] },
     }),
     'PUT /api/v1/marketplace/registries/{name}': () => ({ url: '/nowhere', public_key: null }),
     'PUT /api/v1/marketplace/installed/{pack_id}/ceiling': () => ({

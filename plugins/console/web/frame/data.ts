@@ -155,7 +155,11 @@ export function useList<T>(
   const isFirst = items === undefined && error === undefined;
   useFirstAnswer(isFirst);
   return {
-    ...{ items, total, error, isFirst, reload: () => void again() },
+    items,
+    total,
+    error,
+    isFirst,
+    reload: () => void again(),
     more:
       next === ''
         ? undefined

@@ -197,12 +197,10 @@ async function search(typed: string, signal: AbortSignal): Promise<readonly Choi
       run: () => goTo(address(['devices', id])),
     })),
     ...(incidents?.items ?? []).map(({ id, summary, rule_name: name }): Choice => ({
-      ...{
-        id: `incident ${id}`,
-        title: summary || name,
-        kind: `${text.incident} ${id}`,
-        icon: 'incidents',
-      },
+      id: `incident ${id}`,
+      title: summary || name,
+      kind: `${text.incident} ${id}`,
+      icon: 'incidents',
       run: () => goTo(address(['incidents', id])),
     })),
   ];

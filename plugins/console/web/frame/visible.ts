@@ -1,11 +1,11 @@
 import { options, type VNode } from 'preact';
 
 /** Control characters, and those that turn the direction of what follows: they would hide or disguise what stands around them. */
-// oxlint-disable-next-line no-control-regex
 const invisible =
+  // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-// oxlint-disable-next-line no-control-regex
 const mayHide =
+  // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
 
 /** The text with everything that cannot be seen made visible, such as `␛[31m` for a colour of a terminal. */

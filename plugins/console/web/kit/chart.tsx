@@ -51,7 +51,9 @@ export function Chart({ queries, window, height = 160, points = fewPoints, ...re
   const { plotted, error, bounds, retry } = useMatrix(queries, window, points);
   return (
     <Graph
-      {...{ ...rest, height, bounds }}
+      {...rest}
+      height={height}
+      bounds={bounds}
       query={queries[0]?.expr}
       plotted={error ? undefined : plotted}
       otherwise={error ? <Refused error={error} retry={retry} /> : <Skeleton height={height} />}
@@ -118,7 +120,15 @@ export function Graph({
         <Values plotted={plotted} unit={unit} title={title} />
       ) : (
         <>
-          <Canvas {...{ ...drawn, title, plotted, bounds, unit, height }} onPoint={setPoint} />
+          <Canvas
+            {...drawn}
+            title={title}
+            plotted={plotted}
+            bounds={bounds}
+            unit={unit}
+            height={height}
+            onPoint={setPoint}
+          />
           <Legend plotted={plotted} unit={unit} at={point} />
         </>
       )}

@@ -47,14 +47,12 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     return new Intl.DateTimeFormat('en-US', {
       timeZone: zone,
       hourCycle: 'h23',
-      ...{
-        year: numeric,
-        month: numeric,
-        day: numeric,
-        hour: numeric,
-        minute: numeric,
-        second: numeric,
-      },
+      year: numeric,
+      month: numeric,
+      day: numeric,
+      hour: numeric,
+      minute: numeric,
+      second: numeric,
     });
   } catch (cause) {
     throw new Error(`unknown time zone ${zone.slice(0, 64)}`, { cause });

@@ -52,15 +52,13 @@ function histogramOf({ buckets, count, sum }: Parts): NativeHistogram {
     .map(([, upTo], index) => [index, upTo - (sorted[index - 1]?.[1] ?? 0)] as const)
     .filter(([, own]) => own !== 0);
   return {
-    ...{
-      schema: customSchema,
-      count: all,
-      sum,
-      zeroCount: 0,
-      zeroThreshold: 0,
-      negative: [],
-      hint: 'unknown',
-    },
+    schema: customSchema,
+    count: all,
+    sum,
+    zeroCount: 0,
+    zeroThreshold: 0,
+    negative: [],
+    hint: 'unknown',
     positive,
     bounds: sorted.slice(0, -1).map(([bound]) => bound),
   };

@@ -70,7 +70,10 @@ async function stranger({ house, ask }: Seeding): Promise<void> {
     connect({
       dial: { url: `${house.url.replace('http', 'ws')}/internal/tunnel`, timeoutMs: 10_000 },
       handshake: {
-        ...{ sweeper, ids: bareIds, accessKey: keys.access_key, secretKey: keys.secret_key },
+        sweeper,
+        ids: bareIds,
+        accessKey: keys.access_key,
+        secretKey: keys.secret_key,
         hello: {
           agent_id: machine,
           boot_id: machine,

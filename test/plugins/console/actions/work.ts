@@ -131,13 +131,11 @@ async function knowledge(hands: Hands): Promise<void> {
   const { page } = hands;
   await go(hands, '/ui/knowledge');
   await pressed(hands, 'Bring in the playbooks', 'The playbooks that came with svc are in place.');
-  await page
-    .locator('input[type="file"]')
-    .setInputFiles({
-      name: 'brought.md',
-      mimeType: 'text/markdown',
-      buffer: Buffer.from('# Brought\n\nby hand\n'),
-    });
+  await page.locator('input[type="file"]').setInputFiles({
+    name: 'brought.md',
+    mimeType: 'text/markdown',
+    buffer: Buffer.from('# Brought\n\nby hand\n'),
+  });
   await page.getByText('brought.md is in.').waitFor();
   await page.locator('.rowlink[aria-pressed="false"]').first().click();
   await go(hands, '/ui/knowledge');

@@ -42,7 +42,10 @@ async function stormyHouse(t: TestContext) {
   };
   const far = simulator(t, `http://127.0.0.1:${proxy.port}`);
   return {
-    ...{ proxy, runs, edge, keys },
+    proxy,
+    runs,
+    edge,
+    keys,
     fleet: house.service(EdgeFleet),
     throughStorm: async () => (await far(keys, { methods, journal, pingMs: 300 })).session,
     directly: async () => (await simulate(keys, { methods, journal })).session,

@@ -15,13 +15,11 @@ test('what an edge should run is checked, kept, sent when it differs, and told w
   const path = `/edges/${keys.id}/plugins`;
   const item = async () => (await ask('GET', path)).body.items[0];
   assert.deepEqual(await item(), {
-    ...{
-      name: 'sample',
-      kind: 'metrics',
-      enabled: true,
-      spec: { interval_seconds: 15, paths: [] },
-      settled: null,
-    },
+    name: 'sample',
+    kind: 'metrics',
+    enabled: true,
+    spec: { interval_seconds: 15, paths: [] },
+    settled: null,
     health: {
       state: 'starting',
       last_error: null,
@@ -75,17 +73,18 @@ test('what an edge should run is checked, kept, sent when it differs, and told w
   );
   const third = await until('it has the last', () => applied[2]);
   assert.deepEqual((await ask('GET', '/integrations/plugin-counts')).body, {
-    ...{ enabled: 0, disabled: 1 },
+    enabled: 0,
+    disabled: 1,
     plugins: [{ name: 'sample', kind: 'metrics', enabled: 0, disabled: 1 }],
   });
 
   const health = {
-    ...{ state: 'crashed', last_error: 'no such file', restart_count: 3 },
-    ...{
-      started_at: '2026-11-22T00:00:00.000Z',
-      updated_at: '2026-11-22T00:01:00.000Z',
-      samples: 7,
-    },
+    state: 'crashed',
+    last_error: 'no such file',
+    restart_count: 3,
+    started_at: '2026-11-22T00:00:00.000Z',
+    updated_at: '2026-11-22T00:01:00.000Z',
+    samples: 7,
   };
   session.emit('plugin_health', { name: 'sample', health: { ...health, state: 'dancing' } });
   session.emit('plugin_health', { name: 'unknown', health });
@@ -116,12 +115,12 @@ test('what is wanted of the plugins of an edge, and how they were, outlives the 
   );
   const { session } = await first.simulate(keys);
   const health = {
-    ...{ state: 'crashed', last_error: 'no such file', restart_count: 3 },
-    ...{
-      started_at: '2026-11-22T00:00:00.000Z',
-      updated_at: '2026-11-22T00:01:00.000Z',
-      samples: 7,
-    },
+    state: 'crashed',
+    last_error: 'no such file',
+    restart_count: 3,
+    started_at: '2026-11-22T00:00:00.000Z',
+    updated_at: '2026-11-22T00:01:00.000Z',
+    samples: 7,
   };
   session.emit('plugin_health', { name: 'sample', health });
   const before = await until('its health is known', async () => {

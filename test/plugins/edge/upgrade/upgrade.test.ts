@@ -158,14 +158,13 @@ test('a package of this manager is looked up, held against its digest, and serve
   const file = join(folder, 'fetched');
   writeFileSync(file, 'THE ');
   await download({
-    ...{
-      source: sourceOf(order!.url, { manager: house.url, ...keys }),
-      file,
-      sha256: sha256('the agent'),
-      sizeBytes: undefined,
-      mostTries: 1,
-    },
-    ...{ signal: AbortSignal.timeout(20_000), pause: async () => undefined },
+    source: sourceOf(order!.url, { manager: house.url, ...keys }),
+    file,
+    sha256: sha256('the agent'),
+    sizeBytes: undefined,
+    mostTries: 1,
+    signal: AbortSignal.timeout(20_000),
+    pause: async () => undefined,
   });
   assert.equal(
     readFileSync(file, 'utf8'),

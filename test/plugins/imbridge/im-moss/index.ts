@@ -7,14 +7,12 @@ const Platforms = defineExtensionPoint<ImPlatform>('im.platform');
 
 /** The least that a platform can be: a token in a header, plain text, no edits, no streams. */
 const moss: ImPlatform = {
-  ...{
-    title: 'Moss',
-    needs: { callback: ['verify_token'] },
-    allow_list: false,
-    most_bytes: 1_000,
-    pace: { count: 100, per_ms: 1_000 },
-    repeats: 'known',
-  },
+  title: 'Moss',
+  needs: { callback: ['verify_token'] },
+  allow_list: false,
+  most_bytes: 1_000,
+  pace: { count: 100, per_ms: 1_000 },
+  repeats: 'known',
   check: () => undefined,
   receive({ verify_token: own }, { headers, body }) {
     if (!sameSecret(String(headers['x-moss-token'] ?? ''), own)) {

@@ -167,14 +167,12 @@ test('an address that is tried gets its own credentials, the one that is set get
     res.end(success);
   });
   const { handle } = productTestRoute({
-    ...{
-      path: '/api/v1/integrations/x/test',
-      summary: 'x',
-      action: 'x:test',
-      product: loki,
-      setting: 'x.url',
-      ...wayOut(t),
-    },
+    path: '/api/v1/integrations/x/test',
+    summary: 'x',
+    action: 'x:test',
+    product: loki,
+    setting: 'x.url',
+    ...wayOut(t),
     set: () => ({ url, user: 'u', password: 'stored', tenant: 't1' }),
   }) as unknown as {
     handle: (

@@ -125,17 +125,13 @@ describe('the same incident', () => {
       const { nodes, edges, series, logs, spans, changes, checks } = snapshot;
       const turned: Snapshot = {
         ...snapshot,
-        ...{
-          nodes: nodes.toReversed(),
-          edges: edges.toReversed(),
-          series: series.toReversed(),
-          logs: logs.toReversed(),
-        },
-        ...{
-          spans: spans.toReversed(),
-          changes: changes.toReversed(),
-          checks: checks.toReversed(),
-        },
+        nodes: nodes.toReversed(),
+        edges: edges.toReversed(),
+        series: series.toReversed(),
+        logs: logs.toReversed(),
+        spans: spans.toReversed(),
+        changes: changes.toReversed(),
+        checks: checks.toReversed(),
       };
       assert.deepEqual(gist(investigate(turned)), gist(investigate(snapshot)));
     }
@@ -365,16 +361,14 @@ describe('findings', () => {
     const { snapshot } = known(70_000);
     const nothing: Snapshot = {
       ...snapshot,
-      ...{
-        nodes: [],
-        edges: [],
-        series: [],
-        logs: [],
-        spans: [],
-        changes: [],
-        checks: [],
-        evidence: [],
-      },
+      nodes: [],
+      edges: [],
+      series: [],
+      logs: [],
+      spans: [],
+      changes: [],
+      checks: [],
+      evidence: [],
       missing: [
         { kind: 'metric', source: 'metrics', reason: 'down', text: 'The metric store is down.' },
       ],

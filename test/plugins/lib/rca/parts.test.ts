@@ -28,23 +28,28 @@ const values = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), {
 const minute = 60_000;
 
 const series = (numbers: readonly (number | null)[], more: Partial<Series> = {}): Series => ({
-  ...{
-    id: 'S',
-    evidence: 'E1',
-    node: 'n',
-    metric: 'm',
-    kind: 'latency',
-    unit: 'seconds',
-    from: 0,
-    step_ms: minute,
-    values: numbers,
-  },
+  id: 'S',
+  evidence: 'E1',
+  node: 'n',
+  metric: 'm',
+  kind: 'latency',
+  unit: 'seconds',
+  from: 0,
+  step_ms: minute,
+  values: numbers,
   ...more,
 });
 
 test('changes that differ in numbers alone are told as one, the likeliest of them; what differs in place, kind or words is not', () => {
   const change = (id: string, title: string, more: Partial<RelatedChange> = {}): RelatedChange => ({
-    ...{ id, at: 0, kind: 'other', title, evidence: id, score: 0.5, before_ms: 1, ...more },
+    id,
+    at: 0,
+    kind: 'other',
+    title,
+    evidence: id,
+    score: 0.5,
+    before_ms: 1,
+    ...more,
   });
   const many = [
     change('1', 'relation 14 created'),
@@ -182,38 +187,35 @@ const of = (
   more: Partial<Series> = {},
 ): Series => series(numbers, { id: `${node}/${metric}`, node, metric, ...more });
 const seen = (parts: Pick<Snapshot, 'nodes' | 'edges' | 'series'>): Snapshot => ({
-  ...{
-    version: 1,
-    taken_at: last * minute,
-    window: { from: 0, to: last * minute },
-    logs: [],
-    spans: [],
-    changes: [],
-    checks: [],
-    missing: [],
-  },
+  version: 1,
+  taken_at: last * minute,
+  window: { from: 0, to: last * minute },
+  logs: [],
+  spans: [],
+  changes: [],
+  checks: [],
+  missing: [],
   symptom: {
-    ...{
-      node: 'service:front',
-      series: 'service:front/latency',
-      metric: 'latency',
-      kind: 'latency',
-      direction: 'up',
-      labels: {},
-    },
+    node: 'service:front',
+    series: 'service:front/latency',
+    metric: 'latency',
+    kind: 'latency',
+    direction: 'up',
+    labels: {},
     fired_at: last * minute,
   },
   ...parts,
   evidence: [
     {
-      ...{
-        id: 'E1',
-        kind: 'metric',
-        source: 'metrics',
-        query: 'm',
-        window: { from: 0, to: last * minute },
-      },
-      ...{ fetched_at: 0, digest: {}, trust: 'trusted', sha256: '' },
+      id: 'E1',
+      kind: 'metric',
+      source: 'metrics',
+      query: 'm',
+      window: { from: 0, to: last * minute },
+      fetched_at: 0,
+      digest: {},
+      trust: 'trusted',
+      sha256: '',
     },
   ],
 });

@@ -34,48 +34,36 @@ type Said = {
 const said = fc.letrec<{ value: Said }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
-    fc
-      .string()
-      .map((value): Said => ({
-        value,
-        proto: (message) => void message.string(1, value),
-        json: { stringValue: value },
-      })),
-    fc
-      .boolean()
-      .map((value): Said => ({
-        value,
-        proto: (message) => void message.bool(2, value),
-        json: { boolValue: value },
-      })),
-    fc
-      .bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
-      .map((value): Said => ({
-        value: whole(value),
-        proto: (message) => void message.int64(3, value),
-        json: { intValue: String(value) },
-      })),
-    fc
-      .integer()
-      .map((value): Said => ({
-        value,
-        proto: (message) => void message.int64(3, value),
-        json: { intValue: value },
-      })),
-    fc
-      .double({ noNaN: true, noDefaultInfinity: true })
-      .map((value): Said => ({
-        value,
-        proto: (message) => void message.double(4, value),
-        json: { doubleValue: value },
-      })),
-    fc
-      .uint8Array()
-      .map((value): Said => ({
-        value,
-        proto: (message) => void message.bytes(7, value),
-        json: { bytesValue: Buffer.from(value).toString('base64') },
-      })),
+    fc.string().map((value): Said => ({
+      value,
+      proto: (message) => void message.string(1, value),
+      json: { stringValue: value },
+    })),
+    fc.boolean().map((value): Said => ({
+      value,
+      proto: (message) => void message.bool(2, value),
+      json: { boolValue: value },
+    })),
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((value): Said => ({
+      value: whole(value),
+      proto: (message) => void message.int64(3, value),
+      json: { intValue: String(value) },
+    })),
+    fc.integer().map((value): Said => ({
+      value,
+      proto: (message) => void message.int64(3, value),
+      json: { intValue: value },
+    })),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value): Said => ({
+      value,
+      proto: (message) => void message.double(4, value),
+      json: { doubleValue: value },
+    })),
+    fc.uint8Array().map((value): Said => ({
+      value,
+      proto: (message) => void message.bytes(7, value),
+      json: { bytesValue: Buffer.from(value).toString('base64') },
+    })),
     fc.array(tie('value'), { maxLength: 3 }).map((values): Said => ({
       value: values.map(({ value }) => value),
       proto: (message) =>

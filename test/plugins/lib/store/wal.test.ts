@@ -17,9 +17,7 @@ import { folderOf, listener } from './folder.ts';
 
 const bytesOf = (text: string): Buffer => Buffer.from(text);
 
-async function contents(
-  folder: string,
-): Promise<{
+async function contents(folder: string): Promise<{
   readonly texts: string[];
   readonly replay: WalReplay;
   readonly damage: readonly string[];

@@ -189,9 +189,7 @@ export function openSides(
 }
 
 /** Two sessions over memory, on a clock of the test's own. */
-export function memorySides(
-  options: SidesOptions = {},
-): Sides & {
+export function memorySides(options: SidesOptions = {}): Sides & {
   pass: (ms: number) => void;
   wires: { manager: MemoryTransport; edge: MemoryTransport };
 } {

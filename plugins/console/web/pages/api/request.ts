@@ -46,7 +46,8 @@ export function planOf(operation: Operation, document: ApiDocument): Plan {
         );
   const example = (sent?.example ?? {}) as Readonly<Record<string, unknown>>;
   return {
-    ...{ type, fields },
+    type,
+    fields,
     parameters: operation.parameters.map((parameter) => ({
       parameter,
       field: {

@@ -80,13 +80,11 @@ const rowHeight = 34;
 const around = 78;
 
 const units: Readonly<Record<string, Unit>> = {
-  ...{
-    percent: 'percent',
-    bytes: 'bytes',
-    bytes_per_second: 'bytes-per-second',
-    seconds: 'seconds',
-    per_second: 'per-second',
-  },
+  percent: 'percent',
+  bytes: 'bytes',
+  bytes_per_second: 'bytes-per-second',
+  seconds: 'seconds',
+  per_second: 'per-second',
 };
 
 /** One panel of the grid of 24 columns; where it is narrow, they stand one below the other. */
