@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { messageOf } from '../core/sdk/index.ts';
 import { fingerprint } from './backup/manifest.ts';
 import { withProgress } from './cli/progress.ts';
-import { sizeOf } from './cli/size.ts';
+import { sizeOf } from 'svc/cli';
 import { assemble } from './packaging/assemble.ts';
 import { cargo } from './packaging/cargo.ts';
 import { signRelease } from './packaging/pack-signature.ts';

@@ -8,7 +8,7 @@ import { parseArgs, promisify } from 'node:util';
 
 import { messageOf } from '../core/sdk/index.ts';
 import { withProgress } from './cli/progress.ts';
-import { sizeOf } from './cli/size.ts';
+import { sizeOf } from 'svc/cli';
 import { debianPackage } from './packaging/debian.ts';
 import { version } from './product.ts';
 

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Call, Option } from './command.ts';
-import { Failure, usageFailure } from './failure.ts';
-import type { ApiClient } from './api-client.ts';
-import { printable } from './layout.ts';
-import type { Questions } from './questions.ts';
+import {
+  type Call,
+  type Option,
+  Failure,
+  usageFailure,
+  type ApiClient,
+  printable,
+  type Questions,
+} from 'svc/cli';
 
 /** An account as `GET /api/v1/users` lists it. */
 export interface User {

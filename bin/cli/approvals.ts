@@ -1,6 +1,4 @@
-import type { ApiClient } from './api-client.ts';
-import { Failure } from './failure.ts';
-import { printable } from './layout.ts';
+import { type ApiClient, Failure, printable } from 'svc/cli';
 
 /** A change that waits, as whoever signs must see it. */
 export interface Approval {

@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { messageOf } from '../../core/sdk/index.ts';
 import { type Manifest, partsOf } from '../backup/manifest.ts';
-import type { Call } from './command.ts';
-import { usageFailure } from './failure.ts';
-import { printable, table } from './layout.ts';
-import { sizeOf } from './size.ts';
+import { type Call, usageFailure, printable, table, sizeOf } from 'svc/cli';
 
 /** What is in a backup and what is not, a line a part: a restore is too late to learn it. */
 export function partsText(manifest: Manifest): string {

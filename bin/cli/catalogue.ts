@@ -1,7 +1,5 @@
 import { nearest } from '../../core/sdk/nearest.ts';
-import { suggestion, wordsOf } from './arguments.ts';
-import type { Command } from './command.ts';
-import { usageFailure } from './failure.ts';
+import { suggestion, wordsOf, type Command, usageFailure } from 'svc/cli';
 
 export interface Entry {
   readonly summary: string;

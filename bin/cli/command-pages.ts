@@ -1,7 +1,5 @@
-import { globalOptions } from './arguments.ts';
+import { globalOptions, type Command, exitCodes } from 'svc/cli';
 import type { Catalogue } from './catalogue.ts';
-import type { Command } from './command.ts';
-import { exitCodes } from './failure.ts';
 import { optionRows, usageOf } from './page.ts';
 
 /** Every command as one page of markdown. */

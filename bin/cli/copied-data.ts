@@ -5,8 +5,9 @@ import { dirname, join } from 'node:path';
 import { type Environment, type RunningCore, boot } from '../../core/boot/index.ts';
 import { createBackup } from '../backup/backup.ts';
 import { assertHasData, openDataFolder } from './data-folder.ts';
-import { clientOf, type ApiClient } from './api-client.ts';
-import { bootOptionsOver } from './small-svc.ts';
+import { connect } from '../connect.ts';
+import { type ApiClient } from 'svc/cli';
+import { bootOptionsOver } from '../serve/small-svc.ts';
 
 /**
  * Asks one plugin about a data folder that no svc serves: a svc with that plugin alone answers for a copy of the data,
@@ -28,7 +29,7 @@ export async function askCopy<R>(
     copyFiles(dataDir, copy, 'keys');
     copyFiles(dataDir, copy, join('plugins', plugin));
     core = await boot(await bootOptionsOver(copy, [plugin], environment));
-    return await ask(clientOf({ url: core.url, token: core.operatorToken }));
+    return await ask(connect({ url: core.url, token: core.operatorToken }));
   } finally {
     await core?.stop('the question is answered');
     rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,4 @@
-import { globalOptions } from './arguments.ts';
-import type { Command, Option, Result } from './command.ts';
-import { printable, table } from './layout.ts';
+import { globalOptions, type Command, type Option, type Result, printable, table } from 'svc/cli';
 
 /** The help page of one command. */
 export function pageOf(name: string, summary: string, command: Command): Result {

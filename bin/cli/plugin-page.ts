@@ -1,5 +1,4 @@
-import type { Branch } from './layout.ts';
-import type { Paint } from './paint.ts';
+import type { Branch, Paint } from 'svc/cli';
 
 /** A plugin as `GET /api/v1/plugins` lists it. */
 export interface PluginSummary {

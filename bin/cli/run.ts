@@ -1,8 +1,6 @@
-import { dataOf, wordsOf } from './arguments.ts';
+import { dataOf, wordsOf, type Call, execute, type ExitCode } from 'svc/cli';
+import { shellOf } from './shell.ts';
 import { builtIn, Catalogue, type Found } from './catalogue.ts';
-import type { Call } from './command.ts';
-import { execute } from './execute.ts';
-import type { ExitCode } from './failure.ts';
 
 /** Runs what was typed, prints what came of it, and resolves with the exit code. */
 export const run = (args: readonly string[], environment: Call['environment']): Promise<ExitCode> =>
@@ -12,6 +10,7 @@ export const run = (args: readonly string[], environment: Call['environment']): 
     return {
       name,
       command,
+      run: (call) => command.run(call, shellOf(call)),
       rest,
       page: async () => (await import('./page.ts')).pageOf(name, entry.summary, command),
     };

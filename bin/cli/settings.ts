@@ -1,6 +1,4 @@
-import { suggestion } from './arguments.ts';
-import { Failure } from './failure.ts';
-import type { ApiClient } from './api-client.ts';
+import { suggestion, Failure, type ApiClient } from 'svc/cli';
 
 /** A setting as `GET /api/v1/system-settings` lists it. */
 export interface Setting {

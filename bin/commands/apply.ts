@@ -1,8 +1,6 @@
 import { resolve } from 'node:path';
 
-import { clientOptions, openClient } from '../cli/client-options.ts';
-import type { Command } from '../cli/command.ts';
-import { printable } from '../cli/layout.ts';
+import { clientOptions, openClient, type Command, printable } from 'svc/cli';
 import { apply, type Change } from '../config-files/apply.ts';
 import { kindsOf } from '../config-files/kinds.ts';
 
@@ -13,13 +11,13 @@ export const command: Command = {
     'Brings svc in line with the files that "svc export" writes. What has no file is left alone: nothing is removed. Each change is in the audit trail.',
   example: 'svc apply ./svc-config --dry-run',
 
-  async run(call) {
+  async run(call, shell) {
     const dryRun = call.has('dry-run');
     const folder = resolve(call.operand(0));
     const { changes, warnings } = await apply({
       folder,
       kinds: await kindsOf(call.environment),
-      client: await openClient(call),
+      client: await openClient(call, shell),
       environment: call.environment,
       dryRun,
     });

@@ -1,6 +1,4 @@
-import type { Command } from '../cli/command.ts';
-import { clientOptions, openClient } from '../cli/client-options.ts';
-import { printable } from '../cli/layout.ts';
+import { type Command, clientOptions, openClient, printable } from 'svc/cli';
 
 interface Reply {
   readonly message: string;
@@ -26,8 +24,8 @@ export const command: Command = {
     'Needs a model: "svc llm doctor" says whether there is one. What it wants to change waits for "svc approval sign".',
   example: "svc ask 'why is db-3 swapping?'",
 
-  async run(call) {
-    const client = await openClient(call);
+  async run(call, shell) {
+    const client = await openClient(call, shell);
     const agent = call.value('agent');
     const session =
       call.value('session') ?? (await client.post<{ id: string }>('/api/v1/chat/sessions', {})).id;

@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import type { Call, Command } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
-import { printable } from '../cli/layout.ts';
+import { type Call, type Command, usageFailure, printable } from 'svc/cli';
 import type { Case } from '../rca-bench/case.ts';
 import { openrcaCases } from '../rca-bench/openrca.ts';
 import { petshopCases } from '../rca-bench/petshop.ts';

@@ -1,8 +1,5 @@
-import { globalOptions } from '../cli/arguments.ts';
+import { globalOptions, type Command, usageFailure, printable } from 'svc/cli';
 import type { Catalogue } from '../cli/catalogue.ts';
-import type { Command } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
-import { printable } from '../cli/layout.ts';
 import { offered } from '../cli/verbs/offered.ts';
 
 /** A command as its words, its options and what it does. */

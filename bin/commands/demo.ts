@@ -1,6 +1,4 @@
-import type { Command } from '../cli/command.ts';
-import { type ExitCode, usageFailure } from '../cli/failure.ts';
-import { printable } from '../cli/layout.ts';
+import { type Command, type ExitCode, usageFailure, printable } from 'svc/cli';
 import { sourceBundler } from '../bundler/sources.ts';
 import { Demo } from '../demo/demo.ts';
 import { currentProduct } from '../product.ts';

@@ -3,12 +3,18 @@ import { dirname, resolve } from 'node:path';
 
 import { ajvSchemas, bootSettings, type Environment, type Product } from '../../core/boot/index.ts';
 import { messageOf } from '../../core/sdk/index.ts';
-import { clientOf } from '../cli/api-client.ts';
-import type { Call, Command, Result } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
-import { printable, table } from '../cli/layout.ts';
-import type { Paint } from '../cli/paint.ts';
-import { type RunningSvc, runningSvc } from '../cli/running.ts';
+import { connect } from '../connect.ts';
+import {
+  type Call,
+  type Command,
+  type Result,
+  usageFailure,
+  printable,
+  table,
+  type Paint,
+  type RunningSvc,
+  runningSvc,
+} from 'svc/cli';
 import { areas } from '../doctor/areas.ts';
 import { certificate } from '../doctor/certificate.ts';
 import {
@@ -146,12 +152,12 @@ async function lookAtAll(
 }
 
 const probeOf = async (running: RunningSvc): Promise<string> =>
-  (await clientOf(running).post<{ probe: string }>('/api/v1/doctor/probes')).probe;
+  (await connect(running).post<{ probe: string }>('/api/v1/doctor/probes')).probe;
 
 type Values = (key: string) => string;
 
 async function valuesOf(running: RunningSvc): Promise<Values> {
-  const all = await clientOf(running).list<{
+  const all = await connect(running).list<{
     category: string;
     key: string;
     value: string | number | boolean;

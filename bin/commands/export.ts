@@ -1,9 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 
-import { clientOptions, openClient } from '../cli/client-options.ts';
-import type { Command } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
+import { clientOptions, openClient, type Command, usageFailure } from 'svc/cli';
 import { exportTo } from '../config-files/export.ts';
 import { kindsOf } from '../config-files/kinds.ts';
 import { currentProduct } from '../product.ts';
@@ -15,13 +13,13 @@ export const command: Command = {
     'One YAML file for each thing, fit for git. No secret is written: a file names the variable from which "svc apply" takes it. Files of things that are gone are removed.',
   example: 'svc export ./svc-config',
 
-  async run(call) {
+  async run(call, shell) {
     const folder = resolve(call.operand(0));
     await assertOthers(folder);
     const exported = await exportTo(
       folder,
       await kindsOf(call.environment),
-      await openClient(call),
+      await openClient(call, shell),
     );
     return {
       data: { folder, exported },

@@ -2,9 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
 import { messageOf } from '../../core/sdk/index.ts';
-import type { Call, Command } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
-import { printable } from '../cli/layout.ts';
+import { type Call, type Command, usageFailure, printable } from 'svc/cli';
 import { FakeModel } from '../fake-model/fake-model.ts';
 import { isMisbehaviour, type Misbehaviour, misbehaviours } from '../fake-model/misbehaviour.ts';
 import { type Rule, rulesOf } from '../fake-model/script.ts';

@@ -1,9 +1,14 @@
-import { globalOptions, suggestion } from '../cli/arguments.ts';
+import {
+  globalOptions,
+  suggestion,
+  type Command,
+  type Result,
+  exitCodes,
+  usageFailure,
+  printable,
+} from 'svc/cli';
 import type { Catalogue } from '../cli/catalogue.ts';
 import { commandPages } from '../cli/command-pages.ts';
-import type { Command, Result } from '../cli/command.ts';
-import { exitCodes, usageFailure } from '../cli/failure.ts';
-import { printable } from '../cli/layout.ts';
 import { indented, optionRows, pageOf } from '../cli/page.ts';
 import { offered } from '../cli/verbs/offered.ts';
 

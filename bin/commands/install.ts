@@ -4,8 +4,7 @@ import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { installation } from '../../core/boot/product.ts';
-import type { Call, Command } from '../cli/command.ts';
-import { Failure } from '../cli/failure.ts';
+import { type Call, type Command, Failure } from 'svc/cli';
 import { withProgress } from '../cli/progress.ts';
 import { backupUnitTexts, serviceName, unitText } from '../serve/unit.ts';
 import { closedPath } from '../service/closed-path.ts';

@@ -1,9 +1,11 @@
-import type { Call, Command } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
-import { checkedUrl, clientOptions } from '../cli/client-options.ts';
-import { clientOf, localSvc } from '../cli/api-client.ts';
-import { printable } from '../cli/layout.ts';
 import {
+  type Call,
+  type Command,
+  usageFailure,
+  checkedUrl,
+  clientOptions,
+  localSvc,
+  printable,
   checkedName,
   defaultProfile,
   findProfile,
@@ -12,8 +14,10 @@ import {
   profileOf,
   saveProfile,
   type SignedIn,
-} from '../cli/profiles.ts';
-import { openQuestions, type Questions } from '../cli/questions.ts';
+  openQuestions,
+  type Questions,
+  type Shell,
+} from 'svc/cli';
 
 export const command: Command = {
   operands: [],
@@ -35,14 +39,14 @@ export const command: Command = {
     'Asks for the password, or reads it from standard input. Other commands then speak as you, and "svc logout" ends that.',
   example: 'svc login --url https://svc.example.org --email ann@example.org',
 
-  async run(call) {
+  async run(call, shell) {
     const name = checkedName(call.value('profile') ?? defaultProfile);
     const saved = findProfile(name, call.environment);
-    const url = checkedUrl(await addressOf(call, saved), call);
+    const url = checkedUrl(await addressOf(call, saved, shell), call);
     const questions = openQuestions();
     const email = await emailOf(call, saved, questions);
     const password = await questions.askHidden(`Password of ${printable(email)}`);
-    const signedIn = await clientOf({ url }).post<SignedIn>('/api/v1/auth/login', {
+    const signedIn = await shell.connect({ url }).post<SignedIn>('/api/v1/auth/login', {
       email,
       password,
     });
@@ -59,11 +63,9 @@ export const command: Command = {
   },
 };
 
-async function addressOf(call: Call, saved: Profile | undefined): Promise<string> {
+async function addressOf(call: Call, saved: Profile | undefined, shell: Shell): Promise<string> {
   return (
-    call.value('url') ??
-    (call.has('data') ? undefined : saved?.url) ??
-    (await localSvc(call.environment)).url
+    call.value('url') ?? (call.has('data') ? undefined : saved?.url) ?? (await localSvc(shell)).url
   );
 }
 

@@ -1,15 +1,16 @@
-import type { Command } from '../cli/command.ts';
-import { asFailure, Failure } from '../cli/failure.ts';
-import { checkedUrl, clientOptions } from '../cli/client-options.ts';
-import { clientOf } from '../cli/api-client.ts';
-import { printable } from '../cli/layout.ts';
 import {
+  type Command,
+  asFailure,
+  Failure,
+  checkedUrl,
+  clientOptions,
+  printable,
   currentProfile,
   defaultProfile,
   findProfile,
   flagOf,
   removeProfile,
-} from '../cli/profiles.ts';
+} from 'svc/cli';
 
 export const command: Command = {
   operands: [],
@@ -21,7 +22,7 @@ export const command: Command = {
     'Ends the session in the running svc, too, and forgets it on this machine whether or not that succeeds.',
   example: 'svc logout',
 
-  async run(call) {
+  async run(call, shell) {
     const name = call.value('profile') ?? defaultProfile;
     const saved = findProfile(name, call.environment);
     if (!saved) {
@@ -51,8 +52,8 @@ export const command: Command = {
     };
 
     async function endSession(): Promise<undefined> {
-      const { access_token: token } = await currentProfile(name, call.environment);
-      await clientOf({ url, token }).post('/api/v1/auth/logout');
+      const { access_token: token } = await currentProfile(name, call.environment, shell.connect);
+      await shell.connect({ url, token }).post('/api/v1/auth/logout');
     }
   },
 };

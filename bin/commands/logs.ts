@@ -1,11 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { ApiClient } from '../cli/api-client.ts';
-import type { Command } from '../cli/command.ts';
-import { clientOptions, openClient } from '../cli/client-options.ts';
-import { usageFailure } from '../cli/failure.ts';
-import { printable } from '../cli/layout.ts';
-import { spanOf } from '../cli/span.ts';
+import {
+  type ApiClient,
+  type Command,
+  clientOptions,
+  openClient,
+  usageFailure,
+  printable,
+  spanOf,
+} from 'svc/cli';
 
 interface Streams {
   readonly data: {
@@ -41,14 +44,14 @@ export const command: Command = {
     'A selector such as {unit="nginx"} |= "error", or a word that lines must have; without one every line.',
   example: `svc logs '{unit="nginx"} |= "error"' -f`,
 
-  async run(call) {
+  async run(call, shell) {
     const count = Number(call.value('lines') ?? usualLines);
     if (!Number.isInteger(count) || count < 1 || count > mostLines) {
       throw usageFailure(`--lines must be a whole number from 1 to ${mostLines}`);
     }
     const query = queryOf(call.optionalOperand(0));
     const lastMs = spanOf('last', call.value('last') ?? '1h');
-    const client = await openClient(call);
+    const client = await openClient(call, shell);
     const now = BigInt(Date.now()) * 1_000_000n;
     const found = await linesOf(client, {
       query,

@@ -1,7 +1,4 @@
-import type { Command } from '../cli/command.ts';
-import { clientOptions, openClient } from '../cli/client-options.ts';
-import { printable, table } from '../cli/layout.ts';
-import { spanOf } from '../cli/span.ts';
+import { type Command, clientOptions, openClient, printable, table, spanOf } from 'svc/cli';
 import { shortNumber, sparkline } from '../cli/sparkline.ts';
 
 interface Matrix {
@@ -26,11 +23,11 @@ export const command: Command = {
     'One line for each series: its labels, its value now and its past. With --json the matrix itself.',
   example: "svc query 'sum by (instance) (rate(node_cpu_seconds_total[5m]))' --last 6h",
 
-  async run(call) {
+  async run(call, shell) {
     const lastMs = spanOf('last', call.value('last') ?? '1h');
     const end = Math.floor(Date.now() / 1_000);
     const step = Math.max(1, Math.round(lastMs / 1_000 / points));
-    const client = await openClient(call);
+    const client = await openClient(call, shell);
     const answer = await client.post<Matrix>('/api/v1/metricsdb/query_range', {
       query: call.operand(0),
       start: end - step * (points - 1),

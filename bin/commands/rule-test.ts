@@ -4,12 +4,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { parse } from 'yaml';
 
 import { messageOf } from '../../core/sdk/index.ts';
-import type { Command } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
-import { printable } from '../cli/layout.ts';
-import type { Paint } from '../cli/paint.ts';
-import { withProgress } from '../cli/progress.ts';
-import { askEmptySvc } from '../cli/small-svc.ts';
+import { type Command, usageFailure, printable, type Paint } from 'svc/cli';
 import { filesLike } from '../cli/wildcards.ts';
 
 interface Failure {
@@ -51,12 +46,12 @@ export const command: Command = {
     "Runs rule unit tests in Prometheus' own format: alerts and values that are expected of the rule files it names, over the series it holds. Series may hold native histograms, {{…}}, which the metrics store itself does not keep. No svc needs to run, and nothing is kept. Exit code 1 when something is not as expected.",
   example: 'svc rule test alerts_test.yaml',
 
-  async run(call) {
+  async run(call, shell) {
     const path = resolve(call.operand(0));
     const content = textOf(path);
     const files = ruleFiles(content, path);
-    const report = await withProgress('Running rule tests', () =>
-      askEmptySvc(plugins, (client) =>
+    const report = await shell.progress('Running rule tests', () =>
+      shell.askEmpty(plugins, (client) =>
         client.post<Report>(
           '/api/v1/alert-rules/test',
           { content, files, strict: !call.has('ignore-unknown-fields') },

@@ -1,10 +1,9 @@
 import type { BootOptions, Environment, RunningCore } from '../../core/boot/index.ts';
-import { clientOf } from '../cli/api-client.ts';
+import { connect } from '../connect.ts';
+import { type Command, type ExitCode } from 'svc/cli';
 import { serve } from '../serve/serve.ts';
 import { AutomaticBackups } from '../backup/automatic-backups.ts';
 import { finishRestore } from '../backup/swap.ts';
-import type { Command } from '../cli/command.ts';
-import type { ExitCode } from '../cli/failure.ts';
 import { withCredentials } from '../service/from-systemd.ts';
 import { currentProduct } from '../product.ts';
 import { TrialStart } from '../update/trial-start.ts';
@@ -54,7 +53,7 @@ function followFiles(
     return;
   }
   const log = logs.logger('config-files');
-  const client = () => clientOf({ url, token: operatorToken });
+  const client = () => connect({ url, token: operatorToken });
   const say = (line: string, isTrouble: boolean): void =>
     isTrouble
       ? log.warn({ event: 'config.not_applied' }, line)

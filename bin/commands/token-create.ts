@@ -1,10 +1,15 @@
 import { whoAsks } from '../cli/accounts.ts';
 import { timestamp } from '../../core/sdk/index.ts';
-import type { Call, Command } from '../cli/command.ts';
-import { Failure, usageFailure } from '../cli/failure.ts';
-import { clientOptions, openClient } from '../cli/client-options.ts';
-import type { ApiClient } from '../cli/api-client.ts';
-import { printable } from '../cli/layout.ts';
+import {
+  type Call,
+  type Command,
+  Failure,
+  usageFailure,
+  clientOptions,
+  openClient,
+  type ApiClient,
+  printable,
+} from 'svc/cli';
 
 /** An API token as the answer to its making shows it, this once. */
 interface NewToken {
@@ -36,10 +41,10 @@ export const command: Command = {
   about: 'It acts for you, and is shown this once.',
   example: 'svc token create backup-job --actions read:edge,edge:create --days 30',
 
-  async run(call) {
+  async run(call, shell) {
     const expiresAt = timestamp(Date.now() + daysOf(call.value('days')) * dayMs);
     const actions = (call.value('actions') ?? 'read:*').split(',').map((action) => action.trim());
-    const client = await openClient(call);
+    const client = await openClient(call, shell);
     await assertPerson(client, call);
     const made = await client.post<NewToken>('/api/v1/tokens', {
       name: call.operand(0),

@@ -1,7 +1,13 @@
-import type { Command } from '../cli/command.ts';
-import { clientOptions, openClient } from '../cli/client-options.ts';
-import { type Branch, printable, table, tree } from '../cli/layout.ts';
-import { spanOf } from '../cli/span.ts';
+import {
+  type Command,
+  clientOptions,
+  openClient,
+  type Branch,
+  printable,
+  table,
+  tree,
+  spanOf,
+} from 'svc/cli';
 
 interface Attribute {
   readonly key: string;
@@ -47,9 +53,9 @@ export const command: Command = {
   about: 'A trace id shows that trace; a TraceQL query, or nothing, finds the newest ones.',
   example: `svc trace '{ status = error && duration > 1s }'`,
 
-  async run(call) {
+  async run(call, shell) {
     const asked = call.optionalOperand(0) ?? '{}';
-    const client = await openClient(call);
+    const client = await openClient(call, shell);
     if (/^[0-9a-f]{8,32}$/i.test(asked)) {
       const trace = await client.get<Trace>(`/api/v1/traces/${asked}`);
       return { data: trace, text: () => drawn(trace) };

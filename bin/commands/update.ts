@@ -5,9 +5,8 @@ import { isSea } from 'node:sea';
 import { compare } from 'semver';
 
 import { SvcError } from '../../core/sdk/index.ts';
-import type { Call, Command, Result } from '../cli/command.ts';
+import { type Call, type Command, type Result, Failure, usageFailure } from 'svc/cli';
 import { openDataFolder } from '../cli/data-folder.ts';
-import { Failure, usageFailure } from '../cli/failure.ts';
 import { withProgress } from '../cli/progress.ts';
 import { fetchVersion } from '../update/fetch.ts';
 import { besides, readPreviousCard, readRecord, removeRecord } from '../update/record.ts';

@@ -1,6 +1,6 @@
 import { isSea } from 'node:sea';
 
-import type { Command } from '../cli/command.ts';
+import type { Command } from 'svc/cli';
 import { version } from '../product.ts';
 import { builtInKey } from '../update/release-key.ts';
 

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Environment } from '../../core/boot/index.ts';
-import type { ApiClient } from '../cli/api-client.ts';
-import { asFailure, Failure } from '../cli/failure.ts';
+import { type ApiClient, asFailure, Failure } from 'svc/cli';
 import { type ConfigFile, readFiles, refusal, strangersIn } from './files.ts';
 import {
   filled,

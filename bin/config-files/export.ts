@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 
-import type { ApiClient } from '../cli/api-client.ts';
+import type { ApiClient } from 'svc/cli';
 import { filled, type Kind, listed, secretsOf, type Thing, variableOf } from './kinds.ts';
 
 export interface Exported {

@@ -13,7 +13,7 @@ import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 
 import { messageOf } from '../../core/sdk/index.ts';
-import { Failure } from '../cli/failure.ts';
+import { Failure } from 'svc/cli';
 import { filled, type Kind, type Thing } from './kinds.ts';
 
 /** A thing as a file has it. */

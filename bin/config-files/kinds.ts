@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Environment } from '../../core/boot/index.ts';
 import { pluginSources } from '../../core/boot/product.ts';
 import { discover } from '../../core/host/index.ts';
-import type { ApiClient } from '../cli/api-client.ts';
+import type { ApiClient } from 'svc/cli';
 import { currentProduct } from '../product.ts';
 
 /** The part of `contributes` in `plugin.json` by which an area says how its things are written to files, and read back. */

@@ -1,8 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
 import { problemsOf } from '../../core/http/routes/problems.ts';
-import type { ApiClient } from '../cli/api-client.ts';
-import { asFailure } from '../cli/failure.ts';
+import { type ApiClient, asFailure } from 'svc/cli';
 import { type ConfigFile, refusal } from './files.ts';
 import { type Kind, type Request, requestOf, type Thing } from './kinds.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { messageOf, timestamp } from '../../core/sdk/index.ts';
 import { writeDurably } from '../../core/storage/index.ts';
 import type { Environment } from '../../core/boot/index.ts';
-import type { ApiClient } from '../cli/api-client.ts';
+import type { ApiClient } from 'svc/cli';
 import { apply, type Change } from './apply.ts';
 import { kindsOf } from './kinds.ts';
 

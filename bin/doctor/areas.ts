@@ -1,6 +1,5 @@
-import { clientOf } from '../cli/api-client.ts';
-import { Failure } from '../cli/failure.ts';
-import type { RunningSvc } from '../cli/running.ts';
+import { connect } from '../connect.ts';
+import { Failure, type RunningSvc } from 'svc/cli';
 import { type Examination, type Finding, notTried } from './finding.ts';
 
 const thoroughMs = 310_000;
@@ -12,7 +11,7 @@ export const areas =
     if (running === undefined) {
       return notTried(subject, 'svc is not running');
     }
-    const looked = await clientOf(running)
+    const looked = await connect(running)
       .get<{ items: readonly Finding[] }>(`/api/v1/doctor?thorough=${thorough}`, thoroughMs)
       .catch((error: unknown) => {
         if (error instanceof Failure && error.code === 'not_found') {

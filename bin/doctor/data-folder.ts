@@ -17,10 +17,9 @@ import { join } from 'node:path';
 import type { Environment } from '../../core/boot/index.ts';
 import { timestamp } from '../../core/sdk/index.ts';
 import { markFile, readMark } from '../update/record.ts';
-import type { RunningSvc } from '../cli/running.ts';
+import type { RunningSvc } from 'svc/cli';
 import { readApplied } from '../config-files/watched-folder.ts';
-import { databaseName } from '../../core/storage/index.ts';
-import { connect, keyFile, readKeys, sqliteCode } from '../../core/storage/index.ts';
+import { databaseName, connect, keyFile, readKeys, sqliteCode } from '../../core/storage/index.ts';
 import { type Examination, fail, ok, warn } from './finding.ts';
 
 export const rights =

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { messageOf } from '../../core/sdk/index.ts';
 import { answerOf } from './asked.ts';
-import type { RunningSvc } from '../cli/running.ts';
+import type { RunningSvc } from 'svc/cli';
 import { type Examination, fail, ok, warn } from './finding.ts';
 
 const listenState = '0A';

@@ -13,8 +13,7 @@ import { join } from 'node:path';
 
 import { timestamp } from '../../core/sdk/index.ts';
 import { assertSqlite, connect, databaseName, sqliteVersion } from '../../core/storage/index.ts';
-import type { RunningSvc } from '../cli/running.ts';
-import { sizeOf } from '../cli/size.ts';
+import { type RunningSvc, sizeOf } from 'svc/cli';
 import { type Examination, fail, ok, warn } from './finding.ts';
 
 const oldestNode = [20, 19] as const;

@@ -1,5 +1,5 @@
-import type { RunningSvc } from '../cli/running.ts';
-import { clientOf } from '../cli/api-client.ts';
+import { connect } from '../connect.ts';
+import { type RunningSvc } from 'svc/cli';
 import type { PluginSummary } from '../cli/plugin-page.ts';
 import { type Examination, fail, notTried, ok, warn } from './finding.ts';
 
@@ -12,7 +12,7 @@ export const plugins =
     if (!running) {
       return notTried(subject, 'svc is not running');
     }
-    const client = clientOf(running);
+    const client = connect(running);
     const all = await client.list<PluginSummary>('/api/v1/plugins');
     const troubled = all.filter(({ state }) => !calm.has(state));
     if (troubled.length === 0) {

@@ -1,5 +1,4 @@
-import type { Call } from '../cli/command.ts';
-import { usageFailure } from '../cli/failure.ts';
+import { type Call, usageFailure } from 'svc/cli';
 
 /** How a fleet is simulated. */
 export interface SimOptions {

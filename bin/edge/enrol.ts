@@ -9,7 +9,7 @@ import { TLSSocket } from 'node:tls';
 import { belowManager, openMachineIdentity, spkiPin, through } from 'svc/tunnel';
 import { messageOf } from '../../core/sdk/index.ts';
 import { writeDurably } from '../../core/storage/index.ts';
-import { Failure, unreachable } from '../cli/failure.ts';
+import { Failure, unreachable } from 'svc/cli';
 import { version } from '../product.ts';
 
 export interface Enrolment {

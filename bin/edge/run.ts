@@ -1,6 +1,4 @@
-import { execute } from '../cli/execute.ts';
-import { usageFailure } from '../cli/failure.ts';
-import type { Call } from '../cli/command.ts';
+import { execute, usageFailure, type Call } from 'svc/cli';
 import { command } from '../commands/edge/run.ts';
 
 /** The one command of the small program; the launcher asks the large one for help. */
@@ -11,6 +9,7 @@ export const runEdge = (
   execute(args, environment, async () => ({
     name: 'edge',
     command,
+    run: (call) => command.run(call),
     rest: args.filter((_, index) => index !== args.indexOf('edge')),
     page: async () => {
       throw usageFailure('"svc help edge" shows the page of this command');

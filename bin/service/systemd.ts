@@ -12,7 +12,7 @@ import {
 import { join, resolve } from 'node:path';
 
 import { messageOf } from '../../core/sdk/index.ts';
-import { Failure } from '../cli/failure.ts';
+import { Failure } from 'svc/cli';
 
 const toolMs = 60_000;
 const unitFolder = '/etc/systemd/system';

@@ -7,7 +7,7 @@ import { discover } from '../../core/host/index.ts';
 import { databaseName, onlyAdds } from '../../core/storage/index.ts';
 import { createBackup } from '../backup/backup.ts';
 import { openDataFolder } from '../cli/data-folder.ts';
-import { bootOptionsOver } from '../cli/small-svc.ts';
+import { bootOptionsOver } from '../serve/small-svc.ts';
 import { migrationsSince } from './trial.ts';
 
 export interface Rehearsed {

@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { SvcError } from '../../core/sdk/index.ts';
 import { syncPath, writeDurably } from '../../core/storage/index.ts';
-import { clientOf } from '../cli/api-client.ts';
+import { connect } from '../connect.ts';
+import { runningSvc } from 'svc/cli';
 import type { PluginSummary } from '../cli/plugin-page.ts';
-import { runningSvc } from '../cli/running.ts';
 import { answerAsOwner, runAsOwner } from './owner.ts';
 import {
   besides,
@@ -232,7 +232,7 @@ async function plugins(dataDir: string): Promise<readonly PluginSummary[]> {
   const running = runningSvc(dataDir);
   return running === undefined
     ? []
-    : await clientOf(running)
+    : await connect(running)
         .list<PluginSummary>('/api/v1/plugins')
         .catch(() => []);
 }

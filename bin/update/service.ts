@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
 
 import { SvcError } from '../../core/sdk/index.ts';
-import { runningSvc } from '../cli/running.ts';
+import { runningSvc } from 'svc/cli';
 
 const unitFolders = ['/etc/systemd/system', '/lib/systemd/system', '/usr/lib/systemd/system'];
 const toolMs = 120_000;

@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 
-import { findProfile } from '../../bin/cli/profiles.ts';
-import { openQuestions } from '../../bin/cli/questions.ts';
+import { findProfile, openQuestions } from 'svc/cli';
 import { type CallOptions, type Outcome, scratch, type Serving, serving, svc } from './launcher.ts';
 
 const ann = { email: 'ann@example.org', password: 'correct horse battery' };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { printable, table, tree } from '../../bin/cli/layout.ts';
-import { sizeOf } from '../../bin/cli/size.ts';
+import { printable, table, tree, sizeOf } from 'svc/cli';
 
 test('columns line up whatever their colours, and no line ends in blanks', () => {
   assert.equal(

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { shortNumber, sparkline } from '../../bin/cli/sparkline.ts';
-import { spanOf } from '../../bin/cli/span.ts';
+import { spanOf } from 'svc/cli';
 import { serving, svc } from './launcher.ts';
 
 test('a past is drawn as a line, and numbers are as short as people write them', () => {

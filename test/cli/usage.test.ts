@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { offered } from '../../bin/cli/verbs/offered.ts';
-import { paintFor } from '../../bin/cli/paint.ts';
+import { paintFor } from 'svc/cli';
 import { projectRoot, scratch, svc } from './launcher.ts';
 
 const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
-import { paintFor } from '../../bin/cli/paint.ts';
+import { paintFor } from 'svc/cli';
 import { commandOf } from '../../bin/cli/verbs/command.ts';
 import { offered } from '../../bin/cli/verbs/offered.ts';
 import { shown } from '../../bin/cli/verbs/show.ts';

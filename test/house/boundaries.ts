@@ -25,6 +25,7 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   tunnel: ['flow'],
   'edge-protocol': [],
   output: [],
+  cli: [],
   connection: [],
   im: [],
   'markdown-file': [],

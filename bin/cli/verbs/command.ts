@@ -1,6 +1,4 @@
-import type { Command } from '../command.ts';
-import { clientOptions, openClient } from '../client-options.ts';
-import { withProgress } from '../progress.ts';
+import { type Command, clientOptions, openClient } from 'svc/cli';
 import { questionOf } from './question.ts';
 import { givenTo, numbered, send } from './request.ts';
 import { shown } from './show.ts';
@@ -14,16 +12,16 @@ export function commandOf(verb: Verb, words: string): Command {
     options: { ...options, ...clientOptions },
     about,
     example,
-    async run(call) {
+    async run(call, shell) {
       const typed = givenTo(verb, call);
-      const client = await openClient(call);
+      const client = await openClient(call, shell);
       const given = await numbered(verb, typed, client);
       const ask = () => send(verb, given, client);
       let answer: Readonly<Record<string, unknown>>;
       try {
         answer = (await (progress === undefined
           ? ask()
-          : withProgress(progress, ask))) as typeof answer;
+          : shell.progress(progress, ask))) as typeof answer;
       } catch (error) {
         const question = questionOf(error, words, verb, call);
         if (question === undefined) {

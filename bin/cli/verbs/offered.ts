@@ -5,7 +5,7 @@ import { pluginSources } from '../../../core/boot/product.ts';
 import { discover, type PluginFolder } from '../../../core/host/index.ts';
 import { currentProduct } from '../../product.ts';
 import { builtIn, Catalogue, type Entry, verbPoint } from '../catalogue.ts';
-import type { Command } from '../command.ts';
+import type { Command } from 'svc/cli';
 
 /** Every command of this svc: its own, those of areas that are there, and what plugins bring as data. No svc is asked. */
 export async function offered(environment: Environment): Promise<Catalogue> {

@@ -1,9 +1,12 @@
-import { globalOptions } from '../arguments.ts';
-import { clientOptions } from '../client-options.ts';
-import type { Call, Result } from '../command.ts';
-import { Failure } from '../failure.ts';
-import { printable } from '../layout.ts';
-import type { Paint } from '../paint.ts';
+import {
+  globalOptions,
+  clientOptions,
+  type Call,
+  type Result,
+  Failure,
+  printable,
+  type Paint,
+} from 'svc/cli';
 import type { Verb } from './verb.ts';
 
 interface Detail {

@@ -1,6 +1,4 @@
-import type { Call } from '../command.ts';
-import { usageFailure } from '../failure.ts';
-import type { ApiClient } from '../api-client.ts';
+import { type Call, usageFailure, type ApiClient } from 'svc/cli';
 import { namesIn, type Typed, type Verb } from './verb.ts';
 
 type Value = string | number | boolean | readonly string[];

@@ -1,7 +1,5 @@
-import { printable, printableLines, table } from '../layout.ts';
-import type { Paint } from '../paint.ts';
+import { printable, printableLines, table, type Paint, sizeOf } from 'svc/cli';
 import { milliseconds } from '../plugin-page.ts';
-import { sizeOf } from '../size.ts';
 import type { Field, Format, Piece, Verb } from './verb.ts';
 
 type Document = Readonly<Record<string, unknown>>;

@@ -1,6 +1,5 @@
 import { approvalPath, waiting } from '../../cli/approvals.ts';
-import type { Command } from '../../cli/command.ts';
-import { clientOptions, openClient } from '../../cli/client-options.ts';
+import { type Command, clientOptions, openClient } from 'svc/cli';
 
 export const command: Command = {
   operands: ['<approval>', '<reason>'],
@@ -8,8 +7,8 @@ export const command: Command = {
   about: 'It will not run. The agent that asked for it is told the reason.',
   example: "svc approval deny 01a20a37-4cfa-7f32-99a8-ccbe072cf8e5 'not before the backup'",
 
-  async run(call) {
-    const client = await openClient(call);
+  async run(call, shell) {
+    const client = await openClient(call, shell);
     const approval = await waiting(client, call.operand(0));
     const denied = await client.post<{ status: string }>(`${approvalPath(approval.id)}/deny`, {
       args_sha256: approval.args_sha256,

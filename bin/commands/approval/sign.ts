@@ -1,8 +1,5 @@
 import { approvalPath, describe, waiting } from '../../cli/approvals.ts';
-import type { Command } from '../../cli/command.ts';
-import { clientOptions, openClient } from '../../cli/client-options.ts';
-import { usageFailure } from '../../cli/failure.ts';
-import { openQuestions } from '../../cli/questions.ts';
+import { type Command, clientOptions, openClient, usageFailure, openQuestions } from 'svc/cli';
 
 export const command: Command = {
   operands: ['<approval>'],
@@ -16,8 +13,8 @@ export const command: Command = {
     'Shows what will run, word for word, and signs exactly that: changed arguments need another signature. You sign as the person who is signed in.',
   example: 'svc approval sign 01a20a37-4cfa-7f32-99a8-ccbe072cf8e5',
 
-  async run(call) {
-    const client = await openClient(call);
+  async run(call, shell) {
+    const client = await openClient(call, shell);
     const approval = await waiting(client, call.operand(0));
     const hash = call.value('sha256');
     if (hash !== undefined && hash !== approval.args_sha256) {

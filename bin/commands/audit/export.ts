@@ -4,9 +4,7 @@ import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import type { Call, Command } from '../../cli/command.ts';
-import { clientOptions, openClient } from '../../cli/client-options.ts';
-import { withProgress } from '../../cli/progress.ts';
+import { type Call, type Command, clientOptions, openClient } from 'svc/cli';
 
 const filters = {
   actor: { value: 'who', about: 'an e-mail address, a user id, or kind:id such as token:7' },
@@ -36,8 +34,8 @@ export const command: Command = {
   example:
     "svc audit export --format csv --out audit.csv --action 'edge:*' --from 2026-11-01T00:00:00Z",
 
-  async run(call) {
-    const client = await openClient(call);
+  async run(call, shell) {
+    const client = await openClient(call, shell);
     const path = `/api/v1/admin/audit-logs/export?${queryOf(call).toString()}`;
     const out = call.value('out');
     if (out === undefined) {
@@ -45,7 +43,7 @@ export const command: Command = {
       return { data: undefined, text: () => '' };
     }
     const file = resolve(out);
-    await withProgress('Exporting the audit trail', async () =>
+    await shell.progress('Exporting the audit trail', async () =>
       save(await client.download(path), file),
     );
     return { data: { file }, text: () => file };

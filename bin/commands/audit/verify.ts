@@ -1,10 +1,12 @@
-import type { Command } from '../../cli/command.ts';
-import { askCopy } from '../../cli/copied-data.ts';
-import { clientOptions, isIdleFolder, openClient } from '../../cli/client-options.ts';
-import type { ApiClient } from '../../cli/api-client.ts';
-import { printable } from '../../cli/layout.ts';
-import type { Paint } from '../../cli/paint.ts';
-import { withProgress } from '../../cli/progress.ts';
+import {
+  type Command,
+  clientOptions,
+  isIdleFolder,
+  openClient,
+  type ApiClient,
+  printable,
+  type Paint,
+} from 'svc/cli';
 
 interface Verdict {
   readonly ok: boolean;
@@ -25,13 +27,13 @@ export const command: Command = {
     'Follows the chain from its first row to its last and holds it against every signed checkpoint, of a data folder that no svc serves on a copy. Exit code 1 when a row is not as it was written.',
   example: 'svc audit verify',
 
-  async run(call) {
+  async run(call, shell) {
     const ask = (client: ApiClient): Promise<Verdict> =>
       client.get<Verdict>('/api/v1/admin/audit-logs/verify', withinMs);
-    const verdict = await withProgress('Verifying the audit trail', async () =>
-      (await isIdleFolder(call))
-        ? await askCopy('audit', call.environment, ask)
-        : await ask(await openClient(call)),
+    const verdict = await shell.progress('Verifying the audit trail', async () =>
+      (await isIdleFolder(call, shell))
+        ? await shell.askCopy('audit', ask)
+        : await ask(await openClient(call, shell)),
     );
     return { data: verdict, text: (paint) => page(verdict, paint), code: verdict.ok ? 0 : 1 };
   },

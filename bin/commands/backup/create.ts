@@ -5,12 +5,9 @@ import { timestamp } from '../../../core/sdk/index.ts';
 import { createBackup } from '../../backup/backup.ts';
 import { partsOf } from '../../backup/manifest.ts';
 import { partsText, passphraseOf } from '../../cli/backup-text.ts';
-import type { Call, Command } from '../../cli/command.ts';
+import { type Call, type Command, usageFailure, printable, sizeOf } from 'svc/cli';
 import { assertHasData, openDataFolder } from '../../cli/data-folder.ts';
-import { usageFailure } from '../../cli/failure.ts';
-import { printable } from '../../cli/layout.ts';
 import { withProgress } from '../../cli/progress.ts';
-import { sizeOf } from '../../cli/size.ts';
 
 const keyApart =
   'Next: keep a copy of the secret key in another place than this backup, or make the backup with --with-key; without the key no secret in it can be opened.';

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 
 import { messageOf } from '../../../core/sdk/index.ts';
 import { readManifest } from '../../backup/manifest.ts';
-import type { Command } from '../../cli/command.ts';
+import { type Command, printable, table, sizeOf } from 'svc/cli';
 import { openDataFolder } from '../../cli/data-folder.ts';
-import { printable, table } from '../../cli/layout.ts';
-import { sizeOf } from '../../cli/size.ts';
 
 export const command: Command = {
   operands: [],

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { partsOf } from '../../backup/manifest.ts';
 import { restoreBackup } from '../../backup/restore.ts';
 import { partsText, passphraseOf } from '../../cli/backup-text.ts';
-import type { Command } from '../../cli/command.ts';
+import type { Command } from 'svc/cli';
 import { openDataFolder } from '../../cli/data-folder.ts';
 import { withProgress } from '../../cli/progress.ts';
 

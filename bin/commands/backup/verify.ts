@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { verifyBackup } from '../../backup/backup.ts';
 import { partsOf } from '../../backup/manifest.ts';
 import { partsText } from '../../cli/backup-text.ts';
-import type { Command } from '../../cli/command.ts';
+import type { Command } from 'svc/cli';
 import { withProgress } from '../../cli/progress.ts';
 import { currentProduct } from '../../product.ts';
 

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { messageOf } from '../../../core/sdk/index.ts';
-import type { Call, Command } from '../../cli/command.ts';
-import { usageFailure } from '../../cli/failure.ts';
-import { printable } from '../../cli/layout.ts';
+import { type Call, type Command, usageFailure, printable } from 'svc/cli';
 import { edgeEnvironment } from '../../edge/data-dir.ts';
 import { enrol } from '../../edge/enrol.ts';
 import { proxyFor, proxyUrl } from 'svc/tunnel';

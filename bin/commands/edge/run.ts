@@ -1,11 +1,9 @@
 import { serveEdge, testEdge } from '../../edge/index.ts';
 import { edgeEnvironment } from '../../edge/data-dir.ts';
-import type { Command } from '../../cli/command.ts';
-import type { ExitCode } from '../../cli/failure.ts';
-import { printable } from '../../cli/layout.ts';
+import { type Call, type Command, type ExitCode, printable } from 'svc/cli';
 import { currentProduct } from '../../product.ts';
 
-export const command: Command = {
+export const command = {
   operands: [],
   options: {
     'self-test': {
@@ -17,7 +15,7 @@ export const command: Command = {
     'The agent of one host: "svc edge install" enrols it first. SIGTERM ends it in order. With --json every log line is JSON.',
   example: 'svc edge --data /var/lib/svc-edge',
 
-  async run({ environment, json, has }) {
+  async run({ environment, json, has }: Call) {
     const own = edgeEnvironment(environment);
     const product = await currentProduct();
     if (has('self-test')) {
@@ -31,4 +29,4 @@ export const command: Command = {
     const code = await serveEdge(product, json ? { ...own, SVC_LOG_FORMAT: 'json' } : own);
     return { data: undefined, text: () => '', code: code as ExitCode };
   },
-};
+} satisfies Command;

@@ -1,7 +1,5 @@
 import { ajvSchemas, bootSettings } from '../../../core/boot/index.ts';
-import type { Command } from '../../cli/command.ts';
-import { Failure } from '../../cli/failure.ts';
-import { printable } from '../../cli/layout.ts';
+import { type Command, Failure, printable } from 'svc/cli';
 import { startFleet } from '../../edge-sim/fleet.ts';
 import { simOptions } from '../../edge-sim/options.ts';
 import { progressLine, summary } from '../../edge-sim/report.ts';

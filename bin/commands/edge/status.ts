@@ -1,7 +1,5 @@
 import { askEdge } from '../../edge/index.ts';
-import type { Command } from '../../cli/command.ts';
-import { unreachable } from '../../cli/failure.ts';
-import { printable, table } from '../../cli/layout.ts';
+import { type Command, unreachable, printable, table } from 'svc/cli';
 import { painted } from '../../cli/plugin-page.ts';
 import { edgeEnvironment } from '../../edge/data-dir.ts';
 

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 
-import type { Command } from '../../cli/command.ts';
-import { Failure } from '../../cli/failure.ts';
+import { type Command, Failure } from 'svc/cli';
 import { edgeEnvironment } from '../../edge/data-dir.ts';
 import { serviceName } from '../../edge/unit.ts';
 import { uninstallService, whyNoService } from '../../service/systemd.ts';

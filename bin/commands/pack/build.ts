@@ -4,7 +4,7 @@ import { isSea } from 'node:sea';
 
 import { folderOnDisk } from '../../../core/host/index.ts';
 import { SvcError } from '../../../core/sdk/index.ts';
-import type { Command } from '../../cli/command.ts';
+import type { Command } from 'svc/cli';
 import { withProgress } from '../../cli/progress.ts';
 import { archivedPack, packArchive } from '../../packaging/pack-archive.ts';
 import { prebuild } from '../../packaging/prebuilt-plugin.ts';

@@ -1,4 +1,4 @@
-import type { Command } from '../../cli/command.ts';
+import type { Command } from 'svc/cli';
 import { command as checkPlugin } from '../plugin/check.ts';
 
 export const command: Command = {

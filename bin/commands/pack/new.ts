@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-import type { Call, Command } from '../../cli/command.ts';
+import type { Call, Command } from 'svc/cli';
 import { command as newPlugin } from '../plugin/new.ts';
 
 const persona = (id: string): string => `---
@@ -29,14 +29,14 @@ export const command: Command = {
     'A pack with one route, one persona and one guide for agents, and a test that passes. It must lie outside of plugins/ of svc.',
   example: 'svc pack new greeter --dir ~/packs',
 
-  async run(call) {
+  async run(call, shell) {
     const id = call.operand(0);
     const parent = resolve(call.value('dir') ?? '.');
     const inParent: Call = {
       ...bound(call),
       value: (option) => (option === 'dir' ? parent : call.value(option)),
     };
-    const made = await newPlugin.run(inParent);
+    const made = await newPlugin.run(inParent, shell);
     const folder = join(parent, id);
     const files = {
       [`agents/${id}-clerk.md`]: persona(id),

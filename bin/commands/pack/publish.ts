@@ -9,7 +9,7 @@ import {
 import { basename, join, resolve } from 'node:path';
 
 import { SvcError } from '../../../core/sdk/index.ts';
-import type { Command } from '../../cli/command.ts';
+import type { Command } from 'svc/cli';
 import { archivedPack } from '../../packaging/pack-archive.ts';
 
 interface Version {

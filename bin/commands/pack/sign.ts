@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import type { Command } from '../../cli/command.ts';
+import type { Command } from 'svc/cli';
 import { archivedPack } from '../../packaging/pack-archive.ts';
 import { signPack } from '../../packaging/pack-signature.ts';
 

@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import type { Command } from '../../cli/command.ts';
-import { usageFailure } from '../../cli/failure.ts';
+import { type Command, usageFailure } from 'svc/cli';
 
 export const command: Command = {
   operands: ['<folder>'],

@@ -3,10 +3,8 @@ import { isSea } from 'node:sea';
 
 import { folderOnDisk } from '../../../core/host/index.ts';
 import { type PluginManifest, SvcError } from '../../../core/sdk/index.ts';
-import type { Command } from '../../cli/command.ts';
-import { table } from '../../cli/layout.ts';
+import { type Command, table, sizeOf } from 'svc/cli';
 import { withProgress } from '../../cli/progress.ts';
-import { sizeOf } from '../../cli/size.ts';
 import { placementOf } from '../../packaging/placement.ts';
 import { placeFolder } from '../../packaging/place-folder.ts';
 import { prebuild, sha256 } from '../../packaging/prebuilt-plugin.ts';

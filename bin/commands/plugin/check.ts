@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import type { Command } from '../../cli/command.ts';
-import { usageFailure } from '../../cli/failure.ts';
-import { printable } from '../../cli/layout.ts';
+import { type Command, usageFailure, printable } from 'svc/cli';
 import { examine } from '../../packaging/examine-plugin.ts';
 
 export const command: Command = {

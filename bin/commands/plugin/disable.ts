@@ -1,5 +1,4 @@
-import type { Command } from '../../cli/command.ts';
-import { clientOptions, openClient } from '../../cli/client-options.ts';
+import { type Command, clientOptions, openClient } from 'svc/cli';
 import { type PluginDetail, pluginPath } from '../../cli/plugin-page.ts';
 
 export const command: Command = {
@@ -11,8 +10,8 @@ export const command: Command = {
   about: 'It stays out of service over restarts, until "svc plugin enable".',
   example: 'svc plugin disable version --cascade',
 
-  async run(call) {
-    const client = await openClient(call);
+  async run(call, shell) {
+    const client = await openClient(call, shell);
     const path = pluginPath(call.operand(0));
     const { dependents } = await client.get<PluginDetail>(path);
     const plugin = await client.post<PluginDetail>(

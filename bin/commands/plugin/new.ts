@@ -6,8 +6,7 @@ import { pluginSources, type Product } from '../../../core/boot/index.ts';
 import { discover } from '../../../core/host/index.ts';
 import { readManifest } from '../../bundler/read-manifest.ts';
 import { SvcError } from '../../../core/sdk/index.ts';
-import type { Command } from '../../cli/command.ts';
-import { usageFailure } from '../../cli/failure.ts';
+import { type Command, usageFailure } from 'svc/cli';
 import { currentProduct } from '../../product.ts';
 import { scaffold } from '../../scaffold/scaffold.ts';
 

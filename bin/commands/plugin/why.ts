@@ -1,7 +1,12 @@
-import type { Command } from '../../cli/command.ts';
-import { clientOptions, openClient } from '../../cli/client-options.ts';
-import { printable, table, tree } from '../../cli/layout.ts';
-import type { Paint } from '../../cli/paint.ts';
+import {
+  type Command,
+  clientOptions,
+  openClient,
+  printable,
+  table,
+  tree,
+  type Paint,
+} from 'svc/cli';
 import {
   durationOf,
   milliseconds,
@@ -17,8 +22,8 @@ export const command: Command = {
     'Shows its state and cause, what it needs and who needs it, what its last start cost, and everything it owns.',
   example: 'svc plugin why version',
 
-  async run(call) {
-    const client = await openClient(call);
+  async run(call, shell) {
+    const client = await openClient(call, shell);
     const plugin = await client.get<PluginDetail>(pluginPath(call.operand(0)));
     return { data: plugin, text: (paint) => page(plugin, paint) };
   },

@@ -1,6 +1,4 @@
-import type { Command } from '../../cli/command.ts';
-import { clientOptions, openClient } from '../../cli/client-options.ts';
-import { printable } from '../../cli/layout.ts';
+import { type Command, clientOptions, openClient, printable } from 'svc/cli';
 import { findSetting, settingPath, shownValue } from '../../cli/settings.ts';
 
 export const command: Command = {
@@ -9,8 +7,8 @@ export const command: Command = {
   about: 'Prints the value alone, so that a script can take it.',
   example: 'svc setting get log.level',
 
-  async run(call) {
-    const client = await openClient(call);
+  async run(call, shell) {
+    const client = await openClient(call, shell);
     const name = call.operand(0);
     const setting = await findSetting(client, name);
     const { value } = call.has('reveal')

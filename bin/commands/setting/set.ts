@@ -1,8 +1,11 @@
-import type { Command } from '../../cli/command.ts';
-import { usageFailure } from '../../cli/failure.ts';
-import { clientOptions, openClient } from '../../cli/client-options.ts';
-import { printable } from '../../cli/layout.ts';
-import { openQuestions } from '../../cli/questions.ts';
+import {
+  type Command,
+  usageFailure,
+  clientOptions,
+  openClient,
+  printable,
+  openQuestions,
+} from 'svc/cli';
 import {
   findSetting,
   type Setting,
@@ -18,8 +21,8 @@ export const command: Command = {
     'It takes effect at once. Without a value svc asks for it, or reads it from standard input: the only way for a secret. A list is typed with commas, other values as JSON.',
   example: 'svc setting set log.level debug',
 
-  async run(call) {
-    const client = await openClient(call);
+  async run(call, shell) {
+    const client = await openClient(call, shell);
     const name = call.operand(0);
     const setting = await findSetting(client, name);
     const text = call.optionalOperand(1);

@@ -1,6 +1,4 @@
-import type { Command } from '../../cli/command.ts';
-import { clientOptions, openClient } from '../../cli/client-options.ts';
-import { printable } from '../../cli/layout.ts';
+import { type Command, clientOptions, openClient, printable } from 'svc/cli';
 import { listSettings, nameOf, settingPath, shownValue } from '../../cli/settings.ts';
 
 export const command: Command = {
@@ -9,8 +7,8 @@ export const command: Command = {
   about: 'Forgets the value in the database, also one that is left from a plugin that is gone.',
   example: 'svc setting unset log.level',
 
-  async run(call) {
-    const client = await openClient(call);
+  async run(call, shell) {
+    const client = await openClient(call, shell);
     const name = call.operand(0);
     await client.delete(settingPath(name));
     const setting = (await listSettings(client)).find((other) => nameOf(other) === name);

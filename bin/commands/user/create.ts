@@ -6,9 +6,7 @@ import {
   shownPassword,
   type User,
 } from '../../cli/accounts.ts';
-import type { Command } from '../../cli/command.ts';
-import { clientOptions, openClient } from '../../cli/client-options.ts';
-import { openQuestions } from '../../cli/questions.ts';
+import { type Command, clientOptions, openClient, openQuestions } from 'svc/cli';
 
 export const command: Command = {
   operands: ['<email>'],
@@ -22,8 +20,8 @@ export const command: Command = {
     'Asks for the password twice, or reads it from standard input. On the machine of svc it makes the first administrator, too.',
   example: 'svc user create ann@example.org --role admin --name Ann',
 
-  async run(call) {
-    const client = await openClient(call);
+  async run(call, shell) {
+    const client = await openClient(call, shell);
     const chosen = await newPassword(call, openQuestions());
     const user = await client.post<User>('/api/v1/users', {
       email: call.operand(0),

@@ -8,9 +8,7 @@ import {
   type User,
   whoAsks,
 } from '../../cli/accounts.ts';
-import type { Command } from '../../cli/command.ts';
-import { clientOptions, openClient } from '../../cli/client-options.ts';
-import { openQuestions } from '../../cli/questions.ts';
+import { type Command, clientOptions, openClient, openQuestions } from 'svc/cli';
 
 export const command: Command = {
   operands: ['<email|id>'],
@@ -19,8 +17,8 @@ export const command: Command = {
     'Asks for the new password twice, or reads it from standard input, and ends their sessions. Your own takes the current one first.',
   example: 'svc user reset-password bob@example.org --generate',
 
-  async run(call) {
-    const client = await openClient(call);
+  async run(call, shell) {
+    const client = await openClient(call, shell);
     const { id } = await findUser(client, call.operand(0));
     const isOwn = (await whoAsks(client)).id === id;
     const questions = openQuestions();

@@ -1,15 +1,14 @@
 import { globalOptions, readArguments } from './arguments.ts';
-import type { Call, Command, Result } from './command.ts';
+import type { Call, Command, Environment, Result } from './command.ts';
 import { asFailure, type ExitCode, type Failure, usageFailure } from './failure.ts';
 import { printable } from './layout.ts';
 import { paintFor } from './paint.ts';
 
-type Environment = Call['environment'];
-
 /** What is to be run: a command by its name, and what was typed besides that. */
 export interface Chosen {
   readonly name: string;
-  readonly command: Command;
+  readonly command: Pick<Command, 'operands' | 'options'>;
+  readonly run: (call: Call) => Promise<Result>;
   readonly rest: readonly string[];
   /** What `--help` shows. */
   readonly page: () => Promise<Result>;
@@ -36,14 +35,14 @@ export async function execute(
   }
 }
 
-async function call({ name, command, rest, page }: Chosen, environment: Environment) {
+async function call({ name, command, rest, run, page }: Chosen, environment: Environment) {
   const { operands, options } = readArguments(rest, { ...command.options, ...globalOptions });
   if (options.has('help')) {
     return await page();
   }
   checkOperands(name, command.operands, operands);
   const data = options.get('data');
-  return await command.run({
+  return await run({
     operand: (index) => operands[index]!,
     optionalOperand: (index) => operands[index],
     has: (option) => options.has(option),

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { SvcError } from '../../core/sdk/index.ts';
+import { SvcError } from 'svc/sdk';
 
 /** Nobody works that long under a lock: whoever has one of this age was stopped, or its pid is somebody else's by now. */
 const abandonedMs = 30_000;

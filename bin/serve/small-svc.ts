@@ -11,7 +11,8 @@ import {
 } from '../../core/boot/index.ts';
 import { sourceBundler } from '../bundler/sources.ts';
 import { currentProduct } from '../product.ts';
-import { clientOf, type ApiClient } from './api-client.ts';
+import { connect } from '../connect.ts';
+import { type ApiClient } from 'svc/cli';
 
 /** Asks a svc that has nothing but the named plugins, and is gone afterwards: the answer comes from the code that gives it otherwise, and needs no svc that runs. */
 export async function askEmptySvc<R>(
@@ -22,7 +23,7 @@ export async function askEmptySvc<R>(
   let core: RunningCore | undefined;
   try {
     core = await boot(await bootOptionsOver(join(folder, 'data'), plugins, {}));
-    return await ask(clientOf({ url: core.url, token: core.operatorToken }));
+    return await ask(connect({ url: core.url, token: core.operatorToken }));
   } finally {
     await core?.stop('the question is answered');
     rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import { nearest } from '../../core/sdk/nearest.ts';
+import { nearest } from 'svc/sdk';
 import type { Option } from './command.ts';
 import { usageFailure } from './failure.ts';
 

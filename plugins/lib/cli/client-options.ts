@@ -1,9 +1,11 @@
 import { isIP } from 'node:net';
 
 import type { Call, Option } from './command.ts';
-import { usageFailure } from './failure.ts';
-import { clientOf, findLocalSvc, type ApiClient, localSvc, openApiClient } from './api-client.ts';
+import { unreachable, usageFailure } from './failure.ts';
+import type { ApiClient } from './api-client.ts';
 import { currentProfile, defaultProfile, findProfile } from './profiles.ts';
+import type { RunningSvc } from './running.ts';
+import type { Shell } from './shell.ts';
 
 /** Which svc a command speaks to, and as whom. */
 export const clientOptions: Readonly<Record<'profile' | 'url' | 'token' | 'insecure', Option>> = {
@@ -20,14 +22,13 @@ export const clientOptions: Readonly<Record<'profile' | 'url' | 'token' | 'insec
  * Speaks as whoever was named, else as the profile that was signed in without a name, else as the operator
  * of the data folder. Naming the data folder means its operator.
  */
-export async function openClient(call: Call): Promise<ApiClient> {
+export async function openClient(call: Call, shell: Shell): Promise<ApiClient> {
   const [profile, url, token] = [call.value('profile'), call.value('url'), call.value('token')];
   if (token !== undefined) {
     hideArguments();
     assertAlone(call, 'token', ['profile']);
-    const address =
-      url === undefined ? (await localSvc(call.environment)).url : checkedUrl(url, call);
-    return clientOf({ url: address, token: checkedToken(token) });
+    const address = url === undefined ? (await localSvc(shell)).url : checkedUrl(url, call);
+    return shell.connect({ url: address, token: checkedToken(token) });
   }
   if (url !== undefined) {
     throw usageFailure(
@@ -36,21 +37,32 @@ export async function openClient(call: Call): Promise<ApiClient> {
   }
   if (profile !== undefined) {
     assertAlone(call, 'profile', ['data']);
-    return await openProfile(profile, call);
+    return await openProfile(profile, call, shell);
   }
-  return (await isSignedIn(call))
-    ? await openProfile(defaultProfile, call)
-    : await openApiClient(call.environment);
+  return (await isSignedIn(call, shell))
+    ? await openProfile(defaultProfile, call, shell)
+    : shell.connect(await localSvc(shell));
+}
+
+/** The svc that serves the data folder; throws where none does. */
+export async function localSvc(shell: Shell): Promise<RunningSvc> {
+  const running = await shell.running();
+  if (!running) {
+    throw unreachable(
+      `no svc serves the data folder ${await shell.dataDir()}: start it with "svc serve", or name another folder with --data`,
+    );
+  }
+  return running;
 }
 
 /** As the profile without a name, where no data folder was named; one that the environment names must be of the same svc. */
-async function isSignedIn(call: Call): Promise<boolean> {
+async function isSignedIn(call: Call, shell: Shell): Promise<boolean> {
   const profile = call.has('data') ? undefined : findProfile(defaultProfile, call.environment);
   const folder = call.environment['SVC_DATA_DIR'];
   if (profile === undefined || folder === undefined || folder === '') {
     return profile !== undefined;
   }
-  const local = await findLocalSvc(call.environment);
+  const local = await shell.running();
   if (local !== undefined && local.url !== profile.url) {
     throw usageFailure(
       `SVC_DATA_DIR names the svc at ${local.url}, and "svc login" that at ${profile.url}: add --data ${folder} or --profile ${defaultProfile}, whichever is meant`,
@@ -60,21 +72,19 @@ async function isSignedIn(call: Call): Promise<boolean> {
 }
 
 /** Whether the words of the command mean a data folder of this machine, and no svc serves it at the moment. */
-export async function isIdleFolder(call: Call): Promise<boolean> {
+export async function isIdleFolder(call: Call, shell: Shell): Promise<boolean> {
   const named = ['profile', 'url', 'token'].some((option) => call.has(option));
-  return (
-    !named && !(await isSignedIn(call)) && (await findLocalSvc(call.environment)) === undefined
-  );
+  return !named && !(await isSignedIn(call, shell)) && (await shell.running()) === undefined;
 }
 
-async function openProfile(name: string, call: Call): Promise<ApiClient> {
+async function openProfile(name: string, call: Call, shell: Shell): Promise<ApiClient> {
   const saved = findProfile(name, call.environment);
   if (!saved) {
     throw usageFailure(`there is no profile "${name}": sign in with "svc login --profile ${name}"`);
   }
   checkedUrl(saved.url, call);
-  const { url, access_token: token } = await currentProfile(name, call.environment);
-  return clientOf({ url, token });
+  const { url, access_token: token } = await currentProfile(name, call.environment, shell.connect);
+  return shell.connect({ url, token });
 }
 
 /** The address without anything after its port; refused where a secret could be read on its way there. */

@@ -3,10 +3,7 @@ import { request as tlsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
-import { ajvSchemas, bootSettings, type Environment } from '../../core/boot/index.ts';
-import { type RunningSvc, runningSvc } from './running.ts';
-import { type ErrorCode, messageOf } from '../../core/sdk/index.ts';
-import { currentProduct, version } from '../product.ts';
+import { type ErrorCode, messageOf } from 'svc/sdk';
 import { Failure, unreachable } from './failure.ts';
 
 /** A running svc, spoken to over its own API. */
@@ -35,53 +32,35 @@ const answerWithinMs = 15_000;
 const changeWithinMs = 160_000;
 const downloadWithinMs = 3_600_000;
 
-/** svc that serves the data folder of this machine, if one does. */
-export async function findLocalSvc(environment: Environment): Promise<RunningSvc | undefined> {
-  return runningSvc(
-    bootSettings(await currentProduct(), environment, { schemas: ajvSchemas }).dataDir,
-  );
+/** Address of a svc, and who asks there. */
+export interface Reachable {
+  readonly url: string;
+  /** Absent for what everybody may ask, such as to be let in. */
+  readonly token?: string;
 }
-
-/** The same; throws where none does. */
-export async function localSvc(environment: Environment): Promise<RunningSvc> {
-  const { dataDir } = bootSettings(await currentProduct(), environment, { schemas: ajvSchemas });
-  const running = runningSvc(dataDir);
-  if (!running) {
-    throw unreachable(
-      `no svc serves the data folder ${dataDir}: start it with "svc serve", or name another folder with --data`,
-    );
-  }
-  return running;
-}
-
-/** That svc, asked by its operator. */
-export const openApiClient = async (environment: Environment): Promise<ApiClient> =>
-  clientOf(await localSvc(environment));
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Without a token for what everybody may ask, such as to be let in. */
-export function clientOf({
-  url,
-  token,
-}: {
-  readonly url: string;
-  readonly token?: string;
-}): ApiClient {
+/** Speaks to a svc; `program` is what the svc there sees as its user agent. */
+export function clientOf({ url, token }: Reachable, program: string): ApiClient {
   const reach = async (
     method: Method,
     path: string,
     withinMs: number,
     body?: object,
   ): Promise<IncomingMessage> => {
-    const response = await answer(new URL(path, url), method, token, withinMs, body).catch(
-      (cause: unknown) => {
-        throw unreachable(
-          `svc at ${url} does not answer (${reasonOf(cause)}): ${adviceOn(cause)}`,
-          cause,
-        );
-      },
-    );
+    const response = await answer(new URL(path, url), {
+      method,
+      token,
+      program,
+      withinMs,
+      body,
+    }).catch((cause: unknown) => {
+      throw unreachable(
+        `svc at ${url} does not answer (${reasonOf(cause)}): ${adviceOn(cause)}`,
+        cause,
+      );
+    });
     const status = response.statusCode ?? 0;
     if (status < 200 || status > 299) {
       throw refusal(status, await documentOf(response, url));
@@ -119,19 +98,24 @@ export function clientOf({
   };
 }
 
-/** Not fetch: that refuses to speak to a list of ports on which svc may well be told to listen. */
+interface Question {
+  readonly method: Method;
+  readonly token: string | undefined;
+  readonly program: string;
+  readonly withinMs: number;
+  readonly body: object | undefined;
+}
+
+/** Sends a question. Not by fetch, which refuses a list of ports on which svc may well be told to listen. */
 function answer(
   url: URL,
-  method: Method,
-  token: string | undefined,
-  withinMs: number,
-  body?: object,
+  { method, token, program, withinMs, body }: Question,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = url.protocol === 'https:' ? tlsRequest : plainRequest;
     const headers = {
       accept: 'application/json',
-      'user-agent': `svc/${version}`,
+      'user-agent': program,
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };

@@ -1,6 +1,9 @@
-import type { Environment } from '../../core/boot/index.ts';
 import type { ExitCode } from './failure.ts';
 import type { Paint } from './paint.ts';
+import type { Shell } from './shell.ts';
+
+/** Variables of the environment by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Option {
   readonly about: string;
@@ -18,7 +21,7 @@ export interface Command {
   /** What the summary of the catalogue leaves out. */
   readonly about: string;
   readonly example: string;
-  run(call: Call): Promise<Result>;
+  run(call: Call, shell: Shell): Promise<Result>;
 }
 
 /** How a command was called, checked against what it declares. */

@@ -1,13 +1,22 @@
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 
-import type { Environment } from '../../core/boot/index.ts';
-import { SvcError, timestamp } from '../../core/sdk/index.ts';
-import { writeDurably } from '../../core/storage/index.ts';
-import { homeFolder } from '../cache-folder.mjs';
+import { SvcError, timestamp } from 'svc/sdk';
+import type { ApiClient, Reachable } from './api-client.ts';
+import type { Environment } from './command.ts';
 import { asFailure, Failure, usageFailure } from './failure.ts';
 import { withFileLock } from './file-lock.ts';
-import { clientOf } from './api-client.ts';
 
 /** Somebody who is signed in to a svc. */
 export interface Profile {
@@ -59,8 +68,15 @@ export async function removeProfile(name: string, environment: Environment): Pro
   await change(environment, (profiles) => void profiles.delete(name));
 }
 
+/** Asks without anybody's rights. */
+type Connect = (svc: Reachable) => ApiClient;
+
 /** The profile with an access token that is good for a while. */
-export async function currentProfile(name: string, environment: Environment): Promise<Profile> {
+export async function currentProfile(
+  name: string,
+  environment: Environment,
+  connect: Connect,
+): Promise<Profile> {
   const saved = findProfile(name, environment);
   if (saved && isCurrent(saved)) {
     return saved;
@@ -68,7 +84,7 @@ export async function currentProfile(name: string, environment: Environment): Pr
   return await change(environment, async (profiles) => {
     // Read again under the lock: another command may have been first.
     const latest = profiles.get(name) ?? gone(name);
-    const current = isCurrent(latest) ? latest : await refreshed(name, latest);
+    const current = isCurrent(latest) ? latest : await refreshed(name, latest, connect);
     profiles.set(name, current);
     return current;
   });
@@ -77,11 +93,15 @@ export async function currentProfile(name: string, environment: Environment): Pr
 const isCurrent = ({ expires_at: end }: Profile): boolean =>
   Date.parse(end) - marginMs > Date.now();
 
-async function refreshed(name: string, { url, email, refresh_token }: Profile): Promise<Profile> {
+async function refreshed(
+  name: string,
+  { url, email, refresh_token }: Profile,
+  connect: Connect,
+): Promise<Profile> {
   try {
     return profileOf(
       url,
-      await clientOf({ url }).post<SignedIn>(
+      await connect({ url }).post<SignedIn>(
         '/api/v1/auth/refresh',
         { refresh_token },
         refreshWithinMs,
@@ -125,10 +145,19 @@ export function checkedName(name: string): string {
 function fileOf(environment: Environment): string {
   const configured = environment['XDG_CONFIG_HOME'] ?? '';
   return join(
-    isAbsolute(configured) ? configured : join(homeFolder() ?? '/', '.config'),
+    isAbsolute(configured) ? configured : join(homeFolder(), '.config'),
     'svc',
     'profiles.json',
   );
+}
+
+/** Folder of this user; the root where the system knows none. */
+function homeFolder(): string {
+  try {
+    return homedir();
+  } catch {
+    return '/';
+  }
 }
 
 /** Changes the file while no other command does, so that neither a refresh token is shown twice nor a profile lost. */
@@ -144,10 +173,30 @@ async function change<T>(
     const before = JSON.stringify([...profiles]);
     const result = await decide(profiles);
     if (JSON.stringify([...profiles]) !== before) {
-      writeDurably(file, `${JSON.stringify(Object.fromEntries(profiles), undefined, 2)}\n`);
+      replaceDurably(file, `${JSON.stringify(Object.fromEntries(profiles), undefined, 2)}\n`);
     }
     return result;
   });
+}
+
+/** Writes the whole text, or leaves the old one: a refresh token that is lost ends the session. */
+function replaceDurably(file: string, text: string): void {
+  const draft = `${file}.tmp`;
+  rmSync(draft, { force: true });
+  const descriptor = openSync(draft, 'wx', 0o600);
+  try {
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(draft, file);
+  const folder = openSync(dirname(file), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }
 
 function read(file: string): Map<string, Profile> {

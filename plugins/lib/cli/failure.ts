@@ -1,4 +1,4 @@
-import { type ErrorCode, isSvcError, messageOf } from '../../core/sdk/index.ts';
+import { type ErrorCode, isSvcError, messageOf } from 'svc/sdk';
 
 /** What a script may rely on; `svc help` prints this table. */
 export const exitCodes = {

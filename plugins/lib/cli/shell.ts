@@ -1,0 +1,44 @@
+import type { Clock, Ids } from 'svc/sdk';
+import type { ApiClient, Reachable } from './api-client.ts';
+import type { ExitCode } from './failure.ts';
+import type { RunningSvc } from './running.ts';
+
+/** What the program that runs a command does for it, in the data folder that was named in the call. */
+export interface Shell {
+  /** Version of the svc whose command this is. */
+  readonly version: string;
+  /** Program and first arguments that call this svc, before the words of a command. */
+  readonly program: readonly string[];
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Path of the data folder, whether or not it is there. */
+  dataDir(): Promise<string>;
+  /** The svc that serves the data folder, if one does. */
+  running(): Promise<RunningSvc | undefined>;
+  connect(svc: Reachable): ApiClient;
+  /** Says on standard error what takes so long, and how it ended. */
+  progress<T>(what: string, work: () => Promise<T>): Promise<T>;
+  /** Asks a svc that has the named plugins, no data, and ends with the answer. */
+  askEmpty<T>(plugins: readonly string[], ask: (client: ApiClient) => Promise<T>): Promise<T>;
+  /** Asks one plugin about a copy of the data folder that nobody serves; the folder itself stays as it is. */
+  askCopy<T>(plugin: string, ask: (client: ApiClient) => Promise<T>): Promise<T>;
+  /** Starts all of svc in this process, with nothing but these variables of the environment. */
+  serve(environment: Readonly<Record<string, string>>): Promise<Serving>;
+  /** Starts something and keeps it until a signal stops it, in order; resolves with the exit code. */
+  foreground<R extends Stoppable>(
+    start: () => Promise<R>,
+    opened: (running: R) => void,
+  ): Promise<ExitCode>;
+}
+
+export interface Stoppable {
+  stop(reason: string): Promise<void>;
+}
+
+/** A svc that was started by a command, and ends with it. */
+export interface Serving extends Stoppable {
+  readonly url: string;
+  readonly dataDir: string;
+  /** Token of the operator of its data folder. */
+  readonly token: string;
+}
