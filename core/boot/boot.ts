@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Bundler, PluginHost, PluginSources, WatchFolders } from '../host/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { type Clock, type Ids, type Logger, timestamp } from '../sdk/index.ts';
-import type { Safeguard } from '../storage/index.ts';
+import type { DiskLimits, Safeguard } from '../storage/index.ts';
 import type { HttpServer } from '../http/index.ts';
 import { type Base, openBase } from './base.ts';
 import { forgetOldKeys } from './change-port.ts';
@@ -41,6 +41,8 @@ export interface BootOptions {
   readonly sources?: PluginSources;
   /** Keeps the data of a data folder safe from migrations; without it they change what is there. */
   readonly safeguard?: (dataDir: string) => Safeguard;
+  /** How much of the disk is kept free, and kept in reserve. */
+  readonly disk?: DiskLimits;
   /** Compiles plugins that come as source, with a cache in this folder; without it all must come prebuilt. */
   readonly bundler?: (cacheDir: string) => Bundler;
   /** Looks at what there is before the first plugin. */
@@ -87,7 +89,7 @@ export async function boot(options: BootOptions): Promise<RunningCore> {
     );
     const { dataDir, registry, settings, logs } = base;
     performance.mark('boot: settings and manifests');
-    const data = await openData(base, options.safeguard, takeDown);
+    const data = await openData(base, options, takeDown);
     performance.mark('boot: storage');
     const hosting = openHost(
       { ...base, ...data, sources: options.sources ?? pluginSources(product, dataDir), watch },

@@ -19,6 +19,7 @@ import {
   SvcError,
 } from '../sdk/index.ts';
 import {
+  type DiskLimits,
   openStorage,
   type Safeguard,
   type Storage,
@@ -40,9 +41,14 @@ export interface Data {
   readonly operator: OperatorToken;
 }
 
+interface DataOptions {
+  readonly safeguard?: (dataDir: string) => Safeguard;
+  readonly disk?: DiskLimits;
+}
+
 export async function openData(
   base: Base,
-  safeguard: ((dataDir: string) => Safeguard) | undefined,
+  { safeguard, disk = {} }: DataOptions,
   takeDown: TakeDown,
 ): Promise<Data> {
   const { product, clock, ids, settings, dataDir, logs } = base;
@@ -54,6 +60,7 @@ export async function openData(
     log: logs.logger('storage'),
     startWriter: storageWriter(product),
     safeguard: safeguard?.(dataDir),
+    disk,
     ...(product.embedded && { nativeBinding: product.embedded.nativeBinding }),
     ...(secretKey !== '' && { secretKeys: secretKey.split(/[\s,]+/) }),
   });

@@ -1,9 +1,9 @@
-import { rmSync, statfsSync } from 'node:fs';
-import { type FileHandle, open, statfs } from 'node:fs/promises';
-import { randomBytes } from 'node:crypto';
+import { statfsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { type Logger, messageOf } from '../sdk/index.ts';
+import { Reserve } from './reserve.ts';
 
 export interface DiskLimits {
   /** Below this nothing is written; default 256 MiB. */
@@ -12,21 +12,25 @@ export interface DiskLimits {
   readonly lowBelowBytes?: number;
   /** Space kept in reserve, given up when the disk is full; enough to fold the log in and to run deletes. Default 64 MiB. */
   readonly ballastBytes?: number;
+  /** Space kept in reserve for a start that meets a full disk; default 8 MiB. */
+  readonly startReserveBytes?: number;
   /** How often the disk is looked at; default 5 000. */
   readonly everyMs?: number;
 }
 
 const mebibyte = 1024 * 1024;
-const ballastIn = (dataDir: string): string => join(dataDir, 'ballast');
-const reserveIn = (dataDir: string): string => join(dataDir, 'start-reserve');
-const reserveBytes = 8 * mebibyte;
+
+const ballastIn = (dataDir: string, bytes: number): Reserve =>
+  new Reserve(join(dataDir, 'ballast'), bytes);
+const startReserveIn = (dataDir: string, bytes: number): Reserve =>
+  new Reserve(join(dataDir, 'start-reserve'), bytes);
 
 /** A start on a full disk needs some space itself: to recover the log, and to say that it cannot write. */
 export function makeRoomToStart(dataDir: string): void {
   const { bavail, bsize } = statfsSync(dataDir);
   if (bavail * bsize < 16 * mebibyte) {
-    rmSync(ballastIn(dataDir), { force: true });
-    rmSync(reserveIn(dataDir), { force: true });
+    ballastIn(dataDir, 0).giveUp();
+    startReserveIn(dataDir, 0).giveUp();
   }
 }
 
@@ -36,6 +40,8 @@ export class DiskGuard {
   readonly #limits: Required<DiskLimits>;
   readonly #log: Logger;
   readonly #trim: () => Promise<void>;
+  readonly #ballast: Reserve;
+  readonly #startReserve: Reserve;
   #timer: NodeJS.Timeout | undefined;
   #refusal: string | undefined;
   #warning: string | undefined;
@@ -52,7 +58,6 @@ export class DiskGuard {
   ): Promise<DiskGuard> {
     const guard = new DiskGuard(dataDir, limits, log, trim);
     await guard.#look();
-    await fill(reserveIn(dataDir), reserveBytes, () => guard.#refusal === undefined);
     guard.#timer = setInterval(() => void guard.check(), guard.#limits.everyMs).unref();
     return guard;
   }
@@ -63,9 +68,12 @@ export class DiskGuard {
       readOnlyBelowBytes: 256 * mebibyte,
       lowBelowBytes: 2_048 * mebibyte,
       ballastBytes: 64 * mebibyte,
+      startReserveBytes: 8 * mebibyte,
       everyMs: 5_000,
       ...limits,
     };
+    this.#ballast = ballastIn(dataDir, this.#limits.ballastBytes);
+    this.#startReserve = startReserveIn(dataDir, this.#limits.startReserveBytes);
     this.#log = log;
     this.#trim = trim;
   }
@@ -131,7 +139,7 @@ export class DiskGuard {
     if (this.#refusal === undefined && free < readOnlyBelowBytes) {
       await this.#enterReadOnly(`only ${inMebibytes(free)} are free`);
     } else if (this.#refusal === undefined) {
-      await this.#fillBallast(() => this.#refusal === undefined && !this.#stopped);
+      await this.#layReserves(() => this.#refusal === undefined && !this.#stopped);
     } else if (free >= Math.max(readOnlyBelowBytes, ballastBytes) + ballastBytes) {
       await this.#leaveReadOnly();
     } else {
@@ -142,14 +150,15 @@ export class DiskGuard {
   async #enterReadOnly(why: string): Promise<void> {
     this.#refusal = `the data folder ${this.#dataDir} is read-only because ${why}: free some space there, writing goes on by itself`;
     this.#log.error({ event: 'storage.read_only', dataDir: this.#dataDir }, this.#refusal);
-    rmSync(ballastIn(this.#dataDir), { force: true });
+    this.#ballast.giveUp();
     await this.#trim();
   }
 
-  /** The ballast is also the proof: space that can be filled with it can be written to. */
+  /** The ballast is also the proof: space that can be set aside or filled can be written to. */
   async #leaveReadOnly(): Promise<void> {
-    if (await this.#fillBallast(() => !this.#stopped)) {
-      await fill(reserveIn(this.#dataDir), reserveBytes, () => !this.#stopped);
+    const wanted = (): boolean => !this.#stopped;
+    if ((await this.#ballast.allocate()) || (await this.#ballast.write(wanted))) {
+      await this.#layStartReserve(wanted);
       this.#refusal = undefined;
       this.#log.info(
         { event: 'storage.writable_again', dataDir: this.#dataDir },
@@ -158,32 +167,19 @@ export class DiskGuard {
     }
   }
 
-  #fillBallast(wanted: () => boolean): Promise<boolean> {
-    return fill(ballastIn(this.#dataDir), this.#limits.ballastBytes, wanted);
+  /** A ballast that has to be written waits until the disk fills: most disks never do, and each start would write it. */
+  async #layReserves(wanted: () => boolean): Promise<void> {
+    if (!(await this.#ballast.allocate()) && this.#warning !== undefined) {
+      await this.#ballast.write(wanted);
+    }
+    await this.#layStartReserve(wanted);
   }
-}
 
-/** Tells whether the file has its size. Random bytes, because a file system that compresses would make nothing of zeros. */
-async function fill(file: string, bytes: number, wanted: () => boolean): Promise<boolean> {
-  let handle: FileHandle | undefined;
-  try {
-    handle = await open(file, 'a', 0o600);
-    let { size } = await handle.stat();
-    if (size >= bytes) {
-      return true;
+  /** Written where it cannot be set aside: a disk may fill while nobody looks, before the next start. */
+  async #layStartReserve(wanted: () => boolean): Promise<void> {
+    if (!(await this.#startReserve.allocate())) {
+      await this.#startReserve.write(wanted);
     }
-    const chunk = randomBytes(Math.min(bytes, mebibyte));
-    while (size < bytes && wanted()) {
-      const { bytesWritten } = await handle.write(chunk, 0, Math.min(chunk.length, bytes - size));
-      size += bytesWritten;
-    }
-    await handle.sync();
-    return size >= bytes;
-  } catch (error) {
-    rmSync(file, { force: true });
-    throw error;
-  } finally {
-    await handle?.close();
   }
 }
 

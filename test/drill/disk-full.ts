@@ -61,7 +61,12 @@ export async function run({ rounds = 10 }: { readonly rounds?: number } = {}): P
 }
 
 async function fillAndFree(dataDir: string, guarded: boolean, tally: Tally): Promise<void> {
-  const disk = { readOnlyBelowBytes: mebibyte, ballastBytes, everyMs: guarded ? 20 : 600 };
+  const disk = {
+    readOnlyBelowBytes: mebibyte,
+    ballastBytes,
+    startReserveBytes: 8 * mebibyte,
+    everyMs: guarded ? 20 : 600,
+  };
   const filler = join(dataDir, '..', 'filler');
   const first = await openIn(dataDir, { disk });
   await first.migrate('notes', [notesMigration]);

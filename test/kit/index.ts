@@ -90,6 +90,8 @@ export async function startTestHost(
       empty = census(parts);
     },
     bundler: sourceBundler,
+    // Of a disk that fills test/storage tells.
+    disk: { ballastBytes: 0, startReserveBytes: 0 },
     product: { ...productFromSource(testedRoot), root: emptyProduct(dataDir) },
     environment: {
       SVC_HTTP_ADDR: '127.0.0.1:0',

@@ -57,6 +57,56 @@ test('the ballast is laid in the background, has its size, and comes back when s
     await storage.close();
   }));
 
+test('space is set aside without being written, and taken from the disk all the same', () =>
+  inFolder(async (dir) => {
+    const written = (): number =>
+      Number(/^wchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+    const before = written();
+    const guard = await DiskGuard.open(
+      dir,
+      { readOnlyBelowBytes: 0, lowBelowBytes: endless },
+      silent,
+      async () => {},
+    );
+    await guard.stop();
+    assert.ok(written() - before < 100_000);
+    for (const [name, mebibytes] of Object.entries({ ballast: 64, 'start-reserve': 8 })) {
+      const { size, blocks, mode } = statSync(join(dir, name));
+      assert.equal(size, mebibytes * 1024 * 1024);
+      assert.ok(blocks * 512 >= size, `${name} has its space`);
+      assert.equal(mode & 0o777, 0o600);
+    }
+  }));
+
+test('where nothing sets space aside the reserve of a start is written at once, and the ballast when the disk fills', () =>
+  inFolder(async (dir) => {
+    const { PATH } = process.env;
+    process.env['PATH'] = dir;
+    try {
+      for (const lowBelowBytes of [0, endless]) {
+        const guard = await DiskGuard.open(
+          dir,
+          {
+            readOnlyBelowBytes: 0,
+            lowBelowBytes,
+            ballastBytes: 3_000_000,
+            startReserveBytes: 1_000,
+          },
+          silent,
+          async () => {},
+        );
+        await guard.stop();
+        assert.equal(statSync(join(dir, 'start-reserve')).size, 1_000);
+        const isLow = guard.warning !== undefined;
+        assert.equal(existsSync(join(dir, 'ballast')), isLow);
+        assert.ok(isLow || lowBelowBytes === 0);
+      }
+      assert.equal(statSync(join(dir, 'ballast')).size, 3_000_000);
+    } finally {
+      process.env['PATH'] = PATH;
+    }
+  }));
+
 test('a disk that is full ends writing at once, trims, and gives the ballast up', () =>
   inFolder(async (dir) => {
     let trims = 0;

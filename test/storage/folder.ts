@@ -25,7 +25,7 @@ export function openIn(dataDir: string, options: Partial<StorageOptions> = {}): 
     log: silent,
     startWriter,
     ...options,
-    disk: { readOnlyBelowBytes: 0, ballastBytes: 0, ...options.disk },
+    disk: { readOnlyBelowBytes: 0, ballastBytes: 0, startReserveBytes: 0, ...options.disk },
   });
 }
 

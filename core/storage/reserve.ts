@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { rmSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const mebibyte = 1024 * 1024;
+/** An allocation takes milliseconds; a disk that hangs must not keep the next look waiting for ever. */
+const allocationMs = 10_000;
+
+/** Space of a disk that a file keeps from everybody else, to be given up when there is none left. */
+export class Reserve {
+  readonly #file: string;
+  readonly #bytes: number;
+  #refused = false;
+
+  constructor(file: string, bytes: number) {
+    this.#file = file;
+    this.#bytes = bytes;
+  }
+
+  /**
+   * Has the file system set the space aside, which writes none of it, and tells whether it did. Node has no call for that, the program has:
+   * where there is neither program nor such a file system it is false, is not asked again, and the space can only be written.
+   */
+  async allocate(): Promise<boolean> {
+    if (this.#refused || this.#isLaid()) {
+      return this.#isLaid();
+    }
+    try {
+      await (await open(this.#file, 'a', 0o600)).close();
+      await promisify(execFile)('fallocate', ['-l', String(this.#bytes), this.#file], {
+        timeout: allocationMs,
+      });
+    } catch {
+      // Not told apart from a full disk here: whoever writes the space then meets that as an error.
+      this.#refused = true;
+      this.giveUp();
+    }
+    return this.#isLaid();
+  }
+
+  /** Writes the space, as long as it is wanted, and tells whether all of it was. Random bytes, because a file system that compresses would make nothing of zeros. */
+  async write(wanted: () => boolean): Promise<boolean> {
+    let handle: FileHandle | undefined;
+    try {
+      handle = await open(this.#file, 'a', 0o600);
+      let { size } = await handle.stat();
+      const chunk = randomBytes(Math.min(this.#bytes, mebibyte));
+      while (size < this.#bytes && wanted()) {
+        const length = Math.min(chunk.length, this.#bytes - size);
+        size += (await handle.write(chunk, 0, length)).bytesWritten;
+      }
+      await handle.sync();
+      return size >= this.#bytes;
+    } catch (error) {
+      this.giveUp();
+      throw error;
+    } finally {
+      await handle?.close();
+    }
+  }
+
+  giveUp(): void {
+    rmSync(this.#file, { force: true });
+  }
+
+  #isLaid(): boolean {
+    const { size = 0 } = statSync(this.#file, { throwIfNoEntry: false }) ?? {};
+    return size >= this.#bytes;
+  }
+}
