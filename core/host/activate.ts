@@ -42,6 +42,7 @@ export async function activate(
     }),
   );
   addData(draft, folder);
+  draft.addErrors([definition.errors ?? []].flat());
   return { draft: draft.seal(), ctx, threads, made };
 }
 

@@ -1,4 +1,4 @@
-import { SvcError } from '../sdk/index.ts';
+import { type ErrorCatalogue, SvcError } from '../sdk/index.ts';
 import type { Generation } from './generation.ts';
 import { type Entry, tableNames, type TableName, type TableTypes } from './snapshot.ts';
 
@@ -36,6 +36,15 @@ export class Draft {
       );
     }
     entries.set(key, this.#entry(key, value));
+  }
+
+  /** Adds the errors of catalogues; a function that makes them would keep the code of its plugin alive, so they are copied. */
+  addErrors(catalogues: readonly ErrorCatalogue[]): void {
+    const errors = catalogues.flatMap((catalogue) => Object.values(catalogue));
+    for (const { reason, code, status, sentence } of errors) {
+      const key = `${this.generation.pluginId}/${reason}`;
+      this.add('errors', key, { reason, code, status, sentence });
+    }
   }
 
   /** Puts `part` in place of the one of this label; it is seen once the draft is published, again if it has been. */

@@ -1,4 +1,5 @@
 import type {
+  DeclaredError,
   ErrorCode,
   EventType,
   HealthReport,
@@ -55,6 +56,8 @@ export interface TableTypes {
   points: OpenedPoint;
   /** `<plugin>/<label>`. */
   checks: HealthCheck;
+  /** `<plugin>/<reason>`. */
+  errors: DeclaredError;
 }
 
 export type TableName = keyof TableTypes;
@@ -68,6 +71,7 @@ export const tableNames: readonly TableName[] = [
   'contributions',
   'points',
   'checks',
+  'errors',
 ];
 
 export interface Entry<T> {
@@ -102,6 +106,7 @@ export class Snapshot implements TableSet {
   readonly contributions!: Table<'contributions'>;
   readonly points!: Table<'points'>;
   readonly checks!: Table<'checks'>;
+  readonly errors!: Table<'errors'>;
 
   constructor(
     serial: number,

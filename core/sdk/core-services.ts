@@ -1,5 +1,6 @@
 import type { SettingDeclaration } from './manifest.ts';
 import type { EffectNode } from './scope.ts';
+import type { DeclaredError } from './error-catalogue.ts';
 import type { ErrorCode } from './errors.ts';
 import type { Persona } from './persona.ts';
 import type { Contribution } from './plugin.ts';
@@ -120,6 +121,8 @@ export interface DeclaredCatalogue {
   personas(): readonly Contribution<Persona>[];
   /** The routes in full; the same list until anything is published. */
   declarations(): readonly DescribedRoute[];
+  /** Errors by their reasons; one of a library belongs to each plugin that is bundled with it. */
+  errors(): readonly Contribution<DeclaredError>[];
 }
 
 /** What this process is. */

@@ -2,6 +2,7 @@ export * from './audit.ts';
 export * from './backoff.ts';
 export * from './database.ts';
 export * from './errors.ts';
+export * from './error-catalogue.ts';
 export * from './core-services.ts';
 export * from './manifest.ts';
 export * from './nearest.ts';

@@ -1,4 +1,5 @@
 import type { Outbox, Secrets, Tables } from './database.ts';
+import type { ErrorCatalogue } from './error-catalogue.ts';
 import type { HealthReport, Logger, Metrics } from './observe.ts';
 import type { OutboundReply, OutboundRequest } from './outbound.ts';
 import type { Persona } from './persona.ts';
@@ -154,6 +155,8 @@ export interface PluginContext {
 }
 
 export interface PluginDefinition<Made = void> {
+  /** Errors that it throws: its own catalogue, and those of the libraries that it is bundled with. */
+  readonly errors?: ErrorCatalogue | readonly ErrorCatalogue[];
   /** Declares; nothing is visible before commit, and throwing publishes nothing. What it returns the others are given. */
   activate(ctx: PluginContext): MaybePromise<Made>;
   /** May veto the commit by throwing, while the old generation still serves. */

@@ -13,6 +13,7 @@ import {
 } from 'svc/sdk';
 
 import { docsPage, docsStyle } from './docs-page.ts';
+import { errorsPage } from './errors-page.ts';
 import { openApi, type OpenApiDocument } from './openapi.ts';
 import { typescriptClient } from './typescript-client.ts';
 
@@ -61,6 +62,17 @@ function docRoutes(catalogue: DeclaredCatalogue, build: Build): readonly RouteDe
       handle(call) {
         call.setHeader('content-security-policy', docsPolicy);
         return docsPage(document());
+      },
+    }),
+    byteRoute({
+      method: 'GET',
+      path: '/docs/errors',
+      access: 'public',
+      summary: 'Errors of svc and of its plugins, by their reasons',
+      produces: 'text/html; charset=utf-8',
+      handle(call) {
+        call.setHeader('content-security-policy', docsPolicy);
+        return errorsPage(catalogue.errors());
       },
     }),
   ];

@@ -7,7 +7,6 @@ import {
   type Page,
   type PageRequest,
   type Principal,
-  SvcError,
   type Tables,
 } from 'svc/sdk';
 import type { Static } from 'typebox';
@@ -15,6 +14,7 @@ import type { Static } from 'typebox';
 import type { DeviceDetails, DeviceDetailSource, Fleet } from './contract.ts';
 import { type DeviceFilter, deviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
+import { errors } from './errors.ts';
 import type { DeviceEvents } from './events.ts';
 import { machineStore } from './machine-store.ts';
 import type { DevicePatch } from './schema.ts';
@@ -109,10 +109,7 @@ export class Devices {
       const up = this.#fleet.online();
       const live = edges.find(({ edge_id }) => up.has(edge_id));
       if (live !== undefined) {
-        throw new SvcError(
-          'conflict',
-          `edge ${live.edge_id} is online and watches device ${id} (${before.display_name}); stop its agent or delete the edge, then remove the device`,
-        );
+        throw errors.watched({ edge: live.edge_id, id, name: before.display_name });
       }
       await deviceStore(tx).remove(id);
       await edgeStore(tx).removeIdle();
@@ -141,16 +138,10 @@ export class Devices {
       await this.#found(by.principal, id, tx);
       const row = await edgeStore(tx).find(edgeId);
       if (row === undefined || (row.device_id !== id && row.rival_device_id !== id)) {
-        throw new SvcError(
-          'not_found',
-          `edge ${edgeId} neither watches device ${id} nor claims to`,
-        );
+        throw errors.not_around({ edge: edgeId, id });
       }
       if (row.rival_device_id === null && this.#fleet.online().has(edgeId)) {
-        throw new SvcError(
-          'conflict',
-          `edge ${edgeId} is online and watches device ${id}; stop its agent first`,
-        );
+        throw errors.edge_online({ edge: edgeId, id });
       }
       await edgeStore(tx).remove(edgeId);
       by.note({
@@ -169,16 +160,13 @@ export class Devices {
       const [edges, devices, up] = [edgeStore(tx), deviceStore(tx), this.#fleet.online()];
       const claim = await edges.find(edgeId);
       if (claim?.rival_device_id !== id) {
-        throw new SvcError('not_found', `edge ${edgeId} does not claim device ${id}`);
+        throw errors.no_claim({ edge: edgeId, id });
       }
       const live = (await edges.watching(id)).find(
         ({ edge_id: other }) => other !== edgeId && up.has(other),
       );
       if (live) {
-        throw new SvcError(
-          'conflict',
-          `edge ${live.edge_id} is online and watches device ${id}; stop its agent first`,
-        );
+        throw errors.edge_online({ edge: live.edge_id, id });
       }
       const now = this.#clock.now();
       const { machine_uuid: uuid, machine_key: key } = claim;
@@ -268,7 +256,7 @@ export class Devices {
     const scope = await this.#scopeOf(asker);
     const row = scope?.ids.has(id) === false ? undefined : await deviceStore(db).find(id);
     if (row === undefined) {
-      throw new SvcError('not_found', `there is no device ${id}`);
+      throw errors.no_device({ id });
     }
     return row;
   }

@@ -1,10 +1,11 @@
 import { readHostInfo } from 'svc/probe';
-import { type Clock, type Logger, SvcError, type Tables } from 'svc/sdk';
+import { type Clock, type Logger, type Tables } from 'svc/sdk';
 
 import { answerTo, decide, type Decision, isSettled, type Newcomer, newsOf } from './binding.ts';
 import type { Bound, DeviceDirectory, DeviceEntry, Introduction } from './contract.ts';
 import { deviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
+import { errors } from './errors.ts';
 import type { DeviceEvents } from './events.ts';
 import { machineStore } from './machine-store.ts';
 import { nameOf, rolesOf, tagsOf } from './shown.ts';
@@ -28,7 +29,7 @@ interface Settled {
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const mostDevices = 50_000;
+const maxDevices = 50_000;
 
 export class Directory implements DeviceDirectory {
   readonly #tables: Tables<DeviceTables>;
@@ -161,11 +162,8 @@ async function create(
   now: number,
 ): Promise<DeviceRow> {
   const devices = deviceStore(tx);
-  if ((await devices.count()) >= mostDevices) {
-    throw new SvcError(
-      'conflict',
-      `there are ${mostDevices} devices already, which is the limit; remove some that are gone`,
-    );
+  if ((await devices.count()) >= maxDevices) {
+    throw errors.too_many({ max: maxDevices });
   }
   return await devices.insert(
     { ...host, machine_uuid: machine, machine_key: key ?? null, fingerprint: fingerprint ?? null },
@@ -223,16 +221,16 @@ function checked({
   host_info: host,
 }: Introduction): Newcomer {
   if (!Number.isSafeInteger(edgeId) || edgeId < 1) {
-    throw new SvcError('invalid_argument', 'edge_id is not the id of an edge');
+    throw errors.edge_id();
   }
   if (typeof machine !== 'string' || !uuid.test(machine.toLowerCase())) {
-    throw new SvcError('invalid_argument', 'machine_uuid is not a UUID');
+    throw errors.machine_uuid();
   }
   if (
     fingerprint !== undefined &&
     (typeof fingerprint !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(fingerprint))
   ) {
-    throw new SvcError('invalid_argument', 'fingerprint is not a word of at most 200 characters');
+    throw errors.fingerprint();
   }
   return {
     edgeId,

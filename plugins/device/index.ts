@@ -12,6 +12,7 @@ import {
 import { deviceRoutes, watcherRoutes } from './device-routes.ts';
 import { Devices } from './devices.ts';
 import { Directory } from './directory.ts';
+import { errors } from './errors.ts';
 import { DeviceEvents } from './events.ts';
 import { deviceMention, mentions } from './mention.ts';
 import { Scopes } from './scopes.ts';
@@ -21,6 +22,7 @@ import type { DeviceTables } from './tables.ts';
 const none: ReadonlySet<number> = new Set();
 
 export default definePlugin({
+  errors,
   activate(ctx) {
     const { clock, log } = ctx;
     const tables = ctx.db<DeviceTables>();

@@ -1,23 +1,54 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 
-import { type Source, sourcesIn } from './source.ts';
+import type { DeclaredError } from '../../core/sdk/index.ts';
+import { projectRoot, type Source, sourcesIn } from './source.ts';
 
 const form = /^[a-z][a-z0-9-]*\.[a-z][a-z0-9_]*$/;
 /** `log.warn({ event: '…'` and `new SvcError(…, { reason: '…'`: the code comes first, where a reader looks for it. */
 const ofLines = /\blog\??\.(?:debug|info|warn|error)\(\s*\{\s*event: '([^']*)'/g;
 const ofErrors = /\breason: '([^']*\.[^']*)'/g;
 
-const codes = sourcesIn('core', 'plugins', 'bin').flatMap(({ path, text }: Source) =>
-  [...text.matchAll(ofLines), ...text.matchAll(ofErrors)].map((match) => ({
-    path,
-    code: match[1]!,
-  })),
-);
+const sources = sourcesIn('core', 'plugins', 'bin');
+const catalogues = sources
+  .filter(({ text }: Source) => /\bdefineErrors\(/.test(text))
+  .filter(({ path }) => path !== 'core/sdk/error-catalogue.ts');
+
+interface DeclaredAt extends DeclaredError {
+  readonly path: string;
+}
+
+/** Read as data, since a catalogue is nothing else. */
+async function declaredErrors({ path }: Source): Promise<DeclaredAt[]> {
+  const exported: object = await import(pathToFileURL(join(projectRoot, path)).href);
+  return Object.values(exported).flatMap((catalogue: Record<string, DeclaredError>) =>
+    Object.values(catalogue).map(({ reason, code, status, sentence }) => ({
+      reason,
+      code,
+      status,
+      sentence,
+      path,
+    })),
+  );
+}
+
+const declared = (await Promise.all(catalogues.map(declaredErrors))).flat();
+
+const codes = [
+  ...declared.map(({ path, reason }) => ({ path, code: reason as string })),
+  ...sources.flatMap(({ path, text }: Source) =>
+    [...text.matchAll(ofLines), ...text.matchAll(ofErrors)].map((match) => ({
+      path,
+      code: match[1]!,
+    })),
+  ),
+];
 
 test('every warning and every error has a code', () => {
   const call = /\blog(?:ger)?(?:\('[a-z.-]+'\))?\??\s*\.\s*(?:warn|error)\(\s*\{(?!\s*event)/g;
-  const bare = sourcesIn('core', 'plugins', 'bin').flatMap(({ path, text }: Source) =>
+  const bare = sources.flatMap(({ path, text }: Source) =>
     [...text.matchAll(call)].map(
       ({ index }) => `${path}:${text.slice(0, index).split('\n').length}`,
     ),
@@ -40,16 +71,49 @@ test('a message code names one sentence: it stands at one place of the sources',
   assert.deepEqual(shared, []);
 });
 
+test('the errors of an area stand in its errors.ts, which its plugin declares', () => {
+  assert.deepEqual(
+    catalogues.filter(({ path }) => !path.endsWith('/errors.ts')).map(({ path }) => path),
+    [],
+  );
+  const own = catalogues.filter(({ path }) => /^plugins\/(?!lib\/)[^/]+\/errors\.ts$/.test(path));
+  const undeclared = own.filter(({ path }) => {
+    const index = sources.find((other) => other.path === path.replace('errors.ts', 'index.ts'));
+    return !/definePlugin\([^]*?\berrors\b/.test(index?.text ?? '');
+  });
+  assert.deepEqual(
+    undeclared.map(({ path }) => path),
+    [],
+  );
+  assert.ok(declared.length > 0);
+});
+
+test('an error is a whole sentence, which stands once in its catalogue', () => {
+  const whole = /^(?:[A-Z"{/]|[\w-]+[._(])[^]*[.}]$/;
+  assert.deepEqual(
+    declared.filter(({ sentence }) => !whole.test(sentence)),
+    [],
+  );
+  const twice = declared.filter(
+    ({ path, sentence }, index) =>
+      declared.findIndex((other) => other.path === path && other.sentence === sentence) !== index,
+  );
+  assert.deepEqual(twice, []);
+});
+
 /** The names of things instead: which account, which file, which host. */
 const vague = /\b(?:any|every|no|some)body\b|\bwhoever\b|\bsomething\b/i;
 
 test('an error names who and what is meant', () => {
-  const errors = sourcesIn('core', 'plugins', 'bin').flatMap(({ path, text }: Source) =>
-    [...text.matchAll(/new (?:SvcError|Error|UsageError)\(([^;]*?)\);/g)].map((match) => ({
-      path,
-      said: match[1]!,
-    })),
-  );
+  const errors = [
+    ...declared.map(({ path, sentence }) => ({ path, said: sentence })),
+    ...sources.flatMap(({ path, text }: Source) =>
+      [...text.matchAll(/new (?:SvcError|Error|UsageError)\(([^;]*?)\);/g)].map((match) => ({
+        path,
+        said: match[1]!,
+      })),
+    ),
+  ];
   assert.deepEqual(
     errors.filter(({ said }) => vague.test(said.replaceAll(/\/\/[^\n]*/g, ''))),
     [],

@@ -34,6 +34,7 @@ export const catalogueOf = (registry: Registry): DeclaredCatalogue => ({
     described.set(snapshot, known);
     return known;
   },
+  errors: () => owned(registry.seen.errors),
 });
 
 const listed = new WeakMap<object, readonly Contribution<never>[]>();

@@ -76,6 +76,19 @@ test('the document has every route with its access, shapes and errors', async (t
   assert.equal(new Set(ids).size, ids.length);
 });
 
+test('the page of errors lists what plugins declare while they serve', async (t) => {
+  const house = await startTestHost(t, { plugins: ['api-docs', 'device'] });
+  const page = async (): Promise<string> => (await fetch(`${house.url}/docs/errors`)).text();
+  assert.match(
+    await page(),
+    /<code>device\.no_device<\/code><\/td><td>404<\/td><td><code>not_found<\/code><\/td><td>Device \{id\} does not exist\.<\/td><td>device</,
+  );
+  const answer = await house.fetch('/api/v1/devices/7');
+  assert.equal(answer.headers.get('x-svc-reason'), 'device.no_device');
+  await house.host.disable('device');
+  assert.doesNotMatch(await page(), /device\.no_device/);
+});
+
 test('the document follows what is served', async (t) => {
   const house = await startTestHost(t, { plugins: ['api-docs', things] });
   assert.ok((await documentOf(house)).paths['/api/v1/things']);

@@ -206,7 +206,7 @@ test('a person settles a conflict by saying which machine is the device; taking 
     const online = await ask(method, path);
     assert.deepEqual(
       [online.status, online.body.message],
-      [409, 'edge 1 is online and watches device 1; stop its agent first'],
+      [409, 'Edge 1 is online and watches device 1; stop its agent first.'],
     );
   }
   fleet.up.delete(1);

@@ -136,7 +136,7 @@ test('a device with an edge that is online stays; without one it goes, and the e
   assert.deepEqual([refused.status, refused.body.error], [409, 'conflict']);
   assert.match(
     refused.body.message,
-    /edge 1 is online and watches device 1 \(host-1\); stop its agent/,
+    /Edge 1 is online and watches device 1 \(host-1\); stop its agent/,
   );
   fleet.up.delete(1);
   assert.equal(
