@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import project from '../../package.json' with { type: 'json' };
@@ -13,11 +14,18 @@ import { bundlePack } from './pack-bundle.ts';
  * plugin that uses them. A plugin is lent the contract; a thread is lent nothing, so its text brings that along as well.
  */
 const modules: ReadonlyMap<string, string> = new Map(
-  Object.entries(project.exports).map(([name, file]) => [
-    name.replace('.', 'svc'),
-    join(installation, file),
-  ]),
+  Object.entries(project.exports)
+    .flatMap(([name, file]) => (name.includes('*') ? eachOf(name, file) : [[name, file] as const]))
+    .map(([name, file]) => [name.replace('.', 'svc'), join(installation, file)]),
 );
+
+/** Expands an entry with a `*`, one for each file that fits it. */
+function eachOf(name: string, pattern: string): (readonly [name: string, file: string])[] {
+  const [folder, ending] = pattern.split('*') as [string, string];
+  return readdirSync(join(installation, folder))
+    .filter((file) => file.endsWith(ending))
+    .map((file) => [name.replace('*', file.slice(0, -ending.length)), folder + file]);
+}
 
 /** How plugins of this installation are bundled. */
 export const bundleSources: BundleSources = {

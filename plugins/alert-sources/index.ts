@@ -1,20 +1,17 @@
-import { BuildInfo, definePlugin, defineService, isSvcError } from 'svc/sdk';
+import { OthersAlerts } from 'svc/contracts/alert';
+import { BuildInfo, definePlugin, isSvcError } from 'svc/sdk';
 
-import type { OthersAlerts } from '../alert/contract.ts';
 import { Intake } from './intake.ts';
 import { hookRoutes, sourceRoutes } from './source-routes.ts';
 import { Sources } from './sources.ts';
 import type { SourceTables } from './source-store.ts';
-
-/** By its id: the room of alerts may be away. */
-const Others = defineService<OthersAlerts>('alert.others');
 
 const upkeepMs = 60_000;
 
 export default definePlugin({
   activate(ctx) {
     const { clock, ids, log, secrets, services } = ctx;
-    const alerts = services.maybe(Others);
+    const alerts = services.maybe(OthersAlerts);
     const build = services.use(BuildInfo);
     const sources = new Sources({
       tables: ctx.db<SourceTables>(),

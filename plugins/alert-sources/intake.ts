@@ -1,3 +1,4 @@
+import type { OthersAlerts } from 'svc/contracts/alert';
 import { SlidingCounter } from 'svc/flow';
 import { isFresh, sameSecret, signed } from 'svc/im';
 import {
@@ -10,7 +11,6 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { OthersAlerts } from '../alert/contract.ts';
 import { readPush } from './payload.ts';
 import type { Taken } from './schema.ts';
 import { sourceOf, type Sources } from './sources.ts';

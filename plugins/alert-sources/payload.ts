@@ -1,7 +1,6 @@
+import type { ToldAlert } from 'svc/contracts/alert';
+import type { Severity } from 'svc/contracts/notify';
 import { SvcError } from 'svc/sdk';
-
-import type { ToldAlert } from '../alert/contract.ts';
-import type { Severity } from '../notify/contract.ts';
 
 export interface Push {
   readonly alerts: readonly ToldAlert[];

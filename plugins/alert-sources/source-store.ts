@@ -1,7 +1,6 @@
 import type { Generated, Insertable, Selectable, Updateable } from 'kysely';
+import type { Severity } from 'svc/contracts/notify';
 import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
-
-import type { Severity } from '../notify/contract.ts';
 
 export interface SourceTables {
   alert_sources_peers: {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import type { AlertSource, OthersAlerts } from 'svc/contracts/alert';
 import { formatDuration, parseDuration } from 'svc/query';
 import {
   type Call,
@@ -16,7 +17,6 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { AlertSource, OthersAlerts } from '../alert/contract.ts';
 import type { SourceChange, SourceMade, SourceShown } from './schema.ts';
 import { type SourceRow, sourceStore, type SourceTables } from './source-store.ts';
 

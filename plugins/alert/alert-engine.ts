@@ -1,17 +1,20 @@
-import { inTurns } from 'svc/flow';
-import { DeviceScopes, type SeenBy, seenBy } from 'svc/query';
-import { defineService, type Handle, messageOf, type PluginContext, timestamp } from 'svc/sdk';
-
-import type { MetricsQueries } from '../metricsdb/contract.ts';
-import type { NoticeSource } from '../notify/contract.ts';
 import {
   AlertEvaluator,
+  AlertingRules,
   IncidentChanged,
   IncidentDeeds,
   IncidentFired,
   Incidents,
   OthersAlerts,
-} from './contract.ts';
+} from 'svc/contracts/alert';
+import { LogQueries } from 'svc/contracts/logs';
+import { Mentions } from 'svc/contracts/mention';
+import { MetricsIngest, MetricsQueries } from 'svc/contracts/metricsdb';
+import { NoticeDispatcher, NoticeSource } from 'svc/contracts/notify';
+import { inTurns } from 'svc/flow';
+import { DeviceScopes, type SeenBy, seenBy } from 'svc/query';
+import { type Handle, messageOf, type PluginContext, timestamp } from 'svc/sdk';
+
 import { AlertSeries } from './evaluator/alert-series.ts';
 import { BackEnd, type StoreName, type Within } from './evaluator/back-end.ts';
 import { EvaluatorCounters } from './evaluator/counters.ts';
@@ -30,7 +33,7 @@ import { IncidentStore } from './incident/incident-store.ts';
 import { IncidentReader, viewOf } from './incident/incident-view.ts';
 import { InstanceReader } from './incident/instance-reader.ts';
 import { Ledger } from './incident/ledger.ts';
-import { incidentMention, mentions } from './incident/mention.ts';
+import { incidentMention } from './incident/mention.ts';
 import { deliverNotices, recordOutcomes } from './incident/notices.ts';
 import { operationRoutes } from './incident/operation-routes.ts';
 import { Operations } from './incident/operations.ts';
@@ -45,7 +48,6 @@ import {
   type Rule,
   type RuleBook,
 } from './rule.ts';
-import { AlertingRules, Channels, Logs, Metrics, MetricsIngest } from './services.ts';
 import { silenceRoutes } from './silence/silence-routes.ts';
 import { SilenceReach } from './silence/silence-reach.ts';
 import { SilenceStore, type SilenceTables } from './silence/silence-store.ts';
@@ -60,9 +62,6 @@ export interface AlertEngineParts {
   readonly delays: Delays;
   readonly recording: { tick(): Promise<void> };
 }
-
-/** Of the notifier's contract, whose folder may be taken away. */
-const Notices = defineService<NoticeSource>('alert.notices');
 
 const tickMs = 1_000;
 const measureMs = 10_000;
@@ -89,7 +88,7 @@ export class AlertEngine {
     const { clock, log, scope, services } = ctx;
     this.#ctx = ctx;
     this.#parts = parts;
-    this.#metrics = services.maybe(Metrics);
+    this.#metrics = services.maybe(MetricsQueries);
     this.#timeline = new Timeline(clock);
     this.#seenBy = seenBy(services.maybe(DeviceScopes));
     const tables = ctx.db<IncidentTables>();
@@ -145,7 +144,7 @@ export class AlertEngine {
     });
     scope.defer('finish evaluations', () => this.#evaluator.stop());
     ctx.settings.watch('alert.eval_interval', () => this.#evaluator.replan());
-    deliverNotices(ctx, services.maybe(Channels), this.#incidents);
+    deliverNotices(ctx, services.maybe(NoticeDispatcher), this.#incidents);
     ctx.health.check('the alert evaluator stores what it finds', () =>
       evaluatorHealth(this.#evaluator),
     );
@@ -214,7 +213,7 @@ export class AlertEngine {
       ],
       [
         'logs',
-        new BackEnd({ name: 'logs', ask: askLogs(services.maybe(Logs)), within, monotonic }),
+        new BackEnd({ name: 'logs', ask: askLogs(services.maybe(LogQueries)), within, monotonic }),
       ],
     ]);
   }
@@ -258,7 +257,7 @@ export class AlertEngine {
       instances: this.#instances,
       silencedBy: (one) => this.#silences.covering(one, clock.now()),
     });
-    services.provide(Notices, () => ({
+    services.provide(NoticeSource, () => ({
       record: (outcomes) =>
         recordOutcomes(outcomes, {
           store: this.#incidents,
@@ -275,12 +274,12 @@ export class AlertEngine {
       planOf: this.#planOf,
     });
     services.provide(Incidents, () => reader);
-    extend.contribute(mentions, 'incident', incidentMention(reader, this.#seenBy));
+    extend.contribute(Mentions, 'incident', incidentMention(reader, this.#seenBy));
     const parts = {
       incidents: reader,
       seenBy: this.#seenBy,
       silences: this.#silences,
-      dispatcher: services.maybe(Channels),
+      dispatcher: services.maybe(NoticeDispatcher),
       clock,
       ids,
     };
@@ -321,7 +320,7 @@ export class AlertEngine {
     this.#ctx.http.routes([
       ...incidentRoutes({
         ...shared,
-        why: new Why(this.#incidents, this.#ctx.services.maybe(Channels)),
+        why: new Why(this.#incidents, this.#ctx.services.maybe(NoticeDispatcher)),
       }),
       ...operationRoutes(operations),
       ...silenceRoutes(this.#silences),

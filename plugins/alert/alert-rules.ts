@@ -1,3 +1,7 @@
+import { KnowledgeRead } from 'svc/contracts/knowledge';
+import { LogQueries } from 'svc/contracts/logs';
+import { MetricsQueries } from 'svc/contracts/metricsdb';
+import { NoticeDispatcher } from 'svc/contracts/notify';
 import { askingOf, DeviceScopes } from 'svc/query';
 import {
   BuildInfo,
@@ -23,7 +27,6 @@ import hosts from './rules/hosts.json' with { type: 'json' };
 import network from './rules/network.json' with { type: 'json' };
 import pipelines from './rules/pipelines.json' with { type: 'json' };
 import system from './rules/system.json' with { type: 'json' };
-import { Channels, KnowledgeRead, Logs, Metrics } from './services.ts';
 import { ruleSkills } from './skills.ts';
 import { RuleTexts } from './template.ts';
 import { ruleTestRoutes } from './unit-test/rule-test-routes.ts';
@@ -50,9 +53,9 @@ export class AlertRules {
     const { clock, log, settings, services } = ctx;
     const tables = ctx.db<RuleTables>();
     const dependencies = {
-      metrics: services.maybe(Metrics),
-      logs: services.maybe(Logs),
-      channels: services.maybe(Channels),
+      metrics: services.maybe(MetricsQueries),
+      logs: services.maybe(LogQueries),
+      channels: services.maybe(NoticeDispatcher),
       knowledge: services.maybe(KnowledgeRead),
     };
     const book = new RuleMemory((cause) =>

@@ -1,4 +1,4 @@
-import type { LabelRecord } from '../metricsdb/contract.ts';
+import type { LabelRecord } from 'svc/contracts/metricsdb';
 
 /** The same for the same labels, in whatever order they come. */
 export const labelKey = (labels: LabelRecord): string =>

@@ -1,5 +1,6 @@
-import type { LogQueries } from '../logs/contract.ts';
-import type { LabelRecord, MatrixAnswer, Notes, QueryOptions } from '../metricsdb/contract.ts';
+import type { LogQueries } from 'svc/contracts/logs';
+import type { LabelRecord, MatrixAnswer, Notes, QueryOptions } from 'svc/contracts/metricsdb';
+
 import { labelKey } from './label-key.ts';
 
 interface Steps {

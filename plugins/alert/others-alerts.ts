@@ -1,6 +1,6 @@
+import type { AlertSource, OthersAlerts, ToldAlert } from 'svc/contracts/alert';
 import type { Clock, Logger } from 'svc/sdk';
 
-import type { AlertSource, OthersAlerts, ToldAlert } from './contract.ts';
 import { type Finding, Findings } from './evaluator/findings.ts';
 import type { Instance, Row } from './evaluator/instance.ts';
 import { unwritten } from './evaluator/own-rules.ts';

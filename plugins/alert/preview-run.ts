@@ -1,6 +1,6 @@
+import type { MatrixAnswer } from 'svc/contracts/metricsdb';
 import { SvcError } from 'svc/sdk';
 
-import type { MatrixAnswer } from '../metricsdb/contract.ts';
 import { type AnswerFrame, answerRows } from './evaluator/answer-rows.ts';
 import type { Instance, Row } from './evaluator/instance.ts';
 import { movesOf } from './evaluator/moves.ts';

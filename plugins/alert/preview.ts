@@ -1,8 +1,8 @@
-import { type Clock, SvcError, timestamp } from 'svc/sdk';
+import type { LabelRecord, MatrixAnswer, QueryOptions } from 'svc/contracts/metricsdb';
 import { formatDuration, parseDuration } from 'svc/query';
+import { type Clock, SvcError, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { LabelRecord, MatrixAnswer, QueryOptions } from '../metricsdb/contract.ts';
 import { wrongField } from './condition-fields.ts';
 import { isEta } from './evaluator/eta.ts';
 import { mostInstances } from './evaluator/moves.ts';

@@ -1,9 +1,9 @@
+import type { KnowledgeRead } from 'svc/contracts/knowledge';
+import type { LogQueries } from 'svc/contracts/logs';
+import type { MetricsQueries } from 'svc/contracts/metricsdb';
+import type { NoticeDispatcher } from 'svc/contracts/notify';
 import { type Handle, isSvcError, messageOf, type Principal, SvcError } from 'svc/sdk';
 
-import type { KnowledgeRead } from '../knowledge/contract.ts';
-import type { LogQueries } from '../logs/contract.ts';
-import type { MetricsQueries } from '../metricsdb/contract.ts';
-import type { NoticeDispatcher } from '../notify/contract.ts';
 import { wrongField } from './condition-fields.ts';
 import type { Condition, QueryText } from './kinds/kind.ts';
 import { kinds } from './kinds/kinds.ts';

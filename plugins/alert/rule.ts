@@ -1,7 +1,7 @@
+import type { LabelRecord } from 'svc/contracts/metricsdb';
+import type { Severity } from 'svc/contracts/notify';
 import type { NativeHistogram } from 'svc/native-histogram';
 
-import type { LabelRecord } from '../metricsdb/contract.ts';
-import type { Severity } from '../notify/contract.ts';
 import type { TemplateQuery } from './template-functions.ts';
 
 export type StoredKind =

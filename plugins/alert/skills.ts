@@ -1,3 +1,5 @@
+import type { Incidents } from 'svc/contracts/alert';
+import type { NoticeDispatcher } from 'svc/contracts/notify';
 import { type AskingOf, type SeenBy, type SeenDevices } from 'svc/query';
 import {
   type Clock,
@@ -11,8 +13,6 @@ import {
 } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import type { NoticeDispatcher } from '../notify/contract.ts';
-import type { Incidents } from './contract.ts';
 import { durationOf } from './incident/duration.ts';
 import { assertOfOneDevice } from './incident/seen-incidents.ts';
 import type { Preview } from './preview.ts';

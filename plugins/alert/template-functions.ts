@@ -1,3 +1,4 @@
+import type { LabelRecord } from 'svc/contracts/metricsdb';
 import { compileRegex, parseDuration, parseFloatGo } from 'svc/query';
 import {
   display,
@@ -7,7 +8,6 @@ import {
   templateFunction,
 } from 'svc/template';
 
-import type { LabelRecord } from '../metricsdb/contract.ts';
 import type { Sample } from './recording/recording.ts';
 
 /** What a template gets of an expression; it throws where nothing is known. */

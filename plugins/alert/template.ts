@@ -1,3 +1,4 @@
+import type { LabelRecord } from 'svc/contracts/metricsdb';
 import { histogramText, type NativeHistogram } from 'svc/native-histogram';
 import { messageOf } from 'svc/sdk';
 import {
@@ -10,7 +11,6 @@ import {
 } from 'svc/template';
 
 import { wrongField } from './condition-fields.ts';
-import type { LabelRecord } from '../metricsdb/contract.ts';
 import type { RenderLabels, Rule, Snapshot } from './rule.ts';
 import { type TemplateQuery, templateFunctions } from './template-functions.ts';
 

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
+import type { ApprovalOwner, ApprovalStatus } from 'svc/contracts/approval';
 import type { DeviceScope, SeenBy } from 'svc/query';
 import { type Page, type PageRequest, pageOf, type Principal } from 'svc/sdk';
 
-import type { ApprovalOwner, ApprovalStatus } from './contract.ts';
 import type { ApprovalTables, RequestRow, SignatureRow } from './tables.ts';
 
 export interface ListFilter {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
+import type { Approval, ApprovalAsk, ApprovalBook, ApprovalOwner } from 'svc/contracts/approval';
+import type { CallOrigin, GateContract } from 'svc/contracts/gate';
+import type { DirectoryContract, Person } from 'svc/contracts/iam';
+import type { PersonaDirectory } from 'svc/contracts/persona';
 import { type Clock, type Handle, type Ids, type Principal, SvcError, type Tables } from 'svc/sdk';
 
-import type { CallOrigin, GateContract } from '../gate/contract.ts';
-import type { DirectoryContract, Person } from '../iam/contract.ts';
-import type { PersonaDirectory } from '../persona/contract.ts';
 import { ApprovalStore, type Viewer } from './approval-store.ts';
-import type { Approval, ApprovalAsk, ApprovalBook, ApprovalOwner } from './contract.ts';
 import { open, required } from './decisions.ts';
 import { approvalOf } from './shown.ts';
 import type { Signers } from './signers.ts';

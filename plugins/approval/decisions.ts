@@ -1,7 +1,7 @@
+import type { ApprovalStatus, Word } from 'svc/contracts/approval';
 import { type Clock, type Principal, SvcError, type Tables } from 'svc/sdk';
 
 import { ApprovalStore, type Viewer } from './approval-store.ts';
-import type { ApprovalStatus, Word } from './contract.ts';
 import { isRequester, type Signers } from './signers.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';
 

@@ -1,23 +1,24 @@
+import {
+  ApprovalDecisions,
+  ApprovalRequested,
+  Approvals,
+  ApprovalSettled,
+} from 'svc/contracts/approval';
+import { Gate } from 'svc/contracts/gate';
+import { Directory } from 'svc/contracts/iam';
+import { NoticeDispatcher } from 'svc/contracts/notify';
+import { Personas } from 'svc/contracts/persona';
 import { DeviceScopes, seenBy } from 'svc/query';
-import { BuildInfo, definePlugin, defineService } from 'svc/sdk';
+import { BuildInfo, definePlugin } from 'svc/sdk';
 
-import { Gate } from '../gate/contract.ts';
-import { Directory } from '../iam/contract.ts';
-import type { NoticeDispatcher } from '../notify/contract.ts';
-import type { PersonaDirectory } from '../persona/contract.ts';
 import { approvalRoutes } from './approval-routes.ts';
 import { ApprovalStore, viewerBy } from './approval-store.ts';
 import { Book } from './book.ts';
-import { ApprovalDecisions, ApprovalRequested, Approvals, ApprovalSettled } from './contract.ts';
 import { Decisions } from './decisions.ts';
 import { approvalOf } from './shown.ts';
 import { Signers } from './signers.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';
 import { Telling, Upkeep } from './upkeep.ts';
-
-/** By their ids: their folders may be taken away, and only types may be wanted of them. */
-const Personas = defineService<PersonaDirectory>('persona.directory');
-const Notices = defineService<NoticeDispatcher>('notify.dispatcher');
 
 const sweepMs = 15_000;
 
@@ -41,7 +42,7 @@ export default definePlugin({
       ends.add(1, { status: row.status });
       again(row);
     };
-    const telling = new Telling({ notices: services.maybe(Notices), settings, log });
+    const telling = new Telling({ notices: services.maybe(NoticeDispatcher), settings, log });
     const process = String(services.use(BuildInfo).startedAt);
     const book = new Book({
       tables,

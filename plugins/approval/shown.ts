@@ -1,7 +1,7 @@
+import type { Approval } from 'svc/contracts/approval';
 import { isSecretName, redactText } from 'svc/probe';
 import { timestamp } from 'svc/sdk';
 
-import type { Approval } from './contract.ts';
 import type { RequestRow, SignatureRow } from './tables.ts';
 
 /** As other rooms see it. */

@@ -1,6 +1,6 @@
+import type { DirectoryContract, Person } from 'svc/contracts/iam';
 import { covers, type Principal, type Settings, SvcError } from 'svc/sdk';
 
-import type { DirectoryContract, Person } from '../iam/contract.ts';
 import type { RequestRow } from './tables.ts';
 
 export interface SignerParts {

@@ -1,6 +1,5 @@
+import type { ApprovalOwner, ApprovalStatus } from 'svc/contracts/approval';
 import type { SkillClass } from 'svc/sdk';
-
-import type { ApprovalOwner, ApprovalStatus } from './contract.ts';
 
 export interface RequestRow {
   id: string;

@@ -1,3 +1,4 @@
+import type { NoticeDispatcher } from 'svc/contracts/notify';
 import {
   type Clock,
   type Handle,
@@ -8,7 +9,6 @@ import {
   timestamp,
 } from 'svc/sdk';
 
-import type { NoticeDispatcher } from '../notify/contract.ts';
 import { ApprovalStore } from './approval-store.ts';
 import { itemOf } from './shown.ts';
 import type { ApprovalTables, RequestRow } from './tables.ts';

@@ -1,7 +1,7 @@
+import { AuditEntries, AuditGrown } from 'svc/contracts/audit';
 import { AuditTrail, definePlugin, type HealthReport, messageOf, type Scope } from 'svc/sdk';
 
 import { Checkpoints } from './checkpoints.ts';
-import { AuditEntries, AuditGrown } from './contract.ts';
 import { Keys } from './keys.ts';
 import { Memory } from './memory.ts';
 import { pausesOf } from './pace.ts';

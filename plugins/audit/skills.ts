@@ -1,8 +1,8 @@
+import type { AuditEntries, AuditEntry } from 'svc/contracts/audit';
 import { askedWindow, windowAsked } from 'svc/query';
 import { type Clock, covers, type SkillRun, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import type { AuditEntries, AuditEntry } from './contract.ts';
 import { type Shown, shown } from './record.ts';
 import type { Store } from './store.ts';
 

@@ -1,7 +1,7 @@
+import type { AuditEntries, AuditEntry } from 'svc/contracts/audit';
+import type { ChangeDraft, ChangeKind } from 'svc/contracts/changes';
 import { type Handle, type Logger, messageOf } from 'svc/sdk';
 
-import type { AuditEntries, AuditEntry } from '../audit/contract.ts';
-import type { ChangeDraft, ChangeKind } from './contract.ts';
 import type { Feed } from './feed.ts';
 
 const atOnce = 200;

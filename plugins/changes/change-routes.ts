@@ -1,3 +1,4 @@
+import { type Change, type ChangeKind, changeKinds } from 'svc/contracts/changes';
 import type { SeenBy, SeenDevices } from 'svc/query';
 import {
   type Clock,
@@ -10,7 +11,6 @@ import {
 } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import { type Change, type ChangeKind, changeKinds } from './contract.ts';
 import type { Feed } from './feed.ts';
 
 const path = '/api/v1/changes';

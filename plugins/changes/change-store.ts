@@ -1,8 +1,7 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import type { Change, ChangeDraft, ChangeKind, ChangesNear } from 'svc/contracts/changes';
 import { type DeviceScope, idTexts, type SeenDevices } from 'svc/query';
 import type { Page, PageRequest } from 'svc/sdk';
-
-import type { Change, ChangeDraft, ChangeKind, ChangesNear } from './contract.ts';
 
 export interface ChangeRow {
   id: number;

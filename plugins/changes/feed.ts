@@ -1,8 +1,8 @@
+import type { Change, ChangeDraft, ChangeFeed, ChangesNear } from 'svc/contracts/changes';
 import type { SeenDevices } from 'svc/query';
 import type { Clock, Page, PageRequest, Tables } from 'svc/sdk';
 
 import { type ChangeFilter, ChangeStore, type ChangeTables } from './change-store.ts';
-import type { Change, ChangeDraft, ChangeFeed, ChangesNear } from './contract.ts';
 
 export interface FeedParts {
   readonly tables: Tables<ChangeTables>;

@@ -1,7 +1,7 @@
-import { defineEvent, type Handle, type PluginContext } from 'svc/sdk';
+import type { ChangeDraft } from 'svc/contracts/changes';
+import { type EdgeFleet, EdgePluginHealth, EdgeUpgrade } from 'svc/contracts/edge';
+import { type Handle, type PluginContext } from 'svc/sdk';
 
-import type { EdgeFleet } from '../edge/contract.ts';
-import type { ChangeDraft } from './contract.ts';
 import type { Feed } from './feed.ts';
 
 interface Health {
@@ -9,19 +9,6 @@ interface Health {
   readonly last_error?: string | null;
   readonly restart_count?: number;
 }
-
-/** Of the edges' contract, by their ids: the folder may be taken away. */
-const EdgeUpgrade = defineEvent<{
-  readonly edge_id: number;
-  readonly job_id: string;
-  readonly state: string;
-  readonly error: string | null;
-}>('edge.upgrade');
-const EdgePluginHealth = defineEvent<{
-  readonly edge_id: number;
-  readonly name: string;
-  readonly health: Health;
-}>('edge.plugin_health');
 
 const ends = new Set(['succeeded', 'failed', 'rolled_back']);
 

@@ -1,3 +1,7 @@
+import { AuditEntries, AuditGrown } from 'svc/contracts/audit';
+import { ChangeFeed, changeKinds, ChangeNoted } from 'svc/contracts/changes';
+import { EdgeFleet } from 'svc/contracts/edge';
+import { MetricsQueries } from 'svc/contracts/metricsdb';
 import {
   askedWindow,
   DeviceScopes,
@@ -6,34 +10,15 @@ import {
   seenBy,
   windowAsked,
 } from 'svc/query';
-import {
-  BuildInfo,
-  type Clock,
-  defineEvent,
-  definePlugin,
-  defineService,
-  Plugins,
-  type ToolSkill,
-  toolSkill,
-} from 'svc/sdk';
+import { BuildInfo, type Clock, definePlugin, Plugins, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { AuditEntries } from '../audit/contract.ts';
-import type { EdgeFleet } from '../edge/contract.ts';
-import type { MetricsQueries } from '../metricsdb/contract.ts';
 import { AuditChanges } from './audit-changes.ts';
 import { changeRoutes, shownChange } from './change-routes.ts';
 import type { ChangeTables } from './change-store.ts';
-import { ChangeFeed, changeKinds, ChangeNoted } from './contract.ts';
 import { Feed } from './feed.ts';
 import { followFleet } from './fleet-changes.ts';
 import { lookAgain } from './watched.ts';
-
-/** By their ids: the folders of these may be taken away. */
-const Entries = defineService<AuditEntries>('audit.entries');
-const Fleet = defineService<EdgeFleet>('edge.fleet');
-const Metrics = defineService<MetricsQueries>('metrics.queries');
-const auditGrown = defineEvent<object>('audit.grown');
 
 const lookMs = 60_000;
 const tidyMs = 600_000;
@@ -51,14 +36,14 @@ export default definePlugin({
       },
     });
     const sees = seenBy(services.maybe(DeviceScopes));
-    const fleet = services.maybe(Fleet);
-    const entries = services.maybe(Entries);
+    const fleet = services.maybe(EdgeFleet);
+    const entries = services.maybe(AuditEntries);
     const audit = new AuditChanges({ entries, feed, log });
     const watched = {
       feed,
       fleet,
       log,
-      metrics: services.maybe(Metrics),
+      metrics: services.maybe(MetricsQueries),
       plugins: services.use(Plugins),
       build: services.use(BuildInfo),
       now: () => clock.now(),
@@ -67,7 +52,7 @@ export default definePlugin({
     services.provide(ChangeFeed, () => feed);
     ctx.http.routes(changeRoutes(feed, { clock, ids, seenBy: sees }));
     ctx.skills.add(feedSkill(feed, clock, sees));
-    events.on(auditGrown, () => audit.catchUp());
+    events.on(AuditGrown, () => audit.catchUp());
     entries.onChange((state) =>
       state === 'up' ? scope.task('read the audit trail', () => audit.catchUp()) : undefined,
     );

@@ -1,8 +1,8 @@
+import type { ChangeDraft } from 'svc/contracts/changes';
+import type { EdgeFleet } from 'svc/contracts/edge';
+import type { MetricsQueries } from 'svc/contracts/metricsdb';
 import { type Build, type Handle, type Logger, messageOf, type PluginDirectory } from 'svc/sdk';
 
-import type { EdgeFleet } from '../edge/contract.ts';
-import type { MetricsQueries } from '../metricsdb/contract.ts';
-import type { ChangeDraft } from './contract.ts';
 import type { Feed } from './feed.ts';
 
 export interface WatchedParts {

@@ -1,22 +1,14 @@
-import {
-  BuildInfo,
-  defineEvent,
-  definePlugin,
-  defineService,
-  type Handle,
-  type Principal,
-  type Scope,
-} from 'svc/sdk';
+import { Approvals, ApprovalSettled } from 'svc/contracts/approval';
+import { ChatRuns, RunLeft } from 'svc/contracts/chat';
+import { DeviceDirectory } from 'svc/contracts/device';
+import { Gate } from 'svc/contracts/gate';
+import { Directory, type DirectoryContract } from 'svc/contracts/iam';
+import { MentionDirectory } from 'svc/contracts/mention';
+import { ModelRuns } from 'svc/contracts/model';
+import { Personas } from 'svc/contracts/persona';
+import { SkillRunner, Skills, ToolSources } from 'svc/contracts/skill';
+import { BuildInfo, definePlugin, type Handle, type Principal, type Scope } from 'svc/sdk';
 
-import type { ApprovalBook, ApprovalOwner } from '../approval/contract.ts';
-import type { DeviceDirectory } from '../device/contract.ts';
-import { Gate } from '../gate/contract.ts';
-import type { DirectoryContract } from '../iam/contract.ts';
-import type { MentionDirectory } from '../mention/contract.ts';
-import { ModelRuns } from '../model/contract.ts';
-import { Personas } from '../persona/contract.ts';
-import { SkillRunner, Skills, ToolSources } from '../skill/contract.ts';
-import { ChatRuns, RunLeft } from './contract.ts';
 import { Coordinator } from './prompt/coordinator.ts';
 import { runRoutes } from './run-routes.ts';
 import { RunStore } from './run/run-store.ts';
@@ -26,15 +18,6 @@ import { sessionRoutes } from './session-routes.ts';
 import { Sessions } from './sessions.ts';
 import { type ChatTables, SessionStore } from './store.ts';
 import { Toolbag } from './tools/toolbag.ts';
-
-/** By their ids: the folders of what runs can do without may be taken away. */
-const approvals = defineService<ApprovalBook>('approval.book');
-const approvalSettled = defineEvent<{ readonly id: string; readonly owner: ApprovalOwner }>(
-  'approval.settled',
-);
-const deviceDirectory = defineService<DeviceDirectory>('device.directory');
-const mentions = defineService<MentionDirectory>('mention.directory');
-const directory = defineService<DirectoryContract>('iam.directory');
 
 const lookMs = 15_000;
 const hourMs = 3_600_000;
@@ -48,8 +31,8 @@ export default definePlugin({
     const registry = ctx.services.use(Skills);
     const gate = ctx.services.use(Gate);
     const build = ctx.services.use(BuildInfo);
-    const people = ctx.services.maybe(directory);
-    const devices = ctx.services.maybe(deviceDirectory);
+    const people = ctx.services.maybe(Directory);
+    const devices = ctx.services.maybe(DeviceDirectory);
     const tables = ctx.db<ChatTables>();
     const store = new SessionStore(tables);
     const runStore = new RunStore(tables);
@@ -67,11 +50,11 @@ export default definePlugin({
         personas,
         registry,
         runner: ctx.services.use(SkillRunner),
-        approvals: ctx.services.maybe(approvals),
+        approvals: ctx.services.maybe(Approvals),
         reachable: async ({ target }) =>
           target.kind === 'manager' ||
           (devices.available && (await devices.get().onlineEdge(target.id!)) !== undefined),
-        mentions: ctx.services.maybe(mentions),
+        mentions: ctx.services.maybe(MentionDirectory),
         coordinator: new Coordinator(personas, models),
         pause: pauseOf(ctx.scope),
         toolbag: new Toolbag(registry, gate, () => settings.get('agent.deferral_threshold')),
@@ -101,7 +84,7 @@ export default definePlugin({
       ...runRoutes({ runs, store: runStore, sessions, models, personas }),
     ]);
     ctx.events.on(RunLeft, ({ run_id: id }) => runs.resume(id));
-    ctx.events.on(approvalSettled, ({ id, owner }) =>
+    ctx.events.on(ApprovalSettled, ({ id, owner }) =>
       owner.kind === 'chat' ? runs.decided(owner.ref, id) : undefined,
     );
     return { runs, runStore };

@@ -1,3 +1,6 @@
+import type { RunEvent } from 'svc/contracts/chat';
+import type { Models } from 'svc/contracts/model';
+import type { PersonaDirectory } from 'svc/contracts/persona';
 import {
   eventRoute,
   type Principal,
@@ -6,12 +9,8 @@ import {
   type ServerEvent,
   SvcError,
 } from 'svc/sdk';
-
 import { Type } from 'typebox';
 
-import type { Models } from '../model/contract.ts';
-import type { PersonaDirectory } from '../persona/contract.ts';
-import type { RunEvent } from './contract.ts';
 import { shownCalls, usageOf } from './run/closing.ts';
 import type { Runs } from './run/runs.ts';
 import type { RunStore } from './run/run-store.ts';

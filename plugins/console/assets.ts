@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 
-import type { BrowserModule } from './contract.ts';
+import type { BrowserModule } from 'svc/contracts/console';
 
 /** One file for browsers, packed when it was made and never again. */
 interface Asset {

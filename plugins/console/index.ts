@@ -1,28 +1,15 @@
+import page from 'browser:./web/main.tsx';
+import { ConsoleCards, ConsoleLanguages, ConsolePages } from 'svc/contracts/console';
+import { EdgeFleet } from 'svc/contracts/edge';
+import { Setup } from 'svc/contracts/session';
 import { DeviceScopes, seenBy } from 'svc/query';
-import {
-  Banner,
-  BuildInfo,
-  Catalogue,
-  definePlugin,
-  defineService,
-  messageOf,
-  Plugins,
-} from 'svc/sdk';
+import { Banner, BuildInfo, Catalogue, definePlugin, messageOf, Plugins } from 'svc/sdk';
 
-import type { EdgeFleet } from '../edge/contract.ts';
-import type { FirstSetup } from '../session/contract.ts';
 import { Assets } from './assets.ts';
 import { Changes, toldOf } from './changes.ts';
-import { ConsoleCards, ConsoleLanguages, ConsolePages } from './contract.ts';
 import { Languages } from './languages.ts';
 import { liveRoutes } from './live-routes.ts';
 import { pageRoutes } from './page-routes.ts';
-import page from 'browser:./web/main.tsx';
-
-const Setup = defineService<FirstSetup>('session.setup');
-
-/** By its id: its folder may be taken away. */
-const Fleet = defineService<EdgeFleet>('edge.fleet');
 
 const gatherMs = 250;
 const lookEveryMs = 1_000;
@@ -53,7 +40,7 @@ export default definePlugin({
         ),
     });
 
-    const fleet = services.maybe(Fleet);
+    const fleet = services.maybe(EdgeFleet);
     const deviceOfEdge = (id: number): number | null | undefined =>
       fleet.available ? fleet.get().get(id)?.device_id : undefined;
     toldOf.forEach(({ type, kinds, about }) =>

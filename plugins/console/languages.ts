@@ -1,6 +1,5 @@
+import type { ConsoleLanguage } from 'svc/contracts/console';
 import type { OpenPoint } from 'svc/sdk';
-
-import type { ConsoleLanguage } from './contract.ts';
 
 type Texts = Record<string, Record<string, string>>;
 

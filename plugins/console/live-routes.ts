@@ -1,3 +1,4 @@
+import type { ConsoleCard, ConsolePage } from 'svc/contracts/console';
 import {
   type DeclaredCatalogue,
   eventRoute,
@@ -9,7 +10,6 @@ import {
 import { Type } from 'typebox';
 
 import type { Changes } from './changes.ts';
-import type { ConsoleCard, ConsolePage } from './contract.ts';
 import type { Languages } from './languages.ts';
 
 const Nav = Type.Object({

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
-import type { DashboardView } from '../monitor/contract.ts';
+import type { DashboardView } from 'svc/contracts/monitor';
+
 import { logsUid, metricsUid } from './data-sources.ts';
 
 /** By it a dashboard that svc wrote is known in Grafana. */

@@ -5,10 +5,13 @@ import {
   testConnection,
   type Trial,
 } from 'svc/connection';
+import { LogQueries } from 'svc/contracts/logs';
+import { MetricsQueries } from 'svc/contracts/metricsdb';
+import { DashboardShelf } from 'svc/contracts/monitor';
+import { TraceQueries } from 'svc/contracts/traces';
 import {
   BuildInfo,
   definePlugin,
-  defineService,
   type Handle,
   type PluginContext,
   route,
@@ -18,22 +21,16 @@ import {
 } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { LogQueries } from '../logs/contract.ts';
-import type { MetricsQueries } from '../metricsdb/contract.ts';
-import type { DashboardShelf } from '../monitor/contract.ts';
-import type { TraceQueries } from '../traces/contract.ts';
 import { dataSources } from './data-sources.ts';
 import { Grafana, grafanaProduct } from './grafana.ts';
 import { type DashTables, Shelf } from './shelf.ts';
 import { results, Sync, type Wish } from './sync.ts';
 
-/** By their ids: each of these rooms may be away. */
 const stores = {
-  metrics: defineService<MetricsQueries>('metrics.queries'),
-  logs: defineService<LogQueries>('logs.queries'),
-  traces: defineService<TraceQueries>('traces.queries'),
+  metrics: MetricsQueries,
+  logs: LogQueries,
+  traces: TraceQueries,
 };
-const Dashboards = defineService<DashboardShelf>('monitor.dashboards');
 
 const Order = Type.Object({
   overwrite: Type.Optional(
@@ -170,7 +167,7 @@ function syncRoute(
 function wishes(ctx: PluginContext): (order: SyncOrder) => Promise<Wish> {
   const { settings, services } = ctx;
   const { publicUrl } = services.use(BuildInfo);
-  const shelf = services.maybe(Dashboards);
+  const shelf = services.maybe(DashboardShelf);
   const handles = {
     metrics: services.maybe(stores.metrics),
     logs: services.maybe(stores.logs),

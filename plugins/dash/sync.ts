@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
-import type { DashboardView } from '../monitor/contract.ts';
+import type { DashboardView } from 'svc/contracts/monitor';
+
 import { dashboardJson, grafanaUid, ownTag } from './dashboard-json.ts';
 import type { DataSource } from './data-sources.ts';
 import { type Grafana, type GrafanaAnswer, Refused } from './grafana.ts';

@@ -1,4 +1,5 @@
-import type { Bound, HostInfo } from './contract.ts';
+import type { Bound, HostInfo } from 'svc/contracts/device';
+
 import { deviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
 import { machineStore } from './machine-store.ts';

@@ -1,8 +1,8 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import type { HostInfo } from 'svc/contracts/device';
 import type { DeviceScope } from 'svc/query';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
-import type { HostInfo } from './contract.ts';
 import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
 
 export interface DeviceFilter {

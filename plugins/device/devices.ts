@@ -1,3 +1,5 @@
+import type { DeviceDetails, DeviceDetailSource } from 'svc/contracts/device';
+import type { EdgeFleet } from 'svc/contracts/edge';
 import type { ScopeSource, DeviceScope } from 'svc/query';
 import {
   type Call,
@@ -11,7 +13,6 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { DeviceDetails, DeviceDetailSource, Fleet } from './contract.ts';
 import { type DeviceFilter, deviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
 import { errors } from './errors.ts';
@@ -24,10 +25,13 @@ import type { DeviceDb, DeviceRow, DeviceTables } from './tables.ts';
 /** What a change needs to know of the call that asks for it. */
 type By = Pick<Call, 'requireMatch' | 'note' | 'principal'>;
 
+/** Edges as far as devices show them. */
+export type EdgePresence = Pick<EdgeFleet, 'online' | 'present' | 'get'>;
+
 export interface DevicesParts {
   readonly tables: Tables<DeviceTables>;
   readonly scopes: ScopeSource;
-  readonly fleet: Fleet;
+  readonly fleet: EdgePresence;
   /** What other plugins know of devices. */
   readonly details: Pick<OpenPoint<DeviceDetailSource>, 'list'>;
   readonly clock: Clock;
@@ -38,7 +42,7 @@ export interface DevicesParts {
 export class Devices {
   readonly #tables: Tables<DeviceTables>;
   readonly #scopes: ScopeSource;
-  readonly #fleet: Fleet;
+  readonly #fleet: EdgePresence;
   readonly #details: DevicesParts['details'];
   readonly #clock: Clock;
   readonly #events: DeviceEvents;

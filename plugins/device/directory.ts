@@ -1,8 +1,8 @@
+import type { Bound, DeviceDirectory, DeviceEntry, Introduction } from 'svc/contracts/device';
 import { readHostInfo } from 'svc/probe';
 import { type Clock, type Logger, type Tables } from 'svc/sdk';
 
 import { answerTo, decide, type Decision, isSettled, type Newcomer, newsOf } from './binding.ts';
-import type { Bound, DeviceDirectory, DeviceEntry, Introduction } from './contract.ts';
 import { deviceStore } from './device-store.ts';
 import { edgeStore } from './edge-store.ts';
 import { errors } from './errors.ts';

@@ -1,6 +1,5 @@
+import { DeviceChanged, DeviceCreated, DeviceRemoved } from 'svc/contracts/device';
 import type { PluginContext } from 'svc/sdk';
-
-import { DeviceChanged, DeviceCreated, DeviceRemoved } from './contract.ts';
 
 type Bus = Pick<PluginContext['events'], 'emit'>;
 

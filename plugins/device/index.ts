@@ -1,20 +1,21 @@
-import { DeviceScopes } from 'svc/query';
-import { definePlugin } from 'svc/sdk';
-
 import {
   DeviceChanged,
   DeviceCreated,
   DeviceDetailSources,
   DeviceDirectory,
   DeviceRemoved,
-  Fleet,
-} from './contract.ts';
+} from 'svc/contracts/device';
+import { EdgeFleet } from 'svc/contracts/edge';
+import { Mentions } from 'svc/contracts/mention';
+import { DeviceScopes } from 'svc/query';
+import { definePlugin } from 'svc/sdk';
+
 import { deviceRoutes, watcherRoutes } from './device-routes.ts';
-import { Devices } from './devices.ts';
+import { Devices, type EdgePresence } from './devices.ts';
 import { Directory } from './directory.ts';
 import { errors } from './errors.ts';
 import { DeviceEvents } from './events.ts';
-import { deviceMention, mentions } from './mention.ts';
+import { deviceMention } from './mention.ts';
 import { Scopes } from './scopes.ts';
 import { deviceSkills } from './skills.ts';
 import type { DeviceTables } from './tables.ts';
@@ -28,8 +29,8 @@ export default definePlugin({
     const tables = ctx.db<DeviceTables>();
     const scopes = new Scopes(tables);
     const events = new DeviceEvents(ctx.events, () => scopes.forget());
-    const edges = ctx.services.maybe(Fleet);
-    const fleet: Fleet = {
+    const edges = ctx.services.maybe(EdgeFleet);
+    const fleet: EdgePresence = {
       online: () => (edges.available ? edges.get().online() : none),
       present: () => (edges.available ? edges.get().present() : none),
       get: (id) => (edges.available ? edges.get().get(id) : undefined),
@@ -53,7 +54,7 @@ export default definePlugin({
       events,
     });
     ctx.http.routes([...deviceRoutes(devices), ...watcherRoutes(devices)]);
-    ctx.extend.contribute(mentions, 'device', deviceMention(devices));
+    ctx.extend.contribute(Mentions, 'device', deviceMention(devices));
     deviceSkills(devices).forEach((skill) => ctx.skills.add(skill));
   },
 });

@@ -1,10 +1,7 @@
-import { defineExtensionPoint, isSvcError } from 'svc/sdk';
+import type { MentionType } from 'svc/contracts/mention';
+import { isSvcError } from 'svc/sdk';
 
-import type { MentionType } from '../mention/contract.ts';
 import type { Devices } from './devices.ts';
-
-/** By its id: the folder of that room may be taken away. */
-export const mentions = defineExtensionPoint<MentionType>('mention.types');
 
 /** `@device:7`, found by what a device is called. */
 export const deviceMention = (devices: Devices): MentionType => ({

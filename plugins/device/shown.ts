@@ -1,7 +1,8 @@
+import type { DeviceDetails } from 'svc/contracts/device';
+import type { EdgeFleet } from 'svc/contracts/edge';
 import { timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { DeviceDetails, Fleet } from './contract.ts';
 import type { DeviceEdge, DeviceItem } from './schema.ts';
 import type { DeviceRow, EdgeRow } from './tables.ts';
 
@@ -59,7 +60,7 @@ export function shownDevice(
   };
 }
 
-export function shownEdge(row: EdgeRow, fleet: Pick<Fleet, 'get'>, openly = false): ShownEdge {
+export function shownEdge(row: EdgeRow, fleet: Pick<EdgeFleet, 'get'>, openly = false): ShownEdge {
   const edge = fleet.get(row.edge_id);
   const disputed = row.rival_device_id !== null;
   return {

@@ -1,7 +1,7 @@
+import { type Diagnosis, type Examination, Examinations, type Looking } from 'svc/contracts/doctor';
 import { definePlugin, messageOf, type OpenPoint, route } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import { type Diagnosis, type Examination, Examinations, type Looking } from './contract.ts';
 import { Probes } from './probes.ts';
 
 const Findings = Type.Object({

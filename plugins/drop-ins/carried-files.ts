@@ -1,6 +1,6 @@
+import type { CarriedFile } from 'svc/contracts/drop-ins';
 import type { Contribution } from 'svc/sdk';
 
-import type { CarriedFile } from './contract.ts';
 import { DropIn, type DropInStatus } from './drop-in.ts';
 
 /** What is known of the files that plugins carry. */

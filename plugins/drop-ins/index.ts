@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 
+import { CarriedFiles, DropInFiles } from 'svc/contracts/drop-ins';
 import {
   BuildInfo,
   definePlugin,
@@ -11,7 +12,6 @@ import {
 import { Type } from 'typebox';
 
 import { CarriedFileSet } from './carried-files.ts';
-import { CarriedFiles, DropInFiles } from './contract.ts';
 import { DropIns } from './drop-ins.ts';
 import type { DropInRoot } from './scan.ts';
 

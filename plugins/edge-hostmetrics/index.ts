@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises';
 import { machine as architecture } from 'node:os';
 
+import { EdgeMethods, LocalPolicy, Shipping, Specs } from 'svc/contracts/edge-uplink';
 import { type After, Delivery, MachineFiles, pageSizeOf } from 'svc/probe';
 import { definePlugin, type OutboundRequest, timestamp } from 'svc/sdk';
 
-import { EdgeMethods, LocalPolicy, Shipping, Specs } from '../edge-uplink/contract.ts';
 import { Canonical } from './canonical.ts';
 import { Collection } from './collection.ts';
 import { Filesystems } from './filesystems.ts';

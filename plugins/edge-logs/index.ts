@@ -1,15 +1,12 @@
 import { hostname } from 'node:os';
 
-import { definePlugin, defineService } from 'svc/sdk';
+import { LocalPolicy, Shipping, Specs } from 'svc/contracts/edge-uplink';
+import { Programs } from 'svc/contracts/programs';
+import { definePlugin } from 'svc/sdk';
 
-import { LocalPolicy, Shipping, Specs } from '../edge-uplink/contract.ts';
-import type { ForeignPrograms } from '../programs/contract.ts';
 import { makeGroup } from './group.ts';
 import { Reader } from './reader.ts';
 import type { LogSpec } from './spec.ts';
-
-/** By its id: the plugin that runs programs may be away. */
-const Programs = defineService<ForeignPrograms>('programs.runner');
 
 const tickMs = 1_000;
 

@@ -1,7 +1,7 @@
+import type { LocalPolicy, Shipping } from 'svc/contracts/edge-uplink';
 import { type Glob, matchesPath, parseGlob } from 'svc/probe';
 import type { Clock, HealthReport, Logger } from 'svc/sdk';
 
-import type { LocalPolicy, Shipping } from '../edge-uplink/contract.ts';
 import { loadCheckpoint } from './checkpoint.ts';
 import { Discovery } from './discovery.ts';
 import type { Group } from './group.ts';

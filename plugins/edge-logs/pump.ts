@@ -1,6 +1,6 @@
+import type { Shipping } from 'svc/contracts/edge-uplink';
 import { isSvcError, type Logger, messageOf } from 'svc/sdk';
 
-import type { Shipping } from '../edge-uplink/contract.ts';
 import { type Checkpoint, type Kept, saveCheckpoint } from './checkpoint.ts';
 import type { Discovery } from './discovery.ts';
 import { Draft } from './draft.ts';

@@ -1,9 +1,9 @@
 import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { ForeignPrograms, ProgramHandle } from 'svc/contracts/programs';
 import type { Handle, HealthReport, PluginContext } from 'svc/sdk';
 
-import type { ForeignPrograms, ProgramHandle } from '../programs/contract.ts';
 import { Logs, type LogsOptions } from './logs.ts';
 
 /** Reads the logs of this machine once it is the turn of this generation. */

@@ -1,7 +1,7 @@
+import { EdgeMethods, Shipping, Specs } from 'svc/contracts/edge-uplink';
 import { type After, Delivery, listParams, MachineFiles } from 'svc/probe';
 import { definePlugin } from 'svc/sdk';
 
-import { EdgeMethods, Shipping, Specs } from '../edge-uplink/contract.ts';
 import type { ProcessSpec } from './spec.ts';
 import { Watch } from './watch.ts';
 

@@ -1,10 +1,9 @@
 import { constants, type BigIntStats } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 
+import type { LocalPolicy } from 'svc/contracts/edge-uplink';
 import { type Glob, matchesPath, type MachineFiles, parseGlob, type SlowCalls } from 'svc/probe';
 import { SvcError } from 'svc/sdk';
-
-import type { LocalPolicy } from '../edge-uplink/contract.ts';
 
 /** Names a file without opening it: nothing happens to a device, and no call blocks at a pipe. Node has no name for it. */
 const namesOnly = 0o10000000;

@@ -1,13 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import { EdgeSkills } from 'svc/contracts/edge-skills';
+import { EdgeMethods, LocalPolicy } from 'svc/contracts/edge-uplink';
+import { Programs } from 'svc/contracts/programs';
 import { type After, MachineFiles, ProcessWatch, SlowCalls } from 'svc/probe';
-import { definePlugin, defineService } from 'svc/sdk';
+import { definePlugin } from 'svc/sdk';
 
-import { EdgeMethods, LocalPolicy } from '../edge-uplink/contract.ts';
-import type { ForeignPrograms } from '../programs/contract.ts';
 import { AllowedPaths } from './allowed-paths.ts';
-import { EdgeSkills } from './contract.ts';
 import { MachinePrograms } from './machine-programs.ts';
 import { ProbeRules } from './probe-rules.ts';
 import { SkillLog } from './skill-log.ts';
@@ -28,9 +28,6 @@ import { tcpProbe } from './skills/tcp-probe.ts';
 
 /** Of the few threads of the runtime, so many may wait for a disk that does not answer. */
 const slow = { slots: 2, deadlineMs: 3_000 } as const;
-
-/** By its id: the plugin that runs programs may be away. */
-const Programs = defineService<ForeignPrograms>('programs.runner');
 
 export default definePlugin({
   activate(ctx) {

@@ -1,6 +1,5 @@
+import type { ForeignPrograms, ProgramOwner, RunOptions, RunResult } from 'svc/contracts/programs';
 import type { Handle } from 'svc/sdk';
-
-import type { ForeignPrograms, ProgramOwner, RunOptions, RunResult } from '../programs/contract.ts';
 
 /** The whole environment of a program of this machine: plain output, and where its own programs are. */
 const env: Readonly<Record<string, string>> = {

@@ -2,10 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
+import type { LocalPolicy } from 'svc/contracts/edge-uplink';
 import { type Glob, matchesPath, parseGlob } from 'svc/probe';
 import { SvcError } from 'svc/sdk';
-
-import type { LocalPolicy } from '../edge-uplink/contract.ts';
 
 export interface Address {
   readonly address: string;

@@ -1,10 +1,10 @@
 import { Ajv, type ValidateFunction } from 'ajv';
+import type { EdgeSkill, SkillOutput } from 'svc/contracts/edge-skills';
+import type { LocalPolicy } from 'svc/contracts/edge-uplink';
 import type { OfferedSkill, SkillAnswer, SkillOrder } from 'svc/edge-protocol';
 import type { After } from 'svc/probe';
 import { type Clock, isSvcError, type Logger, messageOf, SvcError, timestamp } from 'svc/sdk';
 
-import type { LocalPolicy } from '../edge-uplink/contract.ts';
-import type { EdgeSkill, SkillOutput } from './contract.ts';
 import type { SkillLog } from './skill-log.ts';
 
 export interface SkillRunnerParts {

@@ -1,11 +1,11 @@
 import { type BigIntStats, constants, type Dir } from 'node:fs';
 import { type FileHandle, lstat, open, opendir, readlink } from 'node:fs/promises';
 
+import type { SkillCall } from 'svc/contracts/edge-skills';
 import type { SlowCalls } from 'svc/probe';
 import { SvcError } from 'svc/sdk';
 
 import type { AllowedPaths, NamedPath } from './allowed-paths.ts';
-import type { SkillCall } from './contract.ts';
 
 export interface WalkEntry {
   readonly path: string;

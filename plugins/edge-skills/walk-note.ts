@@ -1,4 +1,5 @@
-import type { SkillOutput } from './contract.ts';
+import type { SkillOutput } from 'svc/contracts/edge-skills';
+
 import type { WalkReport } from './tree-walk.ts';
 
 /** What a walk has found, and how to see what it has not. */

@@ -1,6 +1,6 @@
+import { Shipping, Specs } from 'svc/contracts/edge-uplink';
 import { definePlugin, messageOf } from 'svc/sdk';
 
-import { Shipping, Specs } from '../edge-uplink/contract.ts';
 import { Receiver } from './receiver.ts';
 import type { TraceSpec } from './spec.ts';
 

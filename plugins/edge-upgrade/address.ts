@@ -1,7 +1,6 @@
+import type { Identity } from 'svc/contracts/edge-uplink';
 import { SvcError } from 'svc/sdk';
 import { belowManager } from 'svc/tunnel';
-
-import type { Identity } from '../edge-uplink/contract.ts';
 
 /** Where a package is, and how each side proves itself there. */
 export interface Source {

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 
-import { BuildInfo, definePlugin, defineService, type Scope } from 'svc/sdk';
+import { EdgeMethods, Uplink } from 'svc/contracts/edge-uplink';
+import { Programs } from 'svc/contracts/programs';
+import { BuildInfo, definePlugin, type Scope } from 'svc/sdk';
 
-import { EdgeMethods, Uplink } from '../edge-uplink/contract.ts';
-import type { ForeignPrograms } from '../programs/contract.ts';
 import { JobFile } from './job-file.ts';
 import { releaseKey } from './signature.ts';
 import { Staging } from './staging.ts';
@@ -12,9 +12,6 @@ import { UpgradeLoop } from './upgrade-loop.ts';
 import { Upgrade } from './upgrade.ts';
 
 const shownMs = 24 * 3_600_000;
-
-/** By its id: the plugin that runs programs may be away. */
-const Programs = defineService<ForeignPrograms>('programs.runner');
 
 export default definePlugin({
   activate(ctx) {

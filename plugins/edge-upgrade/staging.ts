@@ -2,10 +2,10 @@ import { createHash, type KeyObject } from 'node:crypto';
 import { chmodSync, createReadStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { RunOptions, RunResult } from 'svc/contracts/programs';
 import type { UpgradeOrder } from 'svc/edge-protocol';
 import { SvcError } from 'svc/sdk';
 
-import type { RunOptions, RunResult } from '../programs/contract.ts';
 import { move, syncPath } from './durable.ts';
 import { versionForm } from './order.ts';
 import { assertSigned } from './signature.ts';

@@ -1,8 +1,8 @@
+import { compare } from 'semver';
+import type { Identity } from 'svc/contracts/edge-uplink';
 import type { UpgradeState } from 'svc/edge-protocol';
 import { type Clock, type Logger, messageOf, SvcError } from 'svc/sdk';
-import { compare } from 'semver';
 
-import type { Identity } from '../edge-uplink/contract.ts';
 import { sourceOf } from './address.ts';
 import { download, isFinal } from './download.ts';
 import { hasEnded, type Job, type JobFile } from './job-file.ts';

@@ -1,7 +1,6 @@
+import type { EdgeMethod, EdgeStreamService, LocalPolicy } from 'svc/contracts/edge-uplink';
 import type { OpenPoint } from 'svc/sdk';
 import type { TunnelHandlers, TunnelMethod, TunnelService } from 'svc/tunnel';
-
-import type { EdgeMethod, EdgeStreamService, LocalPolicy } from './contract.ts';
 
 /** What this edge serves at this moment; the maps change while a session uses them. */
 export class Handlers implements TunnelHandlers {

@@ -1,11 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import { join, resolve } from 'node:path';
 
+import {
+  EdgeMethods,
+  EdgeStreams,
+  LocalPolicy,
+  Shipping,
+  Specs,
+  Uplink,
+} from 'svc/contracts/edge-uplink';
 import { BuildInfo, definePlugin, type PluginContext, Plugins } from 'svc/sdk';
 import { openFileJournal, openSweeper, sweepMs } from 'svc/tunnel';
 
 import { ClockCheck } from './clock-check.ts';
-import { EdgeMethods, EdgeStreams, LocalPolicy, Shipping, Specs, Uplink } from './contract.ts';
 import { CredentialStore } from './credentials.ts';
 import { DesiredState } from './desired-state.ts';
 import { EdgePlugins } from './edge-plugins.ts';

@@ -1,7 +1,7 @@
+import type { EdgeMethod } from 'svc/contracts/edge-uplink';
 import { messageOf, SvcError } from 'svc/sdk';
 import { isRefusal } from 'svc/tunnel';
 
-import type { EdgeMethod } from './contract.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { DesiredState } from './desired-state.ts';
 import { type Link, newSecret } from './link.ts';

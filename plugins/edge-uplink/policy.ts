@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { LocalPolicy, Policy } from 'svc/contracts/edge-uplink';
 import { type Logger, messageOf, SvcError } from 'svc/sdk';
 import { readText } from 'svc/tunnel';
 import { parse } from 'yaml';
-
-import type { LocalPolicy, Policy } from './contract.ts';
 
 /**
  * Without a file: a shell through the machine's own sshd, nothing of the network around it, logs where logs are. Skills read logs, and

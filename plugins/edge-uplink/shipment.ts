@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 
+import type { Parcel } from 'svc/contracts/edge-uplink';
 import { type HealthReport, isSvcError, messageOf, type PluginContext, SvcError } from 'svc/sdk';
 
 import { budgetOf, DiskBuffer, type Lane, lanes } from './buffer/disk-buffer.ts';
 import type { Next } from './buffer/queue.ts';
-import type { Parcel } from './contract.ts';
 import { Courier } from './courier.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { Link } from './link.ts';

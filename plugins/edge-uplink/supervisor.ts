@@ -1,3 +1,4 @@
+import type { LocalPolicy, Policy } from 'svc/contracts/edge-uplink';
 import type { PluginHealth } from 'svc/edge-protocol';
 import {
   type Clock,
@@ -8,7 +9,6 @@ import {
   timestamp,
 } from 'svc/sdk';
 
-import type { LocalPolicy, Policy } from './contract.ts';
 import type { DesiredState, Wish } from './desired-state.ts';
 import type { EdgePlugin, EdgePlugins } from './edge-plugins.ts';
 

@@ -1,8 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
+import type { EdgeStreamService, LocalPolicy } from 'svc/contracts/edge-uplink';
 import { SvcError } from 'svc/sdk';
-
-import type { EdgeStreamService, LocalPolicy } from './contract.ts';
 
 const dialMs = 10_000;
 

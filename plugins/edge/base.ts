@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
+import { DeviceDirectory } from 'svc/contracts/device';
 import { DeviceScopes, type ScopeSource } from 'svc/query';
 import {
   AuditTrail,
@@ -7,7 +8,6 @@ import {
   type Build,
   BuildInfo,
   type Clock,
-  defineService,
   type Handle,
   type Ids,
   type Logger,
@@ -19,7 +19,6 @@ import {
 } from 'svc/sdk';
 import { openSweeper, type Sweeper } from 'svc/tunnel';
 
-import type { DeviceDirectory } from '../device/contract.ts';
 import { EdgeTable } from './edge-table.ts';
 import { EdgeEvents } from './events.ts';
 import type { EdgeTables } from './tables.ts';
@@ -64,7 +63,7 @@ export function openBase(ctx: PluginContext): Base {
     build,
     managerVersion: build.version,
     edgeTable: new EdgeTable({ tables, secrets, events }),
-    devices: ctx.services.maybe(defineService<DeviceDirectory>('device.directory')),
+    devices: ctx.services.maybe(DeviceDirectory),
     scopes: ctx.services.maybe(DeviceScopes),
     trail: ctx.services.maybe(AuditTrail),
     sweeper: openSweeper(clock, (error) =>

@@ -1,3 +1,4 @@
+import type { DeviceDirectory } from 'svc/contracts/device';
 import { type ScopeSource, scopeOf } from 'svc/query';
 import {
   type Call,
@@ -13,7 +14,6 @@ import {
 import { closeCode, makeCredentials } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
-import type { DeviceDirectory } from '../device/contract.ts';
 import type { CloneDetector } from './connection/clone-detector.ts';
 import type { EdgeSecrets } from './connection/edge-secrets.ts';
 import type { Presence } from './connection/presence.ts';

@@ -1,6 +1,3 @@
-import type { PluginHealth, UpgradeState } from 'svc/edge-protocol';
-import type { PluginContext } from 'svc/sdk';
-
 import {
   EdgeConflict,
   EdgeConnected,
@@ -10,7 +7,10 @@ import {
   EdgeRemoved,
   EdgeUpgrade,
   EdgeWritten,
-} from './contract.ts';
+} from 'svc/contracts/edge';
+import type { PluginHealth, UpgradeState } from 'svc/edge-protocol';
+import type { PluginContext } from 'svc/sdk';
+
 import type { EdgeRecord } from './record.ts';
 
 type Bus = Pick<PluginContext['events'], 'emit'>;

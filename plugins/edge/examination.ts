@@ -1,12 +1,8 @@
-import { defineExtensionPoint } from 'svc/sdk';
+import type { Diagnosis, Examination } from 'svc/contracts/doctor';
 
-import type { Diagnosis, Examination } from '../doctor/contract.ts';
 import type { Comings } from './connection/comings.ts';
 import type { EdgeTable } from './edge-table.ts';
 import type { EdgeRecord } from './record.ts';
-
-/** By its id: that room may be away. */
-export const examinations = defineExtensionPoint<Examination>('doctor.examinations');
 
 const skewedMs = 10_000;
 /** From so many on, clocks of hosts that are all off the same way are right, and this one is wrong. */

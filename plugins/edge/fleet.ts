@@ -1,9 +1,9 @@
+import type { EdgeCall, EdgeCapabilities, EdgeEntry, EdgeFleet } from 'svc/contracts/edge';
 import { isSvcError, SvcError } from 'svc/sdk';
 import type { TunnelStream } from 'svc/tunnel';
 
 import type { Presence } from './connection/presence.ts';
 import type { Tunnel } from './connection/tunnel.ts';
-import type { EdgeCall, EdgeCapabilities, EdgeEntry, EdgeFleet } from './contract.ts';
 import type { EdgeTable } from './edge-table.ts';
 import { type EdgeRecord, statusOf } from './record.ts';
 

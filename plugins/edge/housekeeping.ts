@@ -1,10 +1,10 @@
+import { EdgeOffline, EdgeOnline, EdgeWritten } from 'svc/contracts/edge';
 import { isSvcError, type PluginContext } from 'svc/sdk';
 import { retryWindow, sweepMs } from 'svc/tunnel';
 
 import type { Base } from './base.ts';
 import type { Connection } from './connection/index.ts';
 import { hysteresisMs } from './connection/presence.ts';
-import { EdgeOffline, EdgeOnline, EdgeWritten } from './contract.ts';
 import type { Enrolments } from './enrolment/enrolments.ts';
 import type { EdgePluginRoom } from './plugins/index.ts';
 import type { SelfMetrics } from './self-metrics.ts';

@@ -1,24 +1,26 @@
 import { arch } from 'node:os';
 import { resolve } from 'node:path';
 
+import { Examinations } from 'svc/contracts/doctor';
+import { EdgeFleet, FleetSkills } from 'svc/contracts/edge';
+import { Mentions } from 'svc/contracts/mention';
+import type { Credentials } from 'svc/contracts/session';
 import { type Build, definePlugin } from 'svc/sdk';
 
-import type { Credentials } from '../session/contract.ts';
 import { openBase } from './base.ts';
 import { acceptRoute, openConnection } from './connection/index.ts';
 import { BufferReports, ClockReports } from './connection/event-intake.ts';
-import { EdgeFleet, FleetSkills } from './contract.ts';
 import { edgeRoutes, identityRoutes, liveRoutes } from './edge-routes.ts';
 import { Edges } from './edges.ts';
 import { enrolmentRoutes } from './enrolment/enrolment-routes.ts';
 import { Enrolments } from './enrolment/enrolments.ts';
 import { installRoutes } from './enrolment/install-routes.ts';
 import { LocalEdge } from './enrolment/local-edge.ts';
-import { edgeExamination, examinations } from './examination.ts';
+import { edgeExamination } from './examination.ts';
 import { Fleet } from './fleet.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { LiveAnswers } from './live-answers.ts';
-import { edgeMention, mentions } from './mention.ts';
+import { edgeMention } from './mention.ts';
 import { openPlugins } from './plugins/index.ts';
 import { SelfMetrics } from './self-metrics.ts';
 import { RemoteSkills } from './skills.ts';
@@ -60,9 +62,9 @@ export default definePlugin({
     ctx.services.provide(EdgeFleet, () => fleet);
     ctx.services.provide(FleetSkills, () => new RemoteSkills({ ...base, fleet }));
     ctx.extend.contribute(credentials, 'edge-key', connection.keyring);
-    ctx.extend.contribute(mentions, 'edge', edgeMention(fleet, base.scopes));
+    ctx.extend.contribute(Mentions, 'edge', edgeMention(fleet, base.scopes));
     ctx.extend.contribute(
-      examinations,
+      Examinations,
       'edges',
       edgeExamination(base.edgeTable, connection.presence.comings),
     );

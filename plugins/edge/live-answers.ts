@@ -1,3 +1,4 @@
+import type { EdgeFleet } from 'svc/contracts/edge';
 import { HostSnapshot, Processes } from 'svc/edge-protocol';
 import { canonicalMetrics } from 'svc/probe';
 import { type ScopeSource, scopeOf } from 'svc/query';
@@ -5,7 +6,6 @@ import { type Handle, type Principal, SvcError, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { withoutArguments } from './arguments.ts';
-import type { EdgeFleet } from './contract.ts';
 import { foundFor } from './edge-store.ts';
 import type { ProcessQuery, Snapshot } from './schema.ts';
 import { shapeCheck } from './shape-check.ts';

@@ -1,11 +1,7 @@
+import type { EdgeEntry, EdgeFleet } from 'svc/contracts/edge';
+import type { MentionType } from 'svc/contracts/mention';
 import { type ScopeSource, scopeOf } from 'svc/query';
-import { defineExtensionPoint, type Handle, timestamp } from 'svc/sdk';
-
-import type { MentionType } from '../mention/contract.ts';
-import type { EdgeEntry, EdgeFleet } from './contract.ts';
-
-/** By its id: the folder of that room may be taken away. */
-export const mentions = defineExtensionPoint<MentionType>('mention.types');
+import { type Handle, timestamp } from 'svc/sdk';
 
 /** `@edge:3`, found by name or id. */
 export const edgeMention = (

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
+import type { EdgeStatus } from 'svc/contracts/edge';
 import type { BufferEvent, PluginHealth } from 'svc/edge-protocol';
 import type { Cancel } from 'svc/tunnel';
 
-import type { EdgeStatus } from './contract.ts';
 import type { LiveKey } from './connection/live-key.ts';
 import type { Tunnel } from './connection/tunnel.ts';
 

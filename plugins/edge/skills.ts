@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import type { EdgeCapabilities, EdgeFleet, FleetSkills, SkillRequest } from 'svc/contracts/edge';
 import { type OfferedSkill, SkillAnswer, SkillList, type SkillOrder } from 'svc/edge-protocol';
 import { redactValue } from 'svc/probe';
 import {
@@ -16,7 +17,6 @@ import {
 } from 'svc/sdk';
 
 import { namesOnly, readsArguments } from './arguments.ts';
-import type { EdgeCapabilities, EdgeFleet, FleetSkills, SkillRequest } from './contract.ts';
 import type { EdgeTables } from './tables.ts';
 import { shapeCheck } from './shape-check.ts';
 

@@ -1,7 +1,6 @@
 import { RE2JS } from 're2js';
+import type { GateQuestion } from 'svc/contracts/gate';
 import { messageOf, type Settings } from 'svc/sdk';
-
-import type { GateQuestion } from './contract.ts';
 
 type Target = NonNullable<GateQuestion['target']>;
 

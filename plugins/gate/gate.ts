@@ -1,3 +1,12 @@
+import type {
+  GateAnswer,
+  GateContract,
+  GatedPersona,
+  GatedTool,
+  GateQuestion,
+  GateStep,
+} from 'svc/contracts/gate';
+import type { DirectoryContract } from 'svc/contracts/iam';
 import {
   covers,
   type PermissionMode,
@@ -6,17 +15,8 @@ import {
   type SkillClass,
 } from 'svc/sdk';
 
-import type { DirectoryContract } from '../iam/contract.ts';
 import { ArgumentPolicy } from './argument-policy.ts';
 import type { PackCeilings } from './pack-ceilings.ts';
-import type {
-  GateAnswer,
-  GateContract,
-  GatedPersona,
-  GatedTool,
-  GateQuestion,
-  GateStep,
-} from './contract.ts';
 
 export interface GateParts {
   readonly directory: Pick<DirectoryContract, 'live'>;

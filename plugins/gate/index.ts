@@ -1,7 +1,7 @@
+import { Ceilings, Gate as GateToken } from 'svc/contracts/gate';
+import { Directory } from 'svc/contracts/iam';
 import { definePlugin } from 'svc/sdk';
 
-import { Directory } from '../iam/contract.ts';
-import { Ceilings, Gate as GateToken } from './contract.ts';
 import { Gate } from './gate.ts';
 import { PackCeilings } from './pack-ceilings.ts';
 

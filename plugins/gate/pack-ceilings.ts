@@ -1,6 +1,5 @@
+import type { Ceiling, CeilingSource, GateQuestion } from 'svc/contracts/gate';
 import { type OpenPoint, SvcError } from 'svc/sdk';
-
-import type { Ceiling, CeilingSource, GateQuestion } from './contract.ts';
 
 const deepest = 32;
 /** The tool by which an agent asks another one. */

@@ -1,6 +1,6 @@
+import type { PasswordsContract, Person } from 'svc/contracts/iam';
 import { isSvcError, type Logger, messageOf, type Tables } from 'svc/sdk';
 
-import type { PasswordsContract, Person } from './contract.ts';
 import { normalEmail } from './email.ts';
 import type { Hasher } from './hasher.ts';
 import { peopleStore } from './people-store.ts';

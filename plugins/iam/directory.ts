@@ -1,6 +1,6 @@
+import type { DirectoryContract } from 'svc/contracts/iam';
 import { type Clock, SvcError, type Tables } from 'svc/sdk';
 
-import type { DirectoryContract } from './contract.ts';
 import type { Credentials } from './credentials.ts';
 import { peopleStore } from './people-store.ts';
 import type { People } from './people.ts';

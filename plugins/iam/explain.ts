@@ -1,7 +1,7 @@
+import type { Person } from 'svc/contracts/iam';
 import { type DeclaredCatalogue, type Page, type PageRequest, SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { Person } from './contract.ts';
 import { everything, matching, orgRoleGrants } from './grants.ts';
 import type { People } from './people.ts';
 import type { Policy } from './policy.ts';

@@ -1,3 +1,4 @@
+import type { DirectoryContract } from 'svc/contracts/iam';
 import {
   type AuditTrailContract,
   type Clock,
@@ -10,7 +11,6 @@ import {
   type Tables,
 } from 'svc/sdk';
 
-import type { DirectoryContract } from './contract.ts';
 import type { IamTables } from './tables.ts';
 
 export interface FirstAdminParts {

@@ -1,7 +1,7 @@
-import { PackTraces } from 'svc/pack-traces';
+import { Directory, Passwords, PersonChanged, Restoring, RoleChanged } from 'svc/contracts/iam';
+import { PackTraces } from 'svc/contracts/marketplace';
 import { AuditTrail, Catalogue, definePlugin } from 'svc/sdk';
 
-import { Directory, Passwords, PersonChanged, Restoring, RoleChanged } from './contract.ts';
 import { Credentials } from './credentials.ts';
 import { createDirectory } from './directory.ts';
 import { createExplain } from './explain.ts';

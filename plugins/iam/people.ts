@@ -1,4 +1,5 @@
-import type { Person } from './contract.ts';
+import type { Person } from 'svc/contracts/iam';
+
 import { everything, matching, orgRoleGrants } from './grants.ts';
 import { InTurn } from './in-turn.ts';
 import type { Account } from './people-store.ts';

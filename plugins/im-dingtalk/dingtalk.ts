@@ -1,3 +1,13 @@
+import type {
+  ImApp,
+  ImCallback,
+  ImEvent,
+  ImMessage,
+  ImPlatform,
+  ImReceived,
+  ImSent,
+  ImTarget,
+} from 'svc/contracts/imbridge';
 import {
   type CallAnswer,
   type CallPorts,
@@ -14,16 +24,6 @@ import {
 } from 'svc/im';
 import { SvcError } from 'svc/sdk';
 
-import type {
-  ImApp,
-  ImCallback,
-  ImEvent,
-  ImMessage,
-  ImPlatform,
-  ImReceived,
-  ImSent,
-  ImTarget,
-} from '../imbridge/contract.ts';
 import { streamMode } from './stream-mode.ts';
 
 type Json = Readonly<Record<string, unknown>>;

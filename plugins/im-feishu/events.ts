@@ -1,6 +1,5 @@
+import type { ImEvent } from 'svc/contracts/imbridge';
 import { jsonObject, objectOf, textOf } from 'svc/im';
-
-import type { ImEvent } from '../imbridge/contract.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
 
+import type {
+  ImApp,
+  ImCallback,
+  ImMessage,
+  ImPlatform,
+  ImReceived,
+  ImSent,
+  ImTarget,
+} from 'svc/contracts/imbridge';
 import {
   type CallAnswer,
   type CallPorts,
@@ -15,15 +24,6 @@ import {
 } from 'svc/im';
 import { SvcError } from 'svc/sdk';
 
-import type {
-  ImApp,
-  ImCallback,
-  ImMessage,
-  ImPlatform,
-  ImReceived,
-  ImSent,
-  ImTarget,
-} from '../imbridge/contract.ts';
 import { eventsOf } from './events.ts';
 import { longConnection } from './long-connection.ts';
 

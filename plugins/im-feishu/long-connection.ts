@@ -1,7 +1,7 @@
+import type { ImApp, ImListening, ImPorts } from 'svc/contracts/imbridge';
 import { type Calls, jsonObject, objectOf, textOf } from 'svc/im';
 import { SvcError } from 'svc/sdk';
 
-import type { ImApp, ImListening, ImPorts } from '../imbridge/contract.ts';
 import { eventsOf } from './events.ts';
 import { type Frame, packed, unpacked } from './frame.ts';
 

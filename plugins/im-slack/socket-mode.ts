@@ -1,7 +1,6 @@
+import type { ImApp, ImEvent, ImListening, ImPorts } from 'svc/contracts/imbridge';
 import { type Calls, jsonObject, objectOf, textOf } from 'svc/im';
 import { SvcError } from 'svc/sdk';
-
-import type { ImApp, ImEvent, ImListening, ImPorts } from '../imbridge/contract.ts';
 
 export interface SocketModeParts {
   readonly calls: Calls;

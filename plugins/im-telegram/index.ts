@@ -1,15 +1,12 @@
-import { defineExtensionPoint, definePlugin } from 'svc/sdk';
+import { ImPlatforms } from 'svc/contracts/imbridge';
+import { definePlugin } from 'svc/sdk';
 
-import type { ImPlatform } from '../imbridge/contract.ts';
 import { telegram } from './telegram.ts';
-
-/** By its id: the folder of the room that opens it may be taken away. */
-const Platforms = defineExtensionPoint<ImPlatform>('im.platform');
 
 export default definePlugin({
   activate(ctx) {
     ctx.extend.contribute(
-      Platforms,
+      ImPlatforms,
       'telegram',
       telegram({ fetch: (url, request) => ctx.fetch(url, request), clock: ctx.clock }),
     );

@@ -1,3 +1,14 @@
+import type {
+  ImApp,
+  ImCallback,
+  ImEvent,
+  ImListening,
+  ImMessage,
+  ImPlatform,
+  ImReceived,
+  ImSent,
+  ImTarget,
+} from 'svc/contracts/imbridge';
 import {
   type CallAnswer,
   type CallPorts,
@@ -9,18 +20,6 @@ import {
   textOf,
 } from 'svc/im';
 import { SvcError } from 'svc/sdk';
-
-import type {
-  ImApp,
-  ImCallback,
-  ImEvent,
-  ImListening,
-  ImMessage,
-  ImPlatform,
-  ImReceived,
-  ImSent,
-  ImTarget,
-} from '../imbridge/contract.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Api = (

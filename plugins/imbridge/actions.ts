@@ -1,6 +1,6 @@
+import type { ImButton } from 'svc/contracts/imbridge';
 import type { Clock, Ids, Tables } from 'svc/sdk';
 
-import type { ImButton } from './contract.ts';
 import type { ImTables } from './tables.ts';
 
 /** What a button stands for. An approval is bound to what was shown with it. */

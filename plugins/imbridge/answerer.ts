@@ -1,8 +1,9 @@
+import type { ImEvent } from 'svc/contracts/imbridge';
+
 import type { ApprovalTalk, ApprovalTelling } from './approvals.ts';
 import type { Apps } from './apps.ts';
 import type { Commands, Reply, Said } from './commands.ts';
 import type { Conversations } from './conversations.ts';
-import type { ImEvent } from './contract.ts';
 import type { IncidentTalk, IncidentTelling } from './incidents.ts';
 import type { JobStore } from './job-store.ts';
 import { type Mouth, NotSaid } from './mouth.ts';

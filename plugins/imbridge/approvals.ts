@@ -1,7 +1,7 @@
+import type { Approval, ApprovalBook } from 'svc/contracts/approval';
 import { redactText } from 'svc/probe';
 import type { Clock, Handle, Ids } from 'svc/sdk';
 
-import type { Approval, ApprovalBook } from '../approval/contract.ts';
 import type { Actions, Labelled } from './actions.ts';
 import type { Apps } from './apps.ts';
 import type { JobStore, NewJob } from './job-store.ts';

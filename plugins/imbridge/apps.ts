@@ -1,3 +1,4 @@
+import type { ImApp, ImPlatform } from 'svc/contracts/imbridge';
 import {
   type Call,
   type Clock,
@@ -16,7 +17,6 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { ImApp, ImPlatform } from './contract.ts';
 import type { AppShown, Draft, Revealed } from './schema.ts';
 import type { AppRow, ImTables } from './tables.ts';
 

@@ -1,11 +1,11 @@
-import { type Clock, type Handle, isSvcError, SvcError, timestamp } from 'svc/sdk';
+import type { IncidentDeeds, Incidents, IncidentView } from 'svc/contracts/alert';
+import type { ApprovalDecisions } from 'svc/contracts/approval';
+import type { ImButton, ImEvent } from 'svc/contracts/imbridge';
 import { parseDuration, type SeenBy } from 'svc/query';
+import { type Clock, type Handle, isSvcError, SvcError, timestamp } from 'svc/sdk';
 
-import type { IncidentDeeds, Incidents, IncidentView } from '../alert/contract.ts';
-import type { ApprovalDecisions } from '../approval/contract.ts';
 import type { Act, Actions } from './actions.ts';
 import { type Command, commands, requests } from './command-list.ts';
-import type { ImButton, ImEvent } from './contract.ts';
 import type { Sender, People } from './people.ts';
 import type { Deed, Rights } from './rights.ts';
 import type { AppRow, JobRow } from './tables.ts';

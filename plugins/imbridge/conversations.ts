@@ -1,10 +1,10 @@
+import type { ChatRuns, RunEnd } from 'svc/contracts/chat';
+import type { ImEvent } from 'svc/contracts/imbridge';
 import { type Clock, type Handle, isSvcError, type Principal, type Tables } from 'svc/sdk';
 
-import type { ChatRuns, RunEnd } from '../chat/contract.ts';
 import type { ApprovalTalk } from './approvals.ts';
 import type { Apps } from './apps.ts';
 import type { Said } from './commands.ts';
-import type { ImEvent } from './contract.ts';
 import type { JobStore } from './job-store.ts';
 import { type Mouth, NotSaid, type Saying } from './mouth.ts';
 import type { Sender } from './people.ts';

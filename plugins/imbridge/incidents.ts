@@ -1,16 +1,16 @@
-import { fitted, markdown } from 'svc/im';
-import { type Clock, type Handle, type Ids, SvcError, type Tables } from 'svc/sdk';
-
-import type { IncidentChangedEvent, IncidentEventView, Incidents } from '../alert/contract.ts';
+import type { IncidentChangedEvent, IncidentEventView, Incidents } from 'svc/contracts/alert';
+import type { ImButton, ImEvent, ImPlatform, ImTarget } from 'svc/contracts/imbridge';
 import type {
   ChannelAddress,
   ChannelMessage,
   DeliveringChannelType,
   Verdict,
-} from '../notify/contract.ts';
+} from 'svc/contracts/notify';
+import { fitted, markdown } from 'svc/im';
+import { type Clock, type Handle, type Ids, SvcError, type Tables } from 'svc/sdk';
+
 import type { Actions, Labelled } from './actions.ts';
 import type { Apps } from './apps.ts';
-import type { ImButton, ImEvent, ImPlatform, ImTarget } from './contract.ts';
 import type { JobStore } from './job-store.ts';
 import { type Mouth, NotSaid, type Saying } from './mouth.ts';
 import type { AppRow, ImTables, JobRow, NoticeRow } from './tables.ts';

@@ -1,34 +1,31 @@
+import { IncidentChanged, IncidentDeeds, Incidents } from 'svc/contracts/alert';
+import {
+  ApprovalDecisions,
+  ApprovalRequested,
+  Approvals,
+  ApprovalSettled,
+} from 'svc/contracts/approval';
+import { ChatRuns } from 'svc/contracts/chat';
+import { Directory } from 'svc/contracts/iam';
+import { ImPlatforms, type ImPorts } from 'svc/contracts/imbridge';
+import { ChannelTypes } from 'svc/contracts/notify';
+import { dialSocket } from 'svc/im';
 import { DeviceScopes, seenBy } from 'svc/query';
 import {
   AuditTrail,
   BuildInfo,
   Catalogue,
   defineEvent,
-  defineExtensionPoint,
   definePlugin,
-  defineService,
   type OutboundRequest,
 } from 'svc/sdk';
 
-import { dialSocket } from 'svc/im';
-
-import type { IncidentChangedEvent, IncidentDeeds, Incidents } from '../alert/contract.ts';
-import type {
-  Approval,
-  ApprovalBook,
-  ApprovalDecisions,
-  ApprovalOwner,
-} from '../approval/contract.ts';
-import type { ChatRuns } from '../chat/contract.ts';
-import type { DirectoryContract } from '../iam/contract.ts';
-import type { ChannelType } from '../notify/contract.ts';
 import { Actions } from './actions.ts';
 import { Answerer } from './answerer.ts';
 import { appRoutes, linkRoutes } from './app-routes.ts';
 import { ApprovalTalk } from './approvals.ts';
 import { Apps } from './apps.ts';
 import { Commands } from './commands.ts';
-import { type ImPorts, ImPlatforms } from './contract.ts';
 import { Conversations } from './conversations.ts';
 import { IncidentTalk } from './incidents.ts';
 import { callbackRoutes, Intake } from './intake.ts';
@@ -40,19 +37,8 @@ import { Rights } from './rights.ts';
 import type { ImTables } from './tables.ts';
 import { Worker } from './worker.ts';
 
-/** By their ids: the folders of other rooms may be taken away. */
-const Directory = defineService<DirectoryContract>('iam.directory');
-const Chat = defineService<ChatRuns>('chat.runs');
-const IncidentReader = defineService<Incidents>('alert.incidents');
-const Deeds = defineService<IncidentDeeds>('alert.deeds');
-const Book = defineService<ApprovalBook>('approval.book');
-const Decisions = defineService<ApprovalDecisions>('approval.decisions');
-const ApprovalRequested = defineEvent<Approval>('approval.requested');
-const ApprovalSettled = defineEvent<{ readonly owner: ApprovalOwner }>('approval.settled');
 /** A worker that has to leave has put something down. */
 const WorkLeft = defineEvent<Record<never, never>>('imbridge.work-left');
-const IncidentChanged = defineEvent<IncidentChangedEvent>('incident.changed');
-const ChannelTypes = defineExtensionPoint<ChannelType>('notify.channel-types');
 
 /** For what no event tells of. */
 const lookEveryMs = 10_000;
@@ -126,7 +112,7 @@ export default definePlugin({
       clock,
       ids,
       arrived,
-      incidents: services.maybe(IncidentReader),
+      incidents: services.maybe(Incidents),
     });
     const approvals = new ApprovalTalk({
       apps,
@@ -137,7 +123,7 @@ export default definePlugin({
       clock,
       ids,
       arrived,
-      book: services.maybe(Book),
+      book: services.maybe(Approvals),
     });
     const conversations = new Conversations({
       tables,
@@ -146,7 +132,7 @@ export default definePlugin({
       mouth,
       approvals,
       clock,
-      chat: services.maybe(Chat),
+      chat: services.maybe(ChatRuns),
       signal: scope.signal,
     });
     const commands = new Commands({
@@ -154,10 +140,10 @@ export default definePlugin({
       rights,
       actions,
       clock,
-      incidents: services.maybe(IncidentReader),
+      incidents: services.maybe(Incidents),
       seenBy: seenBy(services.maybe(DeviceScopes)),
-      deeds: services.maybe(Deeds),
-      decisions: services.maybe(Decisions),
+      deeds: services.maybe(IncidentDeeds),
+      decisions: services.maybe(ApprovalDecisions),
       renew: (app, event, sender) => conversations.renew(app, event, sender),
       toldHere: (app, event, incident) => incidents.toldHere(app, event, incident),
     });

@@ -1,3 +1,4 @@
+import type { ImApp, ImEvent, ImReceived } from 'svc/contracts/imbridge';
 import {
   byteRoute,
   type Call,
@@ -9,7 +10,6 @@ import {
 } from 'svc/sdk';
 
 import type { Apps } from './apps.ts';
-import type { ImApp, ImEvent, ImReceived } from './contract.ts';
 import type { JobStore, NewJob } from './job-store.ts';
 import { ByProvider, CallbackQuery } from './schema.ts';
 import type { AppRow } from './tables.ts';

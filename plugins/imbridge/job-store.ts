@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { ImTarget } from 'svc/contracts/imbridge';
 import type { Tables } from 'svc/sdk';
 
-import type { ImTarget } from './contract.ts';
 import type { ImTables, JobRow, JobState } from './tables.ts';
 
 export type NewJob = Pick<

@@ -1,3 +1,4 @@
+import type { ImPorts } from 'svc/contracts/imbridge';
 import {
   type Clock,
   type Logger,
@@ -9,7 +10,6 @@ import {
 } from 'svc/sdk';
 
 import type { Apps } from './apps.ts';
-import type { ImPorts } from './contract.ts';
 import type { Intake } from './intake.ts';
 import type { AppRow, ImTables } from './tables.ts';
 

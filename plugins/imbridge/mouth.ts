@@ -1,8 +1,3 @@
-import { SlidingCounter } from 'svc/flow';
-import { cutToBytes, withoutImages, withoutMentions } from 'svc/im';
-import type { Clock } from 'svc/sdk';
-
-import type { Apps } from './apps.ts';
 import type {
   ImApp,
   ImButton,
@@ -11,7 +6,12 @@ import type {
   ImPorts,
   ImSent,
   ImTarget,
-} from './contract.ts';
+} from 'svc/contracts/imbridge';
+import { SlidingCounter } from 'svc/flow';
+import { cutToBytes, withoutImages, withoutMentions } from 'svc/im';
+import type { Clock } from 'svc/sdk';
+
+import type { Apps } from './apps.ts';
 import type { JobStore, Posted } from './job-store.ts';
 import type { AppRow, JobRow } from './tables.ts';
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import type { DirectoryContract, Person } from 'svc/contracts/iam';
 import {
   type AuditNote,
   type Clock,
@@ -13,7 +14,6 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { DirectoryContract, Person } from '../iam/contract.ts';
 import type { LinkCode, LinkShown } from './schema.ts';
 import type { AppRow, ImTables } from './tables.ts';
 

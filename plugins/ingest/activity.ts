@@ -1,4 +1,4 @@
-import type { IngestActivityContract, LastPushes, Signal } from './contract.ts';
+import type { IngestActivityContract, LastPushes, Signal } from 'svc/contracts/ingest';
 
 /** Edges that are remembered; the one that was quiet longest makes room. */
 const mostEdges = 10_000;

@@ -1,7 +1,7 @@
+import { EdgePushes, IngestActivity } from 'svc/contracts/ingest';
 import { Authenticator, definePlugin } from 'svc/sdk';
 
 import { Activity } from './activity.ts';
-import { EdgePushes, IngestActivity } from './contract.ts';
 import { TunnelPushes } from './tunnel-pushes.ts';
 import { IngestMetrics } from './ingest-metrics.ts';
 import { pushLimits } from './limits.ts';

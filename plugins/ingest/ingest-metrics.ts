@@ -1,7 +1,6 @@
+import type { Signal } from 'svc/contracts/ingest';
+import type { PushAnswer } from 'svc/contracts/metricsdb';
 import { isSvcError, type Metrics } from 'svc/sdk';
-
-import type { PushAnswer } from '../metricsdb/contract.ts';
-import type { Signal } from './contract.ts';
 
 /** What came of one push. */
 type Outcome = 'accepted' | 'partial' | 'refused' | 'limited' | 'unavailable' | 'failed';

@@ -1,6 +1,6 @@
+import type { LogIngest } from 'svc/contracts/logs';
 import { type Handle, type RouteDeclaration, SvcError } from 'svc/sdk';
 
-import type { LogIngest } from '../logs/contract.ts';
 import { encodingOf, mediaType } from './encoding.ts';
 import type { PushGate } from './push-gate.ts';
 import { plainWording, pushRoute } from './push-route.ts';

@@ -1,3 +1,5 @@
+import type { Signal } from 'svc/contracts/ingest';
+import type { PushAnswer } from 'svc/contracts/metricsdb';
 import type {
   ErrorCode,
   ErrorWording,
@@ -8,8 +10,6 @@ import type {
 } from 'svc/sdk';
 import { ProtoWriter } from 'svc/store';
 
-import type { PushAnswer } from '../metricsdb/contract.ts';
-import type { Signal } from './contract.ts';
 import { encodingOf, mediaType } from './encoding.ts';
 import type { PushGate } from './push-gate.ts';
 import { pushRoute } from './push-route.ts';

@@ -1,8 +1,8 @@
+import type { Signal } from 'svc/contracts/ingest';
+import type { PushAnswer, Stamp } from 'svc/contracts/metricsdb';
 import { type Call, type Clock, type Handle, type Principal, SvcError } from 'svc/sdk';
 
-import type { PushAnswer, Stamp } from '../metricsdb/contract.ts';
 import type { Activity } from './activity.ts';
-import type { Signal } from './contract.ts';
 import type { IngestMetrics } from './ingest-metrics.ts';
 
 /** A store as the data plane sees it. */

@@ -1,8 +1,7 @@
-import { defineService, type Handle, type PluginContext } from 'svc/sdk';
-
-import type { LogIngest } from '../logs/contract.ts';
-import type { MetricsIngest } from '../metricsdb/contract.ts';
-import type { TraceIngest } from '../traces/contract.ts';
+import { LogIngest } from 'svc/contracts/logs';
+import { MetricsIngest } from 'svc/contracts/metricsdb';
+import { TraceIngest } from 'svc/contracts/traces';
+import type { Handle, PluginContext } from 'svc/sdk';
 
 /** The stores of the three signals, each of which may be away. */
 export interface Stores {
@@ -11,9 +10,8 @@ export interface Stores {
   readonly traces: Handle<TraceIngest>;
 }
 
-/** By their ids: only types come from the rooms of the stores, so this one goes on when the folder of one is taken away. */
 export const storesOf = ({ services }: PluginContext): Stores => ({
-  metrics: services.maybe(defineService<MetricsIngest>('metrics.ingest')),
-  logs: services.maybe(defineService<LogIngest>('logs.ingest')),
-  traces: services.maybe(defineService<TraceIngest>('traces.ingest')),
+  metrics: services.maybe(MetricsIngest),
+  logs: services.maybe(LogIngest),
+  traces: services.maybe(TraceIngest),
 });

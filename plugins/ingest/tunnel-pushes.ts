@@ -1,7 +1,7 @@
+import type { EdgePush, EdgePushesContract } from 'svc/contracts/ingest';
+import type { VerifiedEdge } from 'svc/contracts/session';
 import { type Principal, type RouteDeclaration, SvcError } from 'svc/sdk';
 
-import type { VerifiedEdge } from '../session/contract.ts';
-import type { EdgePush, EdgePushesContract } from './contract.ts';
 import { mediaType } from './encoding.ts';
 import type { PushCall } from './push.ts';
 

@@ -1,6 +1,6 @@
+import type { MetricsIngest, PushAnswer } from 'svc/contracts/metricsdb';
 import { type Handle, isSvcError, type RouteDeclaration, SvcError } from 'svc/sdk';
 
-import type { MetricsIngest, PushAnswer } from '../metricsdb/contract.ts';
 import { encodingOf, mediaType } from './encoding.ts';
 import type { PushGate } from './push-gate.ts';
 import { plainWording, pushRoute } from './push-route.ts';

@@ -1,8 +1,8 @@
+import type { Answer, EvidenceSource } from 'svc/contracts/investigate';
 import type { Evidence } from 'svc/rca';
 import { timestamp } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import type { Answer, EvidenceSource } from './contract.ts';
 import { digestOf, settledOf } from './fetch/gatherer.ts';
 import { amounts, shareOf } from './report/left-out.ts';
 

@@ -1,3 +1,5 @@
+import type { Incidents, IncidentView } from 'svc/contracts/alert';
+import type { InvestigationState } from 'svc/contracts/investigate';
 import { SlidingCounter } from 'svc/flow';
 import { idTexts, type SeenDevices } from 'svc/query';
 import {
@@ -13,8 +15,6 @@ import {
   timestamp,
 } from 'svc/sdk';
 
-import type { Incidents, IncidentView } from '../alert/contract.ts';
-import type { InvestigationState } from './contract.ts';
 import { type InvestigateTables, type NewRun, type RunRow, RunStore } from './run-store.ts';
 
 export interface DeskParts {

@@ -1,9 +1,26 @@
+import { IncidentFired, Incidents } from 'svc/contracts/alert';
+import { ChangeFeed } from 'svc/contracts/changes';
+import { DeviceDirectory } from 'svc/contracts/device';
+import { Gate } from 'svc/contracts/gate';
+import {
+  type EvidenceSource,
+  Fetchers,
+  HostChecks,
+  InvestigationReady,
+  Investigations,
+} from 'svc/contracts/investigate';
+import { KnowledgeSearch, KnowledgeShelf } from 'svc/contracts/knowledge';
+import { LogQueries } from 'svc/contracts/logs';
+import { MetricsQueries } from 'svc/contracts/metricsdb';
+import { ModelRuns } from 'svc/contracts/model';
+import { Personas } from 'svc/contracts/persona';
+import { SkillRunner, Skills } from 'svc/contracts/skill';
+import { TopologyGraph } from 'svc/contracts/topology';
+import { TraceQueries } from 'svc/contracts/traces';
 import { DeviceScopes, parseDuration, type SeenBy, seenBy, type SeenDevices } from 'svc/query';
 import {
   BuildInfo,
-  defineEvent,
   definePlugin,
-  defineService,
   type Handle,
   type PluginContext,
   type Tables,
@@ -12,28 +29,9 @@ import {
 } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { IncidentFiredEvent, Incidents } from '../alert/contract.ts';
-import type { ChangeFeed } from '../changes/contract.ts';
-import type { DeviceDirectory } from '../device/contract.ts';
-import type { GateContract } from '../gate/contract.ts';
-import type { KnowledgeShelf } from '../knowledge/contract.ts';
-import type { LogQueries } from '../logs/contract.ts';
-import type { MetricsQueries } from '../metricsdb/contract.ts';
-import type { Models } from '../model/contract.ts';
-import type { PersonaDirectory } from '../persona/contract.ts';
-import type { SkillRegistry, SkillRunner } from '../skill/contract.ts';
-import type { TopologyGraph } from '../topology/contract.ts';
-import type { TraceQueries } from '../traces/contract.ts';
 import { Assistant } from './assist/assistant.ts';
 import { Enrichment } from './assist/enrichment.ts';
 import { shippedChecks } from './checks/run-checks.ts';
-import {
-  type EvidenceSource,
-  Fetchers,
-  HostChecks,
-  InvestigationReady,
-  Investigations,
-} from './contract.ts';
 import { askerOf, Desk, stateOf } from './desk.ts';
 import { changeSource, topologySource } from './fetch/graph-sources.ts';
 import { lineSource, templateSource } from './fetch/log-sources.ts';
@@ -42,27 +40,9 @@ import { traceSource } from './fetch/trace-source.ts';
 import { investigationRoutes } from './investigation-routes.ts';
 import { Investigator } from './investigator.ts';
 import { Shelving } from './report/shelving.ts';
-import { type DocumentSearch } from './report/surroundings.ts';
 import { Reports } from './reports.ts';
 import { type InvestigateTables, RunStore } from './run-store.ts';
 import { SnapshotFiles } from './snapshot-files.ts';
-
-/** By their ids: every one of these but the first may be away, and what it would have shown is named as not seen. */
-const incidentsOf = defineService<Incidents>('alert.incidents');
-const metricsOf = defineService<MetricsQueries>('metrics.queries');
-const logsOf = defineService<LogQueries>('logs.queries');
-const tracesOf = defineService<TraceQueries>('traces.queries');
-const topologyOf = defineService<TopologyGraph>('topology.graph');
-const devicesOf = defineService<DeviceDirectory>('device.directory');
-const changesOf = defineService<ChangeFeed>('changes.near');
-const documentsOf = defineService<DocumentSearch>('knowledge.search');
-const shelfOf = defineService<KnowledgeShelf>('knowledge.shelf');
-const modelsOf = defineService<Models>('model.stream');
-const personasOf = defineService<PersonaDirectory>('persona.directory');
-const registryOf = defineService<SkillRegistry>('skill.registry');
-const runnerOf = defineService<SkillRunner>('skill.run');
-const gateOf = defineService<GateContract>('gate.decide');
-const incidentFired = defineEvent<IncidentFiredEvent>('incident.fired');
 
 const sweepMs = 30_000;
 const tidyMs = 600_000;
@@ -73,7 +53,7 @@ export default definePlugin({
     const { clock, events, log, metrics, scope, services, settings } = ctx;
     const tables = ctx.db<InvestigateTables>();
     const store = new RunStore(tables.read);
-    const incidents = services.use(incidentsOf);
+    const incidents = services.use(Incidents);
     const build = services.use(BuildInfo);
     const files = new SnapshotFiles(`${ctx.dataDir}/snapshots`);
     const checks = ctx.extend.open(HostChecks);
@@ -87,18 +67,18 @@ export default definePlugin({
         ...(seen === undefined ? fetchersOf() : []),
         ...ownSources(stores, seen),
       ]);
-    const surroundings = { store, incidents, log, documents: services.maybe(documentsOf) };
+    const surroundings = { store, incidents, log, documents: services.maybe(KnowledgeSearch) };
     const thread = ctx.threads.start('engine', 'engine-worker.ts', {}, { idleMs: 5 * 60_000 });
     const assistant = new Assistant({
       clock,
-      models: services.maybe(modelsOf),
-      personas: services.maybe(personasOf),
-      registry: services.maybe(registryOf),
-      runner: services.maybe(runnerOf),
-      gate: services.maybe(gateOf),
+      models: services.maybe(ModelRuns),
+      personas: services.maybe(Personas),
+      registry: services.maybe(Skills),
+      runner: services.maybe(SkillRunner),
+      gate: services.maybe(Gate),
       check: (snapshot, assertions) => thread.call('check', { snapshot, assertions }),
     });
-    const shelf = services.maybe(shelfOf);
+    const shelf = services.maybe(KnowledgeShelf);
     const shelving = new Shelving({
       store,
       shelf,
@@ -139,7 +119,7 @@ export default definePlugin({
           ...Object.entries(shippedChecks),
           ...checks.list().map(({ id, value }) => [id, value] as const),
         ]),
-      namesOf: namesOf(services.maybe(devicesOf)),
+      namesOf: namesOf(services.maybe(DeviceDirectory)),
       took: metrics.histogram(
         'seconds',
         'How long investigations took without a model.',
@@ -187,7 +167,7 @@ export default definePlugin({
       investigationRoutes({ reports, desk, seenBy: sees, origin: () => build.publicUrl }),
     );
     ctx.skills.add(reportSkill(reports, desk, sees));
-    events.on(incidentFired, ({ incident }) => desk.offer(incident));
+    events.on(IncidentFired, ({ incident }) => desk.offer(incident));
     scope.interval('take incidents that were missed', sweepMs, () => desk.sweep());
     scope.interval('remove old investigations', tidyMs, async () => {
       const keepMs = parseDuration(settings.get<string>('investigate.retention'));
@@ -208,11 +188,11 @@ export default definePlugin({
 });
 
 const storesOf = ({ services }: PluginContext) => ({
-  metrics: services.maybe(metricsOf),
-  logs: services.maybe(logsOf),
-  traces: services.maybe(tracesOf),
-  topology: services.maybe(topologyOf),
-  changes: services.maybe(changesOf),
+  metrics: services.maybe(MetricsQueries),
+  logs: services.maybe(LogQueries),
+  traces: services.maybe(TraceQueries),
+  topology: services.maybe(TopologyGraph),
+  changes: services.maybe(ChangeFeed),
 });
 
 const ownSources = (

@@ -1,3 +1,10 @@
+import type { Incidents } from 'svc/contracts/alert';
+import type {
+  EvidenceSource,
+  Fetcher,
+  HostCheck,
+  InvestigationState,
+} from 'svc/contracts/investigate';
 import type { SeenDevices } from 'svc/query';
 import { calibrate, type Calibration, type Findings, type Snapshot } from 'svc/rca';
 import {
@@ -11,8 +18,6 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
-import type { Incidents } from '../alert/contract.ts';
-import type { EvidenceSource, Fetcher, HostCheck, InvestigationState } from './contract.ts';
 import { stateOf } from './desk.ts';
 import { Gatherer } from './fetch/gatherer.ts';
 import { type Subject, subjectOf } from './fetch/symptom.ts';

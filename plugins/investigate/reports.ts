@@ -1,3 +1,5 @@
+import type { Incidents } from 'svc/contracts/alert';
+import type { EvidenceSource } from 'svc/contracts/investigate';
 import type { SeenDevices } from 'svc/query';
 import { calibrate, enoughLabels } from 'svc/rca';
 import {
@@ -12,8 +14,6 @@ import {
 } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import type { Incidents } from '../alert/contract.ts';
-import type { EvidenceSource } from './contract.ts';
 import { type AgainItem, compared } from './asked-again.ts';
 import { askSource } from './fetch/gatherer.ts';
 import { type Investigator, labelsOf, mostLabelled } from './investigator.ts';

@@ -1,9 +1,8 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import type { RunStatus } from 'svc/contracts/investigate';
 import { type DeviceScope, deviceScope, idTexts, type SeenDevices } from 'svc/query';
 import type { Verdict } from 'svc/rca';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
-
-import type { RunStatus } from './contract.ts';
 
 export type AssistState = 'none' | 'waiting' | 'running' | 'done' | 'dropped';
 

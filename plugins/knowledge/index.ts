@@ -1,17 +1,16 @@
 import { join } from 'node:path';
 
+import { KnowledgeRead, KnowledgeSearch, KnowledgeShelf } from 'svc/contracts/knowledge';
+import { Programs } from 'svc/contracts/programs';
 import {
   BuildInfo,
   definePlugin,
-  defineService,
   type PluginContext,
   Plugins,
   type Tables,
   type ThreadHandle,
 } from 'svc/sdk';
 
-import type { ForeignPrograms } from '../programs/contract.ts';
-import { KnowledgeRead, KnowledgeSearch, KnowledgeShelf } from './contract.ts';
 import { docRoutes } from './documents/doc-routes.ts';
 import { Library } from './documents/library.ts';
 import { Shelf, SourcedDocs } from './documents/sourced-docs.ts';
@@ -29,9 +28,6 @@ import { uploadRoute } from './uploads/upload-route.ts';
 import { Vault, vaultRoutes } from './vault/vault.ts';
 
 const idleMs = 5 * 60_000;
-
-/** By its id: the folder of the plugin that runs programs may be taken away. */
-const Programs = defineService<ForeignPrograms>('programs.runner');
 
 export default definePlugin({
   activate(ctx) {

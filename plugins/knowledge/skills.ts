@@ -1,7 +1,6 @@
+import type { KnowledgeRead, KnowledgeSearch } from 'svc/contracts/knowledge';
 import { SvcError, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
-
-import type { KnowledgeRead, KnowledgeSearch } from './contract.ts';
 
 const mostRead = 24_000;
 

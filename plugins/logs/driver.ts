@@ -1,5 +1,6 @@
-import type { PushAnswer } from '../metricsdb/contract.ts';
-import type { LogIngest, LogQueries } from './contract.ts';
+import type { LogIngest, LogQueries } from 'svc/contracts/logs';
+import type { PushAnswer } from 'svc/contracts/metricsdb';
+
 import type { EndpointInput } from './thread-contract.ts';
 
 export interface DriverStatus {

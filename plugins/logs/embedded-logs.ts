@@ -1,20 +1,20 @@
-import { type Clock, messageOf, type ThreadHandle } from 'svc/sdk';
-import { memoryOf } from 'svc/store';
-
-import type {
-  InstantAnswer,
-  MatrixAnswer,
-  Notes,
-  PushAnswer,
-  QueryOptions,
-} from '../metricsdb/contract.ts';
 import type {
   LinesAnswer,
   LogQueryOptions,
   LogWindow,
   PatternOptions,
   PatternsAnswer,
-} from './contract.ts';
+} from 'svc/contracts/logs';
+import type {
+  InstantAnswer,
+  MatrixAnswer,
+  Notes,
+  PushAnswer,
+  QueryOptions,
+} from 'svc/contracts/metricsdb';
+import { type Clock, messageOf, type ThreadHandle } from 'svc/sdk';
+import { memoryOf } from 'svc/store';
+
 import type { DriverStatus, LogDriver } from './driver.ts';
 import type { LogStoreStatus } from './store/store.ts';
 import type { AskInput, EndpointInput, NamesInput, PushInput } from './thread-contract.ts';

@@ -1,4 +1,9 @@
 import { loki as product, productTestRoute } from 'svc/connection';
+import type { DeviceChanged } from 'svc/contracts/device';
+import { Examinations } from 'svc/contracts/doctor';
+import { Directory, type PersonChanged } from 'svc/contracts/iam';
+import { LogCare, LogIngest, LogQueries } from 'svc/contracts/logs';
+import type { SessionEnded } from 'svc/contracts/session';
 import {
   askingOf,
   DeviceScopes,
@@ -7,20 +12,9 @@ import {
   RemoteClient,
   remoteSettings,
 } from 'svc/query';
-import {
-  defineExtensionPoint,
-  definePlugin,
-  defineService,
-  type PluginContext,
-  type ThreadHandle,
-} from 'svc/sdk';
+import { definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
 import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
-import type { DeviceChanged } from '../device/contract.ts';
-import type { Examination } from '../doctor/contract.ts';
-import type { DirectoryContract, PersonChanged } from '../iam/contract.ts';
-import type { SessionEnded } from '../session/contract.ts';
-import { LogCare, LogIngest, LogQueries } from './contract.ts';
 import type { LogDriver } from './driver.ts';
 import { EmbeddedLogs } from './embedded-logs.ts';
 import { logRoutes } from './log-routes.ts';
@@ -34,14 +28,9 @@ import type { LogStoreStatus } from './store/store.ts';
 import { TailViewers } from './tail-viewers.ts';
 import type { ThreadData } from './thread-contract.ts';
 
-/** By their ids: accounts and sessions are rooms that may be away. */
-const Directory = defineService<DirectoryContract>('iam.directory');
 const personChanged: typeof PersonChanged = { kind: 'event', id: 'iam.person-changed' };
 const deviceChanged: typeof DeviceChanged = { kind: 'event', id: 'device.changed' };
 const sessionEnded: typeof SessionEnded = { kind: 'event', id: 'session.ended' };
-
-/** By its id: that room may be away. */
-const examinations = defineExtensionPoint<Examination>('doctor.examinations');
 
 const heapMb = 1_024;
 const loki = {
@@ -93,7 +82,7 @@ export default definePlugin({
     ]);
     endTails(ctx, viewers);
     ctx.health.check('the store of logs answers', () => driver().status());
-    ctx.extend.contribute(examinations, 'log store', {
+    ctx.extend.contribute(Examinations, 'log store', {
       look: () => examined(driver(), thread, settings),
     });
     selfMetrics(ctx, thread);

@@ -1,7 +1,7 @@
+import type { Line, LogIngest } from 'svc/contracts/logs';
+import type { Enforced } from 'svc/contracts/metricsdb';
 import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
-import type { Enforced } from '../metricsdb/contract.ts';
-import type { Line, LogIngest } from './contract.ts';
 import { check } from './logql/index.ts';
 import { answer, type EndpointName } from './loki/endpoints.ts';
 import { enforcedQuery, pushBody } from './loki/relay.ts';

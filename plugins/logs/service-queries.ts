@@ -1,7 +1,7 @@
+import type { Line, LinePattern, LinesAnswer, PatternsAnswer } from 'svc/contracts/logs';
+import type { Enforced, InstantAnswer, MatrixAnswer, Notes } from 'svc/contracts/metricsdb';
 import { type Labels, labelsRecord, matcher, type Matcher } from 'svc/query';
 
-import type { Enforced, InstantAnswer, MatrixAnswer, Notes } from '../metricsdb/contract.ts';
-import type { Line, LinePattern, LinesAnswer, PatternsAnswer } from './contract.ts';
 import { instant, lines, range, tailer } from './logql/index.ts';
 import { findTemplates } from './patterns/find-templates.ts';
 import { type Template, TemplateTree } from './patterns/template-tree.ts';

@@ -1,8 +1,7 @@
+import type { LogQueries } from 'svc/contracts/logs';
 import { askedWindow, type AskingOf, windowAsked } from 'svc/query';
 import { type Clock, type SkillRun, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
-
-import type { LogQueries } from './contract.ts';
 
 const Window = {
   last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),

@@ -1,5 +1,6 @@
-import type { Enforced, PushAnswer, Stamp } from '../metricsdb/contract.ts';
-import type { LogIngest } from './contract.ts';
+import type { LogIngest } from 'svc/contracts/logs';
+import type { Enforced, PushAnswer, Stamp } from 'svc/contracts/metricsdb';
+
 import type { ParameterList } from './loki/parameters.ts';
 import type { LogLimits } from './store/limits.ts';
 import type { PushFormat } from './store/decode-push.ts';

@@ -1,7 +1,7 @@
+import type { MailSender } from 'svc/contracts/mail';
+import type { ChannelMessage, DeliveringChannelType } from 'svc/contracts/notify';
 import { isSvcError, type Logger, SvcError } from 'svc/sdk';
 
-import type { ChannelMessage, DeliveringChannelType } from '../notify/contract.ts';
-import type { MailSender } from './contract.ts';
 import { htmlOf } from './mail-text.ts';
 import { addressForm } from './mailer.ts';
 

@@ -1,16 +1,13 @@
 import { hostname } from 'node:os';
 
 import { ConnectionAnswer } from 'svc/connection';
-import { defineExtensionPoint, definePlugin, route, SvcError } from 'svc/sdk';
+import { MailSender } from 'svc/contracts/mail';
+import { ChannelTypes } from 'svc/contracts/notify';
+import { definePlugin, route, SvcError } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { ChannelType } from '../notify/contract.ts';
-import { MailSender } from './contract.ts';
 import { emailChannel } from './email-channel.ts';
 import { addressForm, Mailer } from './mailer.ts';
-
-/** By its id: the room that notifies may be away. */
-const channelTypes = defineExtensionPoint<ChannelType>('notify.channel-types');
 
 export default definePlugin({
   activate(ctx) {
@@ -25,7 +22,7 @@ export default definePlugin({
       addressOf: (host) => ctx.addressOf(host),
     });
     ctx.services.provide(MailSender, () => mailer);
-    ctx.extend.contribute(channelTypes, 'email', emailChannel(mailer, log));
+    ctx.extend.contribute(ChannelTypes, 'email', emailChannel(mailer, log));
     ctx.http.routes([
       route({
         method: 'POST',

@@ -1,4 +1,4 @@
-import type { Mail } from './contract.ts';
+import type { Mail } from 'svc/contracts/mail';
 
 export interface Letter extends Mail {
   readonly from: string;

@@ -1,7 +1,7 @@
 import { type ConnectionOutcome, failureOf } from 'svc/connection';
+import type { Mail, MailSender, MailSent } from 'svc/contracts/mail';
 import { type Clock, isSvcError, messageOf, type Settings, SvcError } from 'svc/sdk';
 
-import type { Mail, MailSender, MailSent } from './contract.ts';
 import { mailText } from './mail-text.ts';
 import { SmtpRefusal, type SmtpServer, SmtpSession } from './smtp.ts';
 

@@ -1,21 +1,12 @@
 import { join, resolve } from 'node:path';
 
-import { type GonePack, PackTraces } from 'svc/pack-traces';
-import {
-  Board,
-  BuildInfo,
-  Catalogue,
-  defineExtensionPoint,
-  definePlugin,
-  defineService,
-  messageOf,
-  Plugins,
-} from 'svc/sdk';
+import { Ceilings } from 'svc/contracts/gate';
+import { type GonePack, PackTraces } from 'svc/contracts/marketplace';
+import { ServerSources } from 'svc/contracts/mcp';
+import { PackRights } from 'svc/contracts/packs';
+import { PersonaRestraints } from 'svc/contracts/persona';
+import { Board, BuildInfo, Catalogue, definePlugin, messageOf, Plugins } from 'svc/sdk';
 
-import type { CeilingSource } from '../gate/contract.ts';
-import type { ServerSource } from '../mcp/contract.ts';
-import type { PackRights } from '../packs/contract.ts';
-import type { PersonaRestraint } from '../persona/contract.ts';
 import { Consent } from './consent.ts';
 import { FollowedFolders } from './followed-folders.ts';
 import { InstalledPacks } from './installed-packs.ts';
@@ -32,12 +23,6 @@ import { Sources } from './sources.ts';
 import { Switcher } from './switcher.ts';
 import type { MarketplaceTables } from './tables.ts';
 
-/** By their ids: the folders of what it can do without may be taken away. */
-const Rights = defineService<PackRights>('packs.rights');
-const Ceilings = defineExtensionPoint<CeilingSource>('gate.ceilings');
-const Restraints = defineExtensionPoint<PersonaRestraint>('persona.restraints');
-const Servers = defineExtensionPoint<ServerSource>('mcp.sources');
-
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const followMs = 1_000;
@@ -47,7 +32,7 @@ export default definePlugin({
     const { clock, ids, log, settings, scope } = ctx;
     const tables = ctx.db<MarketplaceTables>();
     const plugins = ctx.services.use(Plugins);
-    const rights = ctx.services.maybe(Rights);
+    const rights = ctx.services.maybe(PackRights);
     const fetch: typeof ctx.fetch = (url, request) => ctx.fetch(url, request);
     const data = resolve(ctx.dataDir, '..');
     const press = ctx.threads.start('press', 'press-worker.ts', undefined, {
@@ -128,8 +113,8 @@ export default definePlugin({
     const followed = new FollowedFolders(book, log);
     scope.interval('follow linked folders', followMs, (signal) => followed.look(signal));
     ctx.extend.contribute(Ceilings, 'marketplace', installed);
-    ctx.extend.contribute(Restraints, 'marketplace', installed);
-    ctx.extend.contribute(Servers, 'marketplace', installed);
+    ctx.extend.contribute(PersonaRestraints, 'marketplace', installed);
+    ctx.extend.contribute(ServerSources, 'marketplace', installed);
     settings.watch(
       'marketplace.blocked_hashes',
       () => void scope.task('switch off what is blocked by hash', (signal) => book.isolate(signal)),

@@ -1,8 +1,8 @@
+import type { CeilingSource } from 'svc/contracts/gate';
+import type { ServerSource } from 'svc/contracts/mcp';
+import type { PersonaRestraint } from 'svc/contracts/persona';
 import { SvcError } from 'svc/sdk';
 
-import type { CeilingSource } from '../gate/contract.ts';
-import type { ServerSource } from '../mcp/contract.ts';
-import type { PersonaRestraint } from '../persona/contract.ts';
 import type { Installed } from './tables.ts';
 
 /** What is installed, as the gate, the personas and the MCP servers ask for it: from memory, at every call. */

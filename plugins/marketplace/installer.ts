@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { PackRights } from 'svc/contracts/packs';
 import {
   type Clock,
   type DeclaredCatalogue,
@@ -16,7 +17,6 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
-import type { PackRights } from '../packs/contract.ts';
 import type { Consent, Word } from './consent.ts';
 import type { InstalledPacks } from './installed-packs.ts';
 import type { Leftovers } from './leftovers.ts';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { GonePack } from 'svc/pack-traces';
+import type { GonePack } from 'svc/contracts/marketplace';
 import { type Logger, messageOf } from 'svc/sdk';
 
 import type { PackStore } from './pack-store.ts';

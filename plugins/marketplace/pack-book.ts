@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { Ceiling } from 'svc/contracts/gate';
 import {
   type Logger,
   messageOf,
@@ -13,7 +14,6 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
-import type { Ceiling } from '../gate/contract.ts';
 import type { InstalledPacks } from './installed-packs.ts';
 import type { Word } from './consent.ts';
 import type { Installer, Outcome } from './installer.ts';

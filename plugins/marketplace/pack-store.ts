@@ -1,6 +1,6 @@
+import type { Ceiling } from 'svc/contracts/gate';
 import { type Page, pageOf, type PageRequest, type Tables } from 'svc/sdk';
 
-import type { Ceiling } from '../gate/contract.ts';
 import type {
   Admitted,
   ChangeRow,

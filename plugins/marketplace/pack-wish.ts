@@ -1,6 +1,6 @@
+import type { Ceiling } from 'svc/contracts/gate';
 import { SvcError } from 'svc/sdk';
 
-import type { Ceiling } from '../gate/contract.ts';
 import type { Wanted } from './sources.ts';
 import type { Admitted, Origin } from './tables.ts';
 

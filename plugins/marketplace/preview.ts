@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import semver from 'semver';
+import type { AskedRights } from 'svc/contracts/packs';
 
-import type { AskedRights } from '../packs/contract.ts';
 import type { Pressed, PressedFile } from './press.ts';
 import type { Fetched } from './sources.ts';
 import type { Installed, Lock } from './tables.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { GonePack } from 'svc/pack-traces';
+import type { GonePack } from 'svc/contracts/marketplace';
 import {
   isSvcError,
   type Logger,

@@ -1,6 +1,6 @@
 import type { Generated, Selectable } from 'kysely';
+import type { Ceiling } from 'svc/contracts/gate';
 
-import type { Ceiling } from '../gate/contract.ts';
 import type { Pressed } from './press.ts';
 
 /** Where a pack came from, so that it can be asked for again. */

@@ -1,8 +1,8 @@
+import { Gate } from 'svc/contracts/gate';
+import { type ServerSource, ServerSources } from 'svc/contracts/mcp';
+import { SkillExecutor, Skills, ToolSources } from 'svc/contracts/skill';
 import { BuildInfo, type Contribution, definePlugin } from 'svc/sdk';
 
-import { Gate } from '../gate/contract.ts';
-import { SkillExecutor, Skills, ToolSources } from '../skill/contract.ts';
-import { type ServerSource, ServerSources } from './contract.ts';
 import { mcpRoutes } from './routes.ts';
 import { type McpTables, SeenTools } from './seen-tools.ts';
 import { McpServer } from './server.ts';

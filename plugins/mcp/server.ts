@@ -1,7 +1,7 @@
+import type { GateContract } from 'svc/contracts/gate';
+import type { SkillExecutor, SkillRegistry, Tool } from 'svc/contracts/skill';
 import { isSvcError, type Principal } from 'svc/sdk';
 
-import type { GateContract } from '../gate/contract.ts';
-import type { SkillExecutor, SkillRegistry, Tool } from '../skill/contract.ts';
 import { isRecord, RpcError, rpcCode, type RpcReply, type RpcRequest } from './json-rpc.ts';
 
 export interface McpServerParts {

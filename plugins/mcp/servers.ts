@@ -1,3 +1,4 @@
+import type { Tool, ToolSource } from 'svc/contracts/skill';
 import {
   type Clock,
   type Logger,
@@ -8,7 +9,6 @@ import {
   timestamp,
 } from 'svc/sdk';
 
-import type { Tool, ToolSource } from '../skill/contract.ts';
 import { McpClient, type RemoteTool } from './client.ts';
 import type { Judged, SeenTools } from './seen-tools.ts';
 

@@ -1,13 +1,12 @@
-import { definePlugin, type OpenPoint, type Principal, route } from 'svc/sdk';
-import { Type } from 'typebox';
-
 import {
   type Mention,
   MentionDirectory,
   Mentions,
   type MentionType,
   type Resolved,
-} from './contract.ts';
+} from 'svc/contracts/mention';
+import { definePlugin, type OpenPoint, type Principal, route } from 'svc/sdk';
+import { Type } from 'typebox';
 
 const Query = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 100 })),

@@ -1,7 +1,8 @@
+import type { ActiveAlert, AlertingRule, AlertingRules } from 'svc/contracts/alert';
+import type { QueryOptions } from 'svc/contracts/metricsdb';
 import type { AskingOf, SeenBy, SeenDevices } from 'svc/query';
 import { byteRoute, type Handle, type RouteDeclaration, SvcError, timestamp } from 'svc/sdk';
 
-import type { ActiveAlert, AlertingRule, AlertingRules, QueryOptions } from './contract.ts';
 import type { Driver } from './drivers/driver.ts';
 import { common, pairsOf } from './prometheus-routes.ts';
 import {

@@ -1,7 +1,13 @@
-import { type ErrorCode, isSvcError, messageOf } from 'svc/sdk';
+import type {
+  CheckedQuery,
+  InstantAnswer,
+  LabelRecord,
+  MatrixAnswer,
+  Notes,
+} from 'svc/contracts/metricsdb';
 import { type Budget, labelsRecord, queryError, type QueryRunner } from 'svc/query';
+import { type ErrorCode, isSvcError, messageOf } from 'svc/sdk';
 
-import type { CheckedQuery, InstantAnswer, LabelRecord, MatrixAnswer, Notes } from './contract.ts';
 import { instantAnswerOf, rangeAnswerOf } from './matrix.ts';
 import { assertPoints, demandRangeQuery } from './prometheus/question.ts';
 import { enforced, matcherSets } from './prometheus/series-selector.ts';

@@ -1,13 +1,23 @@
 import { productTestRoute, prometheus } from 'svc/connection';
+import { AlertingRules } from 'svc/contracts/alert';
+import { Examinations } from 'svc/contracts/doctor';
+import {
+  type InstantAnswer,
+  MetricsCare,
+  MetricsIngest,
+  MetricsQueries,
+  type QueryOptions,
+  type ScratchSeries,
+} from 'svc/contracts/metricsdb';
+import { type ForeignPrograms, Programs } from 'svc/contracts/programs';
+import { LaunchSources } from 'svc/contracts/setting';
 import { askingOf, DeviceScopes, seenBy } from 'svc/query';
 import {
   Authenticator,
   Board,
   BuildInfo,
   type Clock,
-  defineExtensionPoint,
   definePlugin,
-  defineService,
   type Handle,
   messageOf,
   type PluginContext,
@@ -15,19 +25,7 @@ import {
 } from 'svc/sdk';
 import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
-import type { Examination } from '../doctor/contract.ts';
-import type { ForeignPrograms } from '../programs/contract.ts';
-import type { LaunchSource } from '../setting/contract.ts';
 import { alertingRoutes } from './alerting-routes.ts';
-import {
-  AlertingRules,
-  type InstantAnswer,
-  MetricsCare,
-  MetricsIngest,
-  MetricsQueries,
-  type QueryOptions,
-  type ScratchSeries,
-} from './contract.ts';
 import type { Driver, DriverName } from './drivers/driver.ts';
 import { EmbeddedDriver } from './drivers/embedded.ts';
 import { ProcessDriver } from './drivers/process.ts';
@@ -45,11 +43,6 @@ import type { ThreadData } from './thread-contract.ts';
 const heapMb = 1_024;
 const settleMs = 60_000;
 
-/** By their ids: the plugins of these may be away. */
-const Programs = defineService<ForeignPrograms>('programs.runner');
-const examinations = defineExtensionPoint<Examination>('doctor.examinations');
-const launches = defineExtensionPoint<LaunchSource>('setting.launches');
-
 export default definePlugin({
   activate(ctx) {
     const { clock, scope } = ctx;
@@ -57,7 +50,7 @@ export default definePlugin({
     const launched = new LaunchedFile(ctx.dataDir);
     settings.launched = launched.read();
     Object.entries(settings.launches).forEach(([key, source]) =>
-      ctx.extend.contribute(launches, key, source),
+      ctx.extend.contribute(LaunchSources, key, source),
     );
 
     const data: ThreadData = { folder: ctx.dataDir, ...settings.thread(settings.driver) };
@@ -100,7 +93,7 @@ export default definePlugin({
       authProbe(ctx.services.maybe(Authenticator)),
     ]);
     ctx.health.check('the metrics store', () => driver().health());
-    ctx.extend.contribute(examinations, 'metrics store', {
+    ctx.extend.contribute(Examinations, 'metrics store', {
       look: () => examined(driver(), thread, settings),
     });
     selfMetrics(ctx, thread, driver);

@@ -1,7 +1,7 @@
+import type { InstantAnswer, MatrixAnswer, Notes } from 'svc/contracts/metricsdb';
 import { labelsRecord } from 'svc/query';
 import { transferred } from 'svc/thread';
 
-import type { InstantAnswer, MatrixAnswer, Notes } from './contract.ts';
 import type { InstantResult, InstantSample, RangeResult, RangeSeries } from './promql/index.ts';
 
 /** Numbers travel between threads as two arrays that move; each series looks at its stretch of them. */

@@ -1,3 +1,4 @@
+import type { SampleRow } from 'svc/contracts/metricsdb';
 import { QueryRunner } from 'svc/query';
 import { type ThreadService, type ThreadSetup, transferred } from 'svc/thread';
 
@@ -17,7 +18,6 @@ import type {
   ThreadData,
   ThreadSettings,
 } from './thread-contract.ts';
-import type { SampleRow } from './contract.ts';
 
 const maintainMs = 30_000;
 

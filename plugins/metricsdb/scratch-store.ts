@@ -1,5 +1,5 @@
+import type { ScratchRow } from 'svc/contracts/metricsdb';
 import { hintAfter, type NativeHistogram, weightOf } from 'svc/native-histogram';
-import { SvcError } from 'svc/sdk';
 import {
   type Budget,
   compareLabels,
@@ -9,8 +9,8 @@ import {
   labelValue,
   type Matcher,
 } from 'svc/query';
+import { SvcError } from 'svc/sdk';
 
-import type { ScratchRow } from './contract.ts';
 import type { SelectHints, Series, SeriesSource } from './promql/index.ts';
 
 interface Kept {

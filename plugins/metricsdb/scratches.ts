@@ -1,7 +1,7 @@
+import type { InstantAnswer, QueryOptions, ScratchRow } from 'svc/contracts/metricsdb';
 import type { QueryRunner } from 'svc/query';
 import { SvcError } from 'svc/sdk';
 
-import type { InstantAnswer, QueryOptions, ScratchRow } from './contract.ts';
 import { instantAnswerOf } from './matrix.ts';
 import { instant } from './promql/index.ts';
 import { ScratchStore } from './scratch-store.ts';

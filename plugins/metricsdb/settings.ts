@@ -1,10 +1,10 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type Settings, type SettingsBoard, SvcError } from 'svc/sdk';
+import type { Launch, LaunchSource } from 'svc/contracts/setting';
 import { parseDuration } from 'svc/query';
+import { type Settings, type SettingsBoard, SvcError } from 'svc/sdk';
 
-import type { Launch, LaunchSource } from '../setting/contract.ts';
 import type { DriverName } from './drivers/driver.ts';
 import type { ThreadSettings } from './thread-contract.ts';
 

@@ -1,8 +1,12 @@
+import type {
+  InstantAnswer,
+  LabelRecord,
+  MatrixAnswer,
+  MetricsQueries,
+} from 'svc/contracts/metricsdb';
 import { askedWindow, type AskingOf, parseDuration, windowAsked } from 'svc/query';
 import { type Clock, type SkillRun, SvcError, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
-
-import type { InstantAnswer, LabelRecord, MatrixAnswer, MetricsQueries } from './contract.ts';
 
 const Window = {
   last: Type.Optional(Type.Unsafe<string>(askedWindow.last)),

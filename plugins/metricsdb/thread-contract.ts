@@ -1,4 +1,5 @@
-import type { Enforced, PushAnswer, QueryOptions, SampleRow, Stamp } from './contract.ts';
+import type { Enforced, PushAnswer, QueryOptions, SampleRow, Stamp } from 'svc/contracts/metricsdb';
+
 import type { PushFormat } from './store/push-reader.ts';
 import type { MetricsLimits } from './store/limits.ts';
 

@@ -1,7 +1,6 @@
+import type { Diagnosis, Examination, Looking } from 'svc/contracts/doctor';
+import type { ModelMessage, ModelPart, ModelRequest, Models } from 'svc/contracts/model';
 import { isSvcError, type SvcError } from 'svc/sdk';
-
-import type { Diagnosis, Examination, Looking } from '../doctor/contract.ts';
-import type { ModelMessage, ModelPart, ModelRequest, Models } from './contract.ts';
 
 export interface Finding {
   readonly check: 'answers' | 'streams' | 'counts' | 'tools' | 'parallel' | 'results' | 'window';

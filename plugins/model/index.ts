@@ -1,11 +1,11 @@
-import { PackTraces } from 'svc/pack-traces';
-import { BuildInfo, defineExtensionPoint, definePlugin, type PluginContext } from 'svc/sdk';
+import { Examinations } from 'svc/contracts/doctor';
+import { PackTraces } from 'svc/contracts/marketplace';
+import { ModelProviders, ModelRuns } from 'svc/contracts/model';
+import { BuildInfo, definePlugin, type PluginContext } from 'svc/sdk';
 
-import type { Examination } from '../doctor/contract.ts';
 import { askingRoutes } from './asking-routes.ts';
 import { Budget } from './budget/budget.ts';
 import type { ModelTables } from './budget/tables.ts';
-import { ModelProviders, ModelRuns } from './contract.ts';
 import { ModelDoctor } from './doctor.ts';
 import { ModelCalls } from './model-calls.ts';
 import { modelRoutes } from './model-routes.ts';
@@ -15,8 +15,6 @@ import { Engines } from './translate/engines.ts';
 import { Translator } from './translate/translator.ts';
 
 const dayMs = 24 * 60 * 60_000;
-/** By its id: that room may be away. */
-const examinations = defineExtensionPoint<Examination>('doctor.examinations');
 
 export default definePlugin({
   async activate(ctx) {
@@ -78,7 +76,7 @@ export default definePlugin({
         return provider.name;
       });
     const doctor = new ModelDoctor(calls);
-    ctx.extend.contribute(examinations, 'model', doctor);
+    ctx.extend.contribute(Examinations, 'model', doctor);
     ctx.http.routes([
       ...modelRoutes({ catalogue, budget, invalidate, providers: shipped }),
       ...askingRoutes(new Translator(calls, new Engines(ctx)), doctor),

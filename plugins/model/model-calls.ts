@@ -1,7 +1,7 @@
+import type { ModelPart, ModelRequest, Models, ModelUsage } from 'svc/contracts/model';
 import { type Counter, isSvcError, type Logger, SvcError } from 'svc/sdk';
 
 import type { Budget, Held } from './budget/budget.ts';
-import type { ModelPart, ModelRequest, Models, ModelUsage } from './contract.ts';
 import type { Chosen, ModelCatalogue } from './providers/catalogue.ts';
 import { estimatedTokens } from './tokens.ts';
 

@@ -1,4 +1,4 @@
-import type { ModelRequest } from './contract.ts';
+import type { ModelRequest } from 'svc/contracts/model';
 
 /** About what a text costs, where the provider does not say: four bytes are a token. */
 export const estimatedTokens = (what: string | Pick<ModelRequest, 'messages' | 'tools'>): number =>

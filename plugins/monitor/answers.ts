@@ -1,7 +1,7 @@
+import type { LinesAnswer, LineTime } from 'svc/contracts/logs';
+import type { InstantAnswer, LabelRecord, MatrixAnswer } from 'svc/contracts/metricsdb';
 import { formatFloat } from 'svc/query';
 
-import type { LinesAnswer, LineTime } from '../logs/contract.ts';
-import type { InstantAnswer, LabelRecord, MatrixAnswer } from '../metricsdb/contract.ts';
 import { inPromql } from './label-values.ts';
 import { type PanelBody, refuse } from './panel.ts';
 import { wellFormed } from './query-text.ts';

@@ -1,14 +1,15 @@
-import { definePlugin, defineService, type ToolSkill, toolSkill } from 'svc/sdk';
-import { Type } from 'typebox';
+import { LogQueries } from 'svc/contracts/logs';
+import { Mentions } from 'svc/contracts/mention';
+import { MetricsQueries } from 'svc/contracts/metricsdb';
+import { Dashboards, DashboardShelf } from 'svc/contracts/monitor';
 import { askingOf, DeviceScopes, parseDuration } from 'svc/query';
+import { definePlugin, type ToolSkill, toolSkill } from 'svc/sdk';
+import { Type } from 'typebox';
 
-import type { LogQueries } from '../logs/contract.ts';
-import type { MetricsQueries } from '../metricsdb/contract.ts';
-import { Dashboards, DashboardShelf } from './contract.ts';
 import { DashboardBook } from './dashboard-book.ts';
 import { dashboardRoutes } from './dashboard-routes.ts';
 import { importRoutes } from './import-routes.ts';
-import { dashboardMention, mentions } from './mention.ts';
+import { dashboardMention } from './mention.ts';
 import { panelRoutes } from './panel-routes.ts';
 import type { MonitorTables } from './panel-store.ts';
 import { Panels } from './panels.ts';
@@ -17,10 +18,9 @@ import { queryCheck } from './query-check.ts';
 export default definePlugin({
   activate(ctx) {
     const { clock, scope, log, settings } = ctx;
-    // By their ids: the folder of a store may be taken away, and its values with it.
     const stores = {
-      metrics: ctx.services.maybe(defineService<MetricsQueries>('metrics.queries')),
-      logs: ctx.services.maybe(defineService<LogQueries>('logs.queries')),
+      metrics: ctx.services.maybe(MetricsQueries),
+      logs: ctx.services.maybe(LogQueries),
     };
     const tables = ctx.db<MonitorTables>();
     const book = new DashboardBook(ctx.extend.open(Dashboards), tables, ctx.id);
@@ -32,7 +32,7 @@ export default definePlugin({
     const deadlineMs = (): number => parseDuration(settings.get<string>('monitor.deadline'));
 
     ctx.services.provide(DashboardShelf, () => ({ all: () => book.whole() }));
-    ctx.extend.contribute(mentions, 'dashboard', dashboardMention(book));
+    ctx.extend.contribute(Mentions, 'dashboard', dashboardMention(book));
     ctx.http.routes([
       ...panelRoutes(panels),
       ...dashboardRoutes({

@@ -1,10 +1,6 @@
-import { defineExtensionPoint } from 'svc/sdk';
+import type { MentionType } from 'svc/contracts/mention';
 
-import type { MentionType } from '../mention/contract.ts';
 import type { DashboardBook } from './dashboard-book.ts';
-
-/** By its id: the folder of that room may be taken away. */
-export const mentions = defineExtensionPoint<MentionType>('mention.types');
 
 /** `@dashboard:overview`, found by title or uid. */
 export const dashboardMention = (book: DashboardBook): MentionType => ({

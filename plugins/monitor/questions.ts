@@ -1,9 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-import { type Handle, SvcError } from 'svc/sdk';
-import { type Asking, queryGate } from 'svc/query';
-
-import type { LinesAnswer, LogQueries } from '../logs/contract.ts';
+import type { LinesAnswer, LogQueries } from 'svc/contracts/logs';
 import type {
   InstantAnswer,
   LabelRecord,
@@ -11,7 +8,10 @@ import type {
   MetricsQueries,
   Notes,
   QueryOptions,
-} from '../metricsdb/contract.ts';
+} from 'svc/contracts/metricsdb';
+import { type Asking, queryGate } from 'svc/query';
+import { type Handle, SvcError } from 'svc/sdk';
+
 import type { Window } from './window.ts';
 
 export interface Stores {

@@ -1,9 +1,9 @@
+import type { ChannelAddress, ChannelType } from 'svc/contracts/notify';
 import { SvcError } from 'svc/sdk';
 
 import { type Addresses, mask } from './address.ts';
 import type { Shown } from './channel.ts';
 import type { ChannelWithState } from './channel-store.ts';
-import type { ChannelAddress, ChannelType } from './contract.ts';
 import type { Draft } from './schema.ts';
 import { wrongEndpoint, wrongSecret } from './types/hook-address.ts';
 

@@ -1,6 +1,6 @@
+import type { ChannelAddress, ChannelType } from 'svc/contracts/notify';
 import { isSvcError, type Secrets, type Settings, SvcError } from 'svc/sdk';
 
-import type { ChannelAddress, ChannelType } from './contract.ts';
 import { addressOfSetting } from './settings-channels.ts';
 import type { ChannelRow } from './tables.ts';
 

@@ -1,3 +1,10 @@
+import type {
+  ChannelAddress,
+  ChannelMessage,
+  ChannelRequest,
+  PostedChannelType,
+  Verdict,
+} from 'svc/contracts/notify';
 import {
   isSvcError,
   messageOf,
@@ -10,13 +17,6 @@ import {
 
 import { type Addresses, withoutKeys } from './address.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
-import type {
-  ChannelAddress,
-  ChannelMessage,
-  ChannelRequest,
-  PostedChannelType,
-  Verdict,
-} from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
 import { wordsGroup } from './delivery-conditions.ts';
 import {

@@ -1,7 +1,7 @@
+import type { DeviceEntry } from 'svc/contracts/device';
+import type { Background, Fact, MessageEntry, NoticeIncident } from 'svc/contracts/notify';
 import { formatDuration } from 'svc/query';
 
-import type { DeviceEntry } from '../device/contract.ts';
-import type { Background, Fact, MessageEntry, NoticeIncident } from './contract.ts';
 import { oneLine } from './plain-text.ts';
 
 /** What is known beside a notice, as of now. */

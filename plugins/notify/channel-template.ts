@@ -1,7 +1,6 @@
+import type { MessageEntry, NoticeIncident } from 'svc/contracts/notify';
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 import { compileTemplate, display, templateFunction } from 'svc/template';
-
-import type { MessageEntry, NoticeIncident } from './contract.ts';
 
 export interface TemplateData extends MessageEntry {
   readonly title: string;

@@ -1,6 +1,6 @@
+import type { ChannelType, DeclaredChannelType, PostedChannelType } from 'svc/contracts/notify';
 import { type Contribution, type Logger, messageOf, type OpenPoint, SvcError } from 'svc/sdk';
 
-import type { ChannelType, DeclaredChannelType, PostedChannelType } from './contract.ts';
 import { dingtalk } from './types/dingtalk.ts';
 import { readType } from './types/declared.ts';
 import { feishu } from './types/feishu.ts';

@@ -1,3 +1,4 @@
+import type { Severity } from 'svc/contracts/notify';
 import { formatDuration } from 'svc/query';
 import { type Settings, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
@@ -5,7 +6,6 @@ import type { Static } from 'typebox';
 import { mask, shownEndpoint } from './address.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
 import type { ChannelWithState } from './channel-store.ts';
-import type { Severity } from './contract.ts';
 import type { Grouping } from './grouping.ts';
 import type { ChannelShown } from './schema.ts';
 import { addressOfSetting } from './settings-channels.ts';

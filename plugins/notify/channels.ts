@@ -1,3 +1,9 @@
+import type {
+  ChannelAddress,
+  ChannelType,
+  NoticeDispatcher,
+  NoticeSource,
+} from 'svc/contracts/notify';
 import { formatDuration, parseDuration } from 'svc/query';
 import {
   type Call,
@@ -17,7 +23,6 @@ import { type Shown, shownChannel } from './channel.ts';
 import { ChannelStore, type ChannelWithState } from './channel-store.ts';
 import { checkTemplate } from './channel-template.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
-import type { ChannelAddress, ChannelType, NoticeDispatcher, NoticeSource } from './contract.ts';
 import { DeliveryStore } from './delivery-store.ts';
 import { Heirs } from './heirs.ts';
 import type { Draft } from './schema.ts';

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 
-import type { Background } from './contract.ts';
+import type { Background } from 'svc/contracts/notify';
 
 type Points = NonNullable<Background['hour']>;
 

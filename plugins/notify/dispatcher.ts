@@ -1,10 +1,10 @@
+import type { Notice, NoticeDispatcher, NoticeIncident, Words } from 'svc/contracts/notify';
 import type { Clock, Ids, Tables } from 'svc/sdk';
 
 import { type Channel, channelOf } from './channel.ts';
 import { ChannelStore } from './channel-store.ts';
 import type { ChannelTypeRegistry } from './channel-types.ts';
 import { ownDelivery } from './claim.ts';
-import type { Notice, NoticeDispatcher, NoticeIncident, Words } from './contract.ts';
 import { wordsGroup } from './delivery-conditions.ts';
 import { DeliveryStore } from './delivery-store.ts';
 import { apart, delayOf, groupKeyOf } from './grouping.ts';

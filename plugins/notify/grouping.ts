@@ -1,4 +1,4 @@
-import type { NoticeIncident } from './contract.ts';
+import type { NoticeIncident } from 'svc/contracts/notify';
 
 /** How a channel gathers incidents into messages, as Alertmanager does. Durations in milliseconds. */
 export interface Grouping {

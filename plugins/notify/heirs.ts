@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { Notice, NoticeDispatcher, NoticeSource } from 'svc/contracts/notify';
 import type { Handle, Ids, Tables } from 'svc/sdk';
 
-import type { Notice, NoticeDispatcher, NoticeSource } from './contract.ts';
 import type { NotifyTables } from './tables.ts';
 
 export interface HeirsParts {

@@ -1,23 +1,22 @@
+import { DeviceDirectory } from 'svc/contracts/device';
+import { Investigations } from 'svc/contracts/investigate';
 import {
-  BuildInfo,
-  definePlugin,
-  defineService,
-  isSvcError,
-  messageOf,
-  type PluginContext,
-} from 'svc/sdk';
+  ChannelTypes,
+  NoticeDispatcher,
+  NoticeSource,
+  NotificationFinished,
+} from 'svc/contracts/notify';
+import { BuildInfo, definePlugin, isSvcError, messageOf, type PluginContext } from 'svc/sdk';
 
-import type { DeviceDirectory as Devices } from '../device/contract.ts';
 import { Addresses } from './address.ts';
 import { ChannelHealth } from './channel-health.ts';
 import { channelRoutes, deliveryRoutes } from './channel-routes.ts';
 import { ChannelTests } from './channel-tests.ts';
 import { ContributedTypes, shippedTypes } from './channel-types.ts';
 import { Channels } from './channels.ts';
-import { ChannelTypes, NoticeDispatcher, NoticeSource, NotificationFinished } from './contract.ts';
 import { Deliveries } from './deliveries.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { type Findings, Knowledge } from './knowledge.ts';
+import { Knowledge } from './knowledge.ts';
 import { Lookout } from './lookout.ts';
 import type { LinkOf } from './message.ts';
 import { PageLinks } from './page-link.ts';
@@ -36,11 +35,6 @@ const measureEveryMs = 5_000;
 const repeatEveryMs = 1_000;
 const mostRepeatMs = 10_000;
 const hourMs = 3_600_000;
-
-/** By its id: the folder of the devices may be taken away. */
-const DeviceDirectory = defineService<Devices>('device.directory');
-
-const Investigations = defineService<Findings>('investigate.start');
 
 export default definePlugin({
   async activate(ctx) {

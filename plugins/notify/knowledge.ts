@@ -1,8 +1,13 @@
+import type { DeviceDirectory, DeviceEntry } from 'svc/contracts/device';
+import type {
+  Background,
+  NoticeIncident,
+  NoticeInstances,
+  NoticeSource,
+} from 'svc/contracts/notify';
 import { type Clock, type Handle, type Logger, messageOf } from 'svc/sdk';
 
-import type { DeviceDirectory, DeviceEntry } from '../device/contract.ts';
 import type { Surroundings } from './briefing.ts';
-import type { Background, NoticeIncident, NoticeInstances, NoticeSource } from './contract.ts';
 
 /** As far as it is waited for what an investigation finds; the room may be away. */
 export interface Findings {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { Notice } from 'svc/contracts/notify';
 
 import type { Channel } from './channel.ts';
-import type { Notice } from './contract.ts';
 import type { NewDelivery } from './new-delivery.ts';
 import { isUnfinished } from './delivery-conditions.ts';
 import type { Notify } from './tables.ts';

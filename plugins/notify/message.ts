@@ -1,8 +1,15 @@
-import type { DeviceEntry } from '../device/contract.ts';
+import type { DeviceEntry } from 'svc/contracts/device';
+import type {
+  ChannelMessage,
+  MessageEntry,
+  Notice,
+  NoticeIncident,
+  Severity,
+} from 'svc/contracts/notify';
+
 import { againstThreshold, factsOf, lastingOf, nameOf, type Surroundings } from './briefing.ts';
 import { renderTemplate } from './channel-template.ts';
 import { chartPng } from './chart-png.ts';
-import type { ChannelMessage, MessageEntry, Notice, NoticeIncident, Severity } from './contract.ts';
 import { sharedOf } from './grouping.ts';
 import { oneLine, withoutControls } from './plain-text.ts';
 import type { NotifyTables } from './tables.ts';

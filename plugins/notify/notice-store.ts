@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import type { Notice } from 'svc/contracts/notify';
 
-import type { Notice } from './contract.ts';
 import type { Delivery, Notify, NotifyTables } from './tables.ts';
 
 export interface DigestNotices {

@@ -1,3 +1,4 @@
+import type { Notice, NoticeSource, Outcome } from 'svc/contracts/notify';
 import {
   type Clock,
   type Counter,
@@ -8,7 +9,6 @@ import {
   timestamp,
 } from 'svc/sdk';
 
-import type { Notice, NoticeSource, Outcome } from './contract.ts';
 import { isDelayUnrecorded, isUnsentTo, type OutcomeConsumer } from './delivery-conditions.ts';
 import type { Delivery, Notify, NotifyTables } from './tables.ts';
 

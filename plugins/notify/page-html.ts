@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import type { Background, ChannelMessage } from 'svc/contracts/notify';
 import { escapedHtml } from 'svc/template';
-
-import type { Background, ChannelMessage } from './contract.ts';
 
 const style = `
 :root { color-scheme: light dark; --line: #8884; --good: #388e3c; --info: #1976d2; --warning: #ef6c00; --critical: #d32f2f; }

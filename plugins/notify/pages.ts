@@ -1,9 +1,9 @@
+import type { NoticeInstances } from 'svc/contracts/notify';
 import { byteRoute, type Clock, type RouteDeclaration, SvcError, type Tables } from 'svc/sdk';
 import { Type } from 'typebox';
 
 import { againstThreshold, clockOf, labelsOf } from './briefing.ts';
 import { chartPng } from './chart-png.ts';
-import type { NoticeInstances } from './contract.ts';
 import type { Knowledge } from './knowledge.ts';
 import { digestMessage, incidentMessage, type LinkOf, type Target } from './message.ts';
 import { NoticeStore } from './notice-store.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import type { Notice, NoticeSource } from 'svc/contracts/notify';
 import type { Clock, Handle, Ids, Tables } from 'svc/sdk';
 
 import { type Channel, channelOf } from './channel.ts';
 import { ChannelStore } from './channel-store.ts';
-import type { Notice, NoticeSource } from './contract.ts';
 import { DeliveryStore } from './delivery-store.ts';
 import { deliveryOf } from './dispatcher.ts';
 import { NoticeStore } from './notice-store.ts';

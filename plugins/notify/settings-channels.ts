@@ -1,7 +1,7 @@
+import type { ChannelAddress } from 'svc/contracts/notify';
 import type { Clock, Ids, Settings, Tables } from 'svc/sdk';
 
 import { ChannelStore } from './channel-store.ts';
-import type { ChannelAddress } from './contract.ts';
 import type { NotifyTables } from './tables.ts';
 
 /** Channels whose address is a setting, so that the environment can bring them. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
+import type { GateContract } from 'svc/contracts/gate';
 import { type Handle, type PackSource, type PluginContext, SvcError } from 'svc/sdk';
 
-import type { GateContract } from '../gate/contract.ts';
 import { BrokeredFetch } from './brokered-fetch.ts';
 import { PackDatabase, type PackDatabaseOptions } from './tables/pack-database.ts';
 import { isTablesMethod } from './tables/tables-wire.ts';

@@ -1,8 +1,8 @@
+import { type Tool, type ToolSource, ToolSources } from 'svc/contracts/skill';
 import {
   byteRoute,
   type Call,
   defineEvent,
-  defineExtensionPoint,
   type PackRoute,
   type PackSkill,
   type PluginContext,
@@ -12,11 +12,7 @@ import {
   type RouteDeclaration,
 } from 'svc/sdk';
 
-import type { Tool, ToolSource } from '../skill/contract.ts';
 import type { Child } from './child-options.ts';
-
-/** By its id: the folder of the skills may be taken away. */
-const ToolSources = defineExtensionPoint<ToolSource>('skill.sources');
 
 /** Declares what the manifest of a pack describes: its process answers for it. */
 export function bringIn(

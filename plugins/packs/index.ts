@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { isSea } from 'node:sea';
 
-import { PackTraces } from 'svc/pack-traces';
-import { Board, BuildInfo, definePlugin, defineService, PackLoader, Plugins } from 'svc/sdk';
+import { Gate } from 'svc/contracts/gate';
+import { PackTraces } from 'svc/contracts/marketplace';
+import { PackRights } from 'svc/contracts/packs';
+import { Board, BuildInfo, definePlugin, PackLoader, Plugins } from 'svc/sdk';
 
-import type { GateContract } from '../gate/contract.ts';
 import { type Confinement, findConfinement } from './confinement.ts';
-import { PackRights } from './contract.ts';
 import { Loader } from './loader.ts';
 import { packRoutes } from './routes.ts';
 import { Acceptances } from './rights/acceptances.ts';
@@ -14,9 +14,6 @@ import type { Others } from './rights/limits.ts';
 import { Granting } from './rights/granting.ts';
 import { AcceptanceStore, type PacksTables } from './rights/store.ts';
 import { tablesProgram } from './tables/tables-program.ts';
-
-/** By its id: the folder of the gate may be taken away. */
-const Gate = defineService<GateContract>('gate.decide');
 
 /** Beyond the longest time that a manifest may give a pack to finish its work. */
 const leaveMs = 150_000;

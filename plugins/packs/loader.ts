@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { GateContract } from 'svc/contracts/gate';
 import {
   definePlugin,
   type Handle,
@@ -13,7 +14,6 @@ import {
   type PluginManifest,
 } from 'svc/sdk';
 
-import type { GateContract } from '../gate/contract.ts';
 import { answersOf, noGate, tablesOf } from './answers.ts';
 import { bringIn } from './bring-in.ts';
 import { startChild } from './child.ts';

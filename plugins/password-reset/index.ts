@@ -1,13 +1,9 @@
-import { BuildInfo, definePlugin, defineService } from 'svc/sdk';
+import { type PersonChanged, Restoring } from 'svc/contracts/iam';
+import { MailSender } from 'svc/contracts/mail';
+import { BuildInfo, definePlugin } from 'svc/sdk';
 
-import type { PersonChanged, RestoringContract } from '../iam/contract.ts';
-import type { MailSender } from '../mail/contract.ts';
 import { resetRoutes } from './reset-routes.ts';
 import { type Letter, letters, Resets, type ResetTables } from './resets.ts';
-
-/** By their ids: the room of e-mail may be away. */
-const Restoring = defineService<RestoringContract>('iam.restoring');
-const Mail = defineService<MailSender>('mail.sender');
 
 const personChanged: typeof PersonChanged = { kind: 'event', id: 'iam.person-changed' };
 
@@ -23,7 +19,7 @@ export default definePlugin({
     const resets = new Resets({
       tables: ctx.db<ResetTables>(),
       passwords,
-      mail: services.maybe(Mail),
+      mail: services.maybe(MailSender),
       outbox,
       clock,
       ids,

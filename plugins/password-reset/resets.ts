@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import type { Person, RestoringContract } from 'svc/contracts/iam';
+import type { MailSender } from 'svc/contracts/mail';
 import { networkOf, SlidingCounter } from 'svc/flow';
 import {
   type AuditNote,
@@ -11,9 +13,6 @@ import {
   SvcError,
   type Tables,
 } from 'svc/sdk';
-
-import type { RestoringContract, Person } from '../iam/contract.ts';
-import type { MailSender } from '../mail/contract.ts';
 
 export interface ResetTables {
   password_reset_links: {

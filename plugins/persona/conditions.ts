@@ -1,8 +1,8 @@
 import { platform } from 'node:os';
 
+import type { ForeignPrograms } from 'svc/contracts/programs';
 import { type Handle, messageOf, nearest, type Persona, type SettingsBoard } from 'svc/sdk';
 
-import type { ForeignPrograms } from '../programs/contract.ts';
 import { checkedPrompt } from './initial-prompt.ts';
 
 const platformOf: Readonly<Record<string, string>> = { windows: 'win32', macos: 'darwin' };

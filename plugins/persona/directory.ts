@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import type {
+  KnownPersona,
+  PersonaDirectory,
+  PersonaRestraint,
+  Route,
+} from 'svc/contracts/persona';
 import {
   type Clock,
   type Contribution,
@@ -11,7 +17,6 @@ import {
 } from 'svc/sdk';
 
 import type { Conditions } from './conditions.ts';
-import type { KnownPersona, PersonaDirectory, PersonaRestraint, Route } from './contract.ts';
 import { initialPrompt } from './initial-prompt.ts';
 import type { OwnPersonas } from './own-personas.ts';
 import { Router } from './router.ts';

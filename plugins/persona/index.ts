@@ -1,20 +1,16 @@
-import { PackTraces } from 'svc/pack-traces';
-import { Board, Catalogue, definePlugin, defineService } from 'svc/sdk';
+import { DropInFiles } from 'svc/contracts/drop-ins';
+import { PackTraces } from 'svc/contracts/marketplace';
+import { PersonaRestraints, Personas } from 'svc/contracts/persona';
+import { Programs } from 'svc/contracts/programs';
+import { Skills } from 'svc/contracts/skill';
+import { Board, Catalogue, definePlugin } from 'svc/sdk';
 
-import type { ForeignPrograms } from '../programs/contract.ts';
-import type { DropInFiles } from '../drop-ins/contract.ts';
-import { Conditions, type KnownTools } from './conditions.ts';
-import { PersonaRestraints, Personas } from './contract.ts';
+import { Conditions } from './conditions.ts';
 import { Directory } from './directory.ts';
 import { OwnPersonas } from './own-personas.ts';
 import { personaRoutes } from './persona-routes.ts';
 import type { PersonaTables } from './store.ts';
 import { Versions } from './versions.ts';
-
-/** By their ids: the folders of these may be taken away. */
-const Programs = defineService<ForeignPrograms>('programs.runner');
-const Tools = defineService<KnownTools>('skill.registry');
-const Files = defineService<DropInFiles>('drop-ins.files');
 
 export default definePlugin({
   async activate(ctx) {
@@ -29,7 +25,7 @@ export default definePlugin({
     const conditions = new Conditions(
       ctx.services.maybe(Programs),
       ctx.services.use(Board),
-      ctx.services.maybe(Tools),
+      ctx.services.maybe(Skills),
     );
     const directory = new Directory({
       published: () => catalogue.personas(),
@@ -47,7 +43,7 @@ export default definePlugin({
       forget: ({ personas }) => directory.forget(personas),
     });
     ctx.http.routes(
-      personaRoutes({ directory, own, files: ctx.services.maybe(Files), conditions }),
+      personaRoutes({ directory, own, files: ctx.services.maybe(DropInFiles), conditions }),
     );
   },
 });

@@ -1,3 +1,5 @@
+import type { DropInFiles } from 'svc/contracts/drop-ins';
+import type { KnownPersona } from 'svc/contracts/persona';
 import {
   covers,
   type Handle,
@@ -11,9 +13,7 @@ import {
 } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { DropInFiles } from '../drop-ins/contract.ts';
 import type { Conditions } from './conditions.ts';
-import type { KnownPersona } from './contract.ts';
 import type { Directory } from './directory.ts';
 import type { OwnPersonas } from './own-personas.ts';
 import {

@@ -1,6 +1,5 @@
+import type { Route } from 'svc/contracts/persona';
 import type { Persona } from 'svc/sdk';
-
-import type { Route } from './contract.ts';
 
 interface Entry {
   readonly name: string;

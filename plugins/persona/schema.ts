@@ -1,7 +1,7 @@
+import type { KnownPersona } from 'svc/contracts/persona';
 import { timestamp } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import type { KnownPersona } from './contract.ts';
 import type { StrangeTool } from './conditions.ts';
 import type { OwnPersona } from './own-personas.ts';
 

@@ -1,6 +1,6 @@
+import type { ProgramHandle, ProgramOptions, ProgramOwner } from 'svc/contracts/programs';
 import type { Disposer } from 'svc/sdk';
 
-import type { ProgramHandle, ProgramOptions, ProgramOwner } from './contract.ts';
 import type { Program } from './program.ts';
 
 export interface Terms {

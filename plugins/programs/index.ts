@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 
+import { Programs } from 'svc/contracts/programs';
 import { definePlugin, defineService } from 'svc/sdk';
 
-import { Programs } from './contract.ts';
 import { ProgramRunner, type Runner } from './runner.ts';
 
 /** The same service, as its generations see each other. */

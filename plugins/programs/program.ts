@@ -2,6 +2,7 @@ import type { AsyncResource } from 'node:async_hooks';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 
+import type { ProgramHandle, ProgramOptions } from 'svc/contracts/programs';
 import { eachChunk, eachLine } from 'svc/output';
 import {
   type Clock,
@@ -12,7 +13,6 @@ import {
   SvcError,
 } from 'svc/sdk';
 
-import type { ProgramHandle, ProgramOptions } from './contract.ts';
 import { forgetProgram, noteProgram, signalGroup } from './program-note.ts';
 import { saidLine } from './said-line.ts';
 

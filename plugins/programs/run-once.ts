@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 
+import type { RunOptions, RunResult } from 'svc/contracts/programs';
 import { messageOf, SvcError } from 'svc/sdk';
 
-import type { RunOptions, RunResult } from './contract.ts';
 import { forgetProgram, noteProgram, signalGroup } from './program-note.ts';
 
 export interface RunParts {

@@ -2,9 +2,6 @@ import { AsyncResource } from 'node:async_hooks';
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, join } from 'node:path';
 
-import { type Clock, type Logger, patience, type RestartPolicy, SvcError } from 'svc/sdk';
-
-import { Claim } from './claim.ts';
 import type {
   ForeignPrograms,
   ProgramHandle,
@@ -12,7 +9,10 @@ import type {
   ProgramOwner,
   RunOptions,
   RunResult,
-} from './contract.ts';
+} from 'svc/contracts/programs';
+import { type Clock, type Logger, patience, type RestartPolicy, SvcError } from 'svc/sdk';
+
+import { Claim } from './claim.ts';
 import { Program } from './program.ts';
 import { endLeftovers } from './program-note.ts';
 import { runOnce } from './run-once.ts';

@@ -1,3 +1,4 @@
+import type { PushAnswer } from 'svc/contracts/metricsdb';
 import {
   type Handle,
   isSvcError,
@@ -6,8 +7,6 @@ import {
   type Metrics,
   type SelfObservation,
 } from 'svc/sdk';
-
-import type { PushAnswer } from '../metricsdb/contract.ts';
 
 export type Signal = 'metrics' | 'logs' | 'traces';
 

@@ -1,6 +1,6 @@
+import type { PushAnswer } from 'svc/contracts/metricsdb';
 import type { Handle } from 'svc/sdk';
 
-import type { PushAnswer } from '../metricsdb/contract.ts';
 import { Backlog, type BacklogLimits } from './backlog.ts';
 import type { Delivery, Signal } from './delivery.ts';
 

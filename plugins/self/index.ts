@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 
-import { BuildInfo, definePlugin, defineService, type PluginContext, Self } from 'svc/sdk';
+import { LogIngest } from 'svc/contracts/logs';
+import { MetricsIngest } from 'svc/contracts/metricsdb';
+import { TraceIngest } from 'svc/contracts/traces';
+import { BuildInfo, definePlugin, type PluginContext, Self } from 'svc/sdk';
 
-import type { LogIngest } from '../logs/contract.ts';
-import type { MetricsIngest } from '../metricsdb/contract.ts';
-import type { TraceIngest } from '../traces/contract.ts';
 import { Delivery } from './delivery.ts';
 import { LogFeed } from './log-feed.ts';
 import { MetricsFeed } from './metrics-feed.ts';
@@ -14,11 +14,6 @@ const scrapeMs = 15_000;
 const flushMs = 5_000;
 /** What the start itself has to tell should not have to wait for the first round. */
 const firstMs = 500;
-
-// By their ids: only types come from the rooms of the stores, so this one goes on when the folder of one is taken away.
-const metricsStore = defineService<MetricsIngest>('metrics.ingest');
-const logStore = defineService<LogIngest>('logs.ingest');
-const traceStore = defineService<TraceIngest>('traces.ingest');
 
 export default definePlugin({
   activate(ctx) {
@@ -33,13 +28,13 @@ export default definePlugin({
         instance,
         self,
         clock,
-        store: services.maybe(metricsStore),
+        store: services.maybe(MetricsIngest),
       }),
-      logs: new LogFeed({ delivery, instance, store: services.maybe(logStore) }),
+      logs: new LogFeed({ delivery, instance, store: services.maybe(LogIngest) }),
       traces: new TraceFeed({
         delivery,
         ids,
-        store: services.maybe(traceStore),
+        store: services.maybe(TraceIngest),
         source: { instance, version: services.use(BuildInfo).version },
         choice: () => ({
           ratio: settings.get<number>('self.trace_ratio'),

@@ -1,6 +1,6 @@
+import type { Line, LogIngest } from 'svc/contracts/logs';
 import type { Handle, SelfLine } from 'svc/sdk';
 
-import type { Line, LogIngest } from '../logs/contract.ts';
 import type { Delivery } from './delivery.ts';
 import { Feed } from './feed.ts';
 

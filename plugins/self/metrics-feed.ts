@@ -1,6 +1,6 @@
+import type { MetricsIngest, SampleRow } from 'svc/contracts/metricsdb';
 import type { Clock, Handle, SelfObservation } from 'svc/sdk';
 
-import type { MetricsIngest, SampleRow } from '../metricsdb/contract.ts';
 import type { Delivery } from './delivery.ts';
 
 export interface MetricsFeedParts {

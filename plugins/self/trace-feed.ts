@@ -1,6 +1,6 @@
+import type { TraceIngest } from 'svc/contracts/traces';
 import type { Handle, Ids, SelfRequest } from 'svc/sdk';
 
-import type { TraceIngest } from '../traces/contract.ts';
 import type { Delivery } from './delivery.ts';
 import { Feed } from './feed.ts';
 import {

@@ -1,7 +1,7 @@
 import jwt from 'jsonwebtoken';
+import type { Person } from 'svc/contracts/iam';
 import type { Clock, Ids } from 'svc/sdk';
 
-import type { Person } from '../iam/contract.ts';
 import { accessTokenMs } from './lifetimes.ts';
 import type { SigningKeys } from './signing-keys.ts';
 

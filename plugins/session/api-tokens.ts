@@ -1,3 +1,4 @@
+import type { DirectoryContract } from 'svc/contracts/iam';
 import {
   type Clock,
   covers,
@@ -9,7 +10,6 @@ import {
   SvcError,
 } from 'svc/sdk';
 
-import type { DirectoryContract } from '../iam/contract.ts';
 import { digest } from './digest.ts';
 import { intersection, reading, withReading } from './grants.ts';
 import { longestApiTokenMs } from './lifetimes.ts';

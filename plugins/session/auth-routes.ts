@@ -1,6 +1,6 @@
+import type { AccountTimes, Person } from 'svc/contracts/iam';
 import { type Call, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 
-import type { AccountTimes, Person } from '../iam/contract.ts';
 import { accessTokenSeconds } from './access-tokens.ts';
 import { clientOf } from './client.ts';
 import { RefreshCookie } from './refresh-cookie.ts';

@@ -1,6 +1,6 @@
+import type { DirectoryContract } from 'svc/contracts/iam';
 import type { AuthenticatorContract, Clock, Credential, MaybePromise, Principal } from 'svc/sdk';
 
-import type { DirectoryContract } from '../iam/contract.ts';
 import type { AccessTokens, Claims } from './access-tokens.ts';
 import { apiTokenPrefix, type ApiTokens } from './api-tokens.ts';
 import { userPrincipal } from './principals.ts';

@@ -1,6 +1,6 @@
+import { PersonChanged } from 'svc/contracts/iam';
 import { isSvcError, type PluginContext } from 'svc/sdk';
 
-import { PersonChanged } from '../iam/contract.ts';
 import { accessTokenMs } from './lifetimes.ts';
 import type { Revocations } from './revocations.ts';
 import type { Sessions } from './sessions.ts';

@@ -1,16 +1,16 @@
 import { AsyncResource } from 'node:async_hooks';
 import { join } from 'node:path';
 
-import { PackTraces } from 'svc/pack-traces';
+import { Directory, Passwords } from 'svc/contracts/iam';
+import { PackTraces } from 'svc/contracts/marketplace';
+import { Credentials, SessionEnded, SessionReplayed, Setup } from 'svc/contracts/session';
 import { Authenticator, Banner, Catalogue, definePlugin } from 'svc/sdk';
 
-import { Directory, Passwords } from '../iam/contract.ts';
 import { believedClock } from './believed-clock.ts';
 import { AccessTokens } from './access-tokens.ts';
 import { ApiTokens } from './api-tokens.ts';
 import { authRoutes, leaveRoutes } from './auth-routes.ts';
 import { SessionAuthenticator } from './authenticator.ts';
-import { Credentials, SessionEnded, SessionReplayed, Setup } from './contract.ts';
 import { readingsOf } from './grants.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { Revocations } from './revocations.ts';

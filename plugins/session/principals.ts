@@ -1,6 +1,5 @@
+import type { Person } from 'svc/contracts/iam';
 import type { Principal } from 'svc/sdk';
-
-import type { Person } from '../iam/contract.ts';
 
 /** A person at the keyboard, as they stand now, who showed their password at `authenticatedAt`. */
 export const userPrincipal = (

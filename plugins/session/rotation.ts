@@ -1,6 +1,6 @@
+import type { DirectoryContract, Person } from 'svc/contracts/iam';
 import { type Clock, type Ids, type Principal, SvcError } from 'svc/sdk';
 
-import type { DirectoryContract, Person } from '../iam/contract.ts';
 import { type Client, fingerprint } from './client.ts';
 import { digest } from './digest.ts';
 import { refreshGraceMs, sessionIdleMs, sessionMs } from './lifetimes.ts';

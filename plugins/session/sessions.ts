@@ -1,3 +1,4 @@
+import type { AccountTimes, DirectoryContract, Person } from 'svc/contracts/iam';
 import {
   type Clock,
   type Ids,
@@ -9,7 +10,6 @@ import {
   SvcError,
 } from 'svc/sdk';
 
-import type { AccountTimes, DirectoryContract, Person } from '../iam/contract.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { Client } from './client.ts';
 import { userPrincipal } from './principals.ts';

@@ -8,9 +8,9 @@ import {
   writeSync,
 } from 'node:fs';
 
+import type { DirectoryContract } from 'svc/contracts/iam';
 import { type Clock, type Ids, SvcError } from 'svc/sdk';
 
-import type { DirectoryContract } from '../iam/contract.ts';
 import { digest } from './digest.ts';
 import { setupTokenMs } from './lifetimes.ts';
 import type { Store } from './store.ts';

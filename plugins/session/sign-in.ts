@@ -1,11 +1,6 @@
+import type { AccountTimes, DirectoryContract, PasswordsContract, Person } from 'svc/contracts/iam';
 import { type Settings, SvcError } from 'svc/sdk';
 
-import type {
-  AccountTimes,
-  DirectoryContract,
-  PasswordsContract,
-  Person,
-} from '../iam/contract.ts';
 import type { Client } from './client.ts';
 import type { Known } from './rotation.ts';
 import type { Sessions, SignedIn } from './sessions.ts';

@@ -1,6 +1,5 @@
+import type { CredentialVerifiers, VerifiedEdge } from 'svc/contracts/session';
 import { type MaybePromise, type OpenPoint, type Principal, SvcError } from 'svc/sdk';
-
-import type { CredentialVerifiers, VerifiedEdge } from './contract.ts';
 
 const edgeKey = /^(svc_ak_[\w-]{1,128}):(svc_sk_[\w-]{1,256})$/;
 const noGrants = Object.freeze([]);

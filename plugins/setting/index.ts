@@ -1,7 +1,7 @@
-import { PackTraces } from 'svc/pack-traces';
+import { PackTraces } from 'svc/contracts/marketplace';
+import { LaunchSources, SettingChanged } from 'svc/contracts/setting';
 import { Board, definePlugin } from 'svc/sdk';
 
-import { LaunchSources, SettingChanged } from './contract.ts';
 import { RevealAllowance } from './reveal-allowance.ts';
 import { settingRoutes } from './setting-routes.ts';
 import { type Launched, SystemSettings } from './settings.ts';

@@ -1,3 +1,4 @@
+import type { Launch } from 'svc/contracts/setting';
 import {
   type Call,
   type Clock,
@@ -10,7 +11,6 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { Launch } from './contract.ts';
 import type { RevealAllowance } from './reveal-allowance.ts';
 import type { Revealed, SettingItem } from './schema.ts';
 import { nameOf, partsOf, type SettingName } from './setting-name.ts';

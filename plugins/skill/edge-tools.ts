@@ -1,9 +1,9 @@
+import type { EdgeFleet, FleetSkills } from 'svc/contracts/edge';
+import type { Tool, ToolSource } from 'svc/contracts/skill';
 import type { OfferedSkill } from 'svc/edge-protocol';
 import type { DeviceScope } from 'svc/query';
 import { type Handle, type Logger, messageOf, SvcError } from 'svc/sdk';
 
-import type { EdgeFleet, FleetSkills } from '../edge/contract.ts';
-import type { Tool, ToolSource } from './contract.ts';
 import { classNamed } from './registry.ts';
 
 export interface EdgeToolParts {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { Evidence } from 'svc/contracts/skill';
 import { type Clock, covers, type Principal, type Settings, SvcError, type Tables } from 'svc/sdk';
 
-import type { Evidence } from './contract.ts';
 import type { SkillTables } from './tables.ts';
 
 export interface EvidenceParts {

@@ -1,7 +1,7 @@
+import type { Tool, ToolCall } from 'svc/contracts/skill';
 import { redactValue } from 'svc/probe';
 import type { AuditTrailContract, Clock, Handle, Tables } from 'svc/sdk';
 
-import type { Tool, ToolCall } from './contract.ts';
 import type { SkillTables } from './tables.ts';
 import type { Target } from './target.ts';
 

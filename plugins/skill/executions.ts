@@ -1,9 +1,14 @@
+import type { Approval, ApprovalBook } from 'svc/contracts/approval';
+import type { DeviceDirectory } from 'svc/contracts/device';
+import type { DirectoryContract } from 'svc/contracts/iam';
+import type {
+  CallPlan,
+  SkillExecutor,
+  SkillRunner,
+  ToolCall,
+  ToolOutcome,
+} from 'svc/contracts/skill';
 import { type Handle, isSvcError, type Logger, messageOf, type Principal, SvcError } from 'svc/sdk';
-
-import type { Approval, ApprovalBook } from '../approval/contract.ts';
-import type { DeviceDirectory } from '../device/contract.ts';
-import type { DirectoryContract } from '../iam/contract.ts';
-import type { CallPlan, SkillExecutor, SkillRunner, ToolCall, ToolOutcome } from './contract.ts';
 
 export interface ExecutionParts {
   readonly runner: SkillRunner;

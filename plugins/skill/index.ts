@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 
-import { PackTraces } from 'svc/pack-traces';
+import { Approvals, ApprovalSettled } from 'svc/contracts/approval';
+import { DeviceDirectory } from 'svc/contracts/device';
+import { EdgeConnected, EdgeFleet, EdgeRemoved, FleetSkills } from 'svc/contracts/edge';
+import { Gate } from 'svc/contracts/gate';
+import { Directory } from 'svc/contracts/iam';
+import { PackTraces } from 'svc/contracts/marketplace';
+import { SkillExecutor, SkillRunner, Skills, ToolSources } from 'svc/contracts/skill';
 import { DeviceScopes } from 'svc/query';
-import { AuditTrail, Catalogue, defineEvent, definePlugin, defineService } from 'svc/sdk';
+import { AuditTrail, Catalogue, definePlugin } from 'svc/sdk';
 
-import type { ApprovalBook, ApprovalOwner, ApprovalStatus } from '../approval/contract.ts';
-import type { DeviceDirectory } from '../device/contract.ts';
-import type { EdgeFleet, FleetSkills } from '../edge/contract.ts';
-import { Gate } from '../gate/contract.ts';
-import type { DirectoryContract } from '../iam/contract.ts';
-import { SkillExecutor, SkillRunner, Skills, ToolSources } from './contract.ts';
 import { EdgeTools } from './edge-tools.ts';
 import { EvidenceStore } from './evidence-store.ts';
 import { ExecutionTrail } from './execution-trail.ts';
@@ -22,20 +22,6 @@ import { Runner } from './runner.ts';
 import { skillRoutes } from './skill-routes.ts';
 import type { SkillTables } from './tables.ts';
 
-/** By their ids: their folders may be taken away, and only types may be wanted of them. */
-const Devices = defineService<DeviceDirectory>('device.directory');
-const Approvals = defineService<ApprovalBook>('approval.book');
-const Fleet = defineService<EdgeFleet>('edge.fleet');
-const RemoteSkills = defineService<FleetSkills>('edge.skills');
-const People = defineService<DirectoryContract>('iam.directory');
-const EdgeConnected = defineEvent<{ readonly edge_id: number }>('edge.connected');
-const EdgeRemoved = defineEvent<{ readonly edge_id: number }>('edge.removed');
-const ApprovalSettled = defineEvent<{
-  readonly id: string;
-  readonly status: ApprovalStatus;
-  readonly owner: ApprovalOwner;
-}>('approval.settled');
-
 /** Edges that come together are asked together. */
 const listSoonMs = 1_000;
 const hourMs = 3_600_000;
@@ -45,10 +31,10 @@ export default definePlugin({
     const { clock, ids, log, scope, settings, services } = ctx;
     const tables = ctx.db<SkillTables>();
     const gate = services.use(Gate);
-    const devices = services.maybe(Devices);
+    const devices = services.maybe(DeviceDirectory);
     const approvals = services.maybe(Approvals);
-    const fleet = services.maybe(Fleet);
-    const skills = services.maybe(RemoteSkills);
+    const fleet = services.maybe(EdgeFleet);
+    const skills = services.maybe(FleetSkills);
     const scopes = services.maybe(DeviceScopes);
 
     const evidence = new EvidenceStore({
@@ -82,7 +68,7 @@ export default definePlugin({
     const executions = new Executions({
       runner,
       approvals,
-      people: services.maybe(People),
+      people: services.maybe(Directory),
       devices,
       uuid: () => ids.uuid(),
       log,

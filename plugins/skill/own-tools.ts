@@ -1,8 +1,8 @@
+import type { GateContract } from 'svc/contracts/gate';
+import type { Guide, SkillRegistry, Tool, ToolCall } from 'svc/contracts/skill';
 import { SvcError } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { GateContract } from '../gate/contract.ts';
-import type { Guide, SkillRegistry, Tool, ToolCall } from './contract.ts';
 import type { EvidenceStore } from './evidence-store.ts';
 import { ranked } from './ranking.ts';
 import { readIn } from './reading.ts';

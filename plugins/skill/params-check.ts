@@ -1,8 +1,7 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { RE2JS } from 're2js';
+import type { Tool } from 'svc/contracts/skill';
 import { type FieldProblem, messageOf, SvcError } from 'svc/sdk';
-
-import type { Tool } from './contract.ts';
 
 const usual: Options = {
   strict: false,

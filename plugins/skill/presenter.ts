@@ -1,6 +1,6 @@
+import type { Evidence, Tool } from 'svc/contracts/skill';
 import type { Principal } from 'svc/sdk';
 
-import type { Evidence, Tool } from './contract.ts';
 import type { EvidenceStore } from './evidence-store.ts';
 import { digestOf } from './reading.ts';
 import { guarded } from './result-guard.ts';

@@ -1,4 +1,4 @@
-import type { Tool } from './contract.ts';
+import type { Tool } from 'svc/contracts/skill';
 
 type Ranked = Pick<Tool, 'key' | 'name' | 'description'>;
 

@@ -1,3 +1,4 @@
+import type { Guide, SkillList, SkillRegistry, Tool, ToolSource } from 'svc/contracts/skill';
 import { type ScopeSource, scopeOf } from 'svc/query';
 import type {
   Contribution,
@@ -10,8 +11,6 @@ import type {
   SkillClass,
   ToolSkill,
 } from 'svc/sdk';
-
-import type { Guide, SkillList, SkillRegistry, Tool, ToolSource } from './contract.ts';
 
 export interface RegistryParts {
   readonly catalogue: Pick<DeclaredCatalogue, 'skills'>;

@@ -1,3 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { ApprovalBook } from 'svc/contracts/approval';
+import type { DeviceDirectory } from 'svc/contracts/device';
+import type { GateAnswer, GateContract } from 'svc/contracts/gate';
+import type { CallPlan, SkillRunner, ToolCall, ToolOutcome } from 'svc/contracts/skill';
 import type { ScopeSource } from 'svc/query';
 import {
   type Clock,
@@ -11,12 +17,7 @@ import {
   SvcError,
   withDeadline,
 } from 'svc/sdk';
-import { isDeepStrictEqual } from 'node:util';
 
-import type { ApprovalBook } from '../approval/contract.ts';
-import type { DeviceDirectory } from '../device/contract.ts';
-import type { GateAnswer, GateContract } from '../gate/contract.ts';
-import type { CallPlan, SkillRunner, ToolCall, ToolOutcome } from './contract.ts';
 import type { Execution, ExecutionTrail } from './execution-trail.ts';
 import type { OwnTools } from './own-tools.ts';
 import type { ParamsCheck } from './params-check.ts';

@@ -1,7 +1,7 @@
+import type { Guide, SkillRegistry, Tool } from 'svc/contracts/skill';
 import { listRoute, nearest, pageOfList, route, type RouteDeclaration, SvcError } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { Guide, SkillRegistry, Tool } from './contract.ts';
 import type { Executions } from './executions.ts';
 import { classNamed } from './registry.ts';
 

@@ -1,9 +1,9 @@
+import type { DeviceDirectory } from 'svc/contracts/device';
+import type { GateQuestion } from 'svc/contracts/gate';
+import type { CallPlan, Tool, ToolCall } from 'svc/contracts/skill';
 import { type ScopeSource, scopeOf } from 'svc/query';
 import { type Handle, SvcError } from 'svc/sdk';
 
-import type { DeviceDirectory } from '../device/contract.ts';
-import type { GateQuestion } from '../gate/contract.ts';
-import type { CallPlan, Tool, ToolCall } from './contract.ts';
 import { guarded } from './result-guard.ts';
 
 /** Where a call runs. */

@@ -1,6 +1,6 @@
+import type { BlastRadius, Reached } from 'svc/contracts/topology';
 import type { SeenDevices } from 'svc/query';
 
-import type { BlastRadius, Reached } from './contract.ts';
 import { relationStore } from './relation-store.ts';
 import type { TopologyDb } from './tables.ts';
 

@@ -1,6 +1,6 @@
+import type { DeviceDirectory, DeviceEntry } from 'svc/contracts/device';
 import { type Clock, type Handle, isSvcError, type Logger, type Tables } from 'svc/sdk';
 
-import type { DeviceDirectory, DeviceEntry } from '../device/contract.ts';
 import { nodeStore } from './node-store.ts';
 import { relationStore } from './relation-store.ts';
 import type { NodeRow, TopologyDb, TopologyTables } from './tables.ts';

@@ -1,9 +1,15 @@
+import {
+  DeviceChanged,
+  DeviceCreated,
+  DeviceDetailSources,
+  DeviceDirectory,
+  DeviceRemoved,
+} from 'svc/contracts/device';
+import { TopologyGraph } from 'svc/contracts/topology';
 import { DeviceScopes, seenBy } from 'svc/query';
-import { defineEvent, defineExtensionPoint, definePlugin, defineService } from 'svc/sdk';
+import { definePlugin } from 'svc/sdk';
 
-import type { DeviceDetailSource, DeviceDirectory } from '../device/contract.ts';
 import { blastRadius } from './blast-radius.ts';
-import { TopologyGraph } from './contract.ts';
 import { HostMirror } from './host-mirror.ts';
 import { neighbourhood } from './neighbourhood.ts';
 import { nodeRoutes } from './node-routes.ts';
@@ -18,12 +24,7 @@ import { topologySkills } from './skills.ts';
 import type { TopologyTables } from './tables.ts';
 import { nodeTypeRoutes, relationTypeRoutes } from './type-routes.ts';
 
-/** By their ids: the folder of the devices may be taken away, and only types may be wanted of it. */
-const Devices = defineService<DeviceDirectory>('device.directory');
-const DeviceDetails = defineExtensionPoint<DeviceDetailSource>('device.details');
-const deviceEvents = ['device.created', 'device.changed', 'device.removed'].map((id) =>
-  defineEvent<{ readonly device_id: number }>(id),
-);
+const deviceEvents = [DeviceCreated, DeviceChanged, DeviceRemoved];
 
 const lookMs = 250;
 
@@ -33,7 +34,7 @@ export default definePlugin({
     const tables = ctx.db<TopologyTables>();
     const check = new PropsCheck();
     const sees = seenBy(ctx.services.maybe(DeviceScopes));
-    const devices = ctx.services.maybe(Devices);
+    const devices = ctx.services.maybe(DeviceDirectory);
     const mirror = new HostMirror({ tables, devices, clock, log });
 
     const nodes = new Nodes({ tables, check, clock, seenBy: sees });
@@ -42,7 +43,7 @@ export default definePlugin({
       blastRadius: (nodeId, depth) => blastRadius(tables.read, nodeId, depth, undefined),
       neighbourhood: (around, seen) => neighbourhood(tables.read, around, seen),
     }));
-    ctx.extend.contribute(DeviceDetails, 'host-node', {
+    ctx.extend.contribute(DeviceDetailSources, 'host-node', {
       detailsOf: async (ids) =>
         new Map(
           (await nodeStore(tables.read, undefined).ofDevices(ids)).map(({ id, device_id }) => [

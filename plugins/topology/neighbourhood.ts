@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { Around, Neighbourhood } from 'svc/contracts/topology';
 import type { SeenDevices } from 'svc/query';
 
-import type { Around, Neighbourhood } from './contract.ts';
 import { among, nodesSeen, nodeStore } from './node-store.ts';
 import { hostsOf } from './relation-store.ts';
 import type { Direction, TopologyDb } from './tables.ts';

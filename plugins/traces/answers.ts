@@ -1,9 +1,9 @@
-import { SvcError } from 'svc/sdk';
+import type { FoundTrace } from 'svc/contracts/traces';
 import { queryError } from 'svc/query';
+import { SvcError } from 'svc/sdk';
 import { ProtoWriter } from 'svc/store';
 import { transferred } from 'svc/thread';
 
-import type { FoundTrace } from './contract.ts';
 import { matchersOf, type Told } from './store-queries.ts';
 import { withWarnings } from './store/answer-json.ts';
 import { valueText } from './store/otlp-values.ts';

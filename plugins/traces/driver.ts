@@ -1,7 +1,7 @@
+import type { PushAnswer } from 'svc/contracts/metricsdb';
+import type { TraceIngest, TraceQueries } from 'svc/contracts/traces';
 import type { Asking } from 'svc/query';
 
-import type { PushAnswer } from '../metricsdb/contract.ts';
-import type { TraceIngest, TraceQueries } from './contract.ts';
 import type { TempoQuestion } from './tempo/question.ts';
 import type { TraceForm } from './thread-contract.ts';
 

@@ -1,8 +1,8 @@
+import type { PushAnswer, QueryOptions } from 'svc/contracts/metricsdb';
+import type { TraceSearchOptions, TraceWindow } from 'svc/contracts/traces';
 import { type Clock, isSvcError, messageOf, type ThreadCall, type ThreadHandle } from 'svc/sdk';
 import { memoryOf } from 'svc/store';
 
-import type { PushAnswer, QueryOptions } from '../metricsdb/contract.ts';
-import type { TraceSearchOptions, TraceWindow } from './contract.ts';
 import type { DriverStatus, TraceDriver } from './driver.ts';
 import type { TempoQuestion } from './tempo/question.ts';
 import type { StoreStatus, TraceForm } from './thread-contract.ts';

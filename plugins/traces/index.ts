@@ -1,4 +1,6 @@
 import { tempo as product, productTestRoute } from 'svc/connection';
+import { Examinations } from 'svc/contracts/doctor';
+import { TraceCare, TraceIngest, TraceQueries } from 'svc/contracts/traces';
 import {
   askingOf,
   DeviceScopes,
@@ -7,11 +9,9 @@ import {
   RemoteClient,
   remoteSettings,
 } from 'svc/query';
-import { defineExtensionPoint, definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
+import { definePlugin, type PluginContext, type ThreadHandle } from 'svc/sdk';
 import { careOf, examinedAnswer, examinedStore } from 'svc/store';
 
-import type { Examination } from '../doctor/contract.ts';
-import { TraceCare, TraceIngest, TraceQueries } from './contract.ts';
 import type { TraceDriver } from './driver.ts';
 import { EmbeddedTraces } from './embedded-traces.ts';
 import { RemoteTraces } from './remote/remote-traces.ts';
@@ -23,9 +23,6 @@ import { Reader } from './tempo/question.ts';
 import { tempoRoutes } from './tempo-routes.ts';
 import { traceRoutes } from './trace-routes.ts';
 import type { StoreStatus, TracesData } from './thread-contract.ts';
-
-/** By its id: that room may be away. */
-const examinations = defineExtensionPoint<Examination>('doctor.examinations');
 
 const heapMb = 1_024;
 const tempo = {
@@ -76,7 +73,7 @@ export default definePlugin({
       connectionTest(ctx, driver),
     ]);
     ctx.health.check('the store of traces answers', () => driver().status());
-    ctx.extend.contribute(examinations, 'trace store', {
+    ctx.extend.contribute(Examinations, 'trace store', {
       look: () => examined(driver(), thread, settings),
     });
     selfMetrics(ctx, thread);

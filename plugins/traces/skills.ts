@@ -1,8 +1,8 @@
+import type { TraceQueries } from 'svc/contracts/traces';
 import { askedWindow, type AskingOf, windowAsked } from 'svc/query';
 import { type Clock, type SkillRun, SvcError, timestamp, type ToolSkill, toolSkill } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import type { TraceQueries } from './contract.ts';
 import { spanLines } from './span-lines.ts';
 
 const Window = {

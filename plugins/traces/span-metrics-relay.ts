@@ -1,5 +1,8 @@
 import {
-  defineService,
+  MetricsIngest,
+  type MetricsIngest as MetricsIngestContract,
+} from 'svc/contracts/metricsdb';
+import {
   type Handle,
   type Logger,
   messageOf,
@@ -8,11 +11,7 @@ import {
   type ThreadHandle,
 } from 'svc/sdk';
 
-import type { MetricsIngest as MetricsIngestContract } from '../metricsdb/contract.ts';
 import type { SpanMetricsBody, SpanMetricsNotice } from './thread-contract.ts';
-
-/** By its name alone: without the folder of metricsdb this room works, and writes no metrics. */
-const MetricsIngest = defineService<Pick<MetricsIngestContract, 'push'>>('metrics.ingest');
 
 const mostWaiting = 4;
 

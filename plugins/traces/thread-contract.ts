@@ -1,7 +1,7 @@
+import type { Enforced, PushAnswer, Stamp } from 'svc/contracts/metricsdb';
+import type { FoundTraces } from 'svc/contracts/traces';
 import type { StoreReport } from 'svc/store';
 
-import type { Enforced, PushAnswer, Stamp } from '../metricsdb/contract.ts';
-import type { FoundTraces } from './contract.ts';
 import type { TraceLimits } from './store/limits.ts';
 import type { Relayed } from './store/passing.ts';
 import type { PushFormat } from './store/push.ts';

@@ -1,7 +1,6 @@
+import type { DirectoryContract } from 'svc/contracts/iam';
 import { type ScopeSource, scopeOf } from 'svc/query';
 import { covers, type Handle, type Principal, SvcError } from 'svc/sdk';
-
-import type { DirectoryContract } from '../iam/contract.ts';
 
 /** A principal as it was let in: whatever ends a session ends the shells that were opened in it. */
 export interface Standing {

@@ -1,16 +1,12 @@
 import { join } from 'node:path';
 
+import { type DeviceChanged, DeviceDirectory, type DeviceRemoved } from 'svc/contracts/device';
+import { EdgeFleet } from 'svc/contracts/edge';
+import { Directory, type PersonChanged, type RoleChanged } from 'svc/contracts/iam';
+import type { Credentials, SessionEnded } from 'svc/contracts/session';
 import { DeviceScopes } from 'svc/query';
-import { AuditTrail, BuildInfo, definePlugin, defineService } from 'svc/sdk';
+import { AuditTrail, BuildInfo, definePlugin } from 'svc/sdk';
 
-import type {
-  DeviceChanged,
-  DeviceDirectory as Devices,
-  DeviceRemoved,
-} from '../device/contract.ts';
-import type { EdgeFleet as Fleet } from '../edge/contract.ts';
-import type { DirectoryContract, PersonChanged, RoleChanged } from '../iam/contract.ts';
-import type { Credentials, SessionEnded } from '../session/contract.ts';
 import { Authority } from './authority.ts';
 import { FailedLogins } from './failed-logins.ts';
 import { hostKeyRoutes } from './host-key-routes.ts';
@@ -29,10 +25,6 @@ import type { WebshellTables } from './tables.ts';
 import { Tickets } from './tickets.ts';
 import { noteTo } from './trail.ts';
 
-/** By their ids: the folders of other rooms may be taken away, and only types may be wanted of them. */
-const DeviceDirectory = defineService<Devices>('device.directory');
-const EdgeFleet = defineService<Fleet>('edge.fleet');
-const Directory = defineService<DirectoryContract>('iam.directory');
 const credentials: typeof Credentials = { kind: 'extension-point', id: 'session.credentials' };
 const deviceChanged: typeof DeviceChanged = { kind: 'event', id: 'device.changed' };
 const deviceRemoved: typeof DeviceRemoved = { kind: 'event', id: 'device.removed' };

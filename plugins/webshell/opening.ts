@@ -1,6 +1,6 @@
+import type { DeviceEntry } from 'svc/contracts/device';
 import { type Clock, isSvcError, type Logger, type Settings, SvcError } from 'svc/sdk';
 
-import type { DeviceEntry } from '../device/contract.ts';
 import type { Authority } from './authority.ts';
 import type { Connection } from './connection.ts';
 import type { FailedLogins } from './failed-logins.ts';

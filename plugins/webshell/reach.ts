@@ -1,7 +1,7 @@
+import type { DeviceDirectory, DeviceEntry } from 'svc/contracts/device';
+import type { EdgeFleet } from 'svc/contracts/edge';
 import { type Handle, type Principal, type Settings, SvcError } from 'svc/sdk';
 
-import type { DeviceDirectory, DeviceEntry } from '../device/contract.ts';
-import type { EdgeFleet } from '../edge/contract.ts';
 import type { Authority } from './authority.ts';
 
 export interface ReachParts {

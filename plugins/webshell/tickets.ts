@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
+import type { TicketVerifier } from 'svc/contracts/session';
 import { type Clock, type Ids, type Principal, SvcError } from 'svc/sdk';
 
-import type { TicketVerifier } from '../session/contract.ts';
 import { type Authority, shellAction, type Standing } from './authority.ts';
 import { limits } from './limits.ts';
 

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { MetricsIngest } from 'svc/contracts/metricsdb';
 import { startTestHost, type TestHost } from 'svc/testing';
 
-import { AlertEvaluator } from '../../plugins/alert/contract.ts';
-import { MetricsIngest } from '../../plugins/metricsdb/contract.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { HandClock } from '../plugins/alert/engine-house.ts';
 

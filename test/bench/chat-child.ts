@@ -1,10 +1,10 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { ModelPart } from 'svc/contracts/model';
 import { Authenticator, type Principal } from 'svc/sdk';
 import { startTestHost } from 'svc/testing';
 
-import type { ModelPart } from '../../plugins/model/contract.ts';
 import { directory, persona, registry, ScriptedRunner } from '../plugins/chat/stand-ins.ts';
 
 const [tokens, perSecond] = process.argv.slice(2).map(Number) as [number, number];

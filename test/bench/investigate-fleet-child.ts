@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
 
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { MetricsIngest, type SampleRow } from 'svc/contracts/metricsdb';
 import { startTestHost } from 'svc/testing';
 
-import { AlertEvaluator } from '../../plugins/alert/contract.ts';
-import { MetricsIngest, type SampleRow } from '../../plugins/metricsdb/contract.ts';
 import { seeded } from '../../bin/edge-sim/random.ts';
 import { pretendDevices } from '../plugins/investigate/pretend-devices.ts';
 

@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-import { DeviceDirectory } from '../../plugins/device/contract.ts';
+import { DeviceDirectory } from 'svc/contracts/device';
+
 import { rooms, shellHouse, until } from '../plugins/webshell/house.ts';
 
 /** The service with its shells, in a process of its own: what it costs must not be what its browsers cost, nor the agent that leads to the SSH server. */

@@ -1,4 +1,4 @@
-import type { InstantAnswer, MetricsQueries } from '../../plugins/metricsdb/contract.ts';
+import type { InstantAnswer, MetricsQueries } from 'svc/contracts/metricsdb';
 
 const devices = 20;
 const waveMs = 3_000;

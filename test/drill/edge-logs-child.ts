@@ -1,9 +1,10 @@
 import { open, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { Parcel } from 'svc/contracts/edge-uplink';
+
 import { makeGroup } from '../../plugins/edge-logs/group.ts';
 import { Logs } from '../../plugins/edge-logs/logs.ts';
-import type { Parcel } from '../../plugins/edge-uplink/contract.ts';
 import { specOf } from '../plugins/edge-logs/machine.ts';
 import { quiet } from './edge-logs-model.ts';
 

@@ -1,9 +1,8 @@
 import { appendFileSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { Incidents, IncidentView } from 'svc/contracts/alert';
 import { startTestHost } from 'svc/testing';
-
-import type { Incidents, IncidentView } from '../../plugins/alert/contract.ts';
 
 const [folder, count, point, calls] = process.argv.slice(2) as [string, string, string, string];
 const timeline = join(folder, 'timeline');

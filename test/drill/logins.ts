@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 
+import type { PasswordsContract } from 'svc/contracts/iam';
+
 import { startTestHost, type TestHost } from '../kit/index.ts';
-import type { PasswordsContract } from '../../plugins/iam/contract.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { people, queued } from '../plugins/session/people.ts';
 

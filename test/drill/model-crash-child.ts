@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
 
+import { ModelRuns } from 'svc/contracts/model';
 import { startTestHost } from 'svc/testing';
 
-import { ModelRuns } from '../../plugins/model/contract.ts';
 import { requestOf, user } from '../plugins/model/stand.ts';
 
 const [dataDir, modelUrl] = process.argv.slice(2) as [string, string];

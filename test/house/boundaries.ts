@@ -29,9 +29,9 @@ export const libraries: Readonly<Record<string, readonly string[]>> = {
   connection: [],
   im: [],
   'markdown-file': [],
-  'pack-traces': [],
   rca: [],
   store: ['flow', 'query', 'probe'],
+  contracts: ['edge-protocol', 'native-histogram', 'probe', 'query', 'rca', 'store', 'tunnel'],
 };
 
 /** What a plugin may import by the name of the product: of core the contract and the far side of a thread, and every library. */
@@ -39,8 +39,13 @@ const pluginModules = [
   'svc/sdk',
   'svc/ssh',
   'svc/thread',
-  ...Object.keys(libraries).map((name) => `svc/${name}`),
+  ...Object.keys(libraries)
+    .filter((name) => name !== 'contracts')
+    .map((name) => `svc/${name}`),
 ];
+
+/** What an area shows to others, by the name of the area. */
+const contract = /^svc\/contracts\/[a-z-]+$/;
 
 /** Packages that libraries bundle; those that a plugin is lent are fine as well. */
 const libraryPackages = ['ajv', 'better-sqlite3', 'gray-matter', 're2js', 'typebox', 'ws', 'yaml'];
@@ -292,15 +297,16 @@ const pluginsKnowOnlyTheContract: Rule = ({ path, imports }) => {
     const allowed =
       leadsTo === undefined
         ? pluginModules.includes(specifier) ||
+          contract.test(specifier) ||
           openOfItsOwn[path] === specifier ||
           specifier.startsWith('browser:./web/') ||
           pluginPackages.includes(packageOf(specifier)) ||
           (specifier.startsWith('node:') && isOpenTo(plugin, specifier))
-        : pluginOf(leadsTo) === plugin || /^plugins\/[^/]+\/contract\.ts$/.test(leadsTo);
+        : pluginOf(leadsTo) === plugin;
     return allowed
       ? []
       : [
-          `imports ${specifier}; a plugin may import ${pluginModules.join(', ')}, its own files, another plugin's contract.ts, harmless node: modules and ${pluginPackages.join(', ')}`,
+          `imports ${specifier}; a plugin may import ${pluginModules.join(', ')}, svc/contracts of every area, its own files, harmless node: modules and ${pluginPackages.join(', ')}`,
         ];
   });
 };
@@ -360,14 +366,14 @@ const workersOnlyServe: Rule = ({ path, code, imports }) => {
 };
 
 const contractsOfPluginsAreTypes: Rule = ({ path, imports }) =>
-  !/^plugins\/[^/]+\/contract\.ts$/.test(path)
+  libraryOf(path) !== 'contracts'
     ? []
     : imports
         .filter(
           ({ specifier, typeOnly }) =>
             !typeOnly &&
             !['svc/sdk', 'typebox'].includes(specifier) &&
-            !specifier.endsWith('/contract.ts'),
+            target(path, specifier) === undefined,
         )
         .map(
           ({ specifier }) =>

@@ -82,7 +82,7 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
   ['core/host/a.ts', `let x: import('../auth/index.ts').Policy;`, /core\/host may import/],
   [
     'core/host/a.ts',
-    `import {\n  x,\n  type Y,\n} from '../../plugins/iam/contract.ts';`,
+    `import {\n  x,\n  type Y,\n} from '../../plugins/lib/contracts/iam.ts';`,
     /core\/host may import/,
   ],
   ['core/registry/a.ts', `import '../host/index.ts';`, /core\/registry may import core\/sdk/],
@@ -123,7 +123,7 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
   [
     'plugins/bad/index.ts',
     `import { store } from '../iam/store.ts';`,
-    /another plugin's contract\.ts/,
+    /svc\/contracts of every area/,
   ],
   [
     'plugins/bad/bad-worker.ts',
@@ -149,7 +149,7 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
   ],
   [
     'plugins/lib/store/a.ts',
-    `import { x } from '../../traces/contract.ts';`,
+    `import { x } from 'svc/contracts/traces';`,
     /may import svc\/sdk, svc\/flow, svc\/query, svc\/probe/,
   ],
   [
@@ -177,7 +177,7 @@ const planted: readonly [path: string, text: string, complaint: RegExp][] = [
   ],
   ['plugins/packs/a.ts', `process.kill(1);`, /process: use/],
   ['plugins/programs/a.ts', `console.log('here');`, /ctx\.log/],
-  ['plugins/bad/contract.ts', `import { store } from './store.ts';`, /bundled into everyone/],
+  ['plugins/lib/contracts/bad.ts', `import { store } from 'svc/store';`, /bundled into everyone/],
   ['plugins/bad/index.ts', `setInterval(() => {}, 1000);`, /ctx\.scope\.interval/],
   [
     'plugins/bad/index.ts',
@@ -212,7 +212,7 @@ test('a model plugin and what is only said in comments, strings and patterns pas
     `import { Type } from 'typebox';`,
     `import { createHash } from 'node:crypto';`,
     `import { definePlugin } from 'svc/sdk';`,
-    `import { Users } from '../iam/contract.ts';`,
+    `import { Users } from 'svc/contracts/iam';`,
     `import { nodes } from './nodes.ts';`,
     `// setInterval(…) and process.on(…) are refused; import x from 'express' too`,
     `const said = "console.log('x'); import y from 'express'";`,
@@ -221,11 +221,13 @@ test('a model plugin and what is only said in comments, strings and patterns pas
     `export default definePlugin({ activate(ctx) { ctx.scope.timeout('later', 5, () => ctx.log.info({ at: new Date(ctx.clock.now()) }, page)); } });`,
   ].join('\n');
   const worker = `import { serveThread } from 'svc/thread';\n\nimport {\n  openGraph,\n} from './graph.ts';\n\nserveThread(openGraph);\n`;
-  const sources = { 'contract.ts': contract, 'index.ts': index, 'graph-worker.ts': worker };
+  const sources = {
+    'lib/contracts/topology.ts': contract,
+    'topology/index.ts': index,
+    'topology/graph-worker.ts': worker,
+  };
   assert.deepEqual(
-    trespasses(
-      Object.entries(sources).map(([name, text]) => source(`plugins/topology/${name}`, text)),
-    ),
+    trespasses(Object.entries(sources).map(([name, text]) => source(`plugins/${name}`, text))),
     [],
   );
 });

@@ -26,16 +26,23 @@ export interface Shape {
 
 const linesOf = ({ text }: Source): number => text.split('\n').length - 1;
 
-/** The names that the product's own modules are imported by, and their files. */
+/** The names that the product's own modules are imported by, and their files; one with a `*` stands for many. */
 const named: ReadonlyMap<string, string> = new Map(
   Object.entries(project.exports).map(([name, file]) => [name.replace('.', 'svc'), file.slice(2)]),
 );
+
+function fileNamed(specifier: string): string | undefined {
+  const [area] = /(?<=^svc\/contracts\/)[a-z-]+$/.exec(specifier) ?? [];
+  return area === undefined
+    ? named.get(specifier)
+    : named.get('svc/contracts/*')!.replace('*', area);
+}
 
 export function shapeOf(sources: readonly Source[]): Shape {
   const known = new Set(sources.map(({ path }) => path));
   const arrows = sources.flatMap(({ path, imports }) =>
     imports
-      .map(({ specifier }) => target(path, specifier) ?? named.get(specifier))
+      .map(({ specifier }) => target(path, specifier) ?? fileNamed(specifier))
       .filter((file) => file !== undefined && known.has(file))
       .map((file) => [path, file!] as const),
   );

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { AlertEvaluator } from '../../plugins/alert/contract.ts';
-import { Approvals } from '../../plugins/approval/contract.ts';
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { Approvals } from 'svc/contracts/approval';
+
 import { type Customer, twoCustomers, type TwoCustomers } from './two-customers.ts';
 
 const rule = (key: string, more: object) => ({

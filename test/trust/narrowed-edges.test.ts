@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Skills } from '../../plugins/skill/contract.ts';
+import { Skills } from 'svc/contracts/skill';
+
 import { machine, simulator, until } from '../plugins/edge/house.ts';
 import { areas, rowsOf } from './area.ts';
 import { type Customer, twoCustomers, type TwoCustomers } from './two-customers.ts';

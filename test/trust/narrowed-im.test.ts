@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { type Approval, Approvals } from 'svc/contracts/approval';
+
 import { FakeModel } from '../../bin/fake-model/fake-model.ts';
-import { AlertEvaluator } from '../../plugins/alert/contract.ts';
-import { type Approval, Approvals } from '../../plugins/approval/contract.ts';
 import {
   callback,
   deliver,

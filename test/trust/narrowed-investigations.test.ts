@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { AlertEvaluator } from '../../plugins/alert/contract.ts';
+import { AlertEvaluator } from 'svc/contracts/alert';
+
 import { type Customer, twoCustomers } from './two-customers.ts';
 
 const path = '/api/v1/investigations';

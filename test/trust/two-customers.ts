@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 import Database from 'better-sqlite3';
-
-import { DeviceDirectory } from '../../plugins/device/contract.ts';
-import { LogIngest } from '../../plugins/logs/contract.ts';
-import { MetricsIngest } from '../../plugins/metricsdb/contract.ts';
-import { TraceIngest } from '../../plugins/traces/contract.ts';
+import { DeviceDirectory } from 'svc/contracts/device';
+import { LogIngest } from 'svc/contracts/logs';
+import { MetricsIngest } from 'svc/contracts/metricsdb';
+import { TraceIngest } from 'svc/contracts/traces';
 import type { TestHostOptions } from 'svc/testing';
 
 import { type Answer, type Household, household, type SignedIn } from './household.ts';

@@ -1,13 +1,9 @@
+import type { ActiveAlert } from 'svc/contracts/alert';
+import type { LabelRecord, MetricsIngest, SampleRow } from 'svc/contracts/metricsdb';
 import { inTurns } from 'svc/flow';
 import type { SeenDevices } from 'svc/query';
 import { type Handle, type Logger, messageOf } from 'svc/sdk';
 
-import type {
-  ActiveAlert,
-  LabelRecord,
-  MetricsIngest,
-  SampleRow,
-} from '../../metricsdb/contract.ts';
 import type { Incident } from '../incident/incident.ts';
 import { isSeen } from '../incident/seen-incidents.ts';
 import { labelKey } from '../label-key.ts';

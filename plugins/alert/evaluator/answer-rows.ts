@@ -1,7 +1,7 @@
+import type { InstantAnswer, LabelRecord } from 'svc/contracts/metricsdb';
 import { atOnce, stepwise } from 'svc/flow';
 import { SvcError } from 'svc/sdk';
 
-import type { InstantAnswer, LabelRecord } from '../../metricsdb/contract.ts';
 import { labelKey } from '../label-key.ts';
 import type { Sample } from '../recording/recording.ts';
 import type { Plan, RenderLabels, Rule } from '../rule.ts';

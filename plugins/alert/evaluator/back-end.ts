@@ -1,6 +1,6 @@
+import type { InstantAnswer } from 'svc/contracts/metricsdb';
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 
-import type { InstantAnswer } from '../../metricsdb/contract.ts';
 import type { Leg } from '../rule.ts';
 
 export type StoreName = 'metrics' | 'logs';

@@ -1,6 +1,6 @@
+import type { MetricsQueries } from 'svc/contracts/metricsdb';
 import { type Handle, messageOf, type PluginContext } from 'svc/sdk';
 
-import type { MetricsQueries } from '../../metricsdb/contract.ts';
 import type { StoreName } from './back-end.ts';
 
 /** What logs have of a slot only a while after it, and what a server elsewhere has of it. */

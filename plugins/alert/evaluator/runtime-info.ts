@@ -1,8 +1,8 @@
+import type { AlertingRule, AlertingRules } from 'svc/contracts/alert';
 import type { SeenDevices } from 'svc/query';
 import { type HealthReport, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { AlertingRule, AlertingRules } from '../../metricsdb/contract.ts';
 import type { Ledger } from '../incident/ledger.ts';
 import { RuntimeInfo } from '../incident/schema.ts';
 import type { Plan, RuleBook } from '../rule.ts';

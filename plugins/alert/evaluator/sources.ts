@@ -1,4 +1,5 @@
-import type { LabelRecord } from '../../metricsdb/contract.ts';
+import type { LabelRecord } from 'svc/contracts/metricsdb';
+
 import type { Leg } from '../rule.ts';
 import type { AnswerFrame, AnswerRows } from './answer-rows.ts';
 import type { Asked } from './back-end.ts';

@@ -1,7 +1,7 @@
+import type { LogQueries } from 'svc/contracts/logs';
+import type { InstantAnswer, MetricsQueries, QueryOptions } from 'svc/contracts/metricsdb';
 import { type Handle, messageOf, type Scope, SvcError } from 'svc/sdk';
 
-import type { LogQueries } from '../../logs/contract.ts';
-import type { InstantAnswer, MetricsQueries, QueryOptions } from '../../metricsdb/contract.ts';
 import { type Ask, lateError, type Within } from './back-end.ts';
 
 /** Single questions to a store at the same time, where it takes no batches. */

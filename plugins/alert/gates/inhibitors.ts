@@ -1,4 +1,5 @@
-import type { Severity } from '../../notify/contract.ts';
+import type { Severity } from 'svc/contracts/notify';
+
 import { type Incident, isActive } from '../incident/incident.ts';
 import { deviceOfflineRule } from '../rule.ts';
 import type { FamilyOf } from './families.ts';

@@ -1,7 +1,7 @@
+import type { MetricsQueries } from 'svc/contracts/metricsdb';
+import type { Background, NoticeIncident, NoticeInstances } from 'svc/contracts/notify';
 import { type Clock, type Handle, type Logger, messageOf, timestamp } from 'svc/sdk';
 
-import type { MetricsQueries } from '../../metricsdb/contract.ts';
-import type { Background, NoticeIncident, NoticeInstances } from '../../notify/contract.ts';
 import { type Instance, isBurning } from '../evaluator/instance.ts';
 import { type Mutable, mutableOf } from '../gates/review.ts';
 import { stepsOf } from '../playbook.ts';

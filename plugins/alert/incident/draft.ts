@@ -1,8 +1,9 @@
+import type { Notice } from 'svc/contracts/notify';
+
 import { type Instance, isBurning } from '../evaluator/instance.ts';
 import type { FamilyOf } from '../gates/families.ts';
 import { areToldApart, Inhibitors, isOffline } from '../gates/inhibitors.ts';
 import { type InstanceTable, isNews } from './instance-table.ts';
-import type { Notice } from '../../notify/contract.ts';
 import type { Incident, NewEvent } from './incident.ts';
 import type { Step } from './transitions.ts';
 

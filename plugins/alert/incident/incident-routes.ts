@@ -1,8 +1,8 @@
+import type { IncidentStatus } from 'svc/contracts/alert';
 import type { SeenBy, SeenDevices } from 'svc/query';
 import { listRoute, type Page, route, type RouteDeclaration } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { IncidentStatus } from '../contract.ts';
 import type { Instance } from '../evaluator/instance.ts';
 import type { Incident } from './incident.ts';
 import type { IncidentFilter, IncidentStore } from './incident-store.ts';

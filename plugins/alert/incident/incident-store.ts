@@ -1,9 +1,9 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
+import type { Diagnosis, IncidentStatus } from 'svc/contracts/alert';
+import type { Outcome } from 'svc/contracts/notify';
 import type { SeenDevices } from 'svc/query';
 import { type PageRequest, SvcError, type Tables } from 'svc/sdk';
 
-import type { Outcome } from '../../notify/contract.ts';
-import type { Diagnosis, IncidentStatus } from '../contract.ts';
 import type { Incident } from './incident.ts';
 import { incidentOf } from './ledger-rows.ts';
 import { rowSeen, rowsSeen, seenIncidents } from './seen-incidents.ts';

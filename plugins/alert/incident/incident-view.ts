@@ -1,13 +1,13 @@
-import type { SeenDevices } from 'svc/query';
-import { type Clock, timestamp } from 'svc/sdk';
-
 import type {
   IncidentEventView,
   IncidentMeasure,
   Incidents,
   IncidentView,
   InstanceView,
-} from '../contract.ts';
+} from 'svc/contracts/alert';
+import type { SeenDevices } from 'svc/query';
+import { type Clock, timestamp } from 'svc/sdk';
+
 import type { Plan, Rule } from '../rule.ts';
 import type { Incident } from './incident.ts';
 import { shownEvent } from './incident-item.ts';

@@ -1,4 +1,5 @@
-import type { Severity } from '../../notify/contract.ts';
+import type { Severity } from 'svc/contracts/notify';
+
 import type { ScopeType } from '../rule.ts';
 
 export type Status = 'open' | 'acknowledged' | 'silenced' | 'resolved';

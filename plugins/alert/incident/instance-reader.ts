@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import type { InstanceState } from 'svc/contracts/alert';
 import type { SeenDevices } from 'svc/query';
 import { type Page, type PageRequest, type Tables, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { InstanceState } from '../contract.ts';
 import type { Instance } from '../evaluator/instance.ts';
 import type { Stale } from '../evaluator/stale-instances.ts';
 import { type Mutable, mutableOf } from '../gates/review.ts';

@@ -1,11 +1,6 @@
+import type { Incidents, IncidentView } from 'svc/contracts/alert';
+import type { MentionType } from 'svc/contracts/mention';
 import type { SeenBy } from 'svc/query';
-import { defineExtensionPoint } from 'svc/sdk';
-
-import type { MentionType } from '../../mention/contract.ts';
-import type { Incidents, IncidentView } from '../contract.ts';
-
-/** By its id: the folder of that room may be taken away. */
-export const mentions = defineExtensionPoint<MentionType>('mention.types');
 
 const searched = 200;
 

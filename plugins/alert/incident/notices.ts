@@ -1,6 +1,6 @@
+import type { Notice, NoticeDispatcher, NoticeIncident, Outcome } from 'svc/contracts/notify';
 import { type Handle, type Outbox, type PluginContext, SvcError, timestamp } from 'svc/sdk';
 
-import type { Notice, NoticeDispatcher, NoticeIncident, Outcome } from '../../notify/contract.ts';
 import type { Instance } from '../evaluator/instance.ts';
 import type { DraftNotice } from './draft.ts';
 import type { Incident } from './incident.ts';

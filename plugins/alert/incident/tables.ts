@@ -1,7 +1,7 @@
-import type { Severity } from '../../notify/contract.ts';
+import type { Severity } from 'svc/contracts/notify';
+
 import type { ScopeType } from '../rule.ts';
-import type { EventType, Status } from './incident.ts';
-import type { Actor } from './incident.ts';
+import type { Actor, EventType, Status } from './incident.ts';
 
 export interface IncidentTables {
   alert_incidents: IncidentRow;

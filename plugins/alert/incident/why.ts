@@ -1,8 +1,8 @@
+import type { NoticeDispatcher } from 'svc/contracts/notify';
 import type { SeenDevices } from 'svc/query';
 import { type Handle, timestamp } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import type { NoticeDispatcher } from '../../notify/contract.ts';
 import type { IncidentStore } from './incident-store.ts';
 import { noticeOf } from './notices.ts';
 import { assertOfOneDevice } from './seen-incidents.ts';

@@ -1,11 +1,6 @@
+import type { InstantAnswer, LabelRecord, MetricsIngest, SampleRow } from 'svc/contracts/metricsdb';
 import { type Handle, messageOf } from 'svc/sdk';
 
-import type {
-  InstantAnswer,
-  LabelRecord,
-  MetricsIngest,
-  SampleRow,
-} from '../../metricsdb/contract.ts';
 import type { BackEnd } from '../evaluator/back-end.ts';
 import { phaseOf, slotAt } from '../evaluator/slots.ts';
 import { labelKey } from '../label-key.ts';

@@ -1,3 +1,4 @@
+import { MetricsIngest, MetricsQueries } from 'svc/contracts/metricsdb';
 import { listRoute, messageOf, type PluginContext, route, type RouteDeclaration } from 'svc/sdk';
 
 import { BackEnd } from '../evaluator/back-end.ts';
@@ -5,7 +6,6 @@ import type { Delays } from '../evaluator/delays.ts';
 import { askMetrics, withinScope } from '../evaluator/stores.ts';
 import { durationOf } from '../incident/duration.ts';
 import { RuleId } from '../rule-schema.ts';
-import { Metrics, MetricsIngest } from '../services.ts';
 import { Recorder } from './recorder.ts';
 import { groupRoutes, RecordingGroups } from './recording-groups.ts';
 import { RecordingItem, Recordings } from './recordings.ts';
@@ -25,7 +25,7 @@ export class RecordingEngine {
       // Lanes of its own: alert rules do not wait for what is recorded.
       backEnd: new BackEnd({
         name: 'metrics',
-        ask: askMetrics(services.maybe(Metrics)),
+        ask: askMetrics(services.maybe(MetricsQueries)),
         within: withinScope(scope),
         monotonic: () => clock.monotonic(),
       }),
@@ -38,7 +38,7 @@ export class RecordingEngine {
     this.recordings = new Recordings(ctx, this.#recorder);
     ctx.http.routes([
       ...recordingRoutes(this.recordings),
-      ...groupRoutes(new RecordingGroups(this.recordings, services.maybe(Metrics))),
+      ...groupRoutes(new RecordingGroups(this.recordings, services.maybe(MetricsQueries))),
     ]);
     scope.defer('finish recording rules', () => this.#recorder.stop());
   }

@@ -1,3 +1,4 @@
+import type { MetricsQueries } from 'svc/contracts/metricsdb';
 import {
   type Call,
   type Handle,
@@ -11,7 +12,6 @@ import {
 } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import type { MetricsQueries } from '../../metricsdb/contract.ts';
 import { faultOf, type Recording } from './recording.ts';
 import type { Recordings } from './recordings.ts';
 

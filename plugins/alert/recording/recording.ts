@@ -1,7 +1,7 @@
+import type { InstantAnswer, LabelRecord, MetricsQueries } from 'svc/contracts/metricsdb';
 import type { NativeHistogram } from 'svc/native-histogram';
 import { type Handle, isSvcError, messageOf, SvcError } from 'svc/sdk';
 
-import type { InstantAnswer, LabelRecord, MetricsQueries } from '../../metricsdb/contract.ts';
 import { labelKey } from '../label-key.ts';
 
 /** A rule whose answer is written to the metrics store under a name of its own. */

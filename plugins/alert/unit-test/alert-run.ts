@@ -1,8 +1,8 @@
-import { messageOf, SvcError } from 'svc/sdk';
+import type { InstantAnswer, LabelRecord, ScratchRow } from 'svc/contracts/metricsdb';
 import type { NativeHistogram } from 'svc/native-histogram';
 import { parseDuration } from 'svc/query';
+import { messageOf, SvcError } from 'svc/sdk';
 
-import type { InstantAnswer, LabelRecord, ScratchRow } from '../../metricsdb/contract.ts';
 import { answerRows } from '../evaluator/answer-rows.ts';
 import { activeSince, type Instance, type Row } from '../evaluator/instance.ts';
 import { movesOf } from '../evaluator/moves.ts';

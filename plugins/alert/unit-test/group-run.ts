@@ -1,12 +1,12 @@
-import { messageOf } from 'svc/sdk';
-import { parseDuration } from 'svc/query';
-
 import type {
   InstantAnswer,
   LabelRecord,
   ScratchRow,
   ScratchSeries,
-} from '../../metricsdb/contract.ts';
+} from 'svc/contracts/metricsdb';
+import { parseDuration } from 'svc/query';
+import { messageOf } from 'svc/sdk';
+
 import { labelKey } from '../label-key.ts';
 import type { RuleGroup } from '../prometheus-file.ts';
 import type { TemplateContext } from '../template.ts';

@@ -1,3 +1,5 @@
+import type { MetricsQueries, ScratchSeries } from 'svc/contracts/metricsdb';
+import { askerOf } from 'svc/query';
 import {
   type Handle,
   isSvcError,
@@ -6,10 +8,8 @@ import {
   type RouteDeclaration,
   SvcError,
 } from 'svc/sdk';
-import { askerOf } from 'svc/query';
 import { type Static, Type } from 'typebox';
 
-import type { MetricsQueries, ScratchSeries } from '../../metricsdb/contract.ts';
 import { readRuleFile, type RuleGroup } from '../prometheus-file.ts';
 import { runTest } from './rule-tests.ts';
 import { readTestFile, type TestFile } from './test-file.ts';

@@ -1,8 +1,8 @@
-import { messageOf, SvcError } from 'svc/sdk';
+import type { LabelRecord, ScratchRow, ScratchSeries } from 'svc/contracts/metricsdb';
 import { type NativeHistogram, printHistogram } from 'svc/native-histogram';
 import { formatDuration, formatFloat } from 'svc/query';
+import { messageOf, SvcError } from 'svc/sdk';
 
-import type { LabelRecord, ScratchRow, ScratchSeries } from '../../metricsdb/contract.ts';
 import { labelKey } from '../label-key.ts';
 import type { RuleGroup } from '../prometheus-file.ts';
 import { type Sample, samplesOf, withoutEmpty } from '../recording/recording.ts';

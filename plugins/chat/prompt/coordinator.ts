@@ -1,7 +1,6 @@
+import type { Models } from 'svc/contracts/model';
+import type { KnownPersona, PersonaDirectory } from 'svc/contracts/persona';
 import { type Principal, SvcError } from 'svc/sdk';
-
-import type { Models } from '../../model/contract.ts';
-import type { KnownPersona, PersonaDirectory } from '../../persona/contract.ts';
 
 export interface Choice {
   readonly persona: KnownPersona;

@@ -1,8 +1,8 @@
+import type { ModelMessage } from 'svc/contracts/model';
+import type { KnownPersona } from 'svc/contracts/persona';
+import type { Guide } from 'svc/contracts/skill';
 import { type Clock, timestamp } from 'svc/sdk';
 
-import type { ModelMessage } from '../../model/contract.ts';
-import type { KnownPersona } from '../../persona/contract.ts';
-import type { Guide } from '../../skill/contract.ts';
 import type { RunState, Turn } from '../run/journal.ts';
 import type { MessageRow } from '../store.ts';
 import type { Offer } from '../tools/toolbag.ts';

@@ -1,7 +1,7 @@
+import type { Approval } from 'svc/contracts/approval';
+import type { CallPlan, Tool, ToolCall } from 'svc/contracts/skill';
 import { isSvcError, messageOf } from 'svc/sdk';
 
-import type { Approval } from '../../approval/contract.ts';
-import type { CallPlan, Tool, ToolCall } from '../../skill/contract.ts';
 import { objection, strangeAddress } from '../tools/call-guard.ts';
 import { askKey } from './citations.ts';
 import { isDue } from './due.ts';

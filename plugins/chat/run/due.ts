@@ -1,4 +1,5 @@
-import type { Approval } from '../../approval/contract.ts';
+import type { Approval } from 'svc/contracts/approval';
+
 import type { RunPorts } from './ports.ts';
 
 /** Whether a call goes on now: people have decided, and what they have approved can be made. Until its device is back it stays approved, and expires so. */

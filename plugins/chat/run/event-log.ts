@@ -1,6 +1,5 @@
+import type { RunEvent } from 'svc/contracts/chat';
 import type { Clock } from 'svc/sdk';
-
-import type { RunEvent } from '../contract.ts';
 
 const reserveStep = 1_000;
 

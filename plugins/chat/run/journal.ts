@@ -1,7 +1,6 @@
+import type { ModelUsage } from 'svc/contracts/model';
+import type { Evidence } from 'svc/contracts/skill';
 import type { SkillClass } from 'svc/sdk';
-
-import type { Evidence } from '../../skill/contract.ts';
-import type { ModelUsage } from '../../model/contract.ts';
 
 /** A call as the model wrote it, under an id of ours. */
 export interface PlannedCall {

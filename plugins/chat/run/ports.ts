@@ -1,11 +1,11 @@
+import type { Approval, ApprovalBook } from 'svc/contracts/approval';
+import type { CallOrigin } from 'svc/contracts/gate';
+import type { MentionDirectory } from 'svc/contracts/mention';
+import type { Models } from 'svc/contracts/model';
+import type { KnownPersona, PersonaDirectory } from 'svc/contracts/persona';
+import type { SkillRegistry, SkillRunner } from 'svc/contracts/skill';
 import type { Clock, Handle, Ids, Logger, Principal } from 'svc/sdk';
 
-import type { Approval, ApprovalBook } from '../../approval/contract.ts';
-import type { CallOrigin } from '../../gate/contract.ts';
-import type { MentionDirectory } from '../../mention/contract.ts';
-import type { Models } from '../../model/contract.ts';
-import type { KnownPersona, PersonaDirectory } from '../../persona/contract.ts';
-import type { SkillRegistry, SkillRunner } from '../../skill/contract.ts';
 import type { Coordinator } from '../prompt/coordinator.ts';
 import type { SessionRow, SessionStore } from '../store.ts';
 import type { Toolbag } from '../tools/toolbag.ts';

@@ -1,7 +1,7 @@
 import { type Selectable, sql, type SqlBool } from 'kysely';
+import type { RunEvent } from 'svc/contracts/chat';
 import { SvcError, type Tables } from 'svc/sdk';
 
-import type { RunEvent } from '../contract.ts';
 import type { ChatTables } from '../store.ts';
 import type { Entry } from './journal.ts';
 

@@ -1,6 +1,6 @@
+import type { ChatRuns, RunAsk, RunEnd, RunEvent } from 'svc/contracts/chat';
 import { type Principal, type Scope, SvcError } from 'svc/sdk';
 
-import type { ChatRuns, RunAsk, RunEnd, RunEvent } from '../contract.ts';
 import { activeKey } from '../store.ts';
 import { type Sessions, ownerOf } from '../sessions.ts';
 import { EventLog } from './event-log.ts';

@@ -1,8 +1,8 @@
+import type { KnownPersona, PersonaDirectory } from 'svc/contracts/persona';
+import type { Tool, ToolSource } from 'svc/contracts/skill';
 import { SvcError, type Scope } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import type { KnownPersona, PersonaDirectory } from '../../persona/contract.ts';
-import type { Tool, ToolSource } from '../../skill/contract.ts';
 import { ownerOf } from '../sessions.ts';
 import { askKey, evidenceOf, missingCitations, withoutCitations } from './citations.ts';
 import { finalText, shownCalls, usageOf } from './closing.ts';

@@ -1,4 +1,5 @@
-import type { ModelPart } from '../../model/contract.ts';
+import type { ModelPart } from 'svc/contracts/model';
+
 import { type Digest, noDigest } from '../prompt/digest.ts';
 import { promptOf } from '../prompt/prompt.ts';
 import type { Offer } from '../tools/toolbag.ts';

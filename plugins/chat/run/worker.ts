@@ -1,7 +1,7 @@
+import type { GatedPersona } from 'svc/contracts/gate';
+import type { KnownPersona } from 'svc/contracts/persona';
 import { isSvcError, messageOf, type Principal, SvcError } from 'svc/sdk';
 
-import type { GatedPersona } from '../../gate/contract.ts';
-import type { KnownPersona } from '../../persona/contract.ts';
 import type { Digest } from '../prompt/digest.ts';
 import { ToolCalls } from './calls.ts';
 import { askKey } from './citations.ts';

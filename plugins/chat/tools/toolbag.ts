@@ -1,8 +1,8 @@
+import type { CallOrigin, GateContract, GatedPersona } from 'svc/contracts/gate';
+import type { ModelTool } from 'svc/contracts/model';
+import type { SkillRegistry, Tool } from 'svc/contracts/skill';
 import type { Principal } from 'svc/sdk';
 
-import type { CallOrigin, GatedPersona, GateContract } from '../../gate/contract.ts';
-import type { ModelTool } from '../../model/contract.ts';
-import type { SkillRegistry, Tool } from '../../skill/contract.ts';
 import type { RunState } from '../run/journal.ts';
 
 /** What a persona may use in one run, as its model is told. */

@@ -1,7 +1,7 @@
+import type { EdgeSkill } from 'svc/contracts/edge-skills';
 import type { SlowCalls } from 'svc/probe';
 
 import type { AllowedPaths } from '../allowed-paths.ts';
-import type { EdgeSkill } from '../contract.ts';
 import { fitRows } from '../fit-rows.ts';
 import { walkTree } from '../tree-walk.ts';
 import { walkNote } from '../walk-note.ts';

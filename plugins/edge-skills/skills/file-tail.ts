@@ -1,5 +1,6 @@
+import type { EdgeSkill } from 'svc/contracts/edge-skills';
+
 import type { AllowedPaths } from '../allowed-paths.ts';
-import type { EdgeSkill } from '../contract.ts';
 import { plainText } from '../fit-rows.ts';
 
 interface Params {

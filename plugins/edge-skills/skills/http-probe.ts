@@ -3,9 +3,9 @@ import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 
+import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import { type Clock, SvcError } from 'svc/sdk';
 
-import type { EdgeSkill, SkillCall } from '../contract.ts';
 import { plainText } from '../fit-rows.ts';
 import type { Address, ProbeRules } from '../probe-rules.ts';
 

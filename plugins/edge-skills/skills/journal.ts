@@ -1,7 +1,7 @@
+import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import { SvcError } from 'svc/sdk';
 
 import { type AllowedPaths, journalPlace } from '../allowed-paths.ts';
-import type { EdgeSkill, SkillCall } from '../contract.ts';
 import { fitRows, plainText } from '../fit-rows.ts';
 import type { MachinePrograms } from '../machine-programs.ts';
 

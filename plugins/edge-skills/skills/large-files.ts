@@ -1,8 +1,8 @@
+import type { EdgeSkill } from 'svc/contracts/edge-skills';
 import type { SlowCalls } from 'svc/probe';
 import { timestamp } from 'svc/sdk';
 
 import type { AllowedPaths } from '../allowed-paths.ts';
-import type { EdgeSkill } from '../contract.ts';
 import { fitRows } from '../fit-rows.ts';
 import { walkTree } from '../tree-walk.ts';
 import { walkNote } from '../walk-note.ts';

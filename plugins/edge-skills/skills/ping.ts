@@ -1,6 +1,6 @@
+import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import { SvcError } from 'svc/sdk';
 
-import type { EdgeSkill, SkillCall } from '../contract.ts';
 import { plainText } from '../fit-rows.ts';
 import type { ProbeRules } from '../probe-rules.ts';
 import type { MachinePrograms } from '../machine-programs.ts';

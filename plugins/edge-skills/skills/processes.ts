@@ -1,6 +1,6 @@
+import type { EdgeSkill } from 'svc/contracts/edge-skills';
 import { type ListParams, type ProcessWatch } from 'svc/probe';
 
-import type { EdgeSkill } from '../contract.ts';
 import { fitRows } from '../fit-rows.ts';
 
 export const processes = (watch: ProcessWatch): EdgeSkill => ({

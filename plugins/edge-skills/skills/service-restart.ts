@@ -1,7 +1,7 @@
+import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
+import type { LocalPolicy } from 'svc/contracts/edge-uplink';
 import { SvcError } from 'svc/sdk';
 
-import type { LocalPolicy } from '../../edge-uplink/contract.ts';
-import type { EdgeSkill, SkillCall } from '../contract.ts';
 import { plainText } from '../fit-rows.ts';
 import type { MachinePrograms } from '../machine-programs.ts';
 

@@ -1,6 +1,6 @@
+import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import { type MachineFiles, parseProcessStat, plainName } from 'svc/probe';
 
-import type { EdgeSkill, SkillCall } from '../contract.ts';
 import { fitRows } from '../fit-rows.ts';
 import { readSockets, socketProtocols, type SocketRow } from '../socket-table.ts';
 

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 
+import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import type { After } from 'svc/probe';
 import type { Clock } from 'svc/sdk';
 
-import type { EdgeSkill, SkillCall } from '../contract.ts';
 import { plainText } from '../fit-rows.ts';
 import type { Address, ProbeRules } from '../probe-rules.ts';
 import { hostSchema, portSchema } from './host-schema.ts';

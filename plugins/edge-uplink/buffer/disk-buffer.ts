@@ -1,9 +1,9 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { Signal } from 'svc/contracts/edge-uplink';
 import { type Clock, messageOf, type Scope, SvcError, timestamp } from 'svc/sdk';
 
-import type { Signal } from '../contract.ts';
 import { type Next, Queue } from './queue.ts';
 import { type RecordHead, writeRecord } from './record.ts';
 

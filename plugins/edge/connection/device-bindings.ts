@@ -1,17 +1,10 @@
-import { defineEvent, type Handle, type PluginContext, type Tables } from 'svc/sdk';
+import { DeviceChanged, type DeviceDirectory, DeviceRemoved } from 'svc/contracts/device';
+import type { Handle, PluginContext, Tables } from 'svc/sdk';
 
-import type { DeviceDirectory } from '../../device/contract.ts';
 import { edgeStore } from '../edge-store.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { EdgeRecord } from '../record.ts';
 import type { EdgeTables } from '../tables.ts';
-
-/** By their ids: the plugin of the devices may be away. */
-const DeviceRemoved = defineEvent<{
-  readonly device_id: number;
-  readonly edge_ids: readonly number[];
-}>('device.removed');
-const DeviceChanged = defineEvent<{ readonly device_id: number }>('device.changed');
 
 export interface DeviceBindingParts {
   readonly edgeTable: EdgeTable;

@@ -1,8 +1,8 @@
-import { defineService, type PluginContext, type RouteDeclaration } from 'svc/sdk';
+import { EdgePushes } from 'svc/contracts/ingest';
+import { MetricsIngest } from 'svc/contracts/metricsdb';
+import type { PluginContext, RouteDeclaration } from 'svc/sdk';
 import type { TunnelSession } from 'svc/tunnel';
 
-import type { EdgePushesContract } from '../../ingest/contract.ts';
-import type { MetricsIngest } from '../../metricsdb/contract.ts';
 import type { Base } from '../base.ts';
 import type { EdgeRecord } from '../record.ts';
 import { EdgeView } from '../shown.ts';
@@ -26,9 +26,8 @@ export type Connection = ReturnType<typeof openConnection>;
 /** Everything between the first byte of an edge and the tunnel that serves it, apart from what its tunnel is used for. */
 export function openConnection(base: Base, ctx: PluginContext) {
   const { edgeTable, clock, settings } = base;
-  // By their ids: the plugins of these may be away.
-  const store = ctx.services.maybe(defineService<MetricsIngest>('metrics.ingest'));
-  const ingest = ctx.services.maybe(defineService<EdgePushesContract>('ingest.pushes'));
+  const store = ctx.services.maybe(MetricsIngest);
+  const ingest = ctx.services.maybe(EdgePushes);
   const limits = () => ({
     unproved: 256,
     perSecond: settings.get<number>('edge.handshakes_per_second'),

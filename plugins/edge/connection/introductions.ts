@@ -1,8 +1,8 @@
+import type { DeviceDirectory } from 'svc/contracts/device';
 import type { Introduced } from 'svc/edge-protocol';
 import { type HostInfo, readHostInfo } from 'svc/probe';
 import { type Handle, type Logger, messageOf, type Tables } from 'svc/sdk';
 
-import type { DeviceDirectory } from '../../device/contract.ts';
 import { edgeStore } from '../edge-store.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import { type EdgeRecord, hostDigest } from '../record.ts';

@@ -1,7 +1,7 @@
+import type { EdgeKeyVerifier, VerifiedEdge } from 'svc/contracts/session';
 import type { Clock, Ids } from 'svc/sdk';
 import { verifySecret } from 'svc/tunnel';
 
-import type { EdgeKeyVerifier, VerifiedEdge } from '../../session/contract.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { LiveKey } from './live-key.ts';
 

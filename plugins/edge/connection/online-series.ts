@@ -1,6 +1,6 @@
+import type { MetricsIngest, SampleRow } from 'svc/contracts/metricsdb';
 import type { Handle } from 'svc/sdk';
 
-import type { MetricsIngest, SampleRow } from '../../metricsdb/contract.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { EdgeRecord } from '../record.ts';
 import type { Presence } from './presence.ts';

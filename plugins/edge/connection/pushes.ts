@@ -1,8 +1,8 @@
+import type { EdgePushesContract } from 'svc/contracts/ingest';
 import type { PushParams } from 'svc/edge-protocol';
 import { type Handle, type Settings, SvcError } from 'svc/sdk';
 import type { InboundCall, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
-import type { EdgePushesContract } from '../../ingest/contract.ts';
 import type { EdgeRecord } from '../record.ts';
 
 export interface PushParts {

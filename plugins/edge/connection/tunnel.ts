@@ -1,6 +1,5 @@
+import type { EdgeCapabilities } from 'svc/contracts/edge';
 import type { TunnelSession } from 'svc/tunnel';
-
-import type { EdgeCapabilities } from '../contract.ts';
 
 /** The connection that serves one edge at this moment. */
 export interface Tunnel {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 
+import type { DeviceDirectory } from 'svc/contracts/device';
 import type { EnrolAnswer, EnrolRequest } from 'svc/edge-protocol';
 import { oneLine } from 'svc/probe';
+import { parseDuration } from 'svc/query';
 import {
   type Call,
   type Clock,
@@ -14,11 +16,9 @@ import {
   SvcError,
   type Tables,
 } from 'svc/sdk';
-import { parseDuration } from 'svc/query';
 import { isPublicMachineKey, tunnelPath } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
-import type { DeviceDirectory } from '../../device/contract.ts';
 import { AddressBuckets } from '../connection/address-buckets.ts';
 import type { EdgeSecrets } from '../connection/edge-secrets.ts';
 import { edgeStore } from '../edge-store.ts';

@@ -11,19 +11,12 @@ import {
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import {
-  type Build,
-  defineService,
-  type Handle,
-  isSvcError,
-  type PluginContext,
-  type Tables,
-} from 'svc/sdk';
+import { EdgeRemoved } from 'svc/contracts/edge';
+import { type ForeignPrograms, type ProgramHandle, Programs } from 'svc/contracts/programs';
+import { type Build, type Handle, isSvcError, type PluginContext, type Tables } from 'svc/sdk';
 import { tunnelPath } from 'svc/tunnel';
 
-import type { ForeignPrograms, ProgramHandle } from '../../programs/contract.ts';
 import type { EdgeSecrets } from '../connection/edge-secrets.ts';
-import { EdgeRemoved } from '../contract.ts';
 import { edgeStore } from '../edge-store.ts';
 import type { EdgeTable } from '../edge-table.ts';
 import type { Edges } from '../edges.ts';
@@ -41,9 +34,6 @@ interface Kept {
   readonly access_key?: unknown;
   readonly [field: string]: unknown;
 }
-
-/** By its id: the plugin that runs programs may be away. */
-const Programs = defineService<ForeignPrograms>('programs.runner');
 
 const self = 'svc';
 const lookMs = 250;

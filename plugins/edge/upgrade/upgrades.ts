@@ -1,3 +1,4 @@
+import type { EdgeFleet } from 'svc/contracts/edge';
 import {
   type UpgradeOrder,
   type UpgradeState,
@@ -20,7 +21,6 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { EdgeFleet } from '../contract.ts';
 import { foundFor } from '../edge-store.ts';
 import type { EdgeEvents } from '../events.ts';
 import type { EdgeRecord } from '../record.ts';

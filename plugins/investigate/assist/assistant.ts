@@ -1,3 +1,7 @@
+import type { GateContract } from 'svc/contracts/gate';
+import type { ModelMessage, ModelRequest, Models, ModelToolCall } from 'svc/contracts/model';
+import type { PersonaDirectory } from 'svc/contracts/persona';
+import type { SkillRegistry, SkillRunner, Tool } from 'svc/contracts/skill';
 import type { Assertion, Checked, Snapshot } from 'svc/rca';
 import {
   type Clock,
@@ -8,10 +12,6 @@ import {
   type Principal,
 } from 'svc/sdk';
 
-import type { GateContract } from '../../gate/contract.ts';
-import type { ModelMessage, ModelRequest, Models, ModelToolCall } from '../../model/contract.ts';
-import type { PersonaDirectory } from '../../persona/contract.ts';
-import type { SkillRegistry, SkillRunner, Tool } from '../../skill/contract.ts';
 import type { ReportBody } from '../report/build-report.ts';
 import { type ModelAnswer, objectionTo, readAnswer } from './answer.ts';
 import { digestOf, task } from './digest.ts';

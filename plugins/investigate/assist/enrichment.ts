@@ -1,6 +1,6 @@
+import type { InvestigationState } from 'svc/contracts/investigate';
 import { type Counter, type Logger, messageOf, type Scope, type Tables } from 'svc/sdk';
 
-import type { InvestigationState } from '../contract.ts';
 import { stateOf } from '../desk.ts';
 import type { ReportBody } from '../report/build-report.ts';
 import { type InvestigateTables, type RunRow, RunStore } from '../run-store.ts';

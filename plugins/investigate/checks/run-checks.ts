@@ -1,6 +1,6 @@
+import type { HostCheck } from 'svc/contracts/investigate';
 import type { CheckResult, Missing, Period, Series } from 'svc/rca';
 
-import type { HostCheck } from '../contract.ts';
 import type { Found, Gatherer } from '../fetch/gatherer.ts';
 import { type Grid, metricsSource } from '../fetch/metrics-source.ts';
 import { on } from '../fetch/signals.ts';

@@ -1,6 +1,6 @@
+import type { ChangeKind as FedKind } from 'svc/contracts/changes';
 import type { Change, ChangeKind, LogTemplate, Period, Severity } from 'svc/rca';
 
-import type { ChangeKind as FedKind } from '../../changes/contract.ts';
 import type { Found, Gatherer } from './gatherer.ts';
 import { type Fed, placesText } from './graph-sources.ts';
 import type { Templates } from './log-sources.ts';

@@ -1,6 +1,6 @@
+import type { Question } from 'svc/contracts/investigate';
 import type { Series } from 'svc/rca';
 
-import type { Question } from '../contract.ts';
 import type { Found, Gatherer } from './gatherer.ts';
 import type { Grid } from './metrics-source.ts';
 

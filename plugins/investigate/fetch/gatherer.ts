@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 
+import type { Answer, EvidenceSource, Question } from 'svc/contracts/investigate';
 import type { Evidence, Missing, MissingReason } from 'svc/rca';
 import { type Clock, isSvcError, messageOf, SvcError, withDeadline } from 'svc/sdk';
-
-import type { Answer, EvidenceSource, Question } from '../contract.ts';
 
 export interface GathererParts {
   /** By the first word of what questions name as source. */

@@ -1,9 +1,8 @@
+import type { Change as FedChange, ChangeFeed } from 'svc/contracts/changes';
+import type { Answer, EvidenceSource, Question } from 'svc/contracts/investigate';
+import type { Neighbourhood, TopologyGraph } from 'svc/contracts/topology';
 import type { SeenDevices } from 'svc/query';
 import { type Handle, SvcError } from 'svc/sdk';
-
-import type { Change as FedChange, ChangeFeed } from '../../changes/contract.ts';
-import type { Neighbourhood, TopologyGraph } from '../../topology/contract.ts';
-import type { Answer, EvidenceSource, Question } from '../contract.ts';
 
 export const hops = 3;
 export const mostNodes = 60;

@@ -1,9 +1,8 @@
+import type { Answer, EvidenceSource, Question } from 'svc/contracts/investigate';
+import type { LogQueries } from 'svc/contracts/logs';
 import { redactText } from 'svc/probe';
 import type { SeenDevices } from 'svc/query';
 import { type Handle, SvcError } from 'svc/sdk';
-
-import type { LogQueries } from '../../logs/contract.ts';
-import type { Answer, EvidenceSource, Question } from '../contract.ts';
 
 /** What lines had in common, and how many there were in each step. */
 export interface Templates {

@@ -1,10 +1,9 @@
+import type { Answer, EvidenceSource, Question } from 'svc/contracts/investigate';
+import type { MetricsQueries } from 'svc/contracts/metricsdb';
+import { inTurns } from 'svc/flow';
 import type { SeenDevices } from 'svc/query';
 import type { Period } from 'svc/rca';
-import { inTurns } from 'svc/flow';
 import { type Handle, SvcError } from 'svc/sdk';
-
-import type { MetricsQueries } from '../../metricsdb/contract.ts';
-import type { Answer, EvidenceSource, Question } from '../contract.ts';
 
 /** What a range of PromQL came to, on its grid. */
 export interface Grid {

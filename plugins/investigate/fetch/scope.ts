@@ -1,10 +1,9 @@
+import type { Neighbourhood } from 'svc/contracts/topology';
 import type { Edge, Node, Period } from 'svc/rca';
 
-import type { Neighbourhood } from '../../topology/contract.ts';
 import type { Gatherer } from './gatherer.ts';
 import { mostNodes, placesText } from './graph-sources.ts';
-import type { Grid } from './metrics-source.ts';
-import { metricsSource } from './metrics-source.ts';
+import { type Grid, metricsSource } from './metrics-source.ts';
 import { on } from './signals.ts';
 import { deviceNode, serviceNode, type Subject } from './symptom.ts';
 import type { Span, Traces } from './trace-source.ts';

@@ -1,6 +1,6 @@
+import type { Question } from 'svc/contracts/investigate';
 import type { Node, Series, SliKind, Unit } from 'svc/rca';
 
-import type { Question } from '../contract.ts';
 import { askWithPast } from './earlier.ts';
 import type { Gatherer } from './gatherer.ts';
 import { type Grid, metricsSource } from './metrics-source.ts';

@@ -1,6 +1,6 @@
+import type { IncidentMeasure, IncidentView, InstanceView } from 'svc/contracts/alert';
 import type { Series, SliKind, Symptom, Unit } from 'svc/rca';
 
-import type { IncidentMeasure, IncidentView, InstanceView } from '../../alert/contract.ts';
 import type { WithPast } from './earlier.ts';
 import type { Found } from './gatherer.ts';
 import type { Grid } from './metrics-source.ts';

@@ -1,3 +1,4 @@
+import type { Fetcher, HostCheck, Parts, Scope } from 'svc/contracts/investigate';
 import {
   type Change,
   type Edge,
@@ -12,7 +13,6 @@ import {
 } from 'svc/rca';
 
 import { checksOf, unheard } from '../checks/run-checks.ts';
-import type { Fetcher, HostCheck, Parts, Scope } from '../contract.ts';
 import { changesNear, templatesOf } from './changes.ts';
 import { askWithPast } from './earlier.ts';
 import type { Found, Gatherer } from './gatherer.ts';

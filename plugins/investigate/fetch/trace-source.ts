@@ -1,8 +1,7 @@
+import type { Answer, EvidenceSource, Question } from 'svc/contracts/investigate';
+import type { TraceQueries } from 'svc/contracts/traces';
 import type { SeenDevices } from 'svc/query';
 import { type Handle, SvcError } from 'svc/sdk';
-
-import type { TraceQueries } from '../../traces/contract.ts';
-import type { Answer, EvidenceSource, Question } from '../contract.ts';
 
 /** A span with nothing but what is judged. */
 export interface Span {

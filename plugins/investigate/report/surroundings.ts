@@ -1,9 +1,9 @@
+import type { Incidents, IncidentView } from 'svc/contracts/alert';
+import type { HostCheck } from 'svc/contracts/investigate';
 import type { SeenDevices } from 'svc/query';
 import { type CheckResult, type Findings, knownChecks, type Snapshot } from 'svc/rca';
 import { type Handle, type Logger, messageOf, type Principal, timestamp } from 'svc/sdk';
 
-import type { Incidents, IncidentView } from '../../alert/contract.ts';
-import type { HostCheck } from '../contract.ts';
 import type { Subject } from '../fetch/symptom.ts';
 import type { RunRow, RunStore } from '../run-store.ts';
 import type { ReportBody } from './build-report.ts';

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { RunResult } from '../../programs/contract.ts';
+import type { RunResult } from 'svc/contracts/programs';
+
 import type { Git } from './git.ts';
 import type { Remote } from './remote.ts';
 import { SyncTrouble, troubleOf } from './sync-trouble.ts';

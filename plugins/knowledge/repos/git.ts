@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { ForeignPrograms, ProgramOwner, RunResult } from 'svc/contracts/programs';
 import { type Handle, SvcError } from 'svc/sdk';
-
-import type { ForeignPrograms, ProgramOwner, RunResult } from '../../programs/contract.ts';
 
 /** What a call needs to reach its server; a call without it reaches none. */
 export interface Reach {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
-import { defineService, type PluginContext, type Tables } from 'svc/sdk';
+import { Programs } from 'svc/contracts/programs';
+import type { PluginContext, Tables } from 'svc/sdk';
 
-import type { ForeignPrograms } from '../../programs/contract.ts';
 import { Identities } from '../identities/identities.ts';
 import { identityRoutes } from '../identities/identity-routes.ts';
 import type { KnowledgeTables } from '../tables.ts';
@@ -13,8 +13,6 @@ import { repoRoutes } from './repo-routes.ts';
 import { Repositories } from './repositories.ts';
 import { SyncDesk } from './sync-desk.ts';
 
-/** As `programs.runner` of plugins/programs/contract.ts, which this room can do without. */
-const Programs = defineService<ForeignPrograms>('programs.runner');
 const dueMs = 15_000;
 
 /** Git repositories and the SSH keys for them, with their routes; what it returns begins to sync. */

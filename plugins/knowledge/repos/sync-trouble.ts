@@ -1,6 +1,5 @@
+import type { RunResult } from 'svc/contracts/programs';
 import { isSvcError, messageOf } from 'svc/sdk';
-
-import type { RunResult } from '../../programs/contract.ts';
 
 /** Why a sync has failed, as people and programs are told. */
 export const troubles = {

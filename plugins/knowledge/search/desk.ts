@@ -1,11 +1,11 @@
-import { type Principal, SvcError, type Tables, type ThreadHandle } from 'svc/sdk';
-
 import type {
   KnowledgeDocument,
   KnowledgeHit,
   KnowledgeRead,
   KnowledgeSearch,
-} from '../contract.ts';
+} from 'svc/contracts/knowledge';
+import { type Principal, SvcError, type Tables, type ThreadHandle } from 'svc/sdk';
+
 import { DocStore } from '../documents/doc-store.ts';
 import type { KnowledgeTables } from '../tables.ts';
 import { audiencesOf } from './audience.ts';

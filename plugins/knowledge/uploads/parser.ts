@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:
 import { join } from 'node:path';
 import { isSea } from 'node:sea';
 
+import type { ForeignPrograms, ProgramOwner } from 'svc/contracts/programs';
 import { type Handle, type Ids, SvcError } from 'svc/sdk';
 
-import type { ForeignPrograms, ProgramOwner } from '../../programs/contract.ts';
 import type { Parsed } from './parse-file.ts';
 
 export interface ParserParts {

@@ -1,6 +1,6 @@
+import type { Enforced } from 'svc/contracts/metricsdb';
 import { JsonBytes, type Labels } from 'svc/query';
 
-import type { Enforced } from '../../metricsdb/contract.ts';
 import { type Expr, parse, printExpr } from '../logql/index.ts';
 import type { Batch } from '../store/batch.ts';
 import { nanosText } from '../store/nanos.ts';

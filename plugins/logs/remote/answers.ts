@@ -1,8 +1,8 @@
-import { SvcError } from 'svc/sdk';
+import type { Line } from 'svc/contracts/logs';
+import type { InstantAnswer, LabelRecord, MatrixAnswer } from 'svc/contracts/metricsdb';
 import { foreignJson, type JsonRecord, parseFloatGo } from 'svc/query';
+import { SvcError } from 'svc/sdk';
 
-import type { InstantAnswer, LabelRecord, MatrixAnswer } from '../../metricsdb/contract.ts';
-import type { Line } from '../contract.ts';
 import { parseNanos } from '../store/nanos.ts';
 
 const strange = (what: string): SvcError =>

@@ -1,6 +1,10 @@
-import { type RemoteClient } from 'svc/query';
-import { type Clock, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
-
+import type {
+  LinesAnswer,
+  LogQueryOptions,
+  LogWindow,
+  PatternOptions,
+  PatternsAnswer,
+} from 'svc/contracts/logs';
 import type {
   Enforced,
   InstantAnswer,
@@ -8,14 +12,10 @@ import type {
   Notes,
   PushAnswer,
   QueryOptions,
-} from '../../metricsdb/contract.ts';
-import type {
-  LinesAnswer,
-  LogQueryOptions,
-  LogWindow,
-  PatternOptions,
-  PatternsAnswer,
-} from '../contract.ts';
+} from 'svc/contracts/metricsdb';
+import { type RemoteClient } from 'svc/query';
+import { type Clock, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
+
 import type { DriverStatus, LogDriver } from '../driver.ts';
 import type { EndpointName } from '../loki/endpoints.ts';
 import { mostLines, type ParameterList } from '../loki/parameters.ts';

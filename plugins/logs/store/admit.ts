@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
+import type { Stamp } from 'svc/contracts/metricsdb';
 import { type Labels, labelValue, noLabels, withLabel, withoutLabels } from 'svc/query';
 
-import type { Stamp } from '../../metricsdb/contract.ts';
 import { detectedLevel } from '../logql/discovery.ts';
 import { Batch, type StreamPart } from './batch.ts';
 import { labelsText } from './label-text.ts';

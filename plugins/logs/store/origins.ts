@@ -1,6 +1,6 @@
+import type { Stamp } from 'svc/contracts/metricsdb';
 import { type Labels, labelsKey, withLabel } from 'svc/query';
 
-import type { Stamp } from '../../metricsdb/contract.ts';
 import { detectedLevel, withServiceName } from '../logql/discovery.ts';
 import { labelsText, unparsable } from './label-text.ts';
 import type { LogLimits } from './limits.ts';

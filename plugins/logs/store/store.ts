@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 
-import { type Logger, SvcError } from 'svc/sdk';
+import type { LogIngest } from 'svc/contracts/logs';
+import type { PushAnswer, Stamp } from 'svc/contracts/metricsdb';
 import { type Labels, labelsOf } from 'svc/query';
+import { type Logger, SvcError } from 'svc/sdk';
 import {
   type Catalogue,
   DamageBook,
@@ -18,8 +20,6 @@ import {
   type WalFiles,
 } from 'svc/store';
 
-import type { LogIngest } from '../contract.ts';
-import type { PushAnswer, Stamp } from '../../metricsdb/contract.ts';
 import type { LogSource } from '../logql/source.ts';
 import { admit, type Admitted } from './admit.ts';
 import { Batch } from './batch.ts';

@@ -1,6 +1,6 @@
+import type { MetricsIngest, MetricsQueries } from 'svc/contracts/metricsdb';
 import type { HealthReport, MaybePromise } from 'svc/sdk';
 
-import type { MetricsIngest, MetricsQueries } from '../contract.ts';
 import type { Asked } from '../thread-contract.ts';
 
 export type DriverName = 'embedded' | 'process' | 'remote';

@@ -1,3 +1,13 @@
+import type {
+  Enforced,
+  InstantAnswer,
+  LabelRecord,
+  MatrixAnswer,
+  Notes,
+  PushAnswer,
+  QueryOptions,
+  SampleRow,
+} from 'svc/contracts/metricsdb';
 import {
   type Build,
   type Clock,
@@ -9,16 +19,6 @@ import {
 import { memoryOf } from 'svc/store';
 
 import type { BatchAnswer } from '../answers.ts';
-import type {
-  Enforced,
-  InstantAnswer,
-  LabelRecord,
-  MatrixAnswer,
-  Notes,
-  PushAnswer,
-  QueryOptions,
-  SampleRow,
-} from '../contract.ts';
 import type { ThreadStats } from '../open-metrics.ts';
 import type { MetricsSettings } from '../settings.ts';
 import type {

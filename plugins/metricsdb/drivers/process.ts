@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { type HealthReport, SvcError } from 'svc/sdk';
+import type { ForeignPrograms, ProgramHandle, ProgramOwner } from 'svc/contracts/programs';
 import { parseDuration } from 'svc/query';
+import { type HealthReport, SvcError } from 'svc/sdk';
 
-import type { ForeignPrograms, ProgramHandle, ProgramOwner } from '../../programs/contract.ts';
 import type { ProcessSettings, RemoteSettings } from '../settings.ts';
 import type { DriverState } from './driver.ts';
 import { RemoteDriver, type RemoteParts } from './remote.ts';

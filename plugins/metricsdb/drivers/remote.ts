@@ -1,3 +1,13 @@
+import type {
+  Enforced,
+  InstantAnswer,
+  LabelRecord,
+  MatrixAnswer,
+  Notes,
+  PushAnswer,
+  QueryOptions,
+  SampleRow,
+} from 'svc/contracts/metricsdb';
 import {
   type Build,
   type Clock,
@@ -12,16 +22,6 @@ import {
 } from 'svc/sdk';
 
 import type { ServiceAnswer } from '../answers.ts';
-import type {
-  Enforced,
-  InstantAnswer,
-  LabelRecord,
-  MatrixAnswer,
-  Notes,
-  PushAnswer,
-  QueryOptions,
-  SampleRow,
-} from '../contract.ts';
 import type { MetricsSettings } from '../settings.ts';
 import type { Asked, Forwarded, Packed, PackInput, ServiceQuestion } from '../thread-contract.ts';
 import type { Driver, DriverState, StatusPage } from './driver.ts';

@@ -1,7 +1,7 @@
-import { isSvcError } from 'svc/sdk';
+import type { Enforced } from 'svc/contracts/metricsdb';
 import { type Matcher, matcher, queryError } from 'svc/query';
+import { isSvcError } from 'svc/sdk';
 
-import type { Enforced } from '../contract.ts';
 import { isLabelName, parse } from '../promql/index.ts';
 import { within } from './parameters.ts';
 

@@ -1,6 +1,6 @@
+import type { Stamp } from 'svc/contracts/metricsdb';
 import type { Labels } from 'svc/query';
 
-import type { Stamp } from '../contract.ts';
 import { HeadIndex } from './head-index.ts';
 import { HeadSamples, type Verdict } from './head-samples.ts';
 import { KeyTable } from './key-table.ts';

@@ -1,6 +1,6 @@
+import type { PushAnswer, Stamp } from 'svc/contracts/metricsdb';
 import { type Labels } from 'svc/query';
 
-import type { PushAnswer, Stamp } from '../contract.ts';
 import { Batch } from './batch.ts';
 import { type Head } from './head.ts';
 import { type Verdict } from './head-samples.ts';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 
+import type { PushAnswer, SampleRow, Stamp } from 'svc/contracts/metricsdb';
 import type { Budget, Labels, Matcher } from 'svc/query';
 import { type Logger, SvcError } from 'svc/sdk';
 import {
@@ -15,7 +16,6 @@ import {
   type WalOptions,
 } from 'svc/store';
 
-import type { PushAnswer, SampleRow, Stamp } from '../contract.ts';
 import type { SeriesSource } from '../promql/source.ts';
 import { rawLevel } from './block-layout.ts';
 import { Blocks } from './blocks.ts';

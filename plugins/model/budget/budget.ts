@@ -1,6 +1,6 @@
+import type { ModelRequest, ModelUsage } from 'svc/contracts/model';
 import { type Clock, type Ids, type Settings, SvcError, type Tables } from 'svc/sdk';
 
-import type { ModelRequest, ModelUsage } from '../contract.ts';
 import { mostTokens } from '../tokens.ts';
 import type { ModelTables, Reservation, Scope } from './tables.ts';
 import { usageStore } from './usage-store.ts';

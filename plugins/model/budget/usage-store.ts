@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import type { ModelUsage } from 'svc/contracts/model';
 
-import type { ModelUsage } from '../contract.ts';
 import type { ModelDb, Reservation, Scope, UsageRow } from './tables.ts';
 
 /** The only SQL of usage and reservations; rows of a transaction where one is given. */

@@ -1,6 +1,5 @@
+import type { ModelProvider, Models } from 'svc/contracts/model';
 import { type Settings, SvcError } from 'svc/sdk';
-
-import type { ModelProvider, Models } from '../contract.ts';
 
 /** A model that can be asked now. */
 export interface Chosen {

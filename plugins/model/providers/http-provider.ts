@@ -1,7 +1,7 @@
 import { type ConnectionOutcome, type Product, testConnection } from 'svc/connection';
+import type { ModelPart, ModelProvider, ProviderRequest } from 'svc/contracts/model';
 import { type Clock, isSvcError, messageOf, type Settings, SvcError } from 'svc/sdk';
 
-import type { ModelPart, ModelProvider, ProviderRequest } from '../contract.ts';
 import { quirksOf } from '../quirks.ts';
 import { anthropicMessages } from '../wire/anthropic-messages.ts';
 import { chatCompletions } from '../wire/chat-completions.ts';

@@ -1,21 +1,10 @@
+import { LogQueries } from 'svc/contracts/logs';
+import { MetricsQueries } from 'svc/contracts/metricsdb';
+import { TraceQueries } from 'svc/contracts/traces';
 import { type AskingOf, askingOf, DeviceScopes } from 'svc/query';
-import {
-  defineService,
-  type Handle,
-  isSvcError,
-  type PluginContext,
-  type Principal,
-} from 'svc/sdk';
+import { type Handle, isSvcError, type PluginContext, type Principal } from 'svc/sdk';
 
-import type { LogQueries } from '../../logs/contract.ts';
-import type { MetricsQueries } from '../../metricsdb/contract.ts';
-import type { TraceQueries } from '../../traces/contract.ts';
 import type { Dialect } from './patterns.ts';
-
-/** By their ids: the folders of the stores may be taken away. */
-const Metrics = defineService<MetricsQueries>('metrics.queries');
-const Logs = defineService<LogQueries>('logs.queries');
-const Traces = defineService<TraceQueries>('traces.queries');
 
 const mostNames = 40;
 const lookMs = 3_000;
@@ -28,11 +17,11 @@ export class Engines {
   readonly #now: () => number;
 
   constructor({ services, clock }: Pick<PluginContext, 'services' | 'clock'>) {
-    this.#metrics = services.maybe(Metrics);
+    this.#metrics = services.maybe(MetricsQueries);
     this.#checks = {
       promql: this.#metrics,
-      logql: services.maybe(Logs),
-      traceql: services.maybe(Traces),
+      logql: services.maybe(LogQueries),
+      traceql: services.maybe(TraceQueries),
     };
     this.#asking = askingOf(services.maybe(DeviceScopes));
     this.#now = () => clock.now();

@@ -1,6 +1,6 @@
+import type { Models } from 'svc/contracts/model';
 import { isSvcError, type Principal, SvcError } from 'svc/sdk';
 
-import type { Models } from '../contract.ts';
 import type { Engines } from './engines.ts';
 import { type Dialect, patternFor } from './patterns.ts';
 

@@ -1,4 +1,5 @@
-import type { ModelMessage, ModelPart } from '../contract.ts';
+import type { ModelMessage, ModelPart } from 'svc/contracts/model';
+
 import { CallPieces } from './call-pieces.ts';
 import type { SseEvent } from './sse.ts';
 import { BrokenStream, parsedEvent, type Wire, type WireAsk, type WirePart } from './wire.ts';

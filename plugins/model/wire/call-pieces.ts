@@ -1,4 +1,4 @@
-import type { ModelPart } from '../contract.ts';
+import type { ModelPart } from 'svc/contracts/model';
 
 interface Piece {
   /** Of the provider: tells its calls apart, and goes no further. */

@@ -1,4 +1,5 @@
-import type { ModelMessage, ModelUsage } from '../contract.ts';
+import type { ModelMessage, ModelUsage } from 'svc/contracts/model';
+
 import { estimatedTokens } from '../tokens.ts';
 import { CallPieces } from './call-pieces.ts';
 import type { SseEvent } from './sse.ts';

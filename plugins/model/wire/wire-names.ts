@@ -1,4 +1,4 @@
-import type { ModelRequest } from '../contract.ts';
+import type { ModelRequest } from 'svc/contracts/model';
 
 /** Names and ids as every provider takes them: tools of letters, digits, `_` and `-`, calls of nine letters and digits. */
 export class WireNames {

@@ -1,4 +1,5 @@
-import type { ModelPart, ModelRequest } from '../contract.ts';
+import type { ModelPart, ModelRequest } from 'svc/contracts/model';
+
 import type { Quirks } from '../quirks.ts';
 import type { SseEvent } from './sse.ts';
 import type { WireNames } from './wire-names.ts';

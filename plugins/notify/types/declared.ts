@@ -1,8 +1,8 @@
+import type { ChannelType, DeclaredChannelType, PostedChannelType } from 'svc/contracts/notify';
 import { fitted, markdown } from 'svc/im';
 import { SvcError } from 'svc/sdk';
 import { compileTemplate, templateFunction } from 'svc/template';
 
-import type { ChannelType, DeclaredChannelType, PostedChannelType } from '../contract.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
 

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
+import type { ChannelMessage, PostedChannelType } from 'svc/contracts/notify';
 import { fitted, markdown, withoutMentions } from 'svc/im';
 
-import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { isPublic, jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
 

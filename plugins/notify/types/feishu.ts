@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
+import type { ChannelMessage, PostedChannelType } from 'svc/contracts/notify';
 import { fitted, withoutMentions } from 'svc/im';
 
-import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { jsonHeaders, requireUrl } from './hook-address.ts';
 import { httpVerdict, jsonReply, platformSaid, strange } from './http-verdict.ts';
 

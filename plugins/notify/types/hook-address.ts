@@ -1,6 +1,5 @@
+import type { ChannelAddress } from 'svc/contracts/notify';
 import { SvcError } from 'svc/sdk';
-
-import type { ChannelAddress } from '../contract.ts';
 
 /** Throws unless the endpoint is a web address; the sentence never repeats it, because it may hold a key. */
 export function requireUrl({ endpoint }: ChannelAddress, example: string): URL {

@@ -1,4 +1,5 @@
-import type { ChannelReply, Verdict } from '../contract.ts';
+import type { ChannelReply, Verdict } from 'svc/contracts/notify';
+
 import { oneLine } from '../plain-text.ts';
 
 /** Longer waits that a platform asks for are cut to this. */

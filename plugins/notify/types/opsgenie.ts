@@ -1,6 +1,6 @@
+import type { ChannelMessage, PostedChannelType } from 'svc/contracts/notify';
 import { cutToBytes } from 'svc/im';
 
-import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { oneLine, withLink } from '../plain-text.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
 import { httpVerdict, jsonReply, strange, takenByHead } from './http-verdict.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
+import type { ChannelMessage, PostedChannelType } from 'svc/contracts/notify';
 import { cutToBytes } from 'svc/im';
 
-import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { oneLine } from '../plain-text.ts';
 import { isPublic, jsonHeaders, requireUrl, wrongSecret } from './hook-address.ts';
 import { httpVerdict, jsonReply, strange, takenByHead } from './http-verdict.ts';

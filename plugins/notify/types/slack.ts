@@ -1,6 +1,6 @@
+import type { ChannelMessage, PostedChannelType } from 'svc/contracts/notify';
 import { fitted, unmarked, withoutMentions } from 'svc/im';
 
-import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { isPublic, jsonHeaders, requireUrl } from './hook-address.ts';
 import { excerpt, httpVerdict, strange } from './http-verdict.ts';
 

@@ -1,6 +1,6 @@
+import type { ChannelAddress, ChannelMessage, PostedChannelType } from 'svc/contracts/notify';
 import { fitted, withoutMentions } from 'svc/im';
 
-import type { ChannelAddress, ChannelMessage, PostedChannelType } from '../contract.ts';
 import { withLink } from '../plain-text.ts';
 import { isPublic, jsonHeaders, requireUrl, wrongEndpoint, wrongSecret } from './hook-address.ts';
 import {

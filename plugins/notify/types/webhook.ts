@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 
-import type { ChannelMessage, PostedChannelType, MessageEntry } from '../contract.ts';
+import type { ChannelMessage, MessageEntry, PostedChannelType } from 'svc/contracts/notify';
+
 import { jsonHeaders, requireUrl } from './hook-address.ts';
 import { httpVerdict } from './http-verdict.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
+import type { ChannelMessage, PostedChannelType } from 'svc/contracts/notify';
 import { fitted, markdown } from 'svc/im';
 
-import type { ChannelMessage, PostedChannelType } from '../contract.ts';
 import { jsonHeaders, requireUrl, wrongEndpoint } from './hook-address.ts';
 import { errcodeVerdict, type ErrorCodes } from './http-verdict.ts';
 

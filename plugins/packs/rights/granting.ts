@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { AskedRights, PackRights } from 'svc/contracts/packs';
 import { type PluginManifest, SvcError } from 'svc/sdk';
 
 import { type Confinement, sentenceOf } from '../confinement.ts';
-import type { AskedRights, PackRights } from '../contract.ts';
 import { napFile } from '../nap.ts';
 import type { Acceptances } from './acceptances.ts';
 import { type Others, refusal } from './limits.ts';

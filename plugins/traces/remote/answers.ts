@@ -1,8 +1,8 @@
-import { SvcError } from 'svc/sdk';
+import type { FoundSpan, FoundTrace } from 'svc/contracts/traces';
 import { foreignJson } from 'svc/query';
+import { SvcError } from 'svc/sdk';
 import { ProtoReader } from 'svc/store';
 
-import type { FoundSpan, FoundTrace } from '../contract.ts';
 import type { TracesMetrics } from '../thread-contract.ts';
 
 const strange = (what: string): SvcError =>

@@ -1,8 +1,8 @@
+import type { Enforced, PushAnswer, QueryOptions } from 'svc/contracts/metricsdb';
+import type { TraceSearchOptions, TraceWindow } from 'svc/contracts/traces';
 import { type RemoteClient } from 'svc/query';
 import { type Clock, isSvcError, messageOf, SvcError, type ThreadHandle } from 'svc/sdk';
 
-import type { Enforced, PushAnswer, QueryOptions } from '../../metricsdb/contract.ts';
-import type { TraceSearchOptions, TraceWindow } from '../contract.ts';
 import type { DriverStatus, TraceDriver } from '../driver.ts';
 import type { Relayed } from '../store/passing.ts';
 import type { TempoQuestion } from '../tempo/question.ts';

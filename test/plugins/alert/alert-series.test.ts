@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
-import type { SampleRow } from '../../../plugins/metricsdb/contract.ts';
+import type { SampleRow } from 'svc/contracts/metricsdb';
+
 import { Engine, interval, minute, someone } from './engine-house.ts';
 
 async function engine(t: TestContext): Promise<Engine> {

@@ -3,8 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { Tables } from 'svc/sdk';
+import type { InstantAnswer, LabelRecord, SampleRow } from 'svc/contracts/metricsdb';
+import type { Notice } from 'svc/contracts/notify';
 import { parseDuration } from 'svc/query';
+import type { Tables } from 'svc/sdk';
 
 import type { Storage } from '../../../core/storage/index.ts';
 import { AlertSeries } from '../../../plugins/alert/evaluator/alert-series.ts';
@@ -30,8 +32,6 @@ import { RuleTexts } from '../../../plugins/alert/template.ts';
 import { SilenceReach } from '../../../plugins/alert/silence/silence-reach.ts';
 import { SilenceStore, type SilenceTables } from '../../../plugins/alert/silence/silence-store.ts';
 import { Silences } from '../../../plugins/alert/silence/silences.ts';
-import type { InstantAnswer, LabelRecord, SampleRow } from '../../../plugins/metricsdb/contract.ts';
-import type { Notice } from '../../../plugins/notify/contract.ts';
 import { openIn, silent } from '../../storage/folder.ts';
 
 export const second = 1_000;

@@ -4,12 +4,12 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import Database from 'better-sqlite3';
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { MetricsIngest, MetricsQueries } from 'svc/contracts/metricsdb';
+import type { Notice } from 'svc/contracts/notify';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { databaseName } from '../../../core/storage/storage.ts';
-import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
-import { MetricsIngest, MetricsQueries } from '../../../plugins/metricsdb/contract.ts';
-import type { Notice } from '../../../plugins/notify/contract.ts';
 import { HandClock, minute } from './engine-house.ts';
 
 interface Alerting {

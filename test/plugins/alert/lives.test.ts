@@ -3,10 +3,10 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { MetricsIngest, type PushAnswer, type Stamp } from 'svc/contracts/metricsdb';
 import { startTestHost, type TestHost } from 'svc/testing';
 
-import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
-import { MetricsIngest, type PushAnswer, type Stamp } from '../../../plugins/metricsdb/contract.ts';
 import type { SpanMetricsNotice } from '../../../plugins/traces/thread-contract.ts';
 import { edgeFleet, PretendFleet, seven } from '../ingest/house.ts';
 import { feishuPath, startFeishu } from '../notify/fakes/feishu.ts';

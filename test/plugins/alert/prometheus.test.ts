@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { MetricsIngest } from 'svc/contracts/metricsdb';
 import { startTestHost } from 'svc/testing';
 
-import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
-import { MetricsIngest } from '../../../plugins/metricsdb/contract.ts';
 import { peer } from '../../peers.ts';
 import { HandClock, interval } from './engine-house.ts';
 import { numbers } from './random.ts';

@@ -1,14 +1,9 @@
 import type { TestContext } from 'node:test';
 
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { LogIngest } from 'svc/contracts/logs';
+import { MetricsIngest, MetricsQueries, type SampleRow } from 'svc/contracts/metricsdb';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
-
-import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
-import { LogIngest } from '../../../plugins/logs/contract.ts';
-import {
-  MetricsIngest,
-  MetricsQueries,
-  type SampleRow,
-} from '../../../plugins/metricsdb/contract.ts';
 
 export interface Answer {
   readonly status: number;

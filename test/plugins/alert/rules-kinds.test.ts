@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import type { LabelRecord } from 'svc/contracts/metricsdb';
 import { budget } from 'svc/query';
 
 import { comparisonOf, compares, isSelector } from '../../../plugins/alert/expression.ts';
@@ -13,7 +14,6 @@ import { builtInRules } from '../../../plugins/alert/alert-rules.ts';
 import { instant, parse } from '../../../plugins/metricsdb/promql/index.ts';
 import { ScratchStore } from '../../../plugins/metricsdb/scratch-store.ts';
 import { RuleTexts } from '../../../plugins/alert/template.ts';
-import type { LabelRecord } from '../../../plugins/metricsdb/contract.ts';
 import { draft } from './rules-house.ts';
 
 const minute = 60_000;

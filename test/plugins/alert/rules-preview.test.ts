@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { SampleRow } from '../../../plugins/metricsdb/contract.ts';
+import type { SampleRow } from 'svc/contracts/metricsdb';
+
 import { draft, rows, rulesHouse, StoppedClock } from './rules-house.ts';
 
 const minute = 60_000;

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import type { SampleRow } from 'svc/contracts/metricsdb';
+
 import {
   AlertSeries,
   type AlertSeriesParts,
@@ -10,7 +12,6 @@ import { answerRows, answerRowsInTurns } from '../../../plugins/alert/evaluator/
 import type { Instance } from '../../../plugins/alert/evaluator/instance.ts';
 import { movesInTurns, movesOf } from '../../../plugins/alert/evaluator/moves.ts';
 import type { Plan } from '../../../plugins/alert/rule.ts';
-import type { SampleRow } from '../../../plugins/metricsdb/contract.ts';
 import { ruleOf } from './engine-house.ts';
 
 const many = 2_000;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
+import type { NoticeDispatcher, Outcome } from 'svc/contracts/notify';
 import type { Handle } from 'svc/sdk';
 
 import { recordOutcomes } from '../../../plugins/alert/incident/notices.ts';
 import { Why } from '../../../plugins/alert/incident/why.ts';
-import type { NoticeDispatcher, Outcome } from '../../../plugins/notify/contract.ts';
 import { Engine, interval, minute } from './engine-house.ts';
 
 const on = (device: string): { device_id: string; value: number }[] => [

@@ -1,13 +1,13 @@
 import type { TestContext } from 'node:test';
 
-import type { TestHostOptions } from 'svc/testing';
-
 import {
   type Approval,
   type ApprovalAsk,
-  Approvals,
   type ApprovalBook,
-} from '../../../plugins/approval/contract.ts';
+  Approvals,
+} from 'svc/contracts/approval';
+import type { TestHostOptions } from 'svc/testing';
+
 import { type SkillHouse, skillHouse, tools } from '../skill/house.ts';
 
 export interface TestPersona {

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
 
+import { type ChangeDraft, ChangeFeed } from 'svc/contracts/changes';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { lookAgain } from '../../../plugins/changes/watched.ts';
-import type { ChangeDraft } from '../../../plugins/changes/contract.ts';
-import { ChangeFeed } from '../../../plugins/changes/contract.ts';
 import { silent } from '../../storage/folder.ts';
 
 interface Item {

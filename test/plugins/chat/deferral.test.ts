@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { Skills } from 'svc/contracts/skill';
+
 import { type ChatRequest, textOf } from '../../../bin/fake-model/chat-request.ts';
-import { Skills } from '../../../plugins/skill/contract.ts';
 import { until } from '../edge/house.ts';
 import { changingServer } from '../mcp/changing-server.ts';
 import { foreignTools } from '../skill/foreign-tools.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
-import { Skills } from '../../../plugins/skill/contract.ts';
+import { Skills } from 'svc/contracts/skill';
+
 import { until } from '../edge/house.ts';
 import { type AgentHouse, agentHouse, turns } from './house.ts';
 

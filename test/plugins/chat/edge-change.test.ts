@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { DeviceDirectory } from 'svc/contracts/device';
+import { EdgeFleet } from 'svc/contracts/edge';
+import { Skills } from 'svc/contracts/skill';
 import { startTestEdge } from 'svc/testing';
 
-import { DeviceDirectory } from '../../../plugins/device/contract.ts';
-import { EdgeFleet } from '../../../plugins/edge/contract.ts';
-import { Skills } from '../../../plugins/skill/contract.ts';
 import { until } from '../edge/house.ts';
 import { programsOf } from '../edge-skills/machine.ts';
 import { agentHouse } from './house.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 
+import type { KnownPersona } from 'svc/contracts/persona';
 import type { TestHostOptions } from 'svc/testing';
 
 import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
 import type { Rule } from '../../../bin/fake-model/script.ts';
-import type { KnownPersona } from '../../../plugins/persona/contract.ts';
 import { type SkillHouse, skillHouse, tools } from '../skill/house.ts';
 import { directory, persona } from './stand-ins.ts';
 

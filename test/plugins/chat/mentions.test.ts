@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { Incidents, OthersAlerts } from 'svc/contracts/alert';
+import { DeviceDirectory } from 'svc/contracts/device';
+
 import { textOf } from '../../../bin/fake-model/chat-request.ts';
-import { Incidents, OthersAlerts } from '../../../plugins/alert/contract.ts';
-import { DeviceDirectory } from '../../../plugins/device/contract.ts';
 import { machine } from '../device/house.ts';
 import { agentHouse } from './house.ts';
 

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { Skills } from 'svc/contracts/skill';
+
 import { textOf } from '../../../bin/fake-model/chat-request.ts';
 import { digestText, noDigest, withRun } from '../../../plugins/chat/prompt/digest.ts';
 import { promptOf } from '../../../plugins/chat/prompt/prompt.ts';
 import type { Call, RunState } from '../../../plugins/chat/run/journal.ts';
 import type { MessageRow } from '../../../plugins/chat/store.ts';
-import { Skills } from '../../../plugins/skill/contract.ts';
 import { until } from '../edge/house.ts';
 import { tools } from '../skill/house.ts';
 import { agentHouse } from './house.ts';

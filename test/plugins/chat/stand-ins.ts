@@ -1,5 +1,6 @@
-import type { KnownPersona, PersonaDirectory } from '../../../plugins/persona/contract.ts';
-import type { ModelPart, ModelRequest, Models } from '../../../plugins/model/contract.ts';
+import type { GateAnswer } from 'svc/contracts/gate';
+import type { ModelPart, ModelRequest, Models } from 'svc/contracts/model';
+import type { KnownPersona, PersonaDirectory } from 'svc/contracts/persona';
 import type {
   SkillList,
   SkillRegistry,
@@ -7,8 +8,7 @@ import type {
   Tool,
   ToolCall,
   ToolOutcome,
-} from '../../../plugins/skill/contract.ts';
-import type { GateAnswer } from '../../../plugins/gate/contract.ts';
+} from 'svc/contracts/skill';
 
 export const persona = (over: Partial<KnownPersona> = {}): KnownPersona => ({
   name: 'coordinator',

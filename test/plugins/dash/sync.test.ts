@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
+import { DashboardShelf, type DashboardView } from 'svc/contracts/monitor';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { dashboardJson } from '../../../plugins/dash/dashboard-json.ts';
-import { DashboardShelf, type DashboardView } from '../../../plugins/monitor/contract.ts';
 import { translate } from '../../../plugins/monitor/grafana/translate.ts';
 import { type FakeGrafana, fakeGrafana } from './grafana.ts';
 
@@ -46,7 +46,7 @@ async function stand(t: TestContext, settings: Record<string, string> = {}): Pro
   const house = await startTestHost(t, {
     plugins: ['dash'],
     services: {
-      'monitor.dashboards': { all: async () => parts.views },
+      'monitor.views': { all: async () => parts.views },
       'metrics.queries': {},
       'logs.queries': {},
       'traces.queries': {},

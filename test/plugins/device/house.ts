@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 
+import { type Bound, DeviceDirectory, type Introduction } from 'svc/contracts/device';
+import type { EdgeEntry } from 'svc/contracts/edge';
 import { startTestHost, type TestHostOptions } from 'svc/testing';
-
-import {
-  type Bound,
-  DeviceDirectory,
-  type FleetEdge,
-  type Introduction,
-} from '../../../plugins/device/contract.ts';
 
 /** Stands in for the room of the edges. */
 export function fleetOf() {
   const up = new Set<number>();
-  const known = new Map<number, FleetEdge>();
+  const known = new Map<
+    number,
+    Pick<EdgeEntry, 'name' | 'status' | 'agent_version' | 'last_seen_at'>
+  >();
   return { up, known, online: () => up, present: () => up, get: (id: number) => known.get(id) };
 }
 

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { LogCare } from 'svc/contracts/logs';
+import { MetricsIngest } from 'svc/contracts/metricsdb';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 import { WebSocket } from 'ws';
 
 import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
-import { LogCare } from '../../../plugins/logs/contract.ts';
 import { openLogStore } from '../../../plugins/logs/store/store.ts';
-import { MetricsIngest } from '../../../plugins/metricsdb/contract.ts';
 import { edgeHouse, freshMachine, until } from '../edge/house.ts';
 import { silent } from '../logs/fixture.ts';
 

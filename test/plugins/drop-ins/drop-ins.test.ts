@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { describe, test, type TestContext } from 'node:test';
 
+import type { CarriedFile } from 'svc/contracts/drop-ins';
+
 import { watchFolders } from '../../../bin/watcher/watch.ts';
 import { type Contribution, SvcError } from '../../../core/sdk/index.ts';
 import { CarriedFileSet } from '../../../plugins/drop-ins/carried-files.ts';
-import type { CarriedFile } from '../../../plugins/drop-ins/contract.ts';
 import { type DropInOptions, DropIns } from '../../../plugins/drop-ins/drop-ins.ts';
 import { dropFolder, listening, persona, shows, skill } from '../../host/drop-folder.ts';
 

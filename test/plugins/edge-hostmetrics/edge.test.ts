@@ -5,18 +5,14 @@ import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { type EdgeMethod, EdgeMethods, type Parcel } from 'svc/contracts/edge-uplink';
+import { canonicalMetrics } from 'svc/probe';
 import type { PluginContext, PluginDefinition } from 'svc/sdk';
 import { startTestEdge } from 'svc/testing';
 
 import { Ajv as EdgeAjv } from '../../../bin/edge/small-ajv.ts';
-import { canonicalMetrics } from 'svc/probe';
 import hostmetrics from '../../../plugins/edge-hostmetrics/index.ts';
 import procmetrics from '../../../plugins/edge-procmetrics/index.ts';
-import {
-  EdgeMethods,
-  type EdgeMethod,
-  type Parcel,
-} from '../../../plugins/edge-uplink/contract.ts';
 import { decoded, logbook, specOf } from './box.ts';
 
 const ids = ['edge-hostmetrics', 'edge-procmetrics'] as const;

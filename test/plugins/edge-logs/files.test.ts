@@ -13,9 +13,9 @@ import {
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
+import type { Parcel } from 'svc/contracts/edge-uplink';
 import { SvcError } from 'svc/sdk';
 
-import type { Parcel } from '../../../plugins/edge-uplink/contract.ts';
 import { linesOf, Machine, specOf } from './machine.ts';
 
 const old = (machine: Machine, name: string): void => utimesSync(machine.path(name), 1e9, 1e9);

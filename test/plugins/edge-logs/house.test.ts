@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { Parcel } from 'svc/contracts/edge-uplink';
 import { Health } from 'svc/sdk';
 import { startTestEdge } from 'svc/testing';
 
-import type { Parcel } from '../../../plugins/edge-uplink/contract.ts';
 import { Machine, specOf } from './machine.ts';
 
 test('in the house of an agent: a reload in the middle of writing loses no line and repeats none, and what cannot be shipped shows', async (t) => {

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { ProgramHandle } from 'svc/contracts/programs';
+
 import { systemClock } from '../../../core/boot/time.ts';
 import { OwnedScope } from '../../../core/registry/index.ts';
-import type { ProgramHandle } from '../../../plugins/programs/contract.ts';
 import { ProgramRunner } from '../../../plugins/programs/runner.ts';
 import { journalEntry, unitOf } from '../../../plugins/edge-logs/journal-entry.ts';
 import type { Logs } from '../../../plugins/edge-logs/logs.ts';

@@ -14,12 +14,12 @@ import type { TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
 import { Ajv } from 'ajv';
+import type { Parcel } from 'svc/contracts/edge-uplink';
 
 import edgeFile from '../../../plugins/edge-logs/edge.json' with { type: 'json' };
 import { makeGroup } from '../../../plugins/edge-logs/group.ts';
 import { Logs } from '../../../plugins/edge-logs/logs.ts';
 import type { FileGroupSpec, JournalSpec, LogSpec } from '../../../plugins/edge-logs/spec.ts';
-import type { Parcel } from '../../../plugins/edge-uplink/contract.ts';
 
 export interface Shipped {
   readonly nanos: string;

@@ -3,14 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-import { startTestEdge, type TestEdge } from 'svc/testing';
-
+import { type EdgeMethod, EdgeMethods, type Policy } from 'svc/contracts/edge-uplink';
 import type { SkillAnswer, OfferedSkill } from 'svc/edge-protocol';
-import {
-  type EdgeMethod,
-  EdgeMethods,
-  type Policy,
-} from '../../../plugins/edge-uplink/contract.ts';
+import { startTestEdge, type TestEdge } from 'svc/testing';
 
 export type Skills = Policy['skills'];
 

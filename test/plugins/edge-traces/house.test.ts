@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { Ajv } from 'ajv';
+import type { Parcel } from 'svc/contracts/edge-uplink';
 import { Health } from 'svc/sdk';
 import { startTestEdge } from 'svc/testing';
 
 import edgeFile from '../../../plugins/edge-traces/edge.json' with { type: 'json' };
-import type { Parcel } from '../../../plugins/edge-uplink/contract.ts';
 
 const validate = new Ajv({ useDefaults: true }).compile(edgeFile.spec);
 

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { Shipping, Uplink } from 'svc/contracts/edge-uplink';
 import { startTestEdge } from 'svc/testing';
 import { makeCredentials } from 'svc/tunnel';
 
 import { systemClock, systemIds } from '../../../core/boot/time.ts';
-import { Shipping, Uplink } from '../../../plugins/edge-uplink/contract.ts';
 import { startManager, until } from './far-side.ts';
 
 const lamp = fileURLToPath(new URL('../../fixtures/edge-plugins/edge-lamp', import.meta.url));

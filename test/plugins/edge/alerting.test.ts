@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { EdgeFleet } from 'svc/contracts/edge';
+import { MetricsQueries } from 'svc/contracts/metricsdb';
 import { sweepMs, type TunnelSession } from 'svc/tunnel';
 
-import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
-import { EdgeFleet } from '../../../plugins/edge/contract.ts';
-import { MetricsQueries } from '../../../plugins/metricsdb/contract.ts';
 import { HandClock } from '../alert/engine-house.ts';
 import { edgeHouse, freshMachine, type Keys, until } from './house.ts';
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 
+import type { EdgeKeyVerifier } from 'svc/contracts/session';
 import type { Clock } from 'svc/sdk';
 import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing';
 import {
@@ -16,7 +17,6 @@ import {
 } from 'svc/tunnel';
 
 import { systemClock, systemIds } from '../../../core/boot/time.ts';
-import type { EdgeKeyVerifier } from '../../../plugins/session/contract.ts';
 
 const ids = systemIds(systemClock);
 const log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { FleetSkills } from 'svc/contracts/edge';
+import type { SkillOrder } from 'svc/edge-protocol';
 import type { AuditRecord, Principal } from 'svc/sdk';
 
-import { FleetSkills } from '../../../plugins/edge/contract.ts';
-import type { SkillOrder } from 'svc/edge-protocol';
 import { edgeHouse, until } from './house.ts';
 
 const principal = (id: string, ...grants: string[]): Principal => ({

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { Gate as GateToken, type GateQuestion } from 'svc/contracts/gate';
 import type { Principal } from 'svc/sdk';
 import { startTestHost, useNoLeaks } from 'svc/testing';
-
-import { Gate as GateToken, type GateQuestion } from '../../../plugins/gate/contract.ts';
 
 const asked = (more: Partial<GateQuestion> = {}): GateQuestion => ({
   principal: { kind: 'user', id: '5', role: 'admin', grants: ['*'] },

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import fc from 'fast-check';
+import type { CallOrigin, GateAnswer, GateQuestion } from 'svc/contracts/gate';
+import type { Person } from 'svc/contracts/iam';
 import type { PermissionMode, Principal, SkillClass } from 'svc/sdk';
 
-import type { CallOrigin, GateAnswer, GateQuestion } from '../../../plugins/gate/contract.ts';
 import { Gate } from '../../../plugins/gate/gate.ts';
-import type { Person } from '../../../plugins/iam/contract.ts';
 
 const roles = ['admin', 'user', 'viewer', 'on-call', 'reader'] as const;
 type Role = (typeof roles)[number];

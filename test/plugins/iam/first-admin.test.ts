@@ -7,18 +7,18 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import {
+  Directory,
+  type DirectoryContract,
+  Passwords,
+  type PasswordsContract,
+} from 'svc/contracts/iam';
 import { type AuditRecord, SvcError } from 'svc/sdk';
 import { startTestHost } from 'svc/testing';
 import { parse } from 'yaml';
 
 import { boot } from '../../../core/boot/boot.ts';
 import { productFromSource } from '../../../core/boot/product.ts';
-import {
-  Directory,
-  type DirectoryContract,
-  Passwords,
-  type PasswordsContract,
-} from '../../../plugins/iam/contract.ts';
 import { sourceBundler } from '../../../bin/bundler/sources.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -3,6 +3,13 @@ import type { TestContext } from 'node:test';
 
 import Database from 'better-sqlite3';
 import {
+  Directory,
+  type DirectoryContract,
+  Passwords,
+  type PasswordsContract,
+  type Person,
+} from 'svc/contracts/iam';
+import {
   type AuditRecord,
   type AuditTrailContract,
   type Credential,
@@ -10,14 +17,6 @@ import {
   SvcError,
 } from 'svc/sdk';
 import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
-
-import {
-  Directory,
-  type DirectoryContract,
-  Passwords,
-  type PasswordsContract,
-  type Person,
-} from '../../../plugins/iam/contract.ts';
 
 /** A reply of any shape: that it has the expected one is what the assertion says. */
 // oxlint-disable-next-line typescript/no-explicit-any

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { NoticeDispatcher } from '../../../plugins/notify/contract.ts';
+import { NoticeDispatcher } from 'svc/contracts/notify';
+
 import { hostileNotice, hostileWords, places } from '../notify/hostile-words.ts';
 import {
   beyond,

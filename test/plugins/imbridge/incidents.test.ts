@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
-import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
-import { MetricsIngest } from '../../../plugins/metricsdb/contract.ts';
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { MetricsIngest } from 'svc/contracts/metricsdb';
+
 import { type ImApp, type ImOffice, imOffice, settled } from './office.ts';
 
 /** The real rooms of alerts and notifications, and one incident that burns. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { MetricsIngest } from 'svc/contracts/metricsdb';
+
 import { type Command, commands } from '../../../plugins/imbridge/command-list.ts';
-import { MetricsIngest } from '../../../plugins/metricsdb/contract.ts';
 import { type ImApp, type ImOffice, imOffice, settled } from './office.ts';
 
 interface Waiting {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 
+import type { ImApp as App, ImPlatform } from 'svc/contracts/imbridge';
 import { opened, sameSecret, sha1Hex, signed } from 'svc/im';
 
-import type { ImApp as App, ImPlatform } from '../../../plugins/imbridge/contract.ts';
 import { dingtalk } from '../../../plugins/im-dingtalk/dingtalk.ts';
 import { feishu } from '../../../plugins/im-feishu/feishu.ts';
 import { packed, unpacked } from '../../../plugins/im-feishu/frame.ts';

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { LogIngest } from 'svc/contracts/logs';
+import { MetricsIngest, type PushAnswer } from 'svc/contracts/metricsdb';
+import { TraceIngest } from 'svc/contracts/traces';
 import { startTestHost } from 'svc/testing';
-
-import { LogIngest } from '../../../plugins/logs/contract.ts';
-import { MetricsIngest, type PushAnswer } from '../../../plugins/metricsdb/contract.ts';
-import { TraceIngest } from '../../../plugins/traces/contract.ts';
 
 /** A body with memory of its own, as bodies of requests have it. */
 const own = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text));

@@ -1,10 +1,9 @@
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import type { PushAnswer, Stamp } from 'svc/contracts/metricsdb';
+import type { VerifiedEdge } from 'svc/contracts/session';
 import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
-
-import type { PushAnswer, Stamp } from '../../../plugins/metricsdb/contract.ts';
-import type { VerifiedEdge } from '../../../plugins/session/contract.ts';
 
 /** What came to a store. */
 export interface Received {

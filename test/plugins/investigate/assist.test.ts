@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import type { ModelPart, ModelRequest } from 'svc/contracts/model';
 import { SvcError } from 'svc/sdk';
 
 import { textOf } from '../../../bin/fake-model/chat-request.ts';
 import { FakeModel } from '../../../bin/fake-model/fake-model.ts';
-import type { ModelPart, ModelRequest } from '../../../plugins/model/contract.ts';
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { hot, investigateHouse } from './house.ts';
 

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { MetricsIngest, MetricsQueries, type SampleRow } from 'svc/contracts/metricsdb';
 import { knownChecks } from 'svc/rca';
 import { startTestHost, useNoLeaks } from 'svc/testing';
 
 import { resultsOf, shippedChecks } from '../../../plugins/investigate/checks/run-checks.ts';
 import { metricsSource, MetricsSource } from '../../../plugins/investigate/fetch/metrics-source.ts';
 import { on } from '../../../plugins/investigate/fetch/signals.ts';
-import {
-  MetricsIngest,
-  MetricsQueries,
-  type SampleRow,
-} from '../../../plugins/metricsdb/contract.ts';
 import { HandClock, minute, second } from '../alert/engine-house.ts';
 
 type Shape = (step: number) => number;

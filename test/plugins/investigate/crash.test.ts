@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { Incidents, IncidentView } from 'svc/contracts/alert';
 import { SvcError } from 'svc/sdk';
 import { startTestHost } from 'svc/testing';
-
-import type { Incidents, IncidentView } from '../../../plugins/alert/contract.ts';
 
 import { run } from '../../drill/investigate-crash.ts';
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { AlertEvaluator } from 'svc/contracts/alert';
 import { startTestHost, type TestHost } from 'svc/testing';
 import type { Static } from 'typebox';
 
@@ -16,7 +17,6 @@ import type { FaultKind, SimOptions } from '../../../bin/edge-sim/options.ts';
 import { pushByRequest } from '../../../bin/edge-sim/push.ts';
 import { seeded } from '../../../bin/edge-sim/random.ts';
 import { Telemetry } from '../../../bin/edge-sim/telemetry.ts';
-import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
 import type { AgainItem } from '../../../plugins/investigate/asked-again.ts';
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { HandClock, minute } from '../alert/engine-house.ts';

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { EvidenceSource, Fetcher } from '../../../plugins/investigate/contract.ts';
+import type { IncidentMeasure, IncidentView } from 'svc/contracts/alert';
+import type { EvidenceSource, Fetcher } from 'svc/contracts/investigate';
+
 import { lineSource } from '../../../plugins/investigate/fetch/log-sources.ts';
 import { compared } from '../../../plugins/investigate/asked-again.ts';
 import { loggedChanges } from '../../../plugins/investigate/fetch/logged-changes.ts';
@@ -12,7 +14,6 @@ import { aggregatesOf } from '../../../plugins/investigate/fetch/span-aggregates
 import { MetricsSource } from '../../../plugins/investigate/fetch/metrics-source.ts';
 import { kindOf, metricOf, subjectOf, unitOf } from '../../../plugins/investigate/fetch/symptom.ts';
 import { takeSnapshot } from '../../../plugins/investigate/fetch/take-snapshot.ts';
-import type { IncidentMeasure, IncidentView } from '../../../plugins/alert/contract.ts';
 
 const firedAt = Date.UTC(2026, 10, 20);
 const incident = {

@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { AlertEvaluator } from 'svc/contracts/alert';
+import { MetricsIngest, type SampleRow } from 'svc/contracts/metricsdb';
 import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
 
-import { AlertEvaluator } from '../../../plugins/alert/contract.ts';
-import { MetricsIngest, type SampleRow } from '../../../plugins/metricsdb/contract.ts';
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { HandClock, hour, minute, second } from '../alert/engine-house.ts';
 import { numbers } from '../alert/random.ts';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { NoticeSource } from 'svc/contracts/notify';
 import type { Findings, Snapshot } from 'svc/rca';
 
 import { shippedChecks } from '../../../plugins/investigate/checks/run-checks.ts';
 import { actionsFor } from '../../../plugins/investigate/report/surroundings.ts';
-import { NoticeSource } from '../../../plugins/notify/contract.ts';
 import { startReceiver } from '../notify/fakes/receiver.ts';
 import { hot, investigateHouse, post } from './house.ts';
 

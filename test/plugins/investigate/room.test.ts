@@ -6,10 +6,10 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import Database from 'better-sqlite3';
+import { NoticeSource } from 'svc/contracts/notify';
 import { SvcError } from 'svc/sdk';
 import { startTestHost } from 'svc/testing';
 
-import { NoticeSource } from '../../../plugins/notify/contract.ts';
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { HandClock } from '../alert/engine-house.ts';
 import { pretendDevices } from './pretend-devices.ts';

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { KnowledgeRead, KnowledgeSearch, KnowledgeShelf } from 'svc/contracts/knowledge';
 import { isSvcError, type ToolSkill } from 'svc/sdk';
 
-import {
-  KnowledgeRead,
-  KnowledgeSearch,
-  KnowledgeShelf,
-} from '../../../plugins/knowledge/contract.ts';
 import { type Json, knowledgeHouse, people } from './house.ts';
 
 describe('for agents and other rooms', () => {

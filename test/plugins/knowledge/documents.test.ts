@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { KnowledgeRead } from 'svc/contracts/knowledge';
 import { useNoLeaks } from 'svc/testing';
 
-import { KnowledgeRead } from '../../../plugins/knowledge/contract.ts';
 import { type Json, knowledgeHouse, people } from './house.ts';
 
 describe('documents', () => {

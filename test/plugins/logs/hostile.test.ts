@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { test, type TestContext } from 'node:test';
 
+import { LogIngest, LogQueries } from 'svc/contracts/logs';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
-import { LogIngest, LogQueries } from '../../../plugins/logs/contract.ts';
 import { bait, evil } from '../evil.ts';
 import { body, present } from './fixture.ts';
 

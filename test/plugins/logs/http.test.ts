@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 
+import { LogIngest, LogQueries } from 'svc/contracts/logs';
 import { Board } from 'svc/sdk';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 import WebSocket from 'ws';
 
-import { LogIngest, LogQueries } from '../../../plugins/logs/contract.ts';
 import { body, present, stream } from './fixture.ts';
 
 async function openHouse(

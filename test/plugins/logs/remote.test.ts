@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
+import { LogIngest, LogQueries } from 'svc/contracts/logs';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
-import { LogIngest, LogQueries } from '../../../plugins/logs/contract.ts';
 import { body, present, stream } from './fixture.ts';
 
 const clock = { now: () => present + 10_000, monotonic: () => performance.now() };

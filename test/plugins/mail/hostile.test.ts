@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { MailSender } from 'svc/contracts/mail';
 import { startTestHost } from 'svc/testing';
 
 import { emailChannel } from '../../../plugins/mail/email-channel.ts';
-import { MailSender } from '../../../plugins/mail/contract.ts';
 import { incidentMessage } from '../../../plugins/notify/message.ts';
 import { silent } from '../../storage/folder.ts';
 import { hostileNotice, hostileWords, type Place, places } from '../notify/hostile-words.ts';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 
+import { MailSender } from 'svc/contracts/mail';
+import { NoticeDispatcher } from 'svc/contracts/notify';
 import { startTestHost, useNoLeaks } from 'svc/testing';
 
 import { encodedWords, mailText } from '../../../plugins/mail/mail-text.ts';
-import { MailSender } from '../../../plugins/mail/contract.ts';
-import { NoticeDispatcher } from '../../../plugins/notify/contract.ts';
 import { authority } from '../metricsdb/certificates.ts';
 import { noticeOf } from '../notify/office.ts';
 import { decoded, postOffice, type Taken } from './post-office.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import Database from 'better-sqlite3';
+import { Gate, type GateQuestion } from 'svc/contracts/gate';
+import { Personas } from 'svc/contracts/persona';
 import type { Principal } from 'svc/sdk';
 
-import { Gate, type GateQuestion } from '../../../plugins/gate/contract.ts';
-import { Personas } from '../../../plugins/persona/contract.ts';
 import {
   ask,
   confirmOf,

@@ -2,13 +2,8 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { MetricsIngest, MetricsQueries, type SampleRow } from 'svc/contracts/metricsdb';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
-
-import {
-  MetricsIngest,
-  MetricsQueries,
-  type SampleRow,
-} from '../../../plugins/metricsdb/contract.ts';
 
 export interface Answered {
   readonly status: number;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { ModelMessage } from '../../../plugins/model/contract.ts';
+import type { ModelMessage } from 'svc/contracts/model';
+
 import { quirksOf } from '../../../plugins/model/quirks.ts';
 import { anthropicMessages } from '../../../plugins/model/wire/anthropic-messages.ts';
 import type { WirePart } from '../../../plugins/model/wire/wire.ts';

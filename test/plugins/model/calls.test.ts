@@ -3,10 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 
+import { type ModelMessage, type ModelPart, ModelRuns } from 'svc/contracts/model';
 import { useNoLeaks } from 'svc/testing';
 
-import type { ModelMessage, ModelPart } from '../../../plugins/model/contract.ts';
-import { ModelRuns } from '../../../plugins/model/contract.ts';
 import { endOf, modelStand, requestOf, textOf, user } from './stand.ts';
 
 const tools = [

@@ -1,15 +1,15 @@
 import type { TestContext } from 'node:test';
 
-import type { Clock } from 'svc/sdk';
-import { startTestHost, type TestHost } from 'svc/testing';
-
-import { FakeModel, type FakeModelOptions } from '../../../bin/fake-model/fake-model.ts';
 import {
   type ModelMessage,
   type ModelPart,
   type ModelRequest,
   ModelRuns,
-} from '../../../plugins/model/contract.ts';
+} from 'svc/contracts/model';
+import type { Clock } from 'svc/sdk';
+import { startTestHost, type TestHost } from 'svc/testing';
+
+import { FakeModel, type FakeModelOptions } from '../../../bin/fake-model/fake-model.ts';
 
 export interface Stand {
   readonly house: TestHost;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { LogIngest } from '../../../plugins/logs/contract.ts';
+import { LogIngest } from 'svc/contracts/logs';
+
 import { gardenFolder, type Json, monitorHouse, store } from './house.ts';
 
 const path = '/api/v1/monitor/panels';

@@ -1,10 +1,9 @@
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { type LabelRecord, MetricsIngest } from 'svc/contracts/metricsdb';
 import type { AuditRecord, Credential, Principal } from 'svc/sdk';
 import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
-
-import { type LabelRecord, MetricsIngest } from '../../../plugins/metricsdb/contract.ts';
 
 export const gardenFolder = fileURLToPath(new URL('./garden', import.meta.url));
 

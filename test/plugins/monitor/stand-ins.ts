@@ -1,12 +1,13 @@
-import type { LogQueries } from '../../../plugins/logs/contract.ts';
-import { checkQuery } from '../../../plugins/metricsdb/answers.ts';
+import type { LogQueries } from 'svc/contracts/logs';
 import type {
   LabelRecord,
   MatrixAnswer,
   MetricsQueries,
   Notes,
   QueryOptions,
-} from '../../../plugins/metricsdb/contract.ts';
+} from 'svc/contracts/metricsdb';
+
+import { checkQuery } from '../../../plugins/metricsdb/answers.ts';
 
 export interface Asked {
   readonly kind: 'range' | 'instant' | 'series' | 'lines';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { NoticeDispatcher, type Outcome } from 'svc/contracts/notify';
 import { startTestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
 
-import { NoticeDispatcher, type Outcome } from '../../../plugins/notify/contract.ts';
 import { undeclaredSeals } from '../../storage/sealed-places.ts';
 import { startPlatform } from './fakes/platform.ts';
 import { startReceiver } from './fakes/receiver.ts';

@@ -1,4 +1,5 @@
-import type { Notice } from '../../../plugins/notify/contract.ts';
+import type { Notice } from 'svc/contracts/notify';
+
 import { noticeOf } from './office.ts';
 
 const escape = '\u001b';

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
+import type { ChannelType, DeclaredChannelType } from 'svc/contracts/notify';
+
 import { shippedTypes } from '../../../plugins/notify/channel-types.ts';
 import { declaredType } from '../../../plugins/notify/types/declared.ts';
-import type { ChannelType, DeclaredChannelType } from '../../../plugins/notify/contract.ts';
 import { feishuPath, startFeishu } from './fakes/feishu.ts';
 import { isJson, json, type Platform, type Received, startPlatform } from './fakes/platform.ts';
 import { startReceiver } from './fakes/receiver.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
-import type { Notice } from '../../../plugins/notify/contract.ts';
+import type { Notice } from 'svc/contracts/notify';
+
 import { startReceiver } from './fakes/receiver.ts';
 import { noticeOf, openOffice } from './office.ts';
 

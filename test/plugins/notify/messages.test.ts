@@ -5,11 +5,12 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { inflateSync } from 'node:zlib';
 
-import type { Mail } from '../../../plugins/mail/contract.ts';
+import type { Mail } from 'svc/contracts/mail';
+import type { Background, ChannelMessage } from 'svc/contracts/notify';
+
 import { emailChannel } from '../../../plugins/mail/email-channel.ts';
 import { chartPng } from '../../../plugins/notify/chart-png.ts';
 import { shippedTypes } from '../../../plugins/notify/channel-types.ts';
-import type { Background, ChannelMessage } from '../../../plugins/notify/contract.ts';
 import { digestMessage, incidentMessage } from '../../../plugins/notify/message.ts';
 import { silent } from '../../storage/folder.ts';
 import { noticeOf } from './office.ts';

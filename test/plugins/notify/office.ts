@@ -4,16 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { type Handle, type Logger, SvcError, timestamp } from 'svc/sdk';
-
-import { Outbound, parseAllowed } from '../../../core/outbound/index.ts';
-import { loadMigrations } from '../../../core/storage/migration-text.ts';
-import type { Storage } from '../../../core/storage/index.ts';
-import type { DeviceEntry } from '../../../plugins/device/contract.ts';
-import { Addresses } from '../../../plugins/notify/address.ts';
-import { ChannelStore } from '../../../plugins/notify/channel-store.ts';
-import { type ChannelTypeRegistry, shippedTypes } from '../../../plugins/notify/channel-types.ts';
-import { Channels } from '../../../plugins/notify/channels.ts';
+import type { DeviceEntry } from 'svc/contracts/device';
 import type {
   Background,
   ChannelType,
@@ -21,7 +12,16 @@ import type {
   NoticeIncident,
   NoticeSource,
   Outcome,
-} from '../../../plugins/notify/contract.ts';
+} from 'svc/contracts/notify';
+import { type Handle, type Logger, SvcError, timestamp } from 'svc/sdk';
+
+import { Outbound, parseAllowed } from '../../../core/outbound/index.ts';
+import { loadMigrations } from '../../../core/storage/migration-text.ts';
+import type { Storage } from '../../../core/storage/index.ts';
+import { Addresses } from '../../../plugins/notify/address.ts';
+import { ChannelStore } from '../../../plugins/notify/channel-store.ts';
+import { type ChannelTypeRegistry, shippedTypes } from '../../../plugins/notify/channel-types.ts';
+import { Channels } from '../../../plugins/notify/channels.ts';
 import { Dispatcher } from '../../../plugins/notify/dispatcher.ts';
 import { Knowledge } from '../../../plugins/notify/knowledge.ts';
 import type { LinkOf } from '../../../plugins/notify/message.ts';

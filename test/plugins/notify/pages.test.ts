@@ -2,13 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 
+import { type Background, NoticeDispatcher, type NoticeInstances } from 'svc/contracts/notify';
 import { startTestHost } from 'svc/testing';
 
-import {
-  type Background,
-  NoticeDispatcher,
-  type NoticeInstances,
-} from '../../../plugins/notify/contract.ts';
 import { startReceiver } from './fakes/receiver.ts';
 import { noticeOf, testClock } from './office.ts';
 

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 
+import type { ToolSource } from 'svc/contracts/skill';
 import { isSvcError, PackLoader } from 'svc/sdk';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
-
-import type { ToolSource } from '../../../plugins/skill/contract.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'svc-contributions-'));
 after(() => rmSync(home, { recursive: true, force: true }));

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { type PersonaDirectory, Personas } from 'svc/contracts/persona';
 import { Authenticator } from 'svc/sdk';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { askKey } from '../../../plugins/chat/run/citations.ts';
-import { type PersonaDirectory, Personas } from '../../../plugins/persona/contract.ts';
 import { projectRoot } from '../../cli/launcher.ts';
 
 const custom = '/api/v1/agents/custom';

@@ -13,9 +13,10 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { RunOptions } from 'svc/contracts/programs';
+
 import { systemClock } from '../../../core/boot/time.ts';
 import { OwnedScope } from '../../../core/registry/index.ts';
-import type { RunOptions } from '../../../plugins/programs/contract.ts';
 import { ProgramRunner } from '../../../plugins/programs/runner.ts';
 
 const quiet = {

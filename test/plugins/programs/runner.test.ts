@@ -14,9 +14,10 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { ProgramHandle, ProgramOptions } from 'svc/contracts/programs';
+
 import { systemClock } from '../../../core/boot/time.ts';
 import { OwnedScope } from '../../../core/registry/index.ts';
-import type { ProgramHandle, ProgramOptions } from '../../../plugins/programs/contract.ts';
 import { ProgramRunner, type RunnerOptions } from '../../../plugins/programs/runner.ts';
 
 interface Workshop {

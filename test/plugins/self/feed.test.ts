@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import fc from 'fast-check';
+import type { Line, LogIngest } from 'svc/contracts/logs';
+import type { PushAnswer } from 'svc/contracts/metricsdb';
 import type { Handle, SelfLine } from 'svc/sdk';
 
-import type { Line, LogIngest } from '../../../plugins/logs/contract.ts';
-import type { PushAnswer } from '../../../plugins/metricsdb/contract.ts';
 import { Backlog } from '../../../plugins/self/backlog.ts';
 import { Feed } from '../../../plugins/self/feed.ts';
 import type { Delivery } from '../../../plugins/self/delivery.ts';

@@ -1,5 +1,5 @@
-import type { Line } from '../../../plugins/logs/contract.ts';
-import type { Enforced, PushAnswer, SampleRow } from '../../../plugins/metricsdb/contract.ts';
+import type { Line } from 'svc/contracts/logs';
+import type { Enforced, PushAnswer, SampleRow } from 'svc/contracts/metricsdb';
 
 /** A span as it was exported. */
 export interface Span {

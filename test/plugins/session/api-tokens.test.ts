@@ -4,10 +4,10 @@ import { describe, test } from 'node:test';
 
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
+import type { Person } from 'svc/contracts/iam';
 import type { Principal } from 'svc/sdk';
 
 import { holds } from '../../../core/auth/index.ts';
-import type { Person } from '../../../plugins/iam/contract.ts';
 import { digest } from '../../../plugins/session/digest.ts';
 import { intersection } from '../../../plugins/session/grants.ts';
 import { type SessionHouse, sessionHouse } from './house.ts';

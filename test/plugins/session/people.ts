@@ -1,10 +1,5 @@
+import type { DirectoryContract, PasswordsContract, Person } from 'svc/contracts/iam';
 import { type AuditRecord, type AuditTrailContract, type Clock, SvcError } from 'svc/sdk';
-
-import type {
-  DirectoryContract,
-  PasswordsContract,
-  Person,
-} from '../../../plugins/iam/contract.ts';
 
 /** A clock that stands still until it is moved. */
 export interface MovableClock extends Clock {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { PasswordsContract } from 'svc/contracts/iam';
 import { Board, SvcError } from 'svc/sdk';
 
-import type { PasswordsContract } from '../../../plugins/iam/contract.ts';
 import { sessionHouse } from './house.ts';
 import { people, queued } from './people.ts';
 import { Throttle } from '../../../plugins/session/throttle.ts';

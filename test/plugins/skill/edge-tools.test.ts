@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Skills } from '../../../plugins/skill/contract.ts';
+import { Skills } from 'svc/contracts/skill';
+
 import { EdgeTools, type EdgeToolParts } from '../../../plugins/skill/edge-tools.ts';
 import { until } from '../edge/house.ts';
 import { skillHouse } from './house.ts';

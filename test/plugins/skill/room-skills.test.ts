@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { Incidents } from 'svc/contracts/alert';
+import { EdgeFleet } from 'svc/contracts/edge';
+import { LogIngest } from 'svc/contracts/logs';
+import { MetricsIngest } from 'svc/contracts/metricsdb';
+import { SkillRunner, Skills } from 'svc/contracts/skill';
 import { Authenticator, type Principal } from 'svc/sdk';
 import { startTestHost } from 'svc/testing';
 
-import { Fleet } from '../../../plugins/device/contract.ts';
-import { Incidents } from '../../../plugins/alert/contract.ts';
-import { LogIngest } from '../../../plugins/logs/contract.ts';
-import { MetricsIngest } from '../../../plugins/metricsdb/contract.ts';
-import { SkillRunner, Skills } from '../../../plugins/skill/contract.ts';
 import { spanLines } from '../../../plugins/traces/span-lines.ts';
 
 const rooms = [
@@ -79,7 +79,7 @@ test('what an investigation needs to see and do is there, and answers from the r
     plugins: rooms,
     services: {
       [Authenticator.id]: { authenticate: () => undefined },
-      [Fleet.id]: {
+      [EdgeFleet.id]: {
         online: () => new Set([1]),
         present: () => new Set([1]),
         get: () => ({ name: 'e', status: 'online', agent_version: null, last_seen_at: null }),

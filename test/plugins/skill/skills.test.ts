@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { SkillRunner, Skills } from 'svc/contracts/skill';
 import { useNoLeaks } from 'svc/testing';
 
-import { SkillRunner, Skills } from '../../../plugins/skill/contract.ts';
 import { skillHouse } from './house.ts';
 
 test('skills are listed, found, run and kept', async (t) => {

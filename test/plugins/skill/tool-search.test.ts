@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { SkillRunner, Skills } from '../../../plugins/skill/contract.ts';
+import { SkillRunner, Skills } from 'svc/contracts/skill';
+
 import { until } from '../edge/house.ts';
 import { changingServer } from '../mcp/changing-server.ts';
 import { foreignTools } from './foreign-tools.ts';

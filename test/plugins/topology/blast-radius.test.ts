@@ -4,8 +4,8 @@ import { test } from 'node:test';
 
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
+import { TopologyGraph } from 'svc/contracts/topology';
 
-import { TopologyGraph } from '../../../plugins/topology/contract.ts';
 import { topologyHouse } from './house.ts';
 
 test('what fails with a node follows the direction of each kind of relation, and no further than asked', async (t) => {

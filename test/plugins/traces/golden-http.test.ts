@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
-import { TraceIngest } from '../../../plugins/traces/contract.ts';
+import { TraceIngest } from 'svc/contracts/traces';
+
 import { openHouse } from './house.ts';
 import type { Loose } from './store-house.ts';
 import { toldByTempo } from './told-by-tempo.ts';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { test, type TestContext } from 'node:test';
 
+import { TraceIngest, TraceQueries } from 'svc/contracts/traces';
 import type { TestHost } from 'svc/testing';
 
-import { TraceIngest, TraceQueries } from '../../../plugins/traces/contract.ts';
 import { bait, evil } from '../evil.ts';
 import { bodyOf, type Sent, spanId, startMs, traceId } from './bodies.ts';
 import { openHouse, type Told, text } from './house.ts';

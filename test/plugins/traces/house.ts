@@ -1,9 +1,9 @@
 import type { TestContext } from 'node:test';
 
+import type { PushAnswer } from 'svc/contracts/metricsdb';
+import { TraceIngest } from 'svc/contracts/traces';
 import { startTestHost, type TestHost, type TestHostOptions, useNoLeaks } from 'svc/testing';
 
-import { TraceIngest } from '../../../plugins/traces/contract.ts';
-import type { PushAnswer } from '../../../plugins/metricsdb/contract.ts';
 import { bodyOf, type Plain, type Sent, startMs } from './bodies.ts';
 
 /** A house with this plugin alone, a little after the spans of `bodies.ts`. */

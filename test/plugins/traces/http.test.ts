@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { TraceIngest, TraceQueries } from 'svc/contracts/traces';
 import { Board } from 'svc/sdk';
 import { ProtoReader } from 'svc/store';
 import type { TestHost } from 'svc/testing';
 
-import { TraceIngest, TraceQueries } from '../../../plugins/traces/contract.ts';
 import { bodyOf, spanId, startMs, traceId } from './bodies.ts';
 import { openHouse, push, text } from './house.ts';
 import type { Loose } from './store-house.ts';

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
+import { TraceIngest, TraceQueries } from 'svc/contracts/traces';
 import { ProtoWriter } from 'svc/store';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
-import { TraceIngest, TraceQueries } from '../../../plugins/traces/contract.ts';
 import { bodyOf, spanId, startMs, traceId } from './bodies.ts';
 import { text } from './house.ts';
 import { folder, jsonOf, type Loose, noCall, openService } from './store-house.ts';

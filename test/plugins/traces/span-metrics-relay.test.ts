@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { PushAnswer } from 'svc/contracts/metricsdb';
 import { Board } from 'svc/sdk';
 import type { TestHost } from 'svc/testing';
 
-import type { PushAnswer } from '../../../plugins/metricsdb/contract.ts';
 import type { MetricRow } from '../../../plugins/traces/store/span-metrics.ts';
 import { spanId, startMs, traceId } from './bodies.ts';
 import { openHouse, push } from './house.ts';

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 
+import { SkillRunner, Skills } from 'svc/contracts/skill';
 import type { Principal } from 'svc/sdk';
 import { startTestHost, useNoLeaks } from 'svc/testing';
 
 import { pageText } from '../../../plugins/websearch/page-text.ts';
-import { SkillRunner, Skills } from '../../../plugins/skill/contract.ts';
 
 interface Web {
   readonly url: string;

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
+import { DeviceDirectory } from 'svc/contracts/device';
+import { EdgeFleet } from 'svc/contracts/edge';
 import { startTestEdge } from 'svc/testing';
 
-import { DeviceDirectory } from '../../../plugins/device/contract.ts';
-import { EdgeFleet } from '../../../plugins/edge/contract.ts';
 import { rooms, shellHouse, until } from './house.ts';
 import { startSshd } from './sshd.ts';
 import { Refused, type Terminal } from './terminal.ts';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
+import { DeviceDirectory } from 'svc/contracts/device';
 import { SvcError } from 'svc/sdk';
 import { startTestHost, type TestHost, type TestHostOptions } from 'svc/testing';
 
-import { DeviceDirectory } from '../../../plugins/device/contract.ts';
 import { password, type SignedIn } from '../../trust/household.ts';
 import { type Loose, openTerminal, type OpenOptions, type Terminal } from './terminal.ts';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 
-import type { TicketVerifier } from '../../../plugins/session/contract.ts';
+import type { TicketVerifier } from 'svc/contracts/session';
+
 import { type OpenOptions, Refused } from './terminal.ts';
 import { shellHouse, until } from './house.ts';
 

@@ -1,8 +1,7 @@
+import { IncidentChanged, IncidentFired } from 'svc/contracts/alert';
+import { NotificationFinished } from 'svc/contracts/notify';
 import { definePlugin, route } from 'svc/sdk';
 import { Type } from 'typebox';
-
-import { IncidentChanged, IncidentFired } from '../../../../plugins/alert/contract.ts';
-import { NotificationFinished } from '../../../../plugins/notify/contract.ts';
 
 /** Tells what it has heard, one line for each event, by incident. */
 export default definePlugin({

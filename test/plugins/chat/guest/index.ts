@@ -1,12 +1,7 @@
+import type { MentionType } from 'svc/contracts/mention';
+import type { ModelPart, ModelProvider, ProviderRequest } from 'svc/contracts/model';
 import { defineExtensionPoint, definePlugin, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
-
-import type { MentionType } from '../../../../plugins/mention/contract.ts';
-import type {
-  ModelPart,
-  ModelProvider,
-  ProviderRequest,
-} from '../../../../plugins/model/contract.ts';
 
 const usage = { input_tokens: 10, output_tokens: 5, cached_tokens: 0, estimated: false };
 

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { EdgeFleet } from 'svc/contracts/edge';
 import { isSvcError } from 'svc/sdk';
 import { openFileJournal, type TunnelMethod, type TunnelSession } from 'svc/tunnel';
 
 import { systemClock } from '../../../../core/boot/time.ts';
-import { EdgeFleet } from '../../../../plugins/edge/contract.ts';
 import { chaosProxy } from '../../lib/tunnel/chaos-proxy.ts';
 import { edgeHouse, simulator, until } from '../house.ts';
 

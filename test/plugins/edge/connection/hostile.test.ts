@@ -7,6 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
+import { EdgeFleet } from 'svc/contracts/edge';
 import {
   clientHandshake,
   maxMessageBytes,
@@ -20,7 +21,6 @@ import { WebSocket } from 'ws';
 import { systemClock, systemIds } from '../../../../core/boot/time.ts';
 import { encodeCredit, encodeFrame, frameType } from '../../../../plugins/lib/tunnel/frames.ts';
 import { WebSocketTransport } from '../../../../plugins/lib/tunnel/web-socket.ts';
-import { EdgeFleet } from '../../../../plugins/edge/contract.ts';
 import { edgeHouse, type Keys, machine, until } from '../house.ts';
 
 const request = (id: number, body: object | string): Buffer =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import type { SampleRow } from 'svc/contracts/metricsdb';
 import { openSweeper, type SessionEnd } from 'svc/tunnel';
 
-import type { SampleRow } from '../../../../plugins/metricsdb/contract.ts';
 import { OnlineSeries } from '../../../../plugins/edge/connection/online-series.ts';
 import { Presence } from '../../../../plugins/edge/connection/presence.ts';
 import type { EdgeRecord } from '../../../../plugins/edge/record.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { DeviceDirectory } from 'svc/contracts/device';
 import { type MachineKey, machineKeyOf, makeMachineKey } from 'svc/tunnel';
 
-import { DeviceDirectory } from '../../../../plugins/device/contract.ts';
 import { edgeHouse, type Keys, machine, until } from '../house.ts';
 
 const newKey = (): MachineKey => machineKeyOf(makeMachineKey());

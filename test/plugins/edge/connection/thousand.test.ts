@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { EdgeFleet } from 'svc/contracts/edge';
 import type { TunnelSession } from 'svc/tunnel';
 
-import { EdgeFleet } from '../../../../plugins/edge/contract.ts';
 import { around, edgeHouse, freshMachine, type Keys, type simulator, until } from '../house.ts';
 
 const count = 1_000;

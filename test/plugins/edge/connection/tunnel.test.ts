@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { EdgeFleet } from 'svc/contracts/edge';
 import { useNoLeaks } from 'svc/testing';
 
-import { EdgeFleet } from '../../../../plugins/edge/contract.ts';
 import { HandClock } from '../../alert/engine-house.ts';
 import { around, edgeHouse, freshMachine, machine, simulator, until } from '../house.ts';
 

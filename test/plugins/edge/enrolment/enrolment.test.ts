@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { EdgeFleet } from '../../../../plugins/edge/contract.ts';
+import { EdgeFleet } from 'svc/contracts/edge';
+
 import { HandClock } from '../../alert/engine-house.ts';
 import { edgeHouse, edgeKeys, machine } from '../house.ts';
 

@@ -1,7 +1,6 @@
+import { PersonChanged, RoleChanged } from 'svc/contracts/iam';
 import { definePlugin, route } from 'svc/sdk';
 import { Type } from 'typebox';
-
-import { PersonChanged, RoleChanged } from '../../../../plugins/iam/contract.ts';
 
 /** Remembers what it hears of people and roles. */
 export default definePlugin({

@@ -1,9 +1,6 @@
+import { type ImPlatform, ImPlatforms } from 'svc/contracts/imbridge';
 import { sameSecret } from 'svc/im';
-import { defineExtensionPoint, definePlugin } from 'svc/sdk';
-
-import type { ImPlatform } from '../../../../plugins/imbridge/contract.ts';
-
-const Platforms = defineExtensionPoint<ImPlatform>('im.platform');
+import { definePlugin } from 'svc/sdk';
 
 /** The least that a platform can be: a token in a header, plain text, no edits, no streams. */
 const moss: ImPlatform = {
@@ -62,6 +59,6 @@ const moss: ImPlatform = {
 
 export default definePlugin({
   activate(ctx) {
-    ctx.extend.contribute(Platforms, 'moss', moss);
+    ctx.extend.contribute(ImPlatforms, 'moss', moss);
   },
 });

@@ -1,7 +1,6 @@
+import { SessionEnded, SessionReplayed } from 'svc/contracts/session';
 import { definePlugin, route } from 'svc/sdk';
 import { Type } from 'typebox';
-
-import { SessionEnded, SessionReplayed } from '../../../../plugins/session/contract.ts';
 
 /** Guards one route in each way, and tells what it has heard. */
 export default definePlugin({

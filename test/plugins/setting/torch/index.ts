@@ -1,7 +1,6 @@
+import { SettingChanged } from 'svc/contracts/setting';
 import { definePlugin, route } from 'svc/sdk';
 import { Type } from 'typebox';
-
-import { SettingChanged } from '../../../../plugins/setting/contract.ts';
 
 /** Tells what it found when it came up, what it heard since, and what it reads now. */
 export default definePlugin({

@@ -57,4 +57,4 @@ export interface DashboardShelf {
   all(): Promise<readonly DashboardView[]>;
 }
 
-export const DashboardShelf = defineService<DashboardShelf>('monitor.dashboards');
+export const DashboardShelf = defineService<DashboardShelf>('monitor.views');

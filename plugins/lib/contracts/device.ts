@@ -93,23 +93,3 @@ export const DeviceRemoved = defineEvent<{
   readonly device_id: number;
   readonly edge_ids: readonly number[];
 }>('device.removed');
-
-/** An edge, as far as devices show it. */
-export interface FleetEdge {
-  readonly name: string;
-  readonly status: string;
-  readonly agent_version: string | null;
-  /** Milliseconds since the epoch. */
-  readonly last_seen_at: number | null;
-}
-
-/** What devices need of the plugin that keeps the edges. All are answered from memory. */
-export interface Fleet {
-  /** Ids of the edges whose tunnel is up at this moment. */
-  online(): ReadonlySet<number>;
-  /** Ids of those whose status is online: also of one whose tunnel was cut a moment ago, and of one that is awaited after a restart of svc. */
-  present(): ReadonlySet<number>;
-  get(edgeId: number): FleetEdge | undefined;
-}
-
-export const Fleet = defineService<Fleet>('edge.fleet');

@@ -20,5 +20,5 @@ export interface DropInFiles {
   }[];
 }
 
-export const DropInFiles = defineService<DropInFiles>('drop-ins.files');
+export const DropInFiles = defineService<DropInFiles>('drop-ins.listing');
 export const CarriedFiles = defineExtensionPoint<CarriedFile>('drop-ins.files');

@@ -1,7 +1,7 @@
 import type { DeviceScope } from 'svc/query';
 import { defineExtensionPoint, defineService, type Principal, type SkillClass } from 'svc/sdk';
 
-import type { CallOrigin, GateAnswer, GatedPersona } from '../gate/contract.ts';
+import type { CallOrigin, GateAnswer, GatedPersona } from './gate.ts';
 
 /** A tool that can be called: of this process, of edges, of a pack or of a server that speaks MCP. */
 export interface Tool {

@@ -1,6 +1,6 @@
 import { defineEvent, defineService, type Principal } from 'svc/sdk';
 
-import type { CallOrigin } from '../gate/contract.ts';
+import type { CallOrigin } from './gate.ts';
 
 export interface RunAsk {
   readonly principal: Principal;

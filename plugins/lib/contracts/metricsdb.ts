@@ -1,5 +1,4 @@
 import type { NativeHistogram } from 'svc/native-histogram';
-import type { SeenDevices } from 'svc/query';
 import { defineService } from 'svc/sdk';
 import type { StoreCare } from 'svc/store';
 
@@ -170,42 +169,6 @@ export interface MetricsIngest {
   end(matchers: readonly Enforced[], time: number): Promise<number>;
 }
 
-/** An alert that holds, or waits until it has held long enough. */
-export interface ActiveAlert {
-  /** `alertname` among them. */
-  readonly labels: LabelRecord;
-  readonly annotations: LabelRecord;
-  readonly state: 'pending' | 'firing';
-  /** Milliseconds. */
-  readonly activeAt: number;
-  readonly value: number;
-}
-
-/** A rule with what came of its last evaluation. */
-export interface AlertingRule {
-  readonly name: string;
-  readonly group: string;
-  /** PromQL or LogQL. */
-  readonly query: string;
-  readonly intervalMs: number;
-  readonly forMs: number;
-  readonly labels: LabelRecord;
-  readonly annotations: LabelRecord;
-  readonly health: 'ok' | 'err' | 'unknown';
-  readonly lastError?: string;
-  /** Milliseconds; undefined before the first time. */
-  readonly evaluatedAt?: number;
-  readonly evaluationMs: number;
-  readonly alerts: readonly ActiveAlert[];
-}
-
-/** What evaluates rules provides this; the Prometheus API shows it. */
-export interface AlertingRules {
-  /** With the alerts of devices that are seen alone; undefined: of all. */
-  rules(seen: SeenDevices): readonly AlertingRule[];
-}
-
-export const AlertingRules = defineService<AlertingRules>('alert.rules');
 export const MetricsQueries = defineService<MetricsQueries>('metrics.queries');
 export const MetricsIngest = defineService<MetricsIngest>('metrics.ingest');
 export const MetricsCare = defineService<StoreCare>('metrics.care');

@@ -1,7 +1,8 @@
 import type { SeenDevices } from 'svc/query';
 import { type AuditNote, defineEvent, defineService, type Principal } from 'svc/sdk';
 
-import type { NoticeIncident, Severity } from '../notify/contract.ts';
+import type { LabelRecord } from './metricsdb.ts';
+import type { NoticeIncident, Severity } from './notify.ts';
 
 export type IncidentStatus = 'open' | 'acknowledged' | 'silenced' | 'resolved';
 
@@ -167,9 +168,45 @@ export interface AlertEvaluator {
   tick(): Promise<void>;
 }
 
+/** An alert that holds, or waits until it has held long enough. */
+export interface ActiveAlert {
+  /** `alertname` among them. */
+  readonly labels: LabelRecord;
+  readonly annotations: LabelRecord;
+  readonly state: 'pending' | 'firing';
+  /** Milliseconds. */
+  readonly activeAt: number;
+  readonly value: number;
+}
+
+/** A rule with what came of its last evaluation. */
+export interface AlertingRule {
+  readonly name: string;
+  readonly group: string;
+  /** PromQL or LogQL. */
+  readonly query: string;
+  readonly intervalMs: number;
+  readonly forMs: number;
+  readonly labels: LabelRecord;
+  readonly annotations: LabelRecord;
+  readonly health: 'ok' | 'err' | 'unknown';
+  readonly lastError?: string;
+  /** Milliseconds; undefined before the first time. */
+  readonly evaluatedAt?: number;
+  readonly evaluationMs: number;
+  readonly alerts: readonly ActiveAlert[];
+}
+
+/** What evaluates rules provides this; the Prometheus API shows it. */
+export interface AlertingRules {
+  /** With the alerts of devices that are seen alone; undefined: of all. */
+  rules(seen: SeenDevices): readonly AlertingRule[];
+}
+
 export const Incidents = defineService<Incidents>('alert.incidents');
 export const IncidentDeeds = defineService<IncidentDeeds>('alert.deeds');
 export const OthersAlerts = defineService<OthersAlerts>('alert.others');
+export const AlertingRules = defineService<AlertingRules>('alert.rules');
 export const AlertEvaluator = defineService<AlertEvaluator>('alert.evaluator');
 export const IncidentFired = defineEvent<IncidentFiredEvent>('incident.fired');
 export const IncidentChanged = defineEvent<IncidentChangedEvent>('incident.changed');

@@ -2,8 +2,6 @@ import type { OfferedSkill, PluginHealth, SkillAnswer, UpgradeState } from 'svc/
 import { defineEvent, defineService, type Principal } from 'svc/sdk';
 import type { TunnelStream } from 'svc/tunnel';
 
-import type { Fleet } from '../device/contract.ts';
-
 /** What an edge serves, as the manager reads it: an edge of another version may have more, or less. */
 export interface EdgeCapabilities {
   readonly methods: readonly string[];
@@ -32,8 +30,12 @@ export interface EdgeCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Every edge, from memory. Extends what devices need of it. */
-export interface EdgeFleet extends Fleet {
+/** Every edge, from memory. */
+export interface EdgeFleet {
+  /** Ids of the edges whose tunnel is up at this moment. */
+  online(): ReadonlySet<number>;
+  /** Ids of those whose status is online: also of one whose tunnel was cut a moment ago, and of one that is awaited after a restart of svc. */
+  present(): ReadonlySet<number>;
   get(edgeId: number): EdgeEntry | undefined;
   /** In the order of their ids. */
   list(): readonly EdgeEntry[];

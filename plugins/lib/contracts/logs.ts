@@ -9,7 +9,7 @@ import type {
   PushAnswer,
   QueryOptions,
   Stamp,
-} from '../metricsdb/contract.ts';
+} from './metricsdb.ts';
 
 /** Time of a line: milliseconds and the nanoseconds beyond them. */
 export interface LineTime {

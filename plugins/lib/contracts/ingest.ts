@@ -1,6 +1,6 @@
 import { defineService } from 'svc/sdk';
 
-import type { VerifiedEdge } from '../session/contract.ts';
+import type { VerifiedEdge } from './session.ts';
 
 /** One push as its route takes it. */
 export interface EdgePush {

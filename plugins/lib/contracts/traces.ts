@@ -1,13 +1,7 @@
 import { defineService } from 'svc/sdk';
 import type { StoreCare } from 'svc/store';
 
-import type {
-  MatrixAnswer,
-  Notes,
-  PushAnswer,
-  QueryOptions,
-  Stamp,
-} from '../metricsdb/contract.ts';
+import type { MatrixAnswer, Notes, PushAnswer, QueryOptions, Stamp } from './metricsdb.ts';
 
 export interface TraceWindow {
   /** Milliseconds. */
