@@ -4,12 +4,6 @@ import { type Handle, type PluginContext } from 'svc/sdk';
 
 import type { Feed } from './feed.ts';
 
-interface Health {
-  readonly state: string;
-  readonly last_error?: string | null;
-  readonly restart_count?: number;
-}
-
 const ends = new Set(['succeeded', 'failed', 'rolled_back']);
 
 /** Writes down what edges tell of: upgrades that have ended, and plugins of agents that crashed. */

@@ -24,8 +24,6 @@ import { topologySkills } from './skills.ts';
 import type { TopologyTables } from './tables.ts';
 import { nodeTypeRoutes, relationTypeRoutes } from './type-routes.ts';
 
-const deviceEvents = [DeviceCreated, DeviceChanged, DeviceRemoved];
-
 const lookMs = 250;
 
 export default definePlugin({
@@ -72,12 +70,13 @@ export default definePlugin({
         });
       }
     };
-    deviceEvents.forEach((event) =>
-      ctx.events.on(event, ({ device_id: id }) => {
-        mirror.note(id);
-        mirrorSoon();
-      }),
-    );
+    const mirrorOne = ({ device_id: id }: { readonly device_id: number }): void => {
+      mirror.note(id);
+      mirrorSoon();
+    };
+    ctx.events.on(DeviceCreated, mirrorOne);
+    ctx.events.on(DeviceChanged, mirrorOne);
+    ctx.events.on(DeviceRemoved, mirrorOne);
     devices.onChange((state) => {
       if (state === 'up') {
         mirror.noteAll();
