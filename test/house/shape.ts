@@ -1,27 +1,37 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 
 import project from '../../package.json' with { type: 'json' };
 import { projectRoot, type Source, target } from './source.ts';
 
-/** From which line on a function is long, and below which a file is small. */
+/** From which line on a function is long. */
 export const longFunction = 80;
-const smallFile = 45;
+/** How many files stand side by side before a folder is flat. */
+const flatFolder = 20;
 
 /** The shape of the sources in figures, each of which may only fall. */
 export interface Shape {
-  readonly coreLines: number;
+  /** Words of code, comments left out, a string counted as one: the same at every print width. */
+  readonly coreWords: number;
   /** Rooms of core that are lent whole to plugins, beside the contract. */
   readonly coreLibraries: readonly string[];
-  /** Rooms, and files, that import each other in a circle; types count. */
+  /** Rooms, files and folders that import each other in a circle; types count. */
   readonly roomCircles: readonly string[];
   readonly fileCircles: readonly string[];
+  readonly folderCircles: readonly string[];
+  /** Pairs of rooms of which one imports the other. */
+  readonly roomArrows: number;
+  /** Names of services, events and extension points that are defined a second time. */
+  readonly namesTwice: readonly string[];
+  readonly flatFolders: readonly string[];
   readonly longestFile: number;
   readonly longFunctions: readonly string[];
-  /** Small files that one other file imports. */
-  readonly smallFiles: readonly string[];
+  /** Doc comments whose first word is neither the thing nor a verb. */
+  readonly headlessComments: readonly string[];
+  readonly spreadLiterals: readonly string[];
+  readonly errorsWithoutCode: readonly string[];
 }
 
 const linesOf = ({ text }: Source): number => text.split('\n').length - 1;
@@ -46,32 +56,72 @@ export function shapeOf(sources: readonly Source[]): Shape {
       .filter((file) => file !== undefined && known.has(file))
       .map((file) => [path, file!] as const),
   );
-  const importers = new Map<string, Set<string>>();
-  arrows.forEach(([from, to]) => importers.set(to, (importers.get(to) ?? new Set()).add(from)));
+  const between = (placeOf: (path: string) => string) =>
+    arrows.map(([from, to]) => [placeOf(from), placeOf(to)] as const);
   const inCore = sources.filter(({ path }) => path.startsWith('core/'));
   return {
-    coreLines: inCore.reduce((sum, source) => sum + linesOf(source), 0),
+    coreWords: inCore.reduce((sum, { text }) => sum + wordsOf(text), 0),
     coreLibraries: [...named]
       .filter(([name, file]) => name !== 'svc/sdk' && /^core\/[^/]+\/index\.ts$/.test(file))
       .map(([name]) => name),
-    roomCircles: circles(arrows.map(([from, to]) => [roomOf(from), roomOf(to)])),
-    // The catalogue of commands loads those that ask it what there is.
-    fileCircles: circles(arrows.filter(([from]) => !from.startsWith('bin/'))),
+    roomCircles: circles(between(roomOf)),
+    fileCircles: circles(arrows),
+    folderCircles: circles(between(posix.dirname)),
+    roomArrows: new Set(
+      between(roomOf)
+        .filter(([from, to]) => from !== to)
+        .map(([from, to]) => `${from} ${to}`),
+    ).size,
+    namesTwice: namesTwice(sources),
+    flatFolders: flatFolders(sources),
     longestFile: Math.max(...sources.map(linesOf)),
     longFunctions: longFunctions(),
-    smallFiles: sources
-      .filter(
-        (source) =>
-          !source.path.startsWith('bin/') &&
-          linesOf(source) < smallFile &&
-          importers.get(source.path)?.size === 1,
-      )
-      .map(({ path }) => path),
+    headlessComments: places(sources, headless),
+    spreadLiterals: places(sources, /\.\.\.\{/g),
+    errorsWithoutCode: places(sources, /new SvcError\((?:(?!new SvcError|\breason\b)[^;])*?\);/g),
   };
 }
 
+/** A word, a number, a sign or a string, outside of comments. */
+const word =
+  /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|[A-Za-z_$][\w$]*|\d[\w.]*|[^\s\w]/g;
+const remark = /\/\*[^]*?\*\/|(^|[^:'"`])\/\/[^\n]*/g;
+const wordsOf = (text: string): number => text.replace(remark, '$1').match(word)?.length ?? 0;
+
+/** "Of the …", "What …", "Whether …" send a reader looking for the subject. */
+const headless =
+  /\/\*\*\s*(?:\n\s*\*\s*)?(?:Of|What|Whether|Where|Who|Whose|How|As|By|Since|In|For|From|With|Without|To|Not|None|One that|Those|That|It|Its|Their|They)\b/g;
+
+const definition = /\bdefine(?:Service|Event|ExtensionPoint)\s*(?:<[^;]*?>)?\(\s*'([^']+)'/g;
+
+function namesTwice(sources: readonly Source[]): string[] {
+  const homes = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(definition)].map(([, name]) => ({ path, name: name! })),
+  );
+  return homes
+    .filter(({ name }, at) => homes.findIndex((other) => other.name === name) !== at)
+    .map(({ path, name }) => `${name} in ${path}`);
+}
+
+function flatFolders(sources: readonly Source[]): string[] {
+  const sizes = new Map<string, number>();
+  for (const { path } of sources) {
+    sizes.set(posix.dirname(path), (sizes.get(posix.dirname(path)) ?? 0) + 1);
+  }
+  return [...sizes]
+    .filter(([, size]) => size > flatFolder)
+    .map(([folder, size]) => `${folder} with ${size} files`);
+}
+
+const places = (sources: readonly Source[], form: RegExp): string[] =>
+  sources.flatMap(({ path, text }) =>
+    [...text.matchAll(form)].map(
+      ({ index }) => `${path}:${text.slice(0, index).split('\n').length}`,
+    ),
+  );
+
 const roomOf = (path: string): string =>
-  /^(?:plugins\/lib\/[^/]+|(?:core|plugins)\/[^/]+|bin)/.exec(path)![0];
+  /^(?:plugins\/lib\/[^/]+|(?:core|plugins|bin)\/[^/]+(?=\/)|bin)/.exec(path)![0];
 
 /** Groups that can all be reached from each other, each as one line. */
 function circles(arrows: readonly (readonly [from: string, to: string])[]): string[] {
