@@ -15,8 +15,8 @@ import { RunStore } from './run/run-store.ts';
 import { Runs } from './run/runs.ts';
 import { SubAgents } from './run/sub-agents.ts';
 import { sessionRoutes } from './session-routes.ts';
-import { Sessions } from './sessions.ts';
-import { type ChatTables, SessionStore } from './store.ts';
+import { Sessions } from './session/sessions.ts';
+import { type ChatTables, SessionStore } from './session/store.ts';
 import { Toolbag } from './tools/toolbag.ts';
 
 const lookMs = 15_000;

@@ -16,7 +16,7 @@ import type { Runs } from './run/runs.ts';
 import type { RunStore } from './run/run-store.ts';
 import { Ask, ByRun, BySession, Reply, RunItem, shownRun, StreamQuery } from './schema.ts';
 import { path } from './session-routes.ts';
-import type { Sessions } from './sessions.ts';
+import type { Sessions } from './session/sessions.ts';
 
 /** Clients of UI message streams look for it. */
 const protocol = { 'x-vercel-ai-ui-message-stream': 'v1' };

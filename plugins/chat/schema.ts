@@ -2,7 +2,7 @@ import { timestamp } from 'svc/sdk';
 import { type TSchema, Type } from 'typebox';
 
 import type { RunRow } from './run/run-store.ts';
-import type { MessageRow, SessionRow } from './store.ts';
+import type { MessageRow, SessionRow } from './session/store.ts';
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Timestamp = Type.String({ format: 'date-time' });

@@ -11,7 +11,7 @@ import {
   shownMessage,
   shownSession,
 } from './schema.ts';
-import type { Sessions } from './sessions.ts';
+import type { Sessions } from './session/sessions.ts';
 
 export const path = '/api/v1/chat/sessions';
 

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { Authenticator, type Principal } from 'svc/sdk';
 import { startTestHost, type TestHost } from 'svc/testing';
 
-import { activeKey } from '../../plugins/chat/store.ts';
+import { activeKey } from '../../plugins/chat/session/store.ts';
 import type { Outcome, Row } from '../exercise.ts';
 import { directory, persona, registry, say, ScriptedRunner } from '../plugins/chat/stand-ins.ts';
 

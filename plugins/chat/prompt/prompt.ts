@@ -3,11 +3,11 @@ import type { KnownPersona } from 'svc/contracts/persona';
 import type { Guide } from 'svc/contracts/skill';
 import { type Clock, timestamp } from 'svc/sdk';
 
-import type { RunState, Turn } from '../run/journal.ts';
-import type { MessageRow } from '../store.ts';
+import type { RunState, Turn } from '../journal/journal.ts';
+import type { MessageRow } from '../session/store.ts';
 import type { Offer } from '../tools/toolbag.ts';
-import { askKey } from '../run/citations.ts';
-import { type Digest, digestText, short } from './digest.ts';
+import { askKey } from '../journal/citations.ts';
+import { type Digest, digestText, short } from '../journal/digest.ts';
 
 export interface PromptParts {
   readonly state: RunState;

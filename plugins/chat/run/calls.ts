@@ -3,9 +3,9 @@ import type { CallPlan, Tool, ToolCall } from 'svc/contracts/skill';
 import { isSvcError, messageOf } from 'svc/sdk';
 
 import { objection, strangeAddress } from '../tools/call-guard.ts';
-import { askKey } from './citations.ts';
+import { askKey } from '../journal/citations.ts';
 import { isDue } from './due.ts';
-import { type Call, type CallOutcome, type Entry, isTainted } from './journal.ts';
+import { type Call, type CallOutcome, type Entry, isTainted } from '../journal/journal.ts';
 import type { OpenRun, RunPorts } from './ports.ts';
 
 /** What was decided about a call that the model has planned. */

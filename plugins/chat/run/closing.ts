@@ -1,9 +1,9 @@
 import type { SvcError } from 'svc/sdk';
 
-import { type Digest, short, withRun } from '../prompt/digest.ts';
-import { activeKey } from '../store.ts';
-import { missingCitations, withoutCitations } from './citations.ts';
-import type { RunFinish, RunState } from './journal.ts';
+import { type Digest, short, withRun } from '../journal/digest.ts';
+import { activeKey } from '../session/store.ts';
+import { missingCitations, withoutCitations } from '../journal/citations.ts';
+import type { RunFinish, RunState } from '../journal/journal.ts';
 import type { OpenRun, RunPorts } from './ports.ts';
 
 const finishReasons: Readonly<Record<RunFinish, string>> = {

@@ -1,5 +1,5 @@
-import { missingCitations } from './citations.ts';
-import type { Call, RunFinish, RunState } from './journal.ts';
+import { missingCitations } from '../journal/citations.ts';
+import type { Call, RunFinish, RunState } from '../journal/journal.ts';
 
 /** What a run does next; each step ends with a row of the journal, so that a killed one is taken again. */
 export type Step =

@@ -7,10 +7,10 @@ import type { SkillRegistry, SkillRunner } from 'svc/contracts/skill';
 import type { Clock, Handle, Ids, Logger, Principal } from 'svc/sdk';
 
 import type { Coordinator } from '../prompt/coordinator.ts';
-import type { SessionRow, SessionStore } from '../store.ts';
+import type { SessionRow, SessionStore } from '../session/store.ts';
 import type { Toolbag } from '../tools/toolbag.ts';
 import type { EventLog } from './event-log.ts';
-import type { Entry, RunState } from './journal.ts';
+import type { Entry, RunState } from '../journal/journal.ts';
 import type { RunRow, RunStore } from './run-store.ts';
 
 /** What the steps of a run work with. */

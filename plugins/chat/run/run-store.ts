@@ -2,8 +2,8 @@ import { type Selectable, sql, type SqlBool } from 'kysely';
 import type { RunEvent } from 'svc/contracts/chat';
 import { SvcError, type Tables } from 'svc/sdk';
 
-import type { ChatTables } from '../store.ts';
-import type { Entry } from './journal.ts';
+import type { ChatTables } from '../session/store.ts';
+import type { Entry } from '../journal/journal.ts';
 
 const openRunsOfOne = 8;
 

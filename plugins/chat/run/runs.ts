@@ -1,12 +1,12 @@
 import type { ChatRuns, RunAsk, RunEnd, RunEvent } from 'svc/contracts/chat';
 import { type Principal, type Scope, SvcError } from 'svc/sdk';
 
-import { activeKey } from '../store.ts';
-import { type Sessions, ownerOf } from '../sessions.ts';
+import { activeKey } from '../session/store.ts';
+import { type Sessions, ownerOf } from '../session/sessions.ts';
 import { EventLog } from './event-log.ts';
 import { finalText } from './closing.ts';
 import { isDue, isRunDue } from './due.ts';
-import { replay, type RunState, type Within } from './journal.ts';
+import { replay, type RunState, type Within } from '../journal/journal.ts';
 import type { RunRow } from './run-store.ts';
 import type { RunPorts } from './ports.ts';
 import { RunWorker } from './worker.ts';

@@ -3,10 +3,10 @@ import type { Tool, ToolSource } from 'svc/contracts/skill';
 import { SvcError, type Scope } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import { ownerOf } from '../sessions.ts';
-import { askKey, evidenceOf, missingCitations, withoutCitations } from './citations.ts';
+import { ownerOf } from '../session/sessions.ts';
+import { askKey, evidenceOf, missingCitations, withoutCitations } from '../journal/citations.ts';
 import { finalText, shownCalls, usageOf } from './closing.ts';
-import { isTainted, replay, type Within } from './journal.ts';
+import { isTainted, replay, type Within } from '../journal/journal.ts';
 import type { RunRow, RunStore } from './run-store.ts';
 import type { Runs } from './runs.ts';
 

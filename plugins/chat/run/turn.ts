@@ -1,9 +1,9 @@
 import type { ModelPart } from 'svc/contracts/model';
 
-import { type Digest, noDigest } from '../prompt/digest.ts';
+import { type Digest, noDigest } from '../journal/digest.ts';
 import { promptOf } from '../prompt/prompt.ts';
 import type { Offer } from '../tools/toolbag.ts';
-import type { PlannedCall } from './journal.ts';
+import type { PlannedCall } from '../journal/journal.ts';
 import type { OpenRun, RunPorts } from './ports.ts';
 
 const historyMessages = 40;

@@ -2,11 +2,11 @@ import type { GatedPersona } from 'svc/contracts/gate';
 import type { KnownPersona } from 'svc/contracts/persona';
 import { isSvcError, messageOf, type Principal, SvcError } from 'svc/sdk';
 
-import type { Digest } from '../prompt/digest.ts';
+import type { Digest } from '../journal/digest.ts';
 import { ToolCalls } from './calls.ts';
-import { askKey } from './citations.ts';
+import { askKey } from '../journal/citations.ts';
 import { closeRun } from './closing.ts';
-import { apply, type Entry, type RunState, type Within } from './journal.ts';
+import { apply, type Entry, type RunState, type Within } from '../journal/journal.ts';
 import { nextStep } from './next-step.ts';
 import type { OpenRun, RunPorts, Work } from './ports.ts';
 import { LostRun } from './run-store.ts';

@@ -1,5 +1,5 @@
-import { askKey } from '../run/citations.ts';
-import type { Call, RunState } from '../run/journal.ts';
+import { askKey } from '../journal/citations.ts';
+import type { Call, RunState } from '../journal/journal.ts';
 
 const sameCallsAllowed = 2;
 const callsOfOneTool = 10;

@@ -3,7 +3,7 @@ import type { ModelTool } from 'svc/contracts/model';
 import type { SkillRegistry, Tool } from 'svc/contracts/skill';
 import type { Principal } from 'svc/sdk';
 
-import type { RunState } from '../run/journal.ts';
+import type { RunState } from '../journal/journal.ts';
 
 /** What a persona may use in one run, as its model is told. */
 export interface Offer {

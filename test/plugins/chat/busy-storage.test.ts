@@ -7,11 +7,11 @@ import { Kysely, SqliteDialect } from 'kysely';
 import { SvcError, type Tables } from 'svc/sdk';
 
 import { EventLog } from '../../../plugins/chat/run/event-log.ts';
-import { replay } from '../../../plugins/chat/run/journal.ts';
+import { replay } from '../../../plugins/chat/journal/journal.ts';
 import type { RunPorts, Work } from '../../../plugins/chat/run/ports.ts';
 import { RunStore } from '../../../plugins/chat/run/run-store.ts';
 import { RunWorker } from '../../../plugins/chat/run/worker.ts';
-import type { ChatTables } from '../../../plugins/chat/store.ts';
+import type { ChatTables } from '../../../plugins/chat/session/store.ts';
 
 const clock = { now: () => 1_000, monotonic: () => 1_000 };
 const refused = (reason: 'storage.wait_too_long' | 'storage.queue_full' | 'storage.closing') =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { apply, type Entry, replay, type RunState } from '../../../plugins/chat/run/journal.ts';
+import { apply, type Entry, replay, type RunState } from '../../../plugins/chat/journal/journal.ts';
 import { nextStep } from '../../../plugins/chat/run/next-step.ts';
 import { objection, strangeAddress } from '../../../plugins/chat/tools/call-guard.ts';
 import { finalText } from '../../../plugins/chat/run/closing.ts';

@@ -7,10 +7,10 @@ import { test } from 'node:test';
 import { Skills } from 'svc/contracts/skill';
 
 import { textOf } from '../../../bin/fake-model/chat-request.ts';
-import { digestText, noDigest, withRun } from '../../../plugins/chat/prompt/digest.ts';
+import { digestText, noDigest, withRun } from '../../../plugins/chat/journal/digest.ts';
 import { promptOf } from '../../../plugins/chat/prompt/prompt.ts';
-import type { Call, RunState } from '../../../plugins/chat/run/journal.ts';
-import type { MessageRow } from '../../../plugins/chat/store.ts';
+import type { Call, RunState } from '../../../plugins/chat/journal/journal.ts';
+import type { MessageRow } from '../../../plugins/chat/session/store.ts';
 import { until } from '../edge/house.ts';
 import { tools } from '../skill/house.ts';
 import { agentHouse } from './house.ts';

@@ -9,7 +9,7 @@ import { type PersonaDirectory, Personas } from 'svc/contracts/persona';
 import { Authenticator } from 'svc/sdk';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
-import { askKey } from '../../../plugins/chat/run/citations.ts';
+import { askKey } from '../../../plugins/chat/journal/citations.ts';
 import { projectRoot } from '../../cli/launcher.ts';
 
 const custom = '/api/v1/agents/custom';

@@ -1,5 +1,5 @@
-import { evidenceOfCall } from '../run/citations.ts';
-import { isTainted, type RunState } from '../run/journal.ts';
+import { evidenceOfCall } from './citations.ts';
+import { isTainted, type RunState } from './journal.ts';
 
 /** What a session has come to, kept small however long it gets: it stands in prompts for messages that are not in them any more. */
 export interface Digest {

@@ -7,7 +7,7 @@ import {
   SvcError,
 } from 'svc/sdk';
 
-import { noDigest, short } from './prompt/digest.ts';
+import { noDigest, short } from '../journal/digest.ts';
 import { activeKey, type MessageRow, type SessionRow, type SessionStore } from './store.ts';
 
 export const ownerOf = ({ kind, id }: Principal): string => `${kind}:${id}`;
