@@ -60,7 +60,7 @@ export const bundleThread = (entry: string, id: string, sources: BundleSources):
     };
   });
 
-async function known(
+export async function known(
   sources: BundleSources,
   names: readonly string[],
   make: () => Promise<Bundle>,
@@ -76,7 +76,7 @@ async function known(
   return made;
 }
 
-async function build(
+export async function build(
   id: string,
   options: BuildOptions,
 ): Promise<{ outputFiles: readonly OutputFile[]; inputs: readonly string[] }> {
@@ -127,7 +127,7 @@ function inlineMap(text: string, folder: string, { root, portable }: BundleSourc
 /** Not what a plugin of the bundler has made up. */
 const isFile = (name: string): boolean => !name.startsWith('browser:');
 
-const leave = (external: (name: string) => boolean): Plugin => ({
+export const leave = (external: (name: string) => boolean): Plugin => ({
   name: 'leave',
   setup(builder) {
     builder.onResolve({ filter: /^[^./]/ }, ({ path }) =>
@@ -139,7 +139,7 @@ const leave = (external: (name: string) => boolean): Plugin => ({
 /** Packages that no plugin is lent and one may bring along: they are part of its text. */
 const brought: ReadonlySet<string> = new Set(['unpdf', 'marked']);
 
-const bringAlong = ({ lent, modules, root }: BundleSources): Plugin => ({
+export const bringAlong = ({ lent, modules, root }: BundleSources): Plugin => ({
   name: 'bring-along',
   setup(builder) {
     builder.onResolve({ filter: /^[^./]/ }, async ({ path, kind, pluginData }) => {

@@ -1,9 +1,10 @@
-import { readdirSync } from 'node:fs';
+import { accessSync, constants, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import project from '../../package.json' with { type: 'json' };
 import { type Bundler, lentNames } from '../../core/host/index.ts';
 import { installation } from '../../core/boot/product.ts';
+import { cacheFolders, ownFolder } from '../cache-folder.mjs';
 import { stackMaps } from '../stack-maps.ts';
 import { bundlePlugin, bundleThread } from './bundle.ts';
 import type { BundleSources } from './esbuild.ts';
@@ -34,6 +35,28 @@ export const bundleSources: BundleSources = {
   root: installation,
   cacheDirs: [join(installation, 'node_modules', '.cache', 'svc-plugins')],
 };
+
+/** How commands of its areas are: kept beside the installation, or with this user where another one owns that. */
+export function commandSources(): BundleSources {
+  try {
+    accessSync(join(installation, 'node_modules'), constants.W_OK);
+    return bundleSources;
+  } catch {
+    return { ...bundleSources, cacheDirs: [...bundleSources.cacheDirs!, ...ownCommands()] };
+  }
+}
+
+function ownCommands(): readonly string[] {
+  for (const folder of cacheFolders()) {
+    try {
+      return [ownFolder(join(ownFolder(folder), 'commands'))];
+    } catch {
+      // Not ours to write, or to trust: the next one.
+      continue;
+    }
+  }
+  return [];
+}
 
 /** What `<data>` of one process adds: a cache where the installation belongs to another user, as that of an agent does. */
 export function sourceBundler(cacheDir: string): Bundler {

@@ -3,14 +3,9 @@ import { suggestion, wordsOf, type Command, usageFailure } from 'svc/cli';
 
 export interface Entry {
   readonly summary: string;
-  /** The plugin that answers it; without that plugin there is no such command. */
-  readonly area?: string;
   /** A command is loaded when it is called, so that the small ones stay quick. */
   readonly load: () => Promise<{ readonly command: Command }>;
 }
-
-/** The part of `contributes` in `plugin.json` that adds to these: the words after `svc`, then what they do. */
-export const verbPoint = 'cli.verbs';
 
 export interface Found {
   readonly name: string;
@@ -23,7 +18,6 @@ export interface Found {
 export const builtIn: Readonly<Record<string, Entry>> = {
   serve: { summary: 'Serve until stopped', load: () => import('../commands/serve.ts') },
   demo: {
-    area: 'edge',
     summary: 'Look at a whole svc with simulated hosts and an incident',
     load: () => import('../commands/demo.ts'),
   },
@@ -36,16 +30,6 @@ export const builtIn: Readonly<Record<string, Entry>> = {
     summary: 'Put another version of svc in place, and back',
     load: () => import('../commands/update.ts'),
   },
-  login: {
-    area: 'session',
-    summary: 'Sign in, so that commands speak as you',
-    load: () => import('../commands/login.ts'),
-  },
-  logout: {
-    area: 'session',
-    summary: 'End what "svc login" began',
-    load: () => import('../commands/logout.ts'),
-  },
   doctor: { summary: 'Look for what could go wrong', load: () => import('../commands/doctor.ts') },
   export: {
     summary: 'Write what is configured to files fit for git',
@@ -57,16 +41,6 @@ export const builtIn: Readonly<Record<string, Entry>> = {
   },
   version: { summary: 'The version of this svc', load: () => import('../commands/version.ts') },
   help: { summary: 'This page, or that of one command', load: () => import('../commands/help.ts') },
-  'plugin disable': {
-    area: 'host',
-    summary: 'Take a plugin out of service',
-    load: () => import('../commands/plugin/disable.ts'),
-  },
-  'plugin why': {
-    area: 'host',
-    summary: 'Why a plugin is in the state it is in',
-    load: () => import('../commands/plugin/why.ts'),
-  },
   'plugin new': {
     summary: 'Start a plugin: one route, one test',
     load: () => import('../commands/plugin/new.ts'),
@@ -116,86 +90,6 @@ export const builtIn: Readonly<Record<string, Entry>> = {
     summary: 'Put a backup in the place of the data',
     load: () => import('../commands/backup/restore.ts'),
   },
-  'audit verify': {
-    area: 'audit',
-    summary: 'Prove that the audit trail is whole',
-    load: () => import('../commands/audit/verify.ts'),
-  },
-  'audit export': {
-    area: 'audit',
-    summary: 'Download the audit trail',
-    load: () => import('../commands/audit/export.ts'),
-  },
-  'user create': {
-    area: 'iam',
-    summary: 'Make an account, also the first one',
-    load: () => import('../commands/user/create.ts'),
-  },
-  'user set-role': {
-    area: 'iam',
-    summary: 'Give an account another role',
-    load: () => import('../commands/user/set-role.ts'),
-  },
-  'user reset-password': {
-    area: 'iam',
-    summary: 'Give an account a new password',
-    load: () => import('../commands/user/reset-password.ts'),
-  },
-  'token create': {
-    area: 'session',
-    summary: 'Make an API token for a program',
-    load: () => import('../commands/token-create.ts'),
-  },
-  'setting get': {
-    area: 'setting',
-    summary: 'The value of one setting',
-    load: () => import('../commands/setting/get.ts'),
-  },
-  'setting set': {
-    area: 'setting',
-    summary: 'Change a setting of the running svc',
-    load: () => import('../commands/setting/set.ts'),
-  },
-  'setting unset': {
-    area: 'setting',
-    summary: 'Let a setting go back to its file or default',
-    load: () => import('../commands/setting/unset.ts'),
-  },
-  'rule test': {
-    area: 'alert',
-    summary: "Run Prometheus' rule unit tests",
-    load: () => import('../commands/rule-test.ts'),
-  },
-  query: {
-    area: 'metricsdb',
-    summary: 'What a PromQL query answers, and its last hour as a line',
-    load: () => import('../commands/query.ts'),
-  },
-  logs: {
-    area: 'logs',
-    summary: 'Log lines, the newest last',
-    load: () => import('../commands/logs.ts'),
-  },
-  trace: {
-    area: 'traces',
-    summary: 'One trace as a tree, or those that a TraceQL query finds',
-    load: () => import('../commands/trace.ts'),
-  },
-  ask: {
-    area: 'chat',
-    summary: 'Ask an agent, and wait for its answer',
-    load: () => import('../commands/ask.ts'),
-  },
-  'approval sign': {
-    area: 'approval',
-    summary: 'Look at a change that waits, and sign it',
-    load: () => import('../commands/approval/sign.ts'),
-  },
-  'approval deny': {
-    area: 'approval',
-    summary: 'Refuse a change that waits',
-    load: () => import('../commands/approval/deny.ts'),
-  },
   completion: {
     summary: 'Completion of commands for bash, zsh or fish',
     load: () => import('../commands/completion.ts'),
@@ -217,7 +111,6 @@ export const builtIn: Readonly<Record<string, Entry>> = {
     load: () => import('../commands/edge/status.ts'),
   },
   'edge-sim': {
-    area: 'edge',
     summary: 'Simulate a fleet of hosts, to see what a manager carries',
     load: () => import('../commands/edge/sim.ts'),
   },

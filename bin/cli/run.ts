@@ -18,9 +18,7 @@ export const run = (args: readonly string[], environment: Call['environment']): 
 
 /** What belongs to no plugin is found without looking at any. */
 function quick(args: readonly string[]): Found | undefined {
-  const found = new Catalogue(
-    Object.entries(builtIn).filter(([, { area }]) => area === undefined),
-  ).named(args);
+  const found = new Catalogue(Object.entries(builtIn)).named(args);
   // `edge list` may be a plugin's, though `edge` is not.
   return found && found.name.split(' ').length === Math.min(2, wordsOf(args).length)
     ? found
@@ -31,6 +29,6 @@ async function everything(
   args: readonly string[],
   environment: Call['environment'],
 ): Promise<Catalogue> {
-  const { offered } = await import('./verbs/offered.ts');
+  const { offered } = await import('./offered.ts');
   return await offered({ ...environment, ...dataOf(args) });
 }

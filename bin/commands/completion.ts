@@ -1,6 +1,6 @@
 import { globalOptions, type Command, usageFailure, printable } from 'svc/cli';
 import type { Catalogue } from '../cli/catalogue.ts';
-import { offered } from '../cli/verbs/offered.ts';
+import { offered } from '../cli/offered.ts';
 
 /** A command as its words, its options and what it does. */
 interface Known {

@@ -10,7 +10,7 @@ import {
 import type { Catalogue } from '../cli/catalogue.ts';
 import { commandPages } from '../cli/command-pages.ts';
 import { indented, optionRows, pageOf } from '../cli/page.ts';
-import { offered } from '../cli/verbs/offered.ts';
+import { offered } from '../cli/offered.ts';
 
 export const command: Command = {
   operands: ['[command…]'],

@@ -1,6 +1,5 @@
 import { connect } from '../connect.ts';
-import { type RunningSvc } from 'svc/cli';
-import type { PluginSummary } from '../cli/plugin-page.ts';
+import { type RunningSvc, type PluginSummary } from 'svc/cli';
 import { type Examination, fail, notTried, ok, warn } from './finding.ts';
 
 /** States that somebody chose, or that are on their way to something. */

@@ -13,6 +13,7 @@ import {
 import { readManifest } from '../bundler/read-manifest.ts';
 import { messageOf, type PluginManifest, SvcError } from '../../core/sdk/index.ts';
 import { scripts } from '../../core/storage/index.ts';
+import { areaCommandsOf } from '../cli/area/area-commands.ts';
 import { verbsOf } from '../cli/verbs/verb.ts';
 import { placementOf } from './placement.ts';
 import { sourcesFor } from './prebuilt-plugin.ts';
@@ -60,6 +61,7 @@ export async function examine(path: string): Promise<Verdict> {
     return { problems, placement: manifest && placementOf(manifest) };
   }
   await attempt('manifest', () => verbsOf(manifest));
+  await attempt('manifest', () => areaCommandsOf(manifest, folder));
   (await unmetNeeds(manifest, path)).forEach((message) =>
     problems.push({ stage: 'needs', message }),
   );

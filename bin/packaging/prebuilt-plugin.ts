@@ -3,8 +3,10 @@ import { join, relative, sep } from 'node:path';
 
 import { bundleSources } from '../bundler/sources.ts';
 import { bundlePlugin, bundleThread } from '../bundler/bundle.ts';
+import { bundleCommand } from '../bundler/bundle-command.ts';
 import type { BundleSources } from '../bundler/esbuild.ts';
-import { type PluginFolder, workersIn } from '../../core/host/index.ts';
+import { areaCommandsOf, builtFile } from '../cli/area/area-commands.ts';
+import { type Bundle, type PluginFolder, workersIn } from '../../core/host/index.ts';
 import { readManifest } from '../bundler/read-manifest.ts';
 import type { PluginManifest } from '../../core/sdk/index.ts';
 
@@ -19,7 +21,10 @@ export async function prebuild(
   { hashes = true } = {},
 ): Promise<ReadonlyMap<string, Buffer>> {
   const manifest = readManifest(folder);
-  const { texts, sources } = await programs(folder, manifest);
+  const code = await programs(folder, manifest);
+  const commands = await commandTexts(folder, manifest);
+  const texts = new Map([...code.texts, ...commands.texts]);
+  const sources = new Set([...code.sources, ...commands.sources]);
   const data = folder
     .files()
     .filter(
@@ -57,12 +62,34 @@ async function programs(
     ...workers.map((name) => bundleThread(join(folder.path, `${name}.ts`), id, from)),
   ]);
   const names = [builtEntry, ...workers.map((name) => `${name}.cjs`)];
-  const inputs = bundles.flatMap((bundle) => bundle.inputs);
   return {
     texts: new Map(bundles.map(({ code }, index) => [names[index]!, Buffer.from(code)])),
-    sources: new Set(inputs.map((input) => relative(folder.path, input).replaceAll(sep, '/'))),
+    sources: sourcesOf(folder, bundles),
   };
 }
+
+/** Commands of an area, each one text, which is loaded when it is called. */
+async function commandTexts(
+  folder: PluginFolder,
+  manifest: PluginManifest,
+): Promise<{ texts: ReadonlyMap<string, Buffer>; sources: ReadonlySet<string> }> {
+  const files = Object.values(areaCommandsOf(manifest, folder)).map(({ file }) => file);
+  const from = sourcesFor(manifest.kind);
+  const bundles = await Promise.all(
+    files.map((file) => bundleCommand(join(folder.path, file), manifest.id, from)),
+  );
+  return {
+    texts: new Map(bundles.map(({ code }, index) => [builtFile(files[index]!), Buffer.from(code)])),
+    sources: sourcesOf(folder, bundles),
+  };
+}
+
+const sourcesOf = (folder: PluginFolder, bundles: readonly Bundle[]): ReadonlySet<string> =>
+  new Set(
+    bundles
+      .flatMap(({ inputs }) => inputs)
+      .map((input) => relative(folder.path, input).replaceAll(sep, '/')),
+  );
 
 /** What is built goes elsewhere, and the process of a pack has nothing to lend but the contract. */
 export function sourcesFor(kind: PluginManifest['kind']): BundleSources {

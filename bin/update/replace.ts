@@ -6,8 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SvcError } from '../../core/sdk/index.ts';
 import { syncPath, writeDurably } from '../../core/storage/index.ts';
 import { connect } from '../connect.ts';
-import { runningSvc } from 'svc/cli';
-import type { PluginSummary } from '../cli/plugin-page.ts';
+import { runningSvc, type PluginSummary } from 'svc/cli';
 import { answerAsOwner, runAsOwner } from './owner.ts';
 import {
   besides,

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { typedValue } from '../../bin/cli/settings.ts';
+import { typedValue } from '../../plugins/setting/cli/settings.ts';
 import { checkout, scratch, serving, svc } from './launcher.ts';
 
 const settings = {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { shortNumber, sparkline } from '../../bin/cli/sparkline.ts';
+import { shortNumber, sparkline } from '../../plugins/metricsdb/cli/sparkline.ts';
 import { spanOf } from 'svc/cli';
 import { serving, svc } from './launcher.ts';
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { offered } from '../../bin/cli/verbs/offered.ts';
+import { offered } from '../../bin/cli/offered.ts';
 import { paintFor } from 'svc/cli';
 import { projectRoot, scratch, svc } from './launcher.ts';
 

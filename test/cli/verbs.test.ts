@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 
 import { paintFor } from 'svc/cli';
 import { commandOf } from '../../bin/cli/verbs/command.ts';
-import { offered } from '../../bin/cli/verbs/offered.ts';
+import { offered } from '../../bin/cli/offered.ts';
 import { shown } from '../../bin/cli/verbs/show.ts';
 import { type Verb, verbsOf } from '../../bin/cli/verbs/verb.ts';
 import { examine } from '../../bin/packaging/examine-plugin.ts';

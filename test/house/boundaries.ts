@@ -40,12 +40,17 @@ const pluginModules = [
   'svc/ssh',
   'svc/thread',
   ...Object.keys(libraries)
-    .filter((name) => name !== 'contracts')
+    .filter((name) => name !== 'contracts' && name !== 'cli')
     .map((name) => `svc/${name}`),
 ];
 
 /** What an area shows to others, by the name of the area. */
 const contract = /^svc\/contracts\/[a-z-]+$/;
+
+/** What a command of a plugin may import by the name of the product. */
+const commandModules = [...pluginModules, 'svc/cli'].filter(
+  (name) => name !== 'svc/ssh' && name !== 'svc/thread',
+);
 
 /** Packages that libraries bundle; those that a plugin is lent are fine as well. */
 const libraryPackages = ['ajv', 'better-sqlite3', 'gray-matter', 're2js', 'typebox', 'ws', 'yaml'];
@@ -227,6 +232,9 @@ const isOpenTo = (plugin: string, specifier: string): boolean => {
 const isTrusted = (plugin: string, part: string): boolean =>
   trusted[plugin]?.includes(part) === true;
 
+/** Runs in the process of whoever calls a command, which ends with it: no scope owns anything there, and no plugin is beside it. */
+const isCommand = (path: string): boolean => /^plugins\/(?!lib\/)[^/]+\/cli\//.test(path);
+
 /** Runs in the restricted process of a pack and never in this one, so it may do there what it likes. */
 const isInsidePack = (path: string): boolean => path.startsWith('plugins/packs/inside/');
 
@@ -277,6 +285,38 @@ const browsersKnowOnlyThePage: Rule = ({ path, code, imports }) => {
   ];
 };
 
+const commandsStandAlone: Rule = ({ path, imports }) => {
+  if (!isCommand(path)) {
+    return pluginOf(path) === undefined
+      ? []
+      : imports
+          .filter(
+            ({ specifier }) => specifier === 'svc/cli' || isCommand(target(path, specifier) ?? ''),
+          )
+          .map(
+            ({ specifier }) =>
+              `imports ${specifier}; a command is run by the program, and its plugin knows nothing of it`,
+          );
+  }
+  const home = path.slice(0, path.indexOf('/cli/') + '/cli/'.length);
+  return imports
+    .filter(({ specifier }) => {
+      const leadsTo = target(path, specifier);
+      return leadsTo === undefined
+        ? !(
+            commandModules.includes(specifier) ||
+            contract.test(specifier) ||
+            pluginPackages.includes(packageOf(specifier)) ||
+            specifier.startsWith('node:')
+          )
+        : !leadsTo.startsWith(home);
+    })
+    .map(
+      ({ specifier }) =>
+        `imports ${specifier}; a command may import ${commandModules.join(', ')}, contracts, files of its own cli/, node: modules and ${pluginPackages.join(', ')}`,
+    );
+};
+
 const insideOfPacksStaysThere: Rule = ({ path, imports }) =>
   isInsidePack(path) || /^plugins\/packs\/(?:pack|tables)-worker\.ts$/.test(path)
     ? []
@@ -289,7 +329,7 @@ const insideOfPacksStaysThere: Rule = ({ path, imports }) =>
 
 const pluginsKnowOnlyTheContract: Rule = ({ path, imports }) => {
   const plugin = pluginOf(path);
-  if (plugin === undefined || isInsidePack(path) || isForBrowsers(path)) {
+  if (plugin === undefined || isInsidePack(path) || isForBrowsers(path) || isCommand(path)) {
     return [];
   }
   return imports.flatMap(({ specifier }) => {
@@ -382,7 +422,7 @@ const contractsOfPluginsAreTypes: Rule = ({ path, imports }) =>
 
 const pluginsOwnTheirEffects: Rule = ({ path, code }) => {
   const plugin = pluginOf(path);
-  return plugin === undefined || isInsidePack(path) || isForBrowsers(path)
+  return plugin === undefined || isInsidePack(path) || isForBrowsers(path) || isCommand(path)
     ? []
     : pluginEffects
         .filter(
@@ -489,6 +529,7 @@ const rules: readonly Rule[] = [
   contractNeedsNothing,
   insideOfPacksStaysThere,
   browsersKnowOnlyThePage,
+  commandsStandAlone,
   pluginsKnowOnlyTheContract,
   librariesStandBelowPlugins,
   workersOnlyServe,

@@ -11,7 +11,7 @@ const limits: Readonly<Record<keyof Shape, number>> = {
   roomCircles: 2,
   fileCircles: 1,
   folderCircles: 24,
-  roomArrows: 380,
+  roomArrows: 388,
   namesTwice: 0,
   flatFolders: 28,
   longestFile: 409,

@@ -1,5 +1,4 @@
-import { printable, printableLines, table, type Paint, sizeOf } from 'svc/cli';
-import { milliseconds } from '../plugin-page.ts';
+import { printable, printableLines, table, type Paint, sizeOf, milliseconds } from 'svc/cli';
 import type { Field, Format, Piece, Verb } from './verb.ts';
 
 type Document = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import verbsSchema from '../../../config/verbs.schema.json' with { type: 'json' 
 import { ajvSchemas } from '../../../core/boot/settings/schemas.ts';
 import { sentence } from '../../../core/host/read-manifest.ts';
 import { type PluginManifest, SvcError } from '../../../core/sdk/index.ts';
-import { verbPoint } from '../catalogue.ts';
+import { verbPoint } from './verb-point.ts';
 
 /** A command that a plugin brings as data: one request, and how its answer is shown. Validated against `config/verbs.schema.json`. */
 export interface Verb {

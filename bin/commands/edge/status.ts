@@ -1,6 +1,5 @@
 import { askEdge } from '../../edge/index.ts';
-import { type Command, unreachable, printable, table } from 'svc/cli';
-import { painted } from '../../cli/plugin-page.ts';
+import { type Command, unreachable, printable, table, paintedState } from 'svc/cli';
 import { edgeEnvironment } from '../../edge/data-dir.ts';
 
 interface Status {
@@ -49,7 +48,7 @@ export const command: Command = {
             ['PLUGIN', 'STATE', 'CAUSE'],
             ...status.plugins.map(({ id, state, cause }) => [
               id,
-              painted(state, paint),
+              paintedState(state, paint),
               printable(cause ?? ''),
             ]),
           ]),

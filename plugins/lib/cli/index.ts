@@ -14,6 +14,7 @@ export {
 } from './failure.ts';
 export { type Branch, printable, printableLines, table, tree } from './layout.ts';
 export { type Paint, paintFor } from './paint.ts';
+export { milliseconds, paintedState, type PluginSummary } from './plugin-state.ts';
 export {
   checkedName,
   currentProfile,

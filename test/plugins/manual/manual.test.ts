@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { startTestHost, type TestHost, useNoLeaks } from 'svc/testing';
 
 import { commandPages } from '../../../bin/cli/command-pages.ts';
-import { offered } from '../../../bin/cli/verbs/offered.ts';
+import { offered } from '../../../bin/cli/offered.ts';
 import { chapters } from '../../../plugins/manual/chapters.ts';
 import { rendered } from '../../../plugins/manual/rendered.ts';
 import { manifest, rooms, startMarket, uploadConfirmed } from '../marketplace/market.ts';

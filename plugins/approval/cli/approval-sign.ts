@@ -1,4 +1,4 @@
-import { approvalPath, describe, waiting } from '../../cli/approvals.ts';
+import { approvalPath, describe, waiting } from './approvals.ts';
 import { type Command, clientOptions, openClient, usageFailure, openQuestions } from 'svc/cli';
 
 export const command: Command = {

@@ -3,9 +3,9 @@ import { dirname, relative, resolve } from 'node:path';
 
 import { parse } from 'yaml';
 
-import { messageOf } from '../../core/sdk/index.ts';
+import { messageOf } from 'svc/sdk';
 import { type Command, usageFailure, printable, type Paint } from 'svc/cli';
-import { filesLike } from '../cli/wildcards.ts';
+import { filesLike } from './wildcards.ts';
 
 interface Failure {
   readonly kind: 'alert' | 'query' | 'rule';

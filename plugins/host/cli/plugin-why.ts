@@ -6,14 +6,10 @@ import {
   table,
   tree,
   type Paint,
-} from 'svc/cli';
-import {
-  durationOf,
   milliseconds,
-  painted,
-  type PluginDetail,
-  pluginPath,
-} from '../../cli/plugin-page.ts';
+  paintedState,
+} from 'svc/cli';
+import { durationOf, type PluginDetail, pluginPath } from './plugin-detail.ts';
 
 export const command: Command = {
   operands: ['<id>'],
@@ -33,7 +29,7 @@ function page(plugin: PluginDetail, paint: Paint): string {
   const { id, version, state, since, generation, title, description } = plugin;
   const serving = generation === null ? '' : `, generation ${generation}`;
   return [
-    `${paint.strong(id)} ${version ?? ''}  ${painted(state, paint)} since ${since}${serving}`,
+    `${paint.strong(id)} ${version ?? ''}  ${paintedState(state, paint)} since ${since}${serving}`,
     printable(`${title}: ${description}`),
     '',
     table(facts(plugin).map(([name, value]) => [paint.faint(name), printable(value)])),

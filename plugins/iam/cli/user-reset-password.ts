@@ -7,7 +7,7 @@ import {
   shownPassword,
   type User,
   whoAsks,
-} from '../../cli/accounts.ts';
+} from './accounts.ts';
 import { type Command, clientOptions, openClient, openQuestions } from 'svc/cli';
 
 export const command: Command = {

@@ -1,5 +1,5 @@
 import { type Command, clientOptions, openClient } from 'svc/cli';
-import { type PluginDetail, pluginPath } from '../../cli/plugin-page.ts';
+import { type PluginDetail, pluginPath } from './plugin-detail.ts';
 
 export const command: Command = {
   operands: ['<id>'],

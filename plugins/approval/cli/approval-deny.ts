@@ -1,4 +1,4 @@
-import { approvalPath, waiting } from '../../cli/approvals.ts';
+import { approvalPath, waiting } from './approvals.ts';
 import { type Command, clientOptions, openClient } from 'svc/cli';
 
 export const command: Command = {

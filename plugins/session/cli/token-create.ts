@@ -1,5 +1,4 @@
-import { whoAsks } from '../cli/accounts.ts';
-import { timestamp } from '../../core/sdk/index.ts';
+import { timestamp } from 'svc/sdk';
 import {
   type Call,
   type Command,
@@ -69,7 +68,7 @@ function daysOf(text = String(usualDays)): number {
 
 /** The route would take the operator's word for whom it acts; a person at the command line means themselves. */
 async function assertPerson(client: ApiClient, call: Call): Promise<void> {
-  if ((await whoAsks(client)).kind === 'operator') {
+  if ((await client.get<{ readonly kind: string }>('/api/v1/me')).kind === 'operator') {
     const mend = `first sign in with "svc login"${call.has('data') ? ', and leave --data out' : ''}`;
     throw new Failure(
       4,

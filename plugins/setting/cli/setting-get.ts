@@ -1,5 +1,5 @@
 import { type Command, clientOptions, openClient, printable } from 'svc/cli';
-import { findSetting, settingPath, shownValue } from '../../cli/settings.ts';
+import { findSetting, settingPath, shownValue } from './settings.ts';
 
 export const command: Command = {
   operands: ['<setting>'],

@@ -5,7 +5,7 @@ import {
   passwordLine,
   shownPassword,
   type User,
-} from '../../cli/accounts.ts';
+} from './accounts.ts';
 import { type Command, clientOptions, openClient, openQuestions } from 'svc/cli';
 
 export const command: Command = {

@@ -1,5 +1,5 @@
 import { type Command, clientOptions, openClient, printable } from 'svc/cli';
-import { listSettings, nameOf, settingPath, shownValue } from '../../cli/settings.ts';
+import { listSettings, nameOf, settingPath, shownValue } from './settings.ts';
 
 export const command: Command = {
   operands: ['<setting>'],

@@ -6,13 +6,7 @@ import {
   printable,
   openQuestions,
 } from 'svc/cli';
-import {
-  findSetting,
-  type Setting,
-  settingPath,
-  shownValue,
-  typedValue,
-} from '../../cli/settings.ts';
+import { findSetting, type Setting, settingPath, shownValue, typedValue } from './settings.ts';
 
 export const command: Command = {
   operands: ['<setting>', '[value]'],

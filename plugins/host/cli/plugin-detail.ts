@@ -1,14 +1,4 @@
-import type { Branch, Paint } from 'svc/cli';
-
-/** A plugin as `GET /api/v1/plugins` lists it. */
-export interface PluginSummary {
-  readonly id: string;
-  readonly version: string | null;
-  readonly state: string;
-  readonly cause: string | null;
-  readonly since: string;
-  readonly generation: number | null;
-}
+import { type Branch, milliseconds, type PluginSummary } from 'svc/cli';
 
 /** A plugin as `GET /api/v1/plugins/{id}` explains it. */
 export interface PluginDetail extends PluginSummary {
@@ -40,18 +30,6 @@ export interface Attempt {
 export const pluginPath = (id: string, verb = ''): string =>
   `/api/v1/plugins/${encodeURIComponent(id)}${verb === '' ? '' : `/${verb}`}`;
 
-export function painted(state: string, paint: Paint): string {
-  if (state === 'active') {
-    return paint.good(state);
-  }
-  return ['disabled', 'discovered', 'loading', 'blocked'].includes(state)
-    ? paint.warn(state)
-    : paint.bad(state);
-}
-
 export function durationOf({ timings_ms }: Attempt): string {
   return milliseconds(Object.values(timings_ms).reduce((sum, ms) => sum + ms, 0));
 }
-
-export const milliseconds = (ms: number): string =>
-  `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;

@@ -1,4 +1,4 @@
-import { findUser, nameOf, type User } from '../../cli/accounts.ts';
+import { findUser, nameOf, type User } from './accounts.ts';
 import { type Command, clientOptions, openClient } from 'svc/cli';
 
 export const command: Command = {

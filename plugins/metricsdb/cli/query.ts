@@ -1,5 +1,5 @@
 import { type Command, clientOptions, openClient, printable, table, spanOf } from 'svc/cli';
-import { shortNumber, sparkline } from '../cli/sparkline.ts';
+import { shortNumber, sparkline } from './sparkline.ts';
 
 interface Matrix {
   readonly result: readonly {
