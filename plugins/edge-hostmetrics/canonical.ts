@@ -1,7 +1,7 @@
 import type { MetricSink } from 'svc/probe';
 
-import { type Filesystem, usedOf } from './filesystems.ts';
-import type { Moment } from './moment.ts';
+import { type Filesystem, usedOf } from './moment/filesystems.ts';
+import type { Moment } from './moment/moment.ts';
 import { busyMs, growth, receivedBytes, sentBytes } from './proc/devices.ts';
 import { available, usedPercent } from './proc/memory.ts';
 import { busyPercent, type CpuTimes } from './proc/stat.ts';

@@ -9,7 +9,7 @@ import { arp, netclass, netdev, softnet } from './collectors/network.ts';
 import { cpu, loadavg, pressure, stat } from './collectors/processor.ts';
 import { conntrack, netstat, sockstat } from './collectors/protocol.ts';
 import { entropy, filefd, os, time, uname } from './collectors/system.ts';
-import type { Moment } from './moment.ts';
+import type { Moment } from './moment/moment.ts';
 import { type CollectorName, collectorNames, type HostSpec } from './spec.ts';
 
 /** Everything that can be measured, by the name under which the spec switches it. */

@@ -7,12 +7,13 @@ import { definePlugin, type OutboundRequest, timestamp } from 'svc/sdk';
 
 import { Canonical } from './canonical.ts';
 import { Collection } from './collection.ts';
-import { Filesystems } from './filesystems.ts';
-import { type Machine, Moment } from './moment.ts';
-import { NameFilter } from './name-filter.ts';
+import { Filesystems } from './moment/filesystems.ts';
+import { type Machine, Moment } from './moment/moment.ts';
+import { NameFilter } from './moment/name-filter.ts';
 import { CpuHistory } from './proc/stat.ts';
 import { Scraper } from './scrape/scraper.ts';
-import { type HostSpec, milliseconds } from './spec.ts';
+import { milliseconds } from './scrape/target-spec.ts';
+import type { HostSpec } from './spec.ts';
 
 /** The first two measurements follow each other soon: rates need both, and people look at a new machine at once. */
 const secondMs = 3_000;

@@ -1,3 +1,5 @@
+import type { TargetSpec } from './scrape/target-spec.ts';
+
 /** Names of what can be measured, as the spec switches them. */
 export const collectorNames = [
   'arp',
@@ -25,16 +27,6 @@ export const collectorNames = [
 
 export type CollectorName = (typeof collectorNames)[number];
 
-export interface TargetSpec {
-  readonly job: string;
-  readonly url: string;
-  readonly interval: string;
-  readonly timeout: string;
-  readonly max_series: number;
-  readonly max_bytes: number;
-  readonly labels: Readonly<Record<string, string>>;
-}
-
 /** The `spec` of edge.json, checked, defaults filled in. */
 export interface HostSpec {
   readonly interval: string;
@@ -50,7 +42,3 @@ export interface HostSpec {
   readonly network: { readonly device_exclude: string };
   readonly targets: readonly TargetSpec[];
 }
-
-/** `15s` and `2m`, which the schema has let through. */
-export const milliseconds = (duration: string): number =>
-  Number(duration.slice(0, -1)) * (duration.endsWith('m') ? 60_000 : 1_000);

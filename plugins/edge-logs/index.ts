@@ -4,9 +4,9 @@ import { LocalPolicy, Shipping, Specs } from 'svc/contracts/edge-uplink';
 import { Programs } from 'svc/contracts/programs';
 import { definePlugin } from 'svc/sdk';
 
-import { makeGroup } from './group.ts';
+import { makeGroup } from './lines/group.ts';
 import { Reader } from './reader.ts';
-import type { LogSpec } from './spec.ts';
+import type { LogSpec } from './lines/spec.ts';
 
 const tickMs = 1_000;
 

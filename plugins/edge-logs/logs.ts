@@ -3,13 +3,13 @@ import { type Glob, matchesPath, parseGlob } from 'svc/probe';
 import type { Clock, HealthReport, Logger } from 'svc/sdk';
 
 import { loadCheckpoint } from './checkpoint.ts';
-import { Discovery } from './discovery.ts';
-import type { Group } from './group.ts';
-import { JournalQueue } from './journal-queue.ts';
-import { LineTimes } from './line-times.ts';
+import { Discovery } from './files/discovery.ts';
+import type { Group } from './lines/group.ts';
+import { JournalQueue } from './journal/journal-queue.ts';
+import { LineTimes } from './lines/line-times.ts';
 import { Pump } from './pump.ts';
-import type { LogSpec } from './spec.ts';
-import { Tails } from './tails.ts';
+import type { LogSpec } from './lines/spec.ts';
+import { Tails } from './files/tails.ts';
 
 export interface LogsOptions {
   readonly spec: LogSpec;

@@ -2,11 +2,11 @@ import type { Shipping } from 'svc/contracts/edge-uplink';
 import { isSvcError, type Logger, messageOf } from 'svc/sdk';
 
 import { type Checkpoint, type Kept, saveCheckpoint } from './checkpoint.ts';
-import type { Discovery } from './discovery.ts';
-import { Draft } from './draft.ts';
-import type { JournalQueue } from './journal-queue.ts';
-import type { LineTimes } from './line-times.ts';
-import type { Tails } from './tails.ts';
+import type { Discovery } from './files/discovery.ts';
+import { Draft } from './lines/draft.ts';
+import type { JournalQueue } from './journal/journal-queue.ts';
+import type { LineTimes } from './lines/line-times.ts';
+import type { Tails } from './files/tails.ts';
 
 export interface PumpParts {
   readonly folder: string;

@@ -7,9 +7,9 @@ import { Programs } from 'svc/contracts/programs';
 import { type After, MachineFiles, ProcessWatch, SlowCalls } from 'svc/probe';
 import { definePlugin } from 'svc/sdk';
 
-import { AllowedPaths } from './allowed-paths.ts';
-import { MachinePrograms } from './machine-programs.ts';
-import { ProbeRules } from './probe-rules.ts';
+import { AllowedPaths } from './reach/allowed-paths.ts';
+import { MachinePrograms } from './reach/machine-programs.ts';
+import { ProbeRules } from './reach/probe-rules.ts';
 import { SkillLog } from './skill-log.ts';
 import { SkillRunner } from './skill-runner.ts';
 import { diskUsage } from './skills/disk-usage.ts';

@@ -19,9 +19,9 @@ import {
 } from 'svc/sdk';
 import { openSweeper, type Sweeper } from 'svc/tunnel';
 
-import { EdgeTable } from './edge-table.ts';
-import { EdgeEvents } from './events.ts';
-import type { EdgeTables } from './tables.ts';
+import { EdgeTable } from './record/edge-table.ts';
+import { EdgeEvents } from './record/events.ts';
+import type { EdgeTables } from './record/tables.ts';
 
 /** What every part of this plugin stands on. */
 export interface Base {

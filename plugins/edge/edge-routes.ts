@@ -2,9 +2,9 @@ import { Processes } from 'svc/edge-protocol';
 import { covers, listRoute, type Principal, route, type RouteDeclaration } from 'svc/sdk';
 
 import { readsArguments } from './arguments.ts';
-import type { Conflicts } from './connection/conflicts.ts';
-import type { EdgeSecrets } from './connection/edge-secrets.ts';
-import type { Edges } from './edges.ts';
+import type { Conflicts } from './identity/conflicts.ts';
+import type { EdgeSecrets } from './identity/edge-secrets.ts';
+import type { Edges } from './identity/edges.ts';
 import type { LiveAnswers } from './live-answers.ts';
 import {
   EdgeDraft,
@@ -16,7 +16,7 @@ import {
   ResolveRequest,
   RotateRequest,
   Snapshot,
-} from './schema.ts';
+} from './record/schema.ts';
 
 const path = '/api/v1/edges';
 

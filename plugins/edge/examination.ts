@@ -1,8 +1,8 @@
 import type { Diagnosis, Examination } from 'svc/contracts/doctor';
 
-import type { Comings } from './connection/comings.ts';
-import type { EdgeTable } from './edge-table.ts';
-import type { EdgeRecord } from './record.ts';
+import type { Comings } from './presence/comings.ts';
+import type { EdgeTable } from './record/edge-table.ts';
+import type { EdgeRecord } from './record/record.ts';
 
 const skewedMs = 10_000;
 /** From so many on, clocks of hosts that are all off the same way are right, and this one is wrong. */

@@ -2,10 +2,10 @@ import type { EdgeCall, EdgeCapabilities, EdgeEntry, EdgeFleet } from 'svc/contr
 import { isSvcError, SvcError } from 'svc/sdk';
 import type { TunnelStream } from 'svc/tunnel';
 
-import type { Presence } from './connection/presence.ts';
-import type { Tunnel } from './connection/tunnel.ts';
-import type { EdgeTable } from './edge-table.ts';
-import { type EdgeRecord, statusOf } from './record.ts';
+import type { Presence } from './presence/presence.ts';
+import type { Tunnel } from './record/tunnel.ts';
+import type { EdgeTable } from './record/edge-table.ts';
+import { type EdgeRecord, statusOf } from './record/record.ts';
 
 /** The edges as other plugins see and reach them. */
 export class Fleet implements EdgeFleet {

@@ -6,10 +6,10 @@ import { type Handle, type Principal, SvcError, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
 import { withoutArguments } from './arguments.ts';
-import { foundFor } from './edge-store.ts';
-import type { ProcessQuery, Snapshot } from './schema.ts';
-import { shapeCheck } from './shape-check.ts';
-import type { EdgeTables } from './tables.ts';
+import { foundFor } from './record/edge-store.ts';
+import type { ProcessQuery, Snapshot } from './record/schema.ts';
+import { shapeCheck } from './record/shape-check.ts';
+import type { EdgeTables } from './record/tables.ts';
 
 const askMs = 10_000;
 

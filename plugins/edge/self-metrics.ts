@@ -2,9 +2,9 @@ import type { Metrics } from 'svc/sdk';
 
 import type { HandshakeLimits } from './connection/handshake-limits.ts';
 import type { Introductions } from './connection/introductions.ts';
-import type { Presence } from './connection/presence.ts';
-import type { EdgeTable } from './edge-table.ts';
-import { statusOf } from './record.ts';
+import type { Presence } from './presence/presence.ts';
+import type { EdgeTable } from './record/edge-table.ts';
+import { statusOf } from './record/record.ts';
 
 export interface SelfMetricParts {
   readonly edgeTable: EdgeTable;

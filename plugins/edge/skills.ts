@@ -17,8 +17,8 @@ import {
 } from 'svc/sdk';
 
 import { namesOnly, readsArguments } from './arguments.ts';
-import type { EdgeTables } from './tables.ts';
-import { shapeCheck } from './shape-check.ts';
+import type { EdgeTables } from './record/tables.ts';
+import { shapeCheck } from './record/shape-check.ts';
 
 export interface SkillParts {
   readonly fleet: EdgeFleet;

@@ -3,7 +3,7 @@ import { type Counter, isSvcError, type Logger, SvcError } from 'svc/sdk';
 
 import type { Budget, Held } from './budget/budget.ts';
 import type { Chosen, ModelCatalogue } from './providers/catalogue.ts';
-import { estimatedTokens } from './tokens.ts';
+import { estimatedTokens } from './wire/tokens.ts';
 
 export interface CallPorts {
   readonly catalogue: ModelCatalogue;

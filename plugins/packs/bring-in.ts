@@ -12,7 +12,7 @@ import {
   type RouteDeclaration,
 } from 'svc/sdk';
 
-import type { Child } from './child-options.ts';
+import type { Child } from './process/child-options.ts';
 
 /** Declares what the manifest of a pack describes: its process answers for it. */
 export function bringIn(

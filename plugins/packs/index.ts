@@ -6,7 +6,7 @@ import { PackTraces } from 'svc/contracts/marketplace';
 import { PackRights } from 'svc/contracts/packs';
 import { Board, BuildInfo, definePlugin, PackLoader, Plugins } from 'svc/sdk';
 
-import { type Confinement, findConfinement } from './confinement.ts';
+import { type Confinement, findConfinement } from './process/confinement.ts';
 import { Loader } from './loader.ts';
 import { packRoutes } from './routes.ts';
 import { Acceptances } from './rights/acceptances.ts';

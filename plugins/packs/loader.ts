@@ -16,11 +16,11 @@ import {
 
 import { answersOf, noGate, tablesOf } from './answers.ts';
 import { bringIn } from './bring-in.ts';
-import { startChild } from './child.ts';
-import type { Child, ChildState, StartOptions } from './child-options.ts';
-import { type Confinement, firstUser, lastUser } from './confinement.ts';
-import { Nap } from './nap.ts';
-import type { ChildOrigin } from './program-file.ts';
+import { startChild } from './process/child.ts';
+import type { Child, ChildState, StartOptions } from './process/child-options.ts';
+import { type Confinement, firstUser, lastUser } from './process/confinement.ts';
+import { Nap } from './process/nap.ts';
+import type { ChildOrigin } from './process/program-file.ts';
 import type { Acceptances } from './rights/acceptances.ts';
 import { type ClosedFolders, readableFolders } from './rights/limits.ts';
 import { stageFiles } from './staged-files.ts';

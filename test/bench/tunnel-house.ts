@@ -14,7 +14,7 @@ import {
   tunnelProtocol,
   type TunnelSession,
 } from 'svc/tunnel';
-import { WebSocketTransport } from '../../plugins/lib/tunnel/web-socket.ts';
+import { WebSocketTransport } from '../../plugins/lib/tunnel/message/web-socket.ts';
 import { bareClock, bareIds, bareLog, keysOfEdge } from './tunnel-edges.ts';
 
 export interface ManagerFigures {

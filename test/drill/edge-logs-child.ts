@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { Parcel } from 'svc/contracts/edge-uplink';
 
-import { makeGroup } from '../../plugins/edge-logs/group.ts';
+import { makeGroup } from '../../plugins/edge-logs/lines/group.ts';
 import { Logs } from '../../plugins/edge-logs/logs.ts';
 import { specOf } from '../plugins/edge-logs/machine.ts';
 import { quiet } from './edge-logs-model.ts';

@@ -6,8 +6,8 @@ import { messageOf } from 'svc/sdk';
 
 import { bundleThread } from '../../bin/bundler/bundle.ts';
 import { bundleSources } from '../../bin/bundler/sources.ts';
-import { startChild } from '../../plugins/packs/child.ts';
-import type { Child } from '../../plugins/packs/child-options.ts';
+import { startChild } from '../../plugins/packs/process/child.ts';
+import type { Child } from '../../plugins/packs/process/child-options.ts';
 import { type Ground, loot, type Try } from './pack-escape-ground.ts';
 
 /**

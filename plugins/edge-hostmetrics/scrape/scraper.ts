@@ -1,7 +1,7 @@
 import { type Logger, messageOf } from 'svc/sdk';
 import { MetricBatch, type WriteBody } from 'svc/probe';
 
-import type { TargetSpec } from '../spec.ts';
+import type { TargetSpec } from './target-spec.ts';
 import { readExposition, type ScrapedSample } from './exposition.ts';
 import { type Answer, ask, type TargetPorts } from './target.ts';
 

@@ -1,6 +1,6 @@
 import { type Clock, type OutboundReply, type OutboundRequest, SvcError } from 'svc/sdk';
 
-import { milliseconds, type TargetSpec } from '../spec.ts';
+import { milliseconds, type TargetSpec } from './target-spec.ts';
 
 export type Fetch = (url: string, request: OutboundRequest) => Promise<OutboundReply>;
 

@@ -3,8 +3,8 @@ import { Resolver } from 'node:dns/promises';
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import { type Clock, SvcError } from 'svc/sdk';
 
-import { fitRows } from '../fit-rows.ts';
-import type { ProbeRules } from '../probe-rules.ts';
+import { fitRows } from './fit-rows.ts';
+import type { ProbeRules } from '../reach/probe-rules.ts';
 import { hostSchema, portSchema } from './host-schema.ts';
 
 interface Params {

@@ -6,8 +6,8 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import { type Clock, SvcError } from 'svc/sdk';
 
-import { plainText } from '../fit-rows.ts';
-import type { Address, ProbeRules } from '../probe-rules.ts';
+import { plainText } from './fit-rows.ts';
+import type { Address, ProbeRules } from '../reach/probe-rules.ts';
 
 interface Params {
   readonly url: string;

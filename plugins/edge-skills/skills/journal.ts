@@ -1,9 +1,9 @@
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import { SvcError } from 'svc/sdk';
 
-import { type AllowedPaths, journalPlace } from '../allowed-paths.ts';
-import { fitRows, plainText } from '../fit-rows.ts';
-import type { MachinePrograms } from '../machine-programs.ts';
+import { type AllowedPaths, journalPlace } from '../reach/allowed-paths.ts';
+import { fitRows, plainText } from './fit-rows.ts';
+import type { MachinePrograms } from '../reach/machine-programs.ts';
 
 interface Params {
   readonly unit?: string;

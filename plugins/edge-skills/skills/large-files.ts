@@ -2,10 +2,10 @@ import type { EdgeSkill } from 'svc/contracts/edge-skills';
 import type { SlowCalls } from 'svc/probe';
 import { timestamp } from 'svc/sdk';
 
-import type { AllowedPaths } from '../allowed-paths.ts';
-import { fitRows } from '../fit-rows.ts';
-import { walkTree } from '../tree-walk.ts';
-import { walkNote } from '../walk-note.ts';
+import type { AllowedPaths } from '../reach/allowed-paths.ts';
+import { fitRows } from './fit-rows.ts';
+import { walkTree } from '../reach/tree-walk.ts';
+import { walkNote } from './walk-note.ts';
 import { treeSchema, type TreeParams } from './tree-schema.ts';
 
 interface Params extends TreeParams {

@@ -1,9 +1,9 @@
 import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import { SvcError } from 'svc/sdk';
 
-import { plainText } from '../fit-rows.ts';
-import type { ProbeRules } from '../probe-rules.ts';
-import type { MachinePrograms } from '../machine-programs.ts';
+import { plainText } from './fit-rows.ts';
+import type { ProbeRules } from '../reach/probe-rules.ts';
+import type { MachinePrograms } from '../reach/machine-programs.ts';
 import { hostSchema } from './host-schema.ts';
 
 const mostOutput = 16 * 1024;

@@ -2,8 +2,8 @@ import type { EdgeSkill, SkillCall } from 'svc/contracts/edge-skills';
 import type { LocalPolicy } from 'svc/contracts/edge-uplink';
 import { SvcError } from 'svc/sdk';
 
-import { plainText } from '../fit-rows.ts';
-import type { MachinePrograms } from '../machine-programs.ts';
+import { plainText } from './fit-rows.ts';
+import type { MachinePrograms } from '../reach/machine-programs.ts';
 
 const mostOutput = 16 * 1024;
 const shown = ['ActiveState', 'SubState', 'MainPID', 'Result'];

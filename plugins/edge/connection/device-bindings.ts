@@ -1,10 +1,10 @@
 import { DeviceChanged, type DeviceDirectory, DeviceRemoved } from 'svc/contracts/device';
 import type { Handle, PluginContext, Tables } from 'svc/sdk';
 
-import { edgeStore } from '../edge-store.ts';
-import type { EdgeTable } from '../edge-table.ts';
-import type { EdgeRecord } from '../record.ts';
-import type { EdgeTables } from '../tables.ts';
+import { edgeStore } from '../record/edge-store.ts';
+import type { EdgeTable } from '../record/edge-table.ts';
+import type { EdgeRecord } from '../record/record.ts';
+import type { EdgeTables } from '../record/tables.ts';
 
 export interface DeviceBindingParts {
   readonly edgeTable: EdgeTable;

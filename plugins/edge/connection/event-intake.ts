@@ -2,8 +2,8 @@ import { BufferEvent, ClockEvent } from 'svc/edge-protocol';
 import { type Clock, isSvcError, type MaybePromise, SvcError } from 'svc/sdk';
 import type { TunnelListener, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
-import type { EdgeRecord } from '../record.ts';
-import { shapeCheck } from '../shape-check.ts';
+import type { EdgeRecord } from '../record/record.ts';
+import { shapeCheck } from '../record/shape-check.ts';
 
 /** Takes one event of an edge; resolves once it is dealt with, to what the edge should know of it, and logs why it could not be. */
 export interface Receiver {

@@ -3,11 +3,11 @@ import type { Introduced } from 'svc/edge-protocol';
 import { type HostInfo, readHostInfo } from 'svc/probe';
 import { type Handle, type Logger, messageOf, type Tables } from 'svc/sdk';
 
-import { edgeStore } from '../edge-store.ts';
-import type { EdgeTable } from '../edge-table.ts';
-import { type EdgeRecord, hostDigest } from '../record.ts';
-import type { EdgeTables } from '../tables.ts';
-import type { Tunnel } from './tunnel.ts';
+import { edgeStore } from '../record/edge-store.ts';
+import type { EdgeTable } from '../record/edge-table.ts';
+import { type EdgeRecord, hostDigest } from '../record/record.ts';
+import type { EdgeTables } from '../record/tables.ts';
+import type { Tunnel } from '../record/tunnel.ts';
 
 export interface IntroductionParts {
   readonly edgeTable: EdgeTable;

@@ -3,7 +3,7 @@ import type { PushParams } from 'svc/edge-protocol';
 import { type Handle, type Settings, SvcError } from 'svc/sdk';
 import type { InboundCall, TunnelMethod, TunnelSession } from 'svc/tunnel';
 
-import type { EdgeRecord } from '../record.ts';
+import type { EdgeRecord } from '../record/record.ts';
 
 export interface PushParts {
   readonly owners: ReadonlyMap<TunnelSession, EdgeRecord>;

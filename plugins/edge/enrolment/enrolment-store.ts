@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
-import type { EdgeDb, EdgeTables, EnrolmentRow } from '../tables.ts';
+import type { EdgeDb, EdgeTables, EnrolmentRow } from '../record/tables.ts';
 
 /** The only statements about enrolments. */
 export const enrolmentStore = (db: EdgeDb) => ({

@@ -20,13 +20,13 @@ import { isPublicMachineKey, tunnelPath } from 'svc/tunnel';
 import type { Static } from 'typebox';
 
 import { AddressBuckets } from '../connection/address-buckets.ts';
-import type { EdgeSecrets } from '../connection/edge-secrets.ts';
-import { edgeStore } from '../edge-store.ts';
-import type { EdgeTable } from '../edge-table.ts';
-import type { Edges } from '../edges.ts';
-import type { EnrolmentDraft, NewEnrolment } from '../schema.ts';
-import { actorOf, type ShownEnrolment, shownEnrolment } from '../shown.ts';
-import type { EdgeDb, EdgeRow, EdgeTables } from '../tables.ts';
+import type { EdgeSecrets } from '../identity/edge-secrets.ts';
+import { edgeStore } from '../record/edge-store.ts';
+import type { EdgeTable } from '../record/edge-table.ts';
+import type { Edges } from '../identity/edges.ts';
+import type { EnrolmentDraft, NewEnrolment } from '../record/schema.ts';
+import { actorOf, type ShownEnrolment, shownEnrolment } from '../record/shown.ts';
+import type { EdgeDb, EdgeRow, EdgeTables } from '../record/tables.ts';
 import { enrolmentStore } from './enrolment-store.ts';
 import { isLoopback } from './install-script.ts';
 

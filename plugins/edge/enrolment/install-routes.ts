@@ -1,6 +1,6 @@
 import { byteRoute, type RouteDeclaration } from 'svc/sdk';
 
-import { AgentArch } from '../schema.ts';
+import { AgentArch } from '../record/schema.ts';
 import type { Packages } from '../upgrade/packages.ts';
 import type { Enrolments } from './enrolments.ts';
 import { assertReachable, installScript } from './install-script.ts';

@@ -16,11 +16,11 @@ import { type ForeignPrograms, type ProgramHandle, Programs } from 'svc/contract
 import { type Build, type Handle, isSvcError, type PluginContext, type Tables } from 'svc/sdk';
 import { tunnelPath } from 'svc/tunnel';
 
-import type { EdgeSecrets } from '../connection/edge-secrets.ts';
-import { edgeStore } from '../edge-store.ts';
-import type { EdgeTable } from '../edge-table.ts';
-import type { Edges } from '../edges.ts';
-import type { EdgeTables } from '../tables.ts';
+import type { EdgeSecrets } from '../identity/edge-secrets.ts';
+import { edgeStore } from '../record/edge-store.ts';
+import type { EdgeTable } from '../record/edge-table.ts';
+import type { Edges } from '../identity/edges.ts';
+import type { EdgeTables } from '../record/tables.ts';
 
 export interface LocalEdgeParts {
   readonly build: Build;

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { ConfigApply } from 'svc/edge-protocol';
 import { type Ids, type Logger, messageOf } from 'svc/sdk';
 
-import type { EdgeTable } from '../edge-table.ts';
-import type { EdgeRecord } from '../record.ts';
+import type { EdgeTable } from '../record/edge-table.ts';
+import type { EdgeRecord } from '../record/record.ts';
 import type { Catalogue } from './catalogue.ts';
 
 export interface DesiredStateParts {

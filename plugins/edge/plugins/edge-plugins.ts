@@ -14,16 +14,22 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { assertFound, found, foundFor } from '../edge-store.ts';
-import type { EdgeTable } from '../edge-table.ts';
-import type { EdgeRecord } from '../record.ts';
-import { EdgeId, EdgePluginId, EdgePluginItem, EdgePluginPut, PluginCounts } from '../schema.ts';
-import { actorOf } from '../shown.ts';
-import type { EdgeTables } from '../tables.ts';
+import { assertFound, found, foundFor } from '../record/edge-store.ts';
+import type { EdgeTable } from '../record/edge-table.ts';
+import type { EdgeRecord } from '../record/record.ts';
+import {
+  EdgeId,
+  EdgePluginId,
+  EdgePluginItem,
+  EdgePluginPut,
+  PluginCounts,
+} from '../record/schema.ts';
+import { actorOf } from '../record/shown.ts';
+import type { EdgeTables } from '../record/tables.ts';
 import type { Catalogue, EdgePlugin } from './catalogue.ts';
 import type { DesiredState } from './desired-state.ts';
 import type { HealthRecords } from './plugin-health.ts';
-import { pluginStore } from './plugin-store.ts';
+import { pluginStore } from '../record/plugin-store.ts';
 
 type Item = Static<typeof EdgePluginItem>;
 type Change = Static<typeof EdgePluginPut>;

@@ -9,7 +9,7 @@ import {
   UpgradePackageRequest,
   UpgradeRequest,
   UpgradeStarted,
-} from '../schema.ts';
+} from '../record/schema.ts';
 import { packagePath, type Upgrades } from './upgrades.ts';
 
 export const upgradeRoutes = (

@@ -1,7 +1,7 @@
 import type { Insertable, Updateable } from 'kysely';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
-import type { EdgeDb, EdgeTables, UpgradeRow } from '../tables.ts';
+import type { EdgeDb, EdgeTables, UpgradeRow } from '../record/tables.ts';
 
 /** The only statements about upgrades. */
 export const upgradeStore = (db: EdgeDb) => ({

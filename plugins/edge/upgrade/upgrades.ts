@@ -21,13 +21,13 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { foundFor } from '../edge-store.ts';
-import type { EdgeEvents } from '../events.ts';
-import type { EdgeRecord } from '../record.ts';
-import type { UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from '../schema.ts';
-import { shapeCheck } from '../shape-check.ts';
-import { actorOf, type ShownUpgrade, shownUpgrade } from '../shown.ts';
-import type { EdgeRow, EdgeTables } from '../tables.ts';
+import { foundFor } from '../record/edge-store.ts';
+import type { EdgeEvents } from '../record/events.ts';
+import type { EdgeRecord } from '../record/record.ts';
+import type { UpgradePackageRequest, UpgradeRequest, UpgradeStarted } from '../record/schema.ts';
+import { shapeCheck } from '../record/shape-check.ts';
+import { actorOf, type ShownUpgrade, shownUpgrade } from '../record/shown.ts';
+import type { EdgeRow, EdgeTables } from '../record/tables.ts';
 import type { Packages } from './packages.ts';
 import { upgradeStore } from './upgrade-store.ts';
 

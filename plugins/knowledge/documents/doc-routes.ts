@@ -8,7 +8,7 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { KnowledgeTables } from '../tables.ts';
+import type { KnowledgeTables } from './tables.ts';
 import { foldersOf, nameOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
 import { existing, type Library } from './library.ts';

@@ -1,6 +1,6 @@
 import { type Call, type Clock, type Principal, SvcError, type Tables, timestamp } from 'svc/sdk';
 
-import type { DocRow, KnowledgeTables, Source, WholeDoc } from '../tables.ts';
+import type { DocRow, KnowledgeTables, Source, WholeDoc } from './tables.ts';
 import { docPath, titleOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
 

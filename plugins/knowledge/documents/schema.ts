@@ -1,7 +1,7 @@
 import { timestamp } from 'svc/sdk';
 import { type Static, type TSchema, Type } from 'typebox';
 
-import type { DocRow, VersionRow, WholeDoc } from '../tables.ts';
+import type { DocRow, VersionRow, WholeDoc } from './tables.ts';
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });

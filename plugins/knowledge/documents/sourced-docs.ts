@@ -1,7 +1,7 @@
 import type { KnowledgeShelf, ShelvedDocument } from 'svc/contracts/knowledge';
 import { type Clock, SvcError, type Tables } from 'svc/sdk';
 
-import type { KnowledgeTables } from '../tables.ts';
+import type { KnowledgeTables } from './tables.ts';
 import { docPath, titleOf } from './doc-path.ts';
 import { DocStore } from './doc-store.ts';
 import { sizeOf, tagsOf } from './library.ts';

@@ -12,7 +12,7 @@ import {
 } from 'svc/sdk';
 
 import { actorOf } from '../documents/library.ts';
-import type { HostKeyRow, IdentityRow, KnowledgeTables } from '../tables.ts';
+import type { HostKeyRow, IdentityRow, KnowledgeTables } from '../documents/tables.ts';
 import { IdentityStore } from './identity-store.ts';
 import { fingerprintOf, makeKey, readKey, type SshKey } from './openssh-key.ts';
 

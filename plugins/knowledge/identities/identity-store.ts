@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { type Page, pageOf, type PageRequest } from 'svc/sdk';
 
-import type { HostKeyRow, IdentityRow, KnowledgeTables } from '../tables.ts';
+import type { HostKeyRow, IdentityRow, KnowledgeTables } from '../documents/tables.ts';
 
 type Db = Kysely<KnowledgeTables>;
 type NewIdentity = Omit<IdentityRow, 'id' | 'last_used_at'>;

@@ -5,7 +5,7 @@ import type { PluginContext, Tables } from 'svc/sdk';
 
 import { Identities } from '../identities/identities.ts';
 import { identityRoutes } from '../identities/identity-routes.ts';
-import type { KnowledgeTables } from '../tables.ts';
+import type { KnowledgeTables } from '../documents/tables.ts';
 import { Git } from './git.ts';
 import { Remotes } from './remote.ts';
 import { RepoDocs } from './repo-docs.ts';

@@ -3,7 +3,7 @@ import type { Clock, Tables } from 'svc/sdk';
 import { titleOf } from '../documents/doc-path.ts';
 import { DocStore } from '../documents/doc-store.ts';
 import { tagsOf } from '../documents/library.ts';
-import type { DocRow, KnowledgeTables, RepoRow } from '../tables.ts';
+import type { DocRow, KnowledgeTables, RepoRow } from '../documents/tables.ts';
 import type { Skips, TreeFile } from './tree-listing.ts';
 
 /** What has to be done so that the documents are what the branch has. */

@@ -1,4 +1,4 @@
-import type { RepoRow } from '../tables.ts';
+import type { RepoRow } from '../documents/tables.ts';
 import type { Clone } from './clone.ts';
 import type { RepoDocs } from './repo-docs.ts';
 import type { Remotes } from './remote.ts';

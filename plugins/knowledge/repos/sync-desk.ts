@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { type Clock, type Disposer, type Logger, type Scope, SvcError, type Tables } from 'svc/sdk';
 
-import type { KnowledgeTables, RepoRow } from '../tables.ts';
+import type { KnowledgeTables, RepoRow } from '../documents/tables.ts';
 import { Clone, type CloneLimits } from './clone.ts';
 import type { Git } from './git.ts';
 import type { Remotes } from './remote.ts';

@@ -1,5 +1,5 @@
 import type { Reader } from '../documents/doc-store.ts';
-import type { DocRow } from '../tables.ts';
+import type { DocRow } from '../documents/tables.ts';
 
 /** Who may read a document, as one number of the index: everybody (0), members of an organization; below 0: those of them who see all devices. */
 export const audienceOf = ({

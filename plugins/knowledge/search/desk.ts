@@ -7,7 +7,7 @@ import type {
 import { type Principal, SvcError, type Tables, type ThreadHandle } from 'svc/sdk';
 
 import { DocStore } from '../documents/doc-store.ts';
-import type { KnowledgeTables } from '../tables.ts';
+import type { KnowledgeTables } from '../documents/tables.ts';
 import { audiencesOf } from './audience.ts';
 import type { Feed } from './feed.ts';
 import type { Answer, Mode, Search } from './searcher.ts';

@@ -2,7 +2,7 @@ import { DueWork } from 'svc/flow';
 import type { Logger, Tables, ThreadHandle } from 'svc/sdk';
 
 import { ChangeLog } from '../documents/doc-store.ts';
-import type { KnowledgeTables } from '../tables.ts';
+import type { KnowledgeTables } from '../documents/tables.ts';
 import { analysisNumber } from './analyze.ts';
 import type { IndexPosition } from './index-file.ts';
 import type { Which } from './open-index.ts';

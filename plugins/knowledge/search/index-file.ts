@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-import type { Change, WholeDoc } from '../tables.ts';
+import type { Change, WholeDoc } from '../documents/tables.ts';
 import { analysisNumber, analyze } from './analyze.ts';
 import { audienceOf } from './audience.ts';
 import { type Chunk, chunksOf } from './chunk.ts';

@@ -12,14 +12,14 @@ export type {
   TunnelMethod,
   TunnelService,
   TunnelSession,
-} from './contract.ts';
+} from './session/contract.ts';
 export {
   type Credentials,
   keysOf,
   makeCredentials,
   type StoredKeys,
   verifySecret,
-} from './credentials.ts';
+} from './identity/credentials.ts';
 export {
   belowManager,
   connect,
@@ -28,23 +28,31 @@ export {
   dial,
   type DialOptions,
   spkiPin,
-} from './dial.ts';
-export { type ClientHandshakeOptions, clientHandshake, type Welcome } from './client-handshake.ts';
-export { type EdgeHello, type EdgeState, isRefusal, TunnelRefusal } from './hello.ts';
+} from './link/dial.ts';
+export {
+  type ClientHandshakeOptions,
+  clientHandshake,
+  type Welcome,
+} from './handshake/client-handshake.ts';
+export { type EdgeHello, type EdgeState, isRefusal, TunnelRefusal } from './handshake/hello.ts';
 export {
   type AuthenticatedEdge,
   serverHandshake,
   type ServerHandshakeOptions,
-} from './server-handshake.ts';
-export { type FileJournalOptions, interruptedAnswer, openFileJournal } from './journal-file.ts';
-export type { IdempotencyJournal, Outcome } from './journal.ts';
+} from './handshake/server-handshake.ts';
+export {
+  type FileJournalOptions,
+  interruptedAnswer,
+  openFileJournal,
+} from './session/journal-file.ts';
+export type { IdempotencyJournal, Outcome } from './session/journal.ts';
 export {
   isPublicMachineKey,
   type MachineKey,
   machineKeyOf,
   makeMachineKey,
-} from './machine-key.ts';
-export { type MachineIdentity, openMachineIdentity } from './machine-identity.ts';
+} from './identity/machine-key.ts';
+export { type MachineIdentity, openMachineIdentity } from './identity/machine-identity.ts';
 export {
   closeCode,
   defaultTunnelLimits,
@@ -52,17 +60,17 @@ export {
   type TunnelLimits,
   tunnelPath,
   tunnelProtocol,
-} from './limits.ts';
-export { proxyFor, type ProxyTarget, proxyUrl, through } from './proxy.ts';
+} from './message/limits.ts';
+export { proxyFor, type ProxyTarget, proxyUrl, through } from './link/proxy.ts';
 export {
   type ReconnectEnd,
   type ReconnectPolicy,
   reconnects,
   retryWindow,
   spreadMs,
-} from './reconnect.ts';
-export { openSession } from './session.ts';
-export type { TunnelStream } from './stream.ts';
-export { readText, writeText } from './text-file.ts';
-export { type Cancel, openSweeper, type Sweeper, sweepMs } from './sweeper.ts';
-export type { MessageTransport } from './transport.ts';
+} from './link/reconnect.ts';
+export { openSession } from './session/session.ts';
+export type { TunnelStream } from './session/stream.ts';
+export { readText, writeText } from './identity/text-file.ts';
+export { type Cancel, openSweeper, type Sweeper, sweepMs } from './message/sweeper.ts';
+export type { MessageTransport } from './message/transport.ts';

@@ -1,7 +1,7 @@
 import type { ModelRequest, ModelUsage } from 'svc/contracts/model';
 import { type Clock, type Ids, type Settings, SvcError, type Tables } from 'svc/sdk';
 
-import { mostTokens } from '../tokens.ts';
+import { mostTokens } from '../wire/tokens.ts';
 import type { ModelTables, Reservation, Scope } from './tables.ts';
 import { usageStore } from './usage-store.ts';
 

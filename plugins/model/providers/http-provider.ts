@@ -2,7 +2,7 @@ import { type ConnectionOutcome, type Product, testConnection } from 'svc/connec
 import type { ModelPart, ModelProvider, ProviderRequest } from 'svc/contracts/model';
 import { type Clock, isSvcError, messageOf, type Settings, SvcError } from 'svc/sdk';
 
-import { quirksOf } from '../quirks.ts';
+import { quirksOf } from '../wire/quirks.ts';
 import { anthropicMessages } from '../wire/anthropic-messages.ts';
 import { chatCompletions } from '../wire/chat-completions.ts';
 import { exchange, type Fetch } from '../wire/exchange.ts';

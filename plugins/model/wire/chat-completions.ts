@@ -1,6 +1,6 @@
 import type { ModelMessage, ModelUsage } from 'svc/contracts/model';
 
-import { estimatedTokens } from '../tokens.ts';
+import { estimatedTokens } from './tokens.ts';
 import { CallPieces } from './call-pieces.ts';
 import type { SseEvent } from './sse.ts';
 import { BrokenStream, parsedEvent, type Wire, type WireAsk, type WirePart } from './wire.ts';

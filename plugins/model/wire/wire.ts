@@ -1,6 +1,6 @@
 import type { ModelPart, ModelRequest } from 'svc/contracts/model';
 
-import type { Quirks } from '../quirks.ts';
+import type { Quirks } from './quirks.ts';
 import type { SseEvent } from './sse.ts';
 import type { WireNames } from './wire-names.ts';
 

@@ -1,6 +1,6 @@
 import { type OutboundReply, type PackContext, SvcError } from 'svc/sdk';
 
-import { type FromChild, maxAsks, type ToChild } from '../wire.ts';
+import { type FromChild, maxAsks, type ToChild } from '../wire/wire.ts';
 
 interface Ask {
   readonly method: string;

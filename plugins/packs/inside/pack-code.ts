@@ -4,7 +4,7 @@ import { compileFunction } from 'node:vm';
 
 import * as sdk from 'svc/sdk';
 
-import type { Load } from '../wire.ts';
+import type { Load } from '../wire/wire.ts';
 
 /** The functions of a pack by the name they are called under. */
 export interface PackCode {

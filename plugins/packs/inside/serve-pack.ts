@@ -4,9 +4,9 @@ import { deserialize } from 'node:v8';
 
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 
-import { Inflow, Outflow } from '../flows.ts';
-import { frame, frameReader } from '../frames.ts';
-import { channelFd, deniedBy, type FromChild, type ToChild, type WireError } from '../wire.ts';
+import { Inflow, Outflow } from '../wire/flows.ts';
+import { frame, frameReader } from '../wire/frames.ts';
+import { channelFd, deniedBy, type FromChild, type ToChild, type WireError } from '../wire/wire.ts';
 import { closeCage } from './cage.ts';
 import { HostSide } from './host-side.ts';
 import { evaluatePack, type PackCode } from './pack-code.ts';

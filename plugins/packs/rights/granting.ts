@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AskedRights, PackRights } from 'svc/contracts/packs';
 import { type PluginManifest, SvcError } from 'svc/sdk';
 
-import { type Confinement, sentenceOf } from '../confinement.ts';
-import { napFile } from '../nap.ts';
+import { type Confinement, sentenceOf } from '../process/confinement.ts';
+import { napFile } from '../process/nap.ts';
 import type { Acceptances } from './acceptances.ts';
 import { type Others, refusal } from './limits.ts';
 import { rightsOf } from './rights.ts';

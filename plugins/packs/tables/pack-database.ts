@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 
 import { type Clock, type Logger, messageOf, patience, restarts, SvcError } from 'svc/sdk';
 
-import type { ChildOrigin } from '../program-file.ts';
+import type { ChildOrigin } from '../process/program-file.ts';
 import type { TablesData } from './pack-tables.ts';
 import { type TablesCause, type TablesEnd, TablesProcess } from './tables-process.ts';
 import { arrivedRows, type TablesQuestion } from './tables-wire.ts';

@@ -1,10 +1,10 @@
 import { eachLine } from 'svc/output';
 import { type Logger, SvcError } from 'svc/sdk';
 
-import { residentBytes } from '../attempt.ts';
-import { frame, frameReader } from '../frames.ts';
-import { type ChildOrigin, programFile } from '../program-file.ts';
-import { type Spawned, started } from '../spawn.ts';
+import { residentBytes } from '../process/attempt.ts';
+import { frame, frameReader } from '../wire/frames.ts';
+import { type ChildOrigin, programFile } from '../process/program-file.ts';
+import { type Spawned, started } from '../process/spawn.ts';
 import type { TablesAnswer, TablesQuestion } from './tables-wire.ts';
 
 /** Why a process of tables was ended, in one word that people and drills look for; none: it ended by itself. */

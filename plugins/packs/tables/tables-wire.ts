@@ -1,4 +1,4 @@
-import type { WireError } from '../wire.ts';
+import type { WireError } from '../wire/wire.ts';
 
 const tablesMethods = ['all', 'run', 'batch'] as const;
 type TablesMethod = (typeof tablesMethods)[number];

@@ -11,11 +11,15 @@ import { ProtoReader, snappyDecode } from 'svc/store';
 
 import { Canonical } from '../../../plugins/edge-hostmetrics/canonical.ts';
 import { Collection } from '../../../plugins/edge-hostmetrics/collection.ts';
-import { Filesystems, type FsNumbers } from '../../../plugins/edge-hostmetrics/filesystems.ts';
-import { type Machine, Moment } from '../../../plugins/edge-hostmetrics/moment.ts';
-import { NameFilter } from '../../../plugins/edge-hostmetrics/name-filter.ts';
+import {
+  Filesystems,
+  type FsNumbers,
+} from '../../../plugins/edge-hostmetrics/moment/filesystems.ts';
+import { type Machine, Moment } from '../../../plugins/edge-hostmetrics/moment/moment.ts';
+import { NameFilter } from '../../../plugins/edge-hostmetrics/moment/name-filter.ts';
 import { CpuHistory } from '../../../plugins/edge-hostmetrics/proc/stat.ts';
-import { type HostSpec, milliseconds } from '../../../plugins/edge-hostmetrics/spec.ts';
+import { milliseconds } from '../../../plugins/edge-hostmetrics/scrape/target-spec.ts';
+import type { HostSpec } from '../../../plugins/edge-hostmetrics/spec.ts';
 
 // ajv is a CommonJS module: what the types call its default is that of the namespace.
 const Ajv = ajvModule as unknown as typeof ajvModule.default;

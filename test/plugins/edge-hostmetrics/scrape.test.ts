@@ -8,7 +8,8 @@ import { type OutboundReply, type OutboundRequest, SvcError } from 'svc/sdk';
 import { readExposition } from '../../../plugins/edge-hostmetrics/scrape/exposition.ts';
 import { Scraper } from '../../../plugins/edge-hostmetrics/scrape/scraper.ts';
 import { reachOf } from '../../../plugins/edge-hostmetrics/scrape/target.ts';
-import { type HostSpec, type TargetSpec } from '../../../plugins/edge-hostmetrics/spec.ts';
+import type { TargetSpec } from '../../../plugins/edge-hostmetrics/scrape/target-spec.ts';
+import type { HostSpec } from '../../../plugins/edge-hostmetrics/spec.ts';
 import { decoded, logbook, type Samples, specOf } from './box.ts';
 
 const target = (url: string, wish: object = {}): TargetSpec =>

@@ -3,8 +3,8 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import type { FsNumbers } from '../../../plugins/edge-hostmetrics/filesystems.ts';
-import { isOwn, NameFilter } from '../../../plugins/edge-hostmetrics/name-filter.ts';
+import type { FsNumbers } from '../../../plugins/edge-hostmetrics/moment/filesystems.ts';
+import { isOwn, NameFilter } from '../../../plugins/edge-hostmetrics/moment/name-filter.ts';
 import { Box, rootOf, type Samples } from './box.ts';
 
 const cpu = (...lines: string[]): string =>

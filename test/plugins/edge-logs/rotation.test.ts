@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { findGenerations } from '../../../plugins/edge-logs/generations.ts';
-import { openFile } from '../../../plugins/edge-logs/open-file.ts';
+import { findGenerations } from '../../../plugins/edge-logs/files/generations.ts';
+import { openFile } from '../../../plugins/edge-logs/files/open-file.ts';
 import { Machine } from './machine.ts';
 
 /** The same numbers for the same seed: what was found once stays found. */

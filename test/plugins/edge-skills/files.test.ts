@@ -16,7 +16,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { MachineFiles, SlowCalls } from 'svc/probe';
 
-import { AllowedPaths } from '../../../plugins/edge-skills/allowed-paths.ts';
+import { AllowedPaths } from '../../../plugins/edge-skills/reach/allowed-paths.ts';
 import { folderOf, policyOf, skilledEdge } from './machine.ts';
 
 interface Found {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
 import { Ajv as EdgeAjv } from '../../../bin/edge/small-ajv.ts';
-import { ProbeRules } from '../../../plugins/edge-skills/probe-rules.ts';
+import { ProbeRules } from '../../../plugins/edge-skills/reach/probe-rules.ts';
 import { SkillLog } from '../../../plugins/edge-skills/skill-log.ts';
 import { folderOf, policyOf, programsOf, skilledEdge } from './machine.ts';
 

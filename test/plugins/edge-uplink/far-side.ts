@@ -18,7 +18,7 @@ import {
 import { WebSocketServer } from 'ws';
 
 import { systemClock, systemIds } from '../../../core/boot/time.ts';
-import { WebSocketTransport } from '../../../plugins/lib/tunnel/web-socket.ts';
+import { WebSocketTransport } from '../../../plugins/lib/tunnel/message/web-socket.ts';
 
 export interface Push {
   readonly path: string;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import type { ModelMessage } from 'svc/contracts/model';
 
-import { quirksOf } from '../../../plugins/model/quirks.ts';
+import { quirksOf } from '../../../plugins/model/wire/quirks.ts';
 import { anthropicMessages } from '../../../plugins/model/wire/anthropic-messages.ts';
 import type { WirePart } from '../../../plugins/model/wire/wire.ts';
 import { WireNames } from '../../../plugins/model/wire/wire-names.ts';

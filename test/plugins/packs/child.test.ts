@@ -19,8 +19,12 @@ import { fileURLToPath } from 'node:url';
 import { bundleSources } from '../../../bin/bundler/sources.ts';
 import { bundleThread } from '../../../bin/bundler/bundle.ts';
 import { isSvcError } from '../../../core/sdk/index.ts';
-import { startChild } from '../../../plugins/packs/child.ts';
-import type { Child, ChildState, StartOptions } from '../../../plugins/packs/child-options.ts';
+import { startChild } from '../../../plugins/packs/process/child.ts';
+import type {
+  Child,
+  ChildState,
+  StartOptions,
+} from '../../../plugins/packs/process/child-options.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'svc-isolate-'));
 const folder = join(home, 'pack with space');
@@ -493,7 +497,7 @@ test('a child does not outlive its host', async (t) => {
   assert.ok(alive(pid as number));
   const script = `
     import { readFileSync } from 'node:fs';
-    const { startChild } = await import(${JSON.stringify(new URL('../../../plugins/packs/child.ts', import.meta.url).href)});
+    const { startChild } = await import(${JSON.stringify(new URL('../../../plugins/packs/process/child.ts', import.meta.url).href)});
     const quiet = () => {};
     const child = startChild({ label: 'x', code: 'exports.default = {}', filename: '/x.cjs', origin: { program: readFileSync(0, 'utf8'), cacheDir: ${JSON.stringify(origin.cacheDir)}, isBinary: false }, random: Math.random,
       log: { debug: quiet, info: quiet, warn: quiet, error: quiet }, clock: { now: Date.now, monotonic: () => performance.now() } });

@@ -14,7 +14,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { type Confinement, findConfinement, held } from '../../../plugins/packs/confinement.ts';
+import {
+  type Confinement,
+  findConfinement,
+  held,
+} from '../../../plugins/packs/process/confinement.ts';
 
 const look = `
   const fs = require('node:fs');

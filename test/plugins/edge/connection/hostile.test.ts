@@ -19,8 +19,12 @@ import {
 import { WebSocket } from 'ws';
 
 import { systemClock, systemIds } from '../../../../core/boot/time.ts';
-import { encodeCredit, encodeFrame, frameType } from '../../../../plugins/lib/tunnel/frames.ts';
-import { WebSocketTransport } from '../../../../plugins/lib/tunnel/web-socket.ts';
+import {
+  encodeCredit,
+  encodeFrame,
+  frameType,
+} from '../../../../plugins/lib/tunnel/message/frames.ts';
+import { WebSocketTransport } from '../../../../plugins/lib/tunnel/message/web-socket.ts';
 import { edgeHouse, type Keys, machine, until } from '../house.ts';
 
 const request = (id: number, body: object | string): Buffer =>

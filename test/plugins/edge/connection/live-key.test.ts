@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { liveKey, sealPlace } from '../../../../plugins/edge/connection/live-key.ts';
+import { liveKey, sealPlace } from '../../../../plugins/edge/record/live-key.ts';
 
 test('what proves the manager to an edge is opened when the first handshake asks for it, and once', () => {
   const opened: unknown[] = [];

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import type { SampleRow } from 'svc/contracts/metricsdb';
 import { openSweeper, type SessionEnd } from 'svc/tunnel';
 
-import { OnlineSeries } from '../../../../plugins/edge/connection/online-series.ts';
-import { Presence } from '../../../../plugins/edge/connection/presence.ts';
-import type { EdgeRecord } from '../../../../plugins/edge/record.ts';
-import type { Tunnel } from '../../../../plugins/edge/connection/tunnel.ts';
+import { OnlineSeries } from '../../../../plugins/edge/presence/online-series.ts';
+import { Presence } from '../../../../plugins/edge/presence/presence.ts';
+import type { EdgeRecord } from '../../../../plugins/edge/record/record.ts';
+import type { Tunnel } from '../../../../plugins/edge/record/tunnel.ts';
 
 /** Time passes when the test says so. */
 function world(records: readonly EdgeRecord[]) {

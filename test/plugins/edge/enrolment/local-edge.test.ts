@@ -8,8 +8,8 @@ import type { Build, PluginContext, Tables } from 'svc/sdk';
 import { startTestHost } from 'svc/testing';
 
 import { LocalEdge, type LocalEdgeParts } from '../../../../plugins/edge/enrolment/local-edge.ts';
-import { EdgeTable } from '../../../../plugins/edge/edge-table.ts';
-import type { EdgeTables } from '../../../../plugins/edge/tables.ts';
+import { EdgeTable } from '../../../../plugins/edge/record/edge-table.ts';
+import type { EdgeTables } from '../../../../plugins/edge/record/tables.ts';
 import { agentsOf } from '../../../local-agents.ts';
 import { around, until } from '../house.ts';
 

@@ -8,7 +8,7 @@ import {
   encodeFrame,
   frameType,
   ProtocolViolation,
-} from '../../../../plugins/lib/tunnel/frames.ts';
+} from '../../../../plugins/lib/tunnel/message/frames.ts';
 import { memorySides, turns } from './pair.ts';
 
 const request = (id: number, body: object): Buffer =>

@@ -17,7 +17,11 @@ import {
   TunnelRefusal,
   verifySecret,
 } from 'svc/tunnel';
-import { proveEdge, transcriptBytes, verifyProof } from '../../../../plugins/lib/tunnel/proof.ts';
+import {
+  proveEdge,
+  transcriptBytes,
+  verifyProof,
+} from '../../../../plugins/lib/tunnel/identity/proof.ts';
 import { handClock, ids, logBook, memoryPair, turns } from './pair.ts';
 
 const hello: EdgeHello = {

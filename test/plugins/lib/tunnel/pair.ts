@@ -19,7 +19,7 @@ import {
   type TunnelLimits,
   type TunnelSession,
 } from 'svc/tunnel';
-import { WebSocketTransport } from '../../../../plugins/lib/tunnel/web-socket.ts';
+import { WebSocketTransport } from '../../../../plugins/lib/tunnel/message/web-socket.ts';
 
 export const ids: Ids = {
   uuid: () => randomUUID(),

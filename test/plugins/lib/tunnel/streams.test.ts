@@ -5,8 +5,12 @@ import { test } from 'node:test';
 
 import { SvcError } from '../../../../core/sdk/index.ts';
 import { closeCode, type TunnelHandlers, type TunnelService, type TunnelStream } from 'svc/tunnel';
-import { ByteQueue } from '../../../../plugins/lib/tunnel/byte-queue.ts';
-import { decodeFrame, encodeFrame, frameType } from '../../../../plugins/lib/tunnel/frames.ts';
+import { ByteQueue } from '../../../../plugins/lib/tunnel/session/byte-queue.ts';
+import {
+  decodeFrame,
+  encodeFrame,
+  frameType,
+} from '../../../../plugins/lib/tunnel/message/frames.ts';
 import { memorySides, socketSides, turns, until } from './pair.ts';
 
 const KiB = 1_024;

@@ -1,0 +1,337 @@
+import { dirname, basename } from 'node:path';
+
+import type { Logger } from 'svc/sdk';
+
+import type { Draft } from '../lines/draft.ts';
+import { findGenerations, type Generations, isGenerationOf } from './generations.ts';
+import type { Group } from '../lines/group.ts';
+import { type OpenFile, openFile } from './open-file.ts';
+import { ParkedPlaces } from './parked-places.ts';
+import { beforeBytes, type Place, readHead } from './place.ts';
+import { beginning, type Named, type Start, Tail, type TailOptions } from './tail.ts';
+import { Unreadable } from './unreadable.ts';
+
+export interface TailsOptions extends TailOptions {
+  readonly log: Logger;
+  /** Whether the machine's owner allows to read the file at a real path. */
+  readonly allows: (path: string) => boolean;
+  readonly mostFiles: number;
+}
+
+const windowQuantum = 64 * 1024;
+const mostParkedPerFile = 4;
+/** Files that have not grown for so long are looked at every so many turns only. */
+const quietMs = 60_000;
+const quietTurns = 5;
+
+/** Every file that is read, and every one that was: each is read once, whatever it is called meanwhile. */
+export class Tails {
+  readonly #options: TailsOptions;
+  readonly #live = new Map<string, Tail>();
+  /** The oldest first. */
+  #left: Tail[] = [];
+  readonly #parked: ParkedPlaces;
+  readonly #window: Buffer;
+  readonly unreadable: Unreadable;
+  #looks = 0;
+  #reads = 0;
+  /** A change that no line shows; at first, that reading has begun. */
+  changed = true;
+
+  constructor(options: TailsOptions) {
+    this.#options = options;
+    this.unreadable = new Unreadable(options.log, options.mostFiles);
+    this.#parked = new ParkedPlaces(mostParkedPerFile * options.mostFiles);
+    this.#window = Buffer.allocUnsafe(beforeBytes + Math.max(windowQuantum, options.mostBytes) + 1);
+  }
+
+  get size(): number {
+    return this.#live.size + this.#left.length;
+  }
+
+  get places(): readonly Place[] {
+    return [
+      ...this.#left.map(({ place }) => place),
+      ...[...this.#live.values()].map(({ place }) => place),
+      ...this.#parked.list(),
+    ];
+  }
+
+  get live(): readonly Tail[] {
+    return [...this.#live.values()];
+  }
+
+  get behind(): number {
+    return [...this.#left, ...this.#live.values()].reduce((sum, { behind }) => sum + behind, 0);
+  }
+
+  hasPath(path: string): boolean {
+    return this.#live.has(path);
+  }
+
+  holds(id: string): boolean {
+    return (
+      this.#left.some((tail) => tail.id === id) ||
+      [...this.#live.values()].some((tail) => tail.id === id)
+    );
+  }
+
+  /** Remembers a file that is not read. */
+  park(place: Place): void {
+    this.#parked.add(place);
+    this.changed = true;
+  }
+
+  /** Whether it is one of those that are not read. */
+  async findParked(file: OpenFile): Promise<Place | undefined> {
+    return await this.#parked.find(file);
+  }
+
+  /** Opens what may be read; undefined when there is nothing, or nothing to be had. */
+  async open(path: string): Promise<OpenFile | undefined> {
+    if (!this.#options.allows(path)) {
+      return undefined;
+    }
+    try {
+      const file = await openFile(path);
+      this.unreadable.remove(path);
+      return file;
+    } catch (error) {
+      this.unreadable.add(path, error);
+      return undefined;
+    }
+  }
+
+  /** Reads a file from now on; `named` says whose lines they are. */
+  async begin(
+    named: Named,
+    file: OpenFile,
+    group: Group,
+    start: Start,
+    left = false,
+  ): Promise<void> {
+    const tail = new Tail(
+      named,
+      file,
+      group,
+      await readHead(file.file, file.size),
+      start,
+      this.#options,
+    );
+    this.#parked.remove(file.id);
+    this.changed = true;
+    if (left) {
+      tail.left = true;
+      this.#left.push(tail);
+    } else {
+      this.#live.set(named.path, tail);
+    }
+  }
+
+  /** What had the path of a new file before it, and was rotated away before it was looked at. */
+  async beginEarlier(named: Named, { id }: OpenFile, group: Group, since: number): Promise<void> {
+    const place: Place = {
+      ...named,
+      ...beginning,
+      id,
+      head: { size: 0, sha256: '' },
+      birth: since,
+      mtime: since,
+      state: 'live',
+    };
+    await this.#beginBefore(place, group);
+  }
+
+  /** Takes up where an earlier process has stopped; the answer is whether the path is to be read from its beginning. */
+  async resume(place: Place, group: Group): Promise<boolean> {
+    const { rest, between } = await this.#generations(place);
+    const isLive = rest?.path === place.path && place.state === 'live';
+    if (rest === undefined && place.state === 'live') {
+      this.#lost(place);
+    }
+    if (rest !== undefined) {
+      await this.begin(place, rest, group, place, !isLive);
+    }
+    await this.#beginBetween(place, between, group, isLive || place.state === 'left');
+    if (isLive && place.offset === 0) {
+      await this.#beginBefore(place, group);
+    }
+    return place.state === 'live' && !isLive;
+  }
+
+  /** Sees what has grown, was rotated, emptied or finished. */
+  async look(signal: AbortSignal): Promise<void> {
+    this.#looks += 1;
+    for (const tail of [...this.#live.values()]) {
+      if (signal.aborted) {
+        return;
+      }
+      if (tail.quietMs < quietMs || tail.replaced || this.#looks % quietTurns === 0) {
+        await this.#spared(tail, async () => {
+          await tail.look();
+          await this.#follow(tail);
+        });
+      }
+    }
+    for (const tail of [...this.#left]) {
+      await this.#spared(tail, () => tail.look());
+      if (tail.finished || tail.replaced) {
+        await this.drop(tail);
+      }
+    }
+  }
+
+  /** Fills the draft with a share of each file in turn. */
+  async read(draft: Draft, signal: AbortSignal): Promise<void> {
+    for (let took = true; took && !draft.full && !signal.aborted;) {
+      took = false;
+      const tails = this.#readable();
+      // Who comes first when there is not room for all changes every time.
+      const first = tails.length === 0 ? 0 : this.#reads++ % tails.length;
+      for (const tail of [...tails.slice(first), ...tails.slice(0, first)]) {
+        if (draft.full || signal.aborted) {
+          break;
+        }
+        took = (await this.#spared(tail, () => tail.read(draft, this.#window))) === true || took;
+      }
+    }
+  }
+
+  /** Lets go of a file that is not to be read any more. */
+  async drop(tail: Tail): Promise<void> {
+    if (this.#live.get(tail.path) === tail) {
+      this.#live.delete(tail.path);
+    }
+    this.#left = this.#left.filter((one) => one !== tail);
+    const { place } = tail;
+    await tail.close();
+    this.park({ ...place, state: 'parked' });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#left, ...this.#live.values()].map((tail) => tail.close()));
+    this.#live.clear();
+    this.#left = [];
+  }
+
+  /** A file waits until those that had its path before are read, so that the lines of a path stay in order. */
+  #readable(): Tail[] {
+    const waiting = new Set<string>();
+    const ready: Tail[] = [];
+    for (const tail of [...this.#left, ...this.#live.values()]) {
+      if (!waiting.has(tail.path)) {
+        ready.push(tail);
+      }
+      if (tail.behind > 0) {
+        waiting.add(tail.path);
+      }
+    }
+    return ready;
+  }
+
+  async #follow(tail: Tail): Promise<void> {
+    if (tail.left) {
+      await this.#rotate(tail);
+    } else if (tail.replaced) {
+      await this.#emptied(tail);
+    } else if (tail.stirred) {
+      await tail.settle((place) => this.#beginBefore(place, tail.group));
+    }
+  }
+
+  /** Of a file that was emptied before anything of it was read only copies are left. */
+  async #beginBefore(place: Place, group: Group): Promise<void> {
+    const { rest, between } = await this.#generations(place);
+    await rest?.file.close();
+    await this.#beginBetween(place, between, group, false);
+  }
+
+  /** Its path is gone or another's: it is read to its end, and so is what had the path for a moment. */
+  async #rotate(tail: Tail): Promise<void> {
+    const { path, group, place } = tail;
+    this.#live.delete(path);
+    this.#left.push(tail);
+    const next = await this.open(path);
+    if (next !== undefined && !(await this.#isKnown(next))) {
+      await this.begin(tail, next, group, beginning);
+    } else {
+      await next?.file.close();
+    }
+    await this.#beginBefore(place, group);
+    this.changed = true;
+  }
+
+  /** It was emptied in place: what was not read yet is in the copy that was made before, if there is one. */
+  async #emptied(tail: Tail): Promise<void> {
+    const { group, place } = tail;
+    const { rest, between } = await this.#generations(place);
+    if (rest === undefined) {
+      this.#lost(place);
+    } else {
+      await this.begin(tail, rest, group, place, true);
+    }
+    await this.#beginBetween(place, between, group, false);
+    await tail.restart();
+    this.changed = true;
+  }
+
+  /** Only of the file that had the path last it is known that nothing else of its name was read after it. */
+  async #beginBetween(
+    named: Named,
+    between: readonly OpenFile[],
+    group: Group,
+    isOther: boolean,
+  ): Promise<void> {
+    for (const file of between) {
+      await (isOther ? file.file.close() : this.begin(named, file, group, beginning, true));
+    }
+  }
+
+  async #generations(place: Place): Promise<Generations> {
+    return await findGenerations(place, {
+      open: (path) => this.open(path),
+      isKnown: (file) => this.#isKnown(file),
+    });
+  }
+
+  async #isKnown(file: OpenFile): Promise<boolean> {
+    return (
+      this.holds(file.id) ||
+      (await this.findParked(file)) !== undefined ||
+      (await this.isCopy(file))
+    );
+  }
+
+  /** Whether it is what rotation by copying makes of a file that is being read. */
+  async isCopy(file: OpenFile): Promise<boolean> {
+    for (const tail of this.#live.values()) {
+      const isBeside =
+        dirname(tail.path) === dirname(file.path) &&
+        isGenerationOf(basename(tail.path), basename(file.path));
+      if (isBeside && (await tail.isCopiedTo(file))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** One file that fails is let go of, and tried again when files are looked for; the others are read on. */
+  async #spared<R>(tail: Tail, work: () => Promise<R>): Promise<R | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.unreadable.add(tail.path, error);
+      await this.drop(tail);
+      return undefined;
+    }
+  }
+
+  #lost({ path, offset }: Place): void {
+    if (offset > 0) {
+      this.#options.log.info(
+        { path, offset },
+        'log file was replaced, and no rotated copy is beside it; it is read from its beginning',
+      );
+    }
+  }
+}

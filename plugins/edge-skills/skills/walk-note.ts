@@ -1,0 +1,24 @@
+import type { SkillOutput } from 'svc/contracts/edge-skills';
+
+import type { WalkReport } from '../reach/tree-walk.ts';
+
+/** What a walk has found, and how to see what it has not. */
+export function walkNote(
+  found: object,
+  { entries, unreadable, cut }: WalkReport,
+  deeper: string | undefined,
+): SkillOutput {
+  const result = { ...found, entries, unreadable, complete: cut === undefined };
+  if (cut === undefined) {
+    return { result };
+  }
+  const why =
+    cut === 'entries' ? 'It stopped after as many entries as it may look at' : 'Its time was over';
+  return {
+    result,
+    readOn: {
+      hint: `${why}, so the numbers are too low: ask for a folder further down.`,
+      params: deeper === undefined ? {} : { path: deeper },
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { Clock } from 'svc/sdk';
+
+import type { EdgeRecord } from '../record/record.ts';
+
+const windowMs = 5 * 60_000;
+const mostTurns = 3;
+const mostStarts = 16;
+
+interface Contest {
+  turnsAt: readonly number[];
+  /** Machine and boot id of each start, as they came. */
+  readonly starts: Set<string>;
+  readonly machines: Set<string>;
+}
+
+/** Two machines with the keys of one edge take turns, because the newest connection wins. */
+export class CloneDetector {
+  readonly #clock: Clock;
+  readonly #contested = new Map<number, Contest>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * A machine wants to serve as this edge. Returns the machines that fight over it once they took turns too often, and nothing while
+   * all is as it should be: one machine, one that was started anew, or one that took over from another.
+   */
+  connecting(record: EdgeRecord, machine: string, bootId: string): readonly string[] | undefined {
+    if (
+      record.machine === null ||
+      (record.machine === machine && (record.bootId ?? bootId) === bootId)
+    ) {
+      return undefined;
+    }
+    const start = `${machine} ${bootId}`;
+    const contest = this.#contested.get(record.id) ?? {
+      turnsAt: [],
+      starts: new Set([`${record.machine} ${record.bootId}`]),
+      machines: new Set([record.machine]),
+    };
+    this.#contested.set(record.id, contest);
+    // A machine that boots anew makes another start, and no turn; one that comes back as it was before is a copy of another.
+    const isTurn = record.machine !== machine || contest.starts.has(start);
+    contest.turnsAt = [
+      ...this.#recent(contest.turnsAt),
+      ...(isTurn ? [this.#clock.monotonic()] : []),
+    ];
+    if (contest.starts.size < mostStarts) {
+      contest.starts.add(start);
+      contest.machines.add(machine);
+    }
+    if (contest.turnsAt.length <= mostTurns) {
+      return undefined;
+    }
+    this.#contested.delete(record.id);
+    return [...contest.machines];
+  }
+
+  forget(edgeId: number): void {
+    this.#contested.delete(edgeId);
+  }
+
+  /** Lets go of what is too old to count. */
+  prune(): void {
+    for (const [id, { turnsAt }] of this.#contested) {
+      if (this.#recent(turnsAt).length === 0) {
+        this.#contested.delete(id);
+      }
+    }
+  }
+
+  #recent(turnsAt: readonly number[]): readonly number[] {
+    return turnsAt.filter((time) => time > this.#clock.monotonic() - windowMs);
+  }
+}

@@ -1,0 +1,23 @@
+import { type PluginContext, Plugins } from 'svc/sdk';
+
+import type { Base } from './base.ts';
+import type { Presence } from './presence/presence.ts';
+import { Catalogue } from './plugins/catalogue.ts';
+import { DesiredState } from './plugins/desired-state.ts';
+import { EdgePlugins, pluginRoutes } from './plugins/edge-plugins.ts';
+import { HealthRecords } from './plugins/plugin-health.ts';
+
+export type EdgePluginRoom = ReturnType<typeof openPlugins>;
+
+/** What edges run: which plugins there are, what is wanted of each, and how they are. */
+export function openPlugins(base: Base, presence: Presence, ctx: PluginContext) {
+  const catalogue = new Catalogue(ctx.services.use(Plugins), base.log);
+  const desired = new DesiredState({ ...base, catalogue, presence });
+  const health = new HealthRecords({ ...base, catalogue });
+  return {
+    catalogue,
+    desired,
+    health,
+    routes: pluginRoutes(new EdgePlugins({ ...base, catalogue, desired, health })),
+  };
+}

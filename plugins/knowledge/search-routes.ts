@@ -1,0 +1,156 @@
+import { route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import { Type } from 'typebox';
+
+import { Tag } from './documents/schema.ts';
+import type { Embedding } from './embedding/embedding.ts';
+import type { Desk } from './search/desk.ts';
+import type { Feed } from './search/feed.ts';
+
+const Modes = Type.Enum(['hybrid', 'lexical', 'vector'], {
+  default: 'hybrid',
+  description: 'hybrid: words, and likeness where an embedding model is set',
+});
+
+const SearchQuery = Type.Object({
+  q: Type.String({
+    minLength: 1,
+    maxLength: 1_000,
+    pattern: '\\S',
+    description: 'words, "phrases", path:folder, tag:name',
+  }),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
+  path_prefix: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 400, description: 'a folder with all below it' }),
+  ),
+  tag: Type.Optional(Tag),
+  mode: Type.Optional(Modes),
+});
+
+const Hit = Type.Object({
+  doc_id: Type.Integer(),
+  title: Type.String(),
+  path: Type.String(),
+  version: Type.Integer({ description: 'of the document, as it was found' }),
+  chunk: Type.Integer({ description: 'its number within the document, from 0' }),
+  heading: Type.String({ description: 'the headings it stands below' }),
+  anchor: Type.String({ description: 'of the nearest heading' }),
+  score: Type.Number(),
+  highlights: Type.Array(
+    Type.Object({
+      text: Type.String(),
+      marks: Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 }), {
+        description: 'from and to, in UTF-16 units of the text',
+      }),
+    }),
+  ),
+});
+
+const SearchAnswer = Type.Object({
+  items: Type.Array(Hit),
+  mode: Type.Enum(['hybrid', 'lexical', 'vector'], { description: 'what was really used' }),
+});
+
+const Named = Type.Object({
+  id: Type.Integer(),
+  path: Type.String(),
+  title: Type.String(),
+  tags: Type.Array(Type.String()),
+  source: Type.String(),
+  version: Type.Integer(),
+  content: Type.String(),
+});
+
+const IndexState = Type.Object({
+  state: Type.Enum(['starting', 'indexing', 'rebuilding', 'ready']),
+  documents: Type.Integer(),
+  chunks: Type.Integer(),
+  behind: Type.Integer({ description: 'changes that searches do not see yet' }),
+  rebuilt: Type.Union([Type.Number(), Type.Null()], {
+    description: 'of the index that is made anew, from 0 to 1',
+  }),
+  last_error: Type.Union([Type.String(), Type.Null()]),
+  vectors: Type.Object({
+    model: Type.Union([Type.String(), Type.Null()], {
+      description: 'whose vectors serve; null: searches go by words alone',
+    }),
+    embedded: Type.Integer({ description: 'parts of documents that got a vector since the start' }),
+    last_error: Type.Union([Type.String(), Type.Null()]),
+  }),
+});
+
+export const searchRoutes = (
+  desk: Desk,
+  feed: Feed,
+  embedding: Embedding,
+): readonly RouteDeclaration[] => [
+  route({
+    method: 'GET',
+    path: '/api/v1/knowledge/search',
+    access: 'any',
+    devices: 'narrowed',
+    summary: 'Search documents; the best part of each comes first',
+    query: SearchQuery,
+    response: SearchAnswer,
+    errors: ['conflict', 'unavailable'],
+    async handle({
+      query: { q, limit = 10, path_prefix: path, tag, mode = 'hybrid' },
+      principal,
+      signal,
+    }) {
+      const answer = await desk.ask({ text: q, limit, path, tag, mode, principal, signal });
+      return answer as never;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/knowledge/document',
+    access: 'any',
+    devices: 'narrowed',
+    summary:
+      'One document with what it says, by any name that leads to it: its number, its path, or the playbook link of a rule or report',
+    query: Type.Object({
+      doc: Type.String({
+        minLength: 1,
+        maxLength: 1_000,
+        pattern: '\\S',
+        description: '12, vault/hosts/disk-full.md, playbook://hosts/disk-full.md',
+      }),
+    }),
+    response: Named,
+    errors: ['not_found'],
+    async handle({ query: { doc }, principal }) {
+      const found = await desk.read(doc.trim(), principal);
+      if (found === undefined) {
+        throw new SvcError(
+          'not_found',
+          `there is no document ${JSON.stringify(doc)}; "svc knowledge list" and "svc knowledge search" show those there are`,
+          {
+            reason: 'knowledge.no_document',
+          },
+        );
+      }
+      const { document_id: id, path, title, tags, source, version, content } = found;
+      return { id: Number(id), path, title, tags: [...tags], source, version, content };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/knowledge/index',
+    access: 'any',
+    summary: 'How far the index of documents is',
+    response: IndexState,
+    handle: async () => ({ ...(await feed.state()), vectors: embedding.state }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/knowledge/index/rebuild',
+    access: 'knowledge:update',
+    summary: 'Make the index of documents anew; the one there is goes on serving meanwhile',
+    response: IndexState,
+    status: 202,
+    async handle() {
+      await feed.anew();
+      return { ...(await feed.state()), vectors: embedding.state };
+    },
+  }),
+];

@@ -1,0 +1,133 @@
+import { timingSafeEqual } from 'node:crypto';
+
+import { type Ids, SvcError } from 'svc/sdk';
+import { text } from '../message/body.ts';
+import { readSecret } from '../identity/credentials.ts';
+import { exchange } from './exchange.ts';
+import { frameType, headerBytes, ProtocolViolation } from '../message/frames.ts';
+import { type EdgeHello, type EdgeState, TunnelRefusal } from './hello.ts';
+import { closeCode } from '../message/limits.ts';
+import type { MachineKey } from '../identity/machine-key.ts';
+import { proveEdge, transcriptBytes } from '../identity/proof.ts';
+import { strangerBytes } from './server-handshake.ts';
+import type { Sweeper } from '../message/sweeper.ts';
+import type { MessageTransport } from '../message/transport.ts';
+
+/** What the manager told after both proofs. */
+export interface Welcome {
+  readonly sessionId: string;
+  /** Milliseconds since the epoch by the manager's clock, about half a round trip ago. */
+  readonly serverTime: number;
+  /** What the manager's `admit` returned. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface ClientHandshakeOptions {
+  readonly sweeper: Sweeper;
+  readonly ids: Ids;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly hello: EdgeHello;
+  /** Asked for when the manager waits for it, so that a time in it is no older than that. Hello and state together have room for about 700 bytes. */
+  readonly state?: () => EdgeState;
+  /** Proves which machine it is, beside the secret. Default: none, as agents before it. */
+  readonly machineKey?: MachineKey | undefined;
+  readonly channelBinding?: string;
+  /** Default 15 s. */
+  readonly timeoutMs?: number;
+}
+
+/** A manager may say more than a stranger may, but not without end. */
+const managerBytes = 64 * 1024;
+
+/** Throws a TunnelRefusal when the manager refuses, or cannot prove that it knows the edge; the connection is then closed. */
+export function clientHandshake(
+  transport: MessageTransport,
+  options: ClientHandshakeOptions,
+): Promise<Welcome> {
+  const {
+    sweeper,
+    ids,
+    accessKey,
+    secretKey,
+    state = () => ({}),
+    machineKey,
+    channelBinding = 'none',
+    timeoutMs = 15_000,
+  } = options;
+  return exchange(transport, { sweeper, timeoutMs, mostBytes: managerBytes }, async (turns) => {
+    const secret = readSecret(secretKey);
+    if (!secret) {
+      throw new SvcError('invalid_argument', 'the secret key of this edge is not one');
+    }
+    const clientNonce = ids.token(32);
+    const { agent_id, boot_id, agent_version, caps, purpose } = options.hello;
+    const hello = JSON.stringify({
+      v: 1,
+      ak: accessKey,
+      cnonce: clientNonce,
+      agent_id,
+      boot_id,
+      agent_version,
+      caps,
+      purpose,
+    });
+    // In the state, so that the proof of the secret covers it: nobody on the way can put another key in its place.
+    const written = (): string =>
+      JSON.stringify(
+        machineKey === undefined ? state() : { ...state(), machine_key: machineKey.publicKey },
+      );
+    // The proof and its JSON take 80 bytes, the signature of the machine 102.
+    if (
+      Buffer.byteLength(hello) +
+        Buffer.byteLength(JSON.stringify(written())) +
+        2 * headerBytes +
+        80 +
+        (machineKey ? 102 : 0) >
+      strangerBytes
+    ) {
+      throw new SvcError(
+        'invalid_argument',
+        `hello and state of this edge do not fit into ${strangerBytes} bytes`,
+      );
+    }
+    turns.send(frameType.hello, hello);
+
+    const { frame, body } = await turns.receive(frameType.challenge);
+    const serverNonce = text(body, 'snonce', 64);
+    const stateText = written();
+    const transcript = transcriptBytes({
+      accessKey,
+      clientNonce,
+      serverNonce,
+      hello: Buffer.from(hello),
+      challenge: frame.payload,
+      state: stateText,
+      channelBinding,
+    });
+    const { proof, expected } = proveEdge(secret, transcript);
+    const signature = machineKey && { machine_sig: machineKey.sign(transcript) };
+    turns.send(
+      frameType.auth,
+      JSON.stringify({ proof: proof.toString('base64url'), state: stateText, ...signature }),
+    );
+
+    const { body: answer } = await turns.receive(frameType.authOk);
+    const sig = Buffer.from(text(answer, 'sig', 64), 'base64url');
+    if (sig.length !== expected.length || !timingSafeEqual(sig, expected)) {
+      throw new TunnelRefusal(
+        closeCode.unauthorized,
+        'the server cannot prove that it knows this edge, so it is not its manager: check the address and the proxies before it',
+      );
+    }
+    const { time, welcome } = answer;
+    if (typeof time !== 'number' || typeof welcome !== 'object' || welcome === null) {
+      throw new ProtocolViolation('a welcome without time or body');
+    }
+    return {
+      sessionId: text(answer, 'session_id', 64),
+      serverTime: time,
+      body: welcome as Record<string, unknown>,
+    };
+  });
+}

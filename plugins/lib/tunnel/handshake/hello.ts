@@ -1,0 +1,49 @@
+import { closeCode } from '../message/limits.ts';
+
+/** Who the edge says it is, before it proves it. */
+export interface EdgeHello {
+  /** UUID of the agent's state file. */
+  readonly agent_id: string;
+  /** Changes with each start of the machine. */
+  readonly boot_id: string;
+  readonly agent_version: string;
+  /** What it can do, by name. */
+  readonly caps: readonly string[];
+  /** `probe`: proves new credentials or a new version beside the connection that serves, and must not displace it. */
+  readonly purpose: 'serve' | 'probe';
+}
+
+/** What the edge already has, so that the manager sends only what differs: hashes, versions, pending work. */
+export type EdgeState = Readonly<Record<string, string | number | boolean | null>>;
+
+/** The manager does not let this edge in. */
+export class TunnelRefusal extends Error {
+  override readonly name = 'TunnelRefusal';
+  readonly closeCode: number;
+  readonly retry: { readonly minMs: number; readonly maxMs: number } | undefined;
+
+  constructor(
+    code: number,
+    message: string,
+    retry?: { readonly minMs: number; readonly maxMs: number },
+  ) {
+    super(message);
+    this.closeCode = code;
+    this.retry = retry;
+  }
+
+  /** Whether the same attempt will fail again until somebody does something. */
+  get lasting(): boolean {
+    const lasting: readonly number[] = [
+      closeCode.unauthorized,
+      closeCode.revoked,
+      closeCode.duplicate,
+      closeCode.protocol,
+    ];
+    return lasting.includes(this.closeCode);
+  }
+}
+
+/** By name, not by class: the module may exist twice. */
+export const isRefusal = (error: unknown): error is TunnelRefusal =>
+  error instanceof Error && error.name === 'TunnelRefusal';

@@ -1,0 +1,124 @@
+import { SvcError } from 'svc/sdk';
+import { type Body, errorFrom } from '../message/body.ts';
+import type { CallOptions } from './contract.ts';
+import { frameType } from '../message/frames.ts';
+import { longestCallMs } from '../message/limits.ts';
+import type { Cancel } from '../message/sweeper.ts';
+import type { Wire } from './wire.ts';
+
+interface OpenCall {
+  readonly id: number;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly cancel: Cancel;
+  readonly signal: AbortSignal | undefined;
+  readonly onAbort: (() => void) | undefined;
+}
+
+/** The calls that this side has asked and that are not answered yet. */
+export class OutboundCalls {
+  readonly #wire: Wire;
+  /** Mostly one, and in a whole fleet ten thousand times one: an array of its exact size, where a map takes room for more. */
+  #open: readonly OpenCall[] = [];
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+  }
+
+  get size(): number {
+    return this.#open.length;
+  }
+
+  ask(
+    method: string,
+    params: unknown,
+    { timeoutMs, idempotencyKey, signal }: CallOptions,
+  ): Promise<unknown> {
+    const { limits, peer, options } = this.#wire;
+    signal?.throwIfAborted();
+    if (this.#open.length >= limits.calls) {
+      throw new SvcError(
+        'unavailable',
+        `${peer} works on ${limits.calls} calls already; try again`,
+        { retryAfterSeconds: 1 },
+      );
+    }
+    const dl = Math.min(longestCallMs, Math.max(1, Math.ceil(timeoutMs)));
+    const body = writeRequest(
+      { m: method, p: params, dl, ...(idempotencyKey !== undefined && { i: idempotencyKey }) },
+      limits.bodyBytes,
+    );
+    const id = this.#wire.nextId();
+    return new Promise((resolve, reject) => {
+      const cancel = options.sweeper.after(dl, () =>
+        this.#giveUp(
+          id,
+          new SvcError('unavailable', `${peer} did not answer ${method} within ${dl} ms`),
+        ),
+      );
+      const onAbort = signal && ((): void => this.#giveUp(id, signal.reason));
+      signal?.addEventListener('abort', onAbort!, { once: true });
+      this.#open = [...this.#open, { id, resolve, reject, cancel, signal, onAbort }];
+      this.#wire.send(frameType.request, id, body);
+    });
+  }
+
+  /** Late answers are none: their caller has been told otherwise. */
+  hear(id: number, error: boolean, body: Body): void {
+    const call = this.#end(id);
+    if (call) {
+      if (error) {
+        call.reject(errorFrom(body));
+      } else {
+        call.resolve(body['r']);
+      }
+      this.#wire.settled();
+    }
+  }
+
+  /** Nobody will answer any more. */
+  fail(error: SvcError): void {
+    for (const { id } of this.#open) {
+      this.#end(id)?.reject(error);
+    }
+  }
+
+  #giveUp(id: number, error: unknown): void {
+    const call = this.#end(id);
+    if (call) {
+      this.#wire.send(frameType.cancel, id);
+      call.reject(error);
+      this.#wire.settled();
+    }
+  }
+
+  #end(id: number): OpenCall | undefined {
+    const call = this.#open.find((open) => open.id === id);
+    if (call) {
+      this.#open = this.#open.filter((open) => open !== call);
+      call.cancel();
+      call.signal?.removeEventListener('abort', call.onAbort!);
+    }
+    return call;
+  }
+}
+
+function writeRequest(request: object, mostBytes: number): string {
+  let body: string;
+  try {
+    body = JSON.stringify(request);
+  } catch (error) {
+    throw new SvcError('invalid_argument', 'the parameters of a call are plain JSON', {
+      cause: error,
+    });
+  }
+  const bytes = Buffer.byteLength(body);
+  if (bytes > mostBytes) {
+    throw new SvcError(
+      'invalid_argument',
+      `a call may carry ${mostBytes} bytes, this one has ${bytes}`,
+      { status: 413 },
+    );
+  }
+  return body;
+}

@@ -1,0 +1,130 @@
+import type { Logger, MaybePromise } from 'svc/sdk';
+import type { IdempotencyJournal } from './journal.ts';
+import type { TunnelLimits } from '../message/limits.ts';
+import type { TunnelStream } from './stream.ts';
+import type { Sweeper } from '../message/sweeper.ts';
+import type { MessageTransport } from '../message/transport.ts';
+
+/** Who speaks: ids of the manager are even, those of an edge odd. */
+export type Side = 'manager' | 'edge';
+
+export interface CallOptions {
+  /** Crosses the tunnel as what is left of it, so the two clocks need not agree. */
+  readonly timeoutMs: number;
+  /** Needed by mutating methods: however often it arrives, the command runs once. */
+  readonly idempotencyKey?: string | undefined;
+  /** Aborting it tells the other side to stop, too. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A call as the method that answers it sees it. */
+export interface InboundCall {
+  /** Aborts on cancel and at the deadline; for reading methods also when the connection is gone. */
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly session: TunnelSession;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface TunnelMethod {
+  /** Default false. A mutating method is journaled by its key and outlives the connection that asked for it. */
+  readonly mutating?: boolean;
+  /** What it returns crosses as JSON, SvcErrors as they are, any other error as `internal`. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- each method validates what it takes
+  readonly handle: (params: any, call: InboundCall) => MaybePromise<unknown>;
+}
+
+/** Told at once; must not wait. Its error is logged. */
+// oxlint-disable-next-line typescript/no-explicit-any -- each listener validates what it takes
+export type TunnelListener = (payload: any, session: TunnelSession) => void;
+
+/** Resolves to accept the stream, throws an SvcError to refuse it. It may read before; bytes wait until it does. */
+export type TunnelService = (
+  stream: TunnelStream,
+  meta: unknown,
+  session: TunnelSession,
+) => MaybePromise<void>;
+
+/** One object for all sessions of a process; what a session answers to is looked up at each message. */
+export interface TunnelHandlers {
+  readonly methods?: ReadonlyMap<string, TunnelMethod>;
+  readonly events?: ReadonlyMap<string, TunnelListener>;
+  readonly services?: ReadonlyMap<string, TunnelService>;
+}
+
+export interface SessionOptions {
+  readonly side: Side;
+  readonly sweeper: Sweeper;
+  readonly log: Logger;
+  readonly handlers?: TunnelHandlers;
+  readonly limits?: Partial<TunnelLimits>;
+  /** Needed where a mutating method is served. */
+  readonly journal?: IdempotencyJournal;
+  /** 0 ≤ x < 1; spreads the pings of edges. */
+  readonly random: () => number;
+  /** In log lines: which edge this is. */
+  readonly label?: string;
+}
+
+export interface GoAwayReason {
+  /** A close code; see `closeCode`. */
+  readonly code: number;
+  readonly message: string;
+}
+
+export interface GoAwayOptions {
+  /** The edge comes back at a random moment of this window. */
+  readonly retryMinMs: number;
+  readonly retryMaxMs: number;
+  /** How long calls and streams may still go on; default 2 s. */
+  readonly graceMs?: number;
+}
+
+/** How a session ended. */
+export interface SessionEnd {
+  readonly code: number;
+  readonly reason: string;
+  /** What the other side said about coming back. */
+  readonly retry: { readonly minMs: number; readonly maxMs: number } | undefined;
+  /** Milliseconds that it was up. */
+  readonly upMs: number;
+}
+
+export interface SessionStats {
+  readonly openedAt: number;
+  /** By the monotonic clock, like `openedAt`. */
+  readonly lastHeardAt: number;
+  /** Of the last ping; undefined before the first answer, and on the side that does not ping. */
+  readonly rttMs: number | undefined;
+  readonly callsOut: number;
+  readonly callsIn: number;
+  readonly streams: number;
+  /** Events that came or were emitted above the rate, and are lost. */
+  readonly droppedEvents: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+/** One live connection with the other side, after both have proved who they are. */
+export interface TunnelSession {
+  readonly side: Side;
+  /** Rejects with what the other side threw, or unavailable: closed, late, busy. */
+  call<R>(method: string, params: unknown, options: CallOptions): Promise<R>;
+  /** False when it was dropped: above the rate, the connection full or closed. */
+  emit(event: string, payload: unknown): boolean;
+  /** Resolves once the other side has accepted; rejects with its refusal, or unavailable after `timeoutMs` (default 10 s). */
+  open(
+    service: string,
+    meta: unknown,
+    options?: { readonly timeoutMs?: number },
+  ): Promise<TunnelStream>;
+  /** Says good-bye, lets what runs go on for the grace, then closes. */
+  goAway(reason: GoAwayReason, options: GoAwayOptions): void;
+  /** Closes at once, politely. */
+  close(code?: number, reason?: string): Promise<SessionEnd>;
+  readonly live: boolean;
+  readonly closed: Promise<SessionEnd>;
+  readonly stats: SessionStats;
+}
+
+export type { MessageTransport };

@@ -1,0 +1,21 @@
+import type { SessionOptions, TunnelSession } from './contract.ts';
+import type { FrameType } from '../message/frames.ts';
+import type { TunnelLimits } from '../message/limits.ts';
+
+/** A session as its parts see it. */
+export interface Wire {
+  readonly session: TunnelSession;
+  readonly options: SessionOptions;
+  readonly limits: TunnelLimits;
+  /** Who is at the other end, in sentences. */
+  readonly peer: string;
+  readonly bufferedBytes: number;
+  /** The next id of this side; none is ever used twice. */
+  nextId(): number;
+  send(type: FrameType, id: number, payload?: Uint8Array | string, flags?: number): void;
+  sendCredit(id: number, bytes: number): void;
+  /** Something ended; a session that is leaving may be idle now. */
+  settled(): void;
+  /** Ends the connection for what the other side did. */
+  violated(error: unknown): void;
+}

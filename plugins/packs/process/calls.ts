@@ -1,0 +1,140 @@
+import { serialize } from 'node:v8';
+
+import { messageOf, SvcError } from 'svc/sdk';
+
+import { frame } from '../wire/frames.ts';
+import { type CallOptions, OpenCall } from './open-call.ts';
+import type { FromChild, ToChild } from '../wire/wire.ts';
+
+export interface CallLimits {
+  /** Calls that may be open at once, those included whose caller has given up. */
+  readonly maxCalls: number;
+  readonly maxPayloadBytes: number;
+}
+
+/** The calls that one process works on. */
+export class Calls {
+  readonly #label: string;
+  readonly #limits: CallLimits;
+  readonly #send: (framed: Buffer) => void;
+  readonly #onStuck: (cause: string) => void;
+  readonly #open = new Map<number, OpenCall>();
+  #last = 0;
+
+  /** `onStuck` hears when every place is taken by a call whose caller has long given up. */
+  constructor(
+    label: string,
+    limits: CallLimits,
+    send: (framed: Buffer) => void,
+    onStuck: (cause: string) => void,
+  ) {
+    this.#label = label;
+    this.#limits = limits;
+    this.#send = send;
+    this.#onStuck = onStuck;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Rejects with the child's own error, or unavailable when it is late, full or gone. An answer of bytes is iterated. */
+  call(method: string, input: unknown, options: CallOptions): Promise<unknown> {
+    const { timeoutMs, signal, body, bytes } = options;
+    signal?.throwIfAborted();
+    if (this.#open.size >= this.#limits.maxCalls) {
+      throw new SvcError(
+        'unavailable',
+        `${this.#label} works on ${this.#limits.maxCalls} calls already; try again`,
+        { retryAfterSeconds: 1 },
+      );
+    }
+    const id = (this.#last += 1);
+    const framed = this.#frameOf({
+      t: 'call',
+      id,
+      method,
+      input,
+      ...(body && { hasBody: true }),
+      ...(bytes && { bytes }),
+    });
+    const call = new OpenCall({
+      ...options,
+      id,
+      late: `${this.#label} did not answer ${method} within ${timeoutMs} ms`,
+      say: (message) => this.#send(frame(serialize(message))),
+      onGivenUp: () => this.#lookForStuck(),
+    });
+    this.#open.set(id, call);
+    this.#send(framed);
+    call.pour();
+    return call.answer;
+  }
+
+  /** False when nothing was asked that this could answer. */
+  hear(message: FromChild & { t: 'reply' | 'piece' | 'more' }): boolean {
+    const { id } = message;
+    const call = this.#open.get(id);
+    switch (message.t) {
+      case 'reply':
+        if (call?.reply(message) === true) {
+          this.#open.delete(id);
+        }
+        return call !== undefined;
+      case 'piece':
+        if (message.data === undefined) {
+          this.#open.delete(id);
+        }
+        return call?.piece(message) === true;
+      case 'more':
+        return call?.more(message.bytes) === true;
+    }
+  }
+
+  /** The process is gone: no answer will come. */
+  end(cause: string): void {
+    for (const call of this.#open.values()) {
+      call.end(
+        new SvcError('unavailable', `${this.#label} ended during the call: ${cause}`, {
+          retryAfterSeconds: 5,
+        }),
+      );
+    }
+    this.#open.clear();
+  }
+
+  #lookForStuck(): void {
+    if (
+      this.#open.size >= this.#limits.maxCalls &&
+      [...this.#open.values()].every(({ abandoned }) => abandoned)
+    ) {
+      this.#onStuck(`${this.#open.size} calls never ended, also after their deadline`);
+    }
+  }
+
+  #frameOf(message: ToChild): Buffer {
+    const body = this.#serialized(message);
+    if (body.byteLength > this.#limits.maxPayloadBytes) {
+      throw new SvcError(
+        'invalid_argument',
+        `a call of ${this.#label} may carry ${this.#limits.maxPayloadBytes} bytes, this one has ${body.byteLength}`,
+        {
+          status: 413,
+        },
+      );
+    }
+    return frame(body);
+  }
+
+  #serialized(message: ToChild): Buffer {
+    try {
+      return serialize(message);
+    } catch (error) {
+      throw new SvcError(
+        'invalid_argument',
+        `a call of ${this.#label} takes plain data only: ${messageOf(error)}`,
+        { cause: error },
+      );
+    }
+  }
+}

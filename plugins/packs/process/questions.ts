@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { serialize } from 'node:v8';
+
+import { type Clock, isSvcError, messageOf, SvcError } from 'svc/sdk';
+
+import { frame } from '../wire/frames.ts';
+import { type FromChild, maxAsks, type ToChild } from '../wire/wire.ts';
+
+export interface QuestionsParts {
+  readonly serve: (method: string, input: unknown) => Promise<unknown>;
+  readonly send: (framed: Buffer) => void;
+  readonly clock: Clock;
+}
+
+/** Beyond an answer of the outbound fetch, and what rows of tables may have. */
+const maxAnswerBytes = 5 * 1024 * 1024;
+
+/** What one pack may ask in a second, in the long run and at once; more waits, and holds up nothing but the pack. */
+const perSecond = 1_000;
+const atOnce = 2_000;
+
+/** What a process asks of svc: few at a time, at a bounded pace, with answers of bounded size. */
+export class Questions {
+  readonly #parts: QuestionsParts;
+  #open = 0;
+  #allowed = atOnce;
+  #countedAt: number;
+
+  constructor(parts: QuestionsParts) {
+    this.#parts = parts;
+    this.#countedAt = parts.clock.monotonic();
+  }
+
+  /** False: more than it may ask at once. */
+  hear(ask: FromChild & { t: 'ask' }): boolean {
+    if (this.#open >= maxAsks) {
+      return false;
+    }
+    void this.#answer(ask);
+    return true;
+  }
+
+  async #answer({ id, method, input }: FromChild & { t: 'ask' }): Promise<void> {
+    const { serve, send } = this.#parts;
+    this.#open += 1;
+    try {
+      const waitMs = this.#waitMs();
+      if (waitMs > 0) {
+        await sleep(waitMs, undefined, { ref: false });
+      }
+      const framed = serialize({
+        t: 'answer',
+        id,
+        value: await serve(method, input),
+      } satisfies ToChild);
+      if (framed.byteLength > maxAnswerBytes) {
+        throw new SvcError(
+          'invalid_argument',
+          `the answer to ${method} has ${framed.byteLength} bytes, ${maxAnswerBytes} are allowed; ask for less`,
+        );
+      }
+      send(frame(framed));
+    } catch (error) {
+      send(
+        frame(
+          serialize({
+            t: 'answer',
+            id,
+            error: { code: isSvcError(error) ? error.code : 'internal', message: messageOf(error) },
+          } satisfies ToChild),
+        ),
+      );
+    } finally {
+      this.#open -= 1;
+    }
+  }
+
+  #waitMs(): number {
+    const now = this.#parts.clock.monotonic();
+    this.#allowed =
+      Math.min(atOnce, this.#allowed + ((now - this.#countedAt) * perSecond) / 1_000) - 1;
+    this.#countedAt = now;
+    return this.#allowed >= 0 ? 0 : Math.ceil((-this.#allowed * 1_000) / perSecond);
+  }
+}
