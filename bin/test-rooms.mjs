@@ -1,19 +1,17 @@
-// Which test files share a process. Loading the product costs each process seconds, more than most of these files take themselves.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// Which test files share a process: those of one area start houses of their own and nothing else.
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Files of one area start houses of their own and nothing else; the foundations are tested with a process to each file, some of it is about the process. */
-const shares = (file) => file.includes('/test/plugins/');
-const mostFiles = 5;
+/** The foundations are tested with a process to each file, some of it is about the process. */
+const shares = (file) => file.startsWith('test/plugins/');
+const mostFiles = 10;
 
-/** `entries`: what to run instead of `files`, in the same order. `forget` removes what was written for it. */
-export function shareProcesses(files) {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-test-rooms-'));
-  const rooms = [];
+/** Files by the process that runs them, in the order in which they were given. */
+export function rooms(files) {
+  const found = [];
   for (const file of files) {
-    const room = rooms.at(-1);
+    const room = found.at(-1);
     if (
       room !== undefined &&
       shares(file) &&
@@ -22,33 +20,25 @@ export function shareProcesses(files) {
     ) {
       room.push(file);
     } else {
-      rooms.push([file]);
+      found.push([file]);
     }
   }
-  const entries = rooms.map((room, place) =>
-    room.length === 1 ? room[0] : written(join(folder, `${place}.test.mjs`), room),
-  );
-  return { entries, forget: () => rmSync(folder, { recursive: true, force: true }) };
+  return found;
 }
 
-/** A file that cannot be loaded is a failed test, so that those after it count. No test begins before all are loaded: a runner may end with the last one it knows. */
-function written(entry, room) {
+/**
+ * Writes the program of a room into `folder`, with each file a suite that has its name: hooks of a file are its own, one that cannot
+ * be loaded is a failed suite, and those after it count. `built`: where the code of a file lies.
+ */
+export function roomProgram(folder, room, built) {
+  const entry = join(folder, `${room[0].replaceAll(/[^a-z0-9]+/g, '-')}.test.mjs`);
+  const modules = room.map((file) => [file, pathToFileURL(built.get(file)).href]);
   writeFileSync(
     entry,
-    `import { before, test } from 'node:test';
-let loaded;
-const loading = new Promise((done) => { loaded = done; });
-before(() => loading);
-for (const file of ${JSON.stringify(room.map((file) => pathToFileURL(file).href))}) {
-  try {
-    await import(file);
-  } catch (error) {
-    test(\`\${file} loads\`, () => {
-      throw error;
-    });
-  }
+    `import { describe } from 'node:test';
+for (const [file, module] of ${JSON.stringify(modules)}) {
+  describe(file, () => import(module));
 }
-loaded();
 `,
   );
   return entry;

@@ -1,73 +1,109 @@
-// Runs the given test files in the given order as one run of node's own test runner, so that its closing lines count all of them.
-// (`node --test a b` would sort them by name.) Started by bin/test.mjs.
-import { availableParallelism } from 'node:os';
-import { relative, resolve } from 'node:path';
+// Runs the given test files, paths from the folder it is started in, in the given order as one run of node's own test runner, so that its
+// closing lines count all of them. (`node --test a b` would sort them by name.) Started by bin/test.mjs.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec, tap } from 'node:test/reporters';
 
-import { shareProcesses } from './test-rooms.mjs';
+import { buildTests } from './test-build.mjs';
+import { roomProgram, rooms } from './test-rooms.mjs';
 
-// Every test file inherits how this process was started; it has no TypeScript of its own, and need not wait for what reads that.
-process.execArgv.push('--import', 'tsx');
-
-const [fileDeadlineMs, ...names] = process.argv.slice(2);
-const files = names.map((name) => resolve(name));
-const { entries, forget } = shareProcesses(files);
+const [fileDeadlineMs, ...files] = process.argv.slice(2);
 /** So many that their slowest are worth knowing. */
 const manyFiles = 50;
+const began = performance.now();
+const folder = mkdtempSync(join(tmpdir(), 'svc-tests-'));
+const built = await buildTests(resolve(''), files, folder);
+const programs = new Map(rooms(files).map((room) => [roomProgram(folder, room, built), room]));
 const failures = [];
 const heardOf = new Set();
 const tookMs = new Map();
+/** The file whose tests are told of: those of one are told before those of the next. */
+let current;
 
+// Each process inherits how this one was started. Stacks name the sources.
+process.execArgv.push('--enable-source-maps');
 // From Node 22 on a file whose test ran out of time is no longer ended by the runner, unless it is asked to.
 const forceExit = Number(process.versions.node.split('.')[0]) >= 22;
 const events = run({
-  files: entries,
+  files: [...programs.keys()],
   concurrency: availableParallelism(),
   timeout: Number(fileDeadlineMs),
   ...(forceExit && { forceExit }),
 });
-events.on('test:fail', ({ name, file, details, skip, todo }) => {
-  heardOf.add(file);
+events.on('test:start', ({ name, nesting }) => {
+  if (nesting === 0) {
+    current = name;
+  } else {
+    heardOf.add(current);
+  }
+});
+events.on('test:fail', ({ name, nesting, details: { error, duration_ms: ms }, skip, todo }) => {
+  told(name, nesting, ms);
   // A suite fails because of a test in it, which is told on its own.
-  if (skip === undefined && todo === undefined && details.error?.failureType !== 'subtestsFailed') {
-    failures.push(
-      `${relative('', file ?? name)}: ${file === name || file === undefined ? 'ended badly' : name} (${causeOf(details.error)})`,
-    );
+  if (skip !== undefined || todo !== undefined || error?.failureType === 'subtestsFailed') {
+    return;
   }
+  const room = [...programs].find(([program]) => program === resolve(name))?.[1];
+  const where = room === undefined ? current : room.join(', ');
+  const what = nesting > 0 ? name : room === undefined ? 'does not load' : 'ended badly';
+  failures.push(`${where}: ${what} (${causeOf(error)})`);
 });
-events.on('test:pass', ({ name, file }) => {
-  // The runner counts a file that registers nothing as one passed test.
-  if (name !== file) {
-    heardOf.add(file);
-  }
-});
-// Of each test that is in no other one; those of one file run one after another.
-events.on('test:complete', ({ name, file, nesting, details: { duration_ms: ms } }) => {
-  if (nesting === 0 && name !== file && file !== undefined) {
-    tookMs.set(file, (tookMs.get(file) ?? 0) + ms);
-  }
-});
+events.on('test:pass', ({ name, nesting, details: { duration_ms: ms } }) =>
+  told(name, nesting, ms),
+);
 const report = events.compose(process.stdout.isTTY ? new spec() : tap);
 report.pipe(process.stdout);
 report.once('end', () => {
-  forget();
+  rmSync(folder, { recursive: true, force: true });
   const silent = files.filter((file) => !heardOf.has(file));
-  failures.push(
-    ...silent.map((file) => `${relative('', file)}: holds no test, or did not come to it`),
+  failures.push(...silent.map((file) => `${file}: holds no test, or did not come to it`));
+  process.stdout.write(
+    `\n${figures()
+      .map((line) => `# ${line}\n`)
+      .join('')}`,
   );
-  if (files.length > manyFiles) {
-    const slowest = [...tookMs].toSorted(([, a], [, b]) => b - a).slice(0, 20);
-    process.stdout.write(
-      `\n# Slowest files:\n${slowest.map(([file, ms]) => `#   ${Math.round(ms / 1_000)} s ${relative('', file)}\n`).join('')}`,
-    );
-  }
   if (failures.length > 0) {
     process.stderr.write(`\nFailed:\n${failures.map((failure) => `  ${failure}\n`).join('')}`);
   }
   // Not by itself: a file that ignores being stopped would hold this process. bin/test.mjs kills what is left.
   process.exit(failures.length === 0 ? 0 : 1);
 });
+
+function told(name, nesting, ms) {
+  if (nesting === 0) {
+    tookMs.set(name, ms);
+  }
+}
+
+/** What the run took, and its slowest files where there were many. */
+function figures() {
+  const wall = `took ${seconds(performance.now() - began)} s`;
+  const slowest = [...tookMs].toSorted(([, a], [, b]) => b - a).slice(0, 20);
+  return [
+    ...(files.length > manyFiles
+      ? ['Slowest files:', ...slowest.map(([file, ms]) => `  ${seconds(ms)} s ${file}`)]
+      : []),
+    [wall, ...usedByProcesses()].join(', '),
+  ];
+}
+
+/** The kernel adds what a process used to its parent's account when that sees it end; where it tells nothing there is nothing to say. */
+function usedByProcesses() {
+  try {
+    const bytes = Number(/^write_bytes: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))[1]);
+    const ticks = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ').slice(11, 15);
+    const cpu = ticks.reduce((sum, count) => sum + Number(count), 0) / 100;
+    return [`${Math.round(cpu)} s of processor`, `${Math.round(bytes / 1e6)} MB written to disk`];
+  } catch {
+    return [];
+  }
+}
+
+function seconds(ms) {
+  return (ms / 1_000).toFixed(ms < 10_000 ? 1 : 0);
+}
 
 function causeOf(error) {
   const text = error?.cause?.message ?? error?.message ?? 'no reason given';

@@ -1,8 +1,10 @@
 // `npm test [-- part-of-a-path …]`: picks the test files, fast rooms first, and sees that their run comes to an end.
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
+
+import { testFolder } from './test-folder.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const fileDeadlineMs = 10 * 60_000;
@@ -55,16 +57,14 @@ function testFiles() {
 /** Runs in a process group of its own, so that nothing a test started outlives the run: not after the end, a signal or the deadline. */
 function runAll(chosen) {
   const { NODE_TEST_CONTEXT: _outerRun, ...env } = process.env;
+  const folder = testFolder();
   const runner = spawn(process.execPath, ['bin/test-run.mjs', String(fileDeadlineMs), ...chosen], {
     cwd: root,
-    env,
+    env: { ...env, TMPDIR: folder },
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true,
   });
   const sweep = () => {
-    if (runner.pid === undefined) {
-      return;
-    }
     try {
       process.kill(-runner.pid, 'SIGKILL');
     } catch (error) {
@@ -72,6 +72,7 @@ function runAll(chosen) {
         throw error;
       }
     }
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.once(signal, () => {

@@ -1,0 +1,71 @@
+// The tests as plain JavaScript, built anew for each run: reading product and tests through a loader costs each process over a second, this a fifth of one.
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** Builds these files, paths from `root`, into `folder` and tells where each one went. What they share they share there as well. */
+export async function buildTests(root, files, folder) {
+  const esbuild = await import('esbuild');
+  const { devDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const tsconfig = join(root, 'tsconfig.json');
+  const tsconfigRaw = existsSync(tsconfig) ? readFileSync(tsconfig, 'utf8') : '{}';
+  await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: files,
+    outdir: folder,
+    outbase: root,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    sourcemap: true,
+    sourcesContent: false,
+    logLevel: 'error',
+    tsconfigRaw,
+    // Addons, a package that asks for its own folder, and what only tests use: few of them, each.
+    external: ['better-sqlite3', 'esbuild', 'ssh2', ...Object.keys(devDependencies)],
+    banner: {
+      js: `import{createRequire as createRequireOfSvc}from'node:module';const require=createRequireOfSvc(${JSON.stringify(join(root, 'package.json'))});`,
+    },
+    plugins: [keepAddresses(esbuild)],
+  });
+  // A process as large as an agent, which would stay as long as this one.
+  await esbuild.stop();
+  // What stays outside is found as from the place beside the packages.
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return new Map(files.map((file) => [file, join(folder, file.replace(/\.ts$/, '.mjs'))]));
+}
+
+/** A module goes on finding the files beside its source, wherever its code ends up. */
+const keepAddresses = (esbuild) => ({
+  name: 'keep-addresses',
+  setup(build) {
+    const { absWorkingDir: root, tsconfigRaw } = build.initialOptions;
+    build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      if (relative(root, path).startsWith('node_modules')) {
+        return undefined;
+      }
+      const text = await readFile(path, 'utf8');
+      if (!text.includes('import.meta.')) {
+        return undefined;
+      }
+      const { code } = await esbuild.transform(text, {
+        loader: 'ts',
+        target: 'node20',
+        sourcefile: path,
+        sourcemap: 'inline',
+        sourcesContent: false,
+        tsconfigRaw,
+        define: {
+          'import.meta.url': JSON.stringify(pathToFileURL(path).href),
+          'import.meta.filename': JSON.stringify(path),
+          'import.meta.dirname': JSON.stringify(dirname(path)),
+        },
+      });
+      return { contents: code, loader: 'js' };
+    });
+  },
+});

@@ -1,0 +1,27 @@
+// Where the tests of one run keep what they write. It is gone with them, so nothing in it needs a disk.
+import { mkdtempSync, readFileSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const memory = '/dev/shm';
+/** What a run of all tests holds at a time, with room to spare: containers often have 64 MB there. */
+const neededBytes = 3 * 1024 ** 3;
+
+/** A fresh folder in memory, where the waits for a disk are none; where there is too little of it, or nothing there may be run, among the temporary ones. */
+export function testFolder() {
+  return mkdtempSync(join(memoryServes() ? memory : tmpdir(), 'svc-'));
+}
+
+function memoryServes() {
+  try {
+    const { bavail, bsize } = statfsSync(memory);
+    const [, , , options] = readFileSync('/proc/mounts', 'utf8')
+      .split('\n')
+      .map((line) => line.split(' '))
+      .find(([, place]) => place === memory);
+    return bavail * bsize >= neededBytes && !options.split(',').includes('noexec');
+  } catch {
+    // No such memory on this system.
+    return false;
+  }
+}
