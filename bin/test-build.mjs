@@ -7,7 +7,11 @@ import { pathToFileURL } from 'node:url';
 /** Builds these files, paths from `root`, into `folder` and tells where each one went. What they share they share there as well. */
 export async function buildTests(root, files, folder) {
   const esbuild = await import('esbuild');
-  const { devDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  );
+  // Has its effect before all else: texts that share their parts lose the order of imports.
+  const first = Object.keys(dependencies).filter((name) => name === 'reflect-metadata');
   const tsconfig = join(root, 'tsconfig.json');
   const tsconfigRaw = existsSync(tsconfig) ? readFileSync(tsconfig, 'utf8') : '{}';
   await esbuild.build({
@@ -26,9 +30,9 @@ export async function buildTests(root, files, folder) {
     logLevel: 'error',
     tsconfigRaw,
     // Addons, a package that asks for its own folder, and what only tests use: few of them, each.
-    external: ['better-sqlite3', 'esbuild', 'ssh2', ...Object.keys(devDependencies)],
+    external: ['better-sqlite3', 'esbuild', 'ssh2', ...first, ...Object.keys(devDependencies)],
     banner: {
-      js: `import{createRequire as createRequireOfSvc}from'node:module';const require=createRequireOfSvc(${JSON.stringify(join(root, 'package.json'))});`,
+      js: `${first.map((name) => `import'${name}';`).join('')}import{createRequire as createRequireOfSvc}from'node:module';const require=createRequireOfSvc(${JSON.stringify(join(root, 'package.json'))});`,
     },
     plugins: [keepAddresses(esbuild)],
   });

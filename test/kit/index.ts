@@ -12,6 +12,7 @@ import { type Census, census, censusGrowth } from './census.ts';
 import { boot } from '../../core/boot/boot.ts';
 import { productFromSource } from '../../core/boot/product.ts';
 import { packRootOf, rootOf, testedRoot } from './roots.ts';
+import { quickPasswords } from './quick-passwords.ts';
 import { standIns } from './stand-ins.ts';
 import { sourceBundler } from '../../bin/bundler/sources.ts';
 import { watchFolders } from '../../bin/watcher/watch.ts';
@@ -83,6 +84,7 @@ export async function startTestHost(
 ): Promise<TestHost> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'svc-test-'));
   const lines: string[] = [];
+  const passwords = quickPasswords();
   let empty: Census = {};
   const house = await boot({
     beforePlugins(parts) {
@@ -114,7 +116,8 @@ export async function startTestHost(
     ...(options.agent && { agent: options.agent }),
   });
   let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopped ??= house.stop('the test has ended'));
+  const stop = (): Promise<void> =>
+    (stopped ??= house.stop('the test has ended').finally(passwords.end));
   const looks: (() => Promise<void>)[] = [];
   t.after(async () => {
     try {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, scryptSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 
 import { isSvcError } from 'svc/sdk';
@@ -12,7 +12,10 @@ const cheap = { ln: 10, r: 8, p: 1 };
 describe('a hash', () => {
   test('is made with the work factors of the house and names them', async () => {
     const hash = await new Hasher(ids).hash('correct horse');
-    assert.match(hash, /^\$scrypt\$ln=15,r=8,p=3\$/);
+    const [, salt = '', key] = /^\$scrypt\$ln=15,r=8,p=3\$([^$]+)\$([^$]+)$/.exec(hash) ?? [];
+    const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
+    const real = scryptSync('correct horse', Buffer.from(salt, 'base64'), 32, cost);
+    assert.equal(key, real.toString('base64').replace(/=+$/, ''), 'and they are the real ones');
     assert.equal(await new Hasher(ids).verify(hash, 'correct horse'), true);
     assert.equal(await new Hasher(ids).verify(hash, 'correct horsf'), false);
   });
