@@ -66,7 +66,9 @@ describe('the last active admin', () => {
       iam.as(ada)('DELETE', `/users/${eve.id}`),
       iam.as(eve)('DELETE', `/users/${ada.id}`),
     ]);
-    assert.deepEqual(statusesOf(answers), [204, 409]);
+    const [deleted, refused] = statusesOf(answers);
+    assert.equal(deleted, 204);
+    assert.ok(refused === 409 || refused === 401, `${refused}: last, or gone before its turn`);
     assert.equal(await activeAdmins(iam), 1);
   });
 });
