@@ -29,8 +29,15 @@ export async function buildTests(root, files, folder) {
     sourcesContent: false,
     logLevel: 'error',
     tsconfigRaw,
-    // Addons, a package that asks for its own folder, and what only tests use: few of them, each.
-    external: ['better-sqlite3', 'esbuild', 'ssh2', ...first, ...Object.keys(devDependencies)],
+    // Addons, packages that look for their own files, and what only tests use: few of them, each.
+    external: [
+      'better-sqlite3',
+      'esbuild',
+      'ssh2',
+      'tsx',
+      ...first,
+      ...Object.keys(devDependencies),
+    ],
     banner: {
       js: `${first.map((name) => `import'${name}';`).join('')}import{createRequire as createRequireOfSvc}from'node:module';const require=createRequireOfSvc(${JSON.stringify(join(root, 'package.json'))});`,
     },

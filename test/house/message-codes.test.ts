@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 
 import type { DeclaredError } from '../../core/sdk/index.ts';
+import { importSource } from '../import-source.ts';
 import { projectRoot, type Source, sourcesIn } from './source.ts';
 
 const form = /^[a-z][a-z0-9-]*\.[a-z][a-z0-9_]*$/;
@@ -22,15 +22,17 @@ interface DeclaredAt extends DeclaredError {
 
 /** Read as data, since a catalogue is nothing else. */
 async function declaredErrors({ path }: Source): Promise<DeclaredAt[]> {
-  const exported: object = await import(pathToFileURL(join(projectRoot, path)).href);
-  return Object.values(exported).flatMap((catalogue: Record<string, DeclaredError>) =>
-    Object.values(catalogue).map(({ reason, code, status, sentence }) => ({
-      reason,
-      code,
-      status,
-      sentence,
-      path,
-    })),
+  const exported = await importSource(join(projectRoot, path));
+  return Object.values(exported).flatMap((catalogue) =>
+    Object.values(catalogue as Record<string, DeclaredError>).map(
+      ({ reason, code, status, sentence }) => ({
+        reason,
+        code,
+        status,
+        sentence,
+        path,
+      }),
+    ),
   );
 }
 

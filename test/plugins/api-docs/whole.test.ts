@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { exampleAddress } from '../../../plugins/api-docs/examples.ts';
 import type { OpenApiDocument, Operation } from '../../../plugins/api-docs/openapi.ts';
+import { importSource } from '../../import-source.ts';
 import { startWholeHouse, type WholeHouse } from '../../whole-house.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-api-document-'));
@@ -236,7 +237,7 @@ test('the TypeScript client compiles strictly, is short, and speaks with the ser
     (error: { stdout: string }) => assert.fail(error.stdout),
   );
 
-  const { Svc, SvcFailure } = (await import(pathToFileURL(file).href)) as {
+  const { Svc, SvcFailure } = (await importSource(file)) as unknown as {
     Svc: Constructor;
     SvcFailure: ErrorConstructor;
   };

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { importSource } from '../../import-source.ts';
 
 interface Shown {
   readonly type: string | ((props: object) => unknown);
@@ -9,7 +12,7 @@ interface Shown {
 /** By name alone: their types bring those of browsers into all tests. */
 const [preact, component] = [
   'preact',
-  new URL('../../../plugins/console/web/kit/markdown.tsx', import.meta.url).href,
+  fileURLToPath(new URL('../../../plugins/console/web/kit/markdown.tsx', import.meta.url)),
 ];
 
 /** Elements of a page as text in which the kinds of elements are seen. */
@@ -37,7 +40,7 @@ async function markdown(): Promise<(text: string) => string> {
     addEventListener: () => undefined,
     React: { createElement, Fragment },
   });
-  const { Markdown } = (await import(component)) as {
+  const { Markdown } = (await importSource(component)) as {
     readonly Markdown: (props: { readonly text: string }) => unknown;
   };
   return (text) => drawn(Markdown({ text }));
