@@ -6,14 +6,14 @@ import { askingOf, DeviceScopes, parseDuration } from 'svc/query';
 import { definePlugin, type ToolSkill, toolSkill } from 'svc/sdk';
 import { Type } from 'typebox';
 
-import { DashboardBook } from './dashboard-book.ts';
-import { dashboardRoutes } from './dashboard-routes.ts';
-import { importRoutes } from './import-routes.ts';
-import { dashboardMention } from './mention.ts';
-import { panelRoutes } from './panel-routes.ts';
-import type { MonitorTables } from './panel-store.ts';
-import { Panels } from './panels.ts';
-import { queryCheck } from './query-check.ts';
+import { DashboardBook } from './shelf/dashboard-book.ts';
+import { dashboardRoutes } from './routes/dashboard-routes.ts';
+import { importRoutes } from './routes/import-routes.ts';
+import { dashboardMention } from './routes/mention.ts';
+import { panelRoutes } from './routes/panel-routes.ts';
+import type { MonitorTables } from './shelf/panel-store.ts';
+import { Panels } from './shelf/panels.ts';
+import { queryCheck } from './render/query-check.ts';
 
 export default definePlugin({
   activate(ctx) {

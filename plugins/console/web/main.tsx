@@ -11,17 +11,17 @@ import './styles/dashboards.css';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { below } from './frame/base.ts';
-import { forgetAnswers } from './frame/data.ts';
+import { below } from './browser/base.ts';
+import { forgetAnswers } from './client/data.ts';
 import { followKeys } from './frame/keyboard.ts';
-import { speak } from './frame/language.ts';
-import { startLive } from './frame/live.ts';
-import { followLinks } from './frame/location.ts';
-import { resume, session } from './frame/session.ts';
+import { speak } from './browser/language.ts';
+import { startLive } from './client/live.ts';
+import { followLinks } from './browser/location.ts';
+import { resume, session } from './client/session.ts';
 import { Shell } from './frame/shell.tsx';
-import { useStore } from './frame/store.ts';
-import { followTheme } from './frame/theme.ts';
-import { showEverything } from './frame/visible.ts';
+import { useStore } from './browser/store.ts';
+import { followTheme } from './browser/theme.ts';
+import { showEverything } from './browser/visible.ts';
 
 /** The console, or the way into it. */
 function Root() {

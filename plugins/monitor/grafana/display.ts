@@ -1,6 +1,6 @@
-import type { PanelType } from '../schema.ts';
-import type { State, Threshold } from '../thresholds.ts';
-import type { Unit } from '../units.ts';
+import type { PanelType } from '../model/schema.ts';
+import type { State, Threshold } from '../model/thresholds.ts';
+import type { Unit } from '../model/units.ts';
 import { field, type Foreign, objects, text } from './json.ts';
 
 const types: Readonly<Record<string, PanelType>> = {

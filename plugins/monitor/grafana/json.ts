@@ -1,4 +1,4 @@
-import { wellFormed } from '../query-text.ts';
+import { wellFormed } from '../variables/query-text.ts';
 
 /** A foreign object: only its own fields, each of which may be anything. */
 export type Foreign = Readonly<Record<string, unknown>>;

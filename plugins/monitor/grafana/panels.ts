@@ -1,6 +1,6 @@
-import type { PanelBody } from '../panel.ts';
-import { columns, lastRow, type Position } from '../position.ts';
-import type { PanelType } from '../schema.ts';
+import type { PanelBody } from '../model/panel.ts';
+import { columns, lastRow, type Position } from '../model/position.ts';
+import type { PanelType } from '../model/schema.ts';
 import type { Datasource } from './datasource.ts';
 import { type Foreign, isObject, objects, text, whole } from './json.ts';
 import { panelType, thresholdsOf, unitOf } from './display.ts';

@@ -1,5 +1,5 @@
-import type { Variable } from '../dashboard.ts';
-import type { PanelBody } from '../panel.ts';
+import type { Variable } from '../model/dashboard.ts';
+import type { PanelBody } from '../model/panel.ts';
 
 export interface LeftOut {
   readonly kind: string;

@@ -1,6 +1,6 @@
 import { SvcError } from 'svc/sdk';
 
-import { namesIn } from '../insertion.ts';
+import { namesIn } from '../variables/insertion.ts';
 import { datasources } from './datasource.ts';
 import { field, type Foreign, isObject, objects, text } from './json.ts';
 import { panelsOf } from './panels.ts';

@@ -1,7 +1,7 @@
 import { messageOf } from 'svc/sdk';
 
-import type { Variable } from '../dashboard.ts';
-import { assertVariables } from '../variable-rules.ts';
+import type { Variable } from '../model/dashboard.ts';
+import { assertVariables } from '../variables/variable-rules.ts';
 import type { Datasource } from './datasource.ts';
 import { field, type Foreign, objects, text } from './json.ts';
 import type { LeftOut, TakenVariable } from './report.ts';

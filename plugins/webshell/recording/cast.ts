@@ -1,4 +1,4 @@
-import type { Size } from '../frames.ts';
+import type { Size } from '../protocol/frames.ts';
 
 export interface CastOptions extends Size {
   readonly timestamp: number;

@@ -4,8 +4,8 @@ import { gzip } from 'node:zlib';
 
 import type { Clock } from 'svc/sdk';
 
-import type { Size } from '../frames.ts';
-import { limits } from '../limits.ts';
+import type { Size } from '../protocol/frames.ts';
+import { limits } from '../protocol/limits.ts';
 import { Cast } from './cast.ts';
 import type { SealedFile, Tally } from './sealed-file.ts';
 

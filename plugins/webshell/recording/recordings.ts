@@ -7,8 +7,8 @@ import { Readable } from 'node:stream';
 
 import { type Ids, messageOf, type Secrets, SvcError } from 'svc/sdk';
 
-import { sessionStore } from '../session-store.ts';
-import type { SessionRow, WebshellDb } from '../tables.ts';
+import { sessionStore } from '../sessions/session-store.ts';
+import type { SessionRow, WebshellDb } from '../sessions/tables.ts';
 import { readSealedFile, SealedFile, type SealedPlace, type Tally } from './sealed-file.ts';
 
 export interface RecordingsOptions {

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 import { isSvcError, messageOf, SvcError } from 'svc/sdk';
 import { type Client, type ClientChannel, loadSsh } from 'svc/ssh';
 
-import type { Login, Size } from '../frames.ts';
-import { limits } from '../limits.ts';
+import type { Login, Size } from '../protocol/frames.ts';
+import { limits } from '../protocol/limits.ts';
 import { type HostKey, hostKeyAlgorithms, hostKeyOf } from './fingerprint.ts';
 
 export interface SshOrder extends Size {

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-import { limits } from '../limits.ts';
+import { limits } from '../protocol/limits.ts';
 
 export interface TurnParts {
   readonly after: (ms: number, work: () => void) => unknown;

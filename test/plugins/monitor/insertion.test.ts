@@ -10,7 +10,7 @@ import {
   insert,
   InsertionError,
   namesIn,
-} from '../../../plugins/monitor/insertion.ts';
+} from '../../../plugins/monitor/variables/insertion.ts';
 
 const texts = (...values: string[]): ReadonlyMap<string, Binding> =>
   new Map([['v', { kind: 'texts', values }]]);

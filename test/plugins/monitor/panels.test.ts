@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { nameOf } from '../../../plugins/monitor/answers.ts';
-import { arranged } from '../../../plugins/monitor/position.ts';
-import { stateOf } from '../../../plugins/monitor/thresholds.ts';
-import { formatted, units } from '../../../plugins/monitor/units.ts';
-import { windowOf } from '../../../plugins/monitor/window.ts';
+import { nameOf } from '../../../plugins/monitor/render/answers.ts';
+import { arranged } from '../../../plugins/monitor/model/position.ts';
+import { stateOf } from '../../../plugins/monitor/model/thresholds.ts';
+import { formatted, units } from '../../../plugins/monitor/model/units.ts';
+import { windowOf } from '../../../plugins/monitor/render/window.ts';
 import { type Json, monitorHouse } from './house.ts';
 import { standIns } from './stand-ins.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 
-import { readFrame } from '../../../plugins/webshell/frames.ts';
+import { readFrame } from '../../../plugins/webshell/protocol/frames.ts';
 import { shellHouse } from './house.ts';
 
 /** The same numbers each time. */

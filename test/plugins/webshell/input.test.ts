@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import type { Socket } from 'svc/sdk';
 
-import { Input } from '../../../plugins/webshell/input.ts';
+import { Input } from '../../../plugins/webshell/shell/input.ts';
 
 /** A browser of which is only known whether it has to wait. */
 function browser(): Socket & { waits: boolean } {

@@ -6,7 +6,7 @@ import type { Logger, Socket } from 'svc/sdk';
 
 import { Recorder, type RecorderOptions } from '../../../plugins/webshell/recording/recorder.ts';
 import type { SealedFile } from '../../../plugins/webshell/recording/sealed-file.ts';
-import { type End, LiveShell, type ShellOptions } from '../../../plugins/webshell/shell.ts';
+import { type End, LiveShell, type ShellOptions } from '../../../plugins/webshell/shell/shell.ts';
 import { until } from './house.ts';
 
 test('a disk that becomes full while a shell is open ends it with 4500, and nothing more is shown', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Replay } from '../../../plugins/webshell/output.ts';
+import { Replay } from '../../../plugins/webshell/shell/output.ts';
 
 test('what was printed last is there from any place that is still kept, whatever the pieces were', () => {
   const replay = new Replay(10);

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 
 import type { Principal } from 'svc/sdk';
 
-import { Authority } from '../../../plugins/webshell/authority.ts';
-import type { LiveShell } from '../../../plugins/webshell/shell.ts';
-import { Shells } from '../../../plugins/webshell/shells.ts';
+import { Authority } from '../../../plugins/webshell/rights/authority.ts';
+import type { LiveShell } from '../../../plugins/webshell/shell/shell.ts';
+import { Shells } from '../../../plugins/webshell/shell/shells.ts';
 
 function stand() {
   const clock = { at: 0, now: () => clock.at, monotonic: () => clock.at };

@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import { Empty } from '../kit/parts.tsx';
-import { api } from './api.ts';
-import type { Addition } from './additions.ts';
-import { below } from './base.ts';
-import { figure, moment } from './format.ts';
-import { onChanged } from './live.ts';
-import { address, goTo, place } from './location.ts';
-import { visible } from './visible.ts';
-import { words } from './words.ts';
+import { api } from '../client/api.ts';
+import type { Addition } from '../client/additions.ts';
+import { below } from '../browser/base.ts';
+import { figure, moment } from '../text/format.ts';
+import { onChanged } from '../client/live.ts';
+import { address, goTo, place } from '../browser/location.ts';
+import { visible } from '../browser/visible.ts';
+import { words } from '../text/words.ts';
 
 const text = words('added-page', {
   broken: 'This page could not be loaded; the plugin it belongs to may just be reloaded.',

@@ -1,6 +1,6 @@
 import { pages } from '../pages/index.ts';
-import { address, goTo } from './location.ts';
-import { Store } from './store.ts';
+import { address, goTo } from '../browser/location.ts';
+import { Store } from '../browser/store.ts';
 
 /** What lies over the page: the palette of commands, or the list of keys. */
 export const overlay = new Store<'palette' | 'keys' | undefined>(undefined);

@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Dialog } from '../kit/dialog.tsx';
 import { Icon, type IconName } from '../kit/icon.tsx';
 import { pages } from '../pages/index.ts';
-import { api, type Page } from './api.ts';
+import { api, type Page } from '../client/api.ts';
 import { closeOverlay, commands, overlay } from './keyboard.ts';
-import { address, goTo } from './location.ts';
-import { signOut } from './session.ts';
-import { otherTheme } from './theme.ts';
-import { allWords, words } from './words.ts';
+import { address, goTo } from '../browser/location.ts';
+import { signOut } from '../client/session.ts';
+import { otherTheme } from '../browser/theme.ts';
+import { allWords, words } from '../text/words.ts';
 
 const text = words('palette', {
   title: 'Search and commands',

@@ -6,19 +6,19 @@ import { Notices } from '../kit/dialog.tsx';
 import { Button, Empty, Skeleton } from '../kit/parts.tsx';
 import { useNow } from '../kit/time.tsx';
 import { type PageEntry, pages } from '../pages/index.ts';
-import type { Page } from './api.ts';
-import { useData } from './data.ts';
+import type { Page } from '../client/api.ts';
+import { useData } from '../client/data.ts';
 import { AddedPage } from './added-page.tsx';
-import { type Addition, useAdditions, useMay } from './additions.ts';
-import { moment } from './format.ts';
-import { chooseLanguage, chosenLanguage } from './language.ts';
-import { connection, newerPage } from './live.ts';
-import { address, usePlace } from './location.ts';
+import { type Addition, useAdditions, useMay } from '../client/additions.ts';
+import { moment } from '../text/format.ts';
+import { chooseLanguage, chosenLanguage } from '../browser/language.ts';
+import { connection, newerPage } from '../client/live.ts';
+import { address, usePlace } from '../browser/location.ts';
 import { overlay, showPalette } from './keyboard.ts';
-import { type Session, signOut } from './session.ts';
-import { useStore } from './store.ts';
-import { otherTheme } from './theme.ts';
-import { say, words } from './words.ts';
+import { type Session, signOut } from '../client/session.ts';
+import { useStore } from '../browser/store.ts';
+import { otherTheme } from '../browser/theme.ts';
+import { say, words } from '../text/words.ts';
 
 const text = words('shell', {
   skip: 'Skip to the page',

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import { api, type ApiError } from '../frame/api.ts';
-import { asApiError } from '../frame/data.ts';
-import { figure, moment, type Unit } from '../frame/format.ts';
-import { onChanged } from '../frame/live.ts';
-import { address } from '../frame/location.ts';
-import { useStore } from '../frame/store.ts';
-import { theme } from '../frame/theme.ts';
-import { count, words } from '../frame/words.ts';
+import { api, type ApiError } from '../client/api.ts';
+import { asApiError } from '../client/data.ts';
+import { figure, moment, type Unit } from '../text/format.ts';
+import { onChanged } from '../client/live.ts';
+import { address } from '../browser/location.ts';
+import { useStore } from '../browser/store.ts';
+import { theme } from '../browser/theme.ts';
+import { count, words } from '../text/words.ts';
 import { Button, Refused, Skeleton } from './parts.tsx';
 import type { Line, Plot, Plotted } from './plot.ts';
 

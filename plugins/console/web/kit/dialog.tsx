@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-import type { ApiError } from '../frame/api.ts';
-import { asApiError } from '../frame/data.ts';
-import { Store, useStore } from '../frame/store.ts';
-import { words } from '../frame/words.ts';
+import type { ApiError } from '../client/api.ts';
+import { asApiError } from '../client/data.ts';
+import { Store, useStore } from '../browser/store.ts';
+import { words } from '../text/words.ts';
 import { Button } from './parts.tsx';
 
 const text = words('dialog', { close: 'Close', dismiss: 'Dismiss' });

@@ -1,9 +1,9 @@
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { useId, useState } from 'preact/hooks';
 
-import type { ApiError } from '../frame/api.ts';
-import { asApiError } from '../frame/data.ts';
-import { words } from '../frame/words.ts';
+import type { ApiError } from '../client/api.ts';
+import { asApiError } from '../client/data.ts';
+import { words } from '../text/words.ts';
 import { Button } from './parts.tsx';
 
 const text = words('form', { save: 'Save', cancel: 'Cancel' });

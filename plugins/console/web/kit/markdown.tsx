@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 
-import { below } from '../frame/base.ts';
-import { address } from '../frame/location.ts';
+import { below } from '../browser/base.ts';
+import { address } from '../browser/location.ts';
 
 /** Text of people and models as it is meant. It becomes elements and never HTML; pictures from elsewhere are not loaded but named. */
 export function Markdown({ text }: { readonly text: string }) {

@@ -1,8 +1,8 @@
 import type { ComponentChildren, TargetedMouseEvent } from 'preact';
 import { useState } from 'preact/hooks';
 
-import type { ApiError } from '../frame/api.ts';
-import { words } from '../frame/words.ts';
+import type { ApiError } from '../client/api.ts';
+import { words } from '../text/words.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 const text = words('parts', {

@@ -1,8 +1,8 @@
 import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
-import { api } from '../frame/api.ts';
-import { words } from '../frame/words.ts';
+import { api } from '../client/api.ts';
+import { words } from '../text/words.ts';
 import { Button } from './parts.tsx';
 
 const text = words('query-field', {

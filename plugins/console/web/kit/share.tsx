@@ -1,4 +1,4 @@
-import { figure } from '../frame/format.ts';
+import { figure } from '../text/format.ts';
 
 /** From where on a share of something that can run out wants attention. */
 const high = 75;

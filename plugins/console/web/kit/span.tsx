@@ -1,11 +1,11 @@
 import { useMemo } from 'preact/hooks';
 
-import { useParam } from '../frame/location.ts';
-import { words } from '../frame/words.ts';
+import { useParam } from '../browser/location.ts';
+import { words } from '../text/words.ts';
 import type { Window } from './chart.tsx';
 import { Button } from './parts.tsx';
 import { Segments } from './form.tsx';
-import { moment } from '../frame/format.ts';
+import { moment } from '../text/format.ts';
 
 const text = words('span', { label: 'Span of time', back: 'Up to now' });
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-import { words } from '../frame/words.ts';
+import { words } from '../text/words.ts';
 
 export type Tone = 'critical' | 'warning' | 'info' | 'ok' | 'muted';
 

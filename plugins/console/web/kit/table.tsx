@@ -1,9 +1,9 @@
 import type { ComponentChildren, TargetedMouseEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { ApiError } from '../frame/api.ts';
-import { goTo } from '../frame/location.ts';
-import { count, words } from '../frame/words.ts';
+import type { ApiError } from '../client/api.ts';
+import { goTo } from '../browser/location.ts';
+import { count, words } from '../text/words.ts';
 import { Button, Refused, Skeleton } from './parts.tsx';
 
 const text = words('table', { more: 'Show more', shown: '{count} shown|{count} shown', of: 'of' });

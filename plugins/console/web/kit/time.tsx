@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
 
-import { duration, fullMoment, moment, utcMoment } from '../frame/format.ts';
-import { Store, useStore } from '../frame/store.ts';
-import { say, words } from '../frame/words.ts';
+import { duration, fullMoment, moment, utcMoment } from '../text/format.ts';
+import { Store, useStore } from '../browser/store.ts';
+import { say, words } from '../text/words.ts';
 
 const text = words('time', {
   ago: '{span} ago',

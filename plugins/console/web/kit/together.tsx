@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-import { FirstAnswers } from '../frame/data.ts';
+import { FirstAnswers } from '../client/data.ts';
 import { Skeleton } from './parts.tsx';
 
 /** Longer than a healthy svc takes; then what is there is shown, and the rest under skeletons of its own. */

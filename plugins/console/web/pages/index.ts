@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 
 import type { IconName } from '../kit/icon.tsx';
-import { words } from '../frame/words.ts';
+import { words } from '../text/words.ts';
 
 const text = words('pages', {
   watch: 'Watch',

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { useData, useList } from '../../frame/data.ts';
-import { address, usePlace, useParam } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useData, useList } from '../../client/data.ts';
+import { address, usePlace, useParam } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Empty, Fields, Head, Refused, Section, Skeleton, Tabs } from '../../kit/parts.tsx';

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { figure } from '../../frame/format.ts';
-import { Store, useStore } from '../../frame/store.ts';
-import { words } from '../../frame/words.ts';
+import { figure } from '../../text/format.ts';
+import { Store, useStore } from '../../browser/store.ts';
+import { words } from '../../text/words.ts';
 import { Button, Section } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../../frame/api.ts';
+import { ApiError } from '../../client/api.ts';
 
 /** As much of the document of the API as the page needs. */
 export interface ApiDocument {

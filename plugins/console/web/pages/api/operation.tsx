@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { address } from '../../frame/location.ts';
-import { useUser } from '../../frame/session.ts';
-import { say, words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { address } from '../../browser/location.ts';
+import { useUser } from '../../client/session.ts';
+import { say, words } from '../../text/words.ts';
 import { Form, Field, Segments, SelectField, TextField } from '../../kit/form.tsx';
 import { Copyable, Head, Section } from '../../kit/parts.tsx';
 import { Answer, AnswerView } from './answer.tsx';

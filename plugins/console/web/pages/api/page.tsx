@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
 
-import { useData } from '../../frame/data.ts';
-import { below } from '../../frame/base.ts';
-import { address, useParam, usePlace } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { useData } from '../../client/data.ts';
+import { below } from '../../browser/base.ts';
+import { address, useParam, usePlace } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { accessOf, type ApiDocument, type Operation, operationsOf, toneOf } from './document.ts';

@@ -1,6 +1,6 @@
-import { below } from '../../frame/base.ts';
-import { ApiError, type Query } from '../../frame/api.ts';
-import { say, words } from '../../frame/words.ts';
+import { below } from '../../browser/base.ts';
+import { ApiError, type Query } from '../../client/api.ts';
+import { say, words } from '../../text/words.ts';
 import {
   type ApiDocument,
   asText,

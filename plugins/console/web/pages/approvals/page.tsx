@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useData, useList } from '../../frame/data.ts';
-import { address, usePlace, useParam } from '../../frame/location.ts';
-import { say, words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useData, useList } from '../../client/data.ts';
+import { address, usePlace, useParam } from '../../browser/location.ts';
+import { say, words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Segments, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Fields, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';

@@ -1,12 +1,12 @@
-import { useList } from '../../frame/data.ts';
-import { useParam } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { useList } from '../../client/data.ts';
+import { useParam } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-import type { AuditRow } from '../../api/shapes.ts';
+import type { AuditRow } from '../shapes.ts';
 
 const text = words('audit', {
   title: 'Audit',

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { useData, useList } from '../../frame/data.ts';
-import { address, goTo, usePlace } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useData, useList } from '../../client/data.ts';
+import { address, goTo, usePlace } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Markdown } from '../../kit/markdown.tsx';
 import { Button, Empty, Head, Refused, Section } from '../../kit/parts.tsx';

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { api, ApiError } from '../../frame/api.ts';
-import { asApiError } from '../../frame/data.ts';
+import { api, ApiError } from '../../client/api.ts';
+import { asApiError } from '../../client/data.ts';
 
 /** One call of a tool, as messages and running turns show it. */
 export interface Call {

@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useData } from '../../frame/data.ts';
-import { address, goTo, place, usePlace } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useData } from '../../client/data.ts';
+import { address, goTo, place, usePlace } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { SpanChoice, useSpan } from '../../kit/span.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { words } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, SelectField, TextField } from '../../kit/form.tsx';
 import { Button } from '../../kit/parts.tsx';

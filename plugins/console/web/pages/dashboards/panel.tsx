@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import type { Unit } from '../../frame/format.ts';
-import { count, words } from '../../frame/words.ts';
+import type { Unit } from '../../text/format.ts';
+import { count, words } from '../../text/words.ts';
 import { Graph } from '../../kit/chart.tsx';
 import { Button } from '../../kit/parts.tsx';
 import type { Plotted } from '../../kit/plot.ts';

@@ -1,8 +1,8 @@
-import { api, type Page } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useData } from '../../frame/data.ts';
-import { figure } from '../../frame/format.ts';
-import { say, words } from '../../frame/words.ts';
+import { api, type Page } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useData } from '../../client/data.ts';
+import { figure } from '../../text/format.ts';
+import { say, words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 
-import type { Page } from '../../frame/api.ts';
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useData } from '../../frame/data.ts';
-import { figure } from '../../frame/format.ts';
-import { address } from '../../frame/location.ts';
-import { say, words } from '../../frame/words.ts';
-import type { Device, Incident } from '../../api/shapes.ts';
+import type { Page } from '../../client/api.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useData } from '../../client/data.ts';
+import { figure } from '../../text/format.ts';
+import { address } from '../../browser/location.ts';
+import { say, words } from '../../text/words.ts';
+import type { Device, Incident } from '../shapes.ts';
 import { Chart, type ChartQuery } from '../../kit/chart.tsx';
 import { Dialog, tell } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';

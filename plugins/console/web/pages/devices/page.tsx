@@ -1,11 +1,11 @@
 import { useMemo } from 'preact/hooks';
 
-import { useData, useList } from '../../frame/data.ts';
-import { figure } from '../../frame/format.ts';
-import { address, useParam, usePlace } from '../../frame/location.ts';
-import { useMay } from '../../frame/additions.ts';
-import { words } from '../../frame/words.ts';
-import type { Device } from '../../api/shapes.ts';
+import { useData, useList } from '../../client/data.ts';
+import { figure } from '../../text/format.ts';
+import { address, useParam, usePlace } from '../../browser/location.ts';
+import { useMay } from '../../client/additions.ts';
+import { words } from '../../text/words.ts';
+import type { Device } from '../shapes.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head, Refused, Tabs } from '../../kit/parts.tsx';
 import { Share } from '../../kit/share.tsx';

@@ -1,7 +1,7 @@
-import { useData } from '../../frame/data.ts';
-import { figure } from '../../frame/format.ts';
-import { useParam } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { useData } from '../../client/data.ts';
+import { figure } from '../../text/format.ts';
+import { useParam } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Refused } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 
-import { useData } from '../../frame/data.ts';
-import { figure, type Unit } from '../../frame/format.ts';
-import { address, useParam } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { useData } from '../../client/data.ts';
+import { figure, type Unit } from '../../text/format.ts';
+import { address, useParam } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { Chart, nameOf } from '../../kit/chart.tsx';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head, Section } from '../../kit/parts.tsx';

@@ -1,4 +1,4 @@
-import { words } from '../../frame/words.ts';
+import { words } from '../../text/words.ts';
 
 const text = words('cause-graph', {
   label: 'From the cause to the symptom',

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { words } from '../../text/words.ts';
 import { Dialog, tell } from '../../kit/dialog.tsx';
 import { Field, Form, Segments, TextField } from '../../kit/form.tsx';
 

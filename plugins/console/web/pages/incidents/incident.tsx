@@ -1,11 +1,11 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-import { api, type Page } from '../../frame/api.ts';
-import { useData } from '../../frame/data.ts';
-import { duration, figure } from '../../frame/format.ts';
-import { address } from '../../frame/location.ts';
-import { say, words } from '../../frame/words.ts';
-import type { Incident } from '../../api/shapes.ts';
+import { api, type Page } from '../../client/api.ts';
+import { useData } from '../../client/data.ts';
+import { duration, figure } from '../../text/format.ts';
+import { address } from '../../browser/location.ts';
+import { say, words } from '../../text/words.ts';
+import type { Incident } from '../shapes.ts';
 import { Chart } from '../../kit/chart.tsx';
 import { attempt } from '../../kit/dialog.tsx';
 import { Link } from '../../kit/markdown.tsx';

@@ -1,6 +1,6 @@
-import type { Device, Incident } from '../../api/shapes.ts';
-import type { Page } from '../../frame/api.ts';
-import { useData } from '../../frame/data.ts';
+import type { Device, Incident } from '../shapes.ts';
+import type { Page } from '../../client/api.ts';
+import { useData } from '../../client/data.ts';
 
 /** What devices are called, by their number. */
 export type Names = ReadonlyMap<string, string>;

@@ -1,9 +1,9 @@
-import { useSeesAll } from '../../frame/additions.ts';
-import { useData, useList } from '../../frame/data.ts';
-import { duration } from '../../frame/format.ts';
-import { address, useParam, usePlace } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
-import type { Incident } from '../../api/shapes.ts';
+import { useSeesAll } from '../../client/additions.ts';
+import { useData, useList } from '../../client/data.ts';
+import { duration } from '../../text/format.ts';
+import { address, useParam, usePlace } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
+import type { Incident } from '../shapes.ts';
 import { Segments } from '../../kit/form.tsx';
 import { Empty, Head, Refused } from '../../kit/parts.tsx';
 import { Mark, severityName, statusName, Tag, toneOf } from '../../kit/status.tsx';

@@ -1,9 +1,9 @@
-import { api } from '../../frame/api.ts';
-import { useRoom } from '../../frame/additions.ts';
-import { useData } from '../../frame/data.ts';
-import { figure } from '../../frame/format.ts';
-import { address } from '../../frame/location.ts';
-import { say, words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useRoom } from '../../client/additions.ts';
+import { useData } from '../../client/data.ts';
+import { figure } from '../../text/format.ts';
+import { address } from '../../browser/location.ts';
+import { say, words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Link, Markdown } from '../../kit/markdown.tsx';
 import { Button, Empty, Section, Skeleton } from '../../kit/parts.tsx';

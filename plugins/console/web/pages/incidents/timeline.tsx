@@ -1,6 +1,6 @@
-import type { Page } from '../../frame/api.ts';
-import { useData } from '../../frame/data.ts';
-import { words } from '../../frame/words.ts';
+import type { Page } from '../../client/api.ts';
+import { useData } from '../../client/data.ts';
+import { words } from '../../text/words.ts';
 import { Markdown } from '../../kit/markdown.tsx';
 import { Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Mark, type Severity, type Tone } from '../../kit/status.tsx';

@@ -1,8 +1,8 @@
-import { api, type Page } from '../../frame/api.ts';
-import { useMay, useSeesAll } from '../../frame/additions.ts';
-import { useData } from '../../frame/data.ts';
-import { address } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { api, type Page } from '../../client/api.ts';
+import { useMay, useSeesAll } from '../../client/additions.ts';
+import { useData } from '../../client/data.ts';
+import { address } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Section, Skeleton } from '../../kit/parts.tsx';
 import { Mark, type Tone } from '../../kit/status.tsx';

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useData } from '../../frame/data.ts';
-import { address, goTo } from '../../frame/location.ts';
-import { say, words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useData } from '../../client/data.ts';
+import { address, goTo } from '../../browser/location.ts';
+import { say, words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Markdown } from '../../kit/markdown.tsx';

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useData, useList } from '../../frame/data.ts';
-import { figure } from '../../frame/format.ts';
-import { address, usePlace, useParam } from '../../frame/location.ts';
-import { say, words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useData, useList } from '../../client/data.ts';
+import { figure } from '../../text/format.ts';
+import { address, usePlace, useParam } from '../../browser/location.ts';
+import { say, words } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';

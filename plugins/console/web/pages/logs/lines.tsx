@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { api, type ApiError } from '../../frame/api.ts';
-import { asApiError } from '../../frame/data.ts';
-import { moment } from '../../frame/format.ts';
-import { words } from '../../frame/words.ts';
+import { api, type ApiError } from '../../client/api.ts';
+import { asApiError } from '../../client/data.ts';
+import { moment } from '../../text/format.ts';
+import { words } from '../../text/words.ts';
 import { Button, Empty, Refused, Skeleton } from '../../kit/parts.tsx';
 import { SpanChoice, useSpan } from '../../kit/span.tsx';
 

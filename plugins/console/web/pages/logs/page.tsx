@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 
-import type { ApiError } from '../../frame/api.ts';
-import { useData } from '../../frame/data.ts';
-import { useParam } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import type { ApiError } from '../../client/api.ts';
+import { useData } from '../../client/data.ts';
+import { useParam } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { Head } from '../../kit/parts.tsx';
 import { QueryField } from '../../kit/query-field.tsx';
 import { LogLines } from './lines.tsx';

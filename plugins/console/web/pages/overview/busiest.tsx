@@ -1,9 +1,9 @@
 import { useRef } from 'preact/hooks';
 
-import { type Data, useData } from '../../frame/data.ts';
-import { figure } from '../../frame/format.ts';
-import { address } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { type Data, useData } from '../../client/data.ts';
+import { figure } from '../../text/format.ts';
+import { address } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { Empty, Section } from '../../kit/parts.tsx';
 import { Share } from '../../kit/share.tsx';
 import { type Column, Table } from '../../kit/table.tsx';

@@ -1,7 +1,7 @@
-import type { Page } from '../../frame/api.ts';
-import { useRoom } from '../../frame/additions.ts';
-import { useData } from '../../frame/data.ts';
-import { words } from '../../frame/words.ts';
+import type { Page } from '../../client/api.ts';
+import { useRoom } from '../../client/additions.ts';
+import { useData } from '../../client/data.ts';
+import { words } from '../../text/words.ts';
 import { Awaited, Section } from '../../kit/parts.tsx';
 import { Time } from '../../kit/time.tsx';
 

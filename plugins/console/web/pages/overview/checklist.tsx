@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Device, Incident } from '../../api/shapes.ts';
-import { useMay } from '../../frame/additions.ts';
-import { api, type Page } from '../../frame/api.ts';
-import { below } from '../../frame/base.ts';
-import { useData } from '../../frame/data.ts';
-import { address } from '../../frame/location.ts';
-import { kept } from '../../frame/store.ts';
-import { say, words } from '../../frame/words.ts';
+import type { Device, Incident } from '../shapes.ts';
+import { useMay } from '../../client/additions.ts';
+import { api, type Page } from '../../client/api.ts';
+import { below } from '../../browser/base.ts';
+import { useData } from '../../client/data.ts';
+import { address } from '../../browser/location.ts';
+import { kept } from '../../browser/store.ts';
+import { say, words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Copyable, Skeleton } from '../../kit/parts.tsx';
 import { Mark } from '../../kit/status.tsx';

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 
-import { api, type ApiError } from '../../frame/api.ts';
-import { asApiError } from '../../frame/data.ts';
-import { words } from '../../frame/words.ts';
+import { api, type ApiError } from '../../client/api.ts';
+import { asApiError } from '../../client/data.ts';
+import { words } from '../../text/words.ts';
 import { Dialog, tell } from '../../kit/dialog.tsx';
 import { Form } from '../../kit/form.tsx';
 import { Fields, Refused, Skeleton } from '../../kit/parts.tsx';

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useData, useList } from '../../frame/data.ts';
-import { address, goTo, useParam, usePlace } from '../../frame/location.ts';
-import { say, words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useData, useList } from '../../client/data.ts';
+import { address, goTo, useParam, usePlace } from '../../browser/location.ts';
+import { say, words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Fields, Head, Refused, Section, Skeleton, Tabs } from '../../kit/parts.tsx';
 import { Status, Tag } from '../../kit/status.tsx';

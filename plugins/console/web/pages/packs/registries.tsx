@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useList } from '../../frame/data.ts';
-import { words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useList } from '../../client/data.ts';
+import { words } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Section } from '../../kit/parts.tsx';

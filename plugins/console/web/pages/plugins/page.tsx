@@ -1,8 +1,8 @@
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useData, useList } from '../../frame/data.ts';
-import { address, usePlace } from '../../frame/location.ts';
-import { say, words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useData, useList } from '../../client/data.ts';
+import { address, usePlace } from '../../browser/location.ts';
+import { say, words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Fields, Head, Refused, Section, Skeleton } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';

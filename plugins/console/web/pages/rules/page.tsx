@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { useMay, useSeesAll } from '../../frame/additions.ts';
-import { useData, useList } from '../../frame/data.ts';
-import { address, goTo, usePlace, useParam } from '../../frame/location.ts';
-import { count, words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useMay, useSeesAll } from '../../client/additions.ts';
+import { useData, useList } from '../../client/data.ts';
+import { address, goTo, usePlace, useParam } from '../../browser/location.ts';
+import { count, words } from '../../text/words.ts';
 import { attempt, Dialog, tell } from '../../kit/dialog.tsx';
 import { CheckField, Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head } from '../../kit/parts.tsx';

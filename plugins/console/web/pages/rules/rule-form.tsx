@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useData } from '../../frame/data.ts';
-import { figure } from '../../frame/format.ts';
-import { address, goTo } from '../../frame/location.ts';
-import { count, words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useData } from '../../client/data.ts';
+import { figure } from '../../text/format.ts';
+import { address, goTo } from '../../browser/location.ts';
+import { count, words } from '../../text/words.ts';
 import { Chart } from '../../kit/chart.tsx';
 import { attempt } from '../../kit/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../kit/form.tsx';

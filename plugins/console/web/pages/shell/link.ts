@@ -1,9 +1,9 @@
 import type { Terminal } from '@xterm/xterm';
 
-import { api } from '../../frame/api.ts';
-import { below } from '../../frame/base.ts';
-import { asApiError } from '../../frame/data.ts';
-import { Store } from '../../frame/store.ts';
+import { api } from '../../client/api.ts';
+import { below } from '../../browser/base.ts';
+import { asApiError } from '../../client/data.ts';
+import { Store } from '../../browser/store.ts';
 
 export type Login =
   | { readonly type: 'password'; readonly password: string }

@@ -1,9 +1,9 @@
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useData, useList } from '../../frame/data.ts';
-import { duration, figure } from '../../frame/format.ts';
-import { address, usePlace } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useData, useList } from '../../client/data.ts';
+import { duration, figure } from '../../text/format.ts';
+import { address, usePlace } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { attempt } from '../../kit/dialog.tsx';
 import { Button, Empty, Head, Refused, Tabs } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';

@@ -1,11 +1,11 @@
 import type { Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { asApiError } from '../../frame/data.ts';
-import { duration } from '../../frame/format.ts';
-import { address } from '../../frame/location.ts';
-import { say, words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { asApiError } from '../../client/data.ts';
+import { duration } from '../../text/format.ts';
+import { address } from '../../browser/location.ts';
+import { say, words } from '../../text/words.ts';
 import { CheckField, Segments } from '../../kit/form.tsx';
 import { Button, Head, Skeleton } from '../../kit/parts.tsx';
 import { type Cast, type CastEvent, castOf, shortened } from './cast.ts';

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { useData } from '../../frame/data.ts';
-import { address } from '../../frame/location.ts';
-import { Store, useStore } from '../../frame/store.ts';
-import { say, words } from '../../frame/words.ts';
-import type { Device } from '../../api/shapes.ts';
+import { useData } from '../../client/data.ts';
+import { address } from '../../browser/location.ts';
+import { Store, useStore } from '../../browser/store.ts';
+import { say, words } from '../../text/words.ts';
+import type { Device } from '../shapes.ts';
 import { Form, Segments, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { Status, type Tone } from '../../kit/status.tsx';

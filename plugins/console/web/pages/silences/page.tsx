@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 
-import type { Incident } from '../../api/shapes.ts';
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useList } from '../../frame/data.ts';
-import { address, useParam } from '../../frame/location.ts';
-import { count, say, words } from '../../frame/words.ts';
+import type { Incident } from '../shapes.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useList } from '../../client/data.ts';
+import { address, useParam } from '../../browser/location.ts';
+import { count, say, words } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Field, Form, Segments, SelectField, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head, Section } from '../../kit/parts.tsx';

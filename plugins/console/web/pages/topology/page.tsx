@@ -1,8 +1,8 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 
-import { useData, useList } from '../../frame/data.ts';
-import { address, goTo, usePlace, useParam } from '../../frame/location.ts';
-import { count, words } from '../../frame/words.ts';
+import { useData, useList } from '../../client/data.ts';
+import { address, goTo, usePlace, useParam } from '../../browser/location.ts';
+import { count, words } from '../../text/words.ts';
 import { Empty, Head, Refused, Section } from '../../kit/parts.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { layout, type Edge, type Node } from './layout.ts';

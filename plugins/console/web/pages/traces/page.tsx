@@ -1,7 +1,7 @@
-import { useData } from '../../frame/data.ts';
-import { duration } from '../../frame/format.ts';
-import { address, useParam, usePlace } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { useData } from '../../client/data.ts';
+import { duration } from '../../text/format.ts';
+import { address, useParam, usePlace } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { Empty, Head } from '../../kit/parts.tsx';
 import { QueryField } from '../../kit/query-field.tsx';
 import { SpanChoice, useSpan } from '../../kit/span.tsx';

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 
-import { duration } from '../../frame/format.ts';
-import { count, say, words } from '../../frame/words.ts';
+import { duration } from '../../text/format.ts';
+import { count, say, words } from '../../text/words.ts';
 import { Section } from '../../kit/parts.tsx';
 import { Mark } from '../../kit/status.tsx';
 import { type Column, Table } from '../../kit/table.tsx';

@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
 
-import { useData } from '../../frame/data.ts';
-import { duration } from '../../frame/format.ts';
-import { address } from '../../frame/location.ts';
-import { count, say, words } from '../../frame/words.ts';
+import { useData } from '../../client/data.ts';
+import { duration } from '../../text/format.ts';
+import { address } from '../../browser/location.ts';
+import { count, say, words } from '../../text/words.ts';
 import { Empty, Fields, Head, Refused, Skeleton } from '../../kit/parts.tsx';
 import { Mark } from '../../kit/status.tsx';
 import { Time } from '../../kit/time.tsx';

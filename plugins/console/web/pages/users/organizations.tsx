@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 
-import { api, type Page } from '../../frame/api.ts';
-import { useData, useList } from '../../frame/data.ts';
-import { count, say, words } from '../../frame/words.ts';
+import { api, type Page } from '../../client/api.ts';
+import { useData, useList } from '../../client/data.ts';
+import { count, say, words } from '../../text/words.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Button, Empty } from '../../kit/parts.tsx';

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 
-import { api } from '../../frame/api.ts';
-import { useMay } from '../../frame/additions.ts';
-import { useList } from '../../frame/data.ts';
-import { address, usePlace } from '../../frame/location.ts';
-import { say, words } from '../../frame/words.ts';
+import { api } from '../../client/api.ts';
+import { useMay } from '../../client/additions.ts';
+import { useList } from '../../client/data.ts';
+import { address, usePlace } from '../../browser/location.ts';
+import { say, words } from '../../text/words.ts';
 import { attempt, Dialog } from '../../kit/dialog.tsx';
 import { Form, SelectField, TextField } from '../../kit/form.tsx';
 import { Button, Empty, Head, Tabs } from '../../kit/parts.tsx';

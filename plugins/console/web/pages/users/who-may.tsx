@@ -1,6 +1,6 @@
-import { useData, useList } from '../../frame/data.ts';
-import { useParam } from '../../frame/location.ts';
-import { words } from '../../frame/words.ts';
+import { useData, useList } from '../../client/data.ts';
+import { useParam } from '../../browser/location.ts';
+import { words } from '../../text/words.ts';
 import { Field } from '../../kit/form.tsx';
 import { Empty, Refused } from '../../kit/parts.tsx';
 import { Status } from '../../kit/status.tsx';

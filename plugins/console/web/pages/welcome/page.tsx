@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import { Form, TextField } from '../../kit/form.tsx';
-import { ApiError } from '../../frame/api.ts';
-import { below } from '../../frame/base.ts';
-import { otherAccount, signIn } from '../../frame/session.ts';
-import { words } from '../../frame/words.ts';
+import { ApiError } from '../../client/api.ts';
+import { below } from '../../browser/base.ts';
+import { otherAccount, signIn } from '../../client/session.ts';
+import { words } from '../../text/words.ts';
 
 const text = words('welcome', {
   signIn: 'Sign in',

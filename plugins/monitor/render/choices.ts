@@ -1,0 +1,199 @@
+import { type Logger, SvcError } from 'svc/sdk';
+import { compileRegex, formatDuration, type Pattern } from 'svc/query';
+
+import type { Variable } from '../model/dashboard.ts';
+import type { Binding, Bindings } from '../variables/insertion.ts';
+import { labelValues, seriesOf } from '../variables/label-values.ts';
+import { escapedForRegex } from '../variables/query-text.ts';
+import type { Questions } from './questions.ts';
+import { type PanelError, panelErrorOf } from './panel-error.ts';
+import { auto } from '../variables/variable-rules.ts';
+import type { Window } from './window.ts';
+
+/** A variable with what can be chosen and what is. */
+export interface Choice {
+  readonly variable: Variable;
+  readonly value: readonly string[];
+  readonly values: readonly string[];
+  readonly leftOut: number;
+  readonly error?: PanelError;
+}
+
+export interface Choices {
+  readonly list: readonly Choice[];
+  readonly bindings: Bindings;
+  /** Variables that have nothing to choose from; panels that use one cannot be asked for. */
+  readonly empty: ReadonlyMap<string, Variable>;
+}
+
+/** Given as a value, stands for all of them. */
+export const all = '$__all';
+
+const mostValues = 500;
+const longestValue = 200;
+/** All values are spelled out as long as they leave room for the query around them. */
+const longestAll = 2_000;
+
+export interface ChoiceParts {
+  readonly window: Window;
+  readonly sampleInterval: number;
+  readonly questions: Questions;
+  readonly log: Logger;
+}
+
+/** What every variable stands for. A query of one may use those before it. */
+export async function choose(
+  variables: readonly Variable[],
+  given: ReadonlyMap<string, readonly string[]>,
+  parts: ChoiceParts,
+): Promise<Choices> {
+  assertKnown(variables, given);
+  const bindings = new Map(builtIn(parts));
+  const empty = new Map<string, Variable>();
+  const list: Choice[] = [];
+  for (const variable of variables) {
+    const { values, leftOut, error } = await offered(variable, bindings, parts);
+    const value = given.get(variable.name) ?? usual(variable, values);
+    assertFits(variable, value);
+    list.push({ variable, value, values, leftOut, ...(error && { error }) });
+    if (value.length === 0) {
+      empty.set(variable.name, variable);
+    } else {
+      bindings.set(variable.name, bindingOf(variable, value, values, leftOut, parts.window));
+    }
+  }
+  return { list, bindings, empty };
+}
+
+/** What Grafana's queries count on. A rate needs two samples, and one may come late: hence four intervals. */
+export function builtIn({
+  window: { step, from, to },
+  sampleInterval,
+}: Pick<ChoiceParts, 'window' | 'sampleInterval'>): Bindings {
+  const plain = (text: string | number): Binding => ({ kind: 'plain', text: String(text) });
+  return new Map([
+    ['__interval', plain(formatDuration(step))],
+    ['__interval_ms', plain(step)],
+    ['__rate_interval', plain(formatDuration(Math.max(step + sampleInterval, 4 * sampleInterval)))],
+    ['__range', plain(formatDuration(Math.max(1_000, Math.round((to - from) / 1_000) * 1_000)))],
+    ['__range_s', plain(Math.round((to - from) / 1_000))],
+    ['__range_ms', plain(to - from)],
+    ['__from', plain(from)],
+    ['__to', plain(to)],
+  ]);
+}
+
+interface Offer {
+  readonly values: readonly string[];
+  readonly leftOut: number;
+  readonly error?: PanelError;
+}
+
+async function offered(
+  variable: Variable,
+  bindings: Bindings,
+  { questions, log }: ChoiceParts,
+): Promise<Offer> {
+  if (variable.type !== 'query') {
+    return { values: variable.values ?? [], leftOut: 0 };
+  }
+  try {
+    const asked = labelValues(variable.query!);
+    const series = await questions.series(seriesOf(asked, bindings));
+    const pattern = variable.regex === undefined ? undefined : compileRegex(variable.regex);
+    const found = new Set<string>();
+    for (const labels of series) {
+      const value = Object.hasOwn(labels, asked.label)
+        ? shown(labels[asked.label]!, pattern)
+        : undefined;
+      if (value !== undefined && value !== '' && value.length <= longestValue) {
+        found.add(value);
+      }
+    }
+    const sorted = [...found].sort(inPeoplesOrder);
+    return {
+      values: sorted.slice(0, mostValues),
+      leftOut: Math.max(0, sorted.length - mostValues),
+    };
+  } catch (error) {
+    return { values: [], leftOut: 0, error: panelErrorOf(error, log) };
+  }
+}
+
+function shown(value: string, pattern: Pattern | undefined): string | undefined {
+  if (pattern === undefined) {
+    return value;
+  }
+  const groups = pattern.exec(value);
+  return groups === undefined ? undefined : (groups[1] ?? groups[0]);
+}
+
+function usual(variable: Variable, values: readonly string[]): readonly string[] {
+  if (variable.default !== undefined) {
+    return [variable.default];
+  }
+  if (variable.type === 'text') {
+    return [''];
+  }
+  return variable.all && values.length > 0 ? [all] : values.slice(0, 1);
+}
+
+function bindingOf(
+  variable: Variable,
+  value: readonly string[],
+  values: readonly string[],
+  leftOut: number,
+  { step }: Window,
+): Binding {
+  if (variable.type === 'interval') {
+    return { kind: 'plain', text: value[0] === auto ? formatDuration(step) : value[0]! };
+  }
+  if (value[0] !== all) {
+    return { kind: 'texts', values: value };
+  }
+  const spelled = values.map(escapedForRegex).join('|');
+  const whole = leftOut === 0 && values.length > 0 && spelled.length <= longestAll;
+  return { kind: 'texts', values, regex: whole ? `(?:${spelled})` : '.+' };
+}
+
+function assertKnown(
+  variables: readonly Variable[],
+  given: ReadonlyMap<string, readonly string[]>,
+): void {
+  const names = variables.map(({ name }) => name);
+  for (const name of given.keys()) {
+    if (!names.includes(name)) {
+      throw new SvcError(
+        'invalid_argument',
+        `this dashboard has no variable ${name}; it has ${names.length === 0 ? 'none' : names.join(', ')}`,
+        {
+          details: [{ path: `/var-${name}`, message: 'is no variable of this dashboard' }],
+        },
+      );
+    }
+  }
+}
+
+function assertFits(
+  { name, type, multi, all: mayAll, values }: Variable,
+  value: readonly string[],
+): void {
+  const complain = (message: string): never => {
+    throw new SvcError('invalid_argument', `the variable ${name} ${message}`, {
+      details: [{ path: `/var-${name}`, message }],
+    });
+  };
+  if (value.length > 1 && (multi !== true || value.includes(all))) {
+    complain(multi === true ? `takes ${all} alone` : 'takes one value');
+  }
+  if (value[0] === all && mayAll !== true) {
+    complain(`does not take ${all}`);
+  }
+  if (type === 'interval' && !values!.includes(value[0]!)) {
+    complain(`must be one of ${values!.join(', ')}`);
+  }
+}
+
+/** Ten after nine. */
+const inPeoplesOrder = (a: string, b: string): number =>
+  a.localeCompare(b, 'en', { numeric: true }) || (a < b ? -1 : 1);

@@ -1,0 +1,79 @@
+import { isSvcError, messageOf, SvcError } from 'svc/sdk';
+
+import { unfit } from './answers.ts';
+import { builtIn } from './choices.ts';
+import type { Variable } from '../model/dashboard.ts';
+import { type Binding, insert, InsertionError } from '../variables/insertion.ts';
+import { type PanelBody, refuse } from '../model/panel.ts';
+import type { Stores } from './questions.ts';
+
+/** Refuses a panel whose query cannot be asked, whatever its variables stand for. Without a store to ask, the panel itself shows the error. */
+export type QueryCheck = (panel: PanelBody, variables: readonly Variable[]) => Promise<void>;
+
+const sample = {
+  window: { from: 0, to: 3_600_000, start: 0, end: 3_600_000, step: 60_000 },
+  sampleInterval: 15_000,
+};
+
+export const queryCheck =
+  ({ metrics, logs }: Stores): QueryCheck =>
+  async ({ type, query }, variables) => {
+    const text = expanded(query, variables);
+    try {
+      if (type === 'logs') {
+        const kind = logs.available ? (await logs.get().check(text)).type : 'lines';
+        if (kind !== 'lines') {
+          refuse({
+            path: '/query',
+            message: 'the query computes numbers, and a panel of type logs shows lines',
+          });
+        }
+        return;
+      }
+      const kind = metrics.available ? (await metrics.get().check(text)).type : 'vector';
+      if (kind === 'matrix' || kind === 'string') {
+        refuse({ path: '/query', message: unfit(kind) });
+      }
+    } catch (error) {
+      // A store that is away for a moment must not keep users from working.
+      if (isSvcError(error) && error.code !== 'invalid_argument') {
+        return;
+      }
+      throw withPath(error);
+    }
+  };
+
+function expanded(query: string, variables: readonly Variable[]): string {
+  try {
+    return insert(
+      query,
+      new Map([
+        ...builtIn(sample),
+        ...variables.map((variable): [string, Binding] => [variable.name, sampleOf(variable)]),
+      ]),
+    );
+  } catch (error) {
+    if (error instanceof InsertionError) {
+      refuse({ path: '/query', message: error.message });
+    }
+    throw error;
+  }
+}
+
+/** As much as may ever be chosen: what that does not break nothing breaks. */
+function sampleOf({ type, values = [], multi = false, all = false }: Variable): Binding {
+  if (type === 'interval') {
+    return { kind: 'plain', text: '5m' };
+  }
+  const one = values[0] ?? 'x';
+  return multi || all ? { kind: 'texts', values: [one, one] } : { kind: 'texts', values: [one] };
+}
+
+function withPath(error: unknown): unknown {
+  const message = messageOf(error);
+  return isSvcError(error) && error.details === undefined
+    ? new SvcError('invalid_argument', `query: ${message}`, {
+        details: [{ path: '/query', message }],
+      })
+    : error;
+}

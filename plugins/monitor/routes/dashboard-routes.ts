@@ -1,0 +1,119 @@
+import { listRoute, pageOfList, route, type RouteDeclaration } from 'svc/sdk';
+import type { AskingOf } from 'svc/query';
+import { Type } from 'typebox';
+
+import type { DashboardBook } from '../shelf/dashboard-book.ts';
+import type { Panels, UsersDashboard } from '../shelf/panels.ts';
+import { render, type RenderParts } from '../render/render.ts';
+import {
+  DashboardItem,
+  DashboardQuery,
+  DashboardUid,
+  RenderedDashboard,
+  Uid,
+  UsersDashboardBody,
+  UsersDashboardItem,
+} from '../model/schema.ts';
+
+export interface DashboardRouteParts extends RenderParts {
+  readonly book: DashboardBook;
+  readonly panels: Panels;
+  readonly askingOf: AskingOf;
+}
+
+const shownWhole = ({ uid, title, variables, panels }: UsersDashboard) => ({
+  uid,
+  title,
+  variables: [...variables],
+  panels: panels.map((panel) => ({ ...panel, thresholds: [...panel.thresholds] })),
+});
+
+const variablePrefix = 'var-';
+
+export const dashboardRoutes = ({
+  book,
+  panels,
+  askingOf,
+  ...parts
+}: DashboardRouteParts): readonly RouteDeclaration[] => [
+  listRoute({
+    path: '/api/v1/observability/dashboards',
+    access: 'any',
+    devices: 'none',
+    summary: 'List the dashboards: those that plugins bring and those that users made',
+    items: DashboardItem,
+    async handle({ page: { limit, after } }) {
+      const every = await book.list();
+      const rest = after === undefined ? every : every.filter(({ uid }) => uid > String(after[0]));
+      const items = rest
+        .slice(0, limit)
+        .map(({ variables, ...entry }) => ({ ...entry, variables: [...variables] }));
+      return {
+        items,
+        total: every.length,
+        next: rest.length > items.length ? [items.at(-1)!.uid] : undefined,
+      };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/observability/dashboards/{uid}',
+    access: 'any',
+    devices: 'narrowed',
+    summary:
+      'A dashboard that is ready to be drawn: panels with their data, variables with their values',
+    description:
+      'A panel without data says why: error when a query failed, missing when all succeeded.',
+    params: DashboardUid,
+    query: DashboardQuery,
+    response: RenderedDashboard,
+    errors: ['not_found', 'conflict'],
+    async handle({ params, query, principal, signal }) {
+      const { from, to, step, ...others } = query;
+      const given = new Map(
+        Object.entries(others as Record<string, string[]>).map(([name, value]) => [
+          name.slice(variablePrefix.length),
+          value,
+        ]),
+      );
+      return await render(
+        await book.get(params.uid),
+        { window: { from, to, step }, given, asking: await askingOf(principal), signal },
+        parts,
+      );
+    },
+  }),
+  listRoute({
+    path: '/api/v1/monitor/dashboards',
+    access: 'any',
+    devices: 'none',
+    summary: 'What users have of dashboards, whole: for files',
+    items: UsersDashboardItem,
+    handle: async ({ page }) =>
+      pageOfList((await panels.whole()).map(shownWhole), ({ uid }) => uid, page),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/monitor/dashboards/{uid}',
+    access: 'monitor:write',
+    summary: 'Put panels, title and variables in the place of what users have of a dashboard',
+    params: Type.Object({ uid: Uid }),
+    body: UsersDashboardBody,
+    response: UsersDashboardItem,
+    maxBodyBytes: 4 * 1_048_576,
+    action: 'dashboard:put',
+    errors: ['conflict'],
+    handle: async (call) => shownWhole(await panels.put(call, call.params.uid, call.body)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/monitor/dashboards/{uid}',
+    access: 'monitor:write',
+    summary:
+      'Delete every panel that users put on a dashboard; one that no plugin brings goes with them',
+    params: DashboardUid,
+    action: 'dashboard:delete',
+    errors: ['not_found'],
+    handle: (call) => panels.removeDashboard(call, call.params.uid),
+  }),
+];

@@ -1,0 +1,127 @@
+import { isSvcError, messageOf, route, type RouteDeclaration, SvcError } from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import type { DashboardBook } from '../shelf/dashboard-book.ts';
+import type { LeftOut, TakenPanel } from '../grafana/report.ts';
+import { translate } from '../grafana/translate.ts';
+import { assertPanel } from '../model/panel.ts';
+import type { ChangeCall, Panels } from '../shelf/panels.ts';
+import type { QueryCheck } from '../render/query-check.ts';
+import { GrafanaJson, ImportQuery, ImportReport } from '../model/schema.ts';
+
+export interface ImportParts {
+  readonly book: DashboardBook;
+  readonly panels: Panels;
+  readonly check: QueryCheck;
+}
+
+const mostBytes = 4 * 1_048_576;
+
+export const importRoutes = (parts: ImportParts): readonly RouteDeclaration[] => [
+  route({
+    method: 'POST',
+    path: '/api/v1/monitor/dashboards/import',
+    access: 'monitor:write',
+    summary: 'Import the panels of a Grafana dashboard, and report what was left out and why',
+    query: ImportQuery,
+    body: GrafanaJson,
+    response: ImportReport,
+    maxBodyBytes: mostBytes,
+    action: 'dashboard:import',
+    errors: ['conflict', 200],
+    async handle(call) {
+      const report = await importDashboard(call, call.body, call.query, parts);
+      call.setStatus(report.dry_run ? 200 : 201);
+      return report;
+    },
+  }),
+];
+
+async function importDashboard(
+  call: ChangeCall,
+  body: Readonly<Record<string, unknown>>,
+  { uid: wanted, overwrite = false, dry_run: dryRun = false }: Static<typeof ImportQuery>,
+  { book, panels, check }: ImportParts,
+): Promise<Static<typeof ImportReport>> {
+  const { uid: own, title, variables, panels: translated, leftOut: untranslated } = translate(body);
+  const uid = wanted ?? own;
+  const taken: TakenPanel[] = [];
+  const leftOut: LeftOut[] = [...untranslated];
+  for (const found of translated) {
+    const reason = await refusal(async () => {
+      assertPanel(found.panel);
+      await check(
+        found.panel,
+        variables.map(({ variable }) => variable),
+      );
+    });
+    if (reason === undefined) {
+      taken.push(found);
+    } else {
+      leftOut.push({ kind: 'panel', title: found.panel.title, reason });
+    }
+  }
+  if (taken.length === 0) {
+    throw new SvcError(
+      'invalid_argument',
+      'no panel of this dashboard can be imported; details say why',
+      {
+        details: leftOut
+          .slice(0, 20)
+          .map(({ kind, title: what, reason }) => ({ path: `/${kind}/${what}`, message: reason })),
+      },
+    );
+  }
+  const dashboard = { uid, title, variables: variables.map(({ variable }) => variable) };
+  const bodies = taken.map(({ panel }) => panel);
+  if (dryRun) {
+    await assertImportable(uid, overwrite, book);
+  }
+  const made = dryRun ? [] : await panels.importDashboard(call, dashboard, bodies, overwrite);
+  return {
+    uid,
+    title,
+    dry_run: dryRun,
+    taken: [
+      ...variables.map(({ variable, notes }) => ({
+        kind: 'variable' as const,
+        title: variable.name,
+        notes: [...notes],
+      })),
+      ...taken.map(({ panel, notes }, index) => ({
+        kind: 'panel' as const,
+        title: panel.title,
+        ...(made[index] !== undefined && { id: made[index].id }),
+        notes: [...notes],
+      })),
+    ],
+    left_out: leftOut.map((left) => ({ ...left })),
+  };
+}
+
+/** Throws the conflict that the import itself would run into. */
+async function assertImportable(
+  uid: string,
+  overwrite: boolean,
+  book: DashboardBook,
+): Promise<void> {
+  const found = await book.find(uid);
+  if (found !== undefined && (book.pluginOf(uid) !== undefined || !overwrite)) {
+    throw new SvcError(
+      'conflict',
+      `there is a dashboard ${uid} already; choose another uid${book.pluginOf(uid) === undefined ? ', or overwrite it' : ''}`,
+    );
+  }
+}
+
+async function refusal(work: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (isSvcError(error) && error.code === 'invalid_argument') {
+      return messageOf(error);
+    }
+    throw error;
+  }
+}

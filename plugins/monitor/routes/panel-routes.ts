@@ -1,0 +1,54 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import { type Panels, shownPanel } from '../shelf/panels.ts';
+import { Panel, PanelDraft, PanelId, PanelPatch, PanelQuery } from '../model/schema.ts';
+
+export const panelRoutes = (panels: Panels): readonly RouteDeclaration[] => [
+  listRoute({
+    path: '/api/v1/monitor/panels',
+    access: 'any',
+    devices: 'none',
+    summary: 'List the panels that users made',
+    query: PanelQuery,
+    items: Panel,
+    async handle({ query, page }) {
+      const { items, ...rest } = await panels.list(query.dashboard_uid, page);
+      return { ...rest, items: items.map(shownPanel) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/monitor/panels',
+    access: 'monitor:write',
+    summary: 'Put a panel on a dashboard: one of a plugin, or one that begins with it',
+    body: PanelDraft,
+    response: Panel,
+    action: 'panel:create',
+    errors: ['conflict'],
+    handle: async (call) => shownPanel(await panels.create(call, call.body)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/v1/monitor/panels/{id}',
+    ifMatch: true,
+    access: 'monitor:write',
+    summary: 'Change a panel, or move it to another dashboard',
+    params: PanelId,
+    body: PanelPatch,
+    response: Panel,
+    action: 'panel:update',
+    errors: ['not_found', 'conflict'],
+    handle: async (call) => shownPanel(await panels.update(call, call.params.id, call.body)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/monitor/panels/{id}',
+    ifMatch: true,
+    access: 'monitor:write',
+    summary: 'Delete a panel; a dashboard that users made goes with its last one',
+    params: PanelId,
+    action: 'panel:delete',
+    errors: ['not_found', 'conflict'],
+    handle: (call) => panels.remove(call, call.params.id),
+  }),
+];

@@ -1,0 +1,159 @@
+import { type Generated, type Kysely, type Selectable, sql } from 'kysely';
+import { type Page, pageOf, type PageRequest } from 'svc/sdk';
+
+import type { PanelBody } from '../model/panel.ts';
+import type { PanelType } from '../model/schema.ts';
+import type { Threshold } from '../model/thresholds.ts';
+import type { Unit } from '../model/units.ts';
+
+export interface MonitorTables {
+  monitor_panels: {
+    id: Generated<number>;
+    dashboard_uid: string;
+    title: string;
+    type: PanelType;
+    query: string;
+    legend: string;
+    unit: Unit;
+    thresholds: string;
+    x: number;
+    y: number;
+    w: number;
+    h: number;
+    created_at: number;
+    updated_at: number;
+  };
+  monitor_dashboards: {
+    uid: string;
+    title: string;
+    variables: string;
+    created_at: number;
+    updated_at: number;
+  };
+}
+
+/** A panel that a user made. */
+export interface StoredPanel extends PanelBody {
+  readonly id: number;
+  readonly dashboardUid: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export class PanelStore {
+  readonly #db: Kysely<MonitorTables>;
+
+  constructor(db: Kysely<MonitorTables>) {
+    this.#db = db;
+  }
+
+  async list(uid: string | undefined, page: PageRequest): Promise<Page<StoredPanel>> {
+    const within = this.#db
+      .selectFrom('monitor_panels')
+      .selectAll()
+      .$if(uid !== undefined, (query) => query.where('dashboard_uid', '=', uid!));
+    const { items, ...rest } = await pageOf(within, 'id', page);
+    return { ...rest, items: items.map(panelOf) };
+  }
+
+  /** In the order in which they were made. */
+  async of(uid: string): Promise<readonly StoredPanel[]> {
+    return (
+      await this.#db
+        .selectFrom('monitor_panels')
+        .selectAll()
+        .where('dashboard_uid', '=', uid)
+        .orderBy('id')
+        .execute()
+    ).map(panelOf);
+  }
+
+  async find(id: number): Promise<StoredPanel | undefined> {
+    const row = await this.#db
+      .selectFrom('monitor_panels')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return row && panelOf(row);
+  }
+
+  async insert(uid: string, panel: PanelBody, now: number): Promise<StoredPanel> {
+    const row = { ...rowOf(panel), dashboard_uid: uid, created_at: now, updated_at: now };
+    return panelOf(
+      await this.#db
+        .insertInto('monitor_panels')
+        .values(row)
+        .returningAll()
+        .executeTakeFirstOrThrow(),
+    );
+  }
+
+  async update(id: number, uid: string, panel: PanelBody, now: number): Promise<StoredPanel> {
+    return panelOf(
+      await this.#db
+        .updateTable('monitor_panels')
+        // Its version: two changes in one millisecond are still two.
+        .set({
+          ...rowOf(panel),
+          dashboard_uid: uid,
+          updated_at: sql<number>`max(${now}, updated_at + 1)`,
+        })
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirstOrThrow(),
+    );
+  }
+
+  async remove(id: number): Promise<void> {
+    await this.#db.deleteFrom('monitor_panels').where('id', '=', id).execute();
+  }
+
+  async removeAll(uid: string): Promise<number> {
+    const { numDeletedRows } = await this.#db
+      .deleteFrom('monitor_panels')
+      .where('dashboard_uid', '=', uid)
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  }
+
+  /** How many each dashboard has. */
+  async counts(): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#db
+      .selectFrom('monitor_panels')
+      .select((eb) => ['dashboard_uid', eb.fn.countAll<number>().as('panels')])
+      .groupBy('dashboard_uid')
+      .execute();
+    return new Map(rows.map(({ dashboard_uid, panels }) => [dashboard_uid, panels]));
+  }
+}
+
+const rowOf = ({ position, thresholds, title, type, query, legend, unit }: PanelBody) => ({
+  title,
+  type,
+  query,
+  legend,
+  unit,
+  thresholds: JSON.stringify(thresholds),
+  ...position,
+});
+
+const panelOf = ({
+  id,
+  dashboard_uid,
+  x,
+  y,
+  w,
+  h,
+  thresholds,
+  created_at,
+  updated_at,
+  ...rest
+}: Selectable<MonitorTables['monitor_panels']>): StoredPanel => ({
+  id,
+  dashboardUid: dashboard_uid,
+  ...rest,
+  thresholds: JSON.parse(thresholds) as Threshold[],
+  position: { x, y, w, h },
+  createdAt: created_at,
+  updatedAt: updated_at,
+});

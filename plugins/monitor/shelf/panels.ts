@@ -1,0 +1,305 @@
+import {
+  type Call,
+  type Clock,
+  type Page,
+  type PageRequest,
+  SvcError,
+  type Tables,
+  timestamp,
+} from 'svc/sdk';
+import type { Static } from 'typebox';
+
+import type { DashboardBook } from './dashboard-book.ts';
+import { DashboardStore, type StoredDashboard } from './dashboard-store.ts';
+import { assertPanel, complete, type PanelBody } from '../model/panel.ts';
+import { type MonitorTables, PanelStore, type StoredPanel } from './panel-store.ts';
+import { placeBelow } from '../model/position.ts';
+import type { QueryCheck } from '../render/query-check.ts';
+import type { PanelDraft, PanelPatch, UsersDashboardBody } from '../model/schema.ts';
+import { assertVariables } from '../variables/variable-rules.ts';
+
+/** The call that changes a panel: its precondition, and where the change is noted. */
+export type ChangeCall = Pick<Call, 'requireMatch' | 'note'>;
+
+export interface PanelsParts {
+  readonly tables: Tables<MonitorTables>;
+  readonly book: DashboardBook;
+  readonly check: QueryCheck;
+  readonly clock: Clock;
+}
+
+export interface UsersDashboard extends Omit<StoredDashboard, 'title'> {
+  readonly title: string | null;
+  readonly panels: readonly PanelBody[];
+}
+
+/** Of one dashboard, besides those that its plugin brings. */
+const mostOfOne = 100;
+const mostOfAll = 5_000;
+
+/** Panels that users put on dashboards. */
+export class Panels {
+  readonly #parts: PanelsParts;
+
+  constructor(parts: PanelsParts) {
+    this.#parts = parts;
+  }
+
+  list(uid: string | undefined, page: PageRequest): Promise<Page<StoredPanel>> {
+    return new PanelStore(this.#parts.tables.read).list(uid, page);
+  }
+
+  async create(
+    call: ChangeCall,
+    { dashboard_uid: uid, ...sketch }: Static<typeof PanelDraft>,
+  ): Promise<StoredPanel> {
+    const { tables, book, clock } = this.#parts;
+    const beside = (await book.find(uid))?.panels.map(({ position }) => position) ?? [];
+    const panel = complete(sketch, placeBelow(beside));
+    await this.#assertWorks(uid, panel);
+    return await tables.write(async (tx) => {
+      const store = new PanelStore(tx);
+      await assertRoom(store, uid, 1);
+      const made = await store.insert(uid, panel, clock.now());
+      call.note({ resourceId: made.id, after: shownPanel(made) });
+      return made;
+    });
+  }
+
+  async update(
+    call: ChangeCall,
+    id: number,
+    { dashboard_uid: uid, ...changes }: Static<typeof PanelPatch>,
+  ): Promise<StoredPanel> {
+    const { tables, clock } = this.#parts;
+    const found = await existing(id, new PanelStore(tables.read));
+    const home = uid ?? found.dashboardUid;
+    await this.#assertWorks(home, { ...found, ...changes });
+    return await tables.write(async (tx) => {
+      const store = new PanelStore(tx);
+      const before = await existing(id, store);
+      call.requireMatch(shownPanel(before));
+      if (before.updatedAt !== found.updatedAt) {
+        throw new SvcError(
+          'conflict',
+          `panel ${id} was changed at the same time by another call; load it again and repeat your change`,
+        );
+      }
+      if (home !== before.dashboardUid) {
+        await assertRoom(store, home, 1);
+      }
+      const after = await store.update(id, home, { ...before, ...changes }, clock.now());
+      call.note({ before: shownPanel(before), after: shownPanel(after) });
+      return after;
+    });
+  }
+
+  remove(call: ChangeCall, id: number): Promise<void> {
+    return this.#parts.tables.write(async (tx) => {
+      const store = new PanelStore(tx);
+      const before = await existing(id, store);
+      call.requireMatch(shownPanel(before));
+      await store.remove(id);
+      if ((await store.of(before.dashboardUid)).length === 0) {
+        await new DashboardStore(tx).remove(before.dashboardUid);
+      }
+      call.note({ before: shownPanel(before) });
+    });
+  }
+
+  /** A whole dashboard at once; with `overwrite` in the place of what users had under its uid. */
+  importDashboard(
+    call: ChangeCall,
+    dashboard: StoredDashboard,
+    panels: readonly PanelBody[],
+    overwrite: boolean,
+  ): Promise<readonly StoredPanel[]> {
+    const { tables, book, clock } = this.#parts;
+    const { uid, title } = dashboard;
+    return tables.write(async (tx) => {
+      const store = new PanelStore(tx);
+      const owner = book.pluginOf(uid);
+      if (owner !== undefined) {
+        throw new SvcError(
+          'conflict',
+          `the dashboard ${uid} belongs to the plugin ${owner}; choose another uid`,
+        );
+      }
+      const before = await store.of(uid);
+      if (before.length > 0 && !overwrite) {
+        throw new SvcError(
+          'conflict',
+          `there is a dashboard ${uid} with ${before.length} panels already; choose another uid, or overwrite it`,
+        );
+      }
+      await store.removeAll(uid);
+      await assertRoom(store, uid, panels.length);
+      await new DashboardStore(tx).put(dashboard, clock.now());
+      const made: StoredPanel[] = [];
+      for (const panel of panels) {
+        made.push(await store.insert(uid, panel, clock.now()));
+      }
+      call.note({
+        resourceType: 'dashboard',
+        resourceId: uid,
+        before: { panels: before.length },
+        after: { title, panels: made.length },
+      });
+      return made;
+    });
+  }
+
+  /** What users have of each dashboard, by uid: all of one they made, of one of a plugin the panels that they put there. */
+  async whole(): Promise<readonly UsersDashboard[]> {
+    const { tables, book } = this.#parts;
+    const [store, stored] = [
+      new PanelStore(tables.read),
+      new Map((await new DashboardStore(tables.read).all()).map((one) => [one.uid, one])),
+    ];
+    const uids = [...(await store.counts()).keys()].toSorted();
+    return await Promise.all(
+      uids.map(async (uid) => {
+        const { title = uid, variables = [] } = stored.get(uid) ?? {};
+        const own =
+          book.pluginOf(uid) === undefined ? { title, variables } : { title: null, variables: [] };
+        return { uid, ...own, panels: (await store.of(uid)).map(bodyOf) };
+      }),
+    );
+  }
+
+  /** That in the place of what they had, in one step. */
+  async put(
+    call: ChangeCall,
+    uid: string,
+    { title, variables = [], panels: sketches }: Static<typeof UsersDashboardBody>,
+  ): Promise<UsersDashboard> {
+    const { tables, book, clock, check } = this.#parts;
+    const owner = book.pluginOf(uid);
+    if (owner !== undefined && ((title ?? null) !== null || variables.length > 0)) {
+      throw new SvcError(
+        'conflict',
+        `the dashboard ${uid} belongs to the plugin ${owner}: its title and variables stay, and users add panels alone`,
+      );
+    }
+    assertVariables(variables);
+    const known = owner === undefined ? variables : ((await book.find(uid))?.variables ?? []);
+    const panels: PanelBody[] = [];
+    for (const sketch of sketches) {
+      const panel = complete(sketch, placeBelow(panels.map(({ position }) => position)));
+      assertPanel(panel);
+      await check(panel, known);
+      panels.push(panel);
+    }
+    const shown = {
+      uid,
+      title: owner === undefined ? (title ?? uid) : null,
+      variables: [...variables],
+      panels,
+    };
+    await tables.write(async (tx) => {
+      const store = new PanelStore(tx);
+      const before = await store.removeAll(uid);
+      await assertRoom(store, uid, panels.length);
+      if (shown.title !== null) {
+        await new DashboardStore(tx).put({ uid, title: shown.title, variables }, clock.now());
+      }
+      for (const panel of panels) {
+        await store.insert(uid, panel, clock.now());
+      }
+      call.note({
+        resourceType: 'dashboard',
+        resourceId: uid,
+        before: { panels: before },
+        after: { title: shown.title, panels: panels.length },
+      });
+    });
+    return shown;
+  }
+
+  /** Everything that users have under a uid. */
+  removeDashboard(call: ChangeCall, uid: string): Promise<void> {
+    return this.#parts.tables.write(async (tx) => {
+      call.note({ resourceType: 'dashboard', resourceId: uid });
+      const panels = await new PanelStore(tx).removeAll(uid);
+      if (panels === 0) {
+        throw new SvcError('not_found', `users have no panels on a dashboard ${uid}`);
+      }
+      await new DashboardStore(tx).remove(uid);
+      call.note({ before: { panels } });
+    });
+  }
+
+  async #assertWorks(uid: string, panel: PanelBody): Promise<void> {
+    assertPanel(panel);
+    await this.#parts.check(panel, (await this.#parts.book.find(uid))?.variables ?? []);
+  }
+}
+
+const bodyOf = ({
+  title,
+  type,
+  query,
+  legend,
+  unit,
+  thresholds,
+  position,
+}: StoredPanel): PanelBody => ({
+  title,
+  type,
+  query,
+  legend,
+  unit,
+  thresholds,
+  position,
+});
+
+/** Inside of the write, where no other call adds one. */
+async function assertRoom(store: PanelStore, uid: string, more: number): Promise<void> {
+  const counts = await store.counts();
+  if ((counts.get(uid) ?? 0) + more > mostOfOne) {
+    throw new SvcError(
+      'conflict',
+      `the dashboard ${uid} would have more than ${mostOfOne} panels of its own; put some on another`,
+    );
+  }
+  if ([...counts.values()].reduce((sum, count) => sum + count, more) > mostOfAll) {
+    throw new SvcError(
+      'conflict',
+      `there would be more than ${mostOfAll} panels; delete some that are not needed`,
+    );
+  }
+}
+
+async function existing(id: number, store: PanelStore): Promise<StoredPanel> {
+  const panel = await store.find(id);
+  if (panel === undefined) {
+    throw new SvcError('not_found', `there is no panel ${id}`);
+  }
+  return panel;
+}
+
+export const shownPanel = ({
+  id,
+  dashboardUid,
+  title,
+  type,
+  query,
+  legend,
+  unit,
+  thresholds,
+  position,
+  createdAt,
+  updatedAt,
+}: StoredPanel) => ({
+  id,
+  dashboard_uid: dashboardUid,
+  title,
+  type,
+  query,
+  legend,
+  unit,
+  thresholds: [...thresholds],
+  position,
+  created_at: timestamp(createdAt),
+  updated_at: timestamp(updatedAt),
+});

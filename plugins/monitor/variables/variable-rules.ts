@@ -1,0 +1,57 @@
+import { SvcError } from 'svc/sdk';
+import { compileRegex, parseDuration } from 'svc/query';
+
+import type { Variable } from '../model/dashboard.ts';
+import { labelValues } from './label-values.ts';
+
+/** Which of the optional fields each type reads; another one would have no effect. */
+const fieldsOf: Readonly<Record<Variable['type'], readonly (keyof Variable)[]>> = {
+  query: ['query', 'regex', 'default', 'multi', 'all'],
+  custom: ['values', 'default', 'multi', 'all'],
+  interval: ['values', 'default'],
+  text: ['default'],
+};
+
+const optional = ['query', 'regex', 'values', 'default', 'multi', 'all'] as const;
+
+/** Choose by themselves: as long as a step is. */
+export const auto = 'auto';
+
+/** Throws unless every variable can be resolved and has its name to itself. */
+export function assertVariables(variables: readonly Variable[]): void {
+  const names = new Set<string>();
+  for (const variable of variables) {
+    const complain = (what: string): never => {
+      throw new SvcError('invalid_argument', `the variable ${variable.name} ${what}`);
+    };
+    const { name, type } = variable;
+    if (names.has(name)) {
+      complain('is there twice');
+    }
+    names.add(name);
+    for (const field of optional) {
+      if (variable[field] !== undefined && !fieldsOf[type].includes(field)) {
+        complain(`is of type ${type}, which has no ${field}`);
+      }
+    }
+    if (type === 'query') {
+      labelValues(variable.query ?? complain('needs a query: label_values(selector, label)'));
+      if (variable.regex !== undefined) {
+        compileRegex(variable.regex);
+      }
+    }
+    if ((type === 'custom' || type === 'interval') && variable.values === undefined) {
+      complain('needs values');
+    }
+    if (type === 'interval') {
+      variable.values?.filter((value) => value !== auto).forEach(parseDuration);
+    }
+    if (
+      variable.default !== undefined &&
+      variable.values !== undefined &&
+      !variable.values.includes(variable.default)
+    ) {
+      complain(`has the default ${variable.default}, which is none of its values`);
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
+
+import { type Authority, shellAction } from '../rights/authority.ts';
+import type { HostKeys } from '../ssh/host-keys.ts';
+import { AcceptBody, DeviceParams, HostKeyItem } from './schema.ts';
+
+const path = '/api/v1/webshell/host-keys';
+
+export const hostKeyRoutes = (
+  hostKeys: HostKeys,
+  authority: Authority,
+): readonly RouteDeclaration[] => [
+  listRoute({
+    path,
+    access: shellAction,
+    devices: 'narrowed',
+    summary:
+      'List the keys of SSH servers that are trusted, and those that were refused in their place',
+    items: HostKeyItem,
+    handle: async ({ principal, page }) => hostKeys.list(await authority.seenBy(principal), page),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/{device_id}/accept`,
+    access: 'admin',
+    summary: 'Trust the key that was refused last, from now on',
+    params: DeviceParams,
+    body: AcceptBody,
+    response: HostKeyItem,
+    status: 200,
+    action: 'webshell:accept-host-key',
+    errors: ['not_found', 'conflict'],
+    async handle(call) {
+      const { params, body } = call;
+      const change = await hostKeys.accept(params.device_id, body.fingerprint);
+      call.note({ resourceType: 'device', resourceId: params.device_id, ...change });
+      return change.after;
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: `${path}/{device_id}`,
+    access: 'admin',
+    summary: 'Forget the key of a device; the next one that it shows is trusted',
+    params: DeviceParams,
+    action: 'webshell:forget-host-key',
+    errors: ['not_found'],
+    async handle(call) {
+      const { params } = call;
+      call.note({
+        resourceType: 'device',
+        resourceId: params.device_id,
+        before: await hostKeys.forget(params.device_id),
+      });
+    },
+  }),
+];

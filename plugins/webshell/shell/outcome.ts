@@ -1,0 +1,56 @@
+import type { Socket } from 'svc/sdk';
+
+import type { ServerFrame } from '../protocol/frames.ts';
+import { codeOf, type Ending, limits, lostCode } from '../protocol/limits.ts';
+import type { SshShell } from '../ssh/connect.ts';
+
+export interface OutcomeOptions {
+  readonly endedBy: Ending;
+  readonly message: string | undefined;
+  readonly exit: SshShell['fate']['exit'];
+  /** By the monotonic clock. */
+  readonly at: number;
+}
+
+/** How a shell ended, as its browser is told, at once or when it comes back. */
+export class Outcome {
+  readonly #options: OutcomeOptions;
+  #sentTo: Socket | undefined;
+  #isReceived: boolean;
+
+  constructor(options: OutcomeOptions) {
+    this.#options = options;
+    this.#isReceived = options.endedBy === 'closed';
+  }
+
+  /** Whether its user has not received it, and may still come back for it. `leftAt` is when their browser went away. */
+  isAwaited(leftAt: number | undefined, now: number): boolean {
+    return !this.#isReceived && now - (leftAt ?? this.#options.at) < limits.detachedMs;
+  }
+
+  sentTo(socket: Socket | undefined): void {
+    this.#sentTo = socket;
+  }
+
+  /** A browser that answered the close frame has read what came before it. */
+  closed(socket: Socket, code: number): void {
+    this.#isReceived ||= socket === this.#sentTo && code !== lostCode;
+  }
+
+  /** The last frame; none for a browser that closed the shell itself. */
+  get frame(): ServerFrame | undefined {
+    const { endedBy, exit, message } = this.#options;
+    if (endedBy === 'exit') {
+      return { type: 'exit', exit_code: exit?.code ?? null, signal: exit?.signal ?? null };
+    }
+    return endedBy === 'closed'
+      ? undefined
+      : { type: 'error', code: endedBy, message: message ?? '' };
+  }
+
+  /** With which its socket is closed. */
+  get closing(): { readonly code: number; readonly message: string; readonly hasAll: boolean } {
+    const { endedBy, message } = this.#options;
+    return { code: codeOf[endedBy], message: message ?? endedBy, hasAll: endedBy === 'exit' };
+  }
+}
