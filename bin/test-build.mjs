@@ -6,6 +6,31 @@ import { pathToFileURL } from 'node:url';
 
 /** Builds these files, paths from `root`, into `folder` and tells where each one went. What they share they share there as well. */
 export async function buildTests(root, files, folder) {
+  await built(root, files, { outdir: folder, plugins: [keepAddresses] });
+  // What stays outside is found as from the place beside the packages.
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return new Map(files.map((file) => [file, join(folder, file.replace(/\.ts$/, '.mjs'))]));
+}
+
+/** Of each of these files the files of the project that its code comes from, itself among them. */
+export async function sourceGraph(root, files) {
+  const { metafile } = await built(root, files, { write: false, metafile: true, outdir: root });
+  return new Map(files.map((file) => [file, reached(file, metafile.inputs)]));
+}
+
+function reached(file, inputs) {
+  const found = new Set([file]);
+  for (const path of found) {
+    for (const { path: next, external } of inputs[path]?.imports ?? []) {
+      if (!external && !next.startsWith('node_modules/')) {
+        found.add(next);
+      }
+    }
+  }
+  return found;
+}
+
+async function built(root, files, options) {
   const esbuild = await import('esbuild');
   const { dependencies = {}, devDependencies = {} } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
@@ -13,11 +38,9 @@ export async function buildTests(root, files, folder) {
   // Has its effect before all else: texts that share their parts lose the order of imports.
   const first = Object.keys(dependencies).filter((name) => name === 'reflect-metadata');
   const tsconfig = join(root, 'tsconfig.json');
-  const tsconfigRaw = existsSync(tsconfig) ? readFileSync(tsconfig, 'utf8') : '{}';
-  await esbuild.build({
+  const result = await esbuild.build({
     absWorkingDir: root,
     entryPoints: files,
-    outdir: folder,
     outbase: root,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -28,32 +51,28 @@ export async function buildTests(root, files, folder) {
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'error',
-    tsconfigRaw,
-    // Addons, packages that look for their own files, and what only tests use: few of them, each.
+    tsconfigRaw: existsSync(tsconfig) ? readFileSync(tsconfig, 'utf8') : '{}',
+    // Addons, packages that look for their own files, what only a browser gets, and what only tests use: few of them, each.
     external: [
-      'better-sqlite3',
-      'esbuild',
-      'ssh2',
-      'tsx',
+      ...['better-sqlite3', 'esbuild', 'ssh2', 'tsx', 'browser:*'],
       ...first,
       ...Object.keys(devDependencies),
     ],
     banner: {
       js: `${first.map((name) => `import'${name}';`).join('')}import{createRequire as createRequireOfSvc}from'node:module';const require=createRequireOfSvc(${JSON.stringify(join(root, 'package.json'))});`,
     },
-    plugins: [keepAddresses(esbuild)],
+    ...options,
   });
   // A process as large as an agent, which would stay as long as this one.
   await esbuild.stop();
-  // What stays outside is found as from the place beside the packages.
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  return new Map(files.map((file) => [file, join(folder, file.replace(/\.ts$/, '.mjs'))]));
+  return result;
 }
 
 /** A module goes on finding the files beside its source, wherever its code ends up. */
-const keepAddresses = (esbuild) => ({
+const keepAddresses = {
   name: 'keep-addresses',
   setup(build) {
+    const { transform } = build.esbuild;
     const { absWorkingDir: root, tsconfigRaw } = build.initialOptions;
     build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
       if (relative(root, path).startsWith('node_modules')) {
@@ -63,7 +82,7 @@ const keepAddresses = (esbuild) => ({
       if (!text.includes('import.meta.')) {
         return undefined;
       }
-      const { code } = await esbuild.transform(text, {
+      const { code } = await transform(text, {
         loader: 'ts',
         target: 'node20',
         sourcefile: path,
@@ -79,4 +98,4 @@ const keepAddresses = (esbuild) => ({
       return { contents: code, loader: 'js' };
     });
   },
-});
+};

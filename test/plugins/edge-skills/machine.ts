@@ -1,11 +1,12 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 import { type EdgeMethod, EdgeMethods, type Policy } from 'svc/contracts/edge-uplink';
 import type { SkillAnswer, OfferedSkill } from 'svc/edge-protocol';
 import { startTestEdge, type TestEdge } from 'svc/testing';
+
+import { onDisk } from '../../on-disk.ts';
 
 export type Skills = Policy['skills'];
 
@@ -14,7 +15,7 @@ export function folderOf(t: Pick<TestContext, 'after'>): {
   readonly root: string;
   write(path: string, text: string): string;
 } {
-  const root = mkdtempSync(join(tmpdir(), 'svc-skills-'));
+  const root = mkdtempSync(join(onDisk(), 'svc-skills-'));
   t.after(() => rmSync(root, { recursive: true, force: true }));
   return {
     root,
