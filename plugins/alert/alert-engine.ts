@@ -16,43 +16,37 @@ import { DeviceScopes, type SeenBy, seenBy } from 'svc/query';
 import { type Handle, messageOf, type PluginContext, timestamp } from 'svc/sdk';
 
 import { AlertSeries } from './evaluator/alert-series.ts';
-import { BackEnd, type StoreName, type Within } from './evaluator/back-end.ts';
 import { EvaluatorCounters } from './evaluator/counters.ts';
-import type { Delays } from './evaluator/delays.ts';
 import { Evaluator } from './evaluator/evaluator.ts';
+import { OthersAlertBook } from './evaluator/others-alerts.ts';
 import { evaluatorHealth, runtimeRoutes, ShownRules } from './evaluator/runtime-info.ts';
-import { askLogs, askMetrics, withinScope } from './evaluator/stores.ts';
 import { Timeline } from './evaluator/timeline.ts';
-import { Families } from './gates/families.ts';
-import type { GateInputs } from './gates/review.ts';
 import { Backgrounds } from './incident/background.ts';
-import { durationOf } from './incident/duration.ts';
-import type { Incident } from './incident/incident.ts';
+import type { GateInputs } from './incident/gates/review.ts';
 import { incidentRoutes } from './incident/incident-routes.ts';
 import { IncidentStore } from './incident/incident-store.ts';
 import { IncidentReader, viewOf } from './incident/incident-view.ts';
 import { InstanceReader } from './incident/instance-reader.ts';
-import { Ledger } from './incident/ledger.ts';
+import { Families } from './incident/ledger/families.ts';
+import type { Incident } from './incident/ledger/incident.ts';
+import { Ledger } from './incident/ledger/ledger.ts';
+import type { IncidentTables } from './incident/ledger/tables.ts';
 import { incidentMention } from './incident/mention.ts';
 import { deliverNotices, recordOutcomes } from './incident/notices.ts';
 import { operationRoutes } from './incident/operation-routes.ts';
 import { Operations } from './incident/operations.ts';
-import type { IncidentTables } from './incident/tables.ts';
 import { Why } from './incident/why.ts';
-import { OthersAlertBook } from './others-alerts.ts';
-import {
-  isOfSource,
-  type Plan,
-  type RenderAnnotations,
-  type RenderLabels,
-  type Rule,
-  type RuleBook,
-} from './rule.ts';
-import { silenceRoutes } from './silence/silence-routes.ts';
+import { BackEnd, type StoreName, type Within } from './queries/back-end.ts';
+import type { Delays } from './queries/delays.ts';
+import { askLogs, askMetrics, withinScope } from './queries/stores.ts';
+import { durationOf } from './rule/duration.ts';
+import { isOfSource, type Plan, type Rule, type RuleBook } from './rule/rule.ts';
 import { SilenceReach } from './silence/silence-reach.ts';
+import { silenceRoutes } from './silence/silence-routes.ts';
 import { SilenceStore, type SilenceTables } from './silence/silence-store.ts';
 import { Silences } from './silence/silences.ts';
 import { incidentSkills } from './skills.ts';
+import type { RenderAnnotations, RenderLabels } from './template/rendering.ts';
 
 export interface AlertEngineParts {
   readonly book: RuleBook;

@@ -12,23 +12,22 @@ import {
   type Tables,
 } from 'svc/sdk';
 
-import { RuleImporter } from './import.ts';
-import { durationOf } from './incident/duration.ts';
-import { Preview } from './preview.ts';
-import type { Leg, RenderAnnotations, RenderLabels, RuleBook } from './rule.ts';
+import { installBuiltInRules } from './authoring/built-in-rules.ts';
+import { ruleRoutes } from './authoring/rule-routes.ts';
+import { Rules } from './authoring/rules.ts';
+import { Preview } from './preview/preview.ts';
+import { previewRoutes } from './preview/preview-routes.ts';
 import type { Recordings } from './recording/recordings.ts';
-import { RuleMemory } from './rule-book.ts';
-import { bodyOf, type Draft } from './rule-draft.ts';
-import { importRoutes, previewRoutes, ruleRoutes } from './rule-routes.ts';
-import { RuleStore } from './rule-store.ts';
-import type { RuleBody, RuleTables } from './rule-tables.ts';
-import { Rules } from './rules.ts';
-import hosts from './rules/hosts.json' with { type: 'json' };
-import network from './rules/network.json' with { type: 'json' };
-import pipelines from './rules/pipelines.json' with { type: 'json' };
-import system from './rules/system.json' with { type: 'json' };
+import { RuleImporter } from './rule-file/import.ts';
+import { importRoutes } from './rule-file/import-routes.ts';
+import { durationOf } from './rule/duration.ts';
+import type { Leg, RuleBook } from './rule/rule.ts';
+import { RuleMemory } from './rule/rule-book.ts';
+import { RuleStore } from './rule/rule-store.ts';
+import type { RuleTables } from './rule/rule-tables.ts';
 import { ruleSkills } from './skills.ts';
-import { RuleTexts } from './template.ts';
+import type { RenderAnnotations, RenderLabels } from './template/rendering.ts';
+import { RuleTexts } from './template/template.ts';
 import { ruleTestRoutes } from './unit-test/rule-test-routes.ts';
 
 /** A rule was created, changed or deleted: what a generation commits the one beside it must know, too. */
@@ -125,34 +124,4 @@ export class AlertRules {
     );
     this.#book.load(await new RuleStore(this.#tables.read).all());
   }
-}
-
-/** The rules that come with the product, in the words of the API. */
-export const builtInRules: readonly Draft[] = [
-  ...hosts,
-  ...system,
-  ...network,
-  ...pipelines,
-] as readonly unknown[] as readonly Draft[];
-
-/** Installs each of them once: one that was changed or deleted stays so, whatever later versions bring. */
-export async function installBuiltInRules(tables: Tables<RuleTables>, clock: Clock): Promise<void> {
-  const installed = await new RuleStore(tables.read).installedKeys();
-  const fresh: readonly RuleBody[] = builtInRules
-    .filter(({ rule_key: key }) => !installed.has(key))
-    .map(bodyOf);
-  if (fresh.length === 0) {
-    return;
-  }
-  await tables.write(async (tx) => {
-    const store = new RuleStore(tx);
-    const already = await store.installedKeys();
-    for (const body of fresh.filter(({ rule_key: key }) => !already.has(key))) {
-      // A user may have made a rule of that key before it came with the product: theirs stays.
-      if ((await store.findByKey(body.rule_key)) === undefined) {
-        await store.insert(body, 'svc', clock.now());
-      }
-      await store.markInstalled(body.rule_key, clock.now());
-    }
-  });
 }

@@ -2,9 +2,9 @@ import { definePlugin } from 'svc/sdk';
 
 import { AlertEngine } from './alert-engine.ts';
 import { AlertRules } from './alert-rules.ts';
-import { Delays } from './evaluator/delays.ts';
+import { planOf } from './kinds/rule-plan.ts';
+import { Delays } from './queries/delays.ts';
 import { RecordingEngine } from './recording/recording-engine.ts';
-import { planOf } from './rule-plan.ts';
 
 export default definePlugin({
   activate(ctx) {

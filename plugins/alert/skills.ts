@@ -13,11 +13,11 @@ import {
 } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import { durationOf } from './incident/duration.ts';
-import { assertOfOneDevice } from './incident/seen-incidents.ts';
-import type { Preview } from './preview.ts';
-import { PreviewDraft } from './rule-schema.ts';
-import type { Rules } from './rules.ts';
+import { PreviewDraft } from './authoring/rule-schema.ts';
+import type { Rules } from './authoring/rules.ts';
+import { assertOfOneDevice } from './incident/ledger/seen-incidents.ts';
+import type { Preview } from './preview/preview.ts';
+import { durationOf } from './rule/duration.ts';
 import { SilenceDraft } from './silence/schema.ts';
 import type { Silences } from './silence/silences.ts';
 

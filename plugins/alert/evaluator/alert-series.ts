@@ -4,12 +4,12 @@ import { inTurns } from 'svc/flow';
 import type { SeenDevices } from 'svc/query';
 import { type Handle, type Logger, messageOf } from 'svc/sdk';
 
-import type { Incident } from '../incident/incident.ts';
-import { isSeen } from '../incident/seen-incidents.ts';
-import { labelKey } from '../label-key.ts';
-import type { Rule } from '../rule.ts';
-import type { Within } from './back-end.ts';
-import { activeSince, type Instance } from './instance.ts';
+import type { Incident } from '../incident/ledger/incident.ts';
+import { isSeen } from '../incident/ledger/seen-incidents.ts';
+import { activeSince, type Instance } from '../instance/instance.ts';
+import type { Within } from '../queries/back-end.ts';
+import { labelKey } from '../rule/label-key.ts';
+import type { Rule } from '../rule/rule.ts';
 
 /** Where the conditions of a rule stand after an evaluation. */
 export interface Standing {

@@ -1,11 +1,11 @@
-import type { RenderAnnotations } from '../rule.ts';
+import type { AnswerFrame } from '../instance/answer-rows.ts';
+import type { Instance, Row } from '../instance/instance.ts';
+import type { Asked } from '../queries/back-end.ts';
 import { samplesOf } from '../recording/recording.ts';
-import { mayAsk, TemplateAnswers } from '../template-answers.ts';
-import type { TemplateQuery } from '../template-functions.ts';
-import type { AnswerFrame } from './answer-rows.ts';
-import type { Asked } from './back-end.ts';
+import { mayAsk, TemplateAnswers } from '../template/answers.ts';
+import type { TemplateQuery } from '../template/functions.ts';
+import type { RenderAnnotations } from '../template/rendering.ts';
 import { snapshotOf } from './findings.ts';
-import type { Instance, Row } from './instance.ts';
 
 export interface AnnotationParts {
   readonly frame: AnswerFrame;

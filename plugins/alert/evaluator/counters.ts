@@ -1,7 +1,7 @@
 import type { PluginContext } from 'svc/sdk';
 
-import type { Ledger } from '../incident/ledger.ts';
-import type { StoreName } from './back-end.ts';
+import type { Ledger } from '../incident/ledger/ledger.ts';
+import type { StoreName } from '../queries/back-end.ts';
 
 /** What one cycle came to. */
 export interface CycleFigures {

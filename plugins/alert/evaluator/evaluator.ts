@@ -1,30 +1,23 @@
 import { type Clock, type Logger, messageOf } from 'svc/sdk';
 
-import type { GateInputs } from '../gates/review.ts';
-import type { Ledger } from '../incident/ledger.ts';
-import type {
-  Leg,
-  Plan,
-  RenderAnnotations,
-  RenderLabels,
-  Rule,
-  RuleBook,
-  RuleChange,
-} from '../rule.ts';
+import type { GateInputs } from '../incident/gates/review.ts';
+import { sweep } from '../incident/gates/sweep.ts';
+import type { Ledger } from '../incident/ledger/ledger.ts';
+import { answerRowsInTurns, excessOf } from '../instance/answer-rows.ts';
+import { withEtas } from '../instance/eta.ts';
+import { StaleInstances } from '../instance/stale-instances.ts';
+import { askTogether, type BackEnd, type StoreName } from '../queries/back-end.ts';
+import type { Leg, Plan, Rule, RuleBook, RuleChange } from '../rule/rule.ts';
+import type { RenderAnnotations, RenderLabels } from '../template/rendering.ts';
 import type { AlertSeries } from './alert-series.ts';
-import { answerRowsInTurns, excessOf } from './answer-rows.ts';
 import { Attempts, type FailingWork } from './attempts.ts';
-import { askTogether, type BackEnd, type StoreName } from './back-end.ts';
 import type { EvaluatorCounters } from './counters.ts';
-import { withEtas } from './eta.ts';
+import { type Finding, Findings } from './findings.ts';
 import { Heartbeat } from './heartbeat.ts';
+import { ownRuleOf, ownRules, type OwnState } from './own-rules.ts';
 import { applyRuleChange, reconcile } from './rule-changes.ts';
 import { ScheduledRule } from './scheduled-rule.ts';
-import { ownRuleOf, ownRules, type OwnState } from './own-rules.ts';
-import { type Finding, Findings } from './findings.ts';
 import { lookAgain, measuresToAsk, type SecondLook } from './second-look.ts';
-import { StaleInstances } from './stale-instances.ts';
-import { sweep } from './sweep.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface EvaluatorParts {

@@ -1,12 +1,12 @@
 import { inTurns } from 'svc/flow';
 import { isSvcError, type Logger, messageOf, timestamp } from 'svc/sdk';
 
-import { countFire } from '../gates/gates.ts';
-import { type GateInputs, isMuted, review } from '../gates/review.ts';
-import type { Draft } from '../incident/draft.ts';
-import { evaluator, type Incident, isActive, isUnnotified } from '../incident/incident.ts';
-import type { Ledger } from '../incident/ledger.ts';
-import { countFiring, leadOf } from '../incident/members.ts';
+import { countFire } from '../incident/gates/gates.ts';
+import { type GateInputs, isMuted, review } from '../incident/gates/review.ts';
+import type { Draft } from '../incident/ledger/draft.ts';
+import { evaluator, type Incident, isActive, isUnnotified } from '../incident/ledger/incident.ts';
+import type { Ledger } from '../incident/ledger/ledger.ts';
+import { countFiring, leadOf } from '../incident/ledger/members.ts';
 import {
   change,
   endingOf,
@@ -14,19 +14,14 @@ import {
   type Firing,
   resolve,
   type ResolveReason,
-} from '../incident/transitions.ts';
-import {
-  deviceOfflineRule,
-  type Plan,
-  type RenderAnnotations,
-  type Rule,
-  type Snapshot,
-} from '../rule.ts';
-import type { TemplateQuery } from '../template-functions.ts';
+} from '../incident/ledger/transitions.ts';
+import type { Instance, Row } from '../instance/instance.ts';
+import { movesInTurns } from '../instance/moves.ts';
+import type { Stale } from '../instance/stale-instances.ts';
+import { deviceOfflineRule, type Plan, type Rule } from '../rule/rule.ts';
+import type { TemplateQuery } from '../template/functions.ts';
+import type { RenderAnnotations, Snapshot } from '../template/rendering.ts';
 import type { AlertSeries } from './alert-series.ts';
-import type { Instance, Row } from './instance.ts';
-import { movesInTurns } from './moves.ts';
-import type { Stale } from './stale-instances.ts';
 
 /** What one evaluation of one rule has found. */
 export interface Finding {

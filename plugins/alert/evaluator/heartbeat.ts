@@ -1,4 +1,4 @@
-import type { Ledger } from '../incident/ledger.ts';
+import type { Ledger } from '../incident/ledger/ledger.ts';
 import type { Attempts } from './attempts.ts';
 import type { Timeline } from './timeline.ts';
 

@@ -1,8 +1,8 @@
-import type { Plan, Rule } from '../rule.ts';
-import { mostSeries } from './answer-rows.ts';
-import type { BackEnd } from './back-end.ts';
-import type { Row } from './instance.ts';
-import { mostInstances } from './moves.ts';
+import { mostSeries } from '../instance/answer-rows.ts';
+import type { Row } from '../instance/instance.ts';
+import { mostInstances } from '../instance/moves.ts';
+import type { BackEnd } from '../queries/back-end.ts';
+import type { Plan, Rule } from '../rule/rule.ts';
 import type { ScheduledRule } from './scheduled-rule.ts';
 
 /** What the evaluator knows of itself. */

@@ -1,14 +1,14 @@
 import { timestamp } from 'svc/sdk';
 
-import { review, type GateInputs } from '../gates/review.ts';
-import type { Draft } from '../incident/draft.ts';
-import { type Incident, isUnnotified } from '../incident/incident.ts';
-import type { Ledger } from '../incident/ledger.ts';
-import { ofRule, type ResolveReason } from '../incident/transitions.ts';
-import { isOfSource, type Plan, type Rule, type RuleBook, type RuleChange } from '../rule.ts';
-import { ownRuleOf } from './own-rules.ts';
+import { review, type GateInputs } from '../incident/gates/review.ts';
+import type { Draft } from '../incident/ledger/draft.ts';
+import { type Incident, isUnnotified } from '../incident/ledger/incident.ts';
+import type { Ledger } from '../incident/ledger/ledger.ts';
+import { ofRule, type ResolveReason } from '../incident/ledger/transitions.ts';
+import type { Instance } from '../instance/instance.ts';
+import { isOfSource, type Plan, type Rule, type RuleBook, type RuleChange } from '../rule/rule.ts';
 import { close } from './findings.ts';
-import type { Instance } from './instance.ts';
+import { ownRuleOf } from './own-rules.ts';
 
 export interface ChangeParts {
   readonly ledger: Ledger;

@@ -3,15 +3,15 @@ import type { SeenDevices } from 'svc/query';
 import { type HealthReport, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { Ledger } from '../incident/ledger.ts';
+import type { Ledger } from '../incident/ledger/ledger.ts';
 import { RuntimeInfo } from '../incident/schema.ts';
-import type { Plan, RuleBook } from '../rule.ts';
+import { mostSeries } from '../instance/answer-rows.ts';
+import { mostInstances } from '../instance/moves.ts';
+import type { BackEnd } from '../queries/back-end.ts';
+import type { Plan, RuleBook } from '../rule/rule.ts';
 import type { AlertSeries } from './alert-series.ts';
-import type { BackEnd } from './back-end.ts';
 import type { EvaluatorCounters } from './counters.ts';
 import type { Evaluator } from './evaluator.ts';
-import { mostSeries } from './answer-rows.ts';
-import { mostInstances } from './moves.ts';
 import type { ScheduledRule } from './scheduled-rule.ts';
 
 export interface InfoParts {

@@ -1,7 +1,7 @@
-import type { Plan, Rule } from '../rule.ts';
-import type { AnswerRows } from './answer-rows.ts';
-import { phaseOf, slotAt } from './slots.ts';
-import type { Stale } from './stale-instances.ts';
+import type { AnswerRows } from '../instance/answer-rows.ts';
+import type { Stale } from '../instance/stale-instances.ts';
+import { phaseOf, slotAt } from '../queries/slots.ts';
+import type { Plan, Rule } from '../rule/rule.ts';
 
 /** What is longer than so many intervals is an outage: a condition goes on after it with what it had lasted before. */
 const mostGap = 2;

@@ -1,10 +1,11 @@
-import type { Leg, Plan, RenderAnnotations } from '../rule.ts';
-import type { TemplateQuery } from '../template-functions.ts';
+import { type AnswerFrame, type AnswerRows, answerRowsInTurns } from '../instance/answer-rows.ts';
+import type { Instance, Row } from '../instance/instance.ts';
+import { type Heard, heardOf, metricsLeg } from '../instance/sources.ts';
+import type { Asked } from '../queries/back-end.ts';
+import type { Leg, Plan } from '../rule/rule.ts';
+import type { TemplateQuery } from '../template/functions.ts';
+import type { RenderAnnotations } from '../template/rendering.ts';
 import { askForAnnotations } from './annotation-queries.ts';
-import { type AnswerFrame, type AnswerRows, answerRowsInTurns } from './answer-rows.ts';
-import type { Asked } from './back-end.ts';
-import type { Instance, Row } from './instance.ts';
-import { type Heard, heardOf, metricsLeg } from './sources.ts';
 
 type Ask = (leg: Leg, query: string) => Promise<Asked>;
 

@@ -2,13 +2,13 @@ import type { MetricsQueries } from 'svc/contracts/metricsdb';
 import type { Background, NoticeIncident, NoticeInstances } from 'svc/contracts/notify';
 import { type Clock, type Handle, type Logger, messageOf, timestamp } from 'svc/sdk';
 
-import { type Instance, isBurning } from '../evaluator/instance.ts';
-import { type Mutable, mutableOf } from '../gates/review.ts';
-import { stepsOf } from '../playbook.ts';
-import type { Plan, Rule, RuleBook } from '../rule.ts';
-import type { Incident } from './incident.ts';
+import { type Instance, isBurning } from '../instance/instance.ts';
+import { stepsOf } from '../rule/playbook.ts';
+import type { Plan, Rule, RuleBook } from '../rule/rule.ts';
+import { unitOf } from '../rule/unit.ts';
+import { type Mutable, mutableOf } from './gates/review.ts';
 import type { InstanceReader } from './instance-reader.ts';
-import { unitOf } from '../unit.ts';
+import type { Incident } from './ledger/incident.ts';
 import { noticeIncidentOf } from './notices.ts';
 
 export interface BackgroundParts {

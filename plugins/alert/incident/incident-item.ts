@@ -1,9 +1,9 @@
 import { timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { Measured } from './members.ts';
+import type { Measured } from './ledger/members.ts';
+import type { EventRow } from './ledger/tables.ts';
 import type { EventItem, IncidentItem } from './schema.ts';
-import type { EventRow } from './tables.ts';
 
 const whenOrNull = (at: number | null): string | null => (at === null ? null : timestamp(at));
 

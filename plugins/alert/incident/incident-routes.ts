@@ -3,11 +3,13 @@ import type { SeenBy, SeenDevices } from 'svc/query';
 import { listRoute, type Page, route, type RouteDeclaration } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { Instance } from '../evaluator/instance.ts';
-import type { Incident } from './incident.ts';
+import type { Instance } from '../instance/instance.ts';
+import { shownEvent, shownIncident } from './incident-item.ts';
 import type { IncidentFilter, IncidentStore } from './incident-store.ts';
 import type { InstanceReader } from './instance-reader.ts';
-import { measured } from './members.ts';
+import type { Incident } from './ledger/incident.ts';
+import { measured } from './ledger/members.ts';
+import { membersSeen } from './ledger/seen-incidents.ts';
 import {
   EventItem,
   EventQuery,
@@ -18,8 +20,6 @@ import {
   InstanceQuery,
 } from './schema.ts';
 import { type Why, WhyAnswer } from './why.ts';
-import { shownEvent, shownIncident } from './incident-item.ts';
-import { membersSeen } from './seen-incidents.ts';
 
 const path = '/api/v1/alerts/incidents';
 const one = `${path}/{id}`;

@@ -4,10 +4,10 @@ import type { Outcome } from 'svc/contracts/notify';
 import type { SeenDevices } from 'svc/query';
 import { type PageRequest, SvcError, type Tables } from 'svc/sdk';
 
-import type { Incident } from './incident.ts';
-import { incidentOf } from './ledger-rows.ts';
-import { rowSeen, rowsSeen, seenIncidents } from './seen-incidents.ts';
-import type { EventRow, IncidentTables } from './tables.ts';
+import type { Incident } from './ledger/incident.ts';
+import { incidentOf } from './ledger/ledger-rows.ts';
+import { rowSeen, rowsSeen, seenIncidents } from './ledger/seen-incidents.ts';
+import type { EventRow, IncidentTables } from './ledger/tables.ts';
 
 export interface IncidentFilter {
   readonly status?: readonly IncidentStatus[];

@@ -8,13 +8,13 @@ import type {
 import type { SeenDevices } from 'svc/query';
 import { type Clock, timestamp } from 'svc/sdk';
 
-import type { Plan, Rule } from '../rule.ts';
-import type { Incident } from './incident.ts';
+import type { Plan, Rule } from '../rule/rule.ts';
 import { shownEvent } from './incident-item.ts';
 import type { IncidentStore } from './incident-store.ts';
 import type { InstanceReader } from './instance-reader.ts';
+import type { Incident } from './ledger/incident.ts';
+import type { EventRow } from './ledger/tables.ts';
 import { noticeIncidentOf } from './notices.ts';
-import type { EventRow } from './tables.ts';
 
 const mostListed = 200;
 const mostEvents = 1_000;

@@ -4,14 +4,14 @@ import type { SeenDevices } from 'svc/query';
 import { type Page, type PageRequest, type Tables, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { Instance } from '../evaluator/instance.ts';
-import type { Stale } from '../evaluator/stale-instances.ts';
-import { type Mutable, mutableOf } from '../gates/review.ts';
-import type { Incident } from './incident.ts';
+import type { Instance } from '../instance/instance.ts';
+import type { Stale } from '../instance/stale-instances.ts';
+import { type Mutable, mutableOf } from './gates/review.ts';
+import type { Incident } from './ledger/incident.ts';
+import { instanceOf } from './ledger/ledger-rows.ts';
+import { isSeen, whereSeen } from './ledger/seen-incidents.ts';
+import type { IncidentTables, InstanceRow } from './ledger/tables.ts';
 import type { InstanceItem } from './schema.ts';
-import type { IncidentTables, InstanceRow } from './tables.ts';
-import { instanceOf } from './ledger-rows.ts';
-import { isSeen, whereSeen } from './seen-incidents.ts';
 
 export type ShownInstance = Static<typeof InstanceItem>;
 

@@ -1,10 +1,10 @@
 import type { Notice, NoticeDispatcher, NoticeIncident, Outcome } from 'svc/contracts/notify';
 import { type Handle, type Outbox, type PluginContext, SvcError, timestamp } from 'svc/sdk';
 
-import type { Instance } from '../evaluator/instance.ts';
-import type { DraftNotice } from './draft.ts';
-import type { Incident } from './incident.ts';
+import type { Instance } from '../instance/instance.ts';
 import type { IncidentStore } from './incident-store.ts';
+import type { DraftNotice } from './ledger/draft.ts';
+import type { Incident } from './ledger/incident.ts';
 
 /** Of the outbox. */
 export const noticeTopic = 'notice';

@@ -2,19 +2,26 @@ import type { SeenBy } from 'svc/query';
 import { type Call, type Clock, covers, SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { remindAfterSilence } from '../evaluator/sweep.ts';
-import { review, type GateInputs } from '../gates/review.ts';
-import { actorOf } from './actor.ts';
-import type { Draft } from './draft.ts';
-import { durationOf } from './duration.ts';
-import { type Actor, type Incident, isUnnotified } from './incident.ts';
-import type { Ledger } from './ledger.ts';
-import type { IncidentItem, SilenceFor } from './schema.ts';
+import { durationOf } from '../rule/duration.ts';
+import { review, type GateInputs } from './gates/review.ts';
+import { remindAfterSilence } from './gates/sweep.ts';
 import { shownNow } from './incident-routes.ts';
 import type { IncidentStore } from './incident-store.ts';
 import type { InstanceReader } from './instance-reader.ts';
-import { assertOfOneDevice } from './seen-incidents.ts';
-import { acknowledge, endingOf, resolve, silence, type Step, unsilence } from './transitions.ts';
+import { actorOf } from './ledger/actor.ts';
+import type { Draft } from './ledger/draft.ts';
+import { type Actor, type Incident, isUnnotified } from './ledger/incident.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { assertOfOneDevice } from './ledger/seen-incidents.ts';
+import {
+  acknowledge,
+  endingOf,
+  resolve,
+  silence,
+  type Step,
+  unsilence,
+} from './ledger/transitions.ts';
+import type { IncidentItem, SilenceFor } from './schema.ts';
 
 type Item = Static<typeof IncidentItem>;
 type Change = Pick<Call, 'principal' | 'note'>;

@@ -4,9 +4,9 @@ import { type Handle, timestamp } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
 import type { IncidentStore } from './incident-store.ts';
+import { assertOfOneDevice } from './ledger/seen-incidents.ts';
+import type { EventRow } from './ledger/tables.ts';
 import { noticeOf } from './notices.ts';
-import { assertOfOneDevice } from './seen-incidents.ts';
-import type { EventRow } from './tables.ts';
 
 const Timestamp = Type.String({ format: 'date-time' });
 

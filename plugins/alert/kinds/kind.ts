@@ -1,7 +1,7 @@
 import { parseDuration } from 'svc/query';
 
-import type { ConditionFields } from '../condition-fields.ts';
-import type { Leg, Rule, ScopeType } from '../rule.ts';
+import type { ConditionFields } from '../rule/condition-fields.ts';
+import type { Leg, Rule, ScopeType } from '../rule/rule.ts';
 
 /** A condition as it is stored: every field checked, none of them unknown. */
 export type Condition = Readonly<Record<string, string | number>>;

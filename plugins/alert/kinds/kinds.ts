@@ -1,4 +1,4 @@
-import type { StoredKind } from '../rule.ts';
+import type { StoredKind } from '../rule/rule.ts';
 import type { Kind } from './kind.ts';
 import { logMatch, logVolume } from './logs.ts';
 import { metricBurnRate } from './metric-burn-rate.ts';

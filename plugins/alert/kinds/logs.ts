@@ -1,6 +1,6 @@
 import { formatDuration } from 'svc/query';
 
-import { compares } from '../expression.ts';
+import { compares } from '../rule/expression.ts';
 import { by, groupingOf, type Kind, lastingOf } from './kind.ts';
 import { expressionLeg } from './metric-raw.ts';
 import { clean } from './window.ts';

@@ -1,6 +1,6 @@
 import { parseDuration } from 'svc/query';
 
-import { isSelector } from '../expression.ts';
+import { isSelector } from '../rule/expression.ts';
 import { by, day, groupingOf, type Kind, lastingOf } from './kind.ts';
 import { clean } from './window.ts';
 

@@ -1,9 +1,9 @@
 import { canonicalMetrics } from 'svc/probe';
 import { parseDuration } from 'svc/query';
 
-import type { ConditionFields } from '../condition-fields.ts';
-import { comparisonOf } from '../expression.ts';
-import type { Leg } from '../rule.ts';
+import type { ConditionFields } from '../rule/condition-fields.ts';
+import { comparisonOf } from '../rule/expression.ts';
+import type { Leg } from '../rule/rule.ts';
 import { by, type Condition, day, type Frame, groupingOf, type Kind } from './kind.ts';
 
 /** A PromQL expression: each series that it answers breaches. */

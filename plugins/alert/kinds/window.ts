@@ -1,4 +1,4 @@
-import { isSelector, withoutComments } from '../expression.ts';
+import { isSelector, withoutComments } from '../rule/expression.ts';
 
 /** Step of subqueries over what is no plain selector. */
 const step = '30s';

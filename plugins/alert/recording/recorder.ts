@@ -1,9 +1,9 @@
 import type { InstantAnswer, LabelRecord, MetricsIngest, SampleRow } from 'svc/contracts/metricsdb';
 import { type Handle, messageOf } from 'svc/sdk';
 
-import type { BackEnd } from '../evaluator/back-end.ts';
-import { phaseOf, slotAt } from '../evaluator/slots.ts';
-import { labelKey } from '../label-key.ts';
+import type { BackEnd } from '../queries/back-end.ts';
+import { phaseOf, slotAt } from '../queries/slots.ts';
+import { labelKey } from '../rule/label-key.ts';
 import { recorded, type Recording, samplesOf } from './recording.ts';
 
 export interface RecorderParts {

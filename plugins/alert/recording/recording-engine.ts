@@ -1,11 +1,11 @@
 import { MetricsIngest, MetricsQueries } from 'svc/contracts/metricsdb';
 import { listRoute, messageOf, type PluginContext, route, type RouteDeclaration } from 'svc/sdk';
 
-import { BackEnd } from '../evaluator/back-end.ts';
-import type { Delays } from '../evaluator/delays.ts';
-import { askMetrics, withinScope } from '../evaluator/stores.ts';
-import { durationOf } from '../incident/duration.ts';
-import { RuleId } from '../rule-schema.ts';
+import { RuleId } from '../authoring/rule-schema.ts';
+import { BackEnd } from '../queries/back-end.ts';
+import type { Delays } from '../queries/delays.ts';
+import { askMetrics, withinScope } from '../queries/stores.ts';
+import { durationOf } from '../rule/duration.ts';
 import { Recorder } from './recorder.ts';
 import { groupRoutes, RecordingGroups } from './recording-groups.ts';
 import { RecordingItem, Recordings } from './recordings.ts';

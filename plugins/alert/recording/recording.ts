@@ -1,8 +1,8 @@
 import type { InstantAnswer, LabelRecord, MetricsQueries } from 'svc/contracts/metricsdb';
-import type { NativeHistogram } from 'svc/native-histogram';
 import { type Handle, isSvcError, messageOf, SvcError } from 'svc/sdk';
 
-import { labelKey } from '../label-key.ts';
+import type { Sample } from '../queries/sample.ts';
+import { labelKey } from '../rule/label-key.ts';
 
 /** A rule whose answer is written to the metrics store under a name of its own. */
 export interface Recording {
@@ -19,13 +19,6 @@ export interface Recording {
   readonly enabled: boolean;
   readonly created_by: string;
   readonly created_at: number;
-}
-
-export interface Sample {
-  readonly labels: LabelRecord;
-  readonly value: number;
-  /** Stands instead of the value; only series of rule tests have one. */
-  readonly histogram?: NativeHistogram;
 }
 
 /** Why an expression cannot be recorded, if it cannot. Throws while the store that would say so is away. */

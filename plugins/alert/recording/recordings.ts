@@ -10,7 +10,7 @@ import {
 } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import { actorOf } from '../incident/actor.ts';
+import { actorOf } from '../incident/ledger/actor.ts';
 import type { Recorder } from './recorder.ts';
 import type { Recording } from './recording.ts';
 import { type NewRecording, RecordingStore, type RecordingTables } from './recording-store.ts';

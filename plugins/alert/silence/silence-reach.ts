@@ -3,10 +3,10 @@ import type { SeenDevices } from 'svc/query';
 import { type Page, type PageRequest, type Tables, timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { Instance } from '../evaluator/instance.ts';
-import { type Mutable, mutableOf } from '../gates/review.ts';
-import type { Incident } from '../incident/incident.ts';
-import type { IncidentTables } from '../incident/tables.ts';
+import { type Mutable, mutableOf } from '../incident/gates/review.ts';
+import type { Incident } from '../incident/ledger/incident.ts';
+import type { IncidentTables } from '../incident/ledger/tables.ts';
+import type { Instance } from '../instance/instance.ts';
 import type { MutedItem, SilencePreview } from './schema.ts';
 import { mutes, type Silence } from './silence.ts';
 

@@ -1,4 +1,4 @@
-import type { Mutable } from '../gates/review.ts';
+import type { Mutable } from '../incident/gates/review.ts';
 import type { LabelMatcher } from './label-matcher.ts';
 import { isWithin, type Recurrence } from './recurrence.ts';
 

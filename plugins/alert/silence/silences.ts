@@ -10,12 +10,12 @@ import {
 } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { actorOf } from '../incident/actor.ts';
-import { durationOf } from '../incident/duration.ts';
-import type { Mutable } from '../gates/review.ts';
+import type { Mutable } from '../incident/gates/review.ts';
+import { actorOf } from '../incident/ledger/actor.ts';
+import { durationOf } from '../rule/duration.ts';
 import { assertSelective, labelMatcher } from './label-matcher.ts';
-import type { SilenceDraft, SilenceItem } from './schema.ts';
 import { isTimeZone, type Recurrence } from './recurrence.ts';
+import type { SilenceDraft, SilenceItem } from './schema.ts';
 import { isInForce, mutes, type Silence, type SilenceState, stateOf } from './silence.ts';
 import type { SilenceReach } from './silence-reach.ts';
 import type { SilenceStore } from './silence-store.ts';

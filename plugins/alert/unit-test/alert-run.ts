@@ -3,13 +3,14 @@ import type { NativeHistogram } from 'svc/native-histogram';
 import { parseDuration } from 'svc/query';
 import { messageOf, SvcError } from 'svc/sdk';
 
-import { answerRows } from '../evaluator/answer-rows.ts';
-import { activeSince, type Instance, type Row } from '../evaluator/instance.ts';
-import { movesOf } from '../evaluator/moves.ts';
-import type { FileRule, RuleGroup } from '../prometheus-file.ts';
-import type { Plan, RenderLabels, Rule } from '../rule.ts';
-import { type AskForTemplate, TemplateAnswers } from '../template-answers.ts';
-import { compileAnnotation, RuleTexts, type TemplateContext } from '../template.ts';
+import { answerRows } from '../instance/answer-rows.ts';
+import { activeSince, type Instance, type Row } from '../instance/instance.ts';
+import { movesOf } from '../instance/moves.ts';
+import type { FileRule, RuleGroup } from '../rule-file/prometheus-file.ts';
+import type { Plan, Rule } from '../rule/rule.ts';
+import { type AskForTemplate, TemplateAnswers } from '../template/answers.ts';
+import type { RenderLabels } from '../template/rendering.ts';
+import { compileAnnotation, RuleTexts, type TemplateContext } from '../template/template.ts';
 
 export interface ActiveAlert {
   readonly labels: LabelRecord;

@@ -7,15 +7,11 @@ import type {
 import { parseDuration } from 'svc/query';
 import { messageOf } from 'svc/sdk';
 
-import { labelKey } from '../label-key.ts';
-import type { RuleGroup } from '../prometheus-file.ts';
-import type { TemplateContext } from '../template.ts';
-import {
-  recorded,
-  type Recording as AnyRecording,
-  type Sample,
-  samplesOf,
-} from '../recording/recording.ts';
+import type { Sample } from '../queries/sample.ts';
+import { recorded, type Recording as AnyRecording, samplesOf } from '../recording/recording.ts';
+import type { RuleGroup } from '../rule-file/prometheus-file.ts';
+import { labelKey } from '../rule/label-key.ts';
+import type { TemplateContext } from '../template/template.ts';
 import { type ActiveAlert, AlertRun, rowOf } from './alert-run.ts';
 
 type Recording = Pick<AnyRecording, 'record' | 'expr' | 'labels'>;

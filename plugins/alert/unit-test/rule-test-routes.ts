@@ -10,7 +10,7 @@ import {
 } from 'svc/sdk';
 import { type Static, Type } from 'typebox';
 
-import { readRuleFile, type RuleGroup } from '../prometheus-file.ts';
+import { readRuleFile, type RuleGroup } from '../rule-file/prometheus-file.ts';
 import { runTest } from './rule-tests.ts';
 import { readTestFile, type TestFile } from './test-file.ts';
 

@@ -3,12 +3,13 @@ import { type NativeHistogram, printHistogram } from 'svc/native-histogram';
 import { formatDuration, formatFloat } from 'svc/query';
 import { messageOf, SvcError } from 'svc/sdk';
 
-import { labelKey } from '../label-key.ts';
-import type { RuleGroup } from '../prometheus-file.ts';
-import { type Sample, samplesOf, withoutEmpty } from '../recording/recording.ts';
+import type { Sample } from '../queries/sample.ts';
+import { samplesOf, withoutEmpty } from '../recording/recording.ts';
+import type { RuleGroup } from '../rule-file/prometheus-file.ts';
+import { labelKey } from '../rule/label-key.ts';
 import { GroupRun } from './group-run.ts';
-import type { AlertTest, QueryTest, TestFile, TestGroup } from './test-file.ts';
 import type { Item, NotedSeries } from './series-notation.ts';
+import type { AlertTest, QueryTest, TestFile, TestGroup } from './test-file.ts';
 
 /** What is not as the test says: lines of what was expected and of what came instead. */
 export interface Failure {

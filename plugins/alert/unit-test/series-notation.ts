@@ -8,7 +8,7 @@ import {
 import { parseFloatGo } from 'svc/query';
 import { unquote } from 'svc/template';
 
-import { wrong } from '../prometheus-file.ts';
+import { wrong } from '../rule-file/prometheus-file.ts';
 
 /** A value, a gap, or the end of the series. */
 export type Item = number | NativeHistogram | 'stale' | undefined;

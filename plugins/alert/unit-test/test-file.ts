@@ -1,8 +1,8 @@
 import { type NativeHistogram, readHistogram } from 'svc/native-histogram';
 import { parseDuration } from 'svc/query';
 
-import { fieldsOf, readYaml, textOf, textsOf, wrong } from '../prometheus-file.ts';
-import type { Sample } from '../recording/recording.ts';
+import type { Sample } from '../queries/sample.ts';
+import { fieldsOf, readYaml, textOf, textsOf, wrong } from '../rule-file/prometheus-file.ts';
 import { type NotedSeries, readMetric, readNumber, readSeries } from './series-notation.ts';
 
 /** A file of rule tests, as Prometheus' own tool reads it. */

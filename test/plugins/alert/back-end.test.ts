@@ -7,7 +7,7 @@ import {
   BackEnd,
   lateError,
   type Within,
-} from '../../../plugins/alert/evaluator/back-end.ts';
+} from '../../../plugins/alert/queries/back-end.ts';
 
 /** Time that passes as fast as what waits for it allows. */
 class FastTime {

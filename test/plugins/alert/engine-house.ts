@@ -10,28 +10,28 @@ import type { Tables } from 'svc/sdk';
 
 import type { Storage } from '../../../core/storage/index.ts';
 import { AlertSeries } from '../../../plugins/alert/evaluator/alert-series.ts';
+import { EvaluatorCounters } from '../../../plugins/alert/evaluator/counters.ts';
+import { Evaluator } from '../../../plugins/alert/evaluator/evaluator.ts';
+import { Timeline } from '../../../plugins/alert/evaluator/timeline.ts';
+import type { GateInputs } from '../../../plugins/alert/incident/gates/review.ts';
+import { IncidentStore } from '../../../plugins/alert/incident/incident-store.ts';
+import { InstanceReader } from '../../../plugins/alert/incident/instance-reader.ts';
+import { Families } from '../../../plugins/alert/incident/ledger/families.ts';
+import type { Incident } from '../../../plugins/alert/incident/ledger/incident.ts';
+import { Ledger } from '../../../plugins/alert/incident/ledger/ledger.ts';
+import type { IncidentTables } from '../../../plugins/alert/incident/ledger/tables.ts';
+import { Operations } from '../../../plugins/alert/incident/operations.ts';
 import {
   type Ask,
   BackEnd,
   type StoreName,
   type Within,
-} from '../../../plugins/alert/evaluator/back-end.ts';
-import { EvaluatorCounters } from '../../../plugins/alert/evaluator/counters.ts';
-import { Evaluator } from '../../../plugins/alert/evaluator/evaluator.ts';
-import { Timeline } from '../../../plugins/alert/evaluator/timeline.ts';
-import { Families } from '../../../plugins/alert/gates/families.ts';
-import type { GateInputs } from '../../../plugins/alert/gates/review.ts';
-import type { Incident } from '../../../plugins/alert/incident/incident.ts';
-import { IncidentStore } from '../../../plugins/alert/incident/incident-store.ts';
-import { InstanceReader } from '../../../plugins/alert/incident/instance-reader.ts';
-import { Ledger } from '../../../plugins/alert/incident/ledger.ts';
-import { Operations } from '../../../plugins/alert/incident/operations.ts';
-import type { IncidentTables } from '../../../plugins/alert/incident/tables.ts';
-import type { Leg, Plan, Rule, RuleBook, RuleChange } from '../../../plugins/alert/rule.ts';
-import { RuleTexts } from '../../../plugins/alert/template.ts';
+} from '../../../plugins/alert/queries/back-end.ts';
+import type { Leg, Plan, Rule, RuleBook, RuleChange } from '../../../plugins/alert/rule/rule.ts';
 import { SilenceReach } from '../../../plugins/alert/silence/silence-reach.ts';
 import { SilenceStore, type SilenceTables } from '../../../plugins/alert/silence/silence-store.ts';
 import { Silences } from '../../../plugins/alert/silence/silences.ts';
+import { RuleTexts } from '../../../plugins/alert/template/template.ts';
 import { openIn, silent } from '../../storage/folder.ts';
 
 export const second = 1_000;

@@ -3,8 +3,8 @@ import { describe, test, type TestContext } from 'node:test';
 
 import { SvcError } from 'svc/sdk';
 
-import { type Ask, lateError, type Within } from '../../../plugins/alert/evaluator/back-end.ts';
-import { phaseOf } from '../../../plugins/alert/evaluator/slots.ts';
+import { type Ask, lateError, type Within } from '../../../plugins/alert/queries/back-end.ts';
+import { phaseOf } from '../../../plugins/alert/queries/slots.ts';
 import {
   answerOf,
   Engine,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { phaseOf } from '../../../plugins/alert/evaluator/slots.ts';
+import { phaseOf } from '../../../plugins/alert/queries/slots.ts';
 import { Engine, hour, interval, second, someone } from './engine-house.ts';
 import { devices, keyOf, Model, modelRules } from './model.ts';
 

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 
 import { startTestHost } from 'svc/testing';
 
+import { unitOf } from '../../../plugins/alert/rule/unit.ts';
 import { draft, rows, rulesHouse, StoppedClock } from './rules-house.ts';
-import { unitOf } from '../../../plugins/alert/unit.ts';
 
 const minute = 60_000;
 

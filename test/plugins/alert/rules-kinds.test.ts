@@ -4,16 +4,16 @@ import { test } from 'node:test';
 import type { LabelRecord } from 'svc/contracts/metricsdb';
 import { budget } from 'svc/query';
 
-import { comparisonOf, compares, isSelector } from '../../../plugins/alert/expression.ts';
-import { answerRows } from '../../../plugins/alert/evaluator/answer-rows.ts';
+import { builtInRules } from '../../../plugins/alert/authoring/built-in-rules.ts';
+import { bodyOf, type Draft } from '../../../plugins/alert/authoring/rule-draft.ts';
+import { answerRows } from '../../../plugins/alert/instance/answer-rows.ts';
 import { factorOf } from '../../../plugins/alert/kinds/metric-burn-rate.ts';
-import type { Leg, Rule } from '../../../plugins/alert/rule.ts';
-import { bodyOf, type Draft } from '../../../plugins/alert/rule-draft.ts';
-import { planOf } from '../../../plugins/alert/rule-plan.ts';
-import { builtInRules } from '../../../plugins/alert/alert-rules.ts';
+import { planOf } from '../../../plugins/alert/kinds/rule-plan.ts';
+import { comparisonOf, compares, isSelector } from '../../../plugins/alert/rule/expression.ts';
+import type { Leg, Rule } from '../../../plugins/alert/rule/rule.ts';
+import { RuleTexts } from '../../../plugins/alert/template/template.ts';
 import { instant, parse } from '../../../plugins/metricsdb/promql/index.ts';
 import { ScratchStore } from '../../../plugins/metricsdb/scratch-store.ts';
-import { RuleTexts } from '../../../plugins/alert/template.ts';
 import { draft } from './rules-house.ts';
 
 const minute = 60_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { builtInRules } from '../../../plugins/alert/alert-rules.ts';
+import { builtInRules } from '../../../plugins/alert/authoring/built-in-rules.ts';
 import { draft, rulesHouse } from './rules-house.ts';
 
 /** Without what only the service says. */

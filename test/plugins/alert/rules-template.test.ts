@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { Snapshot } from '../../../plugins/alert/rule.ts';
-import { RuleTexts, assertAnnotations } from '../../../plugins/alert/template.ts';
+import type { Snapshot } from '../../../plugins/alert/template/rendering.ts';
+import { RuleTexts, assertAnnotations } from '../../../plugins/alert/template/template.ts';
 
 const snapshot: Snapshot = {
   rule_key: 'cpu_high',

@@ -8,10 +8,10 @@ import {
   AlertSeries,
   type AlertSeriesParts,
 } from '../../../plugins/alert/evaluator/alert-series.ts';
-import { answerRows, answerRowsInTurns } from '../../../plugins/alert/evaluator/answer-rows.ts';
-import type { Instance } from '../../../plugins/alert/evaluator/instance.ts';
-import { movesInTurns, movesOf } from '../../../plugins/alert/evaluator/moves.ts';
-import type { Plan } from '../../../plugins/alert/rule.ts';
+import { answerRows, answerRowsInTurns } from '../../../plugins/alert/instance/answer-rows.ts';
+import type { Instance } from '../../../plugins/alert/instance/instance.ts';
+import { movesInTurns, movesOf } from '../../../plugins/alert/instance/moves.ts';
+import type { Plan } from '../../../plugins/alert/rule/rule.ts';
 import { ruleOf } from './engine-house.ts';
 
 const many = 2_000;

@@ -1,0 +1,172 @@
+import { type Gate, type Incident, isUnnotified, type Mark } from '../ledger/incident.ts';
+import { isOffline } from '../ledger/inhibitors.ts';
+
+/** What the gates look at, as of one moment. Times are steady. */
+export interface GateView {
+  readonly steady: number;
+  readonly cooldownMs: number;
+  /** 0: critical incidents are notified once. */
+  readonly reminderMs: number;
+  /** The label silence in force that matches, where all of its instances that burn are muted. */
+  silencedBy(incident: Incident): { readonly id: number } | undefined;
+  /** Whether instances burn and are not muted of which channels were not sent that they fire. */
+  hasNews(incident: Incident): boolean;
+  /** An active incident that inhibits this one; the one of this key as long as it does. */
+  inhibitor(incident: Incident, before: string | undefined): Incident | undefined;
+  /** Whether its condition was met when it was last looked at. */
+  holds(incident: Incident): boolean;
+  dampening(incident: Incident): Dampening | undefined;
+}
+
+export interface Dampening {
+  readonly windowMs: number;
+  readonly minFires: number;
+}
+
+export type Decision =
+  /** again: of a firing that was sent before, with those who have joined it since. */
+  | { readonly kind: 'notify'; readonly notice: 'firing' | 'reminder'; readonly again: boolean }
+  | {
+      readonly kind: 'suppress';
+      readonly gate: Gate;
+      readonly mark: Mark;
+      readonly message: string;
+      readonly data: Readonly<Record<string, unknown>>;
+    };
+
+type Suppression = Extract<Decision, { kind: 'suppress' }>;
+
+/**
+ * Whether channels are notified of an incident now. The first gate that is closed decides, and notes that once; undefined:
+ * nothing to do. What is held back is decided again at every tick, so that it is sent as soon as no gate is closed.
+ */
+export function decide(incident: Incident, view: GateView): Decision | undefined {
+  if (incident.status !== 'open' || !view.holds(incident)) {
+    return undefined;
+  }
+  const again = !isUnnotified(incident);
+  if (again && !view.hasNews(incident)) {
+    return remind(incident, view);
+  }
+  const closed =
+    silenceGate(incident, view) ??
+    inhibitionGate(incident, view) ??
+    cooldownGate(incident, view) ??
+    dampeningGate(incident, view);
+  if (closed === undefined) {
+    return { kind: 'notify', notice: 'firing', again };
+  }
+  return incident.marks[closed.gate]?.ref === closed.mark.ref ? undefined : closed;
+}
+
+/** A critical incident that stays unacknowledged for long. */
+function remind(incident: Incident, view: GateView): Decision | undefined {
+  return isReminderDue(incident, view) && view.silencedBy(incident) === undefined
+    ? { kind: 'notify', notice: 'reminder', again: true }
+    : undefined;
+}
+
+export const isReminderDue = (
+  { severity, notified_at: notified }: Pick<Incident, 'severity' | 'notified_at'>,
+  { steady, reminderMs }: Pick<GateView, 'steady' | 'reminderMs'>,
+): boolean =>
+  severity === 'critical' && notified !== null && reminderMs > 0 && steady - notified >= reminderMs;
+
+function silenceGate(
+  incident: Incident,
+  { silencedBy, steady }: GateView,
+): Suppression | undefined {
+  const silence = silencedBy(incident);
+  return (
+    silence && {
+      kind: 'suppress',
+      gate: 'silence',
+      mark: { ref: `${incident.event_count}/${silence.id}`, at: steady },
+      message: `silence ${silence.id} matches its labels`,
+      data: { gate: 'silence', silence_id: silence.id, count: 1 },
+    }
+  );
+}
+
+function inhibitionGate(
+  incident: Incident,
+  { inhibitor, steady }: GateView,
+): Suppression | undefined {
+  const firing = `${incident.event_count}/`;
+  const noted = incident.marks.inhibition?.ref;
+  const source = inhibitor(
+    incident,
+    noted?.startsWith(firing) ? noted.slice(firing.length) : undefined,
+  );
+  return (
+    source && {
+      kind: 'suppress',
+      gate: 'inhibition',
+      mark: { ref: firing + source.dedupe_key, at: steady },
+      message: `${source.rule_name} (${source.severity}) is active ${isOffline(source) ? 'on the same device' : 'and measures the same thing'}`,
+      data: {
+        gate: 'inhibition',
+        inhibited_by: source.dedupe_key,
+        inhibitor_severity: source.severity,
+      },
+    }
+  );
+}
+
+/** Not of what is critical; and `notified_at` is none once a channel has been sent the end. */
+function cooldownGate(
+  incident: Incident,
+  { steady, cooldownMs }: GateView,
+): Suppression | undefined {
+  const { notified_at: notified, notified_seq: seq, event_count: count, severity } = incident;
+  if (severity === 'critical' || notified === null || steady - notified >= cooldownMs) {
+    return undefined;
+  }
+  return {
+    kind: 'suppress',
+    gate: 'cooldown',
+    mark: { ref: String(seq), at: steady },
+    message: 'the last notification of it is younger than the cooldown',
+    data: {
+      gate: 'cooldown',
+      count: Math.max(1, count - seq),
+      cooldown_seconds: cooldownMs / 1_000,
+    },
+  };
+}
+
+function dampeningGate(incident: Incident, view: GateView): Suppression | undefined {
+  const rule = view.dampening(incident);
+  const count =
+    rule === undefined ? 0 : firesWithin(incident.fires, view.steady, rule.windowMs).length;
+  if (rule === undefined || count >= rule.minFires) {
+    return undefined;
+  }
+  const noted = incident.marks.dampening;
+  const again = noted === undefined || view.steady - noted.at >= rule.windowMs;
+  return {
+    kind: 'suppress',
+    gate: 'dampening',
+    mark: again ? { ref: `${incident.event_count}/${view.steady}`, at: view.steady } : noted,
+    message: `fired ${count} of ${rule.minFires} times within ${rule.windowMs / 1_000} s`,
+    data: {
+      gate: 'dampening',
+      count,
+      needed: rule.minFires,
+      window_seconds: rule.windowMs / 1_000,
+    },
+  };
+}
+
+export const firesWithin = (
+  fires: readonly number[],
+  steady: number,
+  windowMs: number,
+): readonly number[] => fires.filter((at) => at > steady - windowMs);
+
+/** One more time that it has begun to fire; no more are remembered than the rule asks for. */
+export const countFire = (
+  fires: readonly number[],
+  steady: number,
+  { windowMs, minFires }: Dampening,
+): readonly number[] => [...firesWithin(fires, steady, windowMs), steady].slice(-minFires);

@@ -1,0 +1,38 @@
+import type { Plan, Rule, RuleBook } from '../../rule/rule.ts';
+import type { Incident } from './incident.ts';
+
+/** Tells what the rule of an incident measures; empty where that is not known. */
+export type FamilyOf = (incident: Pick<Incident, 'rule_id'>) => string;
+
+/**
+ * Families of rules: those that measure the same thing, each against a threshold of its own, such as a warning and a
+ * critical one of the same metric.
+ */
+export class Families {
+  readonly #book: Pick<RuleBook, 'get'>;
+  readonly #planOf: (rule: Rule) => Plan;
+  /** An edited rule is another object. */
+  readonly #known = new WeakMap<Rule, string>();
+
+  constructor(book: Pick<RuleBook, 'get'>, planOf: (rule: Rule) => Plan) {
+    this.#book = book;
+    this.#planOf = planOf;
+  }
+
+  of({ rule_id: id }: Pick<Incident, 'rule_id'>): string {
+    const rule = this.#book.get(id);
+    if (rule === undefined) {
+      return '';
+    }
+    const family = this.#known.get(rule) ?? familyOf(this.#planOf(rule));
+    this.#known.set(rule, family);
+    return family;
+  }
+}
+
+/** A condition without a comparison of its own shares its measure with no other. */
+function familyOf({ legs }: Plan): string {
+  return legs.some(({ measure }) => measure === undefined)
+    ? ''
+    : JSON.stringify(legs.map(({ store, measure }) => [store, measure]));
+}

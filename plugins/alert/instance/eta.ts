@@ -1,0 +1,41 @@
+import type { Asked } from '../queries/back-end.ts';
+import type { Leg } from '../rule/rule.ts';
+import { type AnswerFrame, type AnswerRows, answerRowsInTurns } from './answer-rows.ts';
+import type { Row } from './instance.ts';
+
+export interface EtaParts {
+  readonly frame: AnswerFrame;
+  /** Whether it may fire now: what fires already has said when. */
+  readonly isNew: (key: string) => boolean;
+  readonly ask: (leg: Leg, query: string) => Promise<Asked>;
+}
+
+/** Rows of forecasts with the seconds that are left until the bound is reached; without them where the store does not say. */
+export function withEtas(
+  found: readonly AnswerRows[],
+  { frame, isNew, ask }: EtaParts,
+): Promise<readonly ReadonlyMap<string, Row>[]> {
+  return Promise.all(
+    found.map(async ({ rows }, at) => {
+      const leg = frame.plan.legs[at]!;
+      if (leg.eta === undefined || ![...rows.keys()].some(isNew)) {
+        return rows;
+      }
+      const { answer } = await ask(leg, leg.eta);
+      // Of several series of one instance the one that is there first counts.
+      const etas =
+        answer instanceof Error
+          ? undefined
+          : (await answerRowsInTurns(answer, frame, Infinity)).rows;
+      return etas === undefined
+        ? rows
+        : new Map([...rows].map(([key, row]) => [key, withEta(row, etas.get(key)?.value)]));
+    }),
+  );
+}
+
+const withEta = (row: Row, seconds: number | undefined): Row =>
+  isEta(seconds) ? { ...row, eta: seconds } : row;
+
+export const isEta = (seconds: number | undefined): seconds is number =>
+  seconds !== undefined && Number.isFinite(seconds) && seconds >= 0;

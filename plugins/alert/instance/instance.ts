@@ -1,0 +1,208 @@
+import type { NativeHistogram } from 'svc/native-histogram';
+
+import type { Plan } from '../rule/rule.ts';
+
+type Words = Readonly<Record<string, string>>;
+
+/** A series of a condition that breaches. */
+export interface Row {
+  /** Of its instance. */
+  readonly key: string;
+  /** The dedupe key of its incident. */
+  readonly group: string;
+  readonly scopeId: string;
+  readonly deviceId: string | null;
+  /** Those of the series without its name, and those of the rule over them. */
+  readonly labels: Words;
+  /** As the store answered it. */
+  readonly series: Words;
+  readonly value: number;
+  /** Stands for the value in templates; only series of rule tests have one. */
+  readonly histogram?: NativeHistogram;
+  /** Of a forecast: seconds until its bound is reached. */
+  readonly eta?: number;
+}
+
+/** What was last measured of an instance. Changes with each evaluation; stored with the next change of its state, and now and then. */
+export interface Reading {
+  /** Null: no number. */
+  value: number | null;
+  worst: number | null;
+  /** The slot that found it last, by the wall. */
+  seenAt: number;
+}
+
+/**
+ * One label set for which the condition of a rule is not simply clear. partial: some, not all, of the conditions that must
+ * come together. held: resolved by a user while it lasted. Times are steady.
+ */
+export interface Instance extends Pick<Row, 'key' | 'group' | 'scopeId' | 'deviceId' | 'labels'> {
+  readonly phase: 'partial' | 'pending' | 'firing' | 'held';
+  /** Since when each condition breaches without a break. */
+  readonly legs: readonly (number | null)[];
+  /** Since when it is in its phase; and the slot that put it there, by the wall. */
+  readonly since: number;
+  readonly startedAt: number;
+  /** The first evaluation that found it clear, as long as that does not end it. */
+  readonly clearedAt: number | null;
+  /** Whether channels have been sent that it fires. */
+  readonly notified: boolean;
+  readonly reading: Reading;
+}
+
+/** What one evaluation makes of one instance. */
+export interface Move {
+  readonly key: string;
+  readonly known: Instance | undefined;
+  /** Undefined: clear, nothing to remember. */
+  readonly next: Instance | undefined;
+  readonly did: 'fire' | 'clear' | undefined;
+}
+
+export interface Evaluation {
+  readonly plan: Plan;
+  /** Steady time of the slot, and the same by the wall. */
+  readonly at: number;
+  readonly slot: number;
+  /** Whether the last evaluation that succeeded is so near that this one goes on from it. */
+  readonly continuous: boolean;
+  /** How much of the time since then nothing was evaluated: it counts for nothing; default: none. */
+  readonly pausedMs?: number;
+  /** Rows by key, for each condition. */
+  readonly rows: readonly ReadonlyMap<string, Row>[];
+  /** Keys that may be clear or gone without a word; default: none. */
+  readonly unknown?: Pick<ReadonlySet<string>, 'has'>;
+  /** How long a manual resolve stands against a condition that never clears. */
+  readonly holdMs: number;
+}
+
+/** The next state of one instance; the same object when nothing has changed but its reading. */
+export function advance(key: string, known: Instance | undefined, evaluation: Evaluation): Move {
+  const { plan, at, slot, continuous, rows, pausedMs = 0 } = evaluation;
+  const present = plan.legs.map((_leg, index) => rows[index]!.has(key));
+  const joined = plan.join === 'all' ? present.every(Boolean) : present.includes(true);
+  if (known !== undefined) {
+    read(known.reading, key, evaluation);
+  }
+  if (known?.phase === 'firing' || known?.phase === 'held') {
+    if (joined) {
+      return lasting(known, evaluation);
+    }
+    return evaluation.unknown?.has(key) === true
+      ? { key, known, next: known, did: undefined }
+      : clearing(known, evaluation);
+  }
+  const legs = present.map((is, index) => {
+    const since = continuous ? known?.legs[index] : undefined;
+    return is ? (typeof since === 'number' ? since + pausedMs : at) : null;
+  });
+  const sustained = plan.legs.map(
+    ({ forMs }, index) => legs[index] !== null && at - legs[index]! >= forMs,
+  );
+  if (joined && (plan.join === 'all' ? sustained.every(Boolean) : sustained.includes(true))) {
+    return {
+      key,
+      known,
+      next: {
+        ...(known ?? fresh(key, evaluation)),
+        phase: 'firing',
+        legs,
+        since: at,
+        startedAt: slot,
+      },
+      did: 'fire',
+    };
+  }
+  // A condition that has to last is worth remembering before the others come to it.
+  const worth = joined || plan.legs.some(({ forMs }, index) => forMs > 0 && present[index]);
+  if (!worth) {
+    return { key, known, next: undefined, did: undefined };
+  }
+  const phase = joined ? 'pending' : 'partial';
+  const same = known?.phase === phase && legs.every((since, index) => since === known.legs[index]);
+  const begun =
+    known?.phase === phase && continuous
+      ? { since: known.since, startedAt: known.startedAt }
+      : { since: at, startedAt: slot };
+  return {
+    key,
+    known,
+    next: same ? known : { ...(known ?? fresh(key, evaluation)), phase, legs, ...begun },
+    did: undefined,
+  };
+}
+
+/** Since when its condition is met, whatever phase it is in. */
+export const activeSince = ({ legs, since }: Pick<Instance, 'legs' | 'since'>): number =>
+  legs.reduce<number>((first, leg) => Math.min(first, leg ?? first), since);
+
+/** Whether it fires, and the last evaluation found it so. */
+export const isBurning = ({ phase, clearedAt }: Pick<Instance, 'phase' | 'clearedAt'>): boolean =>
+  phase === 'firing' && clearedAt === null;
+
+function fresh(
+  key: string,
+  evaluation: Evaluation,
+): Omit<Instance, 'phase' | 'legs' | 'since' | 'startedAt'> {
+  const { group, scopeId, deviceId, labels } = evaluation.rows
+    .find((found) => found.has(key))!
+    .get(key)!;
+  const reading: Reading = { value: null, worst: null, seenAt: evaluation.slot };
+  read(reading, key, evaluation);
+  return { key, group, scopeId, deviceId, labels, clearedAt: null, notified: false, reading };
+}
+
+/** The condition that comes first says what the value is. */
+function read(reading: Reading, key: string, { plan, rows, slot }: Evaluation): void {
+  const leg = rows.findIndex((found) => found.has(key));
+  if (leg >= 0) {
+    const { value } = rows[leg]!.get(key)!;
+    reading.value = Number.isFinite(value) ? value : null;
+    reading.worst = worseOf(reading.worst, reading.value, plan.legs[leg]!.threshold);
+    reading.seenAt = slot;
+  }
+}
+
+/** Away from the threshold, on whichever side of it they are. */
+export function isWorse(value: number, than: number, threshold: number | undefined): boolean {
+  return threshold !== undefined && than < threshold ? value < than : value > than;
+}
+
+export const worseOf = (
+  a: number | null,
+  b: number | null,
+  threshold: number | undefined,
+): number | null => (a === null || b === null ? (a ?? b) : isWorse(b, a, threshold) ? b : a);
+
+function lasting(known: Instance, { at, slot, holdMs }: Evaluation): Move {
+  const { key } = known;
+  const next = known.clearedAt === null ? known : { ...known, clearedAt: null };
+  if (known.phase === 'held' && at - known.since >= holdMs) {
+    return {
+      key,
+      known,
+      next: { ...next, phase: 'firing', since: at, startedAt: slot, notified: false },
+      did: 'fire',
+    };
+  }
+  return { key, known, next, did: undefined };
+}
+
+/** Clear is what two evaluations in a row find clear, a full cycle apart; or what was clear for as long as the rule keeps it firing. */
+function clearing(known: Instance, { plan, at, continuous }: Evaluation): Move {
+  const { key, clearedAt } = known;
+  const isClear =
+    plan.keepMs === undefined
+      ? clearedAt !== null && continuous && at > clearedAt
+      : at - (clearedAt ?? at) >= plan.keepMs;
+  if (isClear) {
+    return { key, known, next: undefined, did: known.phase === 'firing' ? 'clear' : undefined };
+  }
+  const since = plan.keepMs === undefined ? at : (clearedAt ?? at);
+  return {
+    key,
+    known,
+    next: clearedAt === since ? known : { ...known, clearedAt: since },
+    did: undefined,
+  };
+}

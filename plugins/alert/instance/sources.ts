@@ -1,0 +1,141 @@
+import type { LabelRecord } from 'svc/contracts/metricsdb';
+
+import type { Asked } from '../queries/back-end.ts';
+import type { Leg } from '../rule/rule.ts';
+import type { AnswerFrame, AnswerRows } from './answer-rows.ts';
+import type { Instance } from './instance.ts';
+
+/**
+ * Whether what sends the series of an instance is heard. awaited: an edge that is offline, whose return is expected.
+ * untold: nothing says from where it comes.
+ */
+export type Heard = 'heard' | 'unheard' | 'awaited' | 'untold';
+
+export interface SourceParts {
+  readonly frame: AnswerFrame;
+  /** What the measures of the rule answer, those that it has. */
+  readonly measures: readonly (AnswerRows['rows'] | undefined)[];
+  readonly ask: (leg: Leg, query: string) => Promise<Asked>;
+}
+
+/** Templates and sources are asked of the metrics store, whatever the rule itself asks. */
+export const metricsLeg: Leg = { store: 'metrics', query: '', forMs: 0 };
+
+/** What an instance says of where it comes from. */
+const naming = ['device_id', 'job', 'instance'] as const;
+/** Sources of one evaluation that are asked for; the others are when it is their turn, and unheard until then. */
+const mostSources = 50;
+/** Samples about a source that the manager has written itself: they go on when it is gone. */
+const byUs = '__name__!~"svc_.*|ALERTS.*|.*:.*"';
+
+/** Of instances that are in no answer, nor in what their rule measures: whether their source is heard at the moment. */
+export async function heardOf(
+  missing: readonly Pick<Instance, 'key' | 'labels'>[],
+  parts: SourceParts,
+): Promise<ReadonlyMap<string, Heard>> {
+  const { frame, measures } = parts;
+  const { legs } = frame.plan;
+  const isMetric = legs.some(({ store }) => store === 'metrics');
+  const isOurs = legs.some(({ measure }) => measure !== undefined && ofUs.test(measure));
+  const hasMeasure = legs.some(({ measure }) => measure !== undefined);
+  const fallback: Heard = !hasMeasure
+    ? 'untold'
+    : isOurs || measures.some((rows) => (rows?.size ?? 0) > 0)
+      ? 'heard'
+      : 'unheard';
+  if (isOurs || missing.length === 0) {
+    return new Map(missing.map(({ key }) => [key, 'heard']));
+  }
+  const sources = new Map(missing.map((instance) => [instance.key, sourceOf(instance, frame)]));
+  const away = await awayDevices([...sources.values()], parts);
+  const distinct = new Map(
+    [...sources.values()]
+      .filter((source) => isMetric && !isAway(source) && nameOf(source) !== '')
+      .map((one) => [nameOf(one), one]),
+  );
+  const heard = await heardSources([...distinct.values()].slice(0, mostSources), parts);
+  return new Map([...sources].map(([key, source]) => [key, verdict(source)]));
+
+  function verdict(source: LabelRecord): Heard {
+    if (isAway(source)) {
+      return 'awaited';
+    }
+    if (!isMetric) {
+      return 'untold';
+    }
+    return nameOf(source) === '' ? fallback : heard.has(nameOf(source)) ? 'heard' : 'unheard';
+  }
+
+  function isAway({ device_id: device }: LabelRecord): boolean {
+    return device !== undefined && away.has(device);
+  }
+}
+
+/** A measure that the manager itself tells. */
+const ofUs = /\bsvc_\w+/;
+
+/** Labels that the rule gives say nothing of it. */
+function sourceOf({ labels }: Pick<Instance, 'labels'>, { rule }: AnswerFrame): LabelRecord {
+  const own = naming.filter(
+    (name) => (labels[name] ?? '') !== '' && !Object.hasOwn(rule.labels, name),
+  );
+  return Object.fromEntries(own.map((name) => [name, labels[name]!]));
+}
+
+const nameOf = (source: LabelRecord): string =>
+  naming
+    .flatMap((name) => (source[name] === undefined ? [] : [`${name}=${source[name]}`]))
+    .join('\n');
+
+async function awayDevices(
+  sources: readonly LabelRecord[],
+  { ask }: SourceParts,
+): Promise<ReadonlySet<string>> {
+  const devices = [
+    ...new Set(sources.flatMap(({ device_id: device }) => (device === undefined ? [] : [device]))),
+  ];
+  return devices.length === 0
+    ? new Set()
+    : new Set(
+        (await labelsOf(ask(metricsLeg, 'max by (device_id) (svc_edge_online) == 0'))).map(
+          (row) => row['device_id']!,
+        ),
+      );
+}
+
+/** Those of which there is a sample of the last minutes: one question for all that are named alike. */
+async function heardSources(
+  sources: readonly LabelRecord[],
+  { ask }: SourceParts,
+): Promise<ReadonlySet<string>> {
+  const shapes = new Map<string, LabelRecord[]>();
+  for (const source of sources) {
+    const by = naming.filter((name) => source[name] !== undefined).join(', ');
+    shapes.set(by, [...(shapes.get(by) ?? []), source]);
+  }
+  const found = await Promise.all(
+    [...shapes].map(async ([by, alike]) => {
+      const matchers = by
+        .split(', ')
+        .map(
+          (name) =>
+            `${name}=~${JSON.stringify([...new Set(alike.map((source) => literal(source[name]!)))].join('|'))}`,
+        );
+      return labelsOf(
+        ask(
+          metricsLeg,
+          `count by (${by}) (last_over_time({${[...matchers, byUs].join(',')}}[2m]))`,
+        ),
+      );
+    }),
+  );
+  return new Set(found.flat().map(nameOf));
+}
+
+/** None where the store does not answer. */
+async function labelsOf(asked: Promise<Asked>): Promise<readonly LabelRecord[]> {
+  const { answer } = await asked;
+  return answer instanceof Error || answer.type !== 'vector' ? [] : answer.labels;
+}
+
+const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');

@@ -1,0 +1,36 @@
+import { parseDuration } from 'svc/query';
+
+import type { Plan, Rule } from '../rule/rule.ts';
+import type { Condition } from './kind.ts';
+import { kinds } from './kinds.ts';
+
+/** What of a rule says how it is evaluated. */
+export type Planned = Pick<
+  Rule,
+  | 'kind'
+  | 'join_mode'
+  | 'scope_type'
+  | 'dimensions'
+  | 'interval_seconds'
+  | 'conditions'
+  | 'keep_firing_for'
+>;
+
+export const usualIntervalMs = 30_000;
+
+/** `usualMs`: from one evaluation to the next of rules that say nothing themselves. */
+export function planOf(rule: Planned, usualMs = usualIntervalMs): Plan {
+  const intervalMs = intervalOf(rule, usualMs);
+  return {
+    join: rule.join_mode,
+    legs: rule.conditions.map((condition) =>
+      kinds[rule.kind].leg(condition as Condition, rule, { intervalMs }),
+    ),
+    ...(rule.keep_firing_for !== '' && { keepMs: parseDuration(rule.keep_firing_for) }),
+  };
+}
+
+export const intervalOf = (
+  { interval_seconds: seconds }: Pick<Rule, 'interval_seconds'>,
+  usualMs: number,
+): number => (seconds > 0 ? seconds * 1_000 : usualMs);

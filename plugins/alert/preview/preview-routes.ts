@@ -1,0 +1,27 @@
+import type { AskingOf } from 'svc/query';
+import { route, type RouteDeclaration } from 'svc/sdk';
+
+import { rulesPath } from '../authoring/rule-routes.ts';
+import { PreviewDraft, PreviewShown } from '../authoring/rule-schema.ts';
+import type { Preview } from './preview.ts';
+
+export const previewRoutes = (
+  preview: Preview,
+  askingOf: AskingOf,
+): readonly RouteDeclaration[] => [
+  route({
+    method: 'POST',
+    path: `${rulesPath}/preview`,
+    access: 'alert:preview',
+    devices: 'narrowed',
+    summary: 'Run a rule definition over past data, and show when it would have fired',
+    body: PreviewDraft,
+    response: PreviewShown,
+    status: 200,
+    timeoutMs: 60_000,
+    audited: false,
+    errors: ['unavailable', 'budget_exceeded'],
+    handle: async ({ body, principal, signal }) =>
+      preview.run(body, { ...(await askingOf(principal)), signal }),
+  }),
+];

@@ -1,0 +1,39 @@
+import type { LabelRecord } from 'svc/contracts/metricsdb';
+import type { Severity } from 'svc/contracts/notify';
+import type { NativeHistogram } from 'svc/native-histogram';
+
+import type { Rule, ScopeType } from '../rule/rule.ts';
+import type { TemplateQuery } from './functions.ts';
+
+/** What an annotation is rendered over: the incident at the moment it fires. */
+export interface Snapshot {
+  readonly rule_key: string;
+  readonly rule_name: string;
+  readonly severity: Severity;
+  readonly scope_type: ScopeType;
+  readonly scope_id: string;
+  readonly device_id?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value?: number;
+  /** Stands for the value in templates; only series of rule tests have one. */
+  readonly histogram?: NativeHistogram;
+  readonly threshold?: number;
+  /** Of a forecast: seconds until its bound is reached. */
+  readonly eta?: number;
+  readonly fired_at: string;
+}
+
+/** Never throws: an annotation whose template fails at this moment says so in its place. `query`: what templates get of expressions. */
+export type RenderAnnotations = (
+  rule: Rule,
+  snapshot: Snapshot,
+  query?: TemplateQuery,
+) => Readonly<Record<string, string>>;
+
+/** The labels of an alert: `own` tell it from others of its rule, `all` are shown. Never throws, as above. */
+export type RenderLabels = (
+  rule: Rule,
+  series: LabelRecord,
+  value: number,
+  histogram?: NativeHistogram,
+) => { readonly own: LabelRecord; readonly all: LabelRecord };
