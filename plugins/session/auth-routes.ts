@@ -1,10 +1,6 @@
 import type { AccountTimes, Person } from 'svc/contracts/iam';
 import { type Call, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 
-import { accessTokenSeconds } from './access-tokens.ts';
-import { clientOf } from './client.ts';
-import { RefreshCookie } from './refresh-cookie.ts';
-import type { Known } from './rotation.ts';
 import {
   LoginBody,
   RefreshBody,
@@ -14,8 +10,12 @@ import {
   type SignedInShape,
   UserShown,
 } from './schema.ts';
-import type { Sessions, SignedIn } from './sessions.ts';
-import type { Made, SignIn } from './sign-in.ts';
+import { clientOf } from './sessions/client.ts';
+import { RefreshCookie } from './sessions/refresh-cookie.ts';
+import type { Known } from './sessions/rotation.ts';
+import type { Sessions, SignedIn } from './sessions/sessions.ts';
+import type { Made, SignIn } from './sign-in/sign-in.ts';
+import { accessTokenSeconds } from './tokens/access-tokens.ts';
 
 export const authRoutes = (signIn: SignIn, sessions: Sessions): readonly RouteDeclaration[] => [
   route({

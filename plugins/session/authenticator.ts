@@ -1,11 +1,11 @@
 import type { DirectoryContract } from 'svc/contracts/iam';
 import type { AuthenticatorContract, Clock, Credential, MaybePromise, Principal } from 'svc/sdk';
 
-import type { AccessTokens, Claims } from './access-tokens.ts';
-import { apiTokenPrefix, type ApiTokens } from './api-tokens.ts';
-import { userPrincipal } from './principals.ts';
-import type { Revocations } from './revocations.ts';
-import type { Uses } from './uses.ts';
+import type { AccessTokens, Claims } from './tokens/access-tokens.ts';
+import { apiTokenPrefix, type ApiTokens } from './tokens/api-tokens.ts';
+import { userPrincipal } from './tokens/principals.ts';
+import type { Revocations } from './tokens/revocations.ts';
+import type { Uses } from './tokens/uses.ts';
 import type { Vouched } from './vouched.ts';
 
 export interface AuthenticatorParts {

@@ -1,13 +1,13 @@
 import { PersonChanged } from 'svc/contracts/iam';
 import { isSvcError, type PluginContext } from 'svc/sdk';
 
-import { accessTokenMs } from './lifetimes.ts';
-import type { Revocations } from './revocations.ts';
-import type { Sessions } from './sessions.ts';
-import type { SetupToken } from './setup-token.ts';
-import type { SigningKeys } from './signing-keys.ts';
-import type { Store } from './store.ts';
-import type { Uses } from './uses.ts';
+import type { Sessions } from './sessions/sessions.ts';
+import type { SetupToken } from './sign-in/setup-token.ts';
+import { accessTokenMs } from './store/lifetimes.ts';
+import type { Store } from './store/store.ts';
+import type { Revocations } from './tokens/revocations.ts';
+import type { SigningKeys } from './tokens/signing-keys.ts';
+import type { Uses } from './tokens/uses.ts';
 
 export interface HousekeepingParts {
   readonly store: Store;

@@ -6,24 +6,24 @@ import { PackTraces } from 'svc/contracts/marketplace';
 import { Credentials, SessionEnded, SessionReplayed, Setup } from 'svc/contracts/session';
 import { Authenticator, Banner, Catalogue, definePlugin } from 'svc/sdk';
 
-import { believedClock } from './believed-clock.ts';
-import { AccessTokens } from './access-tokens.ts';
-import { ApiTokens } from './api-tokens.ts';
 import { authRoutes, leaveRoutes } from './auth-routes.ts';
 import { SessionAuthenticator } from './authenticator.ts';
-import { readingsOf } from './grants.ts';
+import { believedClock } from './believed-clock.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { Revocations } from './revocations.ts';
 import { sessionRoutes } from './session-routes.ts';
-import { Sessions } from './sessions.ts';
-import { SetupToken } from './setup-token.ts';
-import { SignIn } from './sign-in.ts';
-import { SigningKeys } from './signing-keys.ts';
-import { Store } from './store.ts';
-import type { SessionTables } from './tables.ts';
-import { Throttle } from './throttle.ts';
+import { Sessions } from './sessions/sessions.ts';
+import { SetupToken } from './sign-in/setup-token.ts';
+import { SignIn } from './sign-in/sign-in.ts';
+import { Throttle } from './sign-in/throttle.ts';
+import { readingsOf } from './store/grants.ts';
+import { Store } from './store/store.ts';
+import type { SessionTables } from './store/tables.ts';
 import { tokenRoutes } from './token-routes.ts';
-import { Uses } from './uses.ts';
+import { AccessTokens } from './tokens/access-tokens.ts';
+import { ApiTokens } from './tokens/api-tokens.ts';
+import { Revocations } from './tokens/revocations.ts';
+import { SigningKeys } from './tokens/signing-keys.ts';
+import { Uses } from './tokens/uses.ts';
 import { Vouched } from './vouched.ts';
 
 export default definePlugin({

@@ -1,9 +1,9 @@
 import { listRoute, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 
-import { sessionIdleMs, sessionMs } from './lifetimes.ts';
 import { OfUser, SessionId, type SessionShape, SessionShown } from './schema.ts';
-import type { Sessions } from './sessions.ts';
-import type { SessionRow } from './tables.ts';
+import type { Sessions } from './sessions/sessions.ts';
+import { sessionIdleMs, sessionMs } from './store/lifetimes.ts';
+import type { SessionRow } from './store/tables.ts';
 
 export const sessionRoutes = (sessions: Sessions): readonly RouteDeclaration[] => [
   listRoute({

@@ -1,8 +1,8 @@
 import { listRoute, route, type RouteDeclaration, timestamp } from 'svc/sdk';
 
-import type { ApiTokens } from './api-tokens.ts';
 import { NewToken, OfUser, TokenId, TokenMade, type TokenShape, TokenShown } from './schema.ts';
-import type { ApiTokenRow } from './tables.ts';
+import type { ApiTokenRow } from './store/tables.ts';
+import type { ApiTokens } from './tokens/api-tokens.ts';
 
 export const tokenRoutes = (apiTokens: ApiTokens): readonly RouteDeclaration[] => [
   listRoute({

@@ -148,7 +148,7 @@ const singleHomes: Readonly<
     why: 'it runs code in front matter unless it is called with care',
   },
   jsonwebtoken: {
-    homes: ['plugins/session/access-tokens.ts', 'core/boot/shared-modules.ts'],
+    homes: ['plugins/session/tokens/access-tokens.ts', 'core/boot/shared-modules.ts'],
     why: 'who signs and verifies decides who anybody is',
   },
   ssh2: {

@@ -8,8 +8,8 @@ import type { Person } from 'svc/contracts/iam';
 import type { Principal } from 'svc/sdk';
 
 import { holds } from '../../../core/auth/index.ts';
-import { digest } from '../../../plugins/session/digest.ts';
-import { intersection } from '../../../plugins/session/grants.ts';
+import { digest } from '../../../plugins/session/store/digest.ts';
+import { intersection } from '../../../plugins/session/store/grants.ts';
 import { type SessionHouse, sessionHouse } from './house.ts';
 import { people } from './people.ts';
 

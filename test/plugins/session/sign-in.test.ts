@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { PasswordsContract } from 'svc/contracts/iam';
 import { Board, SvcError } from 'svc/sdk';
 
+import { Throttle } from '../../../plugins/session/sign-in/throttle.ts';
 import { sessionHouse } from './house.ts';
 import { people, queued } from './people.ts';
-import { Throttle } from '../../../plugins/session/throttle.ts';
 
 test('a right password gives a pair of tokens, and the access token opens routes', async (t) => {
   const { login, ask } = await sessionHouse(t);

@@ -10,13 +10,13 @@ import {
   SvcError,
 } from 'svc/sdk';
 
-import { digest } from './digest.ts';
-import { intersection, reading, withReading } from './grants.ts';
-import { longestApiTokenMs } from './lifetimes.ts';
+import { digest } from '../store/digest.ts';
+import { intersection, reading, withReading } from '../store/grants.ts';
+import { longestApiTokenMs } from '../store/lifetimes.ts';
+import { askedUser, assertInPerson, ownId, reachOf } from '../store/reach.ts';
+import type { Store } from '../store/store.ts';
+import type { ApiTokenRow } from '../store/tables.ts';
 import { tokenPrincipal } from './principals.ts';
-import { askedUser, assertInPerson, ownId, reachOf } from './reach.ts';
-import type { Store } from './store.ts';
-import type { ApiTokenRow } from './tables.ts';
 import type { Uses } from './uses.ts';
 
 export const apiTokenPrefix = 'svc_pat_';

@@ -2,7 +2,7 @@ import jwt from 'jsonwebtoken';
 import type { Person } from 'svc/contracts/iam';
 import type { Clock, Ids } from 'svc/sdk';
 
-import { accessTokenMs } from './lifetimes.ts';
+import { accessTokenMs } from '../store/lifetimes.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 /** What an access token says, in the order in which it says it. */

@@ -1,6 +1,6 @@
 import { type Call, SvcError } from 'svc/sdk';
 
-import { sessionMs } from './lifetimes.ts';
+import { sessionMs } from '../store/lifetimes.ts';
 
 /** Where a page keeps its refresh token: in a cookie that scripts cannot read and that other sites cannot have sent. */
 export class RefreshCookie {

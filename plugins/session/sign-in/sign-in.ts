@@ -1,9 +1,9 @@
 import type { AccountTimes, DirectoryContract, PasswordsContract, Person } from 'svc/contracts/iam';
 import { type Settings, SvcError } from 'svc/sdk';
 
-import type { Client } from './client.ts';
-import type { Known } from './rotation.ts';
-import type { Sessions, SignedIn } from './sessions.ts';
+import type { Client } from '../sessions/client.ts';
+import type { Known } from '../sessions/rotation.ts';
+import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 import type { SetupToken } from './setup-token.ts';
 import type { Throttle } from './throttle.ts';
 

@@ -2,8 +2,8 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 
 import { type Clock, type Ids, type Logger, messageOf, type Secrets } from 'svc/sdk';
 
-import { accessTokenMs, signingKeyMs } from './lifetimes.ts';
-import type { Store } from './store.ts';
+import { accessTokenMs, signingKeyMs } from '../store/lifetimes.ts';
+import type { Store } from '../store/store.ts';
 
 export interface SigningKey {
   readonly kid: string;

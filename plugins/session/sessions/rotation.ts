@@ -1,13 +1,13 @@
 import type { DirectoryContract, Person } from 'svc/contracts/iam';
 import { type Clock, type Ids, type Principal, SvcError } from 'svc/sdk';
 
+import { digest } from '../store/digest.ts';
+import { refreshGraceMs, sessionIdleMs, sessionMs } from '../store/lifetimes.ts';
+import { familyOf, nextRefreshToken } from '../store/refresh-tokens.ts';
+import type { Rows } from '../store/store.ts';
+import type { ShownSession, ShownToken } from '../store/tables.ts';
+import { userPrincipal } from '../tokens/principals.ts';
 import { type Client, fingerprint } from './client.ts';
-import { digest } from './digest.ts';
-import { refreshGraceMs, sessionIdleMs, sessionMs } from './lifetimes.ts';
-import { userPrincipal } from './principals.ts';
-import { familyOf, nextRefreshToken } from './refresh-tokens.ts';
-import type { Rows } from './store.ts';
-import type { ShownSession, ShownToken } from './tables.ts';
 
 /** Tells the audit trail whose call this is, as soon as that is known. */
 export type Known = (actor: Principal, sessionId: string) => void;

@@ -1,6 +1,6 @@
 import type { Clock } from 'svc/sdk';
 
-import type { Rows, Store } from './store.ts';
+import type { Rows, Store } from '../store/store.ts';
 
 /** The rest of a busier minute goes unnoticed until its next use. */
 const mostGathered = 10_000;

@@ -1,6 +1,6 @@
 import type { Call } from 'svc/sdk';
 
-import { digest } from './digest.ts';
+import { digest } from '../store/digest.ts';
 
 /** Where a request comes from, as far as it can be told. */
 export interface Client {

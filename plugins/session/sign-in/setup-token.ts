@@ -11,9 +11,9 @@ import {
 import type { DirectoryContract } from 'svc/contracts/iam';
 import { type Clock, type Ids, SvcError } from 'svc/sdk';
 
-import { digest } from './digest.ts';
-import { setupTokenMs } from './lifetimes.ts';
-import type { Store } from './store.ts';
+import { digest } from '../store/digest.ts';
+import { setupTokenMs } from '../store/lifetimes.ts';
+import type { Store } from '../store/store.ts';
 
 export interface SetupTokenParts {
   readonly store: Store;

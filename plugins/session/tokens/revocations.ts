@@ -1,7 +1,7 @@
 import type { Clock } from 'svc/sdk';
 
-import { accessTokenMs } from './lifetimes.ts';
-import type { Store } from './store.ts';
+import { accessTokenMs } from '../store/lifetimes.ts';
+import type { Store } from '../store/store.ts';
 
 /** Sessions that ended so lately that an access token of theirs could still be good. */
 export class Revocations {

@@ -10,14 +10,14 @@ import {
   SvcError,
 } from 'svc/sdk';
 
-import type { AccessTokens } from './access-tokens.ts';
+import { askedUser, assertInPerson, ownId, type Reach, reachOf } from '../store/reach.ts';
+import { nextRefreshToken } from '../store/refresh-tokens.ts';
+import type { Store } from '../store/store.ts';
+import type { SessionRow, ShownSession } from '../store/tables.ts';
+import type { AccessTokens } from '../tokens/access-tokens.ts';
+import { userPrincipal } from '../tokens/principals.ts';
 import type { Client } from './client.ts';
-import { userPrincipal } from './principals.ts';
-import { askedUser, assertInPerson, ownId, type Reach, reachOf } from './reach.ts';
 import { type Known, Replayed, Rotation } from './rotation.ts';
-import { nextRefreshToken } from './refresh-tokens.ts';
-import type { Store } from './store.ts';
-import type { SessionRow, ShownSession } from './tables.ts';
 
 /** The result of signing in. */
 export interface SignedIn {
