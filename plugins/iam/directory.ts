@@ -1,13 +1,13 @@
 import type { DirectoryContract } from 'svc/contracts/iam';
 import { type Clock, SvcError, type Tables } from 'svc/sdk';
 
-import type { Credentials } from './credentials.ts';
-import { peopleStore } from './people-store.ts';
-import type { People } from './people.ts';
-import type { Policy } from './policy.ts';
-import type { IamTables } from './tables.ts';
-import { missing, type Users } from './users.ts';
-import { userStore } from './user-store.ts';
+import type { Credentials } from './accounts/credentials.ts';
+import { missing, type Users } from './accounts/users.ts';
+import type { People } from './policy/people.ts';
+import type { Policy } from './policy/policy.ts';
+import { peopleStore } from './store/people-store.ts';
+import type { IamTables } from './store/tables.ts';
+import { userStore } from './store/user-store.ts';
 
 export interface DirectoryParts {
   readonly tables: Tables<IamTables>;

@@ -2,24 +2,24 @@ import { Directory, Passwords, PersonChanged, Restoring, RoleChanged } from 'svc
 import { PackTraces } from 'svc/contracts/marketplace';
 import { AuditTrail, Catalogue, definePlugin } from 'svc/sdk';
 
-import { Credentials } from './credentials.ts';
+import { Credentials } from './accounts/credentials.ts';
+import { createExplain } from './accounts/explain.ts';
+import { ensureFirstAdmin } from './accounts/first-admin.ts';
+import { Members } from './accounts/members.ts';
+import { Orgs } from './accounts/orgs.ts';
+import { Roles } from './accounts/roles.ts';
+import { Users } from './accounts/users.ts';
 import { createDirectory } from './directory.ts';
-import { createExplain } from './explain.ts';
-import { ensureFirstAdmin } from './first-admin.ts';
-import { Hasher } from './hasher.ts';
 import { meRoutes } from './me.ts';
-import { Members } from './members.ts';
 import { memberRoutes, orgRoutes } from './org-routes.ts';
-import { Orgs } from './orgs.ts';
-import { peopleStore } from './people-store.ts';
-import { People } from './people.ts';
+import { Hasher } from './passwords/hasher.ts';
 import { policyRoutes, roleRoutes } from './policy-routes.ts';
-import { Policy, type Seeds } from './policy.ts';
-import { roleStore } from './role-store.ts';
-import { Roles } from './roles.ts';
-import type { IamTables } from './tables.ts';
+import { People } from './policy/people.ts';
+import { Policy, type Seeds } from './policy/policy.ts';
+import { peopleStore } from './store/people-store.ts';
+import { roleStore } from './store/role-store.ts';
+import type { IamTables } from './store/tables.ts';
 import { userRoutes } from './user-routes.ts';
-import { Users } from './users.ts';
 
 export default definePlugin({
   async activate(ctx) {

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { type Principal, route, type RouteDeclaration, type Tables } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { memberStore } from './member-store.ts';
-import { Me } from './schema.ts';
-import { shownUser } from './shown.ts';
-import type { IamTables } from './tables.ts';
-import { missing } from './users.ts';
-import { userIdOf, userStore } from './user-store.ts';
+import { Me } from './accounts/schema.ts';
+import { shownUser } from './accounts/shown.ts';
+import { missing } from './accounts/users.ts';
+import { memberStore } from './store/member-store.ts';
+import type { IamTables } from './store/tables.ts';
+import { userIdOf, userStore } from './store/user-store.ts';
 
 /** The caller as this service sees them at this moment. */
 export const meRoutes = (tables: Tables<IamTables>): readonly RouteDeclaration[] =>

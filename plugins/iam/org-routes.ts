@@ -1,7 +1,7 @@
 import { listRoute, route, type RouteDeclaration } from 'svc/sdk';
 
-import type { Members } from './members.ts';
-import type { Orgs } from './orgs.ts';
+import type { Members } from './accounts/members.ts';
+import type { Orgs } from './accounts/orgs.ts';
 import {
   Member,
   MemberDraft,
@@ -12,8 +12,8 @@ import {
   OrgId,
   OrgPatch,
   OrgQuery,
-} from './schema.ts';
-import { shownOrg } from './shown.ts';
+} from './accounts/schema.ts';
+import { shownOrg } from './accounts/shown.ts';
 
 export const orgRoutes = (orgs: Orgs): readonly RouteDeclaration[] => [
   listRoute({

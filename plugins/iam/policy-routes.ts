@@ -7,11 +7,19 @@ import {
   type RouteDeclaration,
 } from 'svc/sdk';
 
-import type { Explain } from './explain.ts';
-import type { Policy } from './policy.ts';
-import { missingRole, type Roles } from './roles.ts';
-import { Action, Explained, ExplainQuery, Role, RoleDraft, RoleKey, RolePatch } from './schema.ts';
-import { shownRole } from './shown.ts';
+import type { Explain } from './accounts/explain.ts';
+import { missingRole, type Roles } from './accounts/roles.ts';
+import {
+  Action,
+  Explained,
+  ExplainQuery,
+  Role,
+  RoleDraft,
+  RoleKey,
+  RolePatch,
+} from './accounts/schema.ts';
+import { shownRole } from './accounts/shown.ts';
+import type { Policy } from './policy/policy.ts';
 
 export const roleRoutes = (policy: Policy, roles: Roles): readonly RouteDeclaration[] => [
   listRoute({

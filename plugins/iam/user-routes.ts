@@ -8,10 +8,10 @@ import {
   UserId,
   UserPatch,
   UserQuery,
-} from './schema.ts';
-import { shownUser } from './shown.ts';
-import { userIdOf } from './user-store.ts';
-import type { Users } from './users.ts';
+} from './accounts/schema.ts';
+import { shownUser } from './accounts/shown.ts';
+import type { Users } from './accounts/users.ts';
+import { userIdOf } from './store/user-store.ts';
 
 const changeOfOne = { ifMatch: true, params: UserId, errors: ['not_found', 'conflict'] } as const;
 

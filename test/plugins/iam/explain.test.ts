@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Access, Principal } from 'svc/sdk';
 
 import { allows } from '../../../core/auth/index.ts';
-import { matching } from '../../../plugins/iam/grants.ts';
+import { matching } from '../../../plugins/iam/policy/grants.ts';
 import { lampFolder } from '../session/house.ts';
 import { iamHouse, type Json, principalOf } from './house.ts';
 

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 
 import { isSvcError } from 'svc/sdk';
 
-import { Hasher } from '../../../plugins/iam/hasher.ts';
+import { Hasher } from '../../../plugins/iam/passwords/hasher.ts';
 
 const ids = { uuid: () => '', token: (bytes = 32) => randomBytes(bytes).toString('base64url') };
 const cheap = { ln: 10, r: 8, p: 1 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { Guesses } from '../../../plugins/iam/guesses.ts';
+import { Guesses } from '../../../plugins/iam/passwords/guesses.ts';
 import { movableClock } from '../session/people.ts';
 import { iamHouse, password, statusesOf } from './house.ts';
 

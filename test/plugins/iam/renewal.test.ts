@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 
-import { Hasher } from '../../../plugins/iam/hasher.ts';
+import { Hasher } from '../../../plugins/iam/passwords/hasher.ts';
 import { iamHouse } from './house.ts';
 
 const ids = { uuid: () => '', token: (bytes = 32) => randomBytes(bytes).toString('base64url') };

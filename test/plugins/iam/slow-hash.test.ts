@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { loadMigrations } from '../../../core/storage/migration-text.ts';
-import { Credentials } from '../../../plugins/iam/credentials.ts';
-import { Hasher } from '../../../plugins/iam/hasher.ts';
-import { peopleStore } from '../../../plugins/iam/people-store.ts';
-import { People } from '../../../plugins/iam/people.ts';
-import { Policy } from '../../../plugins/iam/policy.ts';
-import { roleStore } from '../../../plugins/iam/role-store.ts';
-import type { IamTables } from '../../../plugins/iam/tables.ts';
-import { Users } from '../../../plugins/iam/users.ts';
+import { Credentials } from '../../../plugins/iam/accounts/credentials.ts';
+import { Users } from '../../../plugins/iam/accounts/users.ts';
+import { Hasher } from '../../../plugins/iam/passwords/hasher.ts';
+import { People } from '../../../plugins/iam/policy/people.ts';
+import { Policy } from '../../../plugins/iam/policy/policy.ts';
+import { peopleStore } from '../../../plugins/iam/store/people-store.ts';
+import { roleStore } from '../../../plugins/iam/store/role-store.ts';
+import type { IamTables } from '../../../plugins/iam/store/tables.ts';
 import { inFolder, openIn, silent } from '../../storage/folder.ts';
 
 const migrations = loadMigrations(

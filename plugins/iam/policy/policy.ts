@@ -1,5 +1,5 @@
+import type { RoleRow } from '../store/role-store.ts';
 import { InTurn } from './in-turn.ts';
-import type { RoleRow } from './role-store.ts';
 
 /** What the built-in roles grant, by name. */
 export type Seeds = Readonly<Record<BuiltinRole, readonly string[]>>;

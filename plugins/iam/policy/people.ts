@@ -1,8 +1,8 @@
 import type { Person } from 'svc/contracts/iam';
 
+import type { Account } from '../store/people-store.ts';
 import { everything, matching, orgRoleGrants } from './grants.ts';
 import { InTurn } from './in-turn.ts';
-import type { Account } from './people-store.ts';
 import type { Policy } from './policy.ts';
 
 interface Known {

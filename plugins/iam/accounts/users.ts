@@ -10,18 +10,18 @@ import {
   type Tables,
 } from 'svc/sdk';
 
-import { readEmail } from './email.ts';
-import { Guesses } from './guesses.ts';
-import type { Hasher } from './hasher.ts';
-import { memberStore } from './member-store.ts';
-import { defaultOrg } from './org-store.ts';
-import { assertGoodPassword } from './password-rules.ts';
-import type { People } from './people.ts';
-import { builtinRoles } from './policy.ts';
-import { roleStore } from './role-store.ts';
+import { readEmail } from '../passwords/email.ts';
+import { Guesses } from '../passwords/guesses.ts';
+import type { Hasher } from '../passwords/hasher.ts';
+import { assertGoodPassword } from '../passwords/password-rules.ts';
+import type { People } from '../policy/people.ts';
+import { builtinRoles } from '../policy/policy.ts';
+import { memberStore } from '../store/member-store.ts';
+import { defaultOrg } from '../store/org-store.ts';
+import { roleStore } from '../store/role-store.ts';
+import type { Iam, IamTables, UserStatus } from '../store/tables.ts';
+import { type UserFilter, userIdOf, type UserRow, userStore } from '../store/user-store.ts';
 import { shownUser } from './shown.ts';
-import type { Iam, IamTables, UserStatus } from './tables.ts';
-import { type UserFilter, userIdOf, type UserRow, userStore } from './user-store.ts';
 
 /** The actor of a change, and what the pipeline lends to it. */
 export type By = Pick<Call, 'principal' | 'requireMatch' | 'note'>;

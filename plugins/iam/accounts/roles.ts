@@ -1,12 +1,12 @@
 import { type Clock, type DeclaredCatalogue, type Principal, SvcError, type Tables } from 'svc/sdk';
 
-import { areaOf, matching } from './grants.ts';
-import type { Policy } from './policy.ts';
-import { roleStore, type RoleRow } from './role-store.ts';
+import { areaOf, matching } from '../policy/grants.ts';
+import type { Policy } from '../policy/policy.ts';
+import { roleStore, type RoleRow } from '../store/role-store.ts';
+import type { Iam, IamTables } from '../store/tables.ts';
+import { userIdOf, userStore } from '../store/user-store.ts';
 import { shownRole } from './shown.ts';
-import type { Iam, IamTables } from './tables.ts';
 import type { By } from './users.ts';
-import { userIdOf, userStore } from './user-store.ts';
 
 export interface RoleDraft {
   readonly name: string;

@@ -11,7 +11,7 @@ import {
   type Tables,
 } from 'svc/sdk';
 
-import type { IamTables } from './tables.ts';
+import type { IamTables } from '../store/tables.ts';
 
 export interface FirstAdminParts {
   readonly directory: DirectoryContract;

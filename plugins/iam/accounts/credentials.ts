@@ -1,11 +1,11 @@
 import type { PasswordsContract, Person } from 'svc/contracts/iam';
 import { isSvcError, type Logger, messageOf, type Tables } from 'svc/sdk';
 
-import { normalEmail } from './email.ts';
-import type { Hasher } from './hasher.ts';
-import { peopleStore } from './people-store.ts';
-import type { People } from './people.ts';
-import type { IamTables } from './tables.ts';
+import { normalEmail } from '../passwords/email.ts';
+import type { Hasher } from '../passwords/hasher.ts';
+import type { People } from '../policy/people.ts';
+import { peopleStore } from '../store/people-store.ts';
+import type { IamTables } from '../store/tables.ts';
 
 export interface Renewal {
   readonly old: string;

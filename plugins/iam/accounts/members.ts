@@ -1,14 +1,14 @@
 import { type Page, type PageRequest, type Principal, SvcError, type Tables } from 'svc/sdk';
 
-import { matching } from './grants.ts';
-import { type MemberRow, memberStore } from './member-store.ts';
-import { orgStore } from './org-store.ts';
+import { matching } from '../policy/grants.ts';
+import type { People } from '../policy/people.ts';
+import type { Policy } from '../policy/policy.ts';
+import { type MemberRow, memberStore } from '../store/member-store.ts';
+import { orgStore } from '../store/org-store.ts';
+import type { Iam, IamTables, OrgRole } from '../store/tables.ts';
+import { userIdOf, userStore } from '../store/user-store.ts';
 import { missingOrg } from './orgs.ts';
-import type { People } from './people.ts';
-import type { Policy } from './policy.ts';
-import type { Iam, IamTables, OrgRole } from './tables.ts';
 import { type By, missing } from './users.ts';
-import { userIdOf, userStore } from './user-store.ts';
 
 export interface MembersParts {
   readonly tables: Tables<IamTables>;

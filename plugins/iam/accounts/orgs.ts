@@ -7,11 +7,11 @@ import {
   type Tables,
 } from 'svc/sdk';
 
-import { memberStore } from './member-store.ts';
-import { defaultOrg, nameKey, orgStore, type OrgRow } from './org-store.ts';
-import type { People } from './people.ts';
+import type { People } from '../policy/people.ts';
+import { memberStore } from '../store/member-store.ts';
+import { defaultOrg, nameKey, orgStore, type OrgRow } from '../store/org-store.ts';
+import type { Iam, IamTables } from '../store/tables.ts';
 import { shownOrg } from './shown.ts';
-import type { Iam, IamTables } from './tables.ts';
 import type { By } from './users.ts';
 
 export interface OrgDraft {

@@ -2,9 +2,9 @@ import type { Person } from 'svc/contracts/iam';
 import { type DeclaredCatalogue, type Page, type PageRequest, SvcError } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import { everything, matching, orgRoleGrants } from './grants.ts';
-import type { People } from './people.ts';
-import type { Policy } from './policy.ts';
+import { everything, matching, orgRoleGrants } from '../policy/grants.ts';
+import type { People } from '../policy/people.ts';
+import type { Policy } from '../policy/policy.ts';
 import type { Explained } from './schema.ts';
 import { missing } from './users.ts';
 

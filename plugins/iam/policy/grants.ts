@@ -1,6 +1,6 @@
 import { covers } from 'svc/sdk';
 
-import type { OrgRole } from './tables.ts';
+import type { OrgRole } from '../store/tables.ts';
 
 /** Stands for everything; only the role `admin` grants it, so that admins are exactly those who hold the role. */
 export const everything = '*';

@@ -1,10 +1,10 @@
 import { timestamp } from 'svc/sdk';
 import type { Static } from 'typebox';
 
-import type { OrgRow } from './org-store.ts';
-import type { Role as KnownRole } from './policy.ts';
+import type { Role as KnownRole } from '../policy/policy.ts';
+import type { OrgRow } from '../store/org-store.ts';
+import type { UserRow } from '../store/user-store.ts';
 import type { Org, Role, User } from './schema.ts';
-import type { UserRow } from './user-store.ts';
 
 const instant = (ms: number | null | undefined): string | null =>
   typeof ms === 'number' ? timestamp(ms) : null;

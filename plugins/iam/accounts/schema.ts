@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { longestPassword, shortestPassword } from './password-rules.ts';
+import { longestPassword, shortestPassword } from '../passwords/password-rules.ts';
 
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
