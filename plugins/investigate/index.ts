@@ -42,7 +42,7 @@ import { Investigator } from './investigator.ts';
 import { Shelving } from './report/shelving.ts';
 import { Reports } from './reports.ts';
 import { type InvestigateTables, RunStore } from './run-store.ts';
-import { SnapshotFiles } from './snapshot-files.ts';
+import { SnapshotFiles } from './snapshot/snapshot-files.ts';
 
 const sweepMs = 30_000;
 const tidyMs = 600_000;

@@ -4,10 +4,10 @@ import { Type } from 'typebox';
 
 import { AgainItem } from './asked-again.ts';
 import { askerOf, type Desk } from './desk.ts';
+import { ReplayItem } from './replay.ts';
 import { markdownOf, type Report, textOf } from './report/markdown.ts';
 import { ReportItem } from './report/schema.ts';
 import { CalibrationItem, type Reports } from './reports.ts';
-import { ReplayItem } from './replay.ts';
 import { RunItem, shownRun } from './shown.ts';
 
 const path = '/api/v1/investigations';

@@ -21,7 +21,6 @@ import {
 import { stateOf } from './desk.ts';
 import { Gatherer } from './fetch/gatherer.ts';
 import { type Subject, subjectOf } from './fetch/symptom.ts';
-import { takeSnapshot } from './fetch/take-snapshot.ts';
 import { buildReport, type ReportBody } from './report/build-report.ts';
 import {
   actionsFor,
@@ -33,7 +32,8 @@ import {
   type SurroundingParts,
 } from './report/surroundings.ts';
 import { type InvestigateTables, type RunRow, RunStore, scopeOfRun } from './run-store.ts';
-import type { SnapshotFiles } from './snapshot-files.ts';
+import type { SnapshotFiles } from './snapshot/snapshot-files.ts';
+import { takeSnapshot } from './snapshot/take-snapshot.ts';
 
 export interface Scored {
   readonly findings: Findings;

@@ -17,6 +17,7 @@ import { type Static, Type } from 'typebox';
 import { type AgainItem, compared } from './asked-again.ts';
 import { askSource } from './fetch/gatherer.ts';
 import { type Investigator, labelsOf, mostLabelled } from './investigator.ts';
+import { type ReplayItem, replayOf } from './replay.ts';
 import type { ReportBody } from './report/build-report.ts';
 import { markdownOf, type Report } from './report/markdown.ts';
 import { relatedTo, type SurroundingParts } from './report/surroundings.ts';
@@ -28,9 +29,8 @@ import {
   RunStore,
   scopeOfRun,
 } from './run-store.ts';
-import { type ReplayItem, replayOf } from './replay.ts';
 import { notStarted, shownReport } from './shown.ts';
-import type { SnapshotFiles } from './snapshot-files.ts';
+import type { SnapshotFiles } from './snapshot/snapshot-files.ts';
 
 export interface ReportsParts {
   readonly tables: Tables<InvestigateTables>;

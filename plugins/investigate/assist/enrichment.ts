@@ -4,7 +4,7 @@ import { type Counter, type Logger, messageOf, type Scope, type Tables } from 's
 import { stateOf } from '../desk.ts';
 import type { ReportBody } from '../report/build-report.ts';
 import { type InvestigateTables, type RunRow, RunStore } from '../run-store.ts';
-import type { SnapshotFiles } from '../snapshot-files.ts';
+import type { SnapshotFiles } from '../snapshot/snapshot-files.ts';
 import type { Assistant } from './assistant.ts';
 
 export interface EnrichmentParts {

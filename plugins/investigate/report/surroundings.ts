@@ -4,11 +4,11 @@ import type { SeenDevices } from 'svc/query';
 import { type CheckResult, type Findings, knownChecks, type Snapshot } from 'svc/rca';
 import { type Handle, type Logger, messageOf, type Principal, timestamp } from 'svc/sdk';
 
+import { reader } from '../assist/assistant.ts';
 import type { Subject } from '../fetch/symptom.ts';
 import type { RunRow, RunStore } from '../run-store.ts';
 import type { ReportBody } from './build-report.ts';
 import { reportsFolder } from './shelving.ts';
-import { reader } from '../assist/assistant.ts';
 
 /** As far as documents are searched here; the room may be away. */
 export interface DocumentSearch {

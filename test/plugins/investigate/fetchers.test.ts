@@ -4,16 +4,16 @@ import { test } from 'node:test';
 import type { IncidentMeasure, IncidentView } from 'svc/contracts/alert';
 import type { EvidenceSource, Fetcher } from 'svc/contracts/investigate';
 
-import { lineSource } from '../../../plugins/investigate/fetch/log-sources.ts';
 import { compared } from '../../../plugins/investigate/asked-again.ts';
-import { loggedChanges } from '../../../plugins/investigate/fetch/logged-changes.ts';
-import { cutOf, unlistedChanges } from '../../../plugins/investigate/report/left-out.ts';
 import { askWithPast } from '../../../plugins/investigate/fetch/earlier.ts';
 import { digestOf, Gatherer } from '../../../plugins/investigate/fetch/gatherer.ts';
-import { aggregatesOf } from '../../../plugins/investigate/fetch/span-aggregates.ts';
+import { lineSource } from '../../../plugins/investigate/fetch/log-sources.ts';
+import { loggedChanges } from '../../../plugins/investigate/fetch/logged-changes.ts';
 import { MetricsSource } from '../../../plugins/investigate/fetch/metrics-source.ts';
+import { aggregatesOf } from '../../../plugins/investigate/fetch/span-aggregates.ts';
 import { kindOf, metricOf, subjectOf, unitOf } from '../../../plugins/investigate/fetch/symptom.ts';
-import { takeSnapshot } from '../../../plugins/investigate/fetch/take-snapshot.ts';
+import { cutOf, unlistedChanges } from '../../../plugins/investigate/report/left-out.ts';
+import { takeSnapshot } from '../../../plugins/investigate/snapshot/take-snapshot.ts';
 
 const firedAt = Date.UTC(2026, 10, 20);
 const incident = {

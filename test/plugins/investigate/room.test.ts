@@ -12,8 +12,8 @@ import { startTestHost } from 'svc/testing';
 
 import type { Report } from '../../../plugins/investigate/report/markdown.ts';
 import { HandClock } from '../alert/engine-house.ts';
-import { pretendDevices } from './pretend-devices.ts';
 import { type Fault, hot, type InvestigateHouse, investigateHouse, post } from './house.ts';
+import { pretendDevices } from './pretend-devices.ts';
 
 const cpuHot = { rule_key: 'cpu_hot', conditions: [{ expr: 'node_cpu_usage_percent > 90' }] };
 

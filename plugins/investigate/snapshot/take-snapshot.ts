@@ -13,14 +13,14 @@ import {
 } from 'svc/rca';
 
 import { checksOf, unheard } from '../checks/run-checks.ts';
-import { changesNear, templatesOf } from './changes.ts';
-import { askWithPast } from './earlier.ts';
-import type { Found, Gatherer } from './gatherer.ts';
-import { mostNodes } from './graph-sources.ts';
-import { metricsSource } from './metrics-source.ts';
-import { addCalls, addPlacement, addTopology, Graph } from './scope.ts';
-import { signalsOf } from './signals.ts';
-import { aggregatesOf } from './span-aggregates.ts';
+import { changesNear, templatesOf } from '../fetch/changes.ts';
+import { askWithPast } from '../fetch/earlier.ts';
+import type { Found, Gatherer } from '../fetch/gatherer.ts';
+import { mostNodes } from '../fetch/graph-sources.ts';
+import { metricsSource } from '../fetch/metrics-source.ts';
+import { addCalls, addPlacement, addTopology, Graph } from '../fetch/scope.ts';
+import { signalsOf } from '../fetch/signals.ts';
+import { aggregatesOf } from '../fetch/span-aggregates.ts';
 import {
   deviceNode,
   measuredSeries,
@@ -28,7 +28,7 @@ import {
   standInOf,
   type Subject,
   symptomOf,
-} from './symptom.ts';
+} from '../fetch/symptom.ts';
 
 export interface Snapshotter {
   readonly gatherer: Gatherer;
